@@ -1,0 +1,396 @@
+#pragma once
+
+// The caching allocator of host memory. Every block is aligned to 64 bytes and comes with its size at
+// deallocation, so blocks need no header.
+//
+// Small blocks (<= 4 KiB): 65 classes in steps of 64 bytes, cut from 64 KiB slabs. A thread pops and pushes
+// its own free lists without a lock; when a list runs empty or grows past 64 KiB, a batch moves from or to
+// the shared pool. A block freed on another thread simply joins that thread's list; a thread that ends gives
+// its lists back.
+//
+// Large blocks: classes at four steps per power of two (waste <= 25 %), kept in the shared pool under its
+// mutex.
+//
+// Accounting: bytes in use are the bytes asked for. Each thread counts its small traffic in `pending` (and
+// the highest `pending` since the last flush) and adds it to the shared counters every 64 KiB and with each
+// large block. Readers add up all threads, so in_use is exact whenever nobody is allocating; the peak is
+// exact for one thread, and within 64 KiB per thread otherwise. The memory limit counts bytes held from the
+// system (in use, cached and rounding).
+//
+// The pool is never destroyed: arrays with static storage may be freed after it would be gone. Under
+// AddressSanitizer nothing is cached, so that it sees each use after free.
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "nax/core/error.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define NAX_ALLOCATOR_CACHES 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NAX_ALLOCATOR_CACHES 0
+#endif
+#endif
+#ifndef NAX_ALLOCATOR_CACHES
+#define NAX_ALLOCATOR_CACHES 1
+#endif
+
+namespace nax {
+
+struct MemoryStats {
+  std::size_t in_use = 0;       // bytes asked for and not yet given back
+  std::size_t peak = 0;         // highest in_use since the start or reset_peak_memory()
+  std::size_t cached = 0;       // held from the system and not in use, rounding included
+  std::size_t allocations = 0;  // blocks handed out since the start
+  std::size_t limit = 0;        // 0: none
+};
+
+namespace detail::memory {
+
+inline constexpr std::size_t alignment = 64;
+inline constexpr std::size_t small_limit = 4096;
+inline constexpr std::size_t small_classes = small_limit / alignment + 1;
+inline constexpr std::size_t slab_bytes = 64 * 1024;
+inline constexpr std::size_t list_bytes = 64 * 1024;    // a thread's list of one class holds at most this
+inline constexpr std::int64_t flush_bytes = 64 * 1024;  // small traffic counted apart before it is shared
+inline constexpr std::size_t large_classes = 4 * 64;
+
+struct Block {
+  Block* next;
+};
+
+constexpr std::size_t small_class(std::size_t bytes) { return (bytes + alignment - 1) / alignment; }
+constexpr std::size_t small_bytes(std::size_t index) { return index == 0 ? alignment : index * alignment; }
+constexpr std::size_t small_batch(std::size_t index) { return list_bytes / small_bytes(index); }
+
+// Four classes per power of two: 2^p * (4 + step) / 4 for step 1..4.
+constexpr std::size_t large_class(std::size_t bytes) {
+  const int power = std::bit_width(bytes - 1) - 1;
+  return static_cast<std::size_t>(power) * 4 + (((bytes - 1) >> (power - 2)) & 3);
+}
+constexpr std::size_t large_bytes(std::size_t index) { return (index % 4 + 5) << (index / 4 - 2); }
+
+struct FreeList {
+  Block* head = nullptr;
+  std::size_t count = 0;
+
+  void push(Block* block) {
+    block->next = head;
+    head = block;
+    ++count;
+  }
+  Block* pop() {
+    Block* block = head;
+    head = block->next;
+    --count;
+    return block;
+  }
+  void move(FreeList& to, std::size_t blocks) {
+    for (; blocks > 0 && head; --blocks) to.push(pop());
+  }
+};
+
+// One thread's lists and counters. Only the owner writes; the counters are atomic for those who add them up.
+struct ThreadCache {
+  FreeList lists[small_classes];
+  std::atomic<std::int64_t> pending{0};
+  std::atomic<std::int64_t> highest{0};
+  std::atomic<std::int64_t> allocations{0};
+
+  // Returns whether the shared counters should hear of it.
+  bool count_allocation(std::size_t bytes) {
+    const auto now = pending.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
+    pending.store(now, std::memory_order_relaxed);
+    if (now > highest.load(std::memory_order_relaxed)) highest.store(now, std::memory_order_relaxed);
+    allocations.store(allocations.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return now > flush_bytes;
+  }
+  bool count_deallocation(std::size_t bytes) {
+    const auto now = pending.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
+    pending.store(now, std::memory_order_relaxed);
+    return now < -flush_bytes;
+  }
+};
+
+inline constinit thread_local ThreadCache* thread_cache = nullptr;
+inline constinit thread_local bool thread_ended = false;
+
+class Pool {
+ public:
+  static Pool& instance() {
+    static Pool* const pool = new Pool;
+    return *pool;
+  }
+
+  void* allocate(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    void* block = take(bytes);
+    ++allocations_;
+    flush(thread_cache);
+    in_use_ += static_cast<std::int64_t>(bytes);
+    peak_ = std::max(peak_, in_use_);
+    return block;
+  }
+
+  void deallocate(void* pointer, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (!NAX_ALLOCATOR_CACHES) {
+      std::free(pointer);
+      held_ -= rounded(bytes);
+    } else {
+      (bytes <= small_limit ? small_[small_class(bytes)] : large_[large_class(bytes)])
+          .push(static_cast<Block*>(pointer));
+    }
+    flush(thread_cache);
+    in_use_ -= static_cast<std::int64_t>(bytes);
+  }
+
+  // Gives a thread without caches its own, and fills the list of one class with up to a batch of blocks.
+  void refill(std::size_t bytes) {
+    if (!thread_cache) adopt_thread();
+    const std::lock_guard lock(mutex_);
+    const std::size_t index = small_class(bytes);
+    FreeList& shared = small_[index];
+    if (!shared.head) cut_slab(index);
+    shared.move(thread_cache->lists[index], std::max<std::size_t>(small_batch(index) / 2, 1));
+  }
+
+  void spill(std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    FreeList& list = thread_cache->lists[index];
+    list.move(small_[index], list.count / 2);
+  }
+
+  void share_counts() {
+    const std::lock_guard lock(mutex_);
+    flush(thread_cache);
+  }
+
+  void end_thread(ThreadCache* cache) {
+    const std::lock_guard lock(mutex_);
+    give_back(*cache);
+    flush(cache);
+    allocations_ += cache->allocations.load(std::memory_order_relaxed);
+    std::erase(threads_, cache);
+    delete cache;
+  }
+
+  MemoryStats stats() {
+    const std::lock_guard lock(mutex_);
+    std::int64_t pending = 0, highest = 0;
+    std::int64_t allocations = allocations_;
+    for (const ThreadCache* cache : threads_) {
+      pending += cache->pending.load(std::memory_order_relaxed);
+      highest += cache->highest.load(std::memory_order_relaxed);
+      allocations += cache->allocations.load(std::memory_order_relaxed);
+    }
+    const auto unsigned_of = [](std::int64_t value) {
+      return static_cast<std::size_t>(std::max<std::int64_t>(value, 0));
+    };
+    MemoryStats stats;
+    stats.in_use = unsigned_of(in_use_ + pending);
+    stats.peak = unsigned_of(std::max(peak_, in_use_ + highest));
+    stats.cached = unsigned_of(static_cast<std::int64_t>(held_) - static_cast<std::int64_t>(stats.in_use));
+    stats.allocations = unsigned_of(allocations);
+    stats.limit = limit_;
+    return stats;
+  }
+
+  void reset_peak() {
+    const std::lock_guard lock(mutex_);
+    peak_ = in_use_;
+    // The highest marks belong to their threads; one that is written at the same moment may survive the
+    // reset.
+    for (ThreadCache* cache : threads_)
+      cache->highest.store(cache->pending.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+
+  void set_limit(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+    if (limit_ != 0 && held_ > limit_) release();
+  }
+
+  void release_cached() {
+    const std::lock_guard lock(mutex_);
+    release();
+  }
+
+ private:
+  static std::size_t rounded(std::size_t bytes) {
+    return bytes <= small_limit ? small_bytes(small_class(bytes)) : large_bytes(large_class(bytes));
+  }
+
+  void* take(std::size_t bytes) {
+    if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {  // a thread that has ended its caches comes here
+      FreeList& shared = small_[small_class(bytes)];
+      if (!shared.head) cut_slab(small_class(bytes));
+      return shared.pop();
+    }
+    if (bytes > PTRDIFF_MAX / 2)
+      throw Error("allocate: " + std::to_string(bytes) + " bytes asked, more than an address can reach");
+    if (NAX_ALLOCATOR_CACHES) {
+      FreeList& shared = large_[large_class(bytes)];
+      if (shared.head) return shared.pop();
+    }
+    return from_system(rounded(bytes), alignment, bytes);
+  }
+
+  void* from_system(std::size_t bytes, std::size_t align, std::size_t asked) {
+    const auto over = [&] { return limit_ != 0 && held_ + bytes > limit_; };
+    if (over()) release();
+    if (over())
+      throw Error("allocate: over the memory limit (" + std::to_string(asked) + " bytes asked, " +
+                  std::to_string(held_) + " held, limit " + std::to_string(limit_) + ")");
+    void* block = std::aligned_alloc(align, bytes);
+    if (!block) {
+      release();
+      block = std::aligned_alloc(align, bytes);
+    }
+    if (!block)
+      throw Error("allocate: the system is out of memory (" + std::to_string(asked) + " bytes asked, " +
+                  std::to_string(held_) + " held)");
+    held_ += bytes;
+    return block;
+  }
+
+  void cut_slab(std::size_t index) {
+    auto* slab = static_cast<std::byte*>(from_system(slab_bytes, slab_bytes, small_bytes(index)));
+    const std::size_t bytes = small_bytes(index);
+    for (std::size_t block = slab_bytes / bytes; block-- > 0;)
+      small_[index].push(new (slab + block * bytes) Block);
+  }
+
+  void adopt_thread() {
+    struct AtExit {
+      ~AtExit() {
+        ThreadCache* const cache = thread_cache;
+        thread_cache = nullptr;
+        thread_ended = true;
+        instance().end_thread(cache);
+      }
+    };
+    auto* cache = new ThreadCache;
+    {
+      const std::lock_guard lock(mutex_);
+      threads_.push_back(cache);
+    }
+    thread_cache = cache;
+    thread_local AtExit at_exit;
+    static_cast<void>(at_exit);
+  }
+
+  void give_back(ThreadCache& cache) {
+    for (std::size_t index = 0; index < small_classes; ++index)
+      cache.lists[index].move(small_[index], cache.lists[index].count);
+  }
+
+  void flush(ThreadCache* cache) {
+    if (!cache) return;
+    peak_ = std::max(peak_, in_use_ + cache->highest.load(std::memory_order_relaxed));
+    in_use_ += cache->pending.load(std::memory_order_relaxed);
+    cache->pending.store(0, std::memory_order_relaxed);
+    cache->highest.store(0, std::memory_order_relaxed);
+  }
+
+  // Frees the large blocks and those slabs of which all blocks are here; the calling thread's lists come
+  // first.
+  void release() {
+    if (thread_cache) give_back(*thread_cache);
+    for (std::size_t index = 0; index < large_classes; ++index)
+      while (large_[index].head) {
+        std::free(large_[index].pop());
+        held_ -= large_bytes(index);
+      }
+    for (std::size_t index = 0; index < small_classes; ++index) release_slabs(index);
+  }
+
+  void release_slabs(std::size_t index) {
+    const std::size_t per_slab = slab_bytes / small_bytes(index);
+    FreeList& list = small_[index];
+    if (list.count < per_slab) return;
+    std::vector<std::uintptr_t> blocks;
+    blocks.reserve(list.count);
+    while (list.head) blocks.push_back(reinterpret_cast<std::uintptr_t>(list.pop()));
+    std::sort(blocks.begin(), blocks.end());
+    for (std::size_t first = 0, last = 0; first < blocks.size(); first = last) {
+      const std::uintptr_t slab = blocks[first] & ~std::uintptr_t{slab_bytes - 1};
+      while (last < blocks.size() && blocks[last] < slab + slab_bytes) ++last;
+      if (last - first == per_slab) {
+        std::free(reinterpret_cast<void*>(slab));
+        held_ -= slab_bytes;
+      } else {
+        for (std::size_t at = first; at < last; ++at) list.push(reinterpret_cast<Block*>(blocks[at]));
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  FreeList small_[small_classes];
+  FreeList large_[large_classes];
+  std::vector<ThreadCache*> threads_;
+  std::size_t held_ = 0, limit_ = 0;
+  std::int64_t in_use_ = 0, peak_ = 0, allocations_ = 0;
+};
+
+}  // namespace detail::memory
+
+// Host memory for arrays. It has no state of its own: all of them share one pool.
+class HostAllocator {
+ public:
+  // Memory aligned to 64 bytes, of at least `bytes` (zero gives a valid block too). Throws Error over the
+  // limit.
+  static void* allocate(std::size_t bytes) {
+    using namespace detail::memory;
+    if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {
+      if (ThreadCache* cache = thread_cache; cache && cache->lists[small_class(bytes)].head) [[likely]]
+        return pop(*cache, bytes);
+      if (!thread_ended) {
+        Pool::instance().refill(bytes);
+        return pop(*thread_cache, bytes);
+      }
+    }
+    return Pool::instance().allocate(bytes);
+  }
+
+  // `bytes` as they were asked for. Any thread may give a block back. Null is ignored.
+  static void deallocate(void* pointer, std::size_t bytes) noexcept {
+    using namespace detail::memory;
+    if (!pointer) return;
+    if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {
+      if (ThreadCache* cache = thread_cache; cache) [[likely]] {
+        const std::size_t index = small_class(bytes);
+        cache->lists[index].push(static_cast<Block*>(pointer));
+        if (cache->count_deallocation(bytes)) Pool::instance().share_counts();
+        if (cache->lists[index].count > small_batch(index)) Pool::instance().spill(index);
+        return;
+      }
+    }
+    Pool::instance().deallocate(pointer, bytes);
+  }
+
+ private:
+  static void* pop(detail::memory::ThreadCache& cache, std::size_t bytes) {
+    void* block = cache.lists[detail::memory::small_class(bytes)].pop();
+    if (cache.count_allocation(bytes)) detail::memory::Pool::instance().share_counts();
+    return block;
+  }
+};
+
+inline MemoryStats memory_stats() { return detail::memory::Pool::instance().stats(); }
+// Begins a new peak at what is in use now.
+inline void reset_peak_memory() { detail::memory::Pool::instance().reset_peak(); }
+// Gives cached memory back to the system; what other threads keep in their small lists stays.
+inline void release_cached_memory() { detail::memory::Pool::instance().release_cached(); }
+// Bytes that may be held from the system, cached ones included; 0 lifts the limit.
+inline void set_memory_limit(std::size_t bytes) { detail::memory::Pool::instance().set_limit(bytes); }
+
+}  // namespace nax

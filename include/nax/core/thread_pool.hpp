@@ -1,0 +1,280 @@
+#pragma once
+
+// The pool of threads that share out one operation.
+//
+// A parallel_for claims idle workers (up to its thread's limit), deals out chunks through one atomic counter,
+// and works along. When the chunks are gone it takes back each worker that has not begun yet (it was asleep,
+// the machine is busy) and waits only for those that are inside a chunk: a worker that is slow to wake never
+// stalls the caller.
+//
+// A worker's state is one 32-bit word: (epoch << 2) | phase. The phases go idle -> reserved -> assigned ->
+// running -> idle, the epoch grows with each claim, so a caller recognises its own claim. Callers move idle
+// -> reserved (claim), reserved -> assigned (job written) and assigned -> idle (taken back); the worker moves
+// assigned -> running -> idle. Both sides wait on that word, first spinning, then asleep. The pool is never
+// destroyed and its threads are detached, so that static destructors may still use it.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+#include "nax/core/error.hpp"
+
+namespace nax {
+namespace detail::threads {
+
+inline void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Waits until the word differs from `value`: some microseconds awake, then asleep.
+inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+  constexpr auto awake = std::chrono::microseconds(20);
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    for (int turn = 0; turn < 16; ++turn) {
+      if (const auto now = word.load(std::memory_order_acquire); now != value) return now;
+      relax();
+    }
+  } while (std::chrono::steady_clock::now() - start < awake);
+  word.wait(value, std::memory_order_acquire);
+  return word.load(std::memory_order_acquire);
+}
+
+struct Job {
+  void (*call)(void*, std::int64_t, std::int64_t) = nullptr;
+  void* function = nullptr;
+  std::int64_t count = 0, chunk = 0;
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;  // written by whoever sets `failed`
+
+  void work() noexcept {
+    while (!failed.load(std::memory_order_relaxed)) {
+      const std::int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (begin >= count) return;
+      try {
+        call(function, begin, std::min(begin + chunk, count));
+      } catch (...) {
+        if (!failed.exchange(true)) error = std::current_exception();
+      }
+    }
+  }
+};
+
+inline constinit thread_local bool inside_parallel = false;
+inline constinit thread_local int limit = INT_MAX;
+inline constinit thread_local int first_worker =
+    0;  // where this thread looks first: it meets warm caches again
+
+class Worker {
+ public:
+  // Claims an idle worker for the job; the result is what release() asks for, 0 if the worker is busy.
+  std::uint32_t claim(Job& job) noexcept {
+    std::uint32_t now = state_.load(std::memory_order_relaxed);
+    if (phase(now) != idle) return 0;
+    const std::uint32_t epoch = now + 4;
+    if (!state_.compare_exchange_strong(now, epoch | reserved, std::memory_order_acquire)) return 0;
+    job_ = &job;
+    state_.store(epoch | assigned, std::memory_order_release);
+    state_.notify_all();
+    return epoch | assigned;
+  }
+
+  // Takes the worker back if it has not begun, otherwise waits until it is done.
+  void release(std::uint32_t claimed) noexcept {
+    std::uint32_t now = claimed;
+    if (state_.compare_exchange_strong(now, (claimed & ~3u) | idle, std::memory_order_acquire)) return;
+    const std::uint32_t busy = (claimed & ~3u) | running;
+    while (now == busy) now = wait_while(state_, busy);
+  }
+
+  void run() noexcept {
+    inside_parallel = true;
+    std::uint32_t now = state_.load(std::memory_order_acquire);
+    for (;;) {
+      while (phase(now) != assigned) now = wait_while(state_, now);
+      if (!state_.compare_exchange_strong(now, (now & ~3u) | running, std::memory_order_acquire)) continue;
+      job_->work();
+      now = (now & ~3u) | idle;
+      state_.store(now, std::memory_order_release);
+      state_.notify_all();
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t idle = 0, reserved = 1, assigned = 2, running = 3;
+  static std::uint32_t phase(std::uint32_t state) noexcept { return state & 3; }
+
+  alignas(64) std::atomic<std::uint32_t> state_{idle};
+  Job* job_ = nullptr;
+};
+
+class Pool {
+ public:
+  static constexpr int most = 512;
+
+  static Pool& instance() {
+    static Pool* const pool = new Pool;
+    return *pool;
+  }
+
+  int threads() const noexcept { return threads_.load(std::memory_order_relaxed); }
+  void set_threads(int count) {
+    if (count < 1 || count > most)
+      throw ValueError("set_num_threads: between 1 and " + std::to_string(most) +
+                       " threads are possible, not " + std::to_string(count));
+    threads_.store(count, std::memory_order_relaxed);
+  }
+
+  void run(Job& job, int helpers) {
+    struct Claim {
+      Worker* worker;
+      std::uint32_t state;
+    };
+    constexpr int at_once = 64;
+    Claim few[at_once];
+    std::unique_ptr<Claim[]> many;
+    Claim* claims = few;
+    if (helpers > at_once)
+      claims = (many = std::make_unique<Claim[]>(static_cast<std::size_t>(helpers))).get();
+
+    const int there = grow(helpers);
+    int claimed = 0;
+    for (int step = 0, at = first_worker % std::max(there, 1); step < there && claimed < helpers; ++step) {
+      Worker* const worker = workers_[at].load(std::memory_order_acquire);
+      if (const auto state = worker->claim(job)) {
+        if (claimed == 0) first_worker = at;
+        claims[claimed++] = {worker, state};
+      }
+      at = at + 1 == there ? 0 : at + 1;
+    }
+    inside_parallel = true;
+    job.work();
+    inside_parallel = false;
+    for (int i = 0; i < claimed; ++i) claims[i].worker->release(claims[i].state);
+    if (job.failed.load(std::memory_order_relaxed)) std::rethrow_exception(job.error);
+  }
+
+ private:
+  Pool() {
+    if (const char* text = std::getenv("NAX_NUM_THREADS"); text && *text) {
+      char* end = nullptr;
+      const long value = std::strtol(text, &end, 10);
+      if (*end != '\0' || value < 1 || value > most)
+        throw ValueError("num_threads: NAX_NUM_THREADS must be between 1 and " + std::to_string(most) +
+                         ", not '" + text + "'");
+      threads_ = static_cast<int>(value);
+    } else {
+      threads_ = std::clamp(cores(), 1, most);
+    }
+  }
+
+  static int cores() {
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
+#endif
+    return static_cast<int>(std::thread::hardware_concurrency());
+  }
+
+  // Workers that exist, after starting more if this call may use more than there are idle ones. Several
+  // callers at once are served from threads() - 1 workers in all: more would only take the cores from each
+  // other.
+  int grow(int wanted) {
+    const int goal = std::max(wanted, threads() - 1);
+    int there = started_.load(std::memory_order_acquire);
+    if (there >= goal) return there;
+    const std::lock_guard lock(mutex_);
+    for (there = started_.load(std::memory_order_relaxed); there < goal; ++there) {
+      auto worker = std::make_unique<Worker>();
+      try {
+        std::thread([w = worker.get()] { w->run(); }).detach();
+      } catch (const std::system_error&) {  // the system has no more threads: work with those that are there
+        return there;
+      }
+      workers_[there].store(worker.release(), std::memory_order_relaxed);
+      started_.store(there + 1, std::memory_order_release);
+    }
+    return there;
+  }
+
+  std::atomic<int> threads_{1};
+  std::atomic<int> started_{0};
+  std::mutex mutex_;
+  std::atomic<Worker*> workers_[most] = {};
+};
+
+}  // namespace detail::threads
+
+// Threads that one operation may use: NAX_NUM_THREADS, or as many as the process may run on.
+inline int num_threads() { return detail::threads::Pool::instance().threads(); }
+inline void set_num_threads(int count) { detail::threads::Pool::instance().set_threads(count); }
+
+// While it lives, operations of this thread use at most `count` threads (itself included).
+struct ThreadLimit {
+  explicit ThreadLimit(int count) : before_(detail::threads::limit) {
+    if (count < 1)
+      throw ValueError("ThreadLimit: at least one thread is needed, not " + std::to_string(count));
+    detail::threads::limit = std::min(before_, count);
+  }
+  ~ThreadLimit() { detail::threads::limit = before_; }
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  int before_;
+};
+
+// Threads that a parallel_for called here would use at most.
+inline int available_threads() {
+  return detail::threads::inside_parallel ? 1 : std::min(num_threads(), detail::threads::limit);
+}
+
+// Calls f(begin, end) over parts of [0, n), some of them on other threads; every begin is a multiple of
+// `grain`, and a part is not smaller than that but for the last. Everything happens here, in one call, when n
+// <= grain, when one thread is to be used, or inside another parallel_for. The first exception thrown by f
+// reaches the caller, after all threads have left f.
+template <class F>
+void parallel_for(std::int64_t n, std::int64_t grain, F&& f) {
+  if (n <= 0) return;
+  grain = std::max<std::int64_t>(grain, 1);
+  int threads = 1;
+  if (n > grain) threads = available_threads();
+  const std::int64_t grains = n / grain + (n % grain != 0);
+  threads = static_cast<int>(std::min<std::int64_t>(threads, grains));
+  if (threads <= 1) {
+    f(std::int64_t{0}, n);
+    return;
+  }
+  using Function = std::remove_reference_t<F>;
+  constexpr std::int64_t parts_per_thread = 4;  // evens out threads of different speed
+  detail::threads::Job job;
+  job.call = [](void* function, std::int64_t begin, std::int64_t end) {
+    (*static_cast<Function*>(function))(begin, end);
+  };
+  job.function = const_cast<void*>(static_cast<const void*>(std::addressof(f)));
+  job.count = n;
+  const std::int64_t parts = threads * parts_per_thread;
+  job.chunk = (grains + parts - 1) / parts * grain;
+  detail::threads::Pool::instance().run(job, threads - 1);
+}
+
+}  // namespace nax
