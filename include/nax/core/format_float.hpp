@@ -1,0 +1,188 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <nax/core/digits.hpp>
+#include <nax/core/half.hpp>
+#include <nax/core/print_options.hpp>
+#include <string>
+#include <vector>
+
+// Text of floating-point numbers as NumPy writes them: scalars in their shortest form, the elements of an
+// array in one common form, so that points and exponents stand under each other. Everything works on doubles
+// plus a FloatSpec, so that it is compiled once, not once per type.
+namespace nax::detail {
+
+template <class T>
+inline constexpr FloatSpec float_spec = {};
+template <>
+inline constexpr FloatSpec float_spec<double> = {53, -1074, 1e8, 1e-4, 1e16};
+template <>
+inline constexpr FloatSpec float_spec<float> = {24, -149, 1e6, double(1e-4f), 1e6};
+template <>
+inline constexpr FloatSpec float_spec<half> = {11, -24, 1e3, double(float(half(1e-4f))), 1e3};
+template <>
+inline constexpr FloatSpec float_spec<bfloat16> = {8, -133, 1e6, 1e-4, 1e6};
+
+enum class Trim { none, zeros, leave_one_zero, zeros_and_point };
+
+inline std::string sign_text(double x, bool plus) { return std::signbit(x) ? "-" : plus ? "+" : ""; }
+
+// "12.5", "0.001", "3."; the fraction is empty where the digits end before the point.
+struct FloatText {
+  std::string whole, fraction, exponent;  // exponent without its 'e', empty in positional form
+};
+
+inline FloatText positional_text(double x, const FloatSpec& spec, DigitLimits limits, bool plus) {
+  Decimal d = decimal_digits(x, spec, limits);
+  FloatText text{sign_text(x, plus), "", ""};
+  const auto count = static_cast<int>(d.digits.size());
+  if (d.exponent < 0) {
+    text.whole += '0';
+    text.fraction = std::string(static_cast<std::size_t>(-d.exponent - 1), '0') + d.digits;
+  } else {
+    const int whole = d.exponent + 1;
+    if (count < whole) d.digits.append(static_cast<std::size_t>(whole - count), '0');
+    text.whole += d.digits.substr(0, static_cast<std::size_t>(whole));
+    text.fraction = d.digits.substr(static_cast<std::size_t>(whole));
+  }
+  while (!text.fraction.empty() && text.fraction.back() == '0') text.fraction.pop_back();
+  return text;
+}
+
+inline FloatText scientific_text(double x, const FloatSpec& spec, DigitLimits limits, bool plus) {
+  limits.total = true;
+  const Decimal d = decimal_digits(x, spec, limits);
+  FloatText text{sign_text(x, plus) + d.digits[0], d.digits.substr(1), d.exponent < 0 ? "-" : "+"};
+  while (!text.fraction.empty() && text.fraction.back() == '0') text.fraction.pop_back();
+  const std::string exponent = std::to_string(d.exponent < 0 ? -d.exponent : d.exponent);
+  if (exponent.size() < 2) text.exponent += '0';
+  text.exponent += exponent;
+  return text;
+}
+
+inline std::string nonfinite_text(double x, bool plus) {
+  if (std::isnan(x)) return plus ? "+nan" : "nan";
+  return sign_text(x, plus) + "inf";
+}
+
+// str() of a NumPy scalar; `point` keeps at least "1.0", otherwise it is "1" (as inside a complex number).
+inline std::string scalar_text(double x, const FloatSpec& spec, bool point = true, bool plus = false) {
+  if (!std::isfinite(x)) return nonfinite_text(x, plus);
+  const double size = std::fabs(x);
+  if (size == 0 || (size >= 1e-4 && size < spec.scalar_exponent_from)) {
+    const FloatText text = positional_text(x, spec, {}, plus);
+    if (text.fraction.empty()) return text.whole + (point ? ".0" : "");
+    return text.whole + '.' + text.fraction;
+  }
+  const FloatText text = scientific_text(x, spec, {}, plus);
+  return text.whole + (text.fraction.empty() ? "" : "." + text.fraction) + 'e' + text.exponent;
+}
+
+// bfloat16 prints as printf's %g, in arrays too: NumPy has no such type, and the one JAX registers prints so.
+inline std::string bfloat16_text(double x) {
+  if (!std::isfinite(x)) return nonfinite_text(x, false);
+  DigitLimits six{.most = 6, .total = true, .unique = false};
+  FloatText text = scientific_text(x, float_spec<double>, six, false);
+  const int exponent = std::stoi(text.exponent);
+  if (exponent < -4 || exponent >= 6) {
+    return text.whole + (text.fraction.empty() ? "" : "." + text.fraction) + 'e' + text.exponent;
+  }
+  six.most = 5 - exponent;
+  six.total = false;
+  text = positional_text(x, float_spec<double>, six, false);
+  return text.whole + (text.fraction.empty() ? "" : "." + text.fraction);
+}
+
+// The common form of an array's numbers: decided from all of them at once, then applied to each.
+class FloatFormat {
+ public:
+  // ratio_to_type rounds max/min to the array's own type, as NumPy's comparison does.
+  FloatFormat(const std::vector<double>& values, const FloatSpec& spec, const PrintOptions& options,
+              bool plus)
+      : spec_(spec), precision_(options.precision), plus_(plus) {
+    bool any_finite = false, any_nonfinite = false, negative_infinity = false;
+    double largest = 0, smallest = std::numeric_limits<double>::infinity();
+    for (const double x : values) {
+      if (!std::isfinite(x)) {
+        any_nonfinite = true;
+        negative_infinity |= x < 0;
+        continue;
+      }
+      any_finite = true;
+      if (x == 0) continue;
+      const double size = std::fabs(x);
+      if (size > largest) largest = size;
+      if (size < smallest) smallest = size;
+    }
+    if (largest > 0) {
+      const bool spread = smallest < spec.array_exponent_below || ratio(largest, smallest) > 1000;
+      exponential_ = largest >= spec.array_exponent_from || (!options.suppress && spread);
+    }
+    if (any_finite) measure(values);
+    if (any_nonfinite) {
+      const int after_point = pad_right_ + 1;
+      const int infinity = (plus || negative_infinity ? 4 : 3) - after_point;
+      if (pad_left_ < 3 - after_point) pad_left_ = 3 - after_point;
+      if (pad_left_ < infinity) pad_left_ = infinity;
+    }
+  }
+
+  std::string operator()(double x) const {
+    if (!std::isfinite(x)) {
+      const std::string text = nonfinite_text(x, plus_);
+      return padding(pad_left_ + pad_right_ + 1, text.size()) + text;
+    }
+    if (!exponential_) {
+      const FloatText text = positional_text(x, spec_, {.most = precision_, .least = 0}, plus_);
+      return padding(pad_left_, text.whole.size()) + text.whole + '.' + text.fraction +
+             padding(pad_right_, text.fraction.size());
+    }
+    FloatText text = scientific_text(x, spec_, {.most = precision_ + 1, .least = precision_ + 1}, plus_);
+    text.fraction += std::string(padding(precision_, text.fraction.size()).size(), '0');
+    const std::string zeros(padding(exponent_size_ + 1, text.exponent.size()).size(), '0');
+    return padding(pad_left_, text.whole.size()) + text.whole + '.' + text.fraction + 'e' + text.exponent[0] +
+           zeros + text.exponent.substr(1);
+  }
+
+ private:
+  static std::string padding(int width, std::size_t used) {
+    const auto wide = static_cast<std::size_t>(width > 0 ? width : 0);
+    return std::string(wide > used ? wide - used : 0, ' ');
+  }
+
+  double ratio(double largest, double smallest) const {
+    const double exact = largest / smallest;
+    if (spec_.digits == 24) return static_cast<float>(exact);
+    return spec_.digits == 11 ? double(float(half(exact))) : exact;
+  }
+
+  // Widths of the parts, from the form each number would take by itself.
+  void measure(const std::vector<double>& values) {
+    std::size_t whole = 0, fraction = 0, exponent = 0;
+    const DigitLimits limits{.most = exponential_ ? precision_ + 1 : precision_};
+    for (const double x : values) {
+      if (!std::isfinite(x)) continue;
+      const FloatText text =
+          exponential_ ? scientific_text(x, spec_, limits, plus_) : positional_text(x, spec_, limits, plus_);
+      if (text.whole.size() > whole) whole = text.whole.size();
+      if (text.fraction.size() > fraction) fraction = text.fraction.size();
+      if (text.exponent.size() > exponent) exponent = text.exponent.size();
+    }
+    pad_left_ = static_cast<int>(whole);
+    pad_right_ = static_cast<int>(fraction);
+    if (exponential_) {
+      exponent_size_ = static_cast<int>(exponent) - 1;
+      precision_ = pad_right_;
+      pad_right_ += exponent_size_ + 2;
+    }
+  }
+
+  FloatSpec spec_;
+  int precision_;
+  bool plus_;
+  bool exponential_ = false;
+  int pad_left_ = 0, pad_right_ = 0, exponent_size_ = 0;
+};
+
+}  // namespace nax::detail
