@@ -3,7 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-// The exceptions of nax: one base, one class a kind. Every text opens with the NumPy name of the function at fault.
+// The exceptions of nax: one base, one class a kind. Every text opens with the NumPy name of the function at
+// fault.
 namespace nax {
 
 struct Error : std::runtime_error {

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+
+#include "nax/backend/cpu/tiles.hpp"
+
+// Runs fused elementwise kernels over loops of any shape; see tiles.hpp.
+namespace nax::cpu {
+
+// out[i] = expression(leaves[.][i]) for contiguous runs of n elements. `constants`: the expression's C++ scalars.
+using ForwardKernel = void (*)(const void* constants, const void* const* leaves, void* out, std::int64_t n);
+
+namespace detail {
+inline constexpr std::int64_t parallel_grain = 1 << 15;  // elements: below, waking a thread costs more than it saves
+
+struct TileStore {
+  // Few tiles live on the stack; the rare large expression pays one allocation.
+  explicit TileStore(int count) : tiles_(count <= 4 ? few_ : (many_.reset(new Tile[count]), many_.get())) {}
+  void* operator[](int i) { return tiles_[i].bytes; }
+
+ private:
+  Tile few_[4];
+  std::unique_ptr<Tile[]> many_;
+  Tile* tiles_;
+};
+
+inline void map_range(ForwardKernel kernel, const void* constants, const Dims& shape, const Operand* leaves, int count,
+                      const Operand& out, std::int64_t tile_length, std::int64_t begin, std::int64_t end) {
+  TileStore tiles(count + 1);
+  TileAccess access[max_operands + 1];
+  for (int l = 0; l < count; ++l) access[l] = TileAccess(leaves[l], shape);
+  access[count] = TileAccess(out, shape);
+  const void* in[max_operands];
+  for (std::int64_t n; begin < end; begin += n) {
+    n = chunk_length(shape, begin, end, tile_length);
+    for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
+    void* to = access[count].target(begin, n, tiles[count]);
+    kernel(constants, in, to, n);
+    access[count].flush(begin, n, to, tiles[count]);
+  }
+}
+
+}  // namespace detail
+
+// `operands`: `count` leaves, then the result; their strides run over `shape`. All are used up (collapsed).
+inline void map(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count) {
+  std::int64_t size = 1;
+  for (std::int64_t d : shape) size *= d;
+  if (size == 0) return;
+  detail::collapse(shape, operands, count + 1);
+
+  std::size_t widest = 1;
+  bool direct = true;
+  for (int o = 0; o <= count; ++o) {
+    direct = direct && TileAccess(operands[o], shape).direct();
+    const std::size_t bytes = dtype_size(operands[o].lane);
+    if (bytes > widest) widest = bytes;
+  }
+  if (direct) {  // one call covers a thread's whole share
+    parallel_for(size, detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
+      const void* in[max_operands];
+      for (int l = 0; l < count; ++l)
+        in[l] = operands[l].data + begin * static_cast<std::int64_t>(dtype_size(operands[l].stored));
+      kernel(constants, in,
+             operands[count].data + begin * static_cast<std::int64_t>(dtype_size(operands[count].stored)), end - begin);
+    });
+    return;
+  }
+  const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
+  parallel_for(size, detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
+    detail::map_range(kernel, constants, shape, operands, count, operands[count], tile_length, begin, end);
+  });
+}
+
+}  // namespace nax::cpu

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstring>
+
+#include "nax/backend/cpu/accumulate.hpp"
+#include "nax/backend/cpu/elementwise.hpp"
+
+// The backward pass of a fused expression: per chunk, one kernel recomputes the values in registers and writes each
+// leaf's share; a share whose leaf was broadcast is summed into the leaf's smaller gradient.
+namespace nax::cpu {
+
+// grads[l][i] = the share of leaf l in the cotangent g[i]; a null grads[l] is not wanted.
+using PullKernel = void (*)(const void* constants, const void* const* leaves, const void* g, void* const* grads,
+                            std::int64_t n);
+
+// The gradient of one leaf: `data` null when nobody wants it. Strides over the loop, 0 on the axes that are summed;
+// the memory is of the lane type and row-major over the leaf's own axes.
+struct GradientTarget {
+  Operand operand;
+  std::int64_t size = 0;
+  bool wanted() const { return operand.data != nullptr; }
+};
+
+// `operands`: `count` leaves, the cotangent, then `count` gradients (their data null where not wanted), strides over
+// `shape`. `sizes[l]`: elements of gradient l.
+inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* operands, const std::int64_t* sizes,
+                 int count) {
+  Operand* const gradients = operands + count + 1;
+  std::int64_t size = 1;
+  for (std::int64_t d : shape) size *= d;
+  bool summed[max_operands] = {}, any_summed = false;
+  for (int l = 0; l < count; ++l) {
+    if (!gradients[l].data) continue;
+    summed[l] = sizes[l] != size;
+    any_summed = any_summed || summed[l];
+    if (summed[l] || size == 0)
+      std::memset(gradients[l].data, 0, static_cast<std::size_t>(sizes[l]) * dtype_size(gradients[l].lane));
+  }
+  if (size == 0) return;
+  detail::collapse(shape, operands, 2 * count + 1);
+
+  std::size_t widest = 1;
+  for (int o = 0; o <= 2 * count; ++o) {
+    const std::size_t bytes = dtype_size(operands[o].lane);
+    if (bytes > widest) widest = bytes;
+  }
+  const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
+
+  const auto range = [&](std::int64_t begin, std::int64_t end) {
+    detail::TileStore tiles(2 * count + 1);
+    TileAccess access[max_operands + 1];
+    bool direct = !any_summed;
+    for (int o = 0; o <= count; ++o) {
+      access[o] = TileAccess(operands[o], shape);
+      direct = direct && access[o].direct();
+    }
+    const void* in[max_operands];
+    void* out[max_operands];
+    for (std::int64_t n; begin < end; begin += n) {
+      n = direct ? end - begin : chunk_length(shape, begin, end, tile_length);
+      for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
+      const void* g = access[count].read(begin, n, tiles[count]);
+      for (int l = 0; l < count; ++l) {
+        const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(gradients[l].lane));
+        out[l] = !gradients[l].data ? nullptr
+                 : summed[l]        ? tiles[count + 1 + l]
+                                    : gradients[l].data + begin * bytes;
+      }
+      kernel(constants, in, g, out, n);
+      for (int l = 0; l < count; ++l) {
+        if (!gradients[l].data || !summed[l]) continue;
+        const AccumulateFn add = accumulator(gradients[l].lane);
+        const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(gradients[l].lane));
+        const std::int64_t inner = shape.empty() ? 1 : gradients[l].strides.back();
+        detail::for_each_segment(shape, gradients[l].strides, begin, n,
+                                 [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
+                                   add(static_cast<const char*>(out[l]) + at * bytes,
+                                       gradients[l].data + offset * bytes, inner, length);
+                                 });
+      }
+    }
+  };
+  // Sums into shared memory run in one thread, in a fixed order: the same result every time.
+  if (any_summed)
+    range(0, size);
+  else
+    parallel_for(size, detail::parallel_grain, range);
+}
+
+}  // namespace nax::cpu

@@ -1,0 +1,174 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "nax/backend/cpu/convert.hpp"
+#include "nax/core/layout.hpp"
+#include "nax/core/thread_pool.hpp"
+
+// How a fused kernel meets operands of any layout.
+//
+// A kernel is compiled once an expression and reads contiguous runs only. The loop nest over the (broadcast) shape is
+// cut into chunks of its flat, row-major index. An operand whose chunk is contiguous in memory and of the kernel's
+// type is passed by its address; any other is first copied into a tile in L1, which repeats broadcast elements, walks
+// strides and converts half types. What the kernel writes goes the same way back. So broadcasting, views and
+// conversions cost no instantiation, and where everything is contiguous one call covers the whole range.
+namespace nax::cpu {
+
+inline constexpr std::int64_t tile_bytes = 4096;
+inline constexpr int max_operands = 32;
+
+// An operand of a loop: `stored` elements at `data` with these strides over the loop's axes, `lane` in the kernel.
+struct Operand {
+  char* data = nullptr;
+  Dims strides;
+  DType stored = DType::float32;
+  DType lane = DType::float32;
+};
+
+namespace detail {
+
+// Drops axes of extent 1 and merges neighbours that every operand walks as one.
+inline void collapse(Dims& shape, Operand* operands, int count) {
+  std::size_t rank = 0;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 1) continue;
+    bool merge = rank > 0;
+    for (int o = 0; merge && o < count; ++o)
+      merge = operands[o].strides[rank - 1] == operands[o].strides[axis] * shape[axis];
+    if (merge) {
+      shape[rank - 1] *= shape[axis];
+      for (int o = 0; o < count; ++o) operands[o].strides[rank - 1] = operands[o].strides[axis];
+      continue;
+    }
+    shape[rank] = shape[axis];
+    for (int o = 0; o < count; ++o) operands[o].strides[rank] = operands[o].strides[axis];
+    ++rank;
+  }
+  shape.resize_for_overwrite(rank);
+  for (int o = 0; o < count; ++o) operands[o].strides.resize_for_overwrite(rank);
+}
+
+// Walks the row segments of a chunk: f(element offset into the operand, offset into the chunk, length).
+template <class F>
+void for_each_segment(const Dims& shape, const Dims& strides, std::int64_t begin, std::int64_t n, F f) {
+  if (shape.empty()) {
+    f(0, 0, n);
+    return;
+  }
+  const std::size_t inner = shape.size() - 1;
+  Dims index(shape.size(), 0);
+  std::int64_t rest = begin, offset = 0;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = rest % shape[axis];
+    rest /= shape[axis];
+    offset += index[axis] * strides[axis];
+  }
+  for (std::int64_t done = 0; done < n;) {
+    const std::int64_t row = shape[inner] - index[inner];
+    const std::int64_t length = row < n - done ? row : n - done;
+    f(offset, done, length);
+    done += length;
+    offset += length * strides[inner];
+    index[inner] += length;
+    for (std::size_t axis = inner; axis > 0 && index[axis] == shape[axis]; --axis) {
+      offset += strides[axis - 1] - shape[axis] * strides[axis];
+      index[axis] = 0;
+      ++index[axis - 1];
+    }
+  }
+}
+
+}  // namespace detail
+
+// One operand's way in (or out, for an operand that each element of the loop has its own of).
+class TileAccess {
+ public:
+  TileAccess() = default;
+  TileAccess(const Operand& operand, const Dims& shape) : operand_(&operand), shape_(&shape) {
+    const std::size_t rank = shape.size();
+    const bool same = operand.stored == operand.lane;
+    stored_size_ = static_cast<std::int64_t>(dtype_size(operand.stored));
+    inner_ = rank == 0 ? 1 : operand.strides[rank - 1];
+    constant_ = true;
+    for (std::int64_t stride : operand.strides) constant_ = constant_ && stride == 0;
+    constant_ = constant_ && rank > 0;
+    // After collapsing, only one axis of stride 1 is contiguous over the whole loop.
+    everywhere_ = same && (rank == 0 || (rank == 1 && inner_ == 1));
+    in_row_ = same && inner_ == 1;
+    copy_ = converter(operand.stored, operand.lane);
+    back_ = converter(operand.lane, operand.stored);
+  }
+  bool direct() const { return everywhere_; }
+
+  // The chunk [begin, begin + n) as a contiguous run: in place, or copied into `tile`.
+  void* read(std::int64_t begin, std::int64_t n, void* tile) {
+    if (everywhere_) return operand_->data + begin * stored_size_;
+    if (constant_ && filled_ >= n) return tile;
+    if (in_row_ && within_row(begin, n)) return address(begin);
+    const std::int64_t lane_size = static_cast<std::int64_t>(dtype_size(operand_->lane));
+    detail::for_each_segment(*shape_, operand_->strides, begin, n,
+                             [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
+                               copy_(operand_->data + offset * stored_size_, inner_,
+                                     static_cast<char*>(tile) + at * lane_size, 1, length);
+                             });
+    if (constant_) filled_ = n;
+    return tile;
+  }
+  // Where to write the chunk; `flush` then moves it when that was the tile.
+  void* target(std::int64_t begin, std::int64_t n, void* tile) {
+    if (everywhere_) return operand_->data + begin * stored_size_;
+    if (in_row_ && within_row(begin, n)) return address(begin);
+    return tile;
+  }
+  void flush(std::int64_t begin, std::int64_t n, const void* written, const void* tile) {
+    if (written != tile) return;
+    const std::int64_t lane_size = static_cast<std::int64_t>(dtype_size(operand_->lane));
+    detail::for_each_segment(*shape_, operand_->strides, begin, n,
+                             [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
+                               back_(static_cast<const char*>(tile) + at * lane_size, 1,
+                                     operand_->data + offset * stored_size_, inner_, length);
+                             });
+  }
+
+ private:
+  bool within_row(std::int64_t begin, std::int64_t n) const {
+    const std::int64_t row = shape_->back();
+    return begin % row + n <= row;
+  }
+  char* address(std::int64_t begin) const {
+    std::int64_t offset = 0;
+    for (std::size_t axis = shape_->size(); axis-- > 0;) {
+      offset += begin % (*shape_)[axis] * operand_->strides[axis];
+      begin /= (*shape_)[axis];
+    }
+    return operand_->data + offset * stored_size_;
+  }
+
+  const Operand* operand_ = nullptr;
+  const Dims* shape_ = nullptr;
+  ConvertFn copy_ = nullptr, back_ = nullptr;
+  std::int64_t stored_size_ = 0, inner_ = 0, filled_ = 0;
+  bool everywhere_ = false, in_row_ = false, constant_ = false;
+};
+
+// Memory for tiles, on the stack.
+struct Tile {
+  alignas(64) char bytes[tile_bytes];
+};
+
+// The next chunk's length: a whole row piece where rows are long (so that row-contiguous operands are read in place),
+// a tile's worth of rows otherwise.
+inline std::int64_t chunk_length(const Dims& shape, std::int64_t begin, std::int64_t end, std::int64_t tile) {
+  std::int64_t n = end - begin < tile ? end - begin : tile;
+  if (shape.empty()) return n;
+  const std::int64_t row = shape.back();
+  if (row >= 64) {
+    const std::int64_t left = row - begin % row;
+    if (left < n) n = left;
+  }
+  return n;
+}
+
+}  // namespace nax::cpu

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nax/core/array_base.hpp"
+#include "nax/core/fwd.hpp"
+
+namespace nax {
+
+// Something that evaluates to an array: what operators and elementwise functions return. Kept in `auto` it is
+// computed at each use; an Array made from it holds the values.
+template <class E>
+concept Expression = requires {
+  typename E::expression_tag;
+};
+
+namespace detail {
+
+template <class T>
+struct IsArray : std::false_type {};
+template <class T>
+struct IsArray<Array<T>> : std::true_type {};
+
+template <Expression E>
+Array<typename E::value_type> evaluate(const E& expression);
+template <Expression E>
+void assign(Array<typename E::value_type>& target, const E& expression);
+
+// One element of a nested brace list: a number or a list of them. (Three initializer_list constructors, one a
+// rank, are ambiguous for columns such as {{1}, {2}}.)
+template <class Element>
+class Nested {
+ public:
+  template <Scalar S>
+  Nested(S value) : value_(static_cast<Element>(value)) {}
+  Nested(std::initializer_list<Nested> list) : is_list_(true), list_(list) {}
+
+  // Appends the shape below this element and its numbers; ragged lists throw.
+  void collect(std::size_t depth, Dims& shape, std::vector<Element>& out) const {
+    if (is_list_) {
+      collect_list(list_.begin(), list_.size(), depth, shape, out);
+    } else if (depth != shape.size() || !complete(shape, out)) {
+      throw_ragged();
+    } else {
+      out.push_back(value_);
+    }
+  }
+  static void collect_list(const Nested* first, std::size_t n, std::size_t depth, Dims& shape,
+                           std::vector<Element>& out) {
+    if (depth == shape.size()) {
+      if (!out.empty()) throw_ragged();
+      shape.push_back(static_cast<std::int64_t>(n));
+    } else if (shape[depth] != static_cast<std::int64_t>(n)) {
+      throw_ragged();
+    }
+    for (std::size_t i = 0; i < n; ++i) first[i].collect(depth + 1, shape, out);
+  }
+
+ private:
+  static bool complete(const Dims&, const std::vector<Element>&) { return true; }
+  [[noreturn, gnu::cold]] static void throw_ragged() {
+    throw ValueError(
+        "array: the nested braces are ragged: every list of one depth must have the same length");
+  }
+  Element value_{};
+  bool is_list_ = false;
+  std::initializer_list<Nested> list_{};
+};
+
+[[noreturn, gnu::cold]] inline void throw_batched(const char* function, const char* instead) {
+  throw ValueError(std::string(function) + ": the array is batched by vmap and has no single value here; " +
+                   instead);
+}
+
+}  // namespace detail
+
+template <class T>
+inline constexpr bool is_array_v = detail::IsArray<std::remove_cvref_t<T>>::value;
+
+template <class Element>
+class AtProxy;
+template <class Element>
+class RowIterator;
+
+// An n-dimensional array: a value. Copies share their elements, operations return new arrays, and nothing
+// that one handle does is seen through another.
+template <class Element>
+class Array : public ArrayBase {
+  static_assert(Dtype<Element>, "Array: not an element type of nax");
+
+ public:
+  using value_type = Element;
+
+  // An empty array of shape (0,).
+  Array() { dtype_ = dtype_of<Element>; }
+  // 0-d.
+  template <Scalar S>
+  Array(S value) : Array(detail::allocate(dtype_of<Element>, Frame{})) {
+    *reinterpret_cast<Element*>(detail::raw_data(*this)) = static_cast<Element>(value);
+  }
+  // Nested braces, one level an axis.
+  Array(std::initializer_list<detail::Nested<Element>> list) {
+    Dims shape;
+    std::vector<Element> elements;
+    detail::Nested<Element>::collect_list(list.begin(), list.size(), 0, shape, elements);
+    *this = Array(detail::allocate(dtype_of<Element>, Frame{shape, {}}));
+    Element* out = reinterpret_cast<Element*>(detail::raw_data(*this));
+    for (std::size_t i = 0; i < elements.size(); ++i) out[i] = elements[i];
+  }
+  template <Expression E>
+  requires std::is_same_v<typename E::value_type, Element> Array(const E& expression)
+      : Array(detail::evaluate(expression)) {}
+  // Takes over a handle whose dtype is known to be this one.
+  explicit Array(ArrayBase handle) : ArrayBase(std::move(handle)) {}
+
+  // `x = x + y` computes in place when nobody else holds x.
+  template <Expression E>
+  requires std::is_same_v<typename E::value_type, Element> Array& operator=(const E& expression) {
+    detail::assign(*this, expression);
+    return *this;
+  }
+
+  // The value of an array of one element. Throws ValueError for other sizes and under vmap.
+  Element item() const {
+    if (detail::is_batched(*this)) detail::throw_batched("item", "use where, or map over it");
+    if (size() != 1)
+      throw ValueError("item: only an array of one element has a value, shape " + nax::to_string(shape()));
+    return *reinterpret_cast<const Element*>(detail::raw_data(*this));
+  }
+  explicit operator bool() const {
+    if (detail::is_batched(*this)) detail::throw_batched("bool", "use where instead of if");
+    if (size() != 1)
+      throw ValueError(
+          "bool: the truth of an array of several elements is ambiguous; use any or all, shape " +
+          nax::to_string(shape()));
+    return item() != Element(0);
+  }
+  explicit operator Element() const requires(!std::is_same_v<Element, bool>) { return item(); }
+
+  // The elements in row-major order. A view is first copied out, so that the pointer can be walked.
+  const Element* data() const;
+  std::vector<Element> to_vector() const;
+
+  template <class To>
+  Array<To> astype() const;
+  Array T() const;
+  Array reshape(const Shape& shape) const;
+  Array transpose(const std::vector<int>& axes = {}) const;
+
+  // NumPy's basic and advanced indexing: integers, slice, _, ellipsis, newaxis, index arrays, masks.
+  template <class... Index>
+  Array operator()(const Index&... index) const;
+  template <class Index>
+  Array operator[](const Index& index) const {
+    return (*this)(index);
+  }
+  template <class... Index>
+  AtProxy<Element> at(const Index&... index) const;
+
+  RowIterator<Element> begin() const;
+  RowIterator<Element> end() const;
+
+  template <class X>
+  Array& operator+=(const X& x) {
+    return *this = *this + x;
+  }
+  template <class X>
+  Array& operator-=(const X& x) {
+    return *this = *this - x;
+  }
+  template <class X>
+  Array& operator*=(const X& x) {
+    return *this = *this * x;
+  }
+  template <class X>
+  Array& operator/=(const X& x) {
+    return *this = *this / x;
+  }
+};
+
+}  // namespace nax

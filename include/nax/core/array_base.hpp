@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "nax/core/buffer.hpp"
+#include "nax/core/dtype.hpp"
+#include "nax/core/layout.hpp"
+
+namespace nax {
+
+namespace detail {
+struct ArrayAccess;
+}
+
+// What arrays of every element type share: the handle that tapes, trees and transforms pass around. A handle
+// is a buffer, a layout, the dtype, and the serial number of the tape node that made the value (0: none).
+class ArrayBase {
+ public:
+  ArrayBase() { layout_.shape.push_back(0), layout_.strides.push_back(1); }
+
+  Shape shape() const { return layout_.visible_shape(); }
+  std::int64_t shape(std::int64_t axis) const {
+    return layout_.visible(detail::normalize_axis("shape", axis, layout_.ndim()));
+  }
+  int ndim() const { return layout_.ndim(); }
+  std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int axis = 0; axis < layout_.ndim(); ++axis) n *= layout_.visible(axis);
+    return n;
+  }
+  std::size_t nbytes() const { return static_cast<std::size_t>(size()) * dtype_size(dtype_); }
+  DType dtype() const { return dtype_; }
+  Device device() const { return buffer_ ? buffer_->device : Device{}; }
+
+ protected:
+  friend struct detail::ArrayAccess;
+  detail::BufferRef buffer_;
+  std::int64_t offset_ = 0;  // in elements
+  Layout layout_;
+  std::uint64_t serial_ = 0;
+  DType dtype_ = DType::float32;
+};
+
+namespace detail {
+
+// The inside of a handle, for the library's own layers.
+struct ArrayAccess {
+  static BufferRef& buffer(ArrayBase& a) { return a.buffer_; }
+  static const BufferRef& buffer(const ArrayBase& a) { return a.buffer_; }
+  static std::int64_t& offset(ArrayBase& a) { return a.offset_; }
+  static std::int64_t offset(const ArrayBase& a) { return a.offset_; }
+  static Layout& layout(ArrayBase& a) { return a.layout_; }
+  static const Layout& layout(const ArrayBase& a) { return a.layout_; }
+  static std::uint64_t& serial(ArrayBase& a) { return a.serial_; }
+  static std::uint64_t serial(const ArrayBase& a) { return a.serial_; }
+  static DType& dtype(ArrayBase& a) { return a.dtype_; }
+};
+
+inline const Layout& layout_of(const ArrayBase& a) { return ArrayAccess::layout(a); }
+inline std::uint64_t serial_of(const ArrayBase& a) { return ArrayAccess::serial(a); }
+inline bool is_batched(const ArrayBase& a) { return !layout_of(a).levels.empty(); }
+
+// The address of the first element, wherever the elements lie now.
+inline char* raw_data(const ArrayBase& a) {
+  const BufferRef& buffer = ArrayAccess::buffer(a);
+  if (!buffer) return nullptr;
+  return static_cast<char*>(buffer.get()->data()) +
+         ArrayAccess::offset(a) * static_cast<std::int64_t>(dtype_size(a.dtype()));
+}
+
+// A fresh row-major array over `frame`, elements not initialised.
+inline ArrayBase allocate(DType dtype, Frame frame) {
+  ArrayBase a;
+  const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);
+  ArrayAccess::buffer(a) = BufferRef(Buffer::allocate(bytes));
+  ArrayAccess::layout(a) = Layout::contiguous(std::move(frame));
+  ArrayAccess::dtype(a) = dtype;
+  return a;
+}
+
+// The same elements under another layout; the view is not recorded.
+inline ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset = 0) {
+  ArrayAccess::offset(a) += extra_offset;
+  ArrayAccess::layout(a) = std::move(layout);
+  ArrayAccess::serial(a) = 0;
+  return a;
+}
+
+inline ArrayBase constant(ArrayBase a) {
+  ArrayAccess::serial(a) = 0;
+  return a;
+}
+
+}  // namespace detail
+}  // namespace nax

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include "nax/core/allocator.hpp"
+#include "nax/core/device.hpp"
+
+// A refcounted block of memory. The header and the elements share one allocation, elements at a multiple of
+// 64 bytes. A buffer may instead stand for pieces that live elsewhere (the shards of a pmap's result): then
+// its elements are brought together when somebody first asks for their address.
+namespace nax::detail {
+
+// Pieces that can be written out as one block.
+struct BufferSource {
+  virtual ~BufferSource() = default;
+  virtual void*
+  gather() = 0;  // the elements in one block, owned by the source; safe to call from several threads
+};
+
+struct alignas(64) Buffer {
+  static constexpr std::size_t header_bytes = 64;
+
+  std::atomic<std::uint32_t> references{1};
+  Device device;
+  std::size_t bytes = 0;
+  BufferSource* source = nullptr;
+
+  void* data() {
+    if (source) [[unlikely]]
+      return source->gather();
+    return reinterpret_cast<char*>(this) + header_bytes;
+  }
+
+  static Buffer* allocate(std::size_t bytes) {
+    void* block = HostAllocator().allocate(header_bytes + bytes);
+    auto* buffer = new (block) Buffer;
+    buffer->bytes = bytes;
+    buffer->device = current_device;
+    return buffer;
+  }
+  static Buffer* wrap(BufferSource* source, std::size_t bytes) {
+    Buffer* buffer = allocate(0);
+    buffer->source = source;
+    buffer->bytes = bytes;
+    return buffer;
+  }
+  static void destroy(Buffer* buffer) noexcept {
+    const std::size_t bytes = header_bytes + (buffer->source ? 0 : buffer->bytes);
+    delete buffer->source;
+    buffer->~Buffer();
+    HostAllocator().deallocate(buffer, bytes);
+  }
+};
+static_assert(sizeof(Buffer) == Buffer::header_bytes);
+
+class BufferRef {
+ public:
+  BufferRef() = default;
+  explicit BufferRef(Buffer* owned) : buffer_(owned) {}
+  BufferRef(const BufferRef& other) noexcept : buffer_(other.buffer_) {
+    if (buffer_) buffer_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  BufferRef(BufferRef&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  BufferRef& operator=(BufferRef other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+  ~BufferRef() {
+    if (!buffer_) return;
+    // The sole owner needs no read-modify-write; nobody else can be copying the handle meanwhile.
+    if (buffer_->references.load(std::memory_order_acquire) == 1 ||
+        buffer_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      Buffer::destroy(buffer_);
+  }
+  Buffer* get() const { return buffer_; }
+  Buffer* operator->() const { return buffer_; }
+  explicit operator bool() const { return buffer_ != nullptr; }
+  bool unique() const { return buffer_ && buffer_->references.load(std::memory_order_acquire) == 1; }
+  std::uint32_t use_count() const {
+    return buffer_ ? buffer_->references.load(std::memory_order_acquire) : 0;
+  }
+
+ private:
+  Buffer* buffer_ = nullptr;
+};
+
+}  // namespace nax::detail

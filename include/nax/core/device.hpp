@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+namespace nax {
+
+enum class Platform : std::uint8_t { cpu, cuda };
+
+// One machine that computes: a group of CPU cores or a GPU.
+struct Device {
+  Platform platform = Platform::cpu;
+  std::uint16_t ordinal = 0;
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+inline std::string to_string(Device d) {
+  return (d.platform == Platform::cpu ? "cpu:" : "cuda:") + std::to_string(d.ordinal);
+}
+inline std::ostream& operator<<(std::ostream& out, Device d) { return out << to_string(d); }
+
+namespace detail {
+// The device whose program this thread runs: pmap's workers set their own, every other thread computes on
+// cpu:0.
+inline thread_local constinit Device current_device{};
+}  // namespace detail
+
+}  // namespace nax

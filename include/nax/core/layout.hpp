@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nax/core/shape.hpp"
+
+// How elements lie in a buffer.
+//
+// An array has hidden axes, then visible ones. Each hidden axis belongs to one vmap, known by its level: a
+// number that grows with every vmap entered and never repeats. Hidden axes lead, ordered by level, so that
+// two operands align them by a merge; what an operand lacks is a stride of 0. Users only ever see the visible
+// axes.
+namespace nax {
+
+using Level = std::uint64_t;
+using Levels = SmallVector<Level, 2>;
+
+// The axes of an array or of an expression: shape.size() == levels.size() + visible rank.
+struct Frame {
+  Dims shape;
+  Levels levels;
+
+  int hidden() const { return static_cast<int>(levels.size()); }
+  int ndim() const { return static_cast<int>(shape.size()) - hidden(); }
+  std::int64_t visible(int axis) const { return shape[static_cast<std::size_t>(hidden() + axis)]; }
+  Shape visible_shape() const { return Shape(shape.begin() + hidden(), shape.end()); }
+  std::int64_t size() const {
+    std::int64_t n = 1;
+    for (std::int64_t d : shape) n *= d;
+    return n;
+  }
+  int find(Level level) const {
+    for (int i = 0; i < hidden(); ++i)
+      if (levels[static_cast<std::size_t>(i)] == level) return i;
+    return -1;
+  }
+  friend bool operator==(const Frame& a, const Frame& b) {
+    return a.shape == b.shape && a.levels == b.levels;
+  }
+};
+
+struct Layout : Frame {
+  Dims strides;  // in elements
+
+  static Dims row_major(const Dims& shape) {
+    Dims strides(shape.size(), 1);
+    for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+    return strides;
+  }
+  static Layout contiguous(Frame frame) {
+    Layout layout;
+    layout.strides = row_major(frame.shape);
+    static_cast<Frame&>(layout) = std::move(frame);
+    return layout;
+  }
+  bool is_contiguous() const {
+    std::int64_t expected = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+      if (shape[i] == 0) return true;
+      if (shape[i] != 1 && strides[i] != expected) return false;
+      expected *= shape[i];
+    }
+    return true;
+  }
+};
+
+namespace detail {
+
+[[noreturn, gnu::cold]] inline void throw_broadcast(const char* function, const Frame& a, const Frame& b) {
+  throw ShapeError(std::string(function) + ": operands could not be broadcast together with shapes " +
+                   to_string(a.visible_shape()) + " " + to_string(b.visible_shape()));
+}
+
+// NumPy's broadcasting over visible axes, a merge by level over hidden ones.
+inline Frame broadcast(const char* function, const Frame& a, const Frame& b) {
+  if (a == b) return a;
+  Frame out;
+  int i = 0, j = 0;
+  while (i < a.hidden() || j < b.hidden()) {
+    const bool left = j == b.hidden() || (i < a.hidden() && a.levels[i] <= b.levels[j]);
+    const bool both = left && j < b.hidden() && a.levels[i] == b.levels[j];
+    const std::int64_t extent = left ? a.shape[i] : b.shape[j];
+    out.levels.push_back(left ? a.levels[i] : b.levels[j]);
+    out.shape.push_back(extent);
+    if (left) ++i;
+    if (both || !left) ++j;
+  }
+  const int n = a.ndim() > b.ndim() ? a.ndim() : b.ndim();
+  for (int axis = 0; axis < n; ++axis) {
+    const int x = axis - (n - a.ndim()), y = axis - (n - b.ndim());
+    const std::int64_t p = x < 0 ? 1 : a.visible(x), q = y < 0 ? 1 : b.visible(y);
+    if (p != q && p != 1 && q != 1) throw_broadcast(function, a, b);
+    out.shape.push_back(p == 1 ? q : p);
+  }
+  return out;
+}
+
+// Strides with which an array of layout `from` is read over the axes of `to` (which it broadcasts to).
+inline Dims strides_over(const Layout& from, const Frame& to) {
+  Dims strides(to.shape.size(), 0);
+  for (int h = 0; h < from.hidden(); ++h) strides[to.find(from.levels[h])] = from.strides[h];
+  const int shift = static_cast<int>(to.shape.size()) - static_cast<int>(from.shape.size());
+  for (int axis = from.hidden(); axis < static_cast<int>(from.shape.size()); ++axis)
+    strides[axis + shift] = from.shape[axis] == 1 && to.shape[axis + shift] != 1 ? 0 : from.strides[axis];
+  return strides;
+}
+
+inline Levels merge_levels(const Levels& a, const Levels& b) {
+  Levels out;
+  std::size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (j == b.size() || (i < a.size() && a[i] < b[j]))
+      out.push_back(a[i++]);
+    else if (i == a.size() || b[j] < a[i])
+      out.push_back(b[j++]);
+    else
+      out.push_back(a[i++]), ++j;
+  }
+  return out;
+}
+
+inline bool contains(const Levels& levels, Level level) {
+  for (Level l : levels)
+    if (l == level) return true;
+  return false;
+}
+
+}  // namespace detail
+}  // namespace nax

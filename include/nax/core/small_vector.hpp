@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace nax {
+
+// A vector of a trivial type that keeps up to N elements in place: shapes and strides are copied with every
+// array handle, so that their usual ranks must not touch the heap.
+template <class T, int N>
+class SmallVector {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  using value_type = T;
+
+  SmallVector() = default;
+  SmallVector(std::size_t n, T value) {
+    resize_for_overwrite(n);
+    for (T& x : *this) x = value;
+  }
+  template <class It>
+  SmallVector(It first, It last) {
+    for (; first != last; ++first) push_back(static_cast<T>(*first));
+  }
+  SmallVector(const SmallVector& other) { copy_from(other); }
+  SmallVector(SmallVector&& other) noexcept { take(other); }
+  SmallVector& operator=(const SmallVector& other) {
+    if (this != &other) {
+      size_ = 0;
+      copy_from(other);
+    }
+    return *this;
+  }
+  SmallVector& operator=(SmallVector&& other) noexcept {
+    if (this != &other) {
+      release();
+      take(other);
+    }
+    return *this;
+  }
+  ~SmallVector() { release(); }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return capacity_ == N ? inline_ : heap_; }
+  const T* data() const { return capacity_ == N ? inline_ : heap_; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  T& operator[](std::size_t i) { return data()[i]; }
+  const T& operator[](std::size_t i) const { return data()[i]; }
+  T& back() { return data()[size_ - 1]; }
+  const T& back() const { return data()[size_ - 1]; }
+  T& front() { return data()[0]; }
+  const T& front() const { return data()[0]; }
+
+  void push_back(T value) {
+    reserve(size_ + 1);
+    data()[size_++] = value;
+  }
+  void pop_back() { --size_; }
+  void clear() { size_ = 0; }
+  void resize_for_overwrite(std::size_t n) {
+    reserve(n);
+    size_ = static_cast<std::uint32_t>(n);
+  }
+  void insert(std::size_t position, T value) {
+    push_back(value);
+    T* p = data();
+    for (std::size_t i = size_ - 1; i > position; --i) p[i] = p[i - 1];
+    p[position] = value;
+  }
+  void erase(std::size_t position) {
+    T* p = data();
+    for (std::size_t i = position; i + 1 < size_; ++i) p[i] = p[i + 1];
+    --size_;
+  }
+  template <class It>
+  void append(It first, It last) {
+    for (; first != last; ++first) push_back(static_cast<T>(*first));
+  }
+
+  friend bool operator==(const SmallVector& a, const SmallVector& b) {
+    return a.size_ == b.size_ && equal(a.data(), b.data(), a.size_);
+  }
+
+ private:
+  static bool equal(const T* a, const T* b, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+  void reserve(std::size_t n) {
+    if (n <= capacity_) return;
+    const std::size_t wanted = n > 2u * capacity_ ? n : 2u * capacity_;
+    T* grown = new T[wanted];
+    std::memcpy(static_cast<void*>(grown), data(), size_ * sizeof(T));
+    release();
+    heap_ = grown;
+    capacity_ = static_cast<std::uint32_t>(wanted);
+  }
+  void copy_from(const SmallVector& other) {
+    resize_for_overwrite(other.size_);
+    const T* from = other.data();
+    T* to = data();
+    for (std::size_t i = 0; i < size_; ++i) to[i] = from[i];
+  }
+  void take(SmallVector& other) {
+    size_ = other.size_;
+    capacity_ = other.capacity_;
+    if (capacity_ == N) {
+      for (std::size_t i = 0; i < size_; ++i) inline_[i] = other.inline_[i];
+    } else {
+      heap_ = other.heap_;
+      other.capacity_ = N;
+    }
+    other.size_ = 0;
+  }
+  void release() {
+    if (capacity_ != N) delete[] heap_;
+    capacity_ = N;
+  }
+
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_ = N;
+  union {
+    T inline_[N];
+    T* heap_;
+  };
+};
+
+}  // namespace nax

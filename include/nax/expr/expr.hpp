@@ -1,0 +1,212 @@
+#pragma once
+
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "nax/core/array.hpp"
+#include "nax/rules/signature.hpp"
+#include "nax/tape/levels.hpp"
+
+// Expression trees. A tree is a type: Expr<rule, children...>, whose leaves are arrays (by value: they own their
+// storage, so that a kept expression never dangles) and C++ scalars, already converted to the element type that weak
+// promotion gives them. Shapes are checked and broadcast when a node is built.
+namespace nax::detail {
+
+template <class T>
+struct Constant {
+  using value_type = T;
+  T value;
+};
+
+template <class Rule, class... A>
+struct Expr {
+  using expression_tag = void;
+  using rule = Rule;
+  using value_type = typename Rule::template result<typename A::value_type...>;
+
+  std::tuple<A...> args;
+  Frame frame;
+
+  Shape shape() const { return frame.visible_shape(); }
+  std::int64_t shape(std::int64_t axis) const {
+    return frame.visible(normalize_axis("shape", axis, frame.ndim()));
+  }
+  int ndim() const { return frame.ndim(); }
+  std::int64_t size() const { return frame.visible_shape().count(); }
+  Array<value_type> eval() const { return evaluate(*this); }
+  operator Array<value_type>() const { return evaluate(*this); }
+  value_type item() const { return evaluate(*this).item(); }
+  template <class... Index>
+  auto operator()(const Index&... index) const {
+    return evaluate(*this)(index...);
+  }
+  template <class Index>
+  auto operator[](const Index& index) const {
+    return evaluate(*this)[index];
+  }
+  Array<value_type> T() const { return evaluate(*this).T(); }
+  Array<value_type> reshape(const Shape& to) const { return evaluate(*this).reshape(to); }
+  template <class To>
+  auto astype() const {
+    return evaluate(*this).template astype<To>();
+  }
+};
+
+// ---- what a tree is made of, counted at compile time
+
+template <class E>
+struct Tree;
+template <class T>
+struct Tree<Array<T>> {
+  static constexpr int leaves = 1, constants = 0;
+};
+template <class T>
+struct Tree<Constant<T>> {
+  static constexpr int leaves = 0, constants = 1;
+};
+template <class Rule, class... A>
+struct Tree<Expr<Rule, A...>> {
+  static constexpr int leaves = (Tree<A>::leaves + ... + 0);
+  static constexpr int constants = (Tree<A>::constants + ... + 0);
+};
+
+// C++ scalars travel to the kernels as 16-byte slots, in the order of the tree.
+template <int n>
+struct ConstantSlots {
+  struct alignas(16) Slot {
+    unsigned char bytes[16];
+  };
+  Slot slots[n == 0 ? 1 : n];
+};
+
+template <class E, class F>
+void for_each_leaf(const E& e, F&& f) {
+  if constexpr (is_array_v<E>) {
+    f(e);
+  } else if constexpr (Expression<E>) {
+    std::apply([&](const auto&... args) { (for_each_leaf(args, f), ...); }, e.args);
+  }
+}
+
+template <class E>
+void collect_constants(const E& e, unsigned char*& out) {
+  if constexpr (Expression<E>) {
+    std::apply([&](const auto&... args) { (collect_constants(args, out), ...); }, e.args);
+  } else if constexpr (!is_array_v<E>) {
+    std::memcpy(out, &e.value, sizeof e.value);
+    out += 16;
+  }
+}
+template <class E>
+ConstantSlots<Tree<E>::constants> constants_of(const E& e) {
+  ConstantSlots<Tree<E>::constants> slots{};
+  unsigned char* out = slots.slots[0].bytes;
+  collect_constants(e, out);
+  return slots;
+}
+
+// ---- building
+
+template <class T>
+const Frame& frame_of(const Array<T>& a) {
+  return layout_of(a);
+}
+template <class Rule, class... A>
+const Frame& frame_of(const Expr<Rule, A...>& e) {
+  return e.frame;
+}
+
+// Adds an operand's axes to those of the operands before it.
+template <class A>
+void join_frame(const char* name, Frame& frame, bool& first, const A& a) {
+  if constexpr (is_array_v<A> || Expression<A>) {
+    if constexpr (is_array_v<A>) {
+      if (is_batched(a)) check_alive(name, a);
+    }
+    if (first)
+      frame = frame_of(a);
+    else if (!(frame == frame_of(a)))
+      frame = broadcast(name, frame, frame_of(a));
+    first = false;
+  }
+}
+
+template <class X>
+concept ArrayLike = is_array_v<X> || Expression<std::remove_cvref_t<X>>;
+template <class X>
+concept Operand = ArrayLike<X> || Scalar<std::remove_cvref_t<X>>;
+
+// The element type that an operand contributes: its own, or, for a C++ scalar among arrays, what weak promotion makes.
+template <class... X>
+struct Strong {  // the promotion of the arrays alone; void when there is none
+  using type = void;
+};
+template <class X, class... Rest>
+struct Strong<X, Rest...> {
+  using rest = typename Strong<Rest...>::type;
+  static auto pick() {
+    if constexpr (!ArrayLike<X>) {
+      return std::type_identity<rest>{};
+    } else if constexpr (std::is_void_v<rest>) {
+      return std::type_identity<typename X::value_type>{};
+    } else {
+      return std::type_identity<promote_t<typename X::value_type, rest>>{};
+    }
+  }
+  using type = typename decltype(pick())::type;
+};
+
+template <class S>
+using default_type_t = type_of_t<weak_promote(DType::boolean, scalar_kind<S>())>;
+
+template <class StrongType, class S>
+struct Weak {
+  using type = weak_promote_t<StrongType, S>;
+};
+template <class S>
+struct Weak<void, S> {
+  using type = default_type_t<S>;
+};
+template <class StrongType, class S>
+using weak_t = typename Weak<StrongType, S>::type;
+
+template <class StrongType, class X>
+decltype(auto) as_child(X&& x) {
+  using Plain = std::remove_cvref_t<X>;
+  if constexpr (ArrayLike<Plain>) {
+    return std::forward<X>(x);
+  } else {
+    using T = weak_t<StrongType, Plain>;
+    return Constant<T>{static_cast<T>(x)};
+  }
+}
+
+// An expression node over operands of any kind. Throws ShapeError where shapes do not broadcast.
+template <class Rule, Operand... X>
+auto make_expr(X&&... x) {
+  using StrongType = typename Strong<std::remove_cvref_t<X>...>::type;
+  using E = Expr<Rule, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
+  static_assert(Tree<E>::leaves <= 12, "the expression has too many arrays for one kernel; store a part in an Array");
+  Frame frame;
+  bool first = true;
+  (join_frame(Rule::name, frame, first, x), ...);
+  return E{{as_child<StrongType>(std::forward<X>(x))...}, std::move(frame)};
+}
+
+// `where(mask, x, y)`: the condition takes no part in promotion.
+template <class Rule, Operand C, Operand... X>
+auto make_selection(C&& condition, X&&... x) {
+  using StrongType = typename Strong<std::remove_cvref_t<X>...>::type;
+  using Condition = std::remove_cvref_t<decltype(as_child<bool>(std::forward<C>(condition)))>;
+  using E = Expr<Rule, Condition, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
+  static_assert(Tree<E>::leaves <= 12, "the expression has too many arrays for one kernel; store a part in an Array");
+  Frame frame;
+  bool first = true;
+  join_frame(Rule::name, frame, first, condition);
+  (join_frame(Rule::name, frame, first, x), ...);
+  return E{{as_child<bool>(std::forward<C>(condition)), as_child<StrongType>(std::forward<X>(x))...},
+           std::move(frame)};
+}
+
+}  // namespace nax::detail

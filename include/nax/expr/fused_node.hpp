@@ -1,0 +1,201 @@
+#pragma once
+
+#include <optional>
+
+#include "nax/expr/primitive.hpp"
+#include "nax/expr/sum_axes.hpp"
+#include "nax/tape/packed_array.hpp"
+
+// The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the fused
+// kernel gives all gradients in one pass; where one does, the rules run on recorded values, one operation at a time.
+namespace nax::detail {
+
+struct RecordedLane {
+  template <class T>
+  using Value = Recorded<T>;
+  template <class T>
+  static Recorded<T> constant(const void* slot) {
+    T x;
+    std::memcpy(static_cast<void*>(&x), slot, sizeof x);
+    return Recorded<T>(Array<T>(x));
+  }
+  template <class T>
+  static Recorded<T> load(const PackedArray& leaf, std::int64_t) {
+    return Recorded<T>(leaf.unpack<Array<T>>());
+  }
+  template <class To, class From>
+  static Recorded<To> cast(const Recorded<From>& x) {
+    if constexpr (std::is_same_v<To, From>)
+      return x;
+    else
+      return Recorded<To>(x.array.template astype<To>());
+  }
+};
+
+struct RecordedSource {
+  const void* constants;
+  const PackedArray* leaves;
+};
+
+// The tangent of a tree, from those of its leaves; none where all are zero.
+template <class T, int L, int K>
+std::optional<Recorded<T>> push_tree(const Walk<RecordedLane, Array<T>, L, K>&, const PackedArray* leaves,
+                                     Forward& sweep) {
+  if constexpr (is_inexact_v<T>) {
+    if (const ArrayBase* t = sweep.find(leaves[L].serial())) return Recorded<T>(Array<T>(*t));
+  }
+  return std::nullopt;
+}
+template <class T, int L, int K>
+std::optional<Recorded<T>> push_tree(const Walk<RecordedLane, Constant<T>, L, K>&, const PackedArray*, Forward&) {
+  return std::nullopt;
+}
+template <class Rule, class... A, int L, int K>
+auto push_tree(const Walk<RecordedLane, Expr<Rule, A...>, L, K>& walk, const PackedArray* leaves, Forward& sweep)
+    -> std::optional<Recorded<typename Expr<Rule, A...>::value_type>> {
+  using Result = typename Expr<Rule, A...>::value_type;
+  std::optional<Recorded<Result>> total;
+  if constexpr (Carries<Expr<Rule, A...>>::value) {
+    const auto one = [&]<int j>(std::integral_constant<int, j>) {
+      using Child = std::tuple_element_t<j, std::tuple<A...>>;
+      if constexpr (Carries<Child>::value) {
+        const auto t = push_tree(std::get<j>(walk.children.walks), leaves, sweep);
+        if (!t) return;
+        using Operand = typename Rule::template operand<j, typename A::value_type...>;
+        const Recorded<Result> g =
+            RecordedLane::cast<Result, Operand>(RecordedLane::cast<Operand, typename Child::value_type>(*t));
+        const Recorded<Result> share = RecordedLane::cast<Result, Operand>([&]<int... i>(std::integer_sequence<int, i...>) {
+          return std::get<j>(Rule::vjp(g, walk.template operand<i>()..., walk.value));
+        }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{}));
+        total = total ? *total + share : share;
+      }
+    };
+    [&]<int... j>(std::integer_sequence<int, j...>) {
+      (one(std::integral_constant<int, j>{}), ...);
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+  }
+  return total;
+}
+
+template <class E>
+struct FusedNode final : ResultNode<typename E::value_type> {
+  using T = typename E::value_type;
+  static constexpr int count = Tree<E>::leaves;
+
+  ConstantSlots<Tree<E>::constants> constants;
+  PackedArray leaves[count];
+
+  explicit FusedNode(const E& e) : constants(constants_of(e)) {
+    int l = 0;
+    for_each_leaf(e, [&](const ArrayBase& leaf) {
+      leaves[l] = PackedArray(leaf, reads_leaf<E>(l));
+      ++l;
+    });
+  }
+  void drop() noexcept override {
+    for (PackedArray& leaf : leaves) leaf.drop();
+  }
+  Frame frame() const {
+    Frame frame = leaves[0].layout();
+    for (int l = 1; l < count; ++l) frame = broadcast(E::rule::name, frame, leaves[l].layout());
+    return frame;
+  }
+
+  struct RecordedSink {
+    const FusedNode& node;
+    const Frame& frame;
+    Reverse& sweep;
+    template <class U, int L>
+    void deposit(const Recorded<U>& g) {
+      const PackedArray& leaf = node.leaves[L];
+      if (sweep.wants(leaf.serial())) sweep.add(leaf.serial(), sum_to(g.array, leaf.layout(), frame));
+    }
+  };
+
+  void pull(const ArrayBase& g, Reverse& sweep) override {
+    if (recording.tape) {
+      const Root<RecordedLane, E> walk(RecordedSource{constants.slots, leaves}, 0);
+      const Frame own = frame();
+      RecordedSink sink{*this, own, sweep};
+      walk.pull(Recorded<T>(Array<T>(g)), sink);
+    } else {
+      pull_fused(g, sweep);
+    }
+  }
+
+  void push(Forward& sweep, std::size_t self) override {
+    bool any = false;
+    for (const PackedArray& leaf : leaves) any = any || sweep.find(leaf.serial());
+    if (!any) return;
+    const Root<RecordedLane, E> walk(RecordedSource{constants.slots, leaves}, 0);
+    if (auto tangent = push_tree(walk, leaves, sweep))
+      sweep.put(self, broadcast_frame(tangent->array, broadcast("jvp", layout_of(tangent->array), frame())));
+  }
+
+  void pull_fused(const ArrayBase& g, Reverse& sweep) {
+    const Frame own = frame();
+    const Frame all = broadcast(E::rule::name, own, layout_of(g));
+    cpu::Operand operands[2 * count + 1];
+    std::int64_t sizes[count];
+    ArrayBase gradients[count];
+    for (int l = 0; l < count; ++l) {
+      const PackedArray& leaf = leaves[l];
+      const DType lane = leaf_lanes_of<E>.at[l];
+      const DType stored = stored_type(l);
+      operands[l] = {leaf.buffer() ? leaf.data(stored) : zeros(), Dims(all.shape.size(), 0), stored, lane};
+      if (leaf.buffer()) operands[l].strides = strides_over(leaf.layout(), all);
+      cpu::Operand& target = operands[count + 1 + l];
+      target = {nullptr, Dims(all.shape.size(), 0), lane, lane};
+      sizes[l] = 0;
+      if (!sweep.wants(leaf.serial())) continue;
+      gradients[l] = allocate(lane, gradient_frame(leaf.layout(), own, layout_of(g)));
+      target.data = raw_data(gradients[l]);
+      target.strides = strides_over(layout_of(gradients[l]), all);
+      sizes[l] = layout_of(gradients[l]).size();
+    }
+    operands[count] = operand_over(g, all, result_lane_of<E>);
+    cpu::pull(pull_kernel<E>, constants.slots, all.shape, operands, sizes, count);
+    for (int l = 0; l < count; ++l)
+      if (operands[count + 1 + l].data || sizes[l] > 0 || ArrayAccess::buffer(gradients[l]))
+        sweep.add(leaves[l].serial(), to_stored(std::move(gradients[l]), stored_type(l)));
+  }
+
+ private:
+  static DType stored_type(int leaf) {
+    static constexpr auto types = [] {
+      std::array<DType, static_cast<std::size_t>(count)> t{};
+      int l = 0;
+      const auto visit = [&]<class F>(auto&& self, std::type_identity<F>) -> void {
+        if constexpr (is_array_v<F>) {
+          t[static_cast<std::size_t>(l++)] = dtype_of<typename F::value_type>;
+        } else if constexpr (Expression<F>) {
+          [&]<class Rule, class... A>(std::type_identity<Expr<Rule, A...>>) {
+            (self(self, std::type_identity<A>{}), ...);
+          }(std::type_identity<F>{});
+        }
+      };
+      visit(visit, std::type_identity<E>{});
+      return t;
+    }();
+    return types[static_cast<std::size_t>(leaf)];
+  }
+  // What a leaf reads whose value no derivative needs.
+  static char* zeros() {
+    alignas(16) static char bytes[16] = {};
+    return bytes;
+  }
+  // Half gradients are accumulated in float, then stored.
+  static ArrayBase to_stored(ArrayBase gradient, DType stored) {
+    if (gradient.dtype() == stored) return gradient;
+    ArrayBase result = allocate(stored, layout_of(gradient));
+    cpu::converter(gradient.dtype(), stored)(raw_data(gradient), 1, raw_data(result), 1, layout_of(result).size());
+    return result;
+  }
+};
+
+template <class E>
+void record_fused(Array<typename E::value_type>& result, const E& e) {
+  ArrayAccess::serial(result) = recording.tape->emplace<FusedNode<E>>(e);
+}
+
+}  // namespace nax::detail

@@ -1,0 +1,275 @@
+#pragma once
+
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "nax/backend/cpu/packet.hpp"
+#include "nax/expr/expr.hpp"
+
+// Evaluating a tree, for any kind of value. A Lane says what a value of element type T is while it is computed (a
+// packet, a number, a recorded array), how leaves are loaded and how types convert; a Walk is the tree with a value at
+// each node: built from the leaves up, then pulled from the root down.
+namespace nax::detail {
+
+// Half types are computed in float.
+template <class T>
+using lane_t = std::conditional_t<is_floating_v<T> && sizeof(T) == 2, float, T>;
+
+enum LaneKind : unsigned { lane_float = 1, lane_double = 2, lane_bool = 4, lane_other = 8 };
+
+template <class T>
+constexpr unsigned lane_kind() {
+  using L = lane_t<T>;
+  return std::is_same_v<L, float> ? lane_float
+         : std::is_same_v<L, double> ? lane_double
+         : std::is_same_v<L, bool>   ? lane_bool
+                                     : lane_other;
+}
+
+template <class E>
+struct LaneKinds {
+  static constexpr unsigned value = lane_kind<typename E::value_type>();
+};
+template <class Rule, class... A>
+struct LaneKinds<Expr<Rule, A...>> {
+  template <int... i>
+  static constexpr unsigned operands(std::integer_sequence<int, i...>) {
+    return (lane_kind<typename Rule::template operand<i, typename A::value_type...>>() | ... | 0u);
+  }
+  static constexpr unsigned value = (LaneKinds<A>::value | ... |
+                                     (lane_kind<typename Expr<Rule, A...>::value_type>() |
+                                      operands(std::make_integer_sequence<int, sizeof...(A)>())));
+};
+
+// The element type of the packets that can hold the whole expression; void where numbers must do.
+template <class E>
+using packet_element_t =
+    std::conditional_t<(LaneKinds<E>::value & ~lane_bool) == lane_float, float,
+                       std::conditional_t<(LaneKinds<E>::value & ~lane_bool) == lane_double, double, void>>;
+
+template <class C>
+struct PacketLane {
+  using Packet = simd::Packet<C>;
+  using Mask = simd::Mask<C>;
+  static constexpr int width = Packet::size;
+  template <class T>
+  using Value = std::conditional_t<std::is_same_v<T, bool>, Mask, Packet>;
+  // In tiles everything is C; truth is 0 or 1.
+  template <class T>
+  using Stored = C;
+
+  template <class T>
+  [[gnu::always_inline]] static Value<T> load(const void* leaf, std::int64_t i) {
+    const Packet x = Packet::load(static_cast<const C*>(leaf) + i);
+    if constexpr (std::is_same_v<T, bool>)
+      return x != Packet(C(0));
+    else
+      return x;
+  }
+  template <class T>
+  [[gnu::always_inline]] static Value<T> constant(const void* slot) {
+    T x;
+    std::memcpy(&x, slot, sizeof x);
+    if constexpr (std::is_same_v<T, bool>)
+      return Packet(C(x)) != Packet(C(0));
+    else
+      return Packet(static_cast<C>(x));
+  }
+  template <class To, class From>
+  [[gnu::always_inline]] static Value<To> cast(const Value<From>& x) {
+    if constexpr (std::is_same_v<To, bool> == std::is_same_v<From, bool>)
+      return x;
+    else if constexpr (std::is_same_v<To, bool>)
+      return x != Packet(C(0));
+    else
+      return select(x, Packet(C(1)), Packet(C(0)));
+  }
+  template <class T>
+  [[gnu::always_inline]] static void store(const Value<T>& x, void* out, std::int64_t i) {
+    cast<C, T>(x).store(static_cast<C*>(out) + i);
+  }
+};
+
+struct ScalarLane {
+  static constexpr int width = 1;
+  template <class T>
+  using Value = lane_t<T>;
+  template <class T>
+  using Stored = lane_t<T>;
+
+  template <class T>
+  [[gnu::always_inline]] static Value<T> load(const void* leaf, std::int64_t i) {
+    return static_cast<const lane_t<T>*>(leaf)[i];
+  }
+  template <class T>
+  [[gnu::always_inline]] static Value<T> constant(const void* slot) {
+    T x;
+    std::memcpy(&x, slot, sizeof x);
+    return static_cast<lane_t<T>>(x);
+  }
+  template <class To, class From>
+  [[gnu::always_inline]] static Value<To> cast(const Value<From>& x) {
+    return cpu::convert_element<lane_t<From>, lane_t<To>>(x);
+  }
+  template <class T>
+  [[gnu::always_inline]] static void store(const Value<T>& x, void* out, std::int64_t i) {
+    static_cast<lane_t<T>*>(out)[i] = x;
+  }
+};
+
+template <class C>
+struct LaneFor {
+  using type = PacketLane<C>;
+};
+template <>
+struct LaneFor<void> {
+  using type = ScalarLane;
+};
+template <class E>
+using kernel_lane_t = typename LaneFor<packet_element_t<E>>::type;
+
+// Does a gradient flow through this tree into some leaf?
+template <class E>
+struct Carries {
+  static constexpr bool value = false;
+};
+template <class T>
+struct Carries<Array<T>> {
+  static constexpr bool value = is_inexact_v<T>;
+};
+template <class Rule, class... A>
+struct Carries<Expr<Rule, A...>> {
+  static constexpr bool value = is_inexact_v<typename Expr<Rule, A...>::value_type> && Rule::differentiable &&
+                                (Carries<A>::value || ...);
+};
+
+// Is the value of leaf number `leaf` read by some vjp on its way up?
+template <class E>
+constexpr bool reads_leaf(int leaf, bool below_nonlinear = false) {
+  if constexpr (is_array_v<E>) {
+    return below_nonlinear && leaf == 0;
+  } else if constexpr (Expression<E>) {
+    bool read = false;
+    [&]<class Rule, class... A>(std::type_identity<Expr<Rule, A...>>) {
+      int begin = 0;
+      ((read = read || (leaf >= begin && leaf < begin + Tree<A>::leaves &&
+                        reads_leaf<A>(leaf - begin, below_nonlinear || !Rule::linear)),
+        begin += Tree<A>::leaves),
+       ...);
+    }(std::type_identity<E>{});
+    return read;
+  } else {
+    return false;
+  }
+}
+
+struct LeafSource {
+  const void* constants;
+  const void* const* leaves;
+};
+
+// Tree E with its first leaf numbered L and its first constant K.
+template <class Lane, class E, int L, int K>
+struct Walk;
+
+template <class Lane, class T, int L, int K>
+struct Walk<Lane, Array<T>, L, K> {
+  typename Lane::template Value<T> value;
+  template <class Source>
+  [[gnu::always_inline]] Walk(const Source& source, std::int64_t i)
+      : value(Lane::template load<T>(source.leaves[L], i)) {}
+  template <class Sink>
+  [[gnu::always_inline]] void pull(const typename Lane::template Value<T>& g, Sink& sink) const {
+    sink.template deposit<T, L>(g);
+  }
+  template <class Source>
+  auto push(Source& source) const {
+    return source.template tangent<T, L>();
+  }
+};
+
+template <class Lane, class T, int L, int K>
+struct Walk<Lane, Constant<T>, L, K> {
+  typename Lane::template Value<T> value;
+  template <class Source>
+  [[gnu::always_inline]] Walk(const Source& source, std::int64_t)
+      : value(Lane::template constant<T>(static_cast<const unsigned char*>(source.constants) + 16 * K)) {}
+};
+
+template <int count>
+struct Offsets {
+  int at[count + 1] = {};
+};
+template <class... A>
+constexpr Offsets<sizeof...(A)> leaf_offsets() {
+  Offsets<sizeof...(A)> o;
+  int i = 0;
+  ((o.at[i + 1] = o.at[i] + Tree<A>::leaves, ++i), ...);
+  return o;
+}
+template <class... A>
+constexpr Offsets<sizeof...(A)> constant_offsets() {
+  Offsets<sizeof...(A)> o;
+  int i = 0;
+  ((o.at[i + 1] = o.at[i] + Tree<A>::constants, ++i), ...);
+  return o;
+}
+
+template <class Lane, class Indices, int L, int K, class... A>
+struct Children;
+template <class Lane, int... j, int L, int K, class... A>
+struct Children<Lane, std::integer_sequence<int, j...>, L, K, A...> {
+  std::tuple<Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>...> walks;
+  template <class Source>
+  [[gnu::always_inline]] Children(const Source& source, std::int64_t i)
+      : walks(Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>(source, i)...) {}
+};
+
+template <class Lane, class Rule, class... A, int L, int K>
+struct Walk<Lane, Expr<Rule, A...>, L, K> {
+  using Result = typename Expr<Rule, A...>::value_type;
+  using Indices = std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>;
+  template <int j>
+  using operand_t = typename Rule::template operand<j, typename A::value_type...>;
+
+  Children<Lane, Indices, L, K, A...> children;
+  typename Lane::template Value<Result> value;
+
+  template <class Source>
+  [[gnu::always_inline]] Walk(const Source& source, std::int64_t i)
+      : children(source, i), value(compute(Indices{})) {}
+
+  template <int... j>
+  [[gnu::always_inline]] typename Lane::template Value<Result> compute(std::integer_sequence<int, j...>) const {
+    return Rule::value(operand<j>()...);
+  }
+  template <int j>
+  [[gnu::always_inline]] auto operand() const {
+    using Own = typename std::tuple_element_t<j, std::tuple<A...>>::value_type;
+    return Lane::template cast<operand_t<j>, Own>(std::get<j>(children.walks).value);
+  }
+  template <class Sink>
+  [[gnu::always_inline]] void pull(const typename Lane::template Value<Result>& g, Sink& sink) const {
+    if constexpr (Carries<Expr<Rule, A...>>::value) pull_children(g, sink, Indices{});
+  }
+  template <class Sink, int... j>
+  [[gnu::always_inline]] void pull_children(const typename Lane::template Value<Result>& g, Sink& sink,
+                                            std::integer_sequence<int, j...>) const {
+    const auto shares = Rule::vjp(g, operand<j>()..., value);
+    (pull_child<j>(std::get<j>(shares), sink), ...);
+  }
+  template <int j, class Share, class Sink>
+  [[gnu::always_inline]] void pull_child(const Share& share, Sink& sink) const {
+    using Child = std::tuple_element_t<j, std::tuple<A...>>;
+    if constexpr (Carries<Child>::value)
+      std::get<j>(children.walks)
+          .pull(Lane::template cast<typename Child::value_type, operand_t<j>>(share), sink);
+  }
+};
+
+// The root of a tree.
+template <class Lane, class E>
+using Root = Walk<Lane, E, 0, 0>;
+
+}  // namespace nax::detail

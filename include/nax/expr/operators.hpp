@@ -1,0 +1,39 @@
+#pragma once
+
+#include "nax/expr/apply.hpp"
+#include "nax/rules/arithmetic.hpp"
+#include "nax/rules/comparison.hpp"
+
+// The operators of arrays, expressions and recorded values.
+namespace nax {
+
+// clang-format off
+template <class X, class Y> requires AnyArray<X, Y> auto operator+(X&& x, Y&& y) { return detail::apply<rules::add>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires AnyArray<X, Y> auto operator-(X&& x, Y&& y) { return detail::apply<rules::subtract>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires AnyArray<X, Y> auto operator*(X&& x, Y&& y) { return detail::apply<rules::multiply>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires AnyArray<X, Y> auto operator/(X&& x, Y&& y) { return detail::apply<rules::divide>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires AnyArray<X, Y> auto operator==(X&& x, Y&& y) { return detail::apply<rules::equal>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires AnyArray<X, Y> auto operator!=(X&& x, Y&& y) { return detail::apply<rules::not_equal>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires AnyArray<X, Y> auto operator<(X&& x, Y&& y) { return detail::apply<rules::less>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires AnyArray<X, Y> auto operator<=(X&& x, Y&& y) { return detail::apply<rules::less_equal>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires AnyArray<X, Y> auto operator>(X&& x, Y&& y) { return detail::apply<rules::greater>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires AnyArray<X, Y> auto operator>=(X&& x, Y&& y) { return detail::apply<rules::greater_equal>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X> requires AnyArray<X> auto operator-(X&& x) { return detail::apply<rules::negative>(std::forward<X>(x)); }
+template <class X> requires AnyArray<X> decltype(auto) operator+(X&& x) { return std::forward<X>(x); }
+template <class X> requires AnyArray<X> auto isfinite(X&& x) { return detail::apply<rules::isfinite>(std::forward<X>(x)); }
+// clang-format on
+
+// What rules say on recorded values.
+template <class M, class T>
+Recorded<T> select(const Recorded<M>& mask, const Recorded<T>& x, const Recorded<T>& y) {
+  return detail::apply_selection<rules::where>(mask, x, y);
+}
+inline Recorded<bool> operator&(const Recorded<bool>& x, const Recorded<bool>& y) {
+  return detail::apply<rules::logical_and>(x, y);
+}
+inline Recorded<bool> operator|(const Recorded<bool>& x, const Recorded<bool>& y) {
+  return detail::apply<rules::logical_or>(x, y);
+}
+inline Recorded<bool> operator!(const Recorded<bool>& x) { return detail::apply<rules::logical_not>(x); }
+
+}  // namespace nax

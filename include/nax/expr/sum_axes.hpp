@@ -1,0 +1,134 @@
+#pragma once
+
+#include "nax/expr/primitive.hpp"
+
+// Definitions of the recorded views and sums that derivatives are made of; see unbroadcast.hpp.
+namespace nax::detail {
+
+template <class T>
+Array<T> broadcast_frame(const Array<T>& x, const Frame& to) {
+  const Layout& from = layout_of(x);
+  if (static_cast<const Frame&>(from) == to) return x;
+  Layout layout;
+  layout.strides = strides_over(from, to);
+  static_cast<Frame&>(layout) = to;
+  Array<T> result(view(x, std::move(layout)));
+  if constexpr (is_inexact_v<T>) {
+    const Frame value = from;
+    return record(std::move(result), wrt(
+                                         x, [=](const Array<T>& g) { return sum_to(g, value, to); },
+                                         [=](const Array<T>& t) {
+                                           return broadcast_frame(t, broadcast("broadcast", to, layout_of(t)));
+                                         }));
+  } else {
+    return result;
+  }
+}
+
+template <class T>
+Array<T> restride(const Array<T>& x, const Frame& to) {
+  const Layout& from = layout_of(x);
+  if (static_cast<const Frame&>(from) == to) return x;
+  Layout layout;
+  static_cast<Frame&>(layout) = to;
+  std::size_t i = 0;
+  for (std::size_t axis = 0; axis < to.shape.size(); ++axis) {
+    if (to.shape[axis] == 1) {
+      layout.strides.push_back(0);
+      continue;
+    }
+    while (from.shape[i] == 1) ++i;
+    layout.strides.push_back(from.strides[i++]);
+  }
+  Array<T> result(view(x, std::move(layout)));
+  const Frame before = from, after = to;
+  const auto adapt = [](const Frame& primal, const Frame& other, const Frame& g) {
+    return gradient_frame(primal, other, g);
+  };
+  return record(std::move(result),
+                wrt(
+                    x, [=](const Array<T>& g) { return restride(g, adapt(before, after, layout_of(g))); },
+                    [=](const Array<T>& t) { return restride(t, adapt(after, before, layout_of(t))); }));
+}
+
+// The axes left by a reduction over the marked ones.
+inline Frame reduced_frame(const Frame& frame, const std::vector<bool>& reduced, bool keep) {
+  Frame out;
+  for (std::size_t axis = 0; axis < frame.shape.size(); ++axis) {
+    const bool hidden = axis < frame.levels.size();
+    if (!reduced[axis]) {
+      if (hidden) out.levels.push_back(frame.levels[axis]);
+      out.shape.push_back(frame.shape[axis]);
+    } else if (keep && !hidden) {
+      out.shape.push_back(1);
+    }
+  }
+  return out;
+}
+
+// Strides of a row-major result over the axes of what was reduced: 0 on the axes that went.
+inline Dims reduced_strides(const Frame& frame, const std::vector<bool>& reduced) {
+  Dims strides(frame.shape.size(), 0);
+  std::int64_t stride = 1;
+  for (std::size_t axis = frame.shape.size(); axis-- > 0;) {
+    if (reduced[axis]) continue;
+    strides[axis] = stride;
+    stride *= frame.shape[axis];
+  }
+  return strides;
+}
+
+// Spreads a cotangent of a reduction back over the axes that went: a view of stride 0. `reduced` marks axes of `frame`.
+template <class T>
+Array<T> unreduce(const Array<T>& g, const Frame& frame, const std::vector<bool>& reduced, bool keep) {
+  // First the marked visible axes come back with extent 1, then everything broadcasts.
+  Frame ones;
+  ones.levels = layout_of(g).levels;
+  for (int h = 0; h < layout_of(g).hidden(); ++h) ones.shape.push_back(layout_of(g).shape[h]);
+  int next = 0;
+  for (int axis = 0; axis < frame.ndim(); ++axis) {
+    const bool gone = reduced[frame.hidden() + axis];
+    ones.shape.push_back(gone ? 1 : layout_of(g).visible(next));
+    if (!gone || keep) ++next;
+  }
+  return broadcast_frame(restride(g, ones), broadcast("sum", ones, frame));
+}
+
+template <class T>
+Array<T> sum_axes(const Array<T>& x, const std::vector<bool>& summed, bool keep) {
+  const Layout& layout = layout_of(x);
+  const Frame frame = layout;
+  using Lane = lane_t<T>;
+  Array<T> result;
+  ArrayBase sums = allocate(dtype_of<Lane>, reduced_frame(frame, summed, keep));
+  std::memset(raw_data(sums), 0, static_cast<std::size_t>(layout_of(sums).size()) * sizeof(Lane));
+  cpu::Operand operands[2] = {operand_over(x, frame, dtype_of<Lane>),
+                              {raw_data(sums), reduced_strides(frame, summed), dtype_of<Lane>, dtype_of<Lane>}};
+  cpu::reduce(nullptr, nullptr, frame.shape, operands, 1, cpu::accumulate_run<Lane>);
+  if constexpr (std::is_same_v<Lane, T>) {
+    result = Array<T>(std::move(sums));
+  } else {
+    result = Array<T>(allocate(dtype_of<T>, layout_of(sums)));
+    cpu::convert_run<Lane, T>(raw_data(sums), 1, raw_data(result), 1, layout_of(sums).size());
+  }
+  if constexpr (is_inexact_v<T>) {
+    return record(std::move(result),
+                  wrt(
+                      x, [=](const Array<T>& g) { return unreduce(g, frame, summed, keep); },
+                      [=](const Array<T>& t) {
+                        // Axes that only the tangent has come first among the hidden ones or between them.
+                        std::vector<bool> marks(layout_of(t).shape.size(), false);
+                        for (int h = 0; h < layout_of(t).hidden(); ++h) {
+                          const int own = frame.find(layout_of(t).levels[h]);
+                          marks[h] = own >= 0 && summed[own];
+                        }
+                        for (int axis = 0; axis < frame.ndim(); ++axis)
+                          marks[layout_of(t).hidden() + axis] = summed[frame.hidden() + axis];
+                        return sum_axes(t, marks, keep);
+                      }));
+  } else {
+    return result;
+  }
+}
+
+}  // namespace nax::detail

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "nax/backend/cpu/accumulate.hpp"
+#include "nax/backend/cpu/reduce.hpp"
+#include "nax/expr/evaluate.hpp"
+#include "nax/expr/operators.hpp"
+
+// The transposes of broadcasting: sums over the axes that an operand lacked.
+namespace nax::detail {
+
+// The sum over the marked axes of all (hidden ones first), which stay with extent 1 when `keep`. Recorded.
+template <class T>
+Array<T> sum_axes(const Array<T>& x, const std::vector<bool>& summed, bool keep);
+
+// The same elements over axes that differ in extents of 1 only. Recorded.
+template <class T>
+Array<T> restride(const Array<T>& x, const Frame& to);
+
+// x repeated (by strides of 0) over the axes of `to`, which x broadcasts to. Recorded.
+template <class T>
+Array<T> broadcast_frame(const Array<T>& x, const Frame& to);
+
+// Sums over the hidden axes of x that are among `made` but not among `kept`.
+template <class T>
+Array<T> sum_levels(Array<T> x, const Levels& made, const Levels& kept) {
+  const Levels& levels = layout_of(x).levels;
+  std::vector<bool> summed;
+  for (std::size_t h = 0; h < levels.size(); ++h)
+    if (contains(made, levels[h]) && !contains(kept, levels[h])) {
+      summed.resize(layout_of(x).shape.size());
+      summed[h] = true;
+    }
+  return summed.empty() ? x : sum_axes(x, summed, false);
+}
+
+// The axes a gradient has: those of the value, and the hidden axes that only the cotangent brought along.
+inline Frame gradient_frame(const Frame& value, const Frame& result, const Frame& cotangent) {
+  Frame frame = value;
+  for (int h = 0; h < cotangent.hidden(); ++h) {
+    const Level level = cotangent.levels[h];
+    if (contains(result.levels, level)) continue;
+    std::size_t at = 0;
+    while (at < frame.levels.size() && frame.levels[at] < level) ++at;
+    frame.levels.insert(at, level);
+    frame.shape.insert(at, cotangent.shape[h]);
+  }
+  return frame;
+}
+
+// Sums g, a cotangent over `result`, down to the axes of `value`, which was broadcast to it.
+template <class T>
+Array<T> sum_to(const Array<T>& g, const Frame& value, const Frame& result) {
+  const Frame target = gradient_frame(value, result, layout_of(g));
+  const Layout& layout = layout_of(g);
+  if (layout == target) return g;
+  std::vector<bool> summed(layout.shape.size(), false);
+  bool any = false;
+  for (int h = 0; h < layout.hidden(); ++h)
+    if (target.find(layout.levels[h]) < 0) any = summed[h] = true;
+  const int extra = layout.ndim() - value.ndim();
+  for (int axis = 0; axis < layout.ndim(); ++axis) {
+    const bool broadcast = axis < extra || (value.visible(axis - extra) == 1 && layout.visible(axis) != 1);
+    if (broadcast) any = summed[layout.hidden() + axis] = true;
+  }
+  Array<T> sum = any ? sum_axes(g, summed, true) : g;
+  // Extents of 1 that the value has not go by a view.
+  return restride(sum, target);
+}
+
+}  // namespace nax::detail

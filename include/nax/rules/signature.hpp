@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cmath>
+#include <tuple>
+#include <type_traits>
+
+#include "nax/core/dtype.hpp"
+
+// What a rule is: one struct for one elementwise operation.
+//
+//   name             NumPy's name, for messages
+//   operand<i, T...> the type to which operand i is converted, given the operands' element types
+//   result<T...>     the element type that comes out
+//   value(x...)      the operation
+//   vjp(g, x..., y)  for cotangent g, operands x and result y: each operand's share, as a tuple. The Jacobian is
+//                    diagonal, so a tangent in place of g gives the forward derivative.
+//   differentiable   false where the derivative is zero or does not exist; then there is no vjp
+//   linear           true where vjp reads no x and no y, so that a tape need not keep them
+//
+// `value` and `vjp` are templates over V: a SIMD packet, a number, or a recorded array. They may use + - * /, the
+// comparisons, V(number), select(mask, a, b) and the names of <cmath> after a using-declaration.
+namespace nax::rules {
+
+namespace detail {
+template <class... T>
+struct Promote;
+template <class T>
+struct Promote<T> {
+  using type = T;
+};
+template <class A, class B, class... C>
+struct Promote<A, B, C...> : Promote<promote_t<A, B>, C...> {};
+}  // namespace detail
+
+template <class... T>
+using promote_all_t = typename detail::Promote<T...>::type;
+
+// The families of signatures.
+struct Arithmetic {  // one common type in and out
+  static constexpr bool linear = false, differentiable = true;
+  template <int, class... T>
+  using operand = promote_all_t<T...>;
+  template <class... T>
+  using result = promote_all_t<T...>;
+};
+struct Inexact {  // integers become float first
+  static constexpr bool linear = false, differentiable = true;
+  template <int, class... T>
+  using operand = inexact_t<promote_all_t<T...>>;
+  template <class... T>
+  using result = inexact_t<promote_all_t<T...>>;
+};
+struct Comparison {  // one common type in, bool out
+  static constexpr bool linear = false, differentiable = true;
+  template <int, class... T>
+  using operand = promote_all_t<T...>;
+  template <class... T>
+  using result = bool;
+};
+struct Logical {  // truth values in and out
+  static constexpr bool linear = false, differentiable = true;
+  template <int, class... T>
+  using operand = bool;
+  template <class... T>
+  using result = bool;
+};
+struct Selection {  // where: a condition, then two operands of a common type
+  static constexpr bool linear = false, differentiable = true;
+  template <int i, class C, class... T>
+  using operand = std::conditional_t<i == 0, bool, promote_all_t<T...>>;
+  template <class C, class... T>
+  using result = promote_all_t<T...>;
+};
+struct RealPart {  // complex in, real out; real stays
+  static constexpr bool linear = false, differentiable = true;
+  template <int, class T>
+  using operand = T;
+  template <class T>
+  using result = real_t<T>;
+};
+
+template <Dtype V>
+constexpr V select(bool mask, V a, V b) {
+  return mask ? a : b;
+}
+
+// g * d, where a zero cotangent contributes zero even if the derivative d is infinite or NaN there.
+template <class V>
+constexpr V guarded(V g, V d) {
+  using std::isfinite;
+  if constexpr (is_complex_v<V>)
+    return g == V(0) && !(isfinite(d.real()) && isfinite(d.imag())) ? V(0) : g * d;
+  else
+    return select((g == V(0)) & !isfinite(d), V(0), g * d);
+}
+
+}  // namespace nax::rules

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nax/core/array_base.hpp"
+
+// The vmaps that this thread is in. Each has a level, a number that grows and never repeats, so that arrays of an inner
+// vmap order their hidden axes behind those of an outer one, and one that outlives its vmap is recognised.
+namespace nax::detail {
+
+struct VmapFrame {
+  Level level;
+  std::int64_t size;
+  std::string axis_name;
+};
+
+struct VmapStack {
+  std::vector<VmapFrame> frames;
+  // Sweeps handle values of vmaps that ended within the differentiated function; while one runs nothing is checked.
+  int sweeping = 0;
+};
+
+inline VmapStack& vmap_stack() {
+  static thread_local VmapStack stack;
+  return stack;
+}
+
+inline Level next_level() {
+  static std::atomic<Level> counter{0};
+  return ++counter;
+}
+
+class Sweeping {
+ public:
+  Sweeping() { ++vmap_stack().sweeping; }
+  ~Sweeping() { --vmap_stack().sweeping; }
+  Sweeping(const Sweeping&) = delete;
+  Sweeping& operator=(const Sweeping&) = delete;
+};
+
+// Throws when a batched array is used after the vmap that it belongs to has returned. Levels nest, so that the
+// youngest tells for all.
+inline void check_alive(const char* function, const ArrayBase& a) {
+  const VmapStack& stack = vmap_stack();
+  if (stack.sweeping) return;
+  const Level level = layout_of(a).levels.back();
+  for (const VmapFrame& frame : stack.frames)
+    if (frame.level == level) return;
+  throw ValueError(std::string(function) +
+                   ": the array belongs to a vmap that has ended; return it from the mapped function instead");
+}
+
+}  // namespace nax::detail

@@ -1,0 +1,256 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "nax/core/array_base.hpp"
+
+// The tape: nodes in the order of their making, in an arena that only grows and pops.
+//
+// A thread has at most one tape that records. The outermost transform opens it, the transforms within append to it, and
+// when the outermost ends the tape is cleared, or, where a pullback still needs it, handed over. A node's serial is a
+// number that never repeats; `find` turns it into an index. Serials run parallel to indices within a segment; a new
+// segment begins where serials went elsewhere: nodes were popped, or another tape recorded. An array whose serial the tape does not find is a constant.
+namespace nax::detail {
+
+class Reverse;
+class Forward;
+
+struct Node {
+  virtual ~Node() = default;
+  virtual void pull(const ArrayBase& cotangent, Reverse& sweep) = 0;  // gives its share to each input
+  virtual void push(Forward& sweep, std::size_t self) = 0;            // its tangent from those of its inputs
+  virtual void add(ArrayBase& sum, const ArrayBase& term) const = 0;   // sum += term, of values of this node's type
+  virtual void drop() noexcept {}  // the sweep has passed: saved values may go
+};
+
+class Tape {
+ public:
+  static constexpr std::size_t npos = ~std::size_t{0};
+
+  Tape() { segments_.push_back({next_serial(), 0}); }
+  ~Tape() { pop(0); }
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  std::size_t size() const { return nodes_.size(); }
+  Node& operator[](std::size_t i) { return *nodes_[i].node; }
+
+  std::size_t find(std::uint64_t serial) const {
+    const Segment& last = segments_.back();
+    if (serial >= last.serial) {
+      const std::uint64_t i = serial - last.serial + last.index;
+      return i < nodes_.size() ? i : npos;
+    }
+    if (serial < segments_.front().serial) return npos;
+    auto after = std::upper_bound(segments_.begin(), segments_.end(), serial,
+                                  [](std::uint64_t s, const Segment& segment) { return s < segment.serial; });
+    const Segment& segment = *(after - 1);
+    const std::uint64_t i = serial - segment.serial + segment.index;
+    return i < after->index ? i : npos;
+  }
+
+  // Builds a node at the end; its serial.
+  template <class N, class... A>
+  std::uint64_t emplace(A&&... args) {
+    static_assert(alignof(N) <= alignof(std::max_align_t));
+    if (nodes_.size() == nodes_.capacity()) nodes_.reserve(std::max<std::size_t>(64, 2 * nodes_.size()));
+    const Position before = position_;
+    void* place = bump(sizeof(N));
+    N* node;
+    try {
+      node = new (place) N(std::forward<A>(args)...);
+    } catch (...) {
+      position_ = before;
+      throw;
+    }
+    const std::uint64_t serial = claim_serial(nodes_.size());
+    nodes_.push_back({node, before});
+    return serial;
+  }
+
+  // Destroys the nodes from `mark` on, youngest first.
+  void pop(std::size_t mark) noexcept {
+    if (nodes_.size() == mark) return;
+    while (nodes_.size() > mark) {
+      nodes_.back().node->~Node();
+      position_ = nodes_.back().before;
+      nodes_.pop_back();
+    }
+    while (segments_.size() > 1 && segments_.back().index >= mark) segments_.pop_back();
+    if (mark == 0) segments_.front() = {next_serial(), 0};
+  }
+
+  // How many transforms are at work on this tape.
+  int depth = 0;
+  std::atomic<int> references{1};
+
+ private:
+  struct Position {
+    std::uint32_t chunk = 0, offset = 0;
+  };
+  struct Entry {
+    Node* node;
+    Position before;
+  };
+  struct Segment {
+    std::uint64_t serial;
+    std::size_t index;
+  };
+  static constexpr std::uint32_t chunk_bytes = 1 << 16;
+
+  // Serials are unique in the process: a range above, a count within it below. A thread draws a range of its own, and
+  // a fresh one where its count lies before what the tape holds (the tape began on another thread).
+  static std::uint64_t next_serial() {
+    if (serial_counter == 0) serial_counter = draw_range();
+    return serial_counter;
+  }
+  static std::uint64_t draw_range() { return (range_count.fetch_add(1, std::memory_order_relaxed) << 42) + 1; }
+
+  std::uint64_t claim_serial(std::size_t index) {
+    const Segment& last = segments_.back();
+    const std::uint64_t expected = last.serial + (index - last.index);
+    if (serial_counter != expected) [[unlikely]] {
+      if (serial_counter < expected) serial_counter = draw_range();
+      if (last.index == index)
+        segments_.back().serial = serial_counter;
+      else
+        segments_.push_back({serial_counter, index});
+    }
+    return serial_counter++;
+  }
+
+  void* bump(std::size_t bytes) {
+    bytes = (bytes + 15) & ~std::size_t{15};
+    if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
+    if (chunks_.empty() || position_.offset + bytes > chunk_bytes) {
+      const std::uint32_t next = chunks_.empty() ? 0 : position_.chunk + 1;
+      if (next == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
+      position_ = {next, 0};
+    }
+    void* place = chunks_[position_.chunk]->bytes + position_.offset;
+    position_.offset += static_cast<std::uint32_t>(bytes);
+    return place;
+  }
+
+  struct Chunk {
+    alignas(std::max_align_t) unsigned char bytes[chunk_bytes];
+    Chunk() {}  // not zeroed
+  };
+
+  std::vector<Entry> nodes_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<Segment> segments_;
+  Position position_;
+
+  static inline std::atomic<std::uint64_t> range_count{1};
+  static inline thread_local constinit std::uint64_t serial_counter = 0;
+};
+
+class TapeRef {
+ public:
+  TapeRef() = default;
+  explicit TapeRef(Tape* owned) : tape_(owned) {}
+  TapeRef(const TapeRef& other) noexcept : tape_(other.tape_) {
+    if (tape_) tape_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  TapeRef(TapeRef&& other) noexcept : tape_(std::exchange(other.tape_, nullptr)) {}
+  TapeRef& operator=(TapeRef other) noexcept {
+    std::swap(tape_, other.tape_);
+    return *this;
+  }
+  ~TapeRef() {
+    if (tape_ && tape_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete tape_;
+  }
+  Tape* get() const { return tape_; }
+  Tape* operator->() const { return tape_; }
+  Tape& operator*() const { return *tape_; }
+  explicit operator bool() const { return tape_ != nullptr; }
+  bool unique() const { return tape_ && tape_->references.load(std::memory_order_acquire) == 1; }
+
+ private:
+  Tape* tape_ = nullptr;
+};
+
+// What this thread records on, if anything. A pmap worker also knows the tape of the thread that it works for, to tell
+// a captured array of that tape (an error) from a constant.
+struct Recording {
+  Tape* tape = nullptr;
+  const Tape* caller = nullptr;
+};
+inline thread_local constinit Recording recording{};
+
+[[noreturn, gnu::cold]] inline void throw_captured() {
+  throw ValueError(
+      "pmap: the function uses an array from outside that is being differentiated there; pass it as an argument "
+      "with in_axes none");
+}
+
+// Does the tape watch this array?
+inline bool is_recorded(const ArrayBase& a) {
+  const std::uint64_t serial = serial_of(a);
+  if (serial == 0) return false;
+  if (recording.tape && recording.tape->find(serial) != Tape::npos) return true;
+  if (recording.caller && recording.caller->find(serial) != Tape::npos) throw_captured();
+  return false;
+}
+
+// Records on another tape, or on none, while it lives.
+class RecordOn {
+ public:
+  explicit RecordOn(Tape* tape) : before_(recording.tape) { recording.tape = tape; }
+  ~RecordOn() { recording.tape = before_; }
+  RecordOn(const RecordOn&) = delete;
+  RecordOn& operator=(const RecordOn&) = delete;
+
+ private:
+  Tape* before_;
+};
+
+// A transform's stay on the tape: opens one when none records. Afterwards the nodes go, unless an outer transform or a
+// pullback needs them.
+class TapeScope {
+ public:
+  TapeScope() : outermost_(recording.tape == nullptr) {
+    if (outermost_) {
+      tape_ = spare() ? std::exchange(spare(), TapeRef()) : TapeRef(new Tape);
+      recording.tape = tape_.get();
+    } else {
+      recording.tape->references.fetch_add(1, std::memory_order_relaxed);
+      tape_ = TapeRef(recording.tape);
+    }
+    mark_ = tape_->size();
+    ++tape_->depth;
+  }
+  ~TapeScope() {
+    --tape_->depth;
+    if (!outermost_) return;
+    recording.tape = nullptr;
+    if (!tape_.unique()) return;
+    tape_->pop(0);
+    spare() = std::move(tape_);
+  }
+  TapeScope(const TapeScope&) = delete;
+  TapeScope& operator=(const TapeScope&) = delete;
+
+  bool outermost() const { return outermost_; }
+  std::size_t mark() const { return mark_; }
+  const TapeRef& tape() const { return tape_; }
+
+ private:
+  static TapeRef& spare() {
+    static thread_local TapeRef tape;
+    return tape;
+  }
+  TapeRef tape_;
+  std::size_t mark_ = 0;
+  bool outermost_;
+};
+
+}  // namespace nax::detail
