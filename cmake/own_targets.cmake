@@ -1,0 +1,42 @@
+# How nax compiles its own programs (tests, examples, benchmarks). Nothing here reaches those who use the library.
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# One build type where none was asked for, or Eigen runs unoptimised.
+get_property(is_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT is_multi_config)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+# The sloppiness is what ccache asks for before it caches anything that a precompiled header takes part in.
+find_program(NAX_CCACHE ccache)
+if(PROJECT_IS_TOP_LEVEL AND NAX_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${NAX_CCACHE})
+endif()
+
+add_library(nax_own INTERFACE)
+target_compile_options(nax_own INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${NAX_NATIVE}>>:-march=native>)
+target_link_libraries(nax_own INTERFACE nax::nax)
+
+# nax_public_headers(<variable>): the paths of all headers, relative to include/
+function(nax_public_headers variable)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/nax/*.hpp)
+  list(FILTER headers EXCLUDE REGEX "nax/backend/cuda/|nccl")
+  set(${variable} ${headers} PARENT_SCOPE)
+endfunction()
+
+# nax_source_per_header(<variable> <extension>): one generated file for each header, which includes it and nothing else
+function(nax_source_per_header variable extension)
+  nax_public_headers(headers)
+  set(sources "")
+  foreach(header IN LISTS headers)
+    string(REPLACE "/" "." name ${header})
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/sources/${name}.${extension})
+    # twice: a header without its guard would not compile
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n#include <${header}>\n")
+    list(APPEND sources ${source})
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# bash examples/run.sh [arguments of mnist_mlp]: installs what is missing, builds the example, trains MNIST.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$root/scripts/packages.sh"
+need_packages build download
+
+# The release build that tests/run.sh uses too; where it is not there yet, one without the tests.
+build=$root/build/release
+if [[ ! -e $build/build.ninja ]]; then
+  (cd "$root" && cmake --preset release -DNAX_BUILD_TESTS=OFF) >&2
+fi
+cmake --build "$build" --target mnist_mlp >&2
+exec "$build/examples/mnist_mlp" "$@"

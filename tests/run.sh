@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# bash tests/run.sh [arguments of ctest]: installs what is missing, builds everything, runs all tests.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$root/scripts/packages.sh"
+need_packages build tests
+
+cd "$root"
+cmake --preset release
+cmake --build --preset release
+exec ctest --preset release --parallel "$(nproc)" "$@"
