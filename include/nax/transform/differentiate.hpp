@@ -1,0 +1,159 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "nax/expr/fused_node.hpp"
+#include "nax/tape/levels.hpp"
+#include "nax/tree/for_each.hpp"
+#include "nax/tree/map.hpp"
+
+// What grad, vjp and jvp share: turning arguments into inputs on the tape, and reading results off the sweeps.
+namespace nax::detail {
+
+// An argument as the function receives it: expressions are computed, numbers become 0-d arrays of the default type.
+template <class X>
+auto lift(const X& x) {
+  if constexpr (Expression<X>)
+    return evaluate(x);
+  else if constexpr (Scalar<X>)
+    return Array<default_type_t<X>>(x);
+  else
+    return x;
+}
+template <class X>
+using lifted_t = decltype(lift(std::declval<const X&>()));
+
+// A result of the user's function, with every expression in it computed.
+template <class X>
+auto materialise_tree(const X& x) {
+  if constexpr (Expression<X>)
+    return evaluate(x);
+  else if constexpr (Scalar<X>)
+    return Array<default_type_t<X>>(x);
+  else
+    return x;
+}
+template <class A, class B>
+auto materialise_tree(const std::pair<A, B>& x) {
+  return std::pair{materialise_tree(x.first), materialise_tree(x.second)};
+}
+template <class... A>
+auto materialise_tree(const std::tuple<A...>& x) {
+  return std::apply([](const auto&... a) { return std::tuple{materialise_tree(a)...}; }, x);
+}
+
+// The axes that an input of a transform has: its own, and those of every vmap entered so far. So a gradient with
+// regard to it is one for each example of those vmaps, and what a later vmap adds is summed.
+inline Frame door_frame(const Frame& frame) {
+  Frame out = frame;
+  const auto& frames = vmap_stack().frames;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    std::size_t at = 0;
+    while (at < out.levels.size() && out.levels[at] < frames[i].level) ++at;
+    if (at < out.levels.size() && out.levels[at] == frames[i].level) continue;
+    out.levels.insert(at, frames[i].level);
+    out.shape.insert(at, frames[i].size);
+  }
+  return out;
+}
+
+// Puts one array on the tape as an input.
+template <class T>
+void make_input(Array<T>& x, Tape& tape) {
+  const std::uint64_t outer = is_recorded(x) ? serial_of(x) : 0;
+  const Levels before = layout_of(x).levels;
+  const Frame frame = door_frame(layout_of(x));
+  Layout layout;
+  layout.strides = strides_over(layout_of(x), frame);
+  static_cast<Frame&>(layout) = frame;
+  ArrayAccess::layout(x) = std::move(layout);
+  ArrayAccess::serial(x) = tape.emplace<LeafNode<T>>(outer, layout_of(x).levels, before);
+}
+
+// Puts every floating leaf of a tree on the tape; their serials in order. Other leaves stay constants.
+template <class Tree>
+void make_inputs(Tree& tree, Tape& tape, std::vector<std::uint64_t>& serials) {
+  tree::for_each(
+      [&](auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>) {
+          if constexpr (is_inexact_v<typename Leaf::value_type>) {
+            make_input(leaf, tape);
+            serials.push_back(serial_of(leaf));
+          }
+        }
+      },
+      tree);
+}
+
+// Zeros over a frame: one element, repeated.
+template <class T>
+Array<T> zeros_over(const Frame& frame) {
+  Array<T> zero(T(0));
+  Layout layout;
+  static_cast<Frame&>(layout) = frame;
+  layout.strides = Dims(frame.shape.size(), 0);
+  return Array<T>(view(std::move(zero), std::move(layout)));
+}
+
+// Replaces each input of the tree by its cotangent, or by zeros where none came; other leaves by zeros.
+template <class Tree>
+void take_gradients(Tree& tree, Reverse& sweep) {
+  tree::for_each(
+      [&](auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>) {
+          using T = typename Leaf::value_type;
+          const ArrayBase* cotangent = is_inexact_v<T> ? sweep.find(serial_of(leaf)) : nullptr;
+          leaf = cotangent ? Leaf(*cotangent) : zeros_over<T>(layout_of(leaf));
+        } else {
+          leaf = Leaf{};
+        }
+      },
+      tree);
+}
+
+// While a sweep runs: nothing is recorded unless an outer transform watches.
+class SweepScope {
+ public:
+  explicit SweepScope(bool outermost) : off_(outermost ? nullptr : recording.tape) {}
+
+ private:
+  RecordOn off_;
+  Sweeping sweeping_;
+};
+
+// The gradient's seed must have the axes of the result, hidden ones too.
+template <class T>
+Array<T> seed(const Array<T>& cotangent, const Frame& result) {
+  return broadcast_frame(cotangent, broadcast("vjp", layout_of(cotangent), result));
+}
+
+// transpose_linear, declared in primitive.hpp.
+template <class R, class T, class F>
+Array<R> transpose_linear(const F& f, const Frame& domain, const Array<T>& t) {
+  Frame frame = domain;
+  for (int h = 0; h < layout_of(t).hidden(); ++h) {  // the tangent's own axes stay apart
+    std::size_t at = 0;
+    const Level level = layout_of(t).levels[h];
+    while (at < frame.levels.size() && frame.levels[at] < level) ++at;
+    if (at < frame.levels.size() && frame.levels[at] == level) continue;
+    frame.levels.insert(at, level);
+    frame.shape.insert(at, layout_of(t).shape[h]);
+  }
+  const TapeScope scope;
+  Array<R> u = zeros_over<R>(frame);
+  ArrayAccess::serial(u) = scope.tape()->emplace<LeafNode<R>>(std::uint64_t{0}, frame.levels, Levels());
+  const Array<T> image = f(u);
+  const SweepScope sweeping(scope.outermost());
+  Reverse sweep(*scope.tape(), scope.mark(), false);
+  sweep.add(serial_of(image), seed(t, layout_of(image)));
+  sweep.run(scope.mark() + 1);
+  const ArrayBase* result = sweep.find(serial_of(u));
+  return result ? Array<R>(*result) : zeros_over<R>(frame);
+}
+
+}  // namespace nax::detail

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "nax/transform/differentiate.hpp"
+
+// Reverse mode: grad and value_and_grad, as JAX names them.
+namespace nax {
+namespace detail {
+
+template <class X>
+struct IsPair : std::false_type {};
+template <class A, class B>
+struct IsPair<std::pair<A, B>> : std::true_type {};
+
+// The loss in what a differentiated function returned: all of it, or the first of a pair {loss, aux}.
+template <class Out>
+const auto& loss_of(const Out& out) {
+  if constexpr (IsPair<Out>::value)
+    return out.first;
+  else
+    return out;
+}
+
+template <class Loss>
+void check_loss(const char* function, const Loss& loss) {
+  static_assert(is_array_v<Loss>, "grad: the function must return one array, or a pair {loss, aux}");
+  using T = typename Loss::value_type;
+  static_assert(is_inexact_v<T>, "grad: the loss must be of a floating type");
+  if (loss.ndim() != 0)
+    throw ShapeError(std::string(function) + ": the function must return a scalar, got shape " + to_string(loss.shape()));
+}
+
+[[noreturn, gnu::cold]] inline void throw_nothing_to_differentiate(const char* function) {
+  throw TypeError(std::string(function) + ": the arguments chosen by argnums hold no array of a floating type");
+}
+
+// One argument's gradient, or the tuple of several.
+template <class Tuple>
+auto unwrap_single(Tuple&& t) {
+  if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1)
+    return std::get<0>(std::forward<Tuple>(t));
+  else
+    return std::forward<Tuple>(t);
+}
+
+template <int... argnums, class F, class... A>
+auto value_and_gradients(const char* name, const F& f, const A&... args) {
+  static_assert(((argnums < static_cast<int>(sizeof...(A)) && argnums >= -static_cast<int>(sizeof...(A))) && ...),
+                "grad: argnums is out of range for the number of arguments");
+  constexpr int n = static_cast<int>(sizeof...(A));
+  const TapeScope scope;
+  std::tuple<lifted_t<A>...> inputs(lift(args)...);
+  std::vector<std::uint64_t> serials;
+  (make_inputs(std::get<(argnums + n) % n>(inputs), *scope.tape(), serials), ...);
+  if (serials.empty()) throw_nothing_to_differentiate(name);
+  auto out = materialise_tree(std::apply(f, std::as_const(inputs)));
+  const auto& loss = loss_of(out);
+  using Loss = std::remove_cvref_t<decltype(loss)>;
+  check_loss(name, loss);
+  using T = typename Loss::value_type;
+
+  auto gradients = std::tuple{std::get<(argnums + n) % n>(inputs)...};
+  const SweepScope sweeping(scope.outermost());
+  Reverse sweep(*scope.tape(), scope.mark(), scope.outermost() && scope.sole_owner());
+  sweep.add(serial_of(loss), seed(Array<T>(T(1)), layout_of(loss)));
+  sweep.run(scope.mark() + serials.size());
+  std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);
+  return std::pair{std::move(out), unwrap_single(std::move(gradients))};
+}
+
+}  // namespace detail
+
+// value_and_grad<argnums...>(f)(args...): the pair {f(args...), gradient}. f returns a 0-d array of a floating type, or
+// std::pair{loss, aux}; the gradient has the structure, shapes and types of the argument (zeros where a leaf is not
+// floating), or is a tuple of such when several argnums are given.
+template <int... argnums, class F>
+auto value_and_grad(F f) {
+  return [f = std::move(f)](const auto&... args) {
+    if constexpr (sizeof...(argnums) == 0)
+      return detail::value_and_gradients<0>("value_and_grad", f, args...);
+    else
+      return detail::value_and_gradients<argnums...>("value_and_grad", f, args...);
+  };
+}
+
+// grad<argnums...>(f)(args...): the gradient; where f returns {loss, aux}, the pair {gradient, aux}.
+template <int... argnums, class F>
+auto grad(F f) {
+  return [f = std::move(f)](const auto&... args) {
+    auto both = [&] {
+      if constexpr (sizeof...(argnums) == 0)
+        return detail::value_and_gradients<0>("grad", f, args...);
+      else
+        return detail::value_and_gradients<argnums...>("grad", f, args...);
+    }();
+    if constexpr (detail::IsPair<std::remove_cvref_t<decltype(both.first)>>::value)
+      return std::pair{std::move(both.second), std::move(both.first.second)};
+    else
+      return std::move(both.second);
+  };
+}
+
+}  // namespace nax

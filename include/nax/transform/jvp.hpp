@@ -1,0 +1,109 @@
+#pragma once
+
+#include "nax/transform/vjp.hpp"
+
+// Forward mode: the function is recorded, then tangents flow along the tape.
+namespace nax {
+namespace detail {
+
+// Seeds the inputs of one argument with its tangents.
+template <class In, class Tangent>
+void seed_tangents(const char* name, const In& inputs, const Tangent& tangents, Forward& sweep) {
+  tree::for_each(
+      [&](const auto& leaf, const auto& t) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>) {
+          using T = typename Leaf::value_type;
+          if constexpr (is_inexact_v<T>) {
+            const Array<T> value = [&] {
+              if constexpr (Scalar<std::remove_cvref_t<decltype(t)>>)
+                return Array<T>(t);
+              else
+                return t.template astype<T>();
+            }();
+            if (!(value.shape() == leaf.shape()))
+              throw ShapeError(std::string(name) + ": the tangent has shape " + to_string(value.shape()) +
+                               ", the primal " + to_string(leaf.shape()));
+            sweep.put(sweep.tape().find(serial_of(leaf)), seed(value, layout_of(leaf)));
+          }
+        }
+      },
+      inputs, tangents);
+}
+
+// Replaces each leaf of a result by its tangent.
+template <class Out>
+void take_tangents(Out& out, Forward& sweep) {
+  tree::for_each(
+      [&](auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>) {
+          using T = typename Leaf::value_type;
+          const ArrayBase* tangent = is_inexact_v<T> ? sweep.find(serial_of(leaf)) : nullptr;
+          leaf = tangent ? Leaf(*tangent) : zeros_over<T>(layout_of(leaf));
+        }
+      },
+      out);
+}
+
+template <class Out, class... In>
+class Pushforward {
+ public:
+  Pushforward(TapeRef tape, std::size_t mark, std::size_t count, Out out, std::tuple<In...> inputs)
+      : tape_(std::move(tape)),
+        mark_(mark),
+        count_(count),
+        end_(tape_->size()),
+        out_(std::move(out)),
+        inputs_(std::move(inputs)) {}
+
+  // One tangent for each primal; the tangent of the result.
+  template <class... Tangent>
+  Out operator()(const Tangent&... tangents) const {
+    static_assert(sizeof...(Tangent) == sizeof...(In), "linearize: one tangent for each primal");
+    const Sweeping sweeping;
+    Forward sweep(*tape_, mark_);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      (seed_tangents("jvp", std::get<i>(inputs_), lift(tangents), sweep), ...);
+    }(std::index_sequence_for<Tangent...>{});
+    sweep.run(mark_ + count_, end_);
+    Out out = out_;
+    take_tangents(out, sweep);
+    return out;
+  }
+
+ private:
+  TapeRef tape_;
+  std::size_t mark_, count_, end_;
+  Out out_;
+  std::tuple<In...> inputs_;
+};
+
+}  // namespace detail
+
+// {f(primals...), pushforward}: the pushforward maps one tangent for each primal to the tangent of the result.
+template <class F, class... X>
+auto linearize(const F& f, const X&... primals) {
+  const detail::TapeScope scope;
+  std::tuple<detail::lifted_t<X>...> inputs(detail::lift(primals)...);
+  std::vector<std::uint64_t> serials;
+  std::apply([&](auto&... x) { (detail::make_inputs(x, *scope.tape(), serials), ...); }, inputs);
+  auto out = detail::materialise_tree(std::apply(f, std::as_const(inputs)));
+  using Out = decltype(out);
+  detail::Pushforward<Out, detail::lifted_t<X>...> pushforward(scope.tape(), scope.mark(), serials.size(), out,
+                                                               std::move(inputs));
+  return std::pair{std::move(out), std::move(pushforward)};
+}
+
+// jvp(f, std::tuple{primals...}, std::tuple{tangents...}): {f(primals...), its derivative along the tangents}.
+template <class F, class... X, class... Tangent>
+auto jvp(const F& f, const std::tuple<X...>& primals, const std::tuple<Tangent...>& tangents) {
+  static_assert(sizeof...(X) == sizeof...(Tangent), "jvp: one tangent for each primal");
+  const detail::TapeScope scope;  // outlives the pushforward's sweep, so that an outermost one records nothing
+  auto [out, push] = std::apply([&](const auto&... x) { return linearize(f, x...); }, primals);
+  const detail::SweepScope sweeping(scope.outermost());
+  auto tangent = std::apply(push, tangents);
+  return std::pair{std::move(out), std::move(tangent)};
+}
+
+}  // namespace nax
