@@ -1,0 +1,79 @@
+#pragma once
+
+// Everything a rule may ask of a Packet<T>. What has no vector form here goes lane by lane to the function of
+// std.
+
+#include "nax/backend/cpu/packet_arithmetic.hpp"
+#include "nax/backend/cpu/packet_base.hpp"
+#include "nax/backend/cpu/packet_exp.hpp"
+#include "nax/backend/cpu/packet_trig.hpp"
+
+namespace nax::simd {
+inline namespace NAX_SIMD_ABI {
+
+template <class T>
+Packet<T> cbrt(Packet<T> x) {
+  return detail::by_lanes([](T v) { return std::cbrt(v); }, x);
+}
+template <class T>
+Packet<T> erf(Packet<T> x) {
+  return detail::by_lanes([](T v) { return std::erf(v); }, x);
+}
+template <class T>
+Packet<T> erfc(Packet<T> x) {
+  return detail::by_lanes([](T v) { return std::erfc(v); }, x);
+}
+template <class T>
+Packet<T> lgamma(Packet<T> x) {
+  return detail::by_lanes(
+      [](T v) {
+#ifdef __GLIBC__
+        int sign;  // std::lgamma writes it to a global variable, which threads would race for
+        if constexpr (std::is_same_v<T, float>)
+          return ::lgammaf_r(v, &sign);
+        else
+          return ::lgamma_r(v, &sign);
+#else
+        return std::lgamma(v);
+#endif
+      },
+      x);
+}
+template <class T>
+Packet<T> tgamma(Packet<T> x) {
+  return detail::by_lanes([](T v) { return std::tgamma(v); }, x);
+}
+template <class T>
+Packet<T> fmod(Packet<T> x, Packet<T> y) {
+  return detail::by_lanes([](T a, T b) { return std::fmod(a, b); }, x, y);
+}
+template <class T>
+Packet<T> remainder(Packet<T> x, Packet<T> y) {
+  return detail::by_lanes([](T a, T b) { return std::remainder(a, b); }, x, y);
+}
+template <class T>
+Packet<T> nextafter(Packet<T> x, Packet<T> y) {
+  return detail::by_lanes([](T a, T b) { return std::nextafter(a, b); }, x, y);
+}
+template <class T>
+Packet<T> pow(Packet<T> x, Packet<T> y) {
+  return detail::by_lanes([](T a, T b) { return std::pow(a, b); }, x, y);
+}
+
+// sqrt(x^2 + y^2) without overflow or underflow on the way.
+template <class T>
+Packet<T> hypot(Packet<T> x, Packet<T> y) {
+  constexpr bool single = std::is_same_v<T, float>;
+  constexpr T big = single ? T(0x1p60f) : T(0x1p500), small = single ? T(0x1p-40f) : T(0x1p-450);
+  constexpr T down = single ? T(0x1p-70f) : T(0x1p-600), up = single ? T(0x1p90f) : T(0x1p600);
+  const Packet<T> one(1), inf(infinity<T>), ax = abs(x), ay = abs(y), most = max(ax, ay);
+  const Mask<T> large = most > Packet<T>(big), tiny = most < Packet<T>(small);
+  const Packet<T> s = select(large, Packet<T>(down), select(tiny, Packet<T>(up), one));
+  const Packet<T> back = select(large, Packet<T>(1 / down), select(tiny, Packet<T>(1 / up), one));
+  const Packet<T> a = ax * s, b = ay * s;
+  const Packet<T> y0 = sqrt(fma(a, a, b * b)) * back;
+  return select(ax == inf || ay == inf, inf, y0);
+}
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::simd

@@ -1,0 +1,268 @@
+#pragma once
+
+// Exponentials, logarithms and hyperbolic functions on packets, float and double alike. Each reduces its
+// argument by powers of two and ends in a minimax polynomial (fitted so that its error is a fraction of the
+// rounding).
+
+#include "nax/backend/cpu/packet_arithmetic.hpp"
+
+namespace nax::simd {
+inline namespace NAX_SIMD_ABI {
+namespace detail {
+
+template <class T>
+struct ExpConstants;
+
+template <>
+struct ExpConstants<float> {
+  static constexpr float lowest = -104.0f, highest = 89.0f;  // beyond: 0 and infinity
+  static constexpr float expm1_lowest = -18.0f;
+  static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
+  // (e^r - 1 - r) / r^2 on |r| <= ln(2) / 2
+  static constexpr float polynomial[] = {0.49999997f, 0.16666545f, 0.0416675024f, 0.00836639665f,
+                                         0.00138644944f};
+  // (log(1 + f) - f + f^2 / 2) / f^3 on [-1/4, 1/2]
+  static constexpr float log_polynomial[] = {0.333334506f, -0.250001013f, 0.199908137f, -0.16647099f,
+                                             0.14478606f,  -0.131631956f, 0.104658112f, -0.0450846143f};
+  static constexpr float smallest_normal = 1.17549435e-38f, up = 8388608.0f, up_exponent = 23;
+};
+
+template <>
+struct ExpConstants<double> {
+  static constexpr double lowest = -746.0, highest = 710.0;
+  static constexpr double expm1_lowest = -38.0;
+  static constexpr double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
+  static constexpr double polynomial[] = {
+      0.50000000000000056,    0.1666666666666661,     0.041666666666573808, 0.0083333333333761271,
+      0.0013888888932305271,  0.00019841269748156111, 2.48015045337181e-05, 2.7557381428817971e-06,
+      2.7626294175717534e-07, 2.5062064692039361e-08};
+  static constexpr double log_polynomial[] = {
+      0.33333333333333748,  -0.25000000000010569,  0.19999999999850493,  -0.16666666663802382,
+      0.14285714299928276,  -0.12500000290444419,  0.11111110771786059,  -0.099999855485165531,
+      0.090908930806416405, -0.083337044081005104, 0.076933858436006641, -0.071385782499842287,
+      0.066433709896989532, -0.062499153528650514, 0.060831028462063279, -0.059678345668383731,
+      0.05068766493001977,  -0.029380145181415521, 0.0080873837295048698};
+  static constexpr double smallest_normal = 2.2250738585072014e-308, up = 4503599627370496.0,
+                          up_exponent = 52;
+};
+
+// c[0] + c[1] x + c[2] x^2 ...: even and odd halves side by side, so that the chain of dependent steps is
+// half as long.
+template <class T, std::size_t n>
+Packet<T> polynomial(Packet<T> x, const T (&c)[n]) {
+  if constexpr (n < 4) {
+    Packet<T> sum(c[n - 1]);
+    for (std::size_t i = n - 1; i-- > 0;) sum = fma(sum, x, Packet<T>(c[i]));
+    return sum;
+  } else {
+    const Packet<T> x2 = x * x;
+    constexpr std::size_t last_even = (n - 1) / 2 * 2, last_odd = (n - 2) / 2 * 2 + 1;
+    Packet<T> even(c[last_even]), odd(c[last_odd]);
+    for (std::size_t i = last_even; i >= 2; i -= 2) even = fma(even, x2, Packet<T>(c[i - 2]));
+    for (std::size_t i = last_odd; i >= 3; i -= 2) odd = fma(odd, x2, Packet<T>(c[i - 2]));
+    return fma(odd, x, even);
+  }
+}
+
+// a * 2^k for whole k, rounded once.
+template <class T>
+Packet<T> scale(Packet<T> a, Packet<T> k) {
+#ifdef EIGEN_VECTORIZE_AVX512
+  if constexpr (std::is_same_v<T, float>)
+    return Packet<T>(_mm512_maskz_scalef_ps(all_lanes<T>, a.raw, k.raw));
+  else
+    return Packet<T>(_mm512_maskz_scalef_pd(all_lanes<T>, a.raw, k.raw));
+#else
+  return Packet<T>(ei::pldexp(a.raw, k.raw));
+#endif
+}
+
+// x = m * 2^e with m in [3/4, 3/2). Negative x gives NaN, 0 and infinity give that e; only finite x matters
+// without AVX-512, callers treat the others.
+template <class T>
+Packet<T> split(Packet<T> x, Packet<T>& e) {
+  const Packet<T> one(1);
+#ifdef EIGEN_VECTORIZE_AVX512
+  Packet<T> m;
+  if constexpr (std::is_same_v<T, float>) {
+    m.raw = _mm512_maskz_getmant_ps(all_lanes<T>, x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+    e.raw = _mm512_maskz_getexp_ps(all_lanes<T>, x.raw);
+    e.raw = _mm512_mask_add_ps(e.raw, (m < one).raw, e.raw, one.raw);
+  } else {
+    m.raw = _mm512_maskz_getmant_pd(all_lanes<T>, x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+    e.raw = _mm512_maskz_getexp_pd(all_lanes<T>, x.raw);
+    e.raw = _mm512_mask_add_pd(e.raw, (m < one).raw, e.raw, one.raw);
+  }
+  return m;
+#else
+  using C = ExpConstants<T>;
+  const Mask<T> subnormal = x < Packet<T>(C::smallest_normal);
+  x = select(subnormal, x * Packet<T>(C::up), x);
+  Packet<T> m(ei::pfrexp(x.raw, e.raw));  // in [1/2, 1)
+  e = e - select(subnormal, Packet<T>(C::up_exponent), Packet<T>(0));
+  const Mask<T> low = m < Packet<T>(T(0.75));
+  e = e - select(low, one, Packet<T>(0));
+  return select(low, m + m, m);
+#endif
+}
+
+// e^x = (1 + q) * 2^k for x within the range of finite results.
+template <class T>
+struct Reduced {
+  Packet<T> q, k;
+};
+template <class T>
+Reduced<T> reduce_exp(Packet<T> x) {
+  using C = ExpConstants<T>;
+  const Packet<T> k = rint(x * Packet<T>(T(1.4426950408889634074)));
+  Packet<T> r;
+  if constexpr (fused && std::is_same_v<T, float>) {
+    r = fma(k, Packet<T>(-0.693147182464599609f), x);
+    r = fma(k, Packet<T>(1.90465429995776804e-09f), r);
+  } else {
+    r = fma(k, Packet<T>(-C::ln2_high), x);
+    r = fma(k, Packet<T>(-C::ln2_low), r);
+  }
+  return {fma(polynomial(r, C::polynomial), r * r, r), k};
+}
+
+// e^x / 2: no overflow before cosh overflows.
+template <class T>
+Packet<T> half_exp(Packet<T> x) {
+  using C = ExpConstants<T>;
+  const auto [q, k] = reduce_exp(clamp(x, Packet<T>(C::lowest), Packet<T>(C::highest + 1)));
+  return scale(q + Packet<T>(1), k - Packet<T>(1));
+}
+// (e^x - 1) / 2^down, for x that leaves 2^(k - down) finite.
+template <int down, class T>
+Packet<T> expm1_over(Packet<T> x, T highest) {
+  const auto [q, k] = reduce_exp(clamp(x, Packet<T>(ExpConstants<T>::expm1_lowest), Packet<T>(highest)));
+  const Packet<T> s = scale(Packet<T>(1), down == 0 ? k : k - Packet<T>(T(down)));
+  return fma(s, q, s - Packet<T>(T(1) / T(1 << down)));
+}
+
+// log(m) for m in [3/4, 3/2).
+template <class T>
+Packet<T> log_mantissa(Packet<T> m) {
+  const Packet<T> f = m - Packet<T>(1);
+  return fma(f * f, fma(polynomial(f, ExpConstants<T>::log_polynomial), f, Packet<T>(T(-0.5))), f);
+}
+
+// e * (high + low) + factor * log(m), and what logarithms give for 0, infinity and negative numbers.
+template <class T>
+Packet<T> log_of(Packet<T> x, T factor, T high, T low) {
+  Packet<T> e;
+  const Packet<T> m = split(x, e);
+  Packet<T> y = log_mantissa(m);
+  if (factor != 1) y = y * Packet<T>(factor);
+  if (low != 0) y = fma(e, Packet<T>(low), y);
+  y = fma(e, Packet<T>(high), y);
+#ifdef EIGEN_VECTORIZE_AVX512
+  return y;  // split has marked them in m and e
+#else
+  const Packet<T> zero(0), inf(infinity<T>);
+  const Packet<T> special =
+      select(x == zero, -inf, select(x < zero, Packet<T>(nan<T>), x));  // inf and NaN stay
+  return select(x > zero && x < inf, y, special);
+#endif
+}
+
+}  // namespace detail
+
+template <class T>
+Packet<T> exp(Packet<T> x) {
+  using C = detail::ExpConstants<T>;
+  const auto [q, k] = detail::reduce_exp(clamp(x, Packet<T>(C::lowest), Packet<T>(C::highest)));
+  return detail::scale(q + Packet<T>(1), k);
+}
+
+template <class T>
+Packet<T> exp2(Packet<T> x) {
+  using C = detail::ExpConstants<T>;
+  constexpr T log2e = T(1.4426950408889634074);
+  x = clamp(x, Packet<T>(C::lowest * log2e), Packet<T>(C::highest * log2e));
+  const Packet<T> k = rint(x);
+  const Packet<T> r = (x - k) * Packet<T>(T(0.69314718055994530942));
+  const Packet<T> q = fma(detail::polynomial(r, C::polynomial), r * r, r);
+  return detail::scale(q + Packet<T>(1), k);
+}
+
+template <class T>
+Packet<T> expm1(Packet<T> x) {
+  const Packet<T> half = detail::expm1_over<1>(x, detail::ExpConstants<T>::highest);
+  return copysign(half + half, x);  // for -0
+}
+
+template <class T>
+Packet<T> log(Packet<T> x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return detail::log_of(x, 1.0f, 0.693147182464599609f, 0.0f);
+  } else {
+    using C = detail::ExpConstants<T>;
+    return detail::log_of(x, 1.0, C::ln2_high, C::ln2_low);
+  }
+}
+template <class T>
+Packet<T> log2(Packet<T> x) {
+  return detail::log_of(x, T(1.4426950408889634074), T(1), T(0));
+}
+template <class T>
+Packet<T> log10(Packet<T> x) {
+  constexpr bool single = std::is_same_v<T, float>;
+  return detail::log_of(x, T(0.43429448190325182765),
+                        single ? T(0.301025390625) : T(3.01029995663611771306e-01),
+                        single ? T(4.605038981195214e-06) : T(3.69423907715893078616e-13));
+}
+
+// log(1 + x) = log(u) + c / u, where u = 1 + x as rounded and c what the rounding lost.
+template <class T>
+Packet<T> log1p(Packet<T> x) {
+  const Packet<T> one(1), u = one + x;
+  const Packet<T> lost = select(x < one, x - (u - one), one - (u - x));
+  const Packet<T> y = log(u) + lost / u;
+  const Mask<T> exact = u == Packet<T>(0) || u == Packet<T>(infinity<T>);
+  return select(x == Packet<T>(0), x, select(exact, log(u), y));
+}
+
+template <class T>
+Packet<T> tanh(Packet<T> x) {
+  const Packet<T> ax = abs(x);
+  const Packet<T> e = detail::expm1_over<0>(ax + ax, std::is_same_v<T, float> ? T(20) : T(40));
+  return copysign(e / (e + Packet<T>(2)), x);
+}
+template <class T>
+Packet<T> sinh(Packet<T> x) {
+  const Packet<T> quarter = detail::expm1_over<2>(abs(x), detail::ExpConstants<T>::highest + T(0.5));
+  const Packet<T> u = quarter + quarter;
+  return copysign(u + select(u < Packet<T>(1e10), u / (u + u + Packet<T>(1)), Packet<T>(T(0.5))), x);
+}
+template <class T>
+Packet<T> cosh(Packet<T> x) {
+  const Packet<T> u = detail::half_exp(abs(x));
+  return u + Packet<T>(T(0.25)) / u;
+}
+
+template <class T>
+Packet<T> asinh(Packet<T> x) {
+  const Packet<T> one(1), ax = abs(x);
+  const Mask<T> huge = ax > Packet<T>(std::is_same_v<T, float> ? T(1e10) : T(1e20));
+  const Packet<T> t = ax + ax * ax / (one + sqrt(fma(ax, ax, one)));
+  const Packet<T> y = log1p(select(huge, ax, t));
+  return copysign(y + select(huge, Packet<T>(T(0.69314718055994530942)), Packet<T>(0)), x);
+}
+template <class T>
+Packet<T> acosh(Packet<T> x) {
+  const Packet<T> one(1), t = x - one;
+  const Mask<T> huge = x > Packet<T>(std::is_same_v<T, float> ? T(1e10) : T(1e20));
+  const Packet<T> y = log1p(select(huge, x, t + sqrt(fma(t, t, t + t))));
+  return select(x < one, Packet<T>(nan<T>),
+                y + select(huge, Packet<T>(T(0.69314718055994530942)), Packet<T>(0)));
+}
+template <class T>
+Packet<T> atanh(Packet<T> x) {
+  const Packet<T> one(1), ax = abs(x);
+  return copysign(Packet<T>(T(0.5)) * log1p((ax + ax) / (one - ax)), x);
+}
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::simd

@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include "ulp.hpp"
+
+// Each function against a wider type, over special values, all exponents and a range of everyday arguments.
+namespace {
+
+using nax::test::worst;
+using nax::test::worst_of_pairs;
+
+template <class T>
+class PacketMath : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(PacketMath, Types);
+
+#define NAX_EXPECT_ULPS(function, low, high, bound)                                                 \
+  {                                                                                                 \
+    const auto found =                                                                              \
+        worst<TypeParam>([](auto x) { return function(x); },                                        \
+                         [](nax::test::Wide<TypeParam> x) { return std::function(x); }, low, high); \
+    EXPECT_LE(found.ulps, bound) << #function " at " << found.x;                                    \
+  }
+
+TYPED_TEST(PacketMath, Exponentials){NAX_EXPECT_ULPS(exp, -100, 90, 1.5) NAX_EXPECT_ULPS(exp2, -150, 130, 1.5)
+                                         NAX_EXPECT_ULPS(expm1, -3, 3, 2.5)} TYPED_TEST(PacketMath,
+                                                                                        Logarithms){
+    NAX_EXPECT_ULPS(log, 0.3, 3, 1.5) NAX_EXPECT_ULPS(log2, 0.3, 3, 2.5) NAX_EXPECT_ULPS(log10, 0.3, 3, 2.5)
+        NAX_EXPECT_ULPS(log1p, -1, 2, 2)} TYPED_TEST(PacketMath, Hyperbolic){
+    NAX_EXPECT_ULPS(tanh, -5, 5, 3) NAX_EXPECT_ULPS(sinh, -5, 5, 3) NAX_EXPECT_ULPS(cosh, -5, 5, 2)
+        NAX_EXPECT_ULPS(asinh, -5, 5, 2.5) NAX_EXPECT_ULPS(acosh, 1, 5, 2.5)
+            NAX_EXPECT_ULPS(atanh, -1, 1, 3)} TYPED_TEST(PacketMath, Trigonometric){
+    NAX_EXPECT_ULPS(sin, -100, 100, 2.5) NAX_EXPECT_ULPS(cos, -100, 100, 2.5) NAX_EXPECT_ULPS(tan, -10, 10, 4)
+        NAX_EXPECT_ULPS(sin, -60000, 60000, 2.5)
+            NAX_EXPECT_ULPS(cos, -60000, 60000, 2.5)} TYPED_TEST(PacketMath, InverseTrigonometric){
+    NAX_EXPECT_ULPS(asin, -1, 1, 3) NAX_EXPECT_ULPS(acos, -1, 1, 2)
+        NAX_EXPECT_ULPS(atan, -4, 4, 3)} TYPED_TEST(PacketMath, Others){
+    NAX_EXPECT_ULPS(sqrt, 0, 10, 0.5) NAX_EXPECT_ULPS(erf, -4, 4, 2) NAX_EXPECT_ULPS(erfc, -4, 10, 4)
+        NAX_EXPECT_ULPS(cbrt, -10, 10, 4)}
+#define NAX_EXPECT_PAIR_ULPS(function, low, high, bound)                                                   \
+  {                                                                                                        \
+    using W = nax::test::Wide<TypeParam>;                                                                  \
+    const auto found = worst_of_pairs<TypeParam>([](auto x, auto y) { return function(x, y); },            \
+                                                 [](W x, W y) { return std::function(x, y); }, low, high); \
+    EXPECT_LE(found.ulps, bound) << #function " at " << found.x << " " << found.y;                         \
+  }
+
+TYPED_TEST(PacketMath, OfTwoArguments) {
+  NAX_EXPECT_PAIR_ULPS(pow, -3, 3, 2)
+  NAX_EXPECT_PAIR_ULPS(hypot, -10, 10, 2)
+  NAX_EXPECT_PAIR_ULPS(atan2, -10, 10, 3)
+  NAX_EXPECT_PAIR_ULPS(fmod, -10, 10, 0.5)
+}
+
+}  // namespace
