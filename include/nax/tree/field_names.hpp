@@ -7,8 +7,8 @@
 
 #include "nax/tree/fields.hpp"
 
-// The names of an aggregate's fields. C++20 has no reflection, but a compiler spells out a template argument, and the
-// address of a static object's field is one: its spelling ends with the field's name.
+// The names of an aggregate's fields. C++20 has no reflection, but a compiler spells out a template argument,
+// and the address of a static object's field is one: its spelling ends with the field's name.
 namespace nax::tree::detail {
 
 // Declared, never defined: only addresses inside it are formed. It need not be a literal type.

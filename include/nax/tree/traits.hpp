@@ -19,7 +19,8 @@
 //   sequence   std::vector, std::array          children: the elements
 //   map        std::map                         children: the values
 //   optional   std::optional                    one child, or none
-//   product    std::tuple, std::pair, an aggregate of up to 24 fields, or a class that lists its fields in a friend:
+//   product    std::tuple, std::pair, an aggregate of up to 24 fields, or a class that lists its fields in a
+//   friend:
 //                class Model {
 //                  ...
 //                  friend auto tree_fields(Model& self) { return std::tie(self.weights_, self.bias_); }
@@ -29,7 +30,9 @@ namespace nax::tree {
 
 // Specialise for opaque types that travel through trees whole: `template <> ... is_leaf_v<Key> = true`.
 template <class T>
-inline constexpr bool is_leaf_v = Scalar<T> || requires { typename T::expression_tag; };
+inline constexpr bool is_leaf_v = Scalar<T> || requires {
+  typename T::expression_tag;
+};
 template <class Element>
 inline constexpr bool is_leaf_v<Array<Element>> = true;
 
@@ -71,17 +74,19 @@ struct StandardNode<std::pair<A, B>> {
 };
 
 template <class T>
-concept TupleLike =
-    StandardNode<T>::kind == NodeKind::product && requires { std::tuple_size<T>::value; };
+concept TupleLike = StandardNode<T>::kind == NodeKind::product&& requires {
+  std::tuple_size<T>::value;
+};
 
 template <class T>
-concept ListsFields = std::is_class_v<T> && StandardNode<T>::kind == NodeKind::none && requires(T& t) {
+concept ListsFields = std::is_class_v<T> && StandardNode<T>::kind == NodeKind::none&& requires(T& t) {
   tree_fields(t);
 };
 
 template <class T>
-concept PlainStruct = std::is_class_v<T> && std::is_aggregate_v<T> && StandardNode<T>::kind == NodeKind::none &&
-                      !is_leaf_v<T> && !ListsFields<T>;
+concept PlainStruct =
+    std::is_class_v<T> && std::is_aggregate_v<T> && StandardNode<T>::kind == NodeKind::none &&
+    !is_leaf_v<T> && !ListsFields<T>;
 
 template <class T>
 consteval NodeKind node_kind() {
@@ -109,10 +114,11 @@ consteval NodeKind checked_node_kind() {
     static_assert(!VectorOfBool<U>, "tree: std::vector<bool> has no elements to refer to; use Array<bool>");
     static_assert(!std::is_class_v<U> || std::is_copy_constructible_v<U>,
                   "tree: a move-only type (std::unique_ptr, a stream, ...) is no tree and cannot be a leaf");
-    static_assert(kind != NodeKind::none,
-                  "tree: this type is no tree: neither an Array, a number, a std::tuple, pair, array, vector, map or "
-                  "optional, nor an aggregate of such; give the class a friend tree_fields, or specialise "
-                  "nax::tree::is_leaf_v for an opaque one");
+    static_assert(
+        kind != NodeKind::none,
+        "tree: this type is no tree: neither an Array, a number, a std::tuple, pair, array, vector, map or "
+        "optional, nor an aggregate of such; give the class a friend tree_fields, or specialise "
+        "nax::tree::is_leaf_v for an opaque one");
   }
   return kind;
 }
@@ -159,6 +165,7 @@ using Child = std::remove_cvref_t<std::tuple_element_t<i, Children<T>>>;
 
 // Can T be a tree? (Its children are looked at when it is used.)
 template <class T>
-concept Tree = detail::node_kind<std::remove_cvref_t<T>>() != NodeKind::none;
+concept Tree = detail::node_kind<std::remove_cvref_t<T>>()
+!= NodeKind::none;
 
 }  // namespace nax::tree

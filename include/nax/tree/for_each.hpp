@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "nax/core/error.hpp"
+#include "nax/tree/path.hpp"
+#include "nax/tree/traits.hpp"
+
+// Visits the leaves of one tree, or of several trees in lock-step, by reference.
+namespace nax::tree {
+namespace detail {
+
+[[noreturn, gnu::cold]] inline void throw_differ(const Path& path, const std::string& what, int which) {
+  const std::string place = path.text();
+  throw ValueError(std::string(path.function()) + ": the trees differ at " +
+                   (place.empty() ? "the root" : place) + ": " + what + " (tree 1 and tree " +
+                   std::to_string(which) + ')');
+}
+
+// Do the nodes agree in what only run time knows: lengths, keys, presence?
+template <NodeKind kind, class T, class R>
+void check_alike(const Path& path, const T& t, const R& r, int which) {
+  if constexpr (kind == NodeKind::sequence) {
+    if (t.size() != r.size()) {
+      throw_differ(path, std::to_string(t.size()) + " items against " + std::to_string(r.size()), which);
+    }
+  } else if constexpr (kind == NodeKind::map) {
+    for (const auto& [key, value] : t) {
+      if (r.find(key) == r.end()) throw_differ(path, "no key " + key_text<typename T::key_type>(&key), which);
+    }
+    for (const auto& [key, value] : r) {
+      if (t.find(key) == t.end()) {
+        throw_differ(path, "one more key " + key_text<typename R::key_type>(&key), which);
+      }
+    }
+  } else if constexpr (kind == NodeKind::optional) {
+    if (t.has_value() != r.has_value()) {
+      throw_differ(path, t.has_value() ? "a value against None" : "None against a value", which);
+    }
+  }
+}
+
+template <NodeKind kind, class T, class... R>
+void check_all_alike(const Path& path, const T& t, const R&... rest) {
+  static_assert(((kind_of<R> == kind) && ...),
+                "tree: the trees have different structures: where one has a leaf or a container, another has "
+                "something else");
+  [[maybe_unused]] int which = 1;
+  (check_alike<kind>(path, t, rest, ++which), ...);
+}
+
+template <std::size_t n, class... R>
+inline constexpr bool same_child_count = ((child_count_v<R> == n) && ...);
+
+template <class F, class T, class... R>
+void walk(const Path& path, F& f, T& t, R&... rest);
+
+template <class T, std::size_t... I, class F, class... Tuple>
+void walk_children(std::index_sequence<I...>, [[maybe_unused]] const Path& path, [[maybe_unused]] F& f,
+                   Tuple... children_of) {
+  [[maybe_unused]] const auto step = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+    walk(child_path<T, i>(path), f, std::get<i>(children_of)...);
+  };
+  (step(std::integral_constant<std::size_t, I>{}), ...);
+}
+
+template <class F, class T, class... R>
+void walk(const Path& path, F& f, T& t, R&... rest) {
+  constexpr NodeKind kind = kind_of<T>;
+  check_all_alike<kind>(path, t, rest...);
+  if constexpr (kind == NodeKind::leaf) {
+    f(path, t, rest...);
+  } else if constexpr (kind == NodeKind::sequence) {
+    for (std::size_t i = 0; i < t.size(); ++i) walk(Path{.up = &path, .index = i}, f, t[i], rest[i]...);
+  } else if constexpr (kind == NodeKind::map) {
+    for (auto& [key, value] : t) walk(key_path(path, key), f, value, rest.find(key)->second...);
+  } else if constexpr (kind == NodeKind::optional) {
+    if (t.has_value()) walk(path, f, *t, *rest...);
+  } else {
+    constexpr std::size_t n = child_count_v<T>;
+    static_assert(same_child_count<n, R...>,
+                  "tree: the trees have different structures: numbers of fields differ");
+    walk_children<T>(std::make_index_sequence<n>{}, path, f, children(t), children(rest)...);
+  }
+}
+
+}  // namespace detail
+
+// f(leaf, leaf of the second tree, ...): references, const where the tree is. Throws ValueError where the
+// trees differ.
+template <class F, class T, class... R>
+void for_each(F&& f, T&& t, R&&... rest) {
+  auto visit = [&f](const detail::Path&, auto&... leaf) { f(leaf...); };
+  detail::walk(detail::Path{.name = "tree::for_each"}, visit, t, rest...);
+}
+
+// f(path, leaf, ...), the path as text: `[0].w`.
+template <class F, class T, class... R>
+void for_each_with_path(F&& f, T&& t, R&&... rest) {
+  auto visit = [&f](const detail::Path& path, auto&... leaf) { f(path.text(), leaf...); };
+  detail::walk(detail::Path{.name = "tree::for_each_with_path"}, visit, t, rest...);
+}
+
+}  // namespace nax::tree

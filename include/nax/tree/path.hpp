@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "nax/tree/field_names.hpp"
+#include "nax/tree/traits.hpp"
+
+// Where in a tree: `[0].w`, `['bias']`, `.layers[2]`. Field names are the struct's own; a class with
+// tree_fields counts its fields `.0`, `.1`. A path is a chain of steps on the stack, and becomes text only
+// when somebody asks.
+namespace nax::tree::detail {
+
+struct Path {
+  const Path* up = nullptr;
+  std::string_view name = {};  // a field; at the root the function's name, for errors
+  std::size_t index = 0;
+  const void* key = nullptr;
+  std::string (*key_text)(const void*) = nullptr;
+
+  std::string text() const {
+    if (up == nullptr) return {};
+    std::string step;
+    if (key_text != nullptr) {
+      step = '[' + key_text(key) + ']';
+    } else if (!name.empty()) {
+      step = '.' + std::string(name);
+    } else {
+      step = '[' + std::to_string(index) + ']';
+    }
+    return up->text() + step;
+  }
+
+  std::string_view function() const { return up == nullptr ? name : up->function(); }
+};
+
+template <class K>
+std::string key_text(const void* key) {
+  const K& k = *static_cast<const K*>(key);
+  if constexpr (std::is_arithmetic_v<K>) {
+    return std::to_string(k);
+  } else {
+    static_assert(std::is_convertible_v<const K&, std::string_view>,
+                  "tree: the keys of a map must be strings or numbers");
+    return '\'' + std::string(std::string_view(k)) + '\'';
+  }
+}
+
+template <class K>
+Path key_path(const Path& up, const K& key) {
+  return {.up = &up, .key = &key, .key_text = key_text<K>};
+}
+
+inline constexpr std::string_view counted_names[] = {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",
+                                                     "8",  "9",  "10", "11", "12", "13", "14", "15",
+                                                     "16", "17", "18", "19", "20", "21", "22", "23"};
+
+template <class T, std::size_t i>
+Path child_path(const Path& up) {
+  using U = std::remove_cv_t<T>;
+  if constexpr (TupleLike<U>) {
+    return {.up = &up, .index = i};
+  } else if constexpr (ListsFields<U>) {
+    static_assert(i < max_fields, "tree: tree_fields may list at most 24 fields");
+    return {.up = &up, .name = counted_names[i]};
+  } else {
+    return {.up = &up, .name = field_names_v<U>[i]};
+  }
+}
+
+}  // namespace nax::tree::detail

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <utility>
+
+#include "nax/tree/for_each.hpp"
+#include "nax/tree/leaf_types.hpp"
+#include "nax/tree/map.hpp"
+
+namespace nax::tree {
+namespace detail {
+
+// The type that holds the result: what f makes of the initial value and one leaf of each type.
+template <class F, class Result, class List>
+struct Accumulator {
+  using type = Result;
+};
+template <class F, class Result, class First, class... T>
+struct Accumulator<F, Result, TypeList<First, T...>> {
+  using Next =
+      decltype(settle(std::declval<F&>()(std::declval<const Result&>(), std::declval<const First&>())));
+  using type = typename Accumulator<F, Next, TypeList<T...>>::type;
+};
+
+}  // namespace detail
+
+// f(f(f(init, leaf 0), leaf 1), ...); f may return an expression, and 0.f may start a sum of arrays.
+template <class F, class T, class Init>
+auto reduce(F&& f, const T& t, Init init) {
+  using Result = typename detail::Accumulator<F, Init, leaf_types_t<T>>::type;
+  Result result(std::move(init));
+  for_each([&](const auto& leaf) { result = Result(detail::settle(f(std::as_const(result), leaf))); }, t);
+  return result;
+}
+
+}  // namespace nax::tree
