@@ -1,8 +1,8 @@
 """Writes golden records as plain text; tests/support/golden.hpp reads them.
 
-A record is two lines: `name dtype ndim d0 d1 ...`, then the values in row-major order. Floats are printed so that they
-read back exactly, complex numbers as pairs, bools as 0 and 1. 64-bit integers past 2**53 do not fit the reader's doubles:
-`words` stores them as uint32 pairs (high, low) along a new last axis.
+A record is two lines: `name dtype ndim d0 d1 ...`, then the values in row-major order. Floats are printed so that
+they read back exactly, complex numbers as pairs, bools as 0 and 1. 64-bit integers past 2**53 do not fit the reader's
+doubles: `words` stores them as uint32 pairs (high, low) along a new last axis.
 """
 
 import os
