@@ -7,15 +7,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "nax/core/none.hpp"
+
 // How in_axes and out_axes are spelled: a number, `none`, braces with one entry an argument, and axes(...) where an
 // argument is a tree whose parts are mapped differently.
 namespace nax {
-
-struct None {
-  friend bool operator==(None, None) { return true; }
-};
-// "No axis": the argument is not mapped.
-inline constexpr None none{};
 
 // The axis of a leaf, or of everything below a place in a tree; or a list of these, one for each child.
 class Axes {
