@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -44,16 +45,27 @@ void check_alike(const Path& path, const T& t, const R& r, int which) {
 }
 
 template <NodeKind kind, class T, class... R>
-void check_all_alike(const Path& path, const T& t, const R&... rest) {
-  static_assert(((kind_of<R> == kind) && ...),
-                "tree: the trees have different structures: where one has a leaf or a container, another has "
-                "something else");
+void check_all_alike([[maybe_unused]] const Path& path, [[maybe_unused]] const T& t, const R&... rest) {
   [[maybe_unused]] int which = 1;
   (check_alike<kind>(path, t, rest, ++which), ...);
 }
 
-template <std::size_t n, class... R>
-inline constexpr bool same_child_count = ((child_count_v<R> == n) && ...);
+// Do the types alone allow these trees to go in lock-step?
+template <class T, class... R>
+consteval bool same_shape() {
+  constexpr NodeKind kind = kind_of<T>;
+  constexpr bool same_kind = ((kind_of<R> == kind) && ...);
+  static_assert(
+      same_kind,
+      "tree: the trees have different structures: where one has a leaf, another has a container, or "
+      "containers of different kinds meet");
+  if constexpr (same_kind && kind == NodeKind::product) {
+    constexpr bool same_count = ((child_count_v<const R> == child_count_v<const T>)&&...);
+    static_assert(same_count, "tree: the trees have different structures: the numbers of fields differ");
+    return same_count;
+  }
+  return same_kind;
+}
 
 template <class F, class T, class... R>
 void walk(const Path& path, F& f, T& t, R&... rest);
@@ -69,7 +81,7 @@ void walk_children(std::index_sequence<I...>, [[maybe_unused]] const Path& path,
 
 template <class F, class T, class... R>
 void walk(const Path& path, F& f, T& t, R&... rest) {
-  constexpr NodeKind kind = kind_of<T>;
+  constexpr NodeKind kind = same_shape<T, R...>() ? kind_of<T> : NodeKind::none;
   check_all_alike<kind>(path, t, rest...);
   if constexpr (kind == NodeKind::leaf) {
     f(path, t, rest...);
@@ -79,12 +91,16 @@ void walk(const Path& path, F& f, T& t, R&... rest) {
     for (auto& [key, value] : t) walk(key_path(path, key), f, value, rest.find(key)->second...);
   } else if constexpr (kind == NodeKind::optional) {
     if (t.has_value()) walk(path, f, *t, *rest...);
-  } else {
-    constexpr std::size_t n = child_count_v<T>;
-    static_assert(same_child_count<n, R...>,
-                  "tree: the trees have different structures: numbers of fields differ");
-    walk_children<T>(std::make_index_sequence<n>{}, path, f, children(t), children(rest)...);
+  } else if constexpr (kind == NodeKind::product) {
+    walk_children<T>(std::make_index_sequence<child_count_v<T>>{}, path, f, children(t), children(rest)...);
   }
+}
+
+// for_each under another function's name in errors: `vjp: the trees differ at ...`.
+template <class F, class T, class... R>
+void for_each(std::string_view function, F&& f, T&& t, R&&... rest) {
+  auto visit = [&f](const Path&, auto&... leaf) { f(leaf...); };
+  walk(Path{.name = function}, visit, t, rest...);
 }
 
 }  // namespace detail
@@ -93,8 +109,7 @@ void walk(const Path& path, F& f, T& t, R&... rest) {
 // trees differ.
 template <class F, class T, class... R>
 void for_each(F&& f, T&& t, R&&... rest) {
-  auto visit = [&f](const detail::Path&, auto&... leaf) { f(leaf...); };
-  detail::walk(detail::Path{.name = "tree::for_each"}, visit, t, rest...);
+  detail::for_each("tree::for_each", f, t, rest...);
 }
 
 // f(path, leaf, ...), the path as text: `[0].w`.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -30,6 +31,17 @@ auto settle(X&& x) {
   }
 }
 
+// Does a place of type Leaf take an R? A number goes into an array that could hold it: no complex one into a
+// real one.
+template <class Leaf, class R>
+consteval bool can_hold() {
+  if constexpr (Scalar<R> && requires { typename Leaf::value_type; }) {
+    return std::is_convertible_v<R, Leaf> && std::is_constructible_v<typename Leaf::value_type, R>;
+  } else {
+    return std::is_convertible_v<R, Leaf>;
+  }
+}
+
 template <class Leaf, class R>
 Leaf fit(R&& result) {
   using U = std::remove_cvref_t<R>;
@@ -39,7 +51,7 @@ Leaf fit(R&& result) {
     return static_cast<Leaf>(result);
   } else {
     static_assert(
-        std::is_convertible_v<U, Leaf>,
+        can_hold<Leaf, U>(),
         "tree::map: f gives another type than the struct's field can hold; return the field's type, or use "
         "a std::tuple in place of the struct");
     return std::forward<R>(result);
@@ -95,7 +107,7 @@ auto build_product(std::index_sequence<I...>, [[maybe_unused]] const Path& path,
 
 template <bool keep, class F, class T, class... R>
 auto build(const Path& path, F& f, const T& t, const R&... rest) {
-  constexpr NodeKind kind = kind_of<T>;
+  constexpr NodeKind kind = same_shape<T, R...>() ? kind_of<T> : NodeKind::none;
   check_all_alike<kind>(path, t, rest...);
   if constexpr (kind == NodeKind::leaf) {
     static_assert(!std::is_void_v<decltype(f(path, t, rest...))>,
@@ -131,12 +143,17 @@ auto build(const Path& path, F& f, const T& t, const R&... rest) {
   } else if constexpr (kind == NodeKind::optional) {
     using Result = std::optional<decltype(build<keep>(path, f, *t, *rest...))>;
     return t.has_value() ? Result(build<keep>(path, f, *t, *rest...)) : Result();
-  } else {
-    constexpr std::size_t n = child_count_v<const T>;
-    static_assert(same_child_count<n, R...>,
-                  "tree: the trees have different structures: numbers of fields differ");
-    return build_product<keep>(std::make_index_sequence<n>{}, path, f, t, children(t), children(rest)...);
+  } else if constexpr (kind == NodeKind::product) {
+    return build_product<keep>(std::make_index_sequence<child_count_v<const T>>{}, path, f, t, children(t),
+                               children(rest)...);
   }
+}
+
+// map under another function's name in errors: `apply_updates: the trees differ at ...`.
+template <class F, class T, class... R>
+auto map(std::string_view function, F&& f, const T& t, const R&... rest) {
+  auto call = [&f](const Path&, const auto&... leaf) -> decltype(auto) { return f(leaf...); };
+  return build<false>(Path{.name = function}, call, t, rest...);
 }
 
 }  // namespace detail
@@ -145,8 +162,7 @@ auto build(const Path& path, F& f, const T& t, const R&... rest) {
 // ValueError where the trees differ, naming the place and what is there.
 template <class F, class T, class... R>
 auto map(F&& f, const T& t, const R&... rest) {
-  auto call = [&f](const detail::Path&, const auto&... leaf) -> decltype(auto) { return f(leaf...); };
-  return detail::build<false>(detail::Path{.name = "tree::map"}, call, t, rest...);
+  return detail::map("tree::map", f, t, rest...);
 }
 
 // f(path, leaf, ...), the path as text: `[0].w`, `['bias']`; empty for a lone leaf.
