@@ -3,10 +3,9 @@
 namespace nax {
 
 struct None {
-  friend constexpr bool operator==(None, None) { return true; }
+  friend bool operator==(None, None) { return true; }
 };
-// "Not given": an argument that vmap does not map, an axis option that means all axes, an open end of a
-// slice.
+// "No axis": all axes of a reduction, an argument that vmap does not map.
 inline constexpr None none{};
 
 }  // namespace nax
