@@ -4,9 +4,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <nax/core/half.hpp>
 #include <string_view>
 #include <type_traits>
+
+#include "nax/core/half.hpp"
 
 // Element types: their names, their kinds, and what type comes out when two of them meet.
 //

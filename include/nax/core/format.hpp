@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <nax/core/dtype.hpp>
-#include <nax/core/format_float.hpp>
-#include <nax/core/print_options.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include "nax/core/dtype.hpp"
+#include "nax/core/format_float.hpp"
+#include "nax/core/print_options.hpp"
 
 // The text of an array, exactly as NumPy's str() has it.
 //

@@ -2,11 +2,12 @@
 
 #include <cmath>
 #include <limits>
-#include <nax/core/digits.hpp>
-#include <nax/core/half.hpp>
-#include <nax/core/print_options.hpp>
 #include <string>
 #include <vector>
+
+#include "nax/core/digits.hpp"
+#include "nax/core/half.hpp"
+#include "nax/core/print_options.hpp"
 
 // Text of floating-point numbers as NumPy writes them: scalars in their shortest form, the elements of an
 // array in one common form, so that points and exponents stand under each other. Everything works on doubles

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <mutex>
-#include <nax/core/error.hpp>
 #include <optional>
 #include <type_traits>
+
+#include "nax/core/error.hpp"
 
 // How arrays print: NumPy's options and their defaults, one set for the process.
 namespace nax {
