@@ -4,6 +4,7 @@
 
 #include "nax/expr/primitive.hpp"
 #include "nax/expr/sum_axes.hpp"
+#include "nax/expr/zeros.hpp"
 #include "nax/tape/packed_array.hpp"
 
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the fused
@@ -21,7 +22,8 @@ struct RecordedLane {
   }
   template <class T>
   static Recorded<T> load(const PackedArray& leaf, std::int64_t) {
-    return Recorded<T>(leaf.unpack<Array<T>>());
+    // A value that no derivative reads was not kept.
+    return leaf.buffer() ? leaf.unpack<Array<T>>() : zeros_over<T>(leaf.layout());
   }
   template <class To, class From>
   static Recorded<To> cast(const Recorded<From>& x) {

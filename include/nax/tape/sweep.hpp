@@ -81,12 +81,19 @@ class Reverse {
   void run(std::size_t stop) {
     while (top_ > stop) {
       const std::size_t i = --top_;
+      current_ = i;
       if (slots_.find(i)) {
         const ArrayBase cotangent = slots_.take(i);
         tape_[i].pull(cotangent, *this);
       }
       if (consume_) tape_[i].drop();
     }
+  }
+  // Sweeps nodes that were appended meanwhile, from within a node's pull.
+  void run_nested(std::size_t stop) {
+    const std::size_t resume = current_;
+    run(stop);
+    top_ = current_ = resume;
   }
   // The cotangent of an input, or null when nothing reached it.
   const ArrayBase* find(std::uint64_t serial) {
@@ -99,7 +106,8 @@ class Reverse {
  private:
   Tape& tape_;
   std::size_t mark_;
-  std::size_t top_ = 0;
+  std::size_t top_ = 0;  // nodes from here on hold no cotangent
+  std::size_t current_ = 0;
   bool consume_;
   Slots slots_;
 };
@@ -116,6 +124,11 @@ class Forward {
     return i == Tape::npos || i < mark_ ? nullptr : slots_.find(i);
   }
   void put(std::size_t node, ArrayBase tangent) { slots_.put(node, std::move(tangent)); }
+  // Drops the tangents of nodes that are about to be popped.
+  void forget(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      if (slots_.find(i)) slots_.take(i);
+  }
 
   void run(std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) tape_[i].push(*this, i);

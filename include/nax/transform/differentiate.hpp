@@ -89,16 +89,6 @@ void make_inputs(Tree& tree, Tape& tape, std::vector<std::uint64_t>& serials) {
       tree);
 }
 
-// Zeros over a frame: one element, repeated.
-template <class T>
-Array<T> zeros_over(const Frame& frame) {
-  Array<T> zero(T(0));
-  Layout layout;
-  static_cast<Frame&>(layout) = frame;
-  layout.strides = Dims(frame.shape.size(), 0);
-  return Array<T>(view(std::move(zero), std::move(layout)));
-}
-
 // Replaces each input of the tree by its cotangent, or by zeros where none came; other leaves by zeros.
 template <class Tree>
 void take_gradients(Tree& tree, Reverse& sweep) {

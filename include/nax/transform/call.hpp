@@ -1,0 +1,101 @@
+#pragma once
+
+#include "nax/tape/call_node.hpp"
+#include "nax/transform/differentiate.hpp"
+
+// Making call nodes (see tape/call_node.hpp) and reading trees of arguments and results for them.
+namespace nax::detail {
+
+template <class T>
+struct OutputNode final : ResultNode<T> {
+  CallNode* call;
+  std::uint64_t call_serial;
+  std::size_t slot, count;
+  OutputNode(CallNode* c, std::uint64_t serial, std::size_t s, std::size_t n)
+      : call(c), call_serial(serial), slot(s), count(n) {}
+  void pull(const ArrayBase& g, Reverse& sweep) override {
+    call->slots.resize(count);
+    call->slots[slot] = g;
+    sweep.visit(sweep.tape().find(call_serial));
+  }
+  void push(Forward& sweep, std::size_t self) override {
+    if (slot < call->slots.size() && holds_value(call->slots[slot]))
+      sweep.put(self, std::exchange(call->slots[slot], ArrayBase()));
+  }
+};
+
+// Visits the floating arrays of a tree.
+template <class Tree, class F>
+void for_each_input(Tree& t, F f) {
+  tree::for_each(
+      [&](auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>) {
+          if constexpr (is_inexact_v<typename Leaf::value_type>) f(leaf);
+        }
+      },
+      t);
+}
+
+template <class Tree>
+bool any_input_recorded(const Tree& t) {
+  bool any = false;
+  for_each_input(t, [&](const ArrayBase& leaf) { any = any || is_recorded(leaf); });
+  return any;
+}
+
+// Forgets whatever made the values of a tree.
+template <class Tree>
+void make_constant(Tree& t) {
+  for_each_input(t, [](ArrayBase& leaf) { ArrayAccess::serial(leaf) = 0; });
+}
+
+// Appends `node` and one output node for each floating array of `out`, which become its results.
+template <class N, class Out, class... A>
+void record_call(Out& out, A&&... args) {
+  Tape& tape = *recording.tape;
+  const std::uint64_t serial = tape.emplace<N>(std::forward<A>(args)...);
+  auto* call = static_cast<CallNode*>(&tape[tape.find(serial)]);
+  std::size_t count = 0, slot = 0;
+  for_each_input(out, [&](const ArrayBase&) { ++count; });
+  for_each_input(out, [&](auto& leaf) {
+    using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
+    ArrayAccess::serial(leaf) = tape.emplace<OutputNode<T>>(call, serial, slot++, count);
+  });
+}
+
+// The cotangents of a result tree; zeros where none came.
+template <class Out>
+Out cotangent_tree(const Out& out, const std::vector<ArrayBase>& cotangents) {
+  Out tree = out;
+  std::size_t slot = 0;
+  tree::for_each(
+      [&](auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>) {
+          using T = typename Leaf::value_type;
+          if constexpr (is_inexact_v<T>) {
+            const ArrayBase& g = cotangents[slot++];
+            leaf = holds_value(g) ? Leaf(g) : zeros_over<T>(layout_of(leaf));
+          } else {
+            leaf = zeros_over<T>(layout_of(leaf));
+          }
+        }
+      },
+      tree);
+  return tree;
+}
+
+// The vmaps of the moment when a call was made, entered again while it is computed anew.
+class VmapScope {
+ public:
+  explicit VmapScope(const std::vector<VmapFrame>& frames) : before_(std::exchange(vmap_stack().frames, frames)) {}
+  ~VmapScope() { vmap_stack().frames = std::move(before_); }
+  VmapScope(const VmapScope&) = delete;
+  VmapScope& operator=(const VmapScope&) = delete;
+
+ private:
+  std::vector<VmapFrame> before_;
+};
+
+}  // namespace nax::detail

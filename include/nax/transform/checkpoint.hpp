@@ -1,0 +1,90 @@
+#pragma once
+
+#include "nax/transform/call.hpp"
+
+namespace nax {
+namespace detail {
+
+// A call whose insides are not kept: a sweep that comes by computes it anew, at the tape's end, sweeps that part, and
+// pops it. Arrays that the function captured get their gradients too, since the new nodes refer to them.
+template <class F, class... A>
+struct CheckpointNode final : CallNode {
+  F f;
+  std::optional<std::tuple<A...>> args;
+  std::vector<VmapFrame> frames;
+
+  CheckpointNode(const F& function, std::tuple<A...> arguments)
+      : f(function), args(std::move(arguments)), frames(vmap_stack().frames) {}
+
+  auto recompute(Tape& tape) const {
+    const RecordOn on(&tape);
+    const VmapScope vmaps(frames);
+    return materialise_tree(std::apply(f, *args));
+  }
+  void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
+    Tape& tape = sweep.tape();
+    const std::size_t mark = tape.size();
+    {
+      const auto out = recompute(tape);
+      std::size_t slot = 0;
+      for_each_input(out, [&](const ArrayBase& leaf) {
+        const ArrayBase& g = cotangents[slot++];
+        if (holds_value(g)) sweep.add(serial_of(leaf), g);
+      });
+    }
+    sweep.run_nested(mark);
+    if (!recording.tape) tape.pop(mark);
+  }
+  std::vector<ArrayBase> push_call(Forward& sweep) override {
+    Tape& tape = sweep.tape();
+    const std::size_t mark = tape.size();
+    const auto out = recompute(tape);
+    const std::size_t end = tape.size();
+    sweep.run(mark, end);
+    std::vector<ArrayBase> tangents;
+    for_each_input(out, [&](const ArrayBase& leaf) {
+      const ArrayBase* t = sweep.find(serial_of(leaf));
+      tangents.push_back(t ? *t : ArrayBase());
+    });
+    sweep.forget(mark, end);
+    if (!recording.tape) tape.pop(mark);
+    return tangents;
+  }
+  void drop() noexcept override { args.reset(); }
+};
+
+}  // namespace detail
+
+// f, with the memory of its insides traded for time: under a gradient only its arguments are kept, and it is computed
+// once more when the sweep comes by.
+template <class F>
+auto checkpoint(F f) {
+  return [f = std::move(f)](const auto&... args) {
+    using namespace detail;
+    std::tuple<lifted_t<std::remove_cvref_t<decltype(args)>>...> inputs(lift(args)...);
+    if (!recording.tape) return materialise_tree(std::apply(f, std::as_const(inputs)));
+    Tape& tape = *recording.tape;
+    const std::size_t mark = tape.size();
+    auto out = materialise_tree(std::apply(f, std::as_const(inputs)));
+    bool made = false;
+    for_each_input(out, [&](const ArrayBase& leaf) {
+      const std::size_t i = tape.find(serial_of(leaf));
+      made = made || (serial_of(leaf) && i != Tape::npos && i >= mark);
+    });
+    if (!made) return out;
+    make_constant(out);
+    tape.pop(mark);
+    record_call<CheckpointNode<F, lifted_t<std::remove_cvref_t<decltype(args)>>...>>(out, f, std::move(inputs));
+    return out;
+  };
+}
+
+// The same values, without their history: no gradient passes.
+template <class X>
+auto stop_gradient(const X& x) {
+  auto out = detail::materialise_tree(x);
+  detail::make_constant(out);
+  return out;
+}
+
+}  // namespace nax

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <optional>
+
+#include "nax/transform/batching.hpp"
+#include "nax/transform/differentiate.hpp"
+#include "nax/transform/tree_axes.hpp"
+
+namespace nax {
+
+struct VmapOptions {
+  InAxes in_axes = {};
+  OutAxes out_axes = {};
+  AxisName axis_name = {};
+  std::optional<std::int64_t> axis_size = {};
+};
+
+namespace detail {
+
+// A result as vmap may return it: expressions computed, numbers as 0-d arrays.
+template <class X>
+auto array_tree(const X& x) {
+  if constexpr (Scalar<X>)
+    return Array<default_type_t<X>>(x);
+  else
+    return materialise_tree(x);
+}
+template <class A, class B>
+auto array_tree(const std::pair<A, B>& x) {
+  return std::pair{array_tree(x.first), array_tree(x.second)};
+}
+template <class... A>
+auto array_tree(const std::tuple<A...>& x) {
+  return std::apply([](const auto&... a) { return std::tuple{array_tree(a)...}; }, x);
+}
+
+// The common extent of all mapped axes, argument by argument.
+class MappedSize {
+ public:
+  explicit MappedSize(const char* function) : function_(function) {}
+
+  template <class T>
+  void add(const Array<T>& leaf, const Axes& axes, std::size_t argument) {
+    if (axes.is_none()) return;
+    if (leaf.ndim() == 0)
+      throw ValueError(function_ + ": argument " + std::to_string(argument) + " is mapped over axis " +
+                       std::to_string(axes.axis()) + " but has rank 0; give it in_axes none");
+    const int axis = checked(leaf.ndim(), axes.axis(), argument);
+    const std::int64_t extent = layout_of(leaf).visible(axis);
+    if (text_.size() < 500)
+      text_ += (text_.empty() ? "" : ", ") + std::string("argument ") + std::to_string(argument) + " of shape " +
+               to_string(leaf.shape()) + " has " + std::to_string(extent) + " along axis " +
+               std::to_string(axes.axis());
+    if (size_ && *size_ != extent) differ_ = true;
+    if (!size_) size_ = extent;
+  }
+  std::int64_t get(std::optional<std::int64_t> given) const {
+    if (differ_) throw ValueError(function_ + ": the sizes of the mapped axes differ: " + text_);
+    if (size_ && given && *size_ != *given)
+      throw ValueError(function_ + ": axis_size is " + std::to_string(*given) + " but " + text_);
+    if (!size_ && !given) throw ValueError(function_ + ": no argument is mapped: every in_axes is none");
+    return size_ ? *size_ : *given;
+  }
+
+ private:
+  int checked(int ndim, int axis, std::size_t argument) const {
+    if (axis < -ndim || axis >= ndim)
+      throw IndexError(function_ + ": in_axes of argument " + std::to_string(argument) + " is " +
+                       std::to_string(axis) + ", out of bounds for an array of dimension " + std::to_string(ndim));
+    return axis < 0 ? axis + ndim : axis;
+  }
+  std::string function_;
+  std::optional<std::int64_t> size_;
+  bool differ_ = false;
+  std::string text_;
+};
+
+inline void check_in_axes(const char* function, const InAxes& in_axes, std::size_t arguments) {
+  if (in_axes.each() && in_axes.count() != arguments)
+    throw ValueError(std::string(function) + ": in_axes has " + std::to_string(in_axes.count()) + " entries for " +
+                     std::to_string(arguments) + " arguments");
+}
+
+template <class F, class... A>
+void for_each_argument(std::tuple<A...>& arguments, F f) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (f(i, std::get<i>(arguments)), ...);
+  }(std::index_sequence_for<A...>{});
+}
+
+// A vmap's stay: its level is known to this thread while it lives.
+class VmapEntry {
+ public:
+  VmapEntry(std::int64_t size, const AxisName& name) : level_(next_level()) {
+    if (name.names().size() > 1) throw ValueError("vmap: axis_name must be one name");
+    vmap_stack().frames.push_back({level_, size, name.empty() ? "" : name.names()[0]});
+  }
+  ~VmapEntry() { vmap_stack().frames.pop_back(); }
+  VmapEntry(const VmapEntry&) = delete;
+  VmapEntry& operator=(const VmapEntry&) = delete;
+  Level level() const { return level_; }
+
+ private:
+  Level level_;
+};
+
+inline int result_axis(const char* function, int axis, int ndim) {
+  if (axis < -ndim || axis >= ndim)
+    throw IndexError(std::string(function) + ": out_axes is " + std::to_string(axis) +
+                     ", out of bounds for a mapped result of dimension " + std::to_string(ndim));
+  return axis < 0 ? axis + ndim : axis;
+}
+
+// The first row of an array whose rows are equal; its gradient goes to that row.
+template <class T>
+Array<T> first_row(const Array<T>& all) {
+  Layout one = layout_of(all);
+  const std::int64_t size = one.visible(0);
+  one.shape.erase(one.levels.size());
+  one.strides.erase(one.levels.size());
+  Array<T> result(view(all, std::move(one)));
+  if constexpr (is_inexact_v<T>) {
+    return record(std::move(result), wrt(all, [size](const Array<T>& g) {
+                    Frame column;
+                    column.shape = Dims(static_cast<std::size_t>(g.ndim()) + 1, 1);
+                    column.shape[0] = size;
+                    Array<T> mask(allocate(dtype_of<T>, column));
+                    for (std::int64_t i = 0; i < size; ++i) reinterpret_cast<T*>(raw_data(mask))[i] = T(i == 0 ? 1 : 0);
+                    Frame row = layout_of(g);
+                    row.shape.insert(row.levels.size(), 1);
+                    return evaluate(make_expr<rules::multiply>(restride(g, row), mask));
+                  }));
+  } else {
+    return result;
+  }
+}
+
+// A leaf of the result leaves the vmap.
+template <class T>
+Array<T> leave_vmap(const Array<T>& leaf, const Axes& axes, Level level, std::int64_t size) {
+  const Layout& layout = layout_of(leaf);
+  const int hidden = layout.find(level);
+  if (!axes.is_none()) return unbatch(leaf, result_axis("vmap", axes.axis(), leaf.ndim() + 1), level, size);
+  if (hidden < 0) return leaf;
+  if (layout.strides[hidden] != 0 && size != 1)
+    throw ValueError("vmap: out_axes is none for a result that differs along the mapped axis");
+  // Equal for all, as after psum: any one stands for it.
+  return first_row(unbatch(leaf, 0, level, size));
+}
+
+}  // namespace detail
+
+// f over a batch: vmap(f, {.in_axes = {0, none}, .out_axes = 1, .axis_name = "i"})(xs, w). f sees each example without
+// the mapped axis; everything is computed for all of them at once. Throws ValueError where mapped sizes disagree.
+template <class F>
+auto vmap(F f, VmapOptions options = {}) {
+  return [f = std::move(f), options = std::move(options)](const auto&... args) {
+    using namespace detail;
+    check_in_axes("vmap", options.in_axes, sizeof...(args));
+    std::tuple<lifted_t<std::remove_cvref_t<decltype(args)>>...> inputs(lift(args)...);
+
+    MappedSize mapped("vmap");
+    for_each_argument(inputs, [&](std::size_t i, auto& argument) {
+      auto add = [&](auto& leaf, const Axes& axes) {
+        if constexpr (is_array_v<decltype(leaf)>) mapped.add(leaf, axes, i);
+      };
+      for_each_with_axes("vmap", argument, options.in_axes.at(i), add);
+    });
+    const std::int64_t size = mapped.get(options.axis_size);
+
+    const VmapEntry entry(size, options.axis_name);
+    for_each_argument(inputs, [&](std::size_t i, auto& argument) {
+      auto enter = [&](auto& leaf, const Axes& axes) {
+        if constexpr (is_array_v<decltype(leaf)>) {
+          if (axes.is_none()) return;
+          leaf = batch(leaf, normalize_axis("vmap", axes.axis(), leaf.ndim()), entry.level());
+        }
+      };
+      for_each_with_axes("vmap", argument, options.in_axes.at(i), enter);
+    });
+    auto out = array_tree(std::apply(f, std::as_const(inputs)));
+    auto leave = [&](auto& leaf, const Axes& axes) {
+      if constexpr (is_array_v<decltype(leaf)>) leaf = leave_vmap(leaf, axes, entry.level(), size);
+    };
+    for_each_with_axes("vmap", out, options.out_axes.get(), leave);
+    return out;
+  };
+}
+
+}  // namespace nax
