@@ -98,7 +98,8 @@ TEST(TreeMap, EmptyTreesAreFine) {
   EXPECT_TRUE(tree::map(twice, std::vector<Segment>{}).empty());
   EXPECT_EQ(tree::map(twice, std::tuple<>{}), std::tuple<>{});
   EXPECT_EQ(tree::map(twice, std::monostate{}), std::monostate{});
-  EXPECT_FALSE(tree::map(twice, std::optional<int>{}).has_value());
+  const std::vector<std::optional<int>> none(1);
+  EXPECT_FALSE(tree::map(twice, none)[0].has_value());
 }
 
 template <class... T>

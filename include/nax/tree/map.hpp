@@ -142,7 +142,9 @@ auto build(const Path& path, F& f, const T& t, const R&... rest) {
     return result;
   } else if constexpr (kind == NodeKind::optional) {
     using Result = std::optional<decltype(build<keep>(path, f, *t, *rest...))>;
-    return t.has_value() ? Result(build<keep>(path, f, *t, *rest...)) : Result();
+    Result result;
+    if (t.has_value()) result.emplace(build<keep>(path, f, *t, *rest...));
+    return result;
   } else if constexpr (kind == NodeKind::product) {
     return build_product<keep>(std::make_index_sequence<child_count_v<const T>>{}, path, f, t, children(t),
                                children(rest)...);
