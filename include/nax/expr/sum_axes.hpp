@@ -101,10 +101,10 @@ Array<T> sum_axes(const Array<T>& x, const std::vector<bool>& summed, bool keep)
   using Lane = lane_t<T>;
   Array<T> result;
   ArrayBase sums = allocate(dtype_of<Lane>, reduced_frame(frame, summed, keep));
-  std::memset(raw_data(sums), 0, static_cast<std::size_t>(layout_of(sums).size()) * sizeof(Lane));
   cpu::Operand operands[2] = {operand_over(x, frame, dtype_of<Lane>),
                               {raw_data(sums), reduced_strides(frame, summed), dtype_of<Lane>, dtype_of<Lane>}};
-  cpu::reduce(nullptr, nullptr, frame.shape, operands, 1, cpu::accumulate_run<Lane>);
+  cpu::reduce(nullptr, nullptr, frame.shape, operands, 1, layout_of(sums).size(),
+              cpu::reducer<cpu::reduce_op::Sum<Lane>, Lane>);
   if constexpr (std::is_same_v<Lane, T>) {
     result = Array<T>(std::move(sums));
   } else {

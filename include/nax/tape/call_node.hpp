@@ -11,6 +11,7 @@ namespace nax::detail {
 
 struct CallNode : Node {
   std::vector<ArrayBase> slots;
+  bool refuses_tangents = false;
 
   virtual void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) = 0;
   virtual std::vector<ArrayBase> push_call(Forward& sweep) = 0;

@@ -112,6 +112,10 @@ class Reverse {
   Slots slots_;
 };
 
+struct NoTangent : TypeError {
+  NoTangent() : TypeError("custom_vjp: the function has no forward-mode derivative; define custom_jvp instead") {}
+};
+
 // Forward mode: tangents flow from the inputs, which were seeded, to the tape's end.
 class Forward {
  public:
@@ -121,8 +125,13 @@ class Forward {
   const ArrayBase* find(std::uint64_t serial) {
     if (serial == 0) return nullptr;
     const std::size_t i = tape_.find(serial);
-    return i == Tape::npos || i < mark_ ? nullptr : slots_.find(i);
+    if (i == Tape::npos || i < mark_) return nullptr;
+    const ArrayBase* tangent = slots_.find(i);
+    if (tangent && !ArrayAccess::buffer(*tangent)) throw NoTangent();
+    return tangent;
   }
+  // The node has no forward derivative: an error where somebody asks for it, not before.
+  void refuse(std::size_t node) { slots_.put(node, ArrayBase()); }
   void put(std::size_t node, ArrayBase tangent) { slots_.put(node, std::move(tangent)); }
   // Drops the tangents of nodes that are about to be popped.
   void forget(std::size_t begin, std::size_t end) {
@@ -131,7 +140,13 @@ class Forward {
   }
 
   void run(std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) tape_[i].push(*this, i);
+    for (std::size_t i = begin; i < end; ++i) {
+      try {
+        tape_[i].push(*this, i);
+      } catch (const NoTangent&) {
+        refuse(i);  // it depends on one that has none
+      }
+    }
   }
   Tape& tape() { return tape_; }
   std::size_t mark() const { return mark_; }

@@ -19,7 +19,9 @@ struct OutputNode final : ResultNode<T> {
     sweep.visit(sweep.tape().find(call_serial));
   }
   void push(Forward& sweep, std::size_t self) override {
-    if (slot < call->slots.size() && holds_value(call->slots[slot]))
+    if (call->refuses_tangents)
+      sweep.refuse(self);
+    else if (slot < call->slots.size() && holds_value(call->slots[slot]))
       sweep.put(self, std::exchange(call->slots[slot], ArrayBase()));
   }
 };

@@ -47,9 +47,10 @@ struct CustomVjpNode final : CallNode {
         arg, share);
   }
   std::vector<ArrayBase> push_call(Forward& sweep) override {
-    bool any = false;
-    for_each_input(args, [&](const ArrayBase& leaf) { any = any || sweep.find(serial_of(leaf)); });
-    if (any) throw TypeError("custom_vjp: the function has no forward-mode derivative; define custom_jvp instead");
+    this->refuses_tangents = false;
+    for_each_input(args, [&](const ArrayBase& leaf) {
+      if (sweep.find(serial_of(leaf))) this->refuses_tangents = true;
+    });
     return {};
   }
   void drop() noexcept override { residuals.reset(); }

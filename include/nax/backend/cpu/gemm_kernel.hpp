@@ -1,0 +1,131 @@
+#pragma once
+
+// The register kernel of the matrix product: a tile of up to `tile_rows` rows times two packets of columns
+// lives in registers while the kernel walks along k. One template serves packed panels (a: rows elements a
+// step, b: its panel's width a step) and operands read in place (any strides of a, unit column stride of b).
+
+#include <cstdint>
+
+#include "nax/backend/cpu/packet_arithmetic.hpp"
+
+#if defined(__clang__)
+#define NAX_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__)
+#define NAX_UNROLL _Pragma("GCC unroll 16")
+#else
+#define NAX_UNROLL
+#endif
+
+namespace nax::cpu {
+inline namespace NAX_SIMD_ABI {
+
+// 28 accumulators, two packets of b and one of a fit 32 registers; 12, two and one fit 16.
+inline constexpr int tile_rows = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32   ? 14
+                                 : EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 16 ? 6
+                                                                                : 2;
+inline constexpr int tile_packets = 2;
+template <class T>
+inline constexpr int tile_columns = tile_packets* simd::Packet<T>::size;
+
+// Where a tile of the result goes. Columns are contiguous unless `column_stride` says otherwise.
+template <class T>
+struct TileTarget {
+  T* data;
+  std::int64_t row_stride, column_stride;
+  int rows, columns;  // those that exist; the kernel's tile may reach further
+  bool accumulate;
+};
+
+// The part of a tile that exists, or one with strided columns, by way of a buffer.
+template <class T>
+void store_partly(const T* tile, int width, const TileTarget<T>& c) {
+  for (int i = 0; i < c.rows; ++i)
+    for (int j = 0; j < c.columns; ++j) {
+      T& to = c.data[i * c.row_stride + j * c.column_stride];
+      to = c.accumulate ? to + tile[i * width + j] : tile[i * width + j];
+    }
+}
+
+// The step from one k to the next: `a_row`, `a_step` are the strides of a (constants when packed), `b_step`
+// that of b.
+template <int rows, int packets, bool packed, class T>
+EIGEN_DONT_INLINE void micro_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
+                                    const T* b, std::int64_t b_step, const TileTarget<T>& c) {
+  using P = simd::Packet<T>;
+  constexpr int width = packets * P::size;
+  if constexpr (packed) {
+    a_row = 1;
+    a_step = rows;
+    b_step = width;
+  }
+  P sums[rows][packets];
+  NAX_UNROLL
+  for (int i = 0; i < rows; ++i) {
+    NAX_UNROLL
+    for (int j = 0; j < packets; ++j) sums[i][j] = P(T(0));
+  }
+  const bool direct = c.rows == rows && c.columns == width && c.column_stride == 1;
+  if constexpr (packed)
+    if (direct) {
+      NAX_UNROLL
+      for (int i = 0; i < rows; ++i) simd::ei::prefetch(c.data + i * c.row_stride);
+    }
+  for (std::int64_t step = 0; step < k; ++step) {
+    P right[packets];
+    NAX_UNROLL
+    for (int j = 0; j < packets; ++j) right[j] = P::load(b + j * P::size);
+    NAX_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      const P left(a[i * a_row]);
+      NAX_UNROLL
+      for (int j = 0; j < packets; ++j) sums[i][j] = fma(left, right[j], sums[i][j]);
+    }
+    a += a_step;
+    b += b_step;
+  }
+  if (direct) {
+    NAX_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      NAX_UNROLL
+      for (int j = 0; j < packets; ++j) {
+        T* const to = c.data + i * c.row_stride + j * P::size;
+        (c.accumulate ? P::load(to) + sums[i][j] : sums[i][j]).store(to);
+      }
+    }
+  } else {
+    alignas(64) T tile[rows * width];
+    NAX_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      NAX_UNROLL
+      for (int j = 0; j < packets; ++j) sums[i][j].store(tile + i * width + j * P::size);
+    }
+    store_partly(tile, width, c);
+  }
+}
+
+template <class T>
+using MicroKernel = void (*)(std::int64_t, const T*, std::int64_t, std::int64_t, const T*, std::int64_t,
+                             const TileTarget<T>&);
+
+// Kernels exist for one row and for even heights: few enough to compile, and heights that differ by two fill
+// any number of rows without a thin last panel.
+constexpr int kernel_height(int rows) { return rows <= 1 ? 1 : (rows + 1) / 2 * 2; }
+
+// Splits `left` rows over as few panels as possible, all of nearly the same height.
+inline int next_height(std::int64_t left, int most) {
+  const std::int64_t panels = (left + most - 1) / most;
+  return kernel_height(static_cast<int>((left + panels - 1) / panels));
+}
+
+template <class T, bool packed, int rows = tile_rows>
+MicroKernel<T> find_kernel(int height, int packets) {
+  if (height == rows)
+    return packets == 1 ? micro_kernel<rows, 1, packed, T> : micro_kernel<rows, tile_packets, packed, T>;
+  if constexpr (rows > 1)
+    return find_kernel<T, packed, (rows > 2 ? rows - 2 : 1)>(height, packets);
+  else
+    return nullptr;
+}
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::cpu

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <vector>
+
+#include "nax/expr/primitive.hpp"
+
+// An operation of any number of inputs of one type on the tape; see primitive.hpp.
+namespace nax::detail {
+
+// pull(i, g): input i's share of cotangent g. push(i, t): the share of input i's tangent in the result's.
+template <class T, class Pull, class Push>
+struct ListNode final : ResultNode<T> {
+  struct Entry {
+    std::uint64_t serial;
+    Levels levels;
+  };
+  Frame frame;  // of the result
+  std::vector<Entry> inputs;
+  std::optional<std::pair<Pull, Push>> functions;
+
+  ListNode(Frame f, const std::vector<Array<T>>& list, Pull pull, Push push)
+      : frame(std::move(f)), functions(std::in_place, std::move(pull), std::move(push)) {
+    for (const Array<T>& x : list) inputs.push_back({is_recorded(x) ? serial_of(x) : 0, layout_of(x).levels});
+  }
+  void pull(const ArrayBase& g, Reverse& sweep) override {
+    const Array<T> cotangent(g);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (sweep.wants(inputs[i].serial))
+        sweep.add(inputs[i].serial, sum_levels(functions->first(i, cotangent), frame.levels, inputs[i].levels));
+  }
+  void push(Forward& sweep, std::size_t self) override {
+    std::optional<Array<T>> total;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const ArrayBase* tangent = sweep.find(inputs[i].serial);
+      if (!tangent) continue;
+      Array<T> share = functions->second(i, Array<T>(*tangent));
+      if (total)
+        add_to<T>(*total, share);
+      else
+        total = std::move(share);
+    }
+    if (total) sweep.put(self, std::move(*total));
+  }
+  void drop() noexcept override { functions.reset(); }
+};
+
+template <class T, class Pull, class Push>
+Array<T> record_list(Array<T> result, const std::vector<Array<T>>& inputs, Pull pull, Push push) {
+  bool any = false;
+  for (const Array<T>& x : inputs) any = any || is_recorded(x);
+  if (any)
+    ArrayAccess::serial(result) = recording.tape->emplace<ListNode<T, Pull, Push>>(
+        static_cast<const Frame&>(layout_of(result)), inputs, std::move(pull), std::move(push));
+  return result;
+}
+
+}  // namespace nax::detail
