@@ -22,6 +22,7 @@ class Axis {
   Axis(const std::vector<I>& axes) : given_(true), axes_(axes.begin(), axes.end()) {}
 
   bool given() const { return given_; }
+  bool all() const { return !given_; }
   bool single() const { return single_; }
   // As they were written: negative ones not yet counted from the front.
   const Dims& list() const { return axes_; }

@@ -26,7 +26,8 @@ struct ListNode final : ResultNode<T> {
     const Array<T> cotangent(g);
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (sweep.wants(inputs[i].serial))
-        sweep.add(inputs[i].serial, sum_levels(functions->first(i, cotangent), frame.levels, inputs[i].levels));
+        sweep.add(inputs[i].serial,
+                  sum_levels(functions->first(i, cotangent), frame.levels, inputs[i].levels));
   }
   void push(Forward& sweep, std::size_t self) override {
     std::optional<Array<T>> total;
