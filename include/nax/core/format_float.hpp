@@ -25,8 +25,6 @@ inline constexpr FloatSpec float_spec<half> = {11, -24, 1e3, double(float(half(1
 template <>
 inline constexpr FloatSpec float_spec<bfloat16> = {8, -133, 1e6, 1e-4, 1e6};
 
-enum class Trim { none, zeros, leave_one_zero, zeros_and_point };
-
 inline std::string sign_text(double x, bool plus) { return std::signbit(x) ? "-" : plus ? "+" : ""; }
 
 // "12.5", "0.001", "3."; the fraction is empty where the digits end before the point.
@@ -98,7 +96,7 @@ inline std::string bfloat16_text(double x) {
 // The common form of an array's numbers: decided from all of them at once, then applied to each.
 class FloatFormat {
  public:
-  // ratio_to_type rounds max/min to the array's own type, as NumPy's comparison does.
+  // `plus`: positive numbers carry a sign, as imaginary parts do.
   FloatFormat(const std::vector<double>& values, const FloatSpec& spec, const PrintOptions& options,
               bool plus)
       : spec_(spec), precision_(options.precision), plus_(plus) {
@@ -152,6 +150,7 @@ class FloatFormat {
     return std::string(wide > used ? wide - used : 0, ' ');
   }
 
+  // Rounded to the array's own type, as NumPy's comparison has it.
   double ratio(double largest, double smallest) const {
     const double exact = largest / smallest;
     if (spec_.digits == 24) return static_cast<float>(exact);
