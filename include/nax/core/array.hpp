@@ -100,6 +100,7 @@ class Array : public ArrayBase {
   Array() { dtype_ = dtype_of<Element>; }
   // 0-d.
   template <Scalar S>
+    requires std::is_constructible_v<Element, S>
   Array(S value) : Array(detail::allocate(dtype_of<Element>, Frame{})) {
     *reinterpret_cast<Element*>(detail::raw_data(*this)) = static_cast<Element>(value);
   }

@@ -25,7 +25,7 @@ void compute(const E& e, const ArrayBase& result) {
     cpu::Operand operands[count + 1];
     int l = 0;
     for_each_leaf(e, [&](const ArrayBase& leaf) {
-      operands[l] = operand_over(leaf, e.frame, leaf_lanes_of<E>.at[l]);
+      operands[l] = operand_over(leaf, e.frame, leaf_table<E>.lanes[l]);
       ++l;
     });
     operands[count] = operand_over(result, e.frame, result_lane_of<E>);
@@ -47,7 +47,7 @@ bool compute_flat(const E& e, const ArrayBase& result) {
   bool flat = true;
   int l = 0;
   for_each_leaf(e, [&](const ArrayBase& leaf) {
-    flat = flat && leaf.dtype() == leaf_lanes_of<E>.at[l] && layout_of(leaf).shape == e.frame.shape &&
+    flat = flat && leaf.dtype() == leaf_table<E>.lanes[l] && layout_of(leaf).shape == e.frame.shape &&
            layout_of(leaf).is_contiguous();
     if (flat) in[l] = raw_data(leaf);
     ++l;

@@ -11,6 +11,11 @@
 // Expression trees. A tree is a type: Expr<rule, children...>, whose leaves are arrays (by value: they own their
 // storage, so that a kept expression never dangles) and C++ scalars, already converted to the element type that weak
 // promotion gives them. Shapes are checked and broadcast when a node is built.
+namespace nax {
+// So that functions and operators are found for an expression of numbers alone, too: its namespace is looked into.
+struct ExpressionBase {};
+}  // namespace nax
+
 namespace nax::detail {
 
 template <class T>
@@ -20,7 +25,7 @@ struct Constant {
 };
 
 template <class Rule, class... A>
-struct Expr {
+struct Expr : ExpressionBase {
   using expression_tag = void;
   using rule = Rule;
   using value_type = typename Rule::template result<typename A::value_type...>;
@@ -37,6 +42,7 @@ struct Expr {
   Array<value_type> eval() const { return evaluate(*this); }
   operator Array<value_type>() const { return evaluate(*this); }
   value_type item() const { return evaluate(*this).item(); }
+  explicit operator bool() const { return static_cast<bool>(evaluate(*this)); }
   template <class... Index>
   auto operator()(const Index&... index) const {
     return evaluate(*this)(index...);
@@ -191,7 +197,7 @@ auto make_expr(X&&... x) {
   Frame frame;
   bool first = true;
   (join_frame(Rule::name, frame, first, x), ...);
-  return E{{as_child<StrongType>(std::forward<X>(x))...}, std::move(frame)};
+  return E{{}, {as_child<StrongType>(std::forward<X>(x))...}, std::move(frame)};
 }
 
 // `where(mask, x, y)`: the condition takes no part in promotion.
@@ -205,7 +211,7 @@ auto make_selection(C&& condition, X&&... x) {
   bool first = true;
   join_frame(Rule::name, frame, first, condition);
   (join_frame(Rule::name, frame, first, x), ...);
-  return E{{as_child<bool>(std::forward<C>(condition)), as_child<StrongType>(std::forward<X>(x))...},
+  return E{{}, {as_child<bool>(std::forward<C>(condition)), as_child<StrongType>(std::forward<X>(x))...},
            std::move(frame)};
 }
 

@@ -5,6 +5,7 @@
 #include "nax/expr/primitive.hpp"
 #include "nax/expr/sum_axes.hpp"
 #include "nax/expr/zeros.hpp"
+#include "nax/rules/cast.hpp"
 #include "nax/tape/packed_array.hpp"
 
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the fused
@@ -30,7 +31,14 @@ struct RecordedLane {
     if constexpr (std::is_same_v<To, From>)
       return x;
     else
-      return Recorded<To>(x.array.template astype<To>());
+      return apply<rules::cast<To>>(x);
+  }
+  template <class Rule, class... V>
+  static auto call(const V&... x) {
+    if constexpr (requires { typename Rule::identity; })
+      return (x, ...);
+    else
+      return apply<Rule>(x...);
   }
 };
 
@@ -60,15 +68,21 @@ auto push_tree(const Walk<RecordedLane, Expr<Rule, A...>, L, K>& walk, const Pac
   if constexpr (Carries<Expr<Rule, A...>>::value) {
     const auto one = [&]<int j>(std::integral_constant<int, j>) {
       using Child = std::tuple_element_t<j, std::tuple<A...>>;
-      if constexpr (Carries<Child>::value) {
+      if constexpr (Carries<Expr<Rule, A...>>::template through<j, Child>) {
         const auto t = push_tree(std::get<j>(walk.children.walks), leaves, sweep);
         if (!t) return;
         using Operand = typename Rule::template operand<j, typename A::value_type...>;
-        const Recorded<Result> g =
-            RecordedLane::cast<Result, Operand>(RecordedLane::cast<Operand, typename Child::value_type>(*t));
-        const Recorded<Result> share = RecordedLane::cast<Result, Operand>([&]<int... i>(std::integer_sequence<int, i...>) {
+        const auto pulled = [&]<int... i>(const Recorded<Result>& g, std::integer_sequence<int, i...>) {
           return std::get<j>(Rule::vjp(g, walk.template operand<i>()..., walk.value));
-        }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{}));
+        };
+        const auto indices = std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{};
+        const Recorded<Operand> in = RecordedLane::cast<Operand, typename Child::value_type>(*t);
+        Recorded<Result> share = [&] {
+          if constexpr (is_complex_v<Operand> && !is_complex_v<Result>)  // the real part of t times the derivative
+            return RecordedLane::cast<Result, Operand>(in * pulled(Recorded<Result>(1), indices));
+          else
+            return RecordedLane::cast<Result, Operand>(pulled(RecordedLane::cast<Result, Operand>(in), indices));
+        }();
         total = total ? *total + share : share;
       }
     };
@@ -142,7 +156,7 @@ struct FusedNode final : ResultNode<typename E::value_type> {
     ArrayBase gradients[count];
     for (int l = 0; l < count; ++l) {
       const PackedArray& leaf = leaves[l];
-      const DType lane = leaf_lanes_of<E>.at[l];
+      const DType lane = leaf_table<E>.lanes[l];
       const DType stored = stored_type(l);
       operands[l] = {leaf.buffer() ? leaf.data(stored) : zeros(), Dims(all.shape.size(), 0), stored, lane};
       if (leaf.buffer()) operands[l].strides = strides_over(leaf.layout(), all);
@@ -163,24 +177,7 @@ struct FusedNode final : ResultNode<typename E::value_type> {
   }
 
  private:
-  static DType stored_type(int leaf) {
-    static constexpr auto types = [] {
-      std::array<DType, static_cast<std::size_t>(count)> t{};
-      int l = 0;
-      const auto visit = [&]<class F>(auto&& self, std::type_identity<F>) -> void {
-        if constexpr (is_array_v<F>) {
-          t[static_cast<std::size_t>(l++)] = dtype_of<typename F::value_type>;
-        } else if constexpr (Expression<F>) {
-          [&]<class Rule, class... A>(std::type_identity<Expr<Rule, A...>>) {
-            (self(self, std::type_identity<A>{}), ...);
-          }(std::type_identity<F>{});
-        }
-      };
-      visit(visit, std::type_identity<E>{});
-      return t;
-    }();
-    return types[static_cast<std::size_t>(leaf)];
-  }
+  static DType stored_type(int leaf) { return leaf_table<E>.stored[leaf]; }
   // What a leaf reads whose value no derivative needs.
   static char* zeros() {
     alignas(16) static char bytes[16] = {};

@@ -98,29 +98,34 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
   }
 }
 
-// In which type leaf l of E is handed to the kernels.
-template <class E, int begin = 0>
-constexpr void leaf_lanes(DType* lanes) {
-  using Lane = kernel_lane_t<E>;
-  int l = 0;
-  const auto visit = [&]<class F>(auto&& self, std::type_identity<F>) -> void {
-    if constexpr (is_array_v<F>) {
-      lanes[l++] = dtype_of<typename Lane::template Stored<typename F::value_type>>;
-    } else if constexpr (Expression<F>) {
-      [&]<class Rule, class... A>(std::type_identity<Expr<Rule, A...>>) {
-        (self(self, std::type_identity<A>{}), ...);
-      }(std::type_identity<F>{});
-    }
-  };
-  visit(visit, std::type_identity<E>{});
-}
-template <class E>
-struct LeafLanes {
-  DType at[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
-  constexpr LeafLanes() { leaf_lanes<E>(at); }
+// The leaves of E in order: in which type each is handed to the kernels (of lane Lane), and in which it is stored.
+template <class Lane, class E>
+struct LeafTypes {
+  static constexpr int list(DType*, DType*, int l) { return l; }
+};
+template <class Lane, class T>
+struct LeafTypes<Lane, Array<T>> {
+  static constexpr int list(DType* lanes, DType* stored, int l) {
+    lanes[l] = dtype_of<typename Lane::template Stored<T>>;
+    stored[l] = dtype_of<T>;
+    return l + 1;
+  }
+};
+template <class Lane, class Rule, class... A>
+struct LeafTypes<Lane, Expr<Rule, A...>> {
+  static constexpr int list(DType* lanes, DType* stored, int l) {
+    ((l = LeafTypes<Lane, A>::list(lanes, stored, l)), ...);
+    return l;
+  }
 };
 template <class E>
-inline constexpr LeafLanes<E> leaf_lanes_of{};
+struct LeafTable {
+  DType lanes[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
+  DType stored[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
+  constexpr LeafTable() { LeafTypes<kernel_lane_t<E>, E>::list(lanes, stored, 0); }
+};
+template <class E>
+inline constexpr LeafTable<E> leaf_table{};
 template <class E>
 inline constexpr DType result_lane_of = dtype_of<typename kernel_lane_t<E>::template Stored<typename E::value_type>>;
 

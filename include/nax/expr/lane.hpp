@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "nax/backend/cpu/packet.hpp"
+#include "nax/backend/cpu/packet_more.hpp"
 #include "nax/expr/expr.hpp"
 
 // Evaluating a tree, for any kind of value. A Lane says what a value of element type T is while it is computed (a
@@ -33,9 +33,13 @@ struct LaneKinds {
 };
 template <class Rule, class... A>
 struct LaneKinds<Expr<Rule, A...>> {
+  template <class T>
+  static constexpr unsigned operand() {  // masks only where the rule knows them
+    return lane_kind<T>() == lane_bool && !Rule::masks ? lane_other : lane_kind<T>();
+  }
   template <int... i>
   static constexpr unsigned operands(std::integer_sequence<int, i...>) {
-    return (lane_kind<typename Rule::template operand<i, typename A::value_type...>>() | ... | 0u);
+    return (operand<typename Rule::template operand<i, typename A::value_type...>>() | ... | 0u);
   }
   static constexpr unsigned value = (LaneKinds<A>::value | ... |
                                      (lane_kind<typename Expr<Rule, A...>::value_type>() |
@@ -85,6 +89,10 @@ struct PacketLane {
     else
       return select(x, Packet(C(1)), Packet(C(0)));
   }
+  template <class Rule, class... V>
+  [[gnu::always_inline]] static auto call(const V&... x) {
+    return Rule::value(x...);
+  }
   template <class T>
   [[gnu::always_inline]] static void store(const Value<T>& x, void* out, std::int64_t i) {
     cast<C, T>(x).store(static_cast<C*>(out) + i);
@@ -111,6 +119,10 @@ struct ScalarLane {
   template <class To, class From>
   [[gnu::always_inline]] static Value<To> cast(const Value<From>& x) {
     return cpu::convert_element<lane_t<From>, lane_t<To>>(x);
+  }
+  template <class Rule, class... V>
+  [[gnu::always_inline]] static auto call(const V&... x) {
+    return Rule::value(x...);
   }
   template <class T>
   [[gnu::always_inline]] static void store(const Value<T>& x, void* out, std::int64_t i) {
@@ -140,8 +152,16 @@ struct Carries<Array<T>> {
 };
 template <class Rule, class... A>
 struct Carries<Expr<Rule, A...>> {
+  // An operand that is converted to integers or truth values stops it.
+  template <int j, class Child>
+  static constexpr bool through =
+      Carries<Child>::value && is_inexact_v<typename Rule::template operand<j, typename A::value_type...>>;
+  template <int... j>
+  static constexpr bool any(std::integer_sequence<int, j...>) {
+    return (through<j, A> || ...);
+  }
   static constexpr bool value = is_inexact_v<typename Expr<Rule, A...>::value_type> && Rule::differentiable &&
-                                (Carries<A>::value || ...);
+                                any(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
 };
 
 // Is the value of leaf number `leaf` read by some vjp on its way up?
@@ -242,7 +262,7 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
 
   template <int... j>
   [[gnu::always_inline]] typename Lane::template Value<Result> compute(std::integer_sequence<int, j...>) const {
-    return Rule::value(operand<j>()...);
+    return Lane::template call<Rule>(operand<j>()...);
   }
   template <int j>
   [[gnu::always_inline]] auto operand() const {
@@ -262,7 +282,7 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
   template <int j, class Share, class Sink>
   [[gnu::always_inline]] void pull_child(const Share& share, Sink& sink) const {
     using Child = std::tuple_element_t<j, std::tuple<A...>>;
-    if constexpr (Carries<Child>::value)
+    if constexpr (Carries<Expr<Rule, A...>>::template through<j, Child>)
       std::get<j>(children.walks)
           .pull(Lane::template cast<typename Child::value_type, operand_t<j>>(share), sink);
   }

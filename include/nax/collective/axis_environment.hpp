@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nax/collective/communicator.hpp"
+#include "nax/tape/levels.hpp"
+
+// Which axes this thread's program is mapped over, by name: vmaps, whose examples sit in a hidden axis, and the pmap,
+// whose examples sit on other devices.
+namespace nax::detail {
+
+struct DeviceAxis {
+  std::string name;
+  Communicator* communicator = nullptr;
+  int index = 0;
+};
+
+inline std::vector<DeviceAxis>& device_axes() {
+  static thread_local std::vector<DeviceAxis> axes;
+  return axes;
+}
+
+// A mapped axis that a collective names.
+struct MappedAxis {
+  Communicator* communicator = nullptr;  // null: a vmap
+  Level level = 0;
+  std::int64_t size = 0;
+  std::int64_t index = 0;
+};
+
+inline MappedAxis find_axis(const char* function, const std::string& name) {
+  const auto& frames = vmap_stack().frames;
+  for (std::size_t i = frames.size(); i-- > 0;)
+    if (!name.empty() && frames[i].axis_name == name) return {nullptr, frames[i].level, frames[i].size, 0};
+  const auto& devices = device_axes();
+  for (std::size_t i = devices.size(); i-- > 0;)
+    if (!name.empty() && devices[i].name == name)
+      return {devices[i].communicator, 0, devices[i].communicator->size(), devices[i].index};
+  throw ValueError(std::string(function) + ": no mapped axis is named '" + name +
+                   "' here; give vmap or pmap around it that axis_name");
+}
+
+}  // namespace nax::detail

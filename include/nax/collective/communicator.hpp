@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nax/backend/cpu/reduce.hpp"
+#include "nax/core/array_base.hpp"
+
+namespace nax::detail {
+
+// How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major, and a call
+// concerns a list of them, so that a whole tree of gradients costs one meeting. Results belong to whoever called.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  virtual int size() const = 0;
+
+  // Everybody's array in the order of the devices.
+  virtual std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) = 0;
+  // Combined element by element, in the order of the devices, the same for all. `combine` tells the operation, one for
+  // each array.
+  virtual std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
+                                            const std::vector<cpu::CombineFn>& combine) = 0;
+};
+
+}  // namespace nax::detail

@@ -1,0 +1,172 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <string>
+
+#include "nax/collective/communicator.hpp"
+
+// The communicator of devices that are threads of one process: what one posts, the others read in place.
+//
+// A meeting: each thread posts its arrays, and the last to arrive opens the door for all. For a reduction it also makes
+// room for the results; then each thread combines its slice of every array, and a second meeting waits for all slices.
+// A thread that fails calls abort, one that returns calls leave: a meeting that can no longer be complete then ends in
+// an exception for everyone in it, now and later.
+namespace nax::detail {
+
+// Thrown into a meeting that another device's failure has ended; the failure itself is what the caller sees.
+struct MeetingAborted : Error {
+  MeetingAborted() : Error("pmap: another device failed") {}
+};
+
+class ThreadCommunicator final : public Communicator {
+ public:
+  explicit ThreadCommunicator(int size) : size_(size), posts_(static_cast<std::size_t>(size)) {}
+
+  int size() const override { return size_; }
+
+  std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) override {
+    std::vector<ArrayBase> everyone;
+    meet(rank, function, {x}, [] {},
+         [&] {
+           for (const Post& post : posts_) everyone.push_back(post.arrays[0]);
+         });
+    return everyone;
+  }
+
+  std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
+                                    const std::vector<cpu::CombineFn>& combine) override {
+    std::vector<ArrayBase> results;
+    std::vector<std::vector<ArrayBase>> everyone;
+    meet(rank, function, x,
+         [&] {
+           results_.clear();
+           for (const ArrayBase& a : x) results_.push_back(allocate(a.dtype(), layout_of(a)));
+         },
+         [&] {
+           results = results_;
+           for (const Post& post : posts_) everyone.push_back(post.arrays);
+         });
+    for (std::size_t i = 0; i < x.size(); ++i) reduce_slice(rank, i, everyone, results[i], combine[i]);
+    meet(rank, function, {}, [] {}, [] {});
+    // Hidden axes are numbered by each thread for itself.
+    for (std::size_t i = 0; i < x.size(); ++i) ArrayAccess::layout(results[i]) = Layout::contiguous(layout_of(x[i]));
+    return results;
+  }
+
+  void abort() {
+    const std::lock_guard lock(mutex_);
+    aborted_ = true;
+    changed_.notify_all();
+  }
+  // The device's program has ended; a meeting that still waits for it never will be complete.
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    ++left_;
+    if (arrived_ > 0 && arrived_ + left_ == size_) incomplete_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  struct Post {
+    const char* function = nullptr;
+    std::vector<ArrayBase> arrays;
+  };
+
+  // `open` runs once, in the last thread to arrive; `read` in every thread before anybody may post again.
+  template <class Open, class Read>
+  void meet(int rank, const char* function, std::vector<ArrayBase> arrays, Open open, Read read) {
+    std::unique_lock lock(mutex_);
+    // A meeting closes when all have read; the next begins only then.
+    changed_.wait(lock, [&] { return reading_ == 0 || aborted_ || incomplete_; });
+    check(function);
+    posts_[static_cast<std::size_t>(rank)] = {function, std::move(arrays)};
+    ++arrived_;
+    if (arrived_ + left_ > size_ || (left_ > 0 && arrived_ + left_ == size_)) incomplete_ = true;
+    if (arrived_ == size_) {
+      check_alike();
+      if (!mismatch_.empty()) {
+        changed_.notify_all();
+        throw ShapeError(mismatch_);
+      }
+      open();
+      arrived_ = 0;
+      reading_ = size_;
+      ++meeting_;
+      changed_.notify_all();
+    } else {
+      const std::uint64_t this_meeting = meeting_;
+      if (incomplete_) changed_.notify_all();
+      changed_.wait(lock, [&] { return meeting_ != this_meeting || aborted_ || incomplete_ || !mismatch_.empty(); });
+      if (meeting_ == this_meeting) check(function);
+    }
+    read();
+    if (--reading_ > 0) return;
+    for (Post& post : posts_) post.arrays.clear();
+    results_.clear();
+    changed_.notify_all();
+  }
+
+  void check(const char* function) const {
+    if (aborted_ || !mismatch_.empty()) throw MeetingAborted();
+    if (incomplete_)
+      throw DeviceError(std::string(function) + ": a device returned while others wait for it in this collective");
+  }
+
+  // All devices must be in the same collective with the same shapes.
+  void check_alike() {
+    const Post& first = posts_[0];
+    for (std::size_t d = 1; d < posts_.size(); ++d) {
+      const Post& other = posts_[d];
+      if (std::strcmp(first.function, other.function) != 0) {
+        mismatch_ = std::string(first.function) + ": device 0 is in " + first.function + ", device " +
+                    std::to_string(d) + " in " + other.function;
+        return;
+      }
+      for (std::size_t i = 0; i < first.arrays.size() && i < other.arrays.size(); ++i)
+        if (!(layout_of(first.arrays[i]).shape == layout_of(other.arrays[i]).shape)) {
+          mismatch_ = std::string(first.function) + ": shapes differ between devices: " +
+                      to_string(first.arrays[i].shape()) + " on device 0, " + to_string(other.arrays[i].shape()) +
+                      " on device " + std::to_string(d);
+          return;
+        }
+      if (first.arrays.size() != other.arrays.size()) {
+        mismatch_ = std::string(first.function) + ": trees differ between devices";
+        return;
+      }
+    }
+  }
+
+  // Small arrays are combined by one thread, large ones by all.
+  void reduce_slice(int rank, std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,
+                    const ArrayBase& result, cpu::CombineFn combine) const {
+    const std::int64_t n = layout_of(result).size();
+    const std::int64_t element = static_cast<std::int64_t>(dtype_size(result.dtype()));
+    const bool alone = n < 4096;
+    if (alone && static_cast<int>(array) % size_ != rank) return;
+    const std::int64_t part = alone ? n : (n + size_ - 1) / size_;
+    const std::int64_t begin = alone ? 0 : std::min(n, part * rank), end = std::min(n, begin + part);
+    constexpr std::int64_t block = 4096;  // a block of the result stays in L1 while everybody is added to it
+    for (std::int64_t at = begin; at < end; at += block) {
+      const std::int64_t count = std::min(block, end - at);
+      char* to = raw_data(result) + at * element;
+      std::memcpy(to, raw_data(everyone[0][array]) + at * element, static_cast<std::size_t>(count * element));
+      for (int d = 1; d < size_; ++d)
+        combine(raw_data(everyone[static_cast<std::size_t>(d)][array]) + at * element, to, 1, count);
+    }
+  }
+
+  const int size_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Post> posts_;
+  std::vector<ArrayBase> results_;
+  int arrived_ = 0, reading_ = 0, left_ = 0;
+  std::uint64_t meeting_ = 0;
+  bool aborted_ = false, incomplete_ = false;
+  std::string mismatch_;
+};
+
+}  // namespace nax::detail

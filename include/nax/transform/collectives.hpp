@@ -1,0 +1,198 @@
+#pragma once
+
+#include "nax/transform/collective_rules.hpp"
+
+// What mapped programs say to each other, by the name of the axis: inside vmap(f, {.axis_name = "i"}) and
+// pmap(f, {.axis_name = "i"}) alike. All take a tree and keep its structure. Each throws ValueError where no axis of
+// that name is mapped, ShapeError where shapes do not divide over the axis or differ between devices.
+namespace nax {
+
+struct AllGatherOptions {
+  int axis = 0;
+  bool tiled = false;
+};
+struct PsumScatterOptions {
+  int scatter_dimension = 0;
+  bool tiled = false;
+};
+struct AllToAllOptions {
+  bool tiled = false;
+};
+
+namespace detail {
+
+// One function on every array of a tree.
+template <class X, class F>
+auto map_arrays(const X& x, F f) {
+  return tree::map(
+      [&](const auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>)
+          return f(leaf);
+        else if constexpr (Expression<Leaf>)
+          return f(evaluate(leaf));
+        else
+          return f(Array<default_type_t<Leaf>>(leaf));
+      },
+      x);
+}
+
+inline std::vector<MappedAxis> find_axes(const char* function, const AxisName& names) {
+  if (names.empty()) throw ValueError(std::string(function) + ": no axis is named");
+  std::vector<MappedAxis> axes;
+  for (const std::string& name : names.names()) axes.push_back(find_axis(function, name));
+  return axes;
+}
+inline MappedAxis find_one_axis(const char* function, const AxisName& names) {
+  const auto axes = find_axes(function, names);
+  if (axes.size() > 1) throw ValueError(std::string(function) + ": takes one axis, not several");
+  return axes[0];
+}
+
+
+// Gradients of a tree over a device axis meet once: unrecorded arrays of a sum are sent together.
+template <class X>
+auto psum_tree(const X& x, const std::vector<MappedAxis>& axes) {
+  auto result = map_arrays(x, [](const auto& leaf) { return leaf; });
+  for (const MappedAxis& axis : axes) {
+    std::vector<ArrayBase> together;
+    std::vector<cpu::CombineFn> combine;
+    std::vector<ArrayBase*> places;
+    tree::for_each(
+        [&](auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>) {
+            using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
+            if (!axis.communicator || is_recorded(leaf)) {
+              leaf = psum_one(leaf, axis);
+            } else {
+              together.push_back(contiguous(leaf));
+              combine.push_back(sum_run_into<T>);
+              places.push_back(&leaf);
+            }
+          }
+        },
+        result);
+    if (together.empty()) continue;
+    const auto sums = axis.communicator->all_reduce(static_cast<int>(axis.index), "psum", together, combine);
+    for (std::size_t i = 0; i < sums.size(); ++i) *places[i] = sums[i];
+  }
+  return result;
+}
+
+inline std::int64_t total_size(const std::vector<MappedAxis>& axes) {
+  std::int64_t n = 1;
+  for (const MappedAxis& axis : axes) n *= axis.size;
+  return n;
+}
+
+template <class X>
+auto extreme_tree(const char* function, Reduction reduction, const X& x, const AxisName& names) {
+  const auto axes = find_axes(function, names);
+  return map_arrays(x, [&](const auto& leaf) {
+    auto result = leaf;
+    for (const MappedAxis& axis : axes) result = extreme_one(function, reduction, result, axis);
+    return result;
+  });
+}
+
+}  // namespace detail
+
+// The sum over the mapped axis (or axes), for all.
+template <class X>
+auto psum(const X& x, const AxisName& axis_name) {
+  return detail::psum_tree(x, detail::find_axes("psum", axis_name));
+}
+
+// The mean over the mapped axis. Integers become float.
+template <class X>
+auto pmean(const X& x, const AxisName& axis_name) {
+  const auto axes = detail::find_axes("pmean", axis_name);
+  const auto count = detail::total_size(axes);
+  return tree::map(
+      [&](const auto& leaf) {
+        using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
+        if constexpr (is_inexact_v<T>)
+          return detail::evaluate(leaf * static_cast<real_t<T>>(1.0 / static_cast<double>(count)));
+        else
+          return detail::evaluate(leaf / static_cast<float>(count));
+      },
+      detail::psum_tree(x, axes));
+}
+
+template <class X>
+auto pmax(const X& x, const AxisName& axis_name) {
+  return detail::extreme_tree("pmax", detail::Reduction::max, x, axis_name);
+}
+template <class X>
+auto pmin(const X& x, const AxisName& axis_name) {
+  return detail::extreme_tree("pmin", detail::Reduction::min, x, axis_name);
+}
+
+// Everybody's values along a new axis, or, tiled, one after another along an existing one.
+template <class X>
+auto all_gather(const X& x, const AxisName& axis_name, const AllGatherOptions& options = {}) {
+  const auto axis = detail::find_one_axis("all_gather", axis_name);
+  return detail::map_arrays(x, [&](const auto& leaf) {
+    const int at = detail::normalize_axis("all_gather", options.axis, leaf.ndim() + (options.tiled ? 0 : 1));
+    return detail::all_gather_one(leaf, axis, at, options.tiled);
+  });
+}
+
+// The sum over the mapped axis, of which each keeps its part of scatter_dimension.
+template <class X>
+auto psum_scatter(const X& x, const AxisName& axis_name, const PsumScatterOptions& options = {}) {
+  const auto axis = detail::find_one_axis("psum_scatter", axis_name);
+  return detail::map_arrays(x, [&](const auto& leaf) {
+    const int at = detail::normalize_axis("psum_scatter", options.scatter_dimension, leaf.ndim());
+    return detail::psum_scatter_one(leaf, axis, at, options.tiled);
+  });
+}
+
+// Part i of everybody's split_axis goes to i, which lines them up along concat_axis.
+template <class X>
+auto all_to_all(const X& x, const AxisName& axis_name, int split_axis, int concat_axis,
+                const AllToAllOptions& options = {}) {
+  const auto axis = detail::find_one_axis("all_to_all", axis_name);
+  return detail::map_arrays(x, [&](const auto& leaf) {
+    const int split = detail::normalize_axis("all_to_all", split_axis, leaf.ndim());
+    const int concat = detail::normalize_axis("all_to_all", concat_axis, leaf.ndim());
+    return detail::all_to_all_one(leaf, axis, split, concat, options.tiled);
+  });
+}
+
+// For each pair {from, to} of `permutation`, `to` receives the values of `from`; who receives nothing has zeros. Throws
+// ValueError for an index out of range and where a source or a destination is named twice.
+template <class X>
+auto ppermute(const X& x, const AxisName& axis_name, const std::vector<std::pair<int, int>>& permutation) {
+  const auto axis = detail::find_one_axis("ppermute", axis_name);
+  std::vector<bool> from(static_cast<std::size_t>(axis.size)), to(from);
+  for (const auto& move : permutation) {
+    if (move.first < 0 || move.first >= axis.size || move.second < 0 || move.second >= axis.size)
+      throw ValueError("ppermute: the pair (" + std::to_string(move.first) + ", " + std::to_string(move.second) +
+                       ") is out of range for an axis of size " + std::to_string(axis.size));
+    if (from[static_cast<std::size_t>(move.first)] || to[static_cast<std::size_t>(move.second)])
+      throw ValueError("ppermute: sources and destinations must each be named once");
+    from[static_cast<std::size_t>(move.first)] = to[static_cast<std::size_t>(move.second)] = true;
+  }
+  return detail::map_arrays(x, [&](const auto& leaf) { return detail::ppermute_one(leaf, axis, permutation); });
+}
+
+// This program's place along the axis, an int32 of rank 0.
+inline Array<std::int32_t> axis_index(const AxisName& axis_name) {
+  const auto axis = detail::find_one_axis("axis_index", axis_name);
+  if (axis.communicator) return Array<std::int32_t>(axis.index);
+  Frame frame;
+  frame.levels.push_back(axis.level);
+  frame.shape.push_back(axis.size);
+  Array<std::int32_t> result(detail::allocate(DType::int32, frame));
+  for (std::int64_t i = 0; i < axis.size; ++i)
+    detail::elements<std::int32_t>(result)[i] = static_cast<std::int32_t>(i);
+  return result;
+}
+
+// The number of programs along the axis (or the product over several).
+inline std::int64_t axis_size(const AxisName& axis_name) {
+  return detail::total_size(detail::find_axes("axis_size", axis_name));
+}
+
+}  // namespace nax
