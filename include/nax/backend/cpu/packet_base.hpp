@@ -326,7 +326,7 @@ Mask<T> operator||(Mask<T> a, Mask<T> b) {
 }
 template <class T>
 Mask<T> select(Mask<T> mask, Mask<T> a, Mask<T> b) {
-  return (mask & a) | (!mask & b);
+  return (mask & a) | ((!mask) & b);
 }
 template <class T>
 bool any(Mask<T> a) {

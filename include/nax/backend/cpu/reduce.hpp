@@ -1,60 +1,194 @@
 #pragma once
 
+#include <memory>
+
 #include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/reducers.hpp"
 
-// Reductions over any axes, of an array or of a fused expression: chunks of the loop are computed into tiles (see
-// tiles.hpp) and combined into the result, whose strides are 0 on the axes that go.
+// Reductions over any axes, of an array or of a fused expression.
+//
+// The axes are ordered by the strides of what is read, so that memory is walked as it lies. A plain array is then
+// reduced in place, by runs or by rows; anything else goes chunk by chunk through tiles (see tiles.hpp). The result is
+// row-major; over the loop its strides are 0 on the axes that go.
+//
+// Threads share out an axis that stays. Where none does, the loop is cut into parts whose number depends on its size
+// only; each has accumulators of its own, and these are merged in order: the result does not depend on the threads.
 namespace nax::cpu {
+namespace detail {
 
-// to[i * stride] = to[i * stride] (op) from[i]; a stride of 0 combines the whole run into one.
-using CombineFn = void (*)(const void* from, void* to, std::int64_t stride, std::int64_t n);
+// Moves the axes with large strides outward. The operation must be commutative.
+inline void order_axes(Dims& shape, Operand* operands, int count) {
+  const auto weight = [&](std::size_t axis) {
+    std::int64_t sum = 0;
+    for (int l = 0; l < count; ++l) {
+      const std::int64_t s = operands[l].strides[axis];
+      sum += s < 0 ? -s : s;
+    }
+    return sum;
+  };
+  for (std::size_t i = 1; i < shape.size(); ++i)
+    for (std::size_t j = i; j > 0 && weight(j - 1) < weight(j); --j) {
+      std::swap(shape[j - 1], shape[j]);
+      for (int o = 0; o <= count; ++o) std::swap(operands[o].strides[j - 1], operands[o].strides[j]);
+    }
+}
 
-// `operands`: `count` leaves, then the result, which holds the operation's identity; its memory is of its lane type.
-// A null kernel means: the one leaf itself.
-inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
-                   CombineFn combine) {
+// The whole of a loop, in this thread. The last operand is the result, already filled.
+inline void reduce_plain(const Dims& shape, const Operand* operands, const Reducer& reducer) {
+  const Operand &in = operands[0], &out = operands[1];
+  const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(in.stored));
+  const std::int64_t to_bytes = static_cast<std::int64_t>(dtype_size(out.stored));
+  if (shape.empty()) {
+    reducer.combine(in.data, out.data, 0, 1);
+    return;
+  }
+  std::size_t outer = shape.size() - 1;
+  const std::int64_t n = shape[outer], stride = out.strides[outer];
+  // Rows that all go to the same place are taken together.
+  const bool rows = outer > 0 && stride == 1 && out.strides[outer - 1] == 0;
+  if (rows) --outer;
+  Dims index(outer, 0);
+  for (std::int64_t f = 0, t = 0;;) {
+    if (rows)
+      reducer.rows(in.data + f * from_bytes, in.strides[outer], shape[outer], out.data + t * to_bytes, n);
+    else
+      reducer.combine(in.data + f * from_bytes, out.data + t * to_bytes, stride, n);
+    std::size_t axis = outer;
+    for (; axis > 0; --axis) {
+      f += in.strides[axis - 1];
+      t += out.strides[axis - 1];
+      if (++index[axis - 1] < shape[axis - 1]) break;
+      f -= shape[axis - 1] * in.strides[axis - 1];
+      t -= shape[axis - 1] * out.strides[axis - 1];
+      index[axis - 1] = 0;
+    }
+    if (axis == 0) return;
+  }
+}
+
+inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims& shape, const Operand* operands,
+                         int count, const Reducer& reducer) {
+  const Operand& out = operands[count];
+  std::size_t widest = dtype_size(reducer.from);
+  for (int l = 0; l < count; ++l) widest = std::max(widest, dtype_size(operands[l].lane));
+  const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
+  const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(reducer.from));
+  const std::int64_t to_bytes = static_cast<std::int64_t>(dtype_size(out.stored));
+  const std::int64_t inner = shape.empty() ? 0 : out.strides.back();
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
-  if (size == 0) return;
-  detail::collapse(shape, operands, count + 1);
-  const Operand& out = operands[count];
-  std::size_t widest = 1;
-  for (int o = 0; o <= count; ++o) {
-    const std::size_t bytes = dtype_size(operands[o].lane);
-    if (bytes > widest) widest = bytes;
-  }
-  const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
-  const std::int64_t lane_bytes = static_cast<std::int64_t>(dtype_size(out.lane));
-  const std::int64_t inner = shape.empty() ? 1 : out.strides.back();
 
-  const auto range = [&](std::int64_t begin, std::int64_t end) {
-    detail::TileStore tiles(count + 1);
-    TileAccess access[max_operands];
-    const void* in[max_operands];
-    for (int l = 0; l < count; ++l) access[l] = TileAccess(operands[l], shape);
-    for (std::int64_t n; begin < end; begin += n) {
-      n = chunk_length(shape, begin, end, tile_length);
-      for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
-      const void* values = in[0];
-      if (kernel) {
-        kernel(constants, in, tiles[count], n);
-        values = tiles[count];
-      }
-      detail::for_each_segment(shape, out.strides, begin, n,
-                               [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
-                                 combine(static_cast<const char*>(values) + at * lane_bytes,
-                                         out.data + offset * lane_bytes, inner, length);
-                               });
-    }
+  TileStore tiles(count + 1);
+  TileAccess access[max_operands];
+  const void* in[max_operands];
+  for (int l = 0; l < count; ++l) access[l] = TileAccess(operands[l], shape);
+  // Consecutive chunks of one result are first joined among themselves: short chains of additions.
+  constexpr int chain = 64;
+  alignas(16) char partial[16];
+  char* target = nullptr;
+  int joined = 0;
+  const auto flush = [&] {
+    if (joined) reducer.merge(partial, target, 1);
+    joined = 0;
   };
-  // Threads share out a kept leading axis, so that each result is combined by one thread in a fixed order.
-  if (!shape.empty() && shape[0] > 1 && out.strides[0] != 0) {
-    const std::int64_t row = size / shape[0];
-    const std::int64_t grain = (detail::parallel_grain + row - 1) / row;
-    parallel_for(shape[0], grain, [&](std::int64_t begin, std::int64_t end) { range(begin * row, end * row); });
-  } else {
-    range(0, size);
+  for (std::int64_t begin = 0, n; begin < size; begin += n) {
+    n = chunk_length(shape, begin, size, tile_length);
+    for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
+    const void* values = in[0];
+    if (kernel) {
+      kernel(constants, in, tiles[count], n);
+      values = tiles[count];
+    }
+    for_each_segment(shape, out.strides, begin, n, [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
+      const char* from = static_cast<const char*>(values) + at * from_bytes;
+      char* to = out.data + offset * to_bytes;
+      if (inner != 0) {
+        reducer.combine(from, to, inner, length);
+        return;
+      }
+      if (to != target || joined == chain) {
+        flush();
+        target = to;
+        reducer.fill(partial, 1);
+      }
+      reducer.combine(from, partial, 0, length);
+      ++joined;
+    });
   }
+  flush();
+}
+
+inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape, const Operand* operands,
+                        int count, const Reducer& reducer) {
+  for (std::int64_t d : shape)
+    if (d == 0) return;
+  const bool plain =
+      !kernel && operands[0].stored == operands[0].lane && (shape.empty() || operands[0].strides.back() == 1);
+  if (plain)
+    reduce_plain(shape, operands, reducer);
+  else
+    reduce_tiles(kernel, constants, shape, operands, count, reducer);
+}
+
+// The part [begin, end) of one axis of a loop.
+inline void cut(Dims& shape, Operand* operands, int count, std::size_t axis, std::int64_t begin, std::int64_t end) {
+  shape[axis] = end - begin;
+  for (int o = 0; o <= count; ++o)
+    operands[o].data +=
+        begin * operands[o].strides[axis] * static_cast<std::int64_t>(dtype_size(operands[o].stored));
+}
+
+}  // namespace detail
+
+// `operands`: `count` leaves, then the result: row-major, `result_size` elements of the accumulator's type, filled here.
+// All are used up. A null kernel means: the one leaf itself.
+inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
+                   std::int64_t result_size, const Reducer& reducer) {
+  std::int64_t size = 1;
+  for (std::int64_t d : shape) size *= d;
+  reducer.fill(operands[count].data, result_size);
+  if (size == 0) return;
+  detail::order_axes(shape, operands, count);
+  detail::collapse(shape, operands, count + 1);
+  if (size <= detail::parallel_grain || shape.empty()) {
+    detail::reduce_here(kernel, constants, shape, operands, count, reducer);
+    return;
+  }
+
+  const auto part = [&](std::size_t axis, std::int64_t begin, std::int64_t end, char* result) {
+    Dims own = shape;
+    Operand sub[max_operands];
+    for (int o = 0; o <= count; ++o) sub[o] = operands[o];
+    if (result) sub[count].data = result;
+    detail::cut(own, sub, count, axis, begin, end);
+    detail::reduce_here(kernel, constants, own, sub, count, reducer);
+  };
+  std::size_t kept = shape.size();
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    if (operands[count].strides[axis] != 0 && (kept == shape.size() || shape[axis] > 4 * shape[kept])) kept = axis;
+  constexpr std::int64_t parts = 16;
+  if (kept < shape.size() && shape[kept] >= parts) {
+    const std::int64_t line = size / shape[kept];
+    std::int64_t grain = (detail::parallel_grain + line - 1) / line;
+    if (kept + 1 == shape.size()) grain = (grain + 63) / 64 * 64;  // whole packets to each
+    parallel_for(shape[kept], grain, [&](std::int64_t begin, std::int64_t end) { part(kept, begin, end, nullptr); });
+    return;
+  }
+  if (shape[0] < 2 * parts || result_size > detail::parallel_grain || operands[count].strides[0] != 0) {
+    detail::reduce_here(kernel, constants, shape, operands, count, reducer);
+    return;
+  }
+  const std::int64_t bytes = result_size * static_cast<std::int64_t>(dtype_size(reducer.to));
+  const std::unique_ptr<char[]> partial(new char[static_cast<std::size_t>(parts * bytes)]);
+  reducer.fill(partial.get(), parts * result_size);
+  const std::int64_t step = (shape[0] + parts - 1) / parts;
+  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t first = std::min(p * step, shape[0]), last = std::min(first + step, shape[0]);
+      if (first < last) part(0, first, last, partial.get() + p * bytes);
+    }
+  });
+  for (std::int64_t p = 0; p < parts; ++p) reducer.merge(partial.get() + p * bytes, operands[count].data, result_size);
 }
 
 }  // namespace nax::cpu

@@ -1,0 +1,226 @@
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "nax/backend/cpu/convert.hpp"
+#include "nax/backend/cpu/packet.hpp"
+
+// What a reduction does to runs of elements: the kernels that reduce.hpp drives over arrays of any shape.
+//
+// An operation names its accumulator, the identity and how two values join; the kernels below are made from it. Several
+// accumulators run side by side, in an order that depends on the lengths only, so that results repeat exactly.
+namespace nax::cpu {
+
+// `combine`: to[i * stride] joins from[i]; a stride of 0 joins the whole run into one.
+// `rows`: to[i] joins from[r * row_stride + i] for each r < rows.
+// `merge`: to[i] joins from[i], both accumulators.
+struct Reducer {
+  void (*combine)(const void* from, void* to, std::int64_t stride, std::int64_t n);
+  void (*rows)(const void* from, std::int64_t row_stride, std::int64_t rows, void* to, std::int64_t n);
+  void (*merge)(const void* from, void* to, std::int64_t n);
+  void (*fill)(void* to, std::int64_t n);
+  DType from, to;
+};
+
+namespace reduce_op {
+
+// Integer sums and products wrap around, as NumPy's do.
+template <class A>
+using wrapping_t = typename std::conditional_t<is_integer_v<A>, std::make_unsigned<A>, std::type_identity<A>>::type;
+
+template <class A>
+struct Sum {
+  using Acc = A;
+  static constexpr Acc identity() { return Acc(0); }
+  template <class V>
+  static V join(V a, V b) {
+    if constexpr (std::is_integral_v<V>)
+      return static_cast<V>(static_cast<wrapping_t<V>>(a) + static_cast<wrapping_t<V>>(b));
+    else
+      return a + b;
+  }
+};
+template <class A>
+struct Product {
+  using Acc = A;
+  static constexpr Acc identity() { return Acc(1); }
+  template <class V>
+  static V join(V a, V b) {
+    if constexpr (std::is_integral_v<V>)
+      return static_cast<V>(1u * static_cast<wrapping_t<V>>(a) * static_cast<wrapping_t<V>>(b));
+    else
+      return a * b;
+  }
+};
+// NaN wins.
+template <class A>
+struct Max {
+  using Acc = A;
+  static constexpr Acc identity() {
+    if constexpr (std::is_floating_point_v<A>)
+      return -std::numeric_limits<A>::infinity();
+    else
+      return std::numeric_limits<A>::lowest();
+  }
+  template <class V>
+  static V join(V a, V b) {
+    if constexpr (std::is_arithmetic_v<V>)
+      return a > b || a != a ? a : b;
+    else
+      return simd::max(a, b);
+  }
+};
+template <class A>
+struct Min {
+  using Acc = A;
+  static constexpr Acc identity() {
+    if constexpr (std::is_floating_point_v<A>)
+      return std::numeric_limits<A>::infinity();
+    else
+      return std::numeric_limits<A>::max();
+  }
+  template <class V>
+  static V join(V a, V b) {
+    if constexpr (std::is_arithmetic_v<V>)
+      return a < b || a != a ? a : b;
+    else
+      return simd::min(a, b);
+  }
+};
+struct Any {
+  using Acc = bool;
+  static constexpr bool identity() { return false; }
+  static bool join(bool a, bool b) { return a | b; }
+};
+struct All {
+  using Acc = bool;
+  static constexpr bool identity() { return true; }
+  static bool join(bool a, bool b) { return a & b; }
+};
+
+}  // namespace reduce_op
+
+namespace detail {
+
+// Whether the operation runs on packets: elements and accumulator are one type that has them.
+template <class Op, class From>
+inline constexpr bool reduces_packets = std::is_same_v<typename Op::Acc, From>&& simd::has_packet<From>;
+
+template <class Op, class From>
+typename Op::Acc fold_packets(const From* x, std::int64_t n) {
+  using P = simd::Packet<From>;
+  constexpr int w = P::size;
+  P a(Op::identity()), b = a, c = a, d = a;
+  std::int64_t i = 0;
+  for (; i + 4 * w <= n; i += 4 * w) {
+    a = Op::join(a, P::load(x + i));
+    b = Op::join(b, P::load(x + i + w));
+    c = Op::join(c, P::load(x + i + 2 * w));
+    d = Op::join(d, P::load(x + i + 3 * w));
+  }
+  for (; i + w <= n; i += w) a = Op::join(a, P::load(x + i));
+  From lanes[w];
+  Op::join(Op::join(a, b), Op::join(c, d)).store(lanes);
+  for (int j = 0; i + j < n; ++j) lanes[j] = Op::join(lanes[j], x[i + j]);
+  for (int half = w / 2; half > 0; half /= 2)
+    for (int j = 0; j < half; ++j) lanes[j] = Op::join(lanes[j], lanes[j + half]);
+  return lanes[0];
+}
+
+template <class Op, class From>
+typename Op::Acc fold_run(const From* x, std::int64_t n) {
+  using Acc = typename Op::Acc;
+  if constexpr (reduces_packets<Op, From>) {
+    // Blocks bound the length of any chain of additions, and so the rounding error.
+    constexpr std::int64_t block = 4096;
+    Acc total = fold_packets<Op>(x, n < block ? n : block);
+    for (std::int64_t i = block; i < n; i += block)
+      total = Op::join(total, fold_packets<Op>(x + i, n - i < block ? n - i : block));
+    return total;
+  } else {
+    constexpr int width = 16;
+    Acc partial[width];
+    for (Acc& p : partial) p = Op::identity();
+    std::int64_t i = 0;
+    for (; i + width <= n; i += width)
+      for (int j = 0; j < width; ++j) partial[j] = Op::join(partial[j], convert_element<From, Acc>(x[i + j]));
+    for (int j = 0; i + j < n; ++j) partial[j] = Op::join(partial[j], convert_element<From, Acc>(x[i + j]));
+    for (int half = width / 2; half > 0; half /= 2)
+      for (int j = 0; j < half; ++j) partial[j] = Op::join(partial[j], partial[j + half]);
+    return partial[0];
+  }
+}
+
+template <class Op, class From>
+void combine_run(const void* from_, void* to_, std::int64_t stride, std::int64_t n) {
+  using Acc = typename Op::Acc;
+  const From* from = static_cast<const From*>(from_);
+  Acc* to = static_cast<Acc*>(to_);
+  if (stride == 0) {
+    *to = Op::join(*to, fold_run<Op, From>(from, n));
+    return;
+  }
+  std::int64_t i = 0;
+  if constexpr (reduces_packets<Op, From>) {
+    using P = simd::Packet<From>;
+    if (stride == 1)
+      for (; i + P::size <= n; i += P::size) Op::join(P::load(to + i), P::load(from + i)).store(to + i);
+  }
+  for (; i < n; ++i) to[i * stride] = Op::join(to[i * stride], convert_element<From, Acc>(from[i]));
+}
+
+// Eight rows at a time: the accumulators are read and written once for eight rows, and the rows are eight streams.
+template <class Op, class From>
+void combine_rows(const void* from_, std::int64_t row_stride, std::int64_t rows, void* to_, std::int64_t n) {
+  const From* from = static_cast<const From*>(from_);
+  typename Op::Acc* to = static_cast<typename Op::Acc*>(to_);
+  constexpr std::int64_t block = 4096;  // columns whose accumulators stay in the first cache
+  for (std::int64_t begin = 0; begin < n; begin += block) {
+    const std::int64_t end = begin + block < n ? begin + block : n;
+    std::int64_t r = 0;
+    if constexpr (reduces_packets<Op, From>) {
+      using P = simd::Packet<From>;
+      for (; r + 8 <= rows; r += 8) {
+        const From* x = from + r * row_stride;
+        std::int64_t i = begin;
+        const auto at = [&](int row) { return P::load(x + row * row_stride + i); };
+        for (; i + P::size <= end; i += P::size) {
+          const P low = Op::join(Op::join(at(0), at(1)), Op::join(at(2), at(3)));
+          const P high = Op::join(Op::join(at(4), at(5)), Op::join(at(6), at(7)));
+          Op::join(P::load(to + i), Op::join(low, high)).store(to + i);
+        }
+        for (; i < end; ++i) {
+          const From* y = x + i;
+          const auto v = [&](int row) { return y[row * row_stride]; };
+          const From low = Op::join(Op::join(v(0), v(1)), Op::join(v(2), v(3)));
+          const From high = Op::join(Op::join(v(4), v(5)), Op::join(v(6), v(7)));
+          to[i] = Op::join(to[i], Op::join(low, high));
+        }
+      }
+    }
+    for (; r < rows; ++r) combine_run<Op, From>(from + r * row_stride + begin, to + begin, 1, end - begin);
+  }
+}
+
+template <class Op>
+void merge_run(const void* from, void* to, std::int64_t n) {
+  combine_run<Op, typename Op::Acc>(from, to, 1, n);
+}
+
+template <class Op>
+void fill_identity(void* to, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) static_cast<typename Op::Acc*>(to)[i] = Op::identity();
+}
+
+}  // namespace detail
+
+// The kernels of an operation over elements of type From.
+template <class Op, class From>
+inline constexpr Reducer reducer = {detail::combine_run<Op, From>, detail::combine_rows<Op, From>,
+                                    detail::merge_run<Op>,         detail::fill_identity<Op>,
+                                    dtype_of<From>,                dtype_of<typename Op::Acc>};
+
+}  // namespace nax::cpu

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "nax/core/array.hpp"
+#include "nax/core/axis.hpp"
+
+// The keyword arguments that reductions share, in NumPy's order. No axis means all axes.
+namespace nax {
+
+// sum, prod, max, min. `initial` joins the result; `where` (broadcast against the array) says which elements count.
+template <class T>
+struct ReduceOptions {
+  Axis axis = {};
+  bool keepdims = false;
+  std::optional<T> initial = {};
+  std::optional<Array<bool>> where = {};
+};
+
+// mean, any, all, nanmean.
+struct MeanOptions {
+  Axis axis = {};
+  bool keepdims = false;
+  std::optional<Array<bool>> where = {};
+};
+
+// var, std. The divisor is the number of elements less ddof.
+struct VarOptions {
+  Axis axis = {};
+  double ddof = 0;
+  bool keepdims = false;
+  std::optional<Array<bool>> where = {};
+};
+
+// argmax, argmin, ptp, count_nonzero, median.
+struct AxisOptions {
+  Axis axis = {};
+  bool keepdims = false;
+};
+
+namespace detail {
+
+// Which of ndim visible axes are meant. Throws IndexError for one out of range, ValueError for one named twice.
+inline std::vector<bool> marked_axes(const char* function, const Axis& axis, int ndim) {
+  std::vector<bool> marks(static_cast<std::size_t>(ndim), !axis.given());
+  if (axis.given())
+    for (std::int64_t a : normalize_axes(function, axis.list(), ndim)) marks[static_cast<std::size_t>(a)] = true;
+  return marks;
+}
+
+// Marks over the visible axes as marks over all axes of a frame: no hidden axis is meant.
+inline std::vector<bool> over_frame(const std::vector<bool>& visible, const Frame& frame) {
+  std::vector<bool> marks(static_cast<std::size_t>(frame.hidden()), false);
+  marks.insert(marks.end(), visible.begin(), visible.end());
+  return marks;
+}
+
+// How many elements go into one.
+inline std::int64_t marked_count(const std::vector<bool>& visible, const Frame& frame) {
+  std::int64_t n = 1;
+  for (int axis = 0; axis < frame.ndim(); ++axis)
+    if (visible[static_cast<std::size_t>(axis)]) n *= frame.visible(axis);
+  return n;
+}
+
+}  // namespace detail
+}  // namespace nax
