@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "nax/backend/cpu/reduce.hpp"
 #include "nax/core/array_base.hpp"
 
 namespace nax::detail {
+
+// to[i * stride] = to[i * stride] (op) from[i], for n elements of the type it is made for.
+using CombineFn = void (*)(const void* from, void* to, std::int64_t stride, std::int64_t n);
 
 // How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major, and a call
 // concerns a list of them, so that a whole tree of gradients costs one meeting. Results belong to whoever called.
@@ -20,7 +22,7 @@ class Communicator {
   // Combined element by element, in the order of the devices, the same for all. `combine` tells the operation, one for
   // each array.
   virtual std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
-                                            const std::vector<cpu::CombineFn>& combine) = 0;
+                                            const std::vector<CombineFn>& combine) = 0;
 };
 
 }  // namespace nax::detail

@@ -37,7 +37,7 @@ class ThreadCommunicator final : public Communicator {
   }
 
   std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
-                                    const std::vector<cpu::CombineFn>& combine) override {
+                                    const std::vector<CombineFn>& combine) override {
     std::vector<ArrayBase> results;
     std::vector<std::vector<ArrayBase>> everyone;
     meet(rank, function, x,
@@ -141,7 +141,7 @@ class ThreadCommunicator final : public Communicator {
 
   // Small arrays are combined by one thread, large ones by all.
   void reduce_slice(int rank, std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,
-                    const ArrayBase& result, cpu::CombineFn combine) const {
+                    const ArrayBase& result, CombineFn combine) const {
     const std::int64_t n = layout_of(result).size();
     const std::int64_t element = static_cast<std::int64_t>(dtype_size(result.dtype()));
     const bool alone = n < 4096;

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "nax/backend/cpu/accumulate.hpp"
 #include "nax/collective/axis_environment.hpp"
 #include "nax/numpy/copy.hpp"
 #include "nax/transform/axes.hpp"
@@ -135,7 +136,7 @@ enum class Reduction { sum, max, min };
 // The values of a reduction over a mapped axis, which goes; not recorded.
 template <class T>
 Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>& x, const MappedAxis& axis) {
-  cpu::CombineFn combine = sum_run_into<T>;
+  CombineFn combine = sum_run_into<T>;
   if constexpr (!is_complex_v<T>) {
     if (reduction == Reduction::max) combine = extreme_run<T, true>;
     if (reduction == Reduction::min) combine = extreme_run<T, false>;

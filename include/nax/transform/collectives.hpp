@@ -56,7 +56,7 @@ auto psum_tree(const X& x, const std::vector<MappedAxis>& axes) {
   auto result = map_arrays(x, [](const auto& leaf) { return leaf; });
   for (const MappedAxis& axis : axes) {
     std::vector<ArrayBase> together;
-    std::vector<cpu::CombineFn> combine;
+    std::vector<CombineFn> combine;
     std::vector<ArrayBase*> places;
     tree::for_each(
         [&](auto& leaf) {

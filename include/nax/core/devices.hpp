@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "nax/core/device.hpp"
+#include "nax/core/error.hpp"
+
+// The devices of this process: groups of CPU cores, as many as set_cpu_device_count or NAX_CPU_DEVICES says (one by
+// default), all of which share the host's memory.
+namespace nax {
+namespace detail {
+
+inline constexpr int most_cpu_devices = 256;
+
+class DeviceRegistry {
+ public:
+  static DeviceRegistry& instance() {
+    static DeviceRegistry registry;
+    return registry;
+  }
+  // Reading the count settles it.
+  int cpu_count() {
+    used_.store(true, std::memory_order_relaxed);
+    return count_.load(std::memory_order_relaxed);
+  }
+  void set_cpu_count(int count) {
+    check(count, "set_cpu_device_count: the count");
+    if (used_.load(std::memory_order_relaxed))
+      throw ValueError("set_cpu_device_count: the devices are already in use; call it before anything asks for them");
+    count_.store(count, std::memory_order_relaxed);
+  }
+
+ private:
+  DeviceRegistry() {
+    if (const char* text = std::getenv("NAX_CPU_DEVICES")) {
+      char* end = nullptr;
+      const long count = std::strtol(text, &end, 10);
+      if (end == text || *end != '\0')
+        throw ValueError("NAX_CPU_DEVICES: not a number: '" + std::string(text) + "'");
+      check(count, "NAX_CPU_DEVICES: the count");
+      count_ = static_cast<int>(count);
+    }
+  }
+  static void check(long count, const char* what) {
+    if (count < 1 || count > most_cpu_devices)
+      throw ValueError(std::string(what) + " must be between 1 and " + std::to_string(most_cpu_devices) + ", not " +
+                       std::to_string(count));
+  }
+  std::atomic<int> count_{1};
+  std::atomic<bool> used_{false};
+};
+
+}  // namespace detail
+
+// Splits the CPU into `count` devices, each with its share of the threads. Before the first use of devices only:
+// throws ValueError afterwards.
+inline void set_cpu_device_count(int count) { detail::DeviceRegistry::instance().set_cpu_count(count); }
+
+// All devices of a platform. Throws ValueError for a platform that this build does not know.
+inline std::vector<Device> devices(const std::string& platform = "cpu") {
+  if (platform != "cpu")
+    throw ValueError("devices: no platform '" + platform + "' in this program; there is 'cpu'");
+  std::vector<Device> all;
+  const int count = detail::DeviceRegistry::instance().cpu_count();
+  for (int i = 0; i < count; ++i) all.push_back({Platform::cpu, static_cast<std::uint16_t>(i)});
+  return all;
+}
+inline int device_count(const std::string& platform = "cpu") { return static_cast<int>(devices(platform).size()); }
+
+// Where this thread's operations put their results.
+inline Device default_device() { return detail::current_device; }
+
+}  // namespace nax

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "nax/transform/pmap_node.hpp"
+#include "nax/transform/vmap.hpp"
+
+namespace nax {
+
+struct PmapOptions {
+  InAxes in_axes = {};
+  OutAxes out_axes = {};
+  AxisName axis_name = {};
+  std::vector<Device> devices = {};
+};
+
+namespace detail {
+
+// A user's function as a function of flat lists: the leaves of its arguments in, those of its result out. The structure
+// of the result is kept by the device that is first along the axis.
+template <class F, class Inputs>
+class FlatUserFunction final : public FlatFunction {
+ public:
+  using Out = decltype(array_tree(std::apply(std::declval<const F&>(), std::declval<Inputs>())));
+
+  FlatUserFunction(F f, Inputs skeleton) : f_(std::move(f)), skeleton_(std::move(skeleton)) {}
+
+  Arrays call(Arrays leaves) const override {
+    Inputs inputs = skeleton_;
+    std::size_t i = 0;
+    tree::for_each(
+        [&](auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>) leaf = std::remove_cvref_t<decltype(leaf)>(std::move(leaves[i++]));
+        },
+        inputs);
+    // The arguments are the function's own: one that takes them by value may reuse their memory.
+    Out out = array_tree(std::apply(f_, std::move(inputs)));
+    Arrays results;
+    tree::for_each(
+        [&](const auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>) results.push_back(leaf);
+        },
+        out);
+    const auto& axes = device_axes();
+    if (axes.empty() || axes.back().index == 0) {
+      const std::lock_guard lock(mutex_);
+      if (!out_) {
+        tree::for_each(
+            [](auto& leaf) {
+              if constexpr (is_array_v<decltype(leaf)>) leaf = std::remove_cvref_t<decltype(leaf)>();
+            },
+            out);
+        out_ = std::move(out);
+      }
+    }
+    return results;
+  }
+  Out take_skeleton() const {
+    const std::lock_guard lock(mutex_);
+    return *out_;
+  }
+
+ private:
+  F f_;
+  Inputs skeleton_;
+  mutable std::mutex mutex_;
+  mutable std::optional<Out> out_;
+};
+
+inline std::vector<Device> devices_for(std::int64_t size, const std::vector<Device>& chosen) {
+  std::vector<Device> all = chosen.empty() ? nax::devices() : chosen;
+  if (size > static_cast<std::int64_t>(all.size()))
+    throw ValueError("pmap: the mapped axis has size " + std::to_string(size) + ", but there are only " +
+                     std::to_string(all.size()) + " devices; see set_cpu_device_count");
+  const int known = device_count();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].platform != Platform::cpu || all[i].ordinal >= known)
+      throw ValueError("pmap: no device " + to_string(all[i]) + " in this program");
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[i] == all[j]) throw ValueError("pmap: device " + to_string(all[i]) + " is named twice");
+  }
+  all.resize(static_cast<std::size_t>(size));
+  return all;
+}
+
+}  // namespace detail
+
+// f on several devices at once, one example of the mapped axis on each: pmap(f, {.in_axes = {none, 0}, .axis_name =
+// "devices"})(params, xs). Results are sharded arrays, whose leading axis is the device axis; given to the next pmap
+// they move nothing. An argument given as an rvalue is donated: its memory may be reused. The mapped size may be at
+// most the number of devices. What a device throws reaches the caller as DeviceError, the original nested in it.
+template <class F>
+auto pmap(F f, PmapOptions options = {}) {
+  return [f = std::move(f), options = std::move(options)](auto&&... args) {
+    using namespace detail;
+    constexpr std::size_t count = sizeof...(args);
+    check_in_axes("pmap", options.in_axes, count);
+    using Inputs = std::tuple<lifted_t<std::remove_cvref_t<decltype(args)>>...>;
+    const bool donated[] = {!std::is_lvalue_reference_v<decltype(args)>..., false};
+    // Leaves travel in one flat list, each with its axis (-1: the same for all).
+    Arrays leaves;
+    std::vector<MappedLeaf> places;
+    MappedSize mapped("pmap");
+    Inputs skeleton = [&] {
+      if constexpr (((Scalar<std::remove_cvref_t<decltype(args)>> ||
+                      Expression<std::remove_cvref_t<decltype(args)>>) || ...))
+        return Inputs(lift(args)...);
+      else
+        return Inputs(std::forward<decltype(args)>(args)...);
+    }();
+    for_each_argument(skeleton, [&](std::size_t i, auto& argument) {
+      auto add = [&](auto& leaf, const Axes& axes) {
+        if constexpr (is_array_v<decltype(leaf)>) {
+          mapped.add(leaf, axes, i);
+          places.push_back({axes.is_none() ? -1 : normalize_axis("pmap", axes.axis(), leaf.ndim()), donated[i]});
+          leaves.push_back(std::exchange(leaf, std::remove_cvref_t<decltype(leaf)>()));
+        }
+      };
+      for_each_with_axes("pmap", argument, options.in_axes.at(i), add);
+    });
+    const std::vector<Device> devices = devices_for(mapped.get(std::nullopt), options.devices);
+    if (options.axis_name.names().size() > 1) throw ValueError("pmap: axis_name must be one name");
+    const std::string name = options.axis_name.empty() ? "" : options.axis_name.names()[0];
+
+    using Function = FlatUserFunction<F, Inputs>;
+    const auto function = std::make_shared<const Function>(f, std::move(skeleton));
+    FlatPmap flat{function, devices, name, std::move(places)};
+    Arrays results = flat(std::move(leaves));
+
+    auto out = function->take_skeleton();
+    std::size_t i = 0;
+    auto place = [&](auto& leaf, const Axes& axes) {
+      if constexpr (is_array_v<decltype(leaf)>) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        Leaf all(std::move(results[i++]));
+        if (axes.is_none())
+          leaf = first_row(all);
+        else
+          leaf = move_axis_recorded(all, 0, result_axis("pmap", axes.axis(), all.ndim()));
+      }
+    };
+    for_each_with_axes("pmap", out, options.out_axes.get(), place);
+    return out;
+  };
+}
+
+}  // namespace nax

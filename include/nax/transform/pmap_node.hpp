@@ -1,0 +1,188 @@
+#pragma once
+
+#include "nax/transform/device_threads.hpp"
+#include "nax/transform/flat.hpp"
+#include "nax/transform/sharded.hpp"
+
+// The engine of pmap, without types: lists of arrays in, lists of arrays out, whose leading axis is the device axis.
+//
+// When an input is being differentiated the call is one node on the caller's tape. Each device keeps the tape of its own
+// run, and the sweep sends the cotangents there. A sweep that an outer transform watches maps the derivative of the
+// function instead, a pmap like any other; so does forward mode.
+namespace nax::detail {
+
+struct MappedLeaf {
+  int axis = 0;  // -1: the same for all devices
+  bool donated = false;
+};
+
+template <class T>
+Array<T> move_axis_recorded(const Array<T>& x, int from, int to) {
+  if (from == to) return x;
+  Layout layout = layout_of(x);
+  const std::size_t h = layout.levels.size(), f = h + static_cast<std::size_t>(from),
+                    t = h + static_cast<std::size_t>(to);
+  const std::int64_t extent = layout.shape[f], stride = layout.strides[f];
+  layout.shape.erase(f), layout.strides.erase(f);
+  layout.shape.insert(t, extent), layout.strides.insert(t, stride);
+  Array<T> result(view(x, std::move(layout)));
+  if constexpr (is_inexact_v<T>)
+    return record(std::move(result), wrt(
+                                         x, [=](const Array<T>& g) { return move_axis_recorded(g, to, from); },
+                                         [=](const Array<T>& t2) { return move_axis_recorded(t2, from, to); }));
+  else
+    return result;
+}
+
+struct FlatPmap {
+  FlatRef f;
+  std::vector<Device> devices;
+  std::string axis_name;
+  std::vector<MappedLeaf> places;  // one for each input
+
+  std::size_t size() const { return devices.size(); }
+  Arrays operator()(Arrays inputs) const;
+
+  // What each device gets.
+  std::vector<Arrays> split(Arrays inputs) const {
+    std::vector<Arrays> each(size());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      for (std::size_t d = 0; d < size(); ++d)
+        each[d].push_back(places[i].axis < 0
+                              ? constant(inputs[i])
+                              : take_shard(inputs[i], places[i].axis, static_cast<int>(d), places[i].donated));
+    return each;
+  }
+  static Arrays assemble_all(const std::vector<Arrays>& results) {
+    Arrays whole;
+    for (std::size_t i = 0; i < results[0].size(); ++i) {
+      Arrays column;
+      for (const Arrays& one : results) column.push_back(one[i]);
+      whole.push_back(assemble(column, 0));
+    }
+    return whole;
+  }
+};
+
+struct PmapNode final : CallNode {
+  FlatPmap pmap;
+  Arrays inputs;                    // recorded handles
+  std::vector<FlatRecord> records;  // one for each device
+  std::vector<Levels> made;         // hidden axes of the results, leaf by leaf
+
+  PmapNode(FlatPmap p, Arrays in, std::vector<FlatRecord> r, std::vector<Levels> levels)
+      : pmap(std::move(p)), inputs(std::move(in)), records(std::move(r)), made(std::move(levels)) {}
+
+  void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
+    Arrays seeds;
+    for (std::size_t i = 0; i < cotangents.size(); ++i) seeds.push_back(cotangents[i]);
+    Arrays shares = recording.tape ? pull_recorded(std::move(seeds)) : pull_on_devices(seeds);
+    Levels all;
+    for (const Levels& levels : made) all = merge_levels(all, levels);
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_inexact(inputs[i].dtype())) continue;
+      const ArrayBase& share = shares[k++];  // the device axis first
+      if (!sweep.wants(serial_of(inputs[i]))) continue;
+      sweep.add(serial_of(inputs[i]), with_type(share, [&](auto g) -> ArrayBase {
+        const int axis = pmap.places[i].axis;
+        auto back = axis < 0 ? sum_leading(g) : move_axis_recorded(g, 0, axis);
+        return sum_levels(std::move(back), all, layout_of(inputs[i]).levels);
+      }));
+    }
+  }
+  template <class T>
+  static Array<T> sum_leading(const Array<T>& g) {
+    std::vector<bool> marks(layout_of(g).shape.size(), false);
+    marks[layout_of(g).levels.size()] = true;
+    return sum_axes(g, marks, false);
+  }
+
+  Arrays pull_on_devices(const Arrays& seeds) const {
+    std::vector<Arrays> each(pmap.size());
+    for (std::size_t d = 0; d < pmap.size(); ++d)
+      for (ArrayBase g : seeds)
+        each[d].push_back(holds_value(g) ? take_shard(g, 0, static_cast<int>(d), false) : ArrayBase());
+    std::vector<Arrays> shares(pmap.size());
+    DeviceThreads::instance().run(pmap.devices, pmap.axis_name, [&](int rank) {
+      const std::size_t d = static_cast<std::size_t>(rank);
+      shares[d] = records[d].pull(each[d]);
+    });
+    return FlatPmap::assemble_all(shares);
+  }
+
+  // The same by a pmap of the derivative, which the outer transform sees.
+  Arrays pull_recorded(Arrays seeds) const {
+    std::size_t k = 0;
+    for (const ArrayBase& out : records[0].outputs) {
+      if (!is_inexact(out.dtype())) continue;
+      ArrayBase& g = seeds[k++];
+      if (!holds_value(g)) g = assemble(Arrays(pmap.size(), flat_zeros(out)), 0);
+    }
+    FlatPmap derivative{std::make_shared<FlatVjp>(pmap.f, inputs.size()), pmap.devices, pmap.axis_name, pmap.places};
+    Arrays all = inputs;
+    for (ArrayBase& g : seeds) {
+      all.push_back(std::move(g));
+      derivative.places.push_back({0, false});
+    }
+    return derivative(std::move(all));
+  }
+
+  std::vector<ArrayBase> push_call(Forward& sweep) override {
+    FlatPmap derivative{std::make_shared<FlatJvp>(pmap.f, inputs.size()), pmap.devices, pmap.axis_name, pmap.places};
+    Arrays all = inputs;
+    bool any = false;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_inexact(inputs[i].dtype())) continue;
+      const ArrayBase* t = sweep.find(serial_of(inputs[i]));
+      any = any || t;
+      all.push_back(t ? *t : flat_zeros(inputs[i]));
+      derivative.places.push_back(pmap.places[i]);
+    }
+    if (!any) return {};
+    return derivative(std::move(all));
+  }
+};
+
+inline Arrays FlatPmap::operator()(Arrays inputs) const {
+  bool recorded = false;
+  for (const ArrayBase& x : inputs) recorded = recorded || (is_inexact(x.dtype()) && is_recorded(x));
+  std::vector<Arrays> results(size());
+  if (!recorded) {
+    std::vector<Arrays> each = split(std::move(inputs));
+    DeviceThreads::instance().run(devices, axis_name, [&](int rank) {
+      const std::size_t d = static_cast<std::size_t>(rank);
+      results[d] = f->call(std::move(each[d]));
+      for (ArrayBase& result : results[d]) result = constant(std::move(result));
+    });
+    return assemble_all(results);
+  }
+
+  FlatPmap kept = *this;
+  for (MappedLeaf& place : kept.places) place.donated = false;
+  const std::vector<Arrays> each = kept.split(inputs);
+  std::vector<FlatRecord> records(size());
+  DeviceThreads::instance().run(devices, axis_name, [&](int rank) {
+    const std::size_t d = static_cast<std::size_t>(rank);
+    const TapeScope scope;
+    records[d] = FlatRecord::make(*f, each[d], scope);
+    results[d] = records[d].outputs;
+  });
+  Arrays whole = assemble_all(results);
+  std::vector<Levels> made;
+  for (const ArrayBase& out : whole) made.push_back(layout_of(out).levels);
+
+  Tape& tape = *recording.tape;
+  const std::uint64_t serial = tape.emplace<PmapNode>(std::move(kept), std::move(inputs), std::move(records), made);
+  auto* call = static_cast<CallNode*>(&tape[tape.find(serial)]);
+  std::size_t count = 0, slot = 0;
+  for (const ArrayBase& out : whole) count += is_inexact(out.dtype());
+  for (ArrayBase& out : whole)
+    if (is_inexact(out.dtype()))
+      ArrayAccess::serial(out) = with_type(out, [&](auto a) {
+        return tape.emplace<OutputNode<typename decltype(a)::value_type>>(call, serial, slot++, count);
+      });
+  return whole;
+}
+
+}  // namespace nax::detail
