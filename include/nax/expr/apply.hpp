@@ -49,6 +49,10 @@ concept Numeric = detail::Operand<X> || detail::is_recorded_v<X>;
 // At least one operand is nax's: what operators and functions of two operands ask for.
 template <class... X>
 concept AnyArray = (Numeric<X> && ...) && ((detail::ArrayLike<std::remove_cvref_t<X>> || detail::is_recorded_v<X>) || ...);
+// What named functions accept: numbers alone, too, which make a 0-d expression. (Not a half alone: it has the functions
+// of std through float.)
+template <class... X>
+concept Function = AnyArray<X...> || ((std::is_arithmetic_v<std::remove_cvref_t<X>> || is_complex_v<std::remove_cvref_t<X>>) && ...);
 
 namespace detail {
 

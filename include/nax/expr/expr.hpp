@@ -12,7 +12,8 @@
 // storage, so that a kept expression never dangles) and C++ scalars, already converted to the element type that weak
 // promotion gives them. Shapes are checked and broadcast when a node is built.
 namespace nax {
-// So that functions and operators are found for an expression of numbers alone, too: its namespace is looked into.
+// A base of expressions, so that unqualified calls find nax's functions and operators even for one of numbers alone.
+template <class E>
 struct ExpressionBase {};
 }  // namespace nax
 
@@ -25,7 +26,7 @@ struct Constant {
 };
 
 template <class Rule, class... A>
-struct Expr : ExpressionBase {
+struct Expr : ExpressionBase<Expr<Rule, A...>> {
   using expression_tag = void;
   using rule = Rule;
   using value_type = typename Rule::template result<typename A::value_type...>;

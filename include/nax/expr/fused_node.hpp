@@ -124,7 +124,12 @@ struct FusedNode final : ResultNode<typename E::value_type> {
     template <class U, int L>
     void deposit(const Recorded<U>& g) {
       const PackedArray& leaf = node.leaves[L];
-      if (sweep.wants(leaf.serial())) sweep.add(leaf.serial(), sum_to(g.array, leaf.layout(), frame));
+      if (!sweep.wants(leaf.serial())) return;
+      // A share may be one number for all.
+      const Array<U>& share = g.array;
+      const bool whole = layout_of(share).ndim() == frame.ndim();
+      sweep.add(leaf.serial(), sum_to(whole ? share : broadcast_frame(share, broadcast("vjp", layout_of(share), frame)),
+                                      leaf.layout(), frame));
     }
   };
 

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cmath>
-
-#include "nax/rules/signature.hpp"
+#include "nax/rules/math.hpp"
 
 namespace nax::rules {
 
@@ -11,7 +9,10 @@ struct add : Arithmetic {
   static constexpr bool linear = true;
   template <class V>
   static constexpr V value(V x, V y) {
-    return x + y;
+    if constexpr (is_integer_v<V>)
+      return static_cast<V>(static_cast<wrapping_t<V>>(x) + static_cast<wrapping_t<V>>(y));
+    else
+      return x + y;
   }
   template <class V>
   static constexpr auto vjp(V g, V, V, V) {
@@ -24,7 +25,11 @@ struct subtract : Arithmetic {
   static constexpr bool linear = true;
   template <class V>
   static constexpr V value(V x, V y) {
-    return x - y;
+    static_assert(!std::is_same_v<V, bool>, "subtract: truth values have no difference; use logical_xor");
+    if constexpr (is_integer_v<V>)
+      return static_cast<V>(static_cast<wrapping_t<V>>(x) - static_cast<wrapping_t<V>>(y));
+    else
+      return x - y;
   }
   template <class V>
   static constexpr auto vjp(V g, V, V, V) {
@@ -36,7 +41,10 @@ struct multiply : Arithmetic {
   static constexpr const char* name = "multiply";
   template <class V>
   static constexpr V value(V x, V y) {
-    return x * y;
+    if constexpr (is_integer_v<V>)
+      return static_cast<V>(static_cast<wrapping_t<V>>(x) * static_cast<wrapping_t<V>>(y));
+    else
+      return x * y;
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V y, V) {
@@ -57,12 +65,28 @@ struct divide : Inexact {
   }
 };
 
+struct reciprocal : Inexact {
+  static constexpr const char* name = "reciprocal";
+  template <class V>
+  static constexpr V value(V x) {
+    return V(1) / x;
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V, V y) {
+    return std::tuple{guarded(g, -(y * y))};
+  }
+};
+
 struct negative : Arithmetic {
   static constexpr const char* name = "negative";
   static constexpr bool linear = true;
   template <class V>
   static constexpr V value(V x) {
-    return -x;
+    static_assert(!std::is_same_v<V, bool>, "negative: truth values have no negative; use logical_not");
+    if constexpr (is_integer_v<V>)
+      return static_cast<V>(wrapping_t<V>(0) - static_cast<wrapping_t<V>>(x));
+    else
+      return -x;
   }
   template <class V>
   static constexpr auto vjp(V g, V, V) {
@@ -74,11 +98,114 @@ struct square : Arithmetic {
   static constexpr const char* name = "square";
   template <class V>
   static constexpr V value(V x) {
-    return x * x;
+    return multiply::value(x, x);
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V) {
     return std::tuple{g * (x + x)};
+  }
+};
+
+// |x|; of complex numbers the modulus. The derivative at 0 is 0.
+struct absolute : RealPart {
+  static constexpr const char* name = "absolute";
+  template <class V>
+  static constexpr auto value(V x) {
+    using std::abs;
+    if constexpr (is_integer_v<V>)
+      return x < V(0) ? negative::value(x) : x;
+    else if constexpr (std::is_same_v<V, bool>)
+      return x;
+    else
+      return abs(x);
+  }
+  template <class G, class V>
+  static constexpr auto vjp(G g, V x, G y) {
+    if constexpr (std::is_same_v<G, V>) {
+      using math::sign;
+      return std::tuple{g * sign(x)};
+    } else {  // the conjugate, as JAX has it
+      using math::conj;
+      return std::tuple{conj(x) * (g / select(y == G(0), G(1), y))};
+    }
+  }
+};
+struct fabs : Inexact {
+  static constexpr const char* name = "fabs";
+  template <class V>
+  static constexpr V value(V x) {
+    static_assert(!is_complex_v<V>, "fabs: complex numbers have a modulus: absolute");
+    return absolute::value(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V y) {
+    return absolute::vjp(g, x, y);
+  }
+};
+
+struct sign : Arithmetic {
+  static constexpr const char* name = "sign";
+  static constexpr bool differentiable = false;
+  template <class V>
+  static constexpr V value(V x) {
+    using math::sign;
+    return sign(x);
+  }
+};
+
+// Division toward minus infinity and its remainder, which has the sign of the divisor. Integers: 0 where the
+// divisor is 0.
+struct mod : Arithmetic {
+  static constexpr const char* name = "remainder";
+  template <class V>
+  static constexpr V value(V x, V y) {
+    static_assert(!is_complex_v<V>, "remainder: complex numbers have none");
+    if constexpr (std::is_integral_v<V>) {
+      return math::integer_mod(x, y);
+    } else {
+      using std::copysign, std::fmod;
+      const V r = fmod(x, y);
+      const V turned = select(((r < V(0)) & (y > V(0))) | ((r > V(0)) & (y < V(0))), r + y, r);
+      return select(r == V(0), copysign(r, y), turned);
+    }
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V y, V r) {
+    using std::rint;
+    return std::tuple{g, guarded(g, -rint((x - r) / y))};
+  }
+};
+struct floor_divide : Arithmetic {
+  static constexpr const char* name = "floor_divide";
+  static constexpr bool differentiable = false;
+  template <class V>
+  static constexpr V value(V x, V y) {
+    static_assert(!is_complex_v<V>, "floor_divide: complex numbers have no floor");
+    if constexpr (std::is_integral_v<V>) {
+      return math::integer_floor_divide(x, y);
+    } else {
+      using std::rint;
+      const V r = mod::value(x, y);
+      return select(y == V(0), x / y, rint((x - r) / y));
+    }
+  }
+};
+// The remainder of division toward zero.
+struct fmod : Arithmetic {
+  static constexpr const char* name = "fmod";
+  template <class V>
+  static constexpr V value(V x, V y) {
+    static_assert(!is_complex_v<V>, "fmod: complex numbers have none");
+    if constexpr (std::is_integral_v<V>) {
+      return math::integer_fmod(x, y);
+    } else {
+      using std::fmod;
+      return fmod(x, y);
+    }
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V y, V r) {
+    return mod::vjp(g, x, y, r);
   }
 };
 

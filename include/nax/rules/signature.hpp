@@ -12,13 +12,17 @@
 //   operand<i, T...> the type to which operand i is converted, given the operands' element types
 //   result<T...>     the element type that comes out
 //   value(x...)      the operation
-//   vjp(g, x..., y)  for cotangent g, operands x and result y: each operand's share, as a tuple. The Jacobian is
+//   vjp(g, x..., y)  for cotangent g, operands x and result y: each operand's share, as a tuple. The Jacobian
+//   is
 //                    diagonal, so a tangent in place of g gives the forward derivative.
 //   differentiable   false where the derivative is zero or does not exist; then there is no vjp
 //   linear           true where vjp reads no x and no y, so that a tape need not keep them
+//   masks            true where `value` takes packets of truth values, too
 //
-// `value` and `vjp` are templates over V: a SIMD packet, a number, or a recorded array. They may use + - * /, the
-// comparisons, V(number), select(mask, a, b) and the names of <cmath> after a using-declaration.
+// `value` is a template over V: a SIMD packet or a number. `vjp` meets these and recorded arrays. Both may
+// use
+// + - * /, the comparisons, & | ! on truth values, V(number), select(mask, a, b), and the names of <cmath>
+// and of rules/math.hpp after a using-declaration (a rule of the same name would hide the function).
 namespace nax::rules {
 
 namespace detail {
@@ -37,42 +41,42 @@ using promote_all_t = typename detail::Promote<T...>::type;
 
 // The families of signatures.
 struct Arithmetic {  // one common type in and out
-  static constexpr bool linear = false, differentiable = true;
+  static constexpr bool linear = false, differentiable = true, masks = false;
   template <int, class... T>
   using operand = promote_all_t<T...>;
   template <class... T>
   using result = promote_all_t<T...>;
 };
 struct Inexact {  // integers become float first
-  static constexpr bool linear = false, differentiable = true;
+  static constexpr bool linear = false, differentiable = true, masks = false;
   template <int, class... T>
   using operand = inexact_t<promote_all_t<T...>>;
   template <class... T>
   using result = inexact_t<promote_all_t<T...>>;
 };
 struct Comparison {  // one common type in, bool out
-  static constexpr bool linear = false, differentiable = true;
+  static constexpr bool linear = false, differentiable = true, masks = false;
   template <int, class... T>
   using operand = promote_all_t<T...>;
   template <class... T>
   using result = bool;
 };
 struct Logical {  // truth values in and out
-  static constexpr bool linear = false, differentiable = true;
+  static constexpr bool linear = false, differentiable = true, masks = true;
   template <int, class... T>
   using operand = bool;
   template <class... T>
   using result = bool;
 };
 struct Selection {  // where: a condition, then two operands of a common type
-  static constexpr bool linear = false, differentiable = true;
+  static constexpr bool linear = false, differentiable = true, masks = true;
   template <int i, class C, class... T>
   using operand = std::conditional_t<i == 0, bool, promote_all_t<T...>>;
   template <class C, class... T>
   using result = promote_all_t<T...>;
 };
 struct RealPart {  // complex in, real out; real stays
-  static constexpr bool linear = false, differentiable = true;
+  static constexpr bool linear = false, differentiable = true, masks = false;
   template <int, class T>
   using operand = T;
   template <class T>

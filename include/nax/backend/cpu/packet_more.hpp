@@ -1,0 +1,31 @@
+#pragma once
+
+#include "nax/backend/cpu/packet.hpp"
+
+// What rules ask of packets besides arithmetic and <cmath>.
+namespace nax::simd {
+inline namespace NAX_SIMD_ABI {
+
+// f of plain numbers, lane by lane.
+template <class F, class T>
+Packet<T> by_lanes(F f, Packet<T> x) {
+  return detail::by_lanes(f, x);
+}
+template <class F, class T>
+Packet<T> by_lanes(F f, Packet<T> x, Packet<T> y) {
+  return detail::by_lanes(f, x, y);
+}
+
+// The number in a packet whose lanes are all the same.
+template <class T>
+T uniform(Packet<T> x) {
+  return ei::pfirst(x.raw);
+}
+
+template <class T>
+Packet<T> conj(Packet<T> x) {
+  return x;
+}
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::simd

@@ -1,0 +1,115 @@
+#pragma once
+
+#include "nax/rules/math.hpp"
+
+// Powers and roots.
+namespace nax::rules {
+
+// x^y. Integers are exact; a negative power of an integer is truncated (0 but for 1 and -1). The derivative
+// in x is right at x = 0, that in y is 0 there.
+struct power : Arithmetic {
+  static constexpr const char* name = "power";
+  template <int, class... T>
+  using operand =
+      std::conditional_t<std::is_same_v<promote_all_t<T...>, bool>, std::int32_t, promote_all_t<T...>>;
+  template <class... T>
+  using result = operand<0, T...>;
+  template <class V>
+  static constexpr V value(V x, V y) {
+    if constexpr (std::is_integral_v<V>) {
+      return math::integer_power(x, y);
+    } else {
+      using std::pow;
+      return pow(x, y);
+    }
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V y, V r) {
+    using std::log, std::pow;
+    const V flat = select(y == V(0), V(1), y);
+    const V dx = select(y == V(0), V(0), y * pow(x, flat - V(1)));
+    const V dy = r * log(select(x == V(0), V(1), x));
+    return std::tuple{guarded(g, dx), guarded(g, dy)};
+  }
+};
+struct float_power : Inexact {
+  static constexpr const char* name = "float_power";
+  template <class V>
+  static constexpr V value(V x, V y) {
+    return power::value(x, y);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V y, V r) {
+    return power::vjp(g, x, y, r);
+  }
+};
+
+namespace math {
+// integer_power where a derivative asks for it; recorded arrays have their own.
+template <class V>
+constexpr V raised(V x, V n) {
+  if constexpr (is_complex_v<V>)
+    return integer_power(x, static_cast<std::int64_t>(n.real()));
+  else
+    return integer_power(x, static_cast<std::int64_t>(uniform(n)));
+}
+}  // namespace math
+
+// x^n for a whole n that is the same for all elements: products only, for any x.
+struct integer_power : Arithmetic {
+  static constexpr const char* name = "power";
+  template <int, class... T>
+  using operand = power::operand<0, T...>;
+  template <class... T>
+  using result = power::operand<0, T...>;
+  template <class V>
+  static constexpr V value(V x, V n) {
+    return math::raised(x, n);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V n, V) {
+    using math::raised;
+    const V below = n - V(1);
+    return std::tuple{guarded(g, n * raised(x, select(n == V(0), n, below))), V(0)};
+  }
+};
+
+struct sqrt : Inexact {
+  static constexpr const char* name = "sqrt";
+  template <class V>
+  static constexpr V value(V x) {
+    using std::sqrt;
+    return sqrt(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V, V y) {
+    return std::tuple{guarded(g, V(0.5) / y)};
+  }
+};
+struct rsqrt : Inexact {
+  static constexpr const char* name = "rsqrt";
+  template <class V>
+  static constexpr V value(V x) {
+    using math::rsqrt;
+    return rsqrt(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V y) {
+    return std::tuple{guarded(g, V(-0.5) * y / x)};
+  }
+};
+struct cbrt : Inexact {
+  static constexpr const char* name = "cbrt";
+  template <class V>
+  static constexpr V value(V x) {
+    static_assert(!is_complex_v<V>, "cbrt: use power for complex numbers");
+    using std::cbrt;
+    return cbrt(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V, V y) {
+    return std::tuple{guarded(g, V(1) / (V(3) * y * y))};
+  }
+};
+
+}  // namespace nax::rules
