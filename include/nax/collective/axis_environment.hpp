@@ -21,22 +21,25 @@ inline std::vector<DeviceAxis>& device_axes() {
   return axes;
 }
 
-// A mapped axis that a collective names.
+// A mapped axis that a collective names. It may outlive the call, in a derivative that another run of the devices
+// computes: so the communicator is that of the run in which it is asked for. (A pmap has no pmap inside: there is one.)
 struct MappedAxis {
-  Communicator* communicator = nullptr;  // null: a vmap
+  bool on_devices = false;
   Level level = 0;
   std::int64_t size = 0;
   std::int64_t index = 0;
+
+  Communicator& communicator() const { return *device_axes().back().communicator; }
 };
 
 inline MappedAxis find_axis(const char* function, const std::string& name) {
   const auto& frames = vmap_stack().frames;
   for (std::size_t i = frames.size(); i-- > 0;)
-    if (!name.empty() && frames[i].axis_name == name) return {nullptr, frames[i].level, frames[i].size, 0};
+    if (!name.empty() && frames[i].axis_name == name) return {false, frames[i].level, frames[i].size, 0};
   const auto& devices = device_axes();
   for (std::size_t i = devices.size(); i-- > 0;)
     if (!name.empty() && devices[i].name == name)
-      return {devices[i].communicator, 0, devices[i].communicator->size(), devices[i].index};
+      return {true, 0, devices[i].communicator->size(), devices[i].index};
   throw ValueError(std::string(function) + ": no mapped axis is named '" + name +
                    "' here; give vmap or pmap around it that axis_name");
 }

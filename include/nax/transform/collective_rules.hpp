@@ -80,8 +80,8 @@ Array<T> constant_array(const Array<T>& x) {
 
 template <class T>
 Array<T> gather_all(const char* function, const Array<T>& x, const MappedAxis& axis) {
-  if (!axis.communicator) return unbatch(x, 0, axis.level, axis.size);
-  const auto everyone = axis.communicator->all_gather(static_cast<int>(axis.index), function, contiguous(x));
+  if (!axis.on_devices) return unbatch(x, 0, axis.level, axis.size);
+  const auto everyone = axis.communicator().all_gather(static_cast<int>(axis.index), function, contiguous(x));
   Frame frame = layout_of(x);
   frame.shape.insert(frame.levels.size(), axis.size);
   Array<T> result(allocate(dtype_of<T>, frame));
@@ -100,7 +100,7 @@ Array<T> gather_all(const char* function, const Array<T>& x, const MappedAxis& a
 // Keeps row `index` of the leading visible axis: a vmap's example its own.
 template <class T>
 Array<T> keep_own(const Array<T>& all, int at, const MappedAxis& axis) {
-  if (!axis.communicator) return batch(all, at, axis.level);
+  if (!axis.on_devices) return batch(all, at, axis.level);
   Layout layout = layout_of(all);
   const std::size_t i = layout.levels.size() + static_cast<std::size_t>(at);
   const std::int64_t offset = layout.strides[i] * axis.index;
@@ -143,9 +143,9 @@ Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>
   } else if (reduction != Reduction::sum) {
     throw TypeError(std::string(function) + ": complex numbers have no order");
   }
-  if (axis.communicator)
+  if (axis.on_devices)
     return Array<T>(
-        axis.communicator->all_reduce(static_cast<int>(axis.index), function, {contiguous(x)}, {combine})[0]);
+        axis.communicator().all_reduce(static_cast<int>(axis.index), function, {contiguous(x)}, {combine})[0]);
   const Array<T> all(contiguous(gather_all(function, x, axis)));
   const Frame& frame = layout_of(all);
   Frame reduced = frame;
@@ -166,7 +166,7 @@ Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>
 template <class T>
 Array<T> reduce_for_all(const char* function, Reduction reduction, const Array<T>& x, const MappedAxis& axis) {
   const Array<T> result = reduce_values(function, reduction, constant_array(x), axis);
-  return axis.communicator ? result : with_level(result, axis);
+  return axis.on_devices ? result : with_level(result, axis);
 }
 
 template <class T>
@@ -221,7 +221,7 @@ Array<T> all_gather_one(const Array<T>& x, const MappedAxis& axis, int at, bool 
     const RecordOn off(nullptr);
     result = move_axis(gather_all("all_gather", constant_array(x), axis), 0, at);
     if (tiled) result = merge_axes(result, at);
-    if (!axis.communicator) result = with_level(result, axis);
+    if (!axis.on_devices) result = with_level(result, axis);
   }
   if constexpr (is_inexact_v<T>)
     return record(std::move(result), wrt(

@@ -62,7 +62,7 @@ auto psum_tree(const X& x, const std::vector<MappedAxis>& axes) {
         [&](auto& leaf) {
           if constexpr (is_array_v<decltype(leaf)>) {
             using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
-            if (!axis.communicator || is_recorded(leaf)) {
+            if (!axis.on_devices || is_recorded(leaf)) {
               leaf = psum_one(leaf, axis);
             } else {
               together.push_back(contiguous(leaf));
@@ -73,7 +73,7 @@ auto psum_tree(const X& x, const std::vector<MappedAxis>& axes) {
         },
         result);
     if (together.empty()) continue;
-    const auto sums = axis.communicator->all_reduce(static_cast<int>(axis.index), "psum", together, combine);
+    const auto sums = axis.communicator().all_reduce(static_cast<int>(axis.index), "psum", together, combine);
     for (std::size_t i = 0; i < sums.size(); ++i) *places[i] = sums[i];
   }
   return result;
@@ -180,7 +180,7 @@ auto ppermute(const X& x, const AxisName& axis_name, const std::vector<std::pair
 // This program's place along the axis, an int32 of rank 0.
 inline Array<std::int32_t> axis_index(const AxisName& axis_name) {
   const auto axis = detail::find_one_axis("axis_index", axis_name);
-  if (axis.communicator) return Array<std::int32_t>(axis.index);
+  if (axis.on_devices) return Array<std::int32_t>(axis.index);
   Frame frame;
   frame.levels.push_back(axis.level);
   frame.shape.push_back(axis.size);

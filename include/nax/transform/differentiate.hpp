@@ -116,6 +116,15 @@ class SweepScope {
   Sweeping sweeping_;
 };
 
+// A number or an array as one of element type T.
+template <class T, class X>
+Array<T> as_array(const X& x) {
+  if constexpr (std::is_same_v<X, Array<T>> || Scalar<X>)
+    return Array<T>(x);
+  else
+    return x.template astype<T>();
+}
+
 // The gradient's seed must have the axes of the result, hidden ones too.
 template <class T>
 Array<T> seed(const Array<T>& cotangent, const Frame& result) {

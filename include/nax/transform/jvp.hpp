@@ -15,12 +15,7 @@ void seed_tangents(const char* name, const In& inputs, const Tangent& tangents, 
         if constexpr (is_array_v<Leaf>) {
           using T = typename Leaf::value_type;
           if constexpr (is_inexact_v<T>) {
-            const Array<T> value = [&] {
-              if constexpr (Scalar<std::remove_cvref_t<decltype(t)>>)
-                return Array<T>(t);
-              else
-                return t.template astype<T>();
-            }();
+            const Array<T> value = as_array<T>(t);
             if (!(value.shape() == leaf.shape()))
               throw ShapeError(std::string(name) + ": the tangent has shape " + to_string(value.shape()) +
                                ", the primal " + to_string(leaf.shape()));

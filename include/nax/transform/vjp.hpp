@@ -14,12 +14,7 @@ void seed_tree(const char* name, const Out& out, const Cotangent& cotangent, Rev
         if constexpr (is_array_v<Leaf>) {
           using T = typename Leaf::value_type;
           if constexpr (is_inexact_v<T>) {
-            const Array<T> value = [&] {
-              if constexpr (Scalar<std::remove_cvref_t<decltype(g)>>)
-                return Array<T>(g);
-              else
-                return g.template astype<T>();
-            }();
+            const Array<T> value = as_array<T>(g);
             if (!(value.shape() == leaf.shape()))
               throw ShapeError(std::string(name) + ": the cotangent has shape " + to_string(value.shape()) +
                                ", the result " + to_string(leaf.shape()));
