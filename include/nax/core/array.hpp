@@ -100,8 +100,8 @@ class Array : public ArrayBase {
   Array() { dtype_ = dtype_of<Element>; }
   // 0-d.
   template <Scalar S>
-    requires std::is_constructible_v<Element, S>
-  Array(S value) : Array(detail::allocate(dtype_of<Element>, Frame{})) {
+  requires std::is_constructible_v<Element, S> Array(S value)
+      : Array(detail::allocate(dtype_of<Element>, Frame{})) {
     *reinterpret_cast<Element*>(detail::raw_data(*this)) = static_cast<Element>(value);
   }
   // Nested braces, one level an axis.
@@ -161,7 +161,9 @@ class Array : public ArrayBase {
     return (*this)(index);
   }
   template <class... Index>
-  AtProxy<Element> at(const Index&... index) const;
+  AtProxy<Element> at(const Index&... index) const&;
+  template <class... Index>
+  AtProxy<Element> at(const Index&... index) &&;
 
   RowIterator<Element> begin() const;
   RowIterator<Element> end() const;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/tiles.hpp"
+#include "nax/backend/cpu/rows.hpp"
 #include "nax/expr/fused_node.hpp"
 
 // Copies of views: the one place where elements move from one layout to another.
@@ -24,37 +24,12 @@ inline void copy_into(const ArrayBase& from, const ArrayBase& to) {
   cpu::detail::collapse(shape, operands, 2);
   const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(to.dtype()));
   const cpu::ConvertFn copy = cpu::detail::copier(static_cast<std::size_t>(bytes));
-  if (shape.empty()) {
-    copy(operands[0].data, 1, operands[1].data, 1, 1);
-    return;
-  }
-  const std::size_t inner = shape.size() - 1;
-  const std::int64_t fs = operands[0].strides[inner], ts = operands[1].strides[inner];
-  // Both sides walk the same rows, so that one walk over the first gives the pieces and the second follows.
+  const std::int64_t fs = shape.empty() ? 1 : operands[0].strides[shape.size() - 1];
+  const std::int64_t ts = shape.empty() ? 1 : operands[1].strides[shape.size() - 1];
   parallel_for(size, std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
-    Dims index(shape.size(), 0);
-    std::int64_t rest = begin, f = 0, t = 0;
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-      index[axis] = rest % shape[axis];
-      rest /= shape[axis];
-      f += index[axis] * operands[0].strides[axis];
-      t += index[axis] * operands[1].strides[axis];
-    }
-    for (std::int64_t done = begin; done < end;) {
-      const std::int64_t row = shape[inner] - index[inner];
-      const std::int64_t n = row < end - done ? row : end - done;
-      copy(operands[0].data + f * bytes, fs, operands[1].data + t * bytes, ts, n);
-      done += n;
-      f += n * fs;
-      t += n * ts;
-      index[inner] += n;
-      for (std::size_t axis = inner; axis > 0 && index[axis] == shape[axis]; --axis) {
-        f += operands[0].strides[axis - 1] - shape[axis] * operands[0].strides[axis];
-        t += operands[1].strides[axis - 1] - shape[axis] * operands[1].strides[axis];
-        index[axis] = 0;
-        ++index[axis - 1];
-      }
-    }
+    cpu::for_each_row<2>(shape, operands, begin, end, [&](const std::int64_t* at, std::int64_t n) {
+      copy(operands[0].data + at[0] * bytes, fs, operands[1].data + at[1] * bytes, ts, n);
+    });
   });
 }
 

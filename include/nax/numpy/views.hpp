@@ -24,6 +24,16 @@ inline std::int64_t visible_stride(const Layout& layout, int axis) {
   return layout.strides[static_cast<std::size_t>(layout.hidden() + axis)];
 }
 
+// Some of x's elements under a layout of their own; not recorded. (`view` copies the layout of x first.)
+inline ArrayBase sub_array(const ArrayBase& x, Layout&& layout, std::int64_t extra_offset) {
+  ArrayBase a;
+  ArrayAccess::buffer(a) = ArrayAccess::buffer(x);
+  ArrayAccess::offset(a) = ArrayAccess::offset(x) + extra_offset;
+  ArrayAccess::layout(a) = std::move(layout);
+  ArrayAccess::dtype(a) = x.dtype();
+  return a;
+}
+
 // The frame of an array with x's hidden axes and these visible ones.
 inline Frame with_visible(const Frame& x, const Dims& visible) {
   Frame frame;

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "nax/backend/cpu/rows.hpp"
+
+// Reading and writing at places that an index array names.
+//
+// All is one loop over the selected values. At each position stand a value, an index, and a place in the
+// data: that of the position's own coordinates plus index * scale. Axes that an operand has not are strides
+// of 0, so that rows, single elements, batched indices and batched data are the same loop with other strides.
+// Where no index takes part (a slice), it is one 0 with strides of 0.
+namespace nax::cpu {
+
+// An index that names no place: reads give 0 there, writes do nothing.
+inline constexpr std::int64_t dropped_index = INT64_MIN;
+
+struct SelectLoop {
+  Dims shape;
+  Operand operands[3];  // values, data, indices
+  std::int64_t scale = 0;
+
+  Operand& values() { return operands[0]; }
+  Operand& data() { return operands[1]; }
+  Operand& indices() { return operands[2]; }
+};
+
+namespace detail {
+
+template <class Unit>
+void gather_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end) {
+  Unit* to = reinterpret_cast<Unit*>(loop.operands[0].data);
+  const Unit* from = reinterpret_cast<const Unit*>(loop.operands[1].data);
+  const auto* indices = reinterpret_cast<const std::int64_t*>(loop.operands[2].data);
+  const bool any = !loop.shape.empty();
+  const std::size_t inner = loop.shape.size() - 1;
+  const std::int64_t ts = any ? loop.operands[0].strides[inner] : 1,
+                     fs = any ? loop.operands[1].strides[inner] : 1,
+                     is = any ? loop.operands[2].strides[inner] : 0, scale = loop.scale;
+  for_each_row<3>(loop.shape, loop.operands, begin, end, [&](const std::int64_t* at, std::int64_t n) {
+    Unit* out = to + at[0];
+    const Unit* in = from + at[1];
+    const std::int64_t* index = indices + at[2];
+    if (is == 0) {
+      if (*index == dropped_index) {
+        for (std::int64_t i = 0; i < n; ++i) out[i * ts] = Unit{};
+      } else {
+        copy_run<Unit>(in + *index * scale, fs, out, ts, n);
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t j = index[i * is];
+      out[i * ts] = j == dropped_index ? Unit{} : in[i * fs + j * scale];
+    }
+  });
+}
+
+// Rounds of one write each, in the order of the loop: of several writes to one place the last stays.
+struct SetElement {
+  template <class Unit>
+  static void run(Unit& to, const Unit& from) {
+    to = from;
+  }
+};
+struct AddElement {
+  template <class To, class From>
+  static void run(To& to, const From& from) {
+    if constexpr (std::is_same_v<To, bool>)
+      to = to || from;
+    else
+      to = static_cast<To>(to + static_cast<To>(from));
+  }
+};
+
+template <class Write, class To, class From>
+void scatter_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end) {
+  const From* from = reinterpret_cast<const From*>(loop.operands[0].data);
+  To* to = reinterpret_cast<To*>(loop.operands[1].data);
+  const auto* indices = reinterpret_cast<const std::int64_t*>(loop.operands[2].data);
+  const bool any = !loop.shape.empty();
+  const std::size_t inner = loop.shape.size() - 1;
+  const std::int64_t fs = any ? loop.operands[0].strides[inner] : 1,
+                     ts = any ? loop.operands[1].strides[inner] : 1,
+                     is = any ? loop.operands[2].strides[inner] : 0, scale = loop.scale;
+  for_each_row<3>(loop.shape, loop.operands, begin, end, [&](const std::int64_t* at, std::int64_t n) {
+    const From* in = from + at[0];
+    To* out = to + at[1];
+    const std::int64_t* index = indices + at[2];
+    if (is == 0) {
+      if (*index == dropped_index) return;
+      out += *index * scale;
+      if (fs == 1 && ts == 1)
+        for (std::int64_t i = 0; i < n; ++i) Write::run(out[i], in[i]);
+      else
+        for (std::int64_t i = 0; i < n; ++i) Write::run(out[i * ts], in[i * fs]);
+      return;
+    }
+    for (std::int64_t i = 0; i < n; ++i)
+      if (const std::int64_t j = index[i * is]; j != dropped_index)
+        Write::run(out[i * ts + j * scale], in[i * fs]);
+  });
+}
+
+using SelectRange = void (*)(const SelectLoop&, std::int64_t begin, std::int64_t end);
+
+inline SelectRange gatherer(std::size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return gather_range<Unit8>;
+    case 2:
+      return gather_range<Unit16>;
+    case 4:
+      return gather_range<Unit32>;
+    case 8:
+      return gather_range<Unit64>;
+    default:
+      return gather_range<Unit128>;
+  }
+}
+inline SelectRange setter(std::size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return scatter_range<SetElement, Unit8, Unit8>;
+    case 2:
+      return scatter_range<SetElement, Unit16, Unit16>;
+    case 4:
+      return scatter_range<SetElement, Unit32, Unit32>;
+    case 8:
+      return scatter_range<SetElement, Unit64, Unit64>;
+    default:
+      return scatter_range<SetElement, Unit128, Unit128>;
+  }
+}
+
+inline std::int64_t loop_size(const SelectLoop& loop) {
+  std::int64_t n = 1;
+  for (std::int64_t d : loop.shape) n *= d;
+  return n;
+}
+
+}  // namespace detail
+
+// values = data at the indices.
+inline void gather(SelectLoop loop, std::size_t bytes) {
+  const std::int64_t n = detail::loop_size(loop);
+  if (n == 0) return;
+  detail::collapse(loop.shape, loop.operands, 3);
+  const detail::SelectRange run = detail::gatherer(bytes);
+  parallel_for(n, std::int64_t{1} << 14,
+               [&](std::int64_t begin, std::int64_t end) { run(loop, begin, end); });
+}
+
+// data at the indices = values, or += values. Two positions of the loop may name one place, but only if they
+// agree in every coordinate by which the data moves; so threads share such an axis out among them.
+inline void scatter(SelectLoop loop, detail::SelectRange run) {
+  const std::int64_t n = detail::loop_size(loop);
+  if (n == 0) return;
+  detail::collapse(loop.shape, loop.operands, 3);
+  std::size_t widest = loop.shape.size();
+  for (std::size_t axis = 0; axis < loop.shape.size(); ++axis)
+    if (loop.data().strides[axis] != 0 &&
+        (widest == loop.shape.size() || loop.shape[axis] > loop.shape[widest]))
+      widest = axis;
+  constexpr std::int64_t grain = std::int64_t{1} << 15;
+  if (n <= grain || widest == loop.shape.size() || available_threads() == 1) {
+    run(loop, 0, n);
+    return;
+  }
+  const std::int64_t extent = loop.shape[widest], each = n / extent;
+  parallel_for(extent, each >= grain ? 1 : grain / each, [&](std::int64_t begin, std::int64_t end) {
+    SelectLoop part = loop;
+    part.shape[widest] = end - begin;
+    for (int o = 0; o < 3; ++o)
+      part.operands[o].data += begin * part.operands[o].strides[widest] *
+                               static_cast<std::int64_t>(dtype_size(part.operands[o].stored));
+    run(part, 0, each * (end - begin));
+  });
+}
+inline void scatter_set(SelectLoop loop, std::size_t bytes) {
+  scatter(std::move(loop), detail::setter(bytes));
+}
+template <class To, class From>
+void scatter_add(SelectLoop loop) {
+  scatter(std::move(loop), detail::scatter_range<detail::AddElement, To, From>);
+}
+
+}  // namespace nax::cpu

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+
+#include "nax/core/error.hpp"
+#include "nax/core/none.hpp"
+
+// What stands between the parentheses of a(...) beside integers and arrays.
+namespace nax {
+
+// `_`: a whole axis, or an open end of a slice.
+struct Underscore {};
+inline constexpr Underscore _{};
+
+// An axis of extent 1 that the array has not.
+struct NewAxis {};
+inline constexpr NewAxis newaxis{};
+
+// As many whole axes as are left.
+struct Ellipsis {};
+inline constexpr Ellipsis ellipsis{};
+
+// An end of a slice: an integer, or `_` or `none` for the array's own.
+struct SliceBound {
+  std::int64_t value = 0;
+  bool open = true;
+  constexpr SliceBound() = default;
+  constexpr SliceBound(Underscore) {}
+  constexpr SliceBound(None) {}
+  template <std::integral I>
+  constexpr SliceBound(I i) : value(static_cast<std::int64_t>(i)), open(false) {}
+};
+
+struct Slice {
+  SliceBound start, stop, step;
+};
+
+// Python's slice: from start up to but without stop; negative ends count from the back.
+constexpr Slice slice(SliceBound stop) { return {{}, stop, {}}; }
+constexpr Slice slice(SliceBound start, SliceBound stop, SliceBound step = {}) { return {start, stop, step}; }
+
+namespace detail {
+
+struct SliceRange {
+  std::int64_t start, step, count;
+};
+
+// The positions that a slice takes on an axis, as Python's slice.indices has them.
+inline SliceRange resolve(const Slice& s, std::int64_t extent) {
+  const std::int64_t step = s.step.open ? 1 : s.step.value;
+  if (step == 0) throw ValueError("index: slice step cannot be zero");
+  const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+  const auto clamp = [&](const SliceBound& bound, std::int64_t otherwise) {
+    if (bound.open) return otherwise;
+    const std::int64_t i = bound.value < 0 ? bound.value + extent : bound.value;
+    return i < low ? low : i > high ? high : i;
+  };
+  const std::int64_t start = clamp(s.start, step > 0 ? low : high),
+                     stop = clamp(s.stop, step > 0 ? high : low);
+  std::int64_t count = 0;
+  if (step > 0 && stop > start) count = (stop - start - 1) / step + 1;
+  if (step < 0 && stop < start) count = (start - stop - 1) / -step + 1;
+  return {start, step, count};
+}
+
+[[noreturn, gnu::cold]] inline void throw_index(const char* function, std::int64_t index, int axis,
+                                                std::int64_t extent) {
+  throw IndexError(std::string(function) + ": index " + std::to_string(index) +
+                   " is out of bounds for axis " + std::to_string(axis) + " with size " +
+                   std::to_string(extent));
+}
+inline std::int64_t resolve(const char* function, std::int64_t index, int axis, std::int64_t extent) {
+  if (index < -extent || index >= extent) throw_index(function, index, axis, extent);
+  return index < 0 ? index + extent : index;
+}
+[[noreturn, gnu::cold]] inline void throw_too_many(int ndim, int given) {
+  throw IndexError("index: too many indices for array: array is " + std::to_string(ndim) +
+                   "-dimensional, but " + std::to_string(given) + " were indexed");
+}
+
+}  // namespace detail
+}  // namespace nax
