@@ -71,4 +71,13 @@ inline void check_not_empty(const char* function, const std::vector<bool>& marks
                      " which has no identity");
 }
 
+// An operand as an array of element type R.
+template <class R, ArrayLike X>
+Array<R> as_type(const X& x) {
+  if constexpr (std::is_same_v<typename X::value_type, R>)
+    return materialise(x);
+  else
+    return x.template astype<R>();
+}
+
 }  // namespace nax::detail

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "nax/backend/cpu/softmax.hpp"
+#include "nax/numpy/copy.hpp"
+#include "nax/numpy/max_min.hpp"
+#include "nax/rules/exponential.hpp"
+
+namespace nax {
+
+// SciPy's order: weights `b` of the exponentials.
+template <class T>
+struct LogsumexpOptions {
+  Axis axis = {};
+  std::optional<Array<T>> b = {};
+  bool keepdims = false;
+};
+
+namespace detail {
+
+// x in the type its kernels compute in, row-major.
+template <class T>
+Array<lane_t<T>> lane_rows(const Array<T>& x) {
+  using Lane = lane_t<T>;
+  const ArrayBase rows = contiguous(x);
+  if constexpr (std::is_same_v<Lane, T>) {
+    return Array<T>(rows);
+  } else {
+    Array<Lane> wide(allocate(dtype_of<Lane>, layout_of(rows)));
+    cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
+    return wide;
+  }
+}
+
+// Are the marked axes the last ones? Then the rest counts the rows.
+inline bool marks_suffix(const std::vector<bool>& marks) {
+  for (std::size_t i = 1; i < marks.size(); ++i)
+    if (marks[i - 1] && !marks[i]) return false;
+  return true;
+}
+
+// -inf becomes 0, so that exp(-inf - shift) is 0 and not NaN.
+template <class T>
+Array<T> finite_shift(const Array<T>& m) {
+  const Array<T> zero(T(0));
+  return evaluate(make_selection<rules::where>(make_expr<rules::isfinite>(m), m, zero));
+}
+
+template <class T>
+Array<T> logsumexp_value(const Array<T>& x, const std::vector<bool>& visible, bool keep) {
+  using Lane = lane_t<T>;
+  if constexpr (!std::is_same_v<Lane, T>) {
+    return from_accumulator<T, Lane>(contiguous(logsumexp_value(lane_rows(x), visible, keep)));
+  } else {
+    const Frame frame = layout_of(x);
+    const std::vector<bool> marks = over_frame(visible, frame);
+    if constexpr (simd::has_packet<T>) {
+      if (marks_suffix(visible) && layout_of(x).is_contiguous()) {
+        Array<T> result(allocate(dtype_of<T>, reduced_frame(frame, marks, keep)));
+        cpu::softmax_rows(cpu::Softmax::logsumexp, elements<const T>(x), elements<T>(result), layout_of(result).size(),
+                          marked_count(visible, frame));
+        return result;
+      }
+    }
+    const Array<T> m = finite_shift(Array<T>(reduce_over<cpu::reduce_op::Max<T>>(x, marks, true)));
+    const auto shifted = make_expr<rules::exp>(make_expr<rules::subtract>(x, m));
+    const Array<T> total(reduce_over<cpu::reduce_op::Sum<T>>(shifted, marks, true));
+    const Array<T> result = evaluate(make_expr<rules::add>(make_expr<rules::log>(total), m));
+    return keep ? result : Array<T>(view(result, Layout::contiguous(reduced_frame(frame, marks, false))));
+  }
+}
+
+template <class T>
+Array<T> logsumexp_over(const Array<T>& x, const std::vector<bool>& visible, bool keep) {
+  Array<T> result = logsumexp_value(Array<T>(constant(x)), visible, keep);
+  if (serial_of(x) == 0) return result;
+  const Frame frame = layout_of(x);
+  const std::vector<bool> marks = over_frame(visible, frame);
+  // exp(x - y), y the result: the softmax. A row of -inf has none, and its gradient is 0.
+  const auto weights = [=](const Array<T>& y) {
+    const Array<T> zero(T(0)), lowest(-std::numeric_limits<lane_t<T>>::infinity());
+    const Array<T> shift = evaluate(make_selection<rules::where>(make_expr<rules::equal>(y, lowest), zero, y));
+    return make_expr<rules::exp>(make_expr<rules::subtract>(x, unreduce(shift, frame, marks, keep)));
+  };
+  const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
+    return evaluate(make_expr<rules::multiply>(unreduce(g, frame, marks, keep), weights(y)));
+  };
+  const auto push = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
+    return sum_over<T>(make_expr<rules::multiply>(t, weights(y)), visible, keep, 1);
+  };
+  return record_with_result(std::move(result), wrt(x, pull, push));
+}
+
+}  // namespace detail
+
+// log(sum(exp(x))) without overflow: -inf for a row of -inf, or of no elements. Integers are computed as float.
+template <detail::ArrayLike X>
+auto logsumexp(const X& x_, const LogsumexpOptions<inexact_t<typename X::value_type>>& options = {}) {
+  using T = inexact_t<typename X::value_type>;
+  static_assert(!is_complex_v<T>, "logsumexp: complex numbers are not supported");
+  const Array<T> x = detail::as_type<T>(x_);
+  detail::check_reducible("logsumexp", x);
+  if (!options.b)
+    return detail::logsumexp_over(x, detail::marked_axes("logsumexp", options.axis, x.ndim()), options.keepdims);
+  // Weights: elements of weight 0 take no part in the shift.
+  const Array<T> zero(T(0)), lowest(-std::numeric_limits<detail::lane_t<T>>::infinity());
+  const Array<T> taken = detail::evaluate(
+      detail::make_selection<rules::where>(detail::make_expr<rules::not_equal>(*options.b, zero), x, lowest));
+  const Array<T> m = detail::finite_shift(max(Array<T>(detail::constant(taken)), {.axis = options.axis, .keepdims = true}));
+  const auto weighted = detail::make_expr<rules::multiply>(
+      *options.b, detail::make_expr<rules::exp>(detail::make_expr<rules::subtract>(taken, m)));
+  const Array<T> total = sum(weighted, {.axis = options.axis, .keepdims = options.keepdims});
+  const Array<T> shift = sum(m, {.axis = options.axis, .keepdims = options.keepdims});
+  return detail::evaluate(detail::make_expr<rules::add>(detail::make_expr<rules::log>(total), shift));
+}
+
+namespace special {
+using nax::logsumexp;
+}
+namespace nn {
+using nax::logsumexp;
+}
+
+}  // namespace nax
