@@ -2,9 +2,9 @@
 
 #include "nax/expr/expr.hpp"
 
-// How a function of the library meets its operands: arrays, expressions and numbers build an expression; a recorded
-// value (below) is computed at once, so that derivatives of derivatives pass over one operation at a time and the set
-// of expression types stays finite.
+// How a function of the library meets its operands: arrays, expressions and numbers build an expression; a
+// recorded value (below) is computed at once, so that derivatives of derivatives pass over one operation at a
+// time and the set of expression types stays finite.
 namespace nax {
 
 // A value of type V in a rule that runs on the tape. Rules see it as a number.
@@ -48,13 +48,27 @@ template <class X>
 concept Numeric = detail::Operand<X> || detail::is_recorded_v<X>;
 // At least one operand is nax's: what operators and functions of two operands ask for.
 template <class... X>
-concept AnyArray = (Numeric<X> && ...) && ((detail::ArrayLike<std::remove_cvref_t<X>> || detail::is_recorded_v<X>) || ...);
-// What named functions accept: numbers alone, too, which make a 0-d expression. (Not a half alone: it has the functions
-// of std through float.)
+concept AnyArray = (Numeric<X> && ...) &&
+                   ((detail::ArrayLike<std::remove_cvref_t<X>> || detail::is_recorded_v<X>) || ...);
+// What named functions accept: numbers alone, too, which make a 0-d expression. (Not a half alone: it has the
+// functions of std through float.)
 template <class... X>
-concept Function = AnyArray<X...> || ((std::is_arithmetic_v<std::remove_cvref_t<X>> || is_complex_v<std::remove_cvref_t<X>>) && ...);
+concept Function = AnyArray<X...> ||
+    ((std::is_arithmetic_v<std::remove_cvref_t<X>> || is_complex_v<std::remove_cvref_t<X>>)&&...);
 
 namespace detail {
+
+// The element type of an operand; of a number, what it has on its own.
+template <class X>
+struct OperandType {
+  using type = typename X::value_type;
+};
+template <Scalar S>
+struct OperandType<S> {
+  using type = default_type_t<S>;
+};
+template <class X>
+using operand_type_t = typename OperandType<std::remove_cvref_t<X>>::type;
 
 template <class Rule, Numeric... X>
 auto apply(X&&... x) {

@@ -12,71 +12,87 @@ struct FusedNode;
 template <class E>
 void record_fused(Array<typename E::value_type>& result, const E& e);
 
+// ---- the part that does not depend on the type of the expression
+
+// What the engine must know of an expression type.
+struct KernelTable {
+  cpu::ForwardKernel forward;
+  const DType* lanes;   // leaf by leaf: as the kernels read it
+  const DType* stored;  // leaf by leaf: as it is
+  int leaves;
+  DType result_lane;
+};
+inline constexpr int max_leaves = 12;
+
 inline cpu::Operand operand_over(const ArrayBase& a, const Frame& frame, DType lane) {
   return {raw_data(a), strides_over(layout_of(a), frame), a.dtype(), lane};
 }
 
-// Writes the values of `e` to `result`, whose frame is that of e.
-template <class E>
-void compute(const E& e, const ArrayBase& result) {
-  constexpr int count = Tree<E>::leaves;
-  const auto constants = constants_of(e);
-  if constexpr (count > 0) {
-    cpu::Operand operands[count + 1];
-    int l = 0;
-    for_each_leaf(e, [&](const ArrayBase& leaf) {
-      operands[l] = operand_over(leaf, e.frame, leaf_table<E>.lanes[l]);
-      ++l;
-    });
-    operands[count] = operand_over(result, e.frame, result_lane_of<E>);
-    cpu::map(forward_kernel<E>, constants.slots, e.frame.shape, operands, count);
-  } else {  // scalars only
-    cpu::Operand out = operand_over(result, e.frame, result_lane_of<E>);
-    cpu::map(forward_kernel<E>, constants.slots, e.frame.shape, &out, 0);
-  }
-}
-
-// The usual small or flat case: every leaf is an unbroken run over the whole frame, of the kernel's own type.
-template <class E>
-bool compute_flat(const E& e, const ArrayBase& result) {
-  constexpr int count = Tree<E>::leaves;
-  if (result_lane_of<E> != dtype_of<typename E::value_type>) return false;
-  const std::int64_t n = e.frame.size();
+// The usual small case: every leaf is an unbroken run over the whole frame, of the kernel's own type.
+inline bool compute_flat(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                         const Frame& frame, const ArrayBase& result) {
+  if (table.result_lane != result.dtype()) return false;
+  const std::int64_t n = frame.size();
   if (n > cpu::detail::parallel_grain) return false;
-  const void* in[count == 0 ? 1 : count];
-  bool flat = true;
-  int l = 0;
-  for_each_leaf(e, [&](const ArrayBase& leaf) {
-    flat = flat && leaf.dtype() == leaf_table<E>.lanes[l] && layout_of(leaf).shape == e.frame.shape &&
-           layout_of(leaf).is_contiguous();
-    if (flat) in[l] = raw_data(leaf);
-    ++l;
-  });
-  if (!flat) return false;
-  const auto constants = constants_of(e);
-  if (n > 0) forward_kernel<E>(constants.slots, in, raw_data(result), n);
+  const void* in[max_leaves];
+  for (int l = 0; l < table.leaves; ++l) {
+    const ArrayBase& leaf = *leaves[l];
+    if (table.stored[l] != table.lanes[l] || !(layout_of(leaf).shape == frame.shape) ||
+        !layout_of(leaf).is_contiguous())
+      return false;
+    in[l] = raw_data(leaf);
+  }
+  if (n > 0) table.forward(constants, in, raw_data(result), n);
   return true;
 }
 
+// Writes the values of an expression over `frame` to `result`.
+[[gnu::noinline]] inline void compute(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                                      const Frame& frame, const ArrayBase& result) {
+  if (compute_flat(table, constants, leaves, frame, result)) return;
+  cpu::Operand operands[max_leaves + 1];
+  for (int l = 0; l < table.leaves; ++l) operands[l] = operand_over(*leaves[l], frame, table.lanes[l]);
+  operands[table.leaves] = operand_over(result, frame, table.result_lane);
+  cpu::map(table.forward, constants, frame.shape, operands, table.leaves);
+}
+
+[[gnu::noinline]] inline bool any_recorded(const KernelTable& table, const ArrayBase* const* leaves) {
+  if (!recording.tape && !recording.caller) return false;
+  for (int l = 0; l < table.leaves; ++l)
+    if (dtype_kind(table.stored[l]) >= Kind::floating && is_recorded(*leaves[l])) return true;
+  return false;
+}
+
+// ---- the part that does
+
+template <class E>
+inline constexpr KernelTable kernel_table = {forward_kernel<E>, leaf_table<E>.lanes, leaf_table<E>.stored,
+                                             Tree<E>::leaves, result_lane_of<E>};
+
+template <class E>
+struct LeafPointers {
+  const ArrayBase* at[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves];
+  explicit LeafPointers(const E& e) {
+    int l = 0;
+    for_each_leaf(e, [&](const ArrayBase& leaf) { at[l++] = &leaf; });
+  }
+};
+
 template <class E>
 bool any_recorded(const E& e) {
-  if constexpr (!Carries<E>::value) {
+  if constexpr (Carries<E>::value)
+    return any_recorded(kernel_table<E>, LeafPointers<E>(e).at);
+  else
     return false;
-  } else {
-    bool recorded = false;
-    for_each_leaf(e, [&](const auto& leaf) {
-      if constexpr (is_inexact_v<typename std::remove_cvref_t<decltype(leaf)>::value_type>)
-        recorded = recorded || is_recorded(leaf);
-    });
-    return recorded;
-  }
 }
 
 template <class E>
 void compute_into(const E& e, Array<typename E::value_type>& result) {
-  if (!compute_flat(e, result)) compute(e, result);
+  const LeafPointers<E> leaves(e);
+  const auto constants = constants_of(e);
+  compute(kernel_table<E>, constants.slots, leaves.at, e.frame, result);
   if constexpr (Carries<E>::value) {
-    if (any_recorded(e)) record_fused(result, e);
+    if (any_recorded(kernel_table<E>, leaves.at)) record_fused(result, e);
   }
 }
 

@@ -93,6 +93,61 @@ auto push_tree(const Walk<RecordedLane, Expr<Rule, A...>, L, K>& walk, const Pac
   return total;
 }
 
+// ---- the part of the node that does not depend on the type of the expression
+
+inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
+  Frame frame = leaves[0].layout();
+  for (int l = 1; l < count; ++l) frame = broadcast(name, frame, leaves[l].layout());
+  return frame;
+}
+
+// What a leaf reads whose value no derivative needs.
+inline char* unread_leaf() {
+  alignas(16) static char bytes[16] = {};
+  return bytes;
+}
+
+// Half gradients are accumulated in float, then stored.
+inline ArrayBase to_stored(ArrayBase gradient, DType stored) {
+  if (gradient.dtype() == stored) return gradient;
+  ArrayBase result = allocate(stored, layout_of(gradient));
+  cpu::converter(gradient.dtype(), stored)(raw_data(gradient), 1, raw_data(result), 1, layout_of(result).size());
+  return result;
+}
+
+// One pass of the fused kernel: every wanted leaf gets its share of g.
+[[gnu::noinline]] inline void pull_leaves(const char* name, const KernelTable& table, cpu::PullKernel kernel,
+                                          const void* constants, const PackedArray* leaves, const ArrayBase& g,
+                                          Reverse& sweep) {
+  const int count = table.leaves;
+  const Frame own = frame_of_leaves(name, leaves, count);
+  const Frame all = broadcast(name, own, layout_of(g));
+  cpu::Operand operands[2 * max_leaves + 1];
+  std::int64_t sizes[max_leaves];
+  ArrayBase gradients[max_leaves];
+  for (int l = 0; l < count; ++l) {
+    const PackedArray& leaf = leaves[l];
+    const DType lane = table.lanes[l], stored = table.stored[l];
+    operands[l] = {leaf.buffer() ? leaf.data(stored) : unread_leaf(), Dims(all.shape.size(), 0), stored, lane};
+    if (leaf.buffer()) operands[l].strides = strides_over(leaf.layout(), all);
+    cpu::Operand& target = operands[count + 1 + l];
+    target = {nullptr, Dims(all.shape.size(), 0), lane, lane};
+    sizes[l] = 0;
+    if (dtype_kind(stored) < Kind::floating || !sweep.wants(leaf.serial())) continue;
+    gradients[l] = allocate(lane, gradient_frame(leaf.layout(), own, layout_of(g)));
+    target.data = raw_data(gradients[l]);
+    target.strides = strides_over(layout_of(gradients[l]), all);
+    sizes[l] = layout_of(gradients[l]).size();
+  }
+  operands[count] = operand_over(g, all, table.result_lane);
+  cpu::pull(kernel, constants, all.shape, operands, sizes, count);
+  for (int l = 0; l < count; ++l)
+    if (ArrayAccess::buffer(gradients[l]))
+      sweep.add(leaves[l].serial(), to_stored(std::move(gradients[l]), table.stored[l]));
+}
+
+// ---- the part that does
+
 template <class E>
 struct FusedNode final : ResultNode<typename E::value_type> {
   using T = typename E::value_type;
@@ -111,11 +166,7 @@ struct FusedNode final : ResultNode<typename E::value_type> {
   void drop() noexcept override {
     for (PackedArray& leaf : leaves) leaf.drop();
   }
-  Frame frame() const {
-    Frame frame = leaves[0].layout();
-    for (int l = 1; l < count; ++l) frame = broadcast(E::rule::name, frame, leaves[l].layout());
-    return frame;
-  }
+  Frame frame() const { return frame_of_leaves(E::rule::name, leaves, count); }
 
   struct RecordedSink {
     const FusedNode& node;
@@ -134,13 +185,19 @@ struct FusedNode final : ResultNode<typename E::value_type> {
   };
 
   void pull(const ArrayBase& g, Reverse& sweep) override {
-    if (recording.tape) {
+    if constexpr (std::is_same_v<E, Expr<rules::add, Array<T>, Array<T>>>) {
+      // Both shares are the cotangent itself.
+      const Frame own = frame();
+      RecordedSink sink{*this, own, sweep};
+      sink.template deposit<T, 0>(Recorded<T>(Array<T>(g)));
+      sink.template deposit<T, 1>(Recorded<T>(Array<T>(g)));
+    } else if (recording.tape) {
       const Root<RecordedLane, E> walk(RecordedSource{constants.slots, leaves}, 0);
       const Frame own = frame();
       RecordedSink sink{*this, own, sweep};
       walk.pull(Recorded<T>(Array<T>(g)), sink);
     } else {
-      pull_fused(g, sweep);
+      pull_leaves(E::rule::name, kernel_table<E>, pull_kernel<E>, constants.slots, leaves, g, sweep);
     }
   }
 
@@ -151,49 +208,6 @@ struct FusedNode final : ResultNode<typename E::value_type> {
     const Root<RecordedLane, E> walk(RecordedSource{constants.slots, leaves}, 0);
     if (auto tangent = push_tree(walk, leaves, sweep))
       sweep.put(self, broadcast_frame(tangent->array, broadcast("jvp", layout_of(tangent->array), frame())));
-  }
-
-  void pull_fused(const ArrayBase& g, Reverse& sweep) {
-    const Frame own = frame();
-    const Frame all = broadcast(E::rule::name, own, layout_of(g));
-    cpu::Operand operands[2 * count + 1];
-    std::int64_t sizes[count];
-    ArrayBase gradients[count];
-    for (int l = 0; l < count; ++l) {
-      const PackedArray& leaf = leaves[l];
-      const DType lane = leaf_table<E>.lanes[l];
-      const DType stored = stored_type(l);
-      operands[l] = {leaf.buffer() ? leaf.data(stored) : zeros(), Dims(all.shape.size(), 0), stored, lane};
-      if (leaf.buffer()) operands[l].strides = strides_over(leaf.layout(), all);
-      cpu::Operand& target = operands[count + 1 + l];
-      target = {nullptr, Dims(all.shape.size(), 0), lane, lane};
-      sizes[l] = 0;
-      if (!sweep.wants(leaf.serial())) continue;
-      gradients[l] = allocate(lane, gradient_frame(leaf.layout(), own, layout_of(g)));
-      target.data = raw_data(gradients[l]);
-      target.strides = strides_over(layout_of(gradients[l]), all);
-      sizes[l] = layout_of(gradients[l]).size();
-    }
-    operands[count] = operand_over(g, all, result_lane_of<E>);
-    cpu::pull(pull_kernel<E>, constants.slots, all.shape, operands, sizes, count);
-    for (int l = 0; l < count; ++l)
-      if (operands[count + 1 + l].data || sizes[l] > 0 || ArrayAccess::buffer(gradients[l]))
-        sweep.add(leaves[l].serial(), to_stored(std::move(gradients[l]), stored_type(l)));
-  }
-
- private:
-  static DType stored_type(int leaf) { return leaf_table<E>.stored[leaf]; }
-  // What a leaf reads whose value no derivative needs.
-  static char* zeros() {
-    alignas(16) static char bytes[16] = {};
-    return bytes;
-  }
-  // Half gradients are accumulated in float, then stored.
-  static ArrayBase to_stored(ArrayBase gradient, DType stored) {
-    if (gradient.dtype() == stored) return gradient;
-    ArrayBase result = allocate(stored, layout_of(gradient));
-    cpu::converter(gradient.dtype(), stored)(raw_data(gradient), 1, raw_data(result), 1, layout_of(result).size());
-    return result;
   }
 };
 

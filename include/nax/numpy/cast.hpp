@@ -1,0 +1,24 @@
+#pragma once
+
+#include "nax/expr/operators.hpp"
+#include "nax/rules/cast.hpp"
+
+// Conversion of element types.
+namespace nax {
+
+// x with elements of type To. Floats to integers truncate, numbers to bool ask whether they are not zero,
+// complex numbers to real ones keep the real part. Gradients are converted back.
+template <class To, class X>
+requires Function<X>
+auto astype(X&& x) { return detail::apply<rules::cast<To>>(std::forward<X>(x)); }
+
+template <class Element>
+template <class To>
+Array<To> Array<Element>::astype() const {
+  if constexpr (std::is_same_v<To, Element>)
+    return *this;
+  else
+    return detail::evaluate(detail::make_expr<rules::cast<To>>(*this));
+}
+
+}  // namespace nax

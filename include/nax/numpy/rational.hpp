@@ -1,0 +1,14 @@
+#pragma once
+
+#include "nax/expr/operators.hpp"
+#include "nax/rules/rational.hpp"
+
+// Common divisors and multiples of integers, never negative.
+namespace nax {
+
+// clang-format off
+template <class X, class Y> requires Function<X, Y> auto gcd(X&& x, Y&& y) { return detail::apply<rules::gcd>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires Function<X, Y> auto lcm(X&& x, Y&& y) { return detail::apply<rules::lcm>(std::forward<X>(x), std::forward<Y>(y)); }
+// clang-format on
+
+}  // namespace nax

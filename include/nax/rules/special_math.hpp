@@ -1,0 +1,105 @@
+#pragma once
+
+#include <limits>
+
+#include "nax/rules/math.hpp"
+
+// Special functions of single numbers, in double where a series is summed.
+namespace nax::rules::math {
+
+template <class T>
+T lgamma(T x) {
+#if defined(__GLIBC__) && !defined(__CUDA_ARCH__)
+  int sign;  // std::lgamma writes it to a global variable, which threads would race for
+  if constexpr (std::is_same_v<T, float>)
+    return ::lgammaf_r(x, &sign);
+  else
+    return ::lgamma_r(x, &sign);
+#else
+  return std::lgamma(x);
+#endif
+}
+
+// The logarithmic derivative of gamma: recurrence up to where the asymptotic series is exact; reflection
+// below 0.
+constexpr double digamma(double x) {
+  constexpr double pi = 3.14159265358979323846;
+  double sum = 0;
+  if (x <= 0) {
+    if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
+    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
+    sum = -pi / std::tan(pi * (x - std::floor(x)));
+    x = 1 - x;
+  }
+  for (; x < 12; x += 1) sum -= 1 / x;
+  const double z = 1 / (x * x);
+  const double series =
+      z * (1. / 12 -
+           z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
+  return sum + std::log(x) - 0.5 / x - series;
+}
+
+// The n-th derivative of digamma, for whole n: (-1)^(n+1) n! times Hurwitz's zeta of n + 1, by the formula of
+// Euler and Maclaurin. NaN far below 0.
+constexpr double polygamma(double n, double x) {
+  if (n == 0) return digamma(x);
+  if (!(n > 0) || n != std::floor(n) || x != x || x < -10000) return std::numeric_limits<double>::quiet_NaN();
+  if (x <= 0 && x == std::floor(x)) return std::numeric_limits<double>::infinity();
+  const double s = n + 1, most = 12 + s / 2;
+  double sum = 0;
+  for (; x < most; x += 1) sum += std::pow(x, -s);
+  if (x > std::numeric_limits<double>::max()) return std::fmod(n, 2) == 0 ? -0.0 : 0.0;
+  constexpr double bernoulli[] = {1. / 6,  -1. / 30,     1. / 42, -1. / 30,
+                                  5. / 66, -691. / 2730, 7. / 6,  -3617. / 510};
+  const double power = std::pow(x, -s);
+  sum += power * (x / (s - 1) + 0.5);
+  double factor = s / 2 * power / x;  // s (s + 1) ... / (2 k)! x^(-s - 2 k + 1)
+  for (int k = 0; k < 8; ++k) {
+    sum += bernoulli[k] * factor;
+    const double j = s + 2 * k + 1;
+    factor *= j * (j + 1) / ((2 * k + 3) * (2 * k + 4)) / (x * x);
+  }
+  const double size = std::exp(math::lgamma(s)) * sum;
+  return std::fmod(n, 2) == 0 ? -size : size;
+}
+
+// The same for each lane: what values and derivatives call.
+template <class V>
+constexpr V polygamma_at(V n, V x) {
+  using T = decltype(uniform(x));
+  return by_lanes([](T order, T lane) { return static_cast<T>(polygamma(order, lane)); }, n, x);
+}
+
+// The polynomials of Giles, "Approximating the erfinv function", for single precision.
+template <class V>
+constexpr V erfinv_single(V x) {
+  using std::abs, std::log1p, std::sqrt;
+  const V w = -log1p(-(x * x));
+  const V near = w - V(2.5f), far = sqrt(w) - V(3.0f);
+  constexpr float inner[] = {2.81022636e-08f,  3.43273939e-07f, -3.5233877e-06f,
+                             -4.39150654e-06f, 0.00021858087f,  -0.00125372503f,
+                             -0.00417768164f,  0.246640727f,    1.50140941f};
+  constexpr float outer[] = {-0.000200214257f, 0.000100950558f, 0.00134934322f,
+                             -0.00367342844f,  0.00573950773f,  -0.0076224613f,
+                             0.00943887047f,   1.00167406f,     2.83297682f};
+  V p(inner[0]), q(outer[0]);
+  for (int i = 1; i < 9; ++i) {
+    p = V(inner[i]) + p * near;
+    q = V(outer[i]) + q * far;
+  }
+  return select(abs(x) == V(1), x * V(std::numeric_limits<float>::infinity()), select(w < V(5), p, q) * x);
+}
+// For double: two steps of Halley's method from there.
+inline double erfinv_double(double x) {
+  const double a = std::abs(x);
+  if (!(a < 1)) return erfinv_single(x);  // infinities and NaN
+  double y = a > 0.9999999 ? std::sqrt(-std::log1p(-a)) : std::abs(erfinv_single(a));
+  for (int i = 0, steps = a > 0.9999999 ? 6 : 2; i < steps; ++i) {
+    const double error = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
+    const double step = error / (1.12837916709551257390 * std::exp(-y * y));
+    y -= step / (1 + y * step);
+  }
+  return std::copysign(y, x);
+}
+
+}  // namespace nax::rules::math
