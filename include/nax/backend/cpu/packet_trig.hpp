@@ -85,7 +85,7 @@ Packet<T> trigonometric(Packet<T> x, Fast fast, Slow slow) {
   const Mask<T> reducible = abs(x) <= Packet<T>(TrigConstants<T>::most);
   if (all(reducible)) [[likely]]
     return fast(x);
-  return select(reducible, fast(select(reducible, x, Packet<T>(0))), by_lanes(slow, x));
+  return select(reducible, fast(select(reducible, x, Packet<T>(0))), detail::by_lanes(slow, x));
 }
 
 }  // namespace detail
