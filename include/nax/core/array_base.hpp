@@ -70,7 +70,7 @@ inline char* raw_data(const ArrayBase& a) {
 }
 
 // A fresh row-major array over `frame`, elements not initialised.
-inline ArrayBase allocate(DType dtype, Frame frame) {
+[[gnu::noinline]] inline ArrayBase allocate(DType dtype, Frame frame) {
   ArrayBase a;
   const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);
   ArrayAccess::buffer(a) = BufferRef(Buffer::allocate(bytes));

@@ -35,7 +35,7 @@ struct alignas(64) Buffer {
     return reinterpret_cast<char*>(this) + header_bytes;
   }
 
-  static Buffer* allocate(std::size_t bytes) {
+  [[gnu::noinline]] static Buffer* allocate(std::size_t bytes) {
     void* block = HostAllocator().allocate(header_bytes + bytes);
     auto* buffer = new (block) Buffer;
     buffer->bytes = bytes;
@@ -48,7 +48,7 @@ struct alignas(64) Buffer {
     buffer->bytes = bytes;
     return buffer;
   }
-  static void destroy(Buffer* buffer) noexcept {
+  [[gnu::noinline]] static void destroy(Buffer* buffer) noexcept {
     const std::size_t bytes = header_bytes + (buffer->source ? 0 : buffer->bytes);
     delete buffer->source;
     buffer->~Buffer();

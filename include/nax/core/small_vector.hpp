@@ -96,7 +96,10 @@ class SmallVector {
     return true;
   }
   void reserve(std::size_t n) {
-    if (n <= capacity_) return;
+    if (n > capacity_) [[unlikely]]
+      grow(n);
+  }
+  [[gnu::noinline]] void grow(std::size_t n) {
     const std::size_t wanted = n > 2u * capacity_ ? n : 2u * capacity_;
     T* grown = new T[wanted];
     std::memcpy(static_cast<void*>(grown), data(), size_ * sizeof(T));
@@ -104,34 +107,42 @@ class SmallVector {
     heap_ = grown;
     capacity_ = static_cast<std::uint32_t>(wanted);
   }
+  // In place, the whole block moves at once: a copy of constant size is shorter than a loop.
   void copy_from(const SmallVector& other) {
+    if (capacity_ == N && other.capacity_ == N) {
+      std::memcpy(inline_, other.inline_, sizeof inline_);
+      size_ = other.size_;
+    } else {
+      copy_heap(other);
+    }
+  }
+  [[gnu::noinline]] void copy_heap(const SmallVector& other) {
     resize_for_overwrite(other.size_);
-    const T* from = other.data();
-    T* to = data();
-    for (std::size_t i = 0; i < size_; ++i) to[i] = from[i];
+    std::memcpy(static_cast<void*>(data()), other.data(), size_ * sizeof(T));
   }
   void take(SmallVector& other) {
     size_ = other.size_;
     capacity_ = other.capacity_;
-    if (capacity_ == N) {
-      for (std::size_t i = 0; i < size_; ++i) inline_[i] = other.inline_[i];
-    } else {
-      heap_ = other.heap_;
-      other.capacity_ = N;
-    }
+    std::memcpy(inline_, other.inline_, sizeof inline_);  // the elements, or the pointer to them
+    other.capacity_ = N;
     other.size_ = 0;
   }
   void release() {
-    if (capacity_ != N) delete[] heap_;
+    if (capacity_ != N) [[unlikely]]
+      release_heap();
+  }
+  [[gnu::noinline, gnu::cold]] void release_heap() {
+    delete[] heap_;
     capacity_ = N;
   }
 
   std::uint32_t size_ = 0;
   std::uint32_t capacity_ = N;
   union {
-    T inline_[N];
+    T inline_[N] = {};
     T* heap_;
   };
+  static_assert(sizeof(T*) <= sizeof(T) * N);
 };
 
 }  // namespace nax
