@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+// Threefry-2x32 with 20 rounds (Salmon et al., 2011): a counter of two words and a key of two words give two
+// words. Draw i of a key is the hash of the counter i, so that any part of a draw can be computed by itself.
+namespace nax::cpu {
+
+struct Words {
+  std::uint32_t first, second;
+};
+
+// A key or a counter as one number: the first word is the high one.
+constexpr Words words_of(std::uint64_t x) {
+  return {static_cast<std::uint32_t>(x >> 32), static_cast<std::uint32_t>(x)};
+}
+constexpr std::uint64_t word_pair(Words w) { return std::uint64_t{w.first} << 32 | w.second; }
+
+namespace detail {
+
+// Eight words in a register; the compiler splits it where the machine's registers are shorter.
+typedef std::uint32_t EightWords __attribute__((vector_size(32)));
+
+// V is one word or a vector of them, and all counters below are hashed at once. Two vectors keep the machine
+// busy.
+template <class V, int count>
+struct Threefry {
+  V x[count], y[count];
+
+  template <int rotation>
+  void mix() {
+    for (int i = 0; i < count; ++i) {
+      x[i] += y[i];
+      y[i] = (y[i] << rotation | y[i] >> (32 - rotation)) ^ x[i];
+    }
+  }
+  void add(std::uint32_t a, std::uint32_t b) {
+    for (int i = 0; i < count; ++i) x[i] += a, y[i] += b;
+  }
+  void even_rounds() { mix<13>(), mix<15>(), mix<26>(), mix<6>(); }
+  void odd_rounds() { mix<17>(), mix<29>(), mix<16>(), mix<24>(); }
+
+  void hash(std::uint64_t key) {
+    const auto [a, b] = words_of(key);
+    const std::uint32_t c = a ^ b ^ 0x1bd11bdau;
+    add(a, b);
+    even_rounds(), add(b, c + 1);
+    odd_rounds(), add(c, a + 2);
+    even_rounds(), add(a, b + 3);
+    odd_rounds(), add(b, c + 4);
+    even_rounds(), add(c, a + 5);
+  }
+};
+
+}  // namespace detail
+
+inline Words threefry(std::uint64_t key, std::uint64_t counter) {
+  const auto [high, low] = words_of(counter);
+  detail::Threefry<std::uint32_t, 1> one{{high}, {low}};
+  one.hash(key);
+  return {one.x[0], one.y[0]};
+}
+
+// f(x, y, done, count) for each block of 16 counters: the hashes of first + done, ... are (x[i], y[i]), i <
+// count. The count is a constant for all blocks but the last.
+template <class F>
+void for_each_block(std::uint64_t key, std::uint64_t first, std::int64_t n, F f) {
+  using V = detail::EightWords;
+  constexpr V steps = {0, 1, 2, 3, 4, 5, 6, 7};
+  for (std::int64_t done = 0; done < n; done += 16) {
+    const std::uint64_t at = first + static_cast<std::uint64_t>(done);
+    const auto [high, low] = words_of(at);
+    detail::Threefry<V, 2> block;
+    block.y[0] = steps + low;
+    block.y[1] = steps + (low + 8);
+    // A comparison is -1 where it holds: the carry into the high word.
+    block.x[0] = high - (V)(block.y[0] < low);
+    block.x[1] = high - (V)(block.y[1] < low);
+    block.hash(key);
+    std::uint32_t x[16], y[16];
+    std::memcpy(x, block.x, sizeof(x));
+    std::memcpy(y, block.y, sizeof(y));
+    if (n - done >= 16)
+      f(x, y, done, std::integral_constant<int, 16>());
+    else
+      f(x, y, done, static_cast<int>(n - done));
+  }
+}
+
+// Draws first, first + 1, ... of a key, of 32 and of 64 bits.
+inline void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint32_t* out) {
+  for_each_block(key, first, n,
+                 [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
+                   for (int i = 0; i < count; ++i) out[at + i] = x[i] ^ y[i];
+                 });
+}
+inline void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
+  for_each_block(key, first, n,
+                 [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
+                   for (int i = 0; i < count; ++i) out[at + i] = word_pair({x[i], y[i]});
+                 });
+}
+
+}  // namespace nax::cpu

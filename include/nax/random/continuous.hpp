@@ -1,0 +1,171 @@
+#pragma once
+
+#include "nax/backend/cpu/packet.hpp"
+#include "nax/random/uniform.hpp"
+#include "nax/rules/giles.hpp"
+
+// Distributions that are a function of one uniform draw.
+namespace nax::random {
+namespace detail {
+
+// A draw from [low, high), then Quantile::value of each number, in packets.
+template <class T, class Quantile>
+struct FillQuantile {
+  FillUniform<T> uniform;
+  Quantile quantile = {};
+
+  void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, T* out) const {
+    using C = compute_t<T>;
+    using P = simd::Packet<C>;
+    constexpr std::int64_t block = 256;
+    alignas(64) C u[block];
+    for (std::int64_t done = 0; done < n; done += block) {
+      const std::int64_t count = n - done < block ? n - done : block;
+      uniform(key, first + static_cast<std::uint64_t>(done), count, u);
+      for (std::int64_t i = count; i % P::size != 0; ++i) u[i] = C(0.5);
+      for (std::int64_t i = 0; i < count; i += P::size)
+        quantile.template value<T>(P::load(u + i)).store(u + i);
+      for (std::int64_t i = 0; i < count; ++i) out[done + i] = static_cast<T>(u[i]);
+    }
+  }
+};
+
+template <class T>
+inline constexpr compute_t<T> smallest_normal =
+    static_cast<compute_t<T>>(std::numeric_limits<compute_t<T>>::min());
+template <>
+inline constexpr float smallest_normal<half> = 0x1p-14f;
+
+// -1 and 1 without their ends: the largest number below 1 has a mantissa of ones.
+template <class T>
+inline constexpr compute_t<T> spacing_below_one = std::numeric_limits<compute_t<T>>::epsilon() / 2;
+template <>
+inline constexpr float spacing_below_one<half> = 0x1p-11f;
+template <>
+inline constexpr float spacing_below_one<bfloat16> = 0x1p-8f;
+
+template <class T, class Quantile>
+Array<T> draw_quantile(const char* function, const Key& key, const Shape& shape, compute_t<T> low,
+                       compute_t<T> high, Quantile quantile = {}) {
+  return draw<T>(function, key, shape, FillQuantile<T, Quantile>{{low, high}, quantile});
+}
+
+// Rounds to T what is computed in float.
+template <class T, class V>
+V rounded(V x) {
+  if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
+    alignas(64) float lanes[V::size];
+    x.store(lanes);
+    for (float& lane : lanes) lane = static_cast<T>(lane);
+    return V::load(lanes);
+  } else {
+    return x;
+  }
+}
+
+struct NormalQuantile {
+  template <class T, class V>
+  static V value(V u) {
+    return V(static_cast<compute_t<T>>(T(1.41421356237309504880))) *
+           rounded<T>(rules::detail::giles_erfinv<compute_t<T>>(u));
+  }
+};
+struct GumbelQuantile {
+  template <class T, class V>
+  static V value(V u) {
+    return -log(-log(u));
+  }
+};
+struct ExponentialQuantile {
+  template <class T, class V>
+  static V value(V u) {
+    return -log1p(-u);
+  }
+};
+struct LaplaceQuantile {
+  template <class T, class V>
+  static V value(V u) {
+    const V size = log1p(-abs(u));
+    return select(u < V(0), -size, select(u > V(0), size, u));
+  }
+};
+struct LogisticQuantile {
+  template <class T, class V>
+  static V value(V u) {
+    return log(u) - log1p(-u);
+  }
+};
+struct CauchyQuantile {
+  template <class T, class V>
+  static V value(V u) {
+    return tan(V(3.14159265358979323846) * (u - V(0.5)));
+  }
+};
+
+}  // namespace detail
+
+// Mean 0, standard deviation 1.
+template <class T = float>
+requires is_floating_v<T> Array<T> normal(const Key& key, const Shape& shape = {}) {
+  return detail::draw_quantile<T>("normal", key, shape, detail::spacing_below_one<T> - 1, 1,
+                                  detail::NormalQuantile{});
+}
+
+// -log(-log u).
+template <class T = float>
+requires is_floating_v<T> Array<T> gumbel(const Key& key, const Shape& shape = {}) {
+  return detail::draw_quantile<T>("gumbel", key, shape, detail::smallest_normal<T>, 1,
+                                  detail::GumbelQuantile{});
+}
+
+// Rate 1.
+template <class T = float>
+requires is_floating_v<T> Array<T> exponential(const Key& key, const Shape& shape = {}) {
+  return detail::draw_quantile<T>("exponential", key, shape, 0, 1, detail::ExponentialQuantile{});
+}
+
+// Location 0, scale 1.
+template <class T = float>
+requires is_floating_v<T> Array<T> laplace(const Key& key, const Shape& shape = {}) {
+  return detail::draw_quantile<T>("laplace", key, shape, detail::spacing_below_one<T> - 1, 1,
+                                  detail::LaplaceQuantile{});
+}
+template <class T = float>
+requires is_floating_v<T> Array<T> logistic(const Key& key, const Shape& shape = {}) {
+  return detail::draw_quantile<T>("logistic", key, shape, detail::smallest_normal<T>, 1,
+                                  detail::LogisticQuantile{});
+}
+template <class T = float>
+requires is_floating_v<T> Array<T> cauchy(const Key& key, const Shape& shape = {}) {
+  return detail::draw_quantile<T>("cauchy", key, shape, 2 * detail::spacing_below_one<T>, 1,
+                                  detail::CauchyQuantile{});
+}
+
+namespace detail {
+template <class T>
+struct ClippedNormalQuantile {
+  compute_t<T> low, high;
+  template <class, class V>
+  V value(V u) const {
+    const V x = NormalQuantile::value<T>(u);
+    return select(x < V(low), V(low), select(x > V(high), V(high), x));
+  }
+};
+}  // namespace detail
+
+// Normal, of the numbers strictly between lower and upper. For float and double.
+template <class T = float>
+requires(std::is_same_v<T, float> ||
+         std::is_same_v<T, double>) Array<T> truncated_normal(const Key& key, double lower, double upper,
+                                                              const Shape& shape = {}) {
+  const T low = static_cast<T>(lower), high = static_cast<T>(upper), sqrt2 = T(1.41421356237309504880);
+  if (!(low < high))
+    throw ValueError("truncated_normal: lower must be below upper, got " + std::to_string(lower) + " and " +
+                     std::to_string(upper));
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  return detail::draw_quantile<T>(
+      "truncated_normal", key, shape, std::erf(low / sqrt2), std::erf(high / sqrt2),
+      detail::ClippedNormalQuantile<T>{std::nextafter(low, infinity), std::nextafter(high, -infinity)});
+}
+
+}  // namespace nax::random

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <utility>
+
+#include "nax/random/uniform.hpp"
+
+namespace nax::random {
+namespace detail {
+
+// Integers are made from two draws of as many bits as they have, so that the bias of the remainder is small.
+template <class U>
+struct Range {
+  U span, multiplier;  // 2^bits modulo the span; a span of 0 stands for all of the type
+
+  explicit Range(U s) : span(s), multiplier(remainder(U(1) << (sizeof(U) * 4))) {
+    multiplier = remainder(multiplier * multiplier);
+  }
+  U remainder(U x) const { return span == 0 ? x : x % span; }
+  U offset(U higher, U lower) const { return remainder(remainder(higher) * multiplier + remainder(lower)); }
+};
+
+// How many numbers the range has: 1 where it is empty, and `maxval` may be one past what the type holds.
+template <class T, class A, class B>
+std::make_unsigned_t<T> span_of(A minval, B maxval, T& low) {
+  using U = std::make_unsigned_t<T>;
+  constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+  low = std::cmp_less(minval, least) ? least : std::cmp_greater(minval, most) ? most : static_cast<T>(minval);
+  const bool beyond = std::cmp_greater(maxval, most);
+  const T high = std::cmp_less(maxval, least) ? least : beyond ? most : static_cast<T>(maxval);
+  if (high <= low) return 1;
+  return static_cast<U>(static_cast<U>(high) - static_cast<U>(low) + (beyond ? 1 : 0));
+}
+
+template <class T, class S>
+struct FillIntegers {
+  using U = std::make_unsigned_t<S>;
+  S low;
+  Range<U> range;
+
+  void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, T* out) const {
+    const std::uint64_t k1 = cpu::word_pair(cpu::threefry(key, 0)),
+                        k2 = cpu::word_pair(cpu::threefry(key, 1));
+    constexpr std::int64_t block = 256;
+    U higher[block], lower[block];
+    for (std::int64_t done = 0; done < n; done += block) {
+      const std::int64_t count = n - done < block ? n - done : block;
+      fill_bits(k1, first + static_cast<std::uint64_t>(done), count, higher);
+      fill_bits(k2, first + static_cast<std::uint64_t>(done), count, lower);
+      for (std::int64_t i = 0; i < count; ++i)
+        out[done + i] = static_cast<T>(static_cast<U>(low) + range.offset(higher[i], lower[i]));
+    }
+  }
+};
+
+// Types of 8 and 16 bits are drawn as int32.
+template <class T>
+using sampled_t = std::conditional_t<sizeof(T) < 4, std::int32_t, T>;
+
+}  // namespace detail
+
+// Integers in [minval, maxval); minval where that is empty.
+template <class T = std::int32_t, std::integral A, std::integral B>
+requires is_integer_v<T> Array<T> randint(const Key& key, const Shape& shape, A minval, B maxval) {
+  using S = detail::sampled_t<T>;
+  S low;
+  std::make_unsigned_t<S> span;
+  if constexpr (sizeof(T) < 4) {
+    T least;
+    span = static_cast<std::make_unsigned_t<S>>(detail::span_of<T>(minval, maxval, least));
+    low = least;
+    if (span == 0) span = std::uint32_t{1} << (sizeof(T) * 8);  // all of the type
+  } else {
+    span = detail::span_of<T>(minval, maxval, low);
+  }
+  return detail::draw<T>("randint", key, shape,
+                         detail::FillIntegers<T, S>{low, detail::Range<std::make_unsigned_t<S>>(span)});
+}
+
+// With bounds that broadcast to the shape.
+template <class T = std::int32_t, class B>
+requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(const Key& key,
+                                                                                const Shape& shape,
+                                                                                const Array<B>& minval,
+                                                                                const Array<B>& maxval) {
+  using namespace nax::detail;
+  using U = std::make_unsigned_t<T>;
+  const auto [k1, k2] = split(key);
+  Array<U> higher = bits<U>(k1, shape), lower = bits<U>(k2, shape);
+  const Frame frame =
+      broadcast("randint", layout_of(higher), broadcast("randint", layout_of(minval), layout_of(maxval)));
+  if (frame.visible_shape() != shape)
+    throw ShapeError("randint: the bounds do not broadcast to the shape: " + to_string(minval.shape()) +
+                     " and " + to_string(maxval.shape()) + " for " + to_string(shape));
+  const ArrayBase a = copy_over(minval, frame), b = copy_over(maxval, frame), h = copy_over(higher, frame),
+                  l = copy_over(lower, frame);
+  Array<T> result(allocate(dtype_of<T>, frame));
+  for (std::int64_t i = 0; i < frame.size(); ++i) {
+    T low;
+    const detail::Range<U> range(detail::span_of<T>(elements<B>(a)[i], elements<B>(b)[i], low));
+    elements<T>(result)[i] =
+        static_cast<T>(static_cast<U>(low) + range.offset(elements<U>(h)[i], elements<U>(l)[i]));
+  }
+  return result;
+}
+
+namespace detail {
+template <class T>
+struct FillBernoulli {
+  T p;
+  void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, bool* out) const {
+    using C = compute_t<T>;
+    const C limit = p;
+    cpu::for_each_block(key, first, n,
+                        [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
+                          for (int i = 0; i < count; ++i) out[at + i] = C(unit<T>(x[i], y[i])) < limit;
+                        });
+  }
+};
+}  // namespace detail
+
+// True with probability p.
+inline Array<bool> bernoulli(const Key& key, double p = 0.5, const Shape& shape = {}) {
+  return detail::draw<bool>("bernoulli", key, shape, detail::FillBernoulli<float>{static_cast<float>(p)});
+}
+template <class T>
+requires is_floating_v<T> Array<bool> bernoulli(const Key& key, const Array<T>& p, const Shape& shape) {
+  using namespace nax::detail;
+  const Array<T> u = uniform<T>(key, shape);
+  const Frame frame = broadcast("bernoulli", layout_of(u), layout_of(p));
+  if (frame.visible_shape() != shape)
+    throw ShapeError("bernoulli: p of shape " + to_string(p.shape()) + " does not broadcast to the shape " +
+                     to_string(shape));
+  return evaluate(make_expr<rules::less>(u, p));
+}
+template <class T>
+requires is_floating_v<T> Array<bool> bernoulli(const Key& key, const Array<T>& p) {
+  return bernoulli(key, p, p.shape());
+}
+
+// 1 or -1, each with probability 1/2.
+template <class T = std::int32_t>
+Array<T> rademacher(const Key& key, const Shape& shape = {}) {
+  return detail::draw<T>(
+      "rademacher", key, shape, [](std::uint64_t k, std::uint64_t first, std::int64_t n, T* out) {
+        cpu::for_each_block(k, first, n,
+                            [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
+                              for (int i = 0; i < count; ++i)
+                                out[at + i] = detail::unit<float>(x[i], y[i]) < 0.5f ? T(1) : T(-1);
+                            });
+      });
+}
+
+}  // namespace nax::random

@@ -1,0 +1,205 @@
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "nax/backend/cpu/threefry.hpp"
+#include "nax/numpy/copy.hpp"
+#include "nax/tape/levels.hpp"
+#include "nax/tree/traits.hpp"
+
+// Keys of the counter-based generator: JAX's, bit for bit. A key is a value; drawing does not change it, so
+// each use wants a key of its own, from split or fold_in.
+namespace nax::random {
+
+// A key, or an array of keys: `keys(i)`, `for (auto key : keys)`, `vmap(f)(keys)`. The two words of a key are
+// one element of 64 bits, so that the axes of keys are the axes of this array, those of vmap included.
+class Key {
+ public:
+  Key() = default;
+  explicit Key(Array<std::uint64_t> words) : words_(std::move(words)) {}
+
+  Shape shape() const { return words_.shape(); }
+  std::int64_t shape(std::int64_t axis) const { return words_.shape(axis); }
+  int ndim() const { return words_.ndim(); }
+  std::int64_t size() const { return words_.size(); }
+  const Array<std::uint64_t>& words() const { return words_; }
+
+  // Row i of the first axis; negative ones count from the end. Throws IndexError.
+  Key operator[](std::int64_t i) const {
+    Layout layout = nax::detail::layout_of(words_);
+    if (ndim() == 0) throw IndexError("key: too many indices: a single key has no axes");
+    const std::int64_t n = shape(0);
+    if (i < -n || i >= n)
+      throw IndexError("key: index " + std::to_string(i) + " is out of bounds for axis 0 with size " +
+                       std::to_string(n));
+    const std::size_t axis = layout.levels.size();
+    const std::int64_t offset = (i < 0 ? i + n : i) * layout.strides[axis];
+    layout.shape.erase(axis);
+    layout.strides.erase(axis);
+    return Key(Array<std::uint64_t>(nax::detail::view(words_, std::move(layout), offset)));
+  }
+  template <std::integral I>
+  Key operator()(I i) const {
+    return (*this)[i];
+  }
+  // Everything that indexes an array: keys(1, 2), keys(slice(0, 2)), keys(_, 0).
+  template <class... Index>
+  Key operator()(const Index&... index) const {
+    return Key(words_(index...));
+  }
+
+  class Iterator {
+   public:
+    Iterator(const Key* keys, std::int64_t row) : keys_(keys), row_(row) {}
+    Key operator*() const { return (*keys_)[row_]; }
+    Iterator& operator++() {
+      ++row_;
+      return *this;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.row_ == b.row_; }
+
+   private:
+    const Key* keys_;
+    std::int64_t row_;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, shape(0)}; }
+
+ private:
+  friend auto tree_fields(Key& key) { return std::tie(key.words_); }
+  Array<std::uint64_t> words_;
+};
+
+namespace detail {
+
+using namespace nax::detail;
+
+inline void check_single(const char* function, const Key& key) {
+  if (is_batched(key.words())) check_alive(function, key.words());
+  if (key.ndim() != 0)
+    throw ValueError(std::string(function) + ": takes one key, not keys of shape " + to_string(key.shape()) +
+                     "; map over them with vmap");
+}
+
+// The hidden axes of `outer`, then these visible ones.
+inline Frame below(const Frame& outer, const Dims& visible) {
+  Frame frame;
+  frame.levels = outer.levels;
+  frame.shape.append(outer.shape.begin(), outer.shape.begin() + outer.hidden());
+  frame.shape.append(visible.begin(), visible.end());
+  return frame;
+}
+
+// An array of shape `shape` drawn from each key: fill(key, first, n, out) writes elements first ... first + n
+// - 1 of a key's draw. Which elements are computed together makes no difference to what they are.
+template <class T, class Fill>
+Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
+  check_single(function, key);
+  for (std::int64_t d : shape)
+    if (d < 0)
+      throw ValueError(std::string(function) + ": negative dimensions are not allowed, shape " +
+                       to_string(shape));
+  const ArrayBase words = contiguous(key.words());
+  Array<T> result(allocate(dtype_of<T>, below(layout_of(words), shape)));
+  const std::uint64_t* keys = elements<const std::uint64_t>(words);
+  T* out = elements<T>(result);
+  const std::int64_t n = shape.count();
+  parallel_for(layout_of(result).size(), std::int64_t{1} << 13, [&](std::int64_t begin, std::int64_t end) {
+    while (begin < end) {
+      const std::int64_t row = begin / n, first = begin - row * n;
+      const std::int64_t count = n - first < end - begin ? n - first : end - begin;
+      fill(keys[row], first, count, out + begin);
+      begin += count;
+    }
+  });
+  return result;
+}
+
+}  // namespace detail
+
+// A key from a seed of 64 bits, all of which count.
+inline Key key(std::int64_t seed) {
+  Array<std::uint64_t> words(nax::detail::allocate(DType::uint64, Frame{}));
+  *nax::detail::elements<std::uint64_t>(words) = static_cast<std::uint64_t>(seed);
+  return Key(std::move(words));
+}
+
+// The two uint32 words of each key, along a new last axis.
+inline Array<std::uint32_t> key_data(const Key& key) {
+  using namespace nax::detail;
+  const ArrayBase words = contiguous(key.words());
+  Frame frame = layout_of(words);
+  frame.shape.push_back(2);
+  Array<std::uint32_t> data(allocate(DType::uint32, frame));
+  const std::uint64_t* from = elements<const std::uint64_t>(words);
+  std::uint32_t* to = elements<std::uint32_t>(data);
+  for (std::int64_t i = 0; i < layout_of(words).size(); ++i) {
+    const auto [first, second] = cpu::words_of(from[i]);
+    to[2 * i] = first;
+    to[2 * i + 1] = second;
+  }
+  return data;
+}
+
+// The keys with these words; the inverse of key_data. Throws ShapeError unless the last axis has two
+// elements.
+inline Key wrap_key_data(const Array<std::uint32_t>& data) {
+  using namespace nax::detail;
+  if (data.ndim() == 0 || data.shape(-1) != 2)
+    throw ShapeError("wrap_key_data: the last axis must hold the two words of a key, shape " +
+                     to_string(data.shape()));
+  const ArrayBase flat = contiguous(data);
+  Frame frame = layout_of(flat);
+  frame.shape.pop_back();
+  Array<std::uint64_t> words(allocate(DType::uint64, frame));
+  const std::uint32_t* from = elements<const std::uint32_t>(flat);
+  for (std::int64_t i = 0; i < frame.size(); ++i)
+    elements<std::uint64_t>(words)[i] = cpu::word_pair({from[2 * i], from[2 * i + 1]});
+  return Key(std::move(words));
+}
+
+// Keys of the given shape, all different, drawn from one key.
+inline Key split(const Key& key, const Shape& shape) {
+  return Key(detail::draw<std::uint64_t>(
+      "split", key, shape, [](std::uint64_t k, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
+        cpu::random_bits(k, first, n, out);
+      }));
+}
+// auto [k1, k2] = random::split(key);
+inline std::array<Key, 2> split(const Key& key) {
+  const Key both = split(key, Shape{2});
+  return {both[0], both[1]};
+}
+
+namespace detail {
+inline Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*word)(const char*)) {
+  const Frame frame = broadcast("fold_in", layout_of(key.words()), layout_of(data));
+  Array<std::uint64_t> words(copy_over(key.words(), frame));
+  const ArrayBase flat = copy_over(data, frame);
+  std::uint64_t* out = elements<std::uint64_t>(words);
+  const char* from = raw_data(flat);
+  for (std::int64_t i = 0; i < frame.size(); ++i)
+    out[i] = cpu::word_pair(
+        cpu::threefry(out[i], word(from + i * static_cast<std::int64_t>(dtype_size(data.dtype())))));
+  return Key(std::move(words));
+}
+}  // namespace detail
+
+// A new key from a key and a number: a step, the index of an example.
+template <class I>
+requires is_integer_v<I> Key fold_in(const Key& key, const Array<I>& data) {
+  detail::check_single("fold_in", key);
+  if (data.ndim() != 0)
+    throw ShapeError("fold_in: data must be a single number, shape " + to_string(data.shape()));
+  return detail::fold_in(
+      key, data, [](const char* at) { return static_cast<std::uint32_t>(*reinterpret_cast<const I*>(at)); });
+}
+
+// The number counts modulo 2^32.
+template <std::integral I>
+Key fold_in(const Key& key, I data) {
+  return fold_in(key, Array<std::uint32_t>(static_cast<std::uint32_t>(data)));
+}
+
+}  // namespace nax::random
