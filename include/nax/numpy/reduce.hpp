@@ -2,6 +2,7 @@
 
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/expr/record_result.hpp"
+#include "nax/numpy/cast.hpp"
 #include "nax/numpy/reduce_options.hpp"
 
 // What reductions share: driving a reducer over an array or an expression of any layout.
