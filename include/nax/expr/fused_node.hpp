@@ -115,10 +115,41 @@ inline ArrayBase to_stored(ArrayBase gradient, DType stored) {
   return result;
 }
 
+// The usual small case: every leaf and the cotangent are unbroken runs over the same axes.
+inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                      const PackedArray* leaves, const ArrayBase& g, Reverse& sweep) {
+  const Layout& layout = layout_of(g);
+  const std::int64_t n = layout.size();
+  if (n > cpu::detail::parallel_grain || n == 0 || !layout.is_contiguous() || table.result_lane != g.dtype())
+    return false;
+  const void* in[max_leaves];
+  for (int l = 0; l < table.leaves; ++l) {
+    const PackedArray& leaf = leaves[l];
+    if (table.stored[l] != table.lanes[l] || !leaf.layout().is_contiguous() ||
+        !(static_cast<const Frame&>(leaf.layout()) == layout))
+      return false;
+    // A leaf without its value is not read for what it is; the cotangent stands in.
+    in[l] = leaf.buffer() ? leaf.data(table.stored[l]) : raw_data(g);
+  }
+  ArrayBase gradients[max_leaves];
+  void* out[max_leaves];
+  for (int l = 0; l < table.leaves; ++l) {
+    out[l] = nullptr;
+    if (dtype_kind(table.stored[l]) < Kind::floating || !sweep.wants(leaves[l].serial())) continue;
+    gradients[l] = allocate(table.lanes[l], layout);
+    out[l] = raw_data(gradients[l]);
+  }
+  kernel(constants, in, raw_data(g), out, n);
+  for (int l = 0; l < table.leaves; ++l)
+    if (out[l]) sweep.add(leaves[l].serial(), std::move(gradients[l]));
+  return true;
+}
+
 // One pass of the fused kernel: every wanted leaf gets its share of g.
 [[gnu::noinline]] inline void pull_leaves(const char* name, const KernelTable& table, cpu::PullKernel kernel,
                                           const void* constants, const PackedArray* leaves, const ArrayBase& g,
                                           Reverse& sweep) {
+  if (pull_flat(table, kernel, constants, leaves, g, sweep)) return;
   const int count = table.leaves;
   const Frame own = frame_of_leaves(name, leaves, count);
   const Frame all = broadcast(name, own, layout_of(g));

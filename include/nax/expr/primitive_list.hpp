@@ -7,7 +7,8 @@
 // An operation of any number of inputs of one type on the tape; see primitive.hpp.
 namespace nax::detail {
 
-// pull(i, g): input i's share of cotangent g. push(i, t): the share of input i's tangent in the result's.
+// pull(i, g): input i's share of cotangent g. push(tangents): the result's tangent, from those of the inputs; no
+// tangent means zero.
 template <class T, class Pull, class Push>
 struct ListNode final : ResultNode<T> {
   struct Entry {
@@ -30,17 +31,11 @@ struct ListNode final : ResultNode<T> {
                   sum_levels(functions->first(i, cotangent), frame.levels, inputs[i].levels));
   }
   void push(Forward& sweep, std::size_t self) override {
-    std::optional<Array<T>> total;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const ArrayBase* tangent = sweep.find(inputs[i].serial);
-      if (!tangent) continue;
-      Array<T> share = functions->second(i, Array<T>(*tangent));
-      if (total)
-        add_to<T>(*total, share);
-      else
-        total = std::move(share);
-    }
-    if (total) sweep.put(self, std::move(*total));
+    std::vector<std::optional<Array<T>>> tangents(inputs.size());
+    bool any = false;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (const ArrayBase* t = sweep.find(inputs[i].serial)) tangents[i] = Array<T>(*t), any = true;
+    if (any) sweep.put(self, functions->second(tangents));
   }
   void drop() noexcept override { functions.reset(); }
 };
