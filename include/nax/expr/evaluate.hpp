@@ -71,7 +71,7 @@ inline constexpr KernelTable kernel_table = {forward_kernel<E>, leaf_table<E>.la
 
 template <class E>
 struct LeafPointers {
-  const ArrayBase* at[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves];
+  const ArrayBase* at[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
   explicit LeafPointers(const E& e) {
     int l = 0;
     for_each_leaf(e, [&](const ArrayBase& leaf) { at[l++] = &leaf; });
