@@ -38,7 +38,7 @@ struct TileTarget {
 
 // The part of a tile that exists, or one with strided columns, by way of a buffer.
 template <class T>
-void store_partly(const T* tile, int width, const TileTarget<T>& c) {
+EIGEN_DONT_INLINE void store_partly(const T* tile, int width, const TileTarget<T>& c) {
   for (int i = 0; i < c.rows; ++i)
     for (int j = 0; j < c.columns; ++j) {
       T& to = c.data[i * c.row_stride + j * c.column_stride];
@@ -46,18 +46,12 @@ void store_partly(const T* tile, int width, const TileTarget<T>& c) {
     }
 }
 
-// The step from one k to the next: `a_row`, `a_step` are the strides of a (constants when packed), `b_step`
-// that of b.
-template <int rows, int packets, bool packed, class T>
+// `a_row` is the stride between rows of a; `a_step` and `b_step` lead from one k to the next.
+template <int rows, int packets, class T>
 EIGEN_DONT_INLINE void micro_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
                                     const T* b, std::int64_t b_step, const TileTarget<T>& c) {
   using P = simd::Packet<T>;
   constexpr int width = packets * P::size;
-  if constexpr (packed) {
-    a_row = 1;
-    a_step = rows;
-    b_step = width;
-  }
   P sums[rows][packets];
   NAX_UNROLL
   for (int i = 0; i < rows; ++i) {
@@ -65,22 +59,28 @@ EIGEN_DONT_INLINE void micro_kernel(std::int64_t k, const T* a, std::int64_t a_r
     for (int j = 0; j < packets; ++j) sums[i][j] = P(T(0));
   }
   const bool direct = c.rows == rows && c.columns == width && c.column_stride == 1;
-  if constexpr (packed)
-    if (direct) {
+  if (direct) {  // the tile is written last: time enough to fetch it
+    NAX_UNROLL
+    for (int i = 0; i < rows; ++i) {
       NAX_UNROLL
-      for (int i = 0; i < rows; ++i) simd::ei::prefetch(c.data + i * c.row_stride);
+      for (int j = 0; j < packets; ++j) __builtin_prefetch(c.data + i * c.row_stride + j * P::size, 1);
     }
+  }
+  // Rows in groups of five: few address registers reach them all (base + 0, 1, 2, 3 or 4 strides).
+  const T* groups[(rows + 4) / 5];
+  for (int g = 0; g < (rows + 4) / 5; ++g) groups[g] = a + 5 * g * a_row;
   for (std::int64_t step = 0; step < k; ++step) {
     P right[packets];
     NAX_UNROLL
     for (int j = 0; j < packets; ++j) right[j] = P::load(b + j * P::size);
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
-      const P left(a[i * a_row]);
+      const P left(groups[i / 5][i % 5 * a_row]);
       NAX_UNROLL
       for (int j = 0; j < packets; ++j) sums[i][j] = fma(left, right[j], sums[i][j]);
     }
-    a += a_step;
+    NAX_UNROLL
+    for (int g = 0; g < (rows + 4) / 5; ++g) groups[g] += a_step;
     b += b_step;
   }
   if (direct) {
@@ -111,18 +111,19 @@ using MicroKernel = void (*)(std::int64_t, const T*, std::int64_t, std::int64_t,
 // any number of rows without a thin last panel.
 constexpr int kernel_height(int rows) { return rows <= 1 ? 1 : (rows + 1) / 2 * 2; }
 
-// Splits `left` rows over as few panels as possible, all of nearly the same height.
-inline int next_height(std::int64_t left, int most) {
-  const std::int64_t panels = (left + most - 1) / most;
-  return kernel_height(static_cast<int>((left + panels - 1) / panels));
+// The height of the next panel, when `left` rows are split over as few panels as possible, all of nearly the
+// same height. Packed panels may be higher than the rows that are left (those are zeros), others not.
+inline int next_height(std::int64_t left, bool packed) {
+  const std::int64_t panels = (left + tile_rows - 1) / tile_rows;
+  const int height = kernel_height(static_cast<int>((left + panels - 1) / panels));
+  return height > left && !packed ? height - 2 : height;
 }
 
-template <class T, bool packed, int rows = tile_rows>
+template <class T, int rows = tile_rows>
 MicroKernel<T> find_kernel(int height, int packets) {
-  if (height == rows)
-    return packets == 1 ? micro_kernel<rows, 1, packed, T> : micro_kernel<rows, tile_packets, packed, T>;
+  if (height == rows) return packets == 1 ? micro_kernel<rows, 1, T> : micro_kernel<rows, tile_packets, T>;
   if constexpr (rows > 1)
-    return find_kernel<T, packed, (rows > 2 ? rows - 2 : 1)>(height, packets);
+    return find_kernel<T, (rows > 2 ? rows - 2 : 1)>(height, packets);
   else
     return nullptr;
 }

@@ -3,8 +3,8 @@
 // Packing for the matrix product: panels of a (`height` rows side by side for each k) and of b (the width of
 // a tile for each k), whatever the strides of the operands; rows and columns that do not exist become zeros.
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "nax/backend/cpu/gemm_kernel.hpp"
 
@@ -14,6 +14,11 @@ inline namespace NAX_SIMD_ABI {
 // to[j * width + i] = from[i * stride + j], i < lines, j < length; lines up to width are filled with zeros.
 // `to` has room for another packet: stores reach over the end of a line into the next one, which is written
 // later.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored \
+    "-Wignored-attributes"  // of vector types as template arguments, which Eigen's block is
+#endif
 template <class T>
 void pack_transposed(const T* from, std::int64_t stride, int lines, std::int64_t length, T* to, int width) {
   using P = simd::Packet<T>;
@@ -34,17 +39,20 @@ void pack_transposed(const T* from, std::int64_t stride, int lines, std::int64_t
   for (; j < length; ++j)
     for (int i = 0; i < width; ++i) to[j * width + i] = i < lines ? from[i * stride + j] : T(0);
 }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
-// to[j * width + i] = from[j * stride + i]: lines are contiguous already.
-template <int width, class T>
-void pack_lines(const T* from, std::int64_t stride, int lines, std::int64_t length, T* to) {
-  if (lines == width) {
-    for (std::int64_t j = 0; j < length; ++j)
-      std::memcpy(to + j * width, from + j * stride, width * sizeof(T));
-  } else {
-    for (std::int64_t j = 0; j < length; ++j)
-      for (int i = 0; i < width; ++i) to[j * width + i] = i < lines ? from[j * stride + i] : T(0);
-  }
+// to[j * width + i] = from[j * stride + i]: lines are contiguous already. Stores spill as above.
+template <class T>
+void pack_lines(const T* from, std::int64_t stride, int lines, std::int64_t length, T* to, int width) {
+  using P = simd::Packet<T>;
+  constexpr int size = P::size;
+  for (std::int64_t j = 0; j < length; ++j)
+    for (int i = 0; i < width; i += size) {
+      const T* const line = from + j * stride + i;
+      (lines - i >= size ? P::load(line) : P::load(line, std::max(lines - i, 0))).store(to + j * width + i);
+    }
 }
 
 template <class T>
@@ -55,34 +63,33 @@ void pack_strided(const T* from, std::int64_t across, std::int64_t along, int li
 }
 
 // One panel: `across` is the stride from line to line (rows of a, columns of b), `along` that of k.
-template <int width, class T>
-void pack_panel(const T* from, std::int64_t across, std::int64_t along, int lines, std::int64_t length,
-                T* to) {
+template <class T>
+EIGEN_DONT_INLINE void pack_panel(const T* from, std::int64_t across, std::int64_t along, int lines,
+                                  std::int64_t length, T* to, int width) {
   if (across == 1)
-    pack_lines<width>(from, along, lines, length, to);
+    pack_lines(from, along, lines, length, to, width);
   else if (along == 1)
     pack_transposed(from, across, lines, length, to, width);
   else
     pack_strided(from, across, along, lines, length, to, width);
 }
 
-template <class T, int rows = tile_rows>
-void pack_rows(int height, const T* from, std::int64_t across, std::int64_t along, int lines,
-               std::int64_t length, T* to) {
-  if (height == rows)
-    pack_panel<rows>(from, across, along, lines, length, to);
-  else if constexpr (rows > 1)
-    pack_rows<T, (rows > 2 ? rows - 2 : 1)>(height, from, across, along, lines, length, to);
-}
-
+// `panels` full panels of b side by side, each `panel_size` after the other. Rows of b are read in one go,
+// which spares page translations and lets the prefetcher see them.
 template <class T>
-void pack_columns(int packets, const T* from, std::int64_t across, std::int64_t along, int lines,
-                  std::int64_t length, T* to) {
-  constexpr int size = simd::Packet<T>::size;
-  if (packets == 1)
-    pack_panel<size>(from, across, along, lines, length, to);
-  else
-    pack_panel<tile_columns<T>>(from, across, along, lines, length, to);
+EIGEN_DONT_INLINE void pack_group(int panels, const T* from, std::int64_t across, std::int64_t along,
+                                  std::int64_t length, std::int64_t panel_size, T* to) {
+  using P = simd::Packet<T>;
+  constexpr int width = tile_columns<T>;
+  if (across == 1) {
+    for (std::int64_t j = 0; j < length; ++j)
+      for (int p = 0; p < panels; ++p)
+        for (int i = 0; i < width; i += P::size)
+          P::load(from + j * along + p * width + i).store(to + p * panel_size + j * width + i);
+  } else {
+    for (int p = 0; p < panels; ++p)
+      pack_panel(from + p * width * across, across, along, width, length, to + p * panel_size, width);
+  }
 }
 
 }  // namespace NAX_SIMD_ABI

@@ -126,14 +126,30 @@ struct Packet {
   // The first `count` lanes only; the others are zero. For the tail of a loop, so that every element meets
   // the same arithmetic.
   static Packet load(const T* from, std::int64_t count) {
+#ifdef EIGEN_VECTORIZE_AVX512
+    const auto first = static_cast<detail::mask_type<T>>((1u << count) - 1);
+    if constexpr (std::is_same_v<T, float>)
+      return Packet(_mm512_maskz_loadu_ps(first, from));
+    else
+      return Packet(_mm512_maskz_loadu_pd(first, from));
+#else
     alignas(raw_type) T lanes[size] = {};
     std::memcpy(lanes, from, static_cast<std::size_t>(count) * sizeof(T));
     return load(lanes);
+#endif
   }
   void store(T* to, std::int64_t count) const {
+#ifdef EIGEN_VECTORIZE_AVX512
+    const auto first = static_cast<detail::mask_type<T>>((1u << count) - 1);
+    if constexpr (std::is_same_v<T, float>)
+      _mm512_mask_storeu_ps(to, first, raw);
+    else
+      _mm512_mask_storeu_pd(to, first, raw);
+#else
     alignas(raw_type) T lanes[size];
     store(lanes);
     std::memcpy(to, lanes, static_cast<std::size_t>(count) * sizeof(T));
+#endif
   }
 
   // Every stride-th element from `from` on; 0 repeats one, negative ones go backward.

@@ -1,0 +1,140 @@
+#pragma once
+
+// The matrix product C = A B (or C += A B) for every type and any strides, also zero and negative ones. C
+// must not overlap A or B. float and double go to the packed kernels (gemm_blocked.hpp), 16-bit floats to
+// float, others to simple loops; all share the work out over the pool's threads when there is enough of it.
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "nax/backend/cpu/gemm_blocked.hpp"
+#include "nax/backend/cpu/gemm_simple.hpp"
+#include "nax/backend/cpu/gemm_types.hpp"
+#include "nax/backend/cpu/gemv.hpp"
+#include "nax/core/thread_pool.hpp"
+
+namespace nax::cpu {
+
+template <class T>
+struct is_complex : std::false_type {};
+template <class R>
+struct is_complex<std::complex<R>> : std::true_type {};
+
+// 16 bits that convert to float and back: they are multiplied and added up as floats.
+template <class T>
+inline constexpr bool is_short_float =
+    !std::is_arithmetic_v<T> && !is_complex<T>::value && sizeof(T) == 2 && std::is_constructible_v<float, T>;
+
+inline namespace NAX_SIMD_ABI {
+
+// Cuts C into one part a thread, so that as little as possible is packed twice.
+template <class T>
+void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
+                 Strided<T> c, bool accumulate) {
+  constexpr double enough = 1 << 17;  // products that a thread should have
+  const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  int threads = 1;
+  if (products >= 2 * enough)
+    threads = static_cast<int>(std::min<double>(available_threads(), products / enough));
+  if (threads <= 1) return gemm_blocked(m, n, k, a, b, c, accumulate);
+
+  std::int64_t down = 1;  // parts of the rows; the columns are cut into threads / down
+  double least = -1;
+  for (std::int64_t rows = 1; rows <= threads; ++rows) {
+    if (threads % rows != 0) continue;
+    const double packed = static_cast<double>(m) * static_cast<double>(threads / rows) +
+                          static_cast<double>(n) * static_cast<double>(rows);
+    if (least < 0 || packed < least) {
+      least = packed;
+      down = rows;
+    }
+  }
+  const std::int64_t across = threads / down, width = tile_columns<T>;
+  const std::int64_t height = divide_up(divide_up(m, down), 2) * 2,
+                     breadth = divide_up(divide_up(n, across), width) * width;
+  parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t part = begin; part < end; ++part) {
+      const std::int64_t i = part / across * height, j = part % across * breadth;
+      if (i >= m || j >= n) continue;
+      gemm_blocked(std::min(height, m - i), std::min(breadth, n - j), k, a.at(i, 0), b.at(0, j), c.at(i, j),
+                   accumulate);
+    }
+  });
+}
+
+template <class T>
+void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
+                Strided<T> c, bool accumulate) {
+  if (n == 1) return gemv(m, k, a, b.data, b.row, c.data, c.row, accumulate);
+  if (m == 1) return gemv(n, k, b.transposed(), a.data, a.column, c.data, c.column, accumulate);
+  // The kernel writes along rows of C: transpose the whole product where its columns are the contiguous ones.
+  if (c.column != 1 && c.row == 1)
+    return gemm_shared(n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate);
+  gemm_shared(m, n, k, a, b, c, accumulate);
+}
+
+template <class T>
+void gemm_short(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
+                Strided<T> c, bool accumulate) {
+  const Scratch<float> wide_a(m * k), wide_b(k * n), wide_c(m * n);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t l = 0; l < k; ++l) wide_a[i * k + l] = static_cast<float>(*a.at(i, l).data);
+  for (std::int64_t l = 0; l < k; ++l)
+    for (std::int64_t j = 0; j < n; ++j) wide_b[l * n + j] = static_cast<float>(*b.at(l, j).data);
+  gemm_dense<float>(m, n, k, {wide_a.data(), k, 1}, {wide_b.data(), n, 1}, {wide_c.data(), n, 1}, false);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      T& to = *c.at(i, j).data;
+      const float sum = wide_c[i * n + j];
+      to = static_cast<T>(accumulate ? static_cast<float>(to) + sum : sum);
+    }
+}
+
+// C is m x n, A is m x k, B is k x n; `rs` and `cs` are the strides from row to row and from column to
+// column, in elements. An inner dimension of zero gives zeros, or leaves C as it is when accumulating.
+template <class T>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t rsa, std::int64_t csa,
+          const T* b, std::int64_t rsb, std::int64_t csb, T* c, std::int64_t rsc, std::int64_t csc,
+          bool accumulate) {
+  if (m <= 0 || n <= 0) return;
+  if (k <= 0) {
+    if (accumulate) return;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) c[i * rsc + j * csc] = T(0);
+    return;
+  }
+  const Strided<const T> left{a, rsa, csa}, right{b, rsb, csb};
+  const Strided<T> result{c, rsc, csc};
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+    gemm_dense(m, n, k, left, right, result, accumulate);
+  else if constexpr (is_short_float<T>)
+    gemm_short(m, n, k, left, right, result, accumulate);
+  else
+    gemm_simple(m, n, k, left, right, result, accumulate);
+}
+
+// `batch` products; bsa, bsb and bsc are the strides from one to the next (0 repeats an operand, not C).
+template <class T>
+void gemm_batched(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
+                  std::int64_t bsa, std::int64_t rsa, std::int64_t csa, const T* b, std::int64_t bsb,
+                  std::int64_t rsb, std::int64_t csb, T* c, std::int64_t bsc, std::int64_t rsc,
+                  std::int64_t csc, bool accumulate) {
+  if (batch <= 0) return;
+  // One operand for the whole batch: its products are one, where the others lie one after another.
+  if (batch == 1 || (bsb == 0 && bsa == m * rsa && bsc == m * rsc))
+    return gemm(batch * m, n, k, a, rsa, csa, b, rsb, csb, c, rsc, csc, accumulate);
+  if (bsa == 0 && bsb == n * csb && bsc == n * csc)
+    return gemm(m, batch * n, k, a, rsa, csa, b, rsb, csb, c, rsc, csc, accumulate);
+  const auto some = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      gemm(m, n, k, a + i * bsa, rsa, csa, b + i * bsb, rsb, csb, c + i * bsc, rsc, csc, accumulate);
+  };
+  if (batch < available_threads()) return some(0, batch);  // threads share each product instead
+  const double products =
+      static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1));
+  parallel_for(batch, static_cast<std::int64_t>((1 << 16) / std::max(products, 1.0)) + 1, some);
+}
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::cpu

@@ -1,0 +1,185 @@
+#include "nax/backend/cpu/gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <vector>
+
+namespace {
+
+using nax::cpu::gemm;
+using nax::cpu::gemm_batched;
+
+// A matrix inside a larger buffer, with the strides a test wants.
+template <class T>
+struct Matrix {
+  std::vector<T> buffer;
+  T* data;
+  std::int64_t row, column;
+  T& operator()(std::int64_t i, std::int64_t j) const { return data[i * row + j * column]; }
+};
+
+enum Layout { rows, columns, backward, spread, repeated_rows, repeated };
+
+template <class T>
+Matrix<T> matrix(std::int64_t m, std::int64_t n, Layout layout, unsigned seed) {
+  Matrix<T> result;
+  switch (layout) {
+    case rows:
+      result.row = n, result.column = 1;
+      break;
+    case columns:
+      result.row = 1, result.column = m;
+      break;
+    case backward:
+      result.row = -n, result.column = -1;
+      break;
+    case spread:
+      result.row = 2 * n + 3, result.column = 2;
+      break;
+    case repeated_rows:
+      result.row = 0, result.column = 1;
+      break;
+    case repeated:
+      result.row = 0, result.column = 0;
+      break;
+  }
+  result.buffer.resize(static_cast<std::size_t>((m + 1) * (2 * n + 3) + 64));
+  result.data = result.buffer.data() + (layout == backward ? std::max<std::int64_t>(m * n - 1, 0) : 0);
+  for (auto& value : result.buffer) {
+    seed = seed * 1664525u + 1013904223u;
+    value = static_cast<T>(static_cast<int>(seed >> 28) - 7);  // small whole numbers: sums are exact
+  }
+  return result;
+}
+
+template <class T>
+void check(std::int64_t m, std::int64_t n, std::int64_t k, Layout la, Layout lb, Layout lc, bool accumulate) {
+  const auto a = matrix<T>(m, k, la, 1), b = matrix<T>(k, n, lb, 2);
+  auto c = matrix<T>(m, n, lc, 3);
+  const auto before = c.buffer;
+  std::vector<T> want;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      T sum = accumulate ? c(i, j) : T(0);
+      for (std::int64_t l = 0; l < k; ++l) sum = static_cast<T>(sum + a(i, l) * b(l, j));
+      want.push_back(sum);
+    }
+  gemm<T>(m, n, k, a.data, a.row, a.column, b.data, b.row, b.column, c.data, c.row, c.column, accumulate);
+  std::size_t at = 0;
+  auto expected = before;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      expected[static_cast<std::size_t>(&c(i, j) - c.buffer.data())] = want[at++];
+  ASSERT_EQ(c.buffer, expected) << m << "x" << k << "x" << n << " layouts " << la << lb << lc << accumulate;
+}
+
+template <class T>
+class Gemm : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(Gemm, Types);
+
+TYPED_TEST(Gemm, EveryLayout) {
+  for (Layout la : {rows, columns, backward, spread, repeated_rows, repeated})
+    for (Layout lb : {rows, columns, backward, spread, repeated_rows, repeated})
+      for (Layout lc : {rows, columns, backward, spread})
+        for (bool accumulate : {false, true}) {
+          check<TypeParam>(7, 5, 9, la, lb, lc, accumulate);
+          check<TypeParam>(33, 37, 19, la, lb, lc, accumulate);
+        }
+}
+TYPED_TEST(Gemm, EverySmallShape) {
+  for (std::int64_t m : {0, 1, 2, 3, 5, 8, 13, 14, 15, 29})
+    for (std::int64_t n : {0, 1, 2, 4, 8, 15, 16, 17, 31, 32, 33, 70})
+      for (std::int64_t k : {0, 1, 2, 7, 16, 33})
+        for (Layout l : {rows, columns}) {
+          check<TypeParam>(m, n, k, l, rows, rows, m % 2 == 0);
+          check<TypeParam>(m, n, k, rows, l, rows, m % 2 == 1);
+        }
+}
+TYPED_TEST(Gemm, LargeEnoughForBlocksAndThreads) {
+  for (int threads : {1, 2, 3, 4}) {
+    const int before = nax::num_threads();
+    nax::set_num_threads(threads);
+    for (Layout la : {rows, columns})
+      for (Layout lb : {rows, columns}) {
+        check<TypeParam>(67, 300, 1200, la, lb, rows, false);
+        check<TypeParam>(501, 131, 64, la, lb, columns, true);
+        check<TypeParam>(128, 512, 30, la, lb, rows, true);
+      }
+    nax::set_num_threads(before);
+  }
+  check<TypeParam>(1500, 40, 600, rows, rows, rows, false);  // several blocks of rows
+  check<TypeParam>(1500, 300, 513, columns, rows, rows, true);
+}
+TYPED_TEST(Gemm, Vectors) {
+  for (Layout l : {rows, columns, backward, spread, repeated_rows})
+    for (std::int64_t m : {1, 3, 16, 130, 1000})
+      for (std::int64_t k : {1, 15, 64, 1001}) {
+        check<TypeParam>(m, 1, k, l, rows, rows, m % 2 == 0);
+        check<TypeParam>(1, m, k, rows, l, rows, m % 2 == 1);
+        check<TypeParam>(m, 1, k, l, spread, spread, false);
+      }
+}
+
+TEST(GemmOfOtherTypes, WholeAndComplexNumbers) {
+  for (Layout la : {rows, columns, spread})
+    for (Layout lb : {rows, columns, backward})
+      for (bool accumulate : {false, true}) {
+        check<std::int32_t>(17, 300, 21, la, lb, rows, accumulate);
+        check<std::int64_t>(5, 6, 7, la, lb, spread, accumulate);
+        check<std::complex<float>>(9, 11, 13, la, lb, columns, accumulate);
+        check<std::complex<double>>(9, 11, 13, la, lb, rows, accumulate);
+      }
+}
+TEST(GemmOfOtherTypes, SmallWholeNumbersWrap) {
+  const std::int8_t a[2] = {100, 100}, b[2] = {3, 1};
+  std::int8_t c[1];
+  gemm<std::int8_t>(1, 1, 2, a, 2, 1, b, 1, 1, c, 1, 1, false);
+  EXPECT_EQ(c[0], static_cast<std::int8_t>(400));
+}
+TEST(GemmOfOtherTypes, BoolIsOrOfAnds) {
+  const bool a[6] = {true, false, true, false, false, true}, b[6] = {true, false, false, true, false, false};
+  bool c[4] = {};
+  gemm<bool>(2, 2, 3, a, 3, 1, b, 2, 1, c, 2, 1, false);
+  EXPECT_TRUE(c[0]);
+  EXPECT_FALSE(c[1]);
+  EXPECT_FALSE(c[2]);
+  EXPECT_FALSE(c[3]);
+}
+struct Short {  // stands for the 16-bit floats
+  std::int16_t value = 0;
+  Short() = default;
+  explicit Short(float x) : value(static_cast<std::int16_t>(x)) {}
+  explicit operator float() const { return value; }
+};
+TEST(GemmOfOtherTypes, ShortFloatsAddUpAsFloats) {
+  const Short a[4] = {Short(1), Short(2), Short(3), Short(4)};
+  Short c[4] = {Short(1), Short(1), Short(1), Short(1)};
+  gemm<Short>(2, 2, 2, a, 2, 1, a, 2, 1, c, 2, 1, true);
+  EXPECT_EQ(c[0].value, 8);
+  EXPECT_EQ(c[3].value, 23);
+}
+
+TEST(GemmBatched, StridesAndSharedOperands) {
+  constexpr std::int64_t batch = 5, m = 3, n = 4, k = 6;
+  const auto a = matrix<float>(batch * m, k, rows, 4), b = matrix<float>(batch * k, n, rows, 5);
+  for (std::int64_t bsa : {m * k, std::int64_t{0}})
+    for (std::int64_t bsb : {k * n, std::int64_t{0}})
+      for (int side_by_side : {0, 1}) {
+        const std::int64_t rsc = side_by_side ? batch * n : n, bsc = side_by_side ? n : m * n;
+        std::vector<float> c(batch * m * n, -1);
+        gemm_batched<float>(batch, m, n, k, a.data, bsa, k, 1, b.data, bsb, n, 1, c.data(), bsc, rsc, 1,
+                            false);
+        for (std::int64_t p = 0; p < batch; ++p)
+          for (std::int64_t i = 0; i < m; ++i)
+            for (std::int64_t j = 0; j < n; ++j) {
+              float sum = 0;
+              for (std::int64_t l = 0; l < k; ++l)
+                sum += a.data[p * bsa + i * k + l] * b.data[p * bsb + l * n + j];
+              ASSERT_EQ(c[static_cast<std::size_t>(p * bsc + i * rsc + j)], sum);
+            }
+      }
+}
+
+}  // namespace
