@@ -1,0 +1,44 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+// What a long run shows while it runs.
+namespace examples {
+
+// A bar on the last line of a terminal, redrawn when it has grown; nothing at all where stderr is a file or a pipe.
+class ProgressBar {
+ public:
+  ProgressBar(std::string label, std::int64_t total) : label_(std::move(label)), total_(total) {}
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  ~ProgressBar() { clear(); }
+
+  void show(std::int64_t done, double loss) {
+    const int filled = static_cast<int>(done * width / total_);
+    if (!on_terminal_ || filled == shown_) return;
+    shown_ = filled;
+    std::string bar(static_cast<std::size_t>(filled), '#');
+    bar.resize(width, '.');
+    std::fprintf(stderr, "\r%s [%s] %3d%%  loss %.4f ", label_.c_str(), bar.c_str(), static_cast<int>(100 * done / total_),
+                 loss);
+    std::fflush(stderr);
+  }
+  // Leaves an empty line, where the next output can go.
+  void clear() {
+    if (shown_ >= 0) std::fprintf(stderr, "\r\033[K");
+    shown_ = -1;
+  }
+
+ private:
+  static constexpr int width = 40;
+  std::string label_;
+  std::int64_t total_;
+  bool on_terminal_ = isatty(STDERR_FILENO) != 0;
+  int shown_ = -1;
+};
+
+}  // namespace examples
