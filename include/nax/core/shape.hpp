@@ -36,7 +36,7 @@ class Shape : public Dims {
   Shape(const Dims& dims) : Dims(dims) {}
   Shape(Dims&& dims) : Dims(std::move(dims)) {}
   template <class It>
-  Shape(It first, It last) : Dims(first, last) {}
+  requires(!std::is_integral_v<It>) Shape(It first, It last) : Dims(first, last) {}
 
   std::int64_t count() const {
     std::int64_t n = 1;

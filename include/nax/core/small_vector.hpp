@@ -23,7 +23,7 @@ class SmallVector {
     for (T& x : *this) x = value;
   }
   template <class It>
-  SmallVector(It first, It last) {
+  requires(!std::is_integral_v<It>) SmallVector(It first, It last) {
     for (; first != last; ++first) push_back(static_cast<T>(*first));
   }
   SmallVector(const SmallVector& other) { copy_from(other); }

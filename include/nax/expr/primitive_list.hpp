@@ -7,8 +7,8 @@
 // An operation of any number of inputs of one type on the tape; see primitive.hpp.
 namespace nax::detail {
 
-// pull(i, g): input i's share of cotangent g. push(tangents): the result's tangent, from those of the inputs; no
-// tangent means zero.
+// pull(i, g): input i's share of cotangent g. push(tangents): the result's tangent, from those of the inputs;
+// no tangent means zero.
 template <class T, class Pull, class Push>
 struct ListNode final : ResultNode<T> {
   struct Entry {

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "nax/numpy/creation.hpp"
+#include "nax/numpy/join.hpp"
+
+// Arrays from data that lies elsewhere; all copy.
+namespace nax {
+
+// `n` numbers at `data`, row-major.
+template <Scalar S>
+Array<element_t<S>> asarray(const S* data, const Shape& shape) {
+  using T = element_t<S>;
+  Array<T> a(detail::allocate(dtype_of<T>, detail::new_frame("asarray", shape)));
+  T* out = detail::elements<T>(a);
+  const std::int64_t n = shape.count();
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(data[i]);
+  return a;
+}
+namespace detail {
+[[noreturn, gnu::cold]] inline void throw_count(const char* function, std::size_t have, const Shape& shape) {
+  throw ShapeError(std::string(function) + ": cannot make an array of shape " + to_string(shape) + " from " +
+                   std::to_string(have) + " numbers");
+}
+template <class Range>
+auto from_range(const char* function, const Range& range, const Shape& shape) {
+  using T = element_t<std::remove_cv_t<typename Range::value_type>>;
+  if (shape.count() != static_cast<std::int64_t>(range.size())) throw_count(function, range.size(), shape);
+  Array<T> a(allocate(dtype_of<T>, new_frame(function, shape)));
+  T* out = elements<T>(a);
+  for (const auto x : range) *out++ = static_cast<T>(x);
+  return a;
+}
+}  // namespace detail
+
+// Throws ShapeError where the numbers do not fill the shape.
+template <Scalar S>
+auto asarray(std::span<S> data, const Shape& shape) {
+  return detail::from_range("asarray", data, shape);
+}
+template <Scalar S>
+auto asarray(std::span<S> data) {
+  return detail::from_range("asarray", data, Shape{data.size()});
+}
+template <Scalar S>
+auto asarray(const std::vector<S>& data, const Shape& shape) {
+  return detail::from_range("asarray", data, shape);
+}
+template <Scalar S>
+auto asarray(const std::vector<S>& data) {
+  return detail::from_range("asarray", data, Shape{data.size()});
+}
+// An array as it is; a number as 0-d.
+template <detail::Operand X>
+auto asarray(const X& x) {
+  return detail::as_array(x);
+}
+
+// 1-d; the element type is that of the numbers.
+template <Scalar S>
+auto array(const std::vector<S>& data) {
+  return detail::from_range("array", data, Shape{data.size()});
+}
+template <Scalar S>
+auto array(const std::vector<S>& data, const Shape& shape) {
+  return detail::from_range("array", data, shape);
+}
+// 2-d, 3-d...: vectors of vectors. Ragged ones throw.
+template <class Inner>
+auto array(const std::vector<std::vector<Inner>>& data) {
+  std::vector<decltype(array(data[0]))> rows;
+  for (const auto& row : data) rows.push_back(array(row));
+  return detail::stack_on("array", rows, 0);
+}
+template <Scalar S>
+auto array(std::initializer_list<S> data) {
+  return detail::from_range("array", std::vector<S>(data), Shape{data.size()});
+}
+// Stacks arrays of one shape, as jnp.array([a, b]) does.
+template <class T>
+Array<T> array(const std::vector<Array<T>>& list) {
+  return detail::stack_on("array", list, 0);
+}
+template <Expression E>
+auto array(const std::vector<E>& list) {
+  return stack(list);
+}
+template <detail::ArrayLike X>
+auto array(std::initializer_list<X> list) {
+  return detail::stack_on("array", std::vector<Array<typename X::value_type>>(list.begin(), list.end()), 0);
+}
+// A copy; a number as 0-d.
+template <detail::Operand X>
+auto array(const X& x) {
+  if constexpr (Scalar<X>)
+    return detail::as_array(x);
+  else
+    return copy(x);
+}
+
+}  // namespace nax

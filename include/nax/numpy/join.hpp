@@ -1,0 +1,231 @@
+#pragma once
+
+#include <vector>
+
+#include "nax/expr/primitive_list.hpp"
+#include "nax/numpy/reshape.hpp"
+#include "nax/numpy/select.hpp"
+
+// concatenate, stack and kin. They take braces of arrays or expressions of one element type, a vector of
+// these, or an array, whose rows they join.
+namespace nax {
+namespace detail {
+
+// Where input i lies in the result: [starts[i], starts[i + 1]) on `axis`, an axis that a stacked input has
+// not.
+struct JoinPlan {
+  int axis;
+  bool stacked;
+  std::vector<std::int64_t> starts;
+
+  Selection part(const Frame& result, std::size_t i) const {
+    Selection s;
+    for (int a = 0; a < result.ndim(); ++a) {
+      if (a == axis)
+        s.append(starts[i], 1, starts[i + 1] - starts[i], !stacked);
+      else
+        s.append(0, 1, result.visible(a), true);
+    }
+    return s;
+  }
+};
+
+template <class T>
+Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan, const Dims& visible) {
+  Levels levels;
+  Frame frame;
+  for (const Array<T>& x : list) {
+    frame = merge_frames({&frame, &layout_of(x)}, Dims());
+  }
+  frame.shape.append(visible.begin(), visible.end());
+  Array<T> result(allocate(dtype_of<T>, frame));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Layout layout;
+    const std::int64_t offset = plan.part(frame, i).view(layout_of(result), layout);
+    copy_into(list[i], sub_array(result, std::move(layout), offset));
+  }
+  if constexpr (is_inexact_v<T>) {
+    const auto pull = [plan](std::size_t i, const Array<T>& g) { return get(g, plan.part(layout_of(g), i)); };
+    const auto push = [plan, visible](const std::vector<std::optional<Array<T>>>& tangents) {
+      std::vector<Array<T>> parts;
+      const Frame own{visible, {}};
+      for (std::size_t i = 0; i < tangents.size(); ++i) {
+        if (tangents[i]) {
+          parts.push_back(*tangents[i]);
+        } else {
+          const Frame part{plan.part(own, i).result_shape(), {}};
+          parts.push_back(broadcast_frame(Array<T>(T(0)), part));
+        }
+      }
+      return join(parts, plan, visible);
+    };
+    return record_list(std::move(result), list, pull, push);
+  } else {
+    return result;
+  }
+}
+
+[[noreturn, gnu::cold]] inline void throw_no_arrays(const char* function) {
+  throw ValueError(std::string(function) + ": need at least one array");
+}
+
+template <class T>
+Array<T> concatenate_on(const char* function, const std::vector<Array<T>>& list, std::int64_t axis_) {
+  if (list.empty()) throw_no_arrays(function);
+  if (list[0].ndim() == 0)
+    throw ShapeError(std::string(function) + ": zero-dimensional arrays cannot be concatenated");
+  JoinPlan plan{normalize_axis(function, axis_, list[0].ndim()), false, {0}};
+  Dims visible = list[0].shape();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    check_operand(function, list[i]);
+    const Shape shape = list[i].shape();
+    bool fits = shape.size() == visible.size();
+    for (int a = 0; fits && a < list[0].ndim(); ++a)
+      fits = a == plan.axis || shape[static_cast<std::size_t>(a)] == visible[static_cast<std::size_t>(a)];
+    if (!fits)
+      throw ShapeError(std::string(function) + ": all dimensions but that of axis " +
+                       std::to_string(plan.axis) + " must match: " + to_string(list[0].shape()) + " at 0, " +
+                       to_string(shape) + " at " + std::to_string(i));
+    plan.starts.push_back(plan.starts.back() + shape[static_cast<std::size_t>(plan.axis)]);
+  }
+  visible[static_cast<std::size_t>(plan.axis)] = plan.starts.back();
+  return join(list, plan, visible);
+}
+
+template <class T>
+Array<T> stack_on(const char* function, const std::vector<Array<T>>& list, std::int64_t axis) {
+  if (list.empty()) throw_no_arrays(function);
+  JoinPlan plan{normalize_axis(function, axis, list[0].ndim() + 1), true, {0}};
+  Dims visible = list[0].shape();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    check_operand(function, list[i]);
+    if (!(list[i].shape() == list[0].shape()))
+      throw ShapeError(std::string(function) +
+                       ": all input arrays must have the same shape: " + to_string(list[0].shape()) +
+                       " at 0, " + to_string(list[i].shape()) + " at " + std::to_string(i));
+    plan.starts.push_back(static_cast<std::int64_t>(i) + 1);
+  }
+  visible.insert(static_cast<std::size_t>(plan.axis), static_cast<std::int64_t>(list.size()));
+  return join(list, plan, visible);
+}
+
+template <class T>
+std::vector<Array<T>> rows(const Array<T>& x) {
+  std::vector<Array<T>> out;
+  for (std::int64_t i = 0; i < x.shape(0); ++i) {
+    JoinPlan plan{0, true, {i, i + 1}};
+    out.push_back(get(x, plan.part(layout_of(x), 0)));
+  }
+  return out;
+}
+
+// Braces of arrays and expressions, mixed at will, have no type to deduce: one overload for each element type
+// takes them. `Function::call(list, options)` does the work.
+template <class Function, class T>
+struct ListOverload {
+  auto operator()(std::initializer_list<Array<T>> list,
+                  const typename Function::Options& options = {}) const {
+    return Function::call(std::vector<Array<T>>(list), options);
+  }
+};
+template <class Function, class... T>
+struct ListOverloads : ListOverload<Function, T>... {
+  using ListOverload<Function, T>::operator()...;
+  using Options = typename Function::Options;
+
+  template <class U>
+  auto operator()(const std::vector<Array<U>>& list, const Options& options = {}) const {
+    return Function::call(list, options);
+  }
+  template <Expression E>
+  auto operator()(const std::vector<E>& list, const Options& options = {}) const {
+    return Function::call(std::vector<Array<typename E::value_type>>(list.begin(), list.end()), options);
+  }
+  template <ArrayLike X>
+  auto operator()(const X& x, const Options& options = {}) const {
+    return Function::call(rows(as_array(x)), options);
+  }
+};
+template <class Function>
+using ListFunction = ListOverloads<Function, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                                   std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, half, bfloat16,
+                                   float, double, std::complex<float>, std::complex<double>>;
+
+}  // namespace detail
+
+struct ConcatenateOptions {
+  Axis axis = 0;  // none: of the flattened arrays
+};
+struct StackOptions {
+  std::int64_t axis = 0;
+};
+struct NoOptions {};
+
+namespace detail {
+
+struct Concatenate {
+  using Options = ConcatenateOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options& options) {
+    if (!options.axis.given())
+      for (Array<T>& x : list) x = reshape_to("concatenate", x, Shape{x.size()});
+    return concatenate_on("concatenate", list, options.axis.given() ? options.axis.list()[0] : 0);
+  }
+};
+struct Stack {
+  using Options = StackOptions;
+  template <class T>
+  static Array<T> call(const std::vector<Array<T>>& list, const Options& options) {
+    return stack_on("stack", list, options.axis);
+  }
+};
+struct Vstack {
+  using Options = NoOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options&) {
+    for (Array<T>& x : list) x = atleast_2d(x);
+    return concatenate_on("vstack", list, 0);
+  }
+};
+struct Hstack {
+  using Options = NoOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options&) {
+    for (Array<T>& x : list) x = atleast_1d(x);
+    return concatenate_on("hstack", list, !list.empty() && list[0].ndim() == 1 ? 0 : 1);
+  }
+};
+struct Dstack {
+  using Options = NoOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options&) {
+    for (Array<T>& x : list) x = atleast_3d(x);
+    return concatenate_on("dstack", list, 2);
+  }
+};
+struct ColumnStack {
+  using Options = NoOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options&) {
+    for (Array<T>& x : list)
+      if (x.ndim() < 2) x = reshape_to("column_stack", x, Shape{x.size(), 1});
+    return concatenate_on("column_stack", list, 1);
+  }
+};
+
+}  // namespace detail
+
+// Arrays that agree but for one axis, one after the other on that axis: concatenate({a, b}, {.axis = 1}).
+inline constexpr detail::ListFunction<detail::Concatenate> concatenate{}, concat{};
+// Arrays of one shape along a new axis, which is `axis` of the result: stack({a, b}, {.axis = -1}).
+inline constexpr detail::ListFunction<detail::Stack> stack{};
+// On the first axis, 1-d arrays as rows.
+inline constexpr detail::ListFunction<detail::Vstack> vstack{};
+// On the second axis; 1-d arrays on their only one.
+inline constexpr detail::ListFunction<detail::Hstack> hstack{};
+// On the third axis.
+inline constexpr detail::ListFunction<detail::Dstack> dstack{};
+// On the second axis, 1-d arrays as columns.
+inline constexpr detail::ListFunction<detail::ColumnStack> column_stack{};
+
+}  // namespace nax
