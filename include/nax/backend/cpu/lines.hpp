@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+
+#include "nax/core/thread_pool.hpp"
+
+// Row-major data seen along one axis: `outer` blocks of n rows of `inner` elements. Element i of a line lies at i * inner.
+namespace nax::cpu {
+
+struct Lines {
+  std::int64_t outer, n, inner;
+  std::int64_t count() const { return outer * inner; }
+};
+
+// f(first element of the line) for each line; threads share them.
+template <class F>
+void for_each_line(const Lines& lines, const F& f) {
+  const std::int64_t cost = lines.n > 0 ? lines.n : 1;
+  parallel_for(lines.count(), ((std::int64_t{1} << 14) + cost - 1) / cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t l = begin; l < end; ++l) f(l / lines.inner * lines.n * lines.inner + l % lines.inner);
+  });
+}
+
+// Running combinations along the lines: r[0] = op.first(x[0]), r[i] = op.next(r[i - 1], i), position by position, where
+// `op` is called with element offsets. Lines side by side go together, which keeps the adders busy.
+template <class T, class F>
+void scan_lines(const Lines& lines, bool reverse, T* out, const F& next) {
+  constexpr std::int64_t width = 64;
+  const std::int64_t n = lines.n, inner = lines.inner;
+  if (n == 0) return;
+  const std::int64_t first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
+  if (inner >= 8) {
+    const std::int64_t blocks = (inner + width - 1) / width;
+    parallel_for(lines.outer * blocks, 1 + (std::int64_t{1} << 14) / (n * width),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t b = begin; b < end; ++b) {
+                     const std::int64_t column = b % blocks * width, base = b / blocks * n * inner + column;
+                     const std::int64_t columns = inner - column < width ? inner - column : width;
+                     for (std::int64_t k = 0, i = first; k < n; ++k, i += step) {
+                       const std::int64_t at = base + i * inner, before = at - step * inner;
+                       for (std::int64_t j = 0; j < columns; ++j)
+                         out[at + j] = next(k == 0 ? nullptr : out + before + j, at + j);
+                     }
+                   }
+                 });
+    return;
+  }
+  // Few columns: eight lines at a time.
+  constexpr std::int64_t together = 8;
+  const std::int64_t count = lines.count();
+  parallel_for((count + together - 1) / together, 1 + (std::int64_t{1} << 14) / (n * together),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t g = begin; g < end; ++g) {
+                   const std::int64_t l0 = g * together, lanes = count - l0 < together ? count - l0 : together;
+                   std::int64_t base[together];
+                   for (std::int64_t j = 0; j < lanes; ++j)
+                     base[j] = (l0 + j) / inner * n * inner + (l0 + j) % inner;
+                   for (std::int64_t k = 0, i = first; k < n; ++k, i += step)
+                     for (std::int64_t j = 0; j < lanes; ++j) {
+                       const std::int64_t at = base[j] + i * inner;
+                       out[at] = next(k == 0 ? nullptr : out + at - step * inner, at);
+                     }
+                 }
+               });
+}
+
+}  // namespace nax::cpu

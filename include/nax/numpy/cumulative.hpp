@@ -1,0 +1,158 @@
+#pragma once
+
+#include "nax/backend/cpu/lines.hpp"
+#include "nax/numpy/copy.hpp"
+#include "nax/numpy/reshape.hpp"
+#include "nax/numpy/sum.hpp"
+
+// Running sums and products along an axis, and two recorded helpers that close them under differentiation:
+//
+//   shift(x)           each element moves one place on; the first place is filled
+//   linear_scan(a, b)  r[i] = a[i] r[i - 1] + b[i]
+//
+// The gradient of a running product is a linear scan, that of a linear scan is a scan the other way; no division occurs,
+// so zeros are no exception.
+namespace nax {
+
+struct CumulativeOptions {
+  Axis axis = {};  // flattened when not given
+};
+
+namespace detail {
+
+inline cpu::Lines lines_of(const Frame& frame, int axis) {
+  cpu::Lines lines{1, frame.visible(axis), 1};
+  const int at = frame.hidden() + axis;
+  for (int i = 0; i < static_cast<int>(frame.shape.size()); ++i)
+    if (i != at) (i < at ? lines.outer : lines.inner) *= frame.shape[i];
+  return lines;
+}
+
+template <class T>
+Array<T> shift(const Array<T>& x, int axis, bool reverse, T fill) {
+  const ArrayBase from = contiguous(x);
+  Array<T> result(allocate(dtype_of<T>, layout_of(from)));
+  const cpu::Lines lines = lines_of(layout_of(from), axis);
+  const T* a = elements<const T>(from);
+  T* r = elements<T>(result);
+  const std::int64_t block = lines.n * lines.inner, moved = block - lines.inner;
+  for (std::int64_t o = 0; o < lines.outer && block > 0; ++o) {
+    T* to = r + o * block + (reverse ? 0 : lines.inner);
+    const T* first = a + o * block + (reverse ? lines.inner : 0);
+    std::memcpy(static_cast<void*>(to), first, static_cast<std::size_t>(moved) * sizeof(T));
+    T* edge = r + o * block + (reverse ? moved : 0);
+    for (std::int64_t i = 0; i < lines.inner; ++i) edge[i] = fill;
+  }
+  return record(std::move(result), wrt(
+                                       x, [=](const Array<T>& g) { return shift(g, axis, !reverse, T(0)); },
+                                       [=](const Array<T>& t) { return shift(t, axis, reverse, T(0)); }));
+}
+
+template <class T>
+Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool reverse) {
+  using Lane = lane_t<T>;
+  const Frame frame = broadcast("cumprod", layout_of(a), layout_of(b));
+  const ArrayBase x = copy_over(a, frame), y = copy_over(b, frame);
+  Array<T> result(allocate(dtype_of<T>, frame));
+  const T *factor = elements<const T>(x), *term = elements<const T>(y);
+  cpu::scan_lines(lines_of(frame, axis), reverse, elements<T>(result), [=](const T* before, std::int64_t i) {
+    return before ? static_cast<T>(static_cast<Lane>(factor[i]) * static_cast<Lane>(*before) + static_cast<Lane>(term[i]))
+                  : term[i];
+  });
+  // The adjoint of the scan: h[i] = g[i] + a[i + 1] h[i + 1].
+  const auto adjoint = [=](const Array<T>& g) {
+    return linear_scan(shift(a, axis, !reverse, T(0)), g, axis, !reverse);
+  };
+  return record_with_result(
+      std::move(result),
+      wrt(
+          a,
+          [=](const Array<T>& g, const Array<T>& r) -> Array<T> {
+            return evaluate(make_expr<rules::multiply>(adjoint(g), shift(r, axis, reverse, T(0))));
+          },
+          [=](const Array<T>& t, const Array<T>& r) -> Array<T> {
+            const Array<T> term_of_t = evaluate(make_expr<rules::multiply>(t, shift(r, axis, reverse, T(0))));
+            return linear_scan(a, term_of_t, axis, reverse);
+          }),
+      wrt(
+          b, [=](const Array<T>& g, const Array<T>&) { return adjoint(g); },
+          [=](const Array<T>& t, const Array<T>&) { return linear_scan(a, t, axis, reverse); }));
+}
+
+template <class R, class T>
+Array<R> cumsum_axis(const Array<T>& x, int axis, bool reverse) {
+  using Lane = lane_t<R>;
+  const ArrayBase from = contiguous(x);
+  ArrayBase sums = allocate(dtype_of<Lane>, layout_of(from));
+  const T* a = elements<const T>(from);
+  using Op = cpu::reduce_op::Sum<Lane>;
+  cpu::scan_lines(lines_of(layout_of(from), axis), reverse, elements<Lane>(sums), [=](const Lane* before, std::int64_t i) {
+    const Lane v = cpu::convert_element<T, Lane>(a[i]);
+    return before ? Op::join(*before, v) : v;
+  });
+  Array<R> result = from_accumulator<R, Lane>(std::move(sums));
+  if constexpr (is_inexact_v<T>)
+    return record(std::move(result), wrt(
+                                         x, [=](const Array<T>& g) { return cumsum_axis<T>(g, axis, !reverse); },
+                                         [=](const Array<T>& t) { return cumsum_axis<T>(t, axis, reverse); }));
+  else
+    return result;
+}
+
+template <class R, class T>
+Array<R> cumprod_axis(const Array<T>& x, int axis, bool reverse) {
+  using Lane = lane_t<R>;
+  const ArrayBase from = contiguous(x);
+  ArrayBase products = allocate(dtype_of<Lane>, layout_of(from));
+  const T* a = elements<const T>(from);
+  using Op = cpu::reduce_op::Product<Lane>;
+  cpu::scan_lines(lines_of(layout_of(from), axis), reverse, elements<Lane>(products), [=](const Lane* before, std::int64_t i) {
+    const Lane v = cpu::convert_element<T, Lane>(a[i]);
+    return before ? Op::join(*before, v) : v;
+  });
+  Array<R> result = from_accumulator<R, Lane>(std::move(products));
+  if constexpr (is_inexact_v<T>) {
+    // The product before i, times the sum over the products that i is part of, without x[i].
+    const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
+      const Array<T> after = linear_scan(shift(x, axis, !reverse, T(0)), g, axis, !reverse);
+      return evaluate(make_expr<rules::multiply>(shift(y, axis, reverse, T(1)), after));
+    };
+    const auto push = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
+      const Array<T> term = evaluate(make_expr<rules::multiply>(t, shift(y, axis, reverse, T(1))));
+      return linear_scan(x, term, axis, reverse);
+    };
+    return record_with_result(std::move(result), wrt(x, pull, push));
+  } else {
+    return result;
+  }
+}
+
+template <class T>
+using cumulative_t = std::conditional_t<std::is_same_v<T, bool>, std::int32_t, T>;
+
+template <class X, class F>
+auto along_axis(const char* function, const X& x_, const CumulativeOptions& options, const F& f) {
+  const Array<typename X::value_type> x = materialise(x_);
+  check_reducible(function, x);
+  if (!options.axis.given()) return f(reshape_to(function, x, Shape{x.size()}), 0);
+  if (options.axis.list().size() != 1) throw ValueError(std::string(function) + ": axis must be one axis");
+  return f(x, normalize_axis(function, options.axis.list()[0], x.ndim()));
+}
+
+}  // namespace detail
+
+// Running sums along `axis`, or over all elements in row-major order. bool adds up as int32; half types in float.
+template <detail::ArrayLike X>
+auto cumsum(const X& x, const CumulativeOptions& options = {}) {
+  using R = detail::cumulative_t<typename X::value_type>;
+  return detail::along_axis("cumsum", x, options,
+                            [](const auto& a, int axis) { return detail::cumsum_axis<R>(a, axis, false); });
+}
+template <detail::ArrayLike X>
+auto cumprod(const X& x, const CumulativeOptions& options = {}) {
+  using R = detail::cumulative_t<typename X::value_type>;
+  return detail::along_axis("cumprod", x, options,
+                            [](const auto& a, int axis) { return detail::cumprod_axis<R>(a, axis, false); });
+}
+
+}  // namespace nax
