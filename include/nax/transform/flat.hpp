@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -20,30 +21,62 @@ using FlatRef = std::shared_ptr<const FlatFunction>;
 
 inline bool is_inexact(DType dtype) { return dtype_kind(dtype) >= Kind::floating; }
 
-// f(Array<T>) for the floating type that `a` has.
-template <class F>
-auto with_type(const ArrayBase& a, F f) {
-  switch (a.dtype()) {
-    case DType::float16: return f(Array<half>(a));
-    case DType::bfloat16: return f(Array<bfloat16>(a));
-    case DType::float64: return f(Array<double>(a));
-    case DType::complex64: return f(Array<std::complex<float>>(a));
-    case DType::complex128: return f(Array<std::complex<double>>(a));
-    default: return f(Array<float>(a));
-  }
-}
+template <class T>
+Array<T> move_axis_recorded(const Array<T>& x, int from, int to);
 
-inline ArrayBase flat_zeros(const ArrayBase& like) {
-  return with_type(like, [](auto x) -> ArrayBase {
-    return zeros_over<typename decltype(x)::value_type>(layout_of(x));
-  });
+// What the engine does with an array whose type it does not know. Filled in, type by type, by the calls that use the
+// type, so that a program compiles these for its own types only.
+struct LeafOperations {
+  ArrayBase (*make_input)(const ArrayBase& x, Tape& tape);
+  ArrayBase (*zeros)(const Frame& frame);
+  ArrayBase (*seed)(const ArrayBase& g, const Frame& frame);
+  ArrayBase (*sum_levels)(const ArrayBase& x, const Levels& made, const Levels& kept);
+  ArrayBase (*sum_leading)(const ArrayBase& x);
+  ArrayBase (*move_axis)(const ArrayBase& x, int from, int to);
+  std::uint64_t (*record_output)(Tape& tape, CallNode* call, std::uint64_t serial, std::size_t slot,
+                                 std::size_t count);
+};
+
+template <class T>
+struct LeafOperationsOf {
+  static ArrayBase make_input(const ArrayBase& x, Tape& tape) {
+    Array<T> input(x);
+    detail::make_input(input, tape);
+    return input;
+  }
+  static ArrayBase zeros(const Frame& frame) { return zeros_over<T>(frame); }
+  static ArrayBase seed(const ArrayBase& g, const Frame& frame) { return detail::seed(Array<T>(g), frame); }
+  static ArrayBase sum_levels(const ArrayBase& x, const Levels& made, const Levels& kept) {
+    return detail::sum_levels(Array<T>(x), made, kept);
+  }
+  static ArrayBase sum_leading(const ArrayBase& x) {
+    std::vector<bool> marks(layout_of(x).shape.size(), false);
+    marks[layout_of(x).levels.size()] = true;
+    return sum_axes(Array<T>(x), marks, false);
+  }
+  static ArrayBase move_axis(const ArrayBase& x, int from, int to) {
+    return move_axis_recorded(Array<T>(x), from, to);
+  }
+  static std::uint64_t record_output(Tape& tape, CallNode* call, std::uint64_t serial, std::size_t slot,
+                                     std::size_t count) {
+    return tape.emplace<OutputNode<T>>(call, serial, slot, count);
+  }
+  static constexpr LeafOperations table = {make_input, zeros, seed, sum_levels, sum_leading, move_axis, record_output};
+};
+
+inline std::atomic<const LeafOperations*>& leaf_operations_slot(DType dtype) {
+  static std::atomic<const LeafOperations*> slots[16] = {};
+  return slots[static_cast<std::size_t>(dtype)];
 }
-inline ArrayBase flat_seed(const ArrayBase& cotangent, const ArrayBase& result) {
-  return with_type(cotangent, [&](auto g) -> ArrayBase { return seed(g, layout_of(result)); });
+template <class T>
+void provide_leaf_operations() {
+  if constexpr (is_inexact_v<T>)
+    leaf_operations_slot(dtype_of<T>).store(&LeafOperationsOf<T>::table, std::memory_order_release);
 }
-inline ArrayBase flat_sum_levels(const ArrayBase& x, const Levels& made, const Levels& kept) {
-  return with_type(x, [&](auto a) -> ArrayBase { return sum_levels(a, made, kept); });
+inline const LeafOperations& operations_of(const ArrayBase& a) {
+  return *leaf_operations_slot(a.dtype()).load(std::memory_order_acquire);
 }
+inline ArrayBase zeros_like_leaf(const ArrayBase& a) { return operations_of(a).zeros(layout_of(a)); }
 
 // A function recorded at a point: what a sweep in either direction needs.
 struct FlatRecord {
@@ -59,10 +92,7 @@ struct FlatRecord {
     for (const ArrayBase& x : at) {
       ArrayBase input = x;
       if (is_inexact(x.dtype())) {
-        input = with_type(x, [&](auto a) -> ArrayBase {
-          make_input(a, *scope.tape());
-          return a;
-        });
+        input = operations_of(x).make_input(x, *scope.tape());
         ++r.count;
       }
       r.inputs.push_back(std::move(input));
@@ -79,14 +109,14 @@ struct FlatRecord {
     for (const ArrayBase& out : outputs) {
       if (!is_inexact(out.dtype())) continue;
       const ArrayBase& g = cotangents[i++];
-      if (serial_of(out) && holds_value(g)) sweep.add(serial_of(out), flat_seed(g, out));
+      if (serial_of(out) && holds_value(g)) sweep.add(serial_of(out), operations_of(g).seed(g, layout_of(out)));
     }
     sweep.run(mark + count);
     Arrays shares;
     for (const ArrayBase& x : inputs) {
       if (!is_inexact(x.dtype())) continue;
       const ArrayBase* g = sweep.find(serial_of(x));
-      shares.push_back(g ? *g : flat_zeros(x));
+      shares.push_back(g ? *g : zeros_like_leaf(x));
     }
     return shares;
   }
@@ -95,13 +125,13 @@ struct FlatRecord {
     Forward sweep(*tape, mark);
     std::size_t i = 0;
     for (const ArrayBase& x : inputs)
-      if (is_inexact(x.dtype())) sweep.put(tape->find(serial_of(x)), flat_seed(tangents[i++], x));
+      if (is_inexact(x.dtype())) sweep.put(tape->find(serial_of(x)), operations_of(x).seed(tangents[i++], layout_of(x)));
     sweep.run(mark + count, end);
     Arrays result;
     for (const ArrayBase& out : outputs) {
       if (!is_inexact(out.dtype())) continue;
       const ArrayBase* t = sweep.find(serial_of(out));
-      result.push_back(t ? *t : flat_zeros(out));
+      result.push_back(t ? *t : zeros_like_leaf(out));
     }
     return result;
   }

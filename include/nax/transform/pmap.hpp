@@ -39,7 +39,10 @@ class FlatUserFunction final : public FlatFunction {
     Arrays results;
     tree::for_each(
         [&](const auto& leaf) {
-          if constexpr (is_array_v<decltype(leaf)>) results.push_back(leaf);
+          if constexpr (is_array_v<decltype(leaf)>) {
+            provide_leaf_operations<typename std::remove_cvref_t<decltype(leaf)>::value_type>();
+            results.push_back(leaf);
+          }
         },
         out);
     const auto& axes = device_axes();
@@ -112,6 +115,7 @@ auto pmap(F f, PmapOptions options = {}) {
     for_each_argument(skeleton, [&](std::size_t i, auto& argument) {
       auto add = [&](auto& leaf, const Axes& axes) {
         if constexpr (is_array_v<decltype(leaf)>) {
+          provide_leaf_operations<typename std::remove_cvref_t<decltype(leaf)>::value_type>();
           mapped.add(leaf, axes, i);
           places.push_back({axes.is_none() ? -1 : normalize_axis("pmap", axes.axis(), leaf.ndim()), donated[i]});
           leaves.push_back(std::exchange(leaf, std::remove_cvref_t<decltype(leaf)>()));

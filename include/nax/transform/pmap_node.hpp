@@ -84,20 +84,12 @@ struct PmapNode final : CallNode {
       if (!is_inexact(inputs[i].dtype())) continue;
       const ArrayBase& share = shares[k++];  // the device axis first
       if (!sweep.wants(serial_of(inputs[i]))) continue;
-      sweep.add(serial_of(inputs[i]), with_type(share, [&](auto g) -> ArrayBase {
-        const int axis = pmap.places[i].axis;
-        auto back = axis < 0 ? sum_leading(g) : move_axis_recorded(g, 0, axis);
-        return sum_levels(std::move(back), all, layout_of(inputs[i]).levels);
-      }));
+      const LeafOperations& leaf = operations_of(share);
+      const int axis = pmap.places[i].axis;
+      sweep.add(serial_of(inputs[i]), leaf.sum_levels(axis < 0 ? leaf.sum_leading(share) : leaf.move_axis(share, 0, axis),
+                                                      all, layout_of(inputs[i]).levels));
     }
   }
-  template <class T>
-  static Array<T> sum_leading(const Array<T>& g) {
-    std::vector<bool> marks(layout_of(g).shape.size(), false);
-    marks[layout_of(g).levels.size()] = true;
-    return sum_axes(g, marks, false);
-  }
-
   Arrays pull_on_devices(const Arrays& seeds) const {
     std::vector<Arrays> each(pmap.size());
     for (std::size_t d = 0; d < pmap.size(); ++d)
@@ -117,7 +109,7 @@ struct PmapNode final : CallNode {
     for (const ArrayBase& out : records[0].outputs) {
       if (!is_inexact(out.dtype())) continue;
       ArrayBase& g = seeds[k++];
-      if (!holds_value(g)) g = assemble(Arrays(pmap.size(), flat_zeros(out)), 0);
+      if (!holds_value(g)) g = assemble(Arrays(pmap.size(), zeros_like_leaf(out)), 0);
     }
     FlatPmap derivative{std::make_shared<FlatVjp>(pmap.f, inputs.size()), pmap.devices, pmap.axis_name, pmap.places};
     Arrays all = inputs;
@@ -136,7 +128,7 @@ struct PmapNode final : CallNode {
       if (!is_inexact(inputs[i].dtype())) continue;
       const ArrayBase* t = sweep.find(serial_of(inputs[i]));
       any = any || t;
-      all.push_back(t ? *t : flat_zeros(inputs[i]));
+      all.push_back(t ? *t : zeros_like_leaf(inputs[i]));
       derivative.places.push_back(pmap.places[i]);
     }
     if (!any) return {};
@@ -179,9 +171,7 @@ inline Arrays FlatPmap::operator()(Arrays inputs) const {
   for (const ArrayBase& out : whole) count += is_inexact(out.dtype());
   for (ArrayBase& out : whole)
     if (is_inexact(out.dtype()))
-      ArrayAccess::serial(out) = with_type(out, [&](auto a) {
-        return tape.emplace<OutputNode<typename decltype(a)::value_type>>(call, serial, slot++, count);
-      });
+      ArrayAccess::serial(out) = operations_of(out).record_output(tape, call, serial, slot++, count);
   return whole;
 }
 
