@@ -4,10 +4,13 @@
 #include <iterator>
 #include <vector>
 
-#include "nax/numpy/copy.hpp"
-#include "nax/numpy/views.hpp"
+#include "nax/numpy/at.hpp"
+#include "nax/numpy/cast.hpp"
+#include "nax/numpy/reshape.hpp"
+#include "nax/numpy/transpose.hpp"
 
-// Members of Array that hand out elements and rows.
+// The members of Array: those that hand out elements and rows are here, the others come with the functions
+// they are short for.
 namespace nax {
 
 // Row-major elements. The handle of a view takes up the copy, so that the pointer lives as long as this
