@@ -1,0 +1,269 @@
+#pragma once
+
+// Copies between any two layouts of the same shape: what transposing, reversing, broadcasting and slicing
+// come to in the end. Elements are moved as units of 1, 2, 4, 8 or 16 bytes, so that few instances serve
+// every type.
+//
+// The axes are first put into the order of the destination (longest stride first, all of them positive) and
+// merged where both sides allow it. Then the innermost axis is copied as runs; but where the source is
+// contiguous along another axis, that axis and the innermost one form a plane that is transposed tile by
+// tile, each tile in registers for 4 and 8 bytes. Threads share the outer axes and the rows of planes.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "nax/backend/cpu/packet_base.hpp"
+#include "nax/core/error.hpp"
+#include "nax/core/thread_pool.hpp"
+
+namespace nax::cpu {
+
+struct CopyAxes {
+  static constexpr int most = 64;
+  int count = 0;
+  std::int64_t shape[most], to[most], from[most];  // strides in elements
+
+  std::int64_t size() const {
+    std::int64_t result = 1;
+    for (int axis = 0; axis < count; ++axis) result *= shape[axis];
+    return result;
+  }
+  void add(std::int64_t n, std::int64_t to_stride, std::int64_t from_stride) {
+    shape[count] = n;
+    to[count] = to_stride;
+    from[count] = from_stride;
+    ++count;
+  }
+  void exchange(int a, int b) {
+    std::swap(shape[a], shape[b]);
+    std::swap(to[a], to[b]);
+    std::swap(from[a], from[b]);
+  }
+  void remove(int axis) {
+    for (--count; axis < count; ++axis) exchange(axis, axis + 1);
+  }
+  // Offsets of the `index`-th combination of all axes but the last `skip`.
+  std::pair<std::int64_t, std::int64_t> offsets(std::int64_t index, int skip) const {
+    std::int64_t to_offset = 0, from_offset = 0;
+    for (int axis = count - skip; axis-- > 0;) {
+      const std::int64_t i = index % shape[axis];
+      index /= shape[axis];
+      to_offset += i * to[axis];
+      from_offset += i * from[axis];
+    }
+    return {to_offset, from_offset};
+  }
+};
+
+inline namespace NAX_SIMD_ABI {
+
+inline constexpr std::int64_t copy_grain_bytes = 1 << 18;  // a thread's share is worth waking it
+
+struct Unit16 {
+  std::uint64_t low, high;
+};
+
+template <class U>
+void copy_run(std::int64_t n, U* to, std::int64_t to_stride, const U* from, std::int64_t from_stride) {
+  if (to_stride != 1) {
+    for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
+  } else if (from_stride == 1) {
+    if (n < 16)
+      for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
+    else
+      std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(U));
+  } else if (from_stride == 0) {
+    std::fill_n(to, n, *from);
+  } else if (from_stride == -1) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = from[-i];
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * from_stride];
+  }
+}
+
+// to[i * to_row + j] = from[j * from_column + i], i < rows, j < columns; one tile that caches hold.
+template <class U>
+void transpose_tile(std::int64_t rows, std::int64_t columns, U* to, std::int64_t to_row, const U* from,
+                    std::int64_t from_column) {
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) to[i * to_row + j] = from[j * from_column + i];
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored \
+    "-Wignored-attributes"  // of vector types as template arguments, which Eigen's block is
+#endif
+// Whole squares of one packet's width go through registers; a packet of floating point moves any bits
+// unchanged.
+template <class T, class U>
+void transpose_squares(std::int64_t rows, std::int64_t columns, U* to, std::int64_t to_row, const U* from,
+                       std::int64_t from_column) {
+  using P = simd::Packet<T>;
+  constexpr std::int64_t size = P::size;
+  const std::int64_t whole_rows = rows / size * size, whole_columns = columns / size * size;
+  for (std::int64_t i = 0; i < whole_rows; i += size)
+    for (std::int64_t j = 0; j < whole_columns; j += size) {
+      simd::ei::PacketBlock<simd::raw_packet<T>, static_cast<int>(size)> block;
+      for (std::int64_t l = 0; l < size; ++l)
+        block.packet[l] = P::load(reinterpret_cast<const T*>(from + (j + l) * from_column + i)).raw;
+      simd::ei::ptranspose(block);
+      for (std::int64_t l = 0; l < size; ++l)
+        P(block.packet[l]).store(reinterpret_cast<T*>(to + (i + l) * to_row + j));
+    }
+  transpose_tile(rows, columns - whole_columns, to + whole_columns, to_row,
+                 from + whole_columns * from_column, from_column);
+  transpose_tile(rows - whole_rows, whole_columns, to + whole_rows * to_row, to_row, from + whole_rows,
+                 from_column);
+}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+template <class U>
+void transpose_plane(std::int64_t rows, std::int64_t columns, U* to, std::int64_t to_row, const U* from,
+                     std::int64_t from_column) {
+  // Four cache lines each way: few pages at a time, and each line is used up while it is near.
+  constexpr std::int64_t tile = 256 / static_cast<std::int64_t>(sizeof(U));
+  for (std::int64_t i = 0; i < rows; i += tile)
+    for (std::int64_t j = 0; j < columns; j += tile) {
+      const std::int64_t m = std::min(tile, rows - i), n = std::min(tile, columns - j);
+      U* const target = to + i * to_row + j;
+      const U* const source = from + j * from_column + i;
+      if constexpr (sizeof(U) == 4 && simd::has_packet<float>)
+        transpose_squares<float>(m, n, target, to_row, source, from_column);
+      else if constexpr (sizeof(U) == 8 && simd::has_packet<double>)
+        transpose_squares<double>(m, n, target, to_row, source, from_column);
+      else
+        transpose_tile(m, n, target, to_row, source, from_column);
+    }
+}
+
+template <class U>
+void copy_axes(const CopyAxes& axes, U* to, const U* from) {
+  const int last = axes.count - 1;
+  if (last < 0) {
+    *to = *from;
+    return;
+  }
+  const std::int64_t n = axes.shape[last];
+  int across = -1;  // the axis along which the source is contiguous, if that is not the last one
+  if (axes.to[last] == 1 && axes.from[last] != 1 && axes.from[last] != 0 && n > 3)
+    for (int axis = 0; axis < last; ++axis)
+      if (axes.from[axis] == 1 && axes.shape[axis] > 3) across = axis;
+
+  if (across >= 0) {
+    CopyAxes planes = axes;  // the plane's axes come last
+    for (int axis = across; axis + 1 < last; ++axis) planes.exchange(axis, axis + 1);
+    const std::int64_t rows = planes.shape[last - 1], step = 256 / static_cast<std::int64_t>(sizeof(U));
+    const std::int64_t strips = (rows + step - 1) / step, outer = axes.size() / (rows * n);
+    const std::int64_t strip_bytes = std::min(step, rows) * n * static_cast<std::int64_t>(sizeof(U));
+    parallel_for(outer * strips, copy_grain_bytes / strip_bytes + 1,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t part = begin; part < end;) {
+                     const std::int64_t first = part % strips, some = std::min(strips - first, end - part);
+                     const auto [to_offset, from_offset] = planes.offsets(part / strips, 2);
+                     transpose_plane(std::min(some * step, rows - first * step), n,
+                                     to + to_offset + first * step * planes.to[last - 1], planes.to[last - 1],
+                                     from + from_offset + first * step, planes.from[last]);
+                     part += some;
+                   }
+                 });
+    return;
+  }
+  const std::int64_t runs = axes.size() / n, bytes = n * static_cast<std::int64_t>(sizeof(U));
+  if (runs == 1) {
+    parallel_for(n, copy_grain_bytes / static_cast<std::int64_t>(sizeof(U)),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   copy_run(end - begin, to + begin * axes.to[last], axes.to[last],
+                            from + begin * axes.from[last], axes.from[last]);
+                 });
+    return;
+  }
+  // Two loops by hand, offsets only for the axes outside of them.
+  const std::int64_t middle = axes.shape[last - 1], outer = runs / middle;
+  parallel_for(runs, copy_grain_bytes / bytes + 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t run = begin; run < end;) {
+      const std::int64_t first = run % middle, some = std::min(middle - first, end - run);
+      const auto [to_offset, from_offset] =
+          outer > 1 ? axes.offsets(run / middle, 2) : std::pair<std::int64_t, std::int64_t>{};
+      for (std::int64_t i = first; i < first + some; ++i)
+        copy_run(n, to + to_offset + i * axes.to[last - 1], axes.to[last],
+                 from + from_offset + i * axes.from[last - 1], axes.from[last]);
+      run += some;
+    }
+  });
+}
+
+}  // namespace NAX_SIMD_ABI
+
+// Brings the axes into the order described above; `to` and `from` move where a stride changes its sign.
+// Returns false when there is nothing to copy.
+inline bool normalise(CopyAxes& axes, std::int64_t& to_offset, std::int64_t& from_offset) {
+  for (int axis = axes.count; axis-- > 0;) {
+    if (axes.shape[axis] <= 0) return false;
+    if (axes.shape[axis] == 1) {
+      axes.remove(axis);
+      continue;
+    }
+    if (axes.to[axis] < 0) {
+      to_offset += (axes.shape[axis] - 1) * axes.to[axis];
+      from_offset += (axes.shape[axis] - 1) * axes.from[axis];
+      axes.to[axis] = -axes.to[axis];
+      axes.from[axis] = -axes.from[axis];
+    }
+  }
+  for (int axis = 1; axis < axes.count; ++axis)  // few axes, mostly in order
+    for (int at = axis; at > 0 && axes.to[at - 1] < axes.to[at]; --at) axes.exchange(at - 1, at);
+  for (int axis = axes.count - 1; axis > 0; --axis)
+    if (axes.to[axis - 1] == axes.to[axis] * axes.shape[axis] &&
+        axes.from[axis - 1] == axes.from[axis] * axes.shape[axis]) {
+      axes.shape[axis] *= axes.shape[axis - 1];
+      axes.remove(axis - 1);
+    }
+  return true;
+}
+
+// to[sum i_d to_strides[d]] = from[sum i_d from_strides[d]] for every index within `shape`; strides in
+// elements, of any sign; a source stride of zero repeats. The two must not overlap, and no element of `to` be
+// reached twice.
+inline void strided_copy(std::size_t element_bytes, int ndim, const std::int64_t* shape, void* to,
+                         const std::int64_t* to_strides, const void* from, const std::int64_t* from_strides) {
+  if (ndim > CopyAxes::most)
+    throw ShapeError("copy: at most " + std::to_string(CopyAxes::most) + " axes are possible, not " +
+                     std::to_string(ndim));
+  CopyAxes axes;
+  for (int axis = 0; axis < ndim; ++axis) axes.add(shape[axis], to_strides[axis], from_strides[axis]);
+  std::int64_t to_offset = 0, from_offset = 0;
+  if (!normalise(axes, to_offset, from_offset)) return;
+  const auto run = [&]<class U>(U) {
+    copy_axes(axes, static_cast<U*>(to) + to_offset, static_cast<const U*>(from) + from_offset);
+  };
+  switch (element_bytes) {
+    case 1:
+      return run(std::uint8_t{});
+    case 2:
+      return run(std::uint16_t{});
+    case 4:
+      return run(std::uint32_t{});
+    case 8:
+      return run(std::uint64_t{});
+    case 16:
+      return run(Unit16{});
+    default:
+      throw TypeError("copy: elements of " + std::to_string(element_bytes) + " bytes are not supported");
+  }
+}
+
+template <class T>
+void strided_copy(int ndim, const std::int64_t* shape, T* to, const std::int64_t* to_strides, const T* from,
+                  const std::int64_t* from_strides) {
+  strided_copy(sizeof(T), ndim, shape, static_cast<void*>(to), to_strides, static_cast<const void*>(from),
+               from_strides);
+}
+
+}  // namespace nax::cpu
