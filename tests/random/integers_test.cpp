@@ -25,7 +25,8 @@ TEST(Randint, IsThatOfJax) {
   expect_same(random::randint<std::int16_t>(key, {12}, -1000, 1000), "randint.-1000,1000/i16/(12,)");
   expect_same(random::randint<std::uint32_t>(key, {12}, 5, 4294967295LL), "randint.5,4294967295/u32/(12,)");
   draws::expect_same_words(random::randint<std::int64_t>(key, {7}, -5, 5), "randint.-5,5/i64/(7,)");
-  draws::expect_same_words(random::randint<std::int64_t>(key, {7}, 0, 1000000000000), "randint.0,1000000000000/i64/(7,)");
+  draws::expect_same_words(random::randint<std::int64_t>(key, {7}, 0, 1000000000000),
+                           "randint.0,1000000000000/i64/(7,)");
   draws::expect_same_words(random::randint<std::int64_t>(key, {7}, std::numeric_limits<std::int64_t>::min(),
                                                          std::numeric_limits<std::int64_t>::max()),
                            "randint.-9223372036854775808,9223372036854775807/i64/(7,)");
@@ -50,8 +51,10 @@ TEST(Bernoulli, IsThatOfJax) {
 
 TEST(Integers, BatchAsALoop) {
   const auto keys = random::split(random::key(42), 4);
-  expect_same(vmap([](const random::Key& k) { return random::randint(k, {5}, 0, 10); })(keys), "vmap/randint.0,10");
-  expect_same(vmap([](const random::Key& k) { return random::bernoulli(k, 0.3, {5}); })(keys), "vmap/bernoulli.0.3");
+  expect_same(vmap([](const random::Key& k) { return random::randint(k, {5}, 0, 10); })(keys),
+              "vmap/randint.0,10");
+  expect_same(vmap([](const random::Key& k) { return random::bernoulli(k, 0.3, {5}); })(keys),
+              "vmap/bernoulli.0.3");
 }
 
 }  // namespace

@@ -91,17 +91,24 @@ inline Frame below(const Frame& outer, const Dims& visible) {
   return frame;
 }
 
-// An array of shape `shape` drawn from each key: fill(key, first, n, out) writes elements first ... first + n
-// - 1 of a key's draw. Which elements are computed together makes no difference to what they are.
-template <class T, class Fill>
-Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
+// The result of a draw from each key: its axes are those of `words` (row-major keys), then `shape`.
+template <class T>
+Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape, ArrayBase& words) {
   check_single(function, key);
   for (std::int64_t d : shape)
     if (d < 0)
       throw ValueError(std::string(function) + ": negative dimensions are not allowed, shape " +
                        to_string(shape));
-  const ArrayBase words = contiguous(key.words());
-  Array<T> result(allocate(dtype_of<T>, below(layout_of(words), shape)));
+  words = contiguous(key.words());
+  return Array<T>(allocate(dtype_of<T>, below(layout_of(words), shape)));
+}
+
+// An array of shape `shape` drawn from each key: fill(key, first, n, out) writes elements first ... first + n
+// - 1 of a key's draw. Which elements are computed together makes no difference to what they are.
+template <class T, class Fill>
+Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
+  ArrayBase words;
+  Array<T> result = allocate_draw<T>(function, key, shape, words);
   const std::uint64_t* keys = elements<const std::uint64_t>(words);
   T* out = elements<T>(result);
   const std::int64_t n = shape.count();
@@ -112,6 +119,20 @@ Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fi
       fill(keys[row], first, count, out + begin);
       begin += count;
     }
+  });
+  return result;
+}
+
+// The same where a key's draw is made as a whole.
+template <class T, class Fill>
+Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
+  ArrayBase words;
+  Array<T> result = allocate_draw<T>(function, key, shape, words);
+  const std::int64_t n = shape.count();
+  if (n == 0) return result;
+  parallel_for(layout_of(words).size(), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row)
+      fill(elements<const std::uint64_t>(words)[row], 0, n, elements<T>(result) + row * n);
   });
   return result;
 }

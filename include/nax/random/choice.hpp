@@ -1,0 +1,137 @@
+#pragma once
+
+#include "nax/numpy/cast.hpp"
+#include "nax/random/continuous.hpp"
+#include "nax/random/integers.hpp"
+#include "nax/random/shuffle.hpp"
+
+namespace nax::random {
+
+struct ChoiceOptions {
+  bool replace = true;                 // may an element be drawn twice?
+  std::optional<Array<float>> p = {};  // the probability of each element; all alike when not given
+  int axis = 0;
+};
+
+namespace detail {
+
+// Positions drawn with probabilities p, for each hidden row of keys and of p.
+template <class I>
+Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
+                            const ChoiceOptions& options) {
+  const Array<float>& p = *options.p;
+  if (p.shape() != Shape{n})
+    throw ShapeError("choice: p must have one probability for each element: shape " + to_string(p.shape()) +
+                     " for " + std::to_string(n) + " elements");
+  check_single("choice", key);
+  const Array<float> noise = options.replace ? uniform(key, {draws}) : gumbel(key, {n});
+  Frame rows = broadcast("choice", layout_of(key.words()), below(layout_of(p), {}));
+  const ArrayBase weights = copy_over(p, below(rows, Dims(1, n)));
+  const ArrayBase drawn = copy_over(noise, below(rows, noise.shape()));
+  Array<I> result(allocate(dtype_of<I>, below(rows, Dims(1, draws))));
+  std::vector<float> sums(static_cast<std::size_t>(n));
+  std::vector<I> order(static_cast<std::size_t>(n));
+  for (std::int64_t row = 0; row < rows.size(); ++row) {
+    const float* w = elements<float>(weights) + row * n;
+    const float* u = elements<float>(drawn) + row * noise.size();
+    I* out = elements<I>(result) + row * draws;
+    if (options.replace) {
+      float sum = 0;
+      for (std::int64_t i = 0; i < n; ++i) sums[static_cast<std::size_t>(i)] = sum += w[i];
+      for (std::int64_t i = 0; i < draws; ++i)
+        out[i] = static_cast<I>(std::lower_bound(sums.begin(), sums.end(), sum * (1 - u[i])) - sums.begin());
+    } else {  // the largest of log p + Gumbel noise
+      for (std::int64_t i = 0; i < n; ++i) {
+        sums[static_cast<std::size_t>(i)] = u[i] + std::log(w[i]);
+        order[static_cast<std::size_t>(i)] = static_cast<I>(i);
+      }
+      std::stable_sort(order.begin(), order.end(), [&](I a, I b) {
+        return sums[static_cast<std::size_t>(a)] > sums[static_cast<std::size_t>(b)];
+      });
+      std::copy(order.begin(), order.begin() + draws, out);
+    }
+  }
+  return result;
+}
+
+template <class I>
+Array<I> chosen_positions(const Key& key, std::int64_t n, const Shape& shape, const ChoiceOptions& options) {
+  const std::int64_t draws = shape.count();
+  if (draws > 0 && n <= 0) throw ValueError("choice: there is nothing to choose from");
+  if (!options.replace && draws > n)
+    throw ValueError("choice: cannot take a larger sample (" + std::to_string(draws) +
+                     ") than the population (" + std::to_string(n) + ") without replacement");
+  check_count("choice", n);
+  if (options.replace && !options.p) {
+    const Array<std::int32_t> drawn = randint(key, shape, 0, n);
+    return drawn.astype<I>();
+  }
+  const Array<I> flat =
+      options.p ? weighted_positions<I>(key, n, draws, options) : positions<I>("choice", key, n, draws);
+  return Array<I>(view(flat, Layout::contiguous(below(layout_of(flat), shape))));
+}
+
+}  // namespace detail
+
+// Of the numbers below n.
+template <std::integral I>
+Array<std::int32_t> choice(const Key& key, I n, const Shape& shape = {}, const ChoiceOptions& options = {}) {
+  return detail::chosen_positions<std::int32_t>(key, static_cast<std::int64_t>(n), shape, options);
+}
+// Of the rows of a along an axis, whose place `shape` takes.
+template <nax::detail::ArrayLike X>
+auto choice(const Key& key, const X& a_, const Shape& shape = {}, const ChoiceOptions& options = {}) {
+  const auto a = nax::detail::materialise(a_);
+  if (a.ndim() == 0)
+    throw ValueError("choice: a must have at least one axis; for the numbers below n pass n");
+  nax::detail::check_operand("choice", a);
+  const int axis = nax::detail::normalize_axis("choice", options.axis, a.ndim());
+  return detail::take(a, detail::chosen_positions<std::int64_t>(key, a.shape(axis), shape, options), axis);
+}
+
+struct CategoricalOptions {
+  int axis = -1;
+  std::optional<Shape> shape = {};  // of the result; it ends in what is left of the logits' shape
+};
+
+// Positions along an axis of the logits, with probabilities softmax(logits).
+template <nax::detail::ArrayLike X>
+Array<std::int32_t> categorical(const Key& key, const X& logits_, const CategoricalOptions& options = {}) {
+  using namespace nax::detail;
+  const auto logits = materialise(logits_);
+  using T = typename decltype(logits)::value_type;
+  static_assert(is_floating_v<T>, "categorical: the logits must be of a floating type");
+  const int axis = normalize_axis("categorical", options.axis, logits.ndim());
+  Shape batch = logits.shape();
+  batch.erase(static_cast<std::size_t>(axis));
+  const Shape shape = options.shape.value_or(batch);
+  const std::size_t prefix = shape.size() - batch.size();
+  bool fits = shape.size() >= batch.size();
+  for (std::size_t i = 0; fits && i < batch.size(); ++i)
+    fits = batch[i] == 1 || batch[i] == shape[prefix + i];
+  if (!fits)
+    throw ShapeError("categorical: logits of shape " + to_string(logits.shape()) + " less axis " +
+                     std::to_string(options.axis) + " do not broadcast to the shape " + to_string(shape));
+  Shape noise_shape = shape;
+  const std::int64_t n = logits.shape(axis);
+  if (n == 0) throw ValueError("categorical: no categories along axis " + std::to_string(options.axis));
+  noise_shape.insert(prefix + static_cast<std::size_t>(axis), n);
+  const Array<T> noise = gumbel<T>(key, noise_shape);
+  const Array<T> scores = evaluate(make_expr<rules::add>(noise, Array<T>(constant(logits))));
+  const ArrayBase flat = contiguous(scores);
+
+  Array<std::int32_t> result(allocate(DType::int32, detail::below(layout_of(flat), shape)));
+  std::int64_t inner = 1;
+  for (std::size_t a = prefix + static_cast<std::size_t>(axis) + 1; a < noise_shape.size(); ++a)
+    inner *= noise_shape[a];
+  for (std::int64_t i = 0; i < layout_of(result).size(); ++i) {
+    const T* score = elements<T>(flat) + i / inner * inner * n + i % inner;
+    std::int64_t best = 0;
+    for (std::int64_t j = 1; j < n; ++j)
+      if (score[j * inner] > score[best * inner]) best = j;
+    elements<std::int32_t>(result)[i] = static_cast<std::int32_t>(best);
+  }
+  return result;
+}
+
+}  // namespace nax::random

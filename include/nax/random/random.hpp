@@ -1,0 +1,10 @@
+#pragma once
+
+// jax.random: keys and the distributions drawn from them, bit for bit the same.
+#include "nax/random/bits.hpp"
+#include "nax/random/choice.hpp"
+#include "nax/random/continuous.hpp"
+#include "nax/random/integers.hpp"
+#include "nax/random/key.hpp"
+#include "nax/random/shuffle.hpp"
+#include "nax/random/uniform.hpp"

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "nax/numpy/select.hpp"
+#include "nax/random/bits.hpp"
+
+// Permutations: the positions, sorted by random keys of 32 bits, once or, where equal keys are likely,
+// several times.
+namespace nax::random {
+namespace detail {
+
+inline int shuffle_rounds(std::int64_t n) {
+  return static_cast<int>(
+      std::ceil(3 * std::log(static_cast<double>(n < 1 ? 1 : n)) / std::log(4294967295.0)));
+}
+
+// For each round, the key that it draws from.
+inline std::vector<std::uint64_t> round_keys(std::uint64_t key, int rounds) {
+  std::vector<std::uint64_t> keys;
+  for (int round = 0; round < rounds; ++round) {
+    keys.push_back(cpu::word_pair(cpu::threefry(key, 1)));
+    key = cpu::word_pair(cpu::threefry(key, 0));
+  }
+  return keys;
+}
+
+// Orders n positions by their sort keys, the ones with equal keys as they were. `pairs` is room for the work.
+template <class KeyOf, class I>
+void sort_positions(std::int64_t n, KeyOf key_of, I* positions, std::vector<std::uint64_t>& pairs) {
+  pairs.resize(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i)
+    pairs[static_cast<std::size_t>(i)] = std::uint64_t{key_of(i)} << 32 | static_cast<std::uint32_t>(i);
+  std::sort(pairs.begin(), pairs.end());
+  std::vector<I> before(positions, positions + n);
+  for (std::int64_t i = 0; i < n; ++i)
+    positions[i] = before[static_cast<std::uint32_t>(pairs[static_cast<std::size_t>(i)])];
+}
+
+inline void check_count(const char* function, std::int64_t n) {
+  if (n < 0 || n > std::numeric_limits<std::int32_t>::max())
+    throw ValueError(std::string(function) + ": the number of elements must fit an int32, got " +
+                     std::to_string(n));
+}
+
+// The first `count` of the shuffled positions below n.
+template <class I>
+Array<I> positions(const char* function, const Key& key, std::int64_t n, std::int64_t count) {
+  check_count(function, n);
+  const auto fill = [n, count](std::uint64_t k, std::int64_t, std::int64_t, I* out) {
+    std::vector<I> all(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = static_cast<I>(i);
+    std::vector<std::uint32_t> sort_keys(all.size());
+    std::vector<std::uint64_t> pairs;
+    for (std::uint64_t round : round_keys(k, shuffle_rounds(n))) {
+      cpu::random_bits(round, 0, n, sort_keys.data());
+      sort_positions(
+          n, [&](std::int64_t i) { return sort_keys[static_cast<std::size_t>(i)]; }, all.data(), pairs);
+    }
+    std::copy(all.begin(), all.begin() + count, out);
+  };
+  return draw_whole<I>(function, key, Shape{count}, fill);
+}
+
+// x at these positions along one axis: the axes of `index` take its place. Differentiable in x.
+template <class T>
+Array<T> take(const Array<T>& x, const Array<std::int64_t>& index, int axis) {
+  Selection s = Selection::all(layout_of(x));
+  auto gather = std::make_shared<GatherStep>(GatherStep{index, Dims(1, axis), {}, {}});
+  for (int a = 0; a < x.ndim(); ++a) {
+    if (a != axis) {
+      gather->x_axis.push_back(a);
+      gather->index_axis.push_back(-1);
+      continue;
+    }
+    for (int i = 0; i < index.ndim(); ++i) {
+      gather->x_axis.push_back(-1);
+      gather->index_axis.push_back(i);
+    }
+  }
+  s.gather = std::move(gather);
+  return get(x, s);
+}
+
+// The same with positions of its own for each vector along the axis: `index` has the shape of x.
+template <class T>
+Array<T> take_along(const Array<T>& x, const Array<std::int64_t>& index, int axis) {
+  Selection s = Selection::all(layout_of(x));
+  auto gather = std::make_shared<GatherStep>(GatherStep{index, Dims(1, axis), {}, {}});
+  for (int a = 0; a < x.ndim(); ++a) {
+    gather->x_axis.push_back(a == axis ? -1 : a);
+    gather->index_axis.push_back(a);
+  }
+  s.gather = std::move(gather);
+  return get(x, s);
+}
+
+// A permutation of each vector along `axis` of an array of this shape.
+inline Array<std::int64_t> independent_positions(const Key& key, const Shape& shape, int axis) {
+  const auto fill = [&shape, axis](std::uint64_t k, std::int64_t, std::int64_t n, std::int64_t* out) {
+    std::int64_t inner = 1;
+    for (int a = axis + 1; a < static_cast<int>(shape.size()); ++a)
+      inner *= shape[static_cast<std::size_t>(a)];
+    const std::int64_t length = shape[static_cast<std::size_t>(axis)];
+    std::vector<std::uint32_t> sort_keys(static_cast<std::size_t>(n));
+    std::vector<std::int64_t> vector(static_cast<std::size_t>(length));
+    std::vector<std::uint64_t> pairs;
+    const auto rounds = round_keys(k, shuffle_rounds(n));
+    for (std::int64_t i = 0; i < n; ++i) out[i] = i / inner % length;
+    for (std::uint64_t round : rounds) {
+      cpu::random_bits(round, 0, n, sort_keys.data());
+      for (std::int64_t i = 0; i < n / length; ++i) {
+        const std::int64_t first = i / inner * inner * length + i % inner;
+        for (std::int64_t j = 0; j < length; ++j)
+          vector[static_cast<std::size_t>(j)] = out[first + j * inner];
+        sort_positions(
+            length, [&](std::int64_t j) { return sort_keys[static_cast<std::size_t>(first + j * inner)]; },
+            vector.data(), pairs);
+        for (std::int64_t j = 0; j < length; ++j)
+          out[first + j * inner] = vector[static_cast<std::size_t>(j)];
+      }
+    }
+  };
+  return draw_whole<std::int64_t>("permutation", key, shape, fill);
+}
+
+}  // namespace detail
+
+struct PermutationOptions {
+  int axis = 0;
+  bool independent = false;  // a permutation of its own for each vector along the axis
+};
+
+// The numbers below n in random order.
+template <std::integral I>
+Array<std::int32_t> permutation(const Key& key, I n) {
+  return detail::positions<std::int32_t>("permutation", key, static_cast<std::int64_t>(n),
+                                         static_cast<std::int64_t>(n));
+}
+// x, shuffled along an axis. Throws ValueError for a 0-d x.
+template <nax::detail::ArrayLike X>
+auto permutation(const Key& key, const X& x_, const PermutationOptions& options = {}) {
+  const auto x = nax::detail::materialise(x_);
+  if (x.ndim() == 0)
+    throw ValueError("permutation: x must have at least one axis; for the numbers below n pass n");
+  nax::detail::check_operand("permutation", x);
+  const int axis = nax::detail::normalize_axis("permutation", options.axis, x.ndim());
+  if (options.independent || x.ndim() == 1)
+    return detail::take_along(x, detail::independent_positions(key, x.shape(), axis), axis);
+  const std::int64_t n = x.shape(axis);
+  return detail::take(x, detail::positions<std::int64_t>("permutation", key, n, n), axis);
+}
+
+}  // namespace nax::random
