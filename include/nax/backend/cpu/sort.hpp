@@ -1,0 +1,110 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+#include "nax/core/dtype.hpp"
+
+// Sorting a contiguous run: NaN last, stable. Elements become unsigned keys of the same order; long runs are sorted by
+// digits of the key, short ones by comparison.
+namespace nax::cpu {
+namespace detail {
+
+template <class T>
+using sort_key_t = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+// The bits of a number, ordered as numbers are: all NaNs alike and above everything, -0 equal to 0.
+template <class T>
+sort_key_t<T> sort_key(T x) {
+  using Key = sort_key_t<T>;
+  constexpr Key sign = Key(Key(1) << (8 * sizeof(T) - 1));
+  if constexpr (std::is_floating_point_v<T>) {
+    if (x != x) return static_cast<Key>(-1);
+    x += T(0);  // -0 becomes 0
+    Key bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits & sign ? Key(~bits) : Key(bits | sign);
+  } else if constexpr (std::is_signed_v<T>) {
+    return Key(static_cast<Key>(x) ^ sign);
+  } else {
+    return static_cast<Key>(x);
+  }
+}
+
+template <class Key>
+struct KeyIndex {
+  Key key;
+  std::int32_t index;
+};
+
+// Stable, least significant digit first; digits that are the same everywhere are skipped. `spare`: n more elements.
+// Returns where the sorted run lies: `x` or `spare`.
+template <class Element, class GetKey>
+Element* radix_sort(Element* x, Element* spare, std::int64_t n, const GetKey& key_of) {
+  using Key = decltype(key_of(*x));
+  constexpr int bits = sizeof(Key) <= 2 ? 8 : 11, digits = (8 * static_cast<int>(sizeof(Key)) + bits - 1) / bits;
+  constexpr std::size_t values = std::size_t{1} << bits;
+  const std::unique_ptr<std::int64_t[]> counts(new std::int64_t[digits * values]());
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Key key = key_of(x[i]);
+    for (int d = 0; d < digits; ++d) ++counts[d * values + ((key >> (d * bits)) & (values - 1))];
+  }
+  for (int d = 0; d < digits; ++d) {
+    std::int64_t* const count = counts.get() + d * values;
+    std::int64_t start = 0;
+    bool one_value = false;
+    for (std::size_t v = 0; v < values; ++v) {
+      one_value = one_value || count[v] == n;
+      const std::int64_t c = count[v];
+      count[v] = start;
+      start += c;
+    }
+    if (one_value) continue;
+    for (std::int64_t i = 0; i < n; ++i) spare[count[(key_of(x[i]) >> (d * bits)) & (values - 1)]++] = x[i];
+    std::swap(x, spare);
+  }
+  return x;
+}
+
+inline constexpr std::int64_t radix_from = 512;
+
+}  // namespace detail
+
+// order[i] = the place in x (strided) of the i-th smallest, or i-th largest, element. Equal ones keep their order.
+template <class T>
+void argsort_line(const T* x, std::int64_t stride, std::int64_t n, bool descending, std::int32_t* order,
+                  std::int64_t order_stride) {
+  using Key = detail::sort_key_t<T>;
+  using Pair = detail::KeyIndex<Key>;
+  const std::unique_ptr<Pair[]> pairs(new Pair[static_cast<std::size_t>(2 * n)]);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Key key = detail::sort_key(x[i * stride]);
+    pairs[i] = {descending ? static_cast<Key>(~key) : key, static_cast<std::int32_t>(i)};
+  }
+  const Pair* sorted = pairs.get();
+  if (n < detail::radix_from)
+    std::stable_sort(pairs.get(), pairs.get() + n, [](const Pair& a, const Pair& b) { return a.key < b.key; });
+  else
+    sorted = detail::radix_sort(pairs.get(), pairs.get() + n, n, [](const Pair& p) { return p.key; });
+  for (std::int64_t i = 0; i < n; ++i) order[i * order_stride] = sorted[i].index;
+}
+
+// The elements of a contiguous run in order. `spare`: n more elements.
+template <class T>
+void sort_run(T* x, T* spare, std::int64_t n, bool descending) {
+  const auto key = [](T v) { return detail::sort_key(v); };
+  if (n < detail::radix_from) {
+    std::stable_sort(x, x + n, [&](T a, T b) { return key(a) < key(b); });
+  } else {
+    const T* sorted = detail::radix_sort(x, spare, n, key);
+    if (sorted != x) std::copy(sorted, sorted + n, x);
+  }
+  if (descending) std::reverse(x, x + n);
+}
+
+}  // namespace nax::cpu

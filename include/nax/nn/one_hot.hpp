@@ -1,0 +1,39 @@
+#pragma once
+
+#include "nax/numpy/copy.hpp"
+
+namespace nax::nn {
+
+struct OneHotOptions {
+  std::int64_t axis = -1;  // where the classes go, in the result
+};
+
+// Ones where the class is the label, zeros elsewhere, of type T; a label outside 0 ... num_classes - 1 gives zeros. The
+// result has one axis more than the labels, which are integers.
+template <Dtype T = float, detail::ArrayLike X>
+Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& options = {}) {
+  using Label = typename X::value_type;
+  static_assert(is_integer_v<Label>, "one_hot: labels must be integers");
+  if (num_classes < 0)
+    throw ValueError("one_hot: num_classes must not be negative, got " + std::to_string(num_classes));
+  const Array<Label> given = detail::materialise(x);
+  if (detail::is_batched(given)) detail::check_alive("one_hot", given);
+  const ArrayBase labels = detail::contiguous(given);
+  const int axis = detail::normalize_axis("one_hot", options.axis, given.ndim() + 1);
+  Frame frame = detail::layout_of(labels);
+  const std::size_t at = static_cast<std::size_t>(frame.hidden() + axis);
+  frame.shape.insert(at, num_classes);
+  Array<T> result(detail::allocate(dtype_of<T>, frame));
+  T* out = detail::elements<T>(result);
+  for (std::int64_t i = 0, n = frame.size(); i < n; ++i) out[i] = T(0);
+  std::int64_t inner = 1;
+  for (std::size_t i = at + 1; i < frame.shape.size(); ++i) inner *= frame.shape[i];
+  const Label* label = detail::elements<const Label>(labels);
+  for (std::int64_t i = 0, n = detail::layout_of(labels).size(); i < n; ++i) {
+    const std::int64_t k = static_cast<std::int64_t>(label[i]);
+    if (k >= 0 && k < num_classes) out[(i / inner * num_classes + k) * inner + i % inner] = T(1);
+  }
+  return result;
+}
+
+}  // namespace nax::nn
