@@ -190,7 +190,7 @@ struct FusedNode final : ResultNode<typename E::value_type> {
   explicit FusedNode(const E& e) : constants(constants_of(e)) {
     int l = 0;
     for_each_leaf(e, [&](const ArrayBase& leaf) {
-      leaves[l] = PackedArray(leaf, reads_leaf<E>(l));
+      leaves[l] = PackedArray(leaf, reads_leaf<E>(l), carries_leaf<E>(l));
       ++l;
     });
   }

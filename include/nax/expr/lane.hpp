@@ -7,9 +7,9 @@
 #include "nax/backend/cpu/packet_more.hpp"
 #include "nax/expr/expr.hpp"
 
-// Evaluating a tree, for any kind of value. A Lane says what a value of element type T is while it is computed (a
-// packet, a number, a recorded array), how leaves are loaded and how types convert; a Walk is the tree with a value at
-// each node: built from the leaves up, then pulled from the root down.
+// Evaluating a tree, for any kind of value. A Lane says what a value of element type T is while it is
+// computed (a packet, a number, a recorded array), how leaves are loaded and how types convert; a Walk is the
+// tree with a value at each node: built from the leaves up, then pulled from the root down.
 namespace nax::detail {
 
 // Half types are computed in float.
@@ -21,7 +21,7 @@ enum LaneKind : unsigned { lane_float = 1, lane_double = 2, lane_bool = 4, lane_
 template <class T>
 constexpr unsigned lane_kind() {
   using L = lane_t<T>;
-  return std::is_same_v<L, float> ? lane_float
+  return std::is_same_v<L, float>    ? lane_float
          : std::is_same_v<L, double> ? lane_double
          : std::is_same_v<L, bool>   ? lane_bool
                                      : lane_other;
@@ -155,7 +155,7 @@ struct Carries<Expr<Rule, A...>> {
   // An operand that is converted to integers or truth values stops it.
   template <int j, class Child>
   static constexpr bool through =
-      Carries<Child>::value && is_inexact_v<typename Rule::template operand<j, typename A::value_type...>>;
+      Carries<Child>::value&& is_inexact_v<typename Rule::template operand<j, typename A::value_type...>>;
   template <int... j>
   static constexpr bool any(std::integer_sequence<int, j...>) {
     return (through<j, A> || ...);
@@ -181,6 +181,26 @@ constexpr bool reads_leaf(int leaf, bool below_nonlinear = false) {
     return read;
   } else {
     return false;
+  }
+}
+
+// Does a gradient flow into leaf number `leaf`? (Not into the condition of where.)
+template <class E>
+constexpr bool carries_leaf(int leaf) {
+  if constexpr (Expression<E>) {
+    return []<class Rule, class... A, int... j>(std::type_identity<Expr<Rule, A...>>,
+                                                std::integer_sequence<int, j...>, int at) {
+      bool carried = false;
+      int begin = 0;
+      ((carried =
+            carried || (at >= begin && at < begin + Tree<A>::leaves &&
+                        Carries<Expr<Rule, A...>>::template through<j, A> && carries_leaf<A>(at - begin)),
+        begin += Tree<A>::leaves),
+       ...);
+      return carried && Carries<Expr<Rule, A...>>::value;
+    }(std::type_identity<E>{}, std::make_integer_sequence<int, std::tuple_size_v<decltype(E::args)>>{}, leaf);
+  } else {
+    return Carries<E>::value;
   }
 }
 
@@ -243,7 +263,8 @@ struct Children<Lane, std::integer_sequence<int, j...>, L, K, A...> {
   std::tuple<Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>...> walks;
   template <class Source>
   [[gnu::always_inline]] Children(const Source& source, std::int64_t i)
-      : walks(Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>(source, i)...) {}
+      : walks(Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>(source,
+                                                                                                i)...) {}
 };
 
 template <class Lane, class Rule, class... A, int L, int K>
@@ -261,7 +282,8 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
       : children(source, i), value(compute(Indices{})) {}
 
   template <int... j>
-  [[gnu::always_inline]] typename Lane::template Value<Result> compute(std::integer_sequence<int, j...>) const {
+  [[gnu::always_inline]] typename Lane::template Value<Result> compute(
+      std::integer_sequence<int, j...>) const {
     return Lane::template call<Rule>(operand<j>()...);
   }
   template <int j>

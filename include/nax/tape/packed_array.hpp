@@ -7,13 +7,15 @@
 
 namespace nax::detail {
 
-// A saved array in little room: 32 bytes, and the layout apart unless the array is 0-d. Long chains of small operations
-// live on the tape in this form.
+// A saved array in little room: 32 bytes, and the layout apart unless the array is 0-d. Long chains of small
+// operations live on the tape in this form.
 class PackedArray {
  public:
   PackedArray() = default;
   // `with_value`: false keeps the axes and the serial only, where no derivative reads the elements.
-  PackedArray(const ArrayBase& a, bool with_value) : offset_(ArrayAccess::offset(a)), serial_(serial_of(a)) {
+  // `with_serial`: false where no gradient flows into the array: it is a constant.
+  PackedArray(const ArrayBase& a, bool with_value, bool with_serial = true)
+      : offset_(ArrayAccess::offset(a)), serial_(with_serial ? serial_of(a) : 0) {
     if (with_value) buffer_ = ArrayAccess::buffer(a);
     if (!layout_of(a).shape.empty()) layout_ = std::make_unique<Layout>(layout_of(a));
   }
