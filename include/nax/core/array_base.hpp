@@ -18,6 +18,38 @@ struct ArrayAccess;
 class ArrayBase {
  public:
   ArrayBase() { layout_.shape.push_back(0), layout_.strides.push_back(1); }
+  // Handles are copied everywhere; inlined, these few lines would be most of what a compiler sees of nax.
+  [[gnu::noinline]] ArrayBase(const ArrayBase& other)
+      : buffer_(other.buffer_),
+        offset_(other.offset_),
+        layout_(other.layout_),
+        serial_(other.serial_),
+        dtype_(other.dtype_) {}
+  [[gnu::noinline]] ArrayBase(ArrayBase&& other) noexcept
+      : buffer_(std::move(other.buffer_)),
+        offset_(other.offset_),
+        layout_(std::move(other.layout_)),
+        serial_(other.serial_),
+        dtype_(other.dtype_) {}
+  [[gnu::noinline]] ArrayBase& operator=(const ArrayBase& other) {
+    if (this != &other) {
+      buffer_ = other.buffer_;
+      offset_ = other.offset_;
+      layout_ = other.layout_;
+      serial_ = other.serial_;
+      dtype_ = other.dtype_;
+    }
+    return *this;
+  }
+  [[gnu::noinline]] ArrayBase& operator=(ArrayBase&& other) noexcept {
+    buffer_ = std::move(other.buffer_);
+    offset_ = other.offset_;
+    layout_ = std::move(other.layout_);
+    serial_ = other.serial_;
+    dtype_ = other.dtype_;
+    return *this;
+  }
+  [[gnu::noinline]] ~ArrayBase() {}
 
   Shape shape() const { return layout_.visible_shape(); }
   std::int64_t shape(std::int64_t axis) const {

@@ -223,16 +223,20 @@ struct FusedNode final : ResultNode<typename E::value_type> {
       sink.template deposit<T, 0>(Recorded<T>(Array<T>(g)));
       sink.template deposit<T, 1>(Recorded<T>(Array<T>(g)));
     } else if (recording.tape) {
-      const Root<RecordedLane, E> walk(RecordedSource{constants.slots, leaves}, 0);
-      const Frame own = frame();
-      RecordedSink sink{*this, own, sweep};
-      walk.pull(Recorded<T>(Array<T>(g)), sink);
+      pull_recorded(g, sweep);
     } else {
       pull_leaves(E::rule::name, kernel_table<E>, pull_kernel<E>, constants.slots, leaves, g, sweep);
     }
   }
 
-  void push(Forward& sweep, std::size_t self) override {
+  // Both are compiled for size: they run whole operations one by one, and every expression has them.
+  [[gnu::cold, gnu::noinline]] void pull_recorded(const ArrayBase& g, Reverse& sweep) {
+    const Root<RecordedLane, E> walk(RecordedSource{constants.slots, leaves}, 0);
+    const Frame own = frame();
+    RecordedSink sink{*this, own, sweep};
+    walk.pull(Recorded<T>(Array<T>(g)), sink);
+  }
+  [[gnu::cold]] void push(Forward& sweep, std::size_t self) override {
     bool any = false;
     for (const PackedArray& leaf : leaves) any = any || sweep.find(leaf.serial());
     if (!any) return;
