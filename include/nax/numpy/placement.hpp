@@ -1,0 +1,44 @@
+#pragma once
+
+#include "nax/core/devices.hpp"
+#include "nax/numpy/copy.hpp"
+#include "nax/tree/map.hpp"
+
+// Where arrays live, and when they are computed.
+namespace nax {
+
+// The values of an expression as an array: computed once, here. Arrays come back as they are.
+template <detail::ArrayLike X>
+auto eval(const X& x) {
+  return Array<typename X::value_type>(x);
+}
+
+// A tree whose arrays live on `device`: those that are there already are shared, others copied. Throws ValueError for a
+// device that this program has not.
+template <class X>
+auto device_put(const X& x, Device device) {
+  if (device.platform != Platform::cpu || device.ordinal >= device_count())
+    throw ValueError("device_put: no device " + to_string(device) + " in this program");
+  return tree::map(
+      [&](const auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (detail::ArrayLike<Leaf>) {
+          const Array<typename Leaf::value_type> array(leaf);
+          if (array.device() == device) return array;
+          auto moved = copy(array);
+          detail::ArrayAccess::buffer(moved)->device = device;
+          return moved;
+        } else {
+          return leaf;
+        }
+      },
+      x);
+}
+
+// Waits until the arrays of a tree are computed, and gives it back. On CPU devices they always are.
+template <class X>
+const X& block_until_ready(const X& x) {
+  return x;
+}
+
+}  // namespace nax
