@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
 #include <numeric>
 #include <vector>
+
+#include "nax/core/allocator.hpp"
 
 namespace {
 
@@ -102,6 +105,29 @@ TYPED_TEST(StridedCopy, ThreadsShareLargeCopies) {
   check<TypeParam>({9, 200, 300}, {60000, 300, 1}, {1, 9, 1800});
   check<TypeParam>({9, 200, 300}, {60000, 300, 1}, {60000, 1, 200});
   nax::set_num_threads(before);
+}
+
+// Aligned rows of a large matrix are written past the caches.
+template <class T>
+void check_aligned(std::int64_t rows, std::int64_t columns, std::int64_t used) {
+  const auto bytes = static_cast<std::size_t>(rows * columns) * sizeof(T);
+  auto* to = static_cast<T*>(nax::HostAllocator::allocate(bytes));
+  std::vector<T> from(static_cast<std::size_t>(rows * used));
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(i % 1013);
+  const std::int64_t shape[] = {rows, used}, to_strides[] = {columns, 1}, from_strides[] = {1, rows};
+  std::fill_n(to, rows * columns, T(-1));
+  nax::cpu::strided_copy<T>(2, shape, to, to_strides, from.data(), from_strides);
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      wrong += to[i * columns + j] != (j < used ? from[static_cast<std::size_t>(j * rows + i)] : T(-1));
+  EXPECT_EQ(wrong, 0);
+  nax::HostAllocator::deallocate(to, bytes);
+}
+TEST(StridedCopyOf, LargeAlignedPlanes) {
+  check_aligned<float>(803, 832, 832);
+  check_aligned<float>(1003, 832, 805);
+  check_aligned<double>(603, 640, 639);
 }
 
 TEST(StridedCopyOf, OddSizesAreRefused) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "nax/backend/cpu/packet_base.hpp"
@@ -63,7 +64,12 @@ inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t copy_grain_bytes = 1 << 18;  // a thread's share is worth waking it
 
-struct Unit16 {
+// So many bytes of an element of any type.
+template <class Word>
+struct [[gnu::may_alias]] Moved {
+  Word word;
+};
+struct [[gnu::may_alias]] Moved16 {
   std::uint64_t low, high;
 };
 
@@ -93,28 +99,69 @@ void transpose_tile(std::int64_t rows, std::int64_t columns, U* to, std::int64_t
     for (std::int64_t j = 0; j < columns; ++j) to[i * to_row + j] = from[j * from_column + i];
 }
 
+// Stores past the caches: a line that is written whole need not be read before, and the writes do not wait.
+// Only for what is too large to be met in a cache again.
+#ifdef EIGEN_VECTORIZE_SSE2
+inline constexpr bool can_stream = true;
+template <class T>
+void stream(T* to, simd::Packet<T> a) {
+  constexpr bool single = std::is_same_v<T, float>;
+#ifdef EIGEN_VECTORIZE_AVX512
+  if constexpr (single)
+    _mm512_stream_ps(to, a.raw);
+  else
+    _mm512_stream_pd(to, a.raw);
+#elif defined(EIGEN_VECTORIZE_AVX)
+  if constexpr (single)
+    _mm256_stream_ps(to, a.raw);
+  else
+    _mm256_stream_pd(to, a.raw);
+#else
+  if constexpr (single)
+    _mm_stream_ps(to, a.raw);
+  else
+    _mm_stream_pd(to, a.raw);
+#endif
+}
+inline void finish_streams() { _mm_sfence(); }
+#else
+inline constexpr bool can_stream = false;
+template <class T>
+void stream(T* to, simd::Packet<T> a) {
+  a.store(to);
+}
+inline void finish_streams() {}
+#endif
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored \
     "-Wignored-attributes"  // of vector types as template arguments, which Eigen's block is
 #endif
-// Whole squares of one packet's width go through registers; a packet of floating point moves any bits
-// unchanged.
+// A square of one packet's width goes through registers; a packet of floating point moves any bits unchanged.
+template <class T, bool streaming, class U>
+void transpose_square(U* to, std::int64_t to_row, const U* from, std::int64_t from_column) {
+  using P = simd::Packet<T>;
+  simd::ei::PacketBlock<simd::raw_packet<T>, P::size> block;
+  for (std::int64_t l = 0; l < P::size; ++l)
+    block.packet[l] = P::load(reinterpret_cast<const T*>(from + l * from_column)).raw;
+  simd::ei::ptranspose(block);
+  for (std::int64_t l = 0; l < P::size; ++l) {
+    T* const line = reinterpret_cast<T*>(to + l * to_row);
+    if constexpr (streaming)
+      stream(line, P(block.packet[l]));
+    else
+      P(block.packet[l]).store(line);
+  }
+}
 template <class T, class U>
 void transpose_squares(std::int64_t rows, std::int64_t columns, U* to, std::int64_t to_row, const U* from,
                        std::int64_t from_column) {
-  using P = simd::Packet<T>;
-  constexpr std::int64_t size = P::size;
+  constexpr std::int64_t size = simd::Packet<T>::size;
   const std::int64_t whole_rows = rows / size * size, whole_columns = columns / size * size;
   for (std::int64_t i = 0; i < whole_rows; i += size)
-    for (std::int64_t j = 0; j < whole_columns; j += size) {
-      simd::ei::PacketBlock<simd::raw_packet<T>, static_cast<int>(size)> block;
-      for (std::int64_t l = 0; l < size; ++l)
-        block.packet[l] = P::load(reinterpret_cast<const T*>(from + (j + l) * from_column + i)).raw;
-      simd::ei::ptranspose(block);
-      for (std::int64_t l = 0; l < size; ++l)
-        P(block.packet[l]).store(reinterpret_cast<T*>(to + (i + l) * to_row + j));
-    }
+    for (std::int64_t j = 0; j < whole_columns; j += size)
+      transpose_square<T, false>(to + i * to_row + j, to_row, from + j * from_column + i, from_column);
   transpose_tile(rows, columns - whole_columns, to + whole_columns, to_row,
                  from + whole_columns * from_column, from_column);
   transpose_tile(rows - whole_rows, whole_columns, to + whole_rows * to_row, to_row, from + whole_rows,
@@ -124,9 +171,35 @@ void transpose_squares(std::int64_t rows, std::int64_t columns, U* to, std::int6
 #pragma GCC diagnostic pop
 #endif
 
+inline constexpr std::int64_t line_bytes = 64;
+inline constexpr std::int64_t stream_bytes = 2 << 20;
+
+template <class T, class U>
+void transpose_streaming(std::int64_t rows, std::int64_t columns, U* to, std::int64_t to_row, const U* from,
+                         std::int64_t from_column) {
+  constexpr std::int64_t size = simd::Packet<T>::size,
+                         line = line_bytes / static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t whole_rows = rows / size * size, whole_columns = columns / line * line;
+  for (std::int64_t j = 0; j < whole_columns; j += line)
+    for (std::int64_t i = 0; i < whole_rows; i += size)
+      for (std::int64_t part = j; part < j + line; part += size)
+        transpose_square<T, true>(to + i * to_row + part, to_row, from + part * from_column + i, from_column);
+  finish_streams();
+  transpose_tile(rows, columns - whole_columns, to + whole_columns, to_row,
+                 from + whole_columns * from_column, from_column);
+  transpose_tile(rows - whole_rows, whole_columns, to + whole_rows * to_row, to_row, from + whole_rows,
+                 from_column);
+}
+
 template <class U>
 void transpose_plane(std::int64_t rows, std::int64_t columns, U* to, std::int64_t to_row, const U* from,
-                     std::int64_t from_column) {
+                     std::int64_t from_column, bool large) {
+  if constexpr (can_stream && (sizeof(U) == 4 || sizeof(U) == 8)) {
+    using T = std::conditional_t<sizeof(U) == 4, float, double>;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(to) % line_bytes == 0 &&
+                         to_row * static_cast<std::int64_t>(sizeof(U)) % line_bytes == 0;
+    if (large && aligned) return transpose_streaming<T>(rows, columns, to, to_row, from, from_column);
+  }
   // Four cache lines each way: few pages at a time, and each line is used up while it is near.
   constexpr std::int64_t tile = 256 / static_cast<std::int64_t>(sizeof(U));
   for (std::int64_t i = 0; i < rows; i += tile)
@@ -161,6 +234,7 @@ void copy_axes(const CopyAxes& axes, U* to, const U* from) {
     for (int axis = across; axis + 1 < last; ++axis) planes.exchange(axis, axis + 1);
     const std::int64_t rows = planes.shape[last - 1], step = 256 / static_cast<std::int64_t>(sizeof(U));
     const std::int64_t strips = (rows + step - 1) / step, outer = axes.size() / (rows * n);
+    const bool large = axes.size() * static_cast<std::int64_t>(sizeof(U)) >= stream_bytes;
     const std::int64_t strip_bytes = std::min(step, rows) * n * static_cast<std::int64_t>(sizeof(U));
     parallel_for(outer * strips, copy_grain_bytes / strip_bytes + 1,
                  [&](std::int64_t begin, std::int64_t end) {
@@ -169,7 +243,7 @@ void copy_axes(const CopyAxes& axes, U* to, const U* from) {
                      const auto [to_offset, from_offset] = planes.offsets(part / strips, 2);
                      transpose_plane(std::min(some * step, rows - first * step), n,
                                      to + to_offset + first * step * planes.to[last - 1], planes.to[last - 1],
-                                     from + from_offset + first * step, planes.from[last]);
+                                     from + from_offset + first * step, planes.from[last], large);
                      part += some;
                    }
                  });
@@ -245,15 +319,15 @@ inline void strided_copy(std::size_t element_bytes, int ndim, const std::int64_t
   };
   switch (element_bytes) {
     case 1:
-      return run(std::uint8_t{});
+      return run(Moved<std::uint8_t>{});
     case 2:
-      return run(std::uint16_t{});
+      return run(Moved<std::uint16_t>{});
     case 4:
-      return run(std::uint32_t{});
+      return run(Moved<std::uint32_t>{});
     case 8:
-      return run(std::uint64_t{});
+      return run(Moved<std::uint64_t>{});
     case 16:
-      return run(Unit16{});
+      return run(Moved16{});
     default:
       throw TypeError("copy: elements of " + std::to_string(element_bytes) + " bytes are not supported");
   }
