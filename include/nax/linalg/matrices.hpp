@@ -1,0 +1,78 @@
+#pragma once
+
+#include "nax/backend/cpu/factor.hpp"
+#include "nax/numpy/matmul.hpp"
+
+// What the functions of linalg share: square matrices in the last two axes, everything before them a batch.
+namespace nax::detail {
+
+template <class T>
+inline constexpr bool is_linalg_v = std::is_same_v<T, float> || std::is_same_v<T, double> || is_complex_v<T>;
+
+// Integers are computed as float.
+template <class X>
+using linalg_t = inexact_t<typename X::value_type>;
+
+template <class T>
+void check_square(const char* function, const Array<T>& a) {
+  static_assert(is_linalg_v<T>, "linalg: the type must be float, double or complex");
+  check_operand(function, a);
+  if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
+    throw ShapeError(std::string(function) + ": the last two axes must be square, shape " + to_string(a.shape()));
+}
+
+// Offsets of the matrices of an operand over the batches of a result.
+class BatchWalk {
+ public:
+  // `all`: the leading axes of the result; `from`: the operand, its matrix in the last `tail` axes.
+  BatchWalk(const Layout& from, const Frame& all, std::size_t tail) : shape_(all.shape) {
+    Layout leading = from;
+    for (std::size_t i = 0; i < tail; ++i) leading.shape.pop_back(), leading.strides.pop_back();
+    strides_ = strides_over(leading, all);
+  }
+  std::int64_t at(std::int64_t batch) const {
+    std::int64_t offset = 0;
+    for (std::size_t axis = shape_.size(); axis-- > 0; batch /= shape_[axis])
+      offset += batch % shape_[axis] * strides_[axis];
+    return offset;
+  }
+
+ private:
+  Dims shape_, strides_;
+};
+
+// A matrix with these strides as a row-major one.
+template <class T>
+void gather_matrix(const T* from, std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n, T* to) {
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) to[i * n + j] = from[i * row + j * column];
+}
+
+// The factors of one matrix of a batch; a matrix met again is not factored again.
+template <class T>
+struct LuFactors {
+  std::vector<T> lu;
+  std::vector<std::int32_t> rows;
+  int sign = 1;
+  std::int64_t offset = -1;
+
+  void of(const Array<T>& a, std::int64_t at) {
+    if (at == offset) return;
+    offset = at;
+    const Layout& l = layout_of(a);
+    const std::int64_t n = l.shape.back();
+    const std::size_t rank = l.shape.size();
+    lu.resize(static_cast<std::size_t>(n * n));
+    rows.resize(static_cast<std::size_t>(n));
+    gather_matrix(elements<const T>(a) + at, l.strides[rank - 2], l.strides[rank - 1], n, n, lu.data());
+    sign = cpu::lu_factor(lu.data(), n, n, rows.data());
+  }
+};
+
+// f(first batch, one past the last) on several threads where the work is worth it.
+template <class F>
+void for_each_batch(std::int64_t batches, std::int64_t n, const F& f) {
+  parallel_for(batches, 1 + (std::int64_t{1} << 15) / (n * n * n + 1), f);
+}
+
+}  // namespace nax::detail

@@ -1,0 +1,245 @@
+#pragma once
+
+#include "nax/linalg/matrices.hpp"
+#include "nax/numpy/creation.hpp"
+#include "nax/numpy/sum.hpp"
+
+// Linear systems. A singular matrix gives infinities or NaN, as JAX has it: in a batch the others are solved.
+namespace nax {
+namespace detail {
+
+template <class T>
+Array<T> negated(const Array<T>& x) {
+  return evaluate(make_expr<rules::negative>(x));
+}
+
+// a^-1 b for matrices b; leading axes broadcast.
+template <class T>
+Array<T> solve_matrices(const Array<T>& a, const Array<T>& b) {
+  const Layout &la = layout_of(a), &lb = layout_of(b);
+  const std::int64_t n = la.shape.back(), m = lb.shape.back();
+  const Frame leading = broadcast("solve", leading_axes(la), leading_axes(lb));
+  Frame frame = leading;
+  frame.shape.push_back(n);
+  frame.shape.push_back(m);
+  Array<T> result(allocate(dtype_of<T>, frame));
+  const BatchWalk walk_a(la, leading, 2), walk_b(lb, leading, 2);
+  const std::size_t rb = lb.shape.size();
+  if (frame.size() > 0)
+    for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
+      LuFactors<T> factors;
+      std::vector<T> right(static_cast<std::size_t>(n * m));
+      for (std::int64_t i = begin; i < end; ++i) {
+        factors.of(a, walk_a.at(i));
+        gather_matrix(elements<const T>(b) + walk_b.at(i), lb.strides[rb - 2], lb.strides[rb - 1], n, m, right.data());
+        cpu::lu_solve(factors.lu.data(), factors.rows.data(), n, right.data(), elements<T>(result) + i * n * m, m);
+      }
+    });
+  const Frame fa = la, fb = lb;
+  return record_with_result(
+      std::move(result),
+      wrt(
+          a,
+          [=](const Array<T>& g, const Array<T>& x) {
+            const Array<T> w = negated(solve_matrices(matrix_transpose(a), g));
+            return contract(w, matrix_transpose(x), with_new_levels(fa, frame, layout_of(g)));
+          },
+          [=](const Array<T>& t, const Array<T>& x) { return negated(solve_matrices(a, matmul_arrays("solve", t, x))); }),
+      wrt(
+          b,
+          [=](const Array<T>& g, const Array<T>&) {
+            return sum_to(solve_matrices(matrix_transpose(a), g), fb, frame);
+          },
+          [=](const Array<T>& t, const Array<T>&) { return solve_matrices(a, t); }));
+}
+
+template <class T>
+Array<T> solve_arrays(const char* function, const Array<T>& a, const Array<T>& b) {
+  check_square(function, a);
+  check_operand(function, b);
+  if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1)) throw_inner(function, a.shape(), b.shape());
+  const int rank = std::max(a.ndim(), b.ndim());
+  const Array<T> left = with_unit_axes(a, rank - a.ndim(), false);
+  if (b.ndim() > 1) return solve_matrices(left, with_unit_axes(b, rank - b.ndim(), false));
+  const Array<T> x = solve_matrices(left, with_unit_axes(b, rank - 2, true));
+  Dims visible = x.shape();
+  visible.pop_back();
+  return restride(x, with_visible(layout_of(x), visible));
+}
+
+template <class T>
+Array<T> inverse(const Array<T>& a) {
+  const Layout& la = layout_of(a);
+  const std::int64_t n = la.shape.back();
+  const Frame frame = la;
+  const Frame leading = leading_axes(la);
+  Array<T> result(allocate(dtype_of<T>, frame));
+  const BatchWalk walk(la, leading, 2);
+  if (frame.size() > 0)
+    for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
+      LuFactors<T> factors;
+      std::vector<T> one(static_cast<std::size_t>(n * n), T(0));
+      for (std::int64_t i = 0; i < n; ++i) one[static_cast<std::size_t>(i * n + i)] = T(1);
+      for (std::int64_t i = begin; i < end; ++i) {
+        factors.of(a, walk.at(i));
+        cpu::lu_solve(factors.lu.data(), factors.rows.data(), n, one.data(), elements<T>(result) + i * n * n, n);
+      }
+    });
+  const auto product = [](const Array<T>& x, const Array<T>& y, const Array<T>& z) {
+    return negated(matmul_arrays("inv", matmul_arrays("inv", x, y), z));
+  };
+  return record_with_result(std::move(result), wrt(
+                                                   a,
+                                                   [=](const Array<T>& g, const Array<T>& y) {
+                                                     const Array<T> t = matrix_transpose(y);
+                                                     return product(t, g, t);
+                                                   },
+                                                   [=](const Array<T>& t, const Array<T>& y) { return product(y, t, y); }));
+}
+
+// Signs (complex: phases) and logarithms of the absolute values of the determinants.
+template <class T>
+struct LogDeterminants {
+  Array<T> sign;
+  Array<real_t<T>> logabs;
+};
+template <class T>
+LogDeterminants<T> log_determinants(const Array<T>& a) {
+  using R = real_t<T>;
+  const Layout& la = layout_of(a);
+  const std::int64_t n = la.shape.back();
+  const Frame leading = leading_axes(la);
+  LogDeterminants<T> result{Array<T>(allocate(dtype_of<T>, leading)), Array<R>(allocate(dtype_of<R>, leading))};
+  const BatchWalk walk(la, leading, 2);
+  for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
+    LuFactors<T> factors;
+    for (std::int64_t i = begin; i < end; ++i) {
+      T sign(1);
+      R log = 0;
+      if (n > 0) {
+        factors.of(a, walk.at(i));
+        sign = T(static_cast<R>(factors.sign));
+        for (std::int64_t k = 0; k < n; ++k) {
+          const T d = factors.lu[static_cast<std::size_t>(k * n + k)];
+          const R size = std::abs(d);
+          sign = size == 0 ? T(0) : sign * (d / size);
+          log += std::log(size);
+        }
+      }
+      elements<T>(result.sign)[i] = sign;
+      elements<R>(result.logabs)[i] = log;
+    }
+  });
+  return result;
+}
+
+// g, one number a matrix, times the matrices x.
+template <class T>
+Array<T> times_matrix(const Array<T>& g, const Array<T>& x) {
+  Dims visible = g.shape();
+  visible.push_back(1);
+  visible.push_back(1);
+  return evaluate(make_expr<rules::multiply>(restride(g, with_visible(layout_of(g), visible)), x));
+}
+// sum of x * y over the last two axes.
+template <class T>
+Array<T> matrix_inner(const Array<T>& x, const Array<T>& y) {
+  const auto product = make_expr<rules::multiply>(x, y);
+  std::vector<bool> marks(static_cast<std::size_t>(product.ndim()), false);
+  marks[marks.size() - 1] = marks[marks.size() - 2] = true;
+  return sum_over<T>(product, marks, false, 1);
+}
+
+template <class T>
+Array<T> determinant(const Array<T>& a) {
+  const LogDeterminants<T> parts = log_determinants(Array<T>(constant(a)));
+  Array<T> result(allocate(dtype_of<T>, layout_of(parts.sign)));
+  for (std::int64_t i = 0, n = layout_of(result).size(); i < n; ++i)
+    elements<T>(result)[i] = elements<T>(parts.sign)[i] * std::exp(elements<real_t<T>>(parts.logabs)[i]);
+  return record_with_result(
+      std::move(result),
+      wrt(
+          a,
+          [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
+            const Array<T> scale = evaluate(make_expr<rules::multiply>(g, y));
+            return times_matrix(scale, matrix_transpose(inverse(a)));
+          },
+          [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
+            return evaluate(make_expr<rules::multiply>(y, matrix_inner(matrix_transpose(inverse(a)), t)));
+          }));
+}
+
+}  // namespace detail
+
+namespace linalg {
+
+// x with a x = b: b a vector, or matrices whose leading axes broadcast with those of a. Differentiable in both.
+template <detail::ArrayLike A, detail::ArrayLike B>
+auto solve(const A& a, const B& b) {
+  using R = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;
+  return detail::solve_arrays<R>("solve", detail::as_type<R>(a), detail::as_type<R>(b));
+}
+
+// The inverses of the matrices in the last two axes.
+template <detail::ArrayLike A>
+auto inv(const A& a_) {
+  using R = detail::linalg_t<A>;
+  const Array<R> a = detail::as_type<R>(a_);
+  detail::check_square("inv", a);
+  return detail::inverse(a);
+}
+
+template <detail::ArrayLike A>
+auto det(const A& a_) {
+  using R = detail::linalg_t<A>;
+  const Array<R> a = detail::as_type<R>(a_);
+  detail::check_square("det", a);
+  return detail::determinant(a);
+}
+
+template <class T>
+struct Slogdet {
+  Array<T> sign, logabsdet;
+};
+// The sign of the determinant and the logarithm of its absolute value: no overflow. Real matrices.
+template <detail::ArrayLike A>
+auto slogdet(const A& a_) {
+  using R = detail::linalg_t<A>;
+  static_assert(!is_complex_v<R>, "slogdet: complex matrices are not supported");
+  const Array<R> a = detail::as_type<R>(a_);
+  detail::check_square("slogdet", a);
+  auto parts = detail::log_determinants(Array<R>(detail::constant(a)));
+  const auto pull = [=](const Array<R>& g) {
+    return detail::times_matrix(g, matrix_transpose(detail::inverse(a)));
+  };
+  const auto push = [=](const Array<R>& t) { return detail::matrix_inner(matrix_transpose(detail::inverse(a)), t); };
+  return Slogdet<R>{parts.sign, detail::record(std::move(parts.logabs), detail::wrt(a, pull, push))};
+}
+
+// a multiplied by itself n times; the inverse for negative n, the identity for 0.
+template <detail::ArrayLike A>
+auto matrix_power(const A& a_, std::int64_t n) {
+  using T = typename A::value_type;
+  Array<T> a = detail::as_type<T>(a_);
+  detail::check_operand("matrix_power", a);
+  if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
+    throw ShapeError("matrix_power: the last two axes must be square, shape " + to_string(a.shape()));
+  if (n < 0) {
+    if constexpr (detail::is_linalg_v<T>) {
+      a = detail::inverse(a);
+      n = -n;
+    } else {
+      throw ValueError("matrix_power: a negative power needs a floating type");
+    }
+  }
+  if (n == 0) return Array<T>(detail::copy_over(eye<T>(a.shape(-1)), detail::layout_of(a)));
+  std::optional<Array<T>> power;
+  for (; n > 0; n /= 2) {
+    if (n % 2) power = power ? matmul(*power, a) : a;
+    if (n > 1) a = matmul(a, a);
+  }
+  return *power;
+}
+
+}  // namespace linalg
+}  // namespace nax
