@@ -101,6 +101,12 @@ inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int co
   return frame;
 }
 
+inline Watchers watchers_of(const PackedArray* leaves, int count, const Tape& tape) {
+  Watchers all = 0;
+  for (int l = 0; l < count; ++l) all |= tape.watchers(leaves[l].serial());
+  return all;
+}
+
 // What a leaf reads whose value no derivative needs.
 inline char* unread_leaf() {
   alignas(16) static char bytes[16] = {};
@@ -197,6 +203,7 @@ struct FusedNode final : ResultNode<typename E::value_type> {
   void drop() noexcept override {
     for (PackedArray& leaf : leaves) leaf.drop();
   }
+  Watchers watchers(const Tape& tape) const { return watchers_of(leaves, count, tape); }
   Frame frame() const { return frame_of_leaves(E::rule::name, leaves, count); }
 
   struct RecordedSink {

@@ -60,6 +60,7 @@ struct LeafNode final : ResultNode<T> {
   void push(Forward& sweep, std::size_t self) override {
     if (const ArrayBase* t = sweep.find(outer)) sweep.put(self, *t);
   }
+  Watchers watchers(const Tape& tape) const { return tape.watchers(outer) | tape.innermost(); }
 };
 
 // The transpose of a linear function, by way of the tape: for F(g) linear in g, the t-weighted gradient of F.
@@ -104,6 +105,10 @@ struct PrimitiveNode final : ResultNode<T> {
       total = std::move(share);
   }
   void drop() noexcept override { inputs.reset(); }
+  Watchers watchers(const Tape& tape) const {
+    return std::apply(
+        [&](const auto&... in) { return static_cast<Watchers>((tape.watchers(in.serial) | ...)); }, *inputs);
+  }
 };
 
 template <class T, class... In>

@@ -38,6 +38,11 @@ struct ListNode final : ResultNode<T> {
     if (any) sweep.put(self, functions->second(tangents));
   }
   void drop() noexcept override { functions.reset(); }
+  Watchers watchers(const Tape& tape) const {
+    Watchers all = 0;
+    for (const Entry& in : inputs) all |= tape.watchers(in.serial);
+    return all;
+  }
 };
 
 template <class T, class Pull, class Push>

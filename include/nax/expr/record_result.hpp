@@ -49,6 +49,10 @@ struct ResultPrimitiveNode final : ResultNode<T> {
     inputs.reset();
     result = Array<T>(ArrayBase());
   }
+  Watchers watchers(const Tape& tape) const {
+    return std::apply(
+        [&](const auto&... in) { return static_cast<Watchers>((tape.watchers(in.serial) | ...)); }, *inputs);
+  }
 };
 
 // record, with pull(cotangent, result) and push(tangent, result).

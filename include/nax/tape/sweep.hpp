@@ -102,6 +102,7 @@ class Reverse {
   }
 
   Tape& tape() { return tape_; }
+  std::size_t mark() const { return mark_; }
 
  private:
   Tape& tape_;

@@ -13,14 +13,27 @@
 
 // The tape: nodes in the order of their making, in an arena that only grows and pops.
 //
-// A thread has at most one tape that records. The outermost transform opens it, the transforms within append to it, and
-// when the outermost ends the tape is cleared, or, where a pullback still needs it, handed over. A node's serial is a
-// number that never repeats; `find` turns it into an index. Serials run parallel to indices within a segment; a new
-// segment begins where serials went elsewhere: nodes were popped, or another tape recorded. An array whose serial the tape does not find is a constant.
+// A thread has at most one tape that records. The outermost transform opens it, the transforms within append
+// to it, and when the outermost ends the tape is cleared, or, where a pullback still needs it, handed over. A
+// node's serial is a number that never repeats; `find` turns it into an index. Serials run parallel to
+// indices within a segment; a new segment begins where serials went elsewhere: nodes were popped, or another
+// tape recorded. An array whose serial the tape does not find is a constant.
+//
+// One tape serves all transforms of a nest, so it notes for each node which of those at work depend on it
+// through their inputs: its watchers, one bit a transform, the outermost's first. A function with a custom
+// rule is that rule for its innermost watcher and ordinary operations for the others, as in JAX.
 namespace nax::detail {
 
 class Reverse;
 class Forward;
+
+using Watchers = std::uint16_t;
+inline constexpr std::size_t most_watchers = 16;  // deeper nests share the last bit
+inline Watchers watcher_bit(std::size_t depth) {
+  return static_cast<Watchers>(1u << std::min(depth, most_watchers - 1));
+}
+
+// Every type of node has `Watchers watchers(const Tape&) const`: those of its inputs.
 
 struct Node {
   virtual ~Node() = default;
@@ -70,8 +83,9 @@ class Tape {
       position_ = before;
       throw;
     }
+    const Watchers watchers = scopes.marks.size() > 1 ? node->watchers(*this) : watcher_bit(0);
     const std::uint64_t serial = claim_serial(nodes_.size());
-    nodes_.push_back({node, before});
+    nodes_.push_back({node, before, watchers});
     return serial;
   }
 
@@ -87,17 +101,37 @@ class Tape {
     if (mark == 0) segments_.front() = {next_serial(), 0};
   }
 
-  // How many transforms are at work on this tape.
-  int depth = 0;
+  // The transforms at work on this tape, by where each began; a watcher that is hidden does not count for the
+  // moment.
+  struct Scopes {
+    std::vector<std::size_t> marks;
+    Watchers hidden = 0;
+  };
+  Scopes scopes;
   std::atomic<int> references{1};
+
+  // Which of the transforms at work depend on the array with this serial. What an earlier transform of the
+  // same depth left behind lies before the mark.
+  Watchers watchers(std::uint64_t serial) const {
+    const std::size_t i = serial ? find(serial) : npos;
+    if (i == npos) return 0;
+    Watchers all = nodes_[i].watchers & static_cast<Watchers>(~scopes.hidden);
+    for (std::size_t depth = 0; depth < most_watchers; ++depth)
+      if ((all & watcher_bit(depth)) && (depth >= scopes.marks.size() || i < scopes.marks[depth]))
+        all &= static_cast<Watchers>(~watcher_bit(depth));
+    return all;
+  }
+  Watchers innermost() const { return watcher_bit(scopes.marks.size() - 1); }
 
  private:
   struct Position {
-    std::uint32_t chunk = 0, offset = 0;
+    std::uint32_t chunk = 0;
+    std::uint16_t slot = 0;  // in units of 16 bytes
   };
   struct Entry {
     Node* node;
     Position before;
+    Watchers watchers;
   };
   struct Segment {
     std::uint64_t serial;
@@ -129,13 +163,13 @@ class Tape {
   void* bump(std::size_t bytes) {
     bytes = (bytes + 15) & ~std::size_t{15};
     if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
-    if (chunks_.empty() || position_.offset + bytes > chunk_bytes) {
+    if (chunks_.empty() || position_.slot * std::size_t{16} + bytes > chunk_bytes) {
       const std::uint32_t next = chunks_.empty() ? 0 : position_.chunk + 1;
       if (next == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
       position_ = {next, 0};
     }
-    void* place = chunks_[position_.chunk]->bytes + position_.offset;
-    position_.offset += static_cast<std::uint32_t>(bytes);
+    void* place = chunks_[position_.chunk]->bytes + position_.slot * std::size_t{16};
+    position_.slot = static_cast<std::uint16_t>(position_.slot + bytes / 16);
     return place;
   }
 
@@ -213,6 +247,20 @@ class RecordOn {
   Tape* before_;
 };
 
+// Works among other transforms of the tape than those at work now, while it lives.
+class ScopesOf {
+ public:
+  ScopesOf(Tape& tape, Tape::Scopes scopes)
+      : tape_(tape), before_(std::exchange(tape.scopes, std::move(scopes))) {}
+  ~ScopesOf() { tape_.scopes = std::move(before_); }
+  ScopesOf(const ScopesOf&) = delete;
+  ScopesOf& operator=(const ScopesOf&) = delete;
+
+ private:
+  Tape& tape_;
+  Tape::Scopes before_;
+};
+
 // A transform's stay on the tape: opens one when none records. Afterwards the nodes go, unless an outer transform or a
 // pullback needs them.
 class TapeScope {
@@ -226,10 +274,10 @@ class TapeScope {
       tape_ = TapeRef(recording.tape);
     }
     mark_ = tape_->size();
-    ++tape_->depth;
+    tape_->scopes.marks.push_back(mark_);
   }
   ~TapeScope() {
-    --tape_->depth;
+    tape_->scopes.marks.pop_back();
     if (!outermost_) return;
     recording.tape = nullptr;
     if (!tape_.unique()) return;

@@ -24,6 +24,7 @@ struct OutputNode final : ResultNode<T> {
     else if (slot < call->slots.size() && holds_value(call->slots[slot]))
       sweep.put(self, std::exchange(call->slots[slot], ArrayBase()));
   }
+  Watchers watchers(const Tape& tape) const { return tape.watchers(call_serial); }
 };
 
 // Visits the floating arrays of a tree.
@@ -46,6 +47,13 @@ bool any_input_recorded(const Tree& t) {
   return any;
 }
 
+template <class Tree>
+Watchers watchers_of(const Tree& t, const Tape& tape) {
+  Watchers all = 0;
+  for_each_input(t, [&](const ArrayBase& leaf) { all |= tape.watchers(serial_of(leaf)); });
+  return all;
+}
+
 // Forgets whatever made the values of a tree.
 template <class Tree>
 void make_constant(Tree& t) {
@@ -64,6 +72,16 @@ void record_call(Out& out, A&&... args) {
     using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
     ArrayAccess::serial(leaf) = tape.emplace<OutputNode<T>>(call, serial, slot++, count);
   });
+}
+
+// The tree with zeros for its floating arrays.
+template <class Tree>
+Tree zeros_like_tree(Tree t) {
+  for_each_input(t, [](auto& leaf) {
+    using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
+    leaf = zeros_over<T>(layout_of(leaf));
+  });
+  return t;
 }
 
 // The cotangents of a result tree; zeros where none came.

@@ -12,13 +12,22 @@ struct CheckpointNode final : CallNode {
   F f;
   std::optional<std::tuple<A...>> args;
   std::vector<VmapFrame> frames;
+  Tape::Scopes scopes;
+  Watchers watched_by;
 
-  CheckpointNode(const F& function, std::tuple<A...> arguments)
-      : f(function), args(std::move(arguments)), frames(vmap_stack().frames) {}
+  CheckpointNode(const F& function, std::tuple<A...> arguments, Watchers watchers)
+      : f(function),
+        args(std::move(arguments)),
+        frames(vmap_stack().frames),
+        scopes(recording.tape->scopes),
+        watched_by(watchers) {}
+  Watchers watchers(const Tape&) const { return watched_by; }
 
+  // As it was computed then: within the same vmaps, watched by the same transforms.
   auto recompute(Tape& tape) const {
     const RecordOn on(&tape);
     const VmapScope vmaps(frames);
+    const ScopesOf watching(tape, scopes);
     return materialise_tree(std::apply(f, *args));
   }
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
@@ -72,9 +81,11 @@ auto checkpoint(F f) {
       made = made || (serial_of(leaf) && i != Tape::npos && i >= mark);
     });
     if (!made) return out;
+    const Watchers watchers = watchers_of(out, tape);
     make_constant(out);
     tape.pop(mark);
-    record_call<CheckpointNode<F, lifted_t<std::remove_cvref_t<decltype(args)>>...>>(out, f, std::move(inputs));
+    record_call<CheckpointNode<F, lifted_t<std::remove_cvref_t<decltype(args)>>...>>(
+        out, f, std::move(inputs), watchers);
     return out;
   };
 }

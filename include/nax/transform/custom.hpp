@@ -1,23 +1,95 @@
 #pragma once
 
+#include <bit>
+
 #include "nax/transform/call.hpp"
 #include "nax/transform/jvp.hpp"
 
-// Functions with a derivative of the user's own.
+// Functions with a derivative of the user's own. As in JAX the rule speaks to the innermost transform that
+// watches the arguments. The outer ones differentiate what the rule computed: their sweeps pass the call by
+// way of the history of that result, which stays on the tape for them.
 namespace nax {
 namespace detail {
 
+// Whom a rule is for.
+class RuleOwner {
+ public:
+  RuleOwner(Watchers watchers, const Tape& tape)
+      : depth_(static_cast<std::size_t>(std::bit_width(watchers)) - 1),
+        mark_(tape.scopes.marks[depth_]),
+        outer_(watchers != watcher_bit(depth_)) {}
+
+  bool outer_watch() const { return outer_; }
+  // The sweep of the owner, of an outer transform (that of an inner one has nothing to do with the call).
+  template <class Sweep>
+  bool owns(const Sweep& sweep) const {
+    return sweep.mark() == mark_;
+  }
+  template <class Sweep>
+  bool within(const Sweep& sweep) const {
+    return sweep.mark() < mark_;
+  }
+  // The scopes for running the rule, which the owner does not watch.
+  Tape::Scopes hidden(const Tape& tape) const {
+    Tape::Scopes scopes = tape.scopes;
+    if (depth_ < scopes.marks.size() && scopes.marks[depth_] == mark_) scopes.hidden |= watcher_bit(depth_);
+    return scopes;
+  }
+
+ private:
+  std::size_t depth_, mark_;
+  bool outer_;
+};
+
+// The serials under which the outer transforms know a result; afterwards it is a constant for the new node to
+// claim.
+template <class Out>
+std::vector<std::uint64_t> take_serials(Out& out) {
+  std::vector<std::uint64_t> serials;
+  for_each_input(out,
+                 [&](ArrayBase& leaf) { serials.push_back(std::exchange(ArrayAccess::serial(leaf), 0)); });
+  return serials;
+}
+
+// What both kinds of node do for the sweep of an outer transform.
+struct CustomNode : CallNode {
+  RuleOwner owner;
+  std::vector<std::uint64_t> history;  // of the results
+  CustomNode(RuleOwner o, std::vector<std::uint64_t> h) : owner(o), history(std::move(h)) {}
+
+  void pull_history(std::vector<ArrayBase>& cotangents, Reverse& sweep) const {
+    for (std::size_t i = 0; i < cotangents.size(); ++i)
+      if (holds_value(cotangents[i])) sweep.add(history[i], std::move(cotangents[i]));
+  }
+  std::vector<ArrayBase> push_history(Forward& sweep) const {
+    std::vector<ArrayBase> tangents;
+    for (std::uint64_t serial : history) {
+      const ArrayBase* t = sweep.find(serial);
+      tangents.push_back(t ? *t : ArrayBase());
+    }
+    return tangents;
+  }
+};
+
 template <class Bwd, class Residuals, class Out, class... A>
-struct CustomVjpNode final : CallNode {
+struct CustomVjpNode final : CustomNode {
   Bwd bwd;
   std::optional<Residuals> residuals;
   Out out;  // its structure and shapes
   std::tuple<A...> args;
 
-  CustomVjpNode(const Bwd& b, Residuals r, Out o, std::tuple<A...> a)
-      : bwd(b), residuals(std::move(r)), out(std::move(o)), args(std::move(a)) {}
+  CustomVjpNode(RuleOwner owner, std::vector<std::uint64_t> history, const Bwd& b, Residuals r, Out o,
+                std::tuple<A...> a)
+      : CustomNode(owner, std::move(history)),
+        bwd(b),
+        residuals(std::move(r)),
+        out(std::move(o)),
+        args(std::move(a)) {}
+  Watchers watchers(const Tape& tape) const { return watchers_of(args, tape); }
 
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
+    if (owner.within(sweep)) pull_history(cotangents, sweep);
+    if (!owner.owns(sweep)) return;
     auto shares = bwd(*residuals, cotangent_tree(out, cotangents));
     static_assert(std::tuple_size_v<decltype(shares)> == sizeof...(A),
                   "custom_vjp: bwd must return a tuple with one cotangent for each argument");
@@ -48,6 +120,7 @@ struct CustomVjpNode final : CallNode {
   }
   std::vector<ArrayBase> push_call(Forward& sweep) override {
     this->refuses_tangents = false;
+    if (owner.within(sweep)) return push_history(sweep);
     for_each_input(args, [&](const ArrayBase& leaf) {
       if (sweep.find(serial_of(leaf))) this->refuses_tangents = true;
     });
@@ -57,43 +130,48 @@ struct CustomVjpNode final : CallNode {
 };
 
 template <class Rule, class Out, class... A>
-struct CustomJvpNode final : CallNode {
+struct CustomJvpNode final : CustomNode {
   Rule rule;
   Out out;
   std::optional<std::tuple<A...>> args;
   std::vector<VmapFrame> frames;
 
-  CustomJvpNode(const Rule& r, Out o, std::tuple<A...> a)
-      : rule(r), out(std::move(o)), args(std::move(a)), frames(vmap_stack().frames) {}
+  CustomJvpNode(RuleOwner owner, std::vector<std::uint64_t> history, const Rule& r, Out o, std::tuple<A...> a)
+      : CustomNode(owner, std::move(history)),
+        rule(r),
+        out(std::move(o)),
+        args(std::move(a)),
+        frames(vmap_stack().frames) {}
+  Watchers watchers(const Tape& tape) const { return watchers_of(*args, tape); }
 
-  auto tangent_of_result(const std::tuple<A...>& tangents) const {
+  auto tangent_of_result(const std::tuple<A...>& tangents, Tape& tape) const {
     const VmapScope vmaps(frames);
+    const ScopesOf watching(tape, owner.hidden(tape));
     return materialise_tree(rule(*args, tangents).second);
   }
   std::vector<ArrayBase> push_call(Forward& sweep) override {
+    if (owner.within(sweep)) return push_history(sweep);
     std::tuple<A...> tangents = *args;
     bool any = false;
     for_each_input(*args, [&](const ArrayBase& leaf) { any = any || sweep.find(serial_of(leaf)); });
     if (!any) return {};
     take_tangents(tangents, sweep);
-    const auto dout = tangent_of_result(tangents);
+    const auto dout = tangent_of_result(tangents, sweep.tape());
     std::vector<ArrayBase> result;
     for_each_input(dout, [&](const ArrayBase& leaf) { result.push_back(leaf); });
     return result;
   }
   // The rule is linear in the tangents: its transpose, by recording it at zero tangents.
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
+    if (owner.within(sweep)) pull_history(cotangents, sweep);
+    if (!owner.owns(sweep)) return;
     std::vector<ArrayBase> shares;
     {
       const TapeScope scope;
-      std::tuple<A...> tangents = *args;
-      for_each_input(tangents, [](auto& leaf) {
-        using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
-        leaf = zeros_over<T>(layout_of(leaf));
-      });
+      std::tuple<A...> tangents = zeros_like_tree(*args);
       std::vector<std::uint64_t> serials;
       make_inputs(tangents, *scope.tape(), serials);
-      const auto dout = tangent_of_result(tangents);
+      const auto dout = tangent_of_result(tangents, sweep.tape());
       const SweepScope sweeping(scope.outermost());
       Reverse transpose(*scope.tape(), scope.mark(), false);
       seed_tree("custom_jvp", dout, cotangent_tree(out, cotangents), transpose);
@@ -125,18 +203,21 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
   return [f = std::move(f), fwd = std::move(fwd), bwd = std::move(bwd)](const auto&... args) {
     using namespace detail;
     std::tuple<lifted_t<std::remove_cvref_t<decltype(args)>>...> inputs(lift(args)...);
-    if (!any_input_recorded(inputs)) return materialise_tree(std::apply(f, std::as_const(inputs)));
-    // With one transform at work nothing reads fwd's own history; with several, the outer ones do.
+    Tape* const tape = recording.tape;
+    const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
+    if (!watchers) return materialise_tree(std::apply(f, std::as_const(inputs)));
+    const RuleOwner owner(watchers, *tape);
     auto both = [&] {
-      const RecordOn keep(recording.tape->depth > 1 ? recording.tape : nullptr);
+      const ScopesOf watching(*tape, owner.hidden(*tape));
+      const RecordOn keep(owner.outer_watch() ? tape : nullptr);
       return materialise_tree(std::apply(fwd, std::as_const(inputs)));
     }();
     auto out = std::move(both.first);
-    make_constant(out);
+    auto history = take_serials(out);
     using Residuals = std::remove_cvref_t<decltype(both.second)>;
     using Out = std::remove_cvref_t<decltype(out)>;
     record_call<CustomVjpNode<Bwd, Residuals, Out, lifted_t<std::remove_cvref_t<decltype(args)>>...>>(
-        out, bwd, std::move(both.second), out, std::move(inputs));
+        out, owner, std::move(history), bwd, std::move(both.second), out, std::move(inputs));
     return out;
   };
 }
@@ -148,14 +229,20 @@ auto custom_jvp(F f, Rule rule) {
   return [f = std::move(f), rule = std::move(rule)](const auto&... args) {
     using namespace detail;
     std::tuple<lifted_t<std::remove_cvref_t<decltype(args)>>...> inputs(lift(args)...);
-    if (!any_input_recorded(inputs)) return materialise_tree(std::apply(f, std::as_const(inputs)));
+    Tape* const tape = recording.tape;
+    const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
+    if (!watchers) return materialise_tree(std::apply(f, std::as_const(inputs)));
+    const RuleOwner owner(watchers, *tape);
     auto out = [&] {
+      const ScopesOf watching(*tape, owner.hidden(*tape));
+      if (owner.outer_watch()) return materialise_tree(rule(inputs, zeros_like_tree(inputs)).first);
       const RecordOn off(nullptr);
       return materialise_tree(std::apply(f, std::as_const(inputs)));
     }();
+    auto history = take_serials(out);
     using Out = std::remove_cvref_t<decltype(out)>;
-    record_call<CustomJvpNode<Rule, Out, lifted_t<std::remove_cvref_t<decltype(args)>>...>>(out, rule, out,
-                                                                                            std::move(inputs));
+    record_call<CustomJvpNode<Rule, Out, lifted_t<std::remove_cvref_t<decltype(args)>>...>>(
+        out, owner, std::move(history), rule, out, std::move(inputs));
     return out;
   };
 }

@@ -72,6 +72,11 @@ struct PmapNode final : CallNode {
 
   PmapNode(FlatPmap p, Arrays in, std::vector<FlatRecord> r, std::vector<Levels> levels)
       : pmap(std::move(p)), inputs(std::move(in)), records(std::move(r)), made(std::move(levels)) {}
+  Watchers watchers(const Tape& tape) const {
+    Watchers all = 0;
+    for (const ArrayBase& x : inputs) all |= tape.watchers(serial_of(x));
+    return all;
+  }
 
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
     Arrays seeds;
