@@ -137,13 +137,3 @@ template <class X>
 using materialised_t = std::remove_cvref_t<decltype(materialise(std::declval<X>()))>;
 
 }  // namespace nax::detail
-
-namespace nax {
-
-// The values of an expression, computed now; an array is returned as it is.
-template <detail::ArrayLike X>
-auto eval(X&& x) {
-  return detail::materialised_t<X>(detail::materialise(std::forward<X>(x)));
-}
-
-}  // namespace nax
