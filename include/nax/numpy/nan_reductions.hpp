@@ -1,0 +1,96 @@
+#pragma once
+
+#include "nax/numpy/any_all.hpp"
+#include "nax/numpy/argmax.hpp"
+#include "nax/numpy/prod.hpp"
+#include "nax/numpy/max_min.hpp"
+#include "nax/numpy/variance.hpp"
+
+// Reductions that pass over NaN.
+namespace nax {
+namespace detail {
+
+// x with `value` for NaN, and where the numbers are. Integers have no NaN.
+template <class T>
+Array<bool> numbers_in(const Array<T>& x) {
+  return evaluate(make_expr<rules::equal>(x, x));
+}
+template <class T>
+Array<T> without_nan(const Array<T>& x, T value) {
+  if constexpr (!is_inexact_v<T>)
+    return x;
+  else
+    return evaluate(make_selection<rules::where>(numbers_in(x), x, Array<T>(value)));
+}
+
+// Extrema without NaN; NaN where there is no number.
+template <class Op, class T, class F>
+Array<T> nan_extremum(const Array<T>& x, const AxisOptions& options, const F& reduce) {
+  if constexpr (!is_inexact_v<T>) {
+    return reduce(x);
+  } else {
+    const Array<T> found = reduce(without_nan(x, static_cast<T>(Op::identity())));
+    const Array<bool> numbers = any(numbers_in(x), {.axis = options.axis, .keepdims = options.keepdims});
+    const Array<T> nan(std::numeric_limits<lane_t<T>>::quiet_NaN());
+    return evaluate(make_selection<rules::where>(numbers, found, nan));
+  }
+}
+
+}  // namespace detail
+
+template <detail::ArrayLike X>
+auto nansum(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
+  using T = typename X::value_type;
+  return sum(detail::without_nan(Array<T>(detail::materialise(x)), static_cast<T>(0)), options);
+}
+template <detail::ArrayLike X>
+auto nanprod(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
+  using T = typename X::value_type;
+  return prod(detail::without_nan(Array<T>(detail::materialise(x)), static_cast<T>(1)), options);
+}
+// The mean of the numbers; NaN where there is none.
+template <detail::ArrayLike X>
+auto nanmean(const X& x_, const AxisOptions& options = {}) {
+  const Array<typename X::value_type> x = detail::materialise(x_);
+  return mean(x, {.axis = options.axis, .keepdims = options.keepdims, .where = detail::numbers_in(x)});
+}
+template <detail::ArrayLike X>
+auto nanvar(const X& x_, const VarOptions& options = {}) {
+  const Array<typename X::value_type> x = detail::materialise(x_);
+  return var(x, {.axis = options.axis, .ddof = options.ddof, .keepdims = options.keepdims, .where = detail::numbers_in(x)});
+}
+template <detail::ArrayLike X>
+auto nanstd(const X& x_, const VarOptions& options = {}) {
+  const Array<typename X::value_type> x = detail::materialise(x_);
+  return std(x, {.axis = options.axis, .ddof = options.ddof, .keepdims = options.keepdims, .where = detail::numbers_in(x)});
+}
+// The largest number; NaN where there is none.
+template <detail::ArrayLike X>
+auto nanmax(const X& x_, const AxisOptions& options = {}) {
+  using T = typename X::value_type;
+  return detail::nan_extremum<cpu::reduce_op::Max<detail::lane_t<T>>>(
+      Array<T>(detail::materialise(x_)), options,
+      [&](const Array<T>& x) { return max(x, {.axis = options.axis, .keepdims = options.keepdims}); });
+}
+template <detail::ArrayLike X>
+auto nanmin(const X& x_, const AxisOptions& options = {}) {
+  using T = typename X::value_type;
+  return detail::nan_extremum<cpu::reduce_op::Min<detail::lane_t<T>>>(
+      Array<T>(detail::materialise(x_)), options,
+      [&](const Array<T>& x) { return min(x, {.axis = options.axis, .keepdims = options.keepdims}); });
+}
+// The place of the largest number; 0 where there is none.
+template <detail::ArrayLike X>
+auto nanargmax(const X& x, const AxisOptions& options = {}) {
+  using T = typename X::value_type;
+  const auto lowest = static_cast<T>(cpu::reduce_op::Max<detail::lane_t<T>>::identity());
+  return argmax(detail::without_nan(Array<T>(detail::materialise(x)), lowest), options);
+}
+template <detail::ArrayLike X>
+auto nanargmin(const X& x, const AxisOptions& options = {}) {
+  using T = typename X::value_type;
+  const auto highest = static_cast<T>(cpu::reduce_op::Min<detail::lane_t<T>>::identity());
+  return argmin(detail::without_nan(Array<T>(detail::materialise(x)), highest), options);
+}
+
+}  // namespace nax
