@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/rows.hpp"
+#include "nax/backend/cpu/transpose.hpp"
 #include "nax/expr/fused_node.hpp"
 
 // Copies of views: the one place where elements move from one layout to another.
@@ -14,23 +14,11 @@ T* elements(const ArrayBase& a) {
 
 // Writes the elements of `from`, which broadcasts to the axes of `to`, where those of `to` lie. Same dtype.
 inline void copy_into(const ArrayBase& from, const ArrayBase& to) {
-  const Frame& frame = layout_of(to);
-  Dims shape = frame.shape;
-  cpu::Operand operands[2] = {
-      {raw_data(from), strides_over(layout_of(from), frame), from.dtype(), to.dtype()},
-      {raw_data(to), layout_of(to).strides, to.dtype(), to.dtype()}};
-  const std::int64_t size = frame.size();
-  if (size == 0) return;
-  cpu::detail::collapse(shape, operands, 2);
-  const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(to.dtype()));
-  const cpu::ConvertFn copy = cpu::detail::copier(static_cast<std::size_t>(bytes));
-  const std::int64_t fs = shape.empty() ? 1 : operands[0].strides[shape.size() - 1];
-  const std::int64_t ts = shape.empty() ? 1 : operands[1].strides[shape.size() - 1];
-  parallel_for(size, std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
-    cpu::for_each_row<2>(shape, operands, begin, end, [&](const std::int64_t* at, std::int64_t n) {
-      copy(operands[0].data + at[0] * bytes, fs, operands[1].data + at[1] * bytes, ts, n);
-    });
-  });
+  const Layout& layout = layout_of(to);
+  if (layout.size() == 0) return;
+  const Dims strides = strides_over(layout_of(from), layout);
+  cpu::strided_copy(dtype_size(to.dtype()), static_cast<int>(layout.shape.size()), layout.shape.data(),
+                    raw_data(to), layout.strides.data(), raw_data(from), strides.data());
 }
 
 // A row-major copy over `frame`, to which x broadcasts. Not recorded.

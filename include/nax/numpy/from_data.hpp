@@ -36,12 +36,12 @@ auto from_range(const char* function, const Range& range, const Shape& shape) {
 }  // namespace detail
 
 // Throws ShapeError where the numbers do not fill the shape.
-template <Scalar S>
-auto asarray(std::span<S> data, const Shape& shape) {
+template <Scalar S, std::size_t extent>
+auto asarray(std::span<S, extent> data, const Shape& shape) {
   return detail::from_range("asarray", data, shape);
 }
-template <Scalar S>
-auto asarray(std::span<S> data) {
+template <Scalar S, std::size_t extent>
+auto asarray(std::span<S, extent> data) {
   return detail::from_range("asarray", data, Shape{data.size()});
 }
 template <Scalar S>

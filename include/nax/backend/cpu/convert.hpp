@@ -52,22 +52,26 @@ void convert_run(const void* from_, std::int64_t fs, void* to_, std::int64_t ts,
 namespace detail {
 
 // Same type: bytes move, whatever they mean.
-// (may_alias: the units stand for elements of any type.)
-using Unit8 [[gnu::may_alias]] = std::uint8_t;
-using Unit16 [[gnu::may_alias]] = std::uint16_t;
-using Unit32 [[gnu::may_alias]] = std::uint32_t;
-using Unit64 [[gnu::may_alias]] = std::uint64_t;
+// (may_alias, of structs since template arguments lose it otherwise: the units stand for elements of any type.)
+template <class Word>
+struct [[gnu::may_alias]] Unit {
+  Word word;
+};
+using Unit8 = Unit<std::uint8_t>;
+using Unit16 = Unit<std::uint16_t>;
+using Unit32 = Unit<std::uint32_t>;
+using Unit64 = Unit<std::uint64_t>;
 struct [[gnu::may_alias]] Unit128 {
   std::uint64_t words[2];
 };
-template <class Unit>
+template <class U>
 void copy_run(const void* from_, std::int64_t fs, void* to_, std::int64_t ts, std::int64_t n) {
-  const Unit* from = static_cast<const Unit*>(from_);
-  Unit* to = static_cast<Unit*>(to_);
+  const U* from = static_cast<const U*>(from_);
+  U* to = static_cast<U*>(to_);
   if (fs == 1 && ts == 1) {
-    std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(Unit));
+    std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(U));
   } else if (fs == 0 && ts == 1) {
-    const Unit value = *from;
+    const U value = *from;
     for (std::int64_t i = 0; i < n; ++i) to[i] = value;
   } else {
     for (std::int64_t i = 0; i < n; ++i) to[i * ts] = from[i * fs];
