@@ -8,14 +8,6 @@
 
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 
-#if defined(__clang__)
-#define NAX_UNROLL _Pragma("unroll")
-#elif defined(__GNUC__)
-#define NAX_UNROLL _Pragma("GCC unroll 16")
-#else
-#define NAX_UNROLL
-#endif
-
 namespace nax::cpu {
 inline namespace NAX_SIMD_ABI {
 

@@ -49,6 +49,15 @@
 #define NAX_SIMD_ABI other
 #endif
 
+// Before a loop of few turns over registers: all of them are written out.
+#if defined(__clang__)
+#define NAX_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__)
+#define NAX_UNROLL _Pragma("GCC unroll 16")
+#else
+#define NAX_UNROLL
+#endif
+
 namespace nax::simd {
 inline namespace NAX_SIMD_ABI {
 
