@@ -6,8 +6,8 @@
 #include "nax/collective/communicator.hpp"
 #include "nax/tape/levels.hpp"
 
-// Which axes this thread's program is mapped over, by name: vmaps, whose examples sit in a hidden axis, and the pmap,
-// whose examples sit on other devices.
+// Which axes this thread's program is mapped over, by name: vmaps, whose examples sit in a hidden axis, and
+// the pmap, whose examples sit on other devices.
 namespace nax::detail {
 
 struct DeviceAxis {
@@ -21,8 +21,9 @@ inline std::vector<DeviceAxis>& device_axes() {
   return axes;
 }
 
-// A mapped axis that a collective names. It may outlive the call, in a derivative that another run of the devices
-// computes: so the communicator is that of the run in which it is asked for. (A pmap has no pmap inside: there is one.)
+// A mapped axis that a collective names. It may outlive the call, in a derivative that another run of the
+// devices computes: so the communicator is that of the run in which it is asked for. (A pmap has no pmap
+// inside: there is one.)
 struct MappedAxis {
   bool on_devices = false;
   Level level = 0;

@@ -10,8 +10,9 @@ namespace nax::detail {
 // to[i * stride] = to[i * stride] (op) from[i], for n elements of the type it is made for.
 using CombineFn = void (*)(const void* from, void* to, std::int64_t stride, std::int64_t n);
 
-// How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major, and a call
-// concerns a list of them, so that a whole tree of gradients costs one meeting. Results belong to whoever called.
+// How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major,
+// and a call concerns a list of them, so that a whole tree of gradients costs one meeting. Results belong to
+// whoever called.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -19,8 +20,8 @@ class Communicator {
 
   // Everybody's array in the order of the devices.
   virtual std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) = 0;
-  // Combined element by element, in the order of the devices, the same for all. `combine` tells the operation, one for
-  // each array.
+  // Combined element by element, in the order of the devices, the same for all. `combine` tells the
+  // operation, one for each array.
   virtual std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
                                             const std::vector<CombineFn>& combine) = 0;
 };

@@ -10,10 +10,10 @@
 
 // The communicator of devices that are threads of one process: what one posts, the others read in place.
 //
-// A meeting: each thread posts its arrays, and the last to arrive opens the door for all. For a reduction it also makes
-// room for the results; then each thread combines its slice of every array, and a second meeting waits for all slices.
-// A thread that fails calls abort, one that returns calls leave: a meeting that can no longer be complete then ends in
-// an exception for everyone in it, now and later.
+// A meeting: each thread posts its arrays, and the last to arrive opens the door for all. For a reduction it
+// also makes room for the results; then each thread combines its slice of every array, and a second meeting
+// waits for all slices. A thread that fails calls abort, one that returns calls leave: a meeting that can no
+// longer be complete then ends in an exception for everyone in it, now and later.
 namespace nax::detail {
 
 // Thrown into a meeting that another device's failure has ended; the failure itself is what the caller sees.
@@ -29,10 +29,11 @@ class ThreadCommunicator final : public Communicator {
 
   std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) override {
     std::vector<ArrayBase> everyone;
-    meet(rank, function, {x}, [] {},
-         [&] {
-           for (const Post& post : posts_) everyone.push_back(post.arrays[0]);
-         });
+    meet(
+        rank, function, {x}, [] {},
+        [&] {
+          for (const Post& post : posts_) everyone.push_back(post.arrays[0]);
+        });
     return everyone;
   }
 
@@ -40,19 +41,22 @@ class ThreadCommunicator final : public Communicator {
                                     const std::vector<CombineFn>& combine) override {
     std::vector<ArrayBase> results;
     std::vector<std::vector<ArrayBase>> everyone;
-    meet(rank, function, x,
-         [&] {
-           results_.clear();
-           for (const ArrayBase& a : x) results_.push_back(allocate(a.dtype(), layout_of(a)));
-         },
-         [&] {
-           results = results_;
-           for (const Post& post : posts_) everyone.push_back(post.arrays);
-         });
+    meet(
+        rank, function, x,
+        [&] {
+          results_.clear();
+          for (const ArrayBase& a : x) results_.push_back(allocate(a.dtype(), layout_of(a)));
+        },
+        [&] {
+          results = results_;
+          for (const Post& post : posts_) everyone.push_back(post.arrays);
+        });
     for (std::size_t i = 0; i < x.size(); ++i) reduce_slice(rank, i, everyone, results[i], combine[i]);
-    meet(rank, function, {}, [] {}, [] {});
+    meet(
+        rank, function, {}, [] {}, [] {});
     // Hidden axes are numbered by each thread for itself.
-    for (std::size_t i = 0; i < x.size(); ++i) ArrayAccess::layout(results[i]) = Layout::contiguous(layout_of(x[i]));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ArrayAccess::layout(results[i]) = Layout::contiguous(layout_of(x[i]));
     return results;
   }
 
@@ -99,7 +103,8 @@ class ThreadCommunicator final : public Communicator {
     } else {
       const std::uint64_t this_meeting = meeting_;
       if (incomplete_) changed_.notify_all();
-      changed_.wait(lock, [&] { return meeting_ != this_meeting || aborted_ || incomplete_ || !mismatch_.empty(); });
+      changed_.wait(
+          lock, [&] { return meeting_ != this_meeting || aborted_ || incomplete_ || !mismatch_.empty(); });
       if (meeting_ == this_meeting) check(function);
     }
     read();
@@ -112,7 +117,8 @@ class ThreadCommunicator final : public Communicator {
   void check(const char* function) const {
     if (aborted_ || !mismatch_.empty()) throw MeetingAborted();
     if (incomplete_)
-      throw DeviceError(std::string(function) + ": a device returned while others wait for it in this collective");
+      throw DeviceError(std::string(function) +
+                        ": a device returned while others wait for it in this collective");
   }
 
   // All devices must be in the same collective with the same shapes.
@@ -127,9 +133,10 @@ class ThreadCommunicator final : public Communicator {
       }
       for (std::size_t i = 0; i < first.arrays.size() && i < other.arrays.size(); ++i)
         if (!(layout_of(first.arrays[i]).shape == layout_of(other.arrays[i]).shape)) {
-          mismatch_ = std::string(first.function) + ": shapes differ between devices: " +
-                      to_string(first.arrays[i].shape()) + " on device 0, " + to_string(other.arrays[i].shape()) +
-                      " on device " + std::to_string(d);
+          mismatch_ = std::string(first.function) +
+                      ": shapes differ between devices: " + to_string(first.arrays[i].shape()) +
+                      " on device 0, " + to_string(other.arrays[i].shape()) + " on device " +
+                      std::to_string(d);
           return;
         }
       if (first.arrays.size() != other.arrays.size()) {

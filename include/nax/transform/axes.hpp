@@ -9,8 +9,8 @@
 
 #include "nax/core/none.hpp"
 
-// How in_axes and out_axes are spelled: a number, `none`, braces with one entry an argument, and axes(...) where an
-// argument is a tree whose parts are mapped differently.
+// How in_axes and out_axes are spelled: a number, `none`, braces with one entry an argument, and axes(...)
+// where an argument is a tree whose parts are mapped differently.
 namespace nax {
 
 // The axis of a leaf, or of everything below a place in a tree; or a list of these, one for each child.
@@ -44,8 +44,7 @@ struct AxesMaker {
 
 // One entry for each child of a tree: axes(0, none) for a pair whose second part is not mapped.
 template <class... A>
-  requires(std::constructible_from<Axes, A> && ...)
-Axes axes(const A&... children) {
+requires(std::constructible_from<Axes, A>&&...) Axes axes(const A&... children) {
   return AxesMaker::list({Axes(children)...});
 }
 
@@ -84,8 +83,8 @@ class OutAxes {
   Axes axes_;
 };
 
-// The name of a mapped axis, or several: psum(x, "i"), psum(x, {"i", "j"}). (A string_view parameter would read two
-// names in braces as a pair of iterators.)
+// The name of a mapped axis, or several: psum(x, "i"), psum(x, {"i", "j"}). (A string_view parameter would
+// read two names in braces as a pair of iterators.)
 class AxisName {
  public:
   AxisName() = default;

@@ -24,9 +24,10 @@ Array<T> batch(const Array<T>& x, int axis, Level level) {
   layout.strides.insert(to, stride);
   Array<T> result(view(x, std::move(layout)));
   if constexpr (is_inexact_v<T>)
-    return record(std::move(result), wrt(
-                                         x, [=](const Array<T>& g) { return unbatch(g, axis, level, extent); },
-                                         [=](const Array<T>& t) { return batch(t, axis, level); }));
+    return record(std::move(result),
+                  wrt(
+                      x, [=](const Array<T>& g) { return unbatch(g, axis, level, extent); },
+                      [=](const Array<T>& t) { return batch(t, axis, level); }));
   else
     return result;
 }

@@ -5,8 +5,9 @@
 namespace nax {
 namespace detail {
 
-// A call whose insides are not kept: a sweep that comes by computes it anew, at the tape's end, sweeps that part, and
-// pops it. Arrays that the function captured get their gradients too, since the new nodes refer to them.
+// A call whose insides are not kept: a sweep that comes by computes it anew, at the tape's end, sweeps that
+// part, and pops it. Arrays that the function captured get their gradients too, since the new nodes refer to
+// them.
 template <class F, class... A>
 struct CheckpointNode final : CallNode {
   F f;
@@ -64,8 +65,8 @@ struct CheckpointNode final : CallNode {
 
 }  // namespace detail
 
-// f, with the memory of its insides traded for time: under a gradient only its arguments are kept, and it is computed
-// once more when the sweep comes by.
+// f, with the memory of its insides traded for time: under a gradient only its arguments are kept, and it is
+// computed once more when the sweep comes by.
 template <class F>
 auto checkpoint(F f) {
   return [f = std::move(f)](const auto&... args) {

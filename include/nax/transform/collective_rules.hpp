@@ -10,10 +10,10 @@
 #include "nax/transform/batching.hpp"
 #include "nax/tree/map.hpp"
 
-// The collectives of one array over one axis: values, and derivatives among themselves. On a vmap's axis a collective is
-// a reduction or a move of a hidden axis; on pmap's it asks the communicator. Results that are equal for all keep the
-// hidden axis, with a stride of 0, so that the transposes are the same on both: that of psum is psum, of all_gather
-// psum_scatter, of a permutation its inverse.
+// The collectives of one array over one axis: values, and derivatives among themselves. On a vmap's axis a
+// collective is a reduction or a move of a hidden axis; on pmap's it asks the communicator. Results that are
+// equal for all keep the hidden axis, with a stride of 0, so that the transposes are the same on both: that
+// of psum is psum, of all_gather psum_scatter, of a permutation its inverse.
 namespace nax::detail {
 
 // x with the hidden axis of a vmap, repeated by stride 0 where it has none.
@@ -29,7 +29,8 @@ Array<T> with_level(const Array<T>& x, const MappedAxis& axis) {
 template <class T>
 Array<T> move_axis(const Array<T>& x, int from, int to) {
   Layout layout = layout_of(x);
-  const std::size_t h = layout.levels.size(), f = h + static_cast<std::size_t>(from), t = h + static_cast<std::size_t>(to);
+  const std::size_t h = layout.levels.size(), f = h + static_cast<std::size_t>(from),
+                    t = h + static_cast<std::size_t>(to);
   const std::int64_t extent = layout.shape[f], stride = layout.strides[f];
   layout.shape.erase(f), layout.strides.erase(f);
   layout.shape.insert(t, extent), layout.strides.insert(t, stride);
@@ -60,9 +61,9 @@ Array<T> divide_axis(const Array<T>& x, int at, std::int64_t outer) {
 inline void check_divides(const char* function, const Shape& shape, int axis, std::int64_t size, bool tiled) {
   const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
   if (tiled ? extent % size != 0 : extent != size)
-    throw ShapeError(std::string(function) + ": axis " + std::to_string(axis) + " of shape " + to_string(shape) +
-                     (tiled ? " must be a multiple of" : " must equal") + " the mapped axis' size " +
-                     std::to_string(size));
+    throw ShapeError(std::string(function) + ": axis " + std::to_string(axis) + " of shape " +
+                     to_string(shape) + (tiled ? " must be a multiple of" : " must equal") +
+                     " the mapped axis' size " + std::to_string(size));
 }
 
 inline std::int64_t hidden_size(const Frame& frame) {
@@ -116,7 +117,8 @@ void sum_run_into(const void* from, void* to, std::int64_t stride, std::int64_t 
       x = T(static_cast<float>(x) + static_cast<float>(static_cast<const T*>(from)[i]));
     }
   } else if constexpr (std::is_same_v<T, bool>) {
-    for (std::int64_t i = 0; i < n; ++i) static_cast<bool*>(to)[i * stride] |= static_cast<const bool*>(from)[i];
+    for (std::int64_t i = 0; i < n; ++i)
+      static_cast<bool*>(to)[i * stride] |= static_cast<const bool*>(from)[i];
   } else {
     cpu::accumulate_run<T>(from, to, stride, n);
   }
@@ -144,8 +146,8 @@ Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>
     throw TypeError(std::string(function) + ": complex numbers have no order");
   }
   if (axis.on_devices)
-    return Array<T>(
-        axis.communicator().all_reduce(static_cast<int>(axis.index), function, {contiguous(x)}, {combine})[0]);
+    return Array<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, {contiguous(x)},
+                                                   {combine})[0]);
   const Array<T> all(contiguous(gather_all(function, x, axis)));
   const Frame& frame = layout_of(all);
   Frame reduced = frame;
@@ -164,7 +166,8 @@ Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>
 
 // The same, as each sees it.
 template <class T>
-Array<T> reduce_for_all(const char* function, Reduction reduction, const Array<T>& x, const MappedAxis& axis) {
+Array<T> reduce_for_all(const char* function, Reduction reduction, const Array<T>& x,
+                        const MappedAxis& axis) {
   const Array<T> result = reduce_values(function, reduction, constant_array(x), axis);
   return axis.on_devices ? result : with_level(result, axis);
 }
@@ -195,14 +198,14 @@ Array<T> extreme_one(const char* function, Reduction reduction, const Array<T>& 
   if constexpr (is_floating_v<T>) {
     const Array<T> value = constant_array(x), best = result;
     const auto share = [axis, value, best](const Array<T>& g) {
-      const Array<T> mine = evaluate(
-          apply_selection<rules::where>(make_expr<rules::equal>(value, best), Array<T>(T(1)), Array<T>(T(0))));
+      const Array<T> mine = evaluate(apply_selection<rules::where>(make_expr<rules::equal>(value, best),
+                                                                   Array<T>(T(1)), Array<T>(T(0))));
       const Array<T> count = psum_one(mine, axis);
       return Array<T>(evaluate(psum_one(g, axis) * mine / count));
     };
     const auto forward = [axis, value, best](const Array<T>& t) {
-      const Array<T> mine = evaluate(
-          apply_selection<rules::where>(make_expr<rules::equal>(value, best), Array<T>(T(1)), Array<T>(T(0))));
+      const Array<T> mine = evaluate(apply_selection<rules::where>(make_expr<rules::equal>(value, best),
+                                                                   Array<T>(T(1)), Array<T>(T(0))));
       return Array<T>(evaluate(psum_one(evaluate(t * mine), axis) / psum_one(mine, axis)));
     };
     return record(std::move(result), wrt(x, share, forward));
@@ -224,9 +227,10 @@ Array<T> all_gather_one(const Array<T>& x, const MappedAxis& axis, int at, bool 
     if (!axis.on_devices) result = with_level(result, axis);
   }
   if constexpr (is_inexact_v<T>)
-    return record(std::move(result), wrt(
-                                         x, [=](const Array<T>& g) { return psum_scatter_one(g, axis, at, tiled); },
-                                         [=](const Array<T>& t) { return all_gather_one(t, axis, at, tiled); }));
+    return record(std::move(result),
+                  wrt(
+                      x, [=](const Array<T>& g) { return psum_scatter_one(g, axis, at, tiled); },
+                      [=](const Array<T>& t) { return all_gather_one(t, axis, at, tiled); }));
   else
     return result;
 }
@@ -294,9 +298,10 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
   if constexpr (is_inexact_v<T>) {
     Permutation inverse;
     for (const auto& move : permutation) inverse.emplace_back(move.second, move.first);
-    return record(std::move(result), wrt(
-                                         x, [=](const Array<T>& g) { return ppermute_one(g, axis, inverse); },
-                                         [=](const Array<T>& t) { return ppermute_one(t, axis, permutation); }));
+    return record(std::move(result),
+                  wrt(
+                      x, [=](const Array<T>& g) { return ppermute_one(g, axis, inverse); },
+                      [=](const Array<T>& t) { return ppermute_one(t, axis, permutation); }));
   } else {
     return result;
   }

@@ -3,8 +3,8 @@
 #include "nax/transform/collective_rules.hpp"
 
 // What mapped programs say to each other, by the name of the axis: inside vmap(f, {.axis_name = "i"}) and
-// pmap(f, {.axis_name = "i"}) alike. All take a tree and keep its structure. Each throws ValueError where no axis of
-// that name is mapped, ShapeError where shapes do not divide over the axis or differ between devices.
+// pmap(f, {.axis_name = "i"}) alike. All take a tree and keep its structure. Each throws ValueError where no
+// axis of that name is mapped, ShapeError where shapes do not divide over the axis or differ between devices.
 namespace nax {
 
 struct AllGatherOptions {
@@ -48,7 +48,6 @@ inline MappedAxis find_one_axis(const char* function, const AxisName& names) {
   if (axes.size() > 1) throw ValueError(std::string(function) + ": takes one axis, not several");
   return axes[0];
 }
-
 
 // Gradients of a tree over a device axis meet once: unrecorded arrays of a sum are sent together.
 template <class X>
@@ -160,21 +159,23 @@ auto all_to_all(const X& x, const AxisName& axis_name, int split_axis, int conca
   });
 }
 
-// For each pair {from, to} of `permutation`, `to` receives the values of `from`; who receives nothing has zeros. Throws
-// ValueError for an index out of range and where a source or a destination is named twice.
+// For each pair {from, to} of `permutation`, `to` receives the values of `from`; who receives nothing has
+// zeros. Throws ValueError for an index out of range and where a source or a destination is named twice.
 template <class X>
 auto ppermute(const X& x, const AxisName& axis_name, const std::vector<std::pair<int, int>>& permutation) {
   const auto axis = detail::find_one_axis("ppermute", axis_name);
   std::vector<bool> from(static_cast<std::size_t>(axis.size)), to(from);
   for (const auto& move : permutation) {
     if (move.first < 0 || move.first >= axis.size || move.second < 0 || move.second >= axis.size)
-      throw ValueError("ppermute: the pair (" + std::to_string(move.first) + ", " + std::to_string(move.second) +
-                       ") is out of range for an axis of size " + std::to_string(axis.size));
+      throw ValueError("ppermute: the pair (" + std::to_string(move.first) + ", " +
+                       std::to_string(move.second) + ") is out of range for an axis of size " +
+                       std::to_string(axis.size));
     if (from[static_cast<std::size_t>(move.first)] || to[static_cast<std::size_t>(move.second)])
       throw ValueError("ppermute: sources and destinations must each be named once");
     from[static_cast<std::size_t>(move.first)] = to[static_cast<std::size_t>(move.second)] = true;
   }
-  return detail::map_arrays(x, [&](const auto& leaf) { return detail::ppermute_one(leaf, axis, permutation); });
+  return detail::map_arrays(x,
+                            [&](const auto& leaf) { return detail::ppermute_one(leaf, axis, permutation); });
 }
 
 // This program's place along the axis, an int32 of rank 0.

@@ -97,7 +97,8 @@ struct CustomVjpNode final : CustomNode {
     for_each_input(out, [&](const ArrayBase& leaf) { made = merge_levels(made, layout_of(leaf).levels); });
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       (give(std::get<i>(args), materialise_tree(std::get<i>(shares)), made, sweep), ...);
-    }(std::index_sequence_for<A...>{});
+    }
+    (std::index_sequence_for<A...>{});
   }
   template <class Arg, class Share>
   static void give(const Arg& arg, const Share& share, const Levels& made, Reverse& sweep) {
@@ -112,7 +113,8 @@ struct CustomVjpNode final : CustomNode {
               if (!(value.shape() == leaf.shape()))
                 throw ShapeError("custom_vjp: bwd returned a cotangent of shape " + to_string(value.shape()) +
                                  " for an argument of shape " + to_string(leaf.shape()));
-              sweep.add(serial_of(leaf), sum_levels(seed(value, layout_of(leaf)), made, layout_of(leaf).levels));
+              sweep.add(serial_of(leaf),
+                        sum_levels(seed(value, layout_of(leaf)), made, layout_of(leaf).levels));
             }
           }
         },
@@ -196,8 +198,8 @@ struct CustomJvpNode final : CustomNode {
 
 }  // namespace detail
 
-// f with reverse-mode rules of one's own: fwd(args...) returns {out, residuals}, bwd(residuals, cotangent) a tuple with
-// one cotangent for each argument. Undifferentiated, f itself runs.
+// f with reverse-mode rules of one's own: fwd(args...) returns {out, residuals}, bwd(residuals, cotangent) a
+// tuple with one cotangent for each argument. Undifferentiated, f itself runs.
 template <class F, class Fwd, class Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
   return [f = std::move(f), fwd = std::move(fwd), bwd = std::move(bwd)](const auto&... args) {
@@ -222,8 +224,8 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
   };
 }
 
-// f with a forward rule of one's own: rule(primals, tangents), both tuples, returns {out, dout}, dout linear in the
-// tangents. Reverse mode transposes it.
+// f with a forward rule of one's own: rule(primals, tangents), both tuples, returns {out, dout}, dout linear
+// in the tangents. Reverse mode transposes it.
 template <class F, class Rule>
 auto custom_jvp(F f, Rule rule) {
   return [f = std::move(f), rule = std::move(rule)](const auto&... args) {

@@ -13,8 +13,9 @@
 #include "nax/core/thread_pool.hpp"
 #include "nax/tape/tape.hpp"
 
-// pmap's workers: one thread a device, which lives as long as the process and runs one program at a time. The caller
-// waits, so that a worker may read what belongs to it: its vmaps, and its tape for telling captured arrays apart.
+// pmap's workers: one thread a device, which lives as long as the process and runs one program at a time. The
+// caller waits, so that a worker may read what belongs to it: its vmaps, and its tape for telling captured
+// arrays apart.
 namespace nax::detail {
 
 // A program for one device: called with its place along the mapped axis.
@@ -78,8 +79,8 @@ class DeviceThreads {
     return threads;
   }
 
-  // Runs `task(rank)` on each device at once, inside the named axis. What a device throws reaches the caller as a
-  // DeviceError that names it; the other devices are released from any collective they wait in.
+  // Runs `task(rank)` on each device at once, inside the named axis. What a device throws reaches the caller
+  // as a DeviceError that names it; the other devices are released from any collective they wait in.
   template <class Task>
   void run(const std::vector<Device>& devices, const std::string& axis_name, Task task) {
     if (on_device_thread)
@@ -129,7 +130,8 @@ class DeviceThreads {
 
     {
       const std::lock_guard one_pmap_at_a_time(launch_);
-      for (int rank = 0; rank < n; ++rank) thread_of(devices[static_cast<std::size_t>(rank)]).start(&program, rank);
+      for (int rank = 0; rank < n; ++rank)
+        thread_of(devices[static_cast<std::size_t>(rank)]).start(&program, rank);
       for (int rank = 0; rank < n; ++rank) thread_of(devices[static_cast<std::size_t>(rank)]).wait();
     }
     report(program.errors, devices, axis_name);
@@ -149,7 +151,8 @@ class DeviceThreads {
     std::exception_ptr aborted;
     for (std::size_t rank = 0; rank < errors.size(); ++rank) {
       if (!errors[rank]) continue;
-      const std::string where = "pmap: device " + to_string(devices[rank]) + " along axis '" + axis_name + "': ";
+      const std::string where =
+          "pmap: device " + to_string(devices[rank]) + " along axis '" + axis_name + "': ";
       try {
         std::rethrow_exception(errors[rank]);
       } catch (const MeetingAborted&) {

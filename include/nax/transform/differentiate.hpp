@@ -10,10 +10,12 @@
 #include "nax/tree/for_each.hpp"
 #include "nax/tree/map.hpp"
 
-// What grad, vjp and jvp share: turning arguments into inputs on the tape, and reading results off the sweeps.
+// What grad, vjp and jvp share: turning arguments into inputs on the tape, and reading results off the
+// sweeps.
 namespace nax::detail {
 
-// An argument as the function receives it: expressions are computed, numbers become 0-d arrays of the default type.
+// An argument as the function receives it: expressions are computed, numbers become 0-d arrays of the default
+// type.
 template <class X>
 auto lift(const X& x) {
   if constexpr (Expression<X>)
@@ -45,8 +47,8 @@ auto materialise_tree(const std::tuple<A...>& x) {
   return std::apply([](const auto&... a) { return std::tuple{materialise_tree(a)...}; }, x);
 }
 
-// The axes that an input of a transform has: its own, and those of every vmap entered so far. So a gradient with
-// regard to it is one for each example of those vmaps, and what a later vmap adds is summed.
+// The axes that an input of a transform has: its own, and those of every vmap entered so far. So a gradient
+// with regard to it is one for each example of those vmaps, and what a later vmap adds is summed.
 inline Frame door_frame(const Frame& frame) {
   Frame out = frame;
   const auto& frames = vmap_stack().frames;

@@ -7,8 +7,9 @@
 #include "nax/transform/call.hpp"
 #include "nax/transform/jvp.hpp"
 
-// Functions from lists of arrays to lists of arrays, with their types erased, and their derivatives, which are such
-// functions again. grad of grad of pmap needs derivatives to any order of one function without a type for each.
+// Functions from lists of arrays to lists of arrays, with their types erased, and their derivatives, which
+// are such functions again. grad of grad of pmap needs derivatives to any order of one function without a
+// type for each.
 namespace nax::detail {
 
 using Arrays = std::vector<ArrayBase>;
@@ -24,8 +25,8 @@ inline bool is_inexact(DType dtype) { return dtype_kind(dtype) >= Kind::floating
 template <class T>
 Array<T> move_axis_recorded(const Array<T>& x, int from, int to);
 
-// What the engine does with an array whose type it does not know. Filled in, type by type, by the calls that use the
-// type, so that a program compiles these for its own types only.
+// What the engine does with an array whose type it does not know. Filled in, type by type, by the calls that
+// use the type, so that a program compiles these for its own types only.
 struct LeafOperations {
   ArrayBase (*make_input)(const ArrayBase& x, Tape& tape);
   ArrayBase (*zeros)(const Frame& frame);
@@ -61,7 +62,8 @@ struct LeafOperationsOf {
                                      std::size_t count) {
     return tape.emplace<OutputNode<T>>(call, serial, slot, count);
   }
-  static constexpr LeafOperations table = {make_input, zeros, seed, sum_levels, sum_leading, move_axis, record_output};
+  static constexpr LeafOperations table = {make_input,  zeros,     seed,         sum_levels,
+                                           sum_leading, move_axis, record_output};
 };
 
 inline std::atomic<const LeafOperations*>& leaf_operations_slot(DType dtype) {
@@ -109,7 +111,8 @@ struct FlatRecord {
     for (const ArrayBase& out : outputs) {
       if (!is_inexact(out.dtype())) continue;
       const ArrayBase& g = cotangents[i++];
-      if (serial_of(out) && holds_value(g)) sweep.add(serial_of(out), operations_of(g).seed(g, layout_of(out)));
+      if (serial_of(out) && holds_value(g))
+        sweep.add(serial_of(out), operations_of(g).seed(g, layout_of(out)));
     }
     sweep.run(mark + count);
     Arrays shares;
@@ -125,7 +128,8 @@ struct FlatRecord {
     Forward sweep(*tape, mark);
     std::size_t i = 0;
     for (const ArrayBase& x : inputs)
-      if (is_inexact(x.dtype())) sweep.put(tape->find(serial_of(x)), operations_of(x).seed(tangents[i++], layout_of(x)));
+      if (is_inexact(x.dtype()))
+        sweep.put(tape->find(serial_of(x)), operations_of(x).seed(tangents[i++], layout_of(x)));
     sweep.run(mark + count, end);
     Arrays result;
     for (const ArrayBase& out : outputs) {

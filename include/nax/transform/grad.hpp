@@ -26,11 +26,13 @@ void check_loss(const char* function, const Loss& loss) {
   using T = typename Loss::value_type;
   static_assert(is_inexact_v<T>, "grad: the loss must be of a floating type");
   if (loss.ndim() != 0)
-    throw ShapeError(std::string(function) + ": the function must return a scalar, got shape " + to_string(loss.shape()));
+    throw ShapeError(std::string(function) + ": the function must return a scalar, got shape " +
+                     to_string(loss.shape()));
 }
 
 [[noreturn, gnu::cold]] inline void throw_nothing_to_differentiate(const char* function) {
-  throw TypeError(std::string(function) + ": the arguments chosen by argnums hold no array of a floating type");
+  throw TypeError(std::string(function) +
+                  ": the arguments chosen by argnums hold no array of a floating type");
 }
 
 // One argument's gradient, or the tuple of several.
@@ -44,8 +46,9 @@ auto unwrap_single(Tuple&& t) {
 
 template <int... argnums, class F, class... A>
 auto value_and_gradients(const char* name, const F& f, const A&... args) {
-  static_assert(((argnums < static_cast<int>(sizeof...(A)) && argnums >= -static_cast<int>(sizeof...(A))) && ...),
-                "grad: argnums is out of range for the number of arguments");
+  static_assert(
+      ((argnums < static_cast<int>(sizeof...(A)) && argnums >= -static_cast<int>(sizeof...(A))) && ...),
+      "grad: argnums is out of range for the number of arguments");
   constexpr int n = static_cast<int>(sizeof...(A));
   const TapeScope scope;
   std::tuple<lifted_t<A>...> inputs(lift(args)...);
@@ -69,9 +72,9 @@ auto value_and_gradients(const char* name, const F& f, const A&... args) {
 
 }  // namespace detail
 
-// value_and_grad<argnums...>(f)(args...): the pair {f(args...), gradient}. f returns a 0-d array of a floating type, or
-// std::pair{loss, aux}; the gradient has the structure, shapes and types of the argument (zeros where a leaf is not
-// floating), or is a tuple of such when several argnums are given.
+// value_and_grad<argnums...>(f)(args...): the pair {f(args...), gradient}. f returns a 0-d array of a
+// floating type, or std::pair{loss, aux}; the gradient has the structure, shapes and types of the argument
+// (zeros where a leaf is not floating), or is a tuple of such when several argnums are given.
 template <int... argnums, class F>
 auto value_and_grad(F f) {
   return [f = std::move(f)](const auto&... args) {

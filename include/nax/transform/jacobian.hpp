@@ -56,7 +56,8 @@ auto tree_jacobian(const Out& out, const Block& block) {
           return cotangent;
         });
       }()...};
-    }(std::make_index_sequence<std::tuple_size_v<Out>>{});
+    }
+    (std::make_index_sequence<std::tuple_size_v<Out>>{});
   }
 }
 
@@ -138,8 +139,8 @@ auto forward_jacobian(const F& f, const A&... args) {
         using T = typename Leaf::value_type;
         const Shape shape = leaf.shape();
         const std::size_t at = count++;
-        auto columns = vmap([&](const Array<T>& t) { return push(tangent_at(x, at, t)); }, {.out_axes = -1})(
-            basis<T>(shape));
+        auto columns = vmap([&](const Array<T>& t) { return push(tangent_at(x, at, t)); },
+                            {.out_axes = -1})(basis<T>(shape));
         return last_axes(columns, shape);
       },
       x);
@@ -147,8 +148,9 @@ auto forward_jacobian(const F& f, const A&... args) {
 
 }  // namespace detail
 
-// The jacobian of f with regard to one argument, by reverse mode: for a result of shape S and an argument leaf of shape
-// X an array of shape S + X, in the structure of the argument (a tuple of these where f returns a tuple).
+// The jacobian of f with regard to one argument, by reverse mode: for a result of shape S and an argument
+// leaf of shape X an array of shape S + X, in the structure of the argument (a tuple of these where f returns
+// a tuple).
 template <int argnum = 0, class F>
 auto jacrev(F f) {
   return [f = std::move(f)](const auto&... args) { return detail::reverse_jacobian<argnum>(f, args...); };

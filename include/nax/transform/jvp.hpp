@@ -60,7 +60,8 @@ class Pushforward {
     Forward sweep(*tape_, mark_);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       (seed_tangents("jvp", std::get<i>(inputs_), lift(tangents), sweep), ...);
-    }(std::index_sequence_for<Tangent...>{});
+    }
+    (std::index_sequence_for<Tangent...>{});
     sweep.run(mark_ + count_, end_);
     Out out = out_;
     take_tangents(out, sweep);
@@ -76,7 +77,8 @@ class Pushforward {
 
 }  // namespace detail
 
-// {f(primals...), pushforward}: the pushforward maps one tangent for each primal to the tangent of the result.
+// {f(primals...), pushforward}: the pushforward maps one tangent for each primal to the tangent of the
+// result.
 template <class F, class... X>
 auto linearize(const F& f, const X&... primals) {
   const detail::TapeScope scope;
@@ -85,16 +87,18 @@ auto linearize(const F& f, const X&... primals) {
   std::apply([&](auto&... x) { (detail::make_inputs(x, *scope.tape(), serials), ...); }, inputs);
   auto out = detail::materialise_tree(std::apply(f, std::as_const(inputs)));
   using Out = decltype(out);
-  detail::Pushforward<Out, detail::lifted_t<X>...> pushforward(scope.tape(), scope.mark(), serials.size(), out,
-                                                               std::move(inputs));
+  detail::Pushforward<Out, detail::lifted_t<X>...> pushforward(scope.tape(), scope.mark(), serials.size(),
+                                                               out, std::move(inputs));
   return std::pair{std::move(out), std::move(pushforward)};
 }
 
-// jvp(f, std::tuple{primals...}, std::tuple{tangents...}): {f(primals...), its derivative along the tangents}.
+// jvp(f, std::tuple{primals...}, std::tuple{tangents...}): {f(primals...), its derivative along the
+// tangents}.
 template <class F, class... X, class... Tangent>
 auto jvp(const F& f, const std::tuple<X...>& primals, const std::tuple<Tangent...>& tangents) {
   static_assert(sizeof...(X) == sizeof...(Tangent), "jvp: one tangent for each primal");
-  const detail::TapeScope scope;  // outlives the pushforward's sweep, so that an outermost one records nothing
+  const detail::TapeScope
+      scope;  // outlives the pushforward's sweep, so that an outermost one records nothing
   auto [out, push] = std::apply([&](const auto&... x) { return linearize(f, x...); }, primals);
   const detail::SweepScope sweeping(scope.outermost());
   auto tangent = std::apply(push, tangents);

@@ -17,8 +17,8 @@ struct PmapOptions {
 
 namespace detail {
 
-// A user's function as a function of flat lists: the leaves of its arguments in, those of its result out. The structure
-// of the result is kept by the device that is first along the axis.
+// A user's function as a function of flat lists: the leaves of its arguments in, those of its result out. The
+// structure of the result is kept by the device that is first along the axis.
 template <class F, class Inputs>
 class FlatUserFunction final : public FlatFunction {
  public:
@@ -31,7 +31,8 @@ class FlatUserFunction final : public FlatFunction {
     std::size_t i = 0;
     tree::for_each(
         [&](auto& leaf) {
-          if constexpr (is_array_v<decltype(leaf)>) leaf = std::remove_cvref_t<decltype(leaf)>(std::move(leaves[i++]));
+          if constexpr (is_array_v<decltype(leaf)>)
+            leaf = std::remove_cvref_t<decltype(leaf)>(std::move(leaves[i++]));
         },
         inputs);
     // The arguments are the function's own: one that takes them by value may reuse their memory.
@@ -74,8 +75,9 @@ class FlatUserFunction final : public FlatFunction {
 inline std::vector<Device> devices_for(std::int64_t size, const std::vector<Device>& chosen) {
   std::vector<Device> all = chosen.empty() ? nax::devices() : chosen;
   if (size > static_cast<std::int64_t>(all.size()))
-    throw ValueError("pmap: the mapped axis has size " + std::to_string(size) + ", but there are only " +
-                     std::to_string(all.size()) + " devices; see set_cpu_device_count");
+    throw ValueError("pmap: the mapped axis has size " + std::to_string(size) +
+                     ", but the number of devices is " + std::to_string(all.size()) +
+                     "; see set_cpu_device_count");
   const int known = device_count();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].platform != Platform::cpu || all[i].ordinal >= known)
@@ -89,10 +91,11 @@ inline std::vector<Device> devices_for(std::int64_t size, const std::vector<Devi
 
 }  // namespace detail
 
-// f on several devices at once, one example of the mapped axis on each: pmap(f, {.in_axes = {none, 0}, .axis_name =
-// "devices"})(params, xs). Results are sharded arrays, whose leading axis is the device axis; given to the next pmap
-// they move nothing. An argument given as an rvalue is donated: its memory may be reused. The mapped size may be at
-// most the number of devices. What a device throws reaches the caller as DeviceError, the original nested in it.
+// f on several devices at once, one example of the mapped axis on each: pmap(f, {.in_axes = {none, 0},
+// .axis_name = "devices"})(params, xs). Results are sharded arrays, whose leading axis is the device axis;
+// given to the next pmap they move nothing. An argument given as an rvalue is donated: its memory may be
+// reused. The mapped size may be at most the number of devices. What a device throws reaches the caller as
+// DeviceError, the original nested in it.
 template <class F>
 auto pmap(F f, PmapOptions options = {}) {
   return [f = std::move(f), options = std::move(options)](auto&&... args) {
@@ -107,7 +110,8 @@ auto pmap(F f, PmapOptions options = {}) {
     MappedSize mapped("pmap");
     Inputs skeleton = [&] {
       if constexpr (((Scalar<std::remove_cvref_t<decltype(args)>> ||
-                      Expression<std::remove_cvref_t<decltype(args)>>) || ...))
+                      Expression<std::remove_cvref_t<decltype(args)>>) ||
+                     ...))
         return Inputs(lift(args)...);
       else
         return Inputs(std::forward<decltype(args)>(args)...);
@@ -117,7 +121,8 @@ auto pmap(F f, PmapOptions options = {}) {
         if constexpr (is_array_v<decltype(leaf)>) {
           provide_leaf_operations<typename std::remove_cvref_t<decltype(leaf)>::value_type>();
           mapped.add(leaf, axes, i);
-          places.push_back({axes.is_none() ? -1 : normalize_axis("pmap", axes.axis(), leaf.ndim()), donated[i]});
+          places.push_back(
+              {axes.is_none() ? -1 : normalize_axis("pmap", axes.axis(), leaf.ndim()), donated[i]});
           leaves.push_back(std::exchange(leaf, std::remove_cvref_t<decltype(leaf)>()));
         }
       };

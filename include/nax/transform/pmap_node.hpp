@@ -4,11 +4,12 @@
 #include "nax/transform/flat.hpp"
 #include "nax/transform/sharded.hpp"
 
-// The engine of pmap, without types: lists of arrays in, lists of arrays out, whose leading axis is the device axis.
+// The engine of pmap, without types: lists of arrays in, lists of arrays out, whose leading axis is the
+// device axis.
 //
-// When an input is being differentiated the call is one node on the caller's tape. Each device keeps the tape of its own
-// run, and the sweep sends the cotangents there. A sweep that an outer transform watches maps the derivative of the
-// function instead, a pmap like any other; so does forward mode.
+// When an input is being differentiated the call is one node on the caller's tape. Each device keeps the tape
+// of its own run, and the sweep sends the cotangents there. A sweep that an outer transform watches maps the
+// derivative of the function instead, a pmap like any other; so does forward mode.
 namespace nax::detail {
 
 struct MappedLeaf {
@@ -27,9 +28,10 @@ Array<T> move_axis_recorded(const Array<T>& x, int from, int to) {
   layout.shape.insert(t, extent), layout.strides.insert(t, stride);
   Array<T> result(view(x, std::move(layout)));
   if constexpr (is_inexact_v<T>)
-    return record(std::move(result), wrt(
-                                         x, [=](const Array<T>& g) { return move_axis_recorded(g, to, from); },
-                                         [=](const Array<T>& t2) { return move_axis_recorded(t2, from, to); }));
+    return record(std::move(result),
+                  wrt(
+                      x, [=](const Array<T>& g) { return move_axis_recorded(g, to, from); },
+                      [=](const Array<T>& t2) { return move_axis_recorded(t2, from, to); }));
   else
     return result;
 }
@@ -48,9 +50,9 @@ struct FlatPmap {
     std::vector<Arrays> each(size());
     for (std::size_t i = 0; i < inputs.size(); ++i)
       for (std::size_t d = 0; d < size(); ++d)
-        each[d].push_back(places[i].axis < 0
-                              ? constant(inputs[i])
-                              : take_shard(inputs[i], places[i].axis, static_cast<int>(d), places[i].donated));
+        each[d].push_back(places[i].axis < 0 ? constant(inputs[i])
+                                             : take_shard(inputs[i], places[i].axis, static_cast<int>(d),
+                                                          places[i].donated));
     return each;
   }
   static Arrays assemble_all(const std::vector<Arrays>& results) {
@@ -91,8 +93,9 @@ struct PmapNode final : CallNode {
       if (!sweep.wants(serial_of(inputs[i]))) continue;
       const LeafOperations& leaf = operations_of(share);
       const int axis = pmap.places[i].axis;
-      sweep.add(serial_of(inputs[i]), leaf.sum_levels(axis < 0 ? leaf.sum_leading(share) : leaf.move_axis(share, 0, axis),
-                                                      all, layout_of(inputs[i]).levels));
+      sweep.add(serial_of(inputs[i]),
+                leaf.sum_levels(axis < 0 ? leaf.sum_leading(share) : leaf.move_axis(share, 0, axis), all,
+                                layout_of(inputs[i]).levels));
     }
   }
   Arrays pull_on_devices(const Arrays& seeds) const {
@@ -116,7 +119,8 @@ struct PmapNode final : CallNode {
       ArrayBase& g = seeds[k++];
       if (!holds_value(g)) g = assemble(Arrays(pmap.size(), zeros_like_leaf(out)), 0);
     }
-    FlatPmap derivative{std::make_shared<FlatVjp>(pmap.f, inputs.size()), pmap.devices, pmap.axis_name, pmap.places};
+    FlatPmap derivative{std::make_shared<FlatVjp>(pmap.f, inputs.size()), pmap.devices, pmap.axis_name,
+                        pmap.places};
     Arrays all = inputs;
     for (ArrayBase& g : seeds) {
       all.push_back(std::move(g));
@@ -126,7 +130,8 @@ struct PmapNode final : CallNode {
   }
 
   std::vector<ArrayBase> push_call(Forward& sweep) override {
-    FlatPmap derivative{std::make_shared<FlatJvp>(pmap.f, inputs.size()), pmap.devices, pmap.axis_name, pmap.places};
+    FlatPmap derivative{std::make_shared<FlatJvp>(pmap.f, inputs.size()), pmap.devices, pmap.axis_name,
+                        pmap.places};
     Arrays all = inputs;
     bool any = false;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -170,7 +175,8 @@ inline Arrays FlatPmap::operator()(Arrays inputs) const {
   for (const ArrayBase& out : whole) made.push_back(layout_of(out).levels);
 
   Tape& tape = *recording.tape;
-  const std::uint64_t serial = tape.emplace<PmapNode>(std::move(kept), std::move(inputs), std::move(records), made);
+  const std::uint64_t serial =
+      tape.emplace<PmapNode>(std::move(kept), std::move(inputs), std::move(records), made);
   auto* call = static_cast<CallNode*>(&tape[tape.find(serial)]);
   std::size_t count = 0, slot = 0;
   for (const ArrayBase& out : whole) count += is_inexact(out.dtype());

@@ -6,8 +6,8 @@
 
 #include "nax/numpy/copy.hpp"
 
-// Arrays whose leading axis is the device axis. The shards stay where they were computed; only somebody who wants the
-// elements in one block makes them come together.
+// Arrays whose leading axis is the device axis. The shards stay where they were computed; only somebody who
+// wants the elements in one block makes them come together.
 namespace nax::detail {
 
 class ShardSource final : public BufferSource {
@@ -47,7 +47,8 @@ inline ShardSource* shards_of(const ArrayBase& a) {
   if (!buffer || !buffer->source || ArrayAccess::offset(a) != 0 || is_batched(a)) return nullptr;
   auto* source = dynamic_cast<ShardSource*>(buffer->source);
   const Layout& layout = layout_of(a);
-  if (!source || layout.shape.empty() || layout.shape[0] != static_cast<std::int64_t>(source->shards().size()))
+  if (!source || layout.shape.empty() ||
+      layout.shape[0] != static_cast<std::int64_t>(source->shards().size()))
     return nullptr;
   Dims rest(layout.shape.begin() + 1, layout.shape.end());
   return layout.is_contiguous() && rest == layout_of(source->shards()[0]).shape ? source : nullptr;

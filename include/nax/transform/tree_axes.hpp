@@ -6,9 +6,10 @@
 // Pairs the leaves of a tree with their entry of in_axes or out_axes.
 namespace nax::detail {
 
-[[noreturn, gnu::cold]] inline void throw_axes_mismatch(const char* function, std::size_t children, std::size_t given) {
-  throw ValueError(std::string(function) + ": axes(...) names " + std::to_string(given) + " children, the tree has " +
-                   std::to_string(children));
+[[noreturn, gnu::cold]] inline void throw_axes_mismatch(const char* function, std::size_t children,
+                                                        std::size_t given) {
+  throw ValueError(std::string(function) + ": axes(...) names " + std::to_string(given) +
+                   " children, the tree has " + std::to_string(children));
 }
 
 // f(leaf, axes of that leaf).
@@ -26,7 +27,8 @@ void for_each_with_axes(const char* function, T& t, const Axes& axes, F& f) {
     if (each.size() != n) throw_axes_mismatch(function, n, each.size());
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       (for_each_with_axes(function, std::get<i>(children), each[i], f), ...);
-    }(std::make_index_sequence<n>{});
+    }
+    (std::make_index_sequence<n>{});
   } else if constexpr (kind == tree::NodeKind::sequence) {
     if (each.size() != t.size()) throw_axes_mismatch(function, t.size(), each.size());
     for (std::size_t i = 0; i < t.size(); ++i) for_each_with_axes(function, t[i], each[i], f);

@@ -30,7 +30,11 @@ template <class Out, class... In>
 class Pullback {
  public:
   Pullback(TapeRef tape, std::size_t mark, std::size_t count, Out out, std::tuple<In...> inputs)
-      : tape_(std::move(tape)), mark_(mark), count_(count), out_(std::move(out)), inputs_(std::move(inputs)) {}
+      : tape_(std::move(tape)),
+        mark_(mark),
+        count_(count),
+        out_(std::move(out)),
+        inputs_(std::move(inputs)) {}
 
   // One cotangent (a tree like the function's result); a tuple with one gradient for each argument.
   template <class Cotangent>
@@ -53,7 +57,8 @@ class Pullback {
 
 }  // namespace detail
 
-// {f(primals...), pullback}: the pullback maps a cotangent of the result to a tuple of cotangents of the primals.
+// {f(primals...), pullback}: the pullback maps a cotangent of the result to a tuple of cotangents of the
+// primals.
 template <class F, class... X>
 auto vjp(const F& f, const X&... primals) {
   const detail::TapeScope scope;

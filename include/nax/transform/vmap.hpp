@@ -48,8 +48,8 @@ class MappedSize {
     const int axis = checked(leaf.ndim(), axes.axis(), argument);
     const std::int64_t extent = layout_of(leaf).visible(axis);
     if (text_.size() < 500)
-      text_ += (text_.empty() ? "" : ", ") + std::string("argument ") + std::to_string(argument) + " of shape " +
-               to_string(leaf.shape()) + " has " + std::to_string(extent) + " along axis " +
+      text_ += (text_.empty() ? "" : ", ") + std::string("argument ") + std::to_string(argument) +
+               " of shape " + to_string(leaf.shape()) + " has " + std::to_string(extent) + " along axis " +
                std::to_string(axes.axis());
     if (size_ && *size_ != extent) differ_ = true;
     if (!size_) size_ = extent;
@@ -66,7 +66,8 @@ class MappedSize {
   int checked(int ndim, int axis, std::size_t argument) const {
     if (axis < -ndim || axis >= ndim)
       throw IndexError(function_ + ": in_axes of argument " + std::to_string(argument) + " is " +
-                       std::to_string(axis) + ", out of bounds for an array of dimension " + std::to_string(ndim));
+                       std::to_string(axis) + ", out of bounds for an array of dimension " +
+                       std::to_string(ndim));
     return axis < 0 ? axis + ndim : axis;
   }
   std::string function_;
@@ -77,15 +78,14 @@ class MappedSize {
 
 inline void check_in_axes(const char* function, const InAxes& in_axes, std::size_t arguments) {
   if (in_axes.each() && in_axes.count() != arguments)
-    throw ValueError(std::string(function) + ": in_axes has " + std::to_string(in_axes.count()) + " entries for " +
-                     std::to_string(arguments) + " arguments");
+    throw ValueError(std::string(function) + ": in_axes has " + std::to_string(in_axes.count()) +
+                     " entries for " + std::to_string(arguments) + " arguments");
 }
 
 template <class F, class... A>
 void for_each_argument(std::tuple<A...>& arguments, F f) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (f(i, std::get<i>(arguments)), ...);
-  }(std::index_sequence_for<A...>{});
+  [&]<std::size_t... i>(std::index_sequence<i...>) { (f(i, std::get<i>(arguments)), ...); }
+  (std::index_sequence_for<A...>{});
 }
 
 // A vmap's stay: its level is known to this thread while it lives.
@@ -125,7 +125,8 @@ Array<T> first_row(const Array<T>& all) {
                     column.shape = Dims(static_cast<std::size_t>(g.ndim()) + 1, 1);
                     column.shape[0] = size;
                     Array<T> mask(allocate(dtype_of<T>, column));
-                    for (std::int64_t i = 0; i < size; ++i) reinterpret_cast<T*>(raw_data(mask))[i] = T(i == 0 ? 1 : 0);
+                    for (std::int64_t i = 0; i < size; ++i)
+                      reinterpret_cast<T*>(raw_data(mask))[i] = T(i == 0 ? 1 : 0);
                     Frame row = layout_of(g);
                     row.shape.insert(row.levels.size(), 1);
                     return evaluate(make_expr<rules::multiply>(restride(g, row), mask));
@@ -150,8 +151,9 @@ Array<T> leave_vmap(const Array<T>& leaf, const Axes& axes, Level level, std::in
 
 }  // namespace detail
 
-// f over a batch: vmap(f, {.in_axes = {0, none}, .out_axes = 1, .axis_name = "i"})(xs, w). f sees each example without
-// the mapped axis; everything is computed for all of them at once. Throws ValueError where mapped sizes disagree.
+// f over a batch: vmap(f, {.in_axes = {0, none}, .out_axes = 1, .axis_name = "i"})(xs, w). f sees each
+// example without the mapped axis; everything is computed for all of them at once. Throws ValueError where
+// mapped sizes disagree.
 template <class F>
 auto vmap(F f, VmapOptions options = {}) {
   return [f = std::move(f), options = std::move(options)](const auto&... args) {
