@@ -1,5 +1,5 @@
 #include "nax/nax.hpp"
-#include "tests/misuse/misuse.hpp"
+#include "misuse/misuse.hpp"
 
 using namespace nax;
 using A = Array<float>;

@@ -3,7 +3,7 @@
 #include "nax/numpy/sum.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/vmap.hpp"
-#include "tests/misuse/misuse.hpp"
+#include "misuse/misuse.hpp"
 
 namespace misuse {
 
