@@ -10,9 +10,9 @@ void one(const std::string& shapes) {
 }
 
 TEST(MatmulGolden, RanksAndBatches) {
-  for (const char* shapes : {"4.4", "3x4.4", "4.4x5", "3x4.4x5", "2x3x4.4", "4.2x4x5", "2x3x4.4x5", "3x4.2x4x5",
-                             "2x3x4.2x4x5", "2x1x3x4.5x4x2", "1x3x4.6x4x2", "0x4.4x5", "3x0.0x5", "0x3x4.4x2",
-                             "17x33.33x19", "1x1.1x1"}) {
+  for (const char* shapes :
+       {"4.4", "3x4.4", "4.4x5", "3x4.4x5", "2x3x4.4", "4.2x4x5", "2x3x4.4x5", "3x4.2x4x5", "2x3x4.2x4x5",
+        "2x1x3x4.5x4x2", "1x3x4.6x4x2", "0x4.4x5", "3x0.0x5", "0x3x4.4x2", "17x33.33x19", "1x1.1x1"}) {
     one<float>(shapes);
     one<double>(shapes);
   }

@@ -28,7 +28,8 @@ void differentiate(const F& f, const A& x, const A& v) {
   const double first = difference(loss), second = difference(slope);
   EXPECT_NEAR(slope(x).item(), first, 1e-6 * (1 + std::abs(first)));
   EXPECT_NEAR(nax::sum(nax::grad(slope)(x) * v).item(), second, 1e-5 * (1 + std::abs(second)));
-  EXPECT_NEAR(nax::jvp(loss, std::tuple{x}, std::tuple{v}).second.item(), first, 1e-6 * (1 + std::abs(first)));
+  EXPECT_NEAR(nax::jvp(loss, std::tuple{x}, std::tuple{v}).second.item(), first,
+              1e-6 * (1 + std::abs(first)));
 }
 
 TEST(Solve, SolvesVectorsMatricesAndBatches) {
@@ -37,8 +38,12 @@ TEST(Solve, SolvesVectorsMatricesAndBatches) {
   expect_near(nax::matmul(a3, nax::linalg::solve(a3, v3)), v3);
   expect_near(nax::matmul(a3, nax::linalg::inv(a3)), nax::eye<double>(3));
   EXPECT_NEAR(nax::linalg::det(a3).item(), -74.0, 1e-9);
-  const A both = nax::vmap([](const A& m) { return nax::linalg::solve(m, A{1, 2, 3}); })(A{{{4, 1, -2}, {0.5, -3, 1}, {2, 0.3, 5}}, {{1, 0, 0}, {0, 2, 0}, {0, 0, 3}}});
-  expect_near(both, A{{nax::linalg::solve(a3, b).to_vector()[0], nax::linalg::solve(a3, b).to_vector()[1], nax::linalg::solve(a3, b).to_vector()[2]}, {1, 1, 1}});
+  const A both = nax::vmap([](const A& m) {
+    return nax::linalg::solve(m, A{1, 2, 3});
+  })(A{{{4, 1, -2}, {0.5, -3, 1}, {2, 0.3, 5}}, {{1, 0, 0}, {0, 2, 0}, {0, 0, 3}}});
+  expect_near(both, A{{nax::linalg::solve(a3, b).to_vector()[0], nax::linalg::solve(a3, b).to_vector()[1],
+                       nax::linalg::solve(a3, b).to_vector()[2]},
+                      {1, 1, 1}});
   EXPECT_THROW(nax::linalg::solve(A{{1, 2, 3}}, b), nax::ShapeError);
   EXPECT_THROW(nax::linalg::solve(a3, A{1, 2}), nax::ShapeError);
 }
@@ -48,7 +53,8 @@ TEST(Solve, LargeMatrices) {
   A a = nax::zeros<double>({n, n});
   std::uint32_t state = 7;
   for (std::int64_t i = 0; i < n * n; ++i)
-    nax::detail::elements<double>(a)[i] = static_cast<double>((state = state * 1664525u + 1013904223u) >> 8) / (1 << 24) - 0.5;
+    nax::detail::elements<double>(a)[i] =
+        static_cast<double>((state = state * 1664525u + 1013904223u) >> 8) / (1 << 24) - 0.5;
   expect_near(nax::matmul(a, nax::linalg::inv(a)), nax::eye<double>(n), 1e-8);
   const A s = nax::matmul(a, a.T()) + nax::eye<double>(n);
   const A l = nax::linalg::cholesky(s);
@@ -62,8 +68,13 @@ TEST(Solve, Derivatives) {
   differentiate([](const A& a) { return nax::linalg::det(a); }, a3, v3);
   differentiate([](const A& a) { return nax::linalg::slogdet(a).logabsdet; }, a3, v3);
   differentiate([](const A& a) { return nax::linalg::matrix_power(a, -3); }, a3, v3);
-  differentiate([](const A& a) { return nax::linalg::cholesky(nax::matmul(a, nax::matrix_transpose(a))); }, a3, v3);
-  differentiate([](const A& a) { return nax::linalg::solve_triangular(a, A{1, 2, 3}, {.lower = true}); }, a3, v3);
+  differentiate([](const A& a) { return nax::linalg::cholesky(nax::matmul(a, nax::matrix_transpose(a))); },
+                a3, v3);
+  differentiate(
+      [](const A& a) {
+        return nax::linalg::solve_triangular(a, A{1, 2, 3}, {.lower = true});
+      },
+      a3, v3);
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ class Reductions : public testing::Test {};
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(Reductions, Floats);
 
-#define AXES(function) \
+#define AXES(function)                                                            \
   axes<TypeParam>(#function, [](const auto& x, const Axis& axis, bool keepdims) { \
-    return nax::function(x, {.axis = axis, .keepdims = keepdims});               \
+    return nax::function(x, {.axis = axis, .keepdims = keepdims});                \
   })
 
 TYPED_TEST(Reductions, Sum) { AXES(sum); }
@@ -112,7 +112,8 @@ TEST(ReductionTypes, HalfAndComplex) {
   check::expect("sum/f16", nax::sum(check::input<half>("sum/f16/in0"), {.axis = -1}));
   check::expect("mean/f16", nax::mean(check::input<half>("mean/f16/in0"), {.axis = -1}));
   check::expect("max/f16", nax::max(check::input<half>("max/f16/in0"), {.axis = -1}));
-  check::expect("logsumexp/bf16", nax::logsumexp(check::input<nax::bfloat16>("logsumexp/bf16/in0"), {.axis = -1}));
+  check::expect("logsumexp/bf16",
+                nax::logsumexp(check::input<nax::bfloat16>("logsumexp/bf16/in0"), {.axis = -1}));
   check::expect("sum/c64", nax::sum(check::input<Complex>("sum/c64/in0")));
   check::expect("mean/c64", nax::mean(check::input<Complex>("mean/c64/in0")));
 }

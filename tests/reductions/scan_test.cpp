@@ -13,19 +13,24 @@ using nax::none;
 
 TEST(ScanGolden, Values) {
   const auto in = [](const std::string& name) { return check::input<double>(name + "/in0"); };
-  for (const auto& [tag, axis] : {std::pair<const char*, nax::Axis>{"", none}, {".axis=0", 0}, {".axis=-1", -1}}) {
+  for (const auto& [tag, axis] :
+       {std::pair<const char*, nax::Axis>{"", none}, {".axis=0", 0}, {".axis=-1", -1}}) {
     const std::string d = std::string(tag) + "/f64";
     check::expect("cumsum" + d, nax::cumsum(in("cumsum" + d), {.axis = axis}));
     check::expect("cumprod" + d, nax::cumprod(in("cumprod" + d), {.axis = axis}));
   }
   check::expect("prod.axis=(0,2)/f64", nax::prod(in("prod.axis=(0,2)/f64"), {.axis = {0, 2}}));
-  check::expect("prod.axis=1.initial=2.where/f64",
-                nax::prod(in("prod.axis=1.initial=2.where/f64"),
-                          {.axis = 1, .initial = 2, .where = check::input<bool>("prod.axis=1.initial=2.where/f64/in1")}));
+  check::expect(
+      "prod.axis=1.initial=2.where/f64",
+      nax::prod(
+          in("prod.axis=1.initial=2.where/f64"),
+          {.axis = 1, .initial = 2, .where = check::input<bool>("prod.axis=1.initial=2.where/f64/in1")}));
   check::expect("var.axis=0.ddof=1/f64", nax::var(in("var.axis=0.ddof=1/f64"), {.axis = 0, .ddof = 1}));
-  check::expect("std.axis=(-1,0).keepdims/f64", nax::std(in("std.axis=(-1,0).keepdims/f64"), {.axis = {-1, 0}, .keepdims = true}));
-  check::expect("var.axis=1.where/f64", nax::var(in("var.axis=1.where/f64"),
-                                                 {.axis = 1, .where = check::input<bool>("var.axis=1.where/f64/in1")}));
+  check::expect("std.axis=(-1,0).keepdims/f64",
+                nax::std(in("std.axis=(-1,0).keepdims/f64"), {.axis = {-1, 0}, .keepdims = true}));
+  check::expect("var.axis=1.where/f64",
+                nax::var(in("var.axis=1.where/f64"),
+                         {.axis = 1, .where = check::input<bool>("var.axis=1.where/f64/in1")}));
   check::expect("var.empty.axis=0/f64", nax::var(in("var.empty.axis=0/f64"), {.axis = 0}));
   for (const char* tag : {"argmax", "argmax.nan", "argmin", "argmin.nan"}) {
     const std::string name = std::string(tag) + "/f64";
@@ -33,7 +38,8 @@ TEST(ScanGolden, Values) {
   }
   check::expect("argmax.axis=0/f64", nax::argmax(in("argmax.axis=0/f64"), {.axis = 0}));
   check::expect("argmax.ties/f64", nax::argmax(in("argmax.ties/f64"), {.axis = 1}));
-  check::expect("argmin.axis=-1.keepdims/f64", nax::argmin(in("argmin.axis=-1.keepdims/f64"), {.axis = -1, .keepdims = true}));
+  check::expect("argmin.axis=-1.keepdims/f64",
+                nax::argmin(in("argmin.axis=-1.keepdims/f64"), {.axis = -1, .keepdims = true}));
 }
 
 // The gradient of sum(w * f(x)) against differences, and the same of the gradient's own weighted sum.

@@ -1,5 +1,5 @@
-#include "nax/numpy/search.hpp"
 #include "nax/numpy/indexing.hpp"
+#include "nax/numpy/search.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/vmap.hpp"
 #include "reductions/check.hpp"
@@ -31,7 +31,8 @@ TEST(Sort, LongRunsAreSortedToo) {
   nax::Array<float> x = nax::zeros<float>({n});
   float* v = nax::detail::elements<float>(x);
   std::uint32_t state = 1;
-  for (int i = 0; i < n; ++i) v[i] = static_cast<float>(static_cast<int>((state = state * 1664525u + 1013904223u) >> 16)) / 7 - 4000;
+  for (int i = 0; i < n; ++i)
+    v[i] = static_cast<float>(static_cast<int>((state = state * 1664525u + 1013904223u) >> 16)) / 7 - 4000;
   std::vector<float> want = x.to_vector();
   std::sort(want.begin(), want.end());
   EXPECT_EQ(nax::sort(x).to_vector(), want);
@@ -42,7 +43,8 @@ TEST(Sort, GradientMovesAlong) {
   const A x = {{3, 1, 2}, {-1, 5, 0}}, w = {{1, 2, 3}, {4, 5, 6}};
   const auto loss = [&](const A& a) { return nax::sum(nax::sort(a) * w); };
   EXPECT_EQ(nax::grad(loss)(x).to_vector(), (std::vector<double>{3, 1, 2, 4, 6, 5}));
-  const A rows = nax::vmap([](const A& a) { return nax::sort(a, {.descending = true}); }, {.in_axes = 1, .out_axes = 1})(x);
+  const A rows = nax::vmap([](const A& a) { return nax::sort(a, {.descending = true}); },
+                           {.in_axes = 1, .out_axes = 1})(x);
   EXPECT_EQ(rows.to_vector(), (std::vector<double>{3, 5, 2, -1, 1, 0}));
   const auto top = nax::top_k(x, 2);
   EXPECT_EQ(top.values.to_vector(), (std::vector<double>{3, 2, 5, 0}));

@@ -14,7 +14,8 @@ const double nan = std::nan("");
 void expect_near(const A& got, const std::vector<double>& want) {
   const auto g = got.to_vector();
   ASSERT_EQ(g.size(), want.size());
-  for (std::size_t i = 0; i < g.size(); ++i) EXPECT_TRUE(check::close(g[i], want[i], 1e-12)) << i << ": " << g[i] << " for " << want[i];
+  for (std::size_t i = 0; i < g.size(); ++i)
+    EXPECT_TRUE(check::close(g[i], want[i], 1e-12)) << i << ": " << g[i] << " for " << want[i];
 }
 
 TEST(Statistics, NanReductions) {
@@ -52,7 +53,9 @@ TEST(Statistics, Convolve) {
   expect_near(nax::correlate(w, x), {9, 7, 5});
   expect_near(nax::correlate(x, even, {.mode = "same"}), {-2, -1, 1, 3, 11});
   expect_near(nax::correlate(even, x, {.mode = "same"}), {11, 3, 1, -1, -2});
-  const auto loss = [&](const A& a, const A& b) { return nax::sum(nax::convolve(a, b, {.mode = "same"}) * x); };
+  const auto loss = [&](const A& a, const A& b) {
+    return nax::sum(nax::convolve(a, b, {.mode = "same"}) * x);
+  };
   const auto [gx, gw] = nax::grad<0, 1>(loss)(x, w);
   expect_near(gx, {3, 5, 7, 9, -1});
   const A rows = {{1, 2, 3, 4}, {0, 1, 0, 2}};

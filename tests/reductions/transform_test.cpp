@@ -15,7 +15,8 @@
 namespace {
 
 using A = nax::Array<double>;
-const A x = {{{1, -2, 0.5}, {3, 0, 1}}, {{0.2, 4, -1}, {2, 2, 2}}}, v = {{{0.3, 1, -1}, {0.1, 2, 0}}, {{1, -1, 0.7}, {0, 1, 3}}};
+const A x = {{{1, -2, 0.5}, {3, 0, 1}}, {{0.2, 4, -1}, {2, 2, 2}}},
+        v = {{{0.3, 1, -1}, {0.1, 2, 0}}, {{1, -1, 0.7}, {0, 1, 3}}};
 
 void expect_near(const A& got, const A& want, double tolerance = 1e-10) {
   ASSERT_EQ(nax::to_string(got.shape()), nax::to_string(want.shape()));
@@ -23,7 +24,8 @@ void expect_near(const A& got, const A& want, double tolerance = 1e-10) {
   for (std::size_t i = 0; i < g.size(); ++i) EXPECT_NEAR(g[i], w[i], tolerance) << i;
 }
 
-// f over matrices: mapped over axis 0 and over axis 1 against each example; jvp against the gradient; grad of vmap.
+// f over matrices: mapped over axis 0 and over axis 1 against each example; jvp against the gradient; grad of
+// vmap.
 template <class F>
 void transforms(const F& f) {
   const auto loss = [&](const A& a) { return nax::sum(f(a) * f(a)); };
@@ -74,14 +76,18 @@ TEST(ReductionTransforms, Matmul) {
 TEST(Ties, TheGradientIsSplitEvenly) {
   expect_near(nax::grad([](const A& a) { return nax::max(a); })(A{1, 3, 3, 2}), A{0, 0.5, 0.5, 0});
   const double inf = std::numeric_limits<double>::infinity();
-  expect_near(nax::grad([](const A& a) { return nax::sum(nax::logsumexp(a, {.axis = 1})); })(A{{-inf, -inf}, {-inf, 0}}), A{{0, 0}, {0, 1}});
+  expect_near(nax::grad([](const A& a) { return nax::sum(nax::logsumexp(a, {.axis = 1})); })(
+                  A{{-inf, -inf}, {-inf, 0}}),
+              A{{0, 0}, {0, 1}});
 }
 
 TEST(OneHot, LabelsAndBatches) {
   const nax::Array<int> labels = {2, 0, 5};
   EXPECT_EQ(nax::nn::one_hot(labels, 3).to_vector(), (std::vector<float>{0, 0, 1, 1, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(nax::nn::one_hot(labels, 3, {.axis = 0}).to_vector(), (std::vector<float>{0, 1, 0, 0, 0, 0, 1, 0, 0}));
-  EXPECT_EQ(nax::vmap([](const nax::Array<int>& l) { return nax::nn::one_hot(l, 3); })(labels).shape(), (nax::Shape{3, 3}));
+  EXPECT_EQ(nax::nn::one_hot(labels, 3, {.axis = 0}).to_vector(),
+            (std::vector<float>{0, 1, 0, 0, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(nax::vmap([](const nax::Array<int>& l) { return nax::nn::one_hot(l, 3); })(labels).shape(),
+            (nax::Shape{3, 3}));
 }
 
 template <class F>
@@ -96,7 +102,8 @@ std::string error_of(const F& f) {
 
 TEST(ReductionErrors, NameTheFunctionAndTheArgument) {
   const A m = {{1, 2}, {3, 4}}, none_there = nax::sum(A{{1, 2}}, {.axis = 1})(nax::slice(0, 0));
-  EXPECT_EQ(error_of([&] { nax::sum(m, {.axis = 2}); }), "sum: axis 2 is out of bounds for array of dimension 2");
+  EXPECT_EQ(error_of([&] { nax::sum(m, {.axis = 2}); }),
+            "sum: axis 2 is out of bounds for array of dimension 2");
   EXPECT_EQ(error_of([&] { nax::sum(m, {.axis = {0, -2}}); }), "sum: duplicate value in 'axis': -2");
   EXPECT_EQ(error_of([&] { nax::max(none_there); }),
             "max: zero-size array to reduction operation max which has no identity");
@@ -104,7 +111,8 @@ TEST(ReductionErrors, NameTheFunctionAndTheArgument) {
             "max: the reduction has no identity, so to use a where mask one has to specify 'initial'");
   EXPECT_EQ(error_of([&] { nax::argmax(none_there); }), "argmax: attempt to get argmax of an empty sequence");
   EXPECT_EQ(error_of([&] { nax::matmul(m, A{1, 2, 3}); }), "matmul: inner dimensions differ: (2, 2) x (3,)");
-  EXPECT_EQ(error_of([&] { nax::matmul(m, A(2.0)); }), "matmul: operands must be at least 1-d, shapes (2, 2) ()");
+  EXPECT_EQ(error_of([&] { nax::matmul(m, A(2.0)); }),
+            "matmul: operands must be at least 1-d, shapes (2, 2) ()");
 }
 
 }  // namespace

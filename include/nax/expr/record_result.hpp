@@ -2,11 +2,12 @@
 
 #include "nax/expr/fused_node.hpp"
 
-// More ways onto the tape than primitive.hpp's `record`: an operation whose derivative reads its own result, and one
-// that takes an expression without storing its values.
+// More ways onto the tape than primitive.hpp's `record`: an operation whose derivative reads its own result,
+// and one that takes an expression without storing its values.
 namespace nax::detail {
 
-// As PrimitiveNode; pull and push take the result, which is recorded as the value of this very node, as second argument.
+// As PrimitiveNode; pull and push take the result, which is recorded as the value of this very node, as
+// second argument.
 template <class T, class... In>
 struct ResultPrimitiveNode final : ResultNode<T> {
   Frame frame;
@@ -37,7 +38,8 @@ struct ResultPrimitiveNode final : ResultNode<T> {
     if (!tangent) return;
     Array<T> share;
     if constexpr (std::is_same_v<Push, NoPush>)
-      share = transpose_linear<T, R>([&](const Array<T>& g) { return in.pull(g, result); }, frame, Array<R>(*tangent));
+      share = transpose_linear<T, R>([&](const Array<T>& g) { return in.pull(g, result); }, frame,
+                                     Array<R>(*tangent));
     else
       share = in.push(Array<R>(*tangent), result);
     if (total)
@@ -67,8 +69,8 @@ Array<T> record_with_result(Array<T> result, In... in) {
   return result;
 }
 
-// An operand's part in a recorded operation when the operation takes expressions as they are: the expression becomes a
-// node of its own, its values are never stored.
+// An operand's part in a recorded operation when the operation takes expressions as they are: the expression
+// becomes a node of its own, its values are never stored.
 template <class X, class Pull, class Push>
 auto wrt_operand(const X& x, Pull pull, Push push) {
   using T = typename X::value_type;

@@ -13,7 +13,8 @@ Array<T> triangle(const Array<T>& x, bool lower, T diagonal) {
   T* out = elements<T>(result);
   for (std::int64_t b = 0, size = layout_of(x).size(); b < size; b += n * m)
     for (std::int64_t i = 0; i < m; ++i) {
-      for (std::int64_t j = lower ? i + 1 : 0; j < (lower ? n : std::min(i, n)); ++j) out[b + i * n + j] = T(0);
+      for (std::int64_t j = lower ? i + 1 : 0; j < (lower ? n : std::min(i, n)); ++j)
+        out[b + i * n + j] = T(0);
       if (i < n) out[b + i * n + i] *= diagonal;
     }
   const auto same = [=](const Array<T>& g) { return triangle(g, lower, diagonal); };
@@ -37,7 +38,8 @@ Array<T> solve_triangles(const Array<T>& t, const Array<T>& b, bool lower, bool 
       for (std::int64_t i = begin; i < end; ++i) {
         T* x = elements<T>(result) + i * n * m;
         gather_matrix(elements<const T>(b) + walk_b.at(i), lb.strides[rb - 2], lb.strides[rb - 1], n, m, x);
-        cpu::solve_triangle(elements<const T>(t) + walk_t.at(i), lt.strides[rt - 2], lt.strides[rt - 1], n, lower, unit, x, m);
+        cpu::solve_triangle(elements<const T>(t) + walk_t.at(i), lt.strides[rt - 2], lt.strides[rt - 1], n,
+                            lower, unit, x, m);
       }
     });
   const Frame ft = lt, fb = lb;
@@ -95,8 +97,8 @@ Array<T> cholesky_of(const Array<T>& a) {
 
 namespace linalg {
 
-// The lower triangular L with L L^T = a, for symmetric positive definite real matrices; NaN for others. The lower
-// triangle is read.
+// The lower triangular L with L L^T = a, for symmetric positive definite real matrices; NaN for others. The
+// lower triangle is read.
 template <detail::ArrayLike A>
 auto cholesky(const A& a_) {
   using R = detail::linalg_t<A>;

@@ -18,7 +18,8 @@ void check_square(const char* function, const Array<T>& a) {
   static_assert(is_linalg_v<T>, "linalg: the type must be float, double or complex");
   check_operand(function, a);
   if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
-    throw ShapeError(std::string(function) + ": the last two axes must be square, shape " + to_string(a.shape()));
+    throw ShapeError(std::string(function) + ": the last two axes must be square, shape " +
+                     to_string(a.shape()));
 }
 
 // Offsets of the matrices of an operand over the batches of a result.
@@ -43,7 +44,8 @@ class BatchWalk {
 
 // A matrix with these strides as a row-major one.
 template <class T>
-void gather_matrix(const T* from, std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n, T* to) {
+void gather_matrix(const T* from, std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n,
+                   T* to) {
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) to[i * n + j] = from[i * row + j * column];
 }

@@ -21,7 +21,8 @@ class NormOrder {
   template <class N>
   requires std::is_arithmetic_v<N> NormOrder(N p) : given_(true), p_(static_cast<double>(p)) {}
   NormOrder(const char* name) : given_(true), frobenius_(true) {
-    if (std::string_view(name) != "fro") throw ValueError("norm: ord must be a number or 'fro', got '" + std::string(name) + "'");
+    if (std::string_view(name) != "fro")
+      throw ValueError("norm: ord must be a number or 'fro', got '" + std::string(name) + "'");
   }
   bool given() const { return given_; }
   bool frobenius() const { return frobenius_; }
@@ -38,9 +39,9 @@ struct NormOptions {
   bool keepdims = false;
 };
 
-// Vector norms over one axis (ord: 2 when not given, inf, -inf, 0 or any p), matrix norms over two (ord: "fro" when not
-// given, 1, -1, inf, -inf), and the 2-norm of all elements without ord and axis. Singular values (ord 2 and -2 of a
-// matrix) are not among them: a ValueError.
+// Vector norms over one axis (ord: 2 when not given, inf, -inf, 0 or any p), matrix norms over two (ord:
+// "fro" when not given, 1, -1, inf, -inf), and the 2-norm of all elements without ord and axis. Singular
+// values (ord 2 and -2 of a matrix) are not among them: a ValueError.
 template <detail::ArrayLike X>
 auto norm(const X& x_, const NormOptions& options = {}) {
   using T = inexact_t<typename X::value_type>;
@@ -74,17 +75,22 @@ auto norm(const X& x_, const NormOptions& options = {}) {
       return sum(there, {.axis = axis, .keepdims = keep}).template astype<R>();
     }
     const Array<R> power(static_cast<R>(p)), root(static_cast<R>(1 / p));
-    const Array<R> total = sum(detail::make_expr<rules::power>(size, power), {.axis = axis, .keepdims = keep});
+    const Array<R> total =
+        sum(detail::make_expr<rules::power>(size, power), {.axis = axis, .keepdims = keep});
     return detail::evaluate(detail::make_expr<rules::power>(total, root));
   }
-  if (axes.size() != 2) throw ValueError("norm: improper number of axes, " + std::to_string(axes.size()) + ", for ord");
-  if (options.ord.frobenius()) return root_of_squares(Axis(std::vector<std::int64_t>(axes.begin(), axes.end())));
+  if (axes.size() != 2)
+    throw ValueError("norm: improper number of axes, " + std::to_string(axes.size()) + ", for ord");
+  if (options.ord.frobenius())
+    return root_of_squares(Axis(std::vector<std::int64_t>(axes.begin(), axes.end())));
   const double order = p < 0 ? -p : p;
   if (order != 1 && order != inf)
-    throw ValueError("norm: ord " + std::to_string(p) + " is not a matrix norm that is supported: 'fro', 1, -1, inf or -inf");
+    throw ValueError("norm: ord " + std::to_string(p) +
+                     " is not a matrix norm that is supported: 'fro', 1, -1, inf or -inf");
   const std::int64_t summed = order == 1 ? axes[0] : axes[1], kept = order == 1 ? axes[1] : axes[0];
   const Array<R> sums = sum(size, {.axis = summed, .keepdims = true});
-  const Array<R> extreme = p > 0 ? max(sums, {.axis = kept, .keepdims = true}) : min(sums, {.axis = kept, .keepdims = true});
+  const Array<R> extreme =
+      p > 0 ? max(sums, {.axis = kept, .keepdims = true}) : min(sums, {.axis = kept, .keepdims = true});
   return keep ? extreme : squeeze(extreme, {.axis = {axes[0], axes[1]}});
 }
 

@@ -31,33 +31,38 @@ Array<T> solve_matrices(const Array<T>& a, const Array<T>& b) {
       std::vector<T> right(static_cast<std::size_t>(n * m));
       for (std::int64_t i = begin; i < end; ++i) {
         factors.of(a, walk_a.at(i));
-        gather_matrix(elements<const T>(b) + walk_b.at(i), lb.strides[rb - 2], lb.strides[rb - 1], n, m, right.data());
-        cpu::lu_solve(factors.lu.data(), factors.rows.data(), n, right.data(), elements<T>(result) + i * n * m, m);
+        gather_matrix(elements<const T>(b) + walk_b.at(i), lb.strides[rb - 2], lb.strides[rb - 1], n, m,
+                      right.data());
+        cpu::lu_solve(factors.lu.data(), factors.rows.data(), n, right.data(),
+                      elements<T>(result) + i * n * m, m);
       }
     });
   const Frame fa = la, fb = lb;
-  return record_with_result(
-      std::move(result),
-      wrt(
-          a,
-          [=](const Array<T>& g, const Array<T>& x) {
-            const Array<T> w = negated(solve_matrices(matrix_transpose(a), g));
-            return contract(w, matrix_transpose(x), with_new_levels(fa, frame, layout_of(g)));
-          },
-          [=](const Array<T>& t, const Array<T>& x) { return negated(solve_matrices(a, matmul_arrays("solve", t, x))); }),
-      wrt(
-          b,
-          [=](const Array<T>& g, const Array<T>&) {
-            return sum_to(solve_matrices(matrix_transpose(a), g), fb, frame);
-          },
-          [=](const Array<T>& t, const Array<T>&) { return solve_matrices(a, t); }));
+  return record_with_result(std::move(result),
+                            wrt(
+                                a,
+                                [=](const Array<T>& g, const Array<T>& x) {
+                                  const Array<T> w = negated(solve_matrices(matrix_transpose(a), g));
+                                  return contract(w, matrix_transpose(x),
+                                                  with_new_levels(fa, frame, layout_of(g)));
+                                },
+                                [=](const Array<T>& t, const Array<T>& x) {
+                                  return negated(solve_matrices(a, matmul_arrays("solve", t, x)));
+                                }),
+                            wrt(
+                                b,
+                                [=](const Array<T>& g, const Array<T>&) {
+                                  return sum_to(solve_matrices(matrix_transpose(a), g), fb, frame);
+                                },
+                                [=](const Array<T>& t, const Array<T>&) { return solve_matrices(a, t); }));
 }
 
 template <class T>
 Array<T> solve_arrays(const char* function, const Array<T>& a, const Array<T>& b) {
   check_square(function, a);
   check_operand(function, b);
-  if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1)) throw_inner(function, a.shape(), b.shape());
+  if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1))
+    throw_inner(function, a.shape(), b.shape());
   const int rank = std::max(a.ndim(), b.ndim());
   const Array<T> left = with_unit_axes(a, rank - a.ndim(), false);
   if (b.ndim() > 1) return solve_matrices(left, with_unit_axes(b, rank - b.ndim(), false));
@@ -82,19 +87,21 @@ Array<T> inverse(const Array<T>& a) {
       for (std::int64_t i = 0; i < n; ++i) one[static_cast<std::size_t>(i * n + i)] = T(1);
       for (std::int64_t i = begin; i < end; ++i) {
         factors.of(a, walk.at(i));
-        cpu::lu_solve(factors.lu.data(), factors.rows.data(), n, one.data(), elements<T>(result) + i * n * n, n);
+        cpu::lu_solve(factors.lu.data(), factors.rows.data(), n, one.data(), elements<T>(result) + i * n * n,
+                      n);
       }
     });
   const auto product = [](const Array<T>& x, const Array<T>& y, const Array<T>& z) {
     return negated(matmul_arrays("inv", matmul_arrays("inv", x, y), z));
   };
-  return record_with_result(std::move(result), wrt(
-                                                   a,
-                                                   [=](const Array<T>& g, const Array<T>& y) {
-                                                     const Array<T> t = matrix_transpose(y);
-                                                     return product(t, g, t);
-                                                   },
-                                                   [=](const Array<T>& t, const Array<T>& y) { return product(y, t, y); }));
+  return record_with_result(std::move(result),
+                            wrt(
+                                a,
+                                [=](const Array<T>& g, const Array<T>& y) {
+                                  const Array<T> t = matrix_transpose(y);
+                                  return product(t, g, t);
+                                },
+                                [=](const Array<T>& t, const Array<T>& y) { return product(y, t, y); }));
 }
 
 // Signs (complex: phases) and logarithms of the absolute values of the determinants.
@@ -109,7 +116,8 @@ LogDeterminants<T> log_determinants(const Array<T>& a) {
   const Layout& la = layout_of(a);
   const std::int64_t n = la.shape.back();
   const Frame leading = leading_axes(la);
-  LogDeterminants<T> result{Array<T>(allocate(dtype_of<T>, leading)), Array<R>(allocate(dtype_of<R>, leading))};
+  LogDeterminants<T> result{Array<T>(allocate(dtype_of<T>, leading)),
+                            Array<R>(allocate(dtype_of<R>, leading))};
   const BatchWalk walk(la, leading, 2);
   for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
     LuFactors<T> factors;
@@ -173,7 +181,8 @@ Array<T> determinant(const Array<T>& a) {
 
 namespace linalg {
 
-// x with a x = b: b a vector, or matrices whose leading axes broadcast with those of a. Differentiable in both.
+// x with a x = b: b a vector, or matrices whose leading axes broadcast with those of a. Differentiable in
+// both.
 template <detail::ArrayLike A, detail::ArrayLike B>
 auto solve(const A& a, const B& b) {
   using R = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;
@@ -212,7 +221,9 @@ auto slogdet(const A& a_) {
   const auto pull = [=](const Array<R>& g) {
     return detail::times_matrix(g, matrix_transpose(detail::inverse(a)));
   };
-  const auto push = [=](const Array<R>& t) { return detail::matrix_inner(matrix_transpose(detail::inverse(a)), t); };
+  const auto push = [=](const Array<R>& t) {
+    return detail::matrix_inner(matrix_transpose(detail::inverse(a)), t);
+  };
   return Slogdet<R>{parts.sign, detail::record(std::move(parts.logabs), detail::wrt(a, pull, push))};
 }
 

@@ -8,8 +8,8 @@ struct OneHotOptions {
   std::int64_t axis = -1;  // where the classes go, in the result
 };
 
-// Ones where the class is the label, zeros elsewhere, of type T; a label outside 0 ... num_classes - 1 gives zeros. The
-// result has one axis more than the labels, which are integers.
+// Ones where the class is the label, zeros elsewhere, of type T; a label outside 0 ... num_classes - 1 gives
+// zeros. The result has one axis more than the labels, which are integers.
 template <Dtype T = float, detail::ArrayLike X>
 Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& options = {}) {
   using Label = typename X::value_type;

@@ -21,7 +21,8 @@ Array<T> softmax_value(const Array<T>& x, const std::vector<bool>& visible) {
         const ArrayBase rows = contiguous(x);
         Array<T> result(allocate(dtype_of<T>, layout_of(rows)));
         const std::int64_t n = marked_count(visible, layout_of(x));
-        cpu::softmax_rows(what, elements<const T>(rows), elements<T>(result), n == 0 ? 0 : layout_of(x).size() / n, n);
+        cpu::softmax_rows(what, elements<const T>(rows), elements<T>(result),
+                          n == 0 ? 0 : layout_of(x).size() / n, n);
         return result;
       }
     }
@@ -30,7 +31,8 @@ Array<T> softmax_value(const Array<T>& x, const std::vector<bool>& visible) {
     const auto shifted = make_expr<rules::subtract>(x, m);
     if constexpr (what == cpu::Softmax::softmax) {
       const Array<T> e = evaluate(make_expr<rules::exp>(shifted));
-      return evaluate(make_expr<rules::divide>(e, Array<T>(reduce_over<cpu::reduce_op::Sum<T>>(e, marks, true))));
+      return evaluate(
+          make_expr<rules::divide>(e, Array<T>(reduce_over<cpu::reduce_op::Sum<T>>(e, marks, true))));
     } else {
       const Array<T> total(reduce_over<cpu::reduce_op::Sum<T>>(make_expr<rules::exp>(shifted), marks, true));
       return evaluate(make_expr<rules::subtract>(shifted, make_expr<rules::log>(total)));
@@ -44,20 +46,23 @@ Array<T> softmax_over(const Array<T>& x, const std::vector<bool>& visible) {
     const Array<T> mean = sum_over<T>(make_expr<rules::multiply>(t, y), visible, true, 1);
     return evaluate(make_expr<rules::multiply>(y, make_expr<rules::subtract>(t, mean)));
   };
-  return record_with_result(softmax_value<cpu::Softmax::softmax>(Array<T>(constant(x)), visible), wrt(x, tangent, tangent));
+  return record_with_result(softmax_value<cpu::Softmax::softmax>(Array<T>(constant(x)), visible),
+                            wrt(x, tangent, tangent));
 }
 
 template <class T>
 Array<T> log_softmax_over(const Array<T>& x, const std::vector<bool>& visible) {
   const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
     const Array<T> total = sum_over<T>(g, visible, true, 1);
-    return evaluate(make_expr<rules::subtract>(g, make_expr<rules::multiply>(make_expr<rules::exp>(y), total)));
+    return evaluate(
+        make_expr<rules::subtract>(g, make_expr<rules::multiply>(make_expr<rules::exp>(y), total)));
   };
   const auto push = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
     const auto weighted = make_expr<rules::multiply>(make_expr<rules::exp>(y), t);
     return evaluate(make_expr<rules::subtract>(t, sum_over<T>(weighted, visible, true, 1)));
   };
-  return record_with_result(softmax_value<cpu::Softmax::log_softmax>(Array<T>(constant(x)), visible), wrt(x, pull, push));
+  return record_with_result(softmax_value<cpu::Softmax::log_softmax>(Array<T>(constant(x)), visible),
+                            wrt(x, pull, push));
 }
 
 }  // namespace detail

@@ -12,8 +12,8 @@ constexpr bool beats(T a, T b) {
   return (largest ? a > b : a < b) || (a != a && b == b);
 }
 
-// The first place of the extremum in a contiguous run: blocks are reduced on packets, and only the block that holds it
-// is searched.
+// The first place of the extremum in a contiguous run: blocks are reduced on packets, and only the block that
+// holds it is searched.
 template <bool largest, class T>
 std::int64_t argument_of_run(const T* x, std::int64_t n) {
   using Op = std::conditional_t<largest, cpu::reduce_op::Max<T>, cpu::reduce_op::Min<T>>;
@@ -31,10 +31,11 @@ std::int64_t argument_of_run(const T* x, std::int64_t n) {
 template <bool largest, class T>
 void argument_of_lines(const cpu::Lines& lines, const T* x, std::int32_t* out) {
   if (lines.inner == 1) {
-    parallel_for(lines.outer, 1 + (std::int64_t{1} << 15) / lines.n, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t l = begin; l < end; ++l)
-        out[l] = static_cast<std::int32_t>(argument_of_run<largest>(x + l * lines.n, lines.n));
-    });
+    parallel_for(lines.outer, 1 + (std::int64_t{1} << 15) / lines.n,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t l = begin; l < end; ++l)
+                     out[l] = static_cast<std::int32_t>(argument_of_run<largest>(x + l * lines.n, lines.n));
+                 });
     return;
   }
   // Strips of columns, whose best values and places stay in registers or the first cache.
@@ -74,7 +75,8 @@ Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const A
   const Frame frame = layout_of(x);
   if (marked_count(marks, frame) == 0)
     throw ValueError(std::string(function) + ": attempt to get " + function + " of an empty sequence");
-  Array<std::int32_t> result(allocate(DType::int32, reduced_frame(frame, over_frame(marks, frame), options.keepdims)));
+  Array<std::int32_t> result(
+      allocate(DType::int32, reduced_frame(frame, over_frame(marks, frame), options.keepdims)));
   cpu::Lines lines{1, 1, 1};
   if (options.axis.given()) {
     lines = lines_of(frame, normalize_axis(function, options.axis.list()[0], ndim));
@@ -96,7 +98,8 @@ Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const A
 
 }  // namespace detail
 
-// The place of the largest element along `axis`, or in row-major order. Throws ValueError where there is no element.
+// The place of the largest element along `axis`, or in row-major order. Throws ValueError where there is no
+// element.
 template <detail::ArrayLike X>
 Array<std::int32_t> argmax(const X& x, const AxisOptions& options = {}) {
   return detail::argument_of<true>("argmax", Array<typename X::value_type>(detail::materialise(x)), options);

@@ -8,9 +8,11 @@
 
 // 1-d convolution. One primitive, closed under differentiation:
 //
-//   correlation(x, w, low, high)[i] = sum over k of y[i + k] w[k],  y = x with `low` and `high` zeros around it
+//   correlation(x, w, low, high)[i] = sum over k of y[i + k] w[k],  y = x with `low` and `high` zeros around
+//   it
 //
-// The gradient of x is a correlation of the cotangent with the reversed w, that of w one of x with the cotangent.
+// The gradient of x is a correlation of the cotangent with the reversed w, that of w one of x with the
+// cotangent.
 namespace nax {
 namespace detail {
 
@@ -42,44 +44,55 @@ Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std
     return strides_over(l, batches);
   };
   const Dims sx = leading(lx), sw = leading(lw);
-  parallel_for(batches.size(), 1 + (std::int64_t{1} << 15) / (length * taps + 1), [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Lane> padded(static_cast<std::size_t>(n + low + high), Lane(0)), sums(static_cast<std::size_t>(length));
-    for (std::int64_t b = begin; b < end; ++b) {
-      std::int64_t rest = b, ox = 0, ow = 0;
-      for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
-        ox += rest % batches.shape[axis] * sx[axis];
-        ow += rest % batches.shape[axis] * sw[axis];
-      }
-      const T *from = elements<const T>(x) + ox, *weights = elements<const T>(w) + ow;
-      for (std::int64_t i = 0; i < n; ++i) padded[static_cast<std::size_t>(low + i)] = static_cast<Lane>(from[i * lx.strides.back()]);
-      std::fill(sums.begin(), sums.end(), Lane(0));
-      for (std::int64_t k = 0; k < taps; ++k) {
-        const Lane weight = static_cast<Lane>(weights[k * lw.strides.back()]);
-        const Lane* y = padded.data() + k;
-        for (std::int64_t i = 0; i < length; ++i) sums[static_cast<std::size_t>(i)] += weight * y[i];
-      }
-      T* out = elements<T>(result) + b * length;
-      for (std::int64_t i = 0; i < length; ++i) out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
-    }
-  });
+  parallel_for(batches.size(), 1 + (std::int64_t{1} << 15) / (length * taps + 1),
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::vector<Lane> padded(static_cast<std::size_t>(n + low + high), Lane(0)),
+                     sums(static_cast<std::size_t>(length));
+                 for (std::int64_t b = begin; b < end; ++b) {
+                   std::int64_t rest = b, ox = 0, ow = 0;
+                   for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
+                     ox += rest % batches.shape[axis] * sx[axis];
+                     ow += rest % batches.shape[axis] * sw[axis];
+                   }
+                   const T *from = elements<const T>(x) + ox, *weights = elements<const T>(w) + ow;
+                   for (std::int64_t i = 0; i < n; ++i)
+                     padded[static_cast<std::size_t>(low + i)] =
+                         static_cast<Lane>(from[i * lx.strides.back()]);
+                   std::fill(sums.begin(), sums.end(), Lane(0));
+                   for (std::int64_t k = 0; k < taps; ++k) {
+                     const Lane weight = static_cast<Lane>(weights[k * lw.strides.back()]);
+                     const Lane* y = padded.data() + k;
+                     for (std::int64_t i = 0; i < length; ++i)
+                       sums[static_cast<std::size_t>(i)] += weight * y[i];
+                   }
+                   T* out = elements<T>(result) + b * length;
+                   for (std::int64_t i = 0; i < length; ++i)
+                     out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
+                 }
+               });
   if constexpr (is_inexact_v<T>)
-    return record(std::move(result),
-                  wrt(
-                      x, [=](const Array<T>& g) { return correlation(g, reversed(w), taps - 1 - low, taps - 1 - high); },
-                      [=](const Array<T>& t) { return correlation(t, w, low, high); }),
-                  wrt(
-                      w, [=](const Array<T>& g) { return correlation(x, g, low, high); },
-                      [=](const Array<T>& t) { return correlation(x, t, low, high); }));
+    return record(
+        std::move(result),
+        wrt(
+            x,
+            [=](const Array<T>& g) { return correlation(g, reversed(w), taps - 1 - low, taps - 1 - high); },
+            [=](const Array<T>& t) { return correlation(t, w, low, high); }),
+        wrt(
+            w, [=](const Array<T>& g) { return correlation(x, g, low, high); },
+            [=](const Array<T>& t) { return correlation(x, t, low, high); }));
   else
     return result;
 }
 
-// `w` slides over x, with zeros around it by mode. `swapped`: what "same" leaves out of an even number of places is
-// counted from the other end (NumPy's correlate of a longer second operand).
+// `w` slides over x, with zeros around it by mode. `swapped`: what "same" leaves out of an even number of
+// places is counted from the other end (NumPy's correlate of a longer second operand).
 template <class T>
-Array<T> convolve_mode(const char* function, const Array<T>& x, const Array<T>& w, std::string_view mode, bool swapped) {
+Array<T> convolve_mode(const char* function, const Array<T>& x, const Array<T>& w, std::string_view mode,
+                       bool swapped) {
   const std::int64_t n = x.shape(0), taps = w.shape(0), least = std::min(n, taps);
-  if (least == 0) throw ValueError(std::string(function) + ": the operands must not be empty, shapes " + to_string(x.shape()) + " " + to_string(w.shape()));
+  if (least == 0)
+    throw ValueError(std::string(function) + ": the operands must not be empty, shapes " +
+                     to_string(x.shape()) + " " + to_string(w.shape()));
   std::int64_t skip = 0, length = n + taps - 1;
   if (mode == "valid") {
     skip = least - 1;
@@ -88,7 +101,8 @@ Array<T> convolve_mode(const char* function, const Array<T>& x, const Array<T>& 
     length = std::max(n, taps);
     skip = swapped ? least / 2 : (least - 1) / 2;
   } else if (mode != "full") {
-    throw ValueError(std::string(function) + ": mode must be 'full', 'same' or 'valid', got '" + std::string(mode) + "'");
+    throw ValueError(std::string(function) + ": mode must be 'full', 'same' or 'valid', got '" +
+                     std::string(mode) + "'");
   }
   const std::int64_t low = taps - 1 - skip, high = length - n - low + taps - 1;
   return correlation(x, w, low, high);
@@ -100,7 +114,8 @@ Array<R> on_vectors(const char* function, const X& x_, const Y& y_, const F& f) 
   check_operand(function, x);
   check_operand(function, y);
   if (x.ndim() != 1 || y.ndim() != 1)
-    throw ValueError(std::string(function) + ": the operands must be 1-d, shapes " + to_string(x.shape()) + " " + to_string(y.shape()));
+    throw ValueError(std::string(function) + ": the operands must be 1-d, shapes " + to_string(x.shape()) +
+                     " " + to_string(y.shape()));
   return f(x, y);
 }
 
@@ -109,7 +124,8 @@ Array<R> on_vectors(const char* function, const X& x_, const Y& y_, const F& f) 
 struct ConvolveOptions {
   std::string_view mode = "full";
 };
-// The convolution of two 1-d arrays: "full", "same" (as long as the longer) or "valid" (where they overlap entirely).
+// The convolution of two 1-d arrays: "full", "same" (as long as the longer) or "valid" (where they overlap
+// entirely).
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto convolve(const X& x, const Y& y, const ConvolveOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -128,7 +144,8 @@ auto correlate(const X& x, const Y& y, const CorrelateOptions& options = {}) {
   return detail::on_vectors<R>("correlate", x, y, [&](const Array<R>& a, const Array<R>& b) {
     const bool swapped = a.shape(0) < b.shape(0);
     if constexpr (is_complex_v<R>)
-      return detail::convolve_mode("correlate", a, detail::evaluate(detail::make_expr<rules::conjugate>(b)), options.mode, swapped);
+      return detail::convolve_mode("correlate", a, detail::evaluate(detail::make_expr<rules::conjugate>(b)),
+                                   options.mode, swapped);
     else
       return detail::convolve_mode("correlate", a, b, options.mode, swapped);
   });
@@ -137,20 +154,23 @@ auto correlate(const X& x, const Y& y, const CorrelateOptions& options = {}) {
 struct CrossOptions {
   std::int64_t axis = -1;
 };
-// The cross product of vectors of 3 along `axis`; the other axes broadcast. (2-d vectors, deprecated in NumPy, are not
-// taken.)
+// The cross product of vectors of 3 along `axis`; the other axes broadcast. (2-d vectors, deprecated in
+// NumPy, are not taken.)
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
   const Array<R> x = detail::as_type<R>(x_), y = detail::as_type<R>(y_);
-  const int ax = detail::normalize_axis("cross", options.axis, x.ndim()), ay = detail::normalize_axis("cross", options.axis, y.ndim());
+  const int ax = detail::normalize_axis("cross", options.axis, x.ndim()),
+            ay = detail::normalize_axis("cross", options.axis, y.ndim());
   if (x.shape(ax) != 3 || y.shape(ay) != 3)
-    throw ShapeError("cross: the vectors must have 3 elements, shapes " + to_string(x.shape()) + " " + to_string(y.shape()));
+    throw ShapeError("cross: the vectors must have 3 elements, shapes " + to_string(x.shape()) + " " +
+                     to_string(y.shape()));
   const Array<R> a = moveaxis(x, ax, -1), b = moveaxis(y, ay, -1);
   const auto part = [&](int i, int j) -> Array<R> {
     const auto at = [](const Array<R>& v, int k) { return v(ellipsis, slice(k, k + 1)); };
-    return detail::evaluate(detail::make_expr<rules::subtract>(detail::make_expr<rules::multiply>(at(a, i), at(b, j)),
-                                                               detail::make_expr<rules::multiply>(at(a, j), at(b, i))));
+    return detail::evaluate(
+        detail::make_expr<rules::subtract>(detail::make_expr<rules::multiply>(at(a, i), at(b, j)),
+                                           detail::make_expr<rules::multiply>(at(a, j), at(b, i))));
   };
   return moveaxis(concatenate({part(1, 2), part(2, 0), part(0, 1)}, {.axis = -1}), -1, ax);
 }

@@ -10,8 +10,8 @@
 //   shift(x)           each element moves one place on; the first place is filled
 //   linear_scan(a, b)  r[i] = a[i] r[i - 1] + b[i]
 //
-// The gradient of a running product is a linear scan, that of a linear scan is a scan the other way; no division occurs,
-// so zeros are no exception.
+// The gradient of a running product is a linear scan, that of a linear scan is a scan the other way; no
+// division occurs, so zeros are no exception.
 namespace nax {
 
 struct CumulativeOptions {
@@ -56,7 +56,8 @@ Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool revers
   Array<T> result(allocate(dtype_of<T>, frame));
   const T *factor = elements<const T>(x), *term = elements<const T>(y);
   cpu::scan_lines(lines_of(frame, axis), reverse, elements<T>(result), [=](const T* before, std::int64_t i) {
-    return before ? static_cast<T>(static_cast<Lane>(factor[i]) * static_cast<Lane>(*before) + static_cast<Lane>(term[i]))
+    return before ? static_cast<T>(static_cast<Lane>(factor[i]) * static_cast<Lane>(*before) +
+                                   static_cast<Lane>(term[i]))
                   : term[i];
   });
   // The adjoint of the scan: h[i] = g[i] + a[i + 1] h[i + 1].
@@ -86,15 +87,17 @@ Array<R> cumsum_axis(const Array<T>& x, int axis, bool reverse) {
   ArrayBase sums = allocate(dtype_of<Lane>, layout_of(from));
   const T* a = elements<const T>(from);
   using Op = cpu::reduce_op::Sum<Lane>;
-  cpu::scan_lines(lines_of(layout_of(from), axis), reverse, elements<Lane>(sums), [=](const Lane* before, std::int64_t i) {
-    const Lane v = cpu::convert_element<T, Lane>(a[i]);
-    return before ? Op::join(*before, v) : v;
-  });
+  cpu::scan_lines(lines_of(layout_of(from), axis), reverse, elements<Lane>(sums),
+                  [=](const Lane* before, std::int64_t i) {
+                    const Lane v = cpu::convert_element<T, Lane>(a[i]);
+                    return before ? Op::join(*before, v) : v;
+                  });
   Array<R> result = from_accumulator<R, Lane>(std::move(sums));
   if constexpr (is_inexact_v<T>)
-    return record(std::move(result), wrt(
-                                         x, [=](const Array<T>& g) { return cumsum_axis<T>(g, axis, !reverse); },
-                                         [=](const Array<T>& t) { return cumsum_axis<T>(t, axis, reverse); }));
+    return record(std::move(result),
+                  wrt(
+                      x, [=](const Array<T>& g) { return cumsum_axis<T>(g, axis, !reverse); },
+                      [=](const Array<T>& t) { return cumsum_axis<T>(t, axis, reverse); }));
   else
     return result;
 }
@@ -106,10 +109,11 @@ Array<R> cumprod_axis(const Array<T>& x, int axis, bool reverse) {
   ArrayBase products = allocate(dtype_of<Lane>, layout_of(from));
   const T* a = elements<const T>(from);
   using Op = cpu::reduce_op::Product<Lane>;
-  cpu::scan_lines(lines_of(layout_of(from), axis), reverse, elements<Lane>(products), [=](const Lane* before, std::int64_t i) {
-    const Lane v = cpu::convert_element<T, Lane>(a[i]);
-    return before ? Op::join(*before, v) : v;
-  });
+  cpu::scan_lines(lines_of(layout_of(from), axis), reverse, elements<Lane>(products),
+                  [=](const Lane* before, std::int64_t i) {
+                    const Lane v = cpu::convert_element<T, Lane>(a[i]);
+                    return before ? Op::join(*before, v) : v;
+                  });
   Array<R> result = from_accumulator<R, Lane>(std::move(products));
   if constexpr (is_inexact_v<T>) {
     // The product before i, times the sum over the products that i is part of, without x[i].
@@ -141,7 +145,8 @@ auto along_axis(const char* function, const X& x_, const CumulativeOptions& opti
 
 }  // namespace detail
 
-// Running sums along `axis`, or over all elements in row-major order. bool adds up as int32; half types in float.
+// Running sums along `axis`, or over all elements in row-major order. bool adds up as int32; half types in
+// float.
 template <detail::ArrayLike X>
 auto cumsum(const X& x, const CumulativeOptions& options = {}) {
   using R = detail::cumulative_t<typename X::value_type>;

@@ -22,7 +22,8 @@ Array<T> as_matrix(const Array<T>& x, const Dims& first, const Dims& second) {
 }
 
 template <class T>
-Array<T> tensordot_axes(const char* function, const Array<T>& a, const Array<T>& b, const Dims& of_a, const Dims& of_b) {
+Array<T> tensordot_axes(const char* function, const Array<T>& a, const Array<T>& b, const Dims& of_a,
+                        const Dims& of_b) {
   if (of_a.size() != of_b.size())
     throw ValueError(std::string(function) + ": axes must name as many axes of each operand: " +
                      std::to_string(of_a.size()) + " and " + std::to_string(of_b.size()));
@@ -48,8 +49,8 @@ using product_type_t = promote_t<typename X::value_type, typename Y::value_type>
 
 }  // namespace detail
 
-// NumPy's dot: the inner product of vectors, the matrix product, a product with a 0-d operand, and for more axes the sum
-// over the last axis of x and the last but one of y.
+// NumPy's dot: the inner product of vectors, the matrix product, a product with a 0-d operand, and for more
+// axes the sum over the last axis of x and the last but one of y.
 template <detail::Operand X, detail::Operand Y>
 requires AnyArray<X, Y>
 auto dot(const X& x_, const Y& y_) {
@@ -109,8 +110,9 @@ template <detail::ArrayLike X, detail::ArrayLike Y>
 auto outer(const X& x_, const Y& y_) {
   using R = detail::product_type_t<X, Y>;
   const Array<R> x = detail::as_type<R>(x_), y = detail::as_type<R>(y_);
-  return detail::evaluate(detail::make_expr<rules::multiply>(detail::reshape_to("outer", x, Shape{x.size(), 1}),
-                                                             detail::reshape_to("outer", y, Shape{1, y.size()})));
+  return detail::evaluate(
+      detail::make_expr<rules::multiply>(detail::reshape_to("outer", x, Shape{x.size(), 1}),
+                                         detail::reshape_to("outer", y, Shape{1, y.size()})));
 }
 
 // The value of `axes`: how many of the last of x and first of y, or the axes of each: {{1, 0}, {0, 1}}.
@@ -138,11 +140,12 @@ template <detail::ArrayLike X, detail::ArrayLike Y>
 auto tensordot(const X& x_, const Y& y_, const TensordotOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
   const Array<R> x = detail::as_type<R>(x_), y = detail::as_type<R>(y_);
-  if (options.axes.is_pair()) return detail::tensordot_axes("tensordot", x, y, options.axes.x(), options.axes.y());
+  if (options.axes.is_pair())
+    return detail::tensordot_axes("tensordot", x, y, options.axes.x(), options.axes.y());
   const int n = options.axes.count();
   if (n < 0 || n > x.ndim() || n > y.ndim())
-    throw ValueError("tensordot: axes=" + std::to_string(n) + " is out of range for shapes " + to_string(x.shape()) +
-                     " and " + to_string(y.shape()));
+    throw ValueError("tensordot: axes=" + std::to_string(n) + " is out of range for shapes " +
+                     to_string(x.shape()) + " and " + to_string(y.shape()));
   Dims of_x, of_y;
   for (int i = 0; i < n; ++i) of_x.push_back(x.ndim() - n + i), of_y.push_back(i);
   return detail::tensordot_axes("tensordot", x, y, of_x, of_y);
@@ -162,8 +165,8 @@ auto kron(const X& x_, const Y& y_) {
     sy.push_back(1), sy.push_back(q);
     out.push_back(p * q);
   }
-  const Array<R> product = detail::evaluate(
-      detail::make_expr<rules::multiply>(detail::reshape_to("kron", x, sx), detail::reshape_to("kron", y, sy)));
+  const Array<R> product = detail::evaluate(detail::make_expr<rules::multiply>(
+      detail::reshape_to("kron", x, sx), detail::reshape_to("kron", y, sy)));
   return detail::reshape_to("kron", product, out);
 }
 

@@ -5,10 +5,11 @@
 #include "nax/numpy/dot.hpp"
 #include "nax/numpy/sum.hpp"
 
-// einsum. Every axis of every operand gets a label, those behind an ellipsis too; repeated labels of one operand become
-// a diagonal (a view), and the operands are then joined two at a time, the pair with the smallest result first. A pair
-// is one batched matrix product: labels in both and in what remains are the batch, labels in both and nowhere else are
-// summed by the product, labels in one operand and nowhere else are summed before.
+// einsum. Every axis of every operand gets a label, those behind an ellipsis too; repeated labels of one
+// operand become a diagonal (a view), and the operands are then joined two at a time, the pair with the
+// smallest result first. A pair is one batched matrix product: labels in both and in what remains are the
+// batch, labels in both and nowhere else are summed by the product, labels in one operand and nowhere else
+// are summed before.
 namespace nax {
 namespace detail {
 
@@ -38,9 +39,10 @@ Array<T> diagonal_spread(const Array<T>& g, int i, int j) {
   layout.shape.erase(h + static_cast<std::size_t>(j));
   layout.strides.erase(h + static_cast<std::size_t>(j));
   copy_into(g, view(spread, std::move(layout)));
-  return record(Array<T>(std::move(spread)), wrt(
-                                                 g, [=](const Array<T>& c) { return diagonal_view(c, i, j); },
-                                                 [=](const Array<T>& t) { return diagonal_spread(t, i, j); }));
+  return record(Array<T>(std::move(spread)),
+                wrt(
+                    g, [=](const Array<T>& c) { return diagonal_view(c, i, j); },
+                    [=](const Array<T>& t) { return diagonal_spread(t, i, j); }));
 }
 template <class T>
 Array<T> diagonal_view(const Array<T>& x, int i, int j) {
@@ -91,10 +93,10 @@ Array<T> arranged(const Term<T>& term, const Labels& labels, const Dims& shape) 
 }
 
 template <class T, class F>
-Term<T> join_terms(const Term<T>& a, const Term<T>& b, const std::vector<std::int64_t>& extents, const F& needed) {
+Term<T> join_terms(const Term<T>& a, const Term<T>& b, const std::vector<std::int64_t>& extents,
+                   const F& needed) {
   Labels batch, left, right, summed;
-  for (std::int32_t l : a.labels)
-    (!has_label(b.labels, l) ? left : needed(l) ? batch : summed).push_back(l);
+  for (std::int32_t l : a.labels) (!has_label(b.labels, l) ? left : needed(l) ? batch : summed).push_back(l);
   for (std::int32_t l : b.labels)
     if (!has_label(a.labels, l)) right.push_back(l);
   const auto count = [&](const Labels& labels) {
@@ -116,7 +118,8 @@ Term<T> join_terms(const Term<T>& a, const Term<T>& b, const std::vector<std::in
     shape.push_back(columns);
     return shape;
   };
-  // An extent of 1 may stand for a larger one (broadcasting behind an ellipsis): extents are those after broadcasting.
+  // An extent of 1 may stand for a larger one (broadcasting behind an ellipsis): extents are those after
+  // broadcasting.
   const Array<T> x = arranged(a, joined(batch, left, summed), shaped(count(left), count(summed)));
   const Array<T> y = arranged(b, joined(batch, summed, right), shaped(count(summed), count(right)));
   Term<T> result;
@@ -131,7 +134,8 @@ Term<T> join_terms(const Term<T>& a, const Term<T>& b, const std::vector<std::in
   throw ValueError("einsum: " + what + ", subscripts '" + std::string(subscripts) + "'");
 }
 
-// The labels of one operand or of the output; those behind the ellipsis are counted from its end: 1000, 1001...
+// The labels of one operand or of the output; those behind the ellipsis are counted from its end: 1000,
+// 1001...
 inline Labels parse_labels(std::string_view all, std::string_view text, int ellipsis_axes) {
   Labels labels;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -160,7 +164,8 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
   for (std::size_t n = 0; n < operands.size(); ++n) {
     const std::size_t comma = rest.find(',');
     if ((comma == std::string_view::npos) != (n + 1 == operands.size()))
-      throw_einsum(subscripts, "the subscripts do not name " + std::to_string(operands.size()) + " operand(s)");
+      throw_einsum(subscripts,
+                   "the subscripts do not name " + std::to_string(operands.size()) + " operand(s)");
     const std::string_view text = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const int named = static_cast<int>(parse_labels(subscripts, text, 0).size());
@@ -179,8 +184,9 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
       if (extent == -1 || extent == 1)
         extent = own;
       else if (own != extent && own != 1)
-        throw_einsum(subscripts, "operand " + std::to_string(n) + " of shape " + to_string(term.array.shape()) +
-                                     " does not fit the extent " + std::to_string(extent) + " of another operand");
+        throw_einsum(subscripts, "operand " + std::to_string(n) + " of shape " +
+                                     to_string(term.array.shape()) + " does not fit the extent " +
+                                     std::to_string(extent) + " of another operand");
     }
   }
   Labels output;
@@ -188,10 +194,12 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
     output = parse_labels(subscripts, subscripts.substr(arrow + 2), most_ellipsis);
     for (std::size_t i = 0; i < output.size(); ++i) {
       if (extents[static_cast<std::size_t>(output[i])] < 0)
-        throw_einsum(subscripts, std::string("output label '") + static_cast<char>(output[i]) + "' is in no operand");
+        throw_einsum(subscripts,
+                     std::string("output label '") + static_cast<char>(output[i]) + "' is in no operand");
       for (std::size_t j = 0; j < i; ++j)
         if (output[i] == output[j])
-          throw_einsum(subscripts, std::string("output label '") + static_cast<char>(output[i]) + "' appears twice");
+          throw_einsum(subscripts,
+                       std::string("output label '") + static_cast<char>(output[i]) + "' appears twice");
     }
   } else {  // labels that appear once, in the order of the alphabet, behind the ellipsis
     for (int k = most_ellipsis; k-- > 0;) output.push_back(128 + k);
@@ -213,7 +221,8 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
       shape.push_back(own);
       labels.push_back(term.labels[i]);
     }
-    if (labels.size() != term.labels.size()) term.array = reshape_to("einsum", term.array, shape), term.labels = labels;
+    if (labels.size() != term.labels.size())
+      term.array = reshape_to("einsum", term.array, shape), term.labels = labels;
   }
   const auto needed_beside = [&](std::size_t p, std::size_t q) {
     return [&, p, q](std::int32_t label) {
@@ -248,12 +257,12 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
 
 }  // namespace detail
 
-// Einstein's summation: einsum("bij,bjk->bik", a, b). Labels are letters, `...` stands for axes that broadcast; without
-// `->` the output has the labels that appear once, in alphabetical order. Throws ValueError for subscripts that do not
-// fit.
+// Einstein's summation: einsum("bij,bjk->bik", a, b). Labels are letters, `...` stands for axes that
+// broadcast; without
+// `->` the output has the labels that appear once, in alphabetical order. Throws ValueError for subscripts
+// that do not fit.
 template <detail::ArrayLike... X>
-requires(sizeof...(X) > 0)
-auto einsum(std::string_view subscripts, const X&... x) {
+requires(sizeof...(X) > 0) auto einsum(std::string_view subscripts, const X&... x) {
   using R = rules::promote_all_t<typename X::value_type...>;
   return detail::einsum_arrays<R>(subscripts, {detail::as_type<R>(x)...});
 }

@@ -56,8 +56,8 @@ Array<T> logsumexp_value(const Array<T>& x, const std::vector<bool>& visible, bo
     if constexpr (simd::has_packet<T>) {
       if (marks_suffix(visible) && layout_of(x).is_contiguous()) {
         Array<T> result(allocate(dtype_of<T>, reduced_frame(frame, marks, keep)));
-        cpu::softmax_rows(cpu::Softmax::logsumexp, elements<const T>(x), elements<T>(result), layout_of(result).size(),
-                          marked_count(visible, frame));
+        cpu::softmax_rows(cpu::Softmax::logsumexp, elements<const T>(x), elements<T>(result),
+                          layout_of(result).size(), marked_count(visible, frame));
         return result;
       }
     }
@@ -78,7 +78,8 @@ Array<T> logsumexp_over(const Array<T>& x, const std::vector<bool>& visible, boo
   // exp(x - y), y the result: the softmax. A row of -inf has none, and its gradient is 0.
   const auto weights = [=](const Array<T>& y) {
     const Array<T> zero(T(0)), lowest(-std::numeric_limits<lane_t<T>>::infinity());
-    const Array<T> shift = evaluate(make_selection<rules::where>(make_expr<rules::equal>(y, lowest), zero, y));
+    const Array<T> shift =
+        evaluate(make_selection<rules::where>(make_expr<rules::equal>(y, lowest), zero, y));
     return make_expr<rules::exp>(make_expr<rules::subtract>(x, unreduce(shift, frame, marks, keep)));
   };
   const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
@@ -92,7 +93,8 @@ Array<T> logsumexp_over(const Array<T>& x, const std::vector<bool>& visible, boo
 
 }  // namespace detail
 
-// log(sum(exp(x))) without overflow: -inf for a row of -inf, or of no elements. Integers are computed as float.
+// log(sum(exp(x))) without overflow: -inf for a row of -inf, or of no elements. Integers are computed as
+// float.
 template <detail::ArrayLike X>
 auto logsumexp(const X& x_, const LogsumexpOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;
@@ -100,12 +102,14 @@ auto logsumexp(const X& x_, const LogsumexpOptions<inexact_t<typename X::value_t
   const Array<T> x = detail::as_type<T>(x_);
   detail::check_reducible("logsumexp", x);
   if (!options.b)
-    return detail::logsumexp_over(x, detail::marked_axes("logsumexp", options.axis, x.ndim()), options.keepdims);
+    return detail::logsumexp_over(x, detail::marked_axes("logsumexp", options.axis, x.ndim()),
+                                  options.keepdims);
   // Weights: elements of weight 0 take no part in the shift.
   const Array<T> zero(T(0)), lowest(-std::numeric_limits<detail::lane_t<T>>::infinity());
   const Array<T> taken = detail::evaluate(
       detail::make_selection<rules::where>(detail::make_expr<rules::not_equal>(*options.b, zero), x, lowest));
-  const Array<T> m = detail::finite_shift(max(Array<T>(detail::constant(taken)), {.axis = options.axis, .keepdims = true}));
+  const Array<T> m =
+      detail::finite_shift(max(Array<T>(detail::constant(taken)), {.axis = options.axis, .keepdims = true}));
   const auto weighted = detail::make_expr<rules::multiply>(
       *options.b, detail::make_expr<rules::exp>(detail::make_expr<rules::subtract>(taken, m)));
   const Array<T> total = sum(weighted, {.axis = options.axis, .keepdims = options.keepdims});

@@ -7,13 +7,14 @@
 
 // matmul: one primitive, `contract`, that is its own derivative.
 //
-// contract(a, b, target) multiplies the last two axes of a and b and broadcasts those before them, hidden and visible;
-// then it sums over every leading axis that `target` has not (a hidden one it lacks, a visible one of extent 1). The
-// derivative of a is contract(g, b^T, the axes of a), and likewise for b; so the gradient of a weight that was shared
-// by a batch is one product, never a gradient for each example and then a sum.
+// contract(a, b, target) multiplies the last two axes of a and b and broadcasts those before them, hidden and
+// visible; then it sums over every leading axis that `target` has not (a hidden one it lacks, a visible one
+// of extent 1). The derivative of a is contract(g, b^T, the axes of a), and likewise for b; so the gradient
+// of a weight that was shared by a batch is one product, never a gradient for each example and then a sum.
 //
-// Leading axes disappear into the product where strides allow: into its rows where b is the same for all, into its
-// columns where a is, into the summed index where target has them not. What is left is a batch of products.
+// Leading axes disappear into the product where strides allow: into its rows where b is the same for all,
+// into its columns where a is, into the summed index where target has them not. What is left is a batch of
+// products.
 namespace nax {
 namespace detail {
 
@@ -51,19 +52,22 @@ inline bool fold_axis(Product& p, const BatchAxis& x) {
 
 // The products over the axes left, the last kept one in one batched call.
 template <class T>
-void run_batch(const Product& p, const BatchAxis* axes, int count, const T* a, const T* b, T* c, bool accumulate) {
+void run_batch(const Product& p, const BatchAxis* axes, int count, const T* a, const T* b, T* c,
+               bool accumulate) {
   if (count == 0) {
-    cpu::gemm<T>(p.m, p.n, p.k, a, p.a_row, p.a_column, b, p.b_row, p.b_column, c, p.c_row, p.c_column, accumulate);
+    cpu::gemm<T>(p.m, p.n, p.k, a, p.a_row, p.a_column, b, p.b_row, p.b_column, c, p.c_row, p.c_column,
+                 accumulate);
     return;
   }
   const BatchAxis& x = axes[0];
   if (count == 1 && !x.summed) {
-    cpu::gemm_batched<T>(x.extent, p.m, p.n, p.k, a, x.a, p.a_row, p.a_column, b, x.b, p.b_row, p.b_column, c, x.c,
-                         p.c_row, p.c_column, accumulate);
+    cpu::gemm_batched<T>(x.extent, p.m, p.n, p.k, a, x.a, p.a_row, p.a_column, b, x.b, p.b_row, p.b_column, c,
+                         x.c, p.c_row, p.c_column, accumulate);
     return;
   }
   for (std::int64_t i = 0; i < x.extent; ++i)
-    run_batch(p, axes + 1, count - 1, a + i * x.a, b + i * x.b, c + i * x.c, accumulate || (x.summed && i > 0));
+    run_batch(p, axes + 1, count - 1, a + i * x.a, b + i * x.b, c + i * x.c,
+              accumulate || (x.summed && i > 0));
 }
 
 // The axes of the last two dimensions gone.
@@ -103,7 +107,8 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
   } else {
     const Layout &la = layout_of(a_), &lb = layout_of(b_);
     const std::int64_t k = la.shape.back();
-    Frame all = broadcast("matmul", broadcast("matmul", leading_axes(la), leading_axes(lb)), leading_axes(target));
+    Frame all =
+        broadcast("matmul", broadcast("matmul", leading_axes(la), leading_axes(lb)), leading_axes(target));
     const int leading = static_cast<int>(all.shape.size()), rank = leading + 2;
     all.shape.push_back(la.visible(la.ndim() - 2));
     all.shape.push_back(k);
@@ -113,7 +118,8 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
     const Dims sb = strides_over(lb, all);
     all.shape[leading] = la.visible(la.ndim() - 2);
 
-    // The memory of the result: no axis that is the same for all (stride 0 on both sides) and none that is summed.
+    // The memory of the result: no axis that is the same for all (stride 0 on both sides) and none that is
+    // summed.
     Layout result_layout;
     static_cast<Frame&>(result_layout) = target;
     result_layout.strides = Dims(target.shape.size(), 0);
@@ -140,8 +146,8 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
     ArrayBase result = allocate(dtype_of<T>, memory);
     T* const c = reinterpret_cast<T*>(raw_data(result));
 
-    Product p{all.shape[rank - 2], all.shape[rank - 1], k, sa[rank - 2], sa[rank - 1],
-              sb[rank - 2],        sb[rank - 1],        sc[rank - 2],     sc[rank - 1]};
+    Product p{all.shape[rank - 2], all.shape[rank - 1], k,           sa[rank - 2], sa[rank - 1], sb[rank - 2],
+              sb[rank - 1],        sc[rank - 2],        sc[rank - 1]};
     SmallVector<BatchAxis, 4> rest;
     bool empty = p.m == 0 || p.n == 0 || p.k == 0;
     for (int axis = leading - 1; axis >= 0; --axis) {
@@ -160,7 +166,8 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
       run_batch<T>(p, rest.data(), static_cast<int>(rest.size()), reinterpret_cast<const T*>(raw_data(a_)),
                    reinterpret_cast<const T*>(raw_data(b_)), c, false);
       if (repeats != 1)
-        for (std::int64_t i = 0; i < size; ++i) c[i] = c[i] * static_cast<T>(static_cast<real_t<lane_t<T>>>(repeats));
+        for (std::int64_t i = 0; i < size; ++i)
+          c[i] = c[i] * static_cast<T>(static_cast<real_t<lane_t<T>>>(repeats));
     }
     return Array<T>(view(std::move(result), std::move(result_layout)));
   }
@@ -186,19 +193,20 @@ Array<T> contract(const Array<T>& a, const Array<T>& b, const Frame& target) {
   if constexpr (is_inexact_v<T>) {
     if (serial_of(a) == 0 && serial_of(b) == 0) return result;
     const Frame fa = layout_of(a), fb = layout_of(b);
-    return record(std::move(result),
-                  wrt(
-                      a,
-                      [=](const Array<T>& g) {
-                        return contract(g, matrix_transpose(b), with_new_levels(fa, target, layout_of(g)));
-                      },
-                      [=](const Array<T>& t) { return contract(t, b, with_new_levels(target, fa, layout_of(t))); }),
-                  wrt(
-                      b,
-                      [=](const Array<T>& g) {
-                        return contract(matrix_transpose(a), g, with_new_levels(fb, target, layout_of(g)));
-                      },
-                      [=](const Array<T>& t) { return contract(a, t, with_new_levels(target, fb, layout_of(t))); }));
+    return record(
+        std::move(result),
+        wrt(
+            a,
+            [=](const Array<T>& g) {
+              return contract(g, matrix_transpose(b), with_new_levels(fa, target, layout_of(g)));
+            },
+            [=](const Array<T>& t) { return contract(t, b, with_new_levels(target, fa, layout_of(t))); }),
+        wrt(
+            b,
+            [=](const Array<T>& g) {
+              return contract(matrix_transpose(a), g, with_new_levels(fb, target, layout_of(g)));
+            },
+            [=](const Array<T>& t) { return contract(a, t, with_new_levels(target, fb, layout_of(t))); }));
   } else {
     return result;
   }
@@ -216,7 +224,8 @@ Array<T> with_unit_axes(const Array<T>& x, int leading, bool behind) {
 }
 
 [[noreturn, gnu::cold]] inline void throw_inner(const char* function, const Shape& a, const Shape& b) {
-  throw ShapeError(std::string(function) + ": inner dimensions differ: " + to_string(a) + " x " + to_string(b));
+  throw ShapeError(std::string(function) + ": inner dimensions differ: " + to_string(a) + " x " +
+                   to_string(b));
 }
 
 template <class T>
@@ -225,8 +234,8 @@ Array<T> matmul_arrays(const char* function, const Array<T>& a, const Array<T>& 
   check_operand(function, b);
   const int na = a.ndim(), nb = b.ndim();
   if (na == 0 || nb == 0)
-    throw ShapeError(std::string(function) + ": operands must be at least 1-d, shapes " + to_string(a.shape()) + " " +
-                     to_string(b.shape()));
+    throw ShapeError(std::string(function) + ": operands must be at least 1-d, shapes " +
+                     to_string(a.shape()) + " " + to_string(b.shape()));
   if (a.shape(-1) != b.shape(nb == 1 ? 0 : -2)) throw_inner(function, a.shape(), b.shape());
   // Both get as many axes; a vector is one row, or one column.
   const int rank = std::max({na, nb, 2});
@@ -243,8 +252,8 @@ Array<T> matmul_arrays(const char* function, const Array<T>& a, const Array<T>& 
 
 }  // namespace detail
 
-// The matrix product with NumPy's rules: 1-d operands become a row or a column that is dropped again; axes before the
-// last two broadcast. Throws ShapeError where the inner dimensions differ and for 0-d operands.
+// The matrix product with NumPy's rules: 1-d operands become a row or a column that is dropped again; axes
+// before the last two broadcast. Throws ShapeError where the inner dimensions differ and for 0-d operands.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto matmul(const X& x, const Y& y) {
   using R = promote_t<typename X::value_type, typename Y::value_type>;

@@ -4,8 +4,8 @@
 #include "nax/rules/comparison.hpp"
 #include "nax/rules/extrema.hpp"
 
-// Extrema over axes. NaN wins, as in NumPy; the gradient of a maximum that several elements reach is split evenly
-// among them.
+// Extrema over axes. NaN wins, as in NumPy; the gradient of a maximum that several elements reach is split
+// evenly among them.
 namespace nax {
 namespace detail {
 
@@ -13,8 +13,8 @@ namespace detail {
 template <class T>
 Array<bool> reaches(const Array<T>& x, const Array<T>& y, const std::vector<bool>& marks, bool keep) {
   const Array<T> whole = unreduce(Array<T>(constant(y)), layout_of(x), marks, keep);
-  return evaluate(make_expr<rules::logical_or>(make_expr<rules::equal>(x, whole),
-                                               make_expr<rules::not_equal>(x, x)));
+  return evaluate(
+      make_expr<rules::logical_or>(make_expr<rules::equal>(x, whole), make_expr<rules::not_equal>(x, x)));
 }
 
 template <class Op, class X>
@@ -34,7 +34,8 @@ auto extremum_over(const char* function, const X& x, const std::vector<bool>& vi
       const Array<bool> mask = reaches(x, y, marks, keep);
       const Array<T> count = sum_over<T>(mask, visible, keep, 1);
       const Array<T> share = evaluate(make_expr<rules::divide>(g, count));
-      return evaluate(make_selection<rules::where>(mask, unreduce(share, frame, marks, keep), Array<T>(T(0))));
+      return evaluate(
+          make_selection<rules::where>(mask, unreduce(share, frame, marks, keep), Array<T>(T(0))));
     };
     const auto push = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
       const Array<bool> mask = reaches(x, y, marks, keep);
@@ -55,11 +56,13 @@ auto extremum(const char* function, const X& x, const Options& options) {
   Array<T> result;
   if (options.where) {
     if (!options.initial)
-      throw ValueError(std::string(function) +
-                       ": the reduction has no identity, so to use a where mask one has to specify 'initial'");
+      throw ValueError(
+          std::string(function) +
+          ": the reduction has no identity, so to use a where mask one has to specify 'initial'");
     const Array<T> least(static_cast<lane_t<T>>(Op::identity()));
     const Array<T> chosen = evaluate(make_selection<rules::where>(*options.where, x, least));
-    result = extremum_over<Op>(function, chosen, marked_axes(function, options.axis, chosen.ndim()), options.keepdims);
+    result = extremum_over<Op>(function, chosen, marked_axes(function, options.axis, chosen.ndim()),
+                               options.keepdims);
   } else {
     const std::vector<bool> marks = marked_axes(function, options.axis, x.ndim());
     if (!options.initial) check_not_empty(function, marks, frame_of(x));

@@ -2,8 +2,8 @@
 
 #include "nax/numpy/any_all.hpp"
 #include "nax/numpy/argmax.hpp"
-#include "nax/numpy/prod.hpp"
 #include "nax/numpy/max_min.hpp"
+#include "nax/numpy/prod.hpp"
 #include "nax/numpy/variance.hpp"
 
 // Reductions that pass over NaN.
@@ -57,12 +57,18 @@ auto nanmean(const X& x_, const AxisOptions& options = {}) {
 template <detail::ArrayLike X>
 auto nanvar(const X& x_, const VarOptions& options = {}) {
   const Array<typename X::value_type> x = detail::materialise(x_);
-  return var(x, {.axis = options.axis, .ddof = options.ddof, .keepdims = options.keepdims, .where = detail::numbers_in(x)});
+  return var(x, {.axis = options.axis,
+                 .ddof = options.ddof,
+                 .keepdims = options.keepdims,
+                 .where = detail::numbers_in(x)});
 }
 template <detail::ArrayLike X>
 auto nanstd(const X& x_, const VarOptions& options = {}) {
   const Array<typename X::value_type> x = detail::materialise(x_);
-  return std(x, {.axis = options.axis, .ddof = options.ddof, .keepdims = options.keepdims, .where = detail::numbers_in(x)});
+  return std(x, {.axis = options.axis,
+                 .ddof = options.ddof,
+                 .keepdims = options.keepdims,
+                 .where = detail::numbers_in(x)});
 }
 // The largest number; NaN where there is none.
 template <detail::ArrayLike X>

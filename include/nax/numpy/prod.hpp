@@ -11,10 +11,12 @@ Array<T> prod_axis(const Array<T>& x, int axis, bool keep);
 template <class R, class X>
 Array<R> prod_value(const X& x, const std::vector<bool>& visible, bool keep) {
   using Acc = lane_t<R>;
-  return from_accumulator<R, Acc>(reduce_over<cpu::reduce_op::Product<Acc>>(x, over_frame(visible, frame_of(x)), keep));
+  return from_accumulator<R, Acc>(
+      reduce_over<cpu::reduce_op::Product<Acc>>(x, over_frame(visible, frame_of(x)), keep));
 }
 
-// The product of all other elements: what comes before times what comes after. No division, so zeros are no exception.
+// The product of all other elements: what comes before times what comes after. No division, so zeros are no
+// exception.
 template <class T>
 Array<T> prod_axis(const Array<T>& x, int axis, bool keep) {
   std::vector<bool> visible(static_cast<std::size_t>(x.ndim()), false);
@@ -65,14 +67,16 @@ auto prod(const X& x, const ReduceOptions<typename X::value_type>& options = {})
   detail::check_reducible("prod", x);
   Array<R> result;
   if (options.where) {
-    const Array<T> chosen =
-        detail::evaluate(detail::make_selection<rules::where>(*options.where, x, Array<T>(static_cast<T>(1))));
-    result = detail::prod_over<R>(chosen, detail::marked_axes("prod", options.axis, chosen.ndim()), options.keepdims);
+    const Array<T> chosen = detail::evaluate(
+        detail::make_selection<rules::where>(*options.where, x, Array<T>(static_cast<T>(1))));
+    result = detail::prod_over<R>(chosen, detail::marked_axes("prod", options.axis, chosen.ndim()),
+                                  options.keepdims);
   } else {
     result = detail::prod_over<R>(x, detail::marked_axes("prod", options.axis, x.ndim()), options.keepdims);
   }
   if (options.initial)
-    return detail::evaluate(detail::make_expr<rules::multiply>(result, Array<R>(static_cast<R>(*options.initial))));
+    return detail::evaluate(
+        detail::make_expr<rules::multiply>(result, Array<R>(static_cast<R>(*options.initial))));
   return result;
 }
 

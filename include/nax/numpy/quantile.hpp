@@ -32,7 +32,8 @@ Array<T> marked_last(const char* function, const Array<T>& x, const std::vector<
 
 // A result of axes `lead` + those that were not marked, with the marked ones kept as extents of 1.
 template <class T>
-Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, const std::vector<bool>& marks, int lead) {
+Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, const std::vector<bool>& marks,
+                   int lead) {
   Dims shape;
   for (int axis = 0; axis < lead; ++axis) shape.push_back(y.shape(axis));
   for (std::size_t axis = 0; axis < from.size(); ++axis) shape.push_back(marks[axis] ? 1 : from[axis]);
@@ -42,10 +43,12 @@ Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, c
 // One quantile of sorted lines: between two neighbours. NaN, sorted last, makes the whole line NaN.
 template <class T>
 Array<T> quantile_of_sorted(const char* function, const Array<T>& sorted, double q, std::string_view method) {
-  if (!(q >= 0 && q <= 1)) throw ValueError(std::string(function) + ": quantiles must be in the range [0, 1]");
+  if (!(q >= 0 && q <= 1))
+    throw ValueError(std::string(function) + ": quantiles must be in the range [0, 1]");
   const std::int64_t n = sorted.shape(-1);
   const double place = q * static_cast<double>(n - 1);
-  std::int64_t low = static_cast<std::int64_t>(place), high = low + (static_cast<double>(low) < place ? 1 : 0);
+  std::int64_t low = static_cast<std::int64_t>(place),
+               high = low + (static_cast<double>(low) < place ? 1 : 0);
   double weight = place - static_cast<double>(low);
   if (method == "lower") {
     weight = 0;
@@ -60,7 +63,8 @@ Array<T> quantile_of_sorted(const char* function, const Array<T>& sorted, double
   }
   Array<T> value = weight == 1 ? sorted(ellipsis, high) : sorted(ellipsis, low);
   if (weight > 0 && weight < 1)
-    value = evaluate(make_expr<rules::add>(scaled(value, 1 - weight), scaled(sorted(ellipsis, high), weight)));
+    value =
+        evaluate(make_expr<rules::add>(scaled(value, 1 - weight), scaled(sorted(ellipsis, high), weight)));
   const Array<T> last = sorted(ellipsis, n - 1);
   return evaluate(make_selection<rules::where>(make_expr<rules::equal>(last, last), value, last));
 }
@@ -69,7 +73,8 @@ template <class X>
 auto sorted_lines(const char* function, const X& x_, const std::vector<bool>& marks) {
   using T = inexact_t<typename X::value_type>;
   const Array<T> lines = marked_last(function, as_type<T>(x_), marks);
-  if (lines.shape(-1) == 0) throw ValueError(std::string(function) + ": the array has no elements along the axis");
+  if (lines.shape(-1) == 0)
+    throw ValueError(std::string(function) + ": the array has no elements along the axis");
   return sort_axis(lines, lines.ndim() - 1, false);
 }
 
@@ -82,7 +87,8 @@ auto one_quantile(const char* function, const X& x, double q, const QuantileOpti
 }
 
 template <class X>
-auto several_quantiles(const char* function, const X& x, const std::vector<double>& q, const QuantileOptions& options) {
+auto several_quantiles(const char* function, const X& x, const std::vector<double>& q,
+                       const QuantileOptions& options) {
   check_reducible(function, x);
   using T = inexact_t<typename X::value_type>;
   const std::vector<bool> marks = marked_axes(function, options.axis, x.ndim());
@@ -102,7 +108,8 @@ std::vector<double> fractions(const Array<T>& q, double divisor) {
 
 }  // namespace detail
 
-// The q-th quantile over `axis`, q in [0, 1]; for a 1-d array of q one leading axis more. NaN where there is a NaN.
+// The q-th quantile over `axis`, q in [0, 1]; for a 1-d array of q one leading axis more. NaN where there is
+// a NaN.
 template <detail::ArrayLike X, detail::Operand Q>
 auto quantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   if constexpr (Scalar<Q>)
@@ -139,14 +146,17 @@ auto average(const X& x_, const AverageOptions<inexact_t<typename X::value_type>
   if (!(weights.shape() == x.shape())) {
     const Dims axes = detail::normalize_axes("average", options.axis, x.ndim());
     if (axes.size() != 1 || weights.ndim() != 1 || weights.shape(0) != x.shape(axes[0]))
-      throw ShapeError("average: the weights have shape " + to_string(weights.shape()) + ", the array " + to_string(x.shape()));
+      throw ShapeError("average: the weights have shape " + to_string(weights.shape()) + ", the array " +
+                       to_string(x.shape()));
     Dims shape(static_cast<std::size_t>(x.ndim()), 1);
     shape[static_cast<std::size_t>(axes[0])] = weights.shape(0);
     weights = detail::reshape_to("average", weights, shape);
   }
   const Array<T> whole = detail::broadcast_frame(
-      weights, detail::broadcast("average", detail::layout_of(weights), detail::with_visible(detail::layout_of(weights), x.shape())));
-  const auto total = sum(detail::make_expr<rules::multiply>(x, weights), {.axis = options.axis, .keepdims = options.keepdims});
+      weights, detail::broadcast("average", detail::layout_of(weights),
+                                 detail::with_visible(detail::layout_of(weights), x.shape())));
+  const auto total = sum(detail::make_expr<rules::multiply>(x, weights),
+                         {.axis = options.axis, .keepdims = options.keepdims});
   const auto weight = sum(whole, {.axis = options.axis, .keepdims = options.keepdims});
   return detail::evaluate(detail::make_expr<rules::divide>(total, weight));
 }

@@ -9,7 +9,8 @@
 // The keyword arguments that reductions share, in NumPy's order. No axis means all axes.
 namespace nax {
 
-// sum, prod, max, min. `initial` joins the result; `where` (broadcast against the array) says which elements count.
+// sum, prod, max, min. `initial` joins the result; `where` (broadcast against the array) says which elements
+// count.
 template <class T>
 struct ReduceOptions {
   Axis axis = {};
@@ -41,11 +42,13 @@ struct AxisOptions {
 
 namespace detail {
 
-// Which of ndim visible axes are meant. Throws IndexError for one out of range, ValueError for one named twice.
+// Which of ndim visible axes are meant. Throws IndexError for one out of range, ValueError for one named
+// twice.
 inline std::vector<bool> marked_axes(const char* function, const Axis& axis, int ndim) {
   std::vector<bool> marks(static_cast<std::size_t>(ndim), !axis.given());
   if (axis.given())
-    for (std::int64_t a : normalize_axes(function, axis.list(), ndim)) marks[static_cast<std::size_t>(a)] = true;
+    for (std::int64_t a : normalize_axes(function, axis.list(), ndim))
+      marks[static_cast<std::size_t>(a)] = true;
   return marks;
 }
 

@@ -34,7 +34,8 @@ Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array
   check_operand(function, a_);
   check_operand(function, v_);
   if (a_.ndim() != 1)
-    throw ValueError(std::string(function) + ": the sorted array must be 1-d, shape " + to_string(a_.shape()));
+    throw ValueError(std::string(function) + ": the sorted array must be 1-d, shape " +
+                     to_string(a_.shape()));
   using Lane = sortable_t<T>;
   const ArrayBase a = sortable_rows(a_), v = sortable_rows(v_);
   const std::int64_t n = a_.size(), each = v_.size();
@@ -68,14 +69,15 @@ Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array
 
 inline bool is_right(const char* function, std::string_view side) {
   if (side != "left" && side != "right")
-    throw ValueError(std::string(function) + ": side must be 'left' or 'right', got '" + std::string(side) + "'");
+    throw ValueError(std::string(function) + ": side must be 'left' or 'right', got '" + std::string(side) +
+                     "'");
   return side == "right";
 }
 
 }  // namespace detail
 
-// Where the elements of v would be inserted into the sorted 1-d array a to keep its order: before equal elements, or
-// behind them with .side = "right".
+// Where the elements of v would be inserted into the sorted 1-d array a to keep its order: before equal
+// elements, or behind them with .side = "right".
 template <detail::ArrayLike A, detail::Operand V>
 Array<std::int32_t> searchsorted(const A& a, const V& v, const SearchsortedOptions& options = {}) {
   using T = typename A::value_type;
@@ -97,9 +99,11 @@ Array<std::int32_t> digitize(const X& x, const B& bins, const DigitizeOptions& o
   using R = promote_t<typename X::value_type, typename B::value_type>;
   const Array<R> edges = detail::as_type<R>(bins), values = detail::as_type<R>(x);
   const std::int64_t n = edges.size();
-  const bool descending = edges.ndim() == 1 && n > 1 && !detail::is_batched(edges) && edges(0).item() > edges(-1).item();
+  const bool descending =
+      edges.ndim() == 1 && n > 1 && !detail::is_batched(edges) && edges(0).item() > edges(-1).item();
   if (!descending) return detail::places<R>("digitize", edges, values, !options.right);
-  const Array<std::int32_t> from_end = detail::places<R>("digitize", edges(slice(none, none, -1)), values, !options.right);
+  const Array<std::int32_t> from_end =
+      detail::places<R>("digitize", edges(slice(none, none, -1)), values, !options.right);
   return detail::evaluate(detail::make_expr<rules::subtract>(static_cast<std::int32_t>(n), from_end));
 }
 
@@ -111,14 +115,16 @@ namespace detail {
 template <class R, class T>
 Array<R> count_bins(const Array<T>& x, const R* weights, std::int64_t minlength) {
   static_assert(is_integer_v<T> || std::is_same_v<T, bool>, "bincount: the array must be of integers");
-  if (is_batched(x)) throw ValueError("bincount: the length of the result depends on the values, which vmap cannot map");
+  if (is_batched(x))
+    throw ValueError("bincount: the length of the result depends on the values, which vmap cannot map");
   if (x.ndim() != 1) throw ValueError("bincount: the array must be 1-d, shape " + to_string(x.shape()));
   const ArrayBase flat = contiguous(x);
   const T* v = elements<const T>(flat);
   std::int64_t length = minlength;
   for (std::int64_t i = 0; i < x.size(); ++i) {
     if constexpr (std::is_signed_v<T>)
-      if (v[i] < 0) throw ValueError("bincount: the elements must not be negative, got " + std::to_string(v[i]));
+      if (v[i] < 0)
+        throw ValueError("bincount: the elements must not be negative, got " + std::to_string(v[i]));
     length = std::max(length, static_cast<std::int64_t>(v[i]) + 1);
   }
   Array<R> result(allocate(dtype_of<R>, Frame{Dims(std::size_t{1}, length), {}}));
@@ -132,7 +138,8 @@ Array<R> count_bins(const Array<T>& x, const R* weights, std::int64_t minlength)
 // How often each of 0, 1, 2... occurs in a 1-d array of integers that are not negative.
 template <detail::ArrayLike X>
 Array<std::int32_t> bincount(const X& x, const BincountOptions& options = {}) {
-  return detail::count_bins<std::int32_t>(Array<typename X::value_type>(detail::materialise(x)), nullptr, options.minlength);
+  return detail::count_bins<std::int32_t>(Array<typename X::value_type>(detail::materialise(x)), nullptr,
+                                          options.minlength);
 }
 // The sum of the weights of each.
 template <detail::ArrayLike X, detail::ArrayLike W>
@@ -141,7 +148,8 @@ auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {
   const Array<typename X::value_type> x = detail::materialise(x_);
   const Array<R> weights = detail::as_type<R>(weights_);
   if (!(weights.shape() == x.shape()))
-    throw ShapeError("bincount: the weights have shape " + to_string(weights.shape()) + ", the array " + to_string(x.shape()));
+    throw ShapeError("bincount: the weights have shape " + to_string(weights.shape()) + ", the array " +
+                     to_string(x.shape()));
   const ArrayBase flat = detail::contiguous(weights);
   return detail::count_bins<R>(x, detail::elements<const R>(flat), options.minlength);
 }
@@ -164,8 +172,8 @@ struct UniqueInverse {
   Array<std::int32_t> inverse_indices;
 };
 
-// The different elements, where each occurs first, which of them each element is (in the array's shape), and how often
-// each occurs. NaNs count as different.
+// The different elements, where each occurs first, which of them each element is (in the array's shape), and
+// how often each occurs. NaNs count as different.
 template <detail::ArrayLike X>
 auto unique_all(const X& x_) {
   using T = typename X::value_type;
@@ -174,8 +182,8 @@ auto unique_all(const X& x_) {
     throw ValueError("unique: the length of the result depends on the values, which vmap cannot map");
   const Array<T> flat(detail::contiguous(x));
   const std::int64_t n = x.size();
-  const Array<std::int32_t> order =
-      detail::argsort_axis(Array<T>(detail::view(flat, Layout::contiguous(Frame{Dims(std::size_t{1}, n), {}}))), 0, false);
+  const Array<std::int32_t> order = detail::argsort_axis(
+      Array<T>(detail::view(flat, Layout::contiguous(Frame{Dims(std::size_t{1}, n), {}}))), 0, false);
   const T* v = detail::elements<const T>(flat);
   const std::int32_t* o = detail::elements<const std::int32_t>(order);
   Array<std::int32_t> inverse(detail::allocate(DType::int32, detail::layout_of(flat)));
@@ -186,8 +194,9 @@ auto unique_all(const X& x_) {
     detail::elements<std::int32_t>(inverse)[o[i]] = static_cast<std::int32_t>(first.size()) - 1;
   }
   const Frame frame{Dims(std::size_t{1}, static_cast<std::int64_t>(first.size())), {}};
-  UniqueAll<T> result{Array<T>(detail::allocate(dtype_of<T>, frame)), Array<std::int32_t>(detail::allocate(DType::int32, frame)),
-                      inverse, Array<std::int32_t>(detail::allocate(DType::int32, frame))};
+  UniqueAll<T> result{Array<T>(detail::allocate(dtype_of<T>, frame)),
+                      Array<std::int32_t>(detail::allocate(DType::int32, frame)), inverse,
+                      Array<std::int32_t>(detail::allocate(DType::int32, frame))};
   for (std::size_t i = 0; i < first.size(); ++i) {
     detail::elements<T>(result.values)[i] = v[first[i]];
     detail::elements<std::int32_t>(result.indices)[i] = first[i];

@@ -4,8 +4,8 @@
 #include "nax/numpy/cumulative.hpp"
 #include "nax/numpy/take.hpp"
 
-// Order along an axis. Sorts are stable and put NaN last (first when descending); the derivative of a sort moves along
-// with the elements.
+// Order along an axis. Sorts are stable and put NaN last (first when descending); the derivative of a sort
+// moves along with the elements.
 namespace nax {
 
 // No axis (none) means the flattened array.
@@ -52,7 +52,8 @@ Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
 template <class T>
 Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
   if constexpr (is_inexact_v<T>) {
-    if (is_recorded(x)) return take_along_axis(x, argsort_axis(Array<T>(constant(x)), axis, descending), axis);
+    if (is_recorded(x))
+      return take_along_axis(x, argsort_axis(Array<T>(constant(x)), axis, descending), axis);
   }
   using Lane = sortable_t<T>;
   const Frame frame = layout_of(x);
@@ -107,7 +108,8 @@ auto top_k(const X& x_, std::int64_t k) {
   detail::check_reducible("top_k", x);
   if (x.ndim() == 0) throw ValueError("top_k: the array must be at least 1-d");
   if (k < 0 || k > x.shape(-1))
-    throw ValueError("top_k: k = " + std::to_string(k) + " is out of range for shape " + to_string(x.shape()));
+    throw ValueError("top_k: k = " + std::to_string(k) + " is out of range for shape " +
+                     to_string(x.shape()));
   const Array<std::int32_t> order = detail::argsort_axis(Array<T>(detail::constant(x)), x.ndim() - 1, true);
   const Array<std::int32_t> indices = order(ellipsis, slice(0, k));
   return TopK<T>{take_along_axis(x, indices, -1), indices};

@@ -2,19 +2,22 @@
 
 #include "nax/numpy/reduce.hpp"
 
-// Sums and means. An expression is summed as it is computed: its values are stored nowhere, not even for the derivative.
+// Sums and means. An expression is summed as it is computed: its values are stored nowhere, not even for the
+// derivative.
 namespace nax {
 namespace detail {
 
 // The type of a sum or product: bool and small integers become 32 bits wide.
 template <class T>
-using sum_t = std::conditional_t<std::is_same_v<T, bool> || (std::is_signed_v<T> && is_integer_v<T> && sizeof(T) < 4),
-                                 std::int32_t, std::conditional_t<is_integer_v<T> && sizeof(T) < 4, std::uint32_t, T>>;
+using sum_t =
+    std::conditional_t<std::is_same_v<T, bool> || (std::is_signed_v<T> && is_integer_v<T> && sizeof(T) < 4),
+                       std::int32_t, std::conditional_t<is_integer_v<T> && sizeof(T) < 4, std::uint32_t, T>>;
 
 // (The constants in this folder are 0-d arrays: with a C++ number each product would be a kernel of its own.)
 template <class T>
 Array<T> scaled(const Array<T>& x, double factor) {
-  return evaluate(make_expr<rules::multiply>(x, Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(factor)))));
+  return evaluate(make_expr<rules::multiply>(
+      x, Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(factor)))));
 }
 
 // The sum over the marked visible axes divided by `divisor` (1: not at all), as an R.
@@ -65,7 +68,8 @@ auto sum(const X& x, const ReduceOptions<typename X::value_type>& options = {}) 
     return detail::sum_over<R>(x, detail::marked_axes("sum", options.axis, x.ndim()), options.keepdims, 1);
   }();
   if (options.initial)
-    return detail::evaluate(detail::make_expr<rules::add>(result, Array<R>(static_cast<R>(*options.initial))));
+    return detail::evaluate(
+        detail::make_expr<rules::add>(result, Array<R>(static_cast<R>(*options.initial))));
   return result;
 }
 
@@ -78,7 +82,8 @@ auto mean(const X& x, const MeanOptions& options = {}) {
   if (options.where) {
     const Array<T> values = detail::materialise(x);
     const Array<bool> where = detail::broadcast_frame(
-        *options.where, detail::broadcast("mean", detail::layout_of(*options.where), detail::layout_of(values)));
+        *options.where,
+        detail::broadcast("mean", detail::layout_of(*options.where), detail::layout_of(values)));
     const Array<R> sums = detail::sum_chosen<R>("mean", values, options);
     const std::vector<bool> marks = detail::marked_axes("mean", options.axis, where.ndim());
     const Array<R> count = detail::sum_over<R>(where, marks, options.keepdims, 1);
@@ -98,7 +103,8 @@ template <detail::ArrayLike X>
 Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) {
   using T = typename X::value_type;
   const std::vector<bool> marks = detail::marked_axes("count_nonzero", options.axis, x.ndim());
-  return detail::sum_over<std::int32_t>(detail::make_expr<rules::not_equal>(x, T(0)), marks, options.keepdims, 1);
+  return detail::sum_over<std::int32_t>(detail::make_expr<rules::not_equal>(x, T(0)), marks, options.keepdims,
+                                        1);
 }
 
 }  // namespace nax

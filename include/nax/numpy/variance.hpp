@@ -18,13 +18,16 @@ Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOpti
     const auto centred = make_expr<rules::subtract>(x, m);
     const auto squares = [&] {
       if constexpr (is_complex_v<T>)
-        return make_expr<rules::real>(make_expr<rules::multiply>(centred, make_expr<rules::conjugate>(centred)));
+        return make_expr<rules::real>(
+            make_expr<rules::multiply>(centred, make_expr<rules::conjugate>(centred)));
       else
         return make_expr<rules::square>(centred);
     }();
     if (options.where) {
-      const Array<R> total = sum(squares, {.axis = options.axis, .keepdims = options.keepdims, .where = options.where});
-      const Array<bool> where = broadcast_frame(*options.where, broadcast(function, layout_of(*options.where), layout_of(x)));
+      const Array<R> total =
+          sum(squares, {.axis = options.axis, .keepdims = options.keepdims, .where = options.where});
+      const Array<bool> where =
+          broadcast_frame(*options.where, broadcast(function, layout_of(*options.where), layout_of(x)));
       const std::vector<bool> marks = marked_axes(function, options.axis, where.ndim());
       const Array<R> count = sum_over<R>(where, marks, options.keepdims, 1);
       const Array<R> ddof(static_cast<R>(options.ddof)), zero(R(0));

@@ -7,8 +7,8 @@
 
 #include "nax/backend/cpu/gemm.hpp"
 
-// Factorisations of small and middling row-major matrices of float, double or complex, and solving with them. What is
-// left of a matrix behind a block of columns is updated by one matrix product.
+// Factorisations of small and middling row-major matrices of float, double or complex, and solving with them.
+// What is left of a matrix behind a block of columns is updated by one matrix product.
 namespace nax::cpu {
 namespace detail {
 
@@ -20,8 +20,9 @@ void subtract_row(T* y, const T* x, T factor, std::int64_t n) {
 
 }  // namespace detail
 
-// a (n x n, rows `stride` apart) becomes L and U, rows permuted: row i of the factors was row rows[i] of a, after an
-// even (1) or odd (-1) number of swaps, which is returned. A zero pivot stays and makes infinities later.
+// a (n x n, rows `stride` apart) becomes L and U, rows permuted: row i of the factors was row rows[i] of a,
+// after an even (1) or odd (-1) number of swaps, which is returned. A zero pivot stays and makes infinities
+// later.
 template <class T>
 int lu_factor(T* a, std::int64_t n, std::int64_t stride, std::int32_t* rows) {
   constexpr std::int64_t block = 32;
@@ -56,16 +57,16 @@ int lu_factor(T* a, std::int64_t n, std::int64_t stride, std::int32_t* rows) {
     const Scratch<T> left(below * width);
     for (std::int64_t i = 0; i < below; ++i)
       for (std::int64_t j = 0; j < width; ++j) left.data()[i * width + j] = -a[(k1 + i) * stride + k0 + j];
-    gemm<T>(below, below, width, left.data(), width, 1, a + k0 * stride + k1, stride, 1, a + k1 * stride + k1, stride, 1,
-            true);
+    gemm<T>(below, below, width, left.data(), width, 1, a + k0 * stride + k1, stride, 1, a + k1 * stride + k1,
+            stride, 1, true);
   }
   return sign;
 }
 
 // b (n x m, row-major) becomes t^-1 b for a triangular t with elements t[i * row + j * column].
 template <class T>
-void solve_triangle(const T* t, std::int64_t row, std::int64_t column, std::int64_t n, bool lower, bool unit, T* b,
-                    std::int64_t m) {
+void solve_triangle(const T* t, std::int64_t row, std::int64_t column, std::int64_t n, bool lower, bool unit,
+                    T* b, std::int64_t m) {
   for (std::int64_t k = 0; k < n; ++k) {
     const std::int64_t i = lower ? k : n - 1 - k;
     T* to = b + i * m;
@@ -87,8 +88,8 @@ void lu_solve(const T* lu, const std::int32_t* rows, std::int64_t n, const T* b,
   solve_triangle(lu, n, 1, n, false, false, x, m);
 }
 
-// The lower triangle of a symmetric positive definite a (n x n, row-major) becomes its Cholesky factor, the upper one
-// zeros; NaN where a is not positive definite.
+// The lower triangle of a symmetric positive definite a (n x n, row-major) becomes its Cholesky factor, the
+// upper one zeros; NaN where a is not positive definite.
 template <class T>
 void cholesky_factor(T* a, std::int64_t n) {
   constexpr std::int64_t block = 32;

@@ -4,7 +4,8 @@
 
 #include "nax/core/thread_pool.hpp"
 
-// Row-major data seen along one axis: `outer` blocks of n rows of `inner` elements. Element i of a line lies at i * inner.
+// Row-major data seen along one axis: `outer` blocks of n rows of `inner` elements. Element i of a line lies
+// at i * inner.
 namespace nax::cpu {
 
 struct Lines {
@@ -16,13 +17,16 @@ struct Lines {
 template <class F>
 void for_each_line(const Lines& lines, const F& f) {
   const std::int64_t cost = lines.n > 0 ? lines.n : 1;
-  parallel_for(lines.count(), ((std::int64_t{1} << 14) + cost - 1) / cost, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t l = begin; l < end; ++l) f(l / lines.inner * lines.n * lines.inner + l % lines.inner);
-  });
+  parallel_for(lines.count(), ((std::int64_t{1} << 14) + cost - 1) / cost,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t l = begin; l < end; ++l)
+                   f(l / lines.inner * lines.n * lines.inner + l % lines.inner);
+               });
 }
 
-// Running combinations along the lines: r[0] = op.first(x[0]), r[i] = op.next(r[i - 1], i), position by position, where
-// `op` is called with element offsets. Lines side by side go together, which keeps the adders busy.
+// Running combinations along the lines: r[0] = op.first(x[0]), r[i] = op.next(r[i - 1], i), position by
+// position, where `op` is called with element offsets. Lines side by side go together, which keeps the adders
+// busy.
 template <class T, class F>
 void scan_lines(const Lines& lines, bool reverse, T* out, const F& next) {
   constexpr std::int64_t width = 64;
@@ -51,7 +55,8 @@ void scan_lines(const Lines& lines, bool reverse, T* out, const F& next) {
   parallel_for((count + together - 1) / together, 1 + (std::int64_t{1} << 14) / (n * together),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t g = begin; g < end; ++g) {
-                   const std::int64_t l0 = g * together, lanes = count - l0 < together ? count - l0 : together;
+                   const std::int64_t l0 = g * together,
+                                      lanes = count - l0 < together ? count - l0 : together;
                    std::int64_t base[together];
                    for (std::int64_t j = 0; j < lanes; ++j)
                      base[j] = (l0 + j) / inner * n * inner + (l0 + j) % inner;

@@ -7,12 +7,13 @@
 
 // Reductions over any axes, of an array or of a fused expression.
 //
-// The axes are ordered by the strides of what is read, so that memory is walked as it lies. A plain array is then
-// reduced in place, by runs or by rows; anything else goes chunk by chunk through tiles (see tiles.hpp). The result is
-// row-major; over the loop its strides are 0 on the axes that go.
+// The axes are ordered by the strides of what is read, so that memory is walked as it lies. A plain array is
+// then reduced in place, by runs or by rows; anything else goes chunk by chunk through tiles (see tiles.hpp).
+// The result is row-major; over the loop its strides are 0 on the axes that go.
 //
-// Threads share out an axis that stays. Where none does, the loop is cut into parts whose number depends on its size
-// only; each has accumulators of its own, and these are merged in order: the result does not depend on the threads.
+// Threads share out an axis that stays. Where none does, the loop is cut into parts whose number depends on
+// its size only; each has accumulators of its own, and these are merged in order: the result does not depend
+// on the threads.
 namespace nax::cpu {
 namespace detail {
 
@@ -66,8 +67,8 @@ inline void reduce_plain(const Dims& shape, const Operand* operands, const Reduc
   }
 }
 
-inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims& shape, const Operand* operands,
-                         int count, const Reducer& reducer) {
+inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims& shape,
+                         const Operand* operands, int count, const Reducer& reducer) {
   const Operand& out = operands[count];
   std::size_t widest = dtype_size(reducer.from);
   for (int l = 0; l < count; ++l) widest = std::max(widest, dtype_size(operands[l].lane));
@@ -99,27 +100,28 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
       kernel(constants, in, tiles[count], n);
       values = tiles[count];
     }
-    for_each_segment(shape, out.strides, begin, n, [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
-      const char* from = static_cast<const char*>(values) + at * from_bytes;
-      char* to = out.data + offset * to_bytes;
-      if (inner != 0) {
-        reducer.combine(from, to, inner, length);
-        return;
-      }
-      if (to != target || joined == chain) {
-        flush();
-        target = to;
-        reducer.fill(partial, 1);
-      }
-      reducer.combine(from, partial, 0, length);
-      ++joined;
-    });
+    for_each_segment(shape, out.strides, begin, n,
+                     [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
+                       const char* from = static_cast<const char*>(values) + at * from_bytes;
+                       char* to = out.data + offset * to_bytes;
+                       if (inner != 0) {
+                         reducer.combine(from, to, inner, length);
+                         return;
+                       }
+                       if (to != target || joined == chain) {
+                         flush();
+                         target = to;
+                         reducer.fill(partial, 1);
+                       }
+                       reducer.combine(from, partial, 0, length);
+                       ++joined;
+                     });
   }
   flush();
 }
 
-inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape, const Operand* operands,
-                        int count, const Reducer& reducer) {
+inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
+                        const Operand* operands, int count, const Reducer& reducer) {
   for (std::int64_t d : shape)
     if (d == 0) return;
   const bool plain =
@@ -131,7 +133,8 @@ inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims&
 }
 
 // The part [begin, end) of one axis of a loop.
-inline void cut(Dims& shape, Operand* operands, int count, std::size_t axis, std::int64_t begin, std::int64_t end) {
+inline void cut(Dims& shape, Operand* operands, int count, std::size_t axis, std::int64_t begin,
+                std::int64_t end) {
   shape[axis] = end - begin;
   for (int o = 0; o <= count; ++o)
     operands[o].data +=
@@ -140,8 +143,8 @@ inline void cut(Dims& shape, Operand* operands, int count, std::size_t axis, std
 
 }  // namespace detail
 
-// `operands`: `count` leaves, then the result: row-major, `result_size` elements of the accumulator's type, filled here.
-// All are used up. A null kernel means: the one leaf itself.
+// `operands`: `count` leaves, then the result: row-major, `result_size` elements of the accumulator's type,
+// filled here. All are used up. A null kernel means: the one leaf itself.
 inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
                    std::int64_t result_size, const Reducer& reducer) {
   std::int64_t size = 1;
@@ -165,13 +168,15 @@ inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Oper
   };
   std::size_t kept = shape.size();
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    if (operands[count].strides[axis] != 0 && (kept == shape.size() || shape[axis] > 4 * shape[kept])) kept = axis;
+    if (operands[count].strides[axis] != 0 && (kept == shape.size() || shape[axis] > 4 * shape[kept]))
+      kept = axis;
   constexpr std::int64_t parts = 16;
   if (kept < shape.size() && shape[kept] >= parts) {
     const std::int64_t line = size / shape[kept];
     std::int64_t grain = (detail::parallel_grain + line - 1) / line;
     if (kept + 1 == shape.size()) grain = (grain + 63) / 64 * 64;  // whole packets to each
-    parallel_for(shape[kept], grain, [&](std::int64_t begin, std::int64_t end) { part(kept, begin, end, nullptr); });
+    parallel_for(shape[kept], grain,
+                 [&](std::int64_t begin, std::int64_t end) { part(kept, begin, end, nullptr); });
     return;
   }
   if (shape[0] < 2 * parts || result_size > detail::parallel_grain || operands[count].strides[0] != 0) {
@@ -188,7 +193,8 @@ inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Oper
       if (first < last) part(0, first, last, partial.get() + p * bytes);
     }
   });
-  for (std::int64_t p = 0; p < parts; ++p) reducer.merge(partial.get() + p * bytes, operands[count].data, result_size);
+  for (std::int64_t p = 0; p < parts; ++p)
+    reducer.merge(partial.get() + p * bytes, operands[count].data, result_size);
 }
 
 }  // namespace nax::cpu

@@ -10,8 +10,9 @@
 
 // What a reduction does to runs of elements: the kernels that reduce.hpp drives over arrays of any shape.
 //
-// An operation names its accumulator, the identity and how two values join; the kernels below are made from it. Several
-// accumulators run side by side, in an order that depends on the lengths only, so that results repeat exactly.
+// An operation names its accumulator, the identity and how two values join; the kernels below are made from
+// it. Several accumulators run side by side, in an order that depends on the lengths only, so that results
+// repeat exactly.
 namespace nax::cpu {
 
 // `combine`: to[i * stride] joins from[i]; a stride of 0 joins the whole run into one.
@@ -29,7 +30,8 @@ namespace reduce_op {
 
 // Integer sums and products wrap around, as NumPy's do.
 template <class A>
-using wrapping_t = typename std::conditional_t<is_integer_v<A>, std::make_unsigned<A>, std::type_identity<A>>::type;
+using wrapping_t =
+    typename std::conditional_t<is_integer_v<A>, std::make_unsigned<A>, std::type_identity<A>>::type;
 
 template <class A>
 struct Sum {
@@ -172,7 +174,8 @@ void combine_run(const void* from_, void* to_, std::int64_t stride, std::int64_t
   for (; i < n; ++i) to[i * stride] = Op::join(to[i * stride], convert_element<From, Acc>(from[i]));
 }
 
-// Eight rows at a time: the accumulators are read and written once for eight rows, and the rows are eight streams.
+// Eight rows at a time: the accumulators are read and written once for eight rows, and the rows are eight
+// streams.
 template <class Op, class From>
 void combine_rows(const void* from_, std::int64_t row_stride, std::int64_t rows, void* to_, std::int64_t n) {
   const From* from = static_cast<const From*>(from_);
@@ -219,8 +222,11 @@ void fill_identity(void* to, std::int64_t n) {
 
 // The kernels of an operation over elements of type From.
 template <class Op, class From>
-inline constexpr Reducer reducer = {detail::combine_run<Op, From>, detail::combine_rows<Op, From>,
-                                    detail::merge_run<Op>,         detail::fill_identity<Op>,
-                                    dtype_of<From>,                dtype_of<typename Op::Acc>};
+inline constexpr Reducer reducer = {detail::combine_run<Op, From>,
+                                    detail::combine_rows<Op, From>,
+                                    detail::merge_run<Op>,
+                                    detail::fill_identity<Op>,
+                                    dtype_of<From>,
+                                    dtype_of<typename Op::Acc>};
 
 }  // namespace nax::cpu

@@ -5,8 +5,8 @@
 #include "nax/backend/cpu/reducers.hpp"
 #include "nax/core/thread_pool.hpp"
 
-// logsumexp, softmax and log_softmax of contiguous rows of float or double. A row is read from memory once; the passes
-// over it find it in the cache.
+// logsumexp, softmax and log_softmax of contiguous rows of float or double. A row is read from memory once;
+// the passes over it find it in the cache.
 namespace nax::cpu {
 
 enum class Softmax { logsumexp, softmax, log_softmax };

@@ -8,15 +8,16 @@
 
 #include "nax/core/dtype.hpp"
 
-// Sorting a contiguous run: NaN last, stable. Elements become unsigned keys of the same order; long runs are sorted by
-// digits of the key, short ones by comparison.
+// Sorting a contiguous run: NaN last, stable. Elements become unsigned keys of the same order; long runs are
+// sorted by digits of the key, short ones by comparison.
 namespace nax::cpu {
 namespace detail {
 
 template <class T>
-using sort_key_t = std::conditional_t<
-    sizeof(T) == 1, std::uint8_t,
-    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+using sort_key_t =
+    std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
 // The bits of a number, ordered as numbers are: all NaNs alike and above everything, -0 equal to 0.
 template <class T>
@@ -42,12 +43,13 @@ struct KeyIndex {
   std::int32_t index;
 };
 
-// Stable, least significant digit first; digits that are the same everywhere are skipped. `spare`: n more elements.
-// Returns where the sorted run lies: `x` or `spare`.
+// Stable, least significant digit first; digits that are the same everywhere are skipped. `spare`: n more
+// elements. Returns where the sorted run lies: `x` or `spare`.
 template <class Element, class GetKey>
 Element* radix_sort(Element* x, Element* spare, std::int64_t n, const GetKey& key_of) {
   using Key = decltype(key_of(*x));
-  constexpr int bits = sizeof(Key) <= 2 ? 8 : 11, digits = (8 * static_cast<int>(sizeof(Key)) + bits - 1) / bits;
+  constexpr int bits = sizeof(Key) <= 2 ? 8 : 11,
+                digits = (8 * static_cast<int>(sizeof(Key)) + bits - 1) / bits;
   constexpr std::size_t values = std::size_t{1} << bits;
   const std::unique_ptr<std::int64_t[]> counts(new std::int64_t[digits * values]());
   for (std::int64_t i = 0; i < n; ++i) {
@@ -75,7 +77,8 @@ inline constexpr std::int64_t radix_from = 512;
 
 }  // namespace detail
 
-// order[i] = the place in x (strided) of the i-th smallest, or i-th largest, element. Equal ones keep their order.
+// order[i] = the place in x (strided) of the i-th smallest, or i-th largest, element. Equal ones keep their
+// order.
 template <class T>
 void argsort_line(const T* x, std::int64_t stride, std::int64_t n, bool descending, std::int32_t* order,
                   std::int64_t order_stride) {
@@ -88,7 +91,8 @@ void argsort_line(const T* x, std::int64_t stride, std::int64_t n, bool descendi
   }
   const Pair* sorted = pairs.get();
   if (n < detail::radix_from)
-    std::stable_sort(pairs.get(), pairs.get() + n, [](const Pair& a, const Pair& b) { return a.key < b.key; });
+    std::stable_sort(pairs.get(), pairs.get() + n,
+                     [](const Pair& a, const Pair& b) { return a.key < b.key; });
   else
     sorted = detail::radix_sort(pairs.get(), pairs.get() + n, n, [](const Pair& p) { return p.key; });
   for (std::int64_t i = 0; i < n; ++i) order[i * order_stride] = sorted[i].index;
