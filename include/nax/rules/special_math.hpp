@@ -4,11 +4,12 @@
 
 #include "nax/rules/math.hpp"
 
-// Special functions of single numbers, in double where a series is summed.
+// Special functions of single numbers, in double where a series is summed. (Templates, all of them: a
+// constexpr function that calls <cmath> must be one.)
 namespace nax::rules::math {
 
 template <class T>
-T lgamma(T x) {
+constexpr T lgamma(T x) {
 #if defined(__GLIBC__) && !defined(__CUDA_ARCH__)
   int sign;  // std::lgamma writes it to a global variable, which threads would race for
   if constexpr (std::is_same_v<T, float>)
@@ -22,7 +23,8 @@ T lgamma(T x) {
 
 // The logarithmic derivative of gamma: recurrence up to where the asymptotic series is exact; reflection
 // below 0.
-constexpr double digamma(double x) {
+template <class Double>
+constexpr Double digamma(Double x) {
   constexpr double pi = 3.14159265358979323846;
   double sum = 0;
   if (x <= 0) {
@@ -41,7 +43,8 @@ constexpr double digamma(double x) {
 
 // The n-th derivative of digamma, for whole n: (-1)^(n+1) n! times Hurwitz's zeta of n + 1, by the formula of
 // Euler and Maclaurin. NaN far below 0.
-constexpr double polygamma(double n, double x) {
+template <class Double>
+constexpr Double polygamma(Double n, Double x) {
   if (n == 0) return digamma(x);
   if (!(n > 0) || n != std::floor(n) || x != x || x < -10000) return std::numeric_limits<double>::quiet_NaN();
   if (x <= 0 && x == std::floor(x)) return std::numeric_limits<double>::infinity();
@@ -67,7 +70,7 @@ constexpr double polygamma(double n, double x) {
 template <class V>
 constexpr V polygamma_at(V n, V x) {
   using T = decltype(uniform(x));
-  return by_lanes([](T order, T lane) { return static_cast<T>(polygamma(order, lane)); }, n, x);
+  return by_lanes([](T order, T lane) { return static_cast<T>(polygamma<double>(order, lane)); }, n, x);
 }
 
 // The polynomials of Giles, "Approximating the erfinv function", for single precision.
@@ -90,7 +93,8 @@ constexpr V erfinv_single(V x) {
   return select(abs(x) == V(1), x * V(std::numeric_limits<float>::infinity()), select(w < V(5), p, q) * x);
 }
 // For double: two steps of Halley's method from there.
-inline double erfinv_double(double x) {
+template <class Double>
+constexpr Double erfinv_double(Double x) {
   const double a = std::abs(x);
   if (!(a < 1)) return erfinv_single(x);  // infinities and NaN
   double y = a > 0.9999999 ? std::sqrt(-std::log1p(-a)) : std::abs(erfinv_single(a));
