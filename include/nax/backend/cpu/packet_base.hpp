@@ -49,6 +49,9 @@
 #define NAX_SIMD_ABI other
 #endif
 
+#ifdef __NVCC__
+#pragma nv_diag_suppress 1675  // it hands GCC's pragmas on, though it does not know them
+#endif
 // Before a loop of few turns over registers: all of them are written out.
 #if defined(__clang__)
 #define NAX_UNROLL _Pragma("unroll")
