@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Core>
 #include <array>
 #include <span>
 #include <sstream>
