@@ -1,0 +1,10 @@
+#pragma once
+
+// Optimisers and learning rate schedules, by optax's names.
+#include "nax/optim/adagrad.hpp"
+#include "nax/optim/adam.hpp"
+#include "nax/optim/lion.hpp"
+#include "nax/optim/rmsprop.hpp"
+#include "nax/optim/schedules.hpp"
+#include "nax/optim/sgd.hpp"
+#include "nax/optim/transformation.hpp"

@@ -1,0 +1,56 @@
+"""Optimisers and schedules of optax: three parameters, ten steps with gradients that depend on parameters and step.
+
+`<optimiser>/in0`, `in1`: the parameters w (2, 3) and b (3,) before; `<optimiser>/out0`, `out1`: after ten steps, in which
+the gradient of a parameter p at step k is 2 p - 0.25 (k - 4). `schedule/<name>`: the values at steps 0 to 29.
+"""
+
+import goldens
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+out = goldens.Writer("optim")
+W, B = goldens.grid(1, (2, 3)).astype(np.float32), goldens.grid(2, (3,)).astype(np.float32)
+
+OPTIMISERS = {
+    "sgd": optax.sgd(0.1),
+    "sgd.momentum=0.9": optax.sgd(0.1, momentum=0.9),
+    "sgd.momentum=0.9.nesterov": optax.sgd(0.1, momentum=0.9, nesterov=True),
+    "sgd.schedule": optax.sgd(optax.exponential_decay(0.2, 5, 0.5)),
+    "adam": optax.adam(0.1),
+    "adam.b1=0.8.b2=0.9.eps=1e-3": optax.adam(0.1, b1=0.8, b2=0.9, eps=1e-3),
+    "adam.schedule": optax.adam(optax.cosine_decay_schedule(0.1, 8)),
+    "adamw": optax.adamw(0.1),
+    "adamw.weight_decay=0.1": optax.adamw(0.1, weight_decay=0.1),
+    "rmsprop": optax.rmsprop(0.1),
+    "rmsprop.momentum=0.9": optax.rmsprop(0.01, momentum=0.9),
+    "rmsprop.eps_in_sqrt=false.nesterov": optax.rmsprop(0.01, eps=1e-3, eps_in_sqrt=False, momentum=0.9, nesterov=True),
+    "adagrad": optax.adagrad(0.5),
+    "lion": optax.lion(0.05),
+    "chain.clip_by_global_norm=1.sgd": optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.3)),
+    "chain.clip=0.5.adam": optax.chain(optax.clip(0.5), optax.adam(0.1)),
+    "chain.add_decayed_weights=0.1.sgd": optax.chain(optax.add_decayed_weights(0.1), optax.sgd(0.1)),
+}
+for name, optimiser in OPTIMISERS.items():
+    params = (jnp.asarray(W), jnp.asarray(B))
+    state = optimiser.init(params)
+    for k in range(10):
+        grads = tuple(2 * p - 0.25 * (k - 4) for p in params)
+        updates, state = optimiser.update(grads, state, params)
+        params = optax.apply_updates(params, updates)
+    out.case(name, (W, B), tuple(map(np.asarray, params)))
+out.put("global_norm", np.asarray(optax.global_norm((jnp.asarray(W), jnp.asarray(B)))))
+
+SCHEDULES = {
+    "constant": optax.constant_schedule(0.1),
+    "linear": optax.linear_schedule(1.0, 0.1, 10, transition_begin=5),
+    "polynomial": optax.polynomial_schedule(1.0, 0.1, 2, 20),
+    "exponential": optax.exponential_decay(1.0, 4, 0.5, transition_begin=3),
+    "exponential.staircase.end": optax.exponential_decay(1.0, 4, 0.5, staircase=True, end_value=0.1),
+    "cosine": optax.cosine_decay_schedule(0.5, 20, alpha=0.1, exponent=2),
+    "warmup_cosine": optax.warmup_cosine_decay_schedule(0.0, 1.0, 5, 25, end_value=0.1),
+    "piecewise": optax.piecewise_constant_schedule(1.0, {5: 0.5, 20: 0.1}),
+}
+for name, schedule in SCHEDULES.items():
+    out.put(f"schedule/{name}", np.array([schedule(k) for k in range(30)], np.float32))
+out.save()
