@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "nax/expr/operators.hpp"
 #include "nax/rules/rounding.hpp"
 

@@ -35,7 +35,7 @@ struct erfinv : Inexact {
   template <class V>
   static constexpr V value(V x) {
     if constexpr (std::is_same_v<decltype(uniform(x)), float>)
-      return math::erfinv_single(x);
+      return detail::giles_erfinv<float>(x);
     else
       return by_lanes([](double lane) { return math::erfinv_double(lane); }, x);
   }

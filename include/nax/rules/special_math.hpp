@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "nax/rules/giles.hpp"
 #include "nax/rules/math.hpp"
 
 // Special functions of single numbers, in double where a series is summed. (Templates, all of them: a
@@ -73,34 +74,16 @@ constexpr V polygamma_at(V n, V x) {
   return by_lanes([](T order, T lane) { return static_cast<T>(polygamma<double>(order, lane)); }, n, x);
 }
 
-// The polynomials of Giles, "Approximating the erfinv function", for single precision.
-template <class V>
-constexpr V erfinv_single(V x) {
-  using std::abs, std::log1p, std::sqrt;
-  const V w = -log1p(-(x * x));
-  const V near = w - V(2.5f), far = sqrt(w) - V(3.0f);
-  constexpr float inner[] = {2.81022636e-08f,  3.43273939e-07f, -3.5233877e-06f,
-                             -4.39150654e-06f, 0.00021858087f,  -0.00125372503f,
-                             -0.00417768164f,  0.246640727f,    1.50140941f};
-  constexpr float outer[] = {-0.000200214257f, 0.000100950558f, 0.00134934322f,
-                             -0.00367342844f,  0.00573950773f,  -0.0076224613f,
-                             0.00943887047f,   1.00167406f,     2.83297682f};
-  V p(inner[0]), q(outer[0]);
-  for (int i = 1; i < 9; ++i) {
-    p = V(inner[i]) + p * near;
-    q = V(outer[i]) + q * far;
-  }
-  return select(abs(x) == V(1), x * V(std::numeric_limits<float>::infinity()), select(w < V(5), p, q) * x);
-}
-// For double: two steps of Halley's method from there.
+// The inverse error function to the last digits of double: two steps of Halley's method from the polynomials,
+// which lose some of 1 - x near 1.
 template <class Double>
 constexpr Double erfinv_double(Double x) {
-  const double a = std::abs(x);
-  if (!(a < 1)) return erfinv_single(x);  // infinities and NaN
-  double y = a > 0.9999999 ? std::sqrt(-std::log1p(-a)) : std::abs(erfinv_single(a));
-  for (int i = 0, steps = a > 0.9999999 ? 6 : 2; i < steps; ++i) {
-    const double error = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
-    const double step = error / (1.12837916709551257390 * std::exp(-y * y));
+  const Double a = std::abs(x);
+  Double y = rules::detail::giles_erfinv<double>(a);
+  if (!(a < 1)) return x < 0 ? -y : y;  // infinities and NaN
+  for (int i = 0; i < 2; ++i) {
+    const Double error = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
+    const Double step = error / (1.12837916709551257390 * std::exp(-y * y));
     y -= step / (1 + y * step);
   }
   return std::copysign(y, x);
