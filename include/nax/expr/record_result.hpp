@@ -69,6 +69,17 @@ Array<T> record_with_result(Array<T> result, In... in) {
   return result;
 }
 
+// Might the tape watch this operand? Where not, there is nothing to record, and no closure need be made.
+template <class X>
+bool watched(const X& x) {
+  if constexpr (is_array_v<X>)
+    return serial_of(x) != 0;
+  else if constexpr (Carries<X>::value)
+    return any_recorded(x);
+  else
+    return false;
+}
+
 // An operand's part in a recorded operation when the operation takes expressions as they are: the expression
 // becomes a node of its own, its values are never stored.
 template <class X, class Pull, class Push>

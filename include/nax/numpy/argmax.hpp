@@ -24,7 +24,15 @@ std::int64_t argument_of_run(const T* x, std::int64_t n) {
     const T v = cpu::detail::fold_run<Op, T>(x + i, n - i < block ? n - i : block);
     if (beats<largest>(v, best)) best = v, at = i;
   }
-  while (!(x[at] == best || (best != best && x[at] != x[at]))) ++at;
+  if constexpr (simd::has_packet<T>) {
+    using P = simd::Packet<T>;
+    const P wanted(best);
+    for (; at + P::size <= n; at += P::size) {
+      const P v = P::load(x + at);
+      if (simd::any((v == wanted) | (v != v))) break;
+    }
+  }
+  while (!(x[at] == best || x[at] != x[at])) ++at;
   return at;
 }
 

@@ -26,6 +26,17 @@ ArrayBase reduce_over(const X& x, const std::vector<bool>& marks, bool keep) {
   using Acc = typename Op::Acc;
   const Frame& frame = frame_of(x);
   ArrayBase result = allocate(dtype_of<Acc>, reduced_frame(frame, marks, keep));
+  if constexpr (is_array_v<X> && std::is_same_v<lane_t<typename X::value_type>, typename X::value_type>) {
+    // One number out of a run that no thread would share: most reductions of small programs.
+    const std::int64_t n = frame.size();
+    if (layout_of(result).size() == 1 && n > 0 && n <= cpu::detail::parallel_grain &&
+        layout_of(x).is_contiguous()) {
+      const cpu::Reducer& run = cpu::reducer<Op, typename X::value_type>;
+      run.fill(raw_data(result), 1);
+      run.combine(raw_data(x), raw_data(result), 0, n);
+      return result;
+    }
+  }
   constexpr int count = is_array_v<X> ? 1 : Tree<X>::leaves;
   cpu::Operand operands[count + 1];
   operands[count] = {raw_data(result), reduced_strides(frame, marks), dtype_of<Acc>, dtype_of<Acc>};

@@ -64,11 +64,11 @@ Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
   if (lines.n > 1)
     cpu::for_each_line(lines, [=](std::int64_t first) {
       const bool strided = lines.inner != 1;
-      const std::unique_ptr<Lane[]> room(new Lane[static_cast<std::size_t>(lines.n * (strided ? 2 : 1))]);
-      Lane* const line = strided ? room.get() + lines.n : data + first;
+      const std::unique_ptr<Lane[]> room(new Lane[static_cast<std::size_t>(strided ? lines.n : 0)]);
+      Lane* const line = strided ? room.get() : data + first;
       if (strided)
         for (std::int64_t i = 0; i < lines.n; ++i) line[i] = data[first + i * lines.inner];
-      cpu::sort_run(line, room.get(), lines.n, descending);
+      cpu::sort_run(line, lines.n, descending);
       if (strided)
         for (std::int64_t i = 0; i < lines.n; ++i) data[first + i * lines.inner] = line[i];
     });

@@ -38,6 +38,7 @@ Array<R> sum_over(const X& x, const std::vector<bool>& visible, bool keep, doubl
   Array<R> result = from_accumulator<R, Acc>(std::move(sums));
   if constexpr (is_inexact_v<T>) {
     static_assert(std::is_same_v<T, R>);
+    if (!watched(x)) return result;
     const auto pull = [=](const Array<T>& g) {
       return unreduce(divisor == 1 ? g : scaled(g, 1 / divisor), frame, marks, keep);
     };

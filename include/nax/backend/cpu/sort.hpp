@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <type_traits>
 
@@ -19,14 +20,15 @@ using sort_key_t =
                        std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-// The bits of a number, ordered as numbers are: all NaNs alike and above everything, -0 equal to 0.
-template <class T>
+// The bits of a number, ordered as numbers are: all NaNs alike and above everything. -0 is equal to 0, or,
+// with `apart`, just below it, so that the key tells them apart.
+template <bool apart = false, class T>
 sort_key_t<T> sort_key(T x) {
   using Key = sort_key_t<T>;
   constexpr Key sign = Key(Key(1) << (8 * sizeof(T) - 1));
   if constexpr (std::is_floating_point_v<T>) {
     if (x != x) return static_cast<Key>(-1);
-    x += T(0);  // -0 becomes 0
+    if constexpr (!apart) x += T(0);  // -0 becomes 0
     Key bits;
     std::memcpy(&bits, &x, sizeof bits);
     return bits & sign ? Key(~bits) : Key(bits | sign);
@@ -34,6 +36,22 @@ sort_key_t<T> sort_key(T x) {
     return Key(static_cast<Key>(x) ^ sign);
   } else {
     return static_cast<Key>(x);
+  }
+}
+
+// The number that a key made with `apart` stands for.
+template <class T>
+T from_sort_key(sort_key_t<T> key) {
+  using Key = sort_key_t<T>;
+  constexpr Key sign = Key(Key(1) << (8 * sizeof(T) - 1));
+  if constexpr (std::is_floating_point_v<T>) {
+    if (key == static_cast<Key>(-1)) return std::numeric_limits<T>::quiet_NaN();
+    key = key & sign ? Key(key ^ sign) : Key(~key);
+    T x;
+    std::memcpy(&x, &key, sizeof x);
+    return x;
+  } else {
+    return static_cast<T>(std::is_signed_v<T> ? Key(key ^ sign) : key);
   }
 }
 
@@ -98,15 +116,17 @@ void argsort_line(const T* x, std::int64_t stride, std::int64_t n, bool descendi
   for (std::int64_t i = 0; i < n; ++i) order[i * order_stride] = sorted[i].index;
 }
 
-// The elements of a contiguous run in order. `spare`: n more elements.
+// The elements of a contiguous run in order.
 template <class T>
-void sort_run(T* x, T* spare, std::int64_t n, bool descending) {
-  const auto key = [](T v) { return detail::sort_key(v); };
+void sort_run(T* x, std::int64_t n, bool descending) {
   if (n < detail::radix_from) {
-    std::stable_sort(x, x + n, [&](T a, T b) { return key(a) < key(b); });
+    std::stable_sort(x, x + n, [](T a, T b) { return detail::sort_key(a) < detail::sort_key(b); });
   } else {
-    const T* sorted = detail::radix_sort(x, spare, n, key);
-    if (sorted != x) std::copy(sorted, sorted + n, x);
+    using Key = detail::sort_key_t<T>;
+    const std::unique_ptr<Key[]> keys(new Key[static_cast<std::size_t>(2 * n)]);
+    for (std::int64_t i = 0; i < n; ++i) keys[i] = detail::sort_key<true>(x[i]);
+    const Key* sorted = detail::radix_sort(keys.get(), keys.get() + n, n, [](Key k) { return k; });
+    for (std::int64_t i = 0; i < n; ++i) x[i] = detail::from_sort_key<T>(sorted[i]);
   }
   if (descending) std::reverse(x, x + n);
 }
