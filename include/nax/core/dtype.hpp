@@ -11,9 +11,9 @@
 
 // Element types: their names, their kinds, and what type comes out when two of them meet.
 //
-// Two arrays promote as jnp.promote_types does with 64 bits enabled. A C++ scalar next to an array is weak:
-// only its kind (bool < int < float < complex) counts, and a higher kind than the array's brings that kind's
-// default type (int32, float, complex<float>).
+// Two arrays promote as jnp.promote_types does with 64 bits enabled, but for uint64 with a signed integer: that is
+// float, the default, not double. A C++ scalar next to an array is weak: only its kind (bool < int < float < complex)
+// counts, and a higher kind than the array's brings that kind's default type (int32, float, complex<float>).
 namespace nax {
 
 enum class DType : std::uint8_t {
@@ -146,7 +146,7 @@ constexpr DType promote(DType a, DType b) {
       break;
   }
   if (a >= DType::uint8 || b <= DType::int64) return b;  // of one signedness: the wider
-  if (b == DType::uint64) return DType::float64;         // no integer holds both
+  if (b == DType::uint64) return DType::float32;         // no integer holds both: JAX's weak float
   const auto next_signed = static_cast<DType>(static_cast<int>(b) - static_cast<int>(DType::uint8) +
                                               static_cast<int>(DType::int16));
   return a > next_signed ? a : next_signed;
