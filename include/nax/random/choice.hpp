@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "nax/numpy/cast.hpp"
 #include "nax/random/continuous.hpp"
 #include "nax/random/integers.hpp"
@@ -86,7 +88,8 @@ auto choice(const Key& key, const X& a_, const Shape& shape = {}, const ChoiceOp
     throw ValueError("choice: a must have at least one axis; for the numbers below n pass n");
   nax::detail::check_operand("choice", a);
   const int axis = nax::detail::normalize_axis("choice", options.axis, a.ndim());
-  return detail::take(a, detail::chosen_positions<std::int64_t>(key, a.shape(axis), shape, options), axis);
+  return nax::take(a, detail::chosen_positions<std::int64_t>(key, a.shape(axis), shape, options),
+                   {.axis = axis});
 }
 
 struct CategoricalOptions {

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <vector>
 
-#include "nax/numpy/select.hpp"
+#include "nax/numpy/take.hpp"
 #include "nax/random/bits.hpp"
 
 // Permutations: the positions, sorted by random keys of 32 bits, once or, where equal keys are likely,
@@ -65,39 +63,6 @@ Array<I> positions(const char* function, const Key& key, std::int64_t n, std::in
   return draw_whole<I>(function, key, Shape{count}, fill);
 }
 
-// x at these positions along one axis: the axes of `index` take its place. Differentiable in x.
-template <class T>
-Array<T> take(const Array<T>& x, const Array<std::int64_t>& index, int axis) {
-  Selection s = Selection::all(layout_of(x));
-  auto gather = std::make_shared<GatherStep>(GatherStep{index, Dims(1, axis), {}, {}});
-  for (int a = 0; a < x.ndim(); ++a) {
-    if (a != axis) {
-      gather->x_axis.push_back(a);
-      gather->index_axis.push_back(-1);
-      continue;
-    }
-    for (int i = 0; i < index.ndim(); ++i) {
-      gather->x_axis.push_back(-1);
-      gather->index_axis.push_back(i);
-    }
-  }
-  s.gather = std::move(gather);
-  return get(x, s);
-}
-
-// The same with positions of its own for each vector along the axis: `index` has the shape of x.
-template <class T>
-Array<T> take_along(const Array<T>& x, const Array<std::int64_t>& index, int axis) {
-  Selection s = Selection::all(layout_of(x));
-  auto gather = std::make_shared<GatherStep>(GatherStep{index, Dims(1, axis), {}, {}});
-  for (int a = 0; a < x.ndim(); ++a) {
-    gather->x_axis.push_back(a == axis ? -1 : a);
-    gather->index_axis.push_back(a);
-  }
-  s.gather = std::move(gather);
-  return get(x, s);
-}
-
 // A permutation of each vector along `axis` of an array of this shape.
 inline Array<std::int64_t> independent_positions(const Key& key, const Shape& shape, int axis) {
   const auto fill = [&shape, axis](std::uint64_t k, std::int64_t, std::int64_t n, std::int64_t* out) {
@@ -149,9 +114,9 @@ auto permutation(const Key& key, const X& x_, const PermutationOptions& options 
   nax::detail::check_operand("permutation", x);
   const int axis = nax::detail::normalize_axis("permutation", options.axis, x.ndim());
   if (options.independent || x.ndim() == 1)
-    return detail::take_along(x, detail::independent_positions(key, x.shape(), axis), axis);
+    return nax::take_along_axis(x, detail::independent_positions(key, x.shape(), axis), axis);
   const std::int64_t n = x.shape(axis);
-  return detail::take(x, detail::positions<std::int64_t>("permutation", key, n, n), axis);
+  return nax::take(x, detail::positions<std::int64_t>("permutation", key, n, n), {.axis = axis});
 }
 
 }  // namespace nax::random

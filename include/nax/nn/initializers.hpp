@@ -1,0 +1,192 @@
+#pragma once
+
+#include <vector>
+
+#include "nax/numpy/creation.hpp"
+#include "nax/random/continuous.hpp"
+
+// First values of weights, by the names and with the draws of jax.nn.initializers:
+// initializers::glorot_uniform(key, {784, 512}).
+namespace nax::nn::initializers {
+
+template <class T = float>
+Array<T> zeros(const random::Key&, const Shape& shape) {
+  return nax::zeros<T>(shape);
+}
+template <class T = float>
+Array<T> ones(const random::Key&, const Shape& shape) {
+  return nax::ones<T>(shape);
+}
+struct ConstantOptions {
+  double value = 0;
+};
+template <class T = float>
+Array<T> constant(const random::Key&, const Shape& shape, const ConstantOptions& options) {
+  return full<T>(shape, static_cast<T>(options.value));
+}
+
+namespace detail {
+
+// Draws times a number, in place: nobody else has seen them.
+template <class T>
+Array<T> scaled(Array<T> draws, T scale) {
+  T* x = nax::detail::elements<T>(draws);
+  const std::int64_t n = nax::detail::layout_of(draws).size();
+  for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<T>(x[i] * scale);
+  return draws;
+}
+
+}  // namespace detail
+
+struct UniformOptions {
+  double scale = 1e-2;
+};
+// In [0, scale).
+template <class T = float>
+Array<T> uniform(const random::Key& key, const Shape& shape, const UniformOptions& options = {}) {
+  return detail::scaled(random::uniform<T>(key, shape), static_cast<T>(options.scale));
+}
+
+struct NormalOptions {
+  double stddev = 1e-2;
+};
+template <class T = float>
+Array<T> normal(const random::Key& key, const Shape& shape, const NormalOptions& options = {}) {
+  return detail::scaled(random::normal<T>(key, shape), static_cast<T>(options.stddev));
+}
+
+struct TruncatedNormalOptions {
+  double stddev = 1e-2, lower = -2, upper = 2;  // the bounds in units before scaling
+};
+template <class T = float>
+Array<T> truncated_normal(const random::Key& key, const Shape& shape,
+                          const TruncatedNormalOptions& options = {}) {
+  return detail::scaled(random::truncated_normal<T>(key, options.lower, options.upper, shape),
+                        static_cast<T>(options.stddev));
+}
+
+enum class Mode { fan_in, fan_out, fan_avg };
+enum class Distribution { uniform, normal, truncated_normal };
+
+// Which axes of the weights are inputs and outputs; all others are the receptive field.
+struct FanOptions {
+  int in_axis = -2, out_axis = -1;
+};
+
+// Draws whose variance is scale / n, n being the number of inputs, of outputs, or their mean. Throws
+// ValueError for shapes of less than two axes.
+template <class T = float>
+Array<T> variance_scaling(const random::Key& key, const Shape& shape, double scale, Mode mode,
+                          Distribution distribution, const FanOptions& options = {}) {
+  const int ndim = static_cast<int>(shape.size());
+  if (ndim < 2)
+    throw ValueError("variance_scaling: the shape must have an axis of inputs and one of outputs, got " +
+                     to_string(shape));
+  const auto extent = [&](int axis) {
+    return static_cast<double>(
+        shape[static_cast<std::size_t>(nax::detail::normalize_axis("variance_scaling", axis, ndim))]);
+  };
+  const double in = extent(options.in_axis), out = extent(options.out_axis);
+  if (shape.count() == 0) return nax::zeros<T>(shape);
+  const double field = static_cast<double>(shape.count()) / (in * out);
+  const double fan = mode == Mode::fan_in    ? in * field
+                     : mode == Mode::fan_out ? out * field
+                                             : (in + out) * field / 2;
+  const T variance = static_cast<T>(scale / fan);
+  if (distribution == Distribution::uniform)
+    return detail::scaled(random::uniform<T>(key, shape, {.minval = -1, .maxval = 1}),
+                          std::sqrt(3 * variance));
+  if (distribution == Distribution::normal)
+    return detail::scaled(random::normal<T>(key, shape), std::sqrt(variance));
+  // Cutting off at two standard deviations makes them smaller: the divisor is what is left.
+  return detail::scaled(random::truncated_normal<T>(key, -2, 2, shape),
+                        std::sqrt(variance) / T(0.87962566103423978));
+}
+
+// For tanh and sigmoid (Glorot and Bengio).
+template <class T = float>
+Array<T> glorot_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return variance_scaling<T>(key, shape, 1, Mode::fan_avg, Distribution::uniform, options);
+}
+template <class T = float>
+Array<T> glorot_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return variance_scaling<T>(key, shape, 1, Mode::fan_avg, Distribution::truncated_normal, options);
+}
+// For relu (He et al.).
+template <class T = float>
+Array<T> he_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return variance_scaling<T>(key, shape, 2, Mode::fan_in, Distribution::uniform, options);
+}
+template <class T = float>
+Array<T> he_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return variance_scaling<T>(key, shape, 2, Mode::fan_in, Distribution::truncated_normal, options);
+}
+// For selu (LeCun et al.).
+template <class T = float>
+Array<T> lecun_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return variance_scaling<T>(key, shape, 1, Mode::fan_in, Distribution::uniform, options);
+}
+template <class T = float>
+Array<T> lecun_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return variance_scaling<T>(key, shape, 1, Mode::fan_in, Distribution::truncated_normal, options);
+}
+// Other names of the two.
+template <class T = float>
+Array<T> xavier_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return glorot_uniform<T>(key, shape, options);
+}
+template <class T = float>
+Array<T> xavier_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return glorot_normal<T>(key, shape, options);
+}
+template <class T = float>
+Array<T> kaiming_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return he_uniform<T>(key, shape, options);
+}
+template <class T = float>
+Array<T> kaiming_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
+  return he_normal<T>(key, shape, options);
+}
+
+struct OrthogonalOptions {
+  double scale = 1;
+};
+// Orthonormal rows or columns (whichever are fewer), all axes but the last taken as one: the Q of a normal
+// matrix whose R has a positive diagonal.
+template <class T = float>
+Array<T> orthogonal(const random::Key& key, const Shape& shape, const OrthogonalOptions& options = {}) {
+  if (shape.size() < 2)
+    throw ValueError("orthogonal: the shape must have two axes at least, got " + to_string(shape));
+  const auto fill = [&](std::uint64_t k, std::int64_t, std::int64_t size, T* out) {
+    const std::int64_t outputs = shape[shape.size() - 1], inputs = size / outputs;
+    const std::int64_t rows = std::max(outputs, inputs), columns = std::min(outputs, inputs);
+    std::vector<T> draws(static_cast<std::size_t>(size));
+    const random::detail::FillQuantile<T, random::detail::NormalQuantile> draw{
+        {random::detail::spacing_below_one<T> - 1, 1}, {}};
+    draw(k, 0, size, draws.data());
+    // Gram and Schmidt, in double and twice over, on columns that lie one after the other.
+    std::vector<double> q(draws.size());
+    for (std::int64_t c = 0; c < columns; ++c) {
+      double* v = q.data() + c * rows;
+      for (std::int64_t r = 0; r < rows; ++r)
+        v[r] = static_cast<double>(draws[static_cast<std::size_t>(r * columns + c)]);
+      for (std::int64_t pass = 0; pass < 2 * c; ++pass) {
+        const double* u = q.data() + pass % c * rows;
+        double dot = 0;
+        for (std::int64_t r = 0; r < rows; ++r) dot += u[r] * v[r];
+        for (std::int64_t r = 0; r < rows; ++r) v[r] -= dot * u[r];
+      }
+      double square = 0;
+      for (std::int64_t r = 0; r < rows; ++r) square += v[r] * v[r];
+      for (std::int64_t r = 0; r < rows; ++r) v[r] /= std::sqrt(square);
+    }
+    for (std::int64_t i = 0; i < inputs; ++i)
+      for (std::int64_t o = 0; o < outputs; ++o)
+        out[i * outputs + o] =
+            static_cast<T>(options.scale * (inputs > outputs ? q[static_cast<std::size_t>(o * rows + i)]
+                                                             : q[static_cast<std::size_t>(i * rows + o)]));
+  };
+  return random::detail::draw_whole<T>("orthogonal", key, shape, fill);
+}
+
+}  // namespace nax::nn::initializers

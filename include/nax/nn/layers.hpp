@@ -1,0 +1,48 @@
+#pragma once
+
+#include "nax/numpy/arithmetic.hpp"
+#include "nax/numpy/logic.hpp"
+#include "nax/numpy/matmul.hpp"
+#include "nax/numpy/power.hpp"
+#include "nax/numpy/sum.hpp"
+#include "nax/numpy/variance.hpp"
+#include "nax/random/integers.hpp"
+
+// Layers as plain functions of their parameters.
+namespace nax::nn {
+
+// x w + b: x of shape (..., n), w (n, m), b (m,).
+template <detail::ArrayLike X, detail::ArrayLike W, detail::ArrayLike B>
+auto linear(const X& x, const W& w, const B& b) {
+  return matmul(x, w) + b;
+}
+
+// Each element is zero with probability `rate`, the others are larger by as much as makes the mean stay.
+// Throws ValueError unless 0 <= rate < 1.
+template <detail::ArrayLike X>
+auto dropout(const random::Key& key, double rate, const X& x) {
+  if (!(rate >= 0 && rate < 1))
+    throw ValueError("dropout: the rate must be at least 0 and below 1, got " + std::to_string(rate));
+  using T = typename X::value_type;
+  return where(random::bernoulli(key, 1 - rate, x.shape()), x * static_cast<T>(1 / (1 - rate)), T(0));
+}
+
+struct StandardizeOptions {
+  Axis axis = -1;
+  double epsilon = 1e-5;
+};
+// (x - mean) / sqrt(variance + epsilon) along the axes.
+template <detail::ArrayLike X>
+auto standardize(const X& x_, const StandardizeOptions& options = {}) {
+  const auto x = detail::materialise(x_);
+  const auto centred = detail::evaluate(x - mean(x, {.axis = options.axis, .keepdims = true}));
+  return centred * rsqrt(mean(square(centred), {.axis = options.axis, .keepdims = true}) + options.epsilon);
+}
+
+// standardize, then a scale and a shift that are learned.
+template <detail::ArrayLike X, detail::ArrayLike S, detail::ArrayLike B>
+auto layer_norm(const X& x, const S& scale, const B& bias, const StandardizeOptions& options = {}) {
+  return standardize(x, options) * scale + bias;
+}
+
+}  // namespace nax::nn

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "nax/nn/activations.hpp"
+#include "nax/nn/softmax.hpp"
+#include "nax/numpy/arithmetic.hpp"
+#include "nax/numpy/extrema.hpp"
+#include "nax/numpy/reshape.hpp"
+#include "nax/numpy/sum.hpp"
+#include "nax/numpy/take.hpp"
+
+// Losses of each example, by optax's names; take their mean.
+namespace nax::nn {
+
+struct LossOptions {
+  std::int64_t axis = -1;  // that of the classes
+};
+
+// -sum(labels * log_softmax(logits)): labels are probabilities, as one_hot makes them.
+template <detail::ArrayLike X, detail::ArrayLike Y>
+auto softmax_cross_entropy(const X& logits, const Y& labels, const LossOptions& options = {}) {
+  const auto x = detail::materialise(logits);
+  using T = typename decltype(x)::value_type;
+  const Array<T> terms = log_softmax(x, {.axis = options.axis}) * labels;
+  return Array<T>(-sum(terms, {.axis = options.axis}));
+}
+
+// The same for labels that are the numbers of the classes. Throws IndexError for a number that is no class.
+template <detail::ArrayLike X, detail::ArrayLike I>
+auto softmax_cross_entropy_with_integer_labels(const X& logits, const I& labels,
+                                               const LossOptions& options = {}) {
+  static_assert(is_integer_v<typename I::value_type>,
+                "softmax_cross_entropy_with_integer_labels: the labels must be integers");
+  const auto x = detail::materialise(logits);
+  using T = typename decltype(x)::value_type;
+  const int axis =
+      detail::normalize_axis("softmax_cross_entropy_with_integer_labels", options.axis, x.ndim());
+  const auto log_p = log_softmax(x, {.axis = axis});
+  return Array<T>(-squeeze(take_along_axis(log_p, expand_dims(labels, axis), axis), {.axis = axis}));
+}
+
+// For labels that are probabilities (or 0 and 1) of independent yes-or-no classes.
+template <class X, class Y>
+requires AnyArray<X, Y>
+auto sigmoid_binary_cross_entropy(const X& logits, const Y& labels) {
+  return -labels * log_sigmoid(logits) - (1 - labels) * log_sigmoid(-logits);
+}
+
+// (predictions - targets)^2, and half of it.
+template <class X, class Y>
+requires AnyArray<X, Y>
+auto squared_error(const X& predictions, const Y& targets) { return square(predictions - targets); }
+template <class X, class Y>
+requires AnyArray<X, Y>
+auto l2_loss(const X& predictions, const Y& targets) { return 0.5 * square(predictions - targets); }
+
+struct HuberOptions {
+  double delta = 1;  // where the square turns into a straight line
+};
+template <class X, class Y>
+requires AnyArray<X, Y>
+auto huber_loss(const X& predictions, const Y& targets, const HuberOptions& options = {}) {
+  const auto size = abs(predictions - targets);
+  const auto inner = minimum(size, options.delta);
+  return 0.5 * square(inner) + options.delta * (size - inner);
+}
+
+}  // namespace nax::nn
