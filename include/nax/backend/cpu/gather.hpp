@@ -91,10 +91,14 @@ void scatter_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end)
     if (is == 0) {
       if (*index == dropped_index) return;
       out += *index * scale;
-      if (fs == 1 && ts == 1)
+      if (fs == 1 && ts == 1) {
         for (std::int64_t i = 0; i < n; ++i) Write::run(out[i], in[i]);
-      else
+      } else if (fs == 0 && ts == 1) {  // the gradient of a sum
+        const From value = *in;
+        for (std::int64_t i = 0; i < n; ++i) Write::run(out[i], value);
+      } else {
         for (std::int64_t i = 0; i < n; ++i) Write::run(out[i * ts], in[i * fs]);
+      }
       return;
     }
     for (std::int64_t i = 0; i < n; ++i)
