@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/numpy/arithmetic.hpp"
 #include "nax/numpy/extrema.hpp"
 #include "nax/numpy/hyperbolic.hpp"
 #include "nax/rules/activations.hpp"

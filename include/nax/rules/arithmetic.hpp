@@ -43,6 +43,8 @@ struct multiply : Arithmetic {
   static constexpr V value(V x, V y) {
     if constexpr (is_integer_v<V>)
       return static_cast<V>(static_cast<wrapping_t<V>>(x) * static_cast<wrapping_t<V>>(y));
+    else if constexpr (std::is_same_v<V, bool>)
+      return x && y;
     else
       return x * y;
   }
