@@ -44,35 +44,26 @@ void take_tangents(Out& out, Forward& sweep) {
 template <class Out, class... In>
 class Pushforward {
  public:
-  Pushforward(TapeRef tape, std::size_t mark, std::size_t count, Out out, std::tuple<In...> inputs)
-      : tape_(std::move(tape)),
-        mark_(mark),
-        count_(count),
-        end_(tape_->size()),
-        out_(std::move(out)),
-        inputs_(std::move(inputs)) {}
+  explicit Pushforward(FunctionRecord<Out, In...> record) : record_(std::move(record)) {}
 
   // One tangent for each primal; the tangent of the result.
   template <class... Tangent>
   Out operator()(const Tangent&... tangents) const {
     static_assert(sizeof...(Tangent) == sizeof...(In), "linearize: one tangent for each primal");
     const Sweeping sweeping;
-    Forward sweep(*tape_, mark_);
+    Forward sweep(*record_.tape, record_.mark);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      (seed_tangents("jvp", std::get<i>(inputs_), lift(tangents), sweep), ...);
+      (seed_tangents("jvp", std::get<i>(record_.inputs), lift(tangents), sweep), ...);
     }
     (std::index_sequence_for<Tangent...>{});
-    sweep.run(mark_ + count_, end_);
-    Out out = out_;
+    sweep.run(record_.begin, record_.end);
+    Out out = record_.out;
     take_tangents(out, sweep);
     return out;
   }
 
  private:
-  TapeRef tape_;
-  std::size_t mark_, count_, end_;
-  Out out_;
-  std::tuple<In...> inputs_;
+  FunctionRecord<Out, In...> record_;
 };
 
 }  // namespace detail
@@ -81,15 +72,9 @@ class Pushforward {
 // result.
 template <class F, class... X>
 auto linearize(const F& f, const X&... primals) {
-  const detail::TapeScope scope;
-  std::tuple<detail::lifted_t<X>...> inputs(detail::lift(primals)...);
-  std::vector<std::uint64_t> serials;
-  std::apply([&](auto&... x) { (detail::make_inputs(x, *scope.tape(), serials), ...); }, inputs);
-  auto out = detail::materialise_tree(std::apply(f, std::as_const(inputs)));
-  using Out = decltype(out);
-  detail::Pushforward<Out, detail::lifted_t<X>...> pushforward(scope.tape(), scope.mark(), serials.size(),
-                                                               out, std::move(inputs));
-  return std::pair{std::move(out), std::move(pushforward)};
+  auto record = detail::record_function(f, primals...);
+  auto out = record.out;
+  return std::pair{std::move(out), detail::Pushforward(std::move(record))};
 }
 
 // jvp(f, std::tuple{primals...}, std::tuple{tangents...}): {f(primals...), its derivative along the
@@ -97,8 +82,8 @@ auto linearize(const F& f, const X&... primals) {
 template <class F, class... X, class... Tangent>
 auto jvp(const F& f, const std::tuple<X...>& primals, const std::tuple<Tangent...>& tangents) {
   static_assert(sizeof...(X) == sizeof...(Tangent), "jvp: one tangent for each primal");
-  const detail::TapeScope
-      scope;  // outlives the pushforward's sweep, so that an outermost one records nothing
+  // Outlives the pushforward's sweep, so that an outermost one records nothing.
+  const detail::TapeScope scope;
   auto [out, push] = std::apply([&](const auto&... x) { return linearize(f, x...); }, primals);
   const detail::SweepScope sweeping(scope.outermost());
   auto tangent = std::apply(push, tangents);

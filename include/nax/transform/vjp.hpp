@@ -25,34 +25,47 @@ void seed_tree(const char* name, const Out& out, const Cotangent& cotangent, Rev
       out, cotangent);
 }
 
-// The pullback of a function at a point: keeps the tape, and can be called any number of times.
+// A function recorded at a point. Keeps the tape, so that sweeps in either direction can pass any number of
+// times.
+template <class Out, class... In>
+struct FunctionRecord {
+  TapeRef tape;
+  std::size_t mark, begin, end;  // the inputs lie from mark to begin, the function's nodes from there to end
+  Out out;
+  std::tuple<In...> inputs;
+};
+
+template <class F, class... X>
+auto record_function(const F& f, const X&... primals) {
+  const TapeScope scope;
+  std::tuple<lifted_t<X>...> inputs(lift(primals)...);
+  std::vector<std::uint64_t> serials;
+  std::apply([&](auto&... x) { (make_inputs(x, *scope.tape(), serials), ...); }, inputs);
+  auto out = materialise_tree(std::apply(f, std::as_const(inputs)));
+  return FunctionRecord<decltype(out), lifted_t<X>...>{
+      scope.tape(),         scope.mark(),   scope.mark() + serials.size(),
+      scope.tape()->size(), std::move(out), std::move(inputs)};
+}
+
 template <class Out, class... In>
 class Pullback {
  public:
-  Pullback(TapeRef tape, std::size_t mark, std::size_t count, Out out, std::tuple<In...> inputs)
-      : tape_(std::move(tape)),
-        mark_(mark),
-        count_(count),
-        out_(std::move(out)),
-        inputs_(std::move(inputs)) {}
+  explicit Pullback(FunctionRecord<Out, In...> record) : record_(std::move(record)) {}
 
   // One cotangent (a tree like the function's result); a tuple with one gradient for each argument.
   template <class Cotangent>
   std::tuple<In...> operator()(const Cotangent& cotangent) const {
     const Sweeping sweeping;
-    Reverse sweep(*tape_, mark_, false);
-    seed_tree("vjp", out_, lift(cotangent), sweep);
-    sweep.run(mark_ + count_);
-    std::tuple<In...> gradients = inputs_;
+    Reverse sweep(*record_.tape, record_.mark, false);
+    seed_tree("vjp", record_.out, lift(cotangent), sweep);
+    sweep.run(record_.begin);
+    std::tuple<In...> gradients = record_.inputs;
     std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);
     return gradients;
   }
 
  private:
-  TapeRef tape_;
-  std::size_t mark_, count_;
-  Out out_;
-  std::tuple<In...> inputs_;
+  FunctionRecord<Out, In...> record_;
 };
 
 }  // namespace detail
@@ -61,15 +74,9 @@ class Pullback {
 // primals.
 template <class F, class... X>
 auto vjp(const F& f, const X&... primals) {
-  const detail::TapeScope scope;
-  std::tuple<detail::lifted_t<X>...> inputs(detail::lift(primals)...);
-  std::vector<std::uint64_t> serials;
-  std::apply([&](auto&... x) { (detail::make_inputs(x, *scope.tape(), serials), ...); }, inputs);
-  auto out = detail::materialise_tree(std::apply(f, std::as_const(inputs)));
-  using Out = decltype(out);
-  detail::Pullback<Out, detail::lifted_t<X>...> pullback(scope.tape(), scope.mark(), serials.size(), out,
-                                                         std::move(inputs));
-  return std::pair{std::move(out), std::move(pullback)};
+  auto record = detail::record_function(f, primals...);
+  auto out = record.out;
+  return std::pair{std::move(out), detail::Pullback(std::move(record))};
 }
 
 }  // namespace nax
