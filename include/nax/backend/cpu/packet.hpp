@@ -6,6 +6,7 @@
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 #include "nax/backend/cpu/packet_base.hpp"
 #include "nax/backend/cpu/packet_exp.hpp"
+#include "nax/backend/cpu/packet_special.hpp"
 #include "nax/backend/cpu/packet_trig.hpp"
 
 namespace nax::simd {
@@ -14,10 +15,6 @@ inline namespace NAX_SIMD_ABI {
 template <class T>
 Packet<T> cbrt(Packet<T> x) {
   return detail::by_lanes([](T v) { return std::cbrt(v); }, x);
-}
-template <class T>
-Packet<T> erf(Packet<T> x) {
-  return detail::by_lanes([](T v) { return std::erf(v); }, x);
 }
 template <class T>
 Packet<T> erfc(Packet<T> x) {
@@ -55,11 +52,6 @@ template <class T>
 Packet<T> nextafter(Packet<T> x, Packet<T> y) {
   return detail::by_lanes([](T a, T b) { return std::nextafter(a, b); }, x, y);
 }
-template <class T>
-Packet<T> pow(Packet<T> x, Packet<T> y) {
-  return detail::by_lanes([](T a, T b) { return std::pow(a, b); }, x, y);
-}
-
 // sqrt(x^2 + y^2) without overflow or underflow on the way.
 template <class T>
 Packet<T> hypot(Packet<T> x, Packet<T> y) {

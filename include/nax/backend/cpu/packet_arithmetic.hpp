@@ -65,17 +65,30 @@ Packet<T> rint(Packet<T> a) {
   return detail::round_scale<_MM_FROUND_TO_NEAREST_INT>(a);
 }
 #else
+namespace detail {
+// Without an instruction for it, Eigen's rounding drops the sign of a zero.
+template <class T>
+Packet<T> keep_sign(Packet<T> rounded, Packet<T> a) {
+#ifdef EIGEN_VECTORIZE_SSE4_1
+  static_cast<void>(a);
+  return rounded;
+#else
+  const Packet<T> sign(T(-0.0));
+  return Packet<T>(ei::por(ei::pabs(rounded.raw), ei::pand(a.raw, sign.raw)));
+#endif
+}
+}  // namespace detail
 template <class T>
 Packet<T> floor(Packet<T> a) {
-  return Packet<T>(ei::pfloor(a.raw));
+  return detail::keep_sign(Packet<T>(ei::pfloor(a.raw)), a);
 }
 template <class T>
 Packet<T> ceil(Packet<T> a) {
-  return Packet<T>(ei::pceil(a.raw));
+  return detail::keep_sign(Packet<T>(ei::pceil(a.raw)), a);
 }
 template <class T>
 Packet<T> rint(Packet<T> a) {
-  return Packet<T>(ei::print(a.raw));
+  return detail::keep_sign(Packet<T>(ei::print(a.raw)), a);
 }
 #endif
 template <class T>

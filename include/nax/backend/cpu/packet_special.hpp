@@ -1,0 +1,105 @@
+#pragma once
+
+// Powers and error functions on packets.
+
+#include "nax/backend/cpu/packet_arithmetic.hpp"
+#include "nax/backend/cpu/packet_exp.hpp"
+
+namespace nax::simd {
+inline namespace NAX_SIMD_ABI {
+namespace detail {
+
+#if defined(EIGEN_VECTORIZE_SSE2)
+inline constexpr bool widens = true;
+struct Widened {
+  Packet<double> low, high;
+};
+inline Widened widen(Packet<float> x) {
+#ifdef EIGEN_VECTORIZE_AVX512
+  const __m256d high = _mm512_maskz_extractf64x4_pd(0xF, _mm512_castps_pd(x.raw), 1);
+  return {Packet<double>(_mm512_maskz_cvtps_pd(0xFF, _mm512_castps512_ps256(x.raw))),
+          Packet<double>(_mm512_maskz_cvtps_pd(0xFF, _mm256_castpd_ps(high)))};
+#elif defined(EIGEN_VECTORIZE_AVX)
+  return {Packet<double>(_mm256_cvtps_pd(_mm256_castps256_ps128(x.raw))),
+          Packet<double>(_mm256_cvtps_pd(_mm256_extractf128_ps(x.raw, 1)))};
+#else
+  return {Packet<double>(_mm_cvtps_pd(x.raw)), Packet<double>(_mm_cvtps_pd(_mm_movehl_ps(x.raw, x.raw)))};
+#endif
+}
+inline Packet<float> narrow(Widened x) {
+#ifdef EIGEN_VECTORIZE_AVX512
+  const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xFF, x.low.raw)));
+  const __m256d high = _mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xFF, x.high.raw));
+  return Packet<float>(_mm512_castpd_ps(_mm512_maskz_insertf64x4(0xFF, low, high, 1)));
+#elif defined(EIGEN_VECTORIZE_AVX)
+  return Packet<float>(_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(x.low.raw)),
+                                            _mm256_cvtpd_ps(x.high.raw), 1));
+#else
+  return Packet<float>(_mm_movelh_ps(_mm_cvtpd_ps(x.low.raw), _mm_cvtpd_ps(x.high.raw)));
+#endif
+}
+#else
+inline constexpr bool widens = false;
+#endif
+
+template <class T>
+struct ErfConstants;
+template <>
+struct ErfConstants<float> {
+  static constexpr float most = 4.0f;  // the result is 1 from there on
+  // (erf(x) / x - 1) in x^2 up to |x| = 0.95
+  static constexpr float small[] = {0.128379166f,   -0.376126319f,    0.112836704f,   -0.0268580113f,
+                                    0.00519758044f, -0.000810359663f, 8.20586283e-05f};
+  // -log(erfc(a)) / a beyond
+  static constexpr float large[] = {1.12865484f,    0.635125577f,     0.106279396f,   -0.0237986557f,
+                                    0.00365975313f, -0.000327057176f, 1.16564252e-05f};
+};
+template <>
+struct ErfConstants<double> {
+  static constexpr double most = 6.0;
+  static constexpr double small[] = {0.12837916709551259,     -0.3761263890318412,     0.11283791670973475,
+                                     -0.026866170648779601,   0.0052239776632199324,   -0.0008548329342520475,
+                                     0.00012055423510997698,  -1.4927981336572107e-05, 1.6502190714482654e-06,
+                                     -1.6820771937731793e-07, 1.8072245163825493e-08,  -2.560927903579351e-09,
+                                     3.1968691492756531e-10};
+  static constexpr double large[] = {
+      1.1283791507255072,      0.63661988275195014,     0.1027724197860593,      -0.019129189640806163,
+      -0.00020430406253392123, 0.0016822484323611433,   -0.00056413928320400654, -9.2434320458546058e-06,
+      0.00010057950124261445,  -5.8510539689466667e-05, 2.1296848908088102e-05,  -5.6685752743223893e-06,
+      1.1438363220377671e-06,  -1.7456965324361847e-07, 1.9615203464142314e-08,  -1.5340299482521646e-09,
+      7.4631830849443172e-11,  -1.7006813819812e-12};
+};
+
+}  // namespace detail
+
+template <class T>
+Packet<T> erf(Packet<T> x) {
+  using C = detail::ErfConstants<T>;
+  const Packet<T> ax = abs(x), z = x * x, a = clamp(ax, Packet<T>(0), Packet<T>(C::most));
+  const Packet<T> near = fma(x, detail::polynomial(z, C::small), x);
+  const Packet<T> far = Packet<T>(1) - exp(-a * detail::polynomial(a, C::large));
+  return select(ax < Packet<T>(T(0.95)), near, copysign(far, x));
+}
+
+// As IEEE 754 has it: pow(x, 0) and pow(1, y) are 1 even for NaN, a negative x needs a whole y. float is
+// computed in double, which makes it right to the last place almost always.
+template <class T>
+Packet<T> pow(Packet<T> x, Packet<T> y) {
+  if constexpr (detail::widens && std::is_same_v<T, float>) {
+    const Packet<T> zero(0), one(1), ax = abs(x);
+    const auto base = detail::widen(ax), exponent = detail::widen(y);
+    Packet<T> r = detail::narrow({exp(exponent.low * log(base.low)), exp(exponent.high * log(base.high))});
+    const Mask<T> whole = rint(y) == y;
+    const Packet<T> half = y * Packet<T>(T(0.5));
+    const Mask<T> odd = whole & (rint(half) != half);
+    r = select(signbit(x) & odd, -r, r);
+    r = select((x < zero) & !whole & (ax < Packet<T>(infinity<T>)), Packet<T>(nan<T>), r);
+    const Mask<T> unit = (y == zero) | (x == one) | ((ax == one) & isinf(y));
+    return select(unit, one, r);
+  } else {
+    return detail::by_lanes([](T a, T b) { return std::pow(a, b); }, x, y);
+  }
+}
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::simd
