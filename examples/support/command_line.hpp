@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -8,13 +9,15 @@
 #include <utility>
 #include <vector>
 
-// The options of a program: each is asked for once, with its default and a line of help, and done() has the last word.
+// The options of a program: each is asked for once, with its default and a line of help, and done() has the
+// last word.
 //
 //   CommandLine args(argc, argv, "adds things up");
 //   const int times = args.integer("--times", 3, "how often");
 //   args.done();
 //
-// `--name value` and `--name=value` are the same. What is wrong is said on stderr, and the program ends with status 2.
+// `--name value` and `--name=value` are the same. What is wrong is said on stderr, and the program ends with
+// status 2.
 namespace examples {
 
 class CommandLine {
@@ -52,15 +55,16 @@ class CommandLine {
 
   std::string choice(const char* name, std::initializer_list<const char*> choices, const std::string& help) {
     std::string all;
-    for (const char* one : choices) all += (all.empty() ? "" : "|") + std::string(one);
+    for (const char* one : choices) all.append(all.empty() ? "" : "|").append(one);
     const std::string value = text(name, *choices.begin(), help + ": " + all);
     for (const char* one : choices)
       if (value == one) return value;
     fail(std::string(name) + " is one of " + all + ", not '" + value + "'");
   }
 
-  std::int64_t integer(const char* name, std::int64_t otherwise, const std::string& help, std::int64_t least = 0) {
-    return to_integer(name, text(name, std::to_string(otherwise), help), least);
+  std::int64_t integer(const char* name, std::int64_t otherwise, const std::string& help,
+                       std::int64_t least = 0, std::int64_t most = many) {
+    return to_integer(name, text(name, std::to_string(otherwise), help), least, most);
   }
 
   double number(const char* name, const std::string& otherwise, const std::string& help, double least = 0) {
@@ -79,7 +83,7 @@ class CommandLine {
     std::string rest = text(name, otherwise, help);
     for (std::size_t comma = 0; comma != std::string::npos; rest.erase(0, comma + 1)) {
       comma = rest.find(',');
-      values.push_back(to_integer(name, rest.substr(0, comma), least));
+      values.push_back(to_integer(name, rest.substr(0, comma), least, many));
       if (comma == std::string::npos) break;
     }
     return values;
@@ -108,12 +112,19 @@ class CommandLine {
     bool known = false;
   };
 
-  std::int64_t to_integer(const char* name, const std::string& value, std::int64_t least) const {
+  static constexpr std::int64_t many = 1'000'000'000;
+
+  std::int64_t to_integer(const char* name, const std::string& value, std::int64_t least,
+                          std::int64_t most) const {
     char* end = nullptr;
+    errno = 0;
     const long long number = std::strtoll(value.c_str(), &end, 10);
-    if (end == value.c_str() || *end != '\0' || number < least || number > 1'000'000'000)
-      fail(std::string(name) + " wants an integer of at least " + std::to_string(least) + ", not '" + value + "'");
-    return number;
+    if (end != value.c_str() && *end == '\0' && errno == 0 && number >= least && number <= most)
+      return number;
+    std::string range = most < many ? " between " : " of at least ";
+    range += std::to_string(least);
+    if (most < many) range.append(" and ").append(std::to_string(most));
+    fail(std::string(name) + " wants an integer" + range + ", not '" + value + "'");
   }
   static std::string short_text(double number) {
     char text[32];

@@ -9,10 +9,10 @@
 // What a long run shows while it runs.
 namespace examples {
 
-// A bar on the last line of a terminal, redrawn when it has grown; nothing at all where stderr is a file or a pipe.
+// One epoch's bar on the last line of a terminal; nothing at all where stderr is a file or a pipe.
 class ProgressBar {
  public:
-  ProgressBar(std::string label, std::int64_t total) : label_(std::move(label)), total_(total) {}
+  ProgressBar(std::int64_t epoch, std::int64_t total) : epoch_(epoch), total_(total) {}
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar() { clear(); }
@@ -23,8 +23,8 @@ class ProgressBar {
     shown_ = filled;
     std::string bar(static_cast<std::size_t>(filled), '#');
     bar.resize(width, '.');
-    std::fprintf(stderr, "\r%s [%s] %3d%%  loss %.4f ", label_.c_str(), bar.c_str(), static_cast<int>(100 * done / total_),
-                 loss);
+    std::fprintf(stderr, "\repoch %d [%s] %3d%%  loss %.4f ", static_cast<int>(epoch_), bar.c_str(),
+                 static_cast<int>(100 * done / total_), loss);
     std::fflush(stderr);
   }
   // Leaves an empty line, where the next output can go.
@@ -35,8 +35,7 @@ class ProgressBar {
 
  private:
   static constexpr int width = 40;
-  std::string label_;
-  std::int64_t total_;
+  std::int64_t epoch_, total_;
   bool on_terminal_ = isatty(STDERR_FILENO) != 0;
   int shown_ = -1;
 };

@@ -1,0 +1,135 @@
+// Trains a multilayer perceptron on MNIST, the batch shared out over devices. --help lists the options.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <nax/nax.hpp>
+#include <vector>
+
+#include "support/mnist.hpp"
+#include "support/mnist_options.hpp"
+#include "support/progress.hpp"
+
+using examples::Activation;
+using nax::Array, nax::slice;
+
+struct Layer {
+  Array<float> w, b;
+};
+using Params = std::vector<Layer>;
+
+Params init_params(const nax::random::Key& key, const std::vector<std::int64_t>& sizes) {
+  const auto keys = nax::random::split(key, {static_cast<std::int64_t>(sizes.size()) - 1});
+  Params params;
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i)
+    params.push_back(
+        {nax::random::normal<float>(keys[i], {sizes[i], sizes[i + 1]}) * std::sqrt(2.f / sizes[i]),
+         nax::zeros<float>({sizes[i + 1]})});
+  return params;
+}
+
+Array<float> predict(const Params& params, Array<float> x, Activation activation) {
+  for (std::size_t i = 0; i + 1 < params.size(); ++i) {
+    const auto z = nax::matmul(x, params[i].w) + params[i].b;  // the sum is fused into what follows
+    x = activation == Activation::relu ? nax::eval(nax::nn::relu(z)) : nax::eval(nax::tanh(z));
+  }
+  return nax::nn::log_softmax(nax::matmul(x, params.back().w) + params.back().b);
+}
+
+double accuracy(const Params& params, const Array<float>& images, const Array<int>& labels,
+                Activation activation) {
+  const std::int64_t n = images.shape(0), chunk = 5000;
+  std::int64_t right = 0;
+  for (std::int64_t i = 0; i < n; i += chunk) {
+    const auto guess = nax::argmax(predict(params, images(slice(i, i + chunk)), activation), {.axis = -1});
+    right += nax::sum(guess == labels(slice(i, i + chunk))).item();
+  }
+  return static_cast<double>(right) / static_cast<double>(n);
+}
+
+// Not part of the template below, so that its gradient is compiled once for all optimizers.
+auto loss_with(Activation activation) {
+  return [=](const Params& params, const Array<float>& x, const Array<float>& y) {
+    return -nax::mean(nax::sum(predict(params, x, activation) * y, {.axis = -1}));
+  };
+}
+
+template <class Optimizer>
+void train(const Optimizer& optimizer, const examples::MnistOptions& options, const examples::Mnist& mnist,
+           std::ostream& log) {
+  const auto loss = loss_with(options.activation);
+  // A step on one device: the gradients of its share of the batch, their mean over all devices, the update.
+  using State = decltype(optimizer.init(Params()));
+  const auto update = nax::pmap(
+      [=](Params params, const State& state, const Array<float>& x, const Array<float>& y) {
+        auto [value, grads] = nax::value_and_grad(loss)(params, x, y);
+        grads = nax::pmean(grads, "devices");
+        auto [updates, next] = optimizer.update(grads, state, params);
+        params = nax::tree::map([](const auto& p, const auto& step) { return p + step; }, params, updates);
+        return std::tuple{params, next, nax::pmean(value, "devices")};
+      },
+      {.axis_name = "devices"});
+
+  const auto [init_key, shuffle_key] = nax::random::split(nax::random::key(options.seed));
+  std::vector<std::int64_t> sizes = options.hidden;
+  sizes.insert(sizes.begin(), 784), sizes.push_back(10);
+  const Params initial = init_params(init_key, sizes);
+  // A copy for each device. What update returns stays on the devices, so nothing travels between the steps.
+  const auto replicate = [&](const auto& leaf) { return nax::stack(std::vector(options.devices, leaf)); };
+  auto params = nax::tree::map(replicate, initial);
+  auto state = nax::tree::map(replicate, optimizer.init(initial));
+
+  const std::int64_t examples = mnist.train_images.shape(0), steps = examples / options.batch_size;
+  if (steps == 0) throw nax::ValueError("--batch-size is larger than the training set");
+  double test_accuracy = 0;
+  for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+    const auto start = std::chrono::steady_clock::now();
+    examples::ProgressBar bar(epoch + 1, steps);
+    const auto order = nax::random::permutation(nax::random::fold_in(shuffle_key, epoch), examples);
+    double total = 0;
+    for (std::int64_t k = 0; k < steps; ++k) {
+      const auto rows = order(slice(k * options.batch_size, (k + 1) * options.batch_size));
+      const auto x = mnist.train_images(rows).reshape({options.devices, -1, 784});
+      const auto y = nax::nn::one_hot(mnist.train_labels(rows), 10).reshape({options.devices, -1, 10});
+      Array<float> losses;  // the same on all devices
+      std::tie(params, state, losses) = update(std::move(params), std::move(state), x, y);
+      const float value = losses(0).item();
+      if (!std::isfinite(value)) throw nax::ValueError("the loss is not finite any more; try a smaller --lr");
+      log << "{\"step\": " << epoch * steps + k + 1 << ", \"loss\": " << value << "}\n";
+      bar.show(k + 1, value);
+      total += value;
+    }
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    bar.clear();
+
+    const Params first = nax::tree::map([](const auto& p) { return p(0); }, params);
+    const double train_accuracy = accuracy(first, mnist.train_images, mnist.train_labels, options.activation);
+    test_accuracy = accuracy(first, mnist.test_images, mnist.test_labels, options.activation);
+    std::printf("epoch %d  %.2f s  loss %.4f  train %.4f  test %.4f\n", static_cast<int>(epoch + 1),
+                seconds.count(), total / static_cast<double>(steps), train_accuracy, test_accuracy);
+    std::fflush(stdout);
+    log << "{\"epoch\": " << epoch + 1 << ", \"seconds\": " << seconds.count()
+        << ", \"train_accuracy\": " << train_accuracy << ", \"test_accuracy\": " << test_accuracy << "}"
+        << std::endl;
+  }
+  std::printf("test accuracy: %.4f\n", test_accuracy);
+}
+
+int main(int argc, char** argv) {
+  const auto options = examples::read_mnist_options(argc, argv);
+  std::ofstream log;  // writes nowhere unless opened
+  log.precision(9);
+  if (!options.log.empty()) log.open(options.log);
+  try {
+    if (!log) throw nax::IoError("--log: cannot write " + options.log);
+    nax::set_cpu_device_count(static_cast<int>(options.devices));
+    const examples::Mnist mnist = examples::load_mnist(options.data);
+    if (options.adam)
+      train(nax::optim::adam(options.lr), options, mnist, log);
+    else
+      train(nax::optim::sgd(options.lr, {.momentum = options.momentum}), options, mnist, log);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mnist_mlp: %s\n", error.what());
+    return 2;
+  }
+}
