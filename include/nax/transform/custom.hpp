@@ -90,7 +90,10 @@ struct CustomVjpNode final : CustomNode {
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
     if (owner.within(sweep)) pull_history(cotangents, sweep);
     if (!owner.owns(sweep)) return;
-    auto shares = bwd(*residuals, cotangent_tree(out, cotangents));
+    auto shares = [&] {
+      const ScopesOf watching(sweep.tape(), owner.hidden(sweep.tape()));
+      return bwd(*residuals, cotangent_tree(out, cotangents));
+    }();
     static_assert(std::tuple_size_v<decltype(shares)> == sizeof...(A),
                   "custom_vjp: bwd must return a tuple with one cotangent for each argument");
     Levels made;

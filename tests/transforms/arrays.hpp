@@ -1,0 +1,31 @@
+#pragma once
+
+#include "nax/numpy/arithmetic.hpp"
+#include "nax/numpy/sum.hpp"
+#include "nax/numpy/trigonometric.hpp"
+#include "nax/transform/grad.hpp"
+#include "nax/transform/vmap.hpp"
+#include "support/compare.hpp"
+
+namespace transforms {
+
+using namespace nax;
+using A = Array<double>;
+
+inline testing::AssertionResult matches(const A& got, const A& want) {
+  return compare::close(got, want, 1e-13);
+}
+
+// The text of what f throws; empty where it throws nothing or something else.
+template <class Exception, class F>
+std::string text_of(F f) {
+  try {
+    f();
+  } catch (const Exception& error) {
+    return error.what();
+  } catch (...) {
+  }
+  return "";
+}
+
+}  // namespace transforms
