@@ -1,0 +1,31 @@
+#pragma once
+
+#include "nax/numpy/arithmetic.hpp"
+#include "nax/numpy/sum.hpp"
+#include "nax/transform/collectives.hpp"
+#include "nax/transform/grad.hpp"
+#include "nax/transform/pmap.hpp"
+#include "support/compare.hpp"
+#include "support/four_devices.hpp"
+
+namespace on_devices {
+
+using namespace nax;
+using A = Array<double>;
+
+inline testing::AssertionResult matches(const A& got, const A& want) {
+  return compare::close(got, want, 1e-13);
+}
+
+// The texts of what f throws, from the outside in; empty where it throws no Error.
+template <class Exception = Error, class F>
+std::string text_of(F f) {
+  try {
+    f();
+  } catch (const Exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace on_devices
