@@ -2,7 +2,7 @@
 
 #include <nax/nax.hpp>
 
-#include "pmap/devices.hpp"
+#include "support/four_devices.hpp"
 
 // Arguments given as rvalues are the function's to overwrite, on each device.
 

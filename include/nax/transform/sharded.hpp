@@ -12,9 +12,11 @@ namespace nax::detail {
 
 class ShardSource final : public BufferSource {
  public:
-  explicit ShardSource(std::vector<ArrayBase> shards) : shards_(std::move(shards)) {}
+  explicit ShardSource(std::vector<ArrayBase> shards)
+      : shards_(std::move(shards)), shard_shape_(layout_of(shards_[0]).shape) {}
 
   std::vector<ArrayBase>& shards() { return shards_; }
+  const Dims& shard_shape() const { return shard_shape_; }  // known also of shards that were given away
 
   void* gather() override {
     const std::lock_guard lock(mutex_);
@@ -37,6 +39,7 @@ class ShardSource final : public BufferSource {
     return static_cast<std::size_t>(layout_of(a).size()) * dtype_size(a.dtype());
   }
   std::vector<ArrayBase> shards_;  // row-major
+  Dims shard_shape_;
   std::mutex mutex_;
   BufferRef block_;
 };
@@ -51,7 +54,7 @@ inline ShardSource* shards_of(const ArrayBase& a) {
       layout.shape[0] != static_cast<std::int64_t>(source->shards().size()))
     return nullptr;
   Dims rest(layout.shape.begin() + 1, layout.shape.end());
-  return layout.is_contiguous() && rest == layout_of(source->shards()[0]).shape ? source : nullptr;
+  return layout.is_contiguous() && rest == source->shard_shape() ? source : nullptr;
 }
 
 // Example `rank` along visible axis `axis`. A donated array that nobody else holds gives its shard away.
