@@ -21,8 +21,9 @@ struct Result {
 inline Result run(const std::string& options) {
 #ifdef NAX_MNIST_MLP
   const std::string path = testing::TempDir() + "mnist_mlp." + std::to_string(getpid()) + ".txt";
-  const int status =
-      std::system((std::string(NAX_MNIST_MLP) + " " + options + " >" + path + " 2>&1").c_str());
+  std::ostringstream command;
+  command << NAX_MNIST_MLP << ' ' << options << " >" << path << " 2>&1";
+  const int status = std::system(command.str().c_str());
   std::ostringstream output;
   output << std::ifstream(path).rdbuf();
   std::remove(path.c_str());
