@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "nax/backend/cpu/packet.hpp"
 
 // What rules ask of packets besides arithmetic and <cmath>.
@@ -19,7 +21,9 @@ Packet<T> by_lanes(F f, Packet<T> x, Packet<T> y) {
 // The number in a packet whose lanes are all the same.
 template <class T>
 T uniform(Packet<T> x) {
-  return ei::pfirst(x.raw);
+  T first;  // (Eigen's pfirst makes g++ 12 warn of its own header for AVX-512.)
+  std::memcpy(&first, &x.raw, sizeof first);
+  return first;
 }
 
 template <class T>
