@@ -4,6 +4,7 @@
 #include "nax/numpy/matmul.hpp"
 #include "nax/numpy/reshape.hpp"
 #include "nax/numpy/trigonometric.hpp"
+#include "nax/transform/custom.hpp"
 #include "nax/transform/jacobian.hpp"
 #include "pmap/devices.hpp"
 
@@ -66,6 +67,21 @@ TEST(GradOfPmap, PullbackAgainAndAgain) {
       vjp([](const A& x) { return pmap([](const A& a) { return a * psum(a, "i"); }, {.axis_name = "i"})(x); },
           A{1, 2});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(matches(std::get<0>(both.second(A{1, 10})), A{3 + 21., 30 + 21.}));
+}
+
+// A custom rule is for the innermost transform here too.
+TEST(GradOfPmap, SecondOrderOfCustomRules) {
+  const auto tripled =
+      custom_vjp([](const A& x) { return sin(x); }, [](const A& x) { return std::pair(sin(x), x); },
+                 [](const A& x, const A& g) { return std::tuple(3 * g * cos(x)); });
+  auto one = [&](const A& x) { return tripled(x) * x; };
+  auto plain = [&](const A& x) { return sum(one(x)); };
+  auto mapped = [&](const A& x) { return sum(pmap(one)(x)); };
+  auto twice = [](auto f) { return grad([f](const A& x) { return sum(grad(f)(x) * x) + f(x); }); };
+  const A x = {0.5, 1, 1.5, 2};
+  EXPECT_TRUE(matches(hessian(mapped)(x), hessian(plain)(x)));
+  EXPECT_TRUE(matches(twice(mapped)(x), twice(plain)(x)));
+  EXPECT_TRUE(matches(pmap(grad(grad(one)))(x), vmap(grad(grad(one)))(x)));
 }
 
 struct Layer {

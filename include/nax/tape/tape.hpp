@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -116,9 +117,11 @@ class Tape {
     const std::size_t i = serial ? find(serial) : npos;
     if (i == npos) return 0;
     Watchers all = nodes_[i].watchers & static_cast<Watchers>(~scopes.hidden);
-    for (std::size_t depth = 0; depth < most_watchers; ++depth)
-      if ((all & watcher_bit(depth)) && (depth >= scopes.marks.size() || i < scopes.marks[depth]))
+    for (unsigned left = all; left; left &= left - 1) {
+      const auto depth = static_cast<std::size_t>(std::countr_zero(left));
+      if (depth >= scopes.marks.size() || i < scopes.marks[depth])
         all &= static_cast<Watchers>(~watcher_bit(depth));
+    }
     return all;
   }
   Watchers innermost() const { return watcher_bit(scopes.marks.size() - 1); }

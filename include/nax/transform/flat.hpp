@@ -141,6 +141,17 @@ struct FlatRecord {
   }
 };
 
+// f, as it is when a transform inside the one that differentiates this watches it: custom rules are for that
+// one.
+struct FlatWatched final : FlatFunction {
+  FlatRef f;
+  explicit FlatWatched(FlatRef function) : f(std::move(function)) {}
+  Arrays call(Arrays inputs) const override {
+    const TapeScope scope;
+    return FlatRecord::make(*f, inputs, scope).outputs;
+  }
+};
+
 // (inputs..., cotangents of the floating outputs...) -> cotangents of the floating inputs.
 struct FlatVjp final : FlatFunction {
   FlatRef f;

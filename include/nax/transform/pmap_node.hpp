@@ -86,18 +86,34 @@ struct PmapNode final : CallNode {
   std::vector<FlatRecord> records;  // one for each device
   std::vector<Levels> made;         // hidden axes of the results, leaf by leaf
 
+  std::vector<std::size_t> watcher_marks;
+
   PmapNode(FlatPmap p, Arrays in, std::vector<FlatRecord> r, std::vector<Levels> levels)
-      : pmap(std::move(p)), inputs(std::move(in)), records(std::move(r)), made(std::move(levels)) {}
+      : pmap(std::move(p)), inputs(std::move(in)), records(std::move(r)), made(std::move(levels)) {
+    const Tape& tape = *recording.tape;
+    const Watchers all = watchers(tape);
+    for (std::size_t depth = 0; depth < tape.scopes.marks.size(); ++depth)
+      if (all & watcher_bit(depth)) watcher_marks.push_back(tape.scopes.marks[depth]);
+  }
   Watchers watchers(const Tape& tape) const {
     Watchers all = 0;
     for (const ArrayBase& x : inputs) all |= tape.watchers(serial_of(x));
     return all;
   }
 
+  // The function as the transform at `mark` sees it.
+  FlatRef function_at(std::size_t mark) const {
+    FlatRef f = pmap.f;
+    for (std::size_t watcher : watcher_marks)
+      if (watcher > mark) f = std::make_shared<FlatWatched>(std::move(f));
+    return f;
+  }
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
     Arrays seeds;
     for (std::size_t i = 0; i < cotangents.size(); ++i) seeds.push_back(cotangents[i]);
-    Arrays shares = recording.tape ? pull_recorded(std::move(seeds)) : pull_on_devices(seeds);
+    const FlatRef f = function_at(sweep.mark());
+    Arrays shares =
+        recording.tape || f != pmap.f ? pull_recorded(f, std::move(seeds)) : pull_on_devices(seeds);
     Levels all;
     for (const Levels& levels : made) all = merge_levels(all, levels);
     std::size_t k = 0;
@@ -126,14 +142,14 @@ struct PmapNode final : CallNode {
   }
 
   // The same by a pmap of the derivative, which the outer transform sees.
-  Arrays pull_recorded(Arrays seeds) const {
+  Arrays pull_recorded(const FlatRef& f, Arrays seeds) const {
     std::size_t k = 0;
     for (const ArrayBase& out : records[0].outputs) {
       if (!is_inexact(out.dtype())) continue;
       ArrayBase& g = seeds[k++];
       if (!holds_value(g)) g = assemble(Arrays(pmap.size(), zeros_like_leaf(out)), 0);
     }
-    FlatPmap derivative{std::make_shared<FlatVjp>(pmap.f, inputs.size()), pmap.devices, pmap.axis_name,
+    FlatPmap derivative{std::make_shared<FlatVjp>(f, inputs.size()), pmap.devices, pmap.axis_name,
                         pmap.places};
     Arrays all = inputs;
     for (ArrayBase& g : seeds) {
@@ -144,8 +160,8 @@ struct PmapNode final : CallNode {
   }
 
   std::vector<ArrayBase> push_call(Forward& sweep) override {
-    FlatPmap derivative{std::make_shared<FlatJvp>(pmap.f, inputs.size()), pmap.devices, pmap.axis_name,
-                        pmap.places};
+    FlatPmap derivative{std::make_shared<FlatJvp>(function_at(sweep.mark()), inputs.size()), pmap.devices,
+                        pmap.axis_name, pmap.places};
     Arrays all = inputs;
     bool any = false;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
