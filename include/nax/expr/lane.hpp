@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/cpu/packet_more.hpp"
 #include "nax/expr/expr.hpp"
 
