@@ -13,13 +13,28 @@
 #include "nax/numpy/trigonometric.hpp"
 
 // Learning rates that change with the step, by optax's names and formulas. A schedule is a function from the
-// number of steps done to the rate; the steps are an array, so that schedules work inside vmap and pmap.
+// number of steps done (a Count) to the rate; the steps are an array, so that schedules work inside vmap and
+// pmap.
 namespace nax::optim {
 
 using Count = Array<std::int32_t>;
 
 namespace detail {
-inline Array<float> as_float(const Count& count) { return count.astype<float>(); }
+// Array<float>, which the compiler learns only where a function is used: until then it compiles no
+// arithmetic.
+template <class>
+struct Later {
+  using Float = Array<float>;
+};
+
+template <class C>
+Count as_count(const C& steps) {
+  return Count(steps);
+}
+template <class T>
+Array<float> as_float(const Array<T>& count) {
+  return count.template astype<float>();
+}
 
 inline void check_positive(const char* function, const char* what, std::int64_t steps) {
   if (steps <= 0)
@@ -28,7 +43,7 @@ inline void check_positive(const char* function, const char* what, std::int64_t 
 }  // namespace detail
 
 inline auto constant_schedule(double value) {
-  return [value](const Count&) { return Array<float>(value); };
+  return [value](const auto&) { return Array<float>(value); };
 }
 
 struct PolynomialOptions {
@@ -39,11 +54,13 @@ inline auto polynomial_schedule(double init_value, double end_value, double powe
                                 std::int64_t transition_steps, const PolynomialOptions& options = {}) {
   const double begin = static_cast<double>(std::max<std::int64_t>(options.transition_begin, 0));
   const double steps = static_cast<double>(transition_steps);
-  return [=](const Count& count) {
-    if (steps <= 0) return Array<float>(init_value);
-    const Array<float> done = minimum(maximum(detail::as_float(count) - begin, 0), steps) / steps;
-    if (power == 1) return Array<float>((1 - done) * (init_value - end_value) + end_value);
-    return Array<float>(nax::power(1 - done, power) * (init_value - end_value) + end_value);
+  return [=](const auto& done_so_far) {
+    using Float = typename detail::Later<decltype(done_so_far)>::Float;
+    const auto count = detail::as_count(done_so_far);
+    if (steps <= 0) return Float(init_value);
+    const Float done = minimum(maximum(detail::as_float(count) - begin, 0), steps) / steps;
+    if (power == 1) return Float((1 - done) * (init_value - end_value) + end_value);
+    return Float(nax::power(1 - done, power) * (init_value - end_value) + end_value);
   };
 }
 inline auto linear_schedule(double init_value, double end_value, std::int64_t transition_steps,
@@ -60,13 +77,15 @@ struct ExponentialDecayOptions {
 inline auto exponential_decay(double init_value, std::int64_t transition_steps, double decay_rate,
                               const ExponentialDecayOptions& options = {}) {
   const double begin = static_cast<double>(std::max<std::int64_t>(options.transition_begin, 0));
-  return [=](const Count& count) {
-    if (transition_steps <= 0 || decay_rate == 0) return Array<float>(init_value);
-    const Array<float> done = detail::as_float(count) - begin;
-    Array<float> exponent = done / static_cast<double>(transition_steps);
+  return [=](const auto& done_so_far) {
+    using Float = typename detail::Later<decltype(done_so_far)>::Float;
+    const auto count = detail::as_count(done_so_far);
+    if (transition_steps <= 0 || decay_rate == 0) return Float(init_value);
+    const Float done = detail::as_float(count) - begin;
+    Float exponent = done / static_cast<double>(transition_steps);
     if (options.staircase) exponent = floor(exponent);
-    const Array<float> decay = power(static_cast<float>(decay_rate), exponent);
-    Array<float> value = where(done <= 0, static_cast<float>(init_value), decay * init_value);
+    const Float decay = power(static_cast<float>(decay_rate), exponent);
+    Float value = where(done <= 0, static_cast<float>(init_value), decay * init_value);
     if (options.end_value && decay_rate < 1) value = maximum(value, *options.end_value);
     if (options.end_value && decay_rate >= 1) value = minimum(value, *options.end_value);
     return value;
@@ -81,12 +100,14 @@ struct CosineDecayOptions {
 inline auto cosine_decay_schedule(double init_value, std::int64_t decay_steps,
                                   const CosineDecayOptions& options = {}) {
   detail::check_positive("cosine_decay_schedule", "decay_steps", decay_steps);
-  return [=](const Count& count) {
+  return [=](const auto& done_so_far) {
+    using Float = typename detail::Later<decltype(done_so_far)>::Float;
+    const auto count = detail::as_count(done_so_far);
     const double steps = static_cast<double>(decay_steps);
-    const Array<float> done = minimum(detail::as_float(count), steps);
-    Array<float> part = 0.5 * (1 + cos(done * 3.14159265358979323846 / steps));
+    const Float done = minimum(detail::as_float(count), steps);
+    Float part = 0.5 * (1 + cos(done * 3.14159265358979323846 / steps));
     if (options.exponent != 1) part = power(part, options.exponent);
-    return Array<float>(init_value * ((1 - options.alpha) * part + options.alpha));
+    return Float(init_value * ((1 - options.alpha) * part + options.alpha));
   };
 }
 
@@ -104,8 +125,10 @@ inline auto warmup_cosine_decay_schedule(double init_value, double peak_value, s
   const auto decay = cosine_decay_schedule(peak_value, decay_steps - warmup_steps,
                                            {.alpha = alpha, .exponent = options.exponent});
   const std::int32_t boundary = static_cast<std::int32_t>(warmup_steps);
-  return [=](const Count& count) {
-    return Array<float>(where(count < boundary, warmup(count), decay(Count(count - boundary))));
+  return [=](const auto& done_so_far) {
+    using Float = typename detail::Later<decltype(done_so_far)>::Float;
+    const auto count = detail::as_count(done_so_far);
+    return Float(where(count < boundary, warmup(count), decay(Count(count - boundary))));
   };
 }
 
@@ -114,8 +137,10 @@ inline auto piecewise_constant_schedule(double init_value,
                                         std::map<std::int64_t, double> boundaries_and_scales = {}) {
   for (const auto& [boundary, scale] : boundaries_and_scales)
     if (scale < 0) throw ValueError("piecewise_constant_schedule: the scales must not be negative");
-  return [=](const Count& count) {
-    Array<float> value(init_value);
+  return [=](const auto& done_so_far) {
+    using Float = typename detail::Later<decltype(done_so_far)>::Float;
+    const auto count = detail::as_count(done_so_far);
+    Float value(init_value);
     for (const auto& [boundary, scale] : boundaries_and_scales)
       value = where(count < static_cast<std::int32_t>(boundary), value, value * scale);
     return value;

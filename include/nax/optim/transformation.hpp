@@ -73,7 +73,10 @@ Array<T> descend(const Array<T>& x, const Array<float>& rate) {
 }
 
 inline Count no_steps() { return Count(0); }
-inline Count next(const Count& count) { return Count(count + 1); }
+template <class T>
+Array<T> next(const Array<T>& count) {
+  return count + 1;
+}
 
 }  // namespace detail
 
@@ -96,14 +99,14 @@ auto apply_updates(const P& params, const U& updates) {
 // floating leaves.
 template <class T>
 Array<float> global_norm(const T& t) {
-  std::optional<Array<float>> total;
+  using Float = typename detail::Later<T>::Float;
+  std::optional<Float> total;
   tree::for_each(
       [&](const auto& leaf) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
         if constexpr (detail::trained_v<Leaf>) {
-          const Array<float> squares =
-              Array<typename Leaf::value_type>(sum(leaf * leaf)).template astype<float>();
-          total = total ? Array<float>(*total + squares) : squares;
+          const Float squares = Array<typename Leaf::value_type>(sum(leaf * leaf)).template astype<float>();
+          total = total ? Float(*total + squares) : squares;
         }
       },
       t);
@@ -124,7 +127,7 @@ class ClipByGlobalNorm {
   }
   template <class G, class... P>
   auto update(const G& grads, const EmptyState& state, const P&...) const {
-    const Array<float> norm = global_norm(grads);
+    const auto norm = global_norm(grads);
     const Array<float> factor = where(norm < max_norm_, 1.f, static_cast<float>(max_norm_) / norm);
     auto updates = detail::map(
         "clip_by_global_norm",
