@@ -23,6 +23,15 @@ Array<T> without_nan(const Array<T>& x, T value) {
     return evaluate(make_selection<rules::where>(numbers_in(x), x, Array<T>(value)));
 }
 
+// Options that leave NaN out of a variance. (The values themselves are replaced as well: a derivative
+// multiplies by them, and zero times NaN is NaN.)
+template <class T>
+VarOptions numbers_only(VarOptions options, const Array<T>& x) {
+  const Array<bool> numbers = numbers_in(x);
+  options.where = options.where ? evaluate(make_expr<rules::logical_and>(numbers, *options.where)) : numbers;
+  return options;
+}
+
 // Extrema without NaN; NaN where there is no number.
 template <class Op, class T, class F>
 Array<T> nan_extremum(const Array<T>& x, const AxisOptions& options, const F& reduce) {
@@ -56,19 +65,15 @@ auto nanmean(const X& x_, const AxisOptions& options = {}) {
 }
 template <detail::ArrayLike X>
 auto nanvar(const X& x_, const VarOptions& options = {}) {
-  const Array<typename X::value_type> x = detail::materialise(x_);
-  return var(x, {.axis = options.axis,
-                 .ddof = options.ddof,
-                 .keepdims = options.keepdims,
-                 .where = detail::numbers_in(x)});
+  using T = typename X::value_type;
+  const Array<T> x = detail::materialise(x_);
+  return var(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
 }
 template <detail::ArrayLike X>
 auto nanstd(const X& x_, const VarOptions& options = {}) {
-  const Array<typename X::value_type> x = detail::materialise(x_);
-  return std(x, {.axis = options.axis,
-                 .ddof = options.ddof,
-                 .keepdims = options.keepdims,
-                 .where = detail::numbers_in(x)});
+  using T = typename X::value_type;
+  const Array<T> x = detail::materialise(x_);
+  return std(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
 }
 // The largest number; NaN where there is none.
 template <detail::ArrayLike X>
