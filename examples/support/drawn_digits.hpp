@@ -36,7 +36,8 @@ inline Digits draw_digits(const nax::random::Key& key, std::int64_t n) {
       for (int pixel = 0; pixel < 784; ++pixel) {
         const float x = static_cast<float>(pixel % 28) - x0, y = static_cast<float>(pixel / 28) - y0;
         const float t = std::min(1.f, std::max(0.f, (x * dx + y * dy) / (dx * dx + dy * dy)));
-        const float across = x - t * dx, down = y - t * dy, distance = std::sqrt(across * across + down * down);
+        const float across = x - t * dx, down = y - t * dy,
+                    distance = std::sqrt(across * across + down * down);
         float& value = pixels[static_cast<std::size_t>(784 * i + pixel)];
         value = std::max(value, std::min(1.f, thickness + 0.5f - distance));
       }

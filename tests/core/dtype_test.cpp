@@ -15,7 +15,8 @@ constexpr DType b1 = DType::boolean, i8 = DType::int8, i16 = DType::int16, i32 =
                 u64 = DType::uint64, f16 = DType::float16, bf = DType::bfloat16, f32 = DType::float32,
                 f64 = DType::float64, c8 = DType::complex64, c16 = DType::complex128;
 
-// jnp.promote_types with jax_enable_x64, JAX 0.10, and its weak float (u64 with a signed integer) as float; row and column in the order of DType.
+// jnp.promote_types with jax_enable_x64, JAX 0.10, and its weak float (u64 with a signed integer) as float;
+// row and column in the order of DType.
 // clang-format off
 constexpr DType table[15][15] = {
     {b1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf, f32, f64, c8, c16},

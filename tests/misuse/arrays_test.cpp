@@ -1,5 +1,5 @@
-#include "nax/nax.hpp"
 #include "misuse/misuse.hpp"
+#include "nax/nax.hpp"
 
 using namespace nax;
 using A = Array<float>;

@@ -1,9 +1,9 @@
+#include "misuse/misuse.hpp"
 #include "nax/numpy/array_methods.hpp"
 #include "nax/numpy/cast.hpp"
 #include "nax/numpy/sum.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/vmap.hpp"
-#include "misuse/misuse.hpp"
 
 namespace misuse {
 

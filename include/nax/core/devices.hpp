@@ -8,8 +8,8 @@
 #include "nax/core/device.hpp"
 #include "nax/core/error.hpp"
 
-// The devices of this process: groups of CPU cores, as many as set_cpu_device_count or NAX_CPU_DEVICES says (one by
-// default), all of which share the host's memory.
+// The devices of this process: groups of CPU cores, as many as set_cpu_device_count or NAX_CPU_DEVICES says
+// (one by default), all of which share the host's memory.
 namespace nax {
 namespace detail {
 
@@ -29,7 +29,8 @@ class DeviceRegistry {
   void set_cpu_count(int count) {
     check(count, "set_cpu_device_count: the count");
     if (used_.load(std::memory_order_relaxed))
-      throw ValueError("set_cpu_device_count: the devices are already in use; call it before anything asks for them");
+      throw ValueError(
+          "set_cpu_device_count: the devices are already in use; call it before anything asks for them");
     count_.store(count, std::memory_order_relaxed);
   }
 
@@ -46,8 +47,8 @@ class DeviceRegistry {
   }
   static void check(long count, const char* what) {
     if (count < 1 || count > most_cpu_devices)
-      throw ValueError(std::string(what) + " must be between 1 and " + std::to_string(most_cpu_devices) + ", not " +
-                       std::to_string(count));
+      throw ValueError(std::string(what) + " must be between 1 and " + std::to_string(most_cpu_devices) +
+                       ", not " + std::to_string(count));
   }
   std::atomic<int> count_{1};
   std::atomic<bool> used_{false};
@@ -55,8 +56,8 @@ class DeviceRegistry {
 
 }  // namespace detail
 
-// Splits the CPU into `count` devices, each with its share of the threads. Before the first use of devices only:
-// throws ValueError afterwards.
+// Splits the CPU into `count` devices, each with its share of the threads. Before the first use of devices
+// only: throws ValueError afterwards.
 inline void set_cpu_device_count(int count) { detail::DeviceRegistry::instance().set_cpu_count(count); }
 
 // All devices of a platform. Throws ValueError for a platform that this build does not know.
@@ -68,7 +69,9 @@ inline std::vector<Device> devices(const std::string& platform = "cpu") {
   for (int i = 0; i < count; ++i) all.push_back({Platform::cpu, static_cast<std::uint16_t>(i)});
   return all;
 }
-inline int device_count(const std::string& platform = "cpu") { return static_cast<int>(devices(platform).size()); }
+inline int device_count(const std::string& platform = "cpu") {
+  return static_cast<int>(devices(platform).size());
+}
 
 // Where this thread's operations put their results.
 inline Device default_device() { return detail::current_device; }

@@ -11,9 +11,10 @@
 
 // Element types: their names, their kinds, and what type comes out when two of them meet.
 //
-// Two arrays promote as jnp.promote_types does with 64 bits enabled, but for uint64 with a signed integer: that is
-// float, the default, not double. A C++ scalar next to an array is weak: only its kind (bool < int < float < complex)
-// counts, and a higher kind than the array's brings that kind's default type (int32, float, complex<float>).
+// Two arrays promote as jnp.promote_types does with 64 bits enabled, but for uint64 with a signed integer:
+// that is float, the default, not double. A C++ scalar next to an array is weak: only its kind (bool < int <
+// float < complex) counts, and a higher kind than the array's brings that kind's default type (int32, float,
+// complex<float>).
 namespace nax {
 
 enum class DType : std::uint8_t {

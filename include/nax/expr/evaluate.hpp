@@ -3,7 +3,8 @@
 #include "nax/expr/kernels.hpp"
 #include "nax/tape/tape.hpp"
 
-// Turns an expression into an array: one loop, and one node on the tape when a differentiated input is among its leaves.
+// Turns an expression into an array: one loop, and one node on the tape when a differentiated input is among
+// its leaves.
 namespace nax::detail {
 
 template <class E>
@@ -47,8 +48,9 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
 }
 
 // Writes the values of an expression over `frame` to `result`.
-[[gnu::noinline]] inline void compute(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
-                                      const Frame& frame, const ArrayBase& result) {
+[[gnu::noinline]] inline void compute(const KernelTable& table, const void* constants,
+                                      const ArrayBase* const* leaves, const Frame& frame,
+                                      const ArrayBase& result) {
   if (compute_flat(table, constants, leaves, frame, result)) return;
   cpu::Operand operands[max_leaves + 1];
   for (int l = 0; l < table.leaves; ++l) operands[l] = operand_over(*leaves[l], frame, table.lanes[l]);
@@ -103,19 +105,21 @@ Array<typename E::value_type> evaluate(const E& e) {
   return result;
 }
 
-// Assignment in place, where that cannot be seen: nobody else holds the target's buffer, and each leaf that lies in it
-// is the target itself, element for element.
+// Assignment in place, where that cannot be seen: nobody else holds the target's buffer, and each leaf that
+// lies in it is the target itself, element for element.
 template <Expression E>
 void assign(Array<typename E::value_type>& target, const E& e) {
   const BufferRef& buffer = ArrayAccess::buffer(target);
   const Layout& layout = layout_of(target);
-  bool in_place = buffer && !buffer->source && layout == e.frame && layout.is_contiguous() && !any_recorded(e);
+  bool in_place =
+      buffer && !buffer->source && layout == e.frame && layout.is_contiguous() && !any_recorded(e);
   std::uint32_t uses = 1;
   for_each_leaf(e, [&](const ArrayBase& leaf) {
     if (!in_place || ArrayAccess::buffer(leaf).get() != buffer.get()) return;
     ++uses;
-    in_place = ArrayAccess::offset(leaf) == ArrayAccess::offset(target) && layout_of(leaf).strides == layout.strides &&
-               layout_of(leaf) == layout && leaf.dtype() == target.dtype();
+    in_place = ArrayAccess::offset(leaf) == ArrayAccess::offset(target) &&
+               layout_of(leaf).strides == layout.strides && layout_of(leaf) == layout &&
+               leaf.dtype() == target.dtype();
   });
   if (in_place && buffer.use_count() == uses) {
     ArrayAccess::serial(target) = 0;

@@ -8,11 +8,12 @@
 #include "nax/rules/signature.hpp"
 #include "nax/tape/levels.hpp"
 
-// Expression trees. A tree is a type: Expr<rule, children...>, whose leaves are arrays (by value: they own their
-// storage, so that a kept expression never dangles) and C++ scalars, already converted to the element type that weak
-// promotion gives them. Shapes are checked and broadcast when a node is built.
+// Expression trees. A tree is a type: Expr<rule, children...>, whose leaves are arrays (by value: they own
+// their storage, so that a kept expression never dangles) and C++ scalars, already converted to the element
+// type that weak promotion gives them. Shapes are checked and broadcast when a node is built.
 namespace nax {
-// A base of expressions, so that unqualified calls find nax's functions and operators even for one of numbers alone.
+// A base of expressions, so that unqualified calls find nax's functions and operators even for one of numbers
+// alone.
 template <class E>
 struct ExpressionBase {};
 }  // namespace nax
@@ -144,7 +145,8 @@ concept ArrayLike = is_array_v<X> || Expression<std::remove_cvref_t<X>>;
 template <class X>
 concept Operand = ArrayLike<X> || Scalar<std::remove_cvref_t<X>>;
 
-// The element type that an operand contributes: its own, or, for a C++ scalar among arrays, what weak promotion makes.
+// The element type that an operand contributes: its own, or, for a C++ scalar among arrays, what weak
+// promotion makes.
 template <class... X>
 struct Strong {  // the promotion of the arrays alone; void when there is none
   using type = void;
@@ -194,7 +196,8 @@ template <class Rule, Operand... X>
 auto make_expr(X&&... x) {
   using StrongType = typename Strong<std::remove_cvref_t<X>...>::type;
   using E = Expr<Rule, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
-  static_assert(Tree<E>::leaves <= 12, "the expression has too many arrays for one kernel; store a part in an Array");
+  static_assert(Tree<E>::leaves <= 12,
+                "the expression has too many arrays for one kernel; store a part in an Array");
   Frame frame;
   bool first = true;
   (join_frame(Rule::name, frame, first, x), ...);
@@ -207,12 +210,14 @@ auto make_selection(C&& condition, X&&... x) {
   using StrongType = typename Strong<std::remove_cvref_t<X>...>::type;
   using Condition = std::remove_cvref_t<decltype(as_child<bool>(std::forward<C>(condition)))>;
   using E = Expr<Rule, Condition, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
-  static_assert(Tree<E>::leaves <= 12, "the expression has too many arrays for one kernel; store a part in an Array");
+  static_assert(Tree<E>::leaves <= 12,
+                "the expression has too many arrays for one kernel; store a part in an Array");
   Frame frame;
   bool first = true;
   join_frame(Rule::name, frame, first, condition);
   (join_frame(Rule::name, frame, first, x), ...);
-  return E{{}, {as_child<bool>(std::forward<C>(condition)), as_child<StrongType>(std::forward<X>(x))...},
+  return E{{},
+           {as_child<bool>(std::forward<C>(condition)), as_child<StrongType>(std::forward<X>(x))...},
            std::move(frame)};
 }
 

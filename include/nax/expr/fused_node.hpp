@@ -8,8 +8,9 @@
 #include "nax/rules/cast.hpp"
 #include "nax/tape/packed_array.hpp"
 
-// The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the fused
-// kernel gives all gradients in one pass; where one does, the rules run on recorded values, one operation at a time.
+// The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
+// fused kernel gives all gradients in one pass; where one does, the rules run on recorded values, one
+// operation at a time.
 namespace nax::detail {
 
 struct RecordedLane {
@@ -57,12 +58,13 @@ std::optional<Recorded<T>> push_tree(const Walk<RecordedLane, Array<T>, L, K>&, 
   return std::nullopt;
 }
 template <class T, int L, int K>
-std::optional<Recorded<T>> push_tree(const Walk<RecordedLane, Constant<T>, L, K>&, const PackedArray*, Forward&) {
+std::optional<Recorded<T>> push_tree(const Walk<RecordedLane, Constant<T>, L, K>&, const PackedArray*,
+                                     Forward&) {
   return std::nullopt;
 }
 template <class Rule, class... A, int L, int K>
-auto push_tree(const Walk<RecordedLane, Expr<Rule, A...>, L, K>& walk, const PackedArray* leaves, Forward& sweep)
-    -> std::optional<Recorded<typename Expr<Rule, A...>::value_type>> {
+auto push_tree(const Walk<RecordedLane, Expr<Rule, A...>, L, K>& walk, const PackedArray* leaves,
+               Forward& sweep) -> std::optional<Recorded<typename Expr<Rule, A...>::value_type>> {
   using Result = typename Expr<Rule, A...>::value_type;
   std::optional<Recorded<Result>> total;
   if constexpr (Carries<Expr<Rule, A...>>::value) {
@@ -78,17 +80,18 @@ auto push_tree(const Walk<RecordedLane, Expr<Rule, A...>, L, K>& walk, const Pac
         const auto indices = std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{};
         const Recorded<Operand> in = RecordedLane::cast<Operand, typename Child::value_type>(*t);
         Recorded<Result> share = [&] {
-          if constexpr (is_complex_v<Operand> && !is_complex_v<Result>)  // the real part of t times the derivative
+          if constexpr (is_complex_v<Operand> &&
+                        !is_complex_v<Result>)  // the real part of t times the derivative
             return RecordedLane::cast<Result, Operand>(in * pulled(Recorded<Result>(1), indices));
           else
-            return RecordedLane::cast<Result, Operand>(pulled(RecordedLane::cast<Result, Operand>(in), indices));
+            return RecordedLane::cast<Result, Operand>(
+                pulled(RecordedLane::cast<Result, Operand>(in), indices));
         }();
         total = total ? *total + share : share;
       }
     };
-    [&]<int... j>(std::integer_sequence<int, j...>) {
-      (one(std::integral_constant<int, j>{}), ...);
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+    [&]<int... j>(std::integer_sequence<int, j...>) { (one(std::integral_constant<int, j>{}), ...); }
+    (std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
   }
   return total;
 }
@@ -117,7 +120,8 @@ inline char* unread_leaf() {
 inline ArrayBase to_stored(ArrayBase gradient, DType stored) {
   if (gradient.dtype() == stored) return gradient;
   ArrayBase result = allocate(stored, layout_of(gradient));
-  cpu::converter(gradient.dtype(), stored)(raw_data(gradient), 1, raw_data(result), 1, layout_of(result).size());
+  cpu::converter(gradient.dtype(), stored)(raw_data(gradient), 1, raw_data(result), 1,
+                                           layout_of(result).size());
   return result;
 }
 
@@ -153,8 +157,8 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
 
 // One pass of the fused kernel: every wanted leaf gets its share of g.
 [[gnu::noinline]] inline void pull_leaves(const char* name, const KernelTable& table, cpu::PullKernel kernel,
-                                          const void* constants, const PackedArray* leaves, const ArrayBase& g,
-                                          Reverse& sweep) {
+                                          const void* constants, const PackedArray* leaves,
+                                          const ArrayBase& g, Reverse& sweep) {
   if (pull_flat(table, kernel, constants, leaves, g, sweep)) return;
   const int count = table.leaves;
   const Frame own = frame_of_leaves(name, leaves, count);
@@ -165,7 +169,8 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
   for (int l = 0; l < count; ++l) {
     const PackedArray& leaf = leaves[l];
     const DType lane = table.lanes[l], stored = table.stored[l];
-    operands[l] = {leaf.buffer() ? leaf.data(stored) : unread_leaf(), Dims(all.shape.size(), 0), stored, lane};
+    operands[l] = {leaf.buffer() ? leaf.data(stored) : unread_leaf(), Dims(all.shape.size(), 0), stored,
+                   lane};
     if (leaf.buffer()) operands[l].strides = strides_over(leaf.layout(), all);
     cpu::Operand& target = operands[count + 1 + l];
     target = {nullptr, Dims(all.shape.size(), 0), lane, lane};
@@ -217,8 +222,9 @@ struct FusedNode final : ResultNode<typename E::value_type> {
       // A share may be one number for all.
       const Array<U>& share = g.array;
       const bool whole = layout_of(share).ndim() == frame.ndim();
-      sweep.add(leaf.serial(), sum_to(whole ? share : broadcast_frame(share, broadcast("vjp", layout_of(share), frame)),
-                                      leaf.layout(), frame));
+      sweep.add(leaf.serial(),
+                sum_to(whole ? share : broadcast_frame(share, broadcast("vjp", layout_of(share), frame)),
+                       leaf.layout(), frame));
     }
   };
 

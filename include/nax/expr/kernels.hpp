@@ -7,8 +7,8 @@
 // The two kernels of an expression type, as plain functions over contiguous runs (see backend/cpu/tiles.hpp).
 namespace nax::detail {
 
-// The rest of a run that fills no packet: leaves are copied into padded packets, so that a value never depends on
-// where in the run it lies.
+// The rest of a run that fills no packet: leaves are copied into padded packets, so that a value never
+// depends on where in the run it lies.
 template <class C, int leaves>
 struct PaddedTail {
   static constexpr int width = simd::Packet<C>::size;
@@ -85,7 +85,8 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
       void* out[count];
       for (int l = 0; l < count; ++l) out[l] = grads[l] ? results[l] : nullptr;
       StoreSink<Lane> sink{out, 0};
-      Root<Lane, E>(LeafSource{constants, tail.pointers}, 0).pull(Lane::template load<T>(tail_g.pointers[0], 0), sink);
+      Root<Lane, E>(LeafSource{constants, tail.pointers}, 0)
+          .pull(Lane::template load<T>(tail_g.pointers[0], 0), sink);
       for (int l = 0; l < count; ++l)
         if (grads[l])
           for (int j = 0; j < rest; ++j) static_cast<Stored*>(grads[l])[i + j] = results[l][j];
@@ -98,7 +99,8 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
   }
 }
 
-// The leaves of E in order: in which type each is handed to the kernels (of lane Lane), and in which it is stored.
+// The leaves of E in order: in which type each is handed to the kernels (of lane Lane), and in which it is
+// stored.
 template <class Lane, class E>
 struct LeafTypes {
   static constexpr int list(DType*, DType*, int l) { return l; }
@@ -127,6 +129,7 @@ struct LeafTable {
 template <class E>
 inline constexpr LeafTable<E> leaf_table{};
 template <class E>
-inline constexpr DType result_lane_of = dtype_of<typename kernel_lane_t<E>::template Stored<typename E::value_type>>;
+inline constexpr DType result_lane_of =
+    dtype_of<typename kernel_lane_t<E>::template Stored<typename E::value_type>>;
 
 }  // namespace nax::detail

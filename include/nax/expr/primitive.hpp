@@ -12,8 +12,8 @@
 //   return record(result, wrt(a, [=](const Array<T>& g) { return matmul(g, transpose(b)); }),
 //                         wrt(b, [=](const Array<T>& g) { return matmul(transpose(a), g); }));
 //
-// One `wrt` an input: a function from the result's cotangent to the input's, called only where it is wanted. A second
-// function may map a tangent of the input to one of the result; without it the first is transposed.
+// One `wrt` an input: a function from the result's cotangent to the input's, called only where it is wanted.
+// A second function may map a tangent of the input to one of the result; without it the first is transposed.
 // Hidden axes that the result has and the input has not are summed away afterwards, in one place, here.
 namespace nax::detail {
 
@@ -114,8 +114,8 @@ struct PrimitiveNode final : ResultNode<T> {
 template <class T, class... In>
 Array<T> record(Array<T> result, In... in) {
   if ((in.serial || ...))
-    ArrayAccess::serial(result) =
-        recording.tape->emplace<PrimitiveNode<T, In...>>(static_cast<const Frame&>(layout_of(result)), std::move(in)...);
+    ArrayAccess::serial(result) = recording.tape->emplace<PrimitiveNode<T, In...>>(
+        static_cast<const Frame&>(layout_of(result)), std::move(in)...);
   return result;
 }
 

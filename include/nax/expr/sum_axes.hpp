@@ -15,11 +15,11 @@ Array<T> broadcast_frame(const Array<T>& x, const Frame& to) {
   Array<T> result(view(x, std::move(layout)));
   if constexpr (is_inexact_v<T>) {
     const Frame value = from;
-    return record(std::move(result), wrt(
-                                         x, [=](const Array<T>& g) { return sum_to(g, value, to); },
-                                         [=](const Array<T>& t) {
-                                           return broadcast_frame(t, broadcast("broadcast", to, layout_of(t)));
-                                         }));
+    return record(
+        std::move(result),
+        wrt(
+            x, [=](const Array<T>& g) { return sum_to(g, value, to); },
+            [=](const Array<T>& t) { return broadcast_frame(t, broadcast("broadcast", to, layout_of(t))); }));
   } else {
     return result;
   }
@@ -78,7 +78,8 @@ inline Dims reduced_strides(const Frame& frame, const std::vector<bool>& reduced
   return strides;
 }
 
-// Spreads a cotangent of a reduction back over the axes that went: a view of stride 0. `reduced` marks axes of `frame`.
+// Spreads a cotangent of a reduction back over the axes that went: a view of stride 0. `reduced` marks axes
+// of `frame`.
 template <class T>
 Array<T> unreduce(const Array<T>& g, const Frame& frame, const std::vector<bool>& reduced, bool keep) {
   // First the marked visible axes come back with extent 1, then everything broadcasts.
@@ -101,8 +102,9 @@ Array<T> sum_axes(const Array<T>& x, const std::vector<bool>& summed, bool keep)
   using Lane = lane_t<T>;
   Array<T> result;
   ArrayBase sums = allocate(dtype_of<Lane>, reduced_frame(frame, summed, keep));
-  cpu::Operand operands[2] = {operand_over(x, frame, dtype_of<Lane>),
-                              {raw_data(sums), reduced_strides(frame, summed), dtype_of<Lane>, dtype_of<Lane>}};
+  cpu::Operand operands[2] = {
+      operand_over(x, frame, dtype_of<Lane>),
+      {raw_data(sums), reduced_strides(frame, summed), dtype_of<Lane>, dtype_of<Lane>}};
   cpu::reduce(nullptr, nullptr, frame.shape, operands, 1, layout_of(sums).size(),
               cpu::reducer<cpu::reduce_op::Sum<Lane>, Lane>);
   if constexpr (std::is_same_v<Lane, T>) {

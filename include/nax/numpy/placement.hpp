@@ -13,8 +13,8 @@ auto eval(const X& x) {
   return Array<typename X::value_type>(x);
 }
 
-// A tree whose arrays live on `device`: those that are there already are shared, others copied. Throws ValueError for a
-// device that this program has not.
+// A tree whose arrays live on `device`: those that are there already are shared, others copied. Throws
+// ValueError for a device that this program has not.
 template <class X>
 auto device_put(const X& x, Device device) {
   if (device.platform != Platform::cpu || device.ordinal >= device_count())

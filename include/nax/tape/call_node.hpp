@@ -4,9 +4,9 @@
 
 #include "nax/tape/sweep.hpp"
 
-// A whole call as one node: checkpoint, the custom rules, grad of pmap. Its results are output nodes right behind it,
-// which in a reverse sweep leave their cotangents with it, and in a forward sweep fetch their tangents from it. A slot
-// that nothing reached holds no value (its buffer is null).
+// A whole call as one node: checkpoint, the custom rules, grad of pmap. Its results are output nodes right
+// behind it, which in a reverse sweep leave their cotangents with it, and in a forward sweep fetch their
+// tangents from it. A slot that nothing reached holds no value (its buffer is null).
 namespace nax::detail {
 
 struct CallNode : Node {

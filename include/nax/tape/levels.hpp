@@ -7,8 +7,9 @@
 
 #include "nax/core/array_base.hpp"
 
-// The vmaps that this thread is in. Each has a level, a number that grows and never repeats, so that arrays of an inner
-// vmap order their hidden axes behind those of an outer one, and one that outlives its vmap is recognised.
+// The vmaps that this thread is in. Each has a level, a number that grows and never repeats, so that arrays
+// of an inner vmap order their hidden axes behind those of an outer one, and one that outlives its vmap is
+// recognised.
 namespace nax::detail {
 
 struct VmapFrame {
@@ -19,7 +20,8 @@ struct VmapFrame {
 
 struct VmapStack {
   std::vector<VmapFrame> frames;
-  // Sweeps handle values of vmaps that ended within the differentiated function; while one runs nothing is checked.
+  // Sweeps handle values of vmaps that ended within the differentiated function; while one runs nothing is
+  // checked.
   int sweeping = 0;
 };
 
@@ -41,16 +43,17 @@ class Sweeping {
   Sweeping& operator=(const Sweeping&) = delete;
 };
 
-// Throws when a batched array is used after the vmap that it belongs to has returned. Levels nest, so that the
-// youngest tells for all.
+// Throws when a batched array is used after the vmap that it belongs to has returned. Levels nest, so that
+// the youngest tells for all.
 inline void check_alive(const char* function, const ArrayBase& a) {
   const VmapStack& stack = vmap_stack();
   if (stack.sweeping) return;
   const Level level = layout_of(a).levels.back();
   for (const VmapFrame& frame : stack.frames)
     if (frame.level == level) return;
-  throw ValueError(std::string(function) +
-                   ": the array belongs to a vmap that has ended; return it from the mapped function instead");
+  throw ValueError(
+      std::string(function) +
+      ": the array belongs to a vmap that has ended; return it from the mapped function instead");
 }
 
 }  // namespace nax::detail

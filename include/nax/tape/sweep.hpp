@@ -6,8 +6,9 @@
 
 #include "nax/tape/tape.hpp"
 
-// Both sweeps are loops over a range of the tape; neither recurses. Values that travel along (cotangents, tangents) sit
-// in a pool of slots, found through one 32-bit number a node, since most nodes of a long tape hold none at any time.
+// Both sweeps are loops over a range of the tape; neither recurses. Values that travel along (cotangents,
+// tangents) sit in a pool of slots, found through one 32-bit number a node, since most nodes of a long tape
+// hold none at any time.
 namespace nax::detail {
 
 class Slots {
@@ -51,7 +52,8 @@ class Slots {
 class Reverse {
  public:
   // `consume`: the sweep is the only one, so that saved values may go as it passes.
-  Reverse(Tape& tape, std::size_t mark, bool consume) : tape_(tape), mark_(mark), consume_(consume), slots_(mark) {}
+  Reverse(Tape& tape, std::size_t mark, bool consume)
+      : tape_(tape), mark_(mark), consume_(consume), slots_(mark) {}
 
   bool wants(std::uint64_t serial) const {
     if (serial == 0) return false;
@@ -114,7 +116,8 @@ class Reverse {
 };
 
 struct NoTangent : TypeError {
-  NoTangent() : TypeError("custom_vjp: the function has no forward-mode derivative; define custom_jvp instead") {}
+  NoTangent()
+      : TypeError("custom_vjp: the function has no forward-mode derivative; define custom_jvp instead") {}
 };
 
 // Forward mode: tangents flow from the inputs, which were seeded, to the tape's end.

@@ -40,8 +40,9 @@ struct Node {
   virtual ~Node() = default;
   virtual void pull(const ArrayBase& cotangent, Reverse& sweep) = 0;  // gives its share to each input
   virtual void push(Forward& sweep, std::size_t self) = 0;            // its tangent from those of its inputs
-  virtual void add(ArrayBase& sum, const ArrayBase& term) const = 0;   // sum += term, of values of this node's type
-  virtual void drop() noexcept {}  // the sweep has passed: saved values may go
+  virtual void add(ArrayBase& sum,
+                   const ArrayBase& term) const = 0;  // sum += term, of values of this node's type
+  virtual void drop() noexcept {}                     // the sweep has passed: saved values may go
 };
 
 class Tape {
@@ -142,13 +143,15 @@ class Tape {
   };
   static constexpr std::uint32_t chunk_bytes = 1 << 16;
 
-  // Serials are unique in the process: a range above, a count within it below. A thread draws a range of its own, and
-  // a fresh one where its count lies before what the tape holds (the tape began on another thread).
+  // Serials are unique in the process: a range above, a count within it below. A thread draws a range of its
+  // own, and a fresh one where its count lies before what the tape holds (the tape began on another thread).
   static std::uint64_t next_serial() {
     if (serial_counter == 0) serial_counter = draw_range();
     return serial_counter;
   }
-  static std::uint64_t draw_range() { return (range_count.fetch_add(1, std::memory_order_relaxed) << 42) + 1; }
+  static std::uint64_t draw_range() {
+    return (range_count.fetch_add(1, std::memory_order_relaxed) << 42) + 1;
+  }
 
   std::uint64_t claim_serial(std::size_t index) {
     const Segment& last = segments_.back();
@@ -215,8 +218,8 @@ class TapeRef {
   Tape* tape_ = nullptr;
 };
 
-// What this thread records on, if anything. A pmap worker also knows the tape of the thread that it works for, to tell
-// a captured array of that tape (an error) from a constant.
+// What this thread records on, if anything. A pmap worker also knows the tape of the thread that it works
+// for, to tell a captured array of that tape (an error) from a constant.
 struct Recording {
   Tape* tape = nullptr;
   const Tape* caller = nullptr;
@@ -225,7 +228,8 @@ inline thread_local constinit Recording recording{};
 
 [[noreturn, gnu::cold]] inline void throw_captured() {
   throw ValueError(
-      "pmap: the function uses an array from outside that is being differentiated there; pass it as an argument "
+      "pmap: the function uses an array from outside that is being differentiated there; pass it as an "
+      "argument "
       "with in_axes none");
 }
 
@@ -264,8 +268,8 @@ class ScopesOf {
   Tape::Scopes before_;
 };
 
-// A transform's stay on the tape: opens one when none records. Afterwards the nodes go, unless an outer transform or a
-// pullback needs them.
+// A transform's stay on the tape: opens one when none records. Afterwards the nodes go, unless an outer
+// transform or a pullback needs them.
 class TapeScope {
  public:
   TapeScope() : outermost_(recording.tape == nullptr) {

@@ -65,7 +65,8 @@ struct FlatPmap {
       for (std::size_t i = 0; i < results[d].size(); ++i)
         if (!(layout_of(results[d][i]).shape == layout_of(results[0][i]).shape))
           throw ShapeError("pmap: results differ between devices: shape " + to_string(results[0][i].shape()) +
-                           " on device 0, " + to_string(results[d][i].shape()) + " on device " + std::to_string(d));
+                           " on device 0, " + to_string(results[d][i].shape()) + " on device " +
+                           std::to_string(d));
     }
   }
   static Arrays assemble_all(const std::vector<Arrays>& results) {

@@ -7,8 +7,8 @@
 
 namespace nax::cpu {
 
-// The sum of a contiguous run. Many partial sums keep the adders busy and the rounding error small: every partial sum
-// takes n / 32 terms.
+// The sum of a contiguous run. Many partial sums keep the adders busy and the rounding error small: every
+// partial sum takes n / 32 terms.
 template <class T>
 T sum_run(const T* x, std::int64_t n) {
   constexpr int width = 32;
@@ -41,11 +41,16 @@ void accumulate_run(const void* from_, void* to_, std::int64_t stride, std::int6
 // For the types in which gradients are accumulated; half types accumulate in float.
 inline AccumulateFn accumulator(DType lane) {
   switch (lane) {
-    case DType::float32: return accumulate_run<float>;
-    case DType::float64: return accumulate_run<double>;
-    case DType::complex64: return accumulate_run<std::complex<float>>;
-    case DType::complex128: return accumulate_run<std::complex<double>>;
-    default: return nullptr;
+    case DType::float32:
+      return accumulate_run<float>;
+    case DType::float64:
+      return accumulate_run<double>;
+    case DType::complex64:
+      return accumulate_run<std::complex<float>>;
+    case DType::complex128:
+      return accumulate_run<std::complex<double>>;
+    default:
+      return nullptr;
   }
 }
 

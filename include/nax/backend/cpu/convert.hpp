@@ -6,8 +6,8 @@
 
 #include "nax/core/dtype.hpp"
 
-// Strided copies of a run of elements, converting on the way: how tiles are filled from operands that a kernel cannot
-// read directly, and results written to where they belong.
+// Strided copies of a run of elements, converting on the way: how tiles are filled from operands that a
+// kernel cannot read directly, and results written to where they belong.
 namespace nax::cpu {
 
 // Strides are in elements; 0 repeats one element.
@@ -52,7 +52,8 @@ void convert_run(const void* from_, std::int64_t fs, void* to_, std::int64_t ts,
 namespace detail {
 
 // Same type: bytes move, whatever they mean.
-// (may_alias, of structs since template arguments lose it otherwise: the units stand for elements of any type.)
+// (may_alias, of structs since template arguments lose it otherwise: the units stand for elements of any
+// type.)
 template <class Word>
 struct [[gnu::may_alias]] Unit {
   Word word;
@@ -79,22 +80,29 @@ void copy_run(const void* from_, std::int64_t fs, void* to_, std::int64_t ts, st
 }
 inline ConvertFn copier(std::size_t size) {
   switch (size) {
-    case 1: return copy_run<Unit8>;
-    case 2: return copy_run<Unit16>;
-    case 4: return copy_run<Unit32>;
-    case 8: return copy_run<Unit64>;
-    default: return copy_run<Unit128>;
+    case 1:
+      return copy_run<Unit8>;
+    case 2:
+      return copy_run<Unit16>;
+    case 4:
+      return copy_run<Unit32>;
+    case 8:
+      return copy_run<Unit64>;
+    default:
+      return copy_run<Unit128>;
   }
 }
 
 }  // namespace detail
 
-// The run converter for the pairs that kernels read and write through; null for others (astype is a kernel of its own).
+// The run converter for the pairs that kernels read and write through; null for others (astype is a kernel of
+// its own).
 inline ConvertFn converter(DType from, DType to) {
   if (from == to) return detail::copier(dtype_size(from));
-  if (from == DType::boolean) return to == DType::float32   ? convert_run<bool, float>
-                                     : to == DType::float64 ? convert_run<bool, double>
-                                                            : nullptr;
+  if (from == DType::boolean)
+    return to == DType::float32   ? convert_run<bool, float>
+           : to == DType::float64 ? convert_run<bool, double>
+                                  : nullptr;
   if (from == DType::float16 && to == DType::float32) return convert_run<half, float>;
   if (from == DType::bfloat16 && to == DType::float32) return convert_run<bfloat16, float>;
   if (from == DType::float32 && to == DType::float16) return convert_run<float, half>;

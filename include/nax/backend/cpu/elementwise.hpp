@@ -7,11 +7,13 @@
 // Runs fused elementwise kernels over loops of any shape; see tiles.hpp.
 namespace nax::cpu {
 
-// out[i] = expression(leaves[.][i]) for contiguous runs of n elements. `constants`: the expression's C++ scalars.
+// out[i] = expression(leaves[.][i]) for contiguous runs of n elements. `constants`: the expression's C++
+// scalars.
 using ForwardKernel = void (*)(const void* constants, const void* const* leaves, void* out, std::int64_t n);
 
 namespace detail {
-inline constexpr std::int64_t parallel_grain = 1 << 15;  // elements: below, waking a thread costs more than it saves
+inline constexpr std::int64_t parallel_grain =
+    1 << 15;  // elements: below, waking a thread costs more than it saves
 
 struct TileStore {
   // Few tiles live on the stack; the rare large expression pays one allocation.
@@ -24,8 +26,9 @@ struct TileStore {
   Tile* tiles_;
 };
 
-inline void map_range(ForwardKernel kernel, const void* constants, const Dims& shape, const Operand* leaves, int count,
-                      const Operand& out, std::int64_t tile_length, std::int64_t begin, std::int64_t end) {
+inline void map_range(ForwardKernel kernel, const void* constants, const Dims& shape, const Operand* leaves,
+                      int count, const Operand& out, std::int64_t tile_length, std::int64_t begin,
+                      std::int64_t end) {
   TileStore tiles(count + 1);
   TileAccess access[max_operands + 1];
   for (int l = 0; l < count; ++l) access[l] = TileAccess(leaves[l], shape);
@@ -62,7 +65,8 @@ inline void map(ForwardKernel kernel, const void* constants, Dims shape, Operand
       for (int l = 0; l < count; ++l)
         in[l] = operands[l].data + begin * static_cast<std::int64_t>(dtype_size(operands[l].stored));
       kernel(constants, in,
-             operands[count].data + begin * static_cast<std::int64_t>(dtype_size(operands[count].stored)), end - begin);
+             operands[count].data + begin * static_cast<std::int64_t>(dtype_size(operands[count].stored)),
+             end - begin);
     });
     return;
   }

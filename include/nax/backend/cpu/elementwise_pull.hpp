@@ -5,26 +5,26 @@
 #include "nax/backend/cpu/accumulate.hpp"
 #include "nax/backend/cpu/elementwise.hpp"
 
-// The backward pass of a fused expression: per chunk, one kernel recomputes the values in registers and writes each
-// leaf's share; a share whose leaf was broadcast is summed into the leaf's smaller gradient.
+// The backward pass of a fused expression: per chunk, one kernel recomputes the values in registers and
+// writes each leaf's share; a share whose leaf was broadcast is summed into the leaf's smaller gradient.
 namespace nax::cpu {
 
 // grads[l][i] = the share of leaf l in the cotangent g[i]; a null grads[l] is not wanted.
-using PullKernel = void (*)(const void* constants, const void* const* leaves, const void* g, void* const* grads,
-                            std::int64_t n);
+using PullKernel = void (*)(const void* constants, const void* const* leaves, const void* g,
+                            void* const* grads, std::int64_t n);
 
-// The gradient of one leaf: `data` null when nobody wants it. Strides over the loop, 0 on the axes that are summed;
-// the memory is of the lane type and row-major over the leaf's own axes.
+// The gradient of one leaf: `data` null when nobody wants it. Strides over the loop, 0 on the axes that are
+// summed; the memory is of the lane type and row-major over the leaf's own axes.
 struct GradientTarget {
   Operand operand;
   std::int64_t size = 0;
   bool wanted() const { return operand.data != nullptr; }
 };
 
-// `operands`: `count` leaves, the cotangent, then `count` gradients (their data null where not wanted), strides over
-// `shape`. `sizes[l]`: elements of gradient l.
-inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* operands, const std::int64_t* sizes,
-                 int count) {
+// `operands`: `count` leaves, the cotangent, then `count` gradients (their data null where not wanted),
+// strides over `shape`. `sizes[l]`: elements of gradient l.
+inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* operands,
+                 const std::int64_t* sizes, int count) {
   Operand* const gradients = operands + count + 1;
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;

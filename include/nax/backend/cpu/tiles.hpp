@@ -9,17 +9,19 @@
 
 // How a fused kernel meets operands of any layout.
 //
-// A kernel is compiled once an expression and reads contiguous runs only. The loop nest over the (broadcast) shape is
-// cut into chunks of its flat, row-major index. An operand whose chunk is contiguous in memory and of the kernel's
-// type is passed by its address; any other is first copied into a tile in L1, which repeats broadcast elements, walks
-// strides and converts half types. What the kernel writes goes the same way back. So broadcasting, views and
-// conversions cost no instantiation, and where everything is contiguous one call covers the whole range.
+// A kernel is compiled once an expression and reads contiguous runs only. The loop nest over the (broadcast)
+// shape is cut into chunks of its flat, row-major index. An operand whose chunk is contiguous in memory and
+// of the kernel's type is passed by its address; any other is first copied into a tile in L1, which repeats
+// broadcast elements, walks strides and converts half types. What the kernel writes goes the same way back.
+// So broadcasting, views and conversions cost no instantiation, and where everything is contiguous one call
+// covers the whole range.
 namespace nax::cpu {
 
 inline constexpr std::int64_t tile_bytes = 4096;
 inline constexpr int max_operands = 32;
 
-// An operand of a loop: `stored` elements at `data` with these strides over the loop's axes, `lane` in the kernel.
+// An operand of a loop: `stored` elements at `data` with these strides over the loop's axes, `lane` in the
+// kernel.
 struct Operand {
   char* data = nullptr;
   Dims strides;
@@ -158,8 +160,8 @@ struct Tile {
   alignas(64) char bytes[tile_bytes];
 };
 
-// The next chunk's length: a whole row piece where rows are long (so that row-contiguous operands are read in place),
-// a tile's worth of rows otherwise.
+// The next chunk's length: a whole row piece where rows are long (so that row-contiguous operands are read in
+// place), a tile's worth of rows otherwise.
 inline std::int64_t chunk_length(const Dims& shape, std::int64_t begin, std::int64_t end, std::int64_t tile) {
   std::int64_t n = end - begin < tile ? end - begin : tile;
   if (shape.empty()) return n;
