@@ -128,7 +128,7 @@ inline auto warmup_cosine_decay_schedule(double init_value, double peak_value, s
   return [=](const auto& done_so_far) {
     using Float = typename detail::Later<decltype(done_so_far)>::Float;
     const auto count = detail::as_count(done_so_far);
-    return Float(where(count < boundary, warmup(count), decay(Count(count - boundary))));
+    return Float(where(count < boundary, warmup(count), decay(detail::as_count(count - boundary))));
   };
 }
 
