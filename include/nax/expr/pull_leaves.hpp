@@ -43,17 +43,17 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
     // A leaf without its value is not read for what it is; the cotangent stands in.
     in[l] = leaf.buffer() ? leaf.data(table.stored[l]) : raw_data(g);
   }
-  ArrayBase gradients[max_leaves];
+  BufferRef gradients[max_leaves];
   void* out[max_leaves];
   for (int l = 0; l < table.leaves; ++l) {
     out[l] = nullptr;
     if (dtype_kind(table.stored[l]) < Kind::floating || !sweep.wants(leaves[l].serial())) continue;
-    gradients[l] = allocate(table.lanes[l], layout);
-    out[l] = raw_data(gradients[l]);
+    gradients[l] = BufferRef(Buffer::allocate(static_cast<std::size_t>(n) * dtype_size(table.lanes[l])));
+    out[l] = gradients[l]->data();
   }
   kernel(constants, in, raw_data(g), out, n);
   for (int l = 0; l < table.leaves; ++l)
-    if (out[l]) sweep.add(leaves[l].serial(), std::move(gradients[l]));
+    if (out[l]) sweep.add(leaves[l].serial(), over(std::move(gradients[l]), table.lanes[l], layout));
   return true;
 }
 
