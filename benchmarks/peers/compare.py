@@ -1,0 +1,256 @@
+"""Runs the rows of ../rows/rows.json on all sides, a little of each in turn, and writes a table.
+
+Called by ../compare.sh. A side is a process that side.py describes.
+"""
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import math
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+# A warm heap: what a program has freed, it keeps. Nobody pays page faults for temporaries.
+WARM_HEAP = {
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
+    "MALLOC_TOP_PAD_": str(1 << 28),
+}
+
+
+class Side:
+    def __init__(self, name, command, cores, devices):
+        threads = str(len(cores)) if devices == 1 else "1"
+        environment = dict(
+            os.environ,
+            **WARM_HEAP,
+            OMP_NUM_THREADS=threads,
+            OPENBLAS_NUM_THREADS=threads,
+            MKL_NUM_THREADS=threads,
+            NAX_NUM_THREADS=str(len(cores)),
+            NAX_CPU_DEVICES=str(devices),
+            JAX_PLATFORMS="cpu",
+            TF_CPP_MIN_LOG_LEVEL="3",
+        )
+        if devices > 1:
+            environment["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+        self.name = name
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+            preexec_fn=lambda: os.sched_setaffinity(0, cores),
+        )
+        self.rows = set(self.ask("list").split())
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        reply = self.process.stdout.readline()
+        if not reply:
+            raise RuntimeError(f"{self.name} ended at: {line}")
+        if reply.startswith("error "):
+            raise RuntimeError(f"{self.name}, {line}: {reply[6:].strip()}")
+        return reply.strip()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def start_sides(build, cores, devices):
+    commands = {"nax": [f"{build}/nax_rows"]}
+    for peer in ("jax", "torch", "numpy"):
+        commands[{"jax": "JAX", "torch": "PyTorch", "numpy": "NumPy"}[peer]] = [sys.executable, f"{HERE}/{peer}_side.py"]
+    for peer in ("eigen", "hand"):
+        if os.path.exists(f"{build}/{peer}_rows"):
+            commands[{"eigen": "Eigen", "hand": "C++"}[peer]] = [f"{build}/{peer}_rows"]
+    if devices > 1:
+        commands = {name: commands[name] for name in ("nax", "JAX")}
+    return [Side(name, command, cores, devices) for name, command in commands.items()]
+
+
+def check(row, sides, folder):
+    """Compares every side's result with JAX's (or with that of the first side); returns what is wrong."""
+    results = {}
+    for side in sides:
+        path = f"{folder}/{side.name}"
+        side.ask(f"result {row['name']} {path}")
+        results[side.name] = np.fromfile(path, dtype=np.float32).astype(np.float64)
+    reference_name = "JAX" if "JAX" in results else next(iter(results))
+    reference, wrong = results[reference_name], []
+    tolerance = row.get("tolerance", 2e-5)
+    for name, result in results.items():
+        if name == reference_name:
+            continue
+        if result.shape != reference.shape:
+            wrong.append(f"{row['name']}: {name} has {result.size} numbers, {reference_name} {reference.size}")
+        elif name in row.get("others", ()):
+            # Other generators: the same distribution is all that can be asked.
+            if abs(result.mean() - reference.mean()) > 0.01 or abs(result.std() - reference.std()) > 0.01:
+                wrong.append(f"{row['name']}: {name} draws from another distribution")
+        else:
+            error = np.max(np.abs(result - reference)) / max(np.max(np.abs(reference)), 1e-30)
+            if not error <= tolerance:
+                wrong.append(f"{row['name']}: {name} and {reference_name} differ by {error:.2g} of the largest")
+    return wrong
+
+
+def measure(row, sides, rounds, budget, rest):
+    samples = {side.name: [] for side in sides}
+    for side in sides:  # prepares
+        side.ask(f"run {row['name']} 0")
+    for _ in range(rounds):
+        for side in sides:
+            time.sleep(rest)
+            samples[side.name].append([float(s) for s in side.ask(f"run {row['name']} {budget}").split()])
+    for side in sides:
+        side.ask("drop")
+    return {
+        name: {"median_us": statistics.median(s[0] for s in pairs) * 1e6, "least_us": min(s[1] for s in pairs) * 1e6}
+        for name, pairs in samples.items()
+    }
+
+
+LIMITS = ("Eigen", "C++")  # shown, but not the peers that nax is measured against
+
+
+def judge(row):
+    times = row["times"]
+    peers = {name: t for name, t in times.items() if name != "nax" and name not in LIMITS}
+    for what, key in (("median_us", "ratio"), ("least_us", "least_ratio")):
+        if "nax" in times and peers:
+            row[key] = times["nax"][what] / min(t[what] for t in peers.values())
+    if peers:
+        row["best"] = min(peers, key=lambda name: peers[name]["median_us"])
+    for limit in LIMITS:
+        if limit in times and "nax" in times:
+            row["ratio_" + limit] = times["nax"]["median_us"] / times[limit]["median_us"]
+
+
+def number(us):
+    if us is None:
+        return ""
+    if us >= 99.5:
+        return f"{us:.0f}"
+    return f"{us:.{max(0, 2 - math.floor(math.log10(us)))}f}" if us > 0 else "0"
+
+
+def table(report):
+    names = [n for n in ("nax", "JAX", "PyTorch", "NumPy", "Eigen", "C++") if any(n in r["times"] for r in report["rows"])]
+    lines = [
+        f"{report['machine']}, {report['threads']} thread{'s' if report['threads'] > 1 else ''}, {report['date']}; "
+        + ", ".join(f"{n} {v}" for n, v in report["versions"].items())
+        + ". Medians in microseconds, float32; the ratio is nax / the best of "
+        + ", ".join(n for n in names if n != "nax" and n not in LIMITS)
+        + ".",
+    ]
+    section = None
+    for row in report["rows"]:
+        if row["section"] != section:
+            section = row["section"]
+            lines += ["", f"| {section} | " + " | ".join(names) + " | ratio |"]
+            lines.append("| --- |" + " ---: |" * (len(names) + 1))
+        times = [number(row["times"].get(n, {}).get("median_us")) for n in names]
+        ratio = f"{row['ratio']:.2f}" if "ratio" in row else ""
+        lines.append(f"| {row['label']} | " + " | ".join(times) + f" | {ratio} |")
+    return "\n".join(lines) + "\n"
+
+
+def machine():
+    model = platform.processor()
+    try:
+        with open("/proc/cpuinfo") as f:
+            model = re.search(r"model name\s*: (.*)", f.read())[1]
+    except (OSError, TypeError):
+        pass
+    return f"{model}, {os.cpu_count()} cores"
+
+
+def versions(compiler):
+    result = {"compiler": compiler}
+    for name, package in (("JAX", "jax"), ("PyTorch", "torch"), ("NumPy", "numpy")):
+        result[name] = importlib.metadata.version(package).split("+")[0]
+    return result
+
+
+def write(report, out, name):
+    out.mkdir(parents=True, exist_ok=True)
+    text = table(report)
+    (out / f"{name}.md").write_text(text)
+    (out / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
+    print(text)
+    print(f"written to {out}/{name}.md and .json", file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="compare.sh", description=__doc__)
+    parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--compiler", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--threads", type=int, default=1, help="threads of every side, each on a core of its own (default 1)")
+    parser.add_argument("--filter", default="", help="regular expression: only rows whose name it matches")
+    parser.add_argument("--rounds", type=int, default=7, help="how often every side has its turn (default 7)")
+    parser.add_argument("--seconds", type=float, default=0.1, help="of a turn (default 0.1)")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the table (default out/compare)")
+    args = parser.parse_args()
+
+    cores = sorted(os.sched_getaffinity(0))
+    if args.threads > len(cores):
+        parser.error(f"--threads {args.threads}: this process may use {len(cores)} cores")
+    cores = set(cores[-args.threads :])
+
+    section, rows = "", []
+    for row in json.loads((HERE.parent / "rows" / "rows.json").read_text()):
+        section = row.get("section", section)
+        if "name" in row and re.search(args.filter, row["name"]) and args.threads >= row.get("devices", 1):
+            rows.append(dict(row, section=section))
+    if args.threads > 1 and not args.filter:
+        rows = [r for r in rows if r["section"] in ("Training steps", "Matrix products")]
+
+    report = {
+        "date": datetime.date.today().isoformat(),
+        "machine": machine(),
+        "threads": args.threads,
+        "versions": versions(args.compiler),
+        "rows": [],
+    }
+    failures, sides, running = [], [], None
+    with tempfile.TemporaryDirectory() as folder:
+        for row in sorted(rows, key=lambda r: r.get("devices", 1)):
+            devices = row.get("devices", 1)
+            if devices != running:
+                for side in sides:
+                    side.close()
+                sides, running = start_sides(args.build, cores, devices), devices
+            here = [side for side in sides if row["name"] in side.rows]
+            failures += check(row, here, folder)
+            row["times"] = measure(row, here, args.rounds, args.seconds, 0.25 if args.threads > 1 else 0)
+            judge(row)
+            print(f"{row['name']:42s} " + "  ".join(f"{n} {number(t['median_us'])}" for n, t in row["times"].items())
+                  + f"  ratio {row.get('ratio', 0):.2f} (least {row.get('least_ratio', 0):.2f})", file=sys.stderr)
+    for side in sides:
+        side.close()
+    order = {row["name"]: i for i, row in enumerate(rows)}
+    report["rows"] = sorted(rows, key=lambda row: order[row["name"]])
+    report["failures"] = failures
+    write(report, args.out, f"threads_{args.threads}")
+    for failure in failures:
+        print(f"DISAGREES: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

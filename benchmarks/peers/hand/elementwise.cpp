@@ -1,0 +1,85 @@
+#include <cmath>
+
+#include "hand.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t million = 1 << 20;
+
+template <class F>
+Work unary(F f, float low, float high) {
+  const Floats x = uniform(1, million, low, high);
+  return fills(million, [=](float* __restrict out) {
+    const float* from = x.data();
+    for (std::int64_t i = 0; i < million; ++i) out[i] = f(from[i]);
+  });
+}
+
+template <class F>
+Work binary(F f, float low = -1, float high = 1) {
+  const Floats x = uniform(1, million, low, high), y = uniform(2, million);
+  return fills(million, [=](float* __restrict out) {
+    const float *a = x.data(), *b = y.data();
+    for (std::int64_t i = 0; i < million; ++i) out[i] = f(a[i], b[i]);
+  });
+}
+
+Work affine_tanh_gradient() {
+  const Floats x = uniform(1, million, -3, 3), a = uniform(2, million);
+  return fills(2 * million, [=](float* __restrict out) {
+    const float *u = x.data(), *v = a.data();
+    float* __restrict second = out + million;
+    for (std::int64_t i = 0; i < million; ++i) {
+      const float t = std::tanh(u[i] * v[i] + 1), slope = (1 - t * t) * v[i];
+      out[i] = slope * v[i];
+      second[i] = slope * u[i] + t;
+    }
+  });
+}
+
+// The value, then the gradient.
+Work chain(std::int64_t n) {
+  const Floats x = uniform(1, n);
+  return fills(n + 1, [=](float* __restrict out) {
+    const float* from = x.data();
+    float sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float v = from[i], e = std::exp(-v * v), p = v + v * v * 0.5f;
+      sum += e * p;
+      out[i + 1] = e * (1 + v - 2 * v * p);
+    }
+    out[0] = sum;
+  });
+}
+
+constexpr float root = 0.7978845608028654f, cube = 0.044715f;
+
+float gelu(float x) { return 0.5f * x * (1 + std::tanh(root * (x + cube * x * x * x))); }
+float gelu_slope(float x) {
+  const float t = std::tanh(root * (x + cube * x * x * x));
+  return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * root * (1 + 3 * cube * x * x);
+}
+
+}  // namespace
+
+Rows hand_elementwise_rows() {
+  return {
+      {"affine_tanh_1m",
+       [] { return binary([](float x, float a) { return std::tanh(x * a + 1) * a; }, -3, 3); }},
+      {"gelu_1m", [] { return unary([](float x) { return gelu(x); }, -3, 3); }},
+      {"exp_1m", [] { return unary([](float x) { return std::exp(x); }, -3, 3); }},
+      {"log_1m", [] { return unary([](float x) { return std::log(x); }, .1f, 10); }},
+      {"sin_1m", [] { return unary([](float x) { return std::sin(x); }, -10, 10); }},
+      {"add_1m", [] { return binary([](float x, float y) { return x + y; }); }},
+      {"affine_tanh_gradient_1m", affine_tanh_gradient},
+      {"gelu_gradient_1m", [] { return binary([](float x, float g) { return g * gelu_slope(x); }, -3, 3); }},
+      {"exp_gradient_1m", [] { return binary([](float x, float g) { return g * std::exp(x); }, -3, 3); }},
+      {"log_gradient_1m", [] { return binary([](float x, float g) { return g / x; }, .1f, 10); }},
+      {"sin_gradient_1m", [] { return binary([](float x, float g) { return g * std::cos(x); }, -10, 10); }},
+      {"chain_value_and_gradient_4096", [] { return chain(4096); }},
+      {"chain_value_and_gradient_1m", [] { return chain(million); }},
+  };
+}
+
+}  // namespace bench

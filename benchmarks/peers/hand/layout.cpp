@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "hand.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t side = 2048, height = 4096, width = 1000;
+
+Work transpose() {
+  const Floats x = uniform(1, side * side);
+  return fills(side * side, [=](float* __restrict out) {
+    constexpr std::int64_t block = 16, few_pages = 64;  // a block's row is a cache line
+    const auto transpose_block = [&](std::int64_t i, std::int64_t j) {
+      float tile[block][block];
+      for (std::int64_t r = 0; r < block; ++r)
+        for (std::int64_t c = 0; c < block; ++c)
+          tile[c][r] = x[static_cast<std::size_t>((i + r) * side + j + c)];
+      for (std::int64_t c = 0; c < block; ++c)
+        std::memcpy(out + (j + c) * side + i, tile[c], sizeof(tile[c]));
+    };
+    for (std::int64_t outer = 0; outer < side; outer += few_pages)
+      for (std::int64_t j = 0; j < side; j += block)
+        for (std::int64_t i = outer; i < outer + few_pages; i += block) transpose_block(i, j);
+  });
+}
+
+// Four rows at a time: four chains of sums that do not wait for each other.
+template <bool backward>
+Work cumsum(std::uint32_t seed) {
+  const Floats x = uniform(seed, side * side);
+  return fills(side * side, [=](float* __restrict out) {
+    for (std::int64_t i = 0; i < side; i += 4) {
+      float sum[4] = {};
+      for (std::int64_t k = 0; k < side; ++k) {
+        const std::int64_t j = backward ? side - 1 - k : k;
+        for (std::int64_t r = 0; r < 4; ++r)
+          out[(i + r) * side + j] = sum[r] += x[static_cast<std::size_t>((i + r) * side + j)];
+      }
+    }
+  });
+}
+
+Work take() {
+  const Floats x = uniform(1, height * width);
+  const auto rows = integers(3, height, height);
+  return fills(height * width, [=](float* __restrict out) {
+    for (std::int64_t i = 0; i < height; ++i)
+      std::memcpy(out + i * width, x.data() + rows[static_cast<std::size_t>(i)] * width,
+                  width * sizeof(float));
+  });
+}
+
+Work take_gradient() {
+  const Floats g = uniform(2, height * width);
+  const auto rows = integers(3, height, height);
+  return fills(height * width, [=](float* __restrict out) {
+    std::fill_n(out, height * width, 0.f);
+    for (std::int64_t i = 0; i < height; ++i) {
+      float* to = out + rows[static_cast<std::size_t>(i)] * width;
+      const float* from = g.data() + i * width;
+      for (std::int64_t j = 0; j < width; ++j) to[j] += from[j];
+    }
+  });
+}
+
+Work convolve() {
+  constexpr std::int64_t batch = 64, n = 256, taps = 9, length = n + taps - 1, pad = taps - 1;
+  const Floats x = uniform(1, batch * n), w = uniform(2, taps);
+  return fills(batch * length, [=](float* __restrict out) {
+    float padded[n + 2 * pad] = {};
+    for (std::int64_t b = 0; b < batch; ++b) {
+      std::copy_n(x.data() + b * n, n, padded + pad);
+      for (std::int64_t i = 0; i < length; ++i) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < taps; ++k) sum += w[static_cast<std::size_t>(k)] * padded[i + pad - k];
+        out[b * length + i] = sum;
+      }
+    }
+  });
+}
+
+Work logistic_gradient() {
+  constexpr std::int64_t n = 1024, m = 32;
+  const Floats x = uniform(1, n * m), signs = uniform(2, n), weights = uniform(3, m);
+  return fills(m, [=](float* __restrict out) {
+    std::fill_n(out, m, 0.f);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float *row = x.data() + i * m, y = signs[static_cast<std::size_t>(i)] > 0 ? 1.f : -1.f;
+      float z = 0;
+      for (std::int64_t j = 0; j < m; ++j) z += row[j] * weights[static_cast<std::size_t>(j)];
+      const float slope = -y / (1 + std::exp(y * z)) / n;
+      for (std::int64_t j = 0; j < m; ++j) out[j] += slope * row[j];
+    }
+  });
+}
+
+}  // namespace
+
+Rows hand_layout_rows() {
+  return {
+      {"transpose_copy_2048", transpose},
+      {"cumsum_axis1_2048", [] { return cumsum<false>(1); }},
+      {"cumsum_gradient_2048", [] { return cumsum<true>(2); }},
+      {"take_rows_4096x1000", take},
+      {"take_rows_gradient_4096x1000", take_gradient},
+      {"vmap_convolve_64x256_9", convolve},
+      {"gradient_logistic_1024x32", logistic_gradient},
+  };
+}
+
+}  // namespace bench

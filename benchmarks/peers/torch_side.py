@@ -1,0 +1,216 @@
+"""PyTorch's side, eager."""
+
+import os
+
+import torch
+import torch.nn.functional as F
+
+import data
+from side import calls, flat, serve, work
+
+MILLION = 1 << 20
+torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+
+
+def tensor(*args, **kwargs):
+    return torch.from_numpy(data.uniform(*args, **kwargs))
+
+
+def of(f, *args):
+    def step():
+        with torch.no_grad():
+            return f(*args)
+
+    return calls(step)
+
+
+def unary(f, shape, low=-1, high=1):
+    return lambda: of(f, tensor(1, shape, low, high))
+
+
+def gradient(f, shape, result, low=-1, high=1):
+    """The gradient of a sum of f(x) weighted by numbers of the result's shape."""
+
+    def row():
+        x, g = tensor(1, shape, low, high).requires_grad_(), tensor(2, result)
+        return calls(lambda: torch.autograd.grad(f(x), x, g))
+
+    return row
+
+
+def product(a, b):
+    return lambda: of(torch.matmul, tensor(1, a), tensor(2, b))
+
+
+def product_gradients():
+    a, b = tensor(1, (128, 784)).requires_grad_(), tensor(2, (784, 1024)).requires_grad_()
+    g = tensor(3, (128, 1024))
+    return calls(lambda: torch.autograd.grad(a @ b, (a, b), g))
+
+
+def affine_tanh_gradient():
+    x, a = tensor(1, (MILLION,), -3, 3).requires_grad_(), tensor(2, (MILLION,)).requires_grad_()
+    return calls(lambda: torch.autograd.grad(torch.sum(torch.tanh(x * a + 1) * a), (x, a)))
+
+
+def chain(n):
+    def row():
+        x = tensor(1, (n,)).requires_grad_()
+
+        def step():
+            value = torch.sum(torch.exp(-x * x) * (x + x * x * 0.5))
+            return value.detach(), torch.autograd.grad(value, x)[0]
+
+        return calls(step)
+
+    return row
+
+
+ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu}
+
+
+def loss(activation):
+    def f(params, x, y):
+        for w, b in zip(params[:-2:2], params[1:-2:2]):
+            x = activation(torch.addmm(b, x, w) if x.ndim == 2 else x @ w + b)
+        logits = torch.addmm(params[-1], x, params[-2]) if x.ndim == 2 else x @ params[-2] + params[-1]
+        return -torch.mean(torch.sum(F.log_softmax(logits, dim=-1) * y, dim=-1))
+
+    return f
+
+
+def train_step(sizes, activation, n):
+    f = loss(ACTIVATIONS[activation])
+    x, y = map(torch.from_numpy, data.batch(sizes, n))
+    initial = lambda: [torch.from_numpy(a).requires_grad_() for layer in data.params(sizes) for a in layer]
+    state = initial()
+
+    def step(params):
+        value = f(params, x, y)
+        grads = torch.autograd.grad(value, params)
+        with torch.no_grad():
+            for p, g in zip(params, grads):
+                p.add_(g, alpha=-0.01)
+        return value.detach()
+
+    def result():
+        params = initial()
+        values = [step(params) for _ in range(5)]
+        return flat([p.detach() for p in params] + [values[-1]])
+
+    return work(lambda: step(state), result)
+
+
+def per_example():
+    sizes = (784, 128, 10)
+    x, y = map(torch.from_numpy, data.batch(sizes, 32))
+    params = [torch.from_numpy(a) for layer in data.params(sizes) for a in layer]
+    f = torch.func.vmap(torch.func.grad(loss(torch.tanh)), in_dims=(None, 0, 0))
+    return calls(lambda: f(params, x, y))
+
+
+def eager_add():
+    x, y = tensor(1, (10,)), tensor(2, (10,))
+
+    def loop(n):
+        with torch.no_grad():
+            for _ in range(n):
+                x + y
+
+    return loop, lambda: x + y
+
+
+def scalars():
+    x = tensor(1, (), 0.5, 1).requires_grad_()
+
+    def step():
+        y = x
+        for _ in range(50):
+            y = y * 0.5 + 0.25
+        return torch.autograd.grad(y, x)
+
+    return calls(step)
+
+
+def convolve():
+    x, w = tensor(1, (64, 1, 256)), tensor(2, (9,)).flip(0).reshape(1, 1, 9)
+    return of(lambda: F.conv1d(x, w, padding=8))
+
+
+def logistic(transform):
+    x, y = tensor(1, (1024, 32)), torch.where(tensor(2, (1024,)) > 0, 1.0, -1.0)
+    w = tensor(3, (32,))
+    f = transform(lambda w: torch.mean(F.softplus(-y * (x @ w))))
+    return calls(lambda: f(w))
+
+
+def take_gradient():
+    x, g = tensor(1, rows).requires_grad_(), tensor(2, rows)
+    index = torch.from_numpy(data.integers(3, 4096, 4096))
+    return calls(lambda: torch.autograd.grad(torch.index_select(x, 0, index), x, g))
+
+
+rows, square, line = (4096, 1000), (2048, 2048), (MILLION,)
+softmax = lambda x: torch.softmax(x, dim=-1)
+logsumexp = lambda x: torch.logsumexp(x, dim=-1)
+gelu = lambda x: F.gelu(x, approximate="tanh")
+cumsum = lambda x: torch.cumsum(x, dim=1)
+scale, bias = tensor(3, (1000,)), tensor(4, (1000,))
+layer_norm = lambda x: F.layer_norm(x, (1000,), scale, bias)
+amax0 = lambda x: torch.amax(x, dim=0)
+
+ROWS = {
+    "matmul_128x784x1024": product((128, 784), (784, 1024)),
+    "matmul_1024": product((1024, 1024), (1024, 1024)),
+    "matmul_batched_64x128": product((64, 128, 128), (64, 128, 128)),
+    "matmul_gradients_128x784x1024": product_gradients,
+    "per_example_gradients_784-128-10_32": per_example,
+    "affine_tanh_1m": lambda: of(lambda x, a: torch.tanh(x * a + 1) * a, tensor(1, line, -3, 3), tensor(2, line)),
+    "gelu_1m": unary(gelu, line, -3, 3),
+    "exp_1m": unary(torch.exp, line, -3, 3),
+    "log_1m": unary(torch.log, line, 0.1, 10),
+    "sin_1m": unary(torch.sin, line, -10, 10),
+    "add_1m": lambda: of(torch.add, tensor(1, line), tensor(2, line)),
+    "affine_tanh_gradient_1m": affine_tanh_gradient,
+    "gelu_gradient_1m": gradient(gelu, line, line, -3, 3),
+    "exp_gradient_1m": gradient(torch.exp, line, line, -3, 3),
+    "log_gradient_1m": gradient(torch.log, line, line, 0.1, 10),
+    "sin_gradient_1m": gradient(torch.sin, line, line, -10, 10),
+    "chain_value_and_gradient_4096": chain(4096),
+    "chain_value_and_gradient_1m": chain(MILLION),
+    "softmax_4096x1000": unary(softmax, rows),
+    "logsumexp_4096x1000": unary(logsumexp, rows),
+    "layer_norm_4096x1000": unary(layer_norm, rows),
+    "softmax_gradient_4096x1000": gradient(softmax, rows, rows),
+    "logsumexp_gradient_4096x1000": gradient(logsumexp, rows, (4096,)),
+    "layer_norm_gradient_4096x1000": gradient(layer_norm, rows, rows),
+    "sum_16m": unary(torch.sum, (1 << 24,)),
+    "sum_axis0_2048": unary(lambda x: torch.sum(x, dim=0), square),
+    "sum_axis1_2048": unary(lambda x: torch.sum(x, dim=1), square),
+    "max_axis0_2048": unary(amax0, square),
+    "argmax_axis1_2048": unary(lambda x: torch.argmax(x, dim=1), square),
+    "max_axis0_gradient_2048": gradient(amax0, square, (2048,)),
+    "transpose_copy_2048": unary(lambda x: x.T.contiguous(), square),
+    "cumsum_axis1_2048": unary(cumsum, square),
+    "cumsum_gradient_2048": gradient(cumsum, square, square),
+    "take_rows_4096x1000": lambda: of(
+        lambda x, i: torch.index_select(x, 0, i), tensor(1, rows), torch.from_numpy(data.integers(3, 4096, 4096))
+    ),
+    "take_rows_gradient_4096x1000": take_gradient,
+    "sort_1m": unary(lambda x: torch.sort(x)[0], line),
+    "random_uniform_1m": lambda: calls(lambda: torch.rand(MILLION)),
+    "random_normal_1m": lambda: calls(lambda: torch.randn(MILLION)),
+    "vmap_matvec_64x64_512": lambda: of(
+        torch.func.vmap(torch.mv, in_dims=(None, 0)), tensor(1, (64, 64)), tensor(2, (512, 64))
+    ),
+    "vmap_convolve_64x256_9": convolve,
+    "hessian_logistic_1024x32": lambda: logistic(torch.func.hessian),
+    "gradient_logistic_1024x32": lambda: logistic(torch.func.grad),
+    "eager_add_10": eager_add,
+    "recorded_scalars_100": scalars,
+}
+for name, case in data.STEPS.items():
+    ROWS["step_" + name] = lambda case=case: train_step(*case)
+
+if __name__ == "__main__":
+    serve(ROWS)

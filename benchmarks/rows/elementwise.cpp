@@ -1,0 +1,69 @@
+#include "rows.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t million = 1 << 20;
+
+template <class F>
+Work of_one(F f, float low, float high, std::int64_t n = million) {
+  const auto x = uniform_array(1, {n}, low, high);
+  return calls([=] { return f(x); });
+}
+
+// The gradient of a weighted sum, which has a different cotangent for each element.
+template <class F>
+Work gradient_of_one(F f, float low, float high) {
+  const auto x = uniform_array(1, {million}, low, high), g = uniform_array(2, {million});
+  return calls([=] { return nax::grad([&](const Array<float>& v) { return nax::sum(f(v) * g); })(x); });
+}
+
+Work chain(std::int64_t n) {
+  const auto f = [](const Array<float>& x) { return nax::sum(nax::exp(-x * x) * (x + x * x * 0.5f)); };
+  return of_one([=](const Array<float>& x) { return nax::value_and_grad(f)(x); }, -1, 1, n);
+}
+
+Work add() {
+  const auto x = uniform_array(1, {million}), y = uniform_array(2, {million});
+  return calls([=] { return x + y; });
+}
+
+Work affine_tanh() {
+  const auto x = uniform_array(1, {million}, -3, 3), a = uniform_array(2, {million});
+  return calls([=] { return nax::tanh(x * a + 1) * a; });
+}
+
+Work affine_tanh_gradient() {
+  const auto x = uniform_array(1, {million}, -3, 3), a = uniform_array(2, {million});
+  return calls([=] {
+    return nax::grad<0, 1>([](const Array<float>& u, const Array<float>& v) {
+      return nax::sum(nax::tanh(u * v + 1) * v);
+    })(x, a);
+  });
+}
+
+}  // namespace
+
+Rows elementwise_rows() {
+  const auto gelu = [](const auto& x) { return nax::nn::gelu(x); };
+  const auto exp = [](const auto& x) { return nax::exp(x); };
+  const auto log = [](const auto& x) { return nax::log(x); };
+  const auto sin = [](const auto& x) { return nax::sin(x); };
+  return {
+      {"affine_tanh_1m", affine_tanh},
+      {"gelu_1m", [=] { return of_one(gelu, -3, 3); }},
+      {"exp_1m", [=] { return of_one(exp, -3, 3); }},
+      {"log_1m", [=] { return of_one(log, .1f, 10); }},
+      {"sin_1m", [=] { return of_one(sin, -10, 10); }},
+      {"add_1m", add},
+      {"affine_tanh_gradient_1m", affine_tanh_gradient},
+      {"gelu_gradient_1m", [=] { return gradient_of_one(gelu, -3, 3); }},
+      {"exp_gradient_1m", [=] { return gradient_of_one(exp, -3, 3); }},
+      {"log_gradient_1m", [=] { return gradient_of_one(log, .1f, 10); }},
+      {"sin_gradient_1m", [=] { return gradient_of_one(sin, -10, 10); }},
+      {"chain_value_and_gradient_4096", [] { return chain(4096); }},
+      {"chain_value_and_gradient_1m", [] { return chain(million); }},
+  };
+}
+
+}  // namespace bench

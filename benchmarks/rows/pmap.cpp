@@ -1,0 +1,53 @@
+#include <memory>
+
+#include "steps.hpp"
+
+namespace bench {
+namespace {
+
+// A step on every device, with its share of the batch and the mean of all gradients.
+template <class Activation>
+Work train(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
+  const std::int64_t devices = nax::device_count();
+  const auto x = uniform_array(1, {batch, sizes.front()}).reshape({devices, -1, sizes.front()});
+  const auto y = labels(batch, sizes.back()).reshape({devices, -1, sizes.back()});
+  const auto update = nax::pmap(
+      [](Params params, const Array<float>& x, const Array<float>& y) {
+        auto [value, grads] = nax::value_and_grad(loss<Activation>)(params, x, y);
+        grads = nax::pmean(grads, "devices");
+        return std::pair{descend(params, grads), nax::pmean(value, "devices")};
+      },
+      {.axis_name = "devices"});
+  const auto initial = [=] {
+    return nax::tree::map([=](const auto& p) { return nax::stack(std::vector(devices, p)); },
+                          initial_params(sizes));
+  };
+  const auto params = std::make_shared<Params>(initial());
+  return work([=] { *params = update(std::move(*params), x, y).first; },
+              [=] {
+                Params p = initial();
+                for (int i = 0; i < 4; ++i) p = update(p, x, y).first;
+                return leaves_of(nax::tree::map([](const auto& leaf) { return leaf(0); }, update(p, x, y)));
+              });
+}
+
+}  // namespace
+
+Rows pmap_rows() {
+  return {
+      {"pmap_784-1024-1024-10_tanh_128",
+       [] {
+         return train<Tanh>({784, 1024, 1024, 10}, 128);
+       }},
+      {"pmap_784-512-512-10_tanh_128",
+       [] {
+         return train<Tanh>({784, 512, 512, 10}, 128);
+       }},
+      {"pmap_784-128-10_tanh_32",
+       [] {
+         return train<Tanh>({784, 128, 10}, 32);
+       }},
+  };
+}
+
+}  // namespace bench

@@ -1,0 +1,58 @@
+#include "steps.hpp"
+
+#include <memory>
+
+namespace bench {
+namespace {
+
+template <class Activation>
+Work train(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
+  const auto x = uniform_array(1, {batch, sizes.front()}), y = labels(batch, sizes.back());
+  const auto step = [=](const Params& params) {
+    auto [value, grads] = nax::value_and_grad(loss<Activation>)(params, x, y);
+    return std::pair{descend(params, grads), value};
+  };
+  const auto params = std::make_shared<Params>(initial_params(sizes));
+  return work([=] { *params = step(*params).first; },
+              [=] {
+                Params p = initial_params(sizes);
+                for (int i = 0; i < 4; ++i) p = step(p).first;
+                return leaves_of(step(p));
+              });
+}
+
+// The gradient of each example's own loss.
+Work per_example(std::int64_t batch) {
+  const std::vector<std::int64_t> sizes = {784, 128, 10};
+  const auto params = initial_params(sizes);
+  const auto x = uniform_array(1, {batch, sizes.front()}), y = labels(batch, sizes.back());
+  return calls([=] {
+    return nax::vmap(nax::grad(loss<Tanh>), {.in_axes = {nax::none, 0, 0}})(params, x, y);
+  });
+}
+
+}  // namespace
+
+Rows step_rows() {
+  return {
+      {"step_784-1024-1024-10_tanh_128",
+       [] {
+         return train<Tanh>({784, 1024, 1024, 10}, 128);
+       }},
+      {"step_784-512-512-10_relu_128",
+       [] {
+         return train<Relu>({784, 512, 512, 10}, 128);
+       }},
+      {"step_784-128-10_tanh_32",
+       [] {
+         return train<Tanh>({784, 128, 10}, 32);
+       }},
+      {"step_16-16-4_tanh_8",
+       [] {
+         return train<Tanh>({16, 16, 4}, 8);
+       }},
+      {"per_example_gradients_784-128-10_32", [] { return per_example(32); }},
+  };
+}
+
+}  // namespace bench
