@@ -57,19 +57,25 @@ void forward_kernel(const void* constants, const void* const* leaves, void* out,
   }
 }
 
+// Stores the shares of leaves, or adds them to what is there.
 template <class Lane>
 struct StoreSink {
   void* const* grads;
+  unsigned added;
   std::int64_t i;
   template <class T, int L>
   [[gnu::always_inline]] void deposit(const typename Lane::template Value<T>& g) {
-    if (grads[L]) Lane::template store<T>(g, grads[L], i);
+    if (!grads[L]) return;
+    if (added >> L & 1)
+      Lane::template store<T>(Lane::template load<T>(grads[L], i) + g, grads[L], i);
+    else
+      Lane::template store<T>(g, grads[L], i);
   }
 };
 
 template <class E>
 void pull_kernel(const void* constants, const void* const* leaves, const void* g, void* const* grads,
-                 std::int64_t n) {
+                 unsigned added, std::int64_t n) {
   using Lane = kernel_lane_t<E>;
   using T = typename E::value_type;
   if constexpr (Lane::width > 1) {
@@ -83,7 +89,7 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
     const std::int64_t rest = n % width;
     for (std::int64_t end = n - rest;; end = width) {
       for (std::int64_t i = 0; i < end; i += width) {
-        StoreSink<Lane> sink{to, i};
+        StoreSink<Lane> sink{to, added, i};
         Root<Lane, E>(LeafSource{constants, from}, i).pull(Lane::template load<T>(cotangent, i), sink);
       }
       if (rest == 0) return;
@@ -91,16 +97,19 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
       for (int l = 0; l < count; ++l) {
         padded.load(l, leaves[l], n - rest, rest);
         from[l] = padded.packets[l];
-        if (grads[l]) to[l] = padded.packets[count + 1 + l];
+        if (!grads[l]) continue;
+        const int first = cpu::first_of(grads, l);
+        if (first == l && added >> l & 1) padded.load(count + 1 + l, grads[l], n - rest, rest);
+        to[l] = padded.packets[count + 1 + first];
       }
       padded.load(count, g, n - rest, rest);
       cotangent = padded.packets[count];
     }
     for (int l = 0; l < count; ++l)
-      if (grads[l]) padded.store(count + 1 + l, grads[l], n - rest, rest);
+      if (grads[l] && cpu::first_of(grads, l) == l) padded.store(count + 1 + l, grads[l], n - rest, rest);
   } else {
     for (std::int64_t i = 0; i < n; ++i) {
-      StoreSink<Lane> sink{grads, i};
+      StoreSink<Lane> sink{grads, added, i};
       Root<Lane, E>(LeafSource{constants, leaves}, i).pull(Lane::template load<T>(g, i), sink);
     }
   }
