@@ -1,11 +1,11 @@
 #pragma once
 
+#include "nax/nn/normalization.hpp"
 #include "nax/numpy/arithmetic.hpp"
 #include "nax/numpy/logic.hpp"
 #include "nax/numpy/matmul.hpp"
 #include "nax/numpy/power.hpp"
 #include "nax/numpy/sum.hpp"
-#include "nax/numpy/variance.hpp"
 #include "nax/random/integers.hpp"
 
 // Layers as plain functions of their parameters.
@@ -25,24 +25,6 @@ auto dropout(const random::Key& key, double rate, const X& x) {
     throw ValueError("dropout: the rate must be at least 0 and below 1, got " + std::to_string(rate));
   using T = typename X::value_type;
   return where(random::bernoulli(key, 1 - rate, x.shape()), x * static_cast<T>(1 / (1 - rate)), T(0));
-}
-
-struct StandardizeOptions {
-  Axis axis = -1;
-  double epsilon = 1e-5;
-};
-// (x - mean) / sqrt(variance + epsilon) along the axes.
-template <detail::ArrayLike X>
-auto standardize(const X& x_, const StandardizeOptions& options = {}) {
-  const auto x = detail::materialise(x_);
-  const auto centred = detail::evaluate(x - mean(x, {.axis = options.axis, .keepdims = true}));
-  return centred * rsqrt(mean(square(centred), {.axis = options.axis, .keepdims = true}) + options.epsilon);
-}
-
-// standardize, then a scale and a shift that are learned.
-template <detail::ArrayLike X, detail::ArrayLike S, detail::ArrayLike B>
-auto layer_norm(const X& x, const S& scale, const B& bias, const StandardizeOptions& options = {}) {
-  return standardize(x, options) * scale + bias;
 }
 
 }  // namespace nax::nn

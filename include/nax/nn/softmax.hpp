@@ -10,25 +10,28 @@ struct SoftmaxOptions {
 
 namespace detail {
 
-template <cpu::Softmax what, class T>
-Array<T> softmax_value(const Array<T>& x, const std::vector<bool>& visible) {
+template <cpu::Softmax what, class X>
+auto softmax_value(const X& x, const std::vector<bool>& visible) {
+  using T = typename X::value_type;
   using Lane = lane_t<T>;
   if constexpr (!std::is_same_v<Lane, T>) {
-    return from_accumulator<T, Lane>(contiguous(softmax_value<what>(lane_rows(x), visible)));
+    return from_accumulator<T, Lane>(contiguous(softmax_value<what>(lane_rows(materialise(x)), visible)));
   } else {
-    if constexpr (simd::has_packet<T>) {
+    const Frame frame = frame_of(x);
+    if constexpr (has_row_blocks<X> || (is_array_v<X> && simd::has_packet<T>)) {
       if (marks_suffix(visible)) {
-        const ArrayBase rows = contiguous(x);
-        Array<T> result(allocate(dtype_of<T>, layout_of(rows)));
-        const std::int64_t n = marked_count(visible, layout_of(x));
-        cpu::softmax_rows(what, elements<const T>(rows), elements<T>(result),
-                          n == 0 ? 0 : layout_of(x).size() / n, n);
+        Array<T> result(allocate(dtype_of<T>, frame));
+        T* out = elements<T>(result);
+        const RowCount count(frame, visible);
+        for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
+          cpu::softmax_rows(what, rows, out + first * count.length, some, count.length);
+        });
         return result;
       }
     }
-    const std::vector<bool> marks = over_frame(visible, layout_of(x));
-    const Array<T> m(reduce_over<cpu::reduce_op::Max<T>>(x, marks, true));
-    const auto shifted = make_expr<rules::subtract>(x, m);
+    const std::vector<bool> marks = over_frame(visible, frame);
+    const Array<T> values = materialise(x), m(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true));
+    const auto shifted = make_expr<rules::subtract>(values, m);
     if constexpr (what == cpu::Softmax::softmax) {
       const Array<T> e = evaluate(make_expr<rules::exp>(shifted));
       return evaluate(
@@ -40,18 +43,32 @@ Array<T> softmax_value(const Array<T>& x, const std::vector<bool>& visible) {
   }
 }
 
-template <class T>
-Array<T> softmax_over(const Array<T>& x, const std::vector<bool>& visible) {
+// x without its place on the tape.
+template <class X>
+decltype(auto) values_of(const X& x) {
+  if constexpr (is_array_v<X>)
+    return X(constant(x));
+  else
+    return (x);
+}
+
+template <class X>
+auto softmax_over(const X& x, const std::vector<bool>& visible) {
+  using T = typename X::value_type;
+  const auto value = softmax_value<cpu::Softmax::softmax>(values_of(x), visible);
+  if (!watched(x)) return value;
   const auto tangent = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
     const Array<T> mean = sum_over<T>(make_expr<rules::multiply>(t, y), visible, true, 1);
     return evaluate(make_expr<rules::multiply>(y, make_expr<rules::subtract>(t, mean)));
   };
-  return record_with_result(softmax_value<cpu::Softmax::softmax>(Array<T>(constant(x)), visible),
-                            wrt(x, tangent, tangent));
+  return record_with_result(value, wrt_operand(x, tangent, tangent));
 }
 
-template <class T>
-Array<T> log_softmax_over(const Array<T>& x, const std::vector<bool>& visible) {
+template <class X>
+auto log_softmax_over(const X& x, const std::vector<bool>& visible) {
+  using T = typename X::value_type;
+  const auto value = softmax_value<cpu::Softmax::log_softmax>(values_of(x), visible);
+  if (!watched(x)) return value;
   const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
     const Array<T> total = sum_over<T>(g, visible, true, 1);
     return evaluate(
@@ -61,8 +78,16 @@ Array<T> log_softmax_over(const Array<T>& x, const std::vector<bool>& visible) {
     const auto weighted = make_expr<rules::multiply>(make_expr<rules::exp>(y), t);
     return evaluate(make_expr<rules::subtract>(t, sum_over<T>(weighted, visible, true, 1)));
   };
-  return record_with_result(softmax_value<cpu::Softmax::log_softmax>(Array<T>(constant(x)), visible),
-                            wrt(x, pull, push));
+  return record_with_result(value, wrt_operand(x, pull, push));
+}
+
+// An expression whose rows can be computed in blocks as it is, anything else as an array of inexact type.
+template <class X>
+decltype(auto) row_operand(const X& x) {
+  if constexpr (has_row_blocks<X>)
+    return (x);
+  else
+    return as_type<inexact_t<typename X::value_type>>(x);
 }
 
 }  // namespace detail
@@ -71,16 +96,14 @@ Array<T> log_softmax_over(const Array<T>& x, const std::vector<bool>& visible) {
 namespace nn {
 template <detail::ArrayLike X>
 auto softmax(const X& x_, const SoftmaxOptions& options = {}) {
-  using T = inexact_t<typename X::value_type>;
-  const Array<T> x = detail::as_type<T>(x_);
+  decltype(auto) x = detail::row_operand(x_);
   detail::check_reducible("softmax", x);
   return detail::softmax_over(x, detail::marked_axes("softmax", options.axis, x.ndim()));
 }
 // log(softmax(x)), accurate where softmax is small.
 template <detail::ArrayLike X>
 auto log_softmax(const X& x_, const SoftmaxOptions& options = {}) {
-  using T = inexact_t<typename X::value_type>;
-  const Array<T> x = detail::as_type<T>(x_);
+  decltype(auto) x = detail::row_operand(x_);
   detail::check_reducible("log_softmax", x);
   return detail::log_softmax_over(x, detail::marked_axes("log_softmax", options.axis, x.ndim()));
 }

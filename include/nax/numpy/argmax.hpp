@@ -12,28 +12,39 @@ constexpr bool beats(T a, T b) {
   return (largest ? a > b : a < b) || (a != a && b == b);
 }
 
+// The first place where f holds; there is one at or after `at`.
+template <class T, class F>
+std::int64_t first_place(const T* x, std::int64_t at, std::int64_t n, const F& f) {
+  if constexpr (simd::has_packet<T>) {
+    using P = simd::Packet<T>;
+    constexpr std::int64_t w = P::size;
+    const auto test = [&](std::int64_t i) { return f(P::load(x + i)); };
+    for (; at + 4 * w <= n; at += 4 * w)
+      if (simd::any((test(at) | test(at + w)) | (test(at + 2 * w) | test(at + 3 * w)))) break;
+    for (; at + w <= n; at += w)
+      if (simd::any(test(at))) break;
+    const auto lane = [&](std::int64_t i) { return simd::bits(f(P(x[i]))) != 0; };
+    while (!lane(at)) ++at;
+  } else {
+    while (!f(x[at])) ++at;
+  }
+  return at;
+}
+
 // The first place of the extremum in a contiguous run: blocks are reduced on packets, and only the block that
 // holds it is searched.
 template <bool largest, class T>
 std::int64_t argument_of_run(const T* x, std::int64_t n) {
   using Op = std::conditional_t<largest, cpu::reduce_op::Max<T>, cpu::reduce_op::Min<T>>;
-  constexpr std::int64_t block = 2048;
+  constexpr std::int64_t block = 1024;
   T best = x[0];
   std::int64_t at = 0;
   for (std::int64_t i = 0; i < n; i += block) {
     const T v = cpu::detail::fold_run<Op, T>(x + i, n - i < block ? n - i : block);
     if (beats<largest>(v, best)) best = v, at = i;
   }
-  if constexpr (simd::has_packet<T>) {
-    using P = simd::Packet<T>;
-    const P wanted(best);
-    for (; at + P::size <= n; at += P::size) {
-      const P v = P::load(x + at);
-      if (simd::any((v == wanted) | (v != v))) break;
-    }
-  }
-  while (!(x[at] == best || x[at] != x[at])) ++at;
-  return at;
+  if (best != best) return first_place(x, at, n, [](auto v) { return v != v; });
+  return first_place(x, at, n, [=](auto v) { return v == decltype(v)(best); });
 }
 
 template <bool largest, class T>

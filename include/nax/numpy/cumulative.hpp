@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/lines.hpp"
+#include "nax/backend/cpu/scan.hpp"
 #include "nax/numpy/copy.hpp"
 #include "nax/numpy/reshape.hpp"
 #include "nax/numpy/sum.hpp"
@@ -80,19 +81,31 @@ Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool revers
           [=](const Array<T>& t, const Array<T>&) { return linear_scan(a, t, axis, reverse); }));
 }
 
+// The running combination of x by Op along an axis, in Op's accumulators.
+template <class Op, class T>
+ArrayBase running(const Array<T>& x, int axis, bool reverse) {
+  using Lane = typename Op::Acc;
+  const ArrayBase from = contiguous(x);
+  ArrayBase result = allocate(dtype_of<Lane>, layout_of(from));
+  const T* a = elements<const T>(from);
+  const cpu::Lines lines = lines_of(layout_of(from), axis);
+  if constexpr (std::is_same_v<T, Lane> && cpu::scans_packets<T>) {
+    if (lines.inner == 1) {
+      cpu::scan_rows<Op>(a, elements<T>(result), lines.outer, lines.n, reverse);
+      return result;
+    }
+  }
+  cpu::scan_lines(lines, reverse, elements<Lane>(result), [=](const Lane* before, std::int64_t i) {
+    const Lane v = cpu::convert_element<T, Lane>(a[i]);
+    return before ? Op::join(*before, v) : v;
+  });
+  return result;
+}
+
 template <class R, class T>
 Array<R> cumsum_axis(const Array<T>& x, int axis, bool reverse) {
   using Lane = lane_t<R>;
-  const ArrayBase from = contiguous(x);
-  ArrayBase sums = allocate(dtype_of<Lane>, layout_of(from));
-  const T* a = elements<const T>(from);
-  using Op = cpu::reduce_op::Sum<Lane>;
-  cpu::scan_lines(lines_of(layout_of(from), axis), reverse, elements<Lane>(sums),
-                  [=](const Lane* before, std::int64_t i) {
-                    const Lane v = cpu::convert_element<T, Lane>(a[i]);
-                    return before ? Op::join(*before, v) : v;
-                  });
-  Array<R> result = from_accumulator<R, Lane>(std::move(sums));
+  Array<R> result = from_accumulator<R, Lane>(running<cpu::reduce_op::Sum<Lane>>(x, axis, reverse));
   if constexpr (is_inexact_v<T>)
     return record(std::move(result),
                   wrt(
@@ -105,16 +118,7 @@ Array<R> cumsum_axis(const Array<T>& x, int axis, bool reverse) {
 template <class R, class T>
 Array<R> cumprod_axis(const Array<T>& x, int axis, bool reverse) {
   using Lane = lane_t<R>;
-  const ArrayBase from = contiguous(x);
-  ArrayBase products = allocate(dtype_of<Lane>, layout_of(from));
-  const T* a = elements<const T>(from);
-  using Op = cpu::reduce_op::Product<Lane>;
-  cpu::scan_lines(lines_of(layout_of(from), axis), reverse, elements<Lane>(products),
-                  [=](const Lane* before, std::int64_t i) {
-                    const Lane v = cpu::convert_element<T, Lane>(a[i]);
-                    return before ? Op::join(*before, v) : v;
-                  });
-  Array<R> result = from_accumulator<R, Lane>(std::move(products));
+  Array<R> result = from_accumulator<R, Lane>(running<cpu::reduce_op::Product<Lane>>(x, axis, reverse));
   if constexpr (is_inexact_v<T>) {
     // The product before i, times the sum over the products that i is part of, without x[i].
     const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {

@@ -3,6 +3,7 @@
 #include "nax/backend/cpu/softmax.hpp"
 #include "nax/numpy/copy.hpp"
 #include "nax/numpy/max_min.hpp"
+#include "nax/numpy/rows.hpp"
 #include "nax/rules/exponential.hpp"
 
 namespace nax {
@@ -17,27 +18,6 @@ struct LogsumexpOptions {
 
 namespace detail {
 
-// x in the type its kernels compute in, row-major.
-template <class T>
-Array<lane_t<T>> lane_rows(const Array<T>& x) {
-  using Lane = lane_t<T>;
-  const ArrayBase rows = contiguous(x);
-  if constexpr (std::is_same_v<Lane, T>) {
-    return Array<T>(rows);
-  } else {
-    Array<Lane> wide(allocate(dtype_of<Lane>, layout_of(rows)));
-    cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
-    return wide;
-  }
-}
-
-// Are the marked axes the last ones? Then the rest counts the rows.
-inline bool marks_suffix(const std::vector<bool>& marks) {
-  for (std::size_t i = 1; i < marks.size(); ++i)
-    if (marks[i - 1] && !marks[i]) return false;
-  return true;
-}
-
 // -inf becomes 0, so that exp(-inf - shift) is 0 and not NaN.
 template <class T>
 Array<T> finite_shift(const Array<T>& m) {
@@ -45,24 +25,32 @@ Array<T> finite_shift(const Array<T>& m) {
   return evaluate(make_selection<rules::where>(make_expr<rules::isfinite>(m), m, zero));
 }
 
-template <class T>
-Array<T> logsumexp_value(const Array<T>& x, const std::vector<bool>& visible, bool keep) {
+template <class X>
+auto logsumexp_value(const X& x, const std::vector<bool>& visible, bool keep) {
+  using T = typename X::value_type;
   using Lane = lane_t<T>;
   if constexpr (!std::is_same_v<Lane, T>) {
-    return from_accumulator<T, Lane>(contiguous(logsumexp_value(lane_rows(x), visible, keep)));
+    return from_accumulator<T, Lane>(contiguous(logsumexp_value(lane_rows(materialise(x)), visible, keep)));
   } else {
-    const Frame frame = layout_of(x);
+    const Frame frame = frame_of(x);
     const std::vector<bool> marks = over_frame(visible, frame);
-    if constexpr (simd::has_packet<T>) {
-      if (marks_suffix(visible) && layout_of(x).is_contiguous()) {
+    if constexpr (has_row_blocks<X> || (is_array_v<X> && simd::has_packet<T>)) {
+      bool by_rows = marks_suffix(visible);
+      if constexpr (is_array_v<X>) by_rows = by_rows && layout_of(x).is_contiguous();
+      const RowCount count(frame, visible);
+      if (by_rows && count.length > 0) {
         Array<T> result(allocate(dtype_of<T>, reduced_frame(frame, marks, keep)));
-        cpu::softmax_rows(cpu::Softmax::logsumexp, elements<const T>(x), elements<T>(result),
-                          layout_of(result).size(), marked_count(visible, frame));
+        T* out = elements<T>(result);
+        for_each_row_block<T>(
+            x, count, static_cast<T*>(nullptr), [=](const T* rows, std::int64_t first, std::int64_t some) {
+              cpu::softmax_rows(cpu::Softmax::logsumexp, rows, out + first, some, count.length);
+            });
         return result;
       }
     }
-    const Array<T> m = finite_shift(Array<T>(reduce_over<cpu::reduce_op::Max<T>>(x, marks, true)));
-    const auto shifted = make_expr<rules::exp>(make_expr<rules::subtract>(x, m));
+    const Array<T> values = materialise(x);
+    const Array<T> m = finite_shift(Array<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true)));
+    const auto shifted = make_expr<rules::exp>(make_expr<rules::subtract>(values, m));
     const Array<T> total(reduce_over<cpu::reduce_op::Sum<T>>(shifted, marks, true));
     const Array<T> result = evaluate(make_expr<rules::add>(make_expr<rules::log>(total), m));
     return keep ? result : Array<T>(view(result, Layout::contiguous(reduced_frame(frame, marks, false))));
@@ -99,6 +87,11 @@ template <detail::ArrayLike X>
 auto logsumexp(const X& x_, const LogsumexpOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;
   static_assert(!is_complex_v<T>, "logsumexp: complex numbers are not supported");
+  if constexpr (detail::has_row_blocks<X>) {
+    if (!options.b && !detail::watched(x_))
+      return detail::logsumexp_value(x_, detail::marked_axes("logsumexp", options.axis, x_.ndim()),
+                                     options.keepdims);
+  }
   const Array<T> x = detail::as_type<T>(x_);
   detail::check_reducible("logsumexp", x);
   if (!options.b)

@@ -1,11 +1,27 @@
 #pragma once
 
+#include "nax/backend/cpu/standardize.hpp"
 #include "nax/numpy/complex.hpp"
 #include "nax/numpy/power.hpp"
+#include "nax/numpy/rows.hpp"
 #include "nax/numpy/sum.hpp"
 
 namespace nax {
 namespace detail {
+
+template <class T>
+Array<T> variance_of_rows(const Array<T>& x, const std::vector<bool>& visible, const RowCount& count,
+                          const VarOptions& options) {
+  const Frame frame = layout_of(x);
+  Array<T> result(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), options.keepdims)));
+  T* out = elements<T>(result);
+  const double n = static_cast<double>(count.length) - options.ddof;
+  for_each_row_block(
+      x, count, static_cast<T*>(nullptr), [=](const T* rows, std::int64_t first, std::int64_t some) {
+        cpu::variance_rows(rows, out + first, some, count.length, static_cast<T>(n > 0 ? n : 0));
+      });
+  return result;
+}
 
 // Half types are computed in float.
 template <class T>
@@ -14,6 +30,14 @@ Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOpti
     return variance(function, as_type<float>(x), options).template astype<T>();
   } else {
     using R = real_t<T>;
+    if constexpr (simd::has_packet<T>) {
+      if (!options.where && !watched(x)) {
+        const std::vector<bool> visible = marked_axes(function, options.axis, x.ndim());
+        const RowCount count(layout_of(x), visible);
+        if (marks_suffix(visible) && count.length > 0 && layout_of(x).is_contiguous())
+          return variance_of_rows(x, visible, count, options);
+      }
+    }
     const Array<T> m = mean(x, {.axis = options.axis, .keepdims = true, .where = options.where});
     const auto centred = make_expr<rules::subtract>(x, m);
     const auto squares = [&] {

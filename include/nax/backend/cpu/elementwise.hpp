@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "nax/backend/cpu/tiles.hpp"
@@ -50,6 +51,26 @@ inline void map_range(ForwardKernel kernel, const void* constants, const Dims& s
     void* to = access[count].target(begin, n, tiles[count]);
     kernel(constants, in, to, n);
     access[count].flush(begin, n, to, tiles[count]);
+  }
+}
+
+// Values [begin, end) of the flat, row-major loop, one after the other to `to`.
+inline void compute_range(ForwardKernel kernel, const void* constants, const Dims& shape,
+                          const Operand* leaves, int count, DType result, std::int64_t begin,
+                          std::int64_t end, void* to_) {
+  std::size_t widest = dtype_size(result);
+  for (int l = 0; l < count; ++l) widest = std::max(widest, dtype_size(leaves[l].lane));
+  const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
+  char* to = static_cast<char*>(to_);
+  TileStore tiles(count);
+  TileAccess access[max_operands];
+  for (int l = 0; l < count; ++l) access[l] = TileAccess(leaves[l], shape);
+  const void* in[max_operands];
+  for (std::int64_t n; begin < end; begin += n) {
+    n = chunk_length(shape, begin, end, tile_length);
+    for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
+    kernel(constants, in, to, n);
+    to += n * static_cast<std::int64_t>(dtype_size(result));
   }
 }
 

@@ -113,6 +113,11 @@ template <class T>
 Packet<T> copysign(Packet<T> magnitude, Packet<T> sign) {
   return Packet<T>(ei::por(abs(magnitude).raw, sign_bit(sign).raw));
 }
+// copysign for a magnitude that is not negative.
+template <class T>
+Packet<T> with_sign(Packet<T> magnitude, Packet<T> sign) {
+  return Packet<T>(ei::por(magnitude.raw, sign_bit(sign).raw));
+}
 #ifndef EIGEN_VECTORIZE_AVX512
 template <class T>
 Packet<T> trunc(Packet<T> a) {
@@ -173,6 +178,18 @@ Packet<T> fmax(Packet<T> a, Packet<T> b) {
 template <class T>
 Packet<T> fmin(Packet<T> a, Packet<T> b) {
   return select(isnan(a), b, select(isnan(b), a, min(a, b)));
+}
+// a <= high for numbers; a NaN in `a` stays.
+template <class T>
+Packet<T> clamp_above(Packet<T> a, Packet<T> high) {
+#ifdef EIGEN_VECTORIZE_AVX512
+  if constexpr (std::is_same_v<T, float>)
+    return Packet<T>(_mm512_maskz_min_ps(detail::all_lanes<T>, high.raw, a.raw));
+  else
+    return Packet<T>(_mm512_maskz_min_pd(detail::all_lanes<T>, high.raw, a.raw));
+#else
+  return Packet<T>(ei::pmin(a.raw, high.raw));
+#endif
 }
 // low <= a <= high for numbers; a NaN in `a` stays. One instruction a bound.
 template <class T>

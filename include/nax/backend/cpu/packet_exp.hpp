@@ -24,7 +24,8 @@ struct ExpConstants<float> {
   // (log(1 + f) - f + f^2 / 2) / f^3 on [-1/4, 1/2]
   static constexpr float log_polynomial[] = {0.333334506f, -0.250001013f, 0.199908137f, -0.16647099f,
                                              0.14478606f,  -0.131631956f, 0.104658112f, -0.0450846143f};
-  static constexpr float smallest_normal = 1.17549435e-38f, up = 8388608.0f, up_exponent = 23;
+  static constexpr float smallest_normal = 1.17549435e-38f, up = 8388608.0f, up_exponent = 23,
+                         magic = 12582912.0f;
 };
 
 template <>
@@ -43,7 +44,7 @@ struct ExpConstants<double> {
       0.066433709896989532, -0.062499153528650514, 0.060831028462063279, -0.059678345668383731,
       0.05068766493001977,  -0.029380145181415521, 0.0080873837295048698};
   static constexpr double smallest_normal = 2.2250738585072014e-308, up = 4503599627370496.0,
-                          up_exponent = 52;
+                          up_exponent = 52, magic = 6755399441055744.0;
 };
 
 // c[0] + c[1] x + c[2] x^2 ...: even and odd halves side by side, so that the chain of dependent steps is
@@ -62,6 +63,20 @@ Packet<T> polynomial(Packet<T> x, const T (&c)[n]) {
     for (std::size_t i = last_odd; i >= 3; i -= 2) odd = fma(odd, x2, Packet<T>(c[i - 2]));
     return fma(odd, x, even);
   }
+}
+
+// (e^2r - 1 - 2 r) / (2 r^2), from ExpConstants' polynomial.
+template <class T>
+struct DoubledPolynomial {
+  T c[std::size(ExpConstants<T>::polynomial)];
+};
+template <class T>
+constexpr DoubledPolynomial<T> polynomial_of_double() {
+  DoubledPolynomial<T> result{};
+  T power = 2;
+  for (std::size_t i = 0; i < std::size(result.c); ++i, power *= 2)
+    result.c[i] = power * ExpConstants<T>::polynomial[i];
+  return result;
 }
 
 // a * 2^k for whole k, rounded once.
@@ -106,7 +121,19 @@ Packet<T> split(Packet<T> x, Packet<T>& e) {
 #endif
 }
 
-// e^x = (1 + q) * 2^k for x within the range of finite results.
+// The nearest whole number for |x| up to 2^21 (2^50); beyond, one that is about as large.
+template <class T>
+Packet<T> nearest(Packet<T> x, Packet<T> factor) {
+  const Packet<T> magic(ExpConstants<T>::magic);  // numbers of its size have no fraction
+  return fma(x, factor, magic) - magic;
+}
+
+// e^x = (1 + q) * 2^k. Where k is beyond what results can have, or NaN, q is some number above -1.
+#ifdef EIGEN_VECTORIZE_AVX512DQ
+inline constexpr bool limits_remainder = true;
+#else
+inline constexpr bool limits_remainder = false;  // x must be within the range of finite results
+#endif
 template <class T>
 struct Reduced {
   Packet<T> q, k;
@@ -114,7 +141,7 @@ struct Reduced {
 template <class T>
 Reduced<T> reduce_exp(Packet<T> x) {
   using C = ExpConstants<T>;
-  const Packet<T> k = rint(x * Packet<T>(T(1.4426950408889634074)));
+  const Packet<T> k = nearest(x, Packet<T>(T(1.4426950408889634074)));
   Packet<T> r;
   if constexpr (fused && std::is_same_v<T, float>) {
     r = fma(k, Packet<T>(-0.693147182464599609f), x);
@@ -123,6 +150,14 @@ Reduced<T> reduce_exp(Packet<T> x) {
     r = fma(k, Packet<T>(-C::ln2_high), x);
     r = fma(k, Packet<T>(-C::ln2_low), r);
   }
+#ifdef EIGEN_VECTORIZE_AVX512DQ
+  // The smaller magnitude and the sign of the first, a number where one is NaN.
+  const Packet<T> most(T(0.5));
+  if constexpr (std::is_same_v<T, float>)
+    r.raw = _mm512_maskz_range_ps(all_lanes<T>, r.raw, most.raw, 0b0010);
+  else
+    r.raw = _mm512_maskz_range_pd(all_lanes<T>, r.raw, most.raw, 0b0010);
+#endif
   return {fma(polynomial(r, C::polynomial), r * r, r), k};
 }
 
@@ -172,7 +207,8 @@ Packet<T> log_of(Packet<T> x, T factor, T high, T low) {
 template <class T>
 Packet<T> exp(Packet<T> x) {
   using C = detail::ExpConstants<T>;
-  const auto [q, k] = detail::reduce_exp(clamp(x, Packet<T>(C::lowest), Packet<T>(C::highest)));
+  if constexpr (!detail::limits_remainder) x = clamp(x, Packet<T>(C::lowest), Packet<T>(C::highest));
+  const auto [q, k] = detail::reduce_exp(x);
   return detail::scale(q + Packet<T>(1), k);
 }
 
@@ -224,11 +260,22 @@ Packet<T> log1p(Packet<T> x) {
   return select(x == Packet<T>(0), x, select(exact, log(u), y));
 }
 
+// With E = (e^2|x| - 1) / 2, E / (E + 1). E = (2^k (1 + 2 h) - 1) / 2, where h comes from r = |x| - k ln(2) /
+// 2 as q does in reduce_exp; what one step of that loses is small beside 1 where k is not 0.
 template <class T>
 Packet<T> tanh(Packet<T> x) {
-  const Packet<T> ax = abs(x);
-  const Packet<T> e = detail::expm1_over<0>(ax + ax, std::is_same_v<T, float> ? T(20) : T(40));
-  return copysign(e / (e + Packet<T>(2)), x);
+  using C = detail::ExpConstants<T>;
+  constexpr T ln2 = T(0.69314718055994530942);
+  constexpr auto half_polynomial = detail::polynomial_of_double<T>();
+  const Packet<T> high(std::is_same_v<T, float> ? T(10) : T(20)), half(T(0.5));
+  const Packet<T> a = clamp_above(abs(x), high);
+  const Packet<T> k = detail::nearest(a, Packet<T>(2 / ln2));
+  Packet<T> r = fma(k, Packet<T>(-ln2 / 2), a);
+  if constexpr (!fused) r = fma(k, Packet<T>(-C::ln2_low / 2), fma(k, Packet<T>(-C::ln2_high / 2), a));
+  const Packet<T> h = fma(detail::polynomial(r, half_polynomial.c), r * r, r);
+  const Packet<T> s = detail::scale(Packet<T>(1), k);
+  const Packet<T> e = fma(s, h, fma(s, half, -half));
+  return with_sign(e / (e + Packet<T>(1)), x);
 }
 template <class T>
 Packet<T> sinh(Packet<T> x) {

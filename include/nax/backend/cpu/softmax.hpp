@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "nax/backend/cpu/reducers.hpp"
-#include "nax/core/thread_pool.hpp"
 
 // logsumexp, softmax and log_softmax of contiguous rows of float or double. A row is read from memory once;
 // the passes over it find it in the cache.
@@ -12,6 +11,16 @@ namespace nax::cpu {
 enum class Softmax { logsumexp, softmax, log_softmax };
 
 namespace detail {
+inline namespace NAX_SIMD_ABI {
+
+// to[i] = f(from[i]) in packets; the last one may be short.
+template <class T, class F>
+void map_run(const T* from, T* to, std::int64_t n, const F& f) {
+  using P = simd::Packet<T>;
+  std::int64_t i = 0;
+  for (; i + P::size <= n; i += P::size) f(P::load(from + i)).store(to + i);
+  if (i < n) f(P::load(from + i, n - i)).store(to + i, n - i);
+}
 
 // The sum of exp(x - shift); the exponentials go to `out` where it is not null.
 template <class T>
@@ -29,44 +38,51 @@ T sum_exp(const T* x, std::int64_t n, T shift, T* out) {
   }
   for (; i < n; i += w) {
     const std::int64_t count = n - i < w ? n - i : w;
-    T lanes[w];
-    exp(P::load(x + i, count) - m).store(lanes);
-    for (std::int64_t j = count; j < w; ++j) lanes[j] = T(0);
-    if (out)
-      for (std::int64_t j = 0; j < count; ++j) out[i + j] = lanes[j];
+    T lanes[w] = {};
+    exp(P::load(x + i, count) - m).store(lanes, count);
+    if (out) P::load(lanes).store(out + i, count);
     a += P::load(lanes);
   }
   return reduce_add(a + b);
 }
 
+// a / b where `inverse` is 1 / b and b is neither tiny nor huge: the quotient rounded, without a division.
 template <class T>
-T fold_max(const T* x, std::int64_t n) {
-  return fold_run<reduce_op::Max<T>, T>(x, n);
+simd::Packet<T> divide_by(simd::Packet<T> a, simd::Packet<T> b, simd::Packet<T> inverse) {
+  if constexpr (simd::fused) {
+    const simd::Packet<T> q = a * inverse;
+    return fma(fma(-q, b, a), inverse, q);
+  } else {
+    return a / b;
+  }
 }
 
+}  // namespace NAX_SIMD_ABI
 }  // namespace detail
 
-// out: one number a row for logsumexp, a row otherwise.
+inline namespace NAX_SIMD_ABI {
+
+// Rows of n elements each. out: one number a row for logsumexp; a row otherwise, which may be x itself.
 template <class T>
 void softmax_rows(Softmax what, const T* x, T* out, std::int64_t rows, std::int64_t n) {
-  const std::int64_t grain = n > 0 ? ((std::int64_t{1} << 14) + n - 1) / n : rows;
-  parallel_for(rows, grain, [=](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t r = begin; r < end; ++r) {
-      const T* row = x + r * n;
-      const T m = detail::fold_max(row, n);
-      if (what == Softmax::logsumexp) {
-        out[r] = std::isfinite(m) ? m + std::log(detail::sum_exp<T>(row, n, m, nullptr)) : m;
-      } else if (what == Softmax::softmax) {
-        T* to = out + r * n;
-        const T s = detail::sum_exp(row, n, m, to);
-        for (std::int64_t i = 0; i < n; ++i) to[i] /= s;
-      } else {
-        T* to = out + r * n;
-        const T s = std::log(detail::sum_exp<T>(row, n, m, nullptr));
-        for (std::int64_t i = 0; i < n; ++i) to[i] = (row[i] - m) - s;
-      }
+  using P = simd::Packet<T>;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const T* row = x + r * n;
+    const T m = detail::fold_run<reduce_op::Max<T>, T>(row, n);
+    const P shift(m);
+    T* to = out + r * n;
+    if (what == Softmax::logsumexp) {
+      out[r] = std::isfinite(m) ? m + std::log(detail::sum_exp<T>(row, n, m, nullptr)) : m;
+    } else if (what == Softmax::softmax) {
+      const T s = detail::sum_exp(row, n, m, to);
+      const P sum(s), inverse(T(1) / s);
+      detail::map_run(to, to, n, [=](P e) { return detail::divide_by(e, sum, inverse); });
+    } else {
+      const P log_sum(std::log(detail::sum_exp<T>(row, n, m, nullptr)));
+      detail::map_run(row, to, n, [=](P v) { return (v - shift) - log_sum; });
     }
-  });
+  }
 }
 
+}  // namespace NAX_SIMD_ABI
 }  // namespace nax::cpu

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cmath>
+
+#include "nax/backend/cpu/softmax.hpp"
+
+// Mean and variance of contiguous rows of float or double, and rows brought to mean 0 and variance 1. A row
+// is read from memory once; the passes over it find it in the cache.
+namespace nax::cpu {
+namespace detail {
+inline namespace NAX_SIMD_ABI {
+
+// The sum of term(i) over i < n in steps of packets; term(i, count) has zeros beyond `count` lanes.
+template <class T, class Term>
+T sum_terms(std::int64_t n, const Term& term) {
+  using P = simd::Packet<T>;
+  constexpr std::int64_t w = P::size, block = 4096;  // blocks bound the chains of additions
+  T total(0);
+  for (std::int64_t begin = 0; begin < n; begin += block) {
+    const std::int64_t end = n - begin < block ? n : begin + block;
+    P a(T(0)), b = a, c = a, d = a;
+    std::int64_t i = begin;
+    for (; i + 4 * w <= end; i += 4 * w) {
+      a += term(i, w);
+      b += term(i + w, w);
+      c += term(i + 2 * w, w);
+      d += term(i + 3 * w, w);
+    }
+    for (; i + w <= end; i += w) a += term(i, w);
+    if (i < end) b += term(i, end - i);
+    total += reduce_add((a + b) + (c + d));
+  }
+  return total;
+}
+
+template <class T>
+simd::Packet<T> load_some(const T* x, std::int64_t count) {
+  return count == simd::Packet<T>::size ? simd::Packet<T>::load(x) : simd::Packet<T>::load(x, count);
+}
+
+template <class T>
+T mean_of(const T* x, std::int64_t n) {
+  return fold_run<reduce_op::Sum<T>, T>(x, n) / static_cast<T>(n);
+}
+
+// The sum of (x - mean)^2.
+template <class T>
+T squared_deviations(const T* x, std::int64_t n, T mean) {
+  using P = simd::Packet<T>;
+  const P m(mean);
+  return sum_terms<T>(n, [=](std::int64_t i, std::int64_t count) {
+    if (count == P::size) {
+      const P d = P::load(x + i) - m;
+      return d * d;
+    }
+    T lanes[P::size] = {};
+    (P::load(x + i, count) - m).store(lanes, count);
+    const P d = P::load(lanes);
+    return d * d;
+  });
+}
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace detail
+
+inline namespace NAX_SIMD_ABI {
+
+// out[r] = sum over row r of (x - mean)^2 / divisor.
+template <class T>
+void variance_rows(const T* x, T* out, std::int64_t rows, std::int64_t n, T divisor) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n)
+    out[r] = detail::squared_deviations(x, n, detail::mean_of(x, n)) / divisor;
+}
+
+// out = (x - mean) / sqrt(variance + epsilon) row by row, then times `scale` plus `bias` (n elements each)
+// where they are given. `inverse` gets what the rows were multiplied by, where it is not null.
+template <class T>
+void standardize_rows(const T* x, T* out, T* inverse, std::int64_t rows, std::int64_t n, T epsilon,
+                      const T* scale, const T* bias) {
+  using P = simd::Packet<T>;
+  for (std::int64_t r = 0; r < rows; ++r, x += n, out += n) {
+    const T mean = detail::mean_of(x, n);
+    const T variance = detail::squared_deviations(x, n, mean) / static_cast<T>(n);
+    const T by = T(1) / std::sqrt(variance + epsilon);
+    if (inverse) inverse[r] = by;
+    const P m(mean), factor(by);
+    if (!scale) {
+      detail::map_run(x, out, n, [=](P v) { return (v - m) * factor; });
+      continue;
+    }
+    for (std::int64_t i = 0; i < n; i += P::size) {
+      const std::int64_t count = n - i < P::size ? n - i : P::size;
+      const P y = (detail::load_some(x + i, count) - m) * factor;
+      const P result = y * detail::load_some(scale + i, count) + detail::load_some(bias + i, count);
+      if (count == P::size)
+        result.store(out + i);
+      else
+        result.store(out + i, count);
+    }
+  }
+}
+
+// out = inverse * (g - mean(g) - y * mean(g * y)) row by row: the derivative of y = standardize(x), which is
+// symmetric.
+template <class T>
+void standardize_gradient_rows(const T* g, const T* y, const T* inverse, T* out, std::int64_t rows,
+                               std::int64_t n) {
+  using P = simd::Packet<T>;
+  for (std::int64_t r = 0; r < rows; ++r, g += n, y += n, out += n) {
+    const T along = detail::sum_terms<T>(n, [=](std::int64_t i, std::int64_t count) {
+      return detail::load_some(g + i, count) * detail::load_some(y + i, count);
+    });
+    const P mean(detail::mean_of(g, n)), share(along / static_cast<T>(n)), factor(inverse[r]);
+    for (std::int64_t i = 0; i < n; i += P::size) {
+      const std::int64_t count = n - i < P::size ? n - i : P::size;
+      const P result =
+          factor * (detail::load_some(g + i, count) - mean - detail::load_some(y + i, count) * share);
+      if (count == P::size)
+        result.store(out + i);
+      else
+        result.store(out + i, count);
+    }
+  }
+}
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::cpu

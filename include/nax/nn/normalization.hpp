@@ -1,0 +1,149 @@
+#pragma once
+
+#include "nax/backend/cpu/standardize.hpp"
+#include "nax/numpy/arithmetic.hpp"
+#include "nax/numpy/power.hpp"
+#include "nax/numpy/rows.hpp"
+#include "nax/numpy/sum.hpp"
+
+namespace nax {
+namespace nn {
+struct StandardizeOptions {
+  Axis axis = -1;
+  double epsilon = 1e-5;
+};
+}  // namespace nn
+
+namespace detail {
+
+// 1 / sqrt(variance + epsilon) with the axes kept, written with recorded functions.
+template <class T>
+Array<T> inverse_deviation(const Array<T>& x, const std::vector<bool>& visible, double epsilon) {
+  const double n = static_cast<double>(marked_count(visible, layout_of(x)));
+  const auto centred = make_expr<rules::subtract>(x, sum_over<T>(x, visible, true, n));
+  const Array<T> variance = sum_over<T>(make_expr<rules::square>(centred), visible, true, n);
+  return evaluate(make_expr<rules::rsqrt>(make_expr<rules::add>(
+      variance, Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(epsilon))))));
+}
+
+template <class T>
+Array<T> standardize_parts(const Array<T>& x, const std::vector<bool>& visible, double epsilon) {
+  const double n = static_cast<double>(marked_count(visible, layout_of(x)));
+  const auto centred = make_expr<rules::subtract>(x, sum_over<T>(x, visible, true, n));
+  return evaluate(make_expr<rules::multiply>(centred, inverse_deviation(x, visible, epsilon)));
+}
+
+// Whether the kernels of rows may run over x.
+template <class T>
+bool standardizes_rows(const Array<T>& x, const std::vector<bool>& visible) {
+  return simd::has_packet<T> && marks_suffix(visible) && layout_of(x).size() > 0;
+}
+
+// The derivative of y = standardize(x), which is symmetric, applied to g: with s = `inverse`,
+// s (g - mean(g) - y mean(g y)).
+template <class T>
+Array<T> standardize_gradient(const Array<T>& g, const Array<T>& y, const Array<T>& inverse,
+                              const std::vector<bool>& visible) {
+  if (standardizes_rows(y, visible) && !is_recorded(g) && !is_recorded(y) && !is_recorded(inverse) &&
+      layout_of(g) == layout_of(y) && layout_of(g).is_contiguous() && layout_of(y).is_contiguous()) {
+    if constexpr (simd::has_packet<T>) {
+      Array<T> result(allocate(dtype_of<T>, layout_of(y)));
+      T* out = elements<T>(result);
+      const RowCount count(layout_of(y), visible);
+      const std::int64_t n = count.length;
+      const T *other = elements<const T>(y), *factor = elements<const T>(inverse);
+      for_each_row_block(g, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
+        cpu::standardize_gradient_rows(rows, other + first * n, factor + first, out + first * n, some, n);
+      });
+      return result;
+    }
+  }
+  const double n = static_cast<double>(marked_count(visible, layout_of(y)));
+  const Array<T> mean = sum_over<T>(g, visible, true, n);
+  const Array<T> along = sum_over<T>(make_expr<rules::multiply>(g, y), visible, true, n);
+  return evaluate(make_expr<rules::multiply>(
+      inverse,
+      make_expr<rules::subtract>(make_expr<rules::subtract>(g, mean), make_expr<rules::multiply>(y, along))));
+}
+
+template <class T>
+Array<T> standardize_over(const Array<T>& x, const std::vector<bool>& visible, double epsilon) {
+  if constexpr (!simd::has_packet<T>) {
+    return standardize_parts(x, visible, epsilon);
+  } else {
+    if (!standardizes_rows(x, visible)) return standardize_parts(x, visible, epsilon);
+    const Frame frame = layout_of(x);
+    const bool recorded = is_recorded(x);
+    Array<T> result(allocate(dtype_of<T>, frame)), inverse;
+    T *out = elements<T>(result), *factor = nullptr;
+    if (recorded) {
+      inverse = Array<T>(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), true)));
+      factor = elements<T>(inverse);
+    }
+    const RowCount count(frame, visible);
+    for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
+      cpu::standardize_rows(rows, out + first * count.length, factor ? factor + first : nullptr, some,
+                            count.length, static_cast<T>(epsilon), static_cast<const T*>(nullptr),
+                            static_cast<const T*>(nullptr));
+    });
+    if (!recorded) return result;
+    const auto tangent = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
+      return standardize_gradient(g, y, is_recorded(x) ? inverse_deviation(x, visible, epsilon) : inverse,
+                                  visible);
+    };
+    return record_with_result(std::move(result), wrt(x, tangent, tangent));
+  }
+}
+
+// Whether `v` is one contiguous row of n elements that every row of x meets as it is.
+template <class T>
+bool is_plain_row(const Array<T>& v, std::int64_t n, const std::vector<bool>& visible) {
+  const Layout& layout = layout_of(v);
+  if (is_batched(v) || layout.size() != n || !layout.is_contiguous()) return false;
+  std::size_t reduced = 0;
+  for (const bool marked : visible) reduced += marked;
+  return layout.shape.size() == reduced;
+}
+
+}  // namespace detail
+
+namespace nn {
+
+// (x - mean) / sqrt(variance + epsilon) along the axes.
+template <detail::ArrayLike X>
+auto standardize(const X& x_, const StandardizeOptions& options = {}) {
+  const auto x = detail::as_type<inexact_t<typename X::value_type>>(x_);
+  detail::check_reducible("standardize", x);
+  return detail::standardize_over(x, detail::marked_axes("standardize", options.axis, x.ndim()),
+                                  options.epsilon);
+}
+
+// standardize, then a scale and a shift that are learned.
+template <detail::ArrayLike X, detail::ArrayLike S, detail::ArrayLike B>
+auto layer_norm(const X& x_, const S& scale, const B& bias, const StandardizeOptions& options = {}) {
+  const auto x = detail::as_type<inexact_t<typename X::value_type>>(x_);
+  using T = typename decltype(x)::value_type;
+  using Result = Array<typename decltype(standardize(x, options) * scale + bias)::value_type>;
+  if constexpr (std::is_same_v<S, Array<T>> && std::is_same_v<B, Array<T>> && simd::has_packet<T>) {
+    const std::vector<bool> visible = detail::marked_axes("layer_norm", options.axis, x.ndim());
+    const detail::RowCount count(detail::layout_of(x), visible);
+    const std::int64_t n = count.length;
+    if (detail::standardizes_rows(x, visible) && detail::is_plain_row(scale, n, visible) &&
+        detail::is_plain_row(bias, n, visible) && !detail::is_recorded(x) && !detail::is_recorded(scale) &&
+        !detail::is_recorded(bias)) {
+      detail::check_reducible("layer_norm", x);
+      Result result(detail::allocate(dtype_of<T>, detail::layout_of(x)));
+      T* out = detail::elements<T>(result);
+      const T *factor = detail::elements<const T>(scale), *shift = detail::elements<const T>(bias);
+      detail::for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
+        cpu::standardize_rows(rows, out + first * n, static_cast<T*>(nullptr), some, n,
+                              static_cast<T>(options.epsilon), factor, shift);
+      });
+      return result;
+    }
+  }
+  return Result(standardize(x, options) * scale + bias);
+}
+
+}  // namespace nn
+}  // namespace nax

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "nax/numpy/copy.hpp"
+#include "nax/numpy/reduce.hpp"
+
+// Functions of whole rows: softmax, normalisation, variances. What they work on is contiguous rows of float
+// or double; an expression is computed a few rows at a time, so that it is never written to memory as a
+// whole.
+namespace nax::detail {
+
+// Are the marked axes the last ones? Then the rest counts the rows.
+inline bool marks_suffix(const std::vector<bool>& marks) {
+  for (std::size_t i = 1; i < marks.size(); ++i)
+    if (marks[i - 1] && !marks[i]) return false;
+  return true;
+}
+
+// How many elements a row has, and how many rows there are.
+struct RowCount {
+  std::int64_t rows, length;
+  RowCount(const Frame& frame, const std::vector<bool>& visible)
+      : rows(0), length(marked_count(visible, frame)) {
+    if (length > 0) rows = frame.size() / length;
+  }
+};
+
+// x in the type its kernels compute in, row-major.
+template <class T>
+Array<lane_t<T>> lane_rows(const Array<T>& x) {
+  using Lane = lane_t<T>;
+  const ArrayBase rows = contiguous(x);
+  if constexpr (std::is_same_v<Lane, T>) {
+    return Array<T>(rows);
+  } else {
+    Array<Lane> wide(allocate(dtype_of<Lane>, layout_of(rows)));
+    cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
+    return wide;
+  }
+}
+
+// Whether blocks of X's rows can be computed where a kernel wants them.
+template <class X>
+inline constexpr bool has_row_blocks = Expression<X>&& simd::has_packet<typename X::value_type>&&
+    std::is_same_v<tile_element_t<X>, typename X::value_type>;
+
+// f(rows, first, count) for blocks of rows, in threads. `rows` points at the block's elements: where they
+// lie, for an array; in `out` (at the place of row `first`), for an expression, or in room of their own where
+// out is null.
+template <class T, class X, class F>
+void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
+  if (count.rows == 0) return;
+  const std::int64_t n = count.length, grain = ((std::int64_t{1} << 14) + n - 1) / n;
+  if constexpr (is_array_v<X>) {
+    const ArrayBase all = contiguous(x);
+    const T* from = elements<const T>(all);
+    parallel_for(count.rows, grain,
+                 [&](std::int64_t begin, std::int64_t end) { f(from + begin * n, begin, end - begin); });
+  } else {
+    constexpr int leaves = Tree<X>::leaves;
+    cpu::Operand operands[leaves];
+    int l = 0;
+    for_each_leaf(x, [&](const ArrayBase& leaf) {
+      operands[l] = operand_over(leaf, x.frame, leaf_table<X>.lanes[l]);
+      ++l;
+    });
+    const auto constants = constants_of(x);
+    Dims shape = x.frame.shape;
+    cpu::detail::collapse(shape, operands, leaves);
+    // A block stays in the first cache from its computation to its use.
+    constexpr std::int64_t block_elements = (std::int64_t{1} << 14) / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t block = n < block_elements ? block_elements / n : 1;
+    parallel_for(count.rows, grain, [&](std::int64_t begin, std::int64_t end) {
+      const std::unique_ptr<T[]> room(new T[static_cast<std::size_t>(out ? 0 : block * n)]);
+      for (std::int64_t first = begin; first < end; first += block) {
+        const std::int64_t some = end - first < block ? end - first : block;
+        T* const rows = out ? out + first * n : room.get();
+        cpu::detail::compute_range(forward_kernel<X>, constants.slots, shape, operands, leaves, dtype_of<T>,
+                                   first * n, (first + some) * n, rows);
+        f(static_cast<const T*>(rows), first, some);
+      }
+    });
+  }
+}
+
+}  // namespace nax::detail
