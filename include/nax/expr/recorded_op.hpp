@@ -122,7 +122,7 @@ ArrayBase spread_over(const ArrayBase& x, const Frame& to) {
 
 struct Step {
   enum class Kind : unsigned char { leaf, constant, operation };
-  static constexpr int most_operands = 3;
+  static constexpr int most_operands = 4;
 
   Kind kind{};
   DType dtype{};
