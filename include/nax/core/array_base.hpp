@@ -111,6 +111,15 @@ inline char* raw_data(const ArrayBase& a) {
   return a;
 }
 
+// An array of a buffer's elements.
+inline ArrayBase over(BufferRef buffer, DType dtype, const Layout& layout) {
+  ArrayBase a;
+  ArrayAccess::buffer(a) = std::move(buffer);
+  ArrayAccess::layout(a) = layout;
+  ArrayAccess::dtype(a) = dtype;
+  return a;
+}
+
 // The same elements under another layout; the view is not recorded.
 inline ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset = 0) {
   ArrayAccess::offset(a) += extra_offset;

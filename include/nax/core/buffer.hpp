@@ -6,6 +6,10 @@
 #include <new>
 #include <utility>
 
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
+
 #include "nax/core/allocator.hpp"
 #include "nax/core/device.hpp"
 
@@ -57,12 +61,19 @@ struct alignas(64) Buffer {
 };
 static_assert(sizeof(Buffer) == Buffer::header_bytes);
 
+#if __has_include(<sys/single_threaded.h>)
+// While the process has one thread, counting needs no locked instruction.
+inline bool single_threaded() { return __libc_single_threaded; }
+#else
+inline bool single_threaded() { return false; }
+#endif
+
 class BufferRef {
  public:
   BufferRef() = default;
   explicit BufferRef(Buffer* owned) : buffer_(owned) {}
   BufferRef(const BufferRef& other) noexcept : buffer_(other.buffer_) {
-    if (buffer_) buffer_->references.fetch_add(1, std::memory_order_relaxed);
+    if (buffer_) acquire();
   }
   BufferRef(BufferRef&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
   BufferRef& operator=(BufferRef other) noexcept {
@@ -72,8 +83,12 @@ class BufferRef {
   ~BufferRef() {
     if (!buffer_) return;
     // The sole owner needs no read-modify-write; nobody else can be copying the handle meanwhile.
-    if (buffer_->references.load(std::memory_order_acquire) == 1 ||
-        buffer_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    const std::uint32_t others = buffer_->references.load(std::memory_order_acquire) - 1;
+    if (others == 0)
+      Buffer::destroy(buffer_);
+    else if (single_threaded())
+      buffer_->references.store(others, std::memory_order_relaxed);
+    else if (buffer_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
       Buffer::destroy(buffer_);
   }
   Buffer* get() const { return buffer_; }
@@ -85,6 +100,13 @@ class BufferRef {
   }
 
  private:
+  void acquire() {
+    std::atomic<std::uint32_t>& count = buffer_->references;
+    if (single_threaded())
+      count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    else
+      count.fetch_add(1, std::memory_order_relaxed);
+  }
   Buffer* buffer_ = nullptr;
 };
 

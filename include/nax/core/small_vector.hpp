@@ -107,11 +107,20 @@ class SmallVector {
     heap_ = grown;
     capacity_ = static_cast<std::uint32_t>(wanted);
   }
-  // In place, the whole block moves at once: a copy of constant size is shorter than a loop.
+  // One or two elements go one by one: a block copy that reads what was just written element by element
+  // stalls.
+  void copy_inline(const SmallVector& other) {
+    if (size_ > 2) {
+      std::memcpy(inline_, other.inline_, sizeof inline_);
+    } else {
+      if (size_ > 0) inline_[0] = other.inline_[0];
+      if (size_ > 1) inline_[1] = other.inline_[1];
+    }
+  }
   void copy_from(const SmallVector& other) {
     if (capacity_ == N && other.capacity_ == N) {
-      std::memcpy(inline_, other.inline_, sizeof inline_);
       size_ = other.size_;
+      copy_inline(other);
     } else {
       copy_heap(other);
     }
@@ -123,7 +132,10 @@ class SmallVector {
   void take(SmallVector& other) {
     size_ = other.size_;
     capacity_ = other.capacity_;
-    std::memcpy(inline_, other.inline_, sizeof inline_);  // the elements, or the pointer to them
+    if (capacity_ == N)
+      copy_inline(other);
+    else
+      heap_ = other.heap_;
     other.capacity_ = N;
     other.size_ = 0;
   }
@@ -139,7 +151,7 @@ class SmallVector {
   std::uint32_t size_ = 0;
   std::uint32_t capacity_ = N;
   union {
-    T inline_[N] = {};
+    T inline_[N];
     T* heap_;
   };
   static_assert(sizeof(T*) <= sizeof(T) * N);

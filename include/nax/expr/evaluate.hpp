@@ -7,11 +7,9 @@
 // its leaves.
 namespace nax::detail {
 
+// Puts the expression's node on the tape, as the one that made `result`.
 template <class E>
-struct FusedNode;
-
-template <class E>
-void record_fused(Array<typename E::value_type>& result, const E& e);
+void record_fused(ArrayBase& result, const ArrayBase* const* leaves, const void* constants);
 
 // ---- the part that does not depend on the type of the expression
 
@@ -89,12 +87,12 @@ bool any_recorded(const E& e) {
 }
 
 template <class E>
-void compute_into(const E& e, Array<typename E::value_type>& result) {
+void compute_into(const E& e, ArrayBase& result) {
   const LeafPointers<E> leaves(e);
   const auto constants = constants_of(e);
   compute(kernel_table<E>, constants.slots, leaves.at, e.frame, result);
   if constexpr (Carries<E>::value) {
-    if (any_recorded(kernel_table<E>, leaves.at)) record_fused(result, e);
+    if (any_recorded(kernel_table<E>, leaves.at)) record_fused<E>(result, leaves.at, constants.slots);
   }
 }
 

@@ -1,267 +1,192 @@
 #pragma once
 
-#include <optional>
-
-#include "nax/expr/primitive.hpp"
-#include "nax/expr/sum_axes.hpp"
-#include "nax/expr/zeros.hpp"
-#include "nax/rules/cast.hpp"
-#include "nax/tape/packed_array.hpp"
+#include "nax/expr/pull_leaves.hpp"
+#include "nax/expr/recorded_op.hpp"
 
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
-// fused kernel gives all gradients in one pass; where one does, the rules run on recorded values, one
-// operation at a time.
+// fused kernel gives all gradients in one pass; where one does, the steps of the expression run on recorded
+// arrays, one operation at a time. One class serves all expressions: what it must know of the type is data.
 namespace nax::detail {
 
-struct RecordedLane {
-  template <class T>
-  using Value = Recorded<T>;
-  template <class T>
-  static Recorded<T> constant(const void* slot) {
-    T x;
-    std::memcpy(static_cast<void*>(&x), slot, sizeof x);
-    return Recorded<T>(Array<T>(x));
-  }
-  template <class T>
-  static Recorded<T> load(const PackedArray& leaf, std::int64_t) {
-    // A value that no derivative reads was not kept.
-    return leaf.buffer() ? leaf.unpack<Array<T>>() : zeros_over<T>(leaf.layout());
-  }
-  template <class To, class From>
-  static Recorded<To> cast(const Recorded<From>& x) {
-    if constexpr (std::is_same_v<To, From>)
-      return x;
-    else
-      return apply<rules::cast<To>>(x);
-  }
-  template <class Rule, class... V>
-  static auto call(const V&... x) {
-    if constexpr (requires { typename Rule::identity; })
-      return (x, ...);
-    else
-      return apply<Rule>(x...);
-  }
+// What the node must know of an expression type.
+struct FusedType {
+  const char* name;  // of the root's rule
+  const KernelTable* kernels;
+  cpu::PullKernel pull;
+  const Step* steps;
+  int step_count, constants;
+  const bool* reads;    // leaf by leaf: does a derivative read the value?
+  const bool* carries;  // leaf by leaf: does a gradient flow into it?
+  bool is_sum;          // of two arrays: the cotangent itself is both shares
+  ArrayBase (*spread)(const ArrayBase&, const Frame&);
 };
 
-struct RecordedSource {
-  const void* constants;
-  const PackedArray* leaves;
-};
-
-// The tangent of a tree, from those of its leaves; none where all are zero.
-template <class T, int L, int K>
-std::optional<Recorded<T>> push_tree(const Walk<RecordedLane, Array<T>, L, K>&, const PackedArray* leaves,
-                                     Forward& sweep) {
-  if constexpr (is_inexact_v<T>) {
-    if (const ArrayBase* t = sweep.find(leaves[L].serial())) return Recorded<T>(Array<T>(*t));
+// In the arena the leaves follow the node, and the constants follow the leaves.
+class FusedNode final : public Node {
+ public:
+  static std::uint64_t record(const FusedType& type, const ArrayBase* const* leaves, const void* constants) {
+    const std::size_t extra = type.kernels->leaves * sizeof(PackedArray) + type.constants * constant_bytes;
+    return recording.tape->emplace_with<FusedNode>(extra, type, leaves, constants);
   }
-  return std::nullopt;
-}
-template <class T, int L, int K>
-std::optional<Recorded<T>> push_tree(const Walk<RecordedLane, Constant<T>, L, K>&, const PackedArray*,
-                                     Forward&) {
-  return std::nullopt;
-}
-template <class Rule, class... A, int L, int K>
-auto push_tree(const Walk<RecordedLane, Expr<Rule, A...>, L, K>& walk, const PackedArray* leaves,
-               Forward& sweep) -> std::optional<Recorded<typename Expr<Rule, A...>::value_type>> {
-  using Result = typename Expr<Rule, A...>::value_type;
-  std::optional<Recorded<Result>> total;
-  if constexpr (Carries<Expr<Rule, A...>>::value) {
-    const auto one = [&]<int j>(std::integral_constant<int, j>) {
-      using Child = std::tuple_element_t<j, std::tuple<A...>>;
-      if constexpr (Carries<Expr<Rule, A...>>::template through<j, Child>) {
-        const auto t = push_tree(std::get<j>(walk.children.walks), leaves, sweep);
-        if (!t) return;
-        using Operand = typename Rule::template operand<j, typename A::value_type...>;
-        const auto pulled = [&]<int... i>(const Recorded<Result>& g, std::integer_sequence<int, i...>) {
-          return std::get<j>(Rule::vjp(g, walk.template operand<i>()..., walk.value));
-        };
-        const auto indices = std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{};
-        const Recorded<Operand> in = RecordedLane::cast<Operand, typename Child::value_type>(*t);
-        Recorded<Result> share = [&] {
-          if constexpr (is_complex_v<Operand> &&
-                        !is_complex_v<Result>)  // the real part of t times the derivative
-            return RecordedLane::cast<Result, Operand>(in * pulled(Recorded<Result>(1), indices));
-          else
-            return RecordedLane::cast<Result, Operand>(
-                pulled(RecordedLane::cast<Result, Operand>(in), indices));
-        }();
-        total = total ? *total + share : share;
-      }
-    };
-    [&]<int... j>(std::integer_sequence<int, j...>) { (one(std::integral_constant<int, j>{}), ...); }
-    (std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+  FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : type_(type) {
+    for (int l = 0; l < count(); ++l)
+      new (this->leaves() + l) PackedArray(*leaves[l], type.reads[l], type.carries[l]);
+    if (type.constants) std::memcpy(this->constants(), constants, type.constants * constant_bytes);
   }
-  return total;
-}
-
-// ---- the part of the node that does not depend on the type of the expression
-
-inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
-  Frame frame = leaves[0].layout();
-  for (int l = 1; l < count; ++l) frame = broadcast(name, frame, leaves[l].layout());
-  return frame;
-}
-
-inline Watchers watchers_of(const PackedArray* leaves, int count, const Tape& tape) {
-  Watchers all = 0;
-  for (int l = 0; l < count; ++l) all |= tape.watchers(leaves[l].serial());
-  return all;
-}
-
-// What a leaf reads whose value no derivative needs.
-inline char* unread_leaf() {
-  alignas(16) static char bytes[16] = {};
-  return bytes;
-}
-
-// Half gradients are accumulated in float, then stored.
-inline ArrayBase to_stored(ArrayBase gradient, DType stored) {
-  if (gradient.dtype() == stored) return gradient;
-  ArrayBase result = allocate(stored, layout_of(gradient));
-  cpu::converter(gradient.dtype(), stored)(raw_data(gradient), 1, raw_data(result), 1,
-                                           layout_of(result).size());
-  return result;
-}
-
-// The usual small case: every leaf and the cotangent are unbroken runs over the same axes.
-inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
-                      const PackedArray* leaves, const ArrayBase& g, Reverse& sweep) {
-  const Layout& layout = layout_of(g);
-  const std::int64_t n = layout.size();
-  if (n > cpu::detail::parallel_grain || n == 0 || !layout.is_contiguous() || table.result_lane != g.dtype())
-    return false;
-  const void* in[max_leaves];
-  for (int l = 0; l < table.leaves; ++l) {
-    const PackedArray& leaf = leaves[l];
-    if (table.stored[l] != table.lanes[l] || !leaf.layout().is_contiguous() ||
-        !(static_cast<const Frame&>(leaf.layout()) == layout))
-      return false;
-    // A leaf without its value is not read for what it is; the cotangent stands in.
-    in[l] = leaf.buffer() ? leaf.data(table.stored[l]) : raw_data(g);
-  }
-  ArrayBase gradients[max_leaves];
-  void* out[max_leaves];
-  for (int l = 0; l < table.leaves; ++l) {
-    out[l] = nullptr;
-    if (dtype_kind(table.stored[l]) < Kind::floating || !sweep.wants(leaves[l].serial())) continue;
-    gradients[l] = allocate(table.lanes[l], layout);
-    out[l] = raw_data(gradients[l]);
-  }
-  kernel(constants, in, raw_data(g), out, n);
-  for (int l = 0; l < table.leaves; ++l)
-    if (out[l]) sweep.add(leaves[l].serial(), std::move(gradients[l]));
-  return true;
-}
-
-// One pass of the fused kernel: every wanted leaf gets its share of g.
-[[gnu::noinline]] inline void pull_leaves(const char* name, const KernelTable& table, cpu::PullKernel kernel,
-                                          const void* constants, const PackedArray* leaves,
-                                          const ArrayBase& g, Reverse& sweep) {
-  if (pull_flat(table, kernel, constants, leaves, g, sweep)) return;
-  const int count = table.leaves;
-  const Frame own = frame_of_leaves(name, leaves, count);
-  const Frame all = broadcast(name, own, layout_of(g));
-  cpu::Operand operands[2 * max_leaves + 1];
-  std::int64_t sizes[max_leaves];
-  ArrayBase gradients[max_leaves];
-  for (int l = 0; l < count; ++l) {
-    const PackedArray& leaf = leaves[l];
-    const DType lane = table.lanes[l], stored = table.stored[l];
-    operands[l] = {leaf.buffer() ? leaf.data(stored) : unread_leaf(), Dims(all.shape.size(), 0), stored,
-                   lane};
-    if (leaf.buffer()) operands[l].strides = strides_over(leaf.layout(), all);
-    cpu::Operand& target = operands[count + 1 + l];
-    target = {nullptr, Dims(all.shape.size(), 0), lane, lane};
-    sizes[l] = 0;
-    if (dtype_kind(stored) < Kind::floating || !sweep.wants(leaf.serial())) continue;
-    gradients[l] = allocate(lane, gradient_frame(leaf.layout(), own, layout_of(g)));
-    target.data = raw_data(gradients[l]);
-    target.strides = strides_over(layout_of(gradients[l]), all);
-    sizes[l] = layout_of(gradients[l]).size();
-  }
-  operands[count] = operand_over(g, all, table.result_lane);
-  cpu::pull(kernel, constants, all.shape, operands, sizes, count);
-  for (int l = 0; l < count; ++l)
-    if (ArrayAccess::buffer(gradients[l]))
-      sweep.add(leaves[l].serial(), to_stored(std::move(gradients[l]), table.stored[l]));
-}
-
-// ---- the part that does
-
-template <class E>
-struct FusedNode final : ResultNode<typename E::value_type> {
-  using T = typename E::value_type;
-  static constexpr int count = Tree<E>::leaves;
-
-  ConstantSlots<Tree<E>::constants> constants;
-  PackedArray leaves[count];
-
-  explicit FusedNode(const E& e) : constants(constants_of(e)) {
-    int l = 0;
-    for_each_leaf(e, [&](const ArrayBase& leaf) {
-      leaves[l] = PackedArray(leaf, reads_leaf<E>(l), carries_leaf<E>(l));
-      ++l;
-    });
+  ~FusedNode() override {
+    for (int l = 0; l < count(); ++l) leaves()[l].~PackedArray();
   }
   void drop() noexcept override {
-    for (PackedArray& leaf : leaves) leaf.drop();
+    for (int l = 0; l < count(); ++l) leaves()[l].drop();
   }
-  Watchers watchers(const Tape& tape) const { return watchers_of(leaves, count, tape); }
-  Frame frame() const { return frame_of_leaves(E::rule::name, leaves, count); }
-
-  struct RecordedSink {
-    const FusedNode& node;
-    const Frame& frame;
-    Reverse& sweep;
-    template <class U, int L>
-    void deposit(const Recorded<U>& g) {
-      const PackedArray& leaf = node.leaves[L];
-      if (!sweep.wants(leaf.serial())) return;
-      // A share may be one number for all.
-      const Array<U>& share = g.array;
-      const bool whole = layout_of(share).ndim() == frame.ndim();
-      sweep.add(leaf.serial(),
-                sum_to(whole ? share : broadcast_frame(share, broadcast("vjp", layout_of(share), frame)),
-                       leaf.layout(), frame));
-    }
-  };
+  Watchers watchers(const Tape& tape) const {
+    Watchers all = 0;
+    for (int l = 0; l < count(); ++l) all |= tape.watchers(leaves()[l].serial());
+    return all;
+  }
+  void add(ArrayBase& sum, const ArrayBase& term) const override { type_.steps[root()].op->add(sum, term); }
 
   void pull(const ArrayBase& g, Reverse& sweep) override {
-    if constexpr (std::is_same_v<E, Expr<rules::add, Array<T>, Array<T>>>) {
-      // Both shares are the cotangent itself.
+    if (type_.is_sum) {
       const Frame own = frame();
-      RecordedSink sink{*this, own, sweep};
-      sink.template deposit<T, 0>(Recorded<T>(Array<T>(g)));
-      sink.template deposit<T, 1>(Recorded<T>(Array<T>(g)));
+      for (int l = 0; l < 2; ++l) give_leaf(type_.steps[l], g, own, sweep);
     } else if (recording.tape) {
       pull_recorded(g, sweep);
     } else {
-      pull_leaves(E::rule::name, kernel_table<E>, pull_kernel<E>, constants.slots, leaves, g, sweep);
+      pull_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), g, sweep);
     }
   }
 
-  // Both are compiled for size: they run whole operations one by one, and every expression has them.
-  [[gnu::cold, gnu::noinline]] void pull_recorded(const ArrayBase& g, Reverse& sweep) {
-    const Root<RecordedLane, E> walk(RecordedSource{constants.slots, leaves}, 0);
-    const Frame own = frame();
-    RecordedSink sink{*this, own, sweep};
-    walk.pull(Recorded<T>(Array<T>(g)), sink);
-  }
-  [[gnu::cold]] void push(Forward& sweep, std::size_t self) override {
+  void push(Forward& sweep, std::size_t self) override {
     bool any = false;
-    for (const PackedArray& leaf : leaves) any = any || sweep.find(leaf.serial());
+    for (int l = 0; l < count(); ++l) any = any || sweep.find(leaves()[l].serial());
     if (!any) return;
-    const Root<RecordedLane, E> walk(RecordedSource{constants.slots, leaves}, 0);
-    if (auto tangent = push_tree(walk, leaves, sweep))
-      sweep.put(self, broadcast_frame(tangent->array, broadcast("jvp", layout_of(tangent->array), frame())));
+    const std::vector<ArrayBase> values = values_of_steps();
+    std::vector<ArrayBase> tangents(values.size());  // zero where there is no buffer
+    for (int i = 0; i <= root(); ++i) {
+      const Step& step = type_.steps[i];
+      if (step.through)
+        push_step(step, values, values[i], tangents, tangents[i]);
+      else if (const ArrayBase* t = step.share_of_leaf ? sweep.find(leaves()[step.slot].serial()) : nullptr)
+        tangents[i] = *t;
+    }
+    const ArrayBase& tangent = tangents.back();
+    if (ArrayAccess::buffer(tangent))
+      sweep.put(self, type_.spread(tangent, broadcast("jvp", layout_of(tangent), frame())));
   }
+
+ private:
+  static constexpr std::size_t constant_bytes = 16;
+
+  int count() const { return type_.kernels->leaves; }
+  int root() const { return type_.step_count - 1; }
+  PackedArray* leaves() { return reinterpret_cast<PackedArray*>(this + 1); }
+  const PackedArray* leaves() const { return reinterpret_cast<const PackedArray*>(this + 1); }
+  void* constants() { return leaves() + count(); }
+  Frame frame() const { return frame_of_leaves(type_.name, leaves(), count()); }
+
+  ArrayBase constant(const Step& step) {
+    ArrayBase x = allocate(step.dtype, Frame());
+    std::memcpy(raw_data(x), static_cast<const char*>(constants()) + step.slot * constant_bytes,
+                dtype_size(step.dtype));
+    return x;
+  }
+  // A leaf whose value no derivative reads was not kept.
+  ArrayBase leaf(const Step& step) {
+    const PackedArray& leaf = leaves()[step.slot];
+    return leaf.buffer() ? leaf.unpack(step.dtype) : zeros_over(step.dtype, leaf.layout());
+  }
+  std::vector<ArrayBase> values_of_steps() {
+    std::vector<ArrayBase> values(static_cast<std::size_t>(type_.step_count));
+    for (int i = 0; i <= root(); ++i) {
+      const Step& step = type_.steps[i];
+      if (step.kind == Step::Kind::leaf) values[i] = leaf(step);
+      if (step.kind == Step::Kind::constant) values[i] = constant(step);
+      if (step.kind == Step::Kind::operation) values[i] = step.op->value(Operands(step, values).at);
+    }
+    return values;
+  }
+  struct Operands {
+    ArrayBase at[Step::most_operands];
+    Operands(const Step& step, const std::vector<ArrayBase>& values) {
+      for (int j = 0; j < step.arity; ++j) at[j] = values[step.operand[j]];
+    }
+  };
+
+  void give_leaf(const Step& step, const ArrayBase& share, const Frame& own, Reverse& sweep) {
+    const PackedArray& leaf = leaves()[step.slot];
+    if (sweep.wants(leaf.serial())) sweep.add(leaf.serial(), step.share_of_leaf(share, leaf.layout(), own));
+  }
+
+  [[gnu::noinline]] void pull_recorded(const ArrayBase& g, Reverse& sweep) {
+    const std::vector<ArrayBase> values = values_of_steps();
+    std::vector<ArrayBase> cotangents(values.size());
+    cotangents.back() = g;
+    const Frame own = frame();
+    for (int i = root(); i >= 0; --i) {
+      const Step& step = type_.steps[i];
+      const ArrayBase cotangent = std::move(cotangents[i]);
+      if (!ArrayAccess::buffer(cotangent)) continue;
+      if (step.kind == Step::Kind::leaf) give_leaf(step, cotangent, own, sweep);
+      if (!step.through) continue;
+      ArrayBase shares[Step::most_operands];
+      step.op->vjp(cotangent, Operands(step, values).at, values[i], shares);
+      for (int j = 0; j < step.arity; ++j)
+        if (step.through >> j & 1) cotangents[step.operand[j]] = std::move(shares[j]);
+    }
+  }
+
+  static void push_step(const Step& step, const std::vector<ArrayBase>& values, const ArrayBase& y,
+                        const std::vector<ArrayBase>& tangents, ArrayBase& total) {
+    const Operands operands(step, values);
+    for (int j = 0; j < step.arity; ++j) {
+      const ArrayBase& t = tangents[step.operand[j]];
+      if (!(step.through >> j & 1) || !ArrayAccess::buffer(t)) continue;
+      ArrayBase shares[Step::most_operands];
+      if (step.op->push)
+        shares[j] = step.op->push(j, t, operands.at, y);
+      else
+        step.op->vjp(t, operands.at, y, shares);
+      if (ArrayAccess::buffer(total))
+        step.op->add(total, shares[j]);
+      else
+        total = std::move(shares[j]);
+    }
+  }
+
+  const FusedType& type_;
 };
+static_assert(sizeof(FusedNode) % 16 == 0 && sizeof(PackedArray) % 16 == 0);
 
 template <class E>
-void record_fused(Array<typename E::value_type>& result, const E& e) {
-  ArrayAccess::serial(result) = recording.tape->emplace<FusedNode<E>>(e);
+struct Fused {
+  static constexpr int count = Tree<E>::leaves;
+  Step steps[StepCount<E>::value];
+  bool reads[count], carries[count];
+  constexpr Fused() : steps{}, reads{}, carries{} {
+    StepCounters next;
+    ListSteps<E>::list(steps, next);
+    for (int l = 0; l < count; ++l) reads[l] = reads_leaf<E>(l), carries[l] = carries_leaf<E>(l);
+  }
+};
+template <class E>
+inline constexpr Fused<E> fused{};
+
+template <class E>
+inline constexpr bool is_sum_of_arrays = false;
+template <class T>
+inline constexpr bool is_sum_of_arrays<Expr<rules::add, Array<T>, Array<T>>> = true;
+
+template <class E>
+inline constexpr FusedType fused_type = {E::rule::name,       &kernel_table<E>,
+                                         pull_kernel<E>,      fused<E>.steps,
+                                         StepCount<E>::value, Tree<E>::constants,
+                                         fused<E>.reads,      fused<E>.carries,
+                                         is_sum_of_arrays<E>, spread_over<typename E::value_type>};
+
+template <class E>
+void record_fused(ArrayBase& result, const ArrayBase* const* leaves, const void* constants) {
+  ArrayAccess::serial(result) = FusedNode::record(fused_type<E>, leaves, constants);
 }
 
 }  // namespace nax::detail

@@ -7,20 +7,18 @@
 // The two kernels of an expression type, as plain functions over contiguous runs (see backend/cpu/tiles.hpp).
 namespace nax::detail {
 
-// The rest of a run that fills no packet: leaves are copied into padded packets, so that a value never
-// depends on where in the run it lies.
-template <class C, int leaves>
-struct PaddedTail {
-  static constexpr int width = simd::Packet<C>::size;
-  alignas(64) C packets[leaves == 0 ? 1 : leaves][width];
-  const void* pointers[leaves == 0 ? 1 : leaves];
+// The rest of a run that fills no packet is computed in padded copies, by the same loop, so that a value
+// never depends on where in the run it lies and each kernel has one body.
+template <class C, int arrays>
+struct Padded {
+  using Packet = simd::Packet<C>;
+  alignas(64) C packets[arrays][Packet::size];
 
-  PaddedTail(const void* const* from, std::int64_t begin, int n) {
-    for (int l = 0; l < leaves; ++l) {
-      const C* x = static_cast<const C*>(from[l]) + begin;
-      for (int i = 0; i < width; ++i) packets[l][i] = x[i < n ? i : 0];
-      pointers[l] = packets[l];
-    }
+  void load(int array, const void* from, std::int64_t begin, std::int64_t n) {
+    Packet::load(static_cast<const C*>(from) + begin, n).store(packets[array]);
+  }
+  void store(int array, void* to, std::int64_t begin, std::int64_t n) const {
+    Packet::load(packets[array]).store(static_cast<C*>(to) + begin, n);
   }
 };
 
@@ -29,17 +27,23 @@ void forward_kernel(const void* constants, const void* const* leaves, void* out,
   using Lane = kernel_lane_t<E>;
   using T = typename E::value_type;
   using Stored = typename Lane::template Stored<T>;
-  const LeafSource source{constants, leaves};
   if constexpr (Lane::width > 1) {
-    constexpr int width = Lane::width;
-    std::int64_t i = 0;
-    for (; i + width <= n; i += width) Lane::template store<T>(Root<Lane, E>(source, i).value, out, i);
-    if (i < n) {
-      const int rest = static_cast<int>(n - i);
-      const PaddedTail<Stored, Tree<E>::leaves> tail(leaves, i, rest);
-      alignas(64) Stored result[width];
-      Lane::template store<T>(Root<Lane, E>(LeafSource{constants, tail.pointers}, 0).value, result, 0);
-      for (int j = 0; j < rest; ++j) static_cast<Stored*>(out)[i + j] = result[j];
+    constexpr int width = Lane::width, count = Tree<E>::leaves;
+    Padded<Stored, count + 1> padded;
+    const void* from[count == 0 ? 1 : count];
+    for (int l = 0; l < count; ++l) from[l] = leaves[l];
+    void* to = out;
+    const std::int64_t rest = n % width;
+    for (std::int64_t end = n - rest;; end = width) {
+      for (std::int64_t i = 0; i < end; i += width)
+        Lane::template store<T>(Root<Lane, E>(LeafSource{constants, from}, i).value, to, i);
+      if (to != out) return padded.store(count, out, n - rest, rest);
+      if (rest == 0) return;
+      for (int l = 0; l < count; ++l) {
+        padded.load(l, leaves[l], n - rest, rest);
+        from[l] = padded.packets[l];
+      }
+      to = padded.packets[count];
     }
   } else {
     // In place or apart, an element is written after it is read; the loop may be vectorised.
@@ -48,53 +52,65 @@ void forward_kernel(const void* constants, const void* const* leaves, void* out,
 #elif defined(__GNUC__)
 #pragma GCC ivdep
 #endif
-    for (std::int64_t i = 0; i < n; ++i) Lane::template store<T>(Root<Lane, E>(source, i).value, out, i);
+    for (std::int64_t i = 0; i < n; ++i)
+      Lane::template store<T>(Root<Lane, E>(LeafSource{constants, leaves}, i).value, out, i);
   }
 }
 
+// Stores the shares of leaves, or adds them to what is there.
 template <class Lane>
 struct StoreSink {
   void* const* grads;
+  unsigned added;
   std::int64_t i;
   template <class T, int L>
   [[gnu::always_inline]] void deposit(const typename Lane::template Value<T>& g) {
-    if (grads[L]) Lane::template store<T>(g, grads[L], i);
+    if (!grads[L]) return;
+    if (added >> L & 1)
+      Lane::template store<T>(Lane::template load<T>(grads[L], i) + g, grads[L], i);
+    else
+      Lane::template store<T>(g, grads[L], i);
   }
 };
 
 template <class E>
 void pull_kernel(const void* constants, const void* const* leaves, const void* g, void* const* grads,
-                 std::int64_t n) {
+                 unsigned added, std::int64_t n) {
   using Lane = kernel_lane_t<E>;
   using T = typename E::value_type;
-  const LeafSource source{constants, leaves};
   if constexpr (Lane::width > 1) {
-    constexpr int width = Lane::width;
-    constexpr int count = Tree<E>::leaves;
+    constexpr int width = Lane::width, count = Tree<E>::leaves;
     using Stored = typename Lane::template Stored<T>;
-    std::int64_t i = 0;
-    for (; i + width <= n; i += width) {
-      StoreSink<Lane> sink{grads, i};
-      Root<Lane, E>(source, i).pull(Lane::template load<T>(g, i), sink);
+    Padded<Stored, 2 * count + 1> padded;
+    const void* from[count];
+    void* to[count];
+    for (int l = 0; l < count; ++l) from[l] = leaves[l], to[l] = grads[l];
+    const void* cotangent = g;
+    const std::int64_t rest = n % width;
+    for (std::int64_t end = n - rest;; end = width) {
+      for (std::int64_t i = 0; i < end; i += width) {
+        StoreSink<Lane> sink{to, added, i};
+        Root<Lane, E>(LeafSource{constants, from}, i).pull(Lane::template load<T>(cotangent, i), sink);
+      }
+      if (rest == 0) return;
+      if (cotangent != g) break;
+      for (int l = 0; l < count; ++l) {
+        padded.load(l, leaves[l], n - rest, rest);
+        from[l] = padded.packets[l];
+        if (!grads[l]) continue;
+        const int first = cpu::first_of(grads, l);
+        if (first == l && added >> l & 1) padded.load(count + 1 + l, grads[l], n - rest, rest);
+        to[l] = padded.packets[count + 1 + first];
+      }
+      padded.load(count, g, n - rest, rest);
+      cotangent = padded.packets[count];
     }
-    if (i < n) {
-      const int rest = static_cast<int>(n - i);
-      const PaddedTail<Stored, count> tail(leaves, i, rest);
-      const PaddedTail<Stored, 1> tail_g(&g, i, rest);
-      alignas(64) Stored results[count][width];
-      void* out[count];
-      for (int l = 0; l < count; ++l) out[l] = grads[l] ? results[l] : nullptr;
-      StoreSink<Lane> sink{out, 0};
-      Root<Lane, E>(LeafSource{constants, tail.pointers}, 0)
-          .pull(Lane::template load<T>(tail_g.pointers[0], 0), sink);
-      for (int l = 0; l < count; ++l)
-        if (grads[l])
-          for (int j = 0; j < rest; ++j) static_cast<Stored*>(grads[l])[i + j] = results[l][j];
-    }
+    for (int l = 0; l < count; ++l)
+      if (grads[l] && cpu::first_of(grads, l) == l) padded.store(count + 1 + l, grads[l], n - rest, rest);
   } else {
     for (std::int64_t i = 0; i < n; ++i) {
-      StoreSink<Lane> sink{grads, i};
-      Root<Lane, E>(source, i).pull(Lane::template load<T>(g, i), sink);
+      StoreSink<Lane> sink{grads, added, i};
+      Root<Lane, E>(LeafSource{constants, leaves}, i).pull(Lane::template load<T>(g, i), sink);
     }
   }
 }

@@ -90,7 +90,8 @@ auto wrt_operand(const X& x, Pull pull, Push push) {
   } else {
     std::uint64_t serial = 0;
     if constexpr (Carries<X>::value) {
-      if (any_recorded(x)) serial = recording.tape->template emplace<FusedNode<X>>(x);
+      if (any_recorded(x))
+        serial = FusedNode::record(fused_type<X>, LeafPointers<X>(x).at, constants_of(x).slots);
     }
     return Input<T, Pull, Push>{serial, x.frame.levels, std::move(pull), std::move(push)};
   }

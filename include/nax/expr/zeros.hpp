@@ -1,17 +1,23 @@
 #pragma once
 
+#include <cstring>
+
 #include "nax/core/array.hpp"
 
 namespace nax::detail {
 
 // Zeros over a frame: one element, repeated.
-template <class T>
-Array<T> zeros_over(const Frame& frame) {
-  Array<T> zero(T(0));
+inline ArrayBase zeros_over(DType dtype, const Frame& frame) {
+  ArrayBase zero = allocate(dtype, Frame());
+  std::memset(raw_data(zero), 0, dtype_size(dtype));
   Layout layout;
   static_cast<Frame&>(layout) = frame;
   layout.strides = Dims(frame.shape.size(), 0);
-  return Array<T>(view(std::move(zero), std::move(layout)));
+  return view(std::move(zero), std::move(layout));
+}
+template <class T>
+Array<T> zeros_over(const Frame& frame) {
+  return Array<T>(zeros_over(dtype_of<T>, frame));
 }
 
 }  // namespace nax::detail

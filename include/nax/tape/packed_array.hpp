@@ -28,15 +28,14 @@ class PackedArray {
   char* data(DType dtype) const {
     return static_cast<char*>(buffer_->data()) + offset_ * static_cast<std::int64_t>(dtype_size(dtype));
   }
-  template <class ArrayType>
-  ArrayType unpack() const {
+  ArrayBase unpack(DType dtype) const {
     ArrayBase a;
     ArrayAccess::buffer(a) = buffer_;
     ArrayAccess::offset(a) = offset_;
     ArrayAccess::layout(a) = layout();
     ArrayAccess::serial(a) = serial_;
-    ArrayAccess::dtype(a) = dtype_of<typename ArrayType::value_type>;
-    return ArrayType(std::move(a));
+    ArrayAccess::dtype(a) = dtype;
+    return a;
   }
   void drop() noexcept { buffer_ = BufferRef(); }
 

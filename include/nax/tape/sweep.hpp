@@ -19,7 +19,7 @@ class Slots {
     const std::size_t i = node - begin_;
     return i < slot_.size() && slot_[i] ? &pool_[slot_[i] - 1] : nullptr;
   }
-  ArrayBase& put(std::size_t node, ArrayBase value) {
+  ArrayBase& put(std::size_t node, ArrayBase&& value) {
     const std::size_t i = node - begin_;
     if (i >= slot_.size()) slot_.resize(std::max(i + 1, 2 * slot_.size()), 0);
     if (free_.empty()) {
@@ -55,18 +55,20 @@ class Reverse {
   Reverse(Tape& tape, std::size_t mark, bool consume)
       : tape_(tape), mark_(mark), consume_(consume), slots_(mark) {}
 
-  bool wants(std::uint64_t serial) const {
-    if (serial == 0) return false;
-    const std::size_t i = tape_.find(serial);
-    return i != Tape::npos && i >= mark_;
+  bool wants(std::uint64_t serial) const { return place(serial) != Tape::npos; }
+  // The node that takes the cotangents of the array with this serial; npos where nobody wants them.
+  std::size_t place(std::uint64_t serial) const {
+    const std::size_t i = serial ? tape_.find(serial) : Tape::npos;
+    return i >= mark_ ? i : Tape::npos;
   }
+  // What has reached that node so far, or null.
+  ArrayBase* at(std::size_t i) { return slots_.find(i); }
   // Adds a cotangent to that of the array with this serial; one that nobody wants is ignored.
-  void add(std::uint64_t serial, ArrayBase cotangent) {
-    if (serial == 0) return;
-    const std::size_t i = tape_.find(serial);
-    if (i != Tape::npos && i >= mark_) add_at(i, std::move(cotangent));
+  void add(std::uint64_t serial, ArrayBase&& cotangent) {
+    const std::size_t i = place(serial);
+    if (i != Tape::npos) add_at(i, std::move(cotangent));
   }
-  void add_at(std::size_t i, ArrayBase cotangent) {
+  void add_at(std::size_t i, ArrayBase&& cotangent) {
     if (i >= top_) top_ = i + 1;
     if (ArrayBase* present = slots_.find(i))
       tape_[i].add(*present, cotangent);

@@ -74,10 +74,15 @@ class Tape {
   // Builds a node at the end; its serial.
   template <class N, class... A>
   std::uint64_t emplace(A&&... args) {
+    return emplace_with<N>(0, std::forward<A>(args)...);
+  }
+  // The same, with room for `extra` bytes behind the node.
+  template <class N, class... A>
+  std::uint64_t emplace_with(std::size_t extra, A&&... args) {
     static_assert(alignof(N) <= alignof(std::max_align_t));
     if (nodes_.size() == nodes_.capacity()) nodes_.reserve(std::max<std::size_t>(64, 2 * nodes_.size()));
     const Position before = position_;
-    void* place = bump(sizeof(N));
+    void* place = bump(sizeof(N) + extra);
     N* node;
     try {
       node = new (place) N(std::forward<A>(args)...);

@@ -39,7 +39,7 @@ struct CheckpointNode final : CallNode {
       std::size_t slot = 0;
       for_each_input(out, [&](const ArrayBase& leaf) {
         const ArrayBase& g = cotangents[slot++];
-        if (holds_value(g)) sweep.add(serial_of(leaf), g);
+        if (holds_value(g)) sweep.add(serial_of(leaf), ArrayBase(g));
       });
     }
     sweep.run_nested(mark);

@@ -16,14 +16,24 @@ namespace detail {
 inline constexpr std::int64_t parallel_grain =
     1 << 15;  // elements: below, waking a thread costs more than it saves
 
-struct TileStore {
-  // Few tiles live on the stack; the rare large expression pays one allocation.
-  explicit TileStore(int count) : tiles_(count <= 4 ? few_ : (many_.reset(new Tile[count]), many_.get())) {}
+// Tiles for one kernel's run. Few lie on the stack; a large expression takes the thread's, which stay.
+class TileStore {
+ public:
+  explicit TileStore(int count) : tiles_(count <= few ? few_ : of_thread(count)) {}
   void* operator[](int i) { return tiles_[i].bytes; }
 
  private:
-  Tile few_[4];
-  std::unique_ptr<Tile[]> many_;
+  static Tile* of_thread(int count) {
+    static thread_local std::unique_ptr<Tile[]> tiles;
+    static thread_local int size = 0;
+    if (size < count) {
+      tiles.reset(new Tile[static_cast<std::size_t>(count)]);
+      size = count;
+    }
+    return tiles.get();
+  }
+  static constexpr int few = 4;
+  Tile few_[few];
   Tile* tiles_;
 };
 

@@ -9,32 +9,39 @@
 // writes each leaf's share; a share whose leaf was broadcast is summed into the leaf's smaller gradient.
 namespace nax::cpu {
 
-// grads[l][i] = the share of leaf l in the cotangent g[i]; a null grads[l] is not wanted.
+// grads[l][i] = the share of leaf l in the cotangent g[i]; a null grads[l] is not wanted, and where bit l of
+// `added` is set the share is added to what is there. Shares are written in the order of the leaves, so that
+// leaves that are one array may share one gradient.
 using PullKernel = void (*)(const void* constants, const void* const* leaves, const void* g,
-                            void* const* grads, std::int64_t n);
+                            void* const* grads, unsigned added, std::int64_t n);
 
-// The gradient of one leaf: `data` null when nobody wants it. Strides over the loop, 0 on the axes that are
-// summed; the memory is of the lane type and row-major over the leaf's own axes.
-struct GradientTarget {
-  Operand operand;
-  std::int64_t size = 0;
-  bool wanted() const { return operand.data != nullptr; }
-};
+// The first leaf whose share goes where that of leaf l goes.
+inline int first_of(void* const* grads, int l) {
+  int first = 0;
+  while (grads[first] != grads[l]) ++first;
+  return first;
+}
 
-// `operands`: `count` leaves, the cotangent, then `count` gradients (their data null where not wanted),
-// strides over `shape`. `sizes[l]`: elements of gradient l.
+// `operands`: `count` leaves, the cotangent, then `count` gradients (their data null where not wanted, the
+// same where leaves are one array), strides over `shape`. `sizes[l]`: elements of gradient l. Bit l of
+// `present`: gradient l holds a sum to which the share is added.
 inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* operands,
-                 const std::int64_t* sizes, int count) {
+                 const std::int64_t* sizes, unsigned present, int count) {
   Operand* const gradients = operands + count + 1;
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
+  void* grads[max_operands];
+  for (int l = 0; l < count; ++l) grads[l] = gradients[l].data;
   bool summed[max_operands] = {}, any_summed = false;
+  unsigned added = 0;
   for (int l = 0; l < count; ++l) {
-    if (!gradients[l].data) continue;
+    if (!grads[l]) continue;
+    const bool again = first_of(grads, l) != l, there = present >> l & 1;
     summed[l] = sizes[l] != size;
     any_summed = any_summed || summed[l];
-    if (summed[l] || size == 0)
-      std::memset(gradients[l].data, 0, static_cast<std::size_t>(sizes[l]) * dtype_size(gradients[l].lane));
+    if (again || (there && !summed[l])) added |= 1u << l;
+    if ((summed[l] || size == 0) && !again && !there)
+      std::memset(grads[l], 0, static_cast<std::size_t>(sizes[l]) * dtype_size(gradients[l].lane));
   }
   if (size == 0) return;
   detail::collapse(shape, operands, 2 * count + 1);
@@ -62,13 +69,13 @@ inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* 
       const void* g = access[count].read(begin, n, tiles[count]);
       for (int l = 0; l < count; ++l) {
         const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(gradients[l].lane));
-        out[l] = !gradients[l].data ? nullptr
-                 : summed[l]        ? tiles[count + 1 + l]
-                                    : gradients[l].data + begin * bytes;
+        out[l] = !grads[l]   ? nullptr
+                 : summed[l] ? tiles[count + 1 + first_of(grads, l)]
+                             : gradients[l].data + begin * bytes;
       }
-      kernel(constants, in, g, out, n);
+      kernel(constants, in, g, out, added, n);
       for (int l = 0; l < count; ++l) {
-        if (!gradients[l].data || !summed[l]) continue;
+        if (!grads[l] || !summed[l] || first_of(grads, l) != l) continue;
         const AccumulateFn add = accumulator(gradients[l].lane);
         const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(gradients[l].lane));
         const std::int64_t inner = shape.empty() ? 1 : gradients[l].strides.back();

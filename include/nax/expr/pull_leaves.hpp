@@ -1,0 +1,140 @@
+#pragma once
+
+#include "nax/expr/sum_axes.hpp"
+#include "nax/tape/packed_array.hpp"
+
+// The backward pass of a fused expression: one pass of its kernel gives all leaves their gradients.
+namespace nax::detail {
+
+inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
+  Frame frame = leaves[0].layout();
+  for (int l = 1; l < count; ++l) frame = broadcast(name, frame, leaves[l].layout());
+  return frame;
+}
+
+// What a leaf reads whose value no derivative needs.
+inline char* unread_leaf() {
+  alignas(16) static char bytes[16] = {};
+  return bytes;
+}
+
+// Half gradients are accumulated in float, then stored.
+inline ArrayBase to_stored(ArrayBase gradient, DType stored) {
+  if (gradient.dtype() == stored) return gradient;
+  ArrayBase result = allocate(stored, layout_of(gradient));
+  cpu::converter(gradient.dtype(), stored)(raw_data(gradient), 1, raw_data(result), 1,
+                                           layout_of(result).size());
+  return result;
+}
+
+// The leaf before l that is the same array, or l itself: they share a gradient.
+inline int first_occurrence(const PackedArray* leaves, int l) {
+  for (int k = 0; k < l; ++k)
+    if (leaves[k].serial() == leaves[l].serial()) return k;
+  return l;
+}
+
+// The cotangent that a node has so far, where a kernel may add to it in place.
+inline ArrayBase* addable(Reverse& sweep, std::size_t node, DType lane, const Frame& frame) {
+  ArrayBase* sum = sweep.at(node);
+  const bool own = sum && sum->dtype() == lane && ArrayAccess::buffer(*sum).unique() &&
+                   !ArrayAccess::buffer(*sum)->source && layout_of(*sum) == frame &&
+                   layout_of(*sum).is_contiguous();
+  return own ? sum : nullptr;
+}
+
+// The usual small case: every leaf and the cotangent are unbroken runs over the same axes.
+inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                      const PackedArray* leaves, const ArrayBase& g, Reverse& sweep) {
+  const Layout& layout = layout_of(g);
+  const std::int64_t n = layout.size();
+  if (n > cpu::detail::parallel_grain || n == 0 || !layout.is_contiguous() || table.result_lane != g.dtype())
+    return false;
+  const void* in[max_leaves];
+  for (int l = 0; l < table.leaves; ++l) {
+    const PackedArray& leaf = leaves[l];
+    if (table.stored[l] != table.lanes[l] || !leaf.layout().is_contiguous() ||
+        !(static_cast<const Frame&>(leaf.layout()) == layout))
+      return false;
+    // A leaf without its value is not read for what it is; the cotangent stands in.
+    in[l] = leaf.buffer() ? leaf.data(table.stored[l]) : raw_data(g);
+  }
+  BufferRef gradients[max_leaves];
+  std::size_t nodes[max_leaves];
+  void* out[max_leaves];
+  unsigned added = 0;
+  const BufferRef& own = ArrayAccess::buffer(g);
+  bool spare = own.unique() && !own->source && ArrayAccess::offset(g) == 0;
+  for (int l = 0; l < table.leaves; ++l) {
+    out[l] = nullptr;
+    nodes[l] = sweep.place(leaves[l].serial());
+    if (nodes[l] == Tape::npos) continue;
+    const DType lane = table.lanes[l];
+    if (const int first = first_occurrence(leaves, l); first != l) {
+      out[l] = out[first];
+      added |= 1u << l;
+    } else if (ArrayBase* sum = addable(sweep, nodes[l], lane, layout)) {
+      out[l] = raw_data(*sum);
+      added |= 1u << l;
+    } else {
+      // The cotangent's own memory serves one leaf: its elements are read before the shares are written.
+      const bool reuse = spare && lane == g.dtype();
+      if (reuse) spare = false;
+      gradients[l] =
+          reuse ? own : BufferRef(Buffer::allocate(static_cast<std::size_t>(n) * dtype_size(lane)));
+      out[l] = gradients[l]->data();
+    }
+  }
+  kernel(constants, in, raw_data(g), out, added, n);
+  for (int l = 0; l < table.leaves; ++l)
+    if (gradients[l]) sweep.add_at(nodes[l], over(std::move(gradients[l]), table.lanes[l], layout));
+  return true;
+}
+
+// One pass of the fused kernel: every wanted leaf gets its share of g.
+[[gnu::noinline]] inline void pull_leaves(const char* name, const KernelTable& table, cpu::PullKernel kernel,
+                                          const void* constants, const PackedArray* leaves,
+                                          const ArrayBase& g, Reverse& sweep) {
+  if (pull_flat(table, kernel, constants, leaves, g, sweep)) return;
+  const int count = table.leaves;
+  const Frame own = frame_of_leaves(name, leaves, count);
+  const Frame all = broadcast(name, own, layout_of(g));
+  cpu::Operand operands[2 * max_leaves + 1];
+  std::int64_t sizes[max_leaves];
+  std::size_t nodes[max_leaves];
+  ArrayBase gradients[max_leaves];
+  unsigned present = 0;
+  for (int l = 0; l < count; ++l) {
+    const PackedArray& leaf = leaves[l];
+    const DType lane = table.lanes[l], stored = table.stored[l];
+    operands[l] = {leaf.buffer() ? leaf.data(stored) : unread_leaf(), Dims(all.shape.size(), 0), stored,
+                   lane};
+    if (leaf.buffer()) operands[l].strides = strides_over(leaf.layout(), all);
+    cpu::Operand& target = operands[count + 1 + l];
+    target = {nullptr, Dims(all.shape.size(), 0), lane, lane};
+    sizes[l] = 0;
+    nodes[l] = sweep.place(leaf.serial());
+    if (nodes[l] == Tape::npos) continue;
+    if (const int first = first_occurrence(leaves, l); first != l) {
+      target = operands[count + 1 + first];
+      sizes[l] = sizes[first];
+      continue;
+    }
+    const Frame frame = gradient_frame(leaf.layout(), own, layout_of(g));
+    const ArrayBase* sum = lane == stored ? addable(sweep, nodes[l], lane, frame) : nullptr;
+    if (sum)
+      present |= 1u << l;
+    else
+      sum = &(gradients[l] = allocate(lane, frame));
+    target.data = raw_data(*sum);
+    target.strides = strides_over(layout_of(*sum), all);
+    sizes[l] = layout_of(*sum).size();
+  }
+  operands[count] = operand_over(g, all, table.result_lane);
+  cpu::pull(kernel, constants, all.shape, operands, sizes, present, count);
+  for (int l = 0; l < count; ++l)
+    if (ArrayAccess::buffer(gradients[l]))
+      sweep.add_at(nodes[l], to_stored(std::move(gradients[l]), table.stored[l]));
+}
+
+}  // namespace nax::detail

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include "nax/expr/sum_axes.hpp"
+#include "nax/expr/zeros.hpp"
+#include "nax/rules/cast.hpp"
+#include "nax/tape/packed_array.hpp"
+
+// What a watched sweep runs in place of a fused kernel: the operations of the tree, one by one, on recorded
+// arrays. An expression type is described by data, its steps: leaves, constants and operations, operands
+// before what is made of them, the root last. So the sweep itself is compiled once, and code is made for each
+// operation on each choice of element types, not for each expression.
+namespace nax::detail {
+
+struct RecordedOp {
+  // Operands and shares are of the types that the operands have by themselves; conversions are inside.
+  ArrayBase (*value)(const ArrayBase* operands);
+  void (*vjp)(const ArrayBase& g, const ArrayBase* operands, const ArrayBase& y, ArrayBase* shares);
+  // The share of operand j's tangent in the result's. None where vjp serves: all are of one real or one
+  // complex type.
+  ArrayBase (*push)(int j, const ArrayBase& tangent, const ArrayBase* operands, const ArrayBase& y);
+  void (*add)(ArrayBase& sum, const ArrayBase& term);
+};
+
+template <class To, class From>
+Recorded<To> cast_recorded(const Recorded<From>& x) {
+  if constexpr (std::is_same_v<To, From>)
+    return x;
+  else
+    return apply<rules::cast<To>>(x);
+}
+
+template <class Rule, class Indices, class... A>
+struct RecordedOpOf;
+template <class Rule, int... j, class... A>
+struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
+  using Result = typename Rule::template result<A...>;
+  template <int i>
+  using own_t = std::tuple_element_t<i, std::tuple<A...>>;
+  template <int i>
+  using operand_t = typename Rule::template operand<i, A...>;
+
+  template <int i>
+  static Recorded<operand_t<i>> operand(const ArrayBase* x) {
+    return cast_recorded<operand_t<i>>(Recorded<own_t<i>>(Array<own_t<i>>(x[i])));
+  }
+  [[gnu::cold]] static ArrayBase value(const ArrayBase* x) {
+    if constexpr (requires { typename Rule::identity; })
+      return (std::move(operand<j>(x).array), ...);
+    else
+      return std::move(apply<Rule>(operand<j>(x)...).array);
+  }
+  static auto shares_of(const Recorded<Result>& g, const ArrayBase* x, const ArrayBase& y) {
+    return Rule::vjp(g, operand<j>(x)..., Recorded<Result>(Array<Result>(y)));
+  }
+  template <int i, class Share>
+  static void convert(const Share& share, ArrayBase& out) {
+    if constexpr (is_inexact_v<operand_t<i>> && is_inexact_v<own_t<i>>)
+      out = std::move(cast_recorded<own_t<i>>(share).array);
+  }
+  [[gnu::cold]] static void vjp(const ArrayBase& g, const ArrayBase* x, const ArrayBase& y, ArrayBase* out) {
+    const auto shares = shares_of(Recorded<Result>(Array<Result>(g)), x, y);
+    (convert<j>(std::get<j>(shares), out[j]), ...);
+  }
+
+  template <int i>
+  static void push_one(int which, const ArrayBase& t, const ArrayBase* x, const ArrayBase& y,
+                       ArrayBase& out) {
+    using Operand = operand_t<i>;
+    if constexpr (is_inexact_v<Operand> && is_inexact_v<own_t<i>>) {
+      if (which != i) return;
+      const Recorded<Operand> in = cast_recorded<Operand>(Recorded<own_t<i>>(Array<own_t<i>>(t)));
+      if constexpr (is_complex_v<Operand> &&
+                    !is_complex_v<Result>)  // the real part of t times the derivative
+        out = cast_recorded<Result>(in * std::get<i>(shares_of(Recorded<Result>(1), x, y))).array;
+      else
+        out = cast_recorded<Result>(std::get<i>(shares_of(cast_recorded<Result>(in), x, y))).array;
+    }
+  }
+  [[gnu::cold]] static ArrayBase push(int which, const ArrayBase& t, const ArrayBase* x, const ArrayBase& y) {
+    ArrayBase out;
+    (push_one<j>(which, t, x, y, out), ...);
+    return out;
+  }
+  static constexpr bool plain =
+      ((std::is_same_v<operand_t<j>, Result> || !is_inexact_v<operand_t<j>>)&&...) &&
+      ((std::is_same_v<own_t<j>, Result> || !is_inexact_v<own_t<j>>)&&...);
+  static constexpr decltype(RecordedOp::push) push_if_needed() {
+    if constexpr (plain)
+      return nullptr;
+    else
+      return push;
+  }
+};
+
+template <class Rule, class... A>
+inline constexpr RecordedOp recorded_op = [] {
+  using Op = RecordedOpOf<Rule, std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>, A...>;
+  return RecordedOp{Op::value, Op::vjp, Op::push_if_needed(), add_to<typename Op::Result>};
+}();
+
+// An operation through which no gradient flows, such as the condition of a where.
+template <class Rule, class... A>
+inline constexpr RecordedOp recorded_value = {
+    RecordedOpOf<Rule, std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>, A...>::value, nullptr,
+    nullptr, nullptr};
+
+// A leaf's gradient from the share that reached it: spread where it is one number for all, then summed over
+// the axes that the leaf lacks.
+template <class T>
+ArrayBase share_of_leaf(const ArrayBase& share, const Frame& leaf, const Frame& frame) {
+  const Array<T> g(share);
+  const bool whole = layout_of(g).ndim() == frame.ndim();
+  return sum_to(whole ? g : broadcast_frame(g, broadcast("vjp", layout_of(g), frame)), leaf, frame);
+}
+template <class T>
+ArrayBase spread_over(const ArrayBase& x, const Frame& to) {
+  return broadcast_frame(Array<T>(x), to);
+}
+
+struct Step {
+  enum class Kind : unsigned char { leaf, constant, operation };
+  static constexpr int most_operands = 4;
+
+  Kind kind{};
+  DType dtype{};
+  unsigned char arity = 0;
+  unsigned char through = 0;       // bit j: a gradient flows to operand j
+  short slot = 0;                  // of a leaf or a constant: its number
+  short operand[most_operands]{};  // the steps that make the operands
+  const RecordedOp* op = nullptr;
+  ArrayBase (*share_of_leaf)(const ArrayBase&, const Frame&, const Frame&) = nullptr;
+};
+
+template <class E>
+struct StepCount {
+  static constexpr int value = 1;
+};
+template <class Rule, class... A>
+struct StepCount<Expr<Rule, A...>> {
+  static constexpr int value = 1 + (StepCount<A>::value + ... + 0);
+};
+
+struct StepCounters {
+  short step = 0, leaf = 0, constant = 0;
+};
+template <class E>
+struct ListSteps;
+template <class T>
+struct ListSteps<Array<T>> {
+  static constexpr short list(Step* steps, StepCounters& next) {
+    Step& step = steps[next.step];
+    step.kind = Step::Kind::leaf;
+    step.dtype = dtype_of<T>;
+    step.slot = next.leaf++;
+    if constexpr (is_inexact_v<T>) step.share_of_leaf = share_of_leaf<T>;
+    return next.step++;
+  }
+};
+template <class T>
+struct ListSteps<Constant<T>> {
+  static constexpr short list(Step* steps, StepCounters& next) {
+    steps[next.step].kind = Step::Kind::constant;
+    steps[next.step].dtype = dtype_of<T>;
+    steps[next.step].slot = next.constant++;
+    return next.step++;
+  }
+};
+template <class Rule, class... A>
+struct ListSteps<Expr<Rule, A...>> {
+  static_assert(sizeof...(A) <= Step::most_operands);
+  template <int... j>
+  static constexpr unsigned char through(std::integer_sequence<int, j...>) {
+    return static_cast<unsigned char>(
+        ((Carries<Expr<Rule, A...>>::template through<j, A> ? 1u << j : 0u) | ... | 0u));
+  }
+  static constexpr short list(Step* steps, StepCounters& next) {
+    const short operands[] = {ListSteps<A>::list(steps, next)...};
+    Step& step = steps[next.step];
+    step.kind = Step::Kind::operation;
+    step.dtype = dtype_of<typename Expr<Rule, A...>::value_type>;
+    step.arity = sizeof...(A);
+    for (std::size_t j = 0; j < sizeof...(A); ++j) step.operand[j] = operands[j];
+    if constexpr (Carries<Expr<Rule, A...>>::value) {
+      step.through = through(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+      step.op = &recorded_op<Rule, typename A::value_type...>;
+    } else {
+      step.op = &recorded_value<Rule, typename A::value_type...>;
+    }
+    return next.step++;
+  }
+};
+
+}  // namespace nax::detail
