@@ -1,9 +1,27 @@
 #!/usr/bin/env bash
-# bash benchmarks/compare.sh [mnist] [--threads N] [--filter RE] ...: nax next to JAX, PyTorch, NumPy, Eigen and hand-written
-# C++; --help lists the options. The peers live in a virtual environment in the user's cache (or NAX_PEERS_VENV), which the
-# first run makes; the build folder is build/benchmarks (or NAX_BENCHMARKS_BUILD). Status 1: results disagree.
+# Compares nax with its peers, side by side and in turns, checks that the results agree, and writes tables into out/compare.
+#
+#   compare.sh                 rows of nax, JAX, PyTorch, NumPy, Eigen and hand-written C++
+#     --threads N              threads of every side, one core each (1)
+#     --filter RE              only rows whose name matches
+#     --rounds N --seconds S   how often every side has its turn, and how long (7, 0.1)
+#   compare.sh mnist           epochs of training on MNIST, nax and JAX; the images from NAX_MNIST_DIR or where examples/run.sh
+#                              keeps them
+#     --threads 1,2 --devices 1,2,4 --hidden '512,512 1024,1024' --epochs N
+#   compare.sh publish         the last tables into README.md and docs/performance.md
+#     --out FOLDER             with each: where the tables are (out/compare)
+#
+# The status is 1 when results disagree, 0 whatever the ratios are. The peers live in a virtual environment in the user's cache
+# (or NAX_PEERS_VENV), which the first run makes; the build folder is build/benchmarks (or NAX_BENCHMARKS_BUILD).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+for argument in "$@"; do
+  if [[ $argument == -h || $argument == --help ]]; then sed -n '/^# /s/^# //p; /^#$/s/.*//p' "${BASH_SOURCE[0]}" | head -n 16 && exit; fi
+done
+if [[ ${1:-} == publish ]]; then
+  shift
+  exec python3 "$root/benchmarks/peers/tables.py" --out "$root/out/compare" "$@"
+fi
 source "$root/scripts/packages.sh"
 source "$root/benchmarks/support/packages.sh"
 need_packages build

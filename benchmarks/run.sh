@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # bash benchmarks/run.sh [--quick] [name of a *_bench.cpp ...] [-- arguments of Google Benchmark]: builds the benchmarks and runs
-# them on one thread (or NAX_NUM_THREADS). --quick: in under three minutes, with less precise times.
+# them on one thread (or NAX_NUM_THREADS); the results stay in out/benchmarks. --quick: in under three minutes, with less
+# precise times. At the end: sizes at which an element suddenly costs more.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/scripts/packages.sh"
@@ -11,7 +12,7 @@ while (($#)); do
   case $1 in
     --quick) quick=(--benchmark_min_time=0.005) ;;
     --) shift && more=("$@") && break ;;
-    -h | --help) sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}" && exit ;;
+    -h | --help) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" && exit ;;
     *) names+=("$(basename "${1%.cpp}")") ;;
   esac
   shift
@@ -24,11 +25,15 @@ fi
 
 build=$(build_benchmarks "${names[@]}")
 export NAX_NUM_THREADS=${NAX_NUM_THREADS:-1}
+results=$root/out/benchmarks
+mkdir -p "$results"
 status=0
 for name in "${names[@]}"; do
   echo "== $name" >&2
-  output=$("$build/$name" --benchmark_color=false --benchmark_counters_tabular=true "${quick[@]}" "${more[@]}" 2>&1) || status=1
+  output=$("$build/$name" --benchmark_color=false --benchmark_counters_tabular=true \
+    --benchmark_out="$results/$name.json" --benchmark_out_format=json "${quick[@]}" "${more[@]}" 2>&1) || status=1
   echo "$output"
   if grep -q 'ERROR OCCURRED' <<<"$output"; then status=1; fi
 done
+if has_command python3; then python3 "$root/benchmarks/support/cliffs.py" "$results"; fi
 exit "$status"

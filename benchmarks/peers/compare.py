@@ -7,7 +7,6 @@ import argparse
 import datetime
 import importlib.metadata
 import json
-import math
 import os
 import pathlib
 import platform
@@ -19,6 +18,8 @@ import tempfile
 import time
 
 import numpy as np
+
+from tables import goal_missed, judge, number, row_tables, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 # A warm heap: what a program has freed, it keeps. Nobody pays page faults for temporaries.
@@ -121,7 +122,7 @@ def check(row, sides, folder):
         else:
             error = np.max(np.abs(result - reference)) / max(np.max(np.abs(reference)), 1e-30)
             if not error <= tolerance:
-                wrong.append(f"{row['name']}: {name} and {reference_name} differ by {error:.2g} of the largest")
+                wrong.append(f"{row['name']}: {name} and {reference_name} differ by {error:.2g}")
     return wrong
 
 
@@ -139,55 +140,6 @@ def measure(row, sides, rounds, budget, rest):
         name: {"median_us": statistics.median(s[0] for s in pairs) * 1e6, "least_us": min(s[1] for s in pairs) * 1e6}
         for name, pairs in samples.items()
     }
-
-
-LIMITS = ("Eigen", "C++")  # shown, but not the peers that nax is measured against
-
-
-def judge(row):
-    times = row["times"]
-    peers = {name: t for name, t in times.items() if name != "nax" and name not in LIMITS}
-    for what, key in (("median_us", "ratio"), ("least_us", "least_ratio")):
-        if "nax" in times and peers:
-            row[key] = times["nax"][what] / min(t[what] for t in peers.values())
-    if peers:
-        row["best"] = min(peers, key=lambda name: peers[name]["median_us"])
-    for limit in LIMITS:
-        if limit in times and "nax" in times:
-            row["ratio_" + limit] = times["nax"]["median_us"] / times[limit]["median_us"]
-
-
-def described(versions):
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
-
-
-def number(us):
-    if us is None:
-        return ""
-    if us >= 99.5:
-        return f"{us:.0f}"
-    return f"{us:.{max(0, 2 - math.floor(math.log10(us)))}f}" if us > 0 else "0"
-
-
-def table(report):
-    names = [n for n in ("nax", "JAX", "PyTorch", "NumPy", "Eigen", "C++") if any(n in r["times"] for r in report["rows"])]
-    lines = [
-        f"{report['machine']}, {report['threads']} thread{'s' if report['threads'] > 1 else ''}, {report['date']}; "
-        + described(report["versions"])
-        + ". Medians in microseconds, float32; the ratio is nax / the best of "
-        + ", ".join(n for n in names if n != "nax" and n not in LIMITS)
-        + ".",
-    ]
-    section = None
-    for row in report["rows"]:
-        if row["section"] != section:
-            section = row["section"]
-            lines += ["", f"| {section} | " + " | ".join(names) + " | ratio |"]
-            lines.append("| --- |" + " ---: |" * (len(names) + 1))
-        times = [number(row["times"].get(n, {}).get("median_us")) for n in names]
-        ratio = f"{row['ratio']:.2f}" if "ratio" in row else ""
-        lines.append(f"| {row['label']} | " + " | ".join(times) + f" | {ratio} |")
-    return "\n".join(lines) + "\n"
 
 
 def machine():
@@ -213,23 +165,14 @@ def versions(build):
     return result
 
 
-def write(report, out, name):
-    out.mkdir(parents=True, exist_ok=True)
-    text = table(report)
-    (out / f"{name}.md").write_text(text)
-    (out / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
-    print(text)
-    print(f"written to {out}/{name}.md and .json", file=sys.stderr)
-
-
 def main():
     parser = argparse.ArgumentParser(prog="compare.sh", description=__doc__)
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--threads", type=int, default=1, help="threads of every side, each on a core of its own (default 1)")
+    parser.add_argument("--threads", type=int, default=1, help="of every side (default 1)")
     parser.add_argument("--filter", default="", help="regular expression: only rows whose name it matches")
     parser.add_argument("--rounds", type=int, default=7, help="how often every side has its turn (default 7)")
     parser.add_argument("--seconds", type=float, default=0.1, help="of a turn (default 0.1)")
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the table (default out/compare)")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the tables (default out/compare)")
     args = parser.parse_args()
 
     cores = sorted(os.sched_getaffinity(0))
@@ -264,14 +207,19 @@ def main():
             failures += check(row, here, folder)
             row["times"] = measure(row, here, args.rounds, args.seconds, 0.25 if args.threads > 1 else 0)
             judge(row)
-            print(f"{row['name']:42s} " + "  ".join(f"{n} {number(t['median_us'])}" for n, t in row["times"].items())
-                  + f"  ratio {row.get('ratio', 0):.2f} (least {row.get('least_ratio', 0):.2f})", file=sys.stderr)
+            print(
+                f"{row['name']:42s} "
+                + "  ".join(f"{n} {number(t['median_us'])}" for n, t in row["times"].items())
+                + f"  ratio {row.get('ratio', 0):.2f} (least {row.get('least_ratio', 0):.2f})",
+                file=sys.stderr,
+            )
     for side in sides:
         side.close()
     order = {row["name"]: i for i, row in enumerate(rows)}
     report["rows"] = sorted(rows, key=lambda row: order[row["name"]])
     report["failures"] = failures
-    write(report, args.out, f"threads_{args.threads}")
+    write(args.out, f"threads_{args.threads}", report, row_tables(report))
+    print(*filter(None, map(goal_missed, report["rows"])), sep="\n", file=sys.stderr)
     for failure in failures:
         print(f"DISAGREES: {failure}", file=sys.stderr)
     return 1 if failures else 0

@@ -52,13 +52,13 @@ def training(step, initial, x, y):
 def train_step(sizes, activation, n):
     f = loss(ACTIVATIONS[activation])
 
-    @jax.jit
     def step(params, x, y):
         value, grads = jax.value_and_grad(f)(params, x, y)
         return descend(params, grads), value
 
+    step = jax.jit(step, donate_argnums=0)
     x, y = map(jnp.asarray, data.batch(sizes, n))
-    return training(step, lambda: jax.tree.map(jnp.asarray, data.params(sizes)), x, y)
+    return training(step, lambda: jax.tree.map(jnp.array, data.params(sizes)), x, y)
 
 
 def pmap_step(sizes, activation, n):
@@ -71,7 +71,7 @@ def pmap_step(sizes, activation, n):
         return descend(params, grads), jax.lax.pmean(value, "devices")
 
     x, y = (a.reshape(devices, -1, a.shape[-1]) for a in data.batch(sizes, n))
-    step = jax.pmap(step, axis_name="devices")
+    step = jax.pmap(step, axis_name="devices", donate_argnums=0)
     # The batch lies on its devices before the clock starts.
     x, y = (jax.pmap(lambda a: a + 0)(a) for a in (x, y))
     replicate = lambda p: jax.pmap(lambda a: a + 0)(np.stack([p] * devices))

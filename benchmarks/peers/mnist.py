@@ -13,7 +13,8 @@ import statistics
 import sys
 import time
 
-from compare import HERE, Side, described, machine, versions
+from compare import HERE, Side, machine, versions
+from tables import mnist_table, write
 
 
 def images_folder():
@@ -59,27 +60,6 @@ def disagreement(report):
     return max(abs(a - b) / abs(b) for a, b in zip(nax, jax, strict=True))
 
 
-def table(report):
-    lines = [
-        f"{report['machine']}, {report['date']}; {described(report['versions'])}. Batch 128, relu, SGD with momentum; "
-        "`epoch`: median seconds of the epochs after the first.",
-        "",
-        "| network | threads | devices | nax epoch | JAX epoch | ratio | first epoch | JAX | first step, ms | JAX "
-        "| start and load, s | JAX | accuracy | JAX |",
-        "| --- |" + " ---: |" * 13,
-    ]
-    for run in report["runs"]:
-        nax, jax = run["sides"]["nax"], run["sides"]["JAX"]
-        lines.append(
-            f"| 784-{run['hidden'].replace(',', '-')}-10 | {run['threads']} | {run['devices']} "
-            f"| {nax['epoch']:.2f} | {jax['epoch']:.2f} | {run['ratio']:.2f} "
-            f"| {nax['first_epoch']:.2f} | {jax['first_epoch']:.2f} "
-            f"| {nax['first_step'] * 1e3:.1f} | {jax['first_step'] * 1e3:.0f} "
-            f"| {nax['ready']:.2f} | {jax['ready']:.2f} | {nax['accuracy']:.4f} | {jax['accuracy']:.4f} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
 def main():
     parser = argparse.ArgumentParser(prog="compare.sh mnist", description=__doc__)
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
@@ -116,11 +96,7 @@ def main():
                 for side in (nax, jax):
                     for epoch in side["epochs"]:
                         epoch["losses"] = epoch["losses"][:20]
-    text = table(report)
-    args.out.mkdir(parents=True, exist_ok=True)
-    (args.out / "mnist.md").write_text(text)
-    (args.out / "mnist.json").write_text(json.dumps(report, indent=1) + "\n")
-    print(text)
+    write(args.out, "mnist", report, mnist_table(report))
     for failure in failures:
         print(f"DISAGREES: {failure}", file=sys.stderr)
     return 1 if failures else 0

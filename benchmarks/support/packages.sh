@@ -26,6 +26,6 @@ build_benchmarks() {
     cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DNAX_BUILD_BENCHMARKS=ON \
       -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_EXAMPLES=OFF >&2
   fi
-  cmake --build "$build" -j "${NAX_BUILD_JOBS:-1}" --target "$@" >&2
+  cmake --build "$build" -j "${NAX_BUILD_JOBS:-$(nproc)}" --target "$@" >&2
   echo "$build/benchmarks"
 }
