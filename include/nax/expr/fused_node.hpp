@@ -39,7 +39,7 @@ class FusedNode final : public Node {
   void drop() noexcept override {
     for (int l = 0; l < count(); ++l) leaves()[l].drop();
   }
-  Watchers watchers(const Tape& tape) const {
+  Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
     for (int l = 0; l < count(); ++l) all |= tape.watchers(leaves()[l].serial());
     return all;
@@ -185,8 +185,12 @@ inline constexpr FusedType fused_type = {E::rule::name,       &kernel_table<E>,
                                          is_sum_of_arrays<E>, spread_over<typename E::value_type>};
 
 template <class E>
-void record_fused(ArrayBase& result, const ArrayBase* const* leaves, const void* constants) {
-  ArrayAccess::serial(result) = FusedNode::record(fused_type<E>, leaves, constants);
+const FusedType& fused_type_of() {
+  return fused_type<E>;
+}
+inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
+                                  const void* constants) {
+  return FusedNode::record(type, leaves, constants);
 }
 
 }  // namespace nax::detail
