@@ -29,42 +29,53 @@ WARM_HEAP = {
 }
 
 
+def environment(cores, devices):
+    """Threads for an operation, and devices, of every side."""
+    threads = str(len(cores)) if devices == 1 else "1"
+    result = dict(
+        os.environ,
+        **WARM_HEAP,
+        OMP_NUM_THREADS=threads,
+        OPENBLAS_NUM_THREADS=threads,
+        MKL_NUM_THREADS=threads,
+        NAX_NUM_THREADS=str(len(cores)),
+        NAX_CPU_DEVICES=str(devices),
+        JAX_PLATFORMS="cpu",
+        TF_CPP_MIN_LOG_LEVEL="3",
+        PYTHONWARNINGS="ignore",
+    )
+    if devices > 1:
+        result["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+    return result
+
+
 class Side:
+    """A process that answers one line for each line it is told."""
+
     def __init__(self, name, command, cores, devices):
-        threads = str(len(cores)) if devices == 1 else "1"
-        environment = dict(
-            os.environ,
-            **WARM_HEAP,
-            OMP_NUM_THREADS=threads,
-            OPENBLAS_NUM_THREADS=threads,
-            MKL_NUM_THREADS=threads,
-            NAX_NUM_THREADS=str(len(cores)),
-            NAX_CPU_DEVICES=str(devices),
-            JAX_PLATFORMS="cpu",
-            TF_CPP_MIN_LOG_LEVEL="3",
-        )
-        if devices > 1:
-            environment["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
         self.name = name
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=environment,
+            env=environment(cores, devices),
             preexec_fn=lambda: os.sched_setaffinity(0, cores),
         )
-        self.rows = set(self.ask("list").split())
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
-        reply = self.process.stdout.readline()
-        if not reply:
-            raise RuntimeError(f"{self.name} ended at: {line}")
+        reply = self.read()
         if reply.startswith("error "):
             raise RuntimeError(f"{self.name}, {line}: {reply[6:].strip()}")
         return reply.strip()
+
+    def read(self):
+        reply = self.process.stdout.readline()
+        if not reply:
+            raise RuntimeError(f"{self.name} ended")
+        return reply
 
     def close(self):
         self.process.stdin.close()
@@ -80,7 +91,12 @@ def start_sides(build, cores, devices):
             commands[{"eigen": "Eigen", "hand": "C++"}[peer]] = [f"{build}/{peer}_rows"]
     if devices > 1:
         commands = {name: commands[name] for name in ("nax", "JAX")}
-    return [Side(name, command, cores, devices) for name, command in commands.items()]
+    if len(cores) > 1:
+        commands.pop("C++", None), commands.pop("Eigen", None)  # loops of one thread
+    sides = [Side(name, command, cores, devices) for name, command in commands.items()]
+    for side in sides:
+        side.rows = set(side.ask("list").split())
+    return sides
 
 
 def check(row, sides, folder):
@@ -141,6 +157,10 @@ def judge(row):
             row["ratio_" + limit] = times["nax"]["median_us"] / times[limit]["median_us"]
 
 
+def described(versions):
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
 def number(us):
     if us is None:
         return ""
@@ -153,7 +173,7 @@ def table(report):
     names = [n for n in ("nax", "JAX", "PyTorch", "NumPy", "Eigen", "C++") if any(n in r["times"] for r in report["rows"])]
     lines = [
         f"{report['machine']}, {report['threads']} thread{'s' if report['threads'] > 1 else ''}, {report['date']}; "
-        + ", ".join(f"{n} {v}" for n, v in report["versions"].items())
+        + described(report["versions"])
         + ". Medians in microseconds, float32; the ratio is nax / the best of "
         + ", ".join(n for n in names if n != "nax" and n not in LIMITS)
         + ".",
@@ -180,8 +200,14 @@ def machine():
     return f"{model}, {os.cpu_count()} cores"
 
 
-def versions(compiler):
-    result = {"compiler": compiler}
+def compiler(build):
+    with open(f"{build}/../CMakeCache.txt") as f:
+        command = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", f.read(), re.M)[1]
+    return subprocess.run([command, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
+
+
+def versions(build):
+    result = {"compiled by": compiler(build)}
     for name, package in (("JAX", "jax"), ("PyTorch", "torch"), ("NumPy", "numpy")):
         result[name] = importlib.metadata.version(package).split("+")[0]
     return result
@@ -199,7 +225,6 @@ def write(report, out, name):
 def main():
     parser = argparse.ArgumentParser(prog="compare.sh", description=__doc__)
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--compiler", default="", help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, default=1, help="threads of every side, each on a core of its own (default 1)")
     parser.add_argument("--filter", default="", help="regular expression: only rows whose name it matches")
     parser.add_argument("--rounds", type=int, default=7, help="how often every side has its turn (default 7)")
@@ -224,7 +249,7 @@ def main():
         "date": datetime.date.today().isoformat(),
         "machine": machine(),
         "threads": args.threads,
-        "versions": versions(args.compiler),
+        "versions": versions(args.build),
         "rows": [],
     }
     failures, sides, running = [], [], None

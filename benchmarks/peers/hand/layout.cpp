@@ -9,24 +9,6 @@ namespace {
 
 constexpr std::int64_t side = 2048, height = 4096, width = 1000;
 
-Work transpose() {
-  const Floats x = uniform(1, side * side);
-  return fills(side * side, [=](float* __restrict out) {
-    constexpr std::int64_t block = 16, few_pages = 64;  // a block's row is a cache line
-    const auto transpose_block = [&](std::int64_t i, std::int64_t j) {
-      float tile[block][block];
-      for (std::int64_t r = 0; r < block; ++r)
-        for (std::int64_t c = 0; c < block; ++c)
-          tile[c][r] = x[static_cast<std::size_t>((i + r) * side + j + c)];
-      for (std::int64_t c = 0; c < block; ++c)
-        std::memcpy(out + (j + c) * side + i, tile[c], sizeof(tile[c]));
-    };
-    for (std::int64_t outer = 0; outer < side; outer += few_pages)
-      for (std::int64_t j = 0; j < side; j += block)
-        for (std::int64_t i = outer; i < outer + few_pages; i += block) transpose_block(i, j);
-  });
-}
-
 // Four rows at a time: four chains of sums that do not wait for each other.
 template <bool backward>
 Work cumsum(std::uint32_t seed) {
@@ -101,7 +83,6 @@ Work logistic_gradient() {
 
 Rows hand_layout_rows() {
   return {
-      {"transpose_copy_2048", transpose},
       {"cumsum_axis1_2048", [] { return cumsum<false>(1); }},
       {"cumsum_gradient_2048", [] { return cumsum<true>(2); }},
       {"take_rows_4096x1000", take},

@@ -59,18 +59,16 @@ Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
   const Frame frame = layout_of(x);
   const cpu::Lines lines = lines_of(frame, axis);
   const ArrayBase rows = sortable_rows(x);
-  ArrayBase sorted = copy_over(rows, frame);
-  Lane* data = elements<Lane>(sorted);
-  if (lines.n > 1)
+  ArrayBase sorted = allocate(dtype_of<Lane>, frame);
+  const Lane* from = elements<const Lane>(rows);
+  Lane* to = elements<Lane>(sorted);
+  if (lines.n > 0)
     cpu::for_each_line(lines, [=](std::int64_t first) {
-      const bool strided = lines.inner != 1;
-      const std::unique_ptr<Lane[]> room(new Lane[static_cast<std::size_t>(strided ? lines.n : 0)]);
-      Lane* const line = strided ? room.get() : data + first;
-      if (strided)
-        for (std::int64_t i = 0; i < lines.n; ++i) line[i] = data[first + i * lines.inner];
-      cpu::sort_run(line, lines.n, descending);
-      if (strided)
-        for (std::int64_t i = 0; i < lines.n; ++i) data[first + i * lines.inner] = line[i];
+      if (lines.inner == 1) return cpu::sort_run(from + first, to + first, lines.n, descending);
+      const cpu::Scratch<Lane> line(lines.n);
+      for (std::int64_t i = 0; i < lines.n; ++i) line[i] = from[first + i * lines.inner];
+      cpu::sort_run(line.data(), line.data(), lines.n, descending);
+      for (std::int64_t i = 0; i < lines.n; ++i) to[first + i * lines.inner] = line[i];
     });
   if constexpr (std::is_same_v<Lane, T> || std::is_same_v<T, bool>)
     return Array<T>(std::move(sorted));

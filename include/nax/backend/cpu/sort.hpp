@@ -7,10 +7,14 @@
 #include <memory>
 #include <type_traits>
 
+#include "nax/backend/cpu/gemm_types.hpp"
+#include "nax/backend/cpu/packet.hpp"
+#include "nax/backend/cpu/quick_sort.hpp"
 #include "nax/core/dtype.hpp"
 
-// Sorting a contiguous run: NaN last, stable. Elements become unsigned keys of the same order; long runs are
-// sorted by digits of the key, short ones by comparison.
+// Sorting a contiguous run: NaN last, stable. Elements become integer keys of the same order. Keys of 32 and
+// 64 bits are sorted in registers where the machine has AVX-512; otherwise long runs are sorted by digits of
+// the key, short ones by comparison.
 namespace nax::cpu {
 namespace detail {
 
@@ -93,7 +97,48 @@ Element* radix_sort(Element* x, Element* spare, std::int64_t n, const GetKey& ke
 
 inline constexpr std::int64_t radix_from = 512;
 
+#ifdef EIGEN_VECTORIZE_AVX512
+// Copies a run, NaN to its end; how many numbers stand before them.
+template <class T>
+std::int64_t copy_numbers_first(const T* from, T* to, std::int64_t n) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using P = simd::Packet<T>;
+    simd::Mask<T> nan(false);
+    std::int64_t i = 0;
+    for (; i + P::size <= n; i += P::size) {
+      const P v = P::load(from + i);
+      nan = nan | (v != v);
+      v.store(to + i);
+    }
+    bool all = !simd::any(nan);
+    for (; i < n; ++i) {
+      to[i] = from[i];
+      all = all && from[i] == from[i];
+    }
+    if (all) return n;
+    return std::stable_partition(to, to + n, [](T x) { return x == x; }) - to;
+  } else {
+    if (from != to) std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+    return n;
+  }
+}
+
+// Keys of 32 bits above the places they come from, as one number: equal keys keep their order.
+template <class T>
+void argsort_in_registers(const T* x, std::int64_t stride, std::int64_t n, bool descending,
+                          std::int32_t* order, std::int64_t order_stride) {
+  const Scratch<std::uint64_t> pairs(n);
+  const std::uint32_t flip = descending ? ~std::uint32_t{0} : 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    pairs[i] = std::uint64_t{sort_key(x[i * stride]) ^ flip} << 32 | static_cast<std::uint64_t>(i);
+  sort_numbers(pairs.data(), n);
+  for (std::int64_t i = 0; i < n; ++i) order[i * order_stride] = static_cast<std::int32_t>(pairs[i]);
+}
+#endif
+
 }  // namespace detail
+
+inline namespace NAX_SIMD_ABI {
 
 // order[i] = the place in x (strided) of the i-th smallest, or i-th largest, element. Equal ones keep their
 // order.
@@ -102,6 +147,10 @@ void argsort_line(const T* x, std::int64_t stride, std::int64_t n, bool descendi
                   std::int64_t order_stride) {
   using Key = detail::sort_key_t<T>;
   using Pair = detail::KeyIndex<Key>;
+#ifdef EIGEN_VECTORIZE_AVX512
+  if constexpr (sizeof(T) == 4)
+    return detail::argsort_in_registers(x, stride, n, descending, order, order_stride);
+#endif
   const std::unique_ptr<Pair[]> pairs(new Pair[static_cast<std::size_t>(2 * n)]);
   for (std::int64_t i = 0; i < n; ++i) {
     const Key key = detail::sort_key(x[i * stride]);
@@ -116,9 +165,17 @@ void argsort_line(const T* x, std::int64_t stride, std::int64_t n, bool descendi
   for (std::int64_t i = 0; i < n; ++i) order[i * order_stride] = sorted[i].index;
 }
 
-// The elements of a contiguous run in order.
+// to = the elements of a contiguous run in order. `from` may be `to`.
 template <class T>
-void sort_run(T* x, std::int64_t n, bool descending) {
+void sort_run(const T* from, T* x, std::int64_t n, bool descending) {
+#ifdef EIGEN_VECTORIZE_AVX512
+  if constexpr (sizeof(T) >= 4) {
+    detail::sort_numbers(x, detail::copy_numbers_first(from, x, n));
+    if (descending) std::reverse(x, x + n);
+    return;
+  }
+#endif
+  if (from != x && n > 0) std::memcpy(x, from, static_cast<std::size_t>(n) * sizeof(T));
   if (n < detail::radix_from) {
     std::stable_sort(x, x + n, [](T a, T b) { return detail::sort_key(a) < detail::sort_key(b); });
   } else {
@@ -131,4 +188,5 @@ void sort_run(T* x, std::int64_t n, bool descending) {
   if (descending) std::reverse(x, x + n);
 }
 
+}  // namespace NAX_SIMD_ABI
 }  // namespace nax::cpu

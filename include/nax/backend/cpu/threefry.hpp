@@ -4,6 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "nax/backend/cpu/packet_base.hpp"
+
 // Threefry-2x32 with 20 rounds (Salmon et al., 2011): a counter of two words and a key of two words give two
 // words. Draw i of a key is the hash of the counter i, so that any part of a draw can be computed by itself.
 namespace nax::cpu {
@@ -19,9 +21,15 @@ constexpr Words words_of(std::uint64_t x) {
 constexpr std::uint64_t word_pair(Words w) { return std::uint64_t{w.first} << 32 | w.second; }
 
 namespace detail {
+inline namespace NAX_SIMD_ABI {
 
-// Eight words in a register; the compiler splits it where the machine's registers are shorter.
-typedef std::uint32_t EightWords __attribute__((vector_size(32)));
+// Words in a register; the compiler splits it where the machine's registers are shorter.
+#ifdef EIGEN_VECTORIZE_AVX512
+inline constexpr int words_at_once = 16;
+#else
+inline constexpr int words_at_once = 8;
+#endif
+typedef std::uint32_t ManyWords __attribute__((vector_size(4 * words_at_once)));
 
 // V is one word or a vector of them, and all counters below are hashed at once. Two vectors keep the machine
 // busy.
@@ -54,7 +62,10 @@ struct Threefry {
   }
 };
 
+}  // namespace NAX_SIMD_ABI
 }  // namespace detail
+
+inline namespace NAX_SIMD_ABI {
 
 inline Words threefry(std::uint64_t key, std::uint64_t counter) {
   const auto [high, low] = words_of(counter);
@@ -63,27 +74,32 @@ inline Words threefry(std::uint64_t key, std::uint64_t counter) {
   return {one.x[0], one.y[0]};
 }
 
-// f(x, y, done, count) for each block of 16 counters: the hashes of first + done, ... are (x[i], y[i]), i <
-// count. The count is a constant for all blocks but the last.
+// f(x, y, done, count) for each block of counters, two registers full: the hashes of first + done, ... are
+// (x[i], y[i]), i < count. The count is a constant for all blocks but the last.
 template <class F>
 void for_each_block(std::uint64_t key, std::uint64_t first, std::int64_t n, F f) {
-  using V = detail::EightWords;
-  constexpr V steps = {0, 1, 2, 3, 4, 5, 6, 7};
-  for (std::int64_t done = 0; done < n; done += 16) {
+  using V = detail::ManyWords;
+  constexpr int w = detail::words_at_once, block_size = 2 * w;
+  V steps;
+  for (int i = 0; i < w; ++i) steps[i] = static_cast<std::uint32_t>(i);
+  for (std::int64_t done = 0; done < n; done += block_size) {
     const std::uint64_t at = first + static_cast<std::uint64_t>(done);
     const auto [high, low] = words_of(at);
     detail::Threefry<V, 2> block;
     block.y[0] = steps + low;
-    block.y[1] = steps + (low + 8);
-    // A comparison is -1 where it holds: the carry into the high word.
-    block.x[0] = high - (V)(block.y[0] < low);
-    block.x[1] = high - (V)(block.y[1] < low);
+    block.y[1] = steps + (low + w);
+    if (low <= 0xFFFFFFFFu - block_size) {
+      block.x[0] = block.x[1] = V{} + high;
+    } else {  // a comparison is -1 where it holds: the carry into the high word
+      block.x[0] = high - (V)(block.y[0] < low);
+      block.x[1] = high - (V)(block.y[1] < low);
+    }
     block.hash(key);
-    std::uint32_t x[16], y[16];
+    std::uint32_t x[block_size], y[block_size];
     std::memcpy(x, block.x, sizeof(x));
     std::memcpy(y, block.y, sizeof(y));
-    if (n - done >= 16)
-      f(x, y, done, std::integral_constant<int, 16>());
+    if (n - done >= block_size)
+      f(x, y, done, std::integral_constant<int, block_size>());
     else
       f(x, y, done, static_cast<int>(n - done));
   }
@@ -103,4 +119,5 @@ inline void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, 
                  });
 }
 
+}  // namespace NAX_SIMD_ABI
 }  // namespace nax::cpu
