@@ -58,21 +58,20 @@ class FusedNode final : public Node {
   }
 
   void push(Forward& sweep, std::size_t self) override {
+    const ArrayBase* tangents[max_leaves];
     bool any = false;
-    for (int l = 0; l < count(); ++l) any = any || sweep.find(leaves()[l].serial());
-    if (!any) return;
-    const std::vector<ArrayBase> values = values_of_steps();
-    std::vector<ArrayBase> tangents(values.size());  // zero where there is no buffer
-    for (int i = 0; i <= root(); ++i) {
-      const Step& step = type_.steps[i];
-      if (step.through)
-        push_step(step, values, values[i], tangents, tangents[i]);
-      else if (const ArrayBase* t = step.share_of_leaf ? sweep.find(leaves()[step.slot].serial()) : nullptr)
-        tangents[i] = *t;
+    for (int l = 0; l < count(); ++l) {
+      tangents[l] = sweep.find(leaves()[l].serial());
+      any = any || tangents[l];
     }
-    const ArrayBase& tangent = tangents.back();
-    if (ArrayAccess::buffer(tangent))
-      sweep.put(self, type_.spread(tangent, broadcast("jvp", layout_of(tangent), frame())));
+    if (!any) return;
+    std::optional<ArrayBase> tangent;
+    if (type_.is_sum)
+      tangent = push_sum(tangents);
+    else if (!recording.tape)
+      tangent = push_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), tangents);
+    if (!tangent) tangent = push_recorded(tangents);
+    if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));
   }
 
  private:
@@ -134,6 +133,25 @@ class FusedNode final : public Node {
       for (int j = 0; j < step.arity; ++j)
         if (step.through >> j & 1) cotangents[step.operand[j]] = std::move(shares[j]);
     }
+  }
+
+  ArrayBase push_sum(const ArrayBase* const* tangents) {
+    if (!tangents[0] || !tangents[1]) return *(tangents[0] ? tangents[0] : tangents[1]);
+    const ArrayBase terms[] = {*tangents[0], *tangents[1]};
+    return type_.steps[root()].op->value(terms);
+  }
+  [[gnu::noinline]] std::optional<ArrayBase> push_recorded(const ArrayBase* const* leaf_tangents) {
+    const std::vector<ArrayBase> values = values_of_steps();
+    std::vector<ArrayBase> tangents(values.size());  // zero where there is no buffer
+    for (int i = 0; i <= root(); ++i) {
+      const Step& step = type_.steps[i];
+      if (step.through)
+        push_step(step, values, values[i], tangents, tangents[i]);
+      else if (step.share_of_leaf && leaf_tangents[step.slot])
+        tangents[i] = *leaf_tangents[step.slot];
+    }
+    if (!ArrayAccess::buffer(tangents.back())) return std::nullopt;
+    return std::move(tangents.back());
   }
 
   static void push_step(const Step& step, const std::vector<ArrayBase>& values, const ArrayBase& y,
