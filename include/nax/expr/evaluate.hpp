@@ -7,9 +7,12 @@
 // its leaves.
 namespace nax::detail {
 
-// Puts the expression's node on the tape, as the one that made `result`.
+struct FusedType;  // what the tape must know of an expression type; see fused_node.hpp
+
+// Puts an expression's node on the tape; its serial.
+std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves, const void* constants);
 template <class E>
-void record_fused(ArrayBase& result, const ArrayBase* const* leaves, const void* constants);
+const FusedType& fused_type_of();
 
 // ---- the part that does not depend on the type of the expression
 
@@ -19,7 +22,8 @@ struct KernelTable {
   const DType* lanes;   // leaf by leaf: as the kernels read it
   const DType* stored;  // leaf by leaf: as it is
   int leaves;
-  DType result_lane;
+  DType result_lane, result;         // as the kernels write it, and as it is
+  const FusedType& (*fused_type)();  // none where no gradient flows through
 };
 inline constexpr int max_leaves = 12;
 
@@ -63,11 +67,61 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
   return false;
 }
 
+inline void compute_into(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                         const Frame& frame, ArrayBase& result) {
+  compute(table, constants, leaves, frame, result);
+  if (table.fused_type && any_recorded(table, leaves))
+    ArrayAccess::serial(result) = record_fused(table.fused_type(), leaves, constants);
+}
+
+[[gnu::noinline]] inline ArrayBase evaluate(const KernelTable& table, const void* constants,
+                                            const ArrayBase* const* leaves, const Frame& frame) {
+  ArrayBase result = allocate(table.result, frame);
+  compute_into(table, constants, leaves, frame, result);
+  return result;
+}
+
+// Assignment in place, where that cannot be seen: nobody else holds the target's buffer, and each leaf that
+// lies in it is the target itself, element for element.
+[[gnu::noinline]] inline void assign(const KernelTable& table, const void* constants,
+                                     const ArrayBase* const* leaves, const Frame& frame, ArrayBase& target) {
+  const BufferRef& buffer = ArrayAccess::buffer(target);
+  const Layout& layout = layout_of(target);
+  bool in_place = buffer && !buffer->source && layout == frame && layout.is_contiguous() &&
+                  !(table.fused_type && any_recorded(table, leaves));
+  std::uint32_t uses = 1;
+  for (int l = 0; in_place && l < table.leaves; ++l) {
+    const ArrayBase& leaf = *leaves[l];
+    if (ArrayAccess::buffer(leaf).get() != buffer.get()) continue;
+    ++uses;
+    in_place = ArrayAccess::offset(leaf) == ArrayAccess::offset(target) &&
+               layout_of(leaf).strides == layout.strides && layout_of(leaf) == layout &&
+               leaf.dtype() == target.dtype();
+  }
+  if (in_place && buffer.use_count() == uses) {
+    ArrayAccess::serial(target) = 0;
+    compute_into(table, constants, leaves, frame, target);
+  } else {
+    target = evaluate(table, constants, leaves, frame);
+  }
+}
+
 // ---- the part that does
 
 template <class E>
-inline constexpr KernelTable kernel_table = {forward_kernel<E>, leaf_table<E>.lanes, leaf_table<E>.stored,
-                                             Tree<E>::leaves, result_lane_of<E>};
+constexpr KernelTable table_of() {
+  KernelTable table{forward_kernel<E>,
+                    leaf_table<E>.lanes,
+                    leaf_table<E>.stored,
+                    Tree<E>::leaves,
+                    result_lane_of<E>,
+                    dtype_of<typename E::value_type>,
+                    nullptr};
+  if constexpr (Carries<E>::value) table.fused_type = fused_type_of<E>;
+  return table;
+}
+template <class E>
+inline constexpr KernelTable kernel_table = table_of<E>();
 
 template <class E>
 struct LeafPointers {
@@ -86,45 +140,15 @@ bool any_recorded(const E& e) {
     return false;
 }
 
-template <class E>
-void compute_into(const E& e, ArrayBase& result) {
-  const LeafPointers<E> leaves(e);
-  const auto constants = constants_of(e);
-  compute(kernel_table<E>, constants.slots, leaves.at, e.frame, result);
-  if constexpr (Carries<E>::value) {
-    if (any_recorded(kernel_table<E>, leaves.at)) record_fused<E>(result, leaves.at, constants.slots);
-  }
-}
-
 template <Expression E>
 Array<typename E::value_type> evaluate(const E& e) {
-  Array<typename E::value_type> result(allocate(dtype_of<typename E::value_type>, e.frame));
-  compute_into(e, result);
-  return result;
+  return Array<typename E::value_type>(
+      evaluate(kernel_table<E>, constants_of(e).slots, LeafPointers<E>(e).at, e.frame));
 }
 
-// Assignment in place, where that cannot be seen: nobody else holds the target's buffer, and each leaf that
-// lies in it is the target itself, element for element.
 template <Expression E>
 void assign(Array<typename E::value_type>& target, const E& e) {
-  const BufferRef& buffer = ArrayAccess::buffer(target);
-  const Layout& layout = layout_of(target);
-  bool in_place =
-      buffer && !buffer->source && layout == e.frame && layout.is_contiguous() && !any_recorded(e);
-  std::uint32_t uses = 1;
-  for_each_leaf(e, [&](const ArrayBase& leaf) {
-    if (!in_place || ArrayAccess::buffer(leaf).get() != buffer.get()) return;
-    ++uses;
-    in_place = ArrayAccess::offset(leaf) == ArrayAccess::offset(target) &&
-               layout_of(leaf).strides == layout.strides && layout_of(leaf) == layout &&
-               leaf.dtype() == target.dtype();
-  });
-  if (in_place && buffer.use_count() == uses) {
-    ArrayAccess::serial(target) = 0;
-    compute_into(e, target);
-  } else {
-    target = evaluate(e);
-  }
+  assign(kernel_table<E>, constants_of(e).slots, LeafPointers<E>(e).at, e.frame, target);
 }
 
 // A value as an Array: expressions are computed, anything else stays what it is.

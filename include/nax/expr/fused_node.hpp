@@ -39,7 +39,7 @@ class FusedNode final : public Node {
   void drop() noexcept override {
     for (int l = 0; l < count(); ++l) leaves()[l].drop();
   }
-  Watchers watchers(const Tape& tape) const {
+  Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
     for (int l = 0; l < count(); ++l) all |= tape.watchers(leaves()[l].serial());
     return all;
@@ -58,21 +58,20 @@ class FusedNode final : public Node {
   }
 
   void push(Forward& sweep, std::size_t self) override {
+    const ArrayBase* tangents[max_leaves];
     bool any = false;
-    for (int l = 0; l < count(); ++l) any = any || sweep.find(leaves()[l].serial());
-    if (!any) return;
-    const std::vector<ArrayBase> values = values_of_steps();
-    std::vector<ArrayBase> tangents(values.size());  // zero where there is no buffer
-    for (int i = 0; i <= root(); ++i) {
-      const Step& step = type_.steps[i];
-      if (step.through)
-        push_step(step, values, values[i], tangents, tangents[i]);
-      else if (const ArrayBase* t = step.share_of_leaf ? sweep.find(leaves()[step.slot].serial()) : nullptr)
-        tangents[i] = *t;
+    for (int l = 0; l < count(); ++l) {
+      tangents[l] = sweep.find(leaves()[l].serial());
+      any = any || tangents[l];
     }
-    const ArrayBase& tangent = tangents.back();
-    if (ArrayAccess::buffer(tangent))
-      sweep.put(self, type_.spread(tangent, broadcast("jvp", layout_of(tangent), frame())));
+    if (!any) return;
+    std::optional<ArrayBase> tangent;
+    if (type_.is_sum)
+      tangent = push_sum(tangents);
+    else if (!recording.tape)
+      tangent = push_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), tangents);
+    if (!tangent) tangent = push_recorded(tangents);
+    if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));
   }
 
  private:
@@ -136,6 +135,25 @@ class FusedNode final : public Node {
     }
   }
 
+  ArrayBase push_sum(const ArrayBase* const* tangents) {
+    if (!tangents[0] || !tangents[1]) return *(tangents[0] ? tangents[0] : tangents[1]);
+    const ArrayBase terms[] = {*tangents[0], *tangents[1]};
+    return type_.steps[root()].op->value(terms);
+  }
+  [[gnu::noinline]] std::optional<ArrayBase> push_recorded(const ArrayBase* const* leaf_tangents) {
+    const std::vector<ArrayBase> values = values_of_steps();
+    std::vector<ArrayBase> tangents(values.size());  // zero where there is no buffer
+    for (int i = 0; i <= root(); ++i) {
+      const Step& step = type_.steps[i];
+      if (step.through)
+        push_step(step, values, values[i], tangents, tangents[i]);
+      else if (step.share_of_leaf && leaf_tangents[step.slot])
+        tangents[i] = *leaf_tangents[step.slot];
+    }
+    if (!ArrayAccess::buffer(tangents.back())) return std::nullopt;
+    return std::move(tangents.back());
+  }
+
   static void push_step(const Step& step, const std::vector<ArrayBase>& values, const ArrayBase& y,
                         const std::vector<ArrayBase>& tangents, ArrayBase& total) {
     const Operands operands(step, values);
@@ -185,8 +203,12 @@ inline constexpr FusedType fused_type = {E::rule::name,       &kernel_table<E>,
                                          is_sum_of_arrays<E>, spread_over<typename E::value_type>};
 
 template <class E>
-void record_fused(ArrayBase& result, const ArrayBase* const* leaves, const void* constants) {
-  ArrayAccess::serial(result) = FusedNode::record(fused_type<E>, leaves, constants);
+const FusedType& fused_type_of() {
+  return fused_type<E>;
+}
+inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
+                                  const void* constants) {
+  return FusedNode::record(type, leaves, constants);
 }
 
 }  // namespace nax::detail

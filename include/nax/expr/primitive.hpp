@@ -1,7 +1,6 @@
 #pragma once
 
-#include <optional>
-#include <tuple>
+#include <memory>
 #include <utility>
 
 #include "nax/expr/unbroadcast.hpp"
@@ -14,24 +13,11 @@
 //
 // One `wrt` an input: a function from the result's cotangent to the input's, called only where it is wanted.
 // A second function may map a tangent of the input to one of the result; without it the first is transposed.
+// An operation whose derivative reads its own result takes `record_with_result`: pull and push then get the
+// result, which is recorded as the value of this very node, as second argument.
+//
 // Hidden axes that the result has and the input has not are summed away afterwards, in one place, here.
 namespace nax::detail {
-
-struct NoPush {};
-
-template <class T, class Pull, class Push>
-struct Input {
-  std::uint64_t serial;
-  Levels levels;
-  Pull pull;
-  [[no_unique_address]] Push push;
-  using value_type = T;
-};
-
-template <class T, class Pull, class Push = NoPush>
-Input<T, Pull, Push> wrt(const Array<T>& x, Pull pull, Push push = {}) {
-  return {is_recorded(x) ? serial_of(x) : 0, layout_of(x).levels, std::move(pull), std::move(push)};
-}
 
 // sum += term, in place where nobody else sees it.
 template <class T>
@@ -60,62 +46,168 @@ struct LeafNode final : ResultNode<T> {
   void push(Forward& sweep, std::size_t self) override {
     if (const ArrayBase* t = sweep.find(outer)) sweep.put(self, *t);
   }
-  Watchers watchers(const Tape& tape) const { return tape.watchers(outer) | tape.innermost(); }
+  Watchers watchers(const Tape& tape) const override { return tape.watchers(outer) | tape.innermost(); }
 };
 
 // The transpose of a linear function, by way of the tape: for F(g) linear in g, the t-weighted gradient of F.
 template <class R, class T, class F>
 Array<R> transpose_linear(const F& f, const Frame& domain, const Array<T>& t);
 
-template <class T, class... In>
-struct PrimitiveNode final : ResultNode<T> {
-  Frame frame;  // of the result
-  std::optional<std::tuple<In...>> inputs;
+class PrimitiveNode;
 
-  PrimitiveNode(Frame f, In... in) : frame(std::move(f)), inputs(std::in_place, std::move(in)...) {}
+// An input of a recorded operation, the types of its two functions erased.
+struct InputBase {
+  std::uint64_t serial;
+  Levels levels;
+  std::size_t bytes = 0;  // that the input takes on the tape
+  ArrayBase (*pull_share)(InputBase&, const ArrayBase& g, const PrimitiveNode&) = nullptr;
+  ArrayBase (*push_share)(InputBase&, const ArrayBase& t, const PrimitiveNode&) = nullptr;
+  void (*destroy)(InputBase&) noexcept = nullptr;
+};
+
+struct NoPush {};
+
+template <class T, class Pull, class Push>
+struct Input : InputBase {
+  using value_type = T;
+  Pull pull;
+  [[no_unique_address]] Push push;
+
+  Input(std::uint64_t serial_, const Levels& levels_, Pull pull_, Push push_)
+      : InputBase{serial_, levels_}, pull(std::move(pull_)), push(std::move(push_)) {}
+};
+
+template <class T, class Pull, class Push = NoPush>
+Input<T, Pull, Push> wrt(const Array<T>& x, Pull pull, Push push = {}) {
+  return {is_recorded(x) ? serial_of(x) : 0, layout_of(x).levels, std::move(pull), std::move(push)};
+}
+
+// The node; its inputs follow in the arena, one after another.
+class PrimitiveNode final : public Node {
+ public:
+  using AddTo = void (*)(ArrayBase& sum, const ArrayBase& term);
+
+  PrimitiveNode(const Frame& frame, AddTo add) : frame_(frame), add_(add) {}
+  ~PrimitiveNode() override { drop(); }
+
+  // The place for the next input; `append` it there.
+  void* end() {
+    InputBase* in = first();
+    for (int i = 0; i < count_; ++i) in = after(in);
+    return in;
+  }
+  void append(InputBase& input, std::size_t bytes) {
+    input.bytes = bytes;
+    ++count_;
+  }
 
   void pull(const ArrayBase& g, Reverse& sweep) override {
-    const Array<T> cotangent(g);
-    std::apply([&](auto&... in) { (pull_one(in, cotangent, sweep), ...); }, *inputs);
-  }
-  template <class I>
-  void pull_one(I& in, const Array<T>& g, Reverse& sweep) {
-    if (!sweep.wants(in.serial)) return;
-    Array<typename I::value_type> share = in.pull(g);
-    sweep.add(in.serial, sum_levels(std::move(share), frame.levels, in.levels));
+    InputBase* in = first();
+    for (int i = 0; i < count_; ++i, in = after(in))
+      if (const std::size_t node = sweep.place(in->serial); node != Tape::npos)
+        sweep.add_at(node, in->pull_share(*in, g, *this));
   }
   void push(Forward& sweep, std::size_t self) override {
-    std::optional<Array<T>> total;
-    std::apply([&](auto&... in) { (push_one(in, total, sweep), ...); }, *inputs);
-    if (total) sweep.put(self, std::move(*total));
+    ArrayBase total;
+    InputBase* in = first();
+    for (int i = 0; i < count_; ++i, in = after(in)) {
+      const ArrayBase* const tangent = sweep.find(in->serial);
+      if (!tangent) continue;
+      ArrayBase share = in->push_share(*in, *tangent, *this);
+      if (ArrayAccess::buffer(total))
+        add_(total, share);
+      else
+        total = std::move(share);
+    }
+    if (ArrayAccess::buffer(total)) sweep.put(self, std::move(total));
   }
-  template <class R, class Pull, class Push>
-  void push_one(Input<R, Pull, Push>& in, std::optional<Array<T>>& total, Forward& sweep) {
-    const ArrayBase* tangent = sweep.find(in.serial);
-    if (!tangent) return;
-    const Array<R> t(*tangent);
-    Array<T> share;
+  void add(ArrayBase& sum, const ArrayBase& term) const override { add_(sum, term); }
+  void drop() noexcept override {
+    for (InputBase* in = first(); count_ > 0; --count_) {
+      InputBase* const next = after(in);
+      in->destroy(*in);
+      in = next;
+    }
+    result.reset();
+  }
+  Watchers watchers(const Tape& tape) const override {
+    Watchers all = 0;
+    const InputBase* in = reinterpret_cast<const InputBase*>(this + 1);
+    for (int i = 0; i < count_; ++i, in = after(const_cast<InputBase*>(in))) all |= tape.watchers(in->serial);
+    return all;
+  }
+
+  const Frame& frame() const { return frame_; }  // of the result
+  std::unique_ptr<ArrayBase> result;             // if the derivatives read it
+
+ private:
+  InputBase* first() { return reinterpret_cast<InputBase*>(this + 1); }
+  static InputBase* after(InputBase* in) {
+    return reinterpret_cast<InputBase*>(reinterpret_cast<char*>(in) + in->bytes);
+  }
+
+  Frame frame_;
+  AddTo add_;
+  int count_ = 0;
+};
+
+// What a node does with an input of type I, the result being of element type T.
+template <class T, class I, bool with_result>
+struct InputOps;
+template <class T, class R, class Pull, class Push, bool with_result>
+struct InputOps<T, Input<R, Pull, Push>, with_result> {
+  using In = Input<R, Pull, Push>;
+  static constexpr std::size_t bytes = (sizeof(In) + 15) / 16 * 16;
+
+  template <class F, class X>
+  static auto call(const F& f, const X& x, const PrimitiveNode& node) {
+    if constexpr (with_result)
+      return f(x, Array<T>(*node.result));
+    else
+      return f(x);
+  }
+  static ArrayBase pull(InputBase& input, const ArrayBase& g, const PrimitiveNode& node) {
+    Array<R> share = call(static_cast<In&>(input).pull, Array<T>(g), node);
+    return sum_levels(std::move(share), node.frame().levels, input.levels);
+  }
+  static ArrayBase push(InputBase& input, const ArrayBase& t, const PrimitiveNode& node) {
+    In& in = static_cast<In&>(input);
     if constexpr (std::is_same_v<Push, NoPush>)
-      share = transpose_linear<T, R>(in.pull, frame, t);
+      return transpose_linear<T, R>([&](const Array<T>& g) { return Array<R>(call(in.pull, g, node)); },
+                                    node.frame(), Array<R>(t));
     else
-      share = in.push(t);
-    if (total)
-      add_to<T>(*total, share);
-    else
-      total = std::move(share);
+      return Array<T>(call(in.push, Array<R>(t), node));
   }
-  void drop() noexcept override { inputs.reset(); }
-  Watchers watchers(const Tape& tape) const {
-    return std::apply(
-        [&](const auto&... in) { return static_cast<Watchers>((tape.watchers(in.serial) | ...)); }, *inputs);
+  static void destroy(InputBase& input) noexcept { static_cast<In&>(input).~In(); }
+
+  static void append(PrimitiveNode& node, In&& input) {
+    In* const in = new (node.end()) In(std::move(input));
+    in->pull_share = pull;
+    in->push_share = push;
+    in->destroy = destroy;
+    node.append(*in, bytes);
   }
 };
 
+template <bool with_result, class T, class... In>
+void record_inputs(Array<T>& result, In&... in) {
+  Tape::NewNode building(*recording.tape,
+                         sizeof(PrimitiveNode) + (InputOps<T, In, with_result>::bytes + ... + 0));
+  auto& node = building.template make<PrimitiveNode>(layout_of(result), add_to<T>);
+  (InputOps<T, In, with_result>::append(node, std::move(in)), ...);
+  ArrayAccess::serial(result) = building.commit();
+  if constexpr (with_result) node.result = std::make_unique<ArrayBase>(result);
+}
+
 template <class T, class... In>
 Array<T> record(Array<T> result, In... in) {
-  if ((in.serial || ...))
-    ArrayAccess::serial(result) = recording.tape->emplace<PrimitiveNode<T, In...>>(
-        static_cast<const Frame&>(layout_of(result)), std::move(in)...);
+  if ((in.serial || ...)) record_inputs<false>(result, in...);
+  return result;
+}
+
+template <class T, class... In>
+Array<T> record_with_result(Array<T> result, In... in) {
+  if ((in.serial || ...)) record_inputs<true>(result, in...);
   return result;
 }
 

@@ -38,7 +38,7 @@ struct ListNode final : ResultNode<T> {
     if (any) sweep.put(self, functions->second(tangents));
   }
   void drop() noexcept override { functions.reset(); }
-  Watchers watchers(const Tape& tape) const {
+  Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
     for (const Entry& in : inputs) all |= tape.watchers(in.serial);
     return all;

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <optional>
+
 #include "nax/expr/sum_axes.hpp"
 #include "nax/tape/packed_array.hpp"
 
-// The backward pass of a fused expression: one pass of its kernel gives all leaves their gradients.
+// The backward pass of a fused expression: one pass of its kernel gives all leaves their gradients. And the
+// forward one: the Jacobian is diagonal, so a leaf's share in the cotangent t is what a tangent t of that
+// leaf adds to the result's.
 namespace nax::detail {
 
 inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
@@ -135,6 +139,46 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
   for (int l = 0; l < count; ++l)
     if (ArrayAccess::buffer(gradients[l]))
       sweep.add_at(nodes[l], to_stored(std::move(gradients[l]), table.stored[l]));
+}
+
+// The tangent of the result over `own` and the tangents' hidden axes, with `tangents[l]` null where it is
+// zero; at least one is not. One pass of the kernel for each array among the leaves. Nothing where the kernel
+// mixes types.
+[[gnu::noinline]] inline std::optional<ArrayBase> push_leaves(const char* name, const KernelTable& table,
+                                                              cpu::PullKernel kernel, const void* constants,
+                                                              const PackedArray* leaves,
+                                                              const ArrayBase* const* tangents) {
+  const int count = table.leaves;
+  Frame all = frame_of_leaves(name, leaves, count);
+  for (int l = 0; l < count; ++l) {
+    if (!tangents[l]) continue;
+    if (table.lanes[l] != table.result_lane) return std::nullopt;
+    all = broadcast("jvp", all, layout_of(*tangents[l]));
+  }
+  ArrayBase result = allocate(table.result_lane, all);
+  const Dims strides = Dims(layout_of(result).strides);
+  unsigned done = 0;
+  for (int first = 0; first < count; ++first) {
+    if (!tangents[first] || done >> first & 1) continue;
+    cpu::Operand operands[2 * max_leaves + 1];
+    std::int64_t sizes[max_leaves] = {};
+    const unsigned present = done ? 1u << first : 0u;
+    for (int l = 0; l < count; ++l) {
+      const PackedArray& leaf = leaves[l];
+      operands[l] = {leaf.buffer() ? leaf.data(table.stored[l]) : unread_leaf(),
+                     leaf.buffer() ? strides_over(leaf.layout(), all) : Dims(all.shape.size(), 0),
+                     table.stored[l], table.lanes[l]};
+      operands[count + 1 + l] = {nullptr, Dims(all.shape.size(), 0), table.lanes[l], table.lanes[l]};
+      if (!tangents[l] || leaves[l].serial() != leaves[first].serial()) continue;
+      operands[count + 1 + l].data = raw_data(result);
+      operands[count + 1 + l].strides = strides;
+      sizes[l] = layout_of(result).size();
+      done |= 1u << l;
+    }
+    operands[count] = operand_over(*tangents[first], all, table.result_lane);
+    cpu::pull(kernel, constants, all.shape, operands, sizes, present, count);
+  }
+  return to_stored(std::move(result), table.result);
 }
 
 }  // namespace nax::detail

@@ -52,23 +52,23 @@ decltype(auto) values_of(const X& x) {
     return (x);
 }
 
-template <class X>
-auto softmax_over(const X& x, const std::vector<bool>& visible) {
-  using T = typename X::value_type;
-  const auto value = softmax_value<cpu::Softmax::softmax>(values_of(x), visible);
-  if (!watched(x)) return value;
+template <class T>
+Array<T> record_softmax(Array<T> value, const OperandRef& x, const std::vector<bool>& visible) {
   const auto tangent = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
     const Array<T> mean = sum_over<T>(make_expr<rules::multiply>(t, y), visible, true, 1);
     return evaluate(make_expr<rules::multiply>(y, make_expr<rules::subtract>(t, mean)));
   };
-  return record_with_result(value, wrt_operand(x, tangent, tangent));
+  return record_with_result(std::move(value), wrt_operand<T>(x, tangent, tangent));
 }
 
 template <class X>
-auto log_softmax_over(const X& x, const std::vector<bool>& visible) {
-  using T = typename X::value_type;
-  const auto value = softmax_value<cpu::Softmax::log_softmax>(values_of(x), visible);
-  if (!watched(x)) return value;
+auto softmax_over(const X& x, const std::vector<bool>& visible) {
+  auto value = softmax_value<cpu::Softmax::softmax>(values_of(x), visible);
+  return watched(x) ? record_softmax(std::move(value), operand_ref(x), visible) : value;
+}
+
+template <class T>
+Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const std::vector<bool>& visible) {
   const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
     const Array<T> total = sum_over<T>(g, visible, true, 1);
     return evaluate(
@@ -78,7 +78,13 @@ auto log_softmax_over(const X& x, const std::vector<bool>& visible) {
     const auto weighted = make_expr<rules::multiply>(make_expr<rules::exp>(y), t);
     return evaluate(make_expr<rules::subtract>(t, sum_over<T>(weighted, visible, true, 1)));
   };
-  return record_with_result(value, wrt_operand(x, pull, push));
+  return record_with_result(std::move(value), wrt_operand<T>(x, pull, push));
+}
+
+template <class X>
+auto log_softmax_over(const X& x, const std::vector<bool>& visible) {
+  auto value = softmax_value<cpu::Softmax::log_softmax>(values_of(x), visible);
+  return watched(x) ? record_log_softmax(std::move(value), operand_ref(x), visible) : value;
 }
 
 // An expression whose rows can be computed in blocks as it is, anything else as an array of inexact type.

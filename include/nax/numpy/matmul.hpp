@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/gemm.hpp"
-#include "nax/expr/record_result.hpp"
+#include "nax/expr/wrt_operand.hpp"
 #include "nax/numpy/reduce.hpp"
 #include "nax/numpy/transpose.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/reduce.hpp"
-#include "nax/expr/record_result.hpp"
+#include "nax/expr/wrt_operand.hpp"
 #include "nax/numpy/cast.hpp"
 #include "nax/numpy/reduce_options.hpp"
 
@@ -20,41 +20,42 @@ struct TileElement<X> {
 template <class X>
 using tile_element_t = typename TileElement<X>::type;
 
+// Reduces `count` operands over the axes of `frame` to accumulators of type `acc`. `kernel`: the
+// expression's, null for an array as it is.
+[[gnu::noinline]] inline ArrayBase reduce_operands(const cpu::Reducer& reducer, DType acc,
+                                                   cpu::ForwardKernel kernel, const void* constants,
+                                                   const ArrayBase* const* leaves, const DType* lanes,
+                                                   int count, const Frame& frame,
+                                                   const std::vector<bool>& marks, bool keep) {
+  ArrayBase result = allocate(acc, reduced_frame(frame, marks, keep));
+  const std::int64_t n = frame.size(), size = layout_of(result).size();
+  // One number out of a run that no thread would share: most reductions of small programs.
+  if (!kernel && size == 1 && n > 0 && n <= cpu::detail::parallel_grain && leaves[0]->dtype() == lanes[0] &&
+      layout_of(*leaves[0]).is_contiguous()) {
+    reducer.fill(raw_data(result), 1);
+    reducer.combine(raw_data(*leaves[0]), raw_data(result), 0, n);
+    return result;
+  }
+  cpu::Operand operands[max_leaves + 1];
+  for (int l = 0; l < count; ++l) operands[l] = operand_over(*leaves[l], frame, lanes[l]);
+  operands[count] = {raw_data(result), reduced_strides(frame, marks), acc, acc};
+  cpu::reduce(kernel, constants, frame.shape, operands, count, size, reducer);
+  return result;
+}
+
 // The accumulated values, in the accumulator's type. `marks` are over all axes of x, hidden ones included.
 template <class Op, class X>
 ArrayBase reduce_over(const X& x, const std::vector<bool>& marks, bool keep) {
-  using Acc = typename Op::Acc;
-  const Frame& frame = frame_of(x);
-  ArrayBase result = allocate(dtype_of<Acc>, reduced_frame(frame, marks, keep));
-  if constexpr (is_array_v<X> && std::is_same_v<lane_t<typename X::value_type>, typename X::value_type>) {
-    // One number out of a run that no thread would share: most reductions of small programs.
-    const std::int64_t n = frame.size();
-    if (layout_of(result).size() == 1 && n > 0 && n <= cpu::detail::parallel_grain &&
-        layout_of(x).is_contiguous()) {
-      const cpu::Reducer& run = cpu::reducer<Op, typename X::value_type>;
-      run.fill(raw_data(result), 1);
-      run.combine(raw_data(x), raw_data(result), 0, n);
-      return result;
-    }
-  }
-  constexpr int count = is_array_v<X> ? 1 : Tree<X>::leaves;
-  cpu::Operand operands[count + 1];
-  operands[count] = {raw_data(result), reduced_strides(frame, marks), dtype_of<Acc>, dtype_of<Acc>};
   const cpu::Reducer& reducer = cpu::reducer<Op, tile_element_t<X>>;
-  const std::int64_t size = layout_of(result).size();
+  constexpr DType acc = dtype_of<typename Op::Acc>;
   if constexpr (is_array_v<X>) {
-    operands[0] = operand_over(x, frame, dtype_of<tile_element_t<X>>);
-    cpu::reduce(nullptr, nullptr, frame.shape, operands, 1, size, reducer);
+    const ArrayBase* const leaf = &x;
+    const DType lane = dtype_of<tile_element_t<X>>;
+    return reduce_operands(reducer, acc, nullptr, nullptr, &leaf, &lane, 1, frame_of(x), marks, keep);
   } else {
-    const auto constants = constants_of(x);
-    int l = 0;
-    for_each_leaf(x, [&](const ArrayBase& leaf) {
-      operands[l] = operand_over(leaf, frame, leaf_table<X>.lanes[l]);
-      ++l;
-    });
-    cpu::reduce(forward_kernel<X>, constants.slots, frame.shape, operands, count, size, reducer);
+    return reduce_operands(reducer, acc, forward_kernel<X>, constants_of(x).slots, LeafPointers<X>(x).at,
+                           leaf_table<X>.lanes, Tree<X>::leaves, frame_of(x), marks, keep);
   }
-  return result;
 }
 
 // Accumulated values in the element type of the result.

@@ -89,7 +89,7 @@ struct GetNode final : ResultNode<T> {
     if (const ArrayBase* t = sweep.find(serial)) sweep.put(self, get(Array<T>(*t), *selection));
   }
   void drop() noexcept override { selection.reset(); }
-  Watchers watchers(const Tape& tape) const { return tape.watchers(serial); }
+  Watchers watchers(const Tape& tape) const override { return tape.watchers(serial); }
 
  private:
   // Can g be added to this sum where it lies?

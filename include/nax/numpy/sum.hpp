@@ -20,6 +20,23 @@ Array<T> scaled(const Array<T>& x, double factor) {
       x, Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(factor)))));
 }
 
+template <class R, class X>
+Array<R> sum_over(const X& x, const std::vector<bool>& visible, bool keep, double divisor);
+
+// Puts a sum (or mean) of values of element type T on the tape; `input` stands for these.
+template <class T>
+Array<T> record_sum(Array<T> result, const OperandRef& input, const Frame& frame,
+                    const std::vector<bool>& marks, const std::vector<bool>& visible, bool keep,
+                    double divisor) {
+  return record(std::move(result),
+                wrt_operand<T>(
+                    input,
+                    [=](const Array<T>& g) {
+                      return unreduce(divisor == 1 ? g : scaled(g, 1 / divisor), frame, marks, keep);
+                    },
+                    [=](const Array<T>& t) { return sum_over<T>(t, visible, keep, divisor); }));
+}
+
 // The sum over the marked visible axes divided by `divisor` (1: not at all), as an R.
 template <class R, class X>
 Array<R> sum_over(const X& x, const std::vector<bool>& visible, bool keep, double divisor) {
@@ -39,11 +56,7 @@ Array<R> sum_over(const X& x, const std::vector<bool>& visible, bool keep, doubl
   if constexpr (is_inexact_v<T>) {
     static_assert(std::is_same_v<T, R>);
     if (!watched(x)) return result;
-    const auto pull = [=](const Array<T>& g) {
-      return unreduce(divisor == 1 ? g : scaled(g, 1 / divisor), frame, marks, keep);
-    };
-    const auto push = [=](const Array<T>& t) { return sum_over<T>(t, visible, keep, divisor); };
-    return record(std::move(result), wrt_operand(x, pull, push));
+    return record_sum(std::move(result), operand_ref(x), frame, marks, visible, keep, divisor);
   } else {
     return result;
   }

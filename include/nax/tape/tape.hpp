@@ -27,6 +27,7 @@ namespace nax::detail {
 
 class Reverse;
 class Forward;
+class Tape;
 
 using Watchers = std::uint16_t;
 inline constexpr std::size_t most_watchers = 16;  // deeper nests share the last bit
@@ -34,15 +35,14 @@ inline Watchers watcher_bit(std::size_t depth) {
   return static_cast<Watchers>(1u << std::min(depth, most_watchers - 1));
 }
 
-// Every type of node has `Watchers watchers(const Tape&) const`: those of its inputs.
-
 struct Node {
   virtual ~Node() = default;
   virtual void pull(const ArrayBase& cotangent, Reverse& sweep) = 0;  // gives its share to each input
   virtual void push(Forward& sweep, std::size_t self) = 0;            // its tangent from those of its inputs
   virtual void add(ArrayBase& sum,
-                   const ArrayBase& term) const = 0;  // sum += term, of values of this node's type
-  virtual void drop() noexcept {}                     // the sweep has passed: saved values may go
+                   const ArrayBase& term) const = 0;      // sum += term, of values of this node's type
+  virtual Watchers watchers(const Tape& tape) const = 0;  // those of its inputs
+  virtual void drop() noexcept {}                         // the sweep has passed: saved values may go
 };
 
 class Tape {
@@ -79,21 +79,9 @@ class Tape {
   // The same, with room for `extra` bytes behind the node.
   template <class N, class... A>
   std::uint64_t emplace_with(std::size_t extra, A&&... args) {
-    static_assert(alignof(N) <= alignof(std::max_align_t));
-    if (nodes_.size() == nodes_.capacity()) nodes_.reserve(std::max<std::size_t>(64, 2 * nodes_.size()));
-    const Position before = position_;
-    void* place = bump(sizeof(N) + extra);
-    N* node;
-    try {
-      node = new (place) N(std::forward<A>(args)...);
-    } catch (...) {
-      position_ = before;
-      throw;
-    }
-    const Watchers watchers = scopes.marks.size() > 1 ? node->watchers(*this) : watcher_bit(0);
-    const std::uint64_t serial = claim_serial(nodes_.size());
-    nodes_.push_back({node, before, watchers});
-    return serial;
+    NewNode building(*this, sizeof(N) + extra);
+    building.make<N>(std::forward<A>(args)...);
+    return building.commit();
   }
 
   // Destroys the nodes from `mark` on, youngest first.
@@ -137,6 +125,44 @@ class Tape {
     std::uint32_t chunk = 0;
     std::uint16_t slot = 0;  // in units of 16 bytes
   };
+
+ public:
+  // A node in the making at the tape's end, gone again unless it is committed. No other is begun meanwhile.
+  class NewNode {
+   public:
+    NewNode(Tape& tape, std::size_t bytes) : tape_(tape), before_(tape.position_), place_(tape.bump(bytes)) {}
+    [[gnu::noinline]] ~NewNode() {
+      if (committed_) return;
+      if (node_) node_->~Node();
+      tape_.position_ = before_;
+    }
+    NewNode(const NewNode&) = delete;
+    NewNode& operator=(const NewNode&) = delete;
+
+    template <class N, class... A>
+    N& make(A&&... args) {
+      static_assert(alignof(N) <= alignof(std::max_align_t));
+      N* const node = new (place_) N(std::forward<A>(args)...);
+      node_ = node;
+      return *node;
+    }
+    // Puts the node on the tape; its serial.
+    [[gnu::noinline]] std::uint64_t commit() {
+      const Watchers watchers = tape_.scopes.marks.size() > 1 ? node_->watchers(tape_) : watcher_bit(0);
+      tape_.nodes_.push_back({node_, before_, watchers});
+      committed_ = true;
+      return tape_.claim_serial(tape_.nodes_.size() - 1);
+    }
+
+   private:
+    Tape& tape_;
+    const Position before_;
+    void* const place_;
+    Node* node_ = nullptr;
+    bool committed_ = false;
+  };
+
+ private:
   struct Entry {
     Node* node;
     Position before;

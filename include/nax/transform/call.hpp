@@ -24,7 +24,7 @@ struct OutputNode final : ResultNode<T> {
     else if (slot < call->slots.size() && holds_value(call->slots[slot]))
       sweep.put(self, std::exchange(call->slots[slot], ArrayBase()));
   }
-  Watchers watchers(const Tape& tape) const { return tape.watchers(call_serial); }
+  Watchers watchers(const Tape& tape) const override { return tape.watchers(call_serial); }
 };
 
 // Visits the floating arrays of a tree.

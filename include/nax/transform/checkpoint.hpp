@@ -22,7 +22,7 @@ struct CheckpointNode final : CallNode {
         frames(vmap_stack().frames),
         scopes(recording.tape->scopes),
         watched_by(watchers) {}
-  Watchers watchers(const Tape&) const { return watched_by; }
+  Watchers watchers(const Tape&) const override { return watched_by; }
 
   // As it was computed then: within the same vmaps, watched by the same transforms.
   auto recompute(Tape& tape) const {

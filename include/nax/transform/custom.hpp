@@ -85,7 +85,7 @@ struct CustomVjpNode final : CustomNode {
         residuals(std::move(r)),
         out(std::move(o)),
         args(std::move(a)) {}
-  Watchers watchers(const Tape& tape) const { return watchers_of(args, tape); }
+  Watchers watchers(const Tape& tape) const override { return watchers_of(args, tape); }
 
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
     if (owner.within(sweep)) pull_history(cotangents, sweep);
@@ -147,7 +147,7 @@ struct CustomJvpNode final : CustomNode {
         out(std::move(o)),
         args(std::move(a)),
         frames(vmap_stack().frames) {}
-  Watchers watchers(const Tape& tape) const { return watchers_of(*args, tape); }
+  Watchers watchers(const Tape& tape) const override { return watchers_of(*args, tape); }
 
   auto tangent_of_result(const std::tuple<A...>& tangents, Tape& tape) const {
     const VmapScope vmaps(frames);

@@ -96,7 +96,7 @@ struct PmapNode final : CallNode {
     for (std::size_t depth = 0; depth < tape.scopes.marks.size(); ++depth)
       if (all & watcher_bit(depth)) watcher_marks.push_back(tape.scopes.marks[depth]);
   }
-  Watchers watchers(const Tape& tape) const {
+  Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
     for (const ArrayBase& x : inputs) all |= tape.watchers(serial_of(x));
     return all;

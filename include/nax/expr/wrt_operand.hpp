@@ -1,0 +1,45 @@
+#pragma once
+
+#include "nax/expr/fused_node.hpp"
+
+// Putting operations on the tape that take an expression without storing its values.
+namespace nax::detail {
+
+// Might the tape watch this operand? Where not, there is nothing to record, and no closure need be made.
+template <class X>
+bool watched(const X& x) {
+  if constexpr (is_array_v<X>)
+    return serial_of(x) != 0;
+  else if constexpr (Carries<X>::value)
+    return any_recorded(x);
+  else
+    return false;
+}
+
+// An operand as a recorded operation sees it when it takes expressions as they are.
+struct OperandRef {
+  std::uint64_t serial;
+  Levels levels;
+};
+
+// An expression becomes a node of its own; its values are never stored.
+template <class X>
+OperandRef operand_ref(const X& x) {
+  if constexpr (is_array_v<X>) {
+    return {is_recorded(x) ? serial_of(x) : 0, layout_of(x).levels};
+  } else {
+    std::uint64_t serial = 0;
+    if constexpr (Carries<X>::value) {
+      if (any_recorded(x))
+        serial = FusedNode::record(fused_type<X>, LeafPointers<X>(x).at, constants_of(x).slots);
+    }
+    return {serial, x.frame.levels};
+  }
+}
+
+template <class T, class Pull, class Push>
+Input<T, Pull, Push> wrt_operand(const OperandRef& x, Pull pull, Push push) {
+  return {x.serial, x.levels, std::move(pull), std::move(push)};
+}
+
+}  // namespace nax::detail
