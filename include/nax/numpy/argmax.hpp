@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+
 #include "nax/numpy/cumulative.hpp"
 
 // Where the extrema are. The first of equal elements; the first NaN where there is one.
@@ -22,9 +24,8 @@ std::int64_t first_place(const T* x, std::int64_t at, std::int64_t n, const F& f
     for (; at + 4 * w <= n; at += 4 * w)
       if (simd::any((test(at) | test(at + w)) | (test(at + 2 * w) | test(at + 3 * w)))) break;
     for (; at + w <= n; at += w)
-      if (simd::any(test(at))) break;
-    const auto lane = [&](std::int64_t i) { return simd::bits(f(P(x[i]))) != 0; };
-    while (!lane(at)) ++at;
+      if (const unsigned found = simd::bits(test(at))) return at + std::countr_zero(found);
+    while (simd::bits(f(P(x[at]))) == 0) ++at;
   } else {
     while (!f(x[at])) ++at;
   }

@@ -281,6 +281,12 @@ auto some_lanes(std::int64_t count) {
   return count >= L::width ? L::all : static_cast<typename L::Mask>(count <= 0 ? 0 : (1u << count) - 1);
 }
 
+// Floats as whole numbers of the same order, and back.
+inline __m512i exchange_key(__m512i x) {
+  const __m512i sign = _mm512_maskz_srai_epi32(0xFFFF, x, 31);
+  return _mm512_xor_si512(x, _mm512_maskz_srli_epi32(0xFFFF, sign, 1));
+}
+
 template <class K, int count>
 [[gnu::noinline]] void sort_block(K* x, std::int64_t n) {
   using L = SortLanes<K>;
@@ -290,7 +296,16 @@ template <class K, int count>
                                                                 : std::numeric_limits<K>::max());
   NAX_UNROLL
   for (int i = 0; i < count; ++i) v[i] = L::load(most, some_lanes<K>(n - i * w), x + i * w);
-  sort_registers<K, count>(v);
+  if constexpr (std::is_same_v<K, float> && count < L::width) {
+    // Few registers wait for each step's result, and comparing whole numbers takes the least time.
+    NAX_UNROLL
+    for (int i = 0; i < count; ++i) v[i] = exchange_key(v[i]);
+    sort_registers<std::int32_t, count>(v);
+    NAX_UNROLL
+    for (int i = 0; i < count; ++i) v[i] = exchange_key(v[i]);
+  } else {
+    sort_registers<K, count>(v);
+  }
   NAX_UNROLL
   for (int i = 0; i < count; ++i) L::store(x + i * w, some_lanes<K>(n - i * w), v[i]);
 }

@@ -44,6 +44,10 @@ struct Sum {
     else
       return a + b;
   }
+  template <class T>
+  static T lanes(simd::Packet<T> a) {
+    return simd::reduce_add(a);
+  }
 };
 template <class A>
 struct Product {
@@ -55,6 +59,10 @@ struct Product {
       return static_cast<V>(1u * static_cast<wrapping_t<V>>(a) * static_cast<wrapping_t<V>>(b));
     else
       return a * b;
+  }
+  template <class T>
+  static T lanes(simd::Packet<T> a) {
+    return simd::reduce_mul(a);
   }
 };
 // NaN wins.
@@ -74,6 +82,10 @@ struct Max {
     else
       return simd::max(a, b);
   }
+  template <class T>
+  static T lanes(simd::Packet<T> a) {
+    return simd::reduce_max(a);
+  }
 };
 template <class A>
 struct Min {
@@ -90,6 +102,10 @@ struct Min {
       return a < b || a != a ? a : b;
     else
       return simd::min(a, b);
+  }
+  template <class T>
+  static T lanes(simd::Packet<T> a) {
+    return simd::reduce_min(a);
   }
 };
 struct Any {
@@ -111,25 +127,56 @@ namespace detail {
 template <class Op, class From>
 inline constexpr bool reduces_packets = std::is_same_v<typename Op::Acc, From>&& simd::has_packet<From>;
 
+// Asks for what comes after the next page or so. The processor's own prefetching stops at each page.
+inline constexpr std::int64_t ahead_bytes = 2048;
+inline void fetch_ahead(const void* x) { __builtin_prefetch(static_cast<const char*>(x) + ahead_bytes); }
+
 template <class Op, class From>
 typename Op::Acc fold_packets(const From* x, std::int64_t n) {
   using P = simd::Packet<From>;
   constexpr int w = P::size;
   P a(Op::identity()), b = a, c = a, d = a;
   std::int64_t i = 0;
-  for (; i + 4 * w <= n; i += 4 * w) {
+  const auto step = [&] {
     a = Op::join(a, P::load(x + i));
     b = Op::join(b, P::load(x + i + w));
     c = Op::join(c, P::load(x + i + 2 * w));
     d = Op::join(d, P::load(x + i + 3 * w));
+  };
+  if (n >= 512) {  // a short run is near, or soon over
+    for (; i + 4 * w <= n; i += 4 * w) {
+      for (int line = 0; line < 4 * w * static_cast<int>(sizeof(From)); line += 64)
+        fetch_ahead(reinterpret_cast<const char*>(x + i) + line);
+      step();
+    }
+  } else {
+    for (; i + 4 * w <= n; i += 4 * w) step();
   }
   for (; i + w <= n; i += w) a = Op::join(a, P::load(x + i));
-  From lanes[w];
-  Op::join(Op::join(a, b), Op::join(c, d)).store(lanes);
-  for (int j = 0; i + j < n; ++j) lanes[j] = Op::join(lanes[j], x[i + j]);
-  for (int half = w / 2; half > 0; half /= 2)
-    for (int j = 0; j < half; ++j) lanes[j] = Op::join(lanes[j], lanes[j + half]);
-  return lanes[0];
+  From total = Op::lanes(Op::join(Op::join(a, b), Op::join(c, d)));
+  for (; i < n; ++i) total = Op::join(total, x[i]);
+  return total;
+}
+
+// A run far larger than the caches, as four that are read side by side: memory serves several streams faster
+// than one.
+template <class Op, class From>
+typename Op::Acc fold_streams(const From* x, std::int64_t quarter) {
+  using P = simd::Packet<From>;
+  constexpr std::int64_t block = 1024;
+  typename Op::Acc total = Op::identity();
+  for (std::int64_t begin = 0; begin < quarter; begin += block) {
+    P sums[4] = {P(Op::identity()), P(Op::identity()), P(Op::identity()), P(Op::identity())};
+    for (std::int64_t i = begin; i < begin + block; i += P::size) {
+      NAX_UNROLL
+      for (int k = 0; k < 4; ++k) {
+        fetch_ahead(x + k * quarter + i);
+        sums[k] = Op::join(sums[k], P::load(x + k * quarter + i));
+      }
+    }
+    total = Op::join(total, Op::lanes(Op::join(Op::join(sums[0], sums[1]), Op::join(sums[2], sums[3]))));
+  }
+  return total;
 }
 
 template <class Op, class From>
@@ -137,9 +184,11 @@ typename Op::Acc fold_run(const From* x, std::int64_t n) {
   using Acc = typename Op::Acc;
   if constexpr (reduces_packets<Op, From>) {
     // Blocks bound the length of any chain of additions, and so the rounding error.
-    constexpr std::int64_t block = 4096;
-    Acc total = fold_packets<Op>(x, n < block ? n : block);
-    for (std::int64_t i = block; i < n; i += block)
+    constexpr std::int64_t block = 4096, many = std::int64_t{1} << 18;
+    if (n <= block) return fold_packets<Op>(x, n);
+    const std::int64_t quarter = n < many ? 0 : n / (4 * 1024) * 1024;
+    Acc total = quarter ? fold_streams<Op>(x, quarter) : Op::identity();
+    for (std::int64_t i = 4 * quarter; i < n; i += block)
       total = Op::join(total, fold_packets<Op>(x + i, n - i < block ? n - i : block));
     return total;
   } else {
