@@ -19,7 +19,7 @@ import time
 
 import numpy as np
 
-from tables import goal_missed, judge, number, row_tables, write
+from tables import goals_missed, judge, number, row_tables, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 # A warm heap: what a program has freed, it keeps. Nobody pays page faults for temporaries.
@@ -50,6 +50,10 @@ def environment(cores, devices):
     return result
 
 
+class SideError(Exception):
+    pass
+
+
 class Side:
     """A process that answers one line for each line it is told."""
 
@@ -69,7 +73,7 @@ class Side:
         self.process.stdin.flush()
         reply = self.read()
         if reply.startswith("error "):
-            raise RuntimeError(f"{self.name}, {line}: {reply[6:].strip()}")
+            raise SideError(f"{self.name}, {line}: {reply[6:].strip()}")
         return reply.strip()
 
     def read(self):
@@ -101,17 +105,15 @@ def start_sides(build, cores, devices):
 
 
 def check(row, sides, folder):
-    """Compares every side's result with JAX's (or with that of the first side); returns what is wrong."""
+    """Compares every side's file with JAX's (or with that of the first side); returns what is wrong."""
     results = {}
     for side in sides:
-        path = f"{folder}/{side.name}"
-        side.ask(f"result {row['name']} {path}")
-        results[side.name] = np.fromfile(path, dtype=np.float32).astype(np.float64)
+        results[side.name] = np.fromfile(f"{folder}/{side.name}", dtype=np.float32).astype(np.float64)
     reference_name = "JAX" if "JAX" in results else next(iter(results))
     reference, wrong = results[reference_name], []
     tolerance = row.get("tolerance", 2e-5)
     for name, result in results.items():
-        if name == reference_name:
+        if name == reference_name or result.size == 0:  # what only shows a limit computes nothing
             continue
         if result.shape != reference.shape:
             wrong.append(f"{row['name']}: {name} has {result.size} numbers, {reference_name} {reference.size}")
@@ -203,7 +205,14 @@ def main():
                 for side in sides:
                     side.close()
                 sides, running = start_sides(args.build, cores, devices), devices
-            here = [side for side in sides if row["name"] in side.rows]
+            here = []
+            for side in sides:
+                if row["name"] in side.rows:
+                    try:
+                        side.ask(f"result {row['name']} {folder}/{side.name}")
+                        here.append(side)
+                    except SideError as error:  # the others go on
+                        failures.append(str(error))
             failures += check(row, here, folder)
             row["times"] = measure(row, here, args.rounds, args.seconds, 0.25 if args.threads > 1 else 0)
             judge(row)
@@ -219,7 +228,7 @@ def main():
     report["rows"] = sorted(rows, key=lambda row: order[row["name"]])
     report["failures"] = failures
     write(args.out, f"threads_{args.threads}", report, row_tables(report))
-    print(*filter(None, map(goal_missed, report["rows"])), sep="\n", file=sys.stderr)
+    print("goals missed:", *goals_missed(report), sep="\n", file=sys.stderr)
     for failure in failures:
         print(f"DISAGREES: {failure}", file=sys.stderr)
     return 1 if failures else 0

@@ -101,7 +101,8 @@ def product(a, b):
 
 def product_gradients(m, k, n):
     def f(a, b, g):
-        return jax.vjp(jnp.matmul, a, b)[1](g)
+        value, pullback = jax.vjp(jnp.matmul, a, b)
+        return value, pullback(g)
 
     return lambda: jitted(f, data.uniform(1, (m, k)), data.uniform(2, (k, n)), data.uniform(3, (m, n)))
 
@@ -178,7 +179,7 @@ ROWS = {
     "matmul_128x784x1024": product((128, 784), (784, 1024)),
     "matmul_1024": product((1024, 1024), (1024, 1024)),
     "matmul_batched_64x128": product((64, 128, 128), (64, 128, 128)),
-    "matmul_gradients_128x784x1024": product_gradients(128, 784, 1024),
+    "matmul_and_gradients_128x784x1024": product_gradients(128, 784, 1024),
     "per_example_gradients_784-128-10_32": per_example,
     "affine_tanh_1m": lambda: jitted(affine_tanh, data.uniform(1, line, -3, 3), data.uniform(2, line)),
     "gelu_1m": unary(gelu, line, -3, 3),

@@ -22,7 +22,7 @@ def product(a, b):
 
 def product_gradients():
     a, b, g = data.uniform(1, (128, 784)), data.uniform(2, (784, 1024)), data.uniform(3, (128, 1024))
-    return calls(lambda: (g @ b.T, a.T @ g))
+    return calls(lambda: (a @ b, g @ b.T, a.T @ g))
 
 
 def eager_add():
@@ -57,7 +57,7 @@ ROWS = {
     "matmul_128x784x1024": product((128, 784), (784, 1024)),
     "matmul_1024": product((1024, 1024), (1024, 1024)),
     "matmul_batched_64x128": product((64, 128, 128), (64, 128, 128)),
-    "matmul_gradients_128x784x1024": product_gradients,
+    "matmul_and_gradients_128x784x1024": product_gradients,
     "affine_tanh_1m": lambda: of(
         lambda x, a: np.tanh(x * a + 1) * a, data.uniform(1, line, -3, 3), data.uniform(2, line)
     ),

@@ -45,7 +45,12 @@ def product(a, b):
 def product_gradients():
     a, b = tensor(1, (128, 784)).requires_grad_(), tensor(2, (784, 1024)).requires_grad_()
     g = tensor(3, (128, 1024))
-    return calls(lambda: torch.autograd.grad(a @ b, (a, b), g))
+
+    def step():
+        value = a @ b
+        return value.detach(), torch.autograd.grad(value, (a, b), g)
+
+    return calls(step)
 
 
 def affine_tanh_gradient():
@@ -163,7 +168,7 @@ ROWS = {
     "matmul_128x784x1024": product((128, 784), (784, 1024)),
     "matmul_1024": product((1024, 1024), (1024, 1024)),
     "matmul_batched_64x128": product((64, 128, 128), (64, 128, 128)),
-    "matmul_gradients_128x784x1024": product_gradients,
+    "matmul_and_gradients_128x784x1024": product_gradients,
     "per_example_gradients_784-128-10_32": per_example,
     "affine_tanh_1m": lambda: of(lambda x, a: torch.tanh(x * a + 1) * a, tensor(1, line, -3, 3), tensor(2, line)),
     "gelu_1m": unary(gelu, line, -3, 3),

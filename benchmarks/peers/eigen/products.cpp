@@ -20,17 +20,19 @@ Work batched() {
 
 Work gradients(Eigen::Index m, Eigen::Index k, Eigen::Index n) {
   struct State {
-    Matrix a, b, g, da, db;
+    Matrix a, b, g, out, da, db;
   };
-  const auto s = std::make_shared<State>(State{matrix(1, m, k), matrix(2, k, n), matrix(3, m, n), {}, {}});
+  const auto s =
+      std::make_shared<State>(State{matrix(1, m, k), matrix(2, k, n), matrix(3, m, n), {}, {}, {}});
   const auto step = [=] {
+    s->out.noalias() = s->a * s->b;
     s->da.noalias() = s->g * s->b.transpose();
     s->db.noalias() = s->a.transpose() * s->g;
   };
   return work(step, [=] {
     step();
     std::vector<float> all;
-    append(all, s->da), append(all, s->db);
+    append(all, s->out), append(all, s->da), append(all, s->db);
     return all;
   });
 }
@@ -68,7 +70,7 @@ Rows eigen_product_rows() {
       {"matmul_128x784x1024", [] { return product(128, 784, 1024); }},
       {"matmul_1024", [] { return product(1024, 1024, 1024); }},
       {"matmul_batched_64x128", batched},
-      {"matmul_gradients_128x784x1024", [] { return gradients(128, 784, 1024); }},
+      {"matmul_and_gradients_128x784x1024", [] { return gradients(128, 784, 1024); }},
       {"vmap_matvec_64x64_512", matvecs},
       {"gradient_logistic_1024x32", logistic_gradient},
       {"hessian_logistic_1024x32", logistic_hessian},

@@ -26,6 +26,7 @@ Work fills(std::int64_t n, F f) {
               });
 }
 
+Rows hand_peak_rows();
 Rows hand_elementwise_rows();
 Rows hand_reduction_rows();
 Rows hand_layout_rows();
