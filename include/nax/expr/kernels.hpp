@@ -22,6 +22,16 @@ struct Padded {
   }
 };
 
+// Constants where the compiler knows that no store reaches them, so that what depends on them alone leaves
+// the loop.
+template <int count>
+struct OwnConstants {
+  ConstantSlots<count> slots;
+  explicit OwnConstants(const void* from) {
+    if constexpr (count > 0) std::memcpy(&slots, from, sizeof slots);
+  }
+};
+
 template <class E>
 void forward_kernel(const void* constants, const void* const* leaves, void* out, std::int64_t n) {
   using Lane = kernel_lane_t<E>;
@@ -29,6 +39,7 @@ void forward_kernel(const void* constants, const void* const* leaves, void* out,
   using Stored = typename Lane::template Stored<T>;
   if constexpr (Lane::width > 1) {
     constexpr int width = Lane::width, count = Tree<E>::leaves;
+    const OwnConstants<Tree<E>::constants> own(constants);
     Padded<Stored, count + 1> padded;
     const void* from[count == 0 ? 1 : count];
     for (int l = 0; l < count; ++l) from[l] = leaves[l];
@@ -36,7 +47,7 @@ void forward_kernel(const void* constants, const void* const* leaves, void* out,
     const std::int64_t rest = n % width;
     for (std::int64_t end = n - rest;; end = width) {
       for (std::int64_t i = 0; i < end; i += width)
-        Lane::template store<T>(Root<Lane, E>(LeafSource{constants, from}, i).value, to, i);
+        Lane::template store<T>(Root<Lane, E>(LeafSource{&own.slots, from}, i).value, to, i);
       if (to != out) return padded.store(count, out, n - rest, rest);
       if (rest == 0) return;
       for (int l = 0; l < count; ++l) {
@@ -81,6 +92,7 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
   if constexpr (Lane::width > 1) {
     constexpr int width = Lane::width, count = Tree<E>::leaves;
     using Stored = typename Lane::template Stored<T>;
+    const OwnConstants<Tree<E>::constants> own(constants);
     Padded<Stored, 2 * count + 1> padded;
     const void* from[count];
     void* to[count];
@@ -90,7 +102,7 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
     for (std::int64_t end = n - rest;; end = width) {
       for (std::int64_t i = 0; i < end; i += width) {
         StoreSink<Lane> sink{to, added, i};
-        Root<Lane, E>(LeafSource{constants, from}, i).pull(Lane::template load<T>(cotangent, i), sink);
+        Root<Lane, E>(LeafSource{&own.slots, from}, i).pull(Lane::template load<T>(cotangent, i), sink);
       }
       if (rest == 0) return;
       if (cotangent != g) break;

@@ -232,11 +232,25 @@ struct Walk<Lane, Array<T>, L, K> {
 
 template <class Lane, class T, int L, int K>
 struct Walk<Lane, Constant<T>, L, K> {
+  const unsigned char* slot;
   typename Lane::template Value<T> value;
   template <class Source>
   [[gnu::always_inline]] Walk(const Source& source, std::int64_t)
-      : value(Lane::template constant<T>(static_cast<const unsigned char*>(source.constants) + 16 * K)) {}
+      : slot(static_cast<const unsigned char*>(source.constants) + 16 * K),
+        value(Lane::template constant<T>(slot)) {}
+  [[gnu::always_inline]] T number() const {
+    T x;
+    std::memcpy(&x, slot, sizeof x);
+    return x;
+  }
 };
+
+// Is this x by a number, in packets, and does the rule have a way of its own for that?
+template <class Lane, class Rule, class... A>
+inline constexpr bool is_by_number = false;
+template <class C, class Rule, class X>
+requires requires(simd::Packet<C> x, C c) { Rule::value_by(x, c); }
+inline constexpr bool is_by_number<PacketLane<C>, Rule, X, Constant<C>> = true;
 
 template <int count>
 struct Offsets {
@@ -285,7 +299,10 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
   template <int... j>
   [[gnu::always_inline]] typename Lane::template Value<Result> compute(
       std::integer_sequence<int, j...>) const {
-    return Lane::template call<Rule>(operand<j>()...);
+    if constexpr (is_by_number<Lane, Rule, A...>)
+      return Rule::value_by(operand<0>(), std::get<1>(children.walks).number());
+    else
+      return Lane::template call<Rule>(operand<j>()...);
   }
   template <int j>
   [[gnu::always_inline]] auto operand() const {

@@ -60,6 +60,11 @@ struct divide : Inexact {
   static constexpr V value(V x, V y) {
     return x / y;
   }
+  // By the same number everywhere: where its reciprocal is exact, multiplying gives the same and is faster.
+  template <class V, class C>
+  static constexpr V value_by(V x, C c) {
+    return math::is_power_of_two(c) ? x * V(1 / c) : x / V(c);
+  }
   template <class V>
   static constexpr auto vjp(V g, V, V y, V r) {
     const V d = V(1) / y;

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "nax/rules/signature.hpp"
 
@@ -26,6 +29,17 @@ template <class V>
 using wrapping_t = std::conditional_t<sizeof(V) == 8, std::uint64_t, std::uint32_t>;
 
 namespace math {
+
+// A power of two whose reciprocal is a normal number.
+template <class C>
+constexpr bool is_power_of_two(C c) {
+  static_assert(std::is_same_v<C, float> || std::is_same_v<C, double>);
+  using Bits = std::conditional_t<sizeof(C) == 4, std::uint32_t, std::uint64_t>;
+  constexpr int mantissa = std::numeric_limits<C>::digits - 1;
+  constexpr Bits top = (Bits(1) << (sizeof(C) * 8 - 1 - mantissa)) - 1;  // of the exponent
+  const Bits bits = std::bit_cast<Bits>(c), exponent = bits >> mantissa & top;
+  return (bits & ((Bits(1) << mantissa) - 1)) == 0 && exponent > 1 && exponent < top - 2;
+}
 
 template <Dtype V>
 constexpr V sign(V x) {

@@ -205,7 +205,7 @@ Packet<T> log_of(Packet<T> x, T factor, T high, T low) {
 }  // namespace detail
 
 template <class T>
-Packet<T> exp(Packet<T> x) {
+[[gnu::always_inline]] inline Packet<T> exp(Packet<T> x) {
   using C = detail::ExpConstants<T>;
   if constexpr (!detail::limits_remainder) x = clamp(x, Packet<T>(C::lowest), Packet<T>(C::highest));
   const auto [q, k] = detail::reduce_exp(x);
@@ -230,7 +230,7 @@ Packet<T> expm1(Packet<T> x) {
 }
 
 template <class T>
-Packet<T> log(Packet<T> x) {
+[[gnu::always_inline]] inline Packet<T> log(Packet<T> x) {
   if constexpr (std::is_same_v<T, float>) {
     return detail::log_of(x, 1.0f, 0.693147182464599609f, 0.0f);
   } else {
