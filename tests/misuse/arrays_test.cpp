@@ -26,7 +26,8 @@ NAX_MISUSE(ShapeError, MatmulInner, "matmul: inner dimensions differ: (128, 784)
            (void)matmul(ones<float>({128, 784}), ones<float>({512, 10})))
 NAX_MISUSE(ShapeError, MatmulScalar, "matmul: operands must be at least 1-d, shapes () (3,)",
            (void)matmul(A(1.f), ones<float>({3})))
-NAX_MISUSE(ShapeError, MatmulBatch, "matmul: operands could not be broadcast together with shapes (2,) (5,)",
+NAX_MISUSE(ShapeError, MatmulBatch,
+           "matmul: operands could not be broadcast together with shapes (2, 3, 4) (5, 4, 3)",
            (void)matmul(ones<float>({2, 3, 4}), ones<float>({5, 4, 3})))
 NAX_MISUSE(ShapeError, DotShapes, "dot: inner dimensions differ: (3,) x (4,)",
            (void)dot(ones<float>({3}), ones<float>({4})))

@@ -32,6 +32,12 @@ TEST(Failure, NamesDeviceAxisAndText) {
   still_works();
 }
 
+TEST(Failure, AnAxisWithoutNameIsNotNamed) {
+  auto f = [](const A& x) -> A { return x(0).item() == 2 ? throw Broken() : x; };
+  EXPECT_EQ(text_of<DeviceError>([&] { pmap(f)(A{{0}, {1}, {2}, {3}}); }), "pmap: device cpu:2: it broke");
+  still_works();
+}
+
 TEST(Failure, TheOriginalIsNested) {
   auto f = [](const A& x) -> A {
     if (here() == 1) throw Broken();

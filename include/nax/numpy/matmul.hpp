@@ -79,7 +79,12 @@ inline Frame leading_axes(const Frame& x) {
 }
 // The frame of the leading axes broadcast, followed by (m, n).
 inline Frame product_frame(const char* function, const Frame& a, const Frame& b) {
-  Frame all = broadcast(function, leading_axes(a), leading_axes(b));
+  Frame all;
+  try {
+    all = broadcast(function, leading_axes(a), leading_axes(b));
+  } catch (const ShapeError&) {
+    throw_broadcast(function, a, b);  // with all axes
+  }
   all.shape.push_back(a.visible(a.ndim() - 2));
   all.shape.push_back(b.visible(b.ndim() - 1));
   return all;

@@ -151,8 +151,8 @@ class DeviceThreads {
     std::exception_ptr aborted;
     for (std::size_t rank = 0; rank < errors.size(); ++rank) {
       if (!errors[rank]) continue;
-      const std::string where =
-          "pmap: device " + to_string(devices[rank]) + " along axis '" + axis_name + "': ";
+      const std::string where = "pmap: device " + to_string(devices[rank]) +
+                                (axis_name.empty() ? "" : " along axis '" + axis_name + "'") + ": ";
       try {
         std::rethrow_exception(errors[rank]);
       } catch (const MeetingAborted&) {
