@@ -107,7 +107,7 @@ NAX_MISUSE(DeviceError, PmapThrows,
            (void)pmap([](const A& x) { return matmul(x, ones<float>({7})); },
                       {.axis_name = "devices"})(ones<float>({1, 3})))
 NAX_MISUSE(DeviceError, PmapInPmap,
-           "pmap: device cpu:0 along axis '': pmap: a pmap inside a pmap has no devices left; use vmap for "
+           "pmap: device cpu:0: pmap: a pmap inside a pmap has no devices left; use vmap for "
            "the inner axis",
            (void)pmap([](const A& x) {
              return pmap([](const A& y) { return y * 2; })(x);

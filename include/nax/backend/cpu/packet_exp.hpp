@@ -204,6 +204,8 @@ Packet<T> log_of(Packet<T> x, T factor, T high, T low) {
 
 }  // namespace detail
 
+// exp, log and tanh are always inlined: a call would spill every register of the kernel around it, and what a
+// value and its derivative share would be computed twice.
 template <class T>
 [[gnu::always_inline]] inline Packet<T> exp(Packet<T> x) {
   using C = detail::ExpConstants<T>;
@@ -263,7 +265,7 @@ Packet<T> log1p(Packet<T> x) {
 // With E = (e^2|x| - 1) / 2, E / (E + 1). E = (2^k (1 + 2 h) - 1) / 2, where h comes from r = |x| - k ln(2) /
 // 2 as q does in reduce_exp; what one step of that loses is small beside 1 where k is not 0.
 template <class T>
-Packet<T> tanh(Packet<T> x) {
+[[gnu::always_inline]] inline Packet<T> tanh(Packet<T> x) {
   using C = detail::ExpConstants<T>;
   constexpr T ln2 = T(0.69314718055994530942);
   constexpr auto half_polynomial = detail::polynomial_of_double<T>();
