@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "nax/backend/cpu/stream.hpp"
 #include "nax/backend/cpu/tiles.hpp"
 
 // Runs fused elementwise kernels over loops of any shape; see tiles.hpp.
@@ -74,6 +75,29 @@ inline void compute_range(ForwardKernel kernel, const void* constants, const Dim
   }
 }
 
+// A large result of contiguous operands: computed piece by piece in the first cache and streamed from there.
+inline void map_streaming(ForwardKernel kernel, const void* constants, const Operand* operands, int count,
+                          std::int64_t begin, std::int64_t end) {
+  const std::int64_t size = static_cast<std::int64_t>(dtype_size(operands[count].stored)),
+                     piece = 2048 / size;
+  const void* in[max_operands];
+  Tile tile;
+  for (std::int64_t n; begin < end; begin += n) {
+    for (int l = 0; l < count; ++l)
+      in[l] = operands[l].data + begin * static_cast<std::int64_t>(dtype_size(operands[l].stored));
+    char* const to = operands[count].data + begin * size;
+    const std::int64_t head = bytes_to_line(to) / size;
+    n = std::min(head > 0 ? head : piece, end - begin);
+    if (head > 0 || n * size % line_bytes != 0) {
+      kernel(constants, in, to, n);
+    } else {
+      kernel(constants, in, tile.bytes, n);
+      stream_lines(to, tile.bytes, n * size);
+    }
+  }
+  finish_streams();
+}
+
 }  // namespace detail
 
 // `operands`: `count` leaves, then the result; their strides run over `shape`. All are used up (collapsed).
@@ -89,6 +113,14 @@ inline void map(ForwardKernel kernel, const void* constants, Dims shape, Operand
     direct = direct && TileAccess(operands[o], shape).direct();
     const std::size_t bytes = dtype_size(operands[o].lane);
     if (bytes > widest) widest = bytes;
+  }
+  const Operand& result = operands[count];
+  if (direct && can_stream &&
+      size * static_cast<std::int64_t>(dtype_size(result.stored)) >= streamed_result_bytes) {
+    parallel_for(size, detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
+      detail::map_streaming(kernel, constants, operands, count, begin, end);
+    });
+    return;
   }
   if (direct) {  // one call covers a thread's whole share
     parallel_for(size, detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {

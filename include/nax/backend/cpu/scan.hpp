@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/reducers.hpp"
+#include "nax/backend/cpu/stream.hpp"
 #include "nax/core/thread_pool.hpp"
 
 // Running sums and products of contiguous rows, a packet at a time: within a packet by doubling steps, from
@@ -70,7 +71,7 @@ simd::Packet<T> scan_packet(simd::Packet<T> x, simd::Packet<T> identity) {
   }
 }
 
-template <class Op, bool reverse, class T>
+template <class Op, bool reverse, bool streaming, class T>
 void scan_row(const T* x, T* out, std::int64_t n) {
   using P = simd::Packet<T>;
   constexpr std::int64_t w = P::size;
@@ -86,7 +87,10 @@ void scan_row(const T* x, T* out, std::int64_t n) {
     v = scan_packet<Op, 1>(v, identity);
     P sum = Op::join(v, carry);
     if constexpr (reverse) sum = simd::reverse(sum);
-    sum.store(out + at);
+    if constexpr (streaming)
+      stream(out + at, sum);
+    else
+      sum.store(out + at);
     carry = Op::join(carry, last_lane(v));
   }
   T last[w];
@@ -106,10 +110,15 @@ inline namespace NAX_SIMD_ABI {
 template <class Op, class T>
 void scan_rows(const T* x, T* out, std::int64_t rows, std::int64_t n, bool reverse) {
   if (n == 0) return;
+  const std::int64_t row_bytes = n * static_cast<std::int64_t>(sizeof(T));
+  const bool streaming = can_stream && rows * row_bytes >= streamed_result_bytes &&
+                         row_bytes % line_bytes == 0 && bytes_to_line(out) == 0;
+  const auto row =
+      reverse ? (streaming ? detail::scan_row<Op, true, true, T> : detail::scan_row<Op, true, false, T>)
+              : (streaming ? detail::scan_row<Op, false, true, T> : detail::scan_row<Op, false, false, T>);
   parallel_for(rows, 1 + (std::int64_t{1} << 15) / n, [=](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t r = begin; r < end; ++r)
-      reverse ? detail::scan_row<Op, true>(x + r * n, out + r * n, n)
-              : detail::scan_row<Op, false>(x + r * n, out + r * n, n);
+    for (std::int64_t r = begin; r < end; ++r) row(x + r * n, out + r * n, n);
+    if (streaming) finish_streams();
   });
 }
 

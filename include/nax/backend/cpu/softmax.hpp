@@ -13,13 +13,18 @@ enum class Softmax { logsumexp, softmax, log_softmax };
 namespace detail {
 inline namespace NAX_SIMD_ABI {
 
-// to[i] = f(from[i]) in packets; the last one may be short.
+template <class T>
+simd::Packet<T> load_some(const T* x, std::int64_t count) {
+  return count == simd::Packet<T>::size ? simd::Packet<T>::load(x) : simd::Packet<T>::load(x, count);
+}
+
+// to[i ...] = f(i, count), `count` lanes of a packet, all of them mostly.
 template <class T, class F>
-void map_run(const T* from, T* to, std::int64_t n, const F& f) {
-  using P = simd::Packet<T>;
+void fill_run(T* to, std::int64_t n, const F& f) {
+  constexpr std::int64_t w = simd::Packet<T>::size;
   std::int64_t i = 0;
-  for (; i + P::size <= n; i += P::size) f(P::load(from + i)).store(to + i);
-  if (i < n) f(P::load(from + i, n - i)).store(to + i, n - i);
+  for (; i + w <= n; i += w) f(i, w).store(to + i);
+  if (i < n) f(i, n - i).store(to + i, n - i);
 }
 
 // The sum of exp(x - shift); the exponentials go to `out` where it is not null.
@@ -76,10 +81,14 @@ void softmax_rows(Softmax what, const T* x, T* out, std::int64_t rows, std::int6
     } else if (what == Softmax::softmax) {
       const T s = detail::sum_exp(row, n, m, to);
       const P sum(s), inverse(T(1) / s);
-      detail::map_run(to, to, n, [=](P e) { return detail::divide_by(e, sum, inverse); });
+      detail::fill_run(to, n, [=](std::int64_t i, std::int64_t count) {
+        return detail::divide_by(detail::load_some(to + i, count), sum, inverse);
+      });
     } else {
       const P log_sum(std::log(detail::sum_exp<T>(row, n, m, nullptr)));
-      detail::map_run(row, to, n, [=](P v) { return (v - shift) - log_sum; });
+      detail::fill_run(to, n, [=](std::int64_t i, std::int64_t count) {
+        return (detail::load_some(row + i, count) - shift) - log_sum;
+      });
     }
   }
 }

@@ -34,11 +34,6 @@ T sum_terms(std::int64_t n, const Term& term) {
 }
 
 template <class T>
-simd::Packet<T> load_some(const T* x, std::int64_t count) {
-  return count == simd::Packet<T>::size ? simd::Packet<T>::load(x) : simd::Packet<T>::load(x, count);
-}
-
-template <class T>
 T mean_of(const T* x, std::int64_t n) {
   return fold_run<reduce_op::Sum<T>, T>(x, n) / static_cast<T>(n);
 }
@@ -84,19 +79,15 @@ void standardize_rows(const T* x, T* out, T* inverse, std::int64_t rows, std::in
     const T by = T(1) / std::sqrt(variance + epsilon);
     if (inverse) inverse[r] = by;
     const P m(mean), factor(by);
-    if (!scale) {
-      detail::map_run(x, out, n, [=](P v) { return (v - m) * factor; });
-      continue;
-    }
-    for (std::int64_t i = 0; i < n; i += P::size) {
-      const std::int64_t count = n - i < P::size ? n - i : P::size;
-      const P y = (detail::load_some(x + i, count) - m) * factor;
-      const P result = y * detail::load_some(scale + i, count) + detail::load_some(bias + i, count);
-      if (count == P::size)
-        result.store(out + i);
-      else
-        result.store(out + i, count);
-    }
+    const auto standard = [=](std::int64_t i, std::int64_t count) {
+      return (detail::load_some(x + i, count) - m) * factor;
+    };
+    if (scale)
+      detail::fill_run(out, n, [=](std::int64_t i, std::int64_t count) {
+        return standard(i, count) * detail::load_some(scale + i, count) + detail::load_some(bias + i, count);
+      });
+    else
+      detail::fill_run(out, n, standard);
   }
 }
 
@@ -111,15 +102,9 @@ void standardize_gradient_rows(const T* g, const T* y, const T* inverse, T* out,
       return detail::load_some(g + i, count) * detail::load_some(y + i, count);
     });
     const P mean(detail::mean_of(g, n)), share(along / static_cast<T>(n)), factor(inverse[r]);
-    for (std::int64_t i = 0; i < n; i += P::size) {
-      const std::int64_t count = n - i < P::size ? n - i : P::size;
-      const P result =
-          factor * (detail::load_some(g + i, count) - mean - detail::load_some(y + i, count) * share);
-      if (count == P::size)
-        result.store(out + i);
-      else
-        result.store(out + i, count);
-    }
+    detail::fill_run(out, n, [=](std::int64_t i, std::int64_t count) {
+      return factor * (detail::load_some(g + i, count) - mean - detail::load_some(y + i, count) * share);
+    });
   }
 }
 

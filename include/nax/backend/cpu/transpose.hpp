@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "nax/backend/cpu/packet_base.hpp"
+#include "nax/backend/cpu/stream.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/thread_pool.hpp"
 
@@ -99,40 +99,6 @@ void transpose_tile(std::int64_t rows, std::int64_t columns, U* to, std::int64_t
     for (std::int64_t j = 0; j < columns; ++j) to[i * to_row + j] = from[j * from_column + i];
 }
 
-// Stores past the caches: a line that is written whole need not be read before, and the writes do not wait.
-// Only for what is too large to be met in a cache again.
-#ifdef EIGEN_VECTORIZE_SSE2
-inline constexpr bool can_stream = true;
-template <class T>
-void stream(T* to, simd::Packet<T> a) {
-  constexpr bool single = std::is_same_v<T, float>;
-#ifdef EIGEN_VECTORIZE_AVX512
-  if constexpr (single)
-    _mm512_stream_ps(to, a.raw);
-  else
-    _mm512_stream_pd(to, a.raw);
-#elif defined(EIGEN_VECTORIZE_AVX)
-  if constexpr (single)
-    _mm256_stream_ps(to, a.raw);
-  else
-    _mm256_stream_pd(to, a.raw);
-#else
-  if constexpr (single)
-    _mm_stream_ps(to, a.raw);
-  else
-    _mm_stream_pd(to, a.raw);
-#endif
-}
-inline void finish_streams() { _mm_sfence(); }
-#else
-inline constexpr bool can_stream = false;
-template <class T>
-void stream(T* to, simd::Packet<T> a) {
-  a.store(to);
-}
-inline void finish_streams() {}
-#endif
-
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored \
@@ -171,7 +137,6 @@ void transpose_squares(std::int64_t rows, std::int64_t columns, U* to, std::int6
 #pragma GCC diagnostic pop
 #endif
 
-inline constexpr std::int64_t line_bytes = 64;
 inline constexpr std::int64_t stream_bytes = 2 << 20;
 
 template <class T, class U>
