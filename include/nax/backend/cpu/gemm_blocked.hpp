@@ -1,8 +1,8 @@
 #pragma once
 
 // The blocked matrix product of one thread: for each slice of k, for each block of rows of a (packed, stays
-// in the second-level cache), for each panel of b (packed just before its first use, stays in the first), run
-// down the rows.
+// in the second-level cache), for each panel of b (packed by its first use, stays in the first), run down the
+// rows.
 
 #include <algorithm>
 #include <cstdint>
@@ -72,11 +72,13 @@ void gemm_blocked(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const 
           i += lines;
         }
       }
+      const PackingKernel<T> first_packing = find_packing_kernel<T>(next_height(m1 - m0, plan.pack_rows));
       for (std::int64_t panel = 0; panel < whole + (rest != 0); ++panel) {
         const int lines = static_cast<int>(panel < whole ? width : rest);
         const int packets = lines <= size ? 1 : tile_packets;
         const T* right;
         std::int64_t right_step = packets * size;
+        PackingKernel<T> packing = nullptr;  // for the panel's first tile
         if (panel == whole) {
           if (m0 == 0)
             pack_panel(b.at(k0, panel * width).data, b.column, b.row, lines, length, last_panel,
@@ -85,7 +87,8 @@ void gemm_blocked(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const 
         } else if (plan.pack_columns) {
           const std::int64_t in_group = panel % group_panels;
           T* const group = columns.data() + (keep ? panel - in_group : 0) * panel_size;
-          if (m0 == 0 && in_group == 0)
+          if (m0 == 0 && b.column == 1) packing = first_packing;
+          if (m0 == 0 && in_group == 0 && !packing)
             pack_group<T>(static_cast<int>(std::min(group_panels, whole - panel)),
                           b.at(k0, panel * width).data, b.column, b.row, length, panel_size, group);
           right = group + in_group * panel_size;
@@ -101,10 +104,14 @@ void gemm_blocked(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const 
           const TileTarget<T> target{c.at(i, panel * width).data, c.row, c.column, there, lines, add};
           if (height != before) kernel = find_kernel<T>(height, packets);
           before = height;
-          if (plan.pack_rows)
-            kernel(length, packed_rows, 1, height, right, right_step, target);
+          const T* const left = plan.pack_rows ? packed_rows : a.at(i, k0).data;
+          const std::int64_t left_row = plan.pack_rows ? 1 : a.row,
+                             left_step = plan.pack_rows ? height : a.column;
+          if (packing && i == m0)
+            packing(length, left, left_row, left_step, b.at(k0, panel * width).data, b.row,
+                    const_cast<T*>(right), target);
           else
-            kernel(length, a.at(i, k0).data, a.row, a.column, right, right_step, target);
+            kernel(length, left, left_row, left_step, right, right_step, target);
           packed_rows += height * length;
           i += there;
         }

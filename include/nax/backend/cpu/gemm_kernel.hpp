@@ -16,6 +16,7 @@ inline constexpr int tile_rows = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32   
                                  : EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 16 ? 6
                                                                                 : 2;
 inline constexpr int tile_packets = 2;
+inline constexpr int steps_ahead = 16;  // that a kernel which packs fetches early
 template <class T>
 inline constexpr int tile_columns = tile_packets* simd::Packet<T>::size;
 
@@ -38,10 +39,12 @@ EIGEN_DONT_INLINE void store_partly(const T* tile, int width, const TileTarget<T
     }
 }
 
-// `a_row` is the stride between rows of a; `a_step` and `b_step` lead from one k to the next.
-template <int rows, int packets, class T>
-EIGEN_DONT_INLINE void micro_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
-                                    const T* b, std::int64_t b_step, const TileTarget<T>& c) {
+// `a_row` is the stride between rows of a; `a_step` and `b_step` lead from one k to the next. With `packs`,
+// what is read of b is written to `packed` on the way: the multiply-adds hide the wait for memory.
+template <int rows, int packets, bool packs, class T>
+[[gnu::always_inline]] inline void multiply_tile(std::int64_t k, const T* a, std::int64_t a_row,
+                                                 std::int64_t a_step, const T* b, std::int64_t b_step,
+                                                 T* packed, const TileTarget<T>& c) {
   using P = simd::Packet<T>;
   constexpr int width = packets * P::size;
   P sums[rows][packets];
@@ -65,6 +68,14 @@ EIGEN_DONT_INLINE void micro_kernel(std::int64_t k, const T* a, std::int64_t a_r
     P right[packets];
     NAX_UNROLL
     for (int j = 0; j < packets; ++j) right[j] = P::load(b + j * P::size);
+    if constexpr (packs) {
+      NAX_UNROLL
+      for (int j = 0; j < packets; ++j) {
+        right[j].store(packed + j * P::size);
+        __builtin_prefetch(b + steps_ahead * b_step + j * P::size);
+      }
+      packed += width;
+    }
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
       const P left(groups[i / 5][i % 5 * a_row]);
@@ -95,6 +106,18 @@ EIGEN_DONT_INLINE void micro_kernel(std::int64_t k, const T* a, std::int64_t a_r
   }
 }
 
+template <int rows, int packets, class T>
+EIGEN_DONT_INLINE void micro_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
+                                    const T* b, std::int64_t b_step, const TileTarget<T>& c) {
+  multiply_tile<rows, packets, false, T>(k, a, a_row, a_step, b, b_step, nullptr, c);
+}
+// Its twin for the first tile of a panel of b.
+template <int rows, class T>
+EIGEN_DONT_INLINE void packing_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
+                                      const T* b, std::int64_t b_step, T* packed, const TileTarget<T>& c) {
+  multiply_tile<rows, tile_packets, true, T>(k, a, a_row, a_step, b, b_step, packed, c);
+}
+
 template <class T>
 using MicroKernel = void (*)(std::int64_t, const T*, std::int64_t, std::int64_t, const T*, std::int64_t,
                              const TileTarget<T>&);
@@ -118,6 +141,19 @@ MicroKernel<T> find_kernel(int height, int packets) {
     return find_kernel<T, (rows > 2 ? rows - 2 : 1)>(height, packets);
   else
     return nullptr;
+}
+
+template <class T>
+using PackingKernel = void (*)(std::int64_t, const T*, std::int64_t, std::int64_t, const T*, std::int64_t, T*,
+                               const TileTarget<T>&);
+
+// Only for heights that leave time to pack; null for others.
+template <class T>
+PackingKernel<T> find_packing_kernel(int height) {
+  if (height == tile_rows) return packing_kernel<tile_rows, T>;
+  if constexpr (tile_rows > 2)
+    if (height == tile_rows - 2) return packing_kernel<tile_rows - 2, T>;
+  return nullptr;
 }
 
 }  // namespace NAX_SIMD_ABI
