@@ -59,7 +59,7 @@ class Side:
 
     def __init__(self, name, command, cores, devices):
         self.name = name
-        self.process = subprocess.Popen(
+        self.start = lambda: subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -67,11 +67,19 @@ class Side:
             env=environment(cores, devices),
             preexec_fn=lambda: os.sched_setaffinity(0, cores),
         )
+        self.process = self.start()
+
+    def restart(self):
+        self.close()
+        self.process = self.start()
 
     def ask(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        reply = self.read()
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+            reply = self.read()
+        except (SideError, OSError):
+            raise SideError(f"{self.name} ended at: {line}") from None
         if reply.startswith("error "):
             raise SideError(f"{self.name}, {line}: {reply[6:].strip()}")
         return reply.strip()
@@ -79,7 +87,7 @@ class Side:
     def read(self):
         reply = self.process.stdout.readline()
         if not reply:
-            raise RuntimeError(f"{self.name} ended")
+            raise SideError(f"{self.name} ended")
         return reply
 
     def close(self):
@@ -213,6 +221,7 @@ def main():
                         here.append(side)
                     except SideError as error:  # the others go on
                         failures.append(str(error))
+                        side.restart()
             failures += check(row, here, folder)
             row["times"] = measure(row, here, args.rounds, args.seconds, 0.25 if args.threads > 1 else 0)
             judge(row)

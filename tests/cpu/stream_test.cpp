@@ -8,6 +8,7 @@
 #include "nax/numpy/array_methods.hpp"
 #include "nax/numpy/creation.hpp"
 #include "nax/numpy/cumulative.hpp"
+#include "nax/numpy/take.hpp"
 
 namespace {
 
@@ -26,6 +27,16 @@ TEST(Stream, LargeResultsAreComplete) {
   const Array<float> sums = nax::cumsum(nax::ones<float>({1024, 2112}), {.axis = 1});
   for (std::int64_t r = 0; r < 1024; ++r)
     for (std::int64_t i = 0; i < 2112; ++i) ASSERT_EQ(sums.data()[r * 2112 + i], static_cast<float>(i + 1));
+}
+
+TEST(Stream, TakenRows) {
+  using nax::Array;
+  const Array<float> x = nax::arange<float>(3 * 1501.f).reshape({3, 1501});
+  const Array<std::int32_t> which = nax::arange<std::int32_t>(2000) % 3;
+  const Array<float> rows = nax::take(x, which, {.axis = 0});
+  for (std::int64_t r = 0; r < 2000; ++r)
+    for (std::int64_t i = 0; i < 1501; ++i)
+      ASSERT_EQ(rows.data()[r * 1501 + i], static_cast<float>(r % 3 * 1501 + i));
 }
 
 TEST(Stream, Lines) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nax/backend/cpu/rows.hpp"
+#include "nax/backend/cpu/stream.hpp"
 
 // Reading and writing at places that an index array names.
 //
@@ -38,6 +39,12 @@ void gather_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end) 
   const std::int64_t ts = any ? loop.operands[0].strides[inner] : 1,
                      fs = any ? loop.operands[1].strides[inner] : 1,
                      is = any ? loop.operands[2].strides[inner] : 0, scale = loop.scale;
+  // Whole rows of a large result are written past the caches.
+  std::int64_t size = static_cast<std::int64_t>(sizeof(Unit));
+  for (const std::int64_t d : loop.shape) size *= d;
+  const bool streaming = can_stream && any && ts == 1 && fs == 1 && is == 0 &&
+                         size >= streamed_result_bytes &&
+                         loop.shape[inner] * static_cast<std::int64_t>(sizeof(Unit)) >= 8 * line_bytes;
   for_each_row<3>(loop.shape, loop.operands, begin, end, [&](const std::int64_t* at, std::int64_t n) {
     Unit* out = to + at[0];
     const Unit* in = from + at[1];
@@ -45,6 +52,9 @@ void gather_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end) 
     if (is == 0) {
       if (*index == dropped_index) {
         for (std::int64_t i = 0; i < n; ++i) out[i * ts] = Unit{};
+      } else if (streaming) {
+        stream_copy(reinterpret_cast<char*>(out), reinterpret_cast<const char*>(in + *index * scale),
+                    n * static_cast<std::int64_t>(sizeof(Unit)));
       } else {
         copy_run<Unit>(in + *index * scale, fs, out, ts, n);
       }
@@ -55,6 +65,7 @@ void gather_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end) 
       out[i * ts] = j == dropped_index ? Unit{} : in[i * fs + j * scale];
     }
   });
+  if (streaming) finish_streams();
 }
 
 // Rounds of one write each, in the order of the loop: of several writes to one place the last stays.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "nax/backend/cpu/packet_base.hpp"
@@ -59,6 +61,12 @@ inline std::int64_t stream_lines(char* to, const char* from, std::int64_t bytes)
     for (std::int64_t part = i; part < i + line_bytes; part += step)
       stream(reinterpret_cast<float*>(to + part), P::load(reinterpret_cast<const float*>(from + part)));
   return i;
+}
+inline void stream_copy(char* to, const char* from, std::int64_t bytes) {
+  const std::int64_t head = std::min(bytes, bytes_to_line(to));
+  std::memcpy(to, from, static_cast<std::size_t>(head));
+  const std::int64_t done = head + stream_lines(to + head, from + head, bytes - head);
+  std::memcpy(to + done, from + done, static_cast<std::size_t>(bytes - done));
 }
 
 }  // namespace NAX_SIMD_ABI
