@@ -188,23 +188,21 @@ struct Fused {
   }
 };
 template <class E>
-inline constexpr Fused<E> fused{};
-
-template <class E>
 inline constexpr bool is_sum_of_arrays = false;
 template <class T>
 inline constexpr bool is_sum_of_arrays<Expr<rules::add, Array<T>, Array<T>>> = true;
 
-template <class E>
-inline constexpr FusedType fused_type = {E::rule::name,       &kernel_table<E>,
-                                         pull_kernel<E>,      fused<E>.steps,
-                                         StepCount<E>::value, Tree<E>::constants,
-                                         fused<E>.reads,      fused<E>.carries,
-                                         is_sum_of_arrays<E>, spread_over<typename E::value_type>};
-
+// (Not constexpr variables: operations refer to one another in circles, which nvcc's front end cannot follow
+// in constants.)
 template <class E>
 const FusedType& fused_type_of() {
-  return fused_type<E>;
+  static const Fused<E> fused;
+  static const FusedType type = {E::rule::name,       &kernel_table<E>,
+                                 pull_kernel<E>,      fused.steps,
+                                 StepCount<E>::value, Tree<E>::constants,
+                                 fused.reads,         fused.carries,
+                                 is_sum_of_arrays<E>, spread_over<typename E::value_type>};
+  return type;
 }
 inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
                                   const void* constants) {

@@ -31,7 +31,7 @@ OperandRef operand_ref(const X& x) {
     std::uint64_t serial = 0;
     if constexpr (Carries<X>::value) {
       if (any_recorded(x))
-        serial = FusedNode::record(fused_type<X>, LeafPointers<X>(x).at, constants_of(x).slots);
+        serial = FusedNode::record(fused_type_of<X>(), LeafPointers<X>(x).at, constants_of(x).slots);
     }
     return {serial, x.frame.levels};
   }
