@@ -104,6 +104,23 @@ TYPED_TEST(Rows, ExpressionsAreWhatTheirArraysAre) {
   }
 }
 
+TYPED_TEST(Rows, GradientsOfSoftmaxAreThoseOfItsFormula) {
+  using T = TypeParam;
+  using namespace nax;
+  for (const std::int64_t n : lengths) {
+    const Array<T> x = waves<T>(3, n), w = waves<T>(3, n) * T(0.5) + T(0.25);
+    const auto formula = [](const auto& a) {
+      const Array<T> e = exp(a);
+      return Array<T>(e / sum(e, {.axis = -1, .keepdims = true}));
+    };
+    const Array<T> ours = grad([&](const Array<T>& a) { return sum(nn::softmax(a) * w); })(x);
+    const Array<T> theirs = grad([&](const Array<T>& a) { return sum(formula(a) * w); })(x);
+    EXPECT_TRUE(near(ours, theirs)) << n;
+    const Array<T> of_log = grad([&](const Array<T>& a) { return sum(nn::log_softmax(a) * w); })(x);
+    EXPECT_TRUE(near(of_log, grad([&](const Array<T>& a) { return sum(log(formula(a)) * w); })(x))) << n;
+  }
+}
+
 TYPED_TEST(Rows, Variances) {
   using T = TypeParam;
   using namespace nax;

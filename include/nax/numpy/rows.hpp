@@ -82,4 +82,27 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
   }
 }
 
+// A derivative of rows, kernel(g, y, out, rows, length), where nothing records it and g and y lie alike, row
+// after row; otherwise `otherwise()`.
+template <class T, class Kernel, class Otherwise>
+Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const std::vector<bool>& visible,
+                          Kernel kernel, const Otherwise& otherwise) {
+  if constexpr (simd::has_packet<T>) {
+    const Layout& layout = layout_of(y);
+    if (marks_suffix(visible) && layout.size() > 0 && !is_recorded(g) && !is_recorded(y) &&
+        static_cast<const Frame&>(layout) == static_cast<const Frame&>(layout_of(g)) &&
+        layout.is_contiguous() && layout_of(g).is_contiguous()) {
+      Array<T> result(allocate(dtype_of<T>, layout));
+      T* out = elements<T>(result);
+      const T* other = elements<const T>(y);
+      const RowCount count(layout, visible);
+      for_each_row_block(g, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
+        kernel(rows, other + first * count.length, out + first * count.length, some, count.length);
+      });
+      return result;
+    }
+  }
+  return otherwise();
+}
+
 }  // namespace nax::detail

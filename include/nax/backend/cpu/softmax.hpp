@@ -18,6 +18,29 @@ simd::Packet<T> load_some(const T* x, std::int64_t count) {
   return count == simd::Packet<T>::size ? simd::Packet<T>::load(x) : simd::Packet<T>::load(x, count);
 }
 
+// The sum of term(i) over i < n in steps of packets; term(i, count) has zeros beyond `count` lanes.
+template <class T, class Term>
+T sum_terms(std::int64_t n, const Term& term) {
+  using P = simd::Packet<T>;
+  constexpr std::int64_t w = P::size, block = 4096;  // blocks bound the chains of additions
+  T total(0);
+  for (std::int64_t begin = 0; begin < n; begin += block) {
+    const std::int64_t end = n - begin < block ? n : begin + block;
+    P a(T(0)), b = a, c = a, d = a;
+    std::int64_t i = begin;
+    for (; i + 4 * w <= end; i += 4 * w) {
+      a += term(i, w);
+      b += term(i + w, w);
+      c += term(i + 2 * w, w);
+      d += term(i + 3 * w, w);
+    }
+    for (; i + w <= end; i += w) a += term(i, w);
+    if (i < end) b += term(i, end - i);
+    total += reduce_add((a + b) + (c + d));
+  }
+  return total;
+}
+
 // to[i ...] = f(i, count), `count` lanes of a packet, all of them mostly.
 template <class T, class F>
 void fill_run(T* to, std::int64_t n, const F& f) {
@@ -90,6 +113,29 @@ void softmax_rows(Softmax what, const T* x, T* out, std::int64_t rows, std::int6
         return (detail::load_some(row + i, count) - shift) - log_sum;
       });
     }
+  }
+}
+
+// The derivative of y = softmax(x), which is symmetric, row by row: out = y (g - sum(g y)).
+template <class T>
+void softmax_gradient_rows(const T* g, const T* y, T* out, std::int64_t rows, std::int64_t n) {
+  for (std::int64_t r = 0; r < rows; ++r, g += n, y += n, out += n) {
+    const simd::Packet<T> along(detail::sum_terms<T>(n, [=](std::int64_t i, std::int64_t count) {
+      return detail::load_some(g + i, count) * detail::load_some(y + i, count);
+    }));
+    detail::fill_run(out, n, [=](std::int64_t i, std::int64_t count) {
+      return detail::load_some(y + i, count) * (detail::load_some(g + i, count) - along);
+    });
+  }
+}
+// The transposed derivative of y = log_softmax(x): out = g - exp(y) sum(g).
+template <class T>
+void log_softmax_gradient_rows(const T* g, const T* y, T* out, std::int64_t rows, std::int64_t n) {
+  for (std::int64_t r = 0; r < rows; ++r, g += n, y += n, out += n) {
+    const simd::Packet<T> total(detail::fold_run<reduce_op::Sum<T>, T>(g, n));
+    detail::fill_run(out, n, [=](std::int64_t i, std::int64_t count) {
+      return detail::load_some(g + i, count) - exp(detail::load_some(y + i, count)) * total;
+    });
   }
 }
 

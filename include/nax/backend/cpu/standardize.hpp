@@ -10,29 +10,6 @@ namespace nax::cpu {
 namespace detail {
 inline namespace NAX_SIMD_ABI {
 
-// The sum of term(i) over i < n in steps of packets; term(i, count) has zeros beyond `count` lanes.
-template <class T, class Term>
-T sum_terms(std::int64_t n, const Term& term) {
-  using P = simd::Packet<T>;
-  constexpr std::int64_t w = P::size, block = 4096;  // blocks bound the chains of additions
-  T total(0);
-  for (std::int64_t begin = 0; begin < n; begin += block) {
-    const std::int64_t end = n - begin < block ? n : begin + block;
-    P a(T(0)), b = a, c = a, d = a;
-    std::int64_t i = begin;
-    for (; i + 4 * w <= end; i += 4 * w) {
-      a += term(i, w);
-      b += term(i + w, w);
-      c += term(i + 2 * w, w);
-      d += term(i + 3 * w, w);
-    }
-    for (; i + w <= end; i += w) a += term(i, w);
-    if (i < end) b += term(i, end - i);
-    total += reduce_add((a + b) + (c + d));
-  }
-  return total;
-}
-
 template <class T>
 T mean_of(const T* x, std::int64_t n) {
   return fold_run<reduce_op::Sum<T>, T>(x, n) / static_cast<T>(n);
