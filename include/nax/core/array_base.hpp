@@ -67,6 +67,9 @@ class ArrayBase {
 
  protected:
   friend struct detail::ArrayAccess;
+  ArrayBase(detail::BufferRef buffer, Layout layout, DType dtype)
+      : buffer_(std::move(buffer)), layout_(std::move(layout)), dtype_(dtype) {}
+
   detail::BufferRef buffer_;
   std::int64_t offset_ = 0;  // in elements
   Layout layout_;
@@ -78,6 +81,9 @@ namespace detail {
 
 // The inside of a handle, for the library's own layers.
 struct ArrayAccess {
+  static ArrayBase make(BufferRef buffer, Layout layout, DType dtype) {
+    return ArrayBase(std::move(buffer), std::move(layout), dtype);
+  }
   static BufferRef& buffer(ArrayBase& a) { return a.buffer_; }
   static const BufferRef& buffer(const ArrayBase& a) { return a.buffer_; }
   static std::int64_t& offset(ArrayBase& a) { return a.offset_; }
@@ -103,21 +109,8 @@ inline char* raw_data(const ArrayBase& a) {
 
 // A fresh row-major array over `frame`, elements not initialised.
 [[gnu::noinline]] inline ArrayBase allocate(DType dtype, Frame frame) {
-  ArrayBase a;
   const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);
-  ArrayAccess::buffer(a) = BufferRef(Buffer::allocate(bytes));
-  ArrayAccess::layout(a) = Layout::contiguous(std::move(frame));
-  ArrayAccess::dtype(a) = dtype;
-  return a;
-}
-
-// An array of a buffer's elements.
-inline ArrayBase over(BufferRef buffer, DType dtype, const Layout& layout) {
-  ArrayBase a;
-  ArrayAccess::buffer(a) = std::move(buffer);
-  ArrayAccess::layout(a) = layout;
-  ArrayAccess::dtype(a) = dtype;
-  return a;
+  return ArrayAccess::make(BufferRef(Buffer::allocate(bytes)), Layout::contiguous(std::move(frame)), dtype);
 }
 
 // The same elements under another layout; the view is not recorded.

@@ -49,10 +49,8 @@ struct Layout : Frame {
     return strides;
   }
   static Layout contiguous(Frame frame) {
-    Layout layout;
-    layout.strides = row_major(frame.shape);
-    static_cast<Frame&>(layout) = std::move(frame);
-    return layout;
+    Dims strides = row_major(frame.shape);
+    return {std::move(frame), std::move(strides)};
   }
   bool is_contiguous() const {
     std::int64_t expected = 1;

@@ -47,6 +47,17 @@ inline ArrayBase* addable(Reverse& sweep, std::size_t node, DType lane, const Fr
   return own ? sum : nullptr;
 }
 
+// Buffers of new gradients, leaf by leaf, until the sweep takes them.
+struct NewGradients {
+  Buffer* at[max_leaves];
+  int count = 0;
+  ~NewGradients() {
+    for (int l = 0; l < count; ++l)
+      if (at[l]) BufferRef{at[l]};
+  }
+  BufferRef take(int l) { return BufferRef(std::exchange(at[l], nullptr)); }
+};
+
 // The usual small case: every leaf and the cotangent are unbroken runs over the same axes.
 inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
                       const PackedArray* leaves, const ArrayBase& g, Reverse& sweep) {
@@ -63,14 +74,16 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
     // A leaf without its value is not read for what it is; the cotangent stands in.
     in[l] = leaf.buffer() ? leaf.data(table.stored[l]) : raw_data(g);
   }
-  BufferRef gradients[max_leaves];
+  NewGradients gradients;
   std::size_t nodes[max_leaves];
   void* out[max_leaves];
   unsigned added = 0;
   const BufferRef& own = ArrayAccess::buffer(g);
   bool spare = own.unique() && !own->source && ArrayAccess::offset(g) == 0;
+  int reused = -1;
   for (int l = 0; l < table.leaves; ++l) {
     out[l] = nullptr;
+    gradients.at[gradients.count++] = nullptr;
     nodes[l] = sweep.place(leaves[l].serial());
     if (nodes[l] == Tape::npos) continue;
     const DType lane = table.lanes[l];
@@ -80,18 +93,20 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
     } else if (ArrayBase* sum = addable(sweep, nodes[l], lane, layout)) {
       out[l] = raw_data(*sum);
       added |= 1u << l;
-    } else {
+    } else if (spare && lane == g.dtype()) {
       // The cotangent's own memory serves one leaf: its elements are read before the shares are written.
-      const bool reuse = spare && lane == g.dtype();
-      if (reuse) spare = false;
-      gradients[l] =
-          reuse ? own : BufferRef(Buffer::allocate(static_cast<std::size_t>(n) * dtype_size(lane)));
-      out[l] = gradients[l]->data();
+      spare = false;
+      reused = l;
+      out[l] = raw_data(g);
+    } else {
+      gradients.at[l] = Buffer::allocate(static_cast<std::size_t>(n) * dtype_size(lane));
+      out[l] = gradients.at[l]->data();
     }
   }
   kernel(constants, in, raw_data(g), out, added, n);
   for (int l = 0; l < table.leaves; ++l)
-    if (gradients[l]) sweep.add_at(nodes[l], over(std::move(gradients[l]), table.lanes[l], layout));
+    if (gradients.at[l]) sweep.add_at(nodes[l], ArrayAccess::make(gradients.take(l), layout, table.lanes[l]));
+  if (reused >= 0) sweep.add_at(nodes[reused], constant(g));
   return true;
 }
 
