@@ -45,6 +45,8 @@ def environment(cores, devices):
         TF_CPP_MIN_LOG_LEVEL="3",
         PYTHONWARNINGS="ignore",
     )
+    if len(cores) == 1:
+        result["NAX_PROCESSOR_TIME"] = "1"  # other programs may want the same core
     if devices > 1:
         result["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     return result

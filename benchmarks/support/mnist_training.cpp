@@ -1,7 +1,6 @@
 // nax's side of `compare.sh mnist`, the same program as peers/mnist_jax.py: says when the images are loaded,
 // then trains one epoch for each line that it reads and answers with JSON.
 //   mnist_training <hidden, as in 512,512> <devices> <images>
-#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <sstream>
@@ -9,18 +8,14 @@
 
 #include "../../examples/support/mnist.hpp"
 #include "../rows/steps.hpp"
+#include "clock.hpp"
 
 namespace {
 
 using bench::Params;
 using nax::Array, nax::slice;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t batch = 128;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double accuracy(const Params& params, const Array<float>& images, const Array<int>& labels) {
   Array<float> x = images;
@@ -37,14 +32,14 @@ void serve(const examples::Mnist& mnist, Step step, Trained trained) {
   std::int64_t epoch = 0;
   for (std::string line; std::getline(std::cin, line); ++epoch) {
     const auto order = nax::random::permutation(nax::random::key(epoch), examples);
-    const auto start = Clock::now();
+    const double start = bench::now();
     double first_step = 0;
     std::vector<float> losses;
     for (std::int64_t k = 0; k < steps; ++k) {
       losses.push_back(step(order(slice(k * batch, (k + 1) * batch))));
-      if (k == 0) first_step = seconds_since(start);
+      if (k == 0) first_step = bench::now() - start;
     }
-    std::cout << "{\"seconds\": " << seconds_since(start) << ", \"first_step\": " << first_step
+    std::cout << "{\"seconds\": " << (bench::now() - start) << ", \"first_step\": " << first_step
               << ", \"losses\": [";
     for (std::size_t k = 0; k < losses.size(); ++k) std::cout << (k ? ", " : "") << losses[k];
     std::cout << "], \"accuracy\": " << accuracy(trained(), mnist.test_images, mnist.test_labels) << "}"

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -8,15 +6,16 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "clock.hpp"
 #include "row.hpp"
 
 namespace bench {
 namespace {
 
 double seconds(const std::function<void(std::int64_t)>& loop, std::int64_t calls) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now();
   loop(calls);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return now() - start;
 }
 
 struct Prepared {
