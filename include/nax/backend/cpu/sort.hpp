@@ -13,9 +13,9 @@
 #include "nax/core/dtype.hpp"
 
 // Sorting a contiguous run: NaN last. Numbers of 32 and 64 bits are sorted in registers where the machine has
-// AVX-512 (quick_sort.hpp); otherwise elements become integer keys of the same order, and long runs are sorted by
-// digits of the key, short ones by comparison. Places (argsort) are stable; among sorted values only zeros of
-// either sign could show an order, and it is not specified.
+// AVX-512 (quick_sort.hpp); otherwise elements become integer keys of the same order, and long runs are
+// sorted by digits of the key, short ones by comparison. Places (argsort) are stable; among sorted values
+// only zeros of either sign could show an order, and it is not specified.
 namespace nax::cpu {
 namespace detail {
 
