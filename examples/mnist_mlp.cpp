@@ -61,11 +61,11 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
   // A step on one device: the gradients of its share of the batch, their mean over all devices, the update.
   using State = decltype(optimizer.init(Params()));
   const auto update = nax::pmap(
-      [=](Params params, const State& state, const Array<float>& x, const Array<float>& y) {
+      [=](Params params, State state, const Array<float>& x, const Array<float>& y) {
         auto [value, grads] = nax::value_and_grad(loss)(params, x, y);
         grads = nax::pmean(grads, "devices");
-        auto [updates, next] = optimizer.update(grads, state, params);
-        params = nax::tree::map([](const auto& p, const auto& step) { return p + step; }, params, updates);
+        auto [updates, next] = optimizer.update(grads, std::move(state), params);
+        nax::tree::for_each([](auto& p, const auto& step) { p = p + step; }, params, updates);
         return std::tuple{params, next, nax::pmean(value, "devices")};
       },
       {.axis_name = "devices"});

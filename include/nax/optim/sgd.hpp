@@ -28,6 +28,22 @@ class Sgd {
     return state;
   }
 
+  // A state that is given away (std::move) is brought up to date where it lies.
+  template <class G, class S, class... P>
+  auto update(const G& grads, SgdState<S>&& state, const P&...) const {
+    if (!options_.momentum || options_.nesterov || !state.trace) return update(grads, std::as_const(state));
+    const auto rate = detail::rate_at(rate_, state.count);
+    const double momentum = *options_.momentum;
+    tree::detail::for_each(
+        "sgd",
+        [momentum](auto& t, const auto& g) {
+          if constexpr (detail::trained_v<std::remove_cvref_t<decltype(t)>>) t = g + momentum * t;
+        },
+        *state.trace, grads);
+    SgdState<S> next{detail::next(state.count), std::move(state.trace)};
+    auto updates = step(*next.trace, rate);
+    return std::pair{std::move(updates), std::move(next)};
+  }
   template <class G, class S, class... P>
   auto update(const G& grads, const SgdState<S>& state, const P&...) const {
     SgdState<S> next{detail::next(state.count), {}};

@@ -54,6 +54,7 @@ template <class X>
 auto psum_tree(const X& x, const std::vector<MappedAxis>& axes) {
   auto result = map_arrays(x, [](const auto& leaf) { return leaf; });
   for (const MappedAxis& axis : axes) {
+    if (axis.on_devices && axis.size == 1) continue;
     std::vector<ArrayBase> together;
     std::vector<CombineFn> combine;
     std::vector<ArrayBase*> places;
@@ -110,10 +111,12 @@ auto pmean(const X& x, const AxisName& axis_name) {
   return tree::map(
       [&](const auto& leaf) {
         using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
-        if constexpr (is_inexact_v<T>)
+        if constexpr (is_inexact_v<T>) {
+          if (count == 1) return leaf;
           return detail::evaluate(leaf * static_cast<real_t<T>>(1.0 / static_cast<double>(count)));
-        else
+        } else {
           return detail::evaluate(leaf / static_cast<float>(count));
+        }
       },
       detail::psum_tree(x, axes));
 }
