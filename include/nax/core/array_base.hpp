@@ -121,6 +121,12 @@ inline ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset = 0)
   return a;
 }
 
+// Are its elements one unbroken run that nobody else sees?
+inline bool is_exclusive(const ArrayBase& a) {
+  const BufferRef& buffer = ArrayAccess::buffer(a);
+  return buffer.unique() && !buffer->source && layout_of(a).is_contiguous();
+}
+
 inline ArrayBase constant(ArrayBase a) {
   ArrayAccess::serial(a) = 0;
   return a;

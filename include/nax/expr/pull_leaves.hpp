@@ -16,10 +16,11 @@ inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int co
   return frame;
 }
 
-// What a leaf reads whose value no derivative needs.
-inline char* unread_leaf() {
-  alignas(16) static char bytes[16] = {};
-  return bytes;
+// A leaf as the kernel reads it over `frame`; one whose value no derivative needs is anything.
+inline cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane) {
+  alignas(16) static char unread[16] = {};
+  if (!leaf.buffer()) return {unread, Dims(frame.shape.size(), 0), stored, lane};
+  return {leaf.data(stored), strides_over(leaf.layout(), frame), stored, lane};
 }
 
 // Half gradients are accumulated in float, then stored.
@@ -41,10 +42,7 @@ inline int first_occurrence(const PackedArray* leaves, int l) {
 // The cotangent that a node has so far, where a kernel may add to it in place.
 inline ArrayBase* addable(Reverse& sweep, std::size_t node, DType lane, const Frame& frame) {
   ArrayBase* sum = sweep.at(node);
-  const bool own = sum && sum->dtype() == lane && ArrayAccess::buffer(*sum).unique() &&
-                   !ArrayAccess::buffer(*sum)->source && layout_of(*sum) == frame &&
-                   layout_of(*sum).is_contiguous();
-  return own ? sum : nullptr;
+  return sum && sum->dtype() == lane && layout_of(*sum) == frame && is_exclusive(*sum) ? sum : nullptr;
 }
 
 // Buffers of new gradients, leaf by leaf, until the sweep takes them.
@@ -78,8 +76,7 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
   std::size_t nodes[max_leaves];
   void* out[max_leaves];
   unsigned added = 0;
-  const BufferRef& own = ArrayAccess::buffer(g);
-  bool spare = own.unique() && !own->source && ArrayAccess::offset(g) == 0;
+  bool spare = is_exclusive(g) && ArrayAccess::offset(g) == 0;
   int reused = -1;
   for (int l = 0; l < table.leaves; ++l) {
     out[l] = nullptr;
@@ -126,9 +123,7 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
   for (int l = 0; l < count; ++l) {
     const PackedArray& leaf = leaves[l];
     const DType lane = table.lanes[l], stored = table.stored[l];
-    operands[l] = {leaf.buffer() ? leaf.data(stored) : unread_leaf(), Dims(all.shape.size(), 0), stored,
-                   lane};
-    if (leaf.buffer()) operands[l].strides = strides_over(leaf.layout(), all);
+    operands[l] = leaf_operand(leaf, all, stored, lane);
     cpu::Operand& target = operands[count + 1 + l];
     target = {nullptr, Dims(all.shape.size(), 0), lane, lane};
     sizes[l] = 0;
@@ -179,10 +174,7 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
     std::int64_t sizes[max_leaves] = {};
     const unsigned present = done ? 1u << first : 0u;
     for (int l = 0; l < count; ++l) {
-      const PackedArray& leaf = leaves[l];
-      operands[l] = {leaf.buffer() ? leaf.data(table.stored[l]) : unread_leaf(),
-                     leaf.buffer() ? strides_over(leaf.layout(), all) : Dims(all.shape.size(), 0),
-                     table.stored[l], table.lanes[l]};
+      operands[l] = leaf_operand(leaves[l], all, table.stored[l], table.lanes[l]);
       operands[count + 1 + l] = {nullptr, Dims(all.shape.size(), 0), table.lanes[l], table.lanes[l]};
       if (!tangents[l] || leaves[l].serial() != leaves[first].serial()) continue;
       operands[count + 1 + l].data = raw_data(result);

@@ -44,26 +44,21 @@ bool standardizes_rows(const Array<T>& x, const std::vector<bool>& visible) {
 template <class T>
 Array<T> standardize_gradient(const Array<T>& g, const Array<T>& y, const Array<T>& inverse,
                               const std::vector<bool>& visible) {
-  if (standardizes_rows(y, visible) && !is_recorded(g) && !is_recorded(y) && !is_recorded(inverse) &&
-      layout_of(g) == layout_of(y) && layout_of(g).is_contiguous() && layout_of(y).is_contiguous()) {
-    if constexpr (simd::has_packet<T>) {
-      Array<T> result(allocate(dtype_of<T>, layout_of(y)));
-      T* out = elements<T>(result);
-      const RowCount count(layout_of(y), visible);
-      const std::int64_t n = count.length;
-      const T *other = elements<const T>(y), *factor = elements<const T>(inverse);
-      for_each_row_block(g, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
-        cpu::standardize_gradient_rows(rows, other + first * n, factor + first, out + first * n, some, n);
-      });
-      return result;
-    }
-  }
-  const double n = static_cast<double>(marked_count(visible, layout_of(y)));
-  const Array<T> mean = sum_over<T>(g, visible, true, n);
-  const Array<T> along = sum_over<T>(make_expr<rules::multiply>(g, y), visible, true, n);
-  return evaluate(make_expr<rules::multiply>(
-      inverse,
-      make_expr<rules::subtract>(make_expr<rules::subtract>(g, mean), make_expr<rules::multiply>(y, along))));
+  const auto otherwise = [&] {
+    const double n = static_cast<double>(marked_count(visible, layout_of(y)));
+    const Array<T> mean = sum_over<T>(g, visible, true, n);
+    const Array<T> along = sum_over<T>(make_expr<rules::multiply>(g, y), visible, true, n);
+    return evaluate(make_expr<rules::multiply>(
+        inverse, make_expr<rules::subtract>(make_expr<rules::subtract>(g, mean),
+                                            make_expr<rules::multiply>(y, along))));
+  };
+  if (is_recorded(inverse)) return otherwise();
+  const T* factor = elements<const T>(inverse);
+  const auto kernel = [factor](std::int64_t first, const T* rows, const T* other, T* out, std::int64_t count,
+                               std::int64_t n) {
+    cpu::standardize_gradient_rows(rows, other, factor + first, out, count, n);
+  };
+  return gradient_of_rows(g, y, visible, kernel, otherwise);
 }
 
 template <class T>

@@ -55,7 +55,7 @@ decltype(auto) values_of(const X& x) {
 template <class T>
 Array<T> record_softmax(Array<T> value, const OperandRef& x, const std::vector<bool>& visible) {
   const auto tangent = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
-    const auto kernel = [](auto... part) { cpu::softmax_gradient_rows(part...); };
+    const auto kernel = [](std::int64_t, auto... part) { cpu::softmax_gradient_rows(part...); };
     return gradient_of_rows(t, y, visible, kernel, [&] {
       const Array<T> mean = sum_over<T>(make_expr<rules::multiply>(t, y), visible, true, 1);
       return evaluate(make_expr<rules::multiply>(y, make_expr<rules::subtract>(t, mean)));
@@ -73,7 +73,7 @@ auto softmax_over(const X& x, const std::vector<bool>& visible) {
 template <class T>
 Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const std::vector<bool>& visible) {
   const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
-    const auto kernel = [](auto... part) { cpu::log_softmax_gradient_rows(part...); };
+    const auto kernel = [](std::int64_t, auto... part) { cpu::log_softmax_gradient_rows(part...); };
     return gradient_of_rows(g, y, visible, kernel, [&] {
       const Array<T> total = sum_over<T>(g, visible, true, 1);
       return evaluate(

@@ -20,14 +20,13 @@ struct TileElement<X> {
 template <class X>
 using tile_element_t = typename TileElement<X>::type;
 
-// Reduces `count` operands over the axes of `frame` to accumulators of type `acc`. `kernel`: the
-// expression's, null for an array as it is.
-[[gnu::noinline]] inline ArrayBase reduce_operands(const cpu::Reducer& reducer, DType acc,
-                                                   cpu::ForwardKernel kernel, const void* constants,
-                                                   const ArrayBase* const* leaves, const DType* lanes,
-                                                   int count, const Frame& frame,
+// Reduces `count` operands over the axes of `frame` to accumulators. `kernel`: the expression's, null for an
+// array as it is.
+[[gnu::noinline]] inline ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
+                                                   const void* constants, const ArrayBase* const* leaves,
+                                                   const DType* lanes, int count, const Frame& frame,
                                                    const std::vector<bool>& marks, bool keep) {
-  ArrayBase result = allocate(acc, reduced_frame(frame, marks, keep));
+  ArrayBase result = allocate(reducer.to, reduced_frame(frame, marks, keep));
   const std::int64_t n = frame.size(), size = layout_of(result).size();
   // One number out of a run that no thread would share: most reductions of small programs.
   if (!kernel && size == 1 && n > 0 && n <= cpu::detail::parallel_grain && leaves[0]->dtype() == lanes[0] &&
@@ -38,7 +37,7 @@ using tile_element_t = typename TileElement<X>::type;
   }
   cpu::Operand operands[max_leaves + 1];
   for (int l = 0; l < count; ++l) operands[l] = operand_over(*leaves[l], frame, lanes[l]);
-  operands[count] = {raw_data(result), reduced_strides(frame, marks), acc, acc};
+  operands[count] = {raw_data(result), reduced_strides(frame, marks), reducer.to, reducer.to};
   cpu::reduce(kernel, constants, frame.shape, operands, count, size, reducer);
   return result;
 }
@@ -47,13 +46,11 @@ using tile_element_t = typename TileElement<X>::type;
 template <class Op, class X>
 ArrayBase reduce_over(const X& x, const std::vector<bool>& marks, bool keep) {
   const cpu::Reducer& reducer = cpu::reducer<Op, tile_element_t<X>>;
-  constexpr DType acc = dtype_of<typename Op::Acc>;
   if constexpr (is_array_v<X>) {
     const ArrayBase* const leaf = &x;
-    const DType lane = dtype_of<tile_element_t<X>>;
-    return reduce_operands(reducer, acc, nullptr, nullptr, &leaf, &lane, 1, frame_of(x), marks, keep);
+    return reduce_operands(reducer, nullptr, nullptr, &leaf, &reducer.from, 1, frame_of(x), marks, keep);
   } else {
-    return reduce_operands(reducer, acc, forward_kernel<X>, constants_of(x).slots, LeafPointers<X>(x).at,
+    return reduce_operands(reducer, forward_kernel<X>, constants_of(x).slots, LeafPointers<X>(x).at,
                            leaf_table<X>.lanes, Tree<X>::leaves, frame_of(x), marks, keep);
   }
 }

@@ -82,8 +82,8 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
   }
 }
 
-// A derivative of rows, kernel(g, y, out, rows, length), where nothing records it and g and y lie alike, row
-// after row; otherwise `otherwise()`.
+// A derivative of rows, kernel(first, g, y, out, rows, length) from row `first` on, where nothing records it
+// and g and y lie alike, row after row; otherwise `otherwise()`.
 template <class T, class Kernel, class Otherwise>
 Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const std::vector<bool>& visible,
                           Kernel kernel, const Otherwise& otherwise) {
@@ -97,7 +97,7 @@ Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const std::vecto
       const T* other = elements<const T>(y);
       const RowCount count(layout, visible);
       for_each_row_block(g, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
-        kernel(rows, other + first * count.length, out + first * count.length, some, count.length);
+        kernel(first, rows, other + first * count.length, out + first * count.length, some, count.length);
       });
       return result;
     }

@@ -75,15 +75,13 @@ struct GetNode final : ResultNode<T> {
       if (!contains(levels, level)) dropped.push_back(level);
   }
   void pull(const ArrayBase& g, Reverse& sweep) override {
-    if (!sweep.wants(serial)) return;
-    if (!recording.tape) {
-      auto* sum = const_cast<ArrayBase*>(sweep.find(serial));
-      if (sum && fits(*sum, g)) {
-        add_selected<T, T>(*sum, *selection, g);
-        return;
-      }
-    }
-    sweep.add(serial, spread(Array<T>(g), *selection, visible, dropped));
+    const std::size_t node = sweep.place(serial);
+    if (node == Tape::npos) return;
+    const ArrayBase* sum = recording.tape ? nullptr : sweep.at(node);
+    if (sum && fits(*sum, g))
+      add_selected<T, T>(*sum, *selection, g);
+    else
+      sweep.add_at(node, spread(Array<T>(g), *selection, visible, dropped));
   }
   void push(Forward& sweep, std::size_t self) override {
     if (const ArrayBase* t = sweep.find(serial)) sweep.put(self, get(Array<T>(*t), *selection));
@@ -94,10 +92,7 @@ struct GetNode final : ResultNode<T> {
  private:
   // Can g be added to this sum where it lies?
   bool fits(const ArrayBase& sum, const ArrayBase& g) const {
-    const BufferRef& buffer = ArrayAccess::buffer(sum);
-    if (!std::is_same_v<T, lane_t<T>> || !buffer.unique() || buffer->source ||
-        !layout_of(sum).is_contiguous())
-      return false;
+    if (!std::is_same_v<T, lane_t<T>> || !is_exclusive(sum)) return false;
     for (Level level : layout_of(g).levels)
       if (!contains(layout_of(sum).levels, level) && !contains(dropped, level)) return false;
     return true;

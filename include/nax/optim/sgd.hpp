@@ -30,33 +30,26 @@ class Sgd {
 
   // A state that is given away (std::move) is brought up to date where it lies.
   template <class G, class S, class... P>
-  auto update(const G& grads, SgdState<S>&& state, const P&...) const {
-    if (!options_.momentum || options_.nesterov || !state.trace) return update(grads, std::as_const(state));
-    const auto rate = detail::rate_at(rate_, state.count);
-    const double momentum = *options_.momentum;
-    tree::detail::for_each(
-        "sgd",
-        [momentum](auto& t, const auto& g) {
-          if constexpr (detail::trained_v<std::remove_cvref_t<decltype(t)>>) t = g + momentum * t;
-        },
-        *state.trace, grads);
-    SgdState<S> next{detail::next(state.count), std::move(state.trace)};
-    auto updates = step(*next.trace, rate);
-    return std::pair{std::move(updates), std::move(next)};
-  }
-  template <class G, class S, class... P>
-  auto update(const G& grads, const SgdState<S>& state, const P&...) const {
+  auto update(const G& grads, SgdState<S> state, const P&...) const {
     SgdState<S> next{detail::next(state.count), {}};
     const auto rate = detail::rate_at(rate_, state.count);
     if (!options_.momentum) return std::pair{step(grads, rate), std::move(next)};
     if (!state.trace)
       throw ValueError("sgd: the state has no momentum; it was made by another optimiser's init");
     const double momentum = *options_.momentum;
-    const auto mix = [momentum](const auto& g, const auto& t) { return detail::mix(1, g, momentum, t); };
-    next.trace = detail::map("sgd", mix, grads, *state.trace);
-    if (options_.nesterov)
-      return std::pair{step(detail::map("sgd", mix, grads, *next.trace), rate), std::move(next)};
-    return std::pair{step(*next.trace, rate), std::move(next)};
+    tree::detail::for_each(
+        "sgd",
+        [momentum](const auto& g, auto& t) {
+          if constexpr (detail::trained_v<std::remove_cvref_t<decltype(g)>>)
+            t = detail::mix(1, g, momentum, std::move(t));
+        },
+        grads, *state.trace);
+    next.trace = std::move(state.trace);
+    if (!options_.nesterov) return std::pair{step(*next.trace, rate), std::move(next)};
+    const auto ahead = detail::map(
+        "sgd", [momentum](const auto& g, const auto& t) { return detail::mix(1, g, momentum, t); }, grads,
+        *next.trace);
+    return std::pair{step(ahead, rate), std::move(next)};
   }
 
  private:

@@ -53,9 +53,11 @@ template <class P>
 using Like = decltype(filled(std::declval<const P&>(), 0.0));
 
 // a x + b y and a x^2 + b y: most of what optimisers do, compiled once for all of them.
+// (A y that is given away is written over.)
 template <class T>
-Array<T> mix(double a, const Array<T>& x, double b, const Array<T>& y) {
-  return a * x + b * y;
+Array<T> mix(double a, const Array<T>& x, double b, Array<T> y) {
+  y = a * x + b * y;
+  return y;
 }
 template <class T>
 Array<T> mix_square(double a, const Array<T>& x, double b, const Array<T>& y) {
