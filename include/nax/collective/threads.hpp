@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nax/collective/communicator.hpp"
+#include "nax/core/function_ref.hpp"
 
 // The communicator of devices that are threads of one process: what one posts, the others read in place.
 //
@@ -80,8 +81,8 @@ class ThreadCommunicator final : public Communicator {
   };
 
   // `open` runs once, in the last thread to arrive; `read` in every thread before anybody may post again.
-  template <class Open, class Read>
-  void meet(int rank, const char* function, std::vector<ArrayBase> arrays, Open open, Read read) {
+  void meet(int rank, const char* function, std::vector<ArrayBase> arrays, FunctionRef<void()> open,
+            FunctionRef<void()> read) {
     std::unique_lock lock(mutex_);
     // A meeting closes when all have read; the next begins only then.
     changed_.wait(lock, [&] { return reading_ == 0 || aborted_ || incomplete_; });

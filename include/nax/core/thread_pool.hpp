@@ -25,13 +25,13 @@
 #include <string>
 #include <system_error>
 #include <thread>
-#include <type_traits>
 
 #ifdef __linux__
 #include <sched.h>
 #endif
 
 #include "nax/core/error.hpp"
+#include "nax/core/function_ref.hpp"
 
 namespace nax {
 namespace detail::threads {
@@ -59,9 +59,11 @@ inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& word, std::uin
 }
 
 struct Job {
-  void (*call)(void*, std::int64_t, std::int64_t) = nullptr;
-  void* function = nullptr;
-  std::int64_t count = 0, chunk = 0;
+  Job(FunctionRef<void(std::int64_t, std::int64_t)> f, std::int64_t n, std::int64_t c)
+      : call(f), count(n), chunk(c) {}
+
+  const FunctionRef<void(std::int64_t begin, std::int64_t end)> call;
+  const std::int64_t count, chunk;
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr error;  // written by whoever sets `failed`
@@ -71,7 +73,7 @@ struct Job {
       const std::int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
       if (begin >= count) return;
       try {
-        call(function, begin, std::min(begin + chunk, count));
+        call(begin, std::min(begin + chunk, count));
       } catch (...) {
         if (!failed.exchange(true)) error = std::current_exception();
       }
@@ -252,28 +254,18 @@ inline int available_threads() {
 // `grain`, and a part is not smaller than that but for the last. Everything happens here, in one call, when n
 // <= grain, when one thread is to be used, or inside another parallel_for. The first exception thrown by f
 // reaches the caller, after all threads have left f.
-template <class F>
-void parallel_for(std::int64_t n, std::int64_t grain, F&& f) {
+[[gnu::noinline]] inline void parallel_for(std::int64_t n, std::int64_t grain,
+                                           FunctionRef<void(std::int64_t begin, std::int64_t end)> f) {
   if (n <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);
   int threads = 1;
   if (n > grain) threads = available_threads();
   const std::int64_t grains = n / grain + (n % grain != 0);
   threads = static_cast<int>(std::min<std::int64_t>(threads, grains));
-  if (threads <= 1) {
-    f(std::int64_t{0}, n);
-    return;
-  }
-  using Function = std::remove_reference_t<F>;
+  if (threads <= 1) return f(0, n);
   constexpr std::int64_t parts_per_thread = 4;  // evens out threads of different speed
-  detail::threads::Job job;
-  job.call = [](void* function, std::int64_t begin, std::int64_t end) {
-    (*static_cast<Function*>(function))(begin, end);
-  };
-  job.function = const_cast<void*>(static_cast<const void*>(std::addressof(f)));
-  job.count = n;
   const std::int64_t parts = threads * parts_per_thread;
-  job.chunk = (grains + parts - 1) / parts * grain;
+  detail::threads::Job job(f, n, (grains + parts - 1) / parts * grain);
   detail::threads::Pool::instance().run(job, threads - 1);
 }
 

@@ -93,14 +93,16 @@ void for_each_leaf(const E& e, F&& f) {
   if constexpr (is_array_v<E>) {
     f(e);
   } else if constexpr (Expression<E>) {
-    std::apply([&](const auto&... args) { (for_each_leaf(args, f), ...); }, e.args);
+    [&]<std::size_t... i>(std::index_sequence<i...>) { (for_each_leaf(std::get<i>(e.args), f), ...); }
+    (std::make_index_sequence<std::tuple_size_v<decltype(e.args)>>{});
   }
 }
 
 template <class E>
 void collect_constants(const E& e, unsigned char*& out) {
   if constexpr (Expression<E>) {
-    std::apply([&](const auto&... args) { (collect_constants(args, out), ...); }, e.args);
+    [&]<std::size_t... i>(std::index_sequence<i...>) { (collect_constants(std::get<i>(e.args), out), ...); }
+    (std::make_index_sequence<std::tuple_size_v<decltype(e.args)>>{});
   } else if constexpr (!is_array_v<E>) {
     std::memcpy(out, &e.value, sizeof e.value);
     out += 16;

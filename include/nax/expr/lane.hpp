@@ -271,16 +271,25 @@ constexpr Offsets<sizeof...(A)> constant_offsets() {
   return o;
 }
 
+// The children's walks, each a base of its own: a tuple would cost a dozen functions for each.
+template <int j, class W>
+struct Child {
+  W walk;
+};
 template <class Lane, class Indices, int L, int K, class... A>
 struct Children;
 template <class Lane, int... j, int L, int K, class... A>
-struct Children<Lane, std::integer_sequence<int, j...>, L, K, A...> {
-  std::tuple<Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>...> walks;
+struct Children<Lane, std::integer_sequence<int, j...>, L, K, A...>
+    : Child<j, Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>>... {
   template <class Source>
   [[gnu::always_inline]] Children(const Source& source, std::int64_t i)
-      : walks(Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>(source,
-                                                                                                i)...) {}
+      : Child<j, Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>>{
+            {source, i}}... {}
 };
+template <int j, class W>
+[[gnu::always_inline]] inline const W& child(const Child<j, W>& children) {
+  return children.walk;
+}
 
 template <class Lane, class Rule, class... A, int L, int K>
 struct Walk<Lane, Expr<Rule, A...>, L, K> {
@@ -300,14 +309,14 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
   [[gnu::always_inline]] typename Lane::template Value<Result> compute(
       std::integer_sequence<int, j...>) const {
     if constexpr (is_by_number<Lane, Rule, A...>)
-      return Rule::value_by(operand<0>(), std::get<1>(children.walks).number());
+      return Rule::value_by(operand<0>(), child<1>(children).number());
     else
       return Lane::template call<Rule>(operand<j>()...);
   }
   template <int j>
   [[gnu::always_inline]] auto operand() const {
     using Own = typename std::tuple_element_t<j, std::tuple<A...>>::value_type;
-    return Lane::template cast<operand_t<j>, Own>(std::get<j>(children.walks).value);
+    return Lane::template cast<operand_t<j>, Own>(child<j>(children).value);
   }
   template <class Sink>
   [[gnu::always_inline]] void pull(const typename Lane::template Value<Result>& g, Sink& sink) const {
@@ -323,8 +332,7 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
   [[gnu::always_inline]] void pull_child(const Share& share, Sink& sink) const {
     using Child = std::tuple_element_t<j, std::tuple<A...>>;
     if constexpr (Carries<Expr<Rule, A...>>::template through<j, Child>)
-      std::get<j>(children.walks)
-          .pull(Lane::template cast<typename Child::value_type, operand_t<j>>(share), sink);
+      child<j>(children).pull(Lane::template cast<typename Child::value_type, operand_t<j>>(share), sink);
   }
 };
 

@@ -11,12 +11,13 @@
 namespace nax {
 namespace detail {
 
-// Where input i lies in the result: [starts[i], starts[i + 1]) on `axis`, an axis that a stacked input has
-// not.
+// Where input i lies in a result of this (visible) shape: [starts[i], starts[i + 1]) on `axis`, an axis that
+// a stacked input has not.
 struct JoinPlan {
   int axis;
   bool stacked;
   std::vector<std::int64_t> starts;
+  Dims shape;
 
   Selection part(const Frame& result, std::size_t i) const {
     Selection s;
@@ -30,25 +31,76 @@ struct JoinPlan {
   }
 };
 
+// Arrays of one type, which is looked at only to allocate.
+using JoinList = std::vector<const ArrayBase*>;
+
 template <class T>
-Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan, const Dims& visible) {
-  Levels levels;
+JoinList join_list(const std::vector<Array<T>>& list) {
+  JoinList pointers;
+  for (const Array<T>& x : list) pointers.push_back(&x);
+  return pointers;
+}
+
+inline ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
   Frame frame;
-  for (const Array<T>& x : list) {
-    frame = merge_frames({&frame, &layout_of(x)}, Dims());
-  }
-  frame.shape.append(visible.begin(), visible.end());
-  Array<T> result(allocate(dtype_of<T>, frame));
+  for (const ArrayBase* x : list) frame = merge_frames({&frame, &layout_of(*x)}, Dims());
+  frame.shape.append(plan.shape.begin(), plan.shape.end());
+  ArrayBase result = allocate(list[0]->dtype(), frame);
   for (std::size_t i = 0; i < list.size(); ++i) {
     Layout layout;
     const std::int64_t offset = plan.part(frame, i).view(layout_of(result), layout);
-    copy_into(list[i], sub_array(result, std::move(layout), offset));
+    copy_into(*list[i], sub_array(result, std::move(layout), offset));
   }
+  return result;
+}
+
+inline void check_join(const char* function, const JoinList& list) {
+  if (list.empty()) throw ValueError(std::string(function) + ": need at least one array");
+  for (const ArrayBase* x : list) check_operand(function, *x);
+}
+
+inline JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis) {
+  check_join(function, list);
+  if (list[0]->ndim() == 0)
+    throw ShapeError(std::string(function) + ": zero-dimensional arrays cannot be concatenated");
+  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim()), false, {0}, list[0]->shape()};
+  const std::size_t along = static_cast<std::size_t>(plan.axis);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Shape shape = list[i]->shape();
+    bool fits = shape.size() == plan.shape.size();
+    for (std::size_t a = 0; fits && a < shape.size(); ++a) fits = a == along || shape[a] == plan.shape[a];
+    if (!fits)
+      throw ShapeError(std::string(function) + ": all dimensions but that of axis " +
+                       std::to_string(plan.axis) + " must match: " + to_string(list[0]->shape()) + " at 0, " +
+                       to_string(shape) + " at " + std::to_string(i));
+    plan.starts.push_back(plan.starts.back() + shape[along]);
+  }
+  plan.shape[along] = plan.starts.back();
+  return plan;
+}
+
+inline JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis) {
+  check_join(function, list);
+  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim() + 1), true, {0}, list[0]->shape()};
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!(list[i]->shape() == plan.shape))
+      throw ShapeError(std::string(function) +
+                       ": all input arrays must have the same shape: " + to_string(plan.shape) + " at 0, " +
+                       to_string(list[i]->shape()) + " at " + std::to_string(i));
+    plan.starts.push_back(static_cast<std::int64_t>(i) + 1);
+  }
+  plan.shape.insert(static_cast<std::size_t>(plan.axis), static_cast<std::int64_t>(list.size()));
+  return plan;
+}
+
+template <class T>
+Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan) {
+  Array<T> result(join_values(join_list(list), plan));
   if constexpr (is_inexact_v<T>) {
     const auto pull = [plan](std::size_t i, const Array<T>& g) { return get(g, plan.part(layout_of(g), i)); };
-    const auto push = [plan, visible](const std::vector<std::optional<Array<T>>>& tangents) {
+    const auto push = [plan](const std::vector<std::optional<Array<T>>>& tangents) {
       std::vector<Array<T>> parts;
-      const Frame own{visible, {}};
+      const Frame own{plan.shape, {}};
       for (std::size_t i = 0; i < tangents.size(); ++i) {
         if (tangents[i]) {
           parts.push_back(*tangents[i]);
@@ -57,7 +109,7 @@ Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan, const Dim
           parts.push_back(broadcast_frame(Array<T>(T(0)), part));
         }
       }
-      return join(parts, plan, visible);
+      return join(parts, plan);
     };
     return record_list(std::move(result), list, pull, push);
   } else {
@@ -65,55 +117,20 @@ Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan, const Dim
   }
 }
 
-[[noreturn, gnu::cold]] inline void throw_no_arrays(const char* function) {
-  throw ValueError(std::string(function) + ": need at least one array");
-}
-
 template <class T>
-Array<T> concatenate_on(const char* function, const std::vector<Array<T>>& list, std::int64_t axis_) {
-  if (list.empty()) throw_no_arrays(function);
-  if (list[0].ndim() == 0)
-    throw ShapeError(std::string(function) + ": zero-dimensional arrays cannot be concatenated");
-  JoinPlan plan{normalize_axis(function, axis_, list[0].ndim()), false, {0}};
-  Dims visible = list[0].shape();
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    check_operand(function, list[i]);
-    const Shape shape = list[i].shape();
-    bool fits = shape.size() == visible.size();
-    for (int a = 0; fits && a < list[0].ndim(); ++a)
-      fits = a == plan.axis || shape[static_cast<std::size_t>(a)] == visible[static_cast<std::size_t>(a)];
-    if (!fits)
-      throw ShapeError(std::string(function) + ": all dimensions but that of axis " +
-                       std::to_string(plan.axis) + " must match: " + to_string(list[0].shape()) + " at 0, " +
-                       to_string(shape) + " at " + std::to_string(i));
-    plan.starts.push_back(plan.starts.back() + shape[static_cast<std::size_t>(plan.axis)]);
-  }
-  visible[static_cast<std::size_t>(plan.axis)] = plan.starts.back();
-  return join(list, plan, visible);
+Array<T> concatenate_on(const char* function, const std::vector<Array<T>>& list, std::int64_t axis) {
+  return join(list, concatenate_plan(function, join_list(list), axis));
 }
-
 template <class T>
 Array<T> stack_on(const char* function, const std::vector<Array<T>>& list, std::int64_t axis) {
-  if (list.empty()) throw_no_arrays(function);
-  JoinPlan plan{normalize_axis(function, axis, list[0].ndim() + 1), true, {0}};
-  Dims visible = list[0].shape();
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    check_operand(function, list[i]);
-    if (!(list[i].shape() == list[0].shape()))
-      throw ShapeError(std::string(function) +
-                       ": all input arrays must have the same shape: " + to_string(list[0].shape()) +
-                       " at 0, " + to_string(list[i].shape()) + " at " + std::to_string(i));
-    plan.starts.push_back(static_cast<std::int64_t>(i) + 1);
-  }
-  visible.insert(static_cast<std::size_t>(plan.axis), static_cast<std::int64_t>(list.size()));
-  return join(list, plan, visible);
+  return join(list, stack_plan(function, join_list(list), axis));
 }
 
 template <class T>
 std::vector<Array<T>> rows(const Array<T>& x) {
   std::vector<Array<T>> out;
   for (std::int64_t i = 0; i < x.shape(0); ++i) {
-    JoinPlan plan{0, true, {i, i + 1}};
+    const JoinPlan plan{0, true, {i, i + 1}, {}};
     out.push_back(get(x, plan.part(layout_of(x), 0)));
   }
   return out;

@@ -10,6 +10,7 @@
 #include "nax/collective/axis_environment.hpp"
 #include "nax/collective/threads.hpp"
 #include "nax/core/devices.hpp"
+#include "nax/core/function_ref.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/tape/tape.hpp"
 
@@ -81,14 +82,14 @@ class DeviceThreads {
 
   // Runs `task(rank)` on each device at once, inside the named axis. What a device throws reaches the caller
   // as a DeviceError that names it; the other devices are released from any collective they wait in.
-  template <class Task>
-  void run(const std::vector<Device>& devices, const std::string& axis_name, Task task) {
+  void run(const std::vector<Device>& devices, const std::string& axis_name,
+           FunctionRef<void(int rank)> task) {
     if (on_device_thread)
       throw ValueError("pmap: a pmap inside a pmap has no devices left; use vmap for the inner axis");
     const int n = static_cast<int>(devices.size());
     ThreadCommunicator communicator(n);
     struct Program final : DeviceProgram {
-      Task& task;
+      FunctionRef<void(int)> task;
       ThreadCommunicator& communicator;
       const std::string& name;
       const std::vector<VmapFrame>& frames;
@@ -97,7 +98,7 @@ class DeviceThreads {
       int threads;
       std::vector<std::exception_ptr> errors;
 
-      Program(Task& t, ThreadCommunicator& c, const std::string& a, int n)
+      Program(FunctionRef<void(int)> t, ThreadCommunicator& c, const std::string& a, int n)
           : task(t),
             communicator(c),
             name(a),

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "nax/core/function_ref.hpp"
 #include "nax/transform/call.hpp"
 #include "nax/transform/jvp.hpp"
 
@@ -74,6 +75,18 @@ template <class T>
 void provide_leaf_operations() {
   if constexpr (is_inexact_v<T>)
     leaf_operations_slot(dtype_of<T>).store(&LeafOperationsOf<T>::table, std::memory_order_release);
+}
+// Visits the arrays of a tree, of whatever type, which the engine can then work with.
+template <class Tree>
+void for_each_array(Tree& tree, FunctionRef<void(ArrayBase&)> f) {
+  tree::for_each(
+      [&](auto& leaf) {
+        if constexpr (is_array_v<decltype(leaf)>) {
+          provide_leaf_operations<typename std::remove_cvref_t<decltype(leaf)>::value_type>();
+          f(leaf);
+        }
+      },
+      tree);
 }
 inline const LeafOperations& operations_of(const ArrayBase& a) {
   return *leaf_operations_slot(a.dtype()).load(std::memory_order_acquire);

@@ -29,32 +29,16 @@ class FlatUserFunction final : public FlatFunction {
   Arrays call(Arrays leaves) const override {
     Inputs inputs = skeleton_;
     std::size_t i = 0;
-    tree::for_each(
-        [&](auto& leaf) {
-          if constexpr (is_array_v<decltype(leaf)>)
-            leaf = std::remove_cvref_t<decltype(leaf)>(std::move(leaves[i++]));
-        },
-        inputs);
+    for_each_array(inputs, [&](ArrayBase& leaf) { leaf = std::move(leaves[i++]); });
     // The arguments are the function's own: one that takes them by value may reuse their memory.
     Out out = array_tree(std::apply(f_, std::move(inputs)));
     Arrays results;
-    tree::for_each(
-        [&](const auto& leaf) {
-          if constexpr (is_array_v<decltype(leaf)>) {
-            provide_leaf_operations<typename std::remove_cvref_t<decltype(leaf)>::value_type>();
-            results.push_back(leaf);
-          }
-        },
-        out);
+    for_each_array(out, [&](ArrayBase& leaf) { results.push_back(leaf); });
     const auto& axes = device_axes();
     if (axes.empty() || axes.back().index == 0) {
       const std::lock_guard lock(mutex_);
       if (!out_) {
-        tree::for_each(
-            [](auto& leaf) {
-              if constexpr (is_array_v<decltype(leaf)>) leaf = std::remove_cvref_t<decltype(leaf)>();
-            },
-            out);
+        for_each_array(out, [](ArrayBase& leaf) { leaf = ArrayBase(); });
         out_ = std::move(out);
       }
     }
@@ -70,6 +54,18 @@ class FlatUserFunction final : public FlatFunction {
   Inputs skeleton_;
   mutable std::mutex mutex_;
   mutable std::optional<Out> out_;
+};
+
+// For for_each_with_axes: the arrays alone, of whatever type, which the engine can then work with.
+struct ArraysWithAxes {
+  FunctionRef<void(ArrayBase&, const Axes&)> f;
+  template <class Leaf>
+  void operator()(Leaf& leaf, const Axes& axes) const {
+    if constexpr (is_array_v<Leaf>) {
+      provide_leaf_operations<typename Leaf::value_type>();
+      f(leaf, axes);
+    }
+  }
 };
 
 inline std::vector<Device> devices_for(std::int64_t size, const std::vector<Device>& chosen) {
@@ -117,16 +113,14 @@ auto pmap(F f, PmapOptions options = {}) {
         return Inputs(std::forward<decltype(args)>(args)...);
     }();
     for_each_argument(skeleton, [&](std::size_t i, auto& argument) {
-      auto add = [&](auto& leaf, const Axes& axes) {
-        if constexpr (is_array_v<decltype(leaf)>) {
-          provide_leaf_operations<typename std::remove_cvref_t<decltype(leaf)>::value_type>();
-          mapped.add(leaf, axes, i);
-          places.push_back(
-              {axes.is_none() ? -1 : normalize_axis("pmap", axes.axis(), leaf.ndim()), donated[i]});
-          leaves.push_back(std::exchange(leaf, std::remove_cvref_t<decltype(leaf)>()));
-        }
+      const auto take = [&](ArrayBase& leaf, const Axes& axes) {
+        mapped.add(leaf, axes, i);
+        places.push_back(
+            {axes.is_none() ? -1 : normalize_axis("pmap", axes.axis(), leaf.ndim()), donated[i]});
+        leaves.push_back(std::exchange(leaf, ArrayBase()));
       };
-      for_each_with_axes("pmap", argument, options.in_axes.at(i), add);
+      ArraysWithAxes visit{take};
+      for_each_with_axes("pmap", argument, options.in_axes.at(i), visit);
     });
     const std::vector<Device> devices = devices_for(mapped.get(std::nullopt), options.devices);
     if (options.axis_name.names().size() > 1) throw ValueError("pmap: axis_name must be one name");

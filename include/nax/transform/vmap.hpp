@@ -39,8 +39,7 @@ class MappedSize {
  public:
   explicit MappedSize(const char* function) : function_(function) {}
 
-  template <class T>
-  void add(const Array<T>& leaf, const Axes& axes, std::size_t argument) {
+  void add(const ArrayBase& leaf, const Axes& axes, std::size_t argument) {
     if (axes.is_none()) return;
     if (leaf.ndim() == 0)
       throw ValueError(function_ + ": argument " + std::to_string(argument) + " is mapped over axis " +

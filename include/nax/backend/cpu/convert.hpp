@@ -1,9 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
-#include <cstring>
 
+#include "nax/backend/cpu/units.hpp"
 #include "nax/core/dtype.hpp"
 
 // Strided copies of a run of elements, converting on the way: how tiles are filled from operands that a
@@ -32,52 +33,9 @@ constexpr To convert_element(const From& x) {
   }
 }
 
-template <class From, class To>
-void convert_run(const void* from_, std::int64_t fs, void* to_, std::int64_t ts, std::int64_t n) {
-  const From* from = static_cast<const From*>(from_);
-  To* to = static_cast<To*>(to_);
-  if (fs == 0) {
-    const To value = convert_element<From, To>(*from);
-    if (ts == 1)
-      for (std::int64_t i = 0; i < n; ++i) to[i] = value;
-    else
-      for (std::int64_t i = 0; i < n; ++i) to[i * ts] = value;
-  } else if (fs == 1 && ts == 1) {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = convert_element<From, To>(from[i]);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) to[i * ts] = convert_element<From, To>(from[i * fs]);
-  }
-}
-
 namespace detail {
 
-// Same type: bytes move, whatever they mean.
-// (may_alias, of structs since template arguments lose it otherwise: the units stand for elements of any
-// type.)
-template <class Word>
-struct [[gnu::may_alias]] Unit {
-  Word word;
-};
-using Unit8 = Unit<std::uint8_t>;
-using Unit16 = Unit<std::uint16_t>;
-using Unit32 = Unit<std::uint32_t>;
-using Unit64 = Unit<std::uint64_t>;
-struct [[gnu::may_alias]] Unit128 {
-  std::uint64_t words[2];
-};
-template <class U>
-void copy_run(const void* from_, std::int64_t fs, void* to_, std::int64_t ts, std::int64_t n) {
-  const U* from = static_cast<const U*>(from_);
-  U* to = static_cast<U*>(to_);
-  if (fs == 1 && ts == 1) {
-    std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(U));
-  } else if (fs == 0 && ts == 1) {
-    const U value = *from;
-    for (std::int64_t i = 0; i < n; ++i) to[i] = value;
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) to[i * ts] = from[i * fs];
-  }
-}
+// Same type: bytes move.
 inline ConvertFn copier(std::size_t size) {
   switch (size) {
     case 1:
@@ -93,7 +51,41 @@ inline ConvertFn copier(std::size_t size) {
   }
 }
 
+template <class From, class To>
+void convert_contiguous(const void* from, void* to, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i)
+    static_cast<To*>(to)[i] = convert_element<From, To>(static_cast<const From*>(from)[i]);
+}
+
+// Only contiguous runs are converted; strides are the business of copies before and after.
+inline void convert_strided(const char* from, std::int64_t from_stride, std::size_t from_size, char* to,
+                            std::int64_t to_stride, std::size_t to_size, std::int64_t n,
+                            void (*convert)(const void*, void*, std::int64_t)) {
+  constexpr std::int64_t piece = 64;
+  alignas(64) char source[16 * piece], target[16 * piece];
+  if (from_stride == 0) {
+    convert(from, target, 1);
+    return copier(to_size)(target, 0, to, to_stride, n);
+  }
+  for (std::int64_t done = 0; done < n; done += piece) {
+    const std::int64_t some = std::min(piece, n - done);
+    copier(from_size)(from + done * from_stride * static_cast<std::int64_t>(from_size), from_stride, source,
+                      1, some);
+    convert(source, target, some);
+    copier(to_size)(target, 1, to + done * to_stride * static_cast<std::int64_t>(to_size), to_stride, some);
+  }
+}
+
 }  // namespace detail
+
+template <class From, class To>
+void convert_run(const void* from, std::int64_t from_stride, void* to, std::int64_t to_stride,
+                 std::int64_t n) {
+  if (n == 0) return;
+  if (from_stride == 1 && to_stride == 1) return detail::convert_contiguous<From, To>(from, to, n);
+  detail::convert_strided(static_cast<const char*>(from), from_stride, sizeof(From), static_cast<char*>(to),
+                          to_stride, sizeof(To), n, detail::convert_contiguous<From, To>);
+}
 
 // The run converter for the pairs that kernels read and write through; null for others (astype is a kernel of
 // its own).

@@ -45,7 +45,7 @@ void gather_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end) 
   const bool streaming = can_stream && any && ts == 1 && fs == 1 && is == 0 &&
                          size >= streamed_result_bytes &&
                          loop.shape[inner] * static_cast<std::int64_t>(sizeof(Unit)) >= 8 * line_bytes;
-  for_each_row<3>(loop.shape, loop.operands, begin, end, [&](const std::int64_t* at, std::int64_t n) {
+  for_each_row(loop.shape, loop.operands, begin, end, [&](const std::int64_t* at, std::int64_t n) {
     Unit* out = to + at[0];
     const Unit* in = from + at[1];
     const std::int64_t* index = indices + at[2];
@@ -95,7 +95,7 @@ void scatter_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end)
   const std::int64_t fs = any ? loop.operands[0].strides[inner] : 1,
                      ts = any ? loop.operands[1].strides[inner] : 1,
                      is = any ? loop.operands[2].strides[inner] : 0, scale = loop.scale;
-  for_each_row<3>(loop.shape, loop.operands, begin, end, [&](const std::int64_t* at, std::int64_t n) {
+  for_each_row(loop.shape, loop.operands, begin, end, [&](const std::int64_t* at, std::int64_t n) {
     const From* in = from + at[0];
     To* out = to + at[1];
     const std::int64_t* index = indices + at[2];

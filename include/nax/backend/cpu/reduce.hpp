@@ -120,8 +120,8 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
   flush();
 }
 
-inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
-                        const Operand* operands, int count, const Reducer& reducer) {
+[[gnu::noinline]] inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
+                                          const Operand* operands, int count, const Reducer& reducer) {
   for (std::int64_t d : shape)
     if (d == 0) return;
   const bool plain =

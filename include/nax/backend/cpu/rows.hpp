@@ -7,9 +7,10 @@
 namespace nax::cpu {
 
 // Walks positions [begin, end) of a loop over `shape` (row-major, not empty) by runs of its last axis:
-// f(offsets, n), with the offset, in elements, of each operand at the run's first position.
-template <int count, class F>
-void for_each_row(const Dims& shape, const Operand* operands, std::int64_t begin, std::int64_t end, F&& f) {
+// f(offsets, n), with the offset, in elements, of each of three operands at the run's first position.
+inline void for_each_row(const Dims& shape, const Operand* operands, std::int64_t begin, std::int64_t end,
+                         FunctionRef<void(const std::int64_t* offsets, std::int64_t n)> f) {
+  constexpr int count = 3;
   std::int64_t offsets[count] = {};
   if (shape.empty()) {
     if (begin < end) f(offsets, std::int64_t{1});

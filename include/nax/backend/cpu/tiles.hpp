@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "nax/backend/cpu/convert.hpp"
+#include "nax/core/function_ref.hpp"
 #include "nax/core/layout.hpp"
 #include "nax/core/thread_pool.hpp"
 
@@ -53,8 +54,9 @@ inline void collapse(Dims& shape, Operand* operands, int count) {
 }
 
 // Walks the row segments of a chunk: f(element offset into the operand, offset into the chunk, length).
-template <class F>
-void for_each_segment(const Dims& shape, const Dims& strides, std::int64_t begin, std::int64_t n, F f) {
+using SegmentRef = FunctionRef<void(std::int64_t offset, std::int64_t at, std::int64_t length)>;
+inline void for_each_segment(const Dims& shape, const Dims& strides, std::int64_t begin, std::int64_t n,
+                             SegmentRef f) {
   if (shape.empty()) {
     f(0, 0, n);
     return;
@@ -88,7 +90,8 @@ void for_each_segment(const Dims& shape, const Dims& strides, std::int64_t begin
 class TileAccess {
  public:
   TileAccess() = default;
-  TileAccess(const Operand& operand, const Dims& shape) : operand_(&operand), shape_(&shape) {
+  [[gnu::noinline]] TileAccess(const Operand& operand, const Dims& shape)
+      : operand_(&operand), shape_(&shape) {
     const std::size_t rank = shape.size();
     const bool same = operand.stored == operand.lane;
     stored_size_ = static_cast<std::int64_t>(dtype_size(operand.stored));
@@ -105,7 +108,7 @@ class TileAccess {
   bool direct() const { return everywhere_; }
 
   // The chunk [begin, begin + n) as a contiguous run: in place, or copied into `tile`.
-  void* read(std::int64_t begin, std::int64_t n, void* tile) {
+  [[gnu::noinline]] void* read(std::int64_t begin, std::int64_t n, void* tile) {
     if (everywhere_) return operand_->data + begin * stored_size_;
     if (constant_ && filled_ >= n) return tile;
     if (in_row_ && within_row(begin, n)) return address(begin);

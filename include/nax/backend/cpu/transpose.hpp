@@ -10,14 +10,15 @@
 // tile, each tile in registers for 4 and 8 bytes. Threads share the outer axes and the rows of planes.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "nax/backend/cpu/stream.hpp"
+#include "nax/backend/cpu/units.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/thread_pool.hpp"
 
@@ -63,33 +64,7 @@ struct CopyAxes {
 inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t copy_grain_bytes = 1 << 18;  // a thread's share is worth waking it
-
-// So many bytes of an element of any type.
-template <class Word>
-struct [[gnu::may_alias]] Moved {
-  Word word;
-};
-struct [[gnu::may_alias]] Moved16 {
-  std::uint64_t low, high;
-};
-
-template <class U>
-void copy_run(std::int64_t n, U* to, std::int64_t to_stride, const U* from, std::int64_t from_stride) {
-  if (to_stride != 1) {
-    for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
-  } else if (from_stride == 1) {
-    if (n < 16)
-      for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
-    else
-      std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(U));
-  } else if (from_stride == 0) {
-    std::fill_n(to, n, *from);
-  } else if (from_stride == -1) {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = from[-i];
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * from_stride];
-  }
-}
+inline constexpr std::int64_t side_bytes = 256;            // a side of what is transposed at a time
 
 // to[i * to_row + j] = from[j * from_column + i], i < rows, j < columns; one tile that caches hold.
 template <class U>
@@ -156,9 +131,29 @@ void transpose_streaming(std::int64_t rows, std::int64_t columns, U* to, std::in
                  from_column);
 }
 
+// Two axes of a copy; strides in elements.
+struct Plane {
+  std::int64_t rows, columns;
+  void* to;
+  std::int64_t to_row, to_column;
+  const void* from;
+  std::int64_t from_row, from_column;
+};
+
 template <class U>
-void transpose_plane(std::int64_t rows, std::int64_t columns, U* to, std::int64_t to_row, const U* from,
-                     std::int64_t from_column, bool large) {
+void copy_rows(const Plane& plane) {
+  for (std::int64_t i = 0; i < plane.rows; ++i)
+    copy_run<U>(static_cast<const U*>(plane.from) + i * plane.from_row, plane.from_column,
+                static_cast<U*>(plane.to) + i * plane.to_row, plane.to_column, plane.columns);
+}
+
+// Where to_column and from_row are 1.
+template <class U>
+void transpose_plane(const Plane& plane, bool large) {
+  U* const to = static_cast<U*>(plane.to);
+  const U* const from = static_cast<const U*>(plane.from);
+  const auto [rows, columns, to_row, from_column] =
+      std::array{plane.rows, plane.columns, plane.to_row, plane.from_column};
   if constexpr (can_stream && (sizeof(U) == 4 || sizeof(U) == 8)) {
     using T = std::conditional_t<sizeof(U) == 4, float, double>;
     const bool aligned = reinterpret_cast<std::uintptr_t>(to) % line_bytes == 0 &&
@@ -166,7 +161,7 @@ void transpose_plane(std::int64_t rows, std::int64_t columns, U* to, std::int64_
     if (large && aligned) return transpose_streaming<T>(rows, columns, to, to_row, from, from_column);
   }
   // Four cache lines each way: few pages at a time, and each line is used up while it is near.
-  constexpr std::int64_t tile = 256 / static_cast<std::int64_t>(sizeof(U));
+  constexpr std::int64_t tile = side_bytes / static_cast<std::int64_t>(sizeof(U));
   for (std::int64_t i = 0; i < rows; i += tile)
     for (std::int64_t j = 0; j < columns; j += tile) {
       const std::int64_t m = std::min(tile, rows - i), n = std::min(tile, columns - j);
@@ -181,13 +176,20 @@ void transpose_plane(std::int64_t rows, std::int64_t columns, U* to, std::int64_
     }
 }
 
+// What depends on the size of an element.
+struct CopyLoops {
+  std::int64_t bytes;
+  void (*rows)(const Plane&);
+  void (*transpose)(const Plane&, bool large);
+};
 template <class U>
-void copy_axes(const CopyAxes& axes, U* to, const U* from) {
+inline constexpr CopyLoops copy_loops{sizeof(U), copy_rows<U>, transpose_plane<U>};
+
+[[gnu::noinline]] inline void copy_axes(const CopyLoops& loops, const CopyAxes& axes, char* to,
+                                        const char* from) {
+  const std::int64_t bytes = loops.bytes;
   const int last = axes.count - 1;
-  if (last < 0) {
-    *to = *from;
-    return;
-  }
+  if (last < 0) return loops.rows({1, 1, to, 1, 1, from, 1, 1});
   const std::int64_t n = axes.shape[last];
   int across = -1;  // the axis along which the source is contiguous, if that is not the last one
   if (axes.to[last] == 1 && axes.from[last] != 1 && axes.from[last] != 0 && n > 3)
@@ -197,42 +199,41 @@ void copy_axes(const CopyAxes& axes, U* to, const U* from) {
   if (across >= 0) {
     CopyAxes planes = axes;  // the plane's axes come last
     for (int axis = across; axis + 1 < last; ++axis) planes.exchange(axis, axis + 1);
-    const std::int64_t rows = planes.shape[last - 1], step = 256 / static_cast<std::int64_t>(sizeof(U));
+    const std::int64_t rows = planes.shape[last - 1], step = side_bytes / bytes;
     const std::int64_t strips = (rows + step - 1) / step, outer = axes.size() / (rows * n);
-    const bool large = axes.size() * static_cast<std::int64_t>(sizeof(U)) >= stream_bytes;
-    const std::int64_t strip_bytes = std::min(step, rows) * n * static_cast<std::int64_t>(sizeof(U));
-    parallel_for(outer * strips, copy_grain_bytes / strip_bytes + 1,
+    const bool large = axes.size() * bytes >= stream_bytes;
+    parallel_for(outer * strips, copy_grain_bytes / (std::min(step, rows) * n * bytes) + 1,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t part = begin; part < end;) {
                      const std::int64_t first = part % strips, some = std::min(strips - first, end - part);
                      const auto [to_offset, from_offset] = planes.offsets(part / strips, 2);
-                     transpose_plane(std::min(some * step, rows - first * step), n,
-                                     to + to_offset + first * step * planes.to[last - 1], planes.to[last - 1],
-                                     from + from_offset + first * step, planes.from[last], large);
+                     const std::int64_t row = first * step, to_row = planes.to[last - 1];
+                     loops.transpose(
+                         {std::min(some * step, rows - row), n, to + (to_offset + row * to_row) * bytes,
+                          to_row, 1, from + (from_offset + row) * bytes, 1, planes.from[last]},
+                         large);
                      part += some;
                    }
                  });
     return;
   }
-  const std::int64_t runs = axes.size() / n, bytes = n * static_cast<std::int64_t>(sizeof(U));
+  const std::int64_t runs = axes.size() / n;
   if (runs == 1) {
-    parallel_for(n, copy_grain_bytes / static_cast<std::int64_t>(sizeof(U)),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   copy_run(end - begin, to + begin * axes.to[last], axes.to[last],
-                            from + begin * axes.from[last], axes.from[last]);
-                 });
+    parallel_for(n, copy_grain_bytes / bytes, [&](std::int64_t begin, std::int64_t end) {
+      loops.rows({1, end - begin, to + begin * axes.to[last] * bytes, 0, axes.to[last],
+                  from + begin * axes.from[last] * bytes, 0, axes.from[last]});
+    });
     return;
   }
-  // Two loops by hand, offsets only for the axes outside of them.
   const std::int64_t middle = axes.shape[last - 1], outer = runs / middle;
-  parallel_for(runs, copy_grain_bytes / bytes + 1, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t to_row = axes.to[last - 1], from_row = axes.from[last - 1];
+  parallel_for(runs, copy_grain_bytes / (n * bytes) + 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t run = begin; run < end;) {
       const std::int64_t first = run % middle, some = std::min(middle - first, end - run);
       const auto [to_offset, from_offset] =
           outer > 1 ? axes.offsets(run / middle, 2) : std::pair<std::int64_t, std::int64_t>{};
-      for (std::int64_t i = first; i < first + some; ++i)
-        copy_run(n, to + to_offset + i * axes.to[last - 1], axes.to[last],
-                 from + from_offset + i * axes.from[last - 1], axes.from[last]);
+      loops.rows({some, n, to + (to_offset + first * to_row) * bytes, to_row, axes.to[last],
+                  from + (from_offset + first * from_row) * bytes, from_row, axes.from[last]});
       run += some;
     }
   });
@@ -279,20 +280,21 @@ inline void strided_copy(std::size_t element_bytes, int ndim, const std::int64_t
   for (int axis = 0; axis < ndim; ++axis) axes.add(shape[axis], to_strides[axis], from_strides[axis]);
   std::int64_t to_offset = 0, from_offset = 0;
   if (!normalise(axes, to_offset, from_offset)) return;
-  const auto run = [&]<class U>(U) {
-    copy_axes(axes, static_cast<U*>(to) + to_offset, static_cast<const U*>(from) + from_offset);
+  const auto copy = [&](const CopyLoops& loops) {
+    copy_axes(loops, axes, static_cast<char*>(to) + to_offset * loops.bytes,
+              static_cast<const char*>(from) + from_offset * loops.bytes);
   };
   switch (element_bytes) {
     case 1:
-      return run(Moved<std::uint8_t>{});
+      return copy(copy_loops<Unit8>);
     case 2:
-      return run(Moved<std::uint16_t>{});
+      return copy(copy_loops<Unit16>);
     case 4:
-      return run(Moved<std::uint32_t>{});
+      return copy(copy_loops<Unit32>);
     case 8:
-      return run(Moved<std::uint64_t>{});
+      return copy(copy_loops<Unit64>);
     case 16:
-      return run(Moved16{});
+      return copy(copy_loops<Unit128>);
     default:
       throw TypeError("copy: elements of " + std::to_string(element_bytes) + " bytes are not supported");
   }

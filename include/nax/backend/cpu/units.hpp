@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+// Elements as so many bytes, whatever they mean: a few instances of a copy serve every type.
+// (may_alias, of structs since template arguments lose it otherwise: they stand for elements of any type.)
+namespace nax::cpu {
+
+template <class Word>
+struct [[gnu::may_alias]] Unit {
+  Word word;
+};
+using Unit8 = Unit<std::uint8_t>;
+using Unit16 = Unit<std::uint16_t>;
+using Unit32 = Unit<std::uint32_t>;
+using Unit64 = Unit<std::uint64_t>;
+struct [[gnu::may_alias]] Unit128 {
+  std::uint64_t words[2];
+};
+
+// Strides are in elements; 0 repeats one element.
+template <class U>
+void copy_run(const void* from_, std::int64_t from_stride, void* to_, std::int64_t to_stride,
+              std::int64_t n) {
+  const U* from = static_cast<const U*>(from_);
+  U* to = static_cast<U*>(to_);
+  if (to_stride != 1) {
+    for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
+  } else if (from_stride == 1) {
+    if (n < 16)
+      for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
+    else
+      std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(U));
+  } else if (from_stride == 0) {
+    std::fill_n(to, n, *from);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * from_stride];
+  }
+}
+
+}  // namespace nax::cpu
