@@ -103,9 +103,8 @@ template <class X>
 ArrayBase values(const X& x) {
   if constexpr (nax::Expression<X>) {
     const ArrayBase result = nax::detail::allocate(nax::dtype_of<typename X::value_type>, x.frame);
-    const auto constants = nax::detail::constants_of(x);
-    nax::detail::compute(nax::detail::kernel_table<X>, constants.slots, nax::detail::LeafPointers<X>(x).at,
-                         x.frame, result);
+    const nax::detail::Parts<X> parts(x);
+    nax::detail::compute(nax::detail::kernel_table<X>, parts.constants.slots, parts.leaves, x.frame, result);
     return result;
   } else {
     return x;

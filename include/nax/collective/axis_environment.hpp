@@ -41,8 +41,8 @@ inline MappedAxis find_axis(const char* function, const std::string& name) {
   for (std::size_t i = devices.size(); i-- > 0;)
     if (!name.empty() && devices[i].name == name)
       return {true, 0, devices[i].communicator->size(), devices[i].index};
-  throw ValueError(std::string(function) + ": no mapped axis is named '" + name +
-                   "' here; give vmap or pmap around it that axis_name");
+  raise<ValueError>(
+      {function, ": no mapped axis is named '", name, "' here; give vmap or pmap around it that axis_name"});
 }
 
 }  // namespace nax::detail

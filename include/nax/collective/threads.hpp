@@ -118,8 +118,7 @@ class ThreadCommunicator final : public Communicator {
   void check(const char* function) const {
     if (aborted_ || !mismatch_.empty()) throw MeetingAborted();
     if (incomplete_)
-      throw DeviceError(std::string(function) +
-                        ": a device returned while others wait for it in this collective");
+      raise<DeviceError>({function, ": a device returned while others wait for it in this collective"});
   }
 
   // All devices must be in the same collective with the same shapes.

@@ -236,7 +236,7 @@ class Pool {
       return shared.pop();
     }
     if (bytes > PTRDIFF_MAX / 2)
-      throw Error("allocate: " + std::to_string(bytes) + " bytes asked, more than an address can reach");
+      raise<Error>({"allocate: ", bytes, " bytes asked, more than an address can reach"});
     if (NAX_ALLOCATOR_CACHES) {
       FreeList& shared = large_[large_class(bytes)];
       if (shared.head) return shared.pop();
@@ -248,16 +248,15 @@ class Pool {
     const auto over = [&] { return limit_ != 0 && held_ + bytes > limit_; };
     if (over()) release();
     if (over())
-      throw Error("allocate: over the memory limit (" + std::to_string(asked) + " bytes asked, " +
-                  std::to_string(held_) + " held, limit " + std::to_string(limit_) + ")");
+      raise<Error>({"allocate: over the memory limit (", asked, " bytes asked, ", held_, " held, limit ",
+                    limit_, ")"});
     void* block = std::aligned_alloc(align, bytes);
     if (!block) {
       release();
       block = std::aligned_alloc(align, bytes);
     }
     if (!block)
-      throw Error("allocate: the system is out of memory (" + std::to_string(asked) + " bytes asked, " +
-                  std::to_string(held_) + " held)");
+      raise<Error>({"allocate: the system is out of memory (", asked, " bytes asked, ", held_, " held)"});
     held_ += bytes;
     return block;
   }

@@ -73,8 +73,7 @@ class Nested {
 };
 
 [[noreturn, gnu::cold]] inline void throw_batched(const char* function, const char* instead) {
-  throw ValueError(std::string(function) + ": the array is batched by vmap and has no single value here; " +
-                   instead);
+  raise<ValueError>({function, ": the array is batched by vmap and has no single value here; ", instead});
 }
 
 }  // namespace detail
@@ -129,16 +128,14 @@ class Array : public ArrayBase {
   // The value of an array of one element. Throws ValueError for other sizes and under vmap.
   Element item() const {
     if (detail::is_batched(*this)) detail::throw_batched("item", "use where, or map over it");
-    if (size() != 1)
-      throw ValueError("item: only an array of one element has a value, shape " + nax::to_string(shape()));
+    if (size() != 1) raise<ValueError>({"item: only an array of one element has a value, shape ", shape()});
     return *reinterpret_cast<const Element*>(detail::raw_data(*this));
   }
   explicit operator bool() const {
     if (detail::is_batched(*this)) detail::throw_batched("bool", "use where instead of if");
     if (size() != 1)
-      throw ValueError(
-          "bool: the truth of an array of several elements is ambiguous; use any or all, shape " +
-          nax::to_string(shape()));
+      raise<ValueError>(
+          {"bool: the truth of an array of several elements is ambiguous; use any or all, shape ", shape()});
     return item() != Element(0);
   }
   explicit operator Element() const requires(!std::is_same_v<Element, bool>) { return item(); }

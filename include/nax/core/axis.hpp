@@ -41,8 +41,7 @@ inline Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
   for (std::int64_t axis : axes) {
     const std::int64_t a = normalize_axis(function, axis, ndim);
     for (std::int64_t before : out)
-      if (before == a)
-        throw ValueError(std::string(function) + ": duplicate value in 'axis': " + std::to_string(axis));
+      if (before == a) raise<ValueError>({function, ": duplicate value in 'axis': ", axis});
     out.push_back(a);
   }
   return out;

@@ -39,16 +39,14 @@ class DeviceRegistry {
     if (const char* text = std::getenv("NAX_CPU_DEVICES")) {
       char* end = nullptr;
       const long count = std::strtol(text, &end, 10);
-      if (end == text || *end != '\0')
-        throw ValueError("NAX_CPU_DEVICES: not a number: '" + std::string(text) + "'");
+      if (end == text || *end != '\0') raise<ValueError>({"NAX_CPU_DEVICES: not a number: '", text, "'"});
       check(count, "NAX_CPU_DEVICES: the count");
       count_ = static_cast<int>(count);
     }
   }
   static void check(long count, const char* what) {
     if (count < 1 || count > most_cpu_devices)
-      throw ValueError(std::string(what) + " must be between 1 and " + std::to_string(most_cpu_devices) +
-                       ", not " + std::to_string(count));
+      raise<ValueError>({what, " must be between 1 and ", most_cpu_devices, ", not ", count});
   }
   std::atomic<int> count_{1};
   std::atomic<bool> used_{false};
@@ -63,7 +61,7 @@ inline void set_cpu_device_count(int count) { detail::DeviceRegistry::instance()
 // All devices of a platform. Throws ValueError for a platform that this build does not know.
 inline std::vector<Device> devices(const std::string& platform = "cpu") {
   if (platform != "cpu")
-    throw ValueError("devices: no platform '" + platform + "' in this program; there is 'cpu'");
+    raise<ValueError>({"devices: no platform '", platform, "' in this program; there is 'cpu'"});
   std::vector<Device> all;
   const int count = detail::DeviceRegistry::instance().cpu_count();
   for (int i = 0; i < count; ++i) all.push_back({Platform::cpu, static_cast<std::uint16_t>(i)});

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 // The exceptions of nax: one base, one class a kind. Every text opens with the NumPy name of the function at
 // fault.
@@ -28,5 +31,44 @@ struct DeviceError : Error {
 struct IoError : Error {
   using Error::Error;
 };
+
+namespace detail {
+
+// A part of an error's text: a string, or whatever has a to_string. It is turned into text when the error is.
+class TextPart {
+ public:
+  TextPart(const char* text)
+      : part_(text),
+        append_([](std::string& to, const void* part) { to += static_cast<const char*>(part); }) {}
+  template <class T>
+  requires(!std::is_convertible_v<const T&, const char*>) TextPart(const T& part)
+      : part_(&part), append_([](std::string& to, const void* p) {
+          using std::to_string;
+          if constexpr (std::is_convertible_v<const T&, std::string_view> || std::is_same_v<T, char>)
+            to += *static_cast<const T*>(p);
+          else
+            to += to_string(*static_cast<const T*>(p));
+        }) {}
+  void append_to(std::string& text) const { append_(text, part_); }
+
+ private:
+  const void* part_;
+  void (*append_)(std::string&, const void*);
+};
+
+[[gnu::cold]] inline std::string text_of(std::initializer_list<TextPart> parts) {
+  std::string text;
+  for (const TextPart& part : parts) part.append_to(text);
+  return text;
+}
+
+}  // namespace detail
+
+// Throws E, whose text is the parts one after another; out of line, since most of the code of a check would
+// be its error's.
+template <class E>
+[[noreturn, gnu::cold, gnu::noinline]] void raise(std::initializer_list<detail::TextPart> parts) {
+  throw E(detail::text_of(parts));
+}
 
 }  // namespace nax

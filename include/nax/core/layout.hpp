@@ -66,8 +66,8 @@ struct Layout : Frame {
 namespace detail {
 
 [[noreturn, gnu::cold]] inline void throw_broadcast(const char* function, const Frame& a, const Frame& b) {
-  throw ShapeError(std::string(function) + ": operands could not be broadcast together with shapes " +
-                   to_string(a.visible_shape()) + " " + to_string(b.visible_shape()));
+  raise<ShapeError>({function, ": operands could not be broadcast together with shapes ", a.visible_shape(),
+                     " ", b.visible_shape()});
 }
 
 // NumPy's broadcasting over visible axes, a merge by level over hidden ones.

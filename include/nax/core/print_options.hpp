@@ -38,7 +38,7 @@ inline SharedPrintOptions& shared_print_options() {
 }
 
 inline void check_print_option(const char* name, int value) {
-  if (value < 0) throw ValueError(std::string("set_printoptions: ") + name + " must be >= 0");
+  if (value < 0) raise<ValueError>({"set_printoptions: ", name, " must be >= 0"});
 }
 
 }  // namespace detail

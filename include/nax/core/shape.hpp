@@ -58,8 +58,7 @@ namespace detail {
 // A visible axis, counted from the end when negative, checked: NumPy's normalize_axis_index.
 inline int normalize_axis(const char* function, std::int64_t axis, int ndim) {
   if (axis < -ndim || axis >= ndim)
-    throw IndexError(std::string(function) + ": axis " + std::to_string(axis) +
-                     " is out of bounds for array of dimension " + std::to_string(ndim));
+    raise<IndexError>({function, ": axis ", axis, " is out of bounds for array of dimension ", ndim});
   return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }
 

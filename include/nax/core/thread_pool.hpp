@@ -30,6 +30,7 @@
 #include <sched.h>
 #endif
 
+#include "nax/core/compiled_once.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/function_ref.hpp"
 
@@ -141,8 +142,7 @@ class Pool {
   int threads() const noexcept { return threads_.load(std::memory_order_relaxed); }
   void set_threads(int count) {
     if (count < 1 || count > most)
-      throw ValueError("set_num_threads: between 1 and " + std::to_string(most) +
-                       " threads are possible, not " + std::to_string(count));
+      raise<ValueError>({"set_num_threads: between 1 and ", most, " threads are possible, not ", count});
     threads_.store(count, std::memory_order_relaxed);
   }
 
@@ -181,8 +181,8 @@ class Pool {
       char* end = nullptr;
       const long value = std::strtol(text, &end, 10);
       if (*end != '\0' || value < 1 || value > most)
-        throw ValueError("num_threads: NAX_NUM_THREADS must be between 1 and " + std::to_string(most) +
-                         ", not '" + text + "'");
+        raise<ValueError>(
+            {"num_threads: NAX_NUM_THREADS must be between 1 and ", most, ", not '", text, "'"});
       threads_ = static_cast<int>(value);
     } else {
       threads_ = std::clamp(cores(), 1, most);
@@ -233,8 +233,7 @@ inline void set_num_threads(int count) { detail::threads::Pool::instance().set_t
 // While it lives, operations of this thread use at most `count` threads (itself included).
 struct ThreadLimit {
   explicit ThreadLimit(int count) : before_(detail::threads::limit) {
-    if (count < 1)
-      throw ValueError("ThreadLimit: at least one thread is needed, not " + std::to_string(count));
+    if (count < 1) raise<ValueError>({"ThreadLimit: at least one thread is needed, not ", count});
     detail::threads::limit = std::min(before_, count);
   }
   ~ThreadLimit() { detail::threads::limit = before_; }
@@ -254,7 +253,7 @@ inline int available_threads() {
 // `grain`, and a part is not smaller than that but for the last. Everything happens here, in one call, when n
 // <= grain, when one thread is to be used, or inside another parallel_for. The first exception thrown by f
 // reaches the caller, after all threads have left f.
-[[gnu::noinline]] inline void parallel_for(std::int64_t n, std::int64_t grain,
+NAX_COMPILED_ONCE inline void parallel_for(std::int64_t n, std::int64_t grain,
                                            FunctionRef<void(std::int64_t begin, std::int64_t end)> f) {
   if (n <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);

@@ -124,31 +124,24 @@ template <class E>
 inline constexpr KernelTable kernel_table = table_of<E>();
 
 template <class E>
-struct LeafPointers {
-  const ArrayBase* at[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
-  explicit LeafPointers(const E& e) {
-    int l = 0;
-    for_each_leaf(e, [&](const ArrayBase& leaf) { at[l++] = &leaf; });
-  }
-};
-
-template <class E>
 bool any_recorded(const E& e) {
   if constexpr (Carries<E>::value)
-    return any_recorded(kernel_table<E>, LeafPointers<E>(e).at);
+    return any_recorded(kernel_table<E>, Parts<E>(e).leaves);
   else
     return false;
 }
 
 template <Expression E>
 Array<typename E::value_type> evaluate(const E& e) {
+  const Parts<E> parts(e);
   return Array<typename E::value_type>(
-      evaluate(kernel_table<E>, constants_of(e).slots, LeafPointers<E>(e).at, e.frame));
+      evaluate(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame));
 }
 
 template <Expression E>
 void assign(Array<typename E::value_type>& target, const E& e) {
-  assign(kernel_table<E>, constants_of(e).slots, LeafPointers<E>(e).at, e.frame, target);
+  const Parts<E> parts(e);
+  assign(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame, target);
 }
 
 // A value as an Array: expressions are computed, anything else stays what it is.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstring>
-#include <tuple>
 #include <utility>
 
 #include "nax/core/array.hpp"
@@ -26,13 +25,24 @@ struct Constant {
   T value;
 };
 
+// The operands of an expression, each a base of its own: a tuple would cost a dozen functions for each type.
+template <int i, class A>
+struct IndexedOperand {
+  A value;
+};
+template <class Indices, class... A>
+struct OperandsOf;
+template <int... i, class... A>
+struct OperandsOf<std::integer_sequence<int, i...>, A...> : IndexedOperand<i, A>... {};
+
 template <class Rule, class... A>
 struct Expr : ExpressionBase<Expr<Rule, A...>> {
   using expression_tag = void;
   using rule = Rule;
   using value_type = typename Rule::template result<typename A::value_type...>;
 
-  std::tuple<A...> args;
+  static constexpr int arity = static_cast<int>(sizeof...(A));
+  OperandsOf<std::make_integer_sequence<int, arity>, A...> operands;
   Frame frame;
 
   Shape shape() const { return frame.visible_shape(); }
@@ -88,33 +98,39 @@ struct ConstantSlots {
   Slot slots[n == 0 ? 1 : n];
 };
 
-template <class E, class F>
-void for_each_leaf(const E& e, F&& f) {
-  if constexpr (is_array_v<E>) {
-    f(e);
-  } else if constexpr (Expression<E>) {
-    [&]<std::size_t... i>(std::index_sequence<i...>) { (for_each_leaf(std::get<i>(e.args), f), ...); }
-    (std::make_index_sequence<std::tuple_size_v<decltype(e.args)>>{});
-  }
+// Where the parts of a tree go, in its order.
+struct PartsCursor {
+  const ArrayBase** leaf;
+  unsigned char* constant;
+};
+inline void list_parts(const ArrayBase& leaf, PartsCursor& to) { *to.leaf++ = &leaf; }
+template <class T>
+void list_parts(const Constant<T>& constant, PartsCursor& to) {
+  std::memcpy(to.constant, &constant.value, sizeof constant.value);
+  to.constant += 16;
+}
+template <class Rule, class... A>
+void list_parts(const Expr<Rule, A...>& e, PartsCursor& to);
+template <int... i, class... A>
+void list_parts(const OperandsOf<std::integer_sequence<int, i...>, A...>& operands, PartsCursor& to) {
+  (list_parts(static_cast<const IndexedOperand<i, A>&>(operands).value, to), ...);
+}
+template <class Rule, class... A>
+void list_parts(const Expr<Rule, A...>& e, PartsCursor& to) {
+  list_parts(e.operands, to);
 }
 
+// The leaves and the constants of an expression, which must outlive this.
 template <class E>
-void collect_constants(const E& e, unsigned char*& out) {
-  if constexpr (Expression<E>) {
-    [&]<std::size_t... i>(std::index_sequence<i...>) { (collect_constants(std::get<i>(e.args), out), ...); }
-    (std::make_index_sequence<std::tuple_size_v<decltype(e.args)>>{});
-  } else if constexpr (!is_array_v<E>) {
-    std::memcpy(out, &e.value, sizeof e.value);
-    out += 16;
+struct Parts {
+  const ArrayBase* leaves[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
+  ConstantSlots<Tree<E>::constants> constants{};
+
+  explicit Parts(const E& e) {
+    PartsCursor to{leaves, constants.slots[0].bytes};
+    list_parts(e, to);
   }
-}
-template <class E>
-ConstantSlots<Tree<E>::constants> constants_of(const E& e) {
-  ConstantSlots<Tree<E>::constants> slots{};
-  unsigned char* out = slots.slots[0].bytes;
-  collect_constants(e, out);
-  return slots;
-}
+};
 
 // ---- building
 
@@ -203,7 +219,7 @@ auto make_expr(X&&... x) {
   Frame frame;
   bool first = true;
   (join_frame(Rule::name, frame, first, x), ...);
-  return E{{}, {as_child<StrongType>(std::forward<X>(x))...}, std::move(frame)};
+  return E{{}, {{as_child<StrongType>(std::forward<X>(x))}...}, std::move(frame)};
 }
 
 // `where(mask, x, y)`: the condition takes no part in promotion.
@@ -219,7 +235,7 @@ auto make_selection(C&& condition, X&&... x) {
   join_frame(Rule::name, frame, first, condition);
   (join_frame(Rule::name, frame, first, x), ...);
   return E{{},
-           {as_child<bool>(std::forward<C>(condition)), as_child<StrongType>(std::forward<X>(x))...},
+           {{as_child<bool>(std::forward<C>(condition))}, {as_child<StrongType>(std::forward<X>(x))}...},
            std::move(frame)};
 }
 

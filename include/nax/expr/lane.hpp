@@ -199,7 +199,7 @@ constexpr bool carries_leaf(int leaf) {
         begin += Tree<A>::leaves),
        ...);
       return carried && Carries<Expr<Rule, A...>>::value;
-    }(std::type_identity<E>{}, std::make_integer_sequence<int, std::tuple_size_v<decltype(E::args)>>{}, leaf);
+    }(std::type_identity<E>{}, std::make_integer_sequence<int, E::arity>{}, leaf);
   } else {
     return Carries<E>::value;
   }

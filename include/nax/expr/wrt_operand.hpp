@@ -30,8 +30,9 @@ OperandRef operand_ref(const X& x) {
   } else {
     std::uint64_t serial = 0;
     if constexpr (Carries<X>::value) {
-      if (any_recorded(x))
-        serial = FusedNode::record(fused_type_of<X>(), LeafPointers<X>(x).at, constants_of(x).slots);
+      const Parts<X> parts(x);
+      if (any_recorded(kernel_table<X>, parts.leaves))
+        serial = FusedNode::record(fused_type_of<X>(), parts.leaves, parts.constants.slots);
     }
     return {serial, x.frame.levels};
   }

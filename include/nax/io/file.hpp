@@ -26,7 +26,7 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 [[noreturn, gnu::cold]] inline void fail(const char* function, const std::string& path,
                                          const std::string& what) {
-  throw IoError(std::string(function) + ": '" + path + "' " + what);
+  raise<IoError>({function, ": '", path, "' ", what});
 }
 [[noreturn, gnu::cold]] inline void fail_system(const char* function, const std::string& path,
                                                 const char* what) {

@@ -18,16 +18,15 @@ inline Array<std::uint8_t> read_mnist_file(const std::string& directory, const c
   const std::string plain = directory + "/" + name, packed = plain + ".gz";
   if (::access(packed.c_str(), F_OK) == 0) return read_idx(packed);
   if (::access(plain.c_str(), F_OK) == 0) return read_idx(plain);
-  throw IoError("load_mnist: '" + directory + "' has neither " + name + ".gz nor " + name);
+  raise<IoError>({"load_mnist: '", directory, "' has neither ", name, ".gz nor ", name});
 }
 
 inline void check_mnist(const std::string& directory, const char* part, const Array<std::uint8_t>& images,
                         const Array<std::uint8_t>& labels) {
   if (images.ndim() != 3 || images.shape(1) != 28 || images.shape(2) != 28 || labels.ndim() != 1 ||
       labels.shape(0) != images.shape(0))
-    throw IoError("load_mnist: '" + directory + "' holds " + part + " images of shape " +
-                  to_string(images.shape()) + " and labels of shape " + to_string(labels.shape()) +
-                  ", not (n, 28, 28) and (n,)");
+    raise<IoError>({"load_mnist: '", directory, "' holds ", part, " images of shape ", images.shape(),
+                    " and labels of shape ", labels.shape(), ", not (n, 28, 28) and (n,)"});
 }
 
 }  // namespace detail

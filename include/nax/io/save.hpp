@@ -27,7 +27,7 @@ ArrayBase array_of(const std::string& name, const L& leaf) {
     return array_of(name, Array<typename L::value_type>(leaf));
   } else if constexpr (std::is_base_of_v<ArrayBase, L>) {
     if (nax::detail::is_batched(leaf))
-      throw ValueError("save: " + name + " is batched by vmap; return it from the mapped function instead");
+      raise<ValueError>({"save: ", name, " is batched by vmap; return it from the mapped function instead"});
     return nax::detail::contiguous(leaf);
   } else {
     static_assert(Scalar<L>, "save: the leaves of the tree must be arrays or numbers");
@@ -96,7 +96,7 @@ void save(const std::string& path, const T& tree) {
       file.commit();
       return;
     } else {
-      throw IoError("save: '" + path + "' can hold one array only; name the file .npz for a tree");
+      raise<IoError>({"save: '", path, "' can hold one array only; name the file .npz for a tree"});
     }
   }
   detail::ZipWriter zip("save", path);
@@ -122,7 +122,7 @@ void load(const std::string& path, T& tree) {
       tree = detail::loaded(path, "the array", tree, bytes.data(), bytes.size());
       return;
     } else {
-      throw IoError("load: '" + path + "' holds one array, not a tree");
+      raise<IoError>({"load: '", path, "' holds one array, not a tree"});
     }
   }
   std::map<std::string, detail::ZipMember> members;

@@ -18,8 +18,7 @@ void check_square(const char* function, const Array<T>& a) {
   static_assert(is_linalg_v<T>, "linalg: the type must be float, double or complex");
   check_operand(function, a);
   if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
-    throw ShapeError(std::string(function) + ": the last two axes must be square, shape " +
-                     to_string(a.shape()));
+    raise<ShapeError>({function, ": the last two axes must be square, shape ", a.shape()});
 }
 
 // Offsets of the matrices of an operand over the batches of a result.

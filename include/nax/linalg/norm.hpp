@@ -22,7 +22,7 @@ class NormOrder {
   requires std::is_arithmetic_v<N> NormOrder(N p) : given_(true), p_(static_cast<double>(p)) {}
   NormOrder(const char* name) : given_(true), frobenius_(true) {
     if (std::string_view(name) != "fro")
-      throw ValueError("norm: ord must be a number or 'fro', got '" + std::string(name) + "'");
+      raise<ValueError>({"norm: ord must be a number or 'fro', got '", name, "'"});
   }
   bool given() const { return given_; }
   bool frobenius() const { return frobenius_; }
@@ -79,14 +79,13 @@ auto norm(const X& x_, const NormOptions& options = {}) {
         sum(detail::make_expr<rules::power>(size, power), {.axis = axis, .keepdims = keep});
     return detail::evaluate(detail::make_expr<rules::power>(total, root));
   }
-  if (axes.size() != 2)
-    throw ValueError("norm: improper number of axes, " + std::to_string(axes.size()) + ", for ord");
+  if (axes.size() != 2) raise<ValueError>({"norm: improper number of axes, ", axes.size(), ", for ord"});
   if (options.ord.frobenius())
     return root_of_squares(Axis(std::vector<std::int64_t>(axes.begin(), axes.end())));
   const double order = p < 0 ? -p : p;
   if (order != 1 && order != inf)
-    throw ValueError("norm: ord " + std::to_string(p) +
-                     " is not a matrix norm that is supported: 'fro', 1, -1, inf or -inf");
+    raise<ValueError>(
+        {"norm: ord ", p, " is not a matrix norm that is supported: 'fro', 1, -1, inf or -inf"});
   const std::int64_t summed = order == 1 ? axes[0] : axes[1], kept = order == 1 ? axes[1] : axes[0];
   const Array<R> sums = sum(size, {.axis = summed, .keepdims = true});
   const Array<R> extreme =

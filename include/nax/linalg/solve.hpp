@@ -234,7 +234,7 @@ auto matrix_power(const A& a_, std::int64_t n) {
   Array<T> a = detail::as_type<T>(a_);
   detail::check_operand("matrix_power", a);
   if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
-    throw ShapeError("matrix_power: the last two axes must be square, shape " + to_string(a.shape()));
+    raise<ShapeError>({"matrix_power: the last two axes must be square, shape ", a.shape()});
   if (n < 0) {
     if constexpr (detail::is_linalg_v<T>) {
       a = detail::inverse(a);

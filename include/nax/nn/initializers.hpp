@@ -80,8 +80,8 @@ Array<T> variance_scaling(const random::Key& key, const Shape& shape, double sca
                           Distribution distribution, const FanOptions& options = {}) {
   const int ndim = static_cast<int>(shape.size());
   if (ndim < 2)
-    throw ValueError("variance_scaling: the shape must have an axis of inputs and one of outputs, got " +
-                     to_string(shape));
+    raise<ValueError>(
+        {"variance_scaling: the shape must have an axis of inputs and one of outputs, got ", shape});
   const auto extent = [&](int axis) {
     return static_cast<double>(
         shape[static_cast<std::size_t>(nax::detail::normalize_axis("variance_scaling", axis, ndim))]);
@@ -155,8 +155,7 @@ struct OrthogonalOptions {
 // matrix whose R has a positive diagonal.
 template <class T = float>
 Array<T> orthogonal(const random::Key& key, const Shape& shape, const OrthogonalOptions& options = {}) {
-  if (shape.size() < 2)
-    throw ValueError("orthogonal: the shape must have two axes at least, got " + to_string(shape));
+  if (shape.size() < 2) raise<ValueError>({"orthogonal: the shape must have two axes at least, got ", shape});
   const auto fill = [&](std::uint64_t k, std::int64_t, std::int64_t size, T* out) {
     const std::int64_t outputs = shape[shape.size() - 1], inputs = size / outputs;
     const std::int64_t rows = std::max(outputs, inputs), columns = std::min(outputs, inputs);

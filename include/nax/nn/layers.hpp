@@ -22,7 +22,7 @@ auto linear(const X& x, const W& w, const B& b) {
 template <detail::ArrayLike X>
 auto dropout(const random::Key& key, double rate, const X& x) {
   if (!(rate >= 0 && rate < 1))
-    throw ValueError("dropout: the rate must be at least 0 and below 1, got " + std::to_string(rate));
+    raise<ValueError>({"dropout: the rate must be at least 0 and below 1, got ", rate});
   using T = typename X::value_type;
   return where(random::bernoulli(key, 1 - rate, x.shape()), x * static_cast<T>(1 / (1 - rate)), T(0));
 }

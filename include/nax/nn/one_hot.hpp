@@ -14,8 +14,7 @@ template <Dtype T = float, detail::ArrayLike X>
 Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& options = {}) {
   using Label = typename X::value_type;
   static_assert(is_integer_v<Label>, "one_hot: labels must be integers");
-  if (num_classes < 0)
-    throw ValueError("one_hot: num_classes must not be negative, got " + std::to_string(num_classes));
+  if (num_classes < 0) raise<ValueError>({"one_hot: num_classes must not be negative, got ", num_classes});
   const Array<Label> given = detail::materialise(x);
   if (detail::is_batched(given)) detail::check_alive("one_hot", given);
   const ArrayBase labels = detail::contiguous(given);

@@ -90,11 +90,11 @@ Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const A
   using Lane = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, lane_t<T>>;
   const int ndim = x.ndim();
   if (options.axis.given() && options.axis.list().size() != 1)
-    throw ValueError(std::string(function) + ": axis must be one axis");
+    raise<ValueError>({function, ": axis must be one axis"});
   const std::vector<bool> marks = marked_axes(function, options.axis, ndim);
   const Frame frame = layout_of(x);
   if (marked_count(marks, frame) == 0)
-    throw ValueError(std::string(function) + ": attempt to get " + function + " of an empty sequence");
+    raise<ValueError>({function, ": attempt to get ", function, " of an empty sequence"});
   Array<std::int32_t> result(
       allocate(DType::int32, reduced_frame(frame, over_frame(marks, frame), options.keepdims)));
   cpu::Lines lines{1, 1, 1};

@@ -19,10 +19,9 @@ Array<T> broadcast_visible(const char* function, const Array<T>& x, const Dims& 
     fits = n == 1 || n == shape[static_cast<std::size_t>(axis + extra)];
   }
   if (!fits)
-    throw ShapeError(
-        std::string(function) +
-        ": operands could not be broadcast together with remapped shapes [original->remapped]: " +
-        to_string(x.shape()) + " and requested shape " + to_string(shape));
+    raise<ShapeError>(
+        {function, ": operands could not be broadcast together with remapped shapes [original->remapped]: ",
+         x.shape(), " and requested shape ", shape});
   return broadcast_frame(x, with_visible(layout_of(x), shape));
 }
 
@@ -76,13 +75,12 @@ struct Meshgrid {
   static std::vector<Array<T>> call(const std::vector<Array<T>>& list, const Options& options) {
     const std::string_view indexing = options.indexing;
     if (indexing != "xy" && indexing != "ij")
-      throw ValueError("meshgrid: indexing must be 'xy' or 'ij', not '" + std::string(indexing) + "'");
+      raise<ValueError>({"meshgrid: indexing must be 'xy' or 'ij', not '", indexing, "'"});
     const std::size_t n = list.size();
     const auto axis_of = [&](std::size_t i) { return indexing == "xy" && i < 2 && n > 1 ? 1 - i : i; };
     Dims full(n, 1);
     for (std::size_t i = 0; i < n; ++i) {
-      if (list[i].ndim() > 1)
-        throw ShapeError("meshgrid: arguments must be 1-d, shape " + to_string(list[i].shape()));
+      if (list[i].ndim() > 1) raise<ShapeError>({"meshgrid: arguments must be 1-d, shape ", list[i].shape()});
       full[axis_of(i)] = list[i].size();
     }
     std::vector<Array<T>> out;

@@ -91,8 +91,7 @@ Array<T> convolve_mode(const char* function, const Array<T>& x, const Array<T>& 
                        bool swapped) {
   const std::int64_t n = x.shape(0), taps = w.shape(0), least = std::min(n, taps);
   if (least == 0)
-    throw ValueError(std::string(function) + ": the operands must not be empty, shapes " +
-                     to_string(x.shape()) + " " + to_string(w.shape()));
+    raise<ValueError>({function, ": the operands must not be empty, shapes ", x.shape(), " ", w.shape()});
   std::int64_t skip = 0, length = n + taps - 1;
   if (mode == "valid") {
     skip = least - 1;
@@ -101,8 +100,7 @@ Array<T> convolve_mode(const char* function, const Array<T>& x, const Array<T>& 
     length = std::max(n, taps);
     skip = swapped ? least / 2 : (least - 1) / 2;
   } else if (mode != "full") {
-    throw ValueError(std::string(function) + ": mode must be 'full', 'same' or 'valid', got '" +
-                     std::string(mode) + "'");
+    raise<ValueError>({function, ": mode must be 'full', 'same' or 'valid', got '", mode, "'"});
   }
   const std::int64_t low = taps - 1 - skip, high = length - n - low + taps - 1;
   return correlation(x, w, low, high);
@@ -114,8 +112,7 @@ Array<R> on_vectors(const char* function, const X& x_, const Y& y_, const F& f) 
   check_operand(function, x);
   check_operand(function, y);
   if (x.ndim() != 1 || y.ndim() != 1)
-    throw ValueError(std::string(function) + ": the operands must be 1-d, shapes " + to_string(x.shape()) +
-                     " " + to_string(y.shape()));
+    raise<ValueError>({function, ": the operands must be 1-d, shapes ", x.shape(), " ", y.shape()});
   return f(x, y);
 }
 
@@ -163,8 +160,7 @@ auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
   const int ax = detail::normalize_axis("cross", options.axis, x.ndim()),
             ay = detail::normalize_axis("cross", options.axis, y.ndim());
   if (x.shape(ax) != 3 || y.shape(ay) != 3)
-    throw ShapeError("cross: the vectors must have 3 elements, shapes " + to_string(x.shape()) + " " +
-                     to_string(y.shape()));
+    raise<ShapeError>({"cross: the vectors must have 3 elements, shapes ", x.shape(), " ", y.shape()});
   const Array<R> a = moveaxis(x, ax, -1), b = moveaxis(y, ay, -1);
   const auto part = [&](int i, int j) -> Array<R> {
     const auto at = [](const Array<R>& v, int k) { return v(ellipsis, slice(k, k + 1)); };

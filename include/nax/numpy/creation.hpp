@@ -12,9 +12,7 @@ namespace detail {
 
 inline Frame new_frame(const char* function, const Shape& shape) {
   for (std::int64_t d : shape)
-    if (d < 0)
-      throw ValueError(std::string(function) + ": negative dimensions are not allowed, shape " +
-                       to_string(shape));
+    if (d < 0) raise<ValueError>({function, ": negative dimensions are not allowed, shape ", shape});
   return Frame{shape, {}};
 }
 
@@ -178,8 +176,7 @@ struct LinspaceOptions {
 // `num` samples evenly spaced from start to stop. Integer types round down, as NumPy's do.
 template <Dtype T = float, Scalar A, Scalar B>
 Array<T> linspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions& options = {}) {
-  if (num < 0)
-    throw ValueError("linspace: the number of samples, " + std::to_string(num) + ", must not be negative");
+  if (num < 0) raise<ValueError>({"linspace: the number of samples, ", num, ", must not be negative"});
   using R = detail::range_t<T>;
   const R first = static_cast<R>(start), last = static_cast<R>(stop);
   const std::int64_t steps = options.endpoint ? num - 1 : num;
@@ -207,8 +204,7 @@ Array<T> logspace(A start, B stop, std::int64_t num = 50, const LogspaceOptions&
 // `num` samples from start to stop, each a fixed multiple of the one before. Neither end may be 0.
 template <Dtype T = float, Scalar A, Scalar B>
 Array<T> geomspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions& options = {}) {
-  if (num < 0)
-    throw ValueError("geomspace: the number of samples, " + std::to_string(num) + ", must not be negative");
+  if (num < 0) raise<ValueError>({"geomspace: the number of samples, ", num, ", must not be negative"});
   using R = detail::range_t<T>;
   const R first = static_cast<R>(start), last = static_cast<R>(stop);
   if (first == R(0) || last == R(0)) throw ValueError("geomspace: a geometric sequence cannot include zero");

@@ -143,7 +143,7 @@ auto along_axis(const char* function, const X& x_, const CumulativeOptions& opti
   const Array<typename X::value_type> x = materialise(x_);
   check_reducible(function, x);
   if (!options.axis.given()) return f(reshape_to(function, x, Shape{x.size()}), 0);
-  if (options.axis.list().size() != 1) throw ValueError(std::string(function) + ": axis must be one axis");
+  if (options.axis.list().size() != 1) raise<ValueError>({function, ": axis must be one axis"});
   return f(x, normalize_axis(function, options.axis.list()[0], x.ndim()));
 }
 

@@ -70,11 +70,10 @@ template <class T>
 Array<T> diagonal_of(const char* function, const Array<T>& x, const DiagonalOptions& options) {
   check_operand(function, x);
   if (x.ndim() < 2)
-    throw ValueError(std::string(function) + ": diag requires an array of at least two dimensions, shape " +
-                     to_string(x.shape()));
+    raise<ValueError>({function, ": diag requires an array of at least two dimensions, shape ", x.shape()});
   const int a = normalize_axis(function, options.axis1, x.ndim()),
             b = normalize_axis(function, options.axis2, x.ndim());
-  if (a == b) throw ValueError(std::string(function) + ": axis1 and axis2 cannot be the same");
+  if (a == b) raise<ValueError>({function, ": axis1 and axis2 cannot be the same"});
   return diagonal_view(x, {a, b, options.offset});
 }
 
@@ -83,7 +82,7 @@ template <class X>
 auto triangle(const char* function, const X& x_, std::int64_t k, bool lower) {
   using T = typename X::value_type;
   const auto& x = materialise(x_);
-  if (x.ndim() < 1) throw ValueError(std::string(function) + ": the array must have at least one dimension");
+  if (x.ndim() < 1) raise<ValueError>({function, ": the array must have at least one dimension"});
   const std::int64_t columns = x.shape(-1), rows = x.ndim() > 1 ? x.shape(-2) : columns;
   Array<bool> mask(allocate(DType::boolean, Frame{Shape{rows, columns}, {}}));
   bool* m = elements<bool>(mask);
@@ -104,7 +103,7 @@ template <detail::ArrayLike X>
 auto diag(const X& x_, const DiagOptions& options = {}) {
   const auto& x = detail::materialise(x_);
   if (x.ndim() == 2) return detail::diagonal_of("diag", x, {.offset = options.k});
-  if (x.ndim() != 1) throw ValueError("diag: input must be 1- or 2-d, shape " + to_string(x.shape()));
+  if (x.ndim() != 1) raise<ValueError>({"diag: input must be 1- or 2-d, shape ", x.shape()});
   const std::int64_t n = x.size() + (options.k < 0 ? -options.k : options.k);
   detail::check_operand("diag", x);
   return detail::on_diagonal(x, {0, 1, options.k}, Shape{n, n});

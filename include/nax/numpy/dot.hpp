@@ -25,8 +25,8 @@ template <class T>
 Array<T> tensordot_axes(const char* function, const Array<T>& a, const Array<T>& b, const Dims& of_a,
                         const Dims& of_b) {
   if (of_a.size() != of_b.size())
-    throw ValueError(std::string(function) + ": axes must name as many axes of each operand: " +
-                     std::to_string(of_a.size()) + " and " + std::to_string(of_b.size()));
+    raise<ValueError>(
+        {function, ": axes must name as many axes of each operand: ", of_a.size(), " and ", of_b.size()});
   const Dims sa = normalize_axes(function, of_a, a.ndim()), sb = normalize_axes(function, of_b, b.ndim());
   for (std::size_t i = 0; i < sa.size(); ++i)
     if (a.shape(sa[i]) != b.shape(sb[i])) throw_inner(function, a.shape(), b.shape());
@@ -144,8 +144,7 @@ auto tensordot(const X& x_, const Y& y_, const TensordotOptions& options = {}) {
     return detail::tensordot_axes("tensordot", x, y, options.axes.x(), options.axes.y());
   const int n = options.axes.count();
   if (n < 0 || n > x.ndim() || n > y.ndim())
-    throw ValueError("tensordot: axes=" + std::to_string(n) + " is out of range for shapes " +
-                     to_string(x.shape()) + " and " + to_string(y.shape()));
+    raise<ValueError>({"tensordot: axes=", n, " is out of range for shapes ", x.shape(), " and ", y.shape()});
   Dims of_x, of_y;
   for (int i = 0; i < n; ++i) of_x.push_back(x.ndim() - n + i), of_y.push_back(i);
   return detail::tensordot_axes("tensordot", x, y, of_x, of_y);

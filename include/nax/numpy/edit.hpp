@@ -116,8 +116,7 @@ auto resize(const X& x_, const Shape& shape) {
   using T = typename X::value_type;
   const auto x = detail::as_array(x_);
   for (std::int64_t d : shape)
-    if (d < 0)
-      throw ValueError("resize: all elements of the new shape must be non-negative: " + to_string(shape));
+    if (d < 0) raise<ValueError>({"resize: all elements of the new shape must be non-negative: ", shape});
   const std::int64_t n = x.size(), wanted = shape.count();
   if (n == 0) return zeros<T>(shape);
   std::vector<std::int64_t> positions(static_cast<std::size_t>(wanted));

@@ -26,7 +26,7 @@ template <class T>
 auto as_eigen(const Array<T>& a) {
   using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   if (a.ndim() > 2)
-    throw ShapeError("as_eigen: only arrays of up to two axes are matrices, shape " + to_string(a.shape()));
+    raise<ShapeError>({"as_eigen: only arrays of up to two axes are matrices, shape ", a.shape()});
   const T* data = a.data();
   return Eigen::Map<const RowMajor>(data, a.ndim() > 0 ? a.shape(0) : 1, a.ndim() > 1 ? a.shape(1) : 1);
 }

@@ -131,7 +131,7 @@ Term<T> join_terms(const Term<T>& a, const Term<T>& b, const std::vector<std::in
 }
 
 [[noreturn, gnu::cold]] inline void throw_einsum(std::string_view subscripts, const std::string& what) {
-  throw ValueError("einsum: " + what + ", subscripts '" + std::string(subscripts) + "'");
+  raise<ValueError>({"einsum: ", what, ", subscripts '", subscripts, "'"});
 }
 
 // The labels of one operand or of the output; those behind the ellipsis are counted from its end: 1000,

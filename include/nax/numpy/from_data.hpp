@@ -21,8 +21,7 @@ Array<element_t<S>> asarray(const S* data, const Shape& shape) {
 }
 namespace detail {
 [[noreturn, gnu::cold]] inline void throw_count(const char* function, std::size_t have, const Shape& shape) {
-  throw ShapeError(std::string(function) + ": cannot make an array of shape " + to_string(shape) + " from " +
-                   std::to_string(have) + " numbers");
+  raise<ShapeError>({function, ": cannot make an array of shape ", shape, " from ", have, " numbers"});
 }
 template <class Range>
 auto from_range(const char* function, const Range& range, const Shape& shape) {

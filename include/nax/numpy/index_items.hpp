@@ -235,10 +235,9 @@ class AdvancedIndex {
     check_operand("index", mask);
     for (int i = 0; i < mask.ndim(); ++i)
       if (mask.shape(i) != x_.visible(axis() + i))
-        throw IndexError("index: boolean index did not match indexed array along axis " +
-                         std::to_string(axis() + i) + "; size of axis is " +
-                         std::to_string(x_.visible(axis() + i)) +
-                         " but size of corresponding boolean axis is " + std::to_string(mask.shape(i)));
+        raise<IndexError>({"index: boolean index did not match indexed array along axis ", axis() + i,
+                           "; size of axis is ", x_.visible(axis() + i),
+                           " but size of corresponding boolean axis is ", mask.shape(i)});
     add_positions(true_positions("index", mask), mask.ndim());
   }
 
@@ -261,8 +260,9 @@ class AdvancedIndex {
     try {
       frame = broadcast("index", layout_of(index_), layout_of(positions));
     } catch (const ShapeError&) {
-      throw IndexError("index: shape mismatch: indexing arrays could not be broadcast together with shapes " +
-                       to_string(index_.shape()) + " " + to_string(positions.shape()));
+      raise<IndexError>(
+          {"index: shape mismatch: indexing arrays could not be broadcast together with shapes ",
+           index_.shape(), " ", positions.shape()});
     }
     Array<std::int64_t> joined(allocate(DType::int64, frame));
     cpu::Operand operands[3] = {operand_over(index_, frame, DType::int64),

@@ -55,14 +55,13 @@ inline ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
 }
 
 inline void check_join(const char* function, const JoinList& list) {
-  if (list.empty()) throw ValueError(std::string(function) + ": need at least one array");
+  if (list.empty()) raise<ValueError>({function, ": need at least one array"});
   for (const ArrayBase* x : list) check_operand(function, *x);
 }
 
 inline JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis) {
   check_join(function, list);
-  if (list[0]->ndim() == 0)
-    throw ShapeError(std::string(function) + ": zero-dimensional arrays cannot be concatenated");
+  if (list[0]->ndim() == 0) raise<ShapeError>({function, ": zero-dimensional arrays cannot be concatenated"});
   JoinPlan plan{normalize_axis(function, axis, list[0]->ndim()), false, {0}, list[0]->shape()};
   const std::size_t along = static_cast<std::size_t>(plan.axis);
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -70,9 +69,8 @@ inline JoinPlan concatenate_plan(const char* function, const JoinList& list, std
     bool fits = shape.size() == plan.shape.size();
     for (std::size_t a = 0; fits && a < shape.size(); ++a) fits = a == along || shape[a] == plan.shape[a];
     if (!fits)
-      throw ShapeError(std::string(function) + ": all dimensions but that of axis " +
-                       std::to_string(plan.axis) + " must match: " + to_string(list[0]->shape()) + " at 0, " +
-                       to_string(shape) + " at " + std::to_string(i));
+      raise<ShapeError>({function, ": all dimensions but that of axis ", plan.axis,
+                         " must match: ", list[0]->shape(), " at 0, ", shape, " at ", i});
     plan.starts.push_back(plan.starts.back() + shape[along]);
   }
   plan.shape[along] = plan.starts.back();
@@ -84,9 +82,8 @@ inline JoinPlan stack_plan(const char* function, const JoinList& list, std::int6
   JoinPlan plan{normalize_axis(function, axis, list[0]->ndim() + 1), true, {0}, list[0]->shape()};
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (!(list[i]->shape() == plan.shape))
-      throw ShapeError(std::string(function) +
-                       ": all input arrays must have the same shape: " + to_string(plan.shape) + " at 0, " +
-                       to_string(list[i]->shape()) + " at " + std::to_string(i));
+      raise<ShapeError>({function, ": all input arrays must have the same shape: ", plan.shape, " at 0, ",
+                         list[i]->shape(), " at ", i});
     plan.starts.push_back(static_cast<std::int64_t>(i) + 1);
   }
   plan.shape.insert(static_cast<std::size_t>(plan.axis), static_cast<std::int64_t>(list.size()));

@@ -229,8 +229,7 @@ Array<T> with_unit_axes(const Array<T>& x, int leading, bool behind) {
 }
 
 [[noreturn, gnu::cold]] inline void throw_inner(const char* function, const Shape& a, const Shape& b) {
-  throw ShapeError(std::string(function) + ": inner dimensions differ: " + to_string(a) + " x " +
-                   to_string(b));
+  raise<ShapeError>({function, ": inner dimensions differ: ", a, " x ", b});
 }
 
 template <class T>
@@ -239,8 +238,7 @@ Array<T> matmul_arrays(const char* function, const Array<T>& a, const Array<T>& 
   check_operand(function, b);
   const int na = a.ndim(), nb = b.ndim();
   if (na == 0 || nb == 0)
-    throw ShapeError(std::string(function) + ": operands must be at least 1-d, shapes " +
-                     to_string(a.shape()) + " " + to_string(b.shape()));
+    raise<ShapeError>({function, ": operands must be at least 1-d, shapes ", a.shape(), " ", b.shape()});
   if (a.shape(-1) != b.shape(nb == 1 ? 0 : -2)) throw_inner(function, a.shape(), b.shape());
   // Both get as many axes; a vector is one row, or one column.
   const int rank = std::max({na, nb, 2});

@@ -56,9 +56,8 @@ auto extremum(const char* function, const X& x, const Options& options) {
   Array<T> result;
   if (options.where) {
     if (!options.initial)
-      throw ValueError(
-          std::string(function) +
-          ": the reduction has no identity, so to use a where mask one has to specify 'initial'");
+      raise<ValueError>(
+          {function, ": the reduction has no identity, so to use a where mask one has to specify 'initial'"});
     const Array<T> least(static_cast<lane_t<T>>(Op::identity()));
     const Array<T> chosen = evaluate(make_selection<rules::where>(*options.where, x, least));
     result = extremum_over<Op>(function, chosen, marked_axes(function, options.axis, chosen.ndim()),

@@ -70,8 +70,8 @@ auto extract(const C& condition, const X& x_) {
   const auto x = detail::as_array(x_);
   const Array<bool> mask = detail::truth("extract", condition);
   if (mask.size() != x.size())
-    throw ShapeError("extract: the condition must have as many elements as the array: " +
-                     to_string(mask.shape()) + " and " + to_string(x.shape()));
+    raise<ShapeError>({"extract: the condition must have as many elements as the array: ", mask.shape(),
+                       " and ", x.shape()});
   return detail::take_positions(detail::reshape_to("extract", x, Shape{x.size()}),
                                 detail::true_positions("extract", mask), 0);
 }
@@ -84,8 +84,7 @@ template <detail::ArrayLike C, detail::ArrayLike X>
 auto compress(const C& condition, const X& x_, const CompressOptions& options = {}) {
   auto x = detail::as_array(x_);
   const Array<bool> mask = detail::truth("compress", condition);
-  if (mask.ndim() != 1)
-    throw ValueError("compress: condition must be a 1-d array, shape " + to_string(mask.shape()));
+  if (mask.ndim() != 1) raise<ValueError>({"compress: condition must be a 1-d array, shape ", mask.shape()});
   if (!options.axis.given()) x = detail::reshape_to("compress", x, Shape{x.size()});
   const int axis =
       detail::normalize_axis("compress", options.axis.given() ? options.axis.list()[0] : 0, x.ndim());
@@ -103,8 +102,8 @@ template <class T>
 Array<T> select(const std::vector<Array<bool>>& conditions, const std::vector<Array<T>>& choices,
                 const SelectOptions<std::type_identity_t<T>>& options = {}) {
   if (conditions.size() != choices.size() || choices.empty())
-    throw ValueError("select: list of cases must be the same length as list of conditions, and not empty: " +
-                     std::to_string(choices.size()) + " and " + std::to_string(conditions.size()));
+    raise<ValueError>({"select: list of cases must be the same length as list of conditions, and not empty: ",
+                       choices.size(), " and ", conditions.size()});
   Array<T> out(options.default_);
   for (std::size_t i = choices.size(); i-- > 0;)
     out = detail::evaluate(detail::make_selection<rules::where>(conditions[i], choices[i], out));

@@ -33,8 +33,7 @@ class PadWidth {
   std::vector<Pair> over(int ndim) const {
     if (pairs_.size() == 1) return std::vector<Pair>(static_cast<std::size_t>(ndim), pairs_[0]);
     if (static_cast<int>(pairs_.size()) != ndim)
-      throw ValueError("pad: pad_width has " + std::to_string(pairs_.size()) +
-                       " pairs for an array of dimension " + std::to_string(ndim));
+      raise<ValueError>({"pad: pad_width has ", pairs_.size(), " pairs for an array of dimension ", ndim});
     return pairs_;
   }
 
@@ -84,14 +83,14 @@ auto pad(const X& x_, const PadWidth& pad_width, const PadOptions<typename X::va
     return detail::update(full<T>(shape, options.constant_values), s, x, detail::Update::set);
   }
   if (mode != "edge" && mode != "reflect" && mode != "symmetric" && mode != "wrap")
-    throw ValueError("pad: mode '" + std::string(mode) + "' is not supported");
+    raise<ValueError>({"pad: mode '", mode, "' is not supported"});
   for (int axis = 0; axis < x.ndim(); ++axis) {
     const auto& w = width[static_cast<std::size_t>(axis)];
     if (w.before == 0 && w.after == 0) continue;
     const std::int64_t n = x.shape(axis);
     if (n == 0)
-      throw ValueError("pad: can't extend empty axis " + std::to_string(axis) +
-                       " using modes other than 'constant' or 'empty'");
+      raise<ValueError>(
+          {"pad: can't extend empty axis ", axis, " using modes other than 'constant' or 'empty'"});
     std::vector<std::int64_t> positions;
     for (std::int64_t i = -w.before; i < n + w.after; ++i)
       positions.push_back(detail::padded_position(mode, i, n));

@@ -18,7 +18,7 @@ auto eval(const X& x) {
 template <class X>
 auto device_put(const X& x, Device device) {
   if (device.platform != Platform::cpu || device.ordinal >= device_count())
-    throw ValueError("device_put: no device " + to_string(device) + " in this program");
+    raise<ValueError>({"device_put: no device ", device, " in this program"});
   return tree::map(
       [&](const auto& leaf) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;

@@ -43,8 +43,7 @@ Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, c
 // One quantile of sorted lines: between two neighbours. NaN, sorted last, makes the whole line NaN.
 template <class T>
 Array<T> quantile_of_sorted(const char* function, const Array<T>& sorted, double q, std::string_view method) {
-  if (!(q >= 0 && q <= 1))
-    throw ValueError(std::string(function) + ": quantiles must be in the range [0, 1]");
+  if (!(q >= 0 && q <= 1)) raise<ValueError>({function, ": quantiles must be in the range [0, 1]"});
   const std::int64_t n = sorted.shape(-1);
   const double place = q * static_cast<double>(n - 1);
   std::int64_t low = static_cast<std::int64_t>(place),
@@ -59,7 +58,7 @@ Array<T> quantile_of_sorted(const char* function, const Array<T>& sorted, double
   } else if (method == "nearest") {
     weight = weight > 0.5 || (weight == 0.5 && low % 2 == 1) ? 1 : 0;
   } else if (method != "linear") {
-    throw ValueError(std::string(function) + ": unknown method '" + std::string(method) + "'");
+    raise<ValueError>({function, ": unknown method '", method, "'"});
   }
   Array<T> value = weight == 1 ? sorted(ellipsis, high) : sorted(ellipsis, low);
   if (weight > 0 && weight < 1)
@@ -73,8 +72,7 @@ template <class X>
 auto sorted_lines(const char* function, const X& x_, const std::vector<bool>& marks) {
   using T = inexact_t<typename X::value_type>;
   const Array<T> lines = marked_last(function, as_type<T>(x_), marks);
-  if (lines.shape(-1) == 0)
-    throw ValueError(std::string(function) + ": the array has no elements along the axis");
+  if (lines.shape(-1) == 0) raise<ValueError>({function, ": the array has no elements along the axis"});
   return sort_axis(lines, lines.ndim() - 1, false);
 }
 
@@ -146,8 +144,7 @@ auto average(const X& x_, const AverageOptions<inexact_t<typename X::value_type>
   if (!(weights.shape() == x.shape())) {
     const Dims axes = detail::normalize_axes("average", options.axis, x.ndim());
     if (axes.size() != 1 || weights.ndim() != 1 || weights.shape(0) != x.shape(axes[0]))
-      throw ShapeError("average: the weights have shape " + to_string(weights.shape()) + ", the array " +
-                       to_string(x.shape()));
+      raise<ShapeError>({"average: the weights have shape ", weights.shape(), ", the array ", x.shape()});
     Dims shape(static_cast<std::size_t>(x.ndim()), 1);
     shape[static_cast<std::size_t>(axes[0])] = weights.shape(0);
     weights = detail::reshape_to("average", weights, shape);

@@ -56,8 +56,8 @@ auto roll(const X& x_, const Axis& shift, const RollOptions& options = {}) {
   if (!options.axis.given()) axes.push_back(0);
   const Dims& shifts = shift.list();
   if (shifts.size() != axes.size() && shifts.size() != 1 && axes.size() != 1)
-    throw ValueError("roll: 'shift' and 'axis' should be scalars or 1D sequences of one length: " +
-                     to_string(shifts) + " and " + to_string(axes));
+    raise<ValueError>({"roll: 'shift' and 'axis' should be scalars or 1D sequences of one length: ", shifts,
+                       " and ", axes});
   const std::size_t count = shifts.size() > axes.size() ? shifts.size() : axes.size();
   for (std::size_t i = 0; i < count; ++i) {
     const int axis = detail::normalize_axis("roll", axes[axes.size() == 1 ? 0 : i], x.ndim());
@@ -80,8 +80,7 @@ template <detail::ArrayLike X>
 auto rot90(const X& x_, const Rot90Options& options = {}) {
   const auto& x = detail::materialise(x_);
   const Dims axes = detail::normalize_axes("rot90", options.axes.list(), x.ndim());
-  if (axes.size() != 2)
-    throw ValueError("rot90: len(axes) must be 2, axes " + to_string(options.axes.list()));
+  if (axes.size() != 2) raise<ValueError>({"rot90: len(axes) must be 2, axes ", options.axes.list()});
   const Dims first(1, axes[0]), second(1, axes[1]);
   switch ((options.k % 4 + 4) % 4) {
     case 0:

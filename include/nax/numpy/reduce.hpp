@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/reduce.hpp"
+#include "nax/core/compiled_once.hpp"
 #include "nax/expr/wrt_operand.hpp"
 #include "nax/numpy/cast.hpp"
 #include "nax/numpy/reduce_options.hpp"
@@ -22,7 +23,7 @@ using tile_element_t = typename TileElement<X>::type;
 
 // Reduces `count` operands over the axes of `frame` to accumulators. `kernel`: the expression's, null for an
 // array as it is.
-[[gnu::noinline]] inline ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
+NAX_COMPILED_ONCE inline ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
                                                    const void* constants, const ArrayBase* const* leaves,
                                                    const DType* lanes, int count, const Frame& frame,
                                                    const std::vector<bool>& marks, bool keep) {
@@ -50,7 +51,8 @@ ArrayBase reduce_over(const X& x, const std::vector<bool>& marks, bool keep) {
     const ArrayBase* const leaf = &x;
     return reduce_operands(reducer, nullptr, nullptr, &leaf, &reducer.from, 1, frame_of(x), marks, keep);
   } else {
-    return reduce_operands(reducer, forward_kernel<X>, constants_of(x).slots, LeafPointers<X>(x).at,
+    const Parts<X> parts(x);
+    return reduce_operands(reducer, forward_kernel<X>, parts.constants.slots, parts.leaves,
                            leaf_table<X>.lanes, Tree<X>::leaves, frame_of(x), marks, keep);
   }
 }
@@ -77,8 +79,8 @@ void check_reducible(const char* function, const X& x) {
 // Throws where an operation without identity meets no elements.
 inline void check_not_empty(const char* function, const std::vector<bool>& marks, const Frame& frame) {
   if (marked_count(marks, frame) == 0)
-    throw ValueError(std::string(function) + ": zero-size array to reduction operation " + function +
-                     " which has no identity");
+    raise<ValueError>(
+        {function, ": zero-size array to reduction operation ", function, " which has no identity"});
 }
 
 // An operand as an array of element type R.

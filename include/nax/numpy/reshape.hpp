@@ -13,17 +13,14 @@ inline Dims resolve_shape(const char* function, const Dims& from, const Dims& to
   for (std::int64_t d : from) size *= d;
   Dims shape = to;
   const auto fail = [&] {
-    throw ShapeError(std::string(function) + ": cannot reshape array of size " + std::to_string(size) +
-                     " into shape " + to_string(to));
+    raise<ShapeError>({function, ": cannot reshape array of size ", size, " into shape ", to});
   };
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] >= 0) {
       known *= shape[i];
     } else {
       if (shape[i] != -1) fail();
-      if (unknown >= 0)
-        throw ValueError(std::string(function) + ": can only specify one unknown dimension, shape " +
-                         to_string(to));
+      if (unknown >= 0) raise<ValueError>({function, ": can only specify one unknown dimension, shape ", to});
       unknown = static_cast<int>(i);
     }
   }
@@ -150,9 +147,9 @@ auto squeeze(const X& x_, const SqueezeOptions& options = {}) {
     bool named = false;
     for (std::int64_t a : axes) named = named || a == axis;
     if (named && options.axis.given() && shape[axis] != 1)
-      throw ValueError(
-          "squeeze: cannot select an axis to squeeze out which has size not equal to one: axis " +
-          std::to_string(axis) + " of shape " + to_string(shape));
+      raise<ValueError>(
+          {"squeeze: cannot select an axis to squeeze out which has size not equal to one: axis ", axis,
+           " of shape ", shape});
     if (!named || shape[axis] != 1) out.push_back(shape[axis]);
   }
   return detail::reshape_to("squeeze", x, out);

@@ -58,12 +58,9 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
   } else {
     constexpr int leaves = Tree<X>::leaves;
     cpu::Operand operands[leaves];
-    int l = 0;
-    for_each_leaf(x, [&](const ArrayBase& leaf) {
-      operands[l] = operand_over(leaf, x.frame, leaf_table<X>.lanes[l]);
-      ++l;
-    });
-    const auto constants = constants_of(x);
+    const Parts<X> parts(x);
+    for (int l = 0; l < leaves; ++l)
+      operands[l] = operand_over(*parts.leaves[l], x.frame, leaf_table<X>.lanes[l]);
     Dims shape = x.frame.shape;
     cpu::detail::collapse(shape, operands, leaves);
     // A block stays in the first cache from its computation to its use.
@@ -74,8 +71,8 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
       for (std::int64_t first = begin; first < end; first += block) {
         const std::int64_t some = end - first < block ? end - first : block;
         T* const rows = out ? out + first * n : room.get();
-        cpu::detail::compute_range(forward_kernel<X>, constants.slots, shape, operands, leaves, dtype_of<T>,
-                                   first * n, (first + some) * n, rows);
+        cpu::detail::compute_range(forward_kernel<X>, parts.constants.slots, shape, operands, leaves,
+                                   dtype_of<T>, first * n, (first + some) * n, rows);
         f(static_cast<const T*>(rows), first, some);
       }
     });

@@ -33,9 +33,7 @@ template <class T>
 Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array<T>& v_, bool right) {
   check_operand(function, a_);
   check_operand(function, v_);
-  if (a_.ndim() != 1)
-    throw ValueError(std::string(function) + ": the sorted array must be 1-d, shape " +
-                     to_string(a_.shape()));
+  if (a_.ndim() != 1) raise<ValueError>({function, ": the sorted array must be 1-d, shape ", a_.shape()});
   using Lane = sortable_t<T>;
   const ArrayBase a = sortable_rows(a_), v = sortable_rows(v_);
   const std::int64_t n = a_.size(), each = v_.size();
@@ -69,8 +67,7 @@ Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array
 
 inline bool is_right(const char* function, std::string_view side) {
   if (side != "left" && side != "right")
-    throw ValueError(std::string(function) + ": side must be 'left' or 'right', got '" + std::string(side) +
-                     "'");
+    raise<ValueError>({function, ": side must be 'left' or 'right', got '", side, "'"});
   return side == "right";
 }
 
@@ -117,14 +114,13 @@ Array<R> count_bins(const Array<T>& x, const R* weights, std::int64_t minlength)
   static_assert(is_integer_v<T> || std::is_same_v<T, bool>, "bincount: the array must be of integers");
   if (is_batched(x))
     throw ValueError("bincount: the length of the result depends on the values, which vmap cannot map");
-  if (x.ndim() != 1) throw ValueError("bincount: the array must be 1-d, shape " + to_string(x.shape()));
+  if (x.ndim() != 1) raise<ValueError>({"bincount: the array must be 1-d, shape ", x.shape()});
   const ArrayBase flat = contiguous(x);
   const T* v = elements<const T>(flat);
   std::int64_t length = minlength;
   for (std::int64_t i = 0; i < x.size(); ++i) {
     if constexpr (std::is_signed_v<T>)
-      if (v[i] < 0)
-        throw ValueError("bincount: the elements must not be negative, got " + std::to_string(v[i]));
+      if (v[i] < 0) raise<ValueError>({"bincount: the elements must not be negative, got ", v[i]});
     length = std::max(length, static_cast<std::int64_t>(v[i]) + 1);
   }
   Array<R> result(allocate(dtype_of<R>, Frame{Dims(std::size_t{1}, length), {}}));
@@ -148,8 +144,7 @@ auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {
   const Array<typename X::value_type> x = detail::materialise(x_);
   const Array<R> weights = detail::as_type<R>(weights_);
   if (!(weights.shape() == x.shape()))
-    throw ShapeError("bincount: the weights have shape " + to_string(weights.shape()) + ", the array " +
-                     to_string(x.shape()));
+    raise<ShapeError>({"bincount: the weights have shape ", weights.shape(), ", the array ", x.shape()});
   const ArrayBase flat = detail::contiguous(weights);
   return detail::count_bins<R>(x, detail::elements<const R>(flat), options.minlength);
 }

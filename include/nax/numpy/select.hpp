@@ -200,8 +200,8 @@ Array<T> fit_values(const char* function, const Array<T>& v, const Dims& shape) 
     fits = fits && (n == 1 || n == shape[static_cast<std::size_t>(axis - extra)]);
   }
   if (!fits)
-    throw ShapeError(std::string(function) + ": could not broadcast values of shape " + to_string(v.shape()) +
-                     " into the selected shape " + to_string(shape));
+    raise<ShapeError>(
+        {function, ": could not broadcast values of shape ", v.shape(), " into the selected shape ", shape});
   return broadcast_frame(extra > 0 ? restride(v, with_visible(layout_of(v), rest)) : v,
                          with_visible(layout_of(v), shape));
 }

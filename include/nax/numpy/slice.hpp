@@ -67,17 +67,16 @@ inline SliceRange resolve(const Slice& s, std::int64_t extent) {
 
 [[noreturn, gnu::cold]] inline void throw_index(const char* function, std::int64_t index, int axis,
                                                 std::int64_t extent) {
-  throw IndexError(std::string(function) + ": index " + std::to_string(index) +
-                   " is out of bounds for axis " + std::to_string(axis) + " with size " +
-                   std::to_string(extent));
+  raise<IndexError>(
+      {function, ": index ", index, " is out of bounds for axis ", axis, " with size ", extent});
 }
 inline std::int64_t resolve(const char* function, std::int64_t index, int axis, std::int64_t extent) {
   if (index < -extent || index >= extent) throw_index(function, index, axis, extent);
   return index < 0 ? index + extent : index;
 }
 [[noreturn, gnu::cold]] inline void throw_too_many(int ndim, int given) {
-  throw IndexError("index: too many indices for array: array is " + std::to_string(ndim) +
-                   "-dimensional, but " + std::to_string(given) + " were indexed");
+  raise<IndexError>(
+      {"index: too many indices for array: array is ", ndim, "-dimensional, but ", given, " were indexed"});
 }
 
 }  // namespace detail

@@ -106,8 +106,7 @@ auto top_k(const X& x_, std::int64_t k) {
   detail::check_reducible("top_k", x);
   if (x.ndim() == 0) throw ValueError("top_k: the array must be at least 1-d");
   if (k < 0 || k > x.shape(-1))
-    throw ValueError("top_k: k = " + std::to_string(k) + " is out of range for shape " +
-                     to_string(x.shape()));
+    raise<ValueError>({"top_k: k = ", k, " is out of range for shape ", x.shape()});
   const Array<std::int32_t> order = detail::argsort_axis(Array<T>(detail::constant(x)), x.ndim() - 1, true);
   const Array<std::int32_t> indices = order(ellipsis, slice(0, k));
   return TopK<T>{take_along_axis(x, indices, -1), indices};

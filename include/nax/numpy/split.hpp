@@ -30,10 +30,10 @@ class Sections {
       out.push_back(extent);
       return out;
     }
-    if (parts_ <= 0) throw ValueError(std::string(function) + ": number sections must be larger than 0");
+    if (parts_ <= 0) raise<ValueError>({function, ": number sections must be larger than 0"});
     if (equal && extent % parts_ != 0)
-      throw ValueError(std::string(function) + ": array split does not result in an equal division: " +
-                       std::to_string(extent) + " into " + std::to_string(parts_));
+      raise<ValueError>(
+          {function, ": array split does not result in an equal division: ", extent, " into ", parts_});
     for (std::int64_t i = 0; i < parts_; ++i)
       out.push_back(out.back() + extent / parts_ + (i < extent % parts_ ? 1 : 0));
     return out;
@@ -87,7 +87,7 @@ auto array_split(const X& x, const Sections& indices_or_sections, const SplitOpt
 template <detail::ArrayLike X>
 auto vsplit(const X& x, const Sections& indices_or_sections) {
   if (x.ndim() < 2)
-    throw ValueError("vsplit: only works on arrays of 2 or more dimensions, shape " + to_string(x.shape()));
+    raise<ValueError>({"vsplit: only works on arrays of 2 or more dimensions, shape ", x.shape()});
   return detail::split_on("vsplit", x, indices_or_sections, 0, true);
 }
 template <detail::ArrayLike X>
@@ -98,7 +98,7 @@ auto hsplit(const X& x, const Sections& indices_or_sections) {
 template <detail::ArrayLike X>
 auto dsplit(const X& x, const Sections& indices_or_sections) {
   if (x.ndim() < 3)
-    throw ValueError("dsplit: only works on arrays of 3 or more dimensions, shape " + to_string(x.shape()));
+    raise<ValueError>({"dsplit: only works on arrays of 3 or more dimensions, shape ", x.shape()});
   return detail::split_on("dsplit", x, indices_or_sections, 2, true);
 }
 // The parts of extent 1 along an axis, without it.

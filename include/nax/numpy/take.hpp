@@ -51,8 +51,7 @@ Array<std::int64_t> positions_of(const char* function, const Array<I>& index, in
   static_assert(is_integer_v<I>, "arrays used as indices must be of integer type");
   if (mode == "raise") return checked_index(function, index, axis, extent);
   if (mode != "wrap" && mode != "clip")
-    throw ValueError(std::string(function) + ": mode must be 'raise', 'wrap' or 'clip', not '" +
-                     std::string(mode) + "'");
+    raise<ValueError>({function, ": mode must be 'raise', 'wrap' or 'clip', not '", mode, "'"});
   check_operand(function, index);
   Array<I> flat(copy_over(index, layout_of(index)));
   Array<std::int64_t> out(allocate(DType::int64, layout_of(index)));
@@ -112,9 +111,8 @@ inline void along_shapes(const char* function, Dims& x, Dims& index, int axis) {
     x[a] = index[a] = x[a] == 1 ? index[a] : x[a];
   }
   if (!fits)
-    throw ShapeError(std::string(function) + ": the indices must have the array's shape but for axis " +
-                     std::to_string(axis) + ": " + to_string(index_before) + " against " +
-                     to_string(x_before));
+    raise<ShapeError>({function, ": the indices must have the array's shape but for axis ", axis, ": ",
+                       index_before, " against ", x_before});
 }
 
 }  // namespace detail

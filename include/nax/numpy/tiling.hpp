@@ -17,7 +17,7 @@ auto tile(const X& x_, const Shape& reps) {
     const int own = axis - (ndim - x.ndim()), given = axis - (ndim - static_cast<int>(reps.size()));
     const std::int64_t n = own < 0 ? 1 : x.shape(own),
                        r = given < 0 ? 1 : reps[static_cast<std::size_t>(given)];
-    if (r < 0) throw ValueError("tile: negative repetitions are not allowed, " + to_string(reps));
+    if (r < 0) raise<ValueError>({"tile: negative repetitions are not allowed, ", reps});
     apart.push_back(1), apart.push_back(n);
     repeated.push_back(r), repeated.push_back(n);
     out.push_back(r * n);
@@ -45,7 +45,7 @@ auto repeat(const X& x_, I repeats, const RepeatOptions& options = {}) {
   int axis;
   const auto x = detail::repeat_operand(x_, options, axis);
   const std::int64_t r = static_cast<std::int64_t>(repeats);
-  if (r < 0) throw ValueError("repeat: repeats may not contain negative values: " + std::to_string(r));
+  if (r < 0) raise<ValueError>({"repeat: repeats may not contain negative values: ", r});
   Dims out = x.shape(), apart = out;
   apart.insert(static_cast<std::size_t>(axis) + 1, 1);
   Dims repeated = apart;
@@ -63,13 +63,13 @@ requires detail::ArrayLike<I> || detail::IsVectorOfIntegers<I>::value auto repea
   const auto repeats = detail::index_array(repeats_).to_vector();
   const std::int64_t n = x.shape(axis);
   if (repeats.size() != 1 && static_cast<std::int64_t>(repeats.size()) != n)
-    throw ShapeError("repeat: operands could not be broadcast together with shape (" + std::to_string(n) +
-                     ",) (" + std::to_string(repeats.size()) + ",)");
+    raise<ShapeError>(
+        {"repeat: operands could not be broadcast together with shape (", n, ",) (", repeats.size(), ",)"});
   std::vector<std::int64_t> positions;
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t r =
         static_cast<std::int64_t>(repeats[repeats.size() == 1 ? 0 : static_cast<std::size_t>(i)]);
-    if (r < 0) throw ValueError("repeat: repeats may not contain negative values: " + std::to_string(r));
+    if (r < 0) raise<ValueError>({"repeat: repeats may not contain negative values: ", r});
     positions.insert(positions.end(), static_cast<std::size_t>(r), i);
   }
   return detail::take_positions(x, detail::index_array(positions), axis);

@@ -34,8 +34,7 @@ Array<T> transpose_by(const char* function, const Array<T>& x, const Dims& axes,
     for (int axis = ndim; axis-- > 0;) order.push_back(axis);
   } else {
     if (static_cast<int>(axes.size()) != ndim)
-      throw ValueError(std::string(function) + ": axes don't match array: axes " + to_string(axes) +
-                       ", shape " + to_string(x.shape()));
+      raise<ValueError>({function, ": axes don't match array: axes ", axes, ", shape ", x.shape()});
     order = normalize_axes(function, axes, ndim);
   }
   return permute(x, order);
@@ -64,7 +63,7 @@ template <detail::ArrayLike X>
 auto matrix_transpose(const X& x_) {
   const auto& x = detail::materialise(x_);
   if (x.ndim() < 2)
-    throw ValueError("matrix_transpose: the array must be at least 2-d, shape " + to_string(x.shape()));
+    raise<ValueError>({"matrix_transpose: the array must be at least 2-d, shape ", x.shape()});
   Dims order;
   for (int axis = 0; axis < x.ndim() - 2; ++axis) order.push_back(axis);
   order.push_back(x.ndim() - 1);

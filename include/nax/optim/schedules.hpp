@@ -37,8 +37,7 @@ Array<float> as_float(const Array<T>& count) {
 }
 
 inline void check_positive(const char* function, const char* what, std::int64_t steps) {
-  if (steps <= 0)
-    throw ValueError(std::string(function) + ": " + what + " must be positive, got " + std::to_string(steps));
+  if (steps <= 0) raise<ValueError>({function, ": ", what, " must be positive, got ", steps});
 }
 }  // namespace detail
 

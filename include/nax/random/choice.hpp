@@ -23,8 +23,8 @@ Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
                             const ChoiceOptions& options) {
   const Array<float>& p = *options.p;
   if (p.shape() != Shape{n})
-    throw ShapeError("choice: p must have one probability for each element: shape " + to_string(p.shape()) +
-                     " for " + std::to_string(n) + " elements");
+    raise<ShapeError>(
+        {"choice: p must have one probability for each element: shape ", p.shape(), " for ", n, " elements"});
   check_single("choice", key);
   const Array<float> noise = options.replace ? uniform(key, {draws}) : gumbel(key, {n});
   Frame rows = broadcast("choice", layout_of(key.words()), below(layout_of(p), {}));
@@ -61,8 +61,8 @@ Array<I> chosen_positions(const Key& key, std::int64_t n, const Shape& shape, co
   const std::int64_t draws = shape.count();
   if (draws > 0 && n <= 0) throw ValueError("choice: there is nothing to choose from");
   if (!options.replace && draws > n)
-    throw ValueError("choice: cannot take a larger sample (" + std::to_string(draws) +
-                     ") than the population (" + std::to_string(n) + ") without replacement");
+    raise<ValueError>({"choice: cannot take a larger sample (", draws, ") than the population (", n,
+                       ") without replacement"});
   check_count("choice", n);
   if (options.replace && !options.p) {
     const Array<std::int32_t> drawn = randint(key, shape, 0, n);
@@ -113,11 +113,11 @@ Array<std::int32_t> categorical(const Key& key, const X& logits_, const Categori
   for (std::size_t i = 0; fits && i < batch.size(); ++i)
     fits = batch[i] == 1 || batch[i] == shape[prefix + i];
   if (!fits)
-    throw ShapeError("categorical: logits of shape " + to_string(logits.shape()) + " less axis " +
-                     std::to_string(options.axis) + " do not broadcast to the shape " + to_string(shape));
+    raise<ShapeError>({"categorical: logits of shape ", logits.shape(), " less axis ", options.axis,
+                       " do not broadcast to the shape ", shape});
   Shape noise_shape = shape;
   const std::int64_t n = logits.shape(axis);
-  if (n == 0) throw ValueError("categorical: no categories along axis " + std::to_string(options.axis));
+  if (n == 0) raise<ValueError>({"categorical: no categories along axis ", options.axis});
   noise_shape.insert(prefix + static_cast<std::size_t>(axis), n);
   const Array<T> noise = gumbel<T>(key, noise_shape);
   const Array<T> scores = evaluate(make_expr<rules::add>(noise, Array<T>(constant(logits))));

@@ -160,8 +160,7 @@ requires(std::is_same_v<T, float> ||
                                                               const Shape& shape = {}) {
   const T low = static_cast<T>(lower), high = static_cast<T>(upper), sqrt2 = T(1.41421356237309504880);
   if (!(low < high))
-    throw ValueError("truncated_normal: lower must be below upper, got " + std::to_string(lower) + " and " +
-                     std::to_string(upper));
+    raise<ValueError>({"truncated_normal: lower must be below upper, got ", lower, " and ", upper});
   constexpr T infinity = std::numeric_limits<T>::infinity();
   return detail::draw_quantile<T>(
       "truncated_normal", key, shape, std::erf(low / sqrt2), std::erf(high / sqrt2),

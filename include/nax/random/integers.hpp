@@ -89,8 +89,8 @@ requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(
   const Frame frame =
       broadcast("randint", layout_of(higher), broadcast("randint", layout_of(minval), layout_of(maxval)));
   if (frame.visible_shape() != shape)
-    throw ShapeError("randint: the bounds do not broadcast to the shape: " + to_string(minval.shape()) +
-                     " and " + to_string(maxval.shape()) + " for " + to_string(shape));
+    raise<ShapeError>({"randint: the bounds do not broadcast to the shape: ", minval.shape(), " and ",
+                       maxval.shape(), " for ", shape});
   const ArrayBase a = copy_over(minval, frame), b = copy_over(maxval, frame), h = copy_over(higher, frame),
                   l = copy_over(lower, frame);
   Array<T> result(allocate(dtype_of<T>, frame));
@@ -128,8 +128,7 @@ requires is_floating_v<T> Array<bool> bernoulli(const Key& key, const Array<T>& 
   const Array<T> u = uniform<T>(key, shape);
   const Frame frame = broadcast("bernoulli", layout_of(u), layout_of(p));
   if (frame.visible_shape() != shape)
-    throw ShapeError("bernoulli: p of shape " + to_string(p.shape()) + " does not broadcast to the shape " +
-                     to_string(shape));
+    raise<ShapeError>({"bernoulli: p of shape ", p.shape(), " does not broadcast to the shape ", shape});
   return evaluate(make_expr<rules::less>(u, p));
 }
 template <class T>

@@ -30,9 +30,7 @@ class Key {
     Layout layout = nax::detail::layout_of(words_);
     if (ndim() == 0) throw IndexError("key: too many indices: a single key has no axes");
     const std::int64_t n = shape(0);
-    if (i < -n || i >= n)
-      throw IndexError("key: index " + std::to_string(i) + " is out of bounds for axis 0 with size " +
-                       std::to_string(n));
+    if (i < -n || i >= n) raise<IndexError>({"key: index ", i, " is out of bounds for axis 0 with size ", n});
     const std::size_t axis = layout.levels.size();
     const std::int64_t offset = (i < 0 ? i + n : i) * layout.strides[axis];
     layout.shape.erase(axis);
@@ -78,8 +76,8 @@ using namespace nax::detail;
 inline void check_single(const char* function, const Key& key) {
   if (is_batched(key.words())) check_alive(function, key.words());
   if (key.ndim() != 0)
-    throw ValueError(std::string(function) + ": takes one key, not keys of shape " + to_string(key.shape()) +
-                     "; map over them with vmap");
+    raise<ValueError>(
+        {function, ": takes one key, not keys of shape ", key.shape(), "; map over them with vmap"});
 }
 
 // The hidden axes of `outer`, then these visible ones.
@@ -96,9 +94,7 @@ template <class T>
 Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape, ArrayBase& words) {
   check_single(function, key);
   for (std::int64_t d : shape)
-    if (d < 0)
-      throw ValueError(std::string(function) + ": negative dimensions are not allowed, shape " +
-                       to_string(shape));
+    if (d < 0) raise<ValueError>({function, ": negative dimensions are not allowed, shape ", shape});
   words = contiguous(key.words());
   return Array<T>(allocate(dtype_of<T>, below(layout_of(words), shape)));
 }
@@ -168,8 +164,8 @@ inline Array<std::uint32_t> key_data(const Key& key) {
 inline Key wrap_key_data(const Array<std::uint32_t>& data) {
   using namespace nax::detail;
   if (data.ndim() == 0 || data.shape(-1) != 2)
-    throw ShapeError("wrap_key_data: the last axis must hold the two words of a key, shape " +
-                     to_string(data.shape()));
+    raise<ShapeError>(
+        {"wrap_key_data: the last axis must hold the two words of a key, shape ", data.shape()});
   const ArrayBase flat = contiguous(data);
   Frame frame = layout_of(flat);
   frame.shape.pop_back();
@@ -211,8 +207,7 @@ inline Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*word)(
 template <class I>
 requires is_integer_v<I> Key fold_in(const Key& key, const Array<I>& data) {
   detail::check_single("fold_in", key);
-  if (data.ndim() != 0)
-    throw ShapeError("fold_in: data must be a single number, shape " + to_string(data.shape()));
+  if (data.ndim() != 0) raise<ShapeError>({"fold_in: data must be a single number, shape ", data.shape()});
   return detail::fold_in(
       key, data, [](const char* at) { return static_cast<std::uint32_t>(*reinterpret_cast<const I*>(at)); });
 }

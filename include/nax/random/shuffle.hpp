@@ -40,8 +40,7 @@ void sort_positions(std::int64_t n, KeyOf key_of, I* positions, std::vector<std:
 
 inline void check_count(const char* function, std::int64_t n) {
   if (n < 0 || n > std::numeric_limits<std::int32_t>::max())
-    throw ValueError(std::string(function) + ": the number of elements must fit an int32, got " +
-                     std::to_string(n));
+    raise<ValueError>({function, ": the number of elements must fit an int32, got ", n});
 }
 
 // The first `count` of the shuffled positions below n.

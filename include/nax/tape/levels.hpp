@@ -51,9 +51,8 @@ inline void check_alive(const char* function, const ArrayBase& a) {
   const Level level = layout_of(a).levels.back();
   for (const VmapFrame& frame : stack.frames)
     if (frame.level == level) return;
-  throw ValueError(
-      std::string(function) +
-      ": the array belongs to a vmap that has ended; return it from the mapped function instead");
+  raise<ValueError>(
+      {function, ": the array belongs to a vmap that has ended; return it from the mapped function instead"});
 }
 
 }  // namespace nax::detail

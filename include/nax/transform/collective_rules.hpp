@@ -61,9 +61,8 @@ Array<T> divide_axis(const Array<T>& x, int at, std::int64_t outer) {
 inline void check_divides(const char* function, const Shape& shape, int axis, std::int64_t size, bool tiled) {
   const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
   if (tiled ? extent % size != 0 : extent != size)
-    throw ShapeError(std::string(function) + ": axis " + std::to_string(axis) + " of shape " +
-                     to_string(shape) + (tiled ? " must be a multiple of" : " must equal") +
-                     " the mapped axis' size " + std::to_string(size));
+    raise<ShapeError>({function, ": axis ", axis, " of shape ", shape,
+                       (tiled ? " must be a multiple of" : " must equal"), " the mapped axis' size ", size});
 }
 
 inline std::int64_t hidden_size(const Frame& frame) {
@@ -143,7 +142,7 @@ Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>
     if (reduction == Reduction::max) combine = extreme_run<T, true>;
     if (reduction == Reduction::min) combine = extreme_run<T, false>;
   } else if (reduction != Reduction::sum) {
-    throw TypeError(std::string(function) + ": complex numbers have no order");
+    raise<TypeError>({function, ": complex numbers have no order"});
   }
   if (axis.on_devices)
     return Array<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, {contiguous(x)},

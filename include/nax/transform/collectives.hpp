@@ -38,14 +38,14 @@ auto map_arrays(const X& x, F f) {
 }
 
 inline std::vector<MappedAxis> find_axes(const char* function, const AxisName& names) {
-  if (names.empty()) throw ValueError(std::string(function) + ": no axis is named");
+  if (names.empty()) raise<ValueError>({function, ": no axis is named"});
   std::vector<MappedAxis> axes;
   for (const std::string& name : names.names()) axes.push_back(find_axis(function, name));
   return axes;
 }
 inline MappedAxis find_one_axis(const char* function, const AxisName& names) {
   const auto axes = find_axes(function, names);
-  if (axes.size() > 1) throw ValueError(std::string(function) + ": takes one axis, not several");
+  if (axes.size() > 1) raise<ValueError>({function, ": takes one axis, not several"});
   return axes[0];
 }
 
@@ -170,9 +170,8 @@ auto ppermute(const X& x, const AxisName& axis_name, const std::vector<std::pair
   std::vector<bool> from(static_cast<std::size_t>(axis.size)), to(from);
   for (const auto& move : permutation) {
     if (move.first < 0 || move.first >= axis.size || move.second < 0 || move.second >= axis.size)
-      throw ValueError("ppermute: the pair (" + std::to_string(move.first) + ", " +
-                       std::to_string(move.second) + ") is out of range for an axis of size " +
-                       std::to_string(axis.size));
+      raise<ValueError>({"ppermute: the pair (", move.first, ", ", move.second,
+                         ") is out of range for an axis of size ", axis.size});
     if (from[static_cast<std::size_t>(move.first)] || to[static_cast<std::size_t>(move.second)])
       throw ValueError("ppermute: sources and destinations must each be named once");
     from[static_cast<std::size_t>(move.first)] = to[static_cast<std::size_t>(move.second)] = true;

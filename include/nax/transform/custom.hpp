@@ -114,8 +114,8 @@ struct CustomVjpNode final : CustomNode {
               if (!sweep.wants(serial_of(leaf))) return;
               const Array<T> value(lift(g));
               if (!(value.shape() == leaf.shape()))
-                throw ShapeError("custom_vjp: bwd returned a cotangent of shape " + to_string(value.shape()) +
-                                 " for an argument of shape " + to_string(leaf.shape()));
+                raise<ShapeError>({"custom_vjp: bwd returned a cotangent of shape ", value.shape(),
+                                   " for an argument of shape ", leaf.shape()});
               sweep.add(serial_of(leaf),
                         sum_levels(seed(value, layout_of(leaf)), made, layout_of(leaf).levels));
             }

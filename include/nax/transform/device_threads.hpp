@@ -9,6 +9,7 @@
 
 #include "nax/collective/axis_environment.hpp"
 #include "nax/collective/threads.hpp"
+#include "nax/core/compiled_once.hpp"
 #include "nax/core/devices.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/thread_pool.hpp"
@@ -82,8 +83,8 @@ class DeviceThreads {
 
   // Runs `task(rank)` on each device at once, inside the named axis. What a device throws reaches the caller
   // as a DeviceError that names it; the other devices are released from any collective they wait in.
-  void run(const std::vector<Device>& devices, const std::string& axis_name,
-           FunctionRef<void(int rank)> task) {
+  NAX_COMPILED_ONCE void run(const std::vector<Device>& devices, const std::string& axis_name,
+                             FunctionRef<void(int rank)> task) {
     if (on_device_thread)
       throw ValueError("pmap: a pmap inside a pmap has no devices left; use vmap for the inner axis");
     const int n = static_cast<int>(devices.size());

@@ -26,13 +26,11 @@ void check_loss(const char* function, const Loss& loss) {
   using T = typename Loss::value_type;
   static_assert(is_inexact_v<T>, "grad: the loss must be of a floating type");
   if (loss.ndim() != 0)
-    throw ShapeError(std::string(function) + ": the function must return a scalar, got shape " +
-                     to_string(loss.shape()));
+    raise<ShapeError>({function, ": the function must return a scalar, got shape ", loss.shape()});
 }
 
 [[noreturn, gnu::cold]] inline void throw_nothing_to_differentiate(const char* function) {
-  throw TypeError(std::string(function) +
-                  ": the arguments chosen by argnums hold no array of a floating type");
+  raise<TypeError>({function, ": the arguments chosen by argnums hold no array of a floating type"});
 }
 
 // One argument's gradient, or the tuple of several.

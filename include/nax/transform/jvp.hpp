@@ -17,8 +17,8 @@ void seed_tangents(const char* name, const In& inputs, const Tangent& tangents, 
           if constexpr (is_inexact_v<T>) {
             const Array<T> value = as_array<T>(t);
             if (!(value.shape() == leaf.shape()))
-              throw ShapeError(std::string(name) + ": the tangent has shape " + to_string(value.shape()) +
-                               ", the primal " + to_string(leaf.shape()));
+              raise<ShapeError>(
+                  {name, ": the tangent has shape ", value.shape(), ", the primal ", leaf.shape()});
             sweep.put(sweep.tape().find(serial_of(leaf)), seed(value, layout_of(leaf)));
           }
         }

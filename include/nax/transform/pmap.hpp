@@ -71,15 +71,14 @@ struct ArraysWithAxes {
 inline std::vector<Device> devices_for(std::int64_t size, const std::vector<Device>& chosen) {
   std::vector<Device> all = chosen.empty() ? nax::devices() : chosen;
   if (size > static_cast<std::int64_t>(all.size()))
-    throw ValueError("pmap: the mapped axis has size " + std::to_string(size) +
-                     ", but the number of devices is " + std::to_string(all.size()) +
-                     "; see set_cpu_device_count");
+    raise<ValueError>({"pmap: the mapped axis has size ", size, ", but the number of devices is ", all.size(),
+                       "; see set_cpu_device_count"});
   const int known = device_count();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].platform != Platform::cpu || all[i].ordinal >= known)
-      throw ValueError("pmap: no device " + to_string(all[i]) + " in this program");
+      raise<ValueError>({"pmap: no device ", all[i], " in this program"});
     for (std::size_t j = 0; j < i; ++j)
-      if (all[i] == all[j]) throw ValueError("pmap: device " + to_string(all[i]) + " is named twice");
+      if (all[i] == all[j]) raise<ValueError>({"pmap: device ", all[i], " is named twice"});
   }
   all.resize(static_cast<std::size_t>(size));
   return all;

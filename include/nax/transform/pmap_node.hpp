@@ -59,14 +59,12 @@ struct FlatPmap {
   static void check_alike(const std::vector<Arrays>& results) {
     for (std::size_t d = 1; d < results.size(); ++d) {
       if (results[d].size() != results[0].size())
-        throw ShapeError("pmap: results differ between devices: " + std::to_string(results[0].size()) +
-                         " arrays on device 0, " + std::to_string(results[d].size()) + " on device " +
-                         std::to_string(d));
+        raise<ShapeError>({"pmap: results differ between devices: ", results[0].size(),
+                           " arrays on device 0, ", results[d].size(), " on device ", d});
       for (std::size_t i = 0; i < results[d].size(); ++i)
         if (!(layout_of(results[d][i]).shape == layout_of(results[0][i]).shape))
-          throw ShapeError("pmap: results differ between devices: shape " + to_string(results[0][i].shape()) +
-                           " on device 0, " + to_string(results[d][i].shape()) + " on device " +
-                           std::to_string(d));
+          raise<ShapeError>({"pmap: results differ between devices: shape ", results[0][i].shape(),
+                             " on device 0, ", results[d][i].shape(), " on device ", d});
     }
   }
   static Arrays assemble_all(const std::vector<Arrays>& results) {

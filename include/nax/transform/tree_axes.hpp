@@ -8,8 +8,7 @@ namespace nax::detail {
 
 [[noreturn, gnu::cold]] inline void throw_axes_mismatch(const char* function, std::size_t children,
                                                         std::size_t given) {
-  throw ValueError(std::string(function) + ": axes(...) names " + std::to_string(given) +
-                   " children, the tree has " + std::to_string(children));
+  raise<ValueError>({function, ": axes(...) names ", given, " children, the tree has ", children});
 }
 
 // f(leaf, axes of that leaf).

@@ -16,8 +16,8 @@ void seed_tree(const char* name, const Out& out, const Cotangent& cotangent, Rev
           if constexpr (is_inexact_v<T>) {
             const Array<T> value = as_array<T>(g);
             if (!(value.shape() == leaf.shape()))
-              throw ShapeError(std::string(name) + ": the cotangent has shape " + to_string(value.shape()) +
-                               ", the result " + to_string(leaf.shape()));
+              raise<ShapeError>(
+                  {name, ": the cotangent has shape ", value.shape(), ", the result ", leaf.shape()});
             if (serial_of(leaf)) sweep.add(serial_of(leaf), seed(value, layout_of(leaf)));
           }
         }

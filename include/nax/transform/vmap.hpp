@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "nax/transform/batching.hpp"
 #include "nax/transform/differentiate.hpp"
@@ -42,43 +44,54 @@ class MappedSize {
   void add(const ArrayBase& leaf, const Axes& axes, std::size_t argument) {
     if (axes.is_none()) return;
     if (leaf.ndim() == 0)
-      throw ValueError(function_ + ": argument " + std::to_string(argument) + " is mapped over axis " +
-                       std::to_string(axes.axis()) + " but has rank 0; give it in_axes none");
+      raise<ValueError>({function_, ": argument ", argument, " is mapped over axis ", axes.axis(),
+                         " but has rank 0; give it in_axes none"});
     const int axis = checked(leaf.ndim(), axes.axis(), argument);
     const std::int64_t extent = layout_of(leaf).visible(axis);
-    if (text_.size() < 500)
-      text_ += (text_.empty() ? "" : ", ") + std::string("argument ") + std::to_string(argument) +
-               " of shape " + to_string(leaf.shape()) + " has " + std::to_string(extent) + " along axis " +
-               std::to_string(axes.axis());
+    if (mapped_.size() < 8 || (!differ_ && extent != *size_))
+      mapped_.push_back({argument, axes.axis(), extent, leaf.shape()});
     if (size_ && *size_ != extent) differ_ = true;
     if (!size_) size_ = extent;
   }
   std::int64_t get(std::optional<std::int64_t> given) const {
-    if (differ_) throw ValueError(function_ + ": the sizes of the mapped axes differ: " + text_);
+    if (differ_) raise<ValueError>({function_, ": the sizes of the mapped axes differ: ", text()});
     if (size_ && given && *size_ != *given)
-      throw ValueError(function_ + ": axis_size is " + std::to_string(*given) + " but " + text_);
-    if (!size_ && !given) throw ValueError(function_ + ": no argument is mapped: every in_axes is none");
+      raise<ValueError>({function_, ": axis_size is ", *given, " but ", text()});
+    if (!size_ && !given) raise<ValueError>({function_, ": no argument is mapped: every in_axes is none"});
     return size_ ? *size_ : *given;
   }
 
  private:
   int checked(int ndim, int axis, std::size_t argument) const {
     if (axis < -ndim || axis >= ndim)
-      throw IndexError(function_ + ": in_axes of argument " + std::to_string(argument) + " is " +
-                       std::to_string(axis) + ", out of bounds for an array of dimension " +
-                       std::to_string(ndim));
+      raise<IndexError>({function_, ": in_axes of argument ", argument, " is ", axis,
+                         ", out of bounds for an array of dimension ", ndim});
     return axis < 0 ? axis + ndim : axis;
   }
+  struct Mapped {
+    std::size_t argument;
+    int axis;
+    std::int64_t extent;
+    Shape shape;
+  };
+  [[gnu::cold]] std::string text() const {
+    std::string all;
+    for (const Mapped& one : mapped_)
+      all += (all.empty() ? "" : ", ") + std::string("argument ") + std::to_string(one.argument) +
+             " of shape " + to_string(one.shape) + " has " + std::to_string(one.extent) + " along axis " +
+             std::to_string(one.axis);
+    return all;
+  }
   std::string function_;
+  std::vector<Mapped> mapped_;  // the first few and the first that differs, to be named in errors
   std::optional<std::int64_t> size_;
   bool differ_ = false;
-  std::string text_;
 };
 
 inline void check_in_axes(const char* function, const InAxes& in_axes, std::size_t arguments) {
   if (in_axes.each() && in_axes.count() != arguments)
-    throw ValueError(std::string(function) + ": in_axes has " + std::to_string(in_axes.count()) +
-                     " entries for " + std::to_string(arguments) + " arguments");
+    raise<ValueError>(
+        {function, ": in_axes has ", in_axes.count(), " entries for ", arguments, " arguments"});
 }
 
 template <class F, class... A>
@@ -105,8 +118,8 @@ class VmapEntry {
 
 inline int result_axis(const char* function, int axis, int ndim) {
   if (axis < -ndim || axis >= ndim)
-    throw IndexError(std::string(function) + ": out_axes is " + std::to_string(axis) +
-                     ", out of bounds for a mapped result of dimension " + std::to_string(ndim));
+    raise<IndexError>(
+        {function, ": out_axes is ", axis, ", out of bounds for a mapped result of dimension ", ndim});
   return axis < 0 ? axis + ndim : axis;
 }
 

@@ -61,8 +61,7 @@ void put_leaf(Leaf& place, const L& leaf, std::size_t index) {
   if constexpr (IsVariant<L>::value) {
     const auto* held = std::get_if<Leaf>(&leaf);
     if (held == nullptr) {
-      throw TypeError("tree::unflatten: leaf " + std::to_string(index) +
-                      " is of another type than its place");
+      raise<TypeError>({"tree::unflatten: leaf ", index, " is of another type than its place"});
     }
     place = *held;
   } else {
@@ -76,9 +75,8 @@ void put_leaf(Leaf& place, const L& leaf, std::size_t index) {
 template <class T, class L>
 T unflatten(const TreeDef<T>& definition, const std::vector<L>& leaves) {
   if (leaves.size() != definition.leaf_count()) {
-    throw ValueError("tree::unflatten: the number of leaves differs: " + std::to_string(leaves.size()) +
-                     " for " + std::to_string(definition.leaf_count()) + " in " +
-                     definition.structure().to_string());
+    raise<ValueError>({"tree::unflatten: the number of leaves differs: ", leaves.size(), " for ",
+                       definition.leaf_count(), " in ", definition.structure().to_string()});
   }
   T result = definition.skeleton();
   std::size_t next = 0;

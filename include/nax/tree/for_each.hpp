@@ -16,9 +16,8 @@ namespace detail {
 
 [[noreturn, gnu::cold]] inline void throw_differ(const Path& path, const std::string& what, int which) {
   const std::string place = path.text();
-  throw ValueError(std::string(path.function()) + ": the trees differ at " +
-                   (place.empty() ? "the root" : place) + ": " + what + " (tree 1 and tree " +
-                   std::to_string(which) + ')');
+  raise<ValueError>({path.function(), ": the trees differ at ", (place.empty() ? "the root" : place), ": ",
+                     what, " (tree 1 and tree ", which, ')'});
 }
 
 // Do the nodes agree in what only run time knows: lengths, keys, presence?

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "nax/backend/cpu/units.hpp"
+#include "nax/core/compiled_once.hpp"
 #include "nax/core/dtype.hpp"
 
 // Strided copies of a run of elements, converting on the way: how tiles are filled from operands that a
@@ -53,7 +54,7 @@ inline ConvertFn copier(std::size_t size) {
 }
 
 template <class From, class To>
-void convert_contiguous(const void* from, void* to, std::int64_t n) {
+[[gnu::noinline]] void convert_contiguous(const void* from, void* to, std::int64_t n) {
   // Truth values are read as bytes: the compiler vectorises no loop over bool.
   using Read = std::conditional_t<std::is_same_v<From, bool>, unsigned char, From>;
   for (std::int64_t i = 0; i < n; ++i)
@@ -61,9 +62,10 @@ void convert_contiguous(const void* from, void* to, std::int64_t n) {
 }
 
 // Only contiguous runs are converted; strides are the business of copies before and after.
-inline void convert_strided(const char* from, std::int64_t from_stride, std::size_t from_size, char* to,
-                            std::int64_t to_stride, std::size_t to_size, std::int64_t n,
-                            void (*convert)(const void*, void*, std::int64_t)) {
+NAX_COMPILED_ONCE inline void convert_strided(const char* from, std::int64_t from_stride,
+                                              std::size_t from_size, char* to, std::int64_t to_stride,
+                                              std::size_t to_size, std::int64_t n,
+                                              void (*convert)(const void*, void*, std::int64_t)) {
   constexpr std::int64_t piece = 64;
   alignas(64) char source[16 * piece], target[16 * piece];
   if (from_stride == 0) {

@@ -4,6 +4,7 @@
 
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/reducers.hpp"
+#include "nax/core/compiled_once.hpp"
 
 // Reductions over any axes, of an array or of a fused expression.
 //
@@ -120,7 +121,7 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
   flush();
 }
 
-[[gnu::noinline]] inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
+NAX_COMPILED_ONCE inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
                                           const Operand* operands, int count, const Reducer& reducer) {
   for (std::int64_t d : shape)
     if (d == 0) return;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "nax/backend/cpu/convert.hpp"
+#include "nax/core/compiled_once.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/layout.hpp"
 #include "nax/core/thread_pool.hpp"
@@ -55,8 +56,8 @@ inline void collapse(Dims& shape, Operand* operands, int count) {
 
 // Walks the row segments of a chunk: f(element offset into the operand, offset into the chunk, length).
 using SegmentRef = FunctionRef<void(std::int64_t offset, std::int64_t at, std::int64_t length)>;
-inline void for_each_segment(const Dims& shape, const Dims& strides, std::int64_t begin, std::int64_t n,
-                             SegmentRef f) {
+NAX_COMPILED_ONCE inline void for_each_segment(const Dims& shape, const Dims& strides, std::int64_t begin,
+                                               std::int64_t n, SegmentRef f) {
   if (shape.empty()) {
     f(0, 0, n);
     return;

@@ -19,6 +19,7 @@
 
 #include "nax/backend/cpu/stream.hpp"
 #include "nax/backend/cpu/units.hpp"
+#include "nax/core/compiled_once.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/thread_pool.hpp"
 
@@ -185,7 +186,7 @@ struct CopyLoops {
 template <class U>
 inline constexpr CopyLoops copy_loops{sizeof(U), copy_rows<U>, transpose_plane<U>};
 
-[[gnu::noinline]] inline void copy_axes(const CopyLoops& loops, const CopyAxes& axes, char* to,
+NAX_COMPILED_ONCE inline void copy_axes(const CopyLoops& loops, const CopyAxes& axes, char* to,
                                         const char* from) {
   const std::int64_t bytes = loops.bytes;
   const int last = axes.count - 1;
@@ -274,8 +275,7 @@ inline bool normalise(CopyAxes& axes, std::int64_t& to_offset, std::int64_t& fro
 inline void strided_copy(std::size_t element_bytes, int ndim, const std::int64_t* shape, void* to,
                          const std::int64_t* to_strides, const void* from, const std::int64_t* from_strides) {
   if (ndim > CopyAxes::most)
-    throw ShapeError("copy: at most " + std::to_string(CopyAxes::most) + " axes are possible, not " +
-                     std::to_string(ndim));
+    raise<ShapeError>({"copy: at most ", CopyAxes::most, " axes are possible, not ", ndim});
   CopyAxes axes;
   for (int axis = 0; axis < ndim; ++axis) axes.add(shape[axis], to_strides[axis], from_strides[axis]);
   std::int64_t to_offset = 0, from_offset = 0;
@@ -296,7 +296,7 @@ inline void strided_copy(std::size_t element_bytes, int ndim, const std::int64_t
     case 16:
       return copy(copy_loops<Unit128>);
     default:
-      throw TypeError("copy: elements of " + std::to_string(element_bytes) + " bytes are not supported");
+      raise<TypeError>({"copy: elements of ", element_bytes, " bytes are not supported"});
   }
 }
 
