@@ -28,14 +28,19 @@ def unary(f, shape, low=-1, high=1):
     return lambda: of(f, tensor(1, shape, low, high))
 
 
+def values_and_gradients(f, g, *x):
+    """f(x...) and the gradients for the cotangent g."""
+    x = [a.requires_grad_() for a in x]
+
+    def step():
+        value = f(*x)
+        return value.detach(), torch.autograd.grad(value, x, g)
+
+    return calls(step)
+
+
 def gradient(f, shape, result, low=-1, high=1):
-    """The gradient of a sum of f(x) weighted by numbers of the result's shape."""
-
-    def row():
-        x, g = tensor(1, shape, low, high).requires_grad_(), tensor(2, result)
-        return calls(lambda: torch.autograd.grad(f(x), x, g))
-
-    return row
+    return lambda: values_and_gradients(f, tensor(2, result), tensor(1, shape, low, high))
 
 
 def product(a, b):
@@ -54,8 +59,8 @@ def product_gradients():
 
 
 def affine_tanh_gradient():
-    x, a = tensor(1, (MILLION,), -3, 3).requires_grad_(), tensor(2, (MILLION,)).requires_grad_()
-    return calls(lambda: torch.autograd.grad(torch.sum(torch.tanh(x * a + 1) * a), (x, a)))
+    f = lambda x, a: torch.tanh(x * a + 1) * a
+    return values_and_gradients(f, tensor(3, (MILLION,)), tensor(1, (MILLION,), -3, 3), tensor(2, (MILLION,)))
 
 
 def chain(n):
@@ -150,9 +155,8 @@ def logistic(transform):
 
 
 def take_gradient():
-    x, g = tensor(1, rows).requires_grad_(), tensor(2, rows)
     index = torch.from_numpy(data.integers(3, 4096, 4096))
-    return calls(lambda: torch.autograd.grad(torch.index_select(x, 0, index), x, g))
+    return values_and_gradients(lambda x: torch.index_select(x, 0, index), tensor(2, rows), tensor(1, rows))
 
 
 rows, square, line = (4096, 1000), (2048, 2048), (MILLION,)

@@ -11,11 +11,9 @@ Work of_one(F f, float low, float high, std::int64_t n = million) {
   return calls([=] { return f(x); });
 }
 
-// The gradient of a weighted sum, which has a different cotangent for each element.
 template <class F>
 Work gradient_of_one(F f, float low, float high) {
-  const auto x = uniform_array(1, {million}, low, high), g = uniform_array(2, {million});
-  return calls([=] { return nax::grad([&](const Array<float>& v) { return nax::sum(f(v) * g); })(x); });
+  return values_and_gradients(f, uniform_array(2, {million}), uniform_array(1, {million}, low, high));
 }
 
 Work chain(std::int64_t n) {
@@ -34,12 +32,9 @@ Work affine_tanh() {
 }
 
 Work affine_tanh_gradient() {
-  const auto x = uniform_array(1, {million}, -3, 3), a = uniform_array(2, {million});
-  return calls([=] {
-    return nax::grad<0, 1>([](const Array<float>& u, const Array<float>& v) {
-      return nax::sum(nax::tanh(u * v + 1) * v);
-    })(x, a);
-  });
+  const auto f = [](const Array<float>& x, const Array<float>& a) { return nax::tanh(x * a + 1) * a; };
+  return values_and_gradients(f, uniform_array(3, {million}), uniform_array(1, {million}, -3, 3),
+                              uniform_array(2, {million}));
 }
 
 }  // namespace

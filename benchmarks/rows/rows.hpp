@@ -35,6 +35,15 @@ Work calls(F f) {
               [f] { return leaves_of(nax::tree::materialise(f())); });
 }
 
+// A row that computes f(x...) and the gradients for the cotangent g.
+template <class F, class... X>
+Work values_and_gradients(F f, const Array<float>& g, const X&... x) {
+  return calls([=] {
+    const auto [value, pullback] = nax::vjp(f, x...);
+    return std::pair{value, pullback(g)};
+  });
+}
+
 Rows matmul_rows();
 Rows step_rows();
 Rows pmap_rows();

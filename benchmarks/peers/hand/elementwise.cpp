@@ -25,15 +25,34 @@ Work binary(F f, float low = -1, float high = 1) {
   });
 }
 
-Work affine_tanh_gradient() {
-  const Floats x = uniform(1, million, -3, 3), a = uniform(2, million);
+// f(x) is the value and the slope there.
+template <class F>
+Work value_and_gradient(F f, float low, float high) {
+  const Floats x = uniform(1, million, low, high), cotangent = uniform(2, million);
   return fills(2 * million, [=](float* __restrict out) {
-    const float *u = x.data(), *v = a.data();
-    float* __restrict second = out + million;
+    const float *from = x.data(), *g = cotangent.data();
+    float* __restrict gradient = out + million;
     for (std::int64_t i = 0; i < million; ++i) {
-      const float t = std::tanh(u[i] * v[i] + 1), slope = (1 - t * t) * v[i];
-      out[i] = slope * v[i];
-      second[i] = slope * u[i] + t;
+      const auto [value, slope] = f(from[i]);
+      out[i] = value;
+      gradient[i] = g[i] * slope;
+    }
+  });
+}
+struct ValueAndSlope {
+  float value, slope;
+};
+
+Work affine_tanh_gradient() {
+  const Floats x = uniform(1, million, -3, 3), a = uniform(2, million), cotangent = uniform(3, million);
+  return fills(3 * million, [=](float* __restrict out) {
+    const float *u = x.data(), *v = a.data(), *g = cotangent.data();
+    float* __restrict first = out + million, * __restrict second = first + million;
+    for (std::int64_t i = 0; i < million; ++i) {
+      const float t = std::tanh(u[i] * v[i] + 1), slope = g[i] * (1 - t * t) * v[i];
+      out[i] = t * v[i];
+      first[i] = slope * v[i];
+      second[i] = slope * u[i] + g[i] * t;
     }
   });
 }
@@ -56,10 +75,16 @@ Work chain(std::int64_t n) {
 constexpr float root = 0.7978845608028654f, cube = 0.044715f;
 
 float gelu(float x) { return 0.5f * x * (1 + std::tanh(root * (x + cube * x * x * x))); }
-float gelu_slope(float x) {
+ValueAndSlope gelu_and_slope(float x) {
   const float t = std::tanh(root * (x + cube * x * x * x));
-  return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * root * (1 + 3 * cube * x * x);
+  return {0.5f * x * (1 + t), 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * root * (1 + 3 * cube * x * x)};
 }
+ValueAndSlope exp_and_slope(float x) {
+  const float e = std::exp(x);
+  return {e, e};
+}
+ValueAndSlope log_and_slope(float x) { return {std::log(x), 1 / x}; }
+ValueAndSlope sin_and_slope(float x) { return {std::sin(x), std::cos(x)}; }
 
 }  // namespace
 
@@ -73,10 +98,13 @@ Rows hand_elementwise_rows() {
       {"sin_1m", [] { return unary([](float x) { return std::sin(x); }, -10, 10); }},
       {"add_1m", [] { return binary([](float x, float y) { return x + y; }); }},
       {"affine_tanh_gradient_1m", affine_tanh_gradient},
-      {"gelu_gradient_1m", [] { return binary([](float x, float g) { return g * gelu_slope(x); }, -3, 3); }},
-      {"exp_gradient_1m", [] { return binary([](float x, float g) { return g * std::exp(x); }, -3, 3); }},
-      {"log_gradient_1m", [] { return binary([](float x, float g) { return g / x; }, .1f, 10); }},
-      {"sin_gradient_1m", [] { return binary([](float x, float g) { return g * std::cos(x); }, -10, 10); }},
+      {"gelu_gradient_1m",
+       [] { return value_and_gradient([](float x) { return gelu_and_slope(x); }, -3, 3); }},
+      {"exp_gradient_1m", [] { return value_and_gradient([](float x) { return exp_and_slope(x); }, -3, 3); }},
+      {"log_gradient_1m",
+       [] { return value_and_gradient([](float x) { return log_and_slope(x); }, .1f, 10); }},
+      {"sin_gradient_1m",
+       [] { return value_and_gradient([](float x) { return sin_and_slope(x); }, -10, 10); }},
       {"chain_value_and_gradient_4096", [] { return chain(4096); }},
       {"chain_value_and_gradient_1m", [] { return chain(million); }},
   };

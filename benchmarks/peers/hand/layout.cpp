@@ -11,17 +11,24 @@ constexpr std::int64_t side = 2048, height = 4096, width = 1000;
 
 // Four rows at a time: four chains of sums that do not wait for each other.
 template <bool backward>
-Work cumsum(std::uint32_t seed) {
-  const Floats x = uniform(seed, side * side);
-  return fills(side * side, [=](float* __restrict out) {
-    for (std::int64_t i = 0; i < side; i += 4) {
-      float sum[4] = {};
-      for (std::int64_t k = 0; k < side; ++k) {
-        const std::int64_t j = backward ? side - 1 - k : k;
-        for (std::int64_t r = 0; r < 4; ++r)
-          out[(i + r) * side + j] = sum[r] += x[static_cast<std::size_t>((i + r) * side + j)];
-      }
+void cumsum_rows(const float* x, float* __restrict out) {
+  for (std::int64_t i = 0; i < side; i += 4) {
+    float sum[4] = {};
+    for (std::int64_t k = 0; k < side; ++k) {
+      const std::int64_t j = backward ? side - 1 - k : k;
+      for (std::int64_t r = 0; r < 4; ++r) out[(i + r) * side + j] = sum[r] += x[(i + r) * side + j];
     }
+  }
+}
+Work cumsum() {
+  const Floats x = uniform(1, side * side);
+  return fills(side * side, [=](float* out) { cumsum_rows<false>(x.data(), out); });
+}
+Work cumsum_gradient() {
+  const Floats x = uniform(1, side * side), g = uniform(2, side * side);
+  return fills(2 * side * side, [=](float* out) {
+    cumsum_rows<false>(x.data(), out);
+    cumsum_rows<true>(g.data(), out + side * side);
   });
 }
 
@@ -36,12 +43,15 @@ Work take() {
 }
 
 Work take_gradient() {
-  const Floats g = uniform(2, height * width);
+  const Floats x = uniform(1, height * width), g = uniform(2, height * width);
   const auto rows = integers(3, height, height);
-  return fills(height * width, [=](float* __restrict out) {
-    std::fill_n(out, height * width, 0.f);
+  return fills(2 * height * width, [=](float* __restrict out) {
+    float* const gradient = out + height * width;
+    std::fill_n(gradient, height * width, 0.f);
     for (std::int64_t i = 0; i < height; ++i) {
-      float* to = out + rows[static_cast<std::size_t>(i)] * width;
+      std::memcpy(out + i * width, x.data() + rows[static_cast<std::size_t>(i)] * width,
+                  width * sizeof(float));
+      float* to = gradient + rows[static_cast<std::size_t>(i)] * width;
       const float* from = g.data() + i * width;
       for (std::int64_t j = 0; j < width; ++j) to[j] += from[j];
     }
@@ -83,12 +93,9 @@ Work logistic_gradient() {
 
 Rows hand_layout_rows() {
   return {
-      {"cumsum_axis1_2048", [] { return cumsum<false>(1); }},
-      {"cumsum_gradient_2048", [] { return cumsum<true>(2); }},
-      {"take_rows_4096x1000", take},
-      {"take_rows_gradient_4096x1000", take_gradient},
-      {"vmap_convolve_64x256_9", convolve},
-      {"gradient_logistic_1024x32", logistic_gradient},
+      {"cumsum_axis1_2048", cumsum},        {"cumsum_gradient_2048", cumsum_gradient},
+      {"take_rows_4096x1000", take},        {"take_rows_gradient_4096x1000", take_gradient},
+      {"vmap_convolve_64x256_9", convolve}, {"gradient_logistic_1024x32", logistic_gradient},
   };
 }
 

@@ -39,12 +39,12 @@ Work softmax() {
 }
 
 Work softmax_gradient() {
-  return by_rows(height * width, [](const float* x, const float* g, std::int64_t i, float* out) {
-    float* row = out + i * width;
+  return by_rows(2 * height * width, [](const float* x, const float* g, std::int64_t i, float* out) {
+    float *row = out + i * width, *__restrict gradient = row + height * width;
     const float scale = 1 / exponentials(x, largest(x), row);
     float dot = 0;
     for (std::int64_t j = 0; j < width; ++j) dot += (row[j] *= scale) * g[j];
-    for (std::int64_t j = 0; j < width; ++j) row[j] *= g[j] - dot;
+    for (std::int64_t j = 0; j < width; ++j) gradient[j] = row[j] * (g[j] - dot);
   });
 }
 
@@ -59,10 +59,12 @@ Work logsumexp() {
 
 Work logsumexp_gradient() {
   const Floats g = uniform(2, height);
-  return by_rows(height * width, [=](const float* x, const float*, std::int64_t i, float* out) {
-    float* row = out + i * width;
-    const float scale = g[static_cast<std::size_t>(i)] / exponentials(x, largest(x), row);
-    for (std::int64_t j = 0; j < width; ++j) row[j] *= scale;
+  return by_rows(height + height * width, [=](const float* x, const float*, std::int64_t i, float* out) {
+    float* gradient = out + height + i * width;
+    const float m = largest(x), sum = exponentials(x, m, gradient);
+    const float scale = g[static_cast<std::size_t>(i)] / sum;
+    for (std::int64_t j = 0; j < width; ++j) gradient[j] *= scale;
+    out[i] = m + std::log(sum);
   });
 }
 
@@ -88,20 +90,22 @@ Work layer_norm() {
 }
 
 Work layer_norm_gradient() {
-  const Floats scale = uniform(3, width);
-  return by_rows(height * width, [=](const float* x, const float* g, std::int64_t i, float* out) {
+  const Floats scale = uniform(3, width), bias = uniform(4, width);
+  return by_rows(2 * height * width, [=](const float* x, const float* g, std::int64_t i, float* out) {
     const auto [mean, inverse] = moments(x);
-    const float* s = scale.data();
+    const float *s = scale.data(), *b = bias.data();
+    float* __restrict row = out + i * width, * __restrict gradient = row + height * width;
     float sum = 0, dot = 0;
     for (std::int64_t j = 0; j < width; ++j) {
+      const float standard = (x[j] - mean) * inverse;
+      row[j] = standard * s[j] + b[j];
       sum += g[j] * s[j];
-      dot += g[j] * s[j] * (x[j] - mean) * inverse;
+      dot += g[j] * s[j] * standard;
     }
     sum /= width;
     dot /= width;
-    float* __restrict row = out + i * width;
     for (std::int64_t j = 0; j < width; ++j)
-      row[j] = inverse * (g[j] * s[j] - sum - dot * (x[j] - mean) * inverse);
+      gradient[j] = inverse * (g[j] * s[j] - sum - dot * (x[j] - mean) * inverse);
   });
 }
 
@@ -166,9 +170,9 @@ Work argmax() {
 
 Work max_gradient() {
   const Floats x = uniform(1, side * side), g = uniform(2, side);
-  const auto scratch = std::make_shared<Floats>(floats(2 * side));
-  return fills(side * side, [=](float* __restrict out) {
-    float *most = scratch->data(), *count = most + side;
+  const auto scratch = std::make_shared<Floats>(floats(side));
+  return fills(side + side * side, [=](float* __restrict out) {
+    float *most = out, *count = scratch->data(), *gradient = out + side;
     std::copy_n(x.data(), side, most);
     for (std::int64_t i = 1; i < side; ++i)
       for (std::int64_t j = 0; j < side; ++j)
@@ -180,7 +184,7 @@ Work max_gradient() {
     for (std::int64_t j = 0; j < side; ++j) count[j] = g[static_cast<std::size_t>(j)] / count[j];
     for (std::int64_t i = 0; i < side; ++i)
       for (std::int64_t j = 0; j < side; ++j)
-        out[i * side + j] = x[static_cast<std::size_t>(i * side + j)] == most[j] ? count[j] : 0.f;
+        gradient[i * side + j] = x[static_cast<std::size_t>(i * side + j)] == most[j] ? count[j] : 0.f;
   });
 }
 
