@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,7 +34,8 @@ void copy_run(const void* from_, std::int64_t from_stride, void* to_, std::int64
     else
       std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(U));
   } else if (from_stride == 0) {
-    std::fill_n(to, n, *from);
+    const U value = *from;  // of its own: the compiler must not think that writing changes it
+    for (std::int64_t i = 0; i < n; ++i) to[i] = value;
   } else {
     for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * from_stride];
   }
