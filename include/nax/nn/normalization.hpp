@@ -77,9 +77,9 @@ Array<T> standardize_over(const Array<T>& x, const std::vector<bool>& visible, d
     }
     const RowCount count(frame, visible);
     for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
-      cpu::standardize_rows(rows, out + first * count.length, factor ? factor + first : nullptr, some,
-                            count.length, static_cast<T>(epsilon), static_cast<const T*>(nullptr),
-                            static_cast<const T*>(nullptr));
+      cpu::standardize_rows(rows, out + first * count.length, static_cast<T*>(nullptr),
+                            factor ? factor + first : nullptr, some, count.length, static_cast<T>(epsilon),
+                            static_cast<const T*>(nullptr), static_cast<const T*>(nullptr));
     });
     if (!recorded) return result;
     const auto tangent = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
@@ -98,6 +98,57 @@ bool is_plain_row(const Array<T>& v, std::int64_t n, const std::vector<bool>& vi
   std::size_t reduced = 0;
   for (const bool marked : visible) reduced += marked;
   return layout.shape.size() == reduced;
+}
+
+// layer_norm of rows as one operation: nothing but the mean and the factor of each row is kept for the
+// derivatives.
+template <class T>
+Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
+                         const std::vector<bool>& visible, double epsilon) {
+  const Frame frame = layout_of(x), one_a_row = reduced_frame(frame, over_frame(visible, frame), true);
+  const RowCount count(frame, visible);
+  const std::int64_t n = count.length;
+  Array<T> result(allocate(dtype_of<T>, frame)), means, inverse;
+  const bool recorded = is_recorded(x) || is_recorded(scale) || is_recorded(bias);
+  if (recorded) {
+    means = Array<T>(allocate(dtype_of<T>, one_a_row));
+    inverse = Array<T>(allocate(dtype_of<T>, one_a_row));
+  }
+  T *const out = elements<T>(result), *const mean = recorded ? elements<T>(means) : nullptr,
+           *const by = recorded ? elements<T>(inverse) : nullptr;
+  const T *const factor = elements<const T>(scale), *const shift = elements<const T>(bias);
+  for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
+    cpu::standardize_rows(rows, out + first * n, mean ? mean + first : nullptr, by ? by + first : nullptr,
+                          some, n, static_cast<T>(epsilon), factor, shift);
+  });
+  if (!recorded) return result;
+
+  // Where another transform watches, the derivatives are those of the parts.
+  const auto pull_x = [=](const Array<T>& g) -> Array<T> {
+    const auto otherwise = [&] {
+      return standardize_gradient(evaluate(make_expr<rules::multiply>(g, scale)),
+                                  standardize_parts(x, visible, epsilon),
+                                  inverse_deviation(x, visible, epsilon), visible);
+    };
+    if (is_recorded(scale)) return otherwise();
+    const T *m = elements<const T>(means), *s = elements<const T>(inverse), *f = elements<const T>(scale);
+    const auto kernel = [=](std::int64_t first, const T* rows, const T* values, T* to, std::int64_t some,
+                            std::int64_t length) {
+      cpu::layer_norm_gradient_rows(rows, values, m + first, s + first, f, to, some, length);
+    };
+    return gradient_of_rows(g, x, visible, kernel, otherwise);
+  };
+  std::vector<bool> leading = visible;
+  leading.flip();
+  const auto pull_scale = [=](const Array<T>& g) -> Array<T> {
+    if (is_recorded(x) || is_recorded(g))
+      return sum_over<T>(make_expr<rules::multiply>(g, standardize_parts(x, visible, epsilon)), leading,
+                         false, 1);
+    const auto standard = make_expr<rules::multiply>(make_expr<rules::subtract>(x, means), inverse);
+    return sum_over<T>(make_expr<rules::multiply>(g, standard), leading, false, 1);
+  };
+  const auto pull_bias = [=](const Array<T>& g) -> Array<T> { return sum_over<T>(g, leading, false, 1); };
+  return record(std::move(result), wrt(x, pull_x), wrt(scale, pull_scale), wrt(bias, pull_bias));
 }
 
 }  // namespace detail
@@ -121,20 +172,11 @@ auto layer_norm(const X& x_, const S& scale, const B& bias, const StandardizeOpt
   using Result = Array<typename decltype(standardize(x, options) * scale + bias)::value_type>;
   if constexpr (std::is_same_v<S, Array<T>> && std::is_same_v<B, Array<T>> && simd::has_packet<T>) {
     const std::vector<bool> visible = detail::marked_axes("layer_norm", options.axis, x.ndim());
-    const detail::RowCount count(detail::layout_of(x), visible);
-    const std::int64_t n = count.length;
+    const std::int64_t n = detail::RowCount(detail::layout_of(x), visible).length;
     if (detail::standardizes_rows(x, visible) && detail::is_plain_row(scale, n, visible) &&
-        detail::is_plain_row(bias, n, visible) && !detail::is_recorded(x) && !detail::is_recorded(scale) &&
-        !detail::is_recorded(bias)) {
+        detail::is_plain_row(bias, n, visible)) {
       detail::check_reducible("layer_norm", x);
-      Result result(detail::allocate(dtype_of<T>, detail::layout_of(x)));
-      T* out = detail::elements<T>(result);
-      const T *factor = detail::elements<const T>(scale), *shift = detail::elements<const T>(bias);
-      detail::for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
-        cpu::standardize_rows(rows, out + first * n, static_cast<T*>(nullptr), some, n,
-                              static_cast<T>(options.epsilon), factor, shift);
-      });
-      return result;
+      return Result(detail::layer_norm_rows(x, scale, bias, visible, options.epsilon));
     }
   }
   return Result(standardize(x, options) * scale + bias);

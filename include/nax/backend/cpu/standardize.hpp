@@ -45,15 +45,17 @@ void variance_rows(const T* x, T* out, std::int64_t rows, std::int64_t n, T divi
 }
 
 // out = (x - mean) / sqrt(variance + epsilon) row by row, then times `scale` plus `bias` (n elements each)
-// where they are given. `inverse` gets what the rows were multiplied by, where it is not null.
+// where they are given. `means` and `inverse` get what was subtracted from each row and what it was
+// multiplied by, where they are not null.
 template <class T>
-void standardize_rows(const T* x, T* out, T* inverse, std::int64_t rows, std::int64_t n, T epsilon,
+void standardize_rows(const T* x, T* out, T* means, T* inverse, std::int64_t rows, std::int64_t n, T epsilon,
                       const T* scale, const T* bias) {
   using P = simd::Packet<T>;
   for (std::int64_t r = 0; r < rows; ++r, x += n, out += n) {
     const T mean = detail::mean_of(x, n);
     const T variance = detail::squared_deviations(x, n, mean) / static_cast<T>(n);
     const T by = T(1) / std::sqrt(variance + epsilon);
+    if (means) means[r] = mean;
     if (inverse) inverse[r] = by;
     const P m(mean), factor(by);
     const auto standard = [=](std::int64_t i, std::int64_t count) {
@@ -81,6 +83,30 @@ void standardize_gradient_rows(const T* g, const T* y, const T* inverse, T* out,
     const P mean(detail::mean_of(g, n)), share(along / static_cast<T>(n)), factor(inverse[r]);
     detail::fill_run(out, n, [=](std::int64_t i, std::int64_t count) {
       return factor * (detail::load_some(g + i, count) - mean - detail::load_some(y + i, count) * share);
+    });
+  }
+}
+
+// The derivative of y = standardize(x) * scale + bias with regard to x, from what standardize_rows kept.
+template <class T>
+void layer_norm_gradient_rows(const T* g, const T* x, const T* means, const T* inverse, const T* scale,
+                              T* out, std::int64_t rows, std::int64_t n) {
+  using P = simd::Packet<T>;
+  for (std::int64_t r = 0; r < rows; ++r, g += n, x += n, out += n) {
+    const P mean(means[r]), factor(inverse[r]);
+    const auto scaled = [=](std::int64_t i, std::int64_t count) {
+      return detail::load_some(g + i, count) * detail::load_some(scale + i, count);
+    };
+    const auto standard = [=](std::int64_t i, std::int64_t count) {
+      return (detail::load_some(x + i, count) - mean) * factor;
+    };
+    const P sum(detail::sum_terms<T>(n, scaled) / static_cast<T>(n));
+    const P along(
+        detail::sum_terms<T>(
+            n, [=](std::int64_t i, std::int64_t count) { return scaled(i, count) * standard(i, count); }) /
+        static_cast<T>(n));
+    detail::fill_run(out, n, [=](std::int64_t i, std::int64_t count) {
+      return factor * (scaled(i, count) - sum - standard(i, count) * along);
     });
   }
 }
