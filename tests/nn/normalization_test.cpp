@@ -65,4 +65,47 @@ TEST(Normalization, DerivativesAgreeWithTheFormula) {
   }
 }
 
+// All three arguments of layer_norm at once, under other transforms and with rows that lie apart.
+TEST(Normalization, ParametersUnderTransforms) {
+  const A x = random::normal<double>(random::key(0), {3, 4, 19}),
+          scale = random::normal<double>(random::key(1), {19}),
+          bias = random::normal<double>(random::key(2), {19}),
+          w = random::normal<double>(random::key(3), {3, 4, 19});
+  const auto ours = [](const A& a, const A& s, const A& b) { return nn::layer_norm(a, s, b); };
+  using Gradients = std::tuple<A, A, A>;
+  const auto agree = [&](const auto& of_layer) {
+    const Gradients mine = of_layer(ours), expected = of_layer(formula);
+    EXPECT_TRUE(near(std::get<0>(mine), std::get<0>(expected)));
+    EXPECT_TRUE(near(std::get<1>(mine), std::get<1>(expected)));
+    EXPECT_TRUE(near(std::get<2>(mine), std::get<2>(expected)));
+  };
+  const auto squares = [](const auto& layer, const A& weights) {
+    return [=](const A& a, const A& s, const A& b) {
+      const A y = layer(a, s, b);
+      return A(sum(y * y * weights));
+    };
+  };
+  agree([&](const auto& layer) {  // rows that lie apart
+    return grad<0, 1, 2>(squares(layer, transpose(w, {1, 0, 2})))(transpose(x, {1, 0, 2}), scale, bias);
+  });
+  agree([&](const auto& layer) {  // an example's own gradients
+    const auto one = [&, layer](const A& a, const A& weights) {
+      return grad<0, 1, 2>(squares(layer, weights))(a, scale, bias);
+    };
+    return vmap(one)(x, w);
+  });
+  agree([&](const auto& layer) {  // one gradient of all examples
+    const auto mapped = [layer](const A& a, const A& s, const A& b) {
+      return vmap([&](const A& row) { return A(layer(row, s, b)); })(a);
+    };
+    return grad<0, 1, 2>(squares(mapped, w))(x, scale, bias);
+  });
+  agree([&](const auto& layer) {  // second order
+    return grad<0, 1, 2>([&, layer](const A& a, const A& s, const A& b) {
+      const auto [gx, gs, gb] = grad<0, 1, 2>(squares(layer, w))(a, s, b);
+      return A(sum(sin(gx * 0.1) * w) + sum(gs * s) * 0.01 + sum(square(gb)) * 0.001);
+    })(x, scale, bias);
+  });
+}
+
 }  // namespace
