@@ -77,9 +77,8 @@ class MappedSize {
   [[gnu::cold]] std::string text() const {
     std::string all;
     for (const Mapped& one : mapped_)
-      all += (all.empty() ? "" : ", ") + std::string("argument ") + std::to_string(one.argument) +
-             " of shape " + to_string(one.shape) + " has " + std::to_string(one.extent) + " along axis " +
-             std::to_string(one.axis);
+      all += detail::text_of({all.empty() ? "" : ", ", "argument ", one.argument, " of shape ", one.shape,
+                              " has ", one.extent, " along axis ", one.axis});
     return all;
   }
   std::string function_;

@@ -32,6 +32,20 @@ T squared_deviations(const T* x, std::int64_t n, T mean) {
   });
 }
 
+// out = factor * (g - mean(g) - y * mean(g * y)) for one row; g(i, count) and y(i, count) load its packets.
+template <class T, class G, class Y>
+void standardize_gradient_row(G g, Y y, T factor, T* out, std::int64_t n) {
+  using P = simd::Packet<T>;
+  const P mean(sum_terms<T>(n, g) / static_cast<T>(n));
+  const P along(
+      sum_terms<T>(n, [=](std::int64_t i, std::int64_t count) { return g(i, count) * y(i, count); }) /
+      static_cast<T>(n));
+  const P by(factor);
+  fill_run(out, n, [=](std::int64_t i, std::int64_t count) {
+    return by * (g(i, count) - mean - y(i, count) * along);
+  });
+}
+
 }  // namespace NAX_SIMD_ABI
 }  // namespace detail
 
@@ -75,16 +89,11 @@ void standardize_rows(const T* x, T* out, T* means, T* inverse, std::int64_t row
 template <class T>
 void standardize_gradient_rows(const T* g, const T* y, const T* inverse, T* out, std::int64_t rows,
                                std::int64_t n) {
-  using P = simd::Packet<T>;
-  for (std::int64_t r = 0; r < rows; ++r, g += n, y += n, out += n) {
-    const T along = detail::sum_terms<T>(n, [=](std::int64_t i, std::int64_t count) {
-      return detail::load_some(g + i, count) * detail::load_some(y + i, count);
-    });
-    const P mean(detail::mean_of(g, n)), share(along / static_cast<T>(n)), factor(inverse[r]);
-    detail::fill_run(out, n, [=](std::int64_t i, std::int64_t count) {
-      return factor * (detail::load_some(g + i, count) - mean - detail::load_some(y + i, count) * share);
-    });
-  }
+  for (std::int64_t r = 0; r < rows; ++r, g += n, y += n, out += n)
+    detail::standardize_gradient_row(
+        [=](std::int64_t i, std::int64_t count) { return detail::load_some(g + i, count); },
+        [=](std::int64_t i, std::int64_t count) { return detail::load_some(y + i, count); }, inverse[r], out,
+        n);
 }
 
 // The derivative of y = standardize(x) * scale + bias with regard to x, from what standardize_rows kept.
@@ -94,20 +103,12 @@ void layer_norm_gradient_rows(const T* g, const T* x, const T* means, const T* i
   using P = simd::Packet<T>;
   for (std::int64_t r = 0; r < rows; ++r, g += n, x += n, out += n) {
     const P mean(means[r]), factor(inverse[r]);
-    const auto scaled = [=](std::int64_t i, std::int64_t count) {
-      return detail::load_some(g + i, count) * detail::load_some(scale + i, count);
-    };
-    const auto standard = [=](std::int64_t i, std::int64_t count) {
-      return (detail::load_some(x + i, count) - mean) * factor;
-    };
-    const P sum(detail::sum_terms<T>(n, scaled) / static_cast<T>(n));
-    const P along(
-        detail::sum_terms<T>(
-            n, [=](std::int64_t i, std::int64_t count) { return scaled(i, count) * standard(i, count); }) /
-        static_cast<T>(n));
-    detail::fill_run(out, n, [=](std::int64_t i, std::int64_t count) {
-      return factor * (scaled(i, count) - sum - standard(i, count) * along);
-    });
+    detail::standardize_gradient_row(
+        [=](std::int64_t i, std::int64_t count) {
+          return detail::load_some(g + i, count) * detail::load_some(scale + i, count);
+        },
+        [=](std::int64_t i, std::int64_t count) { return (detail::load_some(x + i, count) - mean) * factor; },
+        inverse[r], out, n);
   }
 }
 
