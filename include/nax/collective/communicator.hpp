@@ -7,8 +7,12 @@
 
 namespace nax::detail {
 
-// to[i * stride] = to[i * stride] (op) from[i], for n elements of the type it is made for.
-using CombineFn = void (*)(const void* from, void* to, std::int64_t stride, std::int64_t n);
+// How values of several devices become one, for the element type it is made for.
+struct Combine {
+  void (*on_host)(const void* from, void* to, std::int64_t stride,
+                  std::int64_t n);                              // to[i * stride] joins from[i]
+  ArrayBase (*arrays)(const ArrayBase& a, const ArrayBase& b);  // anywhere
+};
 
 // How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major,
 // and a call concerns a list of them, so that a whole tree of gradients costs one meeting. Results belong to
@@ -23,7 +27,7 @@ class Communicator {
   // Combined element by element, in the order of the devices, the same for all. `combine` tells the
   // operation, one for each array.
   virtual std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
-                                            const std::vector<CombineFn>& combine) = 0;
+                                            const std::vector<Combine>& combine) = 0;
 };
 
 }  // namespace nax::detail

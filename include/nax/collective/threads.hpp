@@ -8,6 +8,7 @@
 
 #include "nax/collective/communicator.hpp"
 #include "nax/core/function_ref.hpp"
+#include "nax/core/transfer.hpp"
 
 // The communicator of devices that are threads of one process: what one posts, the others read in place.
 //
@@ -29,6 +30,7 @@ class ThreadCommunicator final : public Communicator {
   int size() const override { return size_; }
 
   std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) override {
+    finish_stream();
     std::vector<ArrayBase> everyone;
     meet(
         rank, function, {x}, [] {},
@@ -39,20 +41,28 @@ class ThreadCommunicator final : public Communicator {
   }
 
   std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
-                                    const std::vector<CombineFn>& combine) override {
+                                    const std::vector<Combine>& combine) override {
     std::vector<ArrayBase> results;
     std::vector<std::vector<ArrayBase>> everyone;
+    const bool here = on_accelerator(current_device);
+    finish_stream();
     meet(
         rank, function, x,
         [&] {
           results_.clear();
+          if (here) return;
           for (const ArrayBase& a : x) results_.push_back(allocate(a.dtype(), layout_of(a)));
         },
         [&] {
           results = results_;
           for (const Post& post : posts_) everyone.push_back(post.arrays);
         });
-    for (std::size_t i = 0; i < x.size(); ++i) reduce_slice(rank, i, everyone, results[i], combine[i]);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (here)
+        results.push_back(reduce_here(i, everyone, combine[i]));
+      else
+        reduce_slice(rank, i, everyone, results[i], combine[i]);
+    finish_stream();
     meet(
         rank, function, {}, [] {}, [] {});
     // Hidden axes are numbered by each thread for itself.
@@ -146,9 +156,26 @@ class ThreadCommunicator final : public Communicator {
     }
   }
 
+  // What others read of this device must be there, and what it reads of them read, before the next meeting.
+  static void finish_stream() {
+    if (on_accelerator(current_device)) accelerator_of(current_device).synchronize(current_device);
+  }
+  // On GPUs each device combines all for itself, in the order of the devices: nothing but the arrays travels.
+  static ArrayBase reduce_here(std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,
+                               const Combine& combine) {
+    ArrayBase sum = everyone[0][array];
+    if (sum.device() != current_device) sum = moved(sum, current_device);
+    for (std::size_t d = 1; d < everyone.size(); ++d) {
+      const ArrayBase& one = everyone[d][array];
+      sum = combine.arrays(sum, one.device() == current_device ? one : moved(one, current_device));
+    }
+    // Its own memory, also where there is one device only.
+    return everyone.size() == 1 ? moved(sum, current_device) : sum;
+  }
+
   // Small arrays are combined by one thread, large ones by all.
   void reduce_slice(int rank, std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,
-                    const ArrayBase& result, CombineFn combine) const {
+                    const ArrayBase& result, const Combine& combine) const {
     const std::int64_t n = layout_of(result).size();
     const std::int64_t element = static_cast<std::int64_t>(dtype_size(result.dtype()));
     const bool alone = n < 4096;
@@ -161,7 +188,7 @@ class ThreadCommunicator final : public Communicator {
       char* to = raw_data(result) + at * element;
       std::memcpy(to, raw_data(everyone[0][array]) + at * element, static_cast<std::size_t>(count * element));
       for (int d = 1; d < size_; ++d)
-        combine(raw_data(everyone[static_cast<std::size_t>(d)][array]) + at * element, to, 1, count);
+        combine.on_host(raw_data(everyone[static_cast<std::size_t>(d)][array]) + at * element, to, 1, count);
     }
   }
 

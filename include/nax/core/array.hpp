@@ -9,6 +9,7 @@
 
 #include "nax/core/array_base.hpp"
 #include "nax/core/fwd.hpp"
+#include "nax/core/transfer.hpp"
 
 namespace nax {
 
@@ -101,16 +102,21 @@ class Array : public ArrayBase {
   template <Scalar S>
   requires std::is_constructible_v<Element, S> Array(S value)
       : Array(detail::allocate(dtype_of<Element>, Frame{})) {
-    *reinterpret_cast<Element*>(detail::raw_data(*this)) = static_cast<Element>(value);
+    const Element element = static_cast<Element>(value);
+    if (detail::on_accelerator(*this)) [[unlikely]]
+      detail::write_elements(*this, &element);
+    else
+      *reinterpret_cast<Element*>(detail::device_data(*this)) = element;
   }
   // Nested braces, one level an axis.
   Array(std::initializer_list<detail::Nested<Element>> list) {
     Dims shape;
     std::vector<Element> elements;
     detail::Nested<Element>::collect_list(list.begin(), list.size(), 0, shape, elements);
-    *this = Array(detail::allocate(dtype_of<Element>, Frame{shape, {}}));
+    *this = Array(detail::allocate_on_host(dtype_of<Element>, Frame{shape, {}}));
     Element* out = reinterpret_cast<Element*>(detail::raw_data(*this));
     for (std::size_t i = 0; i < elements.size(); ++i) out[i] = elements[i];
+    static_cast<ArrayBase&>(*this) = detail::placed(std::move(*this));
   }
   template <Expression E>
   requires std::is_same_v<typename E::value_type, Element> Array(const E& expression)
@@ -129,7 +135,12 @@ class Array : public ArrayBase {
   Element item() const {
     if (detail::is_batched(*this)) detail::throw_batched("item", "use where, or map over it");
     if (size() != 1) raise<ValueError>({"item: only an array of one element has a value, shape ", shape()});
-    return *reinterpret_cast<const Element*>(detail::raw_data(*this));
+    if (detail::on_accelerator(*this)) [[unlikely]] {
+      Element element;
+      detail::copy_bytes(Device{}, &element, device(), detail::device_data(*this), sizeof element);
+      return element;
+    }
+    return *reinterpret_cast<const Element*>(detail::device_data(*this));
   }
   explicit operator bool() const {
     if (detail::is_batched(*this)) detail::throw_batched("bool", "use where instead of if");

@@ -99,18 +99,29 @@ inline const Layout& layout_of(const ArrayBase& a) { return ArrayAccess::layout(
 inline std::uint64_t serial_of(const ArrayBase& a) { return ArrayAccess::serial(a); }
 inline bool is_batched(const ArrayBase& a) { return !layout_of(a).levels.empty(); }
 
-// The address of the first element, wherever the elements lie now.
-inline char* raw_data(const ArrayBase& a) {
+inline bool on_accelerator(const ArrayBase& a) {
+  return ArrayAccess::buffer(a) && on_accelerator(ArrayAccess::buffer(a)->device);
+}
+
+// The address of the first element, on whatever device the elements lie.
+inline char* device_data(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);
   if (!buffer) return nullptr;
   return static_cast<char*>(buffer.get()->data()) +
          ArrayAccess::offset(a) * static_cast<std::int64_t>(dtype_size(a.dtype()));
 }
+// The same for the host's eyes. Throws DeviceError for an array that lies on an accelerator.
+inline char* raw_data(const ArrayBase& a) {
+  if (on_accelerator(a)) [[unlikely]]
+    throw_no_device_form(a.device());
+  return device_data(a);
+}
 
 // A fresh row-major array over `frame`, elements not initialised.
-[[gnu::noinline]] inline ArrayBase allocate(DType dtype, Frame frame) {
+[[gnu::noinline]] inline ArrayBase allocate(DType dtype, Frame frame, Device device = current_device) {
   const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);
-  return ArrayAccess::make(BufferRef(Buffer::allocate(bytes)), Layout::contiguous(std::move(frame)), dtype);
+  return ArrayAccess::make(BufferRef(Buffer::allocate(bytes, device)), Layout::contiguous(std::move(frame)),
+                           dtype);
 }
 
 // The same elements under another layout; the view is not recorded.

@@ -10,12 +10,14 @@
 #include <sys/single_threaded.h>
 #endif
 
+#include "nax/core/accelerator.hpp"
 #include "nax/core/allocator.hpp"
 #include "nax/core/device.hpp"
 
-// A refcounted block of memory. The header and the elements share one allocation, elements at a multiple of
-// 64 bytes. A buffer may instead stand for pieces that live elsewhere (the shards of a pmap's result): then
-// its elements are brought together when somebody first asks for their address.
+// A refcounted block of memory. On the host the header and the elements share one allocation, elements at a
+// multiple of 64 bytes; the elements of a buffer on an accelerator lie there, at `address`. A buffer may
+// instead stand for pieces that live elsewhere (the shards of a pmap's result): then its elements are brought
+// together when somebody first asks for their address.
 namespace nax::detail {
 
 // Pieces that can be written out as one block.
@@ -31,32 +33,56 @@ struct alignas(64) Buffer {
   std::atomic<std::uint32_t> references{1};
   Device device;
   std::size_t bytes = 0;
-  BufferSource* source = nullptr;
+  BufferSource* source = nullptr;  // of the elements; of an accelerator's, what the host got to see
+  void* address = nullptr;         // on an accelerator
 
+  // Where the elements lie on their device.
   void* data() {
+    if (address) return address;
     if (source) [[unlikely]]
       return source->gather();
     return reinterpret_cast<char*>(this) + header_bytes;
   }
 
-  [[gnu::noinline]] static Buffer* allocate(std::size_t bytes) {
-    void* block = HostAllocator().allocate(header_bytes + bytes);
-    auto* buffer = new (block) Buffer;
+  [[gnu::noinline]] static Buffer* allocate(std::size_t bytes, Device device = current_device) {
+    if (on_accelerator(device)) [[unlikely]]
+      return allocate_on_accelerator(bytes, device);
+    Buffer* buffer = header(bytes, device);
     buffer->bytes = bytes;
-    buffer->device = current_device;
     return buffer;
   }
-  static Buffer* wrap(BufferSource* source, std::size_t bytes) {
-    Buffer* buffer = allocate(0);
+  static Buffer* wrap(BufferSource* source, std::size_t bytes, Device device) {
+    Buffer* buffer = header(0, device);
     buffer->source = source;
     buffer->bytes = bytes;
     return buffer;
   }
   [[gnu::noinline]] static void destroy(Buffer* buffer) noexcept {
-    const std::size_t bytes = header_bytes + (buffer->source ? 0 : buffer->bytes);
+    const std::size_t bytes = header_bytes + (buffer->source || buffer->address ? 0 : buffer->bytes);
+    if (buffer->address)
+      accelerator_of(buffer->device).deallocate(buffer->device, buffer->address, buffer->bytes);
     delete buffer->source;
     buffer->~Buffer();
     HostAllocator().deallocate(buffer, bytes);
+  }
+
+ private:
+  static Buffer* header(std::size_t bytes_behind, Device device) {
+    auto* buffer = new (HostAllocator().allocate(header_bytes + bytes_behind)) Buffer;
+    buffer->device = device;
+    return buffer;
+  }
+  [[gnu::cold, gnu::noinline]] static Buffer* allocate_on_accelerator(std::size_t bytes, Device device) {
+    void* const memory = accelerator_of(device).allocate(device, bytes);
+    try {
+      Buffer* buffer = header(0, device);
+      buffer->address = memory;
+      buffer->bytes = bytes;
+      return buffer;
+    } catch (...) {
+      accelerator_of(device).deallocate(device, memory, bytes);
+      throw;
+    }
   }
 };
 static_assert(sizeof(Buffer) == Buffer::header_bytes);

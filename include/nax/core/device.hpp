@@ -7,6 +7,7 @@
 namespace nax {
 
 enum class Platform : std::uint8_t { cpu, cuda };
+inline constexpr int platform_count = 2;
 
 // One machine that computes: a group of CPU cores or a GPU.
 struct Device {

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "nax/core/accelerator.hpp"
 #include "nax/core/device.hpp"
 #include "nax/core/error.hpp"
 
 // The devices of this process: groups of CPU cores, as many as set_cpu_device_count or NAX_CPU_DEVICES says
-// (one by default), all of which share the host's memory.
+// (one by default), all of which share the host's memory; and, in programs that link nax::cuda, GPUs.
 namespace nax {
 namespace detail {
 
@@ -58,13 +59,24 @@ class DeviceRegistry {
 // only: throws ValueError afterwards.
 inline void set_cpu_device_count(int count) { detail::DeviceRegistry::instance().set_cpu_count(count); }
 
-// All devices of a platform. Throws ValueError for a platform that this build does not know.
+namespace detail {
+inline int device_count(Platform platform) {
+  if (platform == Platform::cpu) return DeviceRegistry::instance().cpu_count();
+  return cuda_accelerator ? cuda_accelerator->count() : 0;
+}
+inline bool is_known(Device device) { return device.ordinal < device_count(device.platform); }
+}  // namespace detail
+
+// All devices of a platform, "cpu" or "cuda". Throws ValueError for a platform that this program does not
+// know, as for "cuda" where nax::cuda is not linked.
 inline std::vector<Device> devices(const std::string& platform = "cpu") {
-  if (platform != "cpu")
-    raise<ValueError>({"devices: no platform '", platform, "' in this program; there is 'cpu'"});
+  const bool cuda = platform == "cuda" && detail::cuda_accelerator;
+  if (platform != "cpu" && !cuda)
+    raise<ValueError>({"devices: no platform '", platform, "' in this program; there is 'cpu'",
+                       (detail::cuda_accelerator ? " and 'cuda'" : "")});
+  const Platform which = cuda ? Platform::cuda : Platform::cpu;
   std::vector<Device> all;
-  const int count = detail::DeviceRegistry::instance().cpu_count();
-  for (int i = 0; i < count; ++i) all.push_back({Platform::cpu, static_cast<std::uint16_t>(i)});
+  for (int i = 0; i < detail::device_count(which); ++i) all.push_back({which, static_cast<std::uint16_t>(i)});
   return all;
 }
 inline int device_count(const std::string& platform = "cpu") {

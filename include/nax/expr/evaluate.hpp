@@ -1,5 +1,7 @@
 #pragma once
 
+#include "nax/expr/device_compute.hpp"
+#include "nax/expr/device_kernels.hpp"
 #include "nax/expr/kernels.hpp"
 #include "nax/tape/tape.hpp"
 
@@ -18,7 +20,9 @@ const FusedType& fused_type_of();
 
 // What the engine must know of an expression type.
 struct KernelTable {
+  const char* name;  // of the root's rule
   cpu::ForwardKernel forward;
+  const cuda::ExpressionKernels* device;
   const DType* lanes;   // leaf by leaf: as the kernels read it
   const DType* stored;  // leaf by leaf: as it is
   int leaves;
@@ -49,10 +53,27 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
   return true;
 }
 
+[[gnu::cold]] inline void compute_on_device(const KernelTable& table, const void* constants,
+                                            const ArrayBase* const* leaves, const Frame& frame,
+                                            const ArrayBase& result) {
+  const Device device = result.device();
+  if (!table.device->forward) throw_no_kernel(table.name, device);
+  if (frame.size() == 0) return;
+  cpu::Operand operands[max_leaves + 1];
+  ArrayBase numbers[max_leaves];
+  for (int l = 0; l < table.leaves; ++l)
+    operands[l] = device_operand(*leaves[l], frame, table.lanes[l], device, numbers[l]);
+  operands[table.leaves] = device_operand(result, frame, table.result_lane, device, numbers[0]);
+  Dims shape = frame.shape;
+  cpu::detail::collapse(shape, operands, table.leaves + 1);
+  table.device->forward(device, constants, shape, operands);
+}
+
 // Writes the values of an expression over `frame` to `result`.
 [[gnu::noinline]] inline void compute(const KernelTable& table, const void* constants,
                                       const ArrayBase* const* leaves, const Frame& frame,
                                       const ArrayBase& result) {
+  if (on_accelerator(result)) return compute_on_device(table, constants, leaves, frame, result);
   if (compute_flat(table, constants, leaves, frame, result)) return;
   cpu::Operand operands[max_leaves + 1];
   for (int l = 0; l < table.leaves; ++l) operands[l] = operand_over(*leaves[l], frame, table.lanes[l]);
@@ -76,8 +97,16 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
 
 [[gnu::noinline]] inline ArrayBase evaluate(const KernelTable& table, const void* constants,
                                             const ArrayBase* const* leaves, const Frame& frame) {
-  ArrayBase result = allocate(table.result, frame);
+  ArrayBase result = allocate(table.result, frame, device_for(table.name, leaves, table.leaves));
   compute_into(table, constants, leaves, frame, result);
+  return result;
+}
+
+// The values alone, also of a recorded expression.
+[[gnu::noinline]] inline ArrayBase compute_values(const KernelTable& table, const void* constants,
+                                                  const ArrayBase* const* leaves, const Frame& frame) {
+  ArrayBase result = allocate(table.result, frame, device_for(table.name, leaves, table.leaves));
+  compute(table, constants, leaves, frame, result);
   return result;
 }
 
@@ -88,7 +117,8 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
   const BufferRef& buffer = ArrayAccess::buffer(target);
   const Layout& layout = layout_of(target);
   bool in_place = buffer && !buffer->source && layout == frame && layout.is_contiguous() &&
-                  !(table.fused_type && any_recorded(table, leaves));
+                  !(table.fused_type && any_recorded(table, leaves)) &&
+                  device_for(table.name, leaves, table.leaves) == buffer->device;
   std::uint32_t uses = 1;
   for (int l = 0; in_place && l < table.leaves; ++l) {
     const ArrayBase& leaf = *leaves[l];
@@ -110,7 +140,9 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
 
 template <class E>
 constexpr KernelTable table_of() {
-  KernelTable table{forward_kernel<E>,
+  KernelTable table{E::rule::name,
+                    forward_kernel<E>,
+                    &cuda::expression_kernels<E>,
                     leaf_table<E>.lanes,
                     leaf_table<E>.stored,
                     Tree<E>::leaves,
@@ -129,6 +161,18 @@ bool any_recorded(const E& e) {
     return any_recorded(kernel_table<E>, Parts<E>(e).leaves);
   else
     return false;
+}
+
+// Is this an array on a GPU, or an expression that is computed there?
+template <class X>
+bool computed_on_accelerator(const X& x) {
+  if constexpr (is_array_v<X>) {
+    return on_accelerator(x);
+  } else {
+    if (!cuda_accelerator) return false;
+    const Parts<X> parts(x);
+    return on_accelerator(common_device(kernel_table<X>.name, parts.leaves, kernel_table<X>.leaves));
+  }
 }
 
 template <Expression E>

@@ -120,6 +120,10 @@ void list_parts(const Expr<Rule, A...>& e, PartsCursor& to) {
   list_parts(e.operands, to);
 }
 
+// In a file that is compiled as CUDA: makes the expression's kernels for a GPU (see device_kernels.hpp).
+template <class E>
+void provide_device_kernels();
+
 // The leaves and the constants of an expression, which must outlive this.
 template <class E>
 struct Parts {
@@ -127,6 +131,7 @@ struct Parts {
   ConstantSlots<Tree<E>::constants> constants{};
 
   explicit Parts(const E& e) {
+    provide_device_kernels<E>();
     PartsCursor to{leaves, constants.slots[0].bytes};
     list_parts(e, to);
   }

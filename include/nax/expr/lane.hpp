@@ -108,25 +108,25 @@ struct ScalarLane {
   using Stored = lane_t<T>;
 
   template <class T>
-  [[gnu::always_inline]] static Value<T> load(const void* leaf, std::int64_t i) {
+  [[gnu::always_inline]] static constexpr Value<T> load(const void* leaf, std::int64_t i) {
     return static_cast<const lane_t<T>*>(leaf)[i];
   }
   template <class T>
-  [[gnu::always_inline]] static Value<T> constant(const void* slot) {
+  [[gnu::always_inline]] static constexpr Value<T> constant(const void* slot) {
     T x;
     std::memcpy(&x, slot, sizeof x);
     return static_cast<lane_t<T>>(x);
   }
   template <class To, class From>
-  [[gnu::always_inline]] static Value<To> cast(const Value<From>& x) {
+  [[gnu::always_inline]] static constexpr Value<To> cast(const Value<From>& x) {
     return cpu::convert_element<lane_t<From>, lane_t<To>>(x);
   }
   template <class Rule, class... V>
-  [[gnu::always_inline]] static auto call(const V&... x) {
+  [[gnu::always_inline]] static constexpr auto call(const V&... x) {
     return Rule::value(x...);
   }
   template <class T>
-  [[gnu::always_inline]] static void store(const Value<T>& x, void* out, std::int64_t i) {
+  [[gnu::always_inline]] static constexpr void store(const Value<T>& x, void* out, std::int64_t i) {
     static_cast<lane_t<T>*>(out)[i] = x;
   }
 };
@@ -218,10 +218,10 @@ template <class Lane, class T, int L, int K>
 struct Walk<Lane, Array<T>, L, K> {
   typename Lane::template Value<T> value;
   template <class Source>
-  [[gnu::always_inline]] Walk(const Source& source, std::int64_t i)
+  [[gnu::always_inline]] constexpr Walk(const Source& source, std::int64_t i)
       : value(Lane::template load<T>(source.leaves[L], i)) {}
   template <class Sink>
-  [[gnu::always_inline]] void pull(const typename Lane::template Value<T>& g, Sink& sink) const {
+  [[gnu::always_inline]] constexpr void pull(const typename Lane::template Value<T>& g, Sink& sink) const {
     sink.template deposit<T, L>(g);
   }
   template <class Source>
@@ -235,10 +235,10 @@ struct Walk<Lane, Constant<T>, L, K> {
   const unsigned char* slot;
   typename Lane::template Value<T> value;
   template <class Source>
-  [[gnu::always_inline]] Walk(const Source& source, std::int64_t)
+  [[gnu::always_inline]] constexpr Walk(const Source& source, std::int64_t)
       : slot(static_cast<const unsigned char*>(source.constants) + 16 * K),
         value(Lane::template constant<T>(slot)) {}
-  [[gnu::always_inline]] T number() const {
+  [[gnu::always_inline]] constexpr T number() const {
     T x;
     std::memcpy(&x, slot, sizeof x);
     return x;
@@ -282,12 +282,12 @@ template <class Lane, int... j, int L, int K, class... A>
 struct Children<Lane, std::integer_sequence<int, j...>, L, K, A...>
     : Child<j, Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>>... {
   template <class Source>
-  [[gnu::always_inline]] Children(const Source& source, std::int64_t i)
+  [[gnu::always_inline]] constexpr Children(const Source& source, std::int64_t i)
       : Child<j, Walk<Lane, A, L + leaf_offsets<A...>().at[j], K + constant_offsets<A...>().at[j]>>{
             {source, i}}... {}
 };
 template <int j, class W>
-[[gnu::always_inline]] inline const W& child(const Child<j, W>& children) {
+[[gnu::always_inline]] constexpr const W& child(const Child<j, W>& children) {
   return children.walk;
 }
 
@@ -302,11 +302,11 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
   typename Lane::template Value<Result> value;
 
   template <class Source>
-  [[gnu::always_inline]] Walk(const Source& source, std::int64_t i)
+  [[gnu::always_inline]] constexpr Walk(const Source& source, std::int64_t i)
       : children(source, i), value(compute(Indices{})) {}
 
   template <int... j>
-  [[gnu::always_inline]] typename Lane::template Value<Result> compute(
+  [[gnu::always_inline]] constexpr typename Lane::template Value<Result> compute(
       std::integer_sequence<int, j...>) const {
     if constexpr (is_by_number<Lane, Rule, A...>)
       return Rule::value_by(operand<0>(), child<1>(children).number());
@@ -314,22 +314,23 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
       return Lane::template call<Rule>(operand<j>()...);
   }
   template <int j>
-  [[gnu::always_inline]] auto operand() const {
+  [[gnu::always_inline]] constexpr auto operand() const {
     using Own = typename std::tuple_element_t<j, std::tuple<A...>>::value_type;
     return Lane::template cast<operand_t<j>, Own>(child<j>(children).value);
   }
   template <class Sink>
-  [[gnu::always_inline]] void pull(const typename Lane::template Value<Result>& g, Sink& sink) const {
+  [[gnu::always_inline]] constexpr void pull(const typename Lane::template Value<Result>& g,
+                                             Sink& sink) const {
     if constexpr (Carries<Expr<Rule, A...>>::value) pull_children(g, sink, Indices{});
   }
   template <class Sink, int... j>
-  [[gnu::always_inline]] void pull_children(const typename Lane::template Value<Result>& g, Sink& sink,
-                                            std::integer_sequence<int, j...>) const {
+  [[gnu::always_inline]] constexpr void pull_children(const typename Lane::template Value<Result>& g,
+                                                      Sink& sink, std::integer_sequence<int, j...>) const {
     const auto shares = Rule::vjp(g, operand<j>()..., value);
     (pull_child<j>(std::get<j>(shares), sink), ...);
   }
   template <int j, class Share, class Sink>
-  [[gnu::always_inline]] void pull_child(const Share& share, Sink& sink) const {
+  [[gnu::always_inline]] constexpr void pull_child(const Share& share, Sink& sink) const {
     using Child = std::tuple_element_t<j, std::tuple<A...>>;
     if constexpr (Carries<Expr<Rule, A...>>::template through<j, Child>)
       child<j>(children).pull(Lane::template cast<typename Child::value_type, operand_t<j>>(share), sink);

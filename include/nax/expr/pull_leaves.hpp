@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "nax/expr/pull_on_device.hpp"
 #include "nax/expr/sum_axes.hpp"
 #include "nax/tape/packed_array.hpp"
 
@@ -10,33 +11,11 @@
 // leaf adds to the result's.
 namespace nax::detail {
 
-inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
-  Frame frame = leaves[0].layout();
-  for (int l = 1; l < count; ++l) frame = broadcast(name, frame, leaves[l].layout());
-  return frame;
-}
-
 // A leaf as the kernel reads it over `frame`; one whose value no derivative needs is anything.
 inline cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane) {
   alignas(16) static char unread[16] = {};
   if (!leaf.buffer()) return {unread, Dims(frame.shape.size(), 0), stored, lane};
   return {leaf.data(stored), strides_over(leaf.layout(), frame), stored, lane};
-}
-
-// Half gradients are accumulated in float, then stored.
-inline ArrayBase to_stored(ArrayBase gradient, DType stored) {
-  if (gradient.dtype() == stored) return gradient;
-  ArrayBase result = allocate(stored, layout_of(gradient));
-  cpu::converter(gradient.dtype(), stored)(raw_data(gradient), 1, raw_data(result), 1,
-                                           layout_of(result).size());
-  return result;
-}
-
-// The leaf before l that is the same array, or l itself: they share a gradient.
-inline int first_occurrence(const PackedArray* leaves, int l) {
-  for (int k = 0; k < l; ++k)
-    if (leaves[k].serial() == leaves[l].serial()) return k;
-  return l;
 }
 
 // The cotangent that a node has so far, where a kernel may add to it in place.
@@ -111,6 +90,7 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
 [[gnu::noinline]] inline void pull_leaves(const char* name, const KernelTable& table, cpu::PullKernel kernel,
                                           const void* constants, const PackedArray* leaves,
                                           const ArrayBase& g, Reverse& sweep) {
+  if (on_accelerator(g)) return pull_on_device(name, table, constants, leaves, g, sweep);
   if (pull_flat(table, kernel, constants, leaves, g, sweep)) return;
   const int count = table.leaves;
   const Frame own = frame_of_leaves(name, leaves, count);
@@ -148,7 +128,7 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
   cpu::pull(kernel, constants, all.shape, operands, sizes, present, count);
   for (int l = 0; l < count; ++l)
     if (ArrayAccess::buffer(gradients[l]))
-      sweep.add_at(nodes[l], to_stored(std::move(gradients[l]), table.stored[l]));
+      sweep.add_at(nodes[l], as_dtype(gradients[l], table.stored[l]));  // half ones were summed in float
 }
 
 // The tangent of the result over `own` and the tangents' hidden axes, with `tangents[l]` null where it is
@@ -165,6 +145,10 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
     if (table.lanes[l] != table.result_lane) return std::nullopt;
     all = broadcast("jvp", all, layout_of(*tangents[l]));
   }
+  if (cuda_accelerator)
+    for (int l = 0; l < count; ++l)
+      if (tangents[l] && on_accelerator(*tangents[l]))
+        return push_on_device(table, constants, leaves, tangents, all);
   ArrayBase result = allocate(table.result_lane, all);
   const Dims strides = Dims(layout_of(result).strides);
   unsigned done = 0;
@@ -185,7 +169,7 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
     operands[count] = operand_over(*tangents[first], all, table.result_lane);
     cpu::pull(kernel, constants, all.shape, operands, sizes, present, count);
   }
-  return to_stored(std::move(result), table.result);
+  return as_dtype(result, table.result);
 }
 
 }  // namespace nax::detail

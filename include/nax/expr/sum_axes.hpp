@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/expr/as_dtype.hpp"
 #include "nax/expr/primitive.hpp"
 
 // Definitions of the recorded views and sums that derivatives are made of; see unbroadcast.hpp.
@@ -78,6 +79,16 @@ inline Dims reduced_strides(const Frame& frame, const std::vector<bool>& reduced
   return strides;
 }
 
+// Reduces an array on a GPU to accumulators over the axes that are not marked.
+[[gnu::cold]] inline void reduce_on_device(ReduceKind kind, const ArrayBase& x, const Frame& frame,
+                                           const std::vector<bool>& reduced, const ArrayBase& result) {
+  Dims marks(frame.shape.size(), 0);
+  for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
+  cuda::operations().reduce(result.device(), kind, frame.shape, marks,
+                            plain_operand(x, strides_over(layout_of(x), frame)),
+                            plain_operand(result, reduced_strides(frame, reduced)));
+}
+
 // Spreads a cotangent of a reduction back over the axes that went: a view of stride 0. `reduced` marks axes
 // of `frame`.
 template <class T>
@@ -100,19 +111,21 @@ Array<T> sum_axes(const Array<T>& x, const std::vector<bool>& summed, bool keep)
   const Layout& layout = layout_of(x);
   const Frame frame = layout;
   using Lane = lane_t<T>;
-  Array<T> result;
-  ArrayBase sums = allocate(dtype_of<Lane>, reduced_frame(frame, summed, keep));
-  cpu::Operand operands[2] = {
-      operand_over(x, frame, dtype_of<Lane>),
-      {raw_data(sums), reduced_strides(frame, summed), dtype_of<Lane>, dtype_of<Lane>}};
-  cpu::reduce(nullptr, nullptr, frame.shape, operands, 1, layout_of(sums).size(),
-              cpu::reducer<cpu::reduce_op::Sum<Lane>, Lane>);
-  if constexpr (std::is_same_v<Lane, T>) {
-    result = Array<T>(std::move(sums));
+  ArrayBase sums = allocate(dtype_of<Lane>, reduced_frame(frame, summed, keep), device_for("sum", x));
+  const cpu::Reducer& reducer = cpu::reducer<cpu::reduce_op::Sum<Lane>, Lane>;
+  if (on_accelerator(sums)) {
+    reduce_on_device(reducer.kind, x, frame, summed, sums);
   } else {
-    result = Array<T>(allocate(dtype_of<T>, layout_of(sums)));
-    cpu::convert_run<Lane, T>(raw_data(sums), 1, raw_data(result), 1, layout_of(sums).size());
+    cpu::Operand operands[2] = {
+        operand_over(x, frame, dtype_of<Lane>),
+        {raw_data(sums), reduced_strides(frame, summed), dtype_of<Lane>, dtype_of<Lane>}};
+    cpu::reduce(nullptr, nullptr, frame.shape, operands, 1, layout_of(sums).size(), reducer);
   }
+  Array<T> result;
+  if constexpr (std::is_same_v<Lane, T>)
+    result = Array<T>(std::move(sums));
+  else
+    result = Array<T>(as_dtype(sums, dtype_of<T>));
   if constexpr (is_inexact_v<T>) {
     return record(std::move(result),
                   wrt(

@@ -19,7 +19,7 @@ auto softmax_value(const X& x, const std::vector<bool>& visible) {
   } else {
     const Frame frame = frame_of(x);
     if constexpr (has_row_blocks<X> || (is_array_v<X> && simd::has_packet<T>)) {
-      if (marks_suffix(visible)) {
+      if (marks_suffix(visible) && !computed_on_accelerator(x)) {
         Array<T> result(allocate(dtype_of<T>, frame));
         T* out = elements<T>(result);
         const RowCount count(frame, visible);

@@ -95,8 +95,16 @@ Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const A
   const Frame frame = layout_of(x);
   if (marked_count(marks, frame) == 0)
     raise<ValueError>({function, ": attempt to get ", function, " of an empty sequence"});
-  Array<std::int32_t> result(
-      allocate(DType::int32, reduced_frame(frame, over_frame(marks, frame), options.keepdims)));
+  Array<std::int32_t> result(allocate(DType::int32,
+                                      reduced_frame(frame, over_frame(marks, frame), options.keepdims),
+                                      device_for(function, x)));
+  if (on_accelerator(result)) {
+    const std::vector<bool> reduced = over_frame(marks, frame);
+    cuda::operations().arg_reduce(x.device(), largest, frame.shape, Dims(reduced.begin(), reduced.end()),
+                                  plain_operand(x, layout_of(x).strides),
+                                  plain_operand(result, reduced_strides(frame, reduced)));
+    return result;
+  }
   cpu::Lines lines{1, 1, 1};
   if (options.axis.given()) {
     lines = lines_of(frame, normalize_axis(function, options.axis.list()[0], ndim));

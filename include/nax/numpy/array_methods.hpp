@@ -14,7 +14,8 @@
 namespace nax {
 
 // Row-major elements. The handle of a view takes up the copy, so that the pointer lives as long as this
-// array; handles that other threads read at the same time must be row-major already.
+// array; handles that other threads read at the same time must be row-major already. Of an array on a GPU
+// the host gets a copy, which lives as long as the array's memory.
 template <class Element>
 const Element* Array<Element>::data() const {
   if (detail::is_batched(*this)) detail::throw_batched("data", "return it from the mapped function instead");
@@ -23,14 +24,24 @@ const Element* Array<Element>::data() const {
     detail::ArrayAccess::serial(copied) = serial_;
     static_cast<ArrayBase&>(const_cast<Array&>(*this)) = std::move(copied);
   }
-  return detail::elements<const Element>(*this);
+  if (!detail::on_accelerator(*this)) return detail::elements<const Element>(*this);
+  detail::Buffer* const buffer = buffer_.get();
+  if (buffer->address && !buffer->source) {
+    ArrayBase whole = *this;
+    Frame all;
+    all.shape.push_back(static_cast<std::int64_t>(buffer->bytes / sizeof(Element)));
+    detail::ArrayAccess::offset(whole) = 0;
+    detail::ArrayAccess::layout(whole) = Layout::contiguous(std::move(all));
+    buffer->source = new detail::HostCopy(detail::on_host(whole));
+  }
+  return static_cast<const Element*>(buffer->source->gather()) + offset_;
 }
 
 template <class Element>
 std::vector<Element> Array<Element>::to_vector() const {
   if (detail::is_batched(*this))
     detail::throw_batched("to_vector", "return it from the mapped function instead");
-  const ArrayBase flat = detail::contiguous(*this);
+  const ArrayBase flat = detail::on_host(detail::contiguous(*this));
   const Element* first = detail::elements<const Element>(flat);
   return std::vector<Element>(first, first + size());
 }

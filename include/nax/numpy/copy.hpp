@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/transpose.hpp"
+#include "nax/backend/cuda/operations.hpp"
 #include "nax/expr/fused_node.hpp"
 
 // Copies of views: the one place where elements move from one layout to another.
@@ -17,13 +18,16 @@ inline void copy_into(const ArrayBase& from, const ArrayBase& to) {
   const Layout& layout = layout_of(to);
   if (layout.size() == 0) return;
   const Dims strides = strides_over(layout_of(from), layout);
+  if (on_accelerator(to) && from.device() == to.device())
+    return cuda::operations().copy(to.device(), layout.shape, plain_operand(from, strides),
+                                   plain_operand(to, layout.strides));
   cpu::strided_copy(dtype_size(to.dtype()), static_cast<int>(layout.shape.size()), layout.shape.data(),
                     raw_data(to), layout.strides.data(), raw_data(from), strides.data());
 }
 
 // A row-major copy over `frame`, to which x broadcasts. Not recorded.
 inline ArrayBase copy_over(const ArrayBase& x, const Frame& frame) {
-  ArrayBase result = allocate(x.dtype(), frame);
+  ArrayBase result = allocate(x.dtype(), frame, device_for("copy", x));
   copy_into(x, result);
   return result;
 }

@@ -17,8 +17,8 @@ inline Frame new_frame(const char* function, const Shape& shape) {
 }
 
 template <class T>
-Array<T> filled(const char* function, const Shape& shape, T value) {
-  Array<T> a(allocate(dtype_of<T>, new_frame(function, shape)));
+Array<T> filled_on_host(const char* function, const Shape& shape, T value) {
+  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, shape)));
   T* out = elements<T>(a);
   const std::int64_t n = layout_of(a).size();
   parallel_for(n, std::int64_t{1} << 16, [=](std::int64_t begin, std::int64_t end) {
@@ -26,14 +26,21 @@ Array<T> filled(const char* function, const Shape& shape, T value) {
   });
   return a;
 }
+template <class T>
+Array<T> filled(const char* function, const Shape& shape, T value) {
+  if (on_accelerator(current_device))
+    return Array<T>(
+        copy_over(broadcast_frame(Array<T>(value), new_frame(function, shape)), Frame{shape, {}}));
+  return filled_on_host(function, shape, value);
+}
 
 // A new 1-d array with element i = f(i).
 template <class T, class F>
 Array<T> generated(std::int64_t n, F f) {
-  Array<T> a(allocate(dtype_of<T>, Frame{Dims(1, n), {}}));
+  Array<T> a(allocate_on_host(dtype_of<T>, Frame{Dims(1, n), {}}));
   T* out = elements<T>(a);
   for (std::int64_t i = 0; i < n; ++i) out[i] = f(i);
-  return a;
+  return Array<T>(placed(std::move(a)));
 }
 
 // The type asked for, or what the kind of the numbers gives.
@@ -115,11 +122,11 @@ struct EyeOptions {
 template <Dtype T = float>
 Array<T> eye(std::int64_t N, const EyeOptions& options = {}) {
   const std::int64_t M = options.M.value_or(N);
-  Array<T> a = detail::filled<T>("eye", Shape{N, M}, T(0));
+  Array<T> a = detail::filled_on_host<T>("eye", Shape{N, M}, T(0));
   T* out = detail::elements<T>(a);
   for (std::int64_t i = 0; i < N; ++i)
     if (const std::int64_t j = i + options.k; j >= 0 && j < M) out[i * M + j] = T(1);
-  return a;
+  return Array<T>(detail::placed(std::move(a)));
 }
 template <Dtype T = float>
 Array<T> identity(std::int64_t n) {
@@ -134,11 +141,11 @@ struct TriOptions {
 template <Dtype T = float>
 Array<T> tri(std::int64_t N, const TriOptions& options = {}) {
   const std::int64_t M = options.M.value_or(N);
-  Array<T> a = detail::filled<T>("tri", Shape{N, M}, T(0));
+  Array<T> a = detail::filled_on_host<T>("tri", Shape{N, M}, T(0));
   T* out = detail::elements<T>(a);
   for (std::int64_t i = 0; i < N; ++i)
     for (std::int64_t j = 0; j < M && j <= i + options.k; ++j) out[i * M + j] = T(1);
-  return a;
+  return Array<T>(detail::placed(std::move(a)));
 }
 
 // start, start + step, ... up to stop, which is not among them. Throws ValueError for a step of 0.
@@ -196,9 +203,10 @@ template <Dtype T = float, Scalar A, Scalar B>
 Array<T> logspace(A start, B stop, std::int64_t num = 50, const LogspaceOptions& options = {}) {
   using R = detail::range_t<T>;
   const Array<R> exponents = linspace<R>(start, stop, num, {.endpoint = options.endpoint});
-  const R* x = detail::elements<R>(exponents);
-  return detail::generated<T>(
-      num, [&](std::int64_t i) { return detail::from_range<T>(std::pow(R(options.base), x[i])); });
+  const std::vector<R> x = exponents.to_vector();
+  return detail::generated<T>(num, [&](std::int64_t i) {
+    return detail::from_range<T>(std::pow(R(options.base), x[static_cast<std::size_t>(i)]));
+  });
 }
 
 // `num` samples from start to stop, each a fixed multiple of the one before. Neither end may be 0.

@@ -13,11 +13,11 @@ namespace nax {
 template <Scalar S>
 Array<element_t<S>> asarray(const S* data, const Shape& shape) {
   using T = element_t<S>;
-  Array<T> a(detail::allocate(dtype_of<T>, detail::new_frame("asarray", shape)));
+  Array<T> a(detail::allocate_on_host(dtype_of<T>, detail::new_frame("asarray", shape)));
   T* out = detail::elements<T>(a);
   const std::int64_t n = shape.count();
   for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(data[i]);
-  return a;
+  return Array<T>(detail::placed(std::move(a)));
 }
 namespace detail {
 [[noreturn, gnu::cold]] inline void throw_count(const char* function, std::size_t have, const Shape& shape) {
@@ -27,10 +27,10 @@ template <class Range>
 auto from_range(const char* function, const Range& range, const Shape& shape) {
   using T = element_t<std::remove_cv_t<typename Range::value_type>>;
   if (shape.count() != static_cast<std::int64_t>(range.size())) throw_count(function, range.size(), shape);
-  Array<T> a(allocate(dtype_of<T>, new_frame(function, shape)));
+  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, shape)));
   T* out = elements<T>(a);
   for (const auto x : range) *out++ = static_cast<T>(x);
-  return a;
+  return Array<T>(placed(std::move(a)));
 }
 }  // namespace detail
 

@@ -35,7 +35,7 @@ auto logsumexp_value(const X& x, const std::vector<bool>& visible, bool keep) {
     const Frame frame = frame_of(x);
     const std::vector<bool> marks = over_frame(visible, frame);
     if constexpr (has_row_blocks<X> || (is_array_v<X> && simd::has_packet<T>)) {
-      bool by_rows = marks_suffix(visible);
+      bool by_rows = marks_suffix(visible) && !computed_on_accelerator(x);
       if constexpr (is_array_v<X>) by_rows = by_rows && layout_of(x).is_contiguous();
       const RowCount count(frame, visible);
       if (by_rows && count.length > 0) {
@@ -88,7 +88,7 @@ auto logsumexp(const X& x_, const LogsumexpOptions<inexact_t<typename X::value_t
   using T = inexact_t<typename X::value_type>;
   static_assert(!is_complex_v<T>, "logsumexp: complex numbers are not supported");
   if constexpr (detail::has_row_blocks<X>) {
-    if (!options.b && !detail::watched(x_))
+    if (!options.b && !detail::watched(x_) && !detail::computed_on_accelerator(x_))
       return detail::logsumexp_value(x_, detail::marked_axes("logsumexp", options.axis, x_.ndim()),
                                      options.keepdims);
   }

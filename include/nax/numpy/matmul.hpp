@@ -70,6 +70,23 @@ void run_batch(const Product& p, const BatchAxis* axes, int count, const T* a, c
               accumulate || (x.summed && i > 0));
 }
 
+// The same on a GPU; addresses in bytes.
+[[gnu::cold]] inline void run_batch_on_device(Device device, DType dtype, const Product& p,
+                                              const BatchAxis* axes, int count, char* a, char* b, char* c,
+                                              bool accumulate) {
+  const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(dtype));
+  const bool one_call = count == 0 || (count == 1 && !axes[0].summed);
+  const BatchAxis x = count == 0 ? BatchAxis{1, 0, 0, 0, false} : axes[0];
+  if (one_call) {
+    cuda::operations().matmul(device, dtype, x.extent, p.m, p.n, p.k, {a, x.a, p.a_row, p.a_column},
+                              {b, x.b, p.b_row, p.b_column}, {c, x.c, p.c_row, p.c_column}, accumulate);
+    return;
+  }
+  for (std::int64_t i = 0; i < x.extent; ++i)
+    run_batch_on_device(device, dtype, p, axes + 1, count - 1, a + i * x.a * bytes, b + i * x.b * bytes,
+                        c + i * x.c * bytes, accumulate || (x.summed && i > 0));
+}
+
 // The axes of the last two dimensions gone.
 inline Frame leading_axes(const Frame& x) {
   Frame f = x;
@@ -97,9 +114,16 @@ using product_t = std::conditional_t<std::is_same_v<T, bool>, std::int32_t, T>;
 template <class To>
 ArrayBase converted(const ArrayBase& x, cpu::ConvertFn convert) {
   const ArrayBase flat = contiguous(x);
+  if (on_accelerator(flat)) return as_dtype(flat, dtype_of<To>);
   ArrayBase result = allocate(dtype_of<To>, layout_of(x));
   convert(raw_data(flat), 1, raw_data(result), 1, layout_of(x).size());
   return result;
+}
+
+template <class T>
+ArrayBase scaled_result(const ArrayBase& x, double by) {
+  return evaluate(make_expr<rules::multiply>(
+      Array<T>(x), Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(by)))));
 }
 
 template <class T>
@@ -148,8 +172,7 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
     }
     Frame memory;
     memory.shape.push_back(size);
-    ArrayBase result = allocate(dtype_of<T>, memory);
-    T* const c = reinterpret_cast<T*>(raw_data(result));
+    ArrayBase result = allocate(dtype_of<T>, memory, device_for("matmul", a_, b_));
 
     Product p{all.shape[rank - 2], all.shape[rank - 1], k,           sa[rank - 2], sa[rank - 1], sb[rank - 2],
               sb[rank - 1],        sc[rank - 2],        sc[rank - 1]};
@@ -165,6 +188,17 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
       }
       if (!rest.empty() || !fold_axis(p, x)) rest.insert(0, x);
     }
+    if (on_accelerator(result)) {
+      const Device device = result.device();
+      if (empty)
+        accelerator_of(device).clear(device, device_data(result), static_cast<std::size_t>(size) * sizeof(T));
+      else
+        run_batch_on_device(device, dtype_of<T>, p, rest.data(), static_cast<int>(rest.size()),
+                            device_data(a_), device_data(b_), device_data(result), false);
+      if (repeats != 1) result = scaled_result<T>(result, repeats);
+      return Array<T>(view(std::move(result), std::move(result_layout)));
+    }
+    T* const c = reinterpret_cast<T*>(raw_data(result));
     if (empty) {
       for (std::int64_t i = 0; i < size; ++i) c[i] = T(0);
     } else {

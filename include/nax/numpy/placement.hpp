@@ -2,6 +2,7 @@
 
 #include "nax/core/devices.hpp"
 #include "nax/numpy/copy.hpp"
+#include "nax/tree/for_each.hpp"
 #include "nax/tree/map.hpp"
 
 // Where arrays live, and when they are computed.
@@ -13,21 +14,32 @@ auto eval(const X& x) {
   return Array<typename X::value_type>(x);
 }
 
+namespace detail {
+template <class T>
+Array<T> put(const Array<T>& x, Device device) {
+  Array<T> result(moved(contiguous(x), device));
+  if constexpr (is_inexact_v<T>) {
+    const Device from = x.device();
+    return record(std::move(result), wrt(
+                                         x, [=](const Array<T>& g) { return put(g, from); },
+                                         [=](const Array<T>& t) { return put(t, device); }));
+  } else {
+    return result;
+  }
+}
+}  // namespace detail
+
 // A tree whose arrays live on `device`: those that are there already are shared, others copied. Throws
 // ValueError for a device that this program has not.
 template <class X>
 auto device_put(const X& x, Device device) {
-  if (device.platform != Platform::cpu || device.ordinal >= device_count())
-    raise<ValueError>({"device_put: no device ", device, " in this program"});
+  if (!detail::is_known(device)) raise<ValueError>({"device_put: no device ", device, " in this program"});
   return tree::map(
       [&](const auto& leaf) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
         if constexpr (detail::ArrayLike<Leaf>) {
           const Array<typename Leaf::value_type> array(leaf);
-          if (array.device() == device) return array;
-          auto moved = copy(array);
-          detail::ArrayAccess::buffer(moved)->device = device;
-          return moved;
+          return array.device() == device ? array : detail::put(array, device);
         } else {
           return leaf;
         }
@@ -38,6 +50,14 @@ auto device_put(const X& x, Device device) {
 // Waits until the arrays of a tree are computed, and gives it back. On CPU devices they always are.
 template <class X>
 const X& block_until_ready(const X& x) {
+  if (detail::cuda_accelerator)
+    tree::for_each(
+        [](const auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>)
+            if (detail::on_accelerator(leaf))
+              detail::accelerator_of(leaf.device()).synchronize(leaf.device());
+        },
+        x);
   return x;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "nax/core/format.hpp"
-#include "nax/expr/evaluate.hpp"
+#include "nax/numpy/copy.hpp"
 
 namespace nax {
 
@@ -16,6 +16,7 @@ std::string to_string(const Array<T>& a) {
   if (detail::is_batched(a))
     return "Array(batched by vmap, shape=" + to_string(a.shape()) +
            ", dtype=" + std::string(dtype_name(a.dtype())) + ")";
+  if (detail::on_accelerator(a)) return to_string(Array<T>(detail::on_host(detail::contiguous(a))));
   return format_array(reinterpret_cast<const T*>(detail::raw_data(a)), layout.shape.data(),
                       layout.strides.data(), layout.ndim());
 }

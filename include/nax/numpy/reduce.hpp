@@ -27,7 +27,12 @@ NAX_COMPILED_ONCE inline ArrayBase reduce_operands(const cpu::Reducer& reducer, 
                                                    const void* constants, const ArrayBase* const* leaves,
                                                    const DType* lanes, int count, const Frame& frame,
                                                    const std::vector<bool>& marks, bool keep) {
-  ArrayBase result = allocate(reducer.to, reduced_frame(frame, marks, keep));
+  ArrayBase result =
+      allocate(reducer.to, reduced_frame(frame, marks, keep), device_for("reduce", leaves, count));
+  if (on_accelerator(result)) {  // an array: see reduce_over
+    reduce_on_device(reducer.kind, *leaves[0], frame, marks, result);
+    return result;
+  }
   const std::int64_t n = frame.size(), size = layout_of(result).size();
   // One number out of a run that no thread would share: most reductions of small programs.
   if (!kernel && size == 1 && n > 0 && n <= cpu::detail::parallel_grain && leaves[0]->dtype() == lanes[0] &&
@@ -52,6 +57,12 @@ ArrayBase reduce_over(const X& x, const std::vector<bool>& marks, bool keep) {
     return reduce_operands(reducer, nullptr, nullptr, &leaf, &reducer.from, 1, frame_of(x), marks, keep);
   } else {
     const Parts<X> parts(x);
+    const KernelTable& table = kernel_table<X>;
+    if (on_accelerator(device_for(table.name, parts.leaves, table.leaves))) {
+      const ArrayBase values = compute_values(table, parts.constants.slots, parts.leaves, x.frame);
+      const ArrayBase* const leaf = &values;
+      return reduce_operands(reducer, nullptr, nullptr, &leaf, &reducer.from, 1, x.frame, marks, keep);
+    }
     return reduce_operands(reducer, forward_kernel<X>, parts.constants.slots, parts.leaves,
                            leaf_table<X>.lanes, Tree<X>::leaves, frame_of(x), marks, keep);
   }
@@ -63,6 +74,7 @@ Array<T> from_accumulator(ArrayBase values) {
   if constexpr (std::is_same_v<T, Acc>) {
     return Array<T>(std::move(values));
   } else {
+    if (on_accelerator(values)) return Array<T>(as_dtype(values, dtype_of<T>));
     Array<T> result(allocate(dtype_of<T>, layout_of(values)));
     cpu::convert_run<Acc, T>(raw_data(values), 1, raw_data(result), 1, layout_of(result).size());
     return result;

@@ -32,6 +32,7 @@ Array<lane_t<T>> lane_rows(const Array<T>& x) {
   if constexpr (std::is_same_v<Lane, T>) {
     return Array<T>(rows);
   } else {
+    if (on_accelerator(rows)) return Array<Lane>(as_dtype(rows, dtype_of<Lane>));
     Array<Lane> wide(allocate(dtype_of<Lane>, layout_of(rows)));
     cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
     return wide;
@@ -86,8 +87,8 @@ Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const std::vecto
                           Kernel kernel, const Otherwise& otherwise) {
   if constexpr (simd::has_packet<T>) {
     const Layout& layout = layout_of(y);
-    if (marks_suffix(visible) && layout.size() > 0 && !is_recorded(g) && !is_recorded(y) &&
-        static_cast<const Frame&>(layout) == static_cast<const Frame&>(layout_of(g)) &&
+    if (marks_suffix(visible) && !on_accelerator(g) && layout.size() > 0 && !is_recorded(g) &&
+        !is_recorded(y) && static_cast<const Frame&>(layout) == static_cast<const Frame&>(layout_of(g)) &&
         layout.is_contiguous() && layout_of(g).is_contiguous()) {
       Array<T> result(allocate(dtype_of<T>, layout));
       T* out = elements<T>(result);

@@ -46,7 +46,10 @@ Array<R> sum_over(const X& x, const std::vector<bool>& visible, bool keep, doubl
   const std::vector<bool> marks = over_frame(visible, frame);
   ArrayBase sums = reduce_over<cpu::reduce_op::Sum<Acc>>(x, marks, keep);
   if constexpr (is_inexact_v<R>) {
-    if (divisor != 1) {
+    if (divisor != 1 && on_accelerator(sums)) {
+      const Array<Acc> by(static_cast<Acc>(static_cast<real_t<Acc>>(divisor)));
+      sums = evaluate(make_expr<rules::divide>(Array<Acc>(sums), by));
+    } else if (divisor != 1) {
       Acc* values = reinterpret_cast<Acc*>(raw_data(sums));
       const real_t<Acc> by = static_cast<real_t<Acc>>(divisor);
       for (std::int64_t i = 0, n = layout_of(sums).size(); i < n; ++i) values[i] /= by;

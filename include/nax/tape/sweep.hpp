@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "nax/core/compute_on.hpp"
 #include "nax/tape/tape.hpp"
 
 // Both sweeps are loops over a range of the tape; neither recurses. Values that travel along (cotangents,
@@ -88,6 +89,7 @@ class Reverse {
       current_ = i;
       if (slots_.find(i)) {
         const ArrayBase cotangent = slots_.take(i);
+        const ComputeOn beside(cotangent);
         tape_[i].pull(cotangent, *this);
       }
       if (consume_) tape_[i].drop();

@@ -79,7 +79,7 @@ template <class Tree>
 Tree zeros_like_tree(Tree t) {
   for_each_input(t, [](auto& leaf) {
     using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
-    leaf = zeros_over<T>(layout_of(leaf));
+    leaf = zeros_over<T>(layout_of(leaf), device_for("zeros", leaf));
   });
   return t;
 }
@@ -96,9 +96,9 @@ Out cotangent_tree(const Out& out, const std::vector<ArrayBase>& cotangents) {
           using T = typename Leaf::value_type;
           if constexpr (is_inexact_v<T>) {
             const ArrayBase& g = cotangents[slot++];
-            leaf = holds_value(g) ? Leaf(g) : zeros_over<T>(layout_of(leaf));
+            leaf = holds_value(g) ? Leaf(g) : zeros_over<T>(layout_of(leaf), device_for("zeros", leaf));
           } else {
-            leaf = zeros_over<T>(layout_of(leaf));
+            leaf = zeros_over<T>(layout_of(leaf), device_for("zeros", leaf));
           }
         }
       },

@@ -5,7 +5,9 @@
 
 #include "nax/backend/cpu/accumulate.hpp"
 #include "nax/collective/axis_environment.hpp"
+#include "nax/expr/zeros.hpp"
 #include "nax/numpy/copy.hpp"
+#include "nax/rules/extrema.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/batching.hpp"
 #include "nax/tree/map.hpp"
@@ -76,6 +78,13 @@ Array<T> constant_array(const Array<T>& x) {
   return Array<T>(constant(x));
 }
 
+// A layout without one of its axes, counted from the first hidden one.
+inline Layout row_of(Layout layout, std::size_t axis) {
+  layout.shape.erase(axis);
+  layout.strides.erase(axis);
+  return layout;
+}
+
 // ---- everybody's values, as the leading visible axis
 
 template <class T>
@@ -84,16 +93,18 @@ Array<T> gather_all(const char* function, const Array<T>& x, const MappedAxis& a
   const auto everyone = axis.communicator().all_gather(static_cast<int>(axis.index), function, contiguous(x));
   Frame frame = layout_of(x);
   frame.shape.insert(frame.levels.size(), axis.size);
-  Array<T> result(allocate(dtype_of<T>, frame));
+  Array<T> result(allocate(dtype_of<T>, frame, x.device()));
   // Hidden axes come first: each device's block is spread over them.
   const std::int64_t blocks = hidden_size(frame);
   const std::size_t bytes = static_cast<std::size_t>(x.size()) * sizeof(T);
-  char* to = raw_data(result);
+  char* to = device_data(result);
   for (std::int64_t b = 0; b < blocks; ++b)
     for (const ArrayBase& one : everyone) {
-      std::memcpy(to, raw_data(one) + static_cast<std::size_t>(b) * bytes, bytes);
+      copy_bytes(x.device(), to, one.device(), device_data(one) + static_cast<std::size_t>(b) * bytes, bytes);
       to += bytes;
     }
+  // The others may free what was read here as soon as it is let go.
+  if (on_accelerator(result)) accelerator_of(x.device()).synchronize(x.device());
   return result;
 }
 
@@ -134,16 +145,28 @@ void extreme_run(const void* from_, void* to_, std::int64_t stride, std::int64_t
 
 enum class Reduction { sum, max, min };
 
+template <class Rule, class T>
+ArrayBase combine_arrays(const ArrayBase& a, const ArrayBase& b) {
+  return evaluate(make_expr<Rule>(Array<T>(a), Array<T>(b)));
+}
+template <class T>
+Combine combine_of(const char* function, Reduction reduction) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (reduction == Reduction::sum) return {sum_run_into<T>, combine_arrays<rules::logical_or, T>};
+  } else {
+    if (reduction == Reduction::sum) return {sum_run_into<T>, combine_arrays<rules::add, T>};
+  }
+  if constexpr (!is_complex_v<T>)
+    return reduction == Reduction::max ? Combine{extreme_run<T, true>, combine_arrays<rules::maximum, T>}
+                                       : Combine{extreme_run<T, false>, combine_arrays<rules::minimum, T>};
+  else
+    raise<TypeError>({function, ": complex numbers have no order"});
+}
+
 // The values of a reduction over a mapped axis, which goes; not recorded.
 template <class T>
 Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>& x, const MappedAxis& axis) {
-  CombineFn combine = sum_run_into<T>;
-  if constexpr (!is_complex_v<T>) {
-    if (reduction == Reduction::max) combine = extreme_run<T, true>;
-    if (reduction == Reduction::min) combine = extreme_run<T, false>;
-  } else if (reduction != Reduction::sum) {
-    raise<TypeError>({function, ": complex numbers have no order"});
-  }
+  const Combine combine = combine_of<T>(function, reduction);
   if (axis.on_devices)
     return Array<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, {contiguous(x)},
                                                    {combine})[0]);
@@ -151,6 +174,15 @@ Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>
   const Frame& frame = layout_of(all);
   Frame reduced = frame;
   reduced.shape.erase(reduced.levels.size());
+  if (on_accelerator(all)) {
+    const auto row = [&](std::int64_t i) {
+      return view(all, row_of(layout_of(all), frame.levels.size()),
+                  i * layout_of(all).strides[frame.levels.size()]);
+    };
+    ArrayBase sum = contiguous(row(0));
+    for (std::int64_t i = 1; i < axis.size; ++i) sum = combine.arrays(sum, row(i));
+    return Array<T>(std::move(sum));
+  }
   Array<T> result(allocate(dtype_of<T>, reduced));
   const std::int64_t n = x.size();
   const std::int64_t blocks = hidden_size(frame);
@@ -158,7 +190,7 @@ Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>
     const T* from = reinterpret_cast<const T*>(raw_data(all)) + b * n * axis.size;
     T* to = reinterpret_cast<T*>(raw_data(result)) + b * n;
     std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(n) * sizeof(T));
-    for (std::int64_t i = 1; i < axis.size; ++i) combine(from + i * n, to, 1, n);
+    for (std::int64_t i = 1; i < axis.size; ++i) combine.on_host(from + i * n, to, 1, n);
   }
   return result;
 }
@@ -284,15 +316,16 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
     const RecordOn off(nullptr);
     const Array<T> all(contiguous(gather_all("ppermute", constant_array(x), axis)));
     const Frame& frame = layout_of(all);
-    Array<T> moved(allocate(dtype_of<T>, frame));
+    const ArrayBase moved = copy_over(zeros_over(dtype_of<T>, frame, all.device()), frame);
     const std::size_t bytes = static_cast<std::size_t>(x.size()) * sizeof(T);
-    std::memset(raw_data(moved), 0, static_cast<std::size_t>(frame.size()) * sizeof(T));
     const std::int64_t blocks = hidden_size(frame);
     for (std::int64_t b = 0; b < blocks; ++b)
       for (const auto& move : permutation)
-        std::memcpy(raw_data(moved) + static_cast<std::size_t>(b * axis.size + move.second) * bytes,
-                    raw_data(all) + static_cast<std::size_t>(b * axis.size + move.first) * bytes, bytes);
-    result = keep_own(moved, 0, axis);
+        copy_bytes(all.device(),
+                   device_data(moved) + static_cast<std::size_t>(b * axis.size + move.second) * bytes,
+                   all.device(),
+                   device_data(all) + static_cast<std::size_t>(b * axis.size + move.first) * bytes, bytes);
+    result = keep_own(Array<T>(moved), 0, axis);
   }
   if constexpr (is_inexact_v<T>) {
     Permutation inverse;

@@ -56,7 +56,7 @@ auto psum_tree(const X& x, const std::vector<MappedAxis>& axes) {
   for (const MappedAxis& axis : axes) {
     if (axis.on_devices && axis.size == 1) continue;
     std::vector<ArrayBase> together;
-    std::vector<CombineFn> combine;
+    std::vector<Combine> combine;
     std::vector<ArrayBase*> places;
     tree::for_each(
         [&](auto& leaf) {
@@ -66,7 +66,7 @@ auto psum_tree(const X& x, const std::vector<MappedAxis>& axes) {
               leaf = psum_one(leaf, axis);
             } else {
               together.push_back(contiguous(leaf));
-              combine.push_back(sum_run_into<T>);
+              combine.push_back(combine_of<T>("psum", Reduction::sum));
               places.push_back(&leaf);
             }
           }
@@ -187,10 +187,10 @@ inline Array<std::int32_t> axis_index(const AxisName& axis_name) {
   Frame frame;
   frame.levels.push_back(axis.level);
   frame.shape.push_back(axis.size);
-  Array<std::int32_t> result(detail::allocate(DType::int32, frame));
+  const ArrayBase result = detail::allocate_on_host(DType::int32, frame);
   for (std::int64_t i = 0; i < axis.size; ++i)
     detail::elements<std::int32_t>(result)[i] = static_cast<std::int32_t>(i);
-  return result;
+  return Array<std::int32_t>(detail::placed(result));
 }
 
 // The number of programs along the axis (or the product over several).

@@ -88,6 +88,9 @@ class DeviceThreads {
     if (on_device_thread)
       throw ValueError("pmap: a pmap inside a pmap has no devices left; use vmap for the inner axis");
     const int n = static_cast<int>(devices.size());
+    // What the caller's stream still computes must be there before other streams read it.
+    for (const Device device : devices)
+      if (on_accelerator(device)) accelerator_of(device).synchronize(device);
     ThreadCommunicator communicator(n);
     struct Program final : DeviceProgram {
       FunctionRef<void(int)> task;
@@ -118,6 +121,7 @@ class DeviceThreads {
         try {
           const ThreadLimit limit(threads);
           task(rank);
+          if (on_accelerator(current_device)) accelerator_of(current_device).synchronize(current_device);
           communicator.leave();
         } catch (...) {
           errors[static_cast<std::size_t>(rank)] = std::current_exception();
@@ -141,8 +145,9 @@ class DeviceThreads {
 
  private:
   DeviceThread& thread_of(Device device) {
-    if (device.ordinal >= threads_.size()) threads_.resize(device.ordinal + 1u);
-    auto& thread = threads_[device.ordinal];
+    auto& of_platform = threads_[static_cast<std::size_t>(device.platform)];
+    if (device.ordinal >= of_platform.size()) of_platform.resize(device.ordinal + 1u);
+    auto& thread = of_platform[device.ordinal];
     if (!thread) thread = std::make_unique<DeviceThread>(device);
     return *thread;
   }
@@ -169,7 +174,7 @@ class DeviceThreads {
   }
 
   std::mutex launch_;
-  std::vector<std::unique_ptr<DeviceThread>> threads_;
+  std::vector<std::unique_ptr<DeviceThread>> threads_[platform_count];
 };
 
 }  // namespace nax::detail

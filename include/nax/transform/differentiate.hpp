@@ -100,7 +100,7 @@ void take_gradients(Tree& tree, Reverse& sweep) {
         if constexpr (is_array_v<Leaf>) {
           using T = typename Leaf::value_type;
           const ArrayBase* cotangent = is_inexact_v<T> ? sweep.find(serial_of(leaf)) : nullptr;
-          leaf = cotangent ? Leaf(*cotangent) : zeros_over<T>(layout_of(leaf));
+          leaf = cotangent ? Leaf(*cotangent) : zeros_over<T>(layout_of(leaf), device_for("zeros", leaf));
         } else {
           leaf = Leaf{};
         }
@@ -146,6 +146,7 @@ Array<R> transpose_linear(const F& f, const Frame& domain, const Array<T>& t) {
     frame.shape.insert(at, layout_of(t).shape[h]);
   }
   const TapeScope scope;
+  const ComputeOn beside(t);
   Array<R> u = zeros_over<R>(frame);
   ArrayAccess::serial(u) = scope.tape()->emplace<LeafNode<R>>(std::uint64_t{0}, frame.levels, Levels());
   const Array<T> image = f(u);

@@ -30,7 +30,7 @@ Array<T> move_axis_recorded(const Array<T>& x, int from, int to);
 // use the type, so that a program compiles these for its own types only.
 struct LeafOperations {
   ArrayBase (*make_input)(const ArrayBase& x, Tape& tape);
-  ArrayBase (*zeros)(const Frame& frame);
+  ArrayBase (*zeros)(const ArrayBase& like);
   ArrayBase (*seed)(const ArrayBase& g, const Frame& frame);
   ArrayBase (*sum_levels)(const ArrayBase& x, const Levels& made, const Levels& kept);
   ArrayBase (*sum_leading)(const ArrayBase& x);
@@ -46,7 +46,9 @@ struct LeafOperationsOf {
     detail::make_input(input, tape);
     return input;
   }
-  static ArrayBase zeros(const Frame& frame) { return zeros_over<T>(frame); }
+  static ArrayBase zeros(const ArrayBase& like) {
+    return zeros_over<T>(layout_of(like), device_for("zeros", like));
+  }
   static ArrayBase seed(const ArrayBase& g, const Frame& frame) { return detail::seed(Array<T>(g), frame); }
   static ArrayBase sum_levels(const ArrayBase& x, const Levels& made, const Levels& kept) {
     return detail::sum_levels(Array<T>(x), made, kept);
@@ -91,7 +93,7 @@ void for_each_array(Tree& tree, FunctionRef<void(ArrayBase&)> f) {
 inline const LeafOperations& operations_of(const ArrayBase& a) {
   return *leaf_operations_slot(a.dtype()).load(std::memory_order_acquire);
 }
-inline ArrayBase zeros_like_leaf(const ArrayBase& a) { return operations_of(a).zeros(layout_of(a)); }
+inline ArrayBase zeros_like_leaf(const ArrayBase& a) { return operations_of(a).zeros(a); }
 
 // A function recorded at a point: what a sweep in either direction needs.
 struct FlatRecord {

@@ -61,6 +61,7 @@ auto value_and_gradients(const char* name, const F& f, const A&... args) {
 
   auto gradients = std::tuple{std::get<(argnums + n) % n>(inputs)...};
   const SweepScope sweeping(scope.outermost());
+  const ComputeOn beside(loss);
   Reverse sweep(*scope.tape(), scope.mark(), scope.outermost() && scope.sole_owner());
   sweep.add(serial_of(loss), seed(Array<T>(T(1)), layout_of(loss)));
   sweep.run(scope.mark() + serials.size());

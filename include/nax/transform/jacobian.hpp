@@ -8,18 +8,20 @@
 namespace nax {
 namespace detail {
 
-// The rows of the identity of size n, each shaped like `shape`: (n, *shape).
+// The rows of the identity of size n, each shaped like x and where x lies: (n, *x.shape).
 template <class T>
-Array<T> basis(const Shape& shape) {
+Array<T> basis(const Array<T>& x) {
+  const Shape shape = x.shape();
   const std::int64_t n = shape.count();
   Frame frame;
   frame.shape = shape;
   frame.shape.insert(0, n);
-  Array<T> rows(allocate(dtype_of<T>, frame));
+  const ComputeOn beside(x);
+  const ArrayBase rows = allocate_on_host(dtype_of<T>, frame);
   T* out = reinterpret_cast<T*>(raw_data(rows));
   for (std::int64_t i = 0; i < n * n; ++i) out[i] = T(0);
   for (std::int64_t i = 0; i < n; ++i) out[i * n + i] = T(1);
-  return rows;
+  return Array<T>(placed(rows));
 }
 
 // Visible axis `axis` of extent `shape.count()` opens up into the axes of `shape`.
@@ -49,7 +51,8 @@ auto tree_jacobian(const Out& out, const Block& block) {
           tree::for_each(
               [](auto& leaf) {
                 using Leaf = std::remove_cvref_t<decltype(leaf)>;
-                if constexpr (is_array_v<Leaf>) leaf = zeros_over<typename Leaf::value_type>(layout_of(leaf));
+                if constexpr (is_array_v<Leaf>)
+                  leaf = zeros_over<typename Leaf::value_type>(layout_of(leaf), device_for("zeros", leaf));
               },
               cotangent);
           std::get<k>(cotangent) = g;
@@ -76,7 +79,7 @@ auto reverse_jacobian(const F& f, const A&... args) {
   return tree_jacobian(both.first, [&](const auto& leaf, auto place) {
     using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
     const Shape shape = leaf.shape();
-    auto rows = vmap([&](const Array<T>& g) { return std::get<0>(pullback(place(g))); })(basis<T>(shape));
+    auto rows = vmap([&](const Array<T>& g) { return std::get<0>(pullback(place(g))); })(basis<T>(leaf));
     return tree::map(
         [&](const auto& row) {
           if constexpr (is_array_v<decltype(row)>)
@@ -97,9 +100,9 @@ Tree tangent_at(const Tree& primal, std::size_t which, const Array<T>& value) {
     using Leaf = std::remove_cvref_t<decltype(leaf)>;
     using U = typename Leaf::value_type;
     if constexpr (std::is_same_v<U, T>)
-      leaf = i == which ? value : zeros_over<U>(layout_of(leaf));
+      leaf = i == which ? value : zeros_over<U>(layout_of(leaf), device_for("zeros", leaf));
     else
-      leaf = zeros_over<U>(layout_of(leaf));
+      leaf = zeros_over<U>(layout_of(leaf), device_for("zeros", leaf));
     ++i;
   });
   return tangents;
@@ -140,7 +143,7 @@ auto forward_jacobian(const F& f, const A&... args) {
         const Shape shape = leaf.shape();
         const std::size_t at = count++;
         auto columns = vmap([&](const Array<T>& t) { return push(tangent_at(x, at, t)); },
-                            {.out_axes = -1})(basis<T>(shape));
+                            {.out_axes = -1})(basis<T>(leaf));
         return last_axes(columns, shape);
       },
       x);

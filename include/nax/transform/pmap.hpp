@@ -73,10 +73,8 @@ inline std::vector<Device> devices_for(std::int64_t size, const std::vector<Devi
   if (size > static_cast<std::int64_t>(all.size()))
     raise<ValueError>({"pmap: the mapped axis has size ", size, ", but the number of devices is ", all.size(),
                        "; see set_cpu_device_count"});
-  const int known = device_count();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].platform != Platform::cpu || all[i].ordinal >= known)
-      raise<ValueError>({"pmap: no device ", all[i], " in this program"});
+    if (!is_known(all[i])) raise<ValueError>({"pmap: no device ", all[i], " in this program"});
     for (std::size_t j = 0; j < i; ++j)
       if (all[i] == all[j]) raise<ValueError>({"pmap: device ", all[i], " is named twice"});
   }

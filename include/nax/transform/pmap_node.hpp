@@ -55,6 +55,11 @@ struct FlatPmap {
                                                           places[i].donated));
     return each;
   }
+  // On a device's thread: its arrays come to it.
+  static void bring(Arrays& arrays) {
+    for (ArrayBase& x : arrays)
+      if (holds_value(x)) x = brought(x, current_device);
+  }
   // The devices' results must be equal in structure and shapes.
   static void check_alike(const std::vector<Arrays>& results) {
     for (std::size_t d = 1; d < results.size(); ++d) {
@@ -135,6 +140,7 @@ struct PmapNode final : CallNode {
     std::vector<Arrays> shares(pmap.size());
     DeviceThreads::instance().run(pmap.devices, pmap.axis_name, [&](int rank) {
       const std::size_t d = static_cast<std::size_t>(rank);
+      FlatPmap::bring(each[d]);
       shares[d] = records[d].pull(each[d]);
     });
     return FlatPmap::assemble_all(shares);
@@ -183,6 +189,7 @@ inline Arrays FlatPmap::operator()(Arrays inputs) const {
     std::vector<Arrays> each = split(std::move(inputs));
     DeviceThreads::instance().run(devices, axis_name, [&](int rank) {
       const std::size_t d = static_cast<std::size_t>(rank);
+      bring(each[d]);
       results[d] = f->call(std::move(each[d]));
       for (ArrayBase& result : results[d]) result = constant(std::move(result));
     });
@@ -191,11 +198,12 @@ inline Arrays FlatPmap::operator()(Arrays inputs) const {
 
   FlatPmap kept = *this;
   for (MappedLeaf& place : kept.places) place.donated = false;
-  const std::vector<Arrays> each = kept.split(inputs);
+  std::vector<Arrays> each = kept.split(inputs);
   std::vector<FlatRecord> records(size());
   DeviceThreads::instance().run(devices, axis_name, [&](int rank) {
     const std::size_t d = static_cast<std::size_t>(rank);
     const TapeScope scope;
+    bring(each[d]);
     records[d] = FlatRecord::make(*f, each[d], scope);
     results[d] = records[d].outputs;
   });

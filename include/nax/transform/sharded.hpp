@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -23,10 +22,11 @@ class ShardSource final : public BufferSource {
     if (!block_) {
       std::size_t bytes = 0;
       for (const ArrayBase& shard : shards_) bytes += bytes_of(shard);
-      BufferRef block(Buffer::allocate(bytes));
+      const Device device = shards_[0].device();
+      BufferRef block(Buffer::allocate(bytes, device));
       char* to = static_cast<char*>(block->data());
       for (const ArrayBase& shard : shards_) {
-        if (bytes_of(shard) > 0) std::memcpy(to, raw_data(shard), bytes_of(shard));
+        copy_bytes(device, to, shard.device(), device_data(shard), bytes_of(shard));
         to += bytes_of(shard);
       }
       block_ = std::move(block);
@@ -35,9 +35,6 @@ class ShardSource final : public BufferSource {
   }
 
  private:
-  static std::size_t bytes_of(const ArrayBase& a) {
-    return static_cast<std::size_t>(layout_of(a).size()) * dtype_size(a.dtype());
-  }
   std::vector<ArrayBase> shards_;  // row-major
   Dims shard_shape_;
   std::mutex mutex_;
@@ -73,6 +70,12 @@ inline ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated) {
   return view(a, std::move(layout), offset);
 }
 
+// x on a device whose kernels can read it: x itself on the host's devices, which share their memory.
+inline ArrayBase brought(const ArrayBase& x, Device device) {
+  if (x.device() == device || (!on_accelerator(x) && !on_accelerator(device))) return x;
+  return moved(contiguous(x), device);
+}
+
 // One array of the devices' results, the device axis at `axis`.
 inline ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
   const ArrayBase& first = results[0];
@@ -83,13 +86,14 @@ inline ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
   Layout layout = Layout::contiguous(std::move(frame));
   ArrayBase whole;
   if (is_batched(first)) {
-    whole = allocate(first.dtype(), layout);
+    whole = allocate(first.dtype(), layout, first.device());
     for (std::int64_t d = 0; d < n; ++d) {
       Layout row = layout;
       const std::int64_t offset = row.strides[at] * d;
       row.shape.erase(at);
       row.strides.erase(at);
-      copy_into(results[static_cast<std::size_t>(d)], view(whole, std::move(row), offset));
+      copy_into(brought(results[static_cast<std::size_t>(d)], first.device()),
+                view(whole, std::move(row), offset));
     }
   } else {
     std::vector<ArrayBase> shards;
@@ -98,8 +102,8 @@ inline ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
       shards.push_back(contiguous(result));
       bytes += static_cast<std::size_t>(layout_of(result).size()) * dtype_size(first.dtype());
     }
-    ArrayAccess::buffer(whole) = BufferRef(Buffer::wrap(new ShardSource(std::move(shards)), bytes));
-    ArrayAccess::buffer(whole)->device = first.device();
+    ArrayAccess::buffer(whole) =
+        BufferRef(Buffer::wrap(new ShardSource(std::move(shards)), bytes, first.device()));
     ArrayAccess::layout(whole) = layout;
     ArrayAccess::dtype(whole) = first.dtype();
   }

@@ -135,9 +135,11 @@ Array<T> first_row(const Array<T>& all) {
                     Frame column;
                     column.shape = Dims(static_cast<std::size_t>(g.ndim()) + 1, 1);
                     column.shape[0] = size;
-                    Array<T> mask(allocate(dtype_of<T>, column));
+                    const ArrayBase ones = allocate_on_host(dtype_of<T>, column);
                     for (std::int64_t i = 0; i < size; ++i)
-                      reinterpret_cast<T*>(raw_data(mask))[i] = T(i == 0 ? 1 : 0);
+                      reinterpret_cast<T*>(raw_data(ones))[i] = T(i == 0 ? 1 : 0);
+                    const ComputeOn beside(g);
+                    const Array<T> mask(placed(ones));
                     Frame row = layout_of(g);
                     row.shape.insert(row.levels.size(), 1);
                     return evaluate(make_expr<rules::multiply>(restride(g, row), mask));

@@ -7,6 +7,7 @@
 
 #include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/cpu/packet.hpp"
+#include "nax/backend/reduce_kind.hpp"
 
 // What a reduction does to runs of elements: the kernels that reduce.hpp drives over arrays of any shape.
 //
@@ -24,6 +25,7 @@ struct Reducer {
   void (*merge)(const void* from, void* to, std::int64_t n);
   void (*fill)(void* to, std::int64_t n);
   DType from, to;
+  nax::detail::ReduceKind kind;
 };
 
 namespace reduce_op {
@@ -36,6 +38,7 @@ using wrapping_t =
 template <class A>
 struct Sum {
   using Acc = A;
+  static constexpr auto kind = nax::detail::ReduceKind::sum;
   static constexpr Acc identity() { return Acc(0); }
   template <class V>
   static V join(V a, V b) {
@@ -52,6 +55,7 @@ struct Sum {
 template <class A>
 struct Product {
   using Acc = A;
+  static constexpr auto kind = nax::detail::ReduceKind::product;
   static constexpr Acc identity() { return Acc(1); }
   template <class V>
   static V join(V a, V b) {
@@ -69,6 +73,7 @@ struct Product {
 template <class A>
 struct Max {
   using Acc = A;
+  static constexpr auto kind = nax::detail::ReduceKind::max;
   static constexpr Acc identity() {
     if constexpr (std::is_floating_point_v<A>)
       return -std::numeric_limits<A>::infinity();
@@ -90,6 +95,7 @@ struct Max {
 template <class A>
 struct Min {
   using Acc = A;
+  static constexpr auto kind = nax::detail::ReduceKind::min;
   static constexpr Acc identity() {
     if constexpr (std::is_floating_point_v<A>)
       return std::numeric_limits<A>::infinity();
@@ -110,11 +116,13 @@ struct Min {
 };
 struct Any {
   using Acc = bool;
+  static constexpr auto kind = nax::detail::ReduceKind::any;
   static constexpr bool identity() { return false; }
   static bool join(bool a, bool b) { return a | b; }
 };
 struct All {
   using Acc = bool;
+  static constexpr auto kind = nax::detail::ReduceKind::all;
   static constexpr bool identity() { return true; }
   static bool join(bool a, bool b) { return a & b; }
 };
@@ -276,6 +284,7 @@ inline constexpr Reducer reducer = {detail::combine_run<Op, From>,
                                     detail::merge_run<Op>,
                                     detail::fill_identity<Op>,
                                     dtype_of<From>,
-                                    dtype_of<typename Op::Acc>};
+                                    dtype_of<typename Op::Acc>,
+                                    Op::kind};
 
 }  // namespace nax::cpu

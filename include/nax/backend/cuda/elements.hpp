@@ -1,0 +1,114 @@
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include "nax/core/dtype.hpp"
+#include "nax/core/half.hpp"
+
+// Elements of any real dtype in kernels that are compiled once for all: the dtype is data, and the same for
+// all threads.
+namespace nax::cuda {
+
+// The type in which elements of a dtype are computed with.
+enum class Wide { f32, f64, i64, u64 };
+
+constexpr Wide wide_of(DType dtype) {
+  switch (dtype) {
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::float32:
+      return Wide::f32;
+    case DType::float64:
+      return Wide::f64;
+    case DType::int8:
+    case DType::int16:
+    case DType::int32:
+    case DType::int64:
+      return Wide::i64;
+    default:
+      return Wide::u64;
+  }
+}
+
+// f(type_identity of the element type) for a real dtype.
+template <class F>
+constexpr decltype(auto) with_type(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::boolean:
+      return f(std::type_identity<bool>());
+    case DType::int8:
+      return f(std::type_identity<std::int8_t>());
+    case DType::int16:
+      return f(std::type_identity<std::int16_t>());
+    case DType::int32:
+      return f(std::type_identity<std::int32_t>());
+    case DType::int64:
+      return f(std::type_identity<std::int64_t>());
+    case DType::uint8:
+      return f(std::type_identity<std::uint8_t>());
+    case DType::uint16:
+      return f(std::type_identity<std::uint16_t>());
+    case DType::uint32:
+      return f(std::type_identity<std::uint32_t>());
+    case DType::uint64:
+      return f(std::type_identity<std::uint64_t>());
+    case DType::float16:
+      return f(std::type_identity<half>());
+    case DType::bfloat16:
+      return f(std::type_identity<bfloat16>());
+    case DType::float64:
+      return f(std::type_identity<double>());
+    default:
+      return f(std::type_identity<float>());
+  }
+}
+// The same for the wide types.
+template <class F>
+decltype(auto) with_wide(DType dtype, const F& f) {
+  switch (wide_of(dtype)) {
+    case Wide::f32:
+      return f(std::type_identity<float>());
+    case Wide::f64:
+      return f(std::type_identity<double>());
+    case Wide::i64:
+      return f(std::type_identity<std::int64_t>());
+    default:
+      return f(std::type_identity<std::uint64_t>());
+  }
+}
+
+template <class A>
+struct LoadAs {
+  const char* at;
+  template <class T>
+  constexpr A operator()(std::type_identity<T>) const {
+    if constexpr (sizeof(T) == 2 && is_floating_v<T>)
+      return static_cast<A>(static_cast<float>(*reinterpret_cast<const T*>(at)));
+    else
+      return static_cast<A>(*reinterpret_cast<const T*>(at));
+  }
+};
+template <class A>
+constexpr A load_as(DType stored, const char* at) {
+  return with_type(stored, LoadAs<A>{at});
+}
+
+template <class A>
+struct StoreAs {
+  char* at;
+  A value;
+  template <class T>
+  constexpr void operator()(std::type_identity<T>) const {
+    if constexpr (std::is_same_v<T, bool>)
+      *reinterpret_cast<T*>(at) = value != A(0);
+    else
+      *reinterpret_cast<T*>(at) = static_cast<T>(value);
+  }
+};
+template <class A>
+constexpr void store_as(DType stored, char* at, A value) {
+  with_type(stored, StoreAs<A>{at, value});
+}
+
+}  // namespace nax::cuda

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "nax/backend/cuda/elements.hpp"
+#include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/operations.hpp"
+
+#if defined(__CUDACC__)
+#include "nax/backend/cuda/blas.hpp"
+#else
+#include "nax/backend/cpu/gemm.hpp"
+#endif
+
+// Matrix products: by cuBLASLt for floating types (on the emulated device by the CPU's GEMM), by a plain loop
+// for integers.
+namespace nax::cuda {
+
+template <class A>
+struct IntegerProduct {
+  DType dtype;
+  std::int64_t m, n, k;
+  Matrix a, b, c;
+  bool accumulate;
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t column = i % n, row = i / n % m, batch = i / n / m;
+    const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(dtype));
+    const char* x = a.data + (batch * a.batch + row * a.row) * bytes;
+    const char* y = b.data + (batch * b.batch + column * b.column) * bytes;
+    char* to = c.data + (batch * c.batch + row * c.row + column * c.column) * bytes;
+    std::uint64_t sum = accumulate ? static_cast<std::uint64_t>(load_as<A>(dtype, to)) : 0;
+    for (std::int64_t j = 0; j < k; ++j, x += a.column * bytes, y += b.row * bytes)
+      sum +=
+          static_cast<std::uint64_t>(load_as<A>(dtype, x)) * static_cast<std::uint64_t>(load_as<A>(dtype, y));
+    store_as<A>(dtype, to, static_cast<A>(sum));
+  }
+};
+
+#if !defined(__CUDACC__)
+inline void launch_float_matmul(Device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n,
+                                std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c,
+                                bool accumulate) {
+  const auto run = [&]<class T>(std::type_identity<T>) {
+    cpu::gemm_batched<T>(batch, m, n, k, reinterpret_cast<const T*>(a.data), a.batch, a.row, a.column,
+                         reinterpret_cast<const T*>(b.data), b.batch, b.row, b.column,
+                         reinterpret_cast<T*>(c.data), c.batch, c.row, c.column, accumulate);
+  };
+  if (dtype == DType::float64)
+    run(std::type_identity<double>());
+  else if (dtype == DType::float32)
+    run(std::type_identity<float>());
+  else if (dtype == DType::float16)
+    run(std::type_identity<half>());
+  else
+    run(std::type_identity<bfloat16>());
+}
+#endif
+
+inline void launch_matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n,
+                          std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c,
+                          bool accumulate) {
+  if (dtype_kind(dtype) == Kind::complex)
+    throw DeviceError("matmul: complex matrices have no form for the GPU; multiply them on the CPU");
+  if (dtype_kind(dtype) == Kind::floating)
+    return launch_float_matmul(device, dtype, batch, m, n, k, a, b, c, accumulate);
+  if (wide_of(dtype) == Wide::i64)
+    launch(device, batch * m * n, IntegerProduct<std::int64_t>{dtype, m, n, k, a, b, c, accumulate});
+  else
+    launch(device, batch * m * n, IntegerProduct<std::uint64_t>{dtype, m, n, k, a, b, c, accumulate});
+}
+
+}  // namespace nax::cuda

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "nax/core/accelerator.hpp"
+
+namespace nax::cuda {
+
+// Memory of a device for as long as kernels of this thread's stream need it.
+class Scratch {
+ public:
+  Scratch(Device device, std::size_t bytes)
+      : device_(device), bytes_(bytes), data_(detail::accelerator_of(device).allocate(device, bytes)) {}
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { detail::accelerator_of(device_).deallocate(device_, data_, bytes_); }
+  char* data() const { return static_cast<char*>(data_); }
+
+ private:
+  Device device_;
+  std::size_t bytes_;
+  void* data_;
+};
+
+}  // namespace nax::cuda

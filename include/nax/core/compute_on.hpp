@@ -1,0 +1,24 @@
+#pragma once
+
+#include <utility>
+
+#include "nax/core/array_base.hpp"
+
+namespace nax::detail {
+
+// While it lives, this thread computes where `x` lies, if that is an accelerator: what the library makes of
+// nothing, such as the ones and zeros of a derivative, then lies beside x.
+class ComputeOn {
+ public:
+  explicit ComputeOn(const ArrayBase& x) : ComputeOn(x.device()) {}
+  explicit ComputeOn(Device device)
+      : before_(on_accelerator(device) ? std::exchange(current_device, device) : current_device) {}
+  ComputeOn(const ComputeOn&) = delete;
+  ComputeOn& operator=(const ComputeOn&) = delete;
+  ~ComputeOn() { current_device = before_; }
+
+ private:
+  Device before_;
+};
+
+}  // namespace nax::detail

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstring>
+
+#include "nax/core/array_base.hpp"
+
+// Elements between devices. Where one of them is an accelerator, its driver moves them; nothing else does.
+namespace nax::detail {
+
+inline std::size_t bytes_of(const ArrayBase& a) {
+  return static_cast<std::size_t>(layout_of(a).size()) * dtype_size(a.dtype());
+}
+
+// Bytes from one device's memory to another's (or the same).
+inline void copy_bytes(Device to_device, void* to, Device from_device, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  const bool up = on_accelerator(to_device), down = on_accelerator(from_device);
+  if (up && down)
+    accelerator_of(to_device).copy_between(to_device, to, from_device, from, bytes);
+  else if (up)
+    accelerator_of(to_device).copy_to_device(to_device, to, from, bytes);
+  else if (down)
+    accelerator_of(from_device).copy_to_host(from_device, to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+// A row-major array's elements from host memory, and to it.
+inline void write_elements(const ArrayBase& to, const void* from) {
+  copy_bytes(to.device(), device_data(to), Device{}, from, bytes_of(to));
+}
+inline void read_elements(const ArrayBase& from, void* to) {
+  copy_bytes(Device{}, to, from.device(), device_data(from), bytes_of(from));
+}
+
+// A row-major array on another device. Not recorded.
+inline ArrayBase moved(const ArrayBase& a, Device to) {
+  ArrayBase result = allocate(a.dtype(), layout_of(a), to);
+  copy_bytes(to, device_data(result), a.device(), device_data(a), bytes_of(a));
+  return result;
+}
+
+// What the library makes on the host for a new array: an array there, and the same on the device on which
+// this thread computes.
+inline ArrayBase allocate_on_host(DType dtype, Frame frame) {
+  return allocate(dtype, std::move(frame), on_accelerator(current_device) ? Device{} : current_device);
+}
+inline ArrayBase placed(ArrayBase a) {
+  return on_accelerator(current_device) && !on_accelerator(a) ? moved(a, current_device) : a;
+}
+
+// A row-major array as the host can read it.
+inline ArrayBase on_host(ArrayBase a) { return on_accelerator(a) ? moved(a, Device{}) : a; }
+
+// What the host has seen of an array on an accelerator, kept with its buffer: the pointer that data() gives
+// lives as long as the array does.
+class HostCopy final : public BufferSource {
+ public:
+  explicit HostCopy(ArrayBase copy) : copy_(std::move(copy)) {}
+  void* gather() override { return raw_data(copy_); }
+
+ private:
+  ArrayBase copy_;
+};
+
+}  // namespace nax::detail

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "nax/backend/cuda/slots.hpp"
+#include "nax/core/compute_on.hpp"
+#include "nax/core/transfer.hpp"
+
+// Running an expression's kernels on a GPU, without its type.
+namespace nax::detail {
+
+[[noreturn, gnu::cold]] inline void throw_devices(const char* name, Device a, Device b) {
+  raise<DeviceError>({name, ": the operands are on different devices, ", a, " and ", b,
+                      "; device_put brings them together"});
+}
+
+// Where an operation on these arrays is computed: where they are. Arrays of no axes on the host go along to a
+// GPU, as C++ numbers do. Throws DeviceError for arrays on different devices.
+[[gnu::noinline]] inline Device common_device(const char* name, const ArrayBase* const* arrays, int count) {
+  const Device host = on_accelerator(current_device) ? Device{} : current_device;
+  const ArrayBase* first = nullptr;
+  for (int i = 0; i < count; ++i)
+    if (on_accelerator(*arrays[i])) {
+      if (first && first->device() != arrays[i]->device())
+        throw_devices(name, first->device(), arrays[i]->device());
+      first = arrays[i];
+    }
+  if (!first) return count > 0 ? host : current_device;
+  for (int i = 0; i < count; ++i)
+    if (!on_accelerator(*arrays[i]) && !layout_of(*arrays[i]).shape.empty())
+      throw_devices(name, first->device(), arrays[i]->device());
+  return first->device();
+}
+// The same where no accelerator is known, at no cost.
+inline Device device_for(const char* name, const ArrayBase* const* arrays, int count) {
+  return cuda_accelerator ? common_device(name, arrays, count) : current_device;
+}
+template <class... A>
+Device device_for(const char* name, const A&... array) {
+  const ArrayBase* const arrays[] = {&array...};
+  return device_for(name, arrays, static_cast<int>(sizeof...(A)));
+}
+
+// An operand of a kernel on `device`; a number on the host is brought there, into `number`.
+inline cpu::Operand device_operand(const ArrayBase& a, const Frame& frame, DType lane, Device device,
+                                   ArrayBase& number) {
+  const ArrayBase* there = &a;
+  if (!on_accelerator(a)) there = &(number = moved(a, device));
+  return {device_data(*there), strides_over(layout_of(*there), frame), a.dtype(), lane};
+}
+
+[[noreturn, gnu::cold]] inline void throw_no_kernel(const char* name, Device device) {
+  raise<DeviceError>({name, ": an expression on ", device,
+                      " has no kernel: complex numbers have none on a GPU, and other expressions need a file "
+                      "that is compiled as CUDA (.cu)"});
+}
+
+}  // namespace nax::detail
