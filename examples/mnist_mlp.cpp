@@ -64,9 +64,9 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
       [=](Params params, State state, const Array<float>& x, const Array<float>& y) {
         auto [value, grads] = nax::value_and_grad(loss)(params, x, y);
         grads = nax::pmean(grads, "devices");
-        auto [updates, next] = optimizer.update(grads, std::move(state), params);
-        nax::tree::for_each([](auto& p, const auto& step) { p = p + step; }, params, updates);
-        return std::tuple{params, next, nax::pmean(value, "devices")};
+        // Given away, params and state are written over.
+        std::tie(params, state) = nax::optim::step(optimizer, grads, std::move(state), std::move(params));
+        return std::tuple{params, state, nax::pmean(value, "devices")};
       },
       {.axis_name = "devices"});
 
