@@ -40,6 +40,8 @@ class Accelerator {
 inline constinit Accelerator* cuda_accelerator = nullptr;
 
 inline bool on_accelerator(Device device) { return device.platform != Platform::cpu; }
+// Can a computation on one read what lies on the other?
+inline bool share_memory(Device a, Device b) { return a == b || (!on_accelerator(a) && !on_accelerator(b)); }
 inline Accelerator& accelerator_of(Device) { return *cuda_accelerator; }
 
 // A computation that knows only host memory met an array on `device`.

@@ -118,7 +118,8 @@ inline bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves
   const Layout& layout = layout_of(target);
   if (!buffer || buffer->source || !(layout == frame) || !layout.is_contiguous()) return false;
   if (table.fused_type && any_recorded(table, leaves)) return false;
-  if (cuda_accelerator && common_device(table.name, leaves, table.leaves) != buffer->device) return false;
+  if (cuda_accelerator && !share_memory(common_device(table.name, leaves, table.leaves), buffer->device))
+    return false;
   std::uint32_t uses = 1;
   for (int l = 0; l < table.leaves; ++l) {
     const ArrayBase& leaf = *leaves[l];
