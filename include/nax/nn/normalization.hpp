@@ -36,7 +36,7 @@ Array<T> standardize_parts(const Array<T>& x, const std::vector<bool>& visible, 
 // Whether the kernels of rows may run over x.
 template <class T>
 bool standardizes_rows(const Array<T>& x, const std::vector<bool>& visible) {
-  return simd::has_packet<T> && marks_suffix(visible) && layout_of(x).size() > 0;
+  return simd::has_packet<T> && marks_suffix(visible) && !on_accelerator(x) && layout_of(x).size() > 0;
 }
 
 // The derivative of y = standardize(x), which is symmetric, applied to g: with s = `inverse`,
@@ -52,7 +52,7 @@ Array<T> standardize_gradient(const Array<T>& g, const Array<T>& y, const Array<
         inverse, make_expr<rules::subtract>(make_expr<rules::subtract>(g, mean),
                                             make_expr<rules::multiply>(y, along))));
   };
-  if (is_recorded(inverse)) return otherwise();
+  if (is_recorded(inverse) || on_accelerator(inverse)) return otherwise();
   const T* factor = elements<const T>(inverse);
   const auto kernel = [factor](std::int64_t first, const T* rows, const T* other, T* out, std::int64_t count,
                                std::int64_t n) {
