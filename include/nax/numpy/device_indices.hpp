@@ -65,9 +65,4 @@ inline std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
   return out;
 }
 
-// Indices that the library made on the host, where x lies.
-inline ArrayBase beside(const ArrayBase& x, const ArrayBase& index) {
-  return on_accelerator(x) && !on_accelerator(index) ? moved(contiguous(index), x.device()) : index;
-}
-
 }  // namespace nax::detail

@@ -72,6 +72,9 @@ class Operations {
   // Running sums or products, in the type of the result.
   virtual void scan(Device device, bool product, const cpu::Lines& lines, bool reverse, DType from_type,
                     const char* from, DType to_type, char* to) = 0;
+  // order = the places in its line from which each element of the sorted line comes.
+  virtual void argsort(Device device, const cpu::Lines& lines, DType dtype, bool descending, const char* from,
+                       std::int32_t* order) = 0;
   // to[i] = factor[i] to[i - 1] + term[i].
   virtual void linear_scan(Device device, const cpu::Lines& lines, bool reverse, DType dtype,
                            const char* factor, const char* term, char* to) = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nax/backend/cuda/argsort_kernels.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
 #include "nax/backend/cuda/index_kernels.hpp"
 #include "nax/backend/cuda/matmul_kernels.hpp"
@@ -65,6 +66,10 @@ class KernelOperations final : public Operations {
   void scan(Device device, bool product, const cpu::Lines& lines, bool reverse, DType from_type,
             const char* from, DType to_type, char* to) override {
     launch_scan(device, product, lines, reverse, from_type, from, to_type, to);
+  }
+  void argsort(Device device, const cpu::Lines& lines, DType dtype, bool descending, const char* from,
+               std::int32_t* order) override {
+    launch_argsort(device, lines, dtype, descending, from, order);
   }
   void linear_scan(Device device, const cpu::Lines& lines, bool reverse, DType dtype, const char* factor,
                    const char* term, char* to) override {

@@ -3,25 +3,15 @@
 #include <algorithm>
 #include <optional>
 
-#include "nax/backend/cpu/lines.hpp"
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/line_order.hpp"
 #include "nax/backend/cuda/scratch.hpp"
 
 // Running combinations along lines. Where there are few lines, each is cut into chunks: a thread joins a
 // chunk, the chunks' results are scanned in the same way, and then a thread runs through each chunk from what
 // came before it.
 namespace nax::cuda {
-
-// Element i of a line, in the order of the scan.
-struct LineOrder {
-  std::int64_t n, inner;
-  bool reverse;
-  constexpr std::int64_t at(std::int64_t line, std::int64_t i) const {
-    return line / inner * n * inner + (reverse ? n - 1 - i : i) * inner + line % inner;
-  }
-};
-inline LineOrder order_of(const cpu::Lines& lines, bool reverse) { return {lines.n, lines.inner, reverse}; }
 
 template <class A, bool product>
 struct RunningElements {
