@@ -33,6 +33,14 @@ inline void read_elements(const ArrayBase& from, void* to) {
   copy_bytes(Device{}, to, from.device(), device_data(from), bytes_of(from));
 }
 
+// Zero bytes for the elements of a row-major array.
+inline void clear_elements(const ArrayBase& a) {
+  if (on_accelerator(a)) [[unlikely]]
+    accelerator_of(a.device()).clear(a.device(), device_data(a), bytes_of(a));
+  else
+    std::memset(raw_data(a), 0, bytes_of(a));
+}
+
 // A row-major array on another device. Not recorded.
 inline ArrayBase moved(const ArrayBase& a, Device to) {
   ArrayBase result = allocate(a.dtype(), layout_of(a), to);

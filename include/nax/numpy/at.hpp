@@ -18,8 +18,12 @@ class AtProxy {
    public:
     template <detail::Operand V>
     Value(const V& v) : array_(convert(v)) {}
-    Value(std::initializer_list<detail::Nested<Element>> list) : array_(list) {}
+    Value(std::initializer_list<detail::Nested<Element>> list) : array_(list), goes_along_(true) {}
     const Array<Element>& get() const { return array_; }
+    // Braces were made on the host, whatever they are for.
+    Array<Element> beside(const Array<Element>& x) const {
+      return goes_along_ ? detail::brought_to(x.device(), array_) : array_;
+    }
 
    private:
     template <class V>
@@ -33,6 +37,7 @@ class AtProxy {
       }
     }
     Array<Element> array_;
+    bool goes_along_ = false;
   };
 
   AtProxy(Array<Element> array, detail::Selection selection)
@@ -80,15 +85,25 @@ class AtProxy {
 
  private:
   Array<Element> write(const Value& v, detail::Update mode) {
-    return detail::update(std::move(array_), selection_, v.get(), mode);
+    const Array<Element> value = v.beside(array_);
+    return detail::update(std::move(array_), selection_, value, mode);
   }
   // op(element, value) for each index in turn. Indices that name one place again go in rounds of their own.
   template <class Op>
   Array<Element> change(const Value& v, const Op& op) {
+    const Array<Element> value = v.beside(array_);
     const auto round = [&](const detail::Selection& s) {
-      const Array<Element> next = Value(op(detail::get(array_, s), v.get())).get();
+      const Array<Element> next = Value(op(detail::get(array_, s), value)).get();
       array_ = detail::update(std::move(array_), s, next, detail::Update::set);
     };
+    if (detail::on_accelerator(array_) && selection_.gather) {
+      const ArrayBase ranks = detail::ranks_on_device(selection_, false);
+      const bool any = detail::layout_of(ranks).size() > 0;
+      const std::int64_t last = any ? detail::extreme_number(ranks, detail::ReduceKind::max) : 0;
+      for (std::int64_t r = 0; r <= last; ++r)
+        round(last == 0 ? selection_ : detail::with_rank(selection_, ranks, r));
+      return std::move(array_);
+    }
     std::vector<std::int64_t> rounds;
     const std::int64_t count = selection_.gather ? detail::rounds_of(selection_, rounds) : 1;
     if (count <= 1) {
@@ -109,13 +124,13 @@ template <class Element>
 template <class... Index>
 AtProxy<Element> Array<Element>::at(const Index&... index) const& {
   detail::check_operand("at", *this);
-  return {*this, detail::select(layout_, index...)};
+  return {*this, detail::select(*this, index...)};
 }
 template <class Element>
 template <class... Index>
 AtProxy<Element> Array<Element>::at(const Index&... index) && {
   detail::check_operand("at", *this);
-  detail::Selection selection = detail::select(layout_, index...);
+  detail::Selection selection = detail::select(*this, index...);
   return {std::move(*this), std::move(selection)};
 }
 

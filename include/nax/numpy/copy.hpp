@@ -37,6 +37,11 @@ inline ArrayBase contiguous(const ArrayBase& x) {
   return layout_of(x).is_contiguous() ? constant(x) : copy_over(x, layout_of(x));
 }
 
+// What the library made on the host, or a number there, where x lies. Not recorded.
+inline ArrayBase beside(const ArrayBase& x, const ArrayBase& made) {
+  return on_accelerator(x) && !on_accelerator(made) ? moved(contiguous(made), x.device()) : made;
+}
+
 }  // namespace detail
 
 // A row-major copy of its own.

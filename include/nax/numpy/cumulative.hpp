@@ -29,20 +29,23 @@ inline cpu::Lines lines_of(const Frame& frame, int axis) {
   return lines;
 }
 
+// Elements 0 ... n - 1 of an axis, or from another one on, as a view.
+inline ArrayBase part_of_axis(const ArrayBase& x, int axis, std::int64_t first, std::int64_t n) {
+  Layout layout = layout_of(x);
+  const std::size_t at = static_cast<std::size_t>(layout.hidden() + axis);
+  layout.shape[at] = n;
+  const std::int64_t offset = n > 0 ? first * layout.strides[at] : 0;
+  return sub_array(x, std::move(layout), offset);
+}
+
 template <class T>
 Array<T> shift(const Array<T>& x, int axis, bool reverse, T fill) {
-  const ArrayBase from = contiguous(x);
-  Array<T> result(allocate(dtype_of<T>, layout_of(from)));
-  const cpu::Lines lines = lines_of(layout_of(from), axis);
-  const T* a = elements<const T>(from);
-  T* r = elements<T>(result);
-  const std::int64_t block = lines.n * lines.inner, moved = block - lines.inner;
-  for (std::int64_t o = 0; o < lines.outer && block > 0; ++o) {
-    T* to = r + o * block + (reverse ? 0 : lines.inner);
-    const T* first = a + o * block + (reverse ? lines.inner : 0);
-    std::memcpy(static_cast<void*>(to), first, static_cast<std::size_t>(moved) * sizeof(T));
-    T* edge = r + o * block + (reverse ? moved : 0);
-    for (std::int64_t i = 0; i < lines.inner; ++i) edge[i] = fill;
+  Array<T> result(allocate(dtype_of<T>, layout_of(x), device_for("cumprod", x)));
+  const std::int64_t n = x.shape(axis);
+  if (n > 0) {
+    copy_into(part_of_axis(x, axis, reverse ? 1 : 0, n - 1),
+              part_of_axis(result, axis, reverse ? 0 : 1, n - 1));
+    copy_into(beside(result, Array<T>(fill)), part_of_axis(result, axis, reverse ? n - 1 : 0, 1));
   }
   return record(std::move(result), wrt(
                                        x, [=](const Array<T>& g) { return shift(g, axis, !reverse, T(0)); },
@@ -54,13 +57,19 @@ Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool revers
   using Lane = lane_t<T>;
   const Frame frame = broadcast("cumprod", layout_of(a), layout_of(b));
   const ArrayBase x = copy_over(a, frame), y = copy_over(b, frame);
-  Array<T> result(allocate(dtype_of<T>, frame));
-  const T *factor = elements<const T>(x), *term = elements<const T>(y);
-  cpu::scan_lines(lines_of(frame, axis), reverse, elements<T>(result), [=](const T* before, std::int64_t i) {
-    return before ? static_cast<T>(static_cast<Lane>(factor[i]) * static_cast<Lane>(*before) +
-                                   static_cast<Lane>(term[i]))
-                  : term[i];
-  });
+  Array<T> result(allocate(dtype_of<T>, frame, device_for("cumprod", x, y)));
+  if (on_accelerator(result)) {
+    cuda::operations().linear_scan(result.device(), lines_of(frame, axis), reverse, dtype_of<T>,
+                                   device_data(x), device_data(y), device_data(result));
+  } else {
+    const T *factor = elements<const T>(x), *term = elements<const T>(y);
+    cpu::scan_lines(
+        lines_of(frame, axis), reverse, elements<T>(result), [=](const T* before, std::int64_t i) {
+          return before ? static_cast<T>(static_cast<Lane>(factor[i]) * static_cast<Lane>(*before) +
+                                         static_cast<Lane>(term[i]))
+                        : term[i];
+        });
+  }
   // The adjoint of the scan: h[i] = g[i] + a[i + 1] h[i + 1].
   const auto adjoint = [=](const Array<T>& g) {
     return linear_scan(shift(a, axis, !reverse, T(0)), g, axis, !reverse);
@@ -86,9 +95,14 @@ template <class Op, class T>
 ArrayBase running(const Array<T>& x, int axis, bool reverse) {
   using Lane = typename Op::Acc;
   const ArrayBase from = contiguous(x);
-  ArrayBase result = allocate(dtype_of<Lane>, layout_of(from));
-  const T* a = elements<const T>(from);
+  ArrayBase result = allocate(dtype_of<Lane>, layout_of(from), device_for("cumsum", from));
   const cpu::Lines lines = lines_of(layout_of(from), axis);
+  if (on_accelerator(result)) {
+    cuda::operations().scan(result.device(), std::is_same_v<Op, cpu::reduce_op::Product<Lane>>, lines,
+                            reverse, dtype_of<T>, device_data(from), dtype_of<Lane>, device_data(result));
+    return result;
+  }
+  const T* a = elements<const T>(from);
   if constexpr (std::is_same_v<T, Lane> && cpu::scans_packets<T>) {
     if (lines.inner == 1) {
       cpu::scan_rows<Op>(a, elements<T>(result), lines.outer, lines.n, reverse);

@@ -76,6 +76,8 @@ auto insert(const X& x_, const I& obj, const V& values, const EditOptions& optio
   const auto x = detail::edit_operand("insert", detail::as_array(x_), options, axis);
   const std::int64_t n = x.shape(axis);
   Array<T> v = typename AtProxy<T>::Value(values).get();
+  detail::device_for("insert", x, v);  // together
+  v = detail::brought_to(x.device(), v);
   std::vector<std::int64_t> places = detail::named_positions("insert", obj, axis, n + 1);
   // As NumPy: a lone integer inserts along the values' first axis, a list of places one slice at each.
   Dims filled;
@@ -99,13 +101,14 @@ auto insert(const X& x_, const I& obj, const V& values, const EditOptions& optio
   const auto at_positions = [&](const std::vector<std::int64_t>& positions) {
     detail::Selection s = detail::Selection::all(Frame{shape, {}});
     auto step = std::make_shared<detail::GatherStep>();
-    step->index = detail::index_array(positions);
+    step->index = Array<std::int64_t>(detail::beside(x, detail::index_array(positions)));
     step->axes.push_back(axis);
     for (int a = 0; a < x.ndim(); ++a)
       step->x_axis.push_back(a == axis ? -1 : a), step->index_axis.push_back(a == axis ? 0 : -1);
     s.gather = std::move(step);
     return s;
   };
+  const detail::ComputeOn beside_x(x);
   Array<T> out = detail::update(empty<T>(shape), at_positions(moved), x, detail::Update::set);
   return detail::update(std::move(out), at_positions(inserted), v, detail::Update::set);
 }

@@ -31,8 +31,8 @@ Array<T> diagonal_spread(const Array<T>& g, int i, int j) {
   Dims visible = g.shape();
   visible.insert(static_cast<std::size_t>(j), visible[static_cast<std::size_t>(i)]);
   const Frame frame = with_visible(layout_of(g), visible);
-  ArrayBase spread = allocate(dtype_of<T>, frame);
-  std::memset(raw_data(spread), 0, static_cast<std::size_t>(frame.size()) * sizeof(T));
+  ArrayBase spread = allocate(dtype_of<T>, frame, device_for("einsum", g));
+  clear_elements(spread);
   Layout layout = layout_of(spread);
   const std::size_t h = static_cast<std::size_t>(layout.hidden());
   layout.strides[h + static_cast<std::size_t>(i)] += layout.strides[h + static_cast<std::size_t>(j)];

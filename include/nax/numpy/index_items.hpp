@@ -135,7 +135,13 @@ Array<std::int64_t> checked_index(const char* function, const Array<I>& index, i
                                   std::int64_t extent) {
   static_assert(is_integer_v<I>, "arrays used as indices must be of integer or boolean type");
   check_operand(function, index);
-  Array<std::int64_t> out(allocate(DType::int64, layout_of(index)));
+  if (on_accelerator(index)) {
+    std::optional<std::int64_t> bad;
+    Array<std::int64_t> out(wrapped_on_device(index, extent, cuda::IndexMode::drop, bad));
+    if (bad) throw_index(function, *bad, axis, extent);
+    return out;
+  }
+  Array<std::int64_t> out(allocate_on_host(DType::int64, layout_of(index)));
   const IndexLimits limits{function, extent, axis};
   cpu::Operand operands[2] = {operand_over(index, layout_of(out), index.dtype()),
                               operand_over(out, layout_of(out), DType::int64)};
@@ -148,11 +154,12 @@ inline Array<std::int64_t> true_positions(const char* function, const Array<bool
   if (is_batched(mask))
     throw_batched(function, "the number of true elements would differ between examples: use where instead");
   const ArrayBase flat = contiguous(mask);
+  if (on_accelerator(flat)) return Array<std::int64_t>(true_positions_on_device(flat));
   const bool* m = elements<bool>(flat);
   const std::int64_t n = layout_of(flat).size();
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < n; ++i) count += m[i];
-  Array<std::int64_t> out(allocate(DType::int64, Frame{Dims(1, count), {}}));
+  Array<std::int64_t> out(allocate_on_host(DType::int64, Frame{Dims(1, count), {}}));
   std::int64_t* to = elements<std::int64_t>(out);
   for (std::int64_t i = 0; i < n; ++i)
     if (m[i]) *to++ = i;
@@ -167,12 +174,44 @@ inline void join_run(const void* extent, const void* const* in, void* out, std::
     static_cast<std::int64_t*>(out)[i] = a[i] * *static_cast<const std::int64_t*>(extent) + b[i];
 }
 
+// A number on the host, wherever this thread computes.
+template <class T>
+Array<T> host_number(T value) {
+  Array<T> x(allocate_on_host(dtype_of<T>, Frame{}));
+  *elements<T>(x) = value;
+  return x;
+}
+// Integers of the host as an array there.
+template <class To, class I>
+Array<To> host_numbers(const std::vector<I>& values) {
+  Array<To> x(allocate_on_host(dtype_of<To>, Frame{Dims(1, static_cast<std::int64_t>(values.size())), {}}));
+  To* to = elements<To>(x);
+  for (const I i : values) *to++ = static_cast<To>(i);
+  return x;
+}
+
+// Positions over two groups of axes as positions over both, over a frame to which they broadcast.
+inline ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t extent, const Frame& frame) {
+  a = beside(b, a);
+  b = beside(a, b);
+  ArrayBase joined =
+      on_accelerator(a) ? allocate(DType::int64, frame, a.device()) : allocate_on_host(DType::int64, frame);
+  cpu::Operand operands[3] = {plain_operand(a, strides_over(layout_of(a), frame)),
+                              plain_operand(b, strides_over(layout_of(b), frame)),
+                              plain_operand(joined, layout_of(joined).strides)};
+  if (on_accelerator(a))
+    cuda::operations().join_indices(a.device(), extent, frame.shape, operands[0], operands[1], operands[2]);
+  else
+    cpu::map(join_run, &extent, frame.shape, operands, 2);
+  return joined;
+}
+
 // Builds the selection of an index with arrays in it. Integers count as 0-d arrays then, as in NumPy: the
 // axes of the (broadcast) index arrays come where the first of them stood if all stand side by side,
 // otherwise first.
 class AdvancedIndex {
  public:
-  AdvancedIndex(const Layout& x, int taken) : x_(x), open_(x.ndim() - taken) {
+  AdvancedIndex(const ArrayBase& x, int taken) : array_(x), x_(layout_of(x)), open_(x.ndim() - taken) {
     if (taken > x.ndim()) throw_too_many(x.ndim(), taken);
   }
 
@@ -180,22 +219,18 @@ class AdvancedIndex {
   void add(const X& item) {
     if constexpr (IntegerIndex<X>) {
       add_positions(
-          Array<std::int64_t>(resolve("index", static_cast<std::int64_t>(item), axis(), x_.visible(axis()))),
-          1);
+          host_number(resolve("index", static_cast<std::int64_t>(item), axis(), x_.visible(axis()))), 1);
     } else if constexpr (BasicIndex<X>) {
       if (began_) apart_ = true;  // for good once another index array follows
       append_item(s_, x_, item, open_);
     } else if constexpr (std::is_same_v<X, bool>) {
-      add(Array<bool>(item));
+      add_array(host_number<bool>(item));
     } else if constexpr (IsVectorOfIntegers<X>::value) {
-      using I = typename X::value_type;
-      Array<element_t<I>> index(
-          allocate(dtype_of<element_t<I>>, Frame{Dims(1, static_cast<std::int64_t>(item.size())), {}}));
-      element_t<I>* to = elements<element_t<I>>(index);
-      for (const I i : item) *to++ = static_cast<element_t<I>>(i);
-      add(index);
+      add_array(host_numbers<element_t<typename X::value_type>>(item));
     } else {
-      add_array(materialise(item));
+      const auto& index = materialise(item);
+      device_for("index", array_, index);  // together
+      add_array(index);
     }
   }
 
@@ -203,7 +238,7 @@ class AdvancedIndex {
     while (static_cast<int>(s_.start.size()) < x_.ndim()) s_.append(0, 1, x_.visible(axis()), true);
     auto step = std::make_shared<GatherStep>();
     step->axes = axes_;
-    step->index = index_;
+    step->index = Array<std::int64_t>(beside(array_, index_));
     const int index_ndim = index_.ndim(), place = apart_before_last_ ? 0 : place_;
     int at = 0;
     const auto put_index = [&] {
@@ -264,14 +299,10 @@ class AdvancedIndex {
           {"index: shape mismatch: indexing arrays could not be broadcast together with shapes ",
            index_.shape(), " ", positions.shape()});
     }
-    Array<std::int64_t> joined(allocate(DType::int64, frame));
-    cpu::Operand operands[3] = {operand_over(index_, frame, DType::int64),
-                                operand_over(positions, frame, DType::int64),
-                                operand_over(joined, frame, DType::int64)};
-    cpu::map(join_run, &extent, frame.shape, operands, 2);
-    index_ = std::move(joined);
+    index_ = Array<std::int64_t>(joined_positions(index_, positions, extent, frame));
   }
 
+  const ArrayBase& array_;
   const Layout& x_;
   int open_;  // the axes that an ellipsis stands for
   Selection s_;
@@ -295,12 +326,12 @@ int axes_taken_any(const X& item) {
 }
 
 template <class... Index>
-Selection select(const Layout& x, const Index&... index) {
+Selection select(const ArrayBase& x, const Index&... index) {
   static_assert(
       ((BasicIndex<Index> || ArrayIndex<Index>)&&...),
       "an index is an integer, slice(...), _, ellipsis, newaxis, none, or an array of integers or bool");
   if constexpr ((BasicIndex<Index> && ...)) {
-    return basic_selection(x, index...);
+    return basic_selection(layout_of(x), index...);
   } else {
     static_assert((0 + ... + static_cast<int>(std::is_same_v<Index, Ellipsis>)) <= 1,
                   "an index can only have a single ellipsis");

@@ -13,7 +13,7 @@ Array<Element> Array<Element>::operator()(const Index&... index) const {
   if constexpr ((detail::BasicIndex<Index> && ...)) {
     if (serial_ == 0) return Array(detail::basic_view(*this, index...));
   }
-  return detail::get(*this, detail::select(layout_, index...));
+  return detail::get(*this, detail::select(*this, index...));
 }
 
 }  // namespace nax

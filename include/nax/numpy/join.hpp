@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "nax/expr/primitive_list.hpp"
+#include "nax/expr/zeros.hpp"
 #include "nax/numpy/reshape.hpp"
 #include "nax/numpy/select.hpp"
 
@@ -41,15 +42,19 @@ JoinList join_list(const std::vector<Array<T>>& list) {
   return pointers;
 }
 
+inline Device device_of(const char* function, const JoinList& list) {
+  return device_for(function, list.data(), static_cast<int>(list.size()));
+}
+
 inline ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
   Frame frame;
   for (const ArrayBase* x : list) frame = merge_frames({&frame, &layout_of(*x)}, Dims());
   frame.shape.append(plan.shape.begin(), plan.shape.end());
-  ArrayBase result = allocate(list[0]->dtype(), frame);
+  ArrayBase result = allocate(list[0]->dtype(), frame, device_of("concatenate", list));
   for (std::size_t i = 0; i < list.size(); ++i) {
     Layout layout;
     const std::int64_t offset = plan.part(frame, i).view(layout_of(result), layout);
-    copy_into(*list[i], sub_array(result, std::move(layout), offset));
+    copy_into(beside(result, *list[i]), sub_array(result, std::move(layout), offset));
   }
   return result;
 }
@@ -95,7 +100,8 @@ Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan) {
   Array<T> result(join_values(join_list(list), plan));
   if constexpr (is_inexact_v<T>) {
     const auto pull = [plan](std::size_t i, const Array<T>& g) { return get(g, plan.part(layout_of(g), i)); };
-    const auto push = [plan](const std::vector<std::optional<Array<T>>>& tangents) {
+    const Device device = result.device();
+    const auto push = [plan, device](const std::vector<std::optional<Array<T>>>& tangents) {
       std::vector<Array<T>> parts;
       const Frame own{plan.shape, {}};
       for (std::size_t i = 0; i < tangents.size(); ++i) {
@@ -103,7 +109,7 @@ Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan) {
           parts.push_back(*tangents[i]);
         } else {
           const Frame part{plan.part(own, i).result_shape(), {}};
-          parts.push_back(broadcast_frame(Array<T>(T(0)), part));
+          parts.push_back(zeros_over<T>(part, device));
         }
       }
       return join(parts, plan);

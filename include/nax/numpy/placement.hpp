@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/core/devices.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/put.hpp"
 #include "nax/tree/for_each.hpp"
 #include "nax/tree/map.hpp"
 
@@ -13,21 +13,6 @@ template <detail::ArrayLike X>
 auto eval(const X& x) {
   return Array<typename X::value_type>(x);
 }
-
-namespace detail {
-template <class T>
-Array<T> put(const Array<T>& x, Device device) {
-  Array<T> result(moved(contiguous(x), device));
-  if constexpr (is_inexact_v<T>) {
-    const Device from = x.device();
-    return record(std::move(result), wrt(
-                                         x, [=](const Array<T>& g) { return put(g, from); },
-                                         [=](const Array<T>& t) { return put(t, device); }));
-  } else {
-    return result;
-  }
-}
-}  // namespace detail
 
 // A tree whose arrays live on `device`: those that are there already are shared, others copied. Throws
 // ValueError for a device that this program has not.

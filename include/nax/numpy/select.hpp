@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/numpy/creation.hpp"
+#include "nax/numpy/put.hpp"
 #include "nax/numpy/selection.hpp"
 
 // Reading and writing what a Selection means, with derivatives. Three linear functions, each other's
@@ -16,7 +17,11 @@ enum class Update { set, add };
 template <class To, class From>
 void add_selected(const ArrayBase& target, const Selection& s, const ArrayBase& g) {
   Array<std::int64_t> hold;
-  cpu::scatter_add<To, From>(select_loop(s, target, g, hold));
+  const cpu::SelectLoop loop = select_loop(s, target, g, hold);
+  if (on_accelerator(target))
+    cuda::operations().scatter(target.device(), loop, true);
+  else
+    cpu::scatter_add<To, From>(loop);
 }
 
 template <class T>
@@ -24,9 +29,7 @@ Array<T> rounded(ArrayBase sums) {
   if constexpr (std::is_same_v<lane_t<T>, T>) {
     return Array<T>(std::move(sums));
   } else {
-    Array<T> result(allocate(dtype_of<T>, layout_of(sums)));
-    cpu::convert_run<lane_t<T>, T>(raw_data(sums), 1, raw_data(result), 1, layout_of(sums).size());
-    return result;
+    return Array<T>(as_dtype(sums, dtype_of<T>));
   }
 }
 
@@ -49,8 +52,8 @@ Array<T> spread(const Array<T>& g, const Selection& s, const Dims& visible, cons
       visible);
   for (int h = frame.hidden(); h-- > 0;)
     if (contains(dropped, frame.levels[h])) frame.levels.erase(h), frame.shape.erase(h);
-  ArrayBase sums = allocate(dtype_of<lane_t<T>>, frame);
-  std::memset(raw_data(sums), 0, static_cast<std::size_t>(frame.size()) * sizeof(lane_t<T>));
+  ArrayBase sums = allocate(dtype_of<lane_t<T>>, frame, device_for("index", g));
+  clear_elements(sums);
   add_selected<lane_t<T>, T>(sums, s, g);
   Array<T> result = rounded<T>(std::move(sums));
   if (serial_of(g) == 0) return result;
@@ -107,10 +110,15 @@ Array<T> get(const Array<T>& x, const Selection& s) {
     const std::int64_t offset = s.view(layout_of(x), layout);
     result = Array<T>(view(x, std::move(layout), offset));
   } else {
-    result = Array<T>(
-        allocate(dtype_of<T>, merge_frames({&layout_of(x), &layout_of(s.gather->index)}, s.result_shape())));
+    result = Array<T>(allocate(dtype_of<T>,
+                               merge_frames({&layout_of(x), &layout_of(s.gather->index)}, s.result_shape()),
+                               device_for("index", x, s.gather->index)));
     Array<std::int64_t> hold;
-    cpu::gather(select_loop(s, x, result, hold), sizeof(T));
+    const cpu::SelectLoop loop = select_loop(s, x, result, hold);
+    if (on_accelerator(result))
+      cuda::operations().gather(result.device(), loop);
+    else
+      cpu::gather(loop, sizeof(T));
   }
   if constexpr (is_inexact_v<T>)
     if (is_recorded(x)) ArrayAccess::serial(result) = recording.tape->emplace<GetNode<T>>(x, s);
@@ -157,9 +165,37 @@ Selection with_dropped(const Selection& s, const F& keep) {
   return out;
 }
 
+// The same on a GPU: for each index, how many before it (or after it) name its place too.
+[[gnu::cold]] inline ArrayBase ranks_on_device(const Selection& s, bool after) {
+  const ArrayBase index = contiguous(s.gather->index);
+  const Layout& layout = layout_of(index);
+  ArrayBase ranks = allocate(DType::int64, layout, index.device());
+  std::int64_t lines = 1;
+  for (int h = 0; h < layout.hidden(); ++h) lines *= layout.shape[static_cast<std::size_t>(h)];
+  if (layout.size() > 0)
+    cuda::operations().index_ranks(index.device(), lines, layout.size() / lines, after,
+                                   reinterpret_cast<const std::int64_t*>(device_data(index)),
+                                   reinterpret_cast<std::int64_t*>(device_data(ranks)));
+  return ranks;
+}
+// The same selection with the indices of one rank only.
+[[gnu::cold]] inline Selection with_rank(const Selection& s, const ArrayBase& ranks, std::int64_t rank) {
+  const ArrayBase index = contiguous(s.gather->index);
+  auto step = std::make_shared<GatherStep>(*s.gather);
+  step->index = Array<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
+  cuda::operations().keep_ranked(index.device(), layout_of(index).size(),
+                                 reinterpret_cast<const std::int64_t*>(device_data(ranks)), rank,
+                                 reinterpret_cast<const std::int64_t*>(device_data(index)),
+                                 reinterpret_cast<std::int64_t*>(device_data(step->index)));
+  Selection out = s;
+  out.gather = std::move(step);
+  return out;
+}
+
 // Of several indices of one place only the last.
 inline Selection last_ones(const Selection& s) {
   if (!s.gather) return s;
+  if (on_accelerator(s.gather->index)) return with_rank(s, ranks_on_device(s, true), 0);
   for (std::size_t axis = 0; axis < s.gather->x_axis.size(); ++axis)
     if (s.gather->x_axis[axis] >= 0 && s.gather->index_axis[axis] >= 0) return s;  // of take_along_axis
   std::vector<std::int64_t> rounds;
@@ -217,8 +253,11 @@ inline bool owns_elements(const ArrayBase& x) {
 // the old elements does.
 template <class T>
 Array<T> update(Array<T> x, Selection s, const Array<T>& value, Update mode) {
+  const char* const name = mode == Update::set ? "at.set" : "at.add";
   const Dims visible = x.shape();
-  const Array<T> v = fit_values(mode == Update::set ? "at.set" : "at.add", value, s.result_shape());
+  const Device device = device_for(name, x, value);
+  if (on_accelerator(device) && !on_accelerator(x)) x = put(x, device);
+  const Array<T> v = fit_values(name, brought_to(device, value), s.result_shape());
   const Frame frame =
       merge_frames({&layout_of(x), &layout_of(v),
                     s.gather ? &static_cast<const Frame&>(layout_of(s.gather->index)) : &layout_of(x)},
@@ -236,7 +275,9 @@ Array<T> update(Array<T> x, Selection s, const Array<T>& value, Update mode) {
   }
   Array<std::int64_t> hold;
   const cpu::SelectLoop loop = select_loop(s, target, v, hold);
-  if (mode == Update::set)
+  if (on_accelerator(target))
+    cuda::operations().scatter(device, loop, mode == Update::add);
+  else if (mode == Update::set)
     cpu::scatter_set(loop, sizeof(T));
   else
     cpu::scatter_add<T, T>(loop);

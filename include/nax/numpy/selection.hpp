@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nax/backend/cpu/gather.hpp"
+#include "nax/numpy/device_indices.hpp"
 #include "nax/numpy/slice.hpp"
 #include "nax/numpy/views.hpp"
 
@@ -100,7 +101,13 @@ inline Frame merge_frames(std::initializer_list<const Frame*> hidden, const Dims
 inline Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, const Dims& extents,
                                       const Dims& strides) {
   const ArrayBase flat = contiguous(index);
-  Array<std::int64_t> out(allocate(DType::int64, layout_of(index)));
+  Array<std::int64_t> out(allocate(DType::int64, layout_of(index), index.device()));
+  if (on_accelerator(flat)) {
+    cuda::operations().index_offsets(flat.device(), layout_of(out).size(), extents, strides,
+                                     reinterpret_cast<const std::int64_t*>(device_data(flat)),
+                                     reinterpret_cast<std::int64_t*>(device_data(out)));
+    return out;
+  }
   const std::int64_t* from = elements<std::int64_t>(flat);
   std::int64_t* to = elements<std::int64_t>(out);
   parallel_for(layout_of(index).size(), std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
@@ -133,14 +140,16 @@ inline cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data, co
       s.gather ? &static_cast<const Frame&>(layout_of(s.gather->index)) : &layout_of(data);
   const Frame frame = merge_frames({&layout_of(data), &layout_of(values), index_frame}, s.result_shape());
   loop.shape = frame.shape;
-  loop.values() = {raw_data(values), strides_over(layout_of(values), frame), values.dtype(), values.dtype()};
-  char* first = raw_data(data);
+  loop.values() = {device_data(values), strides_over(layout_of(values), frame), values.dtype(),
+                   values.dtype()};
+  char* first = device_data(data);
   if (first) first += offset * static_cast<std::int64_t>(dtype_size(dtype));
   if (!s.gather) {
     alignas(8) static const std::int64_t zero = 0;
     loop.data() = {first, strides_over(d, frame), dtype, dtype};
-    loop.indices() = {reinterpret_cast<char*>(const_cast<std::int64_t*>(&zero)), Dims(frame.shape.size(), 0),
-                      DType::int64, DType::int64};
+    char* const index =
+        on_accelerator(data) ? nullptr : reinterpret_cast<char*>(const_cast<std::int64_t*>(&zero));
+    loop.indices() = {index, Dims(frame.shape.size(), 0), DType::int64, DType::int64};
     return loop;
   }
   const GatherStep& g = *s.gather;
@@ -176,7 +185,7 @@ inline cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data, co
     if (g.index_axis[axis] >= 0) index_strides[at] = visible_stride(i, static_cast<int>(g.index_axis[axis]));
   }
   loop.data() = {first, data_strides, dtype, dtype};
-  loop.indices() = {raw_data(hold), index_strides, DType::int64, DType::int64};
+  loop.indices() = {device_data(hold), index_strides, DType::int64, DType::int64};
   return loop;
 }
 

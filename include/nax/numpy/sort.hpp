@@ -34,8 +34,19 @@ ArrayBase sortable_rows(const Array<T>& x) {
   }
 }
 
+// Where the elements of each sorted line come from, on a GPU.
+[[gnu::cold]] inline ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending) {
+  const ArrayBase rows = contiguous(x);
+  ArrayBase order = allocate(DType::int32, layout_of(rows), rows.device());
+  cuda::operations().argsort(rows.device(), lines_of(layout_of(rows), axis), rows.dtype(), descending,
+                             device_data(rows), reinterpret_cast<std::int32_t*>(device_data(order)));
+  return order;
+}
+
 template <class T>
 Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
+  static_assert(!is_complex_v<T>, "argsort: complex numbers have no order");
+  if (on_accelerator(x)) return Array<std::int32_t>(argsort_on_device(x, axis, descending));
   using Lane = sortable_t<T>;
   const ArrayBase rows = sortable_rows(x);
   Array<std::int32_t> result(allocate(DType::int32, layout_of(rows)));
@@ -51,6 +62,10 @@ Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
 
 template <class T>
 Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
+  if (on_accelerator(x)) {
+    const Array<std::int64_t> order(as_dtype(argsort_on_device(x, axis, descending), DType::int64));
+    return get(x, along_selection(layout_of(x), order, axis));
+  }
   if constexpr (is_inexact_v<T>) {
     if (is_recorded(x))
       return take_along_axis(x, argsort_axis(Array<T>(constant(x)), axis, descending), axis);

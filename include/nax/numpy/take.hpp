@@ -10,17 +10,13 @@
 namespace nax {
 namespace detail {
 
-// An index of any kind as an array.
+// An index of any kind as an array; what comes from C++ numbers lies on the host.
 template <class I>
 auto index_array(const I& index) {
   if constexpr (std::integral<I>) {
-    return Array<std::int64_t>(static_cast<std::int64_t>(index));
+    return host_number(static_cast<std::int64_t>(index));
   } else if constexpr (IsVectorOfIntegers<I>::value) {
-    Array<std::int64_t> out(
-        allocate(DType::int64, Frame{Dims(1, static_cast<std::int64_t>(index.size())), {}}));
-    std::int64_t* to = elements<std::int64_t>(out);
-    for (const auto i : index) *to++ = static_cast<std::int64_t>(i);
-    return out;
+    return host_numbers<std::int64_t>(index);
   } else {
     return as_array(index);
   }
@@ -31,7 +27,7 @@ template <class T>
 Array<T> take_positions(const Array<T>& x, const Array<std::int64_t>& positions, int axis) {
   Selection s = Selection::all(layout_of(x));
   auto step = std::make_shared<GatherStep>();
-  step->index = positions;
+  step->index = Array<std::int64_t>(beside(x, positions));
   step->axes.push_back(axis);
   for (int a = 0; a < x.ndim(); ++a) {
     if (a != axis) {
@@ -53,12 +49,17 @@ Array<std::int64_t> positions_of(const char* function, const Array<I>& index, in
   if (mode != "wrap" && mode != "clip")
     raise<ValueError>({function, ": mode must be 'raise', 'wrap' or 'clip', not '", mode, "'"});
   check_operand(function, index);
-  Array<I> flat(copy_over(index, layout_of(index)));
-  Array<std::int64_t> out(allocate(DType::int64, layout_of(index)));
-  const std::int64_t n = layout_of(out).size();
+  const std::int64_t n = layout_of(index).size();
   if (n > 0 && extent == 0) throw_index(function, 0, axis, 0);
+  if (on_accelerator(index)) {
+    std::optional<std::int64_t> bad;
+    const auto how = mode == "clip" ? cuda::IndexMode::clip : cuda::IndexMode::wrap;
+    return Array<std::int64_t>(wrapped_on_device(index, extent, how, bad));
+  }
+  const Array<I> flat(contiguous(index));
+  Array<std::int64_t> out(allocate_on_host(DType::int64, layout_of(index)));
   for (std::int64_t i = 0; i < n; ++i) {
-    std::int64_t k = static_cast<std::int64_t>(elements<I>(flat)[i]);
+    std::int64_t k = static_cast<std::int64_t>(elements<const I>(flat)[i]);
     if (mode == "clip")
       k = k < 0 ? 0 : k >= extent ? extent - 1 : k;
     else
@@ -83,8 +84,10 @@ auto take(const X& x_, const I& indices, const TakeOptions& options = {}) {
   if (!options.axis.given()) x = detail::reshape_to("take", x, Shape{x.size()});
   const int axis =
       detail::normalize_axis("take", options.axis.given() ? options.axis.list()[0] : 0, x.ndim());
-  return detail::take_positions(
-      x, detail::positions_of("take", detail::index_array(indices), axis, x.shape(axis), options.mode), axis);
+  const auto index = detail::index_array(indices);
+  if constexpr (detail::ArrayLike<I>) detail::device_for("take", x, index);  // together
+  return detail::take_positions(x, detail::positions_of("take", index, axis, x.shape(axis), options.mode),
+                                axis);
 }
 
 namespace detail {
@@ -123,6 +126,7 @@ auto take_along_axis(const X& x_, const I& indices_, std::int64_t axis_ = -1) {
   const auto x = detail::as_array(x_);
   const auto indices = detail::as_array(indices_);
   detail::check_operand("take_along_axis", x);
+  detail::device_for("take_along_axis", x, indices);  // together
   const int axis = detail::normalize_axis("take_along_axis", axis_, x.ndim());
   Dims own = x.shape(), index = indices.shape();
   detail::along_shapes("take_along_axis", own, index, axis);
@@ -146,6 +150,7 @@ auto put_along_axis(const X& x_, const I& indices_, const V& values, std::int64_
   const auto x = detail::as_array(x_);
   const auto indices = detail::as_array(indices_);
   const int axis = detail::normalize_axis("put_along_axis", axis_, x.ndim());
+  detail::device_for("put_along_axis", x, indices);  // together
   Dims own = x.shape(), index = indices.shape();
   detail::along_shapes("put_along_axis", own, index, axis);
   if (!(Shape(own) == x.shape())) detail::broadcast_visible("put_along_axis", indices, x.shape());

@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-#include "nax/backend/cpu/tiles.hpp"
+#include "nax/backend/cpu/lines.hpp"
+#include "nax/backend/cpu/select_loop.hpp"
 #include "nax/backend/reduce_kind.hpp"
 #include "nax/core/accelerator.hpp"
 
@@ -21,6 +22,9 @@ struct Matrix {
   std::int64_t batch, row, column;
 };
 
+// What becomes of an index out of range: dropped_index, or one that is in range.
+enum class IndexMode : std::uint8_t { drop, wrap, clip };
+
 class Operations {
  public:
   // to = from, converting where the stored types differ.
@@ -37,6 +41,43 @@ class Operations {
   // c = a b for each matrix of a batch; of (m, k), (k, n) and (m, n).
   virtual void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n,
                       std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c, bool accumulate) = 0;
+
+  // ---- places that indices name; index arrays are int64 on the device, row-major where given by address
+
+  // The values of the loop = its data at the indices, and the other way, where of several values for a place
+  // the last stays, or all are added in order. A loop without indices has no address of them.
+  virtual void gather(Device device, const cpu::SelectLoop& loop) = 0;
+  virtual void scatter(Device device, const cpu::SelectLoop& loop, bool add) = 0;
+  // to = from, of any integer type, counted from the front of an axis.
+  virtual void wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
+                            const cpu::Operand& from, const cpu::Operand& to) = 0;
+  // to = a * extent + b.
+  virtual void join_indices(Device device, std::int64_t extent, const Dims& shape, const cpu::Operand& a,
+                            const cpu::Operand& b, const cpu::Operand& to) = 0;
+  // to = offsets with these strides, of row-major positions over these extents.
+  virtual void index_offsets(Device device, std::int64_t n, const Dims& extents, const Dims& strides,
+                             const std::int64_t* from, std::int64_t* to) = 0;
+  // ranks = how many indices of its line equal each one and come before (or after) it.
+  virtual void index_ranks(Device device, std::int64_t lines, std::int64_t n, bool after,
+                           const std::int64_t* index, std::int64_t* ranks) = 0;
+  // to = from where the rank is this one, dropped elsewhere.
+  virtual void keep_ranked(Device device, std::int64_t n, const std::int64_t* ranks, std::int64_t rank,
+                           const std::int64_t* from, std::int64_t* to) = 0;
+  // to = the places where the mask holds; `counts` are the true elements up to and with each place.
+  virtual void true_positions(Device device, std::int64_t n, const bool* mask, const std::int64_t* counts,
+                              std::int64_t* to) = 0;
+
+  // ---- lines of row-major arrays
+
+  // Running sums or products, in the type of the result.
+  virtual void scan(Device device, bool product, const cpu::Lines& lines, bool reverse, DType from_type,
+                    const char* from, DType to_type, char* to) = 0;
+  // order = the places in its line from which each element of the sorted line comes.
+  virtual void argsort(Device device, const cpu::Lines& lines, DType dtype, bool descending, const char* from,
+                       std::int32_t* order) = 0;
+  // to[i] = factor[i] to[i - 1] + term[i].
+  virtual void linear_scan(Device device, const cpu::Lines& lines, bool reverse, DType dtype,
+                           const char* factor, const char* term, char* to) = 0;
 
  protected:
   ~Operations() = default;

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "nax/backend/cuda/argsort_kernels.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
+#include "nax/backend/cuda/index_kernels.hpp"
 #include "nax/backend/cuda/matmul_kernels.hpp"
 #include "nax/backend/cuda/operations.hpp"
 #include "nax/backend/cuda/reduce_kernels.hpp"
+#include "nax/backend/cuda/scan_kernels.hpp"
+#include "nax/backend/cuda/scatter_kernels.hpp"
 
 // The operations, as launches of their kernels.
 namespace nax::cuda {
@@ -26,6 +30,57 @@ class KernelOperations final : public Operations {
   void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
               const Matrix& a, const Matrix& b, const Matrix& c, bool accumulate) override {
     launch_matmul(device, dtype, batch, m, n, k, a, b, c, accumulate);
+  }
+
+  void gather(Device device, const cpu::SelectLoop& loop) override { launch_gather(device, loop); }
+  void scatter(Device device, const cpu::SelectLoop& loop, bool add) override {
+    launch_scatter(device, loop, add);
+  }
+  void wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
+                    const cpu::Operand& from, const cpu::Operand& to) override {
+    const Loop<2> loop = collapsed<2>(shape, {from, to});
+    launch(device, loop.size, WrapIndex{loop, from.stored, extent, mode});
+  }
+  void join_indices(Device device, std::int64_t extent, const Dims& shape, const cpu::Operand& a,
+                    const cpu::Operand& b, const cpu::Operand& to) override {
+    const Loop<3> loop = collapsed<3>(shape, {a, b, to});
+    launch(device, loop.size, JoinIndices{loop, extent});
+  }
+  void index_offsets(Device device, std::int64_t n, const Dims& extents, const Dims& strides,
+                     const std::int64_t* from, std::int64_t* to) override {
+    launch_index_offsets(device, n, extents, strides, from, to);
+  }
+  void index_ranks(Device device, std::int64_t lines, std::int64_t n, bool after, const std::int64_t* index,
+                   std::int64_t* ranks) override {
+    launch_index_ranks(device, lines, n, after, index, ranks);
+  }
+  void keep_ranked(Device device, std::int64_t n, const std::int64_t* ranks, std::int64_t rank,
+                   const std::int64_t* from, std::int64_t* to) override {
+    launch(device, n, KeepRanked{ranks, rank, from, to});
+  }
+  void true_positions(Device device, std::int64_t n, const bool* mask, const std::int64_t* counts,
+                      std::int64_t* to) override {
+    launch(device, n, TruePositions{mask, counts, to});
+  }
+
+  void scan(Device device, bool product, const cpu::Lines& lines, bool reverse, DType from_type,
+            const char* from, DType to_type, char* to) override {
+    launch_scan(device, product, lines, reverse, from_type, from, to_type, to);
+  }
+  void argsort(Device device, const cpu::Lines& lines, DType dtype, bool descending, const char* from,
+               std::int32_t* order) override {
+    launch_argsort(device, lines, dtype, descending, from, order);
+  }
+  void linear_scan(Device device, const cpu::Lines& lines, bool reverse, DType dtype, const char* factor,
+                   const char* term, char* to) override {
+    launch_linear_scan(device, lines, reverse, dtype, factor, term, to);
+  }
+
+ private:
+  template <int count>
+  static Loop<count> collapsed(Dims shape, cpu::Operand (&&operands)[count]) {
+    cpu::detail::collapse(shape, operands, count);
+    return make_loop<count>(shape, operands);
   }
 };
 

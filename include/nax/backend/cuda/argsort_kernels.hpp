@@ -1,0 +1,69 @@
+#pragma once
+
+#include "nax/backend/cuda/line_order.hpp"
+#include "nax/backend/cuda/sort_kernels.hpp"
+
+// The order of lines of any real dtype.
+namespace nax::cuda {
+
+// A number's bits, ordered as numbers are: all NaNs alike and above everything, -0 equal to 0.
+template <class A>
+using ordered_key_t = std::conditional_t<sizeof(A) == 4, std::uint32_t, std::uint64_t>;
+template <class A>
+constexpr ordered_key_t<A> ordered_key(A x) {
+  using Key = ordered_key_t<A>;
+  constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1);
+  if constexpr (std::is_floating_point_v<A>) {
+    if (x != x) return ~Key(0);
+    const Key bits = std::bit_cast<Key>(x + A(0));
+    return bits & sign ? ~bits : bits | sign;
+  } else if constexpr (std::is_signed_v<A>) {
+    return static_cast<Key>(x) ^ sign;
+  } else {
+    return static_cast<Key>(x);
+  }
+}
+
+// The keys of the lines, one line after another.
+template <class A>
+struct OrderedKeys {
+  LineOrder order;
+  DType dtype;
+  bool descending;
+  const char* from;
+  std::int64_t bytes;
+  ordered_key_t<A>* keys;
+
+  constexpr void operator()(std::int64_t i) const {
+    const ordered_key_t<A> key =
+        ordered_key(load_as<A>(dtype, from + order.at(i / order.n, i % order.n) * bytes));
+    keys[i] = descending ? ~key : key;
+  }
+};
+// The places of the sorted keys, where the lines lie.
+struct SpreadPlaces {
+  LineOrder order;
+  const std::int32_t* places;
+  std::int32_t* to;
+  constexpr void operator()(std::int64_t i) const { to[order.at(i / order.n, i % order.n)] = places[i]; }
+};
+
+inline void launch_argsort(Device device, const cpu::Lines& lines, DType dtype, bool descending,
+                           const char* from, std::int32_t* to) {
+  const std::int64_t size = lines.count() * lines.n;
+  if (size == 0) return;
+  check_line_length(lines.n);
+  with_wide(dtype, [&]<class A>(std::type_identity<A>) {
+    using Key = ordered_key_t<A>;
+    const Scratch room(device, static_cast<std::size_t>(size) * sizeof(Key));
+    Key* const keys = reinterpret_cast<Key*>(room.data());
+    const LineOrder order = order_of(lines, false);
+    launch(
+        device, size,
+        OrderedKeys<A>{order, dtype, descending, from, static_cast<std::int64_t>(dtype_size(dtype)), keys});
+    const SortedLines<Key> sorted(device, lines.count(), lines.n, keys);
+    launch(device, size, SpreadPlaces{order, sorted.run().places, to});
+  });
+}
+
+}  // namespace nax::cuda

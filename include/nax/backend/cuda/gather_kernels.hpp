@@ -1,0 +1,53 @@
+#pragma once
+
+#include "nax/backend/cpu/select_loop.hpp"
+#include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/loop.hpp"
+
+// Reading at places that an index array names: one thread a value.
+namespace nax::cuda {
+
+template <class Unit>
+struct GatherElement {
+  Loop<3> loop;
+  std::int64_t scale;  // in bytes
+
+  constexpr void operator()(std::int64_t i) const {
+    char* at[3];
+    loop.locate(i, at);
+    const std::int64_t index = loop.data[2] ? *reinterpret_cast<const std::int64_t*>(at[2]) : 0;
+    Unit& to = *reinterpret_cast<Unit*>(at[0]);
+    if (index == cpu::dropped_index)
+      to = Unit{};
+    else
+      to = *reinterpret_cast<const Unit*>(at[1] + index * scale);
+  }
+};
+
+// f(type_identity of a piece of so many bytes).
+template <class F>
+void with_piece(std::size_t bytes, const F& f) {
+  switch (bytes) {
+    case 1:
+      return f(std::type_identity<Piece<1>>());
+    case 2:
+      return f(std::type_identity<Piece<2>>());
+    case 4:
+      return f(std::type_identity<Piece<4>>());
+    case 8:
+      return f(std::type_identity<Piece<8>>());
+    default:
+      return f(std::type_identity<Piece<16>>());
+  }
+}
+
+inline void launch_gather(Device device, cpu::SelectLoop select) {
+  const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(select.data().stored));
+  cpu::detail::collapse(select.shape, select.operands, 3);
+  const Loop<3> loop = make_loop<3>(select.shape, select.operands);
+  with_piece(static_cast<std::size_t>(bytes), [&]<class Unit>(std::type_identity<Unit>) {
+    launch(device, loop.size, GatherElement<Unit>{loop, select.scale * bytes});
+  });
+}
+
+}  // namespace nax::cuda

@@ -1,0 +1,131 @@
+#pragma once
+
+#include "nax/backend/cpu/select_loop.hpp"
+#include "nax/backend/cuda/elements.hpp"
+#include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/loop.hpp"
+#include "nax/backend/cuda/operations.hpp"
+#include "nax/backend/cuda/sort_kernels.hpp"
+
+// Arithmetic on index arrays.
+namespace nax::cuda {
+
+// Indices of any integer type as int64, counted from the front; what is out of range becomes dropped_index,
+// or is brought into range.
+struct WrapIndex {
+  Loop<2> loop;
+  DType from;
+  std::int64_t extent;
+  IndexMode mode;
+
+  constexpr void operator()(std::int64_t i) const {
+    char* at[2];
+    loop.locate(i, at);
+    const std::int64_t k = load_as<std::int64_t>(from, at[0]);
+    *reinterpret_cast<std::int64_t*>(at[1]) = wrapped(k, wide_of(from) == Wide::u64 && k < 0);
+  }
+
+ private:
+  constexpr std::int64_t wrapped(std::int64_t k, bool huge) const {
+    if (mode == IndexMode::clip) return k < 0 ? 0 : k >= extent ? extent - 1 : k;
+    if (mode == IndexMode::wrap) return (k % extent + extent) % extent;
+    if (k < -extent || k >= extent || huge) return cpu::dropped_index;
+    return k < 0 ? k + extent : k;
+  }
+};
+
+// to = a * extent + b.
+struct JoinIndices {
+  Loop<3> loop;
+  std::int64_t extent;
+  constexpr void operator()(std::int64_t i) const {
+    char* at[3];
+    loop.locate(i, at);
+    *reinterpret_cast<std::int64_t*>(at[2]) = *reinterpret_cast<const std::int64_t*>(at[0]) * extent +
+                                              *reinterpret_cast<const std::int64_t*>(at[1]);
+  }
+};
+
+// Row-major positions as offsets.
+struct IndexOffsets {
+  int rank;
+  std::int64_t extents[most_axes], strides[most_axes];
+  const std::int64_t* from;
+  std::int64_t* to;
+  constexpr void operator()(std::int64_t i) const {
+    std::int64_t rest = from[i], offset = 0;
+    if (rest == cpu::dropped_index) {
+      to[i] = rest;
+      return;
+    }
+    for (int axis = rank - 1; axis >= 0; --axis) {
+      offset += rest % extents[axis] * strides[axis];
+      rest /= extents[axis];
+    }
+    to[i] = offset;
+  }
+};
+
+inline void launch_index_offsets(Device device, std::int64_t n, const Dims& extents, const Dims& strides,
+                                 const std::int64_t* from, std::int64_t* to) {
+  if (extents.size() > static_cast<std::size_t>(most_axes))
+    raise<DeviceError>(
+        {"indices over ", extents.size(), " axes are more than a kernel of the GPU takes, ", most_axes});
+  IndexOffsets body{static_cast<int>(extents.size()), {}, {}, from, to};
+  for (std::size_t axis = 0; axis < extents.size(); ++axis)
+    body.extents[axis] = extents[axis], body.strides[axis] = strides[axis];
+  launch(device, n, body);
+}
+
+// In each sorted line: how many equal indices came before (or come after) each one, where it was.
+struct IndexRanks {
+  std::int64_t n;
+  bool after;
+  KeyRun<std::uint64_t> sorted;
+  std::int64_t* ranks;
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t place = i % n, line = i - place;
+    const std::uint64_t* const keys = sorted.keys + line;
+    const std::uint64_t key = keys[place];
+    // The first place of the run, or the first behind it.
+    std::int64_t low = after ? place : 0, high = after ? n : place;
+    while (low < high) {
+      const std::int64_t half = (low + high) / 2;
+      if (after ? keys[half] == key : keys[half] != key)
+        low = half + 1;
+      else
+        high = half;
+    }
+    const bool dropped = static_cast<std::int64_t>(key) == cpu::dropped_index;
+    ranks[line + sorted.places[i]] = dropped ? 0 : after ? low - 1 - place : place - low;
+  }
+};
+
+inline void launch_index_ranks(Device device, std::int64_t lines, std::int64_t n, bool after,
+                               const std::int64_t* index, std::int64_t* ranks) {
+  if (lines * n == 0) return;
+  check_line_length(n);
+  const SortedLines<std::uint64_t> sorted(device, lines, n, reinterpret_cast<const std::uint64_t*>(index));
+  launch(device, lines * n, IndexRanks{n, after, sorted.run(), ranks});
+}
+
+struct KeepRanked {
+  const std::int64_t* ranks;
+  std::int64_t rank;
+  const std::int64_t* from;
+  std::int64_t* to;
+  constexpr void operator()(std::int64_t i) const { to[i] = ranks[i] == rank ? from[i] : cpu::dropped_index; }
+};
+
+// to[counts[i] - 1] = i where the mask holds; `counts` are the true elements up to and with each.
+struct TruePositions {
+  const bool* mask;
+  const std::int64_t* counts;
+  std::int64_t* to;
+  constexpr void operator()(std::int64_t i) const {
+    if (mask[i]) to[counts[i] - 1] = i;
+  }
+};
+
+}  // namespace nax::cuda

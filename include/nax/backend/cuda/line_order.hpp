@@ -1,0 +1,17 @@
+#pragma once
+
+#include "nax/backend/cpu/lines.hpp"
+
+namespace nax::cuda {
+
+// Element i of a line, in the order of the scan.
+struct LineOrder {
+  std::int64_t n, inner;
+  bool reverse;
+  constexpr std::int64_t at(std::int64_t line, std::int64_t i) const {
+    return line / inner * n * inner + (reverse ? n - 1 - i : i) * inner + line % inner;
+  }
+};
+inline LineOrder order_of(const cpu::Lines& lines, bool reverse) { return {lines.n, lines.inner, reverse}; }
+
+}  // namespace nax::cuda

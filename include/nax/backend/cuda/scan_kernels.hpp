@@ -1,0 +1,143 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "nax/backend/cuda/elements.hpp"
+#include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/line_order.hpp"
+#include "nax/backend/cuda/scratch.hpp"
+
+// Running combinations along lines. Where there are few lines, each is cut into chunks: a thread joins a
+// chunk, the chunks' results are scanned in the same way, and then a thread runs through each chunk from what
+// came before it.
+namespace nax::cuda {
+
+template <class A, bool product>
+struct RunningElements {
+  using State = std::conditional_t<std::is_integral_v<A>, std::uint64_t, A>;  // which wraps around
+  LineOrder order;
+  DType stored, result;
+  const char* from;
+  char* to;
+  std::int64_t from_bytes, to_bytes;
+
+  static constexpr State join(State a, State b) { return product ? a * b : a + b; }
+  constexpr State read(std::int64_t line, std::int64_t i) const {
+    return static_cast<State>(load_as<A>(stored, from + order.at(line, i) * from_bytes));
+  }
+  constexpr void write(std::int64_t line, std::int64_t i, State x) const {
+    store_as<A>(result, to + order.at(line, i) * to_bytes, static_cast<A>(x));
+  }
+};
+// The results of the chunks, scanned where they are.
+template <class S, bool product>
+struct RunningParts {
+  using State = S;
+  std::int64_t n;
+  S* parts;
+  static constexpr S join(S a, S b) { return product ? a * b : a + b; }
+  constexpr S read(std::int64_t line, std::int64_t i) const { return parts[line * n + i]; }
+  constexpr void write(std::int64_t line, std::int64_t i, S x) const { parts[line * n + i] = x; }
+};
+
+template <class Items>
+struct ScanChunk {
+  using State = typename Items::State;
+  Items items;
+  std::int64_t lines, n, chunk, chunks;
+  State* parts;  // the chunks' results, or what came up to the end of each; none where there is one
+  bool joins;    // or writes
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t line = i % lines, c = i / lines;
+    const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n;
+    State sum = items.read(line, begin);
+    if (joins) {
+      for (std::int64_t j = begin + 1; j < end; ++j) sum = Items::join(sum, items.read(line, j));
+      parts[line * chunks + c] = sum;
+      return;
+    }
+    if (c > 0) sum = Items::join(parts[line * chunks + c - 1], sum);
+    items.write(line, begin, sum);
+    for (std::int64_t j = begin + 1; j < end; ++j) {
+      sum = Items::join(sum, items.read(line, j));
+      items.write(line, j, sum);
+    }
+  }
+};
+
+inline constexpr std::int64_t scan_chunk = 64, enough_scans = 1 << 14;
+
+template <bool product, class Items>
+void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::int64_t n) {
+  using State = typename Items::State;
+  if (lines * n == 0) return;
+  ScanChunk<Items> body{items, lines, n, n, 1, nullptr, false};
+  if (lines >= enough_scans || n <= 2 * scan_chunk) return launch(device, lines, body);
+  body.chunk = scan_chunk;
+  body.chunks = (n + scan_chunk - 1) / scan_chunk;
+  const Scratch parts(device, static_cast<std::size_t>(lines * body.chunks) * sizeof(State));
+  body.parts = reinterpret_cast<State*>(parts.data());
+  body.joins = true;
+  launch(device, lines * body.chunks, body);
+  launch_scan_of<product>(device, RunningParts<State, product>{body.chunks, body.parts}, lines, body.chunks);
+  body.joins = false;
+  launch(device, lines * body.chunks, body);
+}
+
+inline void launch_scan(Device device, bool product, const cpu::Lines& lines, bool reverse, DType from_type,
+                        const char* from, DType to_type, char* to) {
+  const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(from_type)),
+                     to_bytes = static_cast<std::int64_t>(dtype_size(to_type));
+  if (dtype_kind(to_type) == Kind::complex)
+    throw DeviceError("cumsum, cumprod: complex numbers have no scan on a GPU; do it on the CPU");
+  with_wide(to_type, [&]<class A>(std::type_identity<A>) {
+    const auto run = [&]<bool p>(std::bool_constant<p>) {
+      launch_scan_of<p>(
+          device,
+          RunningElements<A, p>{order_of(lines, reverse), from_type, to_type, from, to, from_bytes, to_bytes},
+          lines.count(), lines.n);
+    };
+    if (product)
+      run(std::true_type());
+    else
+      run(std::false_type());
+  });
+}
+
+// r[i] = a[i] r[i - 1] + b[i], one thread a line: in chunks, products of the factors could overflow where the
+// recurrence does not.
+template <class A>
+struct LinearScan {
+  LineOrder order;
+  DType dtype;
+  const char *factor, *term;
+  char* to;
+  std::int64_t bytes;
+
+  constexpr void operator()(std::int64_t line) const {
+    A r = A(0);
+    for (std::int64_t i = 0; i < order.n; ++i) {
+      const std::int64_t at = order.at(line, i) * bytes;
+      const A b = load_as<A>(dtype, term + at);
+      r = i == 0 ? b : load_as<A>(dtype, factor + at) * r + b;
+      store_as<A>(dtype, to + at, r);
+      r = load_as<A>(dtype, to + at);  // rounded to the type of the result, as the next step reads it
+    }
+  }
+};
+
+inline void launch_linear_scan(Device device, const cpu::Lines& lines, bool reverse, DType dtype,
+                               const char* factor, const char* term, char* to) {
+  if (dtype_kind(dtype) == Kind::complex)
+    throw DeviceError("cumprod: complex numbers have no scan on a GPU; do it on the CPU");
+  with_wide(dtype, [&]<class A>(std::type_identity<A>) {
+    if (lines.n > 0)
+      launch(device, lines.count(),
+             LinearScan<A>{order_of(lines, reverse), dtype, factor, term, to,
+                           static_cast<std::int64_t>(dtype_size(dtype))});
+  });
+}
+
+}  // namespace nax::cuda
