@@ -128,7 +128,7 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
                layout_of(leaf).strides == layout.strides && layout_of(leaf) == layout &&
                leaf.dtype() == target.dtype();
   }
-  if (in_place && buffer.use_count() == uses) {
+  if (in_place && buffer.use_count() == uses && buffer->is_own()) {
     ArrayAccess::serial(target) = 0;
     compute_into(table, constants, leaves, frame, target);
   } else {
