@@ -130,7 +130,7 @@ inline bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves
         leaf.dtype() != target.dtype())
       return false;
   }
-  return buffer.use_count() == uses;
+  return buffer.use_count() == uses && buffer->is_own();
 }
 
 [[gnu::noinline]] inline void assign(const KernelTable& table, const void* constants,
