@@ -58,9 +58,8 @@ void forward_kernel(const void* constants, const void* const* leaves, void* out,
     }
   } else {
     // In place or apart, an element is written after it is read; the loop may be vectorised.
-#if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
-#elif defined(__GNUC__)
+    // (Clang has no such promise that it does not also warn about.)
+#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
     for (std::int64_t i = 0; i < n; ++i)
