@@ -36,7 +36,7 @@ Array<T> standardize_parts(const Array<T>& x, const std::vector<bool>& visible, 
 // Whether the kernels of rows may run over x.
 template <class T>
 bool standardizes_rows(const Array<T>& x, const std::vector<bool>& visible) {
-  return simd::has_packet<T> && marks_suffix(visible) && layout_of(x).size() > 0;
+  return simd::has_packet<T> && marks_suffix(visible) && !on_accelerator(x) && layout_of(x).size() > 0;
 }
 
 // The derivative of y = standardize(x), which is symmetric, applied to g: with s = `inverse`,

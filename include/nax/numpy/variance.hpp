@@ -31,7 +31,7 @@ Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOpti
   } else {
     using R = real_t<T>;
     if constexpr (simd::has_packet<T>) {
-      if (!options.where && !watched(x)) {
+      if (!options.where && !watched(x) && !on_accelerator(x)) {
         const std::vector<bool> visible = marked_axes(function, options.axis, x.ndim());
         const RowCount count(layout_of(x), visible);
         if (marks_suffix(visible) && count.length > 0 && layout_of(x).is_contiguous())

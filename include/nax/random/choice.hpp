@@ -27,6 +27,7 @@ Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
     raise<ShapeError>(
         {"choice: p must have one probability for each element: shape ", p.shape(), " for ", n, " elements"});
   check_single("choice", key);
+  need_host("choice", p, key.words());
   const Array<float> noise = options.replace ? uniform(key, {draws}) : gumbel(key, {n});
   Frame rows = broadcast("choice", layout_of(key.words()), below(layout_of(p), {}));
   const ArrayBase weights = copy_over(p, below(rows, Dims(1, n)));

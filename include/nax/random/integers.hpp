@@ -90,6 +90,7 @@ requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(
                                                                                 const Array<B>& maxval) {
   using namespace nax::detail;
   using U = std::make_unsigned_t<T>;
+  need_host("randint", minval, maxval, key.words());
   const auto [k1, k2] = split(key);
   Array<U> higher = bits<U>(k1, shape), lower = bits<U>(k2, shape);
   const Frame frame =

@@ -157,18 +157,20 @@ Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fi
   return draw<T>(function, key, shape, fill.device_form(), fill);
 }
 
-// The same where a key's draw is made as a whole, on the host.
+// The same where a key's draw is made as a whole, on the host, whence it goes to where this thread computes.
 template <class T, class Fill>
 Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
   ArrayBase words;
-  Array<T> result = allocate_draw<T>(function, key, shape, words, draw_device(key));
+  need_host(function, key.words());
+  const Device host = on_accelerator(current_device) ? Device{} : current_device;
+  Array<T> result = allocate_draw<T>(function, key, shape, words, host);
   const std::int64_t n = shape.count();
-  if (n == 0) return result;
+  if (n == 0) return Array<T>(placed(std::move(result)));
   parallel_for(layout_of(words).size(), 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row)
       fill(elements<const std::uint64_t>(words)[row], 0, n, elements<T>(result) + row * n);
   });
-  return result;
+  return Array<T>(placed(std::move(result)));
 }
 
 }  // namespace detail
