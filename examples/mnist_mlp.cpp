@@ -41,8 +41,10 @@ double accuracy(const Params& params, const Array<float>& images, const Array<in
   const std::int64_t n = images.shape(0), chunk = 5000;
   std::int64_t right = 0;
   for (std::int64_t i = 0; i < n; i += chunk) {
-    const auto guess = nax::argmax(predict(params, images(slice(i, i + chunk)), activation), {.axis = -1});
-    right += nax::sum(guess == labels(slice(i, i + chunk))).item();
+    const auto device = params[0].w.device();
+    const auto x = nax::device_put(images(slice(i, i + chunk)), device);
+    const auto guess = nax::argmax(predict(params, x, activation), {.axis = -1});
+    right += nax::sum(guess == nax::device_put(labels(slice(i, i + chunk)), device)).item();
   }
   return static_cast<double>(right) / static_cast<double>(n);
 }
@@ -64,11 +66,11 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
       [=](Params params, State state, const Array<float>& x, const Array<float>& y) {
         auto [value, grads] = nax::value_and_grad(loss)(params, x, y);
         grads = nax::pmean(grads, "devices");
-        auto [updates, next] = optimizer.update(grads, std::move(state), params);
-        nax::tree::for_each([](auto& p, const auto& step) { p = p + step; }, params, updates);
-        return std::tuple{params, next, nax::pmean(value, "devices")};
+        // Given away, params and state are written over.
+        std::tie(params, state) = nax::optim::step(optimizer, grads, std::move(state), std::move(params));
+        return std::tuple{params, state, nax::pmean(value, "devices")};
       },
-      {.axis_name = "devices"});
+      {.axis_name = "devices", .devices = nax::devices(options.platform)});
 
   const auto [init_key, shuffle_key] = nax::random::split(nax::random::key(options.seed));
   std::vector<std::int64_t> sizes = options.hidden;
@@ -122,7 +124,7 @@ int main(int argc, char** argv) {
   if (!options.log.empty()) log.open(options.log);
   try {
     if (!log) throw nax::IoError("--log: cannot write " + options.log);
-    nax::set_cpu_device_count(static_cast<int>(options.devices));
+    if (options.platform == "cpu") nax::set_cpu_device_count(static_cast<int>(options.devices));
     const examples::Mnist mnist = examples::load_mnist(options.data);
     if (options.adam)
       train(nax::optim::adam(options.lr), options, mnist, log);

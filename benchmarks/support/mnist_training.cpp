@@ -53,9 +53,7 @@ void train_alone(const examples::Mnist& mnist, Params params) {
   const auto step = [&](const auto& rows) {
     auto [value, grads] = nax::value_and_grad(bench::loss<bench::Relu>)(
         params, mnist.train_images(rows), nax::nn::one_hot(mnist.train_labels(rows), 10));
-    auto [updates, next] = optimizer.update(grads, state, params);
-    params = nax::optim::apply_updates(params, updates);
-    state = next;
+    std::tie(params, state) = nax::optim::step(optimizer, grads, std::move(state), std::move(params));
     return value.item();
   };
   serve(mnist, step, [&] { return params; });
@@ -65,11 +63,11 @@ void train_on(std::int64_t devices, const examples::Mnist& mnist, const Params& 
   const auto optimizer = nax::optim::sgd(0.05, {.momentum = 0.9});
   using State = decltype(optimizer.init(initial));
   const auto update = nax::pmap(
-      [=](Params params, const State& state, const Array<float>& x, const Array<float>& y) {
+      [=](Params params, State state, const Array<float>& x, const Array<float>& y) {
         auto [value, grads] = nax::value_and_grad(bench::loss<bench::Relu>)(params, x, y);
         grads = nax::pmean(grads, "devices");
-        auto [updates, next] = optimizer.update(grads, state, params);
-        return std::tuple{nax::optim::apply_updates(params, updates), next, nax::pmean(value, "devices")};
+        std::tie(params, state) = nax::optim::step(optimizer, grads, std::move(state), std::move(params));
+        return std::tuple{params, state, nax::pmean(value, "devices")};
       },
       {.axis_name = "devices"});
   const auto replicate = [=](const auto& leaf) { return nax::stack(std::vector(devices, leaf)); };

@@ -15,7 +15,8 @@ MnistOptions read_mnist_options(int argc, char** argv) {
   o.momentum = args.number("--momentum", "0.9", "of sgd");
   const std::string activation = args.choice("--activation", {"relu", "tanh"}, "of the hidden layers");
   o.activation = activation == "tanh" ? Activation::tanh : Activation::relu;
-  o.devices = args.integer("--devices", 1, "CPU devices that share each batch", 1, 256);
+  o.platform = args.choice("--platform", {"cpu", "cuda"}, "what computes");
+  o.devices = args.integer("--devices", 1, "devices that share each batch", 1, 256);
   o.data = args.text("--data", "", "folder of the four MNIST files, gzipped or not");
   o.seed = args.integer("--seed", 0, "of the weights and of the order of the examples", INT64_MIN, INT64_MAX);
   o.log = args.text("--log", "", "file for losses and accuracies, one JSON object a line");

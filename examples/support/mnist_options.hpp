@@ -14,7 +14,7 @@ struct MnistOptions {
   bool adam;
   double lr, momentum;
   Activation activation;
-  std::string data, log;
+  std::string platform, data, log;
 };
 
 // Ends the program where they make no sense.

@@ -41,11 +41,24 @@ Params ten_steps(const Optimizer& optimizer, Params params) {
   }
   return params;
 }
+// The same by optim::step.
+template <class Optimizer>
+Params ten_whole_steps(const Optimizer& optimizer, Params params) {
+  auto state = optimizer.init(params);
+  for (int k = 0; k < 10; ++k) {
+    const auto grads = tree::map([&](const auto& p) { return 2 * p - 0.25 * (k - 4); }, params);
+    std::tie(params, state) = optim::step(optimizer, grads, std::move(state), std::move(params));
+  }
+  return params;
+}
 template <class Optimizer>
 void check(const std::string& name, const Optimizer& optimizer) {
   const Params after = ten_steps(optimizer, {record(name + "/in0"), record(name + "/in1")});
   expect_near(after.w, record(name + "/out0"), name, 2e-6);
   expect_near(after.b, record(name + "/out1"), name, 2e-6);
+  const Params whole = ten_whole_steps(optimizer, {record(name + "/in0"), record(name + "/in1")});
+  expect_near(whole.w, after.w, name, 0);
+  expect_near(whole.b, after.b, name, 0);
 }
 
 }  // namespace train

@@ -23,7 +23,7 @@ std::string text_of(F f) {
   try {
     f();
   } catch (const Exception& error) {
-    return error.what();
+    return platform::as_on_cpu(error.what());
   }
   return "";
 }

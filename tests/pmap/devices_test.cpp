@@ -2,6 +2,7 @@
 
 #include "nax/core/thread_pool.hpp"
 #include "nax/numpy/creation.hpp"
+#include "nax/numpy/placement.hpp"
 #include "nax/transform/vmap.hpp"
 
 // Which devices there are, which of them a pmap takes, and how arguments and results are laid out.
@@ -10,8 +11,9 @@ namespace on_devices {
 TEST(Devices, AreFour) {
   EXPECT_EQ(device_count(), 4);
   ASSERT_EQ(devices().size(), 4u);
-  EXPECT_EQ(to_string(devices()[3]), "cpu:3");
-  EXPECT_EQ(devices("cpu"), devices());
+  EXPECT_EQ(to_string(devices()[3]), platform::is_cuda() ? "cuda:3" : "cpu:3");
+  EXPECT_EQ(devices(platform::is_cuda() ? "cuda" : "cpu"), devices());
+  EXPECT_EQ(to_string(devices("cpu")[3]), "cpu:3");
   EXPECT_EQ(default_device(), devices()[0]);
   EXPECT_EQ(A({1, 2}).device(), devices()[0]);
 }
@@ -23,7 +25,7 @@ TEST(Devices, CountIsSettledByUse) {
   EXPECT_EQ(text_of<ValueError>([] { set_cpu_device_count(0); }),
             "set_cpu_device_count: the count must be between 1 and 256, not 0");
   EXPECT_EQ(text_of<ValueError>([] { devices("tpu"); }),
-            "devices: no platform 'tpu' in this program; there is 'cpu'");
+            "devices: no platform 'tpu' in this program; there is 'cpu' and 'cuda'");
   EXPECT_EQ(device_count(), 4);
 }
 
@@ -92,7 +94,7 @@ TEST(Pmap, OutAxes) {
                       A{{1, 4, 7}, {2, 5, 8}, {3, 6, 9}}));
   EXPECT_TRUE(matches(grad([&](const A& x) {
                         return sum(pmap(f, {.out_axes = {1, axes(0, none)}})(x).first * x);
-                      })(x),
+                      })(device_put(x, default_device())),
                       A{{4, 16, 28}, {8, 20, 32}, {12, 24, 36}}));
 }
 

@@ -10,7 +10,7 @@ namespace on_devices {
 std::vector<const void*> addresses(const A& a) {
   std::vector<const void*> all;
   if (auto* source = detail::shards_of(a))
-    for (const auto& shard : source->shards()) all.push_back(detail::raw_data(shard));
+    for (const auto& shard : source->shards()) all.push_back(detail::device_data(shard));
   return all;
 }
 
@@ -20,7 +20,7 @@ TEST(Sharded, ResultsFeedTheNextPmapWithoutCopy) {
   ASSERT_EQ(shards.size(), 4u);
   std::vector<const void*> seen(4);
   pmap([&](const A& row, const Array<int>& i) {
-    seen[static_cast<std::size_t>(i.item())] = detail::raw_data(row);
+    seen[static_cast<std::size_t>(i.item())] = detail::device_data(row);
     return sum(row);
   })(x, Array<int>{0, 1, 2, 3});
   EXPECT_EQ(seen, shards);

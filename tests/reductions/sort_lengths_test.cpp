@@ -84,6 +84,21 @@ TYPED_TEST(SortLengths, ValuesAndPlaces) {
     }
 }
 
+TEST(SortNaN, OneAnywhereComesLast) {
+  constexpr std::int64_t n = 1031;
+  const std::vector<float> x = numbers<float>(0, n);
+  for (std::int64_t at = 0; at < n; ++at) {
+    std::vector<float> with = x, want = x, sorted(x.size());
+    with[at] = std::numeric_limits<float>::quiet_NaN();
+    want.erase(want.begin() + at);
+    std::sort(want.begin(), want.end());
+    nax::cpu::sort_run(with.data(), sorted.data(), n, false);
+    ASSERT_TRUE(std::isnan(sorted.back())) << at;
+    sorted.pop_back();
+    ASSERT_EQ(sorted, want) << at;
+  }
+}
+
 #ifdef EIGEN_VECTORIZE_AVX512
 TEST(QuickSort, BadPivotsEndInTheStandardSort) {
   std::vector<std::int32_t> x = numbers<std::int32_t>(0, 3000), want = x;

@@ -18,10 +18,10 @@ template <class T>
 nax::Array<T> array_of(const golden::Golden& g) {
   nax::Frame frame;
   frame.shape = nax::Dims(g.shape.begin(), g.shape.end());
-  nax::Array<T> a(nax::detail::allocate(nax::dtype_of<T>, frame));
+  const nax::ArrayBase a = nax::detail::allocate_on_host(nax::dtype_of<T>, frame);
   T* to = nax::detail::elements<T>(a);
   for (std::size_t i = 0; i < g.values.size(); ++i) to[i] = static_cast<T>(g.values[i]);
-  return a;
+  return nax::Array<T>(nax::detail::placed(a));
 }
 
 // |got - want| <= tolerance * (1 + |want|), and the first difference is named.

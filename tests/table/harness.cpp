@@ -7,14 +7,15 @@
 
 #include "nax/numpy/array_methods.hpp"
 #include "nax/numpy/copy.hpp"
+#include "support/platform.hpp"
 #include "table/checks.hpp"
 
 namespace table {
 
 Real array_of(const Dims& shape, const Numbers& numbers) {
-  Real a(nax::detail::allocate(nax::DType::float64, nax::Frame{shape, {}}));
+  const ArrayBase a = nax::detail::allocate_on_host(nax::DType::float64, nax::Frame{shape, {}});
   std::copy(numbers.begin(), numbers.end(), nax::detail::elements<double>(a));
-  return a;
+  return Real(nax::detail::placed(a));
 }
 Real array_of(const Operand& operand, Random& random) {
   const auto n = static_cast<std::size_t>(nax::Shape(operand.shape).count());
@@ -70,11 +71,24 @@ class RowsTest : public testing::Test {
   void TestBody() override {
     for (const auto& row : rows_) {
       SCOPED_TRACE(row->name);
-      EXPECT_NO_THROW(check(*row)) << row->name;
+      if (platform::is_cuda())
+        check_on_device(*row);
+      else
+        EXPECT_NO_THROW(check(*row)) << row->name;
     }
   }
 
  private:
+  // What has no form for the GPU says so; nothing else fails.
+  static void check_on_device(const Row& row) {
+    try {
+      check(row);
+    } catch (const nax::DeviceError& error) {
+      GTEST_SKIP() << row.name << ": " << error.what();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << row.name << ": " << error.what();
+    }
+  }
   std::vector<std::shared_ptr<const Row>> rows_;
 };
 

@@ -33,15 +33,14 @@ Real relaid(const Real& x, Lie lie) {
     return Real(nax::detail::view(array_of(own.shape, numbers), layout));
   }
   if (lie == Lie::strided) offset = n == 0 ? 0 : 1;
-  Real buffer = array_of(Dims(1, size + 1), Numbers(static_cast<std::size_t>(size + 1), std::nan("")));
-  double* to = nax::detail::elements<double>(buffer);
+  Numbers to(static_cast<std::size_t>(size + 1), std::nan(""));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     std::int64_t rest = static_cast<std::int64_t>(i), at = offset;
     for (std::size_t axis = n; axis-- > 0; rest /= own.shape[axis])
       at += rest % own.shape[axis] * layout.strides[axis];
-    to[at] = numbers[i];
+    to[static_cast<std::size_t>(at)] = numbers[i];
   }
-  return Real(nax::detail::view(buffer, layout, offset));
+  return Real(nax::detail::view(array_of(Dims(1, size + 1), to), layout, offset));
 }
 
 }  // namespace

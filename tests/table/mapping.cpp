@@ -18,15 +18,14 @@ Real stacked(const std::vector<Real>& parts, int axis) {
   const std::int64_t outer = inner == 0 ? 0 : parts[0].size() / inner,
                      n = static_cast<std::int64_t>(parts.size());
   shape.insert(static_cast<std::size_t>(axis), n);
-  Real out(nax::detail::allocate(nax::DType::float64, nax::Frame{shape, {}}));
-  double* to = nax::detail::elements<double>(out);
+  Numbers to(static_cast<std::size_t>(nax::Shape(shape).count()));
   for (std::int64_t b = 0; b < n; ++b) {
     const Numbers from = parts[static_cast<std::size_t>(b)].to_vector();
     for (std::int64_t i = 0; i < outer; ++i)
       for (std::int64_t j = 0; j < inner; ++j)
-        to[(i * n + b) * inner + j] = from[static_cast<std::size_t>(i * inner + j)];
+        to[static_cast<std::size_t>((i * n + b) * inner + j)] = from[static_cast<std::size_t>(i * inner + j)];
   }
-  return out;
+  return array_of(shape, to);
 }
 int place(int axis, int ndim) { return axis < 0 ? ndim : axis > ndim ? 0 : axis; }
 

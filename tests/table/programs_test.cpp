@@ -118,9 +118,7 @@ Program draw(std::uint64_t seed) {
       if (random.below(4) == 0) extent = 1;
     program.operands.push_back({shape, -1, 1});
     program.text += nax::to_string(shape) + " ";
-    values.push_back(Real(nax::detail::allocate(nax::DType::float64, nax::Frame{shape, {}})));
-    for (std::int64_t i = 0; i < values.back().size(); ++i)
-      nax::detail::elements<double>(values.back())[i] = 0.5;
+    values.push_back(nax::full<double>(shape, 0.5));
   }
   while (program.lines.size() < 5) {
     Line line{random.below(std::size(kSteps)), random.below(values.size()), random.below(values.size())};

@@ -59,7 +59,7 @@ class ThreadCommunicator final : public Communicator {
         });
     for (std::size_t i = 0; i < x.size(); ++i)
       if (here)
-        results.push_back(reduce_here(i, everyone, combine[i]));
+        results.push_back(reduce_here(layout_of(x[i]), i, everyone, combine[i]));
       else
         reduce_slice(rank, i, everyone, results[i], combine[i]);
     finish_stream();
@@ -161,14 +161,15 @@ class ThreadCommunicator final : public Communicator {
     if (on_accelerator(current_device)) accelerator_of(current_device).synchronize(current_device);
   }
   // On GPUs each device combines all for itself, in the order of the devices: nothing but the arrays travels.
-  static ArrayBase reduce_here(std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,
-                               const Combine& combine) {
-    ArrayBase sum = everyone[0][array];
-    if (sum.device() != current_device) sum = moved(sum, current_device);
-    for (std::size_t d = 1; d < everyone.size(); ++d) {
-      const ArrayBase& one = everyone[d][array];
-      sum = combine.arrays(sum, one.device() == current_device ? one : moved(one, current_device));
-    }
+  static ArrayBase reduce_here(const Layout& own, std::size_t array,
+                               const std::vector<std::vector<ArrayBase>>& everyone, const Combine& combine) {
+    const auto of = [&](std::size_t device) {
+      ArrayBase one = everyone[device][array];
+      ArrayAccess::layout(one) = own;  // its hidden axes as this thread numbers them
+      return one.device() == current_device ? one : moved(one, current_device);
+    };
+    ArrayBase sum = of(0);
+    for (std::size_t d = 1; d < everyone.size(); ++d) sum = combine.arrays(sum, of(d));
     // Its own memory, also where there is one device only.
     return everyone.size() == 1 ? moved(sum, current_device) : sum;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "nax/core/device.hpp"
@@ -14,15 +15,29 @@ struct MemoryStats;
 
 namespace detail {
 
+// Streams of one device, a bit each.
+using Streams = std::uint64_t;
+
 // What a device does is ordered: each thread has a stream of its own on each device, and every call here
-// joins that of the calling thread. Copies from the device have arrived when they return.
+// joins that of the calling thread. Copies from the device have arrived when they return, copies to it have
+// read the host's memory.
+//
+// Between streams the rule is: **a buffer's address is asked for by the thread that will use it, before each
+// use and while it holds the buffer.** The buffer knows which streams it has met (Buffer::streams). A stream
+// that is new to it first waits for what the others have been given so far, which includes whatever wrote the
+// elements: their thread has handed the array over afterwards. Only the stream that alone has met a buffer
+// may write over its elements (Buffer::is_own), so from then on they never change, and those who have met
+// them need not wait again. A freed block's next user waits for all streams that had met it.
 class Accelerator {
  public:
   virtual int count() = 0;
-  // Memory aligned to 256 bytes, for use on the calling thread's stream. Throws DeviceError when there is
-  // none.
+  // Memory aligned to 256 bytes, for the calling thread's stream. Throws DeviceError when there is none.
   virtual void* allocate(Device device, std::size_t bytes) = 0;
-  virtual void deallocate(Device device, void* memory, std::size_t bytes) noexcept = 0;
+  // Kernels of the streams that used it may still run.
+  virtual void deallocate(Device device, void* memory, std::size_t bytes, Streams used) noexcept = 0;
+  // The calling thread's stream; and lets it wait for what others have been given so far.
+  virtual Streams stream(Device device) = 0;
+  virtual void join(Device device, Streams others) = 0;
   virtual void copy_to_device(Device device, void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_to_host(Device device, void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_between(Device to_device, void* to, Device from_device, const void* from,
@@ -31,7 +46,7 @@ class Accelerator {
   // Waits for the calling thread's stream.
   virtual void synchronize(Device device) = 0;
   virtual MemoryStats memory_stats(Device device) = 0;
-  virtual void release_cached_memory() = 0;
+  virtual void release_cached_memory(Device device) = 0;
 
  protected:
   ~Accelerator() = default;
@@ -40,6 +55,8 @@ class Accelerator {
 inline constinit Accelerator* cuda_accelerator = nullptr;
 
 inline bool on_accelerator(Device device) { return device.platform != Platform::cpu; }
+// Can a computation on one read what lies on the other?
+inline bool share_memory(Device a, Device b) { return a == b || (!on_accelerator(a) && !on_accelerator(b)); }
 inline Accelerator& accelerator_of(Device) { return *cuda_accelerator; }
 
 // A computation that knows only host memory met an array on `device`.

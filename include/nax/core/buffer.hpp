@@ -33,15 +33,22 @@ struct alignas(64) Buffer {
   std::atomic<std::uint32_t> references{1};
   Device device;
   std::size_t bytes = 0;
-  BufferSource* source = nullptr;  // of the elements; of an accelerator's, what the host got to see
-  void* address = nullptr;         // on an accelerator
+  BufferSource* source = nullptr;   // of the elements; of an accelerator's, what the host got to see
+  void* address = nullptr;          // on an accelerator
+  std::atomic<Streams> streams{0};  // of the accelerator, which have met the elements
 
-  // Where the elements lie on their device.
+  // Where the elements lie on their device, for use by this thread.
   void* data() {
-    if (address) return address;
+    if (address) [[unlikely]]
+      return address_for_this_thread();
     if (source) [[unlikely]]
       return source->gather();
     return reinterpret_cast<char*>(this) + header_bytes;
+  }
+
+  // May this thread write over the elements, as far as streams are concerned?
+  bool is_own() const {
+    return !address || streams.load(std::memory_order_acquire) == accelerator_of(device).stream(device);
   }
 
   [[gnu::noinline]] static Buffer* allocate(std::size_t bytes, Device device = current_device) {
@@ -60,7 +67,9 @@ struct alignas(64) Buffer {
   [[gnu::noinline]] static void destroy(Buffer* buffer) noexcept {
     const std::size_t bytes = header_bytes + (buffer->source || buffer->address ? 0 : buffer->bytes);
     if (buffer->address)
-      accelerator_of(buffer->device).deallocate(buffer->device, buffer->address, buffer->bytes);
+      accelerator_of(buffer->device)
+          .deallocate(buffer->device, buffer->address, buffer->bytes,
+                      buffer->streams.load(std::memory_order_relaxed));
     delete buffer->source;
     buffer->~Buffer();
     HostAllocator().deallocate(buffer, bytes);
@@ -72,15 +81,28 @@ struct alignas(64) Buffer {
     buffer->device = device;
     return buffer;
   }
+  [[gnu::cold, gnu::noinline]] void* address_for_this_thread() {
+    Accelerator& accelerator = accelerator_of(device);
+    const Streams mine = accelerator.stream(device), met = streams.load(std::memory_order_acquire);
+    if ((met & mine) == 0) {
+      accelerator.join(device, met);
+      // Only now: a thread that shares the stream must not find the bit before the stream waits.
+      streams.fetch_or(mine, std::memory_order_acq_rel);
+    }
+    return address;
+  }
   [[gnu::cold, gnu::noinline]] static Buffer* allocate_on_accelerator(std::size_t bytes, Device device) {
-    void* const memory = accelerator_of(device).allocate(device, bytes);
+    Accelerator& accelerator = accelerator_of(device);
+    const Streams mine = accelerator.stream(device);
+    void* const memory = accelerator.allocate(device, bytes);
     try {
       Buffer* buffer = header(0, device);
       buffer->address = memory;
+      buffer->streams.store(mine, std::memory_order_relaxed);
       buffer->bytes = bytes;
       return buffer;
     } catch (...) {
-      accelerator_of(device).deallocate(device, memory, bytes);
+      accelerator.deallocate(device, memory, bytes, mine);
       throw;
     }
   }
@@ -120,7 +142,10 @@ class BufferRef {
   Buffer* get() const { return buffer_; }
   Buffer* operator->() const { return buffer_; }
   explicit operator bool() const { return buffer_ != nullptr; }
-  bool unique() const { return buffer_ && buffer_->references.load(std::memory_order_acquire) == 1; }
+  // Does nobody else see the elements, now or on another stream?
+  bool unique() const {
+    return buffer_ && buffer_->references.load(std::memory_order_acquire) == 1 && buffer_->is_own();
+  }
   std::uint32_t use_count() const {
     return buffer_ ? buffer_->references.load(std::memory_order_acquire) : 0;
   }

@@ -64,12 +64,13 @@ inline int device_count(Platform platform) {
   if (platform == Platform::cpu) return DeviceRegistry::instance().cpu_count();
   return cuda_accelerator ? cuda_accelerator->count() : 0;
 }
+inline const char* current_platform() { return on_accelerator(current_device) ? "cuda" : "cpu"; }
 inline bool is_known(Device device) { return device.ordinal < device_count(device.platform); }
 }  // namespace detail
 
-// All devices of a platform, "cpu" or "cuda". Throws ValueError for a platform that this program does not
-// know, as for "cuda" where nax::cuda is not linked.
-inline std::vector<Device> devices(const std::string& platform = "cpu") {
+// All devices of a platform, "cpu" or "cuda"; of the default device's where none is named. Throws ValueError
+// for a platform that this program does not know, as for "cuda" where nax::cuda is not linked.
+inline std::vector<Device> devices(const std::string& platform = detail::current_platform()) {
   const bool cuda = platform == "cuda" && detail::cuda_accelerator;
   if (platform != "cpu" && !cuda)
     raise<ValueError>({"devices: no platform '", platform, "' in this program; there is 'cpu'",
@@ -79,11 +80,17 @@ inline std::vector<Device> devices(const std::string& platform = "cpu") {
   for (int i = 0; i < detail::device_count(which); ++i) all.push_back({which, static_cast<std::uint16_t>(i)});
   return all;
 }
-inline int device_count(const std::string& platform = "cpu") {
+inline int device_count(const std::string& platform = detail::current_platform()) {
   return static_cast<int>(devices(platform).size());
 }
 
-// Where this thread's operations put their results.
+// Where this thread makes new arrays. (What is computed from arrays is computed where these are.)
 inline Device default_device() { return detail::current_device; }
+// Throws ValueError for a device that this program has not.
+inline void set_default_device(Device device) {
+  if (!detail::is_known(device))
+    raise<ValueError>({"set_default_device: no device ", device, " in this program"});
+  detail::current_device = device;
+}
 
 }  // namespace nax

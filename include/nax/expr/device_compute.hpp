@@ -8,8 +8,10 @@
 namespace nax::detail {
 
 [[noreturn, gnu::cold]] inline void throw_devices(const char* name, Device a, Device b) {
-  raise<DeviceError>({name, ": the operands are on different devices, ", a, " and ", b,
-                      "; device_put brings them together"});
+  raise<DeviceError>(
+      {name, ": the operands are on different devices, ", a, " and ", b,
+       "; device_put brings them together, and pmap takes what its devices share as an argument "
+       "with in_axes none"});
 }
 
 // Where an operation on these arrays is computed: where they are. Arrays of no axes on the host go along to a

@@ -165,6 +165,17 @@ struct DevicePull {
   }
 };
 
+// Keeps a piece's shares, leaf by leaf: in registers, since every index is known once loops are unrolled.
+template <int leaves>
+struct PieceSink {
+  unsigned char (&shares)[leaves][16];
+  int j;
+  template <class T, int L>
+  constexpr void deposit(const lane_t<T>& g) {
+    reinterpret_cast<lane_t<T>*>(shares[L])[j] = g;
+  }
+};
+
 template <class E>
 struct DevicePullInRow : InRow<E> {
   using InRow<E>::leaves, InRow<E>::per;
@@ -177,31 +188,28 @@ struct DevicePullInRow : InRow<E> {
 
  private:
   using T = typename E::value_type;
+  using Shares = unsigned char[leaves][16];
+
   template <int... l>
   constexpr void compute(std::int64_t piece, std::integer_sequence<int, l...>) const {
     const void* from[leaves];
-    char* to[leaves];
     const std::int64_t begin = piece * per;
     if (begin + per <= this->n) {
-      alignas(16) unsigned char in[leaves + 1][16], out[leaves][16];
+      alignas(16) unsigned char in[leaves + 1][16];
+      alignas(16) Shares shares;
       (this->template load<leaf_bytes<E>(l)>(l, data[l], piece, in[l]), ...);
       this->template load<sizeof(T)>(leaves, data[leaves], piece, in[leaves]);
-      // Leaves that are one array share a gradient.
-      ((from[l] = in[l], to[l] = wanted >> l & 1 ? reinterpret_cast<char*>(out[first_of(l)]) : nullptr), ...);
-      ((wanted >> l & added >> l & 1 && first_of(l) == l
-            ? this->template load<gradient_bytes<E>(l)>(leaves + 1 + l, data[leaves + 1 + l], piece, out[l])
-            : void()),
-       ...);
+      ((from[l] = in[l]), ...);
       for (int j = 0; j < per; ++j) {
-        DeviceSink sink{to, added, j};
+        PieceSink<leaves> sink{shares, j};
         Root<DeviceLane, E>(LeafSource{&this->constants, from}, j)
             .pull(DeviceLane::load<T>(in[leaves], j), sink);
       }
-      ((wanted >> l & 1 && first_of(l) == l
-            ? this->template store<gradient_bytes<E>(l)>(out[l], data[leaves + 1 + l], piece)
-            : void()),
-       ...);
+      unsigned kept = wanted;
+      (add_to_first<l>(shares, kept, std::make_integer_sequence<int, l>()), ...);
+      (store_share<l>(shares, kept, piece), ...);
     } else {
+      char* to[leaves];
       for (std::int64_t i = begin; i < this->n; ++i) {
         ((from[l] = data[l] + (this->repeated >> l & 1 ? 0 : i * leaf_bytes<E>(l)),
           to[l] = wanted >> l & 1 ? data[leaves + 1 + l] + i * gradient_bytes<E>(l) : nullptr),
@@ -212,10 +220,40 @@ struct DevicePullInRow : InRow<E> {
       }
     }
   }
-  constexpr int first_of(int l) const {
-    for (int k = 0; k < l; ++k)
-      if (data[leaves + 1 + k] == data[leaves + 1 + l]) return k;
-    return l;
+
+  template <std::size_t bytes>
+  static constexpr void add(unsigned char* to, const unsigned char* from) {
+    using Number = std::conditional_t<bytes == 8, double, float>;
+    for (int j = 0; j < per; ++j)
+      reinterpret_cast<Number*>(to)[j] += reinterpret_cast<const Number*>(from)[j];
+  }
+  // Leaves that are one array share a gradient: that of the first.
+  template <int l, int... k>
+  constexpr void add_to_first(Shares& shares, unsigned& kept, std::integer_sequence<int, k...>) const {
+    (add_to<k, l>(shares, kept), ...);
+  }
+  template <int k, int l>
+  constexpr void add_to(Shares& shares, unsigned& kept) const {
+    if constexpr (carries_leaf<E>(k) && carries_leaf<E>(l) && leaf_bytes<E>(k) == leaf_bytes<E>(l)) {
+      if (!(kept >> k & kept >> l & 1) || data[leaves + 1 + k] != data[leaves + 1 + l]) return;
+      add<gradient_bytes<E>(l)>(shares[k], shares[l]);
+      kept &= ~(1u << l);
+    }
+  }
+  template <int l>
+  constexpr void store_share(Shares& shares, unsigned kept, std::int64_t piece) const {
+    if constexpr (carries_leaf<E>(l)) {
+      constexpr std::size_t bytes = gradient_bytes<E>(l);
+      if (!(kept >> l & 1)) return;
+      if (added >> l & 1) {
+        alignas(16) unsigned char sum[16];
+        this->template load<bytes>(leaves + 1 + l, data[leaves + 1 + l], piece, sum);
+        add<bytes>(sum, shares[l]);
+        this->template store<bytes>(sum, data[leaves + 1 + l], piece);
+      } else {
+        this->template store<bytes>(shares[l], data[leaves + 1 + l], piece);
+      }
+    }
   }
 };
 

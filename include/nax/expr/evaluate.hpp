@@ -110,25 +110,32 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
   return result;
 }
 
-// Assignment in place, where that cannot be seen: nobody else holds the target's buffer, and each leaf that
-// lies in it is the target itself, element for element.
-[[gnu::noinline]] inline void assign(const KernelTable& table, const void* constants,
-                                     const ArrayBase* const* leaves, const Frame& frame, ArrayBase& target) {
+// May the assignment write over the target? Where that cannot be seen: nothing records, nobody else holds the
+// target's buffer, and each leaf that lies in it is the target itself, element for element.
+inline bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
+                        const ArrayBase& target) {
   const BufferRef& buffer = ArrayAccess::buffer(target);
   const Layout& layout = layout_of(target);
-  bool in_place = buffer && !buffer->source && layout == frame && layout.is_contiguous() &&
-                  !(table.fused_type && any_recorded(table, leaves)) &&
-                  device_for(table.name, leaves, table.leaves) == buffer->device;
+  if (!buffer || buffer->source || !(layout == frame) || !layout.is_contiguous()) return false;
+  if (table.fused_type && any_recorded(table, leaves)) return false;
+  if (cuda_accelerator && !share_memory(common_device(table.name, leaves, table.leaves), buffer->device))
+    return false;
   std::uint32_t uses = 1;
-  for (int l = 0; in_place && l < table.leaves; ++l) {
+  for (int l = 0; l < table.leaves; ++l) {
     const ArrayBase& leaf = *leaves[l];
     if (ArrayAccess::buffer(leaf).get() != buffer.get()) continue;
     ++uses;
-    in_place = ArrayAccess::offset(leaf) == ArrayAccess::offset(target) &&
-               layout_of(leaf).strides == layout.strides && layout_of(leaf) == layout &&
-               leaf.dtype() == target.dtype();
+    if (ArrayAccess::offset(leaf) != ArrayAccess::offset(target) ||
+        !(layout_of(leaf).strides == layout.strides) || !(layout_of(leaf) == layout) ||
+        leaf.dtype() != target.dtype())
+      return false;
   }
-  if (in_place && buffer.use_count() == uses) {
+  return buffer.use_count() == uses && buffer->is_own();
+}
+
+[[gnu::noinline]] inline void assign(const KernelTable& table, const void* constants,
+                                     const ArrayBase* const* leaves, const Frame& frame, ArrayBase& target) {
+  if (is_in_place(table, leaves, frame, target)) {
     ArrayAccess::serial(target) = 0;
     compute_into(table, constants, leaves, frame, target);
   } else {

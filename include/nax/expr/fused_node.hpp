@@ -85,7 +85,7 @@ class FusedNode final : public Node {
   Frame frame() const { return frame_of_leaves(type_.name, leaves(), count()); }
 
   ArrayBase constant(const Step& step) {
-    ArrayBase x = allocate(step.dtype, Frame());
+    ArrayBase x = allocate_on_host(step.dtype, Frame());  // a number: it goes along to any device
     std::memcpy(raw_data(x), static_cast<const char*>(constants()) + step.slot * constant_bytes,
                 dtype_size(step.dtype));
     return x;

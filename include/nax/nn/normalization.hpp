@@ -52,7 +52,7 @@ Array<T> standardize_gradient(const Array<T>& g, const Array<T>& y, const Array<
         inverse, make_expr<rules::subtract>(make_expr<rules::subtract>(g, mean),
                                             make_expr<rules::multiply>(y, along))));
   };
-  if (is_recorded(inverse)) return otherwise();
+  if (is_recorded(inverse) || on_accelerator(inverse)) return otherwise();
   const T* factor = elements<const T>(inverse);
   const auto kernel = [factor](std::int64_t first, const T* rows, const T* other, T* out, std::int64_t count,
                                std::int64_t n) {

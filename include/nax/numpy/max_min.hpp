@@ -9,12 +9,12 @@
 namespace nax {
 namespace detail {
 
-// Where x is the extremum of its group, which `y` holds with the reduced axes kept or not.
+// Where x is the extremum of its group, which `y` holds with the reduced axes kept or not: an expression, so
+// that no mask is stored.
 template <class T>
-Array<bool> reaches(const Array<T>& x, const Array<T>& y, const std::vector<bool>& marks, bool keep) {
-  const Array<T> whole = unreduce(Array<T>(constant(y)), layout_of(x), marks, keep);
-  return evaluate(
-      make_expr<rules::logical_or>(make_expr<rules::equal>(x, whole), make_expr<rules::not_equal>(x, x)));
+auto reaches(const Array<T>& x_, const Array<T>& y, const std::vector<bool>& marks, bool keep) {
+  const Array<T> x(constant(x_)), whole = unreduce(Array<T>(constant(y)), layout_of(x), marks, keep);
+  return make_expr<rules::logical_or>(make_expr<rules::equal>(x, whole), make_expr<rules::not_equal>(x, x));
 }
 
 template <class Op, class X>
@@ -31,17 +31,16 @@ auto extremum_over(const char* function, const X& x, const std::vector<bool>& vi
   if constexpr (is_inexact_v<T> && is_array_v<X>) {
     if (serial_of(x) == 0) return result;
     const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
-      const Array<bool> mask = reaches(x, y, marks, keep);
-      const Array<T> count = sum_over<T>(mask, visible, keep, 1);
-      const Array<T> share = evaluate(make_expr<rules::divide>(g, count));
+      const auto mask = reaches(x, y, marks, keep);
+      const Array<T> share = evaluate(make_expr<rules::divide>(g, sum_over<T>(mask, visible, keep, 1)));
       return evaluate(
           make_selection<rules::where>(mask, unreduce(share, frame, marks, keep), Array<T>(T(0))));
     };
     const auto push = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
-      const Array<bool> mask = reaches(x, y, marks, keep);
-      const Array<T> count = sum_over<T>(mask, visible, keep, 1);
-      const Array<T> chosen = evaluate(make_selection<rules::where>(mask, t, Array<T>(T(0))));
-      return evaluate(make_expr<rules::divide>(sum_over<T>(chosen, visible, keep, 1), count));
+      const auto mask = reaches(x, y, marks, keep);
+      const Array<T> chosen =
+          sum_over<T>(make_selection<rules::where>(mask, t, Array<T>(T(0))), visible, keep, 1);
+      return evaluate(make_expr<rules::divide>(chosen, sum_over<T>(mask, visible, keep, 1)));
     };
     return record_with_result(std::move(result), wrt(x, pull, push));
   } else {

@@ -39,8 +39,10 @@ const X& block_until_ready(const X& x) {
     tree::for_each(
         [](const auto& leaf) {
           if constexpr (is_array_v<decltype(leaf)>)
-            if (detail::on_accelerator(leaf))
+            if (detail::on_accelerator(leaf)) {
+              detail::device_data(leaf);  // so that this thread's stream waits for that which computes it
               detail::accelerator_of(leaf.device()).synchronize(leaf.device());
+            }
         },
         x);
   return x;

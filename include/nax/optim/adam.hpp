@@ -20,6 +20,19 @@ struct AdamState {
   P mu, nu;
 };
 
+namespace detail {
+// The means began at zero: the factors that make up for it, in the leaf's precision, as optax has it.
+template <class T>
+struct Debias {
+  Array<T> mu, nu;
+  Debias(const Array<T>& /*leaf*/, const Count& count, const AdamWOptions& o) {
+    const Array<T> steps = count.template astype<T>();
+    mu = 1 / (1 - power(static_cast<T>(o.b1), steps));
+    nu = 1 / (1 - power(static_cast<T>(o.b2), steps));
+  }
+};
+}  // namespace detail
+
 // Adam, and AdamW where a weight decay is given (even one of zero asks for the params then).
 template <detail::Rate R, bool decays>
 class Adam {
@@ -31,39 +44,58 @@ class Adam {
     return {detail::no_steps(), detail::filled(params, 0), detail::filled(params, 0)};
   }
 
+  // A state that is given away (std::move) is brought up to date where it lies.
   template <class G, class S>
-  requires(!decays) auto update(const G& grads, const AdamState<S>& state) const {
-    return update(grads, state, grads);
+  requires(!decays) auto update(const G& grads, AdamState<S> state) const {
+    return update(grads, std::move(state), grads);
   }
   template <class G, class S, class P>
-  auto update(const G& grads, const AdamState<S>& state, const P& params) const {
-    const AdamWOptions& o = options_;
-    AdamState<S> next{detail::next(state.count), {}, {}};
-    next.mu = detail::map(
-        "adam", [&](const auto& g, const auto& m) { return detail::mix(1 - o.b1, g, o.b1, m); }, grads,
-        state.mu);
-    next.nu = detail::map(
-        "adam", [&](const auto& g, const auto& v) { return detail::mix_square(1 - o.b2, g, o.b2, v); }, grads,
-        state.nu);
+  auto update(const G& grads, AdamState<S> state, const P& params) const {
+    detail::Like<G> updates = detail::blank("adam", grads);
     const auto rate = detail::rate_at(rate_, state.count);
-    auto updates = detail::map(
+    state.count = detail::next(state.count);
+    tree::detail::for_each(
         "adam",
-        [&]<class T>(const Array<T>& m, const Array<T>& v, [[maybe_unused]] const Array<T>& p) {
-          // The means began at zero; in the leaf's precision, as optax has it.
-          const Array<T> done = next.count.template astype<T>();
-          const Array<T> first = 1 - power(static_cast<T>(o.b1), done),
-                         second = 1 - power(static_cast<T>(o.b2), done);
-          const Array<T> step = (m / first) / (sqrt(v / second + o.eps_root) + o.eps);
-          if constexpr (decays)
-            return detail::descend(detail::mix(1, step, o.weight_decay, p), rate);
-          else
-            return detail::descend(step, rate);
+        [&](const auto& g, auto& m, auto& v, const auto& p, auto& u) {
+          if constexpr (detail::trained_v<std::remove_cvref_t<decltype(g)>>) {
+            detail::Assignments now;
+            advance(now, g, m, v, p, detail::Debias(m, state.count, options_), rate, u);
+          }
         },
-        next.mu, next.nu, params);
-    return std::pair{std::move(updates), std::move(next)};
+        grads, state.mu, state.nu, params, updates);
+    return std::pair{std::move(updates), std::move(state)};
+  }
+  template <class G, class S, class P>
+  auto step(const G& grads, AdamState<S> state, P params) const {
+    const auto rate = detail::rate_at(rate_, state.count);
+    state.count = detail::next(state.count);
+    tree::detail::for_each(
+        "adam",
+        [&](const auto& g, auto& m, auto& v, auto& p) {
+          if constexpr (detail::trained_v<std::remove_cvref_t<decltype(g)>>) {
+            const detail::Debias debias(m, state.count, options_);
+            detail::step_leaf(
+                p, [&](detail::Assignments& now, auto& u) { advance(now, g, m, v, p, debias, rate, u); });
+          }
+        },
+        grads, state.mu, state.nu, params);
+    return std::pair{std::move(params), std::move(state)};
   }
 
  private:
+  // A leaf's means as they are next, and its update u.
+  template <class T, class Now>
+  void advance(detail::Assignments& now, const Array<T>& g, Array<T>& m, Array<T>& v,
+               [[maybe_unused]] const Array<T>& p, const detail::Debias<T>& debias, const Now& rate,
+               Array<T>& u) const {
+    const AdamWOptions& o = options_;
+    detail::mix(now, m, 1 - o.b1, g, o.b1, m);
+    detail::mix_square(now, v, 1 - o.b2, g, o.b2, v);
+    now.assign(u, (m * debias.mu) / (sqrt(v * debias.nu + o.eps_root) + o.eps));
+    if constexpr (decays) detail::mix(now, u, 1, u, o.weight_decay, p);
+    detail::descend(now, u, u, rate);
+  }
+
   R rate_;
   AdamWOptions options_;
 };

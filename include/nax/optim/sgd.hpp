@@ -31,33 +31,60 @@ class Sgd {
   // A state that is given away (std::move) is brought up to date where it lies.
   template <class G, class S, class... P>
   auto update(const G& grads, SgdState<S> state, const P&...) const {
-    SgdState<S> next{detail::next(state.count), {}};
+    detail::Like<G> updates = detail::blank("sgd", grads);
     const auto rate = detail::rate_at(rate_, state.count);
-    if (!options_.momentum) return std::pair{step(grads, rate), std::move(next)};
-    if (!state.trace)
-      throw ValueError("sgd: the state has no momentum; it was made by another optimiser's init");
-    const double momentum = *options_.momentum;
-    tree::detail::for_each(
-        "sgd",
-        [momentum](const auto& g, auto& t) {
-          if constexpr (detail::trained_v<std::remove_cvref_t<decltype(g)>>)
-            t = detail::mix(1, g, momentum, std::move(t));
-        },
-        grads, *state.trace);
-    next.trace = std::move(state.trace);
-    if (!options_.nesterov) return std::pair{step(*next.trace, rate), std::move(next)};
-    const auto ahead = detail::map(
-        "sgd", [momentum](const auto& g, const auto& t) { return detail::mix(1, g, momentum, t); }, grads,
-        *next.trace);
-    return std::pair{step(ahead, rate), std::move(next)};
+    for_each_leaf(grads, state, updates, [&](const auto& g, auto* trace, auto& u) {
+      detail::Assignments now;
+      advance(now, g, trace, rate, u);
+    });
+    state.count = detail::next(state.count);
+    return std::pair{std::move(updates), std::move(state)};
+  }
+  template <class G, class S, class P>
+  auto step(const G& grads, SgdState<S> state, P params) const {
+    const auto rate = detail::rate_at(rate_, state.count);
+    for_each_leaf(grads, state, params, [&](const auto& g, auto* trace, auto& p) {
+      detail::step_leaf(p, [&](detail::Assignments& now, auto& u) { advance(now, g, trace, rate, u); });
+    });
+    state.count = detail::next(state.count);
+    return std::pair{std::move(params), std::move(state)};
   }
 
  private:
-  template <class G, class Now>
-  static detail::Like<G> step(const G& grads, const Now& rate) {
-    return detail::map(
-        "sgd", [&](const auto& g) { return detail::descend(g, rate); }, grads);
+  // A leaf's trace as it is next, where there is momentum, and its update u.
+  template <class T, class Now>
+  void advance(detail::Assignments& now, const Array<T>& g, Array<T>* trace, const Now& rate,
+               Array<T>& u) const {
+    if (!trace) return detail::descend(now, u, g, rate);
+    detail::mix(now, *trace, 1, g, *options_.momentum, *trace);
+    if (!options_.nesterov) return detail::descend(now, u, *trace, rate);
+    detail::mix(now, u, 1, g, *options_.momentum, *trace);
+    detail::descend(now, u, u, rate);
   }
+
+  // f(gradient, its trace or null, leaf of the other tree)
+  template <class G, class S, class Other, class F>
+  void for_each_leaf(const G& grads, SgdState<S>& state, Other& other, const F& f) const {
+    if (!options_.momentum) {
+      tree::detail::for_each(
+          "sgd",
+          [&](const auto& g, auto& leaf) {
+            using Leaf = std::remove_cvref_t<decltype(g)>;
+            if constexpr (detail::trained_v<Leaf>) f(g, static_cast<Leaf*>(nullptr), leaf);
+          },
+          grads, other);
+      return;
+    }
+    if (!state.trace)
+      throw ValueError("sgd: the state has no momentum; it was made by another optimiser's init");
+    tree::detail::for_each(
+        "sgd",
+        [&](const auto& g, auto& trace, auto& leaf) {
+          if constexpr (detail::trained_v<std::remove_cvref_t<decltype(g)>>) f(g, &trace, leaf);
+        },
+        grads, *state.trace, other);
+  }
+
   R rate_;
   SgdOptions options_;
 };

@@ -3,99 +3,18 @@
 #include <tuple>
 #include <utility>
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/creation.hpp"
 #include "nax/numpy/extrema.hpp"
 #include "nax/numpy/logic.hpp"
 #include "nax/numpy/power.hpp"
 #include "nax/numpy/sum.hpp"
-#include "nax/optim/schedules.hpp"
-#include "nax/tree/tree.hpp"
+#include "nax/optim/step.hpp"
 
 // A gradient transformation, as in optax, is any class with
 //   init(params)                   -> state, a tree
 //   update(grads, state, params)   -> pair{updates, next state}
-// and no data that changes. Leaves that are not floating stay as they are: their updates are zero.
+// and no data that changes; step(grads, state, params) -> pair{params, state}, if it can do better than
+// step.hpp. Leaves that are not floating stay as they are: their updates are zero.
 namespace nax::optim {
-namespace detail {
-
-using namespace nax::detail;
-
-template <class Leaf>
-inline constexpr bool trained_v = false;
-template <class T>
-inline constexpr bool trained_v<Array<T>> = is_inexact_v<T>;
-
-// tree::map for the leaves that are trained, zero in place of the others.
-template <class F, class T, class... R>
-auto map(const char* function, const F& f, const T& t, const R&... rest) {
-  return tree::detail::map(
-      function,
-      [&f](const auto& leaf, const auto&... others) {
-        using Leaf = std::remove_cvref_t<decltype(leaf)>;
-        if constexpr (trained_v<Leaf>)
-          return Leaf(f(leaf, others...));
-        else if constexpr (is_array_v<Leaf>)
-          return zeros_like(leaf);
-        else
-          return Leaf(0);
-      },
-      t, rest...);
-}
-
-template <class P>
-auto filled(const P& params, double value) {
-  return map(
-      "init", [value](const auto& p) { return full_like(p, value); }, params);
-}
-template <class P>
-using Like = decltype(filled(std::declval<const P&>(), 0.0));
-
-// a x + b y and a x^2 + b y: most of what optimisers do, compiled once for all of them.
-// (A y that is given away is written over.)
-template <class T>
-Array<T> mix(double a, const Array<T>& x, double b, Array<T> y) {
-  y = a * x + b * y;
-  return y;
-}
-template <class T>
-Array<T> mix_square(double a, const Array<T>& x, double b, const Array<T>& y) {
-  return a * (x * x) + b * y;
-}
-
-// A step against the gradient: x times the negative rate.
-template <class T>
-Array<T> descend(const Array<T>& x, double rate) {
-  return x * -rate;
-}
-template <class T>
-Array<T> descend(const Array<T>& x, const Array<float>& rate) {
-  return x * -rate.astype<T>();
-}
-
-inline Count no_steps() { return Count(0); }
-template <class T>
-Array<T> next(const Array<T>& count) {
-  return count + 1;
-}
-
-}  // namespace detail
-
-// params + updates; leaves that are not floating are passed on. Throws ValueError where the trees differ.
-template <class P, class U>
-auto apply_updates(const P& params, const U& updates) {
-  return tree::detail::map(
-      "apply_updates",
-      [](const auto& p, const auto& u) {
-        using Leaf = std::remove_cvref_t<decltype(p)>;
-        if constexpr (detail::trained_v<Leaf>)
-          return Leaf((p + u).template astype<typename Leaf::value_type>());
-        else
-          return p;
-      },
-      params, updates);
-}
 
 // The square root of the sum of all squares of a tree, as a 0-d array. Throws ValueError for a tree without
 // floating leaves.
@@ -203,18 +122,40 @@ class Chain {
   template <class G, class... S, class... P>
   auto update(const G& grads, const std::tuple<S...>& state, const P&... params) const {
     static_assert(sizeof...(S) == sizeof...(Each), "chain: the state belongs to another chain");
-    return step<0>(grads, state, std::tuple<>(), params...);
+    return update_from<0>(grads, state, std::tuple<>(), params...);
+  }
+  template <class G, class... S, class P>
+  auto step(const G& grads, std::tuple<S...> state, P params) const {
+    static_assert(sizeof...(S) == sizeof...(Each), "chain: the state belongs to another chain");
+    return step_from<0>(grads, state, std::tuple<>(), std::move(params));
   }
 
  private:
   template <std::size_t i, class G, class S, class Done, class... P>
-  auto step(const G& grads, const S& state, Done done, const P&... params) const {
+  auto update_from(const G& grads, const S& state, Done done, const P&... params) const {
     if constexpr (i == sizeof...(Each)) {
       return std::pair{grads, std::move(done)};
     } else {
       auto result = std::get<i>(each_).update(grads, std::get<i>(state), params...);
-      return step<i + 1>(result.first, state,
-                         std::tuple_cat(std::move(done), std::tuple{std::move(result.second)}), params...);
+      return update_from<i + 1>(result.first, state,
+                                std::tuple_cat(std::move(done), std::tuple{std::move(result.second)}),
+                                params...);
+    }
+  }
+  // All but the last update; the last steps.
+  template <std::size_t i, class G, class S, class Done, class P>
+  auto step_from(const G& grads, S& state, Done done, P params) const {
+    const auto& transformation = std::get<i>(each_);
+    auto& its_state = std::get<i>(state);
+    const auto append = [&](auto next) {
+      return std::tuple_cat(std::move(done), std::tuple{std::move(next)});
+    };
+    if constexpr (i + 1 == sizeof...(Each)) {
+      auto result = optim::step(transformation, grads, std::move(its_state), std::move(params));
+      return std::pair{std::move(result.first), append(std::move(result.second))};
+    } else {
+      auto result = transformation.update(grads, std::move(its_state), params);
+      return step_from<i + 1>(result.first, state, append(std::move(result.second)), std::move(params));
     }
   }
   std::tuple<Each...> each_;

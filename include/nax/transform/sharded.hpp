@@ -72,7 +72,7 @@ inline ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated) {
 
 // x on a device whose kernels can read it: x itself on the host's devices, which share their memory.
 inline ArrayBase brought(const ArrayBase& x, Device device) {
-  if (x.device() == device || (!on_accelerator(x) && !on_accelerator(device))) return x;
+  if (share_memory(x.device(), device)) return x;
   return moved(contiguous(x), device);
 }
 

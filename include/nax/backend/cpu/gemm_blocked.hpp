@@ -17,7 +17,10 @@ inline namespace NAX_SIMD_ABI {
 inline constexpr std::int64_t depth_bytes = 2048;           // of one packed row
 inline constexpr std::int64_t block_bytes = 768 * 1024;     // of the rows of a that a block holds
 inline constexpr std::int64_t group_panels = 8;             // of b, packed together
-inline constexpr std::int64_t in_place_bytes = 128 * 1024;  // an operand this small is read where it is
+inline constexpr std::int64_t in_place_bytes = 128 * 1024;  // an a this small is read where it is
+// A b smaller than this, too: its rows do not crowd each other out of the first-level cache, where a panel of
+// it is read again for each tile.
+inline constexpr std::int64_t near_columns_bytes = 32 * 1024;
 inline constexpr std::int64_t cache_way_bytes = 4096;  // rows this far apart compete for the same cache lines
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -38,7 +41,7 @@ struct BlockPlan {
     const bool near = (a.row == 1 ? depth * a.column : m * a.row) * bytes <= in_place_bytes && !colliding;
     pack_rows = n > width && (n > 8 * width || !near);
     pack_columns =
-        b.column != 1 || b.row < 0 || (m > 2 * tile_rows && depth * b.row * bytes > in_place_bytes);
+        b.column != 1 || b.row < 0 || (m > 2 * tile_rows && depth * b.row * bytes >= near_columns_bytes);
   }
 };
 

@@ -97,6 +97,14 @@ struct SortLanes {
       return std::is_signed_v<K> ? _mm512_cmp_epi64_mask(a, b, or_equal ? _MM_CMPINT_LE : _MM_CMPINT_LT)
                                  : _mm512_cmp_epu64_mask(a, b, or_equal ? _MM_CMPINT_LE : _MM_CMPINT_LT);
   }
+  static Mask is_nan(__m512i x) {
+    if constexpr (single)
+      return _mm512_cmp_ps_mask(ps(x), ps(x), _CMP_UNORD_Q);
+    else if constexpr (std::is_floating_point_v<K>)
+      return _mm512_cmp_pd_mask(pd(x), pd(x), _CMP_UNORD_Q);
+    else
+      return 0;
+  }
   static __m512i compress(Mask m, __m512i x) {
     if constexpr (narrow)
       return _mm512_maskz_compress_epi32(m, x);
@@ -390,6 +398,48 @@ std::int64_t partition_run(K* x, std::int64_t n, K pivot_) {
   return left;
 }
 
+// The same from one run to another: what is not below comes last, backward. -1 where there is a NaN, which
+// has no place.
+template <class K>
+std::int64_t partition_copy(const K* from, K* to, std::int64_t n, K pivot_) {
+  using L = SortLanes<K>;
+  constexpr std::int64_t w = L::width, step = 4 * w;
+  constexpr std::int64_t ahead = 16;  // registers: nobody has read what is written, so it is fetched early
+  const __m512i pivot = L::broadcast(pivot_);
+  std::int64_t left = 0, right = n, i = 0;
+  typename L::Mask nan = 0;
+  // As much is unread as there is room between left and right.
+  const auto put = [&](__m512i v) __attribute__((always_inline)) {
+    const auto m = L::template below<false>(v, pivot);
+    const int count = __builtin_popcount(m);
+    nan = static_cast<typename L::Mask>(nan | L::is_nan(v));
+    right -= w - count;
+    L::store(to + left, L::compress(m, v));
+    L::compress_store(to + right, static_cast<typename L::Mask>(~m),
+                      static_cast<typename L::Mask>((1u << (w - count)) - 1), v);
+    left += count;
+  };
+  for (; i + step <= n; i += step) {
+    __m512i v[4];
+    NAX_UNROLL
+    for (int r = 0; r < 4; ++r) v[r] = L::load(from + i + r * w);
+    NAX_UNROLL
+    for (int r = 0; r < 4; ++r) put(v[r]);
+    NAX_UNROLL
+    for (int r = 0; r < 4; ++r) {
+      __builtin_prefetch(to + left + (ahead + r) * w, 1);
+      __builtin_prefetch(to + right - (ahead + r) * w, 1);
+    }
+  }
+  for (; i + w <= n; i += w) put(L::load(from + i));
+  if (nan) return -1;
+  for (; i < n; ++i) {
+    if (from[i] != from[i]) return -1;
+    to[from[i] < pivot_ ? left++ : --right] = from[i];
+  }
+  return left;
+}
+
 // The median of a sample: of one register for a short run, of four for a long one.
 template <class K>
 K choose_pivot(const K* x, std::int64_t n, std::uint64_t& state) {
@@ -429,13 +479,30 @@ void quick_sort(K* x, std::int64_t n, int depth, std::uint64_t& state) {
   sort_small(x, n);
 }
 
+inline constexpr std::uint64_t first_sort_state = 0x9E3779B97F4A7C15u;
+inline int sort_depth(std::int64_t n) {
+  int depth = 4;
+  for (; n > 0; n /= 2) depth += 2;
+  return depth;
+}
+
 // Ascending; no NaN may be among them.
 template <class K>
 void sort_numbers(K* x, std::int64_t n) {
-  int depth = 4;
-  for (std::int64_t m = n; m > 0; m /= 2) depth += 2;
-  std::uint64_t state = 0x9E3779B97F4A7C15u;
-  quick_sort(x, n, depth, state);
+  std::uint64_t state = first_sort_state;
+  quick_sort(x, n, sort_depth(n), state);
+}
+// From another run, which the first partition reads. False, and nothing is sorted, where there
+// is a NaN or nothing to part.
+template <class K>
+bool sort_numbers(const K* from, K* x, std::int64_t n) {
+  if (n <= block_sort_most<K>) return false;
+  std::uint64_t state = first_sort_state;
+  const std::int64_t below = partition_copy(from, x, n, choose_pivot(from, n, state));
+  if (below < 0) return false;
+  quick_sort(x, below, sort_depth(n), state);
+  quick_sort(x + below, n - below, sort_depth(n), state);
+  return true;
 }
 
 }  // namespace NAX_SIMD_ABI

@@ -171,7 +171,8 @@ template <class T>
 void sort_run(const T* from, T* x, std::int64_t n, bool descending) {
 #ifdef EIGEN_VECTORIZE_AVX512
   if constexpr (sizeof(T) >= 4) {
-    detail::sort_numbers(x, detail::copy_numbers_first(from, x, n));
+    if (from == x || !detail::sort_numbers(from, x, n))
+      detail::sort_numbers(x, detail::copy_numbers_first(from, x, n));
     if (descending) std::reverse(x, x + n);
     return;
   }

@@ -27,10 +27,17 @@ class EmulatedAccelerator final : public detail::Accelerator {
     ++allocations_;
     return memory;
   }
-  void deallocate(Device, void* memory, std::size_t bytes) noexcept override {
+  void deallocate(Device, void* memory, std::size_t bytes, detail::Streams) noexcept override {
     std::free(memory);
     in_use_ -= bytes;
   }
+  // Threads have streams as on a GPU, although nothing is ever left to wait for.
+  detail::Streams stream(Device) override {
+    static std::atomic<unsigned> threads{0};
+    static thread_local const detail::Streams mine = detail::Streams{1} << threads++ % 64;
+    return mine;
+  }
+  void join(Device, detail::Streams) override {}
   void copy_to_device(Device, void* to, const void* from, std::size_t bytes) override {
     std::memcpy(to, from, bytes);
   }
@@ -45,7 +52,7 @@ class EmulatedAccelerator final : public detail::Accelerator {
   MemoryStats memory_stats(Device) override {
     return {.in_use = in_use_, .peak = peak_, .cached = 0, .allocations = allocations_, .limit = 0};
   }
-  void release_cached_memory() override {}
+  void release_cached_memory(Device) override {}
 
  private:
   std::atomic<std::size_t> in_use_{0}, peak_{0}, allocations_{0};

@@ -154,13 +154,13 @@ void launch_reduce_as(Device device, const PartedAxes& axes, A identity) {
   body.partial = scratch.data();
   launch(device, results * body.parts, body);
   // The parts are an array of results and parts, reduced like any other.
-  const DType wide = dtype_of<A>;
   PartedAxes rest = axes;
   rest.kept = Dims(1, results);
   rest.gone = Dims(1, body.parts);
-  rest.gone_operand = {body.partial, Dims(1, body.parts_inside ? 1 : results), wide, wide};
+  rest.gone_operand = {body.partial, Dims(1, body.parts_inside ? 1 : results), dtype_of<A>, dtype_of<A>};
   cpu::Operand& to = rest.kept_operands[1];
-  rest.kept_operands[0] = {body.partial, Dims(1, body.parts_inside ? body.parts : 1), wide, wide};
+  rest.kept_operands[0] = {body.partial, Dims(1, body.parts_inside ? body.parts : 1), dtype_of<A>,
+                           dtype_of<A>};
   if (to.strides.size() != 1) to.strides = Dims(1, 1);  // a result is row-major: one axis, or none
   launch_reduce_as<Join, A>(device, rest, identity);
 }

@@ -11,7 +11,10 @@ class Scratch {
       : device_(device), bytes_(bytes), data_(detail::accelerator_of(device).allocate(device, bytes)) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { detail::accelerator_of(device_).deallocate(device_, data_, bytes_); }
+  ~Scratch() {
+    detail::Accelerator& accelerator = detail::accelerator_of(device_);
+    accelerator.deallocate(device_, data_, bytes_, accelerator.stream(device_));
+  }
   char* data() const { return static_cast<char*>(data_); }
 
  private:

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <optional>
+
+#include "nax/backend/cuda/blas_plan.hpp"
+#include "nax/backend/cuda/copy_kernels.hpp"
+#include "nax/backend/cuda/operations.hpp"
+#include "nax/backend/cuda/scratch.hpp"
+#include "nax/backend/cuda/streams.hpp"
+#include "nax/core/matmul_precision.hpp"
+
+// Products of floating matrices by cuBLASLt. It wants matrices whose rows or columns are runs that do not
+// overlap; others (flipped, broadcast or sliding views) are first copied. 16-bit types accumulate in float32.
+namespace nax::cuda {
+
+inline Matrix transposed(const Matrix& x) { return {x.data, x.batch, x.column, x.row}; }
+
+// The matrix as cuBLAS can take it, if it can.
+inline std::optional<BlasMatrix> as_blas(const Matrix& x, std::int64_t rows, std::int64_t columns) {
+  if (x.batch < 0) return std::nullopt;
+  if ((columns == 1 || x.column == 1) && (rows == 1 || x.row >= columns))
+    return BlasMatrix{x.data, x.batch, rows == 1 ? columns : x.row, false};
+  if ((rows == 1 || x.row == 1) && (columns == 1 || x.column >= rows))
+    return BlasMatrix{x.data, x.batch, columns == 1 ? rows : x.column, true};
+  return std::nullopt;
+}
+
+// Row-major copies of a batch of matrices, for a time. A matrix that is the same for the whole batch is
+// copied once.
+class RowMajor {
+ public:
+  RowMajor(Device device, DType dtype, const Matrix& x, std::int64_t batches, std::int64_t rows,
+           std::int64_t columns)
+      : device_(device),
+        dtype_(dtype),
+        theirs_(x),
+        memory_(device,
+                static_cast<std::size_t>((x.batch == 0 ? 1 : batches) * rows * columns) * dtype_size(dtype)),
+        own_{memory_.data(), x.batch == 0 ? 0 : rows * columns, columns, 1} {
+    shape_.push_back(x.batch == 0 ? 1 : batches);
+    shape_.push_back(rows);
+    shape_.push_back(columns);
+  }
+  void fetch() { launch_copy(device_, shape_, operand(theirs_), operand(own_)); }
+  void give_back() { launch_copy(device_, shape_, operand(own_), operand(theirs_)); }
+  const Matrix& matrix() const { return own_; }
+
+ private:
+  cpu::Operand operand(const Matrix& x) const {
+    Dims strides(1, x.batch);
+    strides.push_back(x.row);
+    strides.push_back(x.column);
+    return {x.data, strides, dtype_, dtype_};
+  }
+  Device device_;
+  DType dtype_;
+  Matrix theirs_;
+  Scratch memory_;
+  Matrix own_;
+  Dims shape_;
+};
+
+inline void run_blas(Device device, const BlasProblem& p) {
+  const cudaStream_t stream = use(device);
+  const BlasPlan& plan = plan_for(device, p);
+  std::optional<Scratch> workspace;
+  if (plan.workspace > 0) workspace.emplace(device, plan.workspace);
+  const double one[] = {1, 0};
+  const float one_float[] = {1, 0};
+  const bool wide = p.dtype == DType::float64;
+  const void* const alpha = wide ? static_cast<const void*>(&one[0]) : &one_float[0];
+  const int old = p.accumulate ? 0 : 1;
+  const void* const beta = wide ? static_cast<const void*>(&one[old]) : &one_float[old];
+  // Descriptors are read, though the interface takes them as if they were written.
+  BlasPlan& parts = const_cast<BlasPlan&>(plan);
+  check(cublasLtMatmul(BlasHandles::of(device), &parts.product, alpha, p.b.data, &parts.b, p.a.data, &parts.a,
+                       beta, p.c.data, &parts.c, p.c.data, &parts.c, &parts.algorithm,
+                       workspace ? workspace->data() : nullptr, plan.workspace, stream),
+        "cublasLtMatmul");
+}
+
+inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m,
+                                std::int64_t n, std::int64_t k, const Matrix& a, const Matrix& b,
+                                const Matrix& c, bool accumulate) {
+  constexpr std::int64_t most_batches = INT32_MAX;
+  if (batch > most_batches) {
+    const auto from = [&](const Matrix& x, std::int64_t i) {
+      return Matrix{x.data + i * x.batch * static_cast<std::int64_t>(dtype_size(dtype)), x.batch, x.row,
+                    x.column};
+    };
+    for (std::int64_t i = 0; i < batch; i += most_batches)
+      launch_float_matmul(device, dtype, std::min(most_batches, batch - i), m, n, k, from(a, i), from(b, i),
+                          from(c, i), accumulate);
+    return;
+  }
+  const auto out = as_blas(c, m, n);
+  if (!out) {
+    RowMajor copy(device, dtype, c, batch, m, n);
+    if (accumulate) copy.fetch();
+    launch_float_matmul(device, dtype, batch, m, n, k, a, b, copy.matrix(), accumulate);
+    return copy.give_back();
+  }
+  if (out->transposed)
+    return launch_float_matmul(device, dtype, batch, n, m, k, transposed(b), transposed(a), transposed(c),
+                               accumulate);
+
+  std::optional<RowMajor> own_a, own_b;
+  auto left = as_blas(a, m, k), right = as_blas(b, k, n);
+  if (!left) {
+    own_a.emplace(device, dtype, a, batch, m, k).fetch();
+    left = as_blas(own_a->matrix(), m, k);
+  }
+  if (!right) {
+    own_b.emplace(device, dtype, b, batch, k, n).fetch();
+    right = as_blas(own_b->matrix(), k, n);
+  }
+  const bool fast = dtype == DType::float32 && detail::tensor_float32.load(std::memory_order_relaxed);
+  run_blas(device, {dtype, batch, m, n, k, *left, *right, *out, accumulate, fast});
+}
+
+}  // namespace nax::cuda

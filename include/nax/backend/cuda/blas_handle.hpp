@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cublasLt.h>
+
+#include "nax/backend/cuda/runtime.hpp"
+
+// cuBLASLt's handles: one a thread and card.
+namespace nax::cuda {
+
+// Throws DeviceError naming the call and the library's code and text.
+inline void check(cublasStatus_t code, const char* call) {
+  if (code == CUBLAS_STATUS_SUCCESS) [[likely]]
+    return;
+  raise<DeviceError>({call, ": ", cublasLtGetStatusName(code), " (", std::to_string(static_cast<int>(code)),
+                      "): ", cublasLtGetStatusString(code)});
+}
+
+class BlasHandles {
+ public:
+  static cublasLtHandle_t of(Device device) {
+    static thread_local BlasHandles handles;
+    cublasLtHandle_t& handle = handles.handles_[card_of(device)];
+    if (!handle) check(cublasLtCreate(&handle), "cublasLtCreate");
+    return handle;
+  }
+  // Leaves them where they are when the process ends and the driver has gone before.
+  ~BlasHandles() {
+    for (int card = 0; card < most_devices; ++card)
+      if (handles_[card] && cudaSetDevice(card) == cudaSuccess) cublasLtDestroy(handles_[card]);
+  }
+
+ private:
+  cublasLtHandle_t handles_[most_devices] = {};
+};
+
+}  // namespace nax::cuda

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <array>
+#include <map>
+
+#include "nax/backend/cuda/blas_handle.hpp"
+#include "nax/core/dtype.hpp"
+
+// Which of cuBLASLt's kernels multiplies matrices of given shapes. Asking it takes longer than many products,
+// so each thread keeps the answers.
+namespace nax::cuda {
+
+// A matrix in row-major order (or its transpose is), `lead` elements from row to row.
+struct BlasMatrix {
+  char* data;
+  std::int64_t batch, lead;
+  bool transposed;
+};
+
+// c = a b, c not transposed.
+struct BlasProblem {
+  DType dtype;
+  std::int64_t batches, m, n, k;
+  BlasMatrix a, b, c;
+  bool accumulate, tensor_float32;
+};
+
+struct BlasPlan {
+  cublasLtMatmulDescOpaque_t product;
+  cublasLtMatrixLayoutOpaque_t a, b, c;
+  cublasLtMatmulAlgo_t algorithm;
+  std::size_t workspace;
+};
+
+inline constexpr std::size_t most_workspace = std::size_t{32} << 20;
+
+// The bytes to which an address is aligned, as far as kernels care.
+inline std::uint32_t alignment_of(const void* address) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(address) | 256;
+  return static_cast<std::uint32_t>(bits & (~bits + 1));
+}
+
+inline cudaDataType_t blas_type(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return CUDA_R_64F;
+    case DType::float16:
+      return CUDA_R_16F;
+    case DType::bfloat16:
+      return CUDA_R_16BF;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+inline void describe(cublasLtMatrixLayoutOpaque_t& layout, const BlasProblem& p, const BlasMatrix& x,
+                     std::int64_t rows, std::int64_t columns) {
+  // cuBLAS thinks in columns: to it a row-major matrix is its transpose.
+  if (x.transposed) std::swap(rows, columns);
+  const char* const call = "cublasLtMatrixLayoutInit";
+  check(cublasLtMatrixLayoutInit(&layout, blas_type(p.dtype), static_cast<std::uint64_t>(columns),
+                                 static_cast<std::uint64_t>(rows), x.lead),
+        call);
+  const auto batches = static_cast<std::int32_t>(p.batches);
+  check(
+      cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batches, sizeof batches),
+      call);
+  check(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &x.batch,
+                                         sizeof x.batch),
+        call);
+}
+
+inline BlasPlan make_plan(Device device, const BlasProblem& p) {
+  BlasPlan plan;
+  const bool wide = p.dtype == DType::float64;
+  const cublasComputeType_t compute = wide               ? CUBLAS_COMPUTE_64F
+                                      : p.tensor_float32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                         : CUBLAS_COMPUTE_32F;
+  check(cublasLtMatmulDescInit(&plan.product, compute, wide ? CUDA_R_64F : CUDA_R_32F),
+        "cublasLtMatmulDescInit");
+  // The transpose of a b is what cuBLAS computes: b's transpose by a's.
+  const cublasOperation_t first = p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const cublasOperation_t second = p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const char* const call = "cublasLtMatmulDescSetAttribute";
+  check(cublasLtMatmulDescSetAttribute(&plan.product, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
+        call);
+  check(cublasLtMatmulDescSetAttribute(&plan.product, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
+        call);
+  describe(plan.a, p, p.a, p.m, p.k);
+  describe(plan.b, p, p.b, p.k, p.n);
+  describe(plan.c, p, p.c, p.m, p.n);
+
+  cublasLtMatmulPreferenceOpaque_t wishes;
+  check(cublasLtMatmulPreferenceInit(&wishes), "cublasLtMatmulPreferenceInit");
+  const auto wish = [&](cublasLtMatmulPreferenceAttributes_t which, auto value) {
+    check(cublasLtMatmulPreferenceSetAttribute(&wishes, which, &value, sizeof value),
+          "cublasLtMatmulPreferenceSetAttribute");
+  };
+  wish(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace);
+  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(p.b.data));
+  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a.data));
+  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c.data));
+  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c.data));
+
+  cublasLtMatmulHeuristicResult_t best;
+  int found = 0;
+  check(cublasLtMatmulAlgoGetHeuristic(BlasHandles::of(device), &plan.product, &plan.b, &plan.a, &plan.c,
+                                       &plan.c, &wishes, 1, &best, &found),
+        "cublasLtMatmulAlgoGetHeuristic");
+  if (found == 0)
+    raise<DeviceError>({"cublasLtMatmulAlgoGetHeuristic: no kernel multiplies ", std::to_string(p.batches),
+                        " pairs of (", std::to_string(p.m), ", ", std::to_string(p.k), ") by (",
+                        std::to_string(p.k), ", ", std::to_string(p.n), ") on ", device});
+  plan.algorithm = best.algo;
+  plan.workspace = best.workspaceSize;
+  return plan;
+}
+
+inline const BlasPlan& plan_for(Device device, const BlasProblem& p) {
+  using Key = std::array<std::int64_t, 16>;
+  static thread_local std::map<Key, BlasPlan> plans;
+  const auto flags = p.accumulate | p.tensor_float32 << 1 | p.a.transposed << 2 | p.b.transposed << 3;
+  const Key key{card_of(device),
+                static_cast<std::int64_t>(p.dtype),
+                flags,
+                p.batches,
+                p.m,
+                p.n,
+                p.k,
+                p.a.batch,
+                p.b.batch,
+                p.c.batch,
+                p.a.lead,
+                p.b.lead,
+                p.c.lead,
+                alignment_of(p.a.data),
+                alignment_of(p.b.data),
+                alignment_of(p.c.data)};
+  if (const auto known = plans.find(key); known != plans.end()) return known->second;
+  if (plans.size() >= 4096) plans.clear();  // a program whose shapes never repeat
+  return plans.emplace(key, make_plan(device, p)).first->second;
+}
+
+}  // namespace nax::cuda

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <atomic>
+
+#include "nax/backend/cuda/memory_pool.hpp"
+#include "nax/backend/cuda/streams.hpp"
+#include "nax/core/accelerator.hpp"
+
+// NVIDIA's cards as nax's accelerator: memory from pools, copies on streams.
+namespace nax::cuda {
+
+// Lets the copies between two cards go directly, where the machine can.
+inline void connect_cards(int a, int b) {
+  static std::atomic<std::uint64_t> connected[most_devices] = {};
+  if (a == b || a >= most_devices || b >= most_devices) return;
+  if (connected[a].fetch_or(std::uint64_t{1} << b) >> b & 1) return;
+  for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
+    int possible = 0;
+    if (cudaDeviceCanAccessPeer(&possible, from, to) == cudaSuccess && possible &&
+        cudaSetDevice(from) == cudaSuccess)
+      cudaDeviceEnablePeerAccess(to, 0);
+  }
+  cudaGetLastError();  // they go by way of the host otherwise
+}
+
+class Gpu final : public detail::Accelerator {
+ public:
+  int count() override { return device_count(); }
+
+  void* allocate(Device device, std::size_t bytes) override {
+    return MemoryPool::of(device).allocate(device, bytes);
+  }
+  void deallocate(Device device, void* memory, std::size_t bytes, Streams used) noexcept override {
+    MemoryPool::of(device).deallocate(memory, bytes, used);
+  }
+
+  Streams stream(Device device) override { return stream_bit(device); }
+  void join(Device device, Streams others) override { DeviceStreams::of(device).follow(others, use(device)); }
+  void synchronize(Device device) override {
+    check(cudaStreamSynchronize(use(device)), "cudaStreamSynchronize");
+  }
+
+  void copy_to_device(Device device, void* to, const void* from, std::size_t bytes) override {
+    const cudaStream_t stream = use(device);
+    DeviceStreams::of(device).at(place_on(device)).staging.upload(stream, to, from, bytes);
+  }
+  void copy_to_host(Device device, void* to, const void* from, std::size_t bytes) override {
+    const cudaStream_t stream = use(device);
+    DeviceStreams::of(device).at(place_on(device)).staging.download(stream, to, from, bytes);
+  }
+  // The copy belongs to the thread's streams on both devices: it comes after what each was given before, and
+  // before what each gets next.
+  void copy_between(Device to_device, void* to, Device from_device, const void* from,
+                    std::size_t bytes) override {
+    const cudaStream_t source = use(from_device), target = use(to_device);
+    const int to_card = card_of(to_device), from_card = card_of(from_device);
+    if (source != target) DeviceStreams::of(from_device).follow(stream_bit(from_device), target);
+    if (to_card == from_card) {
+      check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, target), "cudaMemcpyAsync");
+    } else {
+      connect_cards(to_card, from_card);
+      check(cudaMemcpyPeerAsync(to, to_card, from, from_card, bytes, target), "cudaMemcpyPeerAsync");
+    }
+    if (source != target) DeviceStreams::of(to_device).follow(stream_bit(to_device), source);
+  }
+  void clear(Device device, void* memory, std::size_t bytes) override {
+    check(cudaMemsetAsync(memory, 0, bytes, use(device)), "cudaMemsetAsync");
+  }
+
+  MemoryStats memory_stats(Device device) override { return MemoryPool::of(device).stats(); }
+  void release_cached_memory(Device device) override { MemoryPool::of(device).release(device); }
+};
+
+}  // namespace nax::cuda

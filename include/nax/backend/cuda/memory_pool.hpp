@@ -1,0 +1,189 @@
+#pragma once
+
+#include <bit>
+#include <mutex>
+#include <vector>
+
+#include "nax/backend/cuda/streams.hpp"
+#include "nax/core/allocator.hpp"
+
+// The memory of one device, cached: the driver is asked only for what no freed block of the size serves.
+//
+// Sizes are rounded up to eight steps an octave, and a freed block waits in the list of its size. Blocks of
+// up to 256 KiB are cut from slabs, which are kept; larger ones go back to the driver when memory runs out.
+//
+// Freeing asks the driver for nothing and never waits, so a block may still be in use by kernels that have
+// been launched: it remembers the streams that used it. Its next user on one of them comes after those
+// kernels anyway; on another stream it first waits for them, and so such a block is only taken where the list
+// has no other.
+namespace nax::cuda {
+
+inline constexpr std::size_t smallest_block = 512, largest_cut = 256 * 1024;
+inline constexpr std::size_t slab_bytes = std::size_t{2} << 20;
+
+struct SizeClass {
+  std::size_t index, bytes;
+};
+constexpr SizeClass size_class(std::size_t bytes) {
+  if (bytes <= smallest_block) return {0, smallest_block};
+  const int octave = std::bit_width(bytes - 1) - 1;
+  const std::size_t base = std::size_t{1} << octave, step = base / 8;
+  const std::size_t steps = (bytes - base + step - 1) / step;
+  return {static_cast<std::size_t>(octave - 9) * 8 + steps, base + steps * step};
+}
+inline constexpr std::size_t size_classes = 8 * (64 - 9) + 1;
+static_assert(size_class(513).bytes == 576 && size_class(513).index == 1);
+static_assert(size_class(1024).bytes == 1024 && size_class(1024).index + 1 == size_class(1025).index);
+
+class MemoryPool {
+ public:
+  // Never destroyed, like the streams.
+  static MemoryPool& of(Device device) {
+    static MemoryPool* const all = new MemoryPool[static_cast<std::size_t>(device_count())];
+    return all[device.ordinal];
+  }
+
+  // Aligned to 256 bytes, for the calling thread's stream.
+  void* allocate(Device device, std::size_t bytes) {
+    if (bytes > SIZE_MAX / 4) throw_out_of_memory(device, bytes);
+    const SizeClass size = size_class(bytes);
+    const Streams mine = stream_bit(device);
+    FreeBlock block = take_free(size, mine);
+    if (!block.memory) {
+      block.memory = ask_driver(device, size, bytes);
+    } else if (block.used & ~mine) {
+      try {
+        DeviceStreams::of(device).follow(block.used & ~mine, use(device));
+      } catch (...) {
+        put_free(size, block);
+        throw;
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    in_use_ += bytes;
+    peak_ = std::max(peak_, in_use_);
+    ++allocations_;
+    return block.memory;
+  }
+  void deallocate(void* memory, std::size_t bytes, Streams used) noexcept {
+    put_free(size_class(bytes), {memory, used});
+    const std::lock_guard lock(mutex_);
+    in_use_ -= bytes;
+  }
+
+  // Gives the driver back what it takes: all free blocks that are no parts of slabs. Waits for the card.
+  void release(Device device) {
+    select_card(device);
+    const std::lock_guard lock(mutex_);
+    bool waited = false;
+    for (std::size_t i = size_class(largest_cut).index + 1; i < size_classes; ++i) {
+      List& list = lists_[i];
+      if (list.free.empty()) continue;
+      if (!waited) check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      waited = true;
+      while (!list.free.empty()) {
+        check(cudaFree(list.free.back().memory), "cudaFree");
+        list.free.pop_back();
+        --list.blocks;
+        held_ -= list.bytes;
+      }
+    }
+  }
+
+  MemoryStats stats() {
+    const std::lock_guard lock(mutex_);
+    return {
+        .in_use = in_use_, .peak = peak_, .cached = held_ - in_use_, .allocations = allocations_, .limit = 0};
+  }
+
+ private:
+  struct FreeBlock {
+    void* memory = nullptr;
+    Streams used = 0;
+  };
+  struct List {
+    std::vector<FreeBlock> free;  // with room for all blocks: freeing allocates nothing
+    std::size_t blocks = 0, bytes = 0;
+  };
+
+  FreeBlock take_free(const SizeClass& size, Streams mine) {
+    const std::lock_guard lock(mutex_);
+    std::vector<FreeBlock>& free = lists_[size.index].free;
+    if (free.empty()) return {};
+    std::size_t at = free.size() - 1;
+    while (at > 0 && (free[at].used & ~mine) != 0) --at;
+    if (free[at].used & ~mine) at = free.size() - 1;
+    const FreeBlock block = free[at];
+    free[at] = free.back();
+    free.pop_back();
+    return block;
+  }
+  void put_free(const SizeClass& size, const FreeBlock& block) noexcept {
+    const std::lock_guard lock(mutex_);
+    lists_[size.index].free.push_back(block);
+  }
+
+  // A block that was not there before.
+  void* ask_driver(Device device, const SizeClass& size, std::size_t bytes) {
+    select_card(device);
+    const std::lock_guard growing(grow_);
+    {
+      const std::lock_guard lock(mutex_);
+      List& list = lists_[size.index];
+      list.free.reserve(std::bit_ceil(list.blocks + 1));
+    }
+    char* memory = nullptr;
+    if (size.bytes <= largest_cut) {
+      if (slab_left_ < size.bytes) {
+        slab_ = obtain(device, slab_bytes, bytes);
+        slab_left_ = slab_bytes;
+      }
+      memory = slab_;
+      slab_ += size.bytes;
+      slab_left_ -= size.bytes;
+    } else {
+      memory = obtain(device, size.bytes, bytes);
+    }
+    const std::lock_guard lock(mutex_);
+    ++lists_[size.index].blocks;
+    lists_[size.index].bytes = size.bytes;
+    return memory;
+  }
+  char* obtain(Device device, std::size_t bytes, std::size_t asked) {
+    void* memory = nullptr;
+    cudaError_t code = cudaMalloc(&memory, bytes);
+    if (code == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      for (int d = device.ordinal % card_count(); d < device_count(); d += card_count()) {
+        const Device neighbour{Platform::cuda, static_cast<std::uint16_t>(d)};
+        of(neighbour).release(neighbour);
+      }
+      code = cudaMalloc(&memory, bytes);
+      if (code == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        throw_out_of_memory(device, asked);
+      }
+    }
+    check(code, "cudaMalloc");
+    const std::lock_guard lock(mutex_);
+    held_ += bytes;
+    return static_cast<char*>(memory);
+  }
+  [[noreturn, gnu::cold]] void throw_out_of_memory(Device device, std::size_t bytes) {
+    std::size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    const MemoryStats now = stats();
+    raise<DeviceError>({"cudaMalloc: no memory for ", bytes, " bytes on ", device, ": arrays hold ",
+                        now.in_use, " bytes, ", now.cached, " more are cached, and ", free, " of the card's ",
+                        total, " are free"});
+  }
+
+  std::mutex grow_;  // of who asks the driver; taken before the other
+  std::mutex mutex_;
+  List lists_[size_classes];
+  char* slab_ = nullptr;
+  std::size_t slab_left_ = 0;
+  std::size_t in_use_ = 0, peak_ = 0, held_ = 0, allocations_ = 0;
+};
+
+}  // namespace nax::cuda

@@ -1,0 +1,14 @@
+// Linked into programs that use GPUs, by the target nax::cuda: the device, and the kernels that know no type
+// of the program's.
+#include "nax/backend/cuda/gpu.hpp"
+#include "nax/backend/cuda/operations_kernels.hpp"
+
+namespace nax::cuda {
+namespace {
+
+Gpu gpu;
+KernelOperations kernel_operations;
+const bool provided = (detail::cuda_accelerator = &gpu, operations_slot = &kernel_operations, true);
+
+}  // namespace
+}  // namespace nax::cuda

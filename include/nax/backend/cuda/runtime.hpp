@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <string>
+
+#include "nax/backend/cuda/device_count.hpp"
+#include "nax/core/device.hpp"
+#include "nax/core/error.hpp"
+
+// Calls of the CUDA runtime, and the cards it knows.
+//
+// NAX_CUDA_DEVICES in the environment asks for more devices (or fewer) than there are cards: device i
+// computes on card i modulo their number, so that several virtual devices may share one.
+namespace nax::cuda {
+
+[[noreturn, gnu::cold]] inline void throw_cuda_error(cudaError_t code, const char* call) {
+  raise<DeviceError>({call, ": ", cudaGetErrorName(code), " (", std::to_string(static_cast<int>(code)),
+                      "): ", cudaGetErrorString(code)});
+}
+// Throws DeviceError naming the call and the runtime's code and text.
+inline void check(cudaError_t code, const char* call) {
+  if (code == cudaSuccess) [[likely]]
+    return;
+  cudaGetLastError();  // or the next launch would report it once more
+  throw_cuda_error(code, call);
+}
+
+// A machine without a card or without a driver has none.
+inline int card_count() {
+  static const int count = [] {
+    int n = 0;
+    if (cudaGetDeviceCount(&n) == cudaSuccess) return n;
+    cudaGetLastError();
+    return 0;
+  }();
+  return count;
+}
+inline int device_count() {
+  static const int count =
+      card_count() == 0 ? 0 : requested_devices().value_or(std::min(card_count(), most_devices));
+  return count;
+}
+inline int card_of(Device device) { return device.ordinal % card_count(); }
+
+// Makes the device's card the one that this thread's calls of the runtime mean. A program may change that
+// between any two calls of nax.
+inline void select_card(Device device) {
+  const int card = card_of(device);
+  int current = -1;
+  check(cudaGetDevice(&current), "cudaGetDevice");
+  if (current != card) check(cudaSetDevice(card), "cudaSetDevice");
+}
+
+}  // namespace nax::cuda

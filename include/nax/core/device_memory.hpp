@@ -1,0 +1,21 @@
+#pragma once
+
+#include "nax/core/accelerator.hpp"
+#include "nax/core/allocator.hpp"
+
+// How much memory a device's arrays hold. The devices of the host share its memory, and its statistics.
+namespace nax {
+
+inline MemoryStats memory_stats(Device device) {
+  return detail::on_accelerator(device) ? detail::accelerator_of(device).memory_stats(device)
+                                        : memory_stats();
+}
+// Gives the memory that a device keeps for arrays to come back to the system.
+inline void release_cached_memory(Device device) {
+  if (detail::on_accelerator(device))
+    detail::accelerator_of(device).release_cached_memory(device);
+  else
+    release_cached_memory();
+}
+
+}  // namespace nax

@@ -1,0 +1,132 @@
+#pragma once
+
+#include "nax/expr/evaluate.hpp"
+
+// The machine behind assignments.hpp: assignments that are kept, to be done together, block by block. Nothing
+// happens before run().
+namespace nax::detail {
+
+class BlockPass {
+ public:
+  // One more assignment. An empty target becomes an array of the pass alone, which has a shape but no
+  // elements. After false the pass cannot be run, but goes on giving such targets their shapes.
+  [[gnu::noinline]] bool keep(const KernelTable& table, const void* constants, int constant_count,
+                              const ArrayBase* const* leaves, const Frame& frame, ArrayBase& target) {
+    Operation& next = operations_[fits_ ? count_ : 0];
+    fits_ = fits_ && !on_accelerator(device_for(table.name, leaves, table.leaves)) &&
+            count_ < most_operations && constant_count <= most_constants &&
+            (count_ == 0 || frame.size() == size_) && table.result_lane == table.result &&
+            !(table.fused_type && any_recorded(table, leaves)) && find_leaves(table, leaves, frame, next);
+    const bool fresh = !ArrayAccess::buffer(target);
+    if (fresh)
+      target = ArrayAccess::make(BufferRef(Buffer::allocate(0)), Layout::contiguous(frame), table.result);
+    fits_ = fits_ && find_target(fresh, table, leaves, frame, target, next.out);
+    if (!fits_) return false;
+    next.kernel = table.forward;
+    next.leaves = table.leaves;
+    std::memcpy(&next.constants, constants, 16 * static_cast<std::size_t>(constant_count));
+    next.target = &target;
+    size_ = frame.size();
+    widest_ = std::max(widest_, next.out.element);
+    for (int l = 0; l < next.leaves; ++l) widest_ = std::max(widest_, next.in[l].element);
+    ++count_;
+    return true;
+  }
+
+  [[gnu::noinline]] void run() const {
+    for (int o = 0; o < count_; ++o) ArrayAccess::serial(*operations_[o].target) = 0;
+    parallel_for(size_, cpu::detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
+      cpu::Tile tiles[most_tiles];
+      const std::int64_t block = cpu::tile_bytes / widest_;
+      for (int t = 0; t < tile_count_; ++t) tiles_[t].fill(tiles[t].bytes, block);
+      const auto address = [&](const Place& p) {
+        return p.tile < 0 ? p.data + begin * p.element : tiles[p.tile].bytes;
+      };
+      for (std::int64_t n; begin < end; begin += n) {
+        n = std::min(block, end - begin);
+        for (int o = 0; o < count_; ++o) {
+          const Operation& operation = operations_[o];
+          const void* in[max_leaves];
+          for (int l = 0; l < operation.leaves; ++l) in[l] = address(operation.in[l]);
+          operation.kernel(&operation.constants, in, address(operation.out), n);
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr int most_operations = 8, most_tiles = 8, most_constants = 6;
+
+  // Where an operand lies: in an array, or a block of it in a tile of the thread's own.
+  struct Place {
+    char* data;
+    int tile;
+    std::int64_t element;  // its bytes
+  };
+  struct Operation {
+    cpu::ForwardKernel kernel;
+    ConstantSlots<most_constants> constants;
+    int leaves;
+    Place in[max_leaves], out;
+    ArrayBase* target;
+  };
+  // What a tile holds: blocks of an array of the pass alone, or one number over and over.
+  struct TileUse {
+    BufferRef array;
+    ConstantSlots<1> number;
+    std::size_t number_bytes = 0;
+
+    void fill(char* to, std::int64_t n) const {
+      for (std::int64_t i = 0; number_bytes > 0 && i < n; ++i, to += number_bytes)
+        std::memcpy(to, &number, number_bytes);
+    }
+  };
+
+  int tile_of(const ArrayBase& a) const {
+    for (int t = 0; t < tile_count_; ++t)
+      if (tiles_[t].array && tiles_[t].array.get() == ArrayAccess::buffer(a).get()) return t;
+    return -1;
+  }
+
+  bool find_leaves(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
+                   Operation& to) {
+    for (int l = 0; l < table.leaves; ++l)
+      if (table.stored[l] != table.lanes[l] || !find_leaf(*leaves[l], frame, to.in[l])) return false;
+    return true;
+  }
+  bool find_leaf(const ArrayBase& leaf, const Frame& frame, Place& place) {
+    const Layout& layout = layout_of(leaf);
+    place = {nullptr, tile_of(leaf), static_cast<std::int64_t>(dtype_size(leaf.dtype()))};
+    if (place.tile >= 0) return layout == frame;
+    if (layout == frame && layout.is_contiguous()) {
+      place.data = raw_data(leaf);
+      return true;
+    }
+    if (layout.size() != 1 || tile_count_ == most_tiles) return false;
+    TileUse& use = tiles_[place.tile = tile_count_++];
+    use.number_bytes = dtype_size(leaf.dtype());
+    std::memcpy(&use.number, raw_data(leaf), use.number_bytes);
+    return true;
+  }
+  bool find_target(bool fresh, const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
+                   const ArrayBase& target, Place& place) {
+    place = {nullptr, tile_of(target), static_cast<std::int64_t>(dtype_size(table.result))};
+    if (place.tile >= 0) return layout_of(target) == frame;
+    if (fresh) {
+      if (tile_count_ == most_tiles) return false;
+      tiles_[place.tile = tile_count_++].array = ArrayAccess::buffer(target);
+      return true;
+    }
+    if (!is_in_place(table, leaves, frame, target)) return false;
+    place.data = raw_data(target);
+    return true;
+  }
+
+  Operation operations_[most_operations];
+  TileUse tiles_[most_tiles];
+  int count_ = 0, tile_count_ = 0;
+  std::int64_t size_ = 0, widest_ = 1;
+  bool fits_ = true;
+};
+
+}  // namespace nax::detail

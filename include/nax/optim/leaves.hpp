@@ -1,0 +1,100 @@
+#pragma once
+
+#include "nax/expr/assignments.hpp"
+#include "nax/numpy/arithmetic.hpp"
+#include "nax/numpy/cast.hpp"
+#include "nax/numpy/creation.hpp"
+#include "nax/optim/schedules.hpp"
+#include "nax/tree/tree.hpp"
+
+// What optimisers do with the leaves of their trees.
+namespace nax::optim {
+namespace detail {
+
+using namespace nax::detail;
+
+template <class Leaf>
+inline constexpr bool trained_v = false;
+template <class T>
+inline constexpr bool trained_v<Array<T>> = is_inexact_v<T>;
+
+// tree::map for the leaves that are trained, zero in place of the others.
+template <class F, class T, class... R>
+auto map(const char* function, const F& f, const T& t, const R&... rest) {
+  return tree::detail::map(
+      function,
+      [&f](const auto& leaf, const auto&... others) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (trained_v<Leaf>)
+          return Leaf(f(leaf, others...));
+        else if constexpr (is_array_v<Leaf>)
+          return zeros_like(leaf);
+        else
+          return Leaf(0);
+      },
+      t, rest...);
+}
+
+// A tree like this one whose trained leaves are yet to be assigned.
+template <class T>
+auto blank(const char* function, const T& t) {
+  return map(
+      function, [](const auto& leaf) { return std::remove_cvref_t<decltype(leaf)>(); }, t);
+}
+template <class P>
+auto filled(const P& params, double value) {
+  return map(
+      "init", [value](const auto& p) { return full_like(p, value); }, params);
+}
+template <class P>
+using Like = decltype(filled(std::declval<const P&>(), 0.0));
+
+// a x + b y and a x^2 + b y: most of what optimisers do, compiled once for all of them.
+// (A y that is given away is written over.)
+template <class T>
+Array<T> mix(double a, const Array<T>& x, double b, Array<T> y) {
+  y = a * x + b * y;
+  return y;
+}
+template <class T>
+Array<T> mix_square(double a, const Array<T>& x, double b, const Array<T>& y) {
+  return a * (x * x) + b * y;
+}
+
+// The same as assignments to `to`, which may be one of the operands.
+template <class T>
+void mix(Assignments& now, Array<T>& to, double a, const Array<T>& x, double b, const Array<T>& y) {
+  now.assign(to, a * x + b * y);
+}
+template <class T>
+void mix_square(Assignments& now, Array<T>& to, double a, const Array<T>& x, double b, const Array<T>& y) {
+  now.assign(to, a * (x * x) + b * y);
+}
+
+// A step against the gradient: x times the negative rate.
+template <class T>
+Array<T> descend(const Array<T>& x, double rate) {
+  return x * -rate;
+}
+template <class T>
+Array<T> descend(const Array<T>& x, const Array<float>& rate) {
+  return x * -rate.astype<T>();
+}
+template <class T>
+void descend(Assignments& now, Array<T>& to, const Array<T>& x, double rate) {
+  now.assign(to, x * -rate);
+}
+template <class T>
+void descend(Assignments& now, Array<T>& to, const Array<T>& x, const Array<float>& rate) {
+  now.assign(to, x * -rate.astype<T>());
+}
+
+inline Count no_steps() { return Count(0); }
+template <class T>
+Array<T> next(const Array<T>& count) {
+  return count + 1;
+}
+
+}  // namespace detail
+
+}  // namespace nax::optim

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "nax/core/devices.hpp"
+
+// Programs that include this run their tests on the platform that NAX_TEST_PLATFORM names, "cpu" or "cuda",
+// with arrays made there by default.
+namespace platform {
+
+inline bool is_cuda() {
+  const char* name = std::getenv("NAX_TEST_PLATFORM");
+  return name && std::string(name) == "cuda";
+}
+
+// A text with the devices' names as they are on the CPU.
+inline std::string as_on_cpu(std::string text) {
+  for (std::size_t at; (at = text.find("cuda:")) != std::string::npos;) text.replace(at, 5, "cpu:");
+  return text;
+}
+
+class Environment final : public testing::Environment {
+ public:
+  void SetUp() override {
+    if (is_cuda()) nax::set_default_device(nax::devices("cuda").at(0));
+  }
+};
+inline testing::Environment* const environment = testing::AddGlobalTestEnvironment(new Environment);
+
+}  // namespace platform
