@@ -65,5 +65,10 @@ inline Accelerator& accelerator_of(Device) { return *cuda_accelerator; }
                       "; copy it first: device_put(x, devices(\"cpu\")[0])"});
 }
 
+[[noreturn, gnu::cold]] inline void throw_no_device_form(const char* function, Device device) {
+  raise<DeviceError>({function, ": has no form for the GPU yet, and got an array on ", device,
+                      "; copy x to the CPU first: device_put(x, devices(\"cpu\")[0])"});
+}
+
 }  // namespace detail
 }  // namespace nax

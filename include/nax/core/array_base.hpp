@@ -117,6 +117,16 @@ inline char* raw_data(const ArrayBase& a) {
   return device_data(a);
 }
 
+// At the door of a function that only the CPU computes. Throws DeviceError that names it.
+template <class... A>
+void need_host(const char* function, const A&... array) {
+  const auto check = [function](const ArrayBase& a) {
+    if (on_accelerator(a)) [[unlikely]]
+      throw_no_device_form(function, a.device());
+  };
+  (check(array), ...);
+}
+
 // A fresh row-major array over `frame`, elements not initialised.
 [[gnu::noinline]] inline ArrayBase allocate(DType dtype, Frame frame, Device device = current_device) {
   const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);

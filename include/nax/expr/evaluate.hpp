@@ -170,16 +170,20 @@ bool any_recorded(const E& e) {
     return false;
 }
 
-// Is this an array on a GPU, or an expression that is computed there?
+// Where an array lies, or an expression is computed.
+template <class X>
+Device device_of_values(const X& x) {
+  if constexpr (is_array_v<X>) {
+    return x.device();
+  } else {
+    if (!cuda_accelerator) return current_device;
+    const Parts<X> parts(x);
+    return common_device(kernel_table<X>.name, parts.leaves, kernel_table<X>.leaves);
+  }
+}
 template <class X>
 bool computed_on_accelerator(const X& x) {
-  if constexpr (is_array_v<X>) {
-    return on_accelerator(x);
-  } else {
-    if (!cuda_accelerator) return false;
-    const Parts<X> parts(x);
-    return on_accelerator(common_device(kernel_table<X>.name, parts.leaves, kernel_table<X>.leaves));
-  }
+  return on_accelerator(device_of_values(x));
 }
 
 template <Expression E>

@@ -39,9 +39,9 @@ inline Array<std::uint8_t> read_idx(const std::string& path) {
   if (bytes.size() > header + size)
     fail("has bytes that do not belong to it from offset " + std::to_string(header + size) +
          " on, for shape " + to_string(shape));
-  Array<std::uint8_t> array(nax::detail::allocate(DType::uint8, Frame{shape, {}}));
+  Array<std::uint8_t> array(nax::detail::allocate_on_host(DType::uint8, Frame{shape, {}}));
   if (size > 0) std::memcpy(nax::detail::raw_data(array), bytes.data() + header, size);
-  return array;
+  return Array<std::uint8_t>(nax::detail::placed(std::move(array)));
 }
 
 }  // namespace nax::io

@@ -91,7 +91,7 @@ inline bool same_descr(std::string_view descr, DType dtype, bool& swapped) {
 // An array of this dtype and shape from the elements of a file: swapped bytes are turned, Fortran's order is
 // undone.
 inline ArrayBase array_from(const std::uint8_t* data, DType dtype, const NpyHeader& header, bool swapped) {
-  ArrayBase a = nax::detail::allocate(dtype, Frame{header.shape, {}});
+  ArrayBase a = nax::detail::allocate_on_host(dtype, Frame{header.shape, {}});
   const std::size_t bytes = a.nbytes(), item = dtype_size(dtype);
   if (bytes == 0) return a;
   char* out = nax::detail::raw_data(a);

@@ -28,10 +28,10 @@ ArrayBase array_of(const std::string& name, const L& leaf) {
   } else if constexpr (std::is_base_of_v<ArrayBase, L>) {
     if (nax::detail::is_batched(leaf))
       raise<ValueError>({"save: ", name, " is batched by vmap; return it from the mapped function instead"});
-    return nax::detail::contiguous(leaf);
+    return nax::detail::on_host(nax::detail::contiguous(leaf));
   } else {
     static_assert(Scalar<L>, "save: the leaves of the tree must be arrays or numbers");
-    return Array<element_t<L>>(leaf);
+    return nax::detail::host_number(static_cast<element_t<L>>(leaf));
   }
 }
 
@@ -73,8 +73,8 @@ L loaded(const std::string& path, const std::string& name, const L& leaf, const 
     fail_here((size - header.size < bytes ? "is truncated: " : "is too long: ") +
               std::to_string(size - header.size) + " bytes of elements instead of " + std::to_string(bytes));
   const Array<T> array(array_from(data + header.size, dtype_of<T>, header, swapped));
-  if constexpr (is_array_v<L>)
-    return array;
+  if constexpr (is_array_v<L>)  // stays where it was
+    return Array<T>(nax::detail::beside(leaf, any ? nax::detail::placed(array) : ArrayBase(array)));
   else
     return static_cast<L>(array.item());
 }

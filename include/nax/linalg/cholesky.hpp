@@ -119,6 +119,7 @@ auto solve_triangular(const A& a_, const B& b_, const SolveTriangularOptions& op
   const Array<R> a = detail::as_type<R>(a_), b = detail::as_type<R>(b_);
   detail::check_square("solve_triangular", a);
   detail::check_operand("solve_triangular", b);
+  detail::need_host("solve_triangular", b);
   if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1))
     detail::throw_inner("solve_triangular", a.shape(), b.shape());
   const int rank = std::max(a.ndim(), b.ndim());

@@ -60,6 +60,7 @@ Array<T> solve_matrices(const Array<T>& a, const Array<T>& b) {
 template <class T>
 Array<T> solve_arrays(const char* function, const Array<T>& a, const Array<T>& b) {
   check_square(function, a);
+  need_host(function, b);
   check_operand(function, b);
   if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1))
     throw_inner(function, a.shape(), b.shape());
@@ -237,12 +238,14 @@ auto matrix_power(const A& a_, std::int64_t n) {
     raise<ShapeError>({"matrix_power: the last two axes must be square, shape ", a.shape()});
   if (n < 0) {
     if constexpr (detail::is_linalg_v<T>) {
+      detail::need_host("matrix_power", a);
       a = detail::inverse(a);
       n = -n;
     } else {
       throw ValueError("matrix_power: a negative power needs a floating type");
     }
   }
+  const detail::ComputeOn beside_a(a);
   if (n == 0) return Array<T>(detail::copy_over(eye<T>(a.shape(-1)), detail::layout_of(a)));
   std::optional<Array<T>> power;
   for (; n > 0; n /= 2) {

@@ -30,6 +30,8 @@ namespace detail {
 // Draws times a number, in place: nobody else has seen them.
 template <class T>
 Array<T> scaled(Array<T> draws, T scale) {
+  if (nax::detail::on_accelerator(draws))
+    return nax::detail::evaluate(nax::detail::make_expr<rules::multiply>(draws, Array<T>(scale)));
   T* x = nax::detail::elements<T>(draws);
   const std::int64_t n = nax::detail::layout_of(draws).size();
   for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<T>(x[i] * scale);
@@ -160,7 +162,7 @@ Array<T> orthogonal(const random::Key& key, const Shape& shape, const Orthogonal
     const std::int64_t outputs = shape[shape.size() - 1], inputs = size / outputs;
     const std::int64_t rows = std::max(outputs, inputs), columns = std::min(outputs, inputs);
     std::vector<T> draws(static_cast<std::size_t>(size));
-    const random::detail::FillQuantile<T, random::detail::NormalQuantile> draw{
+    const random::detail::FillQuantile<T, rules::NormalQuantile> draw{
         {random::detail::spacing_below_one<T> - 1, 1}, {}};
     draw(k, 0, size, draws.data());
     // Gram and Schmidt, in double and twice over, on columns that lie one after the other.

@@ -25,6 +25,29 @@ Array<T> reversed(const Array<T>& x) {
   return record_view(x, std::move(layout), n > 0 ? (n - 1) * stride : 0, same, same);
 }
 
+// The same on a GPU: the windows, a view of the padded x, times w.
+template <class T>
+[[gnu::cold]] Array<T> correlation_on_device(const Array<T>& x, const Array<T>& w, std::int64_t low,
+                                             std::int64_t length) {
+  const std::int64_t n = layout_of(x).shape.back(), taps = layout_of(w).shape.back();
+  Frame frame = layout_of(x);
+  frame.shape.back() = length + taps - 1;
+  const ArrayBase padded = allocate(dtype_of<T>, frame, device_for("convolve", x, w));
+  clear_elements(padded);
+  Layout inside = layout_of(padded);
+  inside.shape.back() = n;
+  copy_into(beside(padded, x), sub_array(padded, std::move(inside), low));
+  Layout windows = layout_of(padded), weights = layout_of(w);
+  windows.shape.back() = length;
+  append_axis(windows, taps, 1);
+  weights.shape.insert(weights.shape.size() - 1, 1);
+  weights.strides.insert(weights.strides.size() - 1, 0);
+  const Array<T> a(view(padded, std::move(windows))), b(view(constant(w), std::move(weights)));
+  std::vector<bool> marks(static_cast<std::size_t>(a.ndim()), false);
+  marks.back() = true;
+  return sum_over<T>(make_expr<rules::multiply>(a, b), marks, false, 1);
+}
+
 template <class T>
 Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std::int64_t high) {
   using Lane = lane_t<T>;
@@ -35,7 +58,9 @@ Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std
   const Frame batches = broadcast("convolve", fx, fw);
   Frame frame = batches;
   frame.shape.push_back(length);
-  Array<T> result(allocate(dtype_of<T>, frame));
+  const bool on_device = on_accelerator(device_for("convolve", x, w));
+  Array<T> result(on_device ? correlation_on_device(x, w, low, length)
+                            : Array<T>(allocate(dtype_of<T>, frame)));
   const Layout &lx = layout_of(x), &lw = layout_of(w);
   const auto leading = [&](const Layout& from) {
     Layout l = from;
@@ -44,7 +69,7 @@ Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std
     return strides_over(l, batches);
   };
   const Dims sx = leading(lx), sw = leading(lw);
-  parallel_for(batches.size(), 1 + (std::int64_t{1} << 15) / (length * taps + 1),
+  parallel_for(on_device ? 0 : batches.size(), 1 + (std::int64_t{1} << 15) / (length * taps + 1),
                [&](std::int64_t begin, std::int64_t end) {
                  std::vector<Lane> padded(static_cast<std::size_t>(n + low + high), Lane(0)),
                      sums(static_cast<std::size_t>(length));

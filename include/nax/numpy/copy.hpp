@@ -13,6 +13,14 @@ T* elements(const ArrayBase& a) {
   return reinterpret_cast<T*>(raw_data(a));
 }
 
+// A number on the host, wherever this thread computes.
+template <class T>
+Array<T> host_number(T value) {
+  Array<T> x(allocate_on_host(dtype_of<T>, Frame{}));
+  *elements<T>(x) = value;
+  return x;
+}
+
 // Writes the elements of `from`, which broadcasts to the axes of `to`, where those of `to` lie. Same dtype.
 inline void copy_into(const ArrayBase& from, const ArrayBase& to) {
   const Layout& layout = layout_of(to);

@@ -92,25 +92,29 @@ auto full(const Shape& shape, S value) {
 }
 
 // Arrays of the shape (and, unless another is asked for, the type) of x. A batched x gives the same for each
-// example.
+// example. They lie where x does.
 template <class T = void, detail::ArrayLike X>
 auto zeros_like(const X& x) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
+  const detail::ComputeOn beside_x(detail::device_of_values(x));
   return detail::filled<To>("zeros_like", x.shape(), To(0));
 }
 template <class T = void, detail::ArrayLike X>
 auto ones_like(const X& x) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
+  const detail::ComputeOn beside_x(detail::device_of_values(x));
   return detail::filled<To>("ones_like", x.shape(), To(1));
 }
 template <class T = void, detail::ArrayLike X, Scalar S>
 auto full_like(const X& x, S value) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
+  const detail::ComputeOn beside_x(detail::device_of_values(x));
   return detail::filled<To>("full_like", x.shape(), static_cast<To>(value));
 }
 template <class T = void, detail::ArrayLike X>
 auto empty_like(const X& x) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
+  const detail::ComputeOn beside_x(detail::device_of_values(x));
   return empty<To>(x.shape());
 }
 

@@ -174,13 +174,6 @@ inline void join_run(const void* extent, const void* const* in, void* out, std::
     static_cast<std::int64_t*>(out)[i] = a[i] * *static_cast<const std::int64_t*>(extent) + b[i];
 }
 
-// A number on the host, wherever this thread computes.
-template <class T>
-Array<T> host_number(T value) {
-  Array<T> x(allocate_on_host(dtype_of<T>, Frame{}));
-  *elements<T>(x) = value;
-  return x;
-}
 // Integers of the host as an array there.
 template <class To, class I>
 Array<To> host_numbers(const std::vector<I>& values) {

@@ -24,6 +24,21 @@ Array<bool> truth(const char* function, const X& x) {
     return evaluate(make_expr<rules::not_equal>(a, T(0)));
 }
 
+// Row-major positions as one index an axis, where they lie.
+[[gnu::cold]] inline std::vector<Array<std::int32_t>> unravelled(const Array<std::int64_t>& positions,
+                                                                 const Shape& shape) {
+  std::vector<Array<std::int32_t>> out;
+  std::int64_t below = shape.count();
+  for (std::int64_t extent : shape) {
+    below = extent > 0 ? below / extent : 1;
+    // The middle one of three axes is kept.
+    const Array<std::int64_t> along =
+        offsets_of(positions, Shape{shape.count(), extent, below}, Shape{0, 1, 0});
+    out.push_back(Array<std::int32_t>(as_dtype(along, DType::int32)));
+  }
+  return out;
+}
+
 }  // namespace detail
 
 // The indices of the elements that are not zero: one int32 array an axis.
@@ -31,6 +46,7 @@ template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> nonzero(const X& x) {
   const Array<bool> mask = detail::truth("nonzero", x);
   const Array<std::int64_t> positions = detail::true_positions("nonzero", mask);
+  if (detail::on_accelerator(positions)) return detail::unravelled(positions, mask.shape());
   const std::int64_t* at = detail::elements<std::int64_t>(positions);
   const std::int64_t n = positions.size();
   const Shape shape = mask.shape();
@@ -59,6 +75,8 @@ template <detail::ArrayLike X>
 Array<std::int32_t> flatnonzero(const X& x) {
   const Array<std::int64_t> positions =
       detail::true_positions("flatnonzero", detail::truth("flatnonzero", x));
+  if (detail::on_accelerator(positions))
+    return Array<std::int32_t>(detail::as_dtype(positions, DType::int32));
   const std::int64_t* at = detail::elements<std::int64_t>(positions);
   return detail::generated<std::int32_t>(positions.size(),
                                          [=](std::int64_t i) { return static_cast<std::int32_t>(at[i]); });

@@ -68,6 +68,7 @@ auto pad(const X& x_, const PadWidth& pad_width, const PadOptions<typename X::va
   using T = typename X::value_type;
   auto x = detail::as_array(x_);
   detail::check_operand("pad", x);
+  const detail::ComputeOn beside_x(x);
   const std::string_view mode = options.mode;
   const auto width = pad_width.over(x.ndim());
   for (const auto& w : width)

@@ -33,6 +33,7 @@ template <class T>
 Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array<T>& v_, bool right) {
   check_operand(function, a_);
   check_operand(function, v_);
+  need_host(function, a_, v_);
   if (a_.ndim() != 1) raise<ValueError>({function, ": the sorted array must be 1-d, shape ", a_.shape()});
   using Lane = sortable_t<T>;
   const ArrayBase a = sortable_rows(a_), v = sortable_rows(v_);
@@ -114,6 +115,7 @@ Array<R> count_bins(const Array<T>& x, const R* weights, std::int64_t minlength)
   static_assert(is_integer_v<T> || std::is_same_v<T, bool>, "bincount: the array must be of integers");
   if (is_batched(x))
     throw ValueError("bincount: the length of the result depends on the values, which vmap cannot map");
+  need_host("bincount", x);
   if (x.ndim() != 1) raise<ValueError>({"bincount: the array must be 1-d, shape ", x.shape()});
   const ArrayBase flat = contiguous(x);
   const T* v = elements<const T>(flat);
@@ -145,6 +147,7 @@ auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {
   const Array<R> weights = detail::as_type<R>(weights_);
   if (!(weights.shape() == x.shape()))
     raise<ShapeError>({"bincount: the weights have shape ", weights.shape(), ", the array ", x.shape()});
+  detail::need_host("bincount", weights);
   const ArrayBase flat = detail::contiguous(weights);
   return detail::count_bins<R>(x, detail::elements<const R>(flat), options.minlength);
 }
@@ -175,6 +178,7 @@ auto unique_all(const X& x_) {
   const Array<T> x = detail::materialise(x_);
   if (detail::is_batched(x))
     throw ValueError("unique: the length of the result depends on the values, which vmap cannot map");
+  detail::need_host("unique", x);
   const Array<T> flat(detail::contiguous(x));
   const std::int64_t n = x.size();
   const Array<std::int32_t> order = detail::argsort_axis(

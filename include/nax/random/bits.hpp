@@ -22,7 +22,7 @@ void fill_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, U* out) {
 // Uniformly distributed bits, as unsigned integers.
 template <class U = std::uint32_t>
 requires(is_integer_v<U> && !std::is_signed_v<U>) Array<U> bits(const Key& key, const Shape& shape = {}) {
-  return detail::draw<U>("bits", key, shape, detail::fill_bits<U>);
+  return detail::draw<U>("bits", key, shape, detail::Draw(), detail::fill_bits<U>);
 }
 
 }  // namespace nax::random

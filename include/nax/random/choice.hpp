@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "nax/numpy/argmax.hpp"
 #include "nax/numpy/cast.hpp"
 #include "nax/random/continuous.hpp"
 #include "nax/random/integers.hpp"
@@ -26,6 +27,7 @@ Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
     raise<ShapeError>(
         {"choice: p must have one probability for each element: shape ", p.shape(), " for ", n, " elements"});
   check_single("choice", key);
+  need_host("choice", p, key.words());
   const Array<float> noise = options.replace ? uniform(key, {draws}) : gumbel(key, {n});
   Frame rows = broadcast("choice", layout_of(key.words()), below(layout_of(p), {}));
   const ArrayBase weights = copy_over(p, below(rows, Dims(1, n)));
@@ -88,6 +90,7 @@ auto choice(const Key& key, const X& a_, const Shape& shape = {}, const ChoiceOp
     throw ValueError("choice: a must have at least one axis; for the numbers below n pass n");
   nax::detail::check_operand("choice", a);
   const int axis = nax::detail::normalize_axis("choice", options.axis, a.ndim());
+  const nax::detail::ComputeOn beside_a(a);
   return nax::take(a, detail::chosen_positions<std::int64_t>(key, a.shape(axis), shape, options),
                    {.axis = axis});
 }
@@ -105,6 +108,7 @@ Array<std::int32_t> categorical(const Key& key, const X& logits_, const Categori
   using T = typename decltype(logits)::value_type;
   static_assert(is_floating_v<T>, "categorical: the logits must be of a floating type");
   const int axis = normalize_axis("categorical", options.axis, logits.ndim());
+  const ComputeOn beside_logits(logits);
   Shape batch = logits.shape();
   batch.erase(static_cast<std::size_t>(axis));
   const Shape shape = options.shape.value_or(batch);
@@ -121,8 +125,8 @@ Array<std::int32_t> categorical(const Key& key, const X& logits_, const Categori
   noise_shape.insert(prefix + static_cast<std::size_t>(axis), n);
   const Array<T> noise = gumbel<T>(key, noise_shape);
   const Array<T> scores = evaluate(make_expr<rules::add>(noise, Array<T>(constant(logits))));
+  if (on_accelerator(scores)) return argmax(scores, {.axis = static_cast<std::int64_t>(prefix) + axis});
   const ArrayBase flat = contiguous(scores);
-
   Array<std::int32_t> result(allocate(DType::int32, detail::below(layout_of(flat), shape)));
   std::int64_t inner = 1;
   for (std::size_t a = prefix + static_cast<std::size_t>(axis) + 1; a < noise_shape.size(); ++a)

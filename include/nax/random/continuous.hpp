@@ -2,7 +2,7 @@
 
 #include "nax/backend/cpu/packet.hpp"
 #include "nax/random/uniform.hpp"
-#include "nax/rules/giles.hpp"
+#include "nax/rules/quantiles.hpp"
 
 // Distributions that are a function of one uniform draw.
 namespace nax::random {
@@ -14,6 +14,11 @@ struct FillQuantile {
   FillUniform<T> uniform;
   Quantile quantile = {};
 
+  Draw device_form() const {
+    Draw form{.kind = Quantile::kind, .low = uniform.low, .high = uniform.high};
+    if constexpr (requires { quantile.low; }) form.least = quantile.low, form.most = quantile.high;
+    return form;
+  }
   void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, T* out) const {
     using C = compute_t<T>;
     using P = simd::Packet<C>;
@@ -50,108 +55,44 @@ Array<T> draw_quantile(const char* function, const Key& key, const Shape& shape,
   return draw<T>(function, key, shape, FillQuantile<T, Quantile>{{low, high}, quantile});
 }
 
-// Rounds to T what is computed in float.
-template <class T, class V>
-V rounded(V x) {
-  if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
-    alignas(64) float lanes[V::size];
-    x.store(lanes);
-    for (float& lane : lanes) lane = static_cast<T>(lane);
-    return V::load(lanes);
-  } else {
-    return x;
-  }
-}
-
-struct NormalQuantile {
-  template <class T, class V>
-  static V value(V u) {
-    return V(static_cast<compute_t<T>>(T(1.41421356237309504880))) *
-           rounded<T>(rules::detail::giles_erfinv<compute_t<T>>(u));
-  }
-};
-struct GumbelQuantile {
-  template <class T, class V>
-  static V value(V u) {
-    return -log(-log(u));
-  }
-};
-struct ExponentialQuantile {
-  template <class T, class V>
-  static V value(V u) {
-    return -log1p(-u);
-  }
-};
-struct LaplaceQuantile {
-  template <class T, class V>
-  static V value(V u) {
-    const V size = log1p(-abs(u));
-    return select(u < V(0), -size, select(u > V(0), size, u));
-  }
-};
-struct LogisticQuantile {
-  template <class T, class V>
-  static V value(V u) {
-    return log(u) - log1p(-u);
-  }
-};
-struct CauchyQuantile {
-  template <class T, class V>
-  static V value(V u) {
-    return tan(V(3.14159265358979323846) * (u - V(0.5)));
-  }
-};
-
 }  // namespace detail
 
 // Mean 0, standard deviation 1.
 template <class T = float>
 requires is_floating_v<T> Array<T> normal(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<T>("normal", key, shape, detail::spacing_below_one<T> - 1, 1,
-                                  detail::NormalQuantile{});
+                                  rules::NormalQuantile{});
 }
 
 // -log(-log u).
 template <class T = float>
 requires is_floating_v<T> Array<T> gumbel(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<T>("gumbel", key, shape, detail::smallest_normal<T>, 1,
-                                  detail::GumbelQuantile{});
+                                  rules::GumbelQuantile{});
 }
 
 // Rate 1.
 template <class T = float>
 requires is_floating_v<T> Array<T> exponential(const Key& key, const Shape& shape = {}) {
-  return detail::draw_quantile<T>("exponential", key, shape, 0, 1, detail::ExponentialQuantile{});
+  return detail::draw_quantile<T>("exponential", key, shape, 0, 1, rules::ExponentialQuantile{});
 }
 
 // Location 0, scale 1.
 template <class T = float>
 requires is_floating_v<T> Array<T> laplace(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<T>("laplace", key, shape, detail::spacing_below_one<T> - 1, 1,
-                                  detail::LaplaceQuantile{});
+                                  rules::LaplaceQuantile{});
 }
 template <class T = float>
 requires is_floating_v<T> Array<T> logistic(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<T>("logistic", key, shape, detail::smallest_normal<T>, 1,
-                                  detail::LogisticQuantile{});
+                                  rules::LogisticQuantile{});
 }
 template <class T = float>
 requires is_floating_v<T> Array<T> cauchy(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<T>("cauchy", key, shape, 2 * detail::spacing_below_one<T>, 1,
-                                  detail::CauchyQuantile{});
+                                  rules::CauchyQuantile{});
 }
-
-namespace detail {
-template <class T>
-struct ClippedNormalQuantile {
-  compute_t<T> low, high;
-  template <class, class V>
-  V value(V u) const {
-    const V x = NormalQuantile::value<T>(u);
-    return select(x < V(low), V(low), select(x > V(high), V(high), x));
-  }
-};
-}  // namespace detail
 
 // Normal, of the numbers strictly between lower and upper. For float and double.
 template <class T = float>
@@ -164,7 +105,7 @@ requires(std::is_same_v<T, float> ||
   constexpr T infinity = std::numeric_limits<T>::infinity();
   return detail::draw_quantile<T>(
       "truncated_normal", key, shape, std::erf(low / sqrt2), std::erf(high / sqrt2),
-      detail::ClippedNormalQuantile<T>{std::nextafter(low, infinity), std::nextafter(high, -infinity)});
+      rules::ClippedNormalQuantile<T>{std::nextafter(low, infinity), std::nextafter(high, -infinity)});
 }
 
 }  // namespace nax::random

@@ -37,6 +37,12 @@ struct FillIntegers {
   S low;
   Range<U> range;
 
+  Draw device_form() const {
+    return {.kind = DrawKind::integers,
+            .offset = static_cast<U>(low),
+            .span = range.span,
+            .multiplier = range.multiplier};
+  }
   void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, T* out) const {
     const std::uint64_t k1 = cpu::word_pair(cpu::threefry(key, 0)),
                         k2 = cpu::word_pair(cpu::threefry(key, 1));
@@ -84,6 +90,7 @@ requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(
                                                                                 const Array<B>& maxval) {
   using namespace nax::detail;
   using U = std::make_unsigned_t<T>;
+  need_host("randint", minval, maxval, key.words());
   const auto [k1, k2] = split(key);
   Array<U> higher = bits<U>(k1, shape), lower = bits<U>(k2, shape);
   const Frame frame =
@@ -107,6 +114,7 @@ namespace detail {
 template <class T>
 struct FillBernoulli {
   T p;
+  Draw device_form() const { return {.kind = DrawKind::bernoulli, .high = p}; }
   void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, bool* out) const {
     using C = compute_t<T>;
     const C limit = p;
@@ -125,6 +133,7 @@ inline Array<bool> bernoulli(const Key& key, double p = 0.5, const Shape& shape 
 template <class T>
 requires is_floating_v<T> Array<bool> bernoulli(const Key& key, const Array<T>& p, const Shape& shape) {
   using namespace nax::detail;
+  const ComputeOn beside_p(p);
   const Array<T> u = uniform<T>(key, shape);
   const Frame frame = broadcast("bernoulli", layout_of(u), layout_of(p));
   if (frame.visible_shape() != shape)
@@ -140,7 +149,8 @@ requires is_floating_v<T> Array<bool> bernoulli(const Key& key, const Array<T>& 
 template <class T = std::int32_t>
 Array<T> rademacher(const Key& key, const Shape& shape = {}) {
   return detail::draw<T>(
-      "rademacher", key, shape, [](std::uint64_t k, std::uint64_t first, std::int64_t n, T* out) {
+      "rademacher", key, shape, {.kind = detail::DrawKind::rademacher},
+      [](std::uint64_t k, std::uint64_t first, std::int64_t n, T* out) {
         cpu::for_each_block(k, first, n,
                             [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
                               for (int i = 0; i < count; ++i)

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "nax/backend/cpu/threefry.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/views.hpp"
 #include "nax/tape/levels.hpp"
 #include "nax/tree/traits.hpp"
 
@@ -89,22 +89,51 @@ inline Frame below(const Frame& outer, const Dims& visible) {
   return frame;
 }
 
+// Where draws from a key are made: where this thread computes, or where the key is. Keys on the host are
+// small, and go along.
+inline Device draw_device(const Key& key) {
+  return on_accelerator(key.words()) ? key.words().device() : current_device;
+}
+
 // The result of a draw from each key: its axes are those of `words` (row-major keys), then `shape`.
 template <class T>
-Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape, ArrayBase& words) {
+Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape, ArrayBase& words,
+                       Device device) {
   check_single(function, key);
   for (std::int64_t d : shape)
     if (d < 0) raise<ValueError>({function, ": negative dimensions are not allowed, shape ", shape});
   words = contiguous(key.words());
-  return Array<T>(allocate(dtype_of<T>, below(layout_of(words), shape)));
+  return Array<T>(allocate(dtype_of<T>, below(layout_of(words), shape), device));
+}
+
+// The same on a GPU.
+[[gnu::cold]] inline void draw_on_device(const Draw& form, const ArrayBase& words, const ArrayBase& result) {
+  const std::int64_t rows = layout_of(words).size(), size = layout_of(result).size();
+  if (size == 0) return;
+  cuda::Keys keys{nullptr, 0};
+  ArrayBase there;
+  if (rows == 1 && !on_accelerator(words)) {
+    keys.one = *elements<const std::uint64_t>(words);
+  } else {
+    there = beside(result, words);
+    keys.many = reinterpret_cast<const std::uint64_t*>(device_data(there));
+  }
+  cuda::operations().draw(result.device(), form, keys, size / rows, result.dtype(), size,
+                          device_data(result));
 }
 
 // An array of shape `shape` drawn from each key: fill(key, first, n, out) writes elements first ... first + n
-// - 1 of a key's draw. Which elements are computed together makes no difference to what they are.
+// - 1 of a key's draw. Which elements are computed together makes no difference to what they are. `form`:
+// what a GPU draws.
 template <class T, class Fill>
-Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
+Array<T> draw(const char* function, const Key& key, const Shape& shape, const Draw& form, const Fill& fill,
+              Device device) {
   ArrayBase words;
-  Array<T> result = allocate_draw<T>(function, key, shape, words);
+  Array<T> result = allocate_draw<T>(function, key, shape, words, device);
+  if (on_accelerator(result)) {
+    draw_on_device(form, words, result);
+    return result;
+  }
   const std::uint64_t* keys = elements<const std::uint64_t>(words);
   T* out = elements<T>(result);
   const std::int64_t n = shape.count();
@@ -119,44 +148,48 @@ Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fi
   return result;
 }
 
-// The same where a key's draw is made as a whole.
+template <class T, class Fill>
+Array<T> draw(const char* function, const Key& key, const Shape& shape, const Draw& form, const Fill& fill) {
+  return draw<T>(function, key, shape, form, fill, draw_device(key));
+}
+template <class T, class Fill>
+Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
+  return draw<T>(function, key, shape, fill.device_form(), fill);
+}
+
+// The same where a key's draw is made as a whole, on the host, whence it goes to where this thread computes.
 template <class T, class Fill>
 Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
   ArrayBase words;
-  Array<T> result = allocate_draw<T>(function, key, shape, words);
+  need_host(function, key.words());
+  const Device host = on_accelerator(current_device) ? Device{} : current_device;
+  Array<T> result = allocate_draw<T>(function, key, shape, words, host);
   const std::int64_t n = shape.count();
-  if (n == 0) return result;
+  if (n == 0) return Array<T>(placed(std::move(result)));
   parallel_for(layout_of(words).size(), 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row)
       fill(elements<const std::uint64_t>(words)[row], 0, n, elements<T>(result) + row * n);
   });
-  return result;
+  return Array<T>(placed(std::move(result)));
 }
 
 }  // namespace detail
 
-// A key from a seed of 64 bits, all of which count.
-inline Key key(std::int64_t seed) {
-  Array<std::uint64_t> words(nax::detail::allocate(DType::uint64, Frame{}));
-  *nax::detail::elements<std::uint64_t>(words) = static_cast<std::uint64_t>(seed);
-  return Key(std::move(words));
-}
+// A key from a seed of 64 bits, all of which count. It lies on the host, and so does what split and fold_in
+// make of it, wherever this thread computes.
+inline Key key(std::int64_t seed) { return Key(nax::detail::host_number(static_cast<std::uint64_t>(seed))); }
 
 // The two uint32 words of each key, along a new last axis.
 inline Array<std::uint32_t> key_data(const Key& key) {
   using namespace nax::detail;
-  const ArrayBase words = contiguous(key.words());
-  Frame frame = layout_of(words);
-  frame.shape.push_back(2);
-  Array<std::uint32_t> data(allocate(DType::uint32, frame));
-  const std::uint64_t* from = elements<const std::uint64_t>(words);
-  std::uint32_t* to = elements<std::uint32_t>(data);
-  for (std::int64_t i = 0; i < layout_of(words).size(); ++i) {
-    const auto [first, second] = cpu::words_of(from[i]);
-    to[2 * i] = first;
-    to[2 * i + 1] = second;
-  }
-  return data;
+  ArrayBase words = contiguous(key.words());
+  // Read backwards, since the second word is the low one, which memory has first.
+  Layout halves = layout_of(words);
+  for (std::int64_t& stride : halves.strides) stride *= 2;
+  append_axis(halves, 2, -1);
+  ArrayAccess::dtype(words) = DType::uint32;
+  ArrayAccess::offset(words) *= 2;
+  return Array<std::uint32_t>(placed(contiguous(view(std::move(words), std::move(halves), 1))));
 }
 
 // The keys with these words; the inverse of key_data. Throws ShapeError unless the last axis has two
@@ -166,22 +199,26 @@ inline Key wrap_key_data(const Array<std::uint32_t>& data) {
   if (data.ndim() == 0 || data.shape(-1) != 2)
     raise<ShapeError>(
         {"wrap_key_data: the last axis must hold the two words of a key, shape ", data.shape()});
-  const ArrayBase flat = contiguous(data);
-  Frame frame = layout_of(flat);
+  const std::size_t last = layout_of(data).shape.size() - 1;
+  Layout backwards = layout_of(data);
+  const std::int64_t second = backwards.strides[last];
+  backwards.strides[last] = -second;
+  // A copy of its own, so that keys are aligned.
+  ArrayBase words = copy_over(view(data, std::move(backwards), second), layout_of(data));
+  Frame frame = layout_of(words);
   frame.shape.pop_back();
-  Array<std::uint64_t> words(allocate(DType::uint64, frame));
-  const std::uint32_t* from = elements<const std::uint32_t>(flat);
-  for (std::int64_t i = 0; i < frame.size(); ++i)
-    elements<std::uint64_t>(words)[i] = cpu::word_pair({from[2 * i], from[2 * i + 1]});
-  return Key(std::move(words));
+  ArrayAccess::dtype(words) = DType::uint64;
+  return Key(Array<std::uint64_t>(view(std::move(words), Layout::contiguous(std::move(frame)))));
 }
 
 // Keys of the given shape, all different, drawn from one key.
 inline Key split(const Key& key, const Shape& shape) {
-  return Key(detail::draw<std::uint64_t>(
-      "split", key, shape, [](std::uint64_t k, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
-        cpu::random_bits(k, first, n, out);
-      }));
+  const auto fill = [](std::uint64_t k, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
+    cpu::random_bits(k, first, n, out);
+  };
+  const ArrayBase& words = key.words();
+  return Key(detail::draw<std::uint64_t>("split", key, shape, detail::Draw(), fill,
+                                         detail::device_for("split", words)));
 }
 // auto [k1, k2] = random::split(key);
 inline std::array<Key, 2> split(const Key& key) {
@@ -192,6 +229,17 @@ inline std::array<Key, 2> split(const Key& key) {
 namespace detail {
 inline Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*word)(const char*)) {
   const Frame frame = broadcast("fold_in", layout_of(key.words()), layout_of(data));
+  if (on_accelerator(key.words()) || on_accelerator(data)) {
+    const ArrayBase& there = on_accelerator(data) ? data : key.words();
+    const ArrayBase keys = copy_over(beside(there, key.words()), frame),
+                    numbers = as_dtype(copy_over(beside(there, data), frame), DType::uint32);
+    const ArrayBase folded = allocate(DType::uint64, frame, there.device());
+    cuda::operations().fold_in(there.device(), frame.size(),
+                               reinterpret_cast<const std::uint64_t*>(device_data(keys)),
+                               reinterpret_cast<const std::uint32_t*>(device_data(numbers)),
+                               reinterpret_cast<std::uint64_t*>(device_data(folded)));
+    return Key(Array<std::uint64_t>(folded));
+  }
   Array<std::uint64_t> words(copy_over(key.words(), frame));
   const ArrayBase flat = copy_over(data, frame);
   std::uint64_t* out = elements<std::uint64_t>(words);
@@ -215,7 +263,7 @@ requires is_integer_v<I> Key fold_in(const Key& key, const Array<I>& data) {
 // The number counts modulo 2^32.
 template <std::integral I>
 Key fold_in(const Key& key, I data) {
-  return fold_in(key, Array<std::uint32_t>(static_cast<std::uint32_t>(data)));
+  return fold_in(key, nax::detail::host_number(static_cast<std::uint32_t>(data)));
 }
 
 }  // namespace nax::random

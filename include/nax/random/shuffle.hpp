@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "nax/numpy/take.hpp"
+#include "nax/numpy/sort.hpp"
 #include "nax/random/bits.hpp"
 
 // Permutations: the positions, sorted by random keys of 32 bits, once or, where equal keys are likely,
@@ -43,10 +43,36 @@ inline void check_count(const char* function, std::int64_t n) {
     raise<ValueError>({function, ": the number of elements must fit an int32, got ", n});
 }
 
+// The places along `axis` of an array of this shape, each vector of them shuffled by sort keys drawn for all
+// of the array: on a GPU.
+[[gnu::cold]] inline Array<std::int64_t> shuffled_on_device(const char* function, const Key& key,
+                                                            const Shape& shape, int axis) {
+  check_single(function, key);
+  const ComputeOn there(draw_device(key));
+  Dims extents(shape.size(), 1);
+  const std::int64_t n = extents[static_cast<std::size_t>(axis)] = shape[static_cast<std::size_t>(axis)];
+  const Array<std::int64_t> along =
+      reshape_to(function, generated<std::int64_t>(n, [](std::int64_t i) { return i; }), Shape(extents));
+  Array<std::int64_t> places(copy_over(along, Frame{shape, {}}));
+  Key rest = key;
+  for (int rounds = shuffle_rounds(shape.count()); rounds > 0; --rounds) {
+    const auto [next, own] = split(rest);
+    const Array<std::uint32_t> sort_keys = bits<std::uint32_t>(own, shape);
+    const Array<std::int64_t> order(as_dtype(argsort_on_device(sort_keys, axis, false), DType::int64));
+    places = get(places, along_selection(layout_of(places), order, axis));
+    rest = next;
+  }
+  return places;
+}
+
 // The first `count` of the shuffled positions below n.
 template <class I>
 Array<I> positions(const char* function, const Key& key, std::int64_t n, std::int64_t count) {
   check_count(function, n);
+  if (on_accelerator(draw_device(key))) {
+    const Array<std::int64_t> all = shuffled_on_device(function, key, Shape{n}, 0);
+    return all(slice(0, count)).template astype<I>();
+  }
   const auto fill = [n, count](std::uint64_t k, std::int64_t, std::int64_t, I* out) {
     std::vector<I> all(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = static_cast<I>(i);
@@ -64,6 +90,7 @@ Array<I> positions(const char* function, const Key& key, std::int64_t n, std::in
 
 // A permutation of each vector along `axis` of an array of this shape.
 inline Array<std::int64_t> independent_positions(const Key& key, const Shape& shape, int axis) {
+  if (on_accelerator(draw_device(key))) return shuffled_on_device("permutation", key, shape, axis);
   const auto fill = [&shape, axis](std::uint64_t k, std::int64_t, std::int64_t n, std::int64_t* out) {
     std::int64_t inner = 1;
     for (int a = axis + 1; a < static_cast<int>(shape.size()); ++a)
@@ -111,6 +138,7 @@ auto permutation(const Key& key, const X& x_, const PermutationOptions& options 
   if (x.ndim() == 0)
     throw ValueError("permutation: x must have at least one axis; for the numbers below n pass n");
   nax::detail::check_operand("permutation", x);
+  const nax::detail::ComputeOn beside_x(x);
   const int axis = nax::detail::normalize_axis("permutation", options.axis, x.ndim());
   if (options.independent || x.ndim() == 1)
     return nax::take_along_axis(x, detail::independent_positions(key, x.shape(), axis), axis);

@@ -1,58 +1,12 @@
 #pragma once
 
-#include <bit>
 #include <cmath>
-#include <limits>
 
+#include "nax/backend/unit_interval.hpp"
 #include "nax/random/bits.hpp"
 
 namespace nax::random {
 namespace detail {
-
-// How bits become a number in [0, 1): they fill the mantissa of one in [1, 2), from which 1 is taken.
-template <class T>
-struct Mantissa;
-template <>
-struct Mantissa<float> {
-  using Bits = std::uint32_t;
-  static constexpr Bits one = 0x3f80'0000u;
-  static constexpr int unused = 9;
-};
-template <>
-struct Mantissa<double> {
-  using Bits = std::uint64_t;
-  static constexpr Bits one = 0x3ff0'0000'0000'0000u;
-  static constexpr int unused = 12;
-};
-template <>
-struct Mantissa<half> {
-  using Bits = std::uint16_t;
-  static constexpr Bits one = 0x3c00;
-  static constexpr int unused = 6;
-};
-template <>
-struct Mantissa<bfloat16> {
-  using Bits = std::uint8_t;
-  static constexpr std::uint16_t one = 0x3f80;
-  static constexpr int unused = 1;
-};
-
-template <class T>
-T unit(std::uint32_t x, std::uint32_t y) {
-  using M = Mantissa<T>;
-  if constexpr (std::is_same_v<T, double>)
-    return std::bit_cast<double>(cpu::word_pair({x, y}) >> M::unused | M::one) - 1;
-  else if constexpr (std::is_same_v<T, float>)
-    return std::bit_cast<float>((x ^ y) >> M::unused | M::one) - 1;
-  else
-    return T(float(T::from_bits(
-                 static_cast<std::uint16_t>(static_cast<typename M::Bits>(x ^ y) >> M::unused | M::one))) -
-             1);
-}
-
-// Half types compute in float.
-template <class T>
-using compute_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 // Numbers in [low, high). JAX's compiler fuses the product and the sum, so that this does; where the length
 // of the interval is a power of two the product is exact, and the fused operation (slow on old machines) is
@@ -60,6 +14,8 @@ using compute_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
 template <class T>
 struct FillUniform {
   compute_t<T> low = 0, high = 1;
+
+  Draw device_form() const { return {.kind = DrawKind::uniform, .low = low, .high = high}; }
 
   template <class Out>
   void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, Out* out) const {

@@ -38,19 +38,19 @@ struct Threefry {
   V x[count], y[count];
 
   template <int rotation>
-  void mix() {
+  constexpr void mix() {
     for (int i = 0; i < count; ++i) {
       x[i] += y[i];
       y[i] = (y[i] << rotation | y[i] >> (32 - rotation)) ^ x[i];
     }
   }
-  void add(std::uint32_t a, std::uint32_t b) {
+  constexpr void add(std::uint32_t a, std::uint32_t b) {
     for (int i = 0; i < count; ++i) x[i] += a, y[i] += b;
   }
-  void even_rounds() { mix<13>(), mix<15>(), mix<26>(), mix<6>(); }
-  void odd_rounds() { mix<17>(), mix<29>(), mix<16>(), mix<24>(); }
+  constexpr void even_rounds() { mix<13>(), mix<15>(), mix<26>(), mix<6>(); }
+  constexpr void odd_rounds() { mix<17>(), mix<29>(), mix<16>(), mix<24>(); }
 
-  void hash(std::uint64_t key) {
+  constexpr void hash(std::uint64_t key) {
     const auto [a, b] = words_of(key);
     const std::uint32_t c = a ^ b ^ 0x1bd11bdau;
     add(a, b);
@@ -67,7 +67,7 @@ struct Threefry {
 
 inline namespace NAX_SIMD_ABI {
 
-inline Words threefry(std::uint64_t key, std::uint64_t counter) {
+constexpr Words threefry(std::uint64_t key, std::uint64_t counter) {
   const auto [high, low] = words_of(counter);
   detail::Threefry<std::uint32_t, 1> one{{high}, {low}};
   one.hash(key);

@@ -4,6 +4,7 @@
 
 #include "nax/backend/cpu/lines.hpp"
 #include "nax/backend/cpu/select_loop.hpp"
+#include "nax/backend/draw.hpp"
 #include "nax/backend/reduce_kind.hpp"
 #include "nax/core/accelerator.hpp"
 
@@ -20,6 +21,12 @@ using detail::ReduceKind;
 struct Matrix {
   char* data;
   std::int64_t batch, row, column;
+};
+
+// Keys to draw from: an array on the device, or one.
+struct Keys {
+  const std::uint64_t* many;
+  std::uint64_t one;
 };
 
 // What becomes of an index out of range: dropped_index, or one that is in range.
@@ -78,6 +85,14 @@ class Operations {
   // to[i] = factor[i] to[i - 1] + term[i].
   virtual void linear_scan(Device device, const cpu::Lines& lines, bool reverse, DType dtype,
                            const char* factor, const char* term, char* to) = 0;
+
+  // ---- random numbers
+
+  // out = `size` elements, n from each key.
+  virtual void draw(Device device, const detail::Draw& draw, const Keys& keys, std::int64_t n, DType dtype,
+                    std::int64_t size, char* out) = 0;
+  virtual void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
+                       std::uint64_t* to) = 0;
 
  protected:
   ~Operations() = default;

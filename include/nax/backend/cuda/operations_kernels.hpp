@@ -4,6 +4,7 @@
 
 #include "nax/backend/cuda/argsort_kernels.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
+#include "nax/backend/cuda/draw_kernels.hpp"
 #include "nax/backend/cuda/index_kernels.hpp"
 #include "nax/backend/cuda/matmul_kernels.hpp"
 #include "nax/backend/cuda/operations.hpp"
@@ -74,6 +75,15 @@ class KernelOperations final : public Operations {
   void linear_scan(Device device, const cpu::Lines& lines, bool reverse, DType dtype, const char* factor,
                    const char* term, char* to) override {
     launch_linear_scan(device, lines, reverse, dtype, factor, term, to);
+  }
+
+  void draw(Device device, const Draw& draw, const Keys& keys, std::int64_t n, DType dtype, std::int64_t size,
+            char* out) override {
+    DrawLauncher(device, draw, keys, n, dtype, size, out).launch_all();
+  }
+  void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
+               std::uint64_t* to) override {
+    launch(device, n, FoldIn{keys, numbers, to});
   }
 
  private:

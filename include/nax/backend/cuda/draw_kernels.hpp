@@ -1,0 +1,169 @@
+#pragma once
+
+#include "nax/backend/cpu/threefry.hpp"
+#include "nax/backend/cuda/elements.hpp"
+#include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/operations.hpp"
+#include "nax/rules/quantiles.hpp"
+
+// Random numbers: one thread an element, whose counter is its place in its key's draw. A draw's function
+// takes (key, counter) to an element.
+namespace nax::cuda {
+
+using detail::compute_t, detail::Draw, detail::DrawKind;
+
+template <class T, class Function>
+struct DrawElement {
+  Keys keys;
+  std::int64_t n;  // elements a key
+  Function function;
+  T* out;
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t row = keys.many ? i / n : 0;
+    const std::uint64_t key = keys.many ? keys.many[row] : keys.one;
+    out[i] = function(key, static_cast<std::uint64_t>(i - row * n));
+  }
+};
+
+template <class U>
+struct DrawBits {
+  constexpr U operator()(std::uint64_t key, std::uint64_t counter) const {
+    const cpu::Words words = cpu::threefry(key, counter);
+    if constexpr (sizeof(U) == 8)
+      return static_cast<U>(cpu::word_pair(words));
+    else
+      return static_cast<U>(words.first ^ words.second);
+  }
+};
+template <class T>
+struct DrawUniform {
+  compute_t<T> low, high;
+  constexpr T operator()(std::uint64_t key, std::uint64_t counter) const {
+    using C = compute_t<T>;
+    const cpu::Words words = cpu::threefry(key, counter);
+    const C u = std::fma(C(detail::unit<T>(words.first, words.second)), static_cast<C>(T(high - low)), low);
+    return static_cast<T>(u < low ? low : u);
+  }
+};
+template <class T, class Quantile>
+struct DrawQuantile {
+  DrawUniform<T> uniform;
+  Quantile quantile;
+  constexpr T operator()(std::uint64_t key, std::uint64_t counter) const {
+    return static_cast<T>(quantile.template value<T>(static_cast<compute_t<T>>(uniform(key, counter))));
+  }
+};
+template <class T>
+struct DrawBernoulli {
+  T limit;
+  constexpr bool operator()(std::uint64_t key, std::uint64_t counter) const {
+    const cpu::Words words = cpu::threefry(key, counter);
+    return detail::unit<T>(words.first, words.second) < limit;
+  }
+};
+template <class T>
+struct DrawSign {
+  DrawBernoulli<float> positive;
+  constexpr T operator()(std::uint64_t key, std::uint64_t counter) const {
+    return static_cast<T>(positive(key, counter) ? 1.f : -1.f);
+  }
+};
+// From two draws of type U, so that the bias of the remainder is small; a span of 0 stands for all of U.
+template <class T, class U>
+struct DrawInteger {
+  U low, span, multiplier;
+  constexpr U remainder(U x) const { return span == 0 ? x : static_cast<U>(x % span); }
+  constexpr T operator()(std::uint64_t key, std::uint64_t counter) const {
+    const U higher = DrawBits<U>()(cpu::word_pair(cpu::threefry(key, 0)), counter),
+            lower = DrawBits<U>()(cpu::word_pair(cpu::threefry(key, 1)), counter);
+    const U offset = remainder(static_cast<U>(remainder(higher) * multiplier + remainder(lower)));
+    return static_cast<T>(static_cast<U>(low + offset));
+  }
+};
+
+class DrawLauncher {
+ public:
+  DrawLauncher(Device device, const Draw& draw, const Keys& keys, std::int64_t n, DType dtype,
+               std::int64_t size, char* out)
+      : device_(device), draw_(draw), keys_(keys), n_(n), dtype_(dtype), size_(size), out_(out) {}
+
+  void launch_all() const {
+    with_type(dtype_, [&]<class T>(std::type_identity<T>) {
+      if constexpr (is_floating_v<T>)
+        floating<T>();
+      else if constexpr (std::is_same_v<T, bool>)
+        run<bool>(DrawBernoulli<float>{static_cast<float>(draw_.high)});
+      else
+        integral<T>();
+    });
+  }
+
+ private:
+  template <class T, class Function>
+  void run(const Function& function) const {
+    launch(device_, size_, DrawElement<T, Function>{keys_, n_, function, reinterpret_cast<T*>(out_)});
+  }
+  template <class T>
+  DrawUniform<T> uniform() const {
+    return {static_cast<compute_t<T>>(draw_.low), static_cast<compute_t<T>>(draw_.high)};
+  }
+  template <class T, class Quantile>
+  void quantile(const Quantile& of = {}) const {
+    run<T>(DrawQuantile<T, Quantile>{uniform<T>(), of});
+  }
+  template <class T>
+  void floating() const {
+    using C = compute_t<T>;
+    switch (draw_.kind) {
+      case DrawKind::uniform:
+        return run<T>(uniform<T>());
+      case DrawKind::normal:
+        return quantile<T, rules::NormalQuantile>();
+      case DrawKind::gumbel:
+        return quantile<T, rules::GumbelQuantile>();
+      case DrawKind::exponential:
+        return quantile<T, rules::ExponentialQuantile>();
+      case DrawKind::laplace:
+        return quantile<T, rules::LaplaceQuantile>();
+      case DrawKind::logistic:
+        return quantile<T, rules::LogisticQuantile>();
+      case DrawKind::cauchy:
+        return quantile<T, rules::CauchyQuantile>();
+      case DrawKind::clipped_normal:
+        return quantile<T>(
+            rules::ClippedNormalQuantile<T>{static_cast<C>(draw_.least), static_cast<C>(draw_.most)});
+      default:
+        return run<T>(DrawSign<T>{{0.5f}});
+    }
+  }
+  template <class T>
+  void integral() const {
+    using U = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    if (draw_.kind == DrawKind::rademacher) return run<T>(DrawSign<T>{{0.5f}});
+    if (draw_.kind == DrawKind::integers)
+      return run<T>(DrawInteger<T, U>{static_cast<U>(draw_.offset), static_cast<U>(draw_.span),
+                                      static_cast<U>(draw_.multiplier)});
+    run<T>(DrawBits<T>());
+  }
+
+  Device device_;
+  const Draw& draw_;
+  Keys keys_;
+  std::int64_t n_;
+  DType dtype_;
+  std::int64_t size_;
+  char* out_;
+};
+
+// Each key with the number beside it.
+struct FoldIn {
+  const std::uint64_t* keys;
+  const std::uint32_t* numbers;
+  std::uint64_t* to;
+  constexpr void operator()(std::int64_t i) const {
+    to[i] = cpu::word_pair(cpu::threefry(keys[i], numbers[i]));
+  }
+};
+
+}  // namespace nax::cuda
