@@ -112,9 +112,12 @@ inline char* device_data(const ArrayBase& a) {
 }
 // The same for the host's eyes. Throws DeviceError for an array that lies on an accelerator.
 inline char* raw_data(const ArrayBase& a) {
-  if (on_accelerator(a)) [[unlikely]]
-    throw_no_device_form(a.device());
-  return device_data(a);
+  const BufferRef& buffer = ArrayAccess::buffer(a);
+  if (!buffer) return nullptr;
+  if (on_accelerator(buffer->device)) [[unlikely]]
+    throw_no_device_form(buffer->device);
+  return static_cast<char*>(buffer.get()->host_data()) +
+         ArrayAccess::offset(a) * static_cast<std::int64_t>(dtype_size(a.dtype()));
 }
 
 // At the door of a function that only the CPU computes. Throws DeviceError that names it.

@@ -38,9 +38,9 @@ struct alignas(64) Buffer {
   std::atomic<Streams> streams{0};  // of the accelerator, which have met the elements
 
   // Where the elements lie on their device, for use by this thread.
-  void* data() {
-    if (address) [[unlikely]]
-      return address_for_this_thread();
+  void* data() { return address ? address_for_this_thread() : host_data(); }
+  // The same where the device is known to be one of the host's, or the buffer to stand for pieces.
+  void* host_data() {
     if (source) [[unlikely]]
       return source->gather();
     return reinterpret_cast<char*>(this) + header_bytes;
