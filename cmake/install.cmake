@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(NAX_PACKAGE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/nax)  # share, not lib: headers serve every architecture
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nax DESTINATION include)
-install(TARGETS nax nax_gzip EXPORT nax)
+install(TARGETS nax nax_gzip nax_cuda nax_cuda_emulated EXPORT nax)
 install(EXPORT nax NAMESPACE nax:: FILE nax-targets.cmake DESTINATION ${NAX_PACKAGE_DIR})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nax-config.cmake.in nax-config.cmake

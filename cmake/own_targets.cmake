@@ -17,7 +17,9 @@ endif()
 add_library(nax_own INTERFACE)
 target_compile_options(nax_own INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror>
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${NAX_NATIVE}>>:-march=native>)
+  $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Wall,-Wextra>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${NAX_NATIVE}>>:-march=native>
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${NAX_NATIVE}>>:-Xcompiler=-march=native>)
 target_link_libraries(nax_own INTERFACE nax::nax)
 
 # nax_public_headers(<variable>): the paths of all headers, relative to include/

@@ -167,9 +167,11 @@ Combine combine_of(const char* function, Reduction reduction) {
 template <class T>
 Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>& x, const MappedAxis& axis) {
   const Combine combine = combine_of<T>(function, reduction);
-  if (axis.on_devices)
-    return Array<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, {contiguous(x)},
-                                                   {combine})[0]);
+  if (axis.on_devices) {
+    const std::vector<ArrayBase> mine(1, contiguous(x));  // nvcc drops the braces of lists of one
+    return Array<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, mine,
+                                                   std::vector<Combine>(1, combine))[0]);
+  }
   const Array<T> all(contiguous(gather_all(function, x, axis)));
   const Frame& frame = layout_of(all);
   Frame reduced = frame;
