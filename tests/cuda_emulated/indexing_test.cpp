@@ -1,0 +1,70 @@
+#include "both_devices.hpp"
+
+// Index arrays, masks and take on a GPU.
+namespace {
+
+using namespace nax;
+using namespace both_devices;
+
+Array<float> matrix() { return arange<float>(24).reshape({4, 6}); }
+Array<int> rows() { return {3, -1, 0, 3}; }
+
+TEST(IndexingOnGpu, ReadsRowsColumnsAndPairs) {
+  expect_same([](auto put) { return put(matrix())(put(rows())); });
+  expect_same([](auto put) { return put(matrix())(_, put(rows())); });
+  expect_same([](auto put) { return put(matrix())(put(rows()), put(Array<int>{1, 2, 3, 4})); });
+  expect_same([](auto put) { return put(matrix()).T()(put(rows()), newaxis, slice(1, 3)); });
+}
+
+TEST(IndexingOnGpu, IndicesOfTheHostGoAlong) {
+  expect_same([](auto put) { return put(matrix())(std::vector<int>{1, 0, -1}); });
+  expect_same([](auto put) { return put(matrix())(2, put(rows())); });
+  expect_same([](auto put) { return put(matrix())(Array<int>(2)); });
+  expect_same([](auto put) { return take(put(matrix()), std::vector<int>{1, 2}); });
+}
+
+TEST(IndexingOnGpu, Masks) {
+  expect_same([](auto put) { return put(matrix())(put(matrix()) > 5.f); });
+  expect_same([](auto put) { return put(matrix())(put(Array<bool>{true, false, true, false})); });
+  expect_same([](auto put) { return put(matrix())(put(Array<bool>{false, false, false, false})); });
+  expect_same([](auto put) { return put(arange<float>(1000))(put(arange<int>(1000)) % 7 == 3); });
+  expect_same([](auto put) { return nonzero(put(matrix()) > 5.f)[1]; });
+  expect_same([](auto put) { return argwhere(put(matrix()) > 5.f); });
+}
+
+TEST(IndexingOnGpu, Take) {
+  expect_same([](auto put) { return take(put(matrix()), put(rows()), {.axis = 0}); });
+  expect_same([](auto put) { return take(put(matrix()), put(Array<int>{-30, 5, 99}), {.mode = "wrap"}); });
+  expect_same([](auto put) { return take(put(matrix()), put(Array<int>{-30, 5, 99}), {.mode = "clip"}); });
+  expect_same([](auto put) {
+    const Array<float> x = put(matrix());
+    return take_along_axis(x, argmax(x, {.axis = 1, .keepdims = true}), 1);
+  });
+  expect_same([](auto put) { return pad(put(matrix()), {{1, 2}, {0, 1}}, {.mode = "reflect"}); });
+  expect_same([](auto put) { return repeat(put(matrix()), std::vector<int>{1, 2, 0, 3}, {.axis = 0}); });
+  expect_same([](auto put) { return delete_(put(matrix()), 1, {.axis = 1}); });
+  expect_same([](auto put) { return insert(put(matrix()), 1, 5.f, {.axis = 1}); });
+}
+
+TEST(IndexingOnGpu, UnderVmap) {
+  expect_same([](auto put) {
+    return vmap([](const Array<float>& x, const Array<int>& i) { return x(i); })(put(matrix()), put(rows()));
+  });
+}
+
+TEST(IndexingOnGpu, IndicesOutOfRangeAreNamed) {
+  expect_same_error<IndexError>([](auto put) { put(matrix())(put(Array<int>{0, 4, 9})); });
+  expect_same_error<IndexError>([](auto put) { put(matrix())(put(Array<int>{0, 3, -5})); });
+  expect_same_error<IndexError>([](auto put) { put(matrix())(put(Array<std::uint64_t>{0, 1ull << 63})); });
+  expect_same_error<IndexError>([](auto put) { put(matrix())(std::vector<int>{1, 7}); });
+  expect_same_error<IndexError>([](auto put) { take(put(matrix()), put(Array<int>{24})); });
+}
+
+TEST(IndexingOnGpu, IndicesElsewhereAreAnError) {
+  const std::string text =
+      "index: the operands are on different devices, cuda:0 and cpu:0; device_put brings them together";
+  EXPECT_EQ(text_of<DeviceError>([] { device_put(matrix(), gpu())(rows()); }), text);
+  EXPECT_EQ(text_of<DeviceError>([] { matrix()(device_put(rows(), gpu())); }), text);
+}
+
+}  // namespace

@@ -1,0 +1,54 @@
+#include "both_devices.hpp"
+
+// What has no form for the GPU says so by its name, and computes nothing.
+namespace {
+
+using namespace nax;
+using namespace both_devices;
+
+template <class F>
+void expect_named(const std::string& name, const F& f) {
+  EXPECT_EQ(text_of<DeviceError>(f),
+            name +
+                ": has no form for the GPU yet, and got an array on cuda:0; copy x to the CPU first: "
+                "device_put(x, devices(\"cpu\")[0])");
+}
+
+TEST(NamedErrorsOnGpu, Linalg) {
+  const Array<float> a = device_put(eye<float>(3), gpu()), b = device_put(ones({3}), gpu());
+  expect_named("solve", [&] { linalg::solve(a, b); });
+  expect_named("inv", [&] { linalg::inv(a); });
+  expect_named("det", [&] { linalg::det(a); });
+  expect_named("slogdet", [&] { linalg::slogdet(a); });
+  expect_named("cholesky", [&] { linalg::cholesky(a); });
+  expect_named("solve_triangular", [&] { linalg::solve_triangular(a, b); });
+  expect_named("matrix_power", [&] { linalg::matrix_power(a, -1); });
+  expect_named("det", [&] { grad([](const Array<float>& x) { return linalg::det(x); })(a); });
+}
+
+TEST(NamedErrorsOnGpu, Searches) {
+  const Array<float> x = device_put(Array<float>{1, 2, 3}, gpu());
+  const Array<int> n = device_put(Array<int>{1, 2, 2}, gpu());
+  expect_named("searchsorted", [&] { searchsorted(x, x); });
+  expect_named("digitize", [&] { digitize(x, x); });
+  expect_named("bincount", [&] { bincount(n); });
+  expect_named("unique", [&] { unique(n); });
+}
+
+TEST(NamedErrorsOnGpu, Random) {
+  const Array<int> low = device_put(Array<int>{1, 2}, gpu());
+  const Array<float> p = device_put(Array<float>{.5f, .5f}, gpu());
+  expect_named("randint", [&] { random::randint(random::key(0), {2}, low, low); });
+  expect_named("choice", [&] { random::choice(random::key(0), 2, {4}, {.p = p}); });
+}
+
+TEST(NamedErrorsOnGpu, ComplexNumbers) {
+  const Array<std::complex<float>> z =
+      device_put(Array<std::complex<float>>(ones<std::complex<float>>({2})), gpu());
+  EXPECT_NE(text_of<DeviceError>([&] { eval(z * z); }).find("multiply"), std::string::npos);
+  EXPECT_NE(text_of<DeviceError>([&] { sum(z); }).find("complex"), std::string::npos);
+  EXPECT_NE(text_of<DeviceError>([&] { cumsum(z); }).find("cumsum"), std::string::npos);
+  EXPECT_NE(text_of<DeviceError>([&] { matmul(z, z); }).find("matmul"), std::string::npos);
+}
+
+}  // namespace

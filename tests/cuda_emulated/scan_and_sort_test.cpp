@@ -1,0 +1,65 @@
+#include "both_devices.hpp"
+
+// Running sums and products, and order, on a GPU.
+namespace {
+
+using namespace nax;
+using namespace both_devices;
+
+Array<float> matrix() { return sin(arange<float>(24) * 7.f).reshape({4, 6}); }
+Array<float> line() { return sin(arange<float>(1000) * 7.f); }
+
+TEST(ScanOnGpu, RunningSumsAndProducts) {
+  expect_same([](auto put) { return cumsum(put(matrix()), {.axis = 0}); }, 1e-5);
+  expect_same([](auto put) { return cumsum(put(matrix())); }, 1e-5);
+  expect_same([](auto put) { return cumsum(put(line())); }, 1e-4);
+  expect_same([](auto put) { return cumsum(put(ones<int>({20000}))); });
+  expect_same([](auto put) { return cumsum(put(matrix()) > 0.f); });
+  expect_same([](auto put) { return cumsum(put(ones<half>({20, 3})), {.axis = 0}); });
+  expect_same([](auto put) { return cumprod(put(matrix()) + 1.f, {.axis = 1}); }, 1e-5);
+  expect_same([](auto put) { return cumprod(put(arange<int>(20) + 1).template astype<std::uint8_t>()); });
+}
+
+TEST(ScanOnGpu, Gradients) {
+  expect_same(
+      [](auto put) {
+        return grad([](const Array<float>& x) { return sum(cumsum(x, {.axis = 1}) * x); })(put(matrix()));
+      },
+      1e-5);
+  expect_same(
+      [](auto put) {
+        return grad([](const Array<float>& x) { return sum(cumprod(x, {.axis = 1}) * x); })(put(matrix()));
+      },
+      1e-5);
+  expect_same([](auto put) {
+    return hessian([](const Array<float>& x) { return sum(cumprod(x) * x); })(put(Array<float>{1, 0, 2, 3}));
+  });
+}
+
+TEST(SortOnGpu, SortsLines) {
+  expect_same([](auto put) { return sort(put(matrix())); });
+  expect_same([](auto put) { return sort(put(matrix()), {.axis = 0, .descending = true}); });
+  expect_same([](auto put) { return sort(put(line())); });
+  expect_same([](auto put) { return sort(put(Array<float>{3, NAN, -1, INFINITY, -INFINITY, 0})); });
+  expect_same([](auto put) { return sort(put(Array<std::int64_t>{3, -1, INT64_MIN, INT64_MAX, 0})); });
+  expect_same([](auto put) { return sort(put(matrix()).template astype<half>()); });
+  expect_same([](auto put) { return vmap([](const Array<float>& x) { return sort(x); })(put(matrix())); });
+}
+
+TEST(SortOnGpu, EqualElementsKeepTheirOrder) {
+  expect_same([](auto put) { return argsort(put(arange<int>(500) * 13 % 5)); });
+  expect_same([](auto put) { return argsort(put(arange<int>(500) * 13 % 5), {.descending = true}); });
+}
+
+TEST(SortOnGpu, OrderStatisticsAndGradients) {
+  expect_same([](auto put) { return top_k(put(matrix()), 2).values; });
+  expect_same([](auto put) { return median(put(matrix()), {.axis = 0}); });
+  expect_same([](auto put) { return quantile(put(line()), 0.3); }, 1e-6);
+  expect_same(
+      [](auto put) {
+        return grad([](const Array<float>& x) { return sum(sort(x, {.axis = 0}) * x); })(put(matrix()));
+      },
+      1e-6);
+}
+
+}  // namespace
