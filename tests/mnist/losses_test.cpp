@@ -41,6 +41,19 @@ TEST(MnistLosses, tanh_follows_jax_on_one_device_and_on_four) {
   expect_close(four.losses, one.losses, 1e-5);
 }
 
+TEST(MnistLosses, tanh_on_gpus_follows_jax) {
+  using mnist_program::for_gpus;
+  if (const std::string reason = mnist_program::missing(for_gpus); !reason.empty()) GTEST_SKIP() << reason;
+  const auto one = mnist_program::train("--activation tanh --platform cuda", for_gpus);
+  expect_close(one.losses, golden_losses("tanh/f32/loss"), 1e-5);
+  ASSERT_EQ(one.losses.size(), 468u);
+
+  setenv("NAX_CUDA_DEVICES", "4", 1);
+  const auto four = mnist_program::train("--activation tanh --platform cuda --devices 4", for_gpus);
+  EXPECT_EQ(four.losses.size(), 468u);
+  expect_close(four.losses, one.losses, 1e-5);
+}
+
 TEST(MnistLosses, relu_follows_jax) {
   if (const std::string reason = mnist_program::missing(); !reason.empty()) GTEST_SKIP() << reason;
   const auto log = mnist_program::train("");

@@ -4,17 +4,22 @@
 
 namespace {
 
-#ifdef NAX_MNIST_MLP
+class MnistOptions : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (mnist_program::for_cpu.empty()) GTEST_SKIP() << "the example is not built (NAX_BUILD_EXAMPLES)";
+  }
+};
 
-TEST(MnistOptions, help_lists_all) {
+TEST_F(MnistOptions, help_lists_all) {
   const auto result = mnist_program::run("--help");
   EXPECT_EQ(result.status, 0);
   for (const char* name : {"--hidden", "--epochs", "--batch-size", "--lr", "--momentum", "--activation",
-                           "--optimizer", "--devices", "--data", "--seed", "--log"})
+                           "--optimizer", "--platform", "--devices", "--data", "--seed", "--log"})
     EXPECT_NE(result.output.find(name), std::string::npos) << name;
 }
 
-TEST(MnistOptions, wrong_ones_are_refused) {
+TEST_F(MnistOptions, wrong_ones_are_refused) {
   const struct {
     const char *options, *message;
   } cases[] = {
@@ -30,6 +35,7 @@ TEST(MnistOptions, wrong_ones_are_refused) {
       {"--lr -1", "--lr wants a number of at least 0, not '-1'"},
       {"--activation gelu", "--activation is one of relu|tanh, not 'gelu'"},
       {"--optimizer=lion", "--optimizer is one of sgd|adam, not 'lion'"},
+      {"--platform cuda", "devices: no platform 'cuda' in this program; there is 'cpu'"},
       {"--devices 0", "--devices wants an integer between 1 and 256, not '0'"},
       {"--devices 3", "--batch-size does not divide by --devices: 128 / 3"},
       {"--log /no/such/folder/log.jsonl", "--log: cannot write /no/such/folder/log.jsonl"},
@@ -41,7 +47,5 @@ TEST(MnistOptions, wrong_ones_are_refused) {
     EXPECT_NE(result.output.find(message), std::string::npos) << options << ": " << result.output;
   }
 }
-
-#endif
 
 }  // namespace

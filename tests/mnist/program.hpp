@@ -13,31 +13,35 @@
 // Runs examples/mnist_mlp as a user would.
 namespace mnist_program {
 
+// The program for the CPU, and the one for GPUs; empty where it is not built.
+#ifdef NAX_MNIST_MLP
+inline const std::string for_cpu = NAX_MNIST_MLP;
+#else
+inline const std::string for_cpu;
+#endif
+#ifdef NAX_MNIST_MLP_ON_GPUS
+inline const std::string for_gpus = NAX_MNIST_MLP_ON_GPUS;
+#else
+inline const std::string for_gpus;
+#endif
+
 struct Result {
   int status;
   std::string output;  // stdout and stderr
 };
 
-inline Result run(const std::string& options) {
-#ifdef NAX_MNIST_MLP
+inline Result run(const std::string& options, const std::string& program = for_cpu) {
   const std::string path = testing::TempDir() + "mnist_mlp." + std::to_string(getpid()) + ".txt";
-  std::ostringstream command;
-  command << NAX_MNIST_MLP << ' ' << options << " >" << path << " 2>&1";
-  const int status = std::system(command.str().c_str());
+  const int status = std::system((program + ' ' + options + " >" + path + " 2>&1").c_str());
   std::ostringstream output;
   output << std::ifstream(path).rdbuf();
   std::remove(path.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output.str()};
-#else
-  return {-1, "the examples are not built: " + options};
-#endif
 }
 
 // Why the program cannot train here; empty where it can.
-inline std::string missing() {
-#ifndef NAX_MNIST_MLP
-  return "the examples are not built (NAX_BUILD_EXAMPLES)";
-#endif
+inline std::string missing(const std::string& program = for_cpu) {
+  if (program.empty()) return "the example is not built (NAX_BUILD_EXAMPLES)";
   const char* folder = std::getenv("NAX_MNIST_DIR");
   return folder && *folder ? "" : "NAX_MNIST_DIR does not name the folder of MNIST's four files";
 }
@@ -48,9 +52,9 @@ struct Log {
 };
 
 // One epoch of training; a failure is reported and leaves the log empty.
-inline Log train(const std::string& options) {
+inline Log train(const std::string& options, const std::string& program = for_cpu) {
   const std::string path = testing::TempDir() + "mnist_mlp." + std::to_string(getpid()) + ".jsonl";
-  const Result result = run(options + " --epochs 1 --log " + path);
+  const Result result = run(options + " --epochs 1 --log " + path, program);
   EXPECT_EQ(result.status, 0) << result.output;
   Log log;
   std::ifstream file(path);

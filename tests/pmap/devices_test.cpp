@@ -48,7 +48,8 @@ TEST(Pmap, MoreThanAllDevices) {
   EXPECT_EQ(text_of<ValueError>([] {
               pmap([](const A& a) { return a; })(A{1, 2, 3, 4, 5});
             }),
-            "pmap: the mapped axis has size 5, but the number of devices is 4; see set_cpu_device_count");
+            std::string("pmap: the mapped axis has size 5, but the number of devices is 4; see ") +
+                (platform::is_cuda() ? "NAX_CUDA_DEVICES" : "set_cpu_device_count"));
 }
 
 TEST(Pmap, ChosenDevices) {

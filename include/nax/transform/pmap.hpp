@@ -8,11 +8,26 @@
 
 namespace nax {
 
+// The devices that a pmap may use: those of the default device's platform unless it is given some. (None is
+// not the same as not given, or a program that asks for the GPUs of a machine without any would run
+// elsewhere.)
+class DeviceChoice {
+ public:
+  DeviceChoice() = default;
+  DeviceChoice(std::vector<Device> devices) : devices_(std::move(devices)) {}
+  DeviceChoice(std::initializer_list<Device> devices) : devices_(devices) {}
+
+  std::vector<Device> get() const { return devices_ ? *devices_ : nax::devices(); }
+
+ private:
+  std::optional<std::vector<Device>> devices_;
+};
+
 struct PmapOptions {
   InAxes in_axes = {};
   OutAxes out_axes = {};
   AxisName axis_name = {};
-  std::vector<Device> devices = {};
+  DeviceChoice devices = {};
 };
 
 namespace detail {
@@ -68,11 +83,13 @@ struct ArraysWithAxes {
   }
 };
 
-inline std::vector<Device> devices_for(std::int64_t size, const std::vector<Device>& chosen) {
-  std::vector<Device> all = chosen.empty() ? nax::devices() : chosen;
+inline std::vector<Device> devices_for(std::int64_t size, const DeviceChoice& chosen) {
+  std::vector<Device> all = chosen.get();
+  if (all.empty())
+    throw ValueError("pmap: devices is empty; leave it out for all devices of the default device's platform");
   if (size > static_cast<std::int64_t>(all.size()))
     raise<ValueError>({"pmap: the mapped axis has size ", size, ", but the number of devices is ", all.size(),
-                       "; see set_cpu_device_count"});
+                       "; see ", on_accelerator(all[0]) ? "NAX_CUDA_DEVICES" : "set_cpu_device_count"});
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!is_known(all[i])) raise<ValueError>({"pmap: no device ", all[i], " in this program"});
     for (std::size_t j = 0; j < i; ++j)
