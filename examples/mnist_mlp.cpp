@@ -125,6 +125,9 @@ int main(int argc, char** argv) {
   try {
     if (!log) throw nax::IoError("--log: cannot write " + options.log);
     if (options.platform == "cpu") nax::set_cpu_device_count(static_cast<int>(options.devices));
+    if (const int count = nax::device_count(options.platform); count < options.devices)
+      throw nax::ValueError("--platform " + options.platform + " has " + std::to_string(count) +
+                            " devices here");
     const examples::Mnist mnist = examples::load_mnist(options.data);
     if (options.adam)
       train(nax::optim::adam(options.lr), options, mnist, log);

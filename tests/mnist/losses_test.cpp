@@ -8,6 +8,12 @@
 
 namespace {
 
+#ifdef NAX_ON_A_CARD  // whose library adds the products in another order
+constexpr double gpu_tolerance = 1e-4;
+#else
+constexpr double gpu_tolerance = 1e-5;
+#endif
+
 const std::vector<double>& golden_losses(const char* name) {
   return golden::get("mnist_losses", name).values;
 }
@@ -45,13 +51,13 @@ TEST(MnistLosses, tanh_on_gpus_follows_jax) {
   using mnist_program::for_gpus;
   if (const std::string reason = mnist_program::missing(for_gpus); !reason.empty()) GTEST_SKIP() << reason;
   const auto one = mnist_program::train("--activation tanh --platform cuda", for_gpus);
-  expect_close(one.losses, golden_losses("tanh/f32/loss"), 1e-5);
+  expect_close(one.losses, golden_losses("tanh/f32/loss"), gpu_tolerance);
   ASSERT_EQ(one.losses.size(), 468u);
 
   setenv("NAX_CUDA_DEVICES", "4", 1);
   const auto four = mnist_program::train("--activation tanh --platform cuda --devices 4", for_gpus);
   EXPECT_EQ(four.losses.size(), 468u);
-  expect_close(four.losses, one.losses, 1e-5);
+  expect_close(four.losses, one.losses, gpu_tolerance);
 }
 
 TEST(MnistLosses, relu_follows_jax) {

@@ -42,6 +42,10 @@ inline Result run(const std::string& options, const std::string& program = for_c
 // Why the program cannot train here; empty where it can.
 inline std::string missing(const std::string& program = for_cpu) {
   if (program.empty()) return "the example is not built (NAX_BUILD_EXAMPLES)";
+  if (program == for_gpus &&
+      run("--platform cuda --data /no/such/folder", program).output.find("has 0 devices") !=
+          std::string::npos)
+    return "this machine has no GPU (or no driver for it)";
   const char* folder = std::getenv("NAX_MNIST_DIR");
   return folder && *folder ? "" : "NAX_MNIST_DIR does not name the folder of MNIST's four files";
 }

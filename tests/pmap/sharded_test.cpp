@@ -6,11 +6,15 @@
 // Results stay where they were computed, and donated arguments give their memory away.
 namespace on_devices {
 
-// Where the shards of a result of pmap lie.
+// Where the shards of a result of pmap lie. (A GPU's address is read off the buffer: asking for it would make
+// this thread one that uses the elements, and what is used is not written over.)
 std::vector<const void*> addresses(const A& a) {
   std::vector<const void*> all;
   if (auto* source = detail::shards_of(a))
-    for (const auto& shard : source->shards()) all.push_back(detail::device_data(shard));
+    for (const auto& shard : source->shards()) {
+      const void* const there = detail::ArrayAccess::buffer(shard)->address;
+      all.push_back(there ? there : detail::device_data(shard));
+    }
   return all;
 }
 

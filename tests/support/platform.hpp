@@ -8,7 +8,7 @@
 #include "nax/core/devices.hpp"
 
 // Programs that include this run their tests on the platform that NAX_TEST_PLATFORM names, "cpu" or "cuda",
-// with arrays made there by default.
+// with arrays made there by default. GPUs are four, whatever the machine has.
 namespace platform {
 
 inline bool is_cuda() {
@@ -24,8 +24,13 @@ inline std::string as_on_cpu(std::string text) {
 
 class Environment final : public testing::Environment {
  public:
+  Environment() {
+    if (is_cuda()) setenv("NAX_CUDA_DEVICES", "4", 1);
+  }
   void SetUp() override {
-    if (is_cuda()) nax::set_default_device(nax::devices("cuda").at(0));
+    if (!is_cuda()) return;
+    if (nax::device_count("cuda") == 0) GTEST_SKIP() << "this machine has no GPU (or no driver for it)";
+    nax::set_default_device(nax::devices("cuda")[0]);
   }
 };
 inline testing::Environment* const environment = testing::AddGlobalTestEnvironment(new Environment);

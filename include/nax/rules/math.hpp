@@ -129,7 +129,10 @@ constexpr V integer_fmod(V x, V y) {
 template <class V>
 constexpr V integer_mod(V x, V y) {
   const V r = integer_fmod(x, y);
-  return r != V(0) && (r < V(0)) != (y < V(0)) ? static_cast<V>(r + y) : r;
+  if constexpr (std::is_signed_v<V>) {
+    if (r != V(0) && (r < V(0)) != (y < V(0))) return static_cast<V>(r + y);
+  }
+  return r;
 }
 
 }  // namespace math

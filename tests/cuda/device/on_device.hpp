@@ -4,6 +4,7 @@
 
 #include <nax/nax.hpp>
 
+#include "needs_gpu.hpp"
 #include "support/compare.hpp"
 
 // Tests of the device behind nax's seam. They are compiled twice: as C++ for the emulated device, where they
@@ -14,9 +15,6 @@ using nax::Array, nax::Device;
 
 class OnDevice : public testing::Test {
  protected:
-  void SetUp() override {
-    if (nax::devices("cuda").empty()) GTEST_SKIP() << "this machine has no GPU (or no driver for it)";
-  }
   static Device gpu() { return nax::devices("cuda")[0]; }
   static Device host() { return nax::devices("cpu")[0]; }
   template <class X>

@@ -18,7 +18,7 @@ void expect(bool right, const char* what) {
   std::printf("wrong: %s\n", what);
   std::exit(1);
 }
-bool equal(const Array<float>& a, const Array<float>& b) {
+bool alike(const Array<float>& a, const Array<float>& b) {
   const std::vector<float> x = a.to_vector(), y = b.to_vector();
   bool close = x.size() == y.size();
   for (std::size_t i = 0; close && i < x.size(); ++i)
@@ -56,10 +56,10 @@ int main() {
   const Array<float> here = nax::linspace<float>(-2, 2, 1001), there = nax::device_put(here, devices[0]);
   const auto back = [](const Array<float>& x) { return nax::device_put(x, nax::devices()[0]); };
   expect(shared_step(there).device() == devices[0], "a result lies where its operands do");
-  expect(equal(back(shared_step(there)), shared_step(here)), "the plain file's call");
-  expect(equal(back(step_with_kernels(there)), shared_step(here)), "the other file's call");
-  expect(equal(back(shared_gradient(there)), shared_gradient(here)), "the plain file's gradient");
-  expect(equal(back(gradient_with_kernels(there)), shared_gradient(here)), "the other file's gradient");
+  expect(alike(back(shared_step(there)), shared_step(here)), "the plain file's call");
+  expect(alike(back(step_with_kernels(there)), shared_step(here)), "the other file's call");
+  expect(alike(back(shared_gradient(there)), shared_gradient(here)), "the plain file's gradient");
+  expect(alike(back(gradient_with_kernels(there)), shared_gradient(here)), "the other file's gradient");
   expect_no_kernel(there);
   std::printf("passed\n");
 }

@@ -5,7 +5,9 @@
 #include <nax/nax.hpp>
 #include <string>
 
-// The same computation on the CPU and on the emulated GPU.
+#include "needs_gpu.hpp"
+
+// The same computation on the CPU and on a GPU.
 namespace both_devices {
 
 inline nax::Device gpu() { return nax::devices("cuda")[0]; }
