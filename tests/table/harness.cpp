@@ -103,7 +103,7 @@ void check(const Row& row) {
     Operands before;
     for (const Real& a : x) {
       before.push_back(array_of(a.shape(), a.to_vector()));
-      trace += " " + nax::to_string(a.shape());
+      trace.append(" ").append(nax::to_string(a.shape()));
     }
     SCOPED_TRACE(trace);
     if (row.smooth != Smooth::no) check_derivatives(row, x, random);

@@ -95,10 +95,14 @@ struct GetNode final : ResultNode<T> {
  private:
   // Can g be added to this sum where it lies?
   bool fits(const ArrayBase& sum, const ArrayBase& g) const {
-    if (!std::is_same_v<T, lane_t<T>> || !is_exclusive(sum)) return false;
-    for (Level level : layout_of(g).levels)
-      if (!contains(layout_of(sum).levels, level) && !contains(dropped, level)) return false;
-    return true;
+    if constexpr (std::is_same_v<T, lane_t<T>>) {
+      if (!is_exclusive(sum)) return false;
+      for (Level level : layout_of(g).levels)
+        if (!contains(layout_of(sum).levels, level) && !contains(dropped, level)) return false;
+      return true;
+    } else {
+      return false;
+    }
   }
 };
 

@@ -66,7 +66,11 @@ struct right_shift : Shift {
   template <class V>
   static constexpr V value(V x, V count) {
     static_assert(is_integer_v<V>, "right_shift: integers only");
-    return beyond(count) ? static_cast<V>(x < V(0) ? -1 : 0) : static_cast<V>(x >> count);
+    if (!beyond(count)) return static_cast<V>(x >> count);
+    if constexpr (std::is_signed_v<V>)
+      return static_cast<V>(x < V(0) ? -1 : 0);
+    else
+      return V(0);
   }
 };
 
