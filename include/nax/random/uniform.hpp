@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "nax/backend/unit_interval.hpp"
 #include "nax/random/bits.hpp"
+#include "nax/rules/unit_interval.hpp"
 
 namespace nax::random {
 namespace detail {

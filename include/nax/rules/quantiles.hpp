@@ -1,9 +1,9 @@
 #pragma once
 
-#include "nax/backend/draw.hpp"
-#include "nax/backend/unit_interval.hpp"
+#include "nax/rules/draw.hpp"
 #include "nax/rules/giles.hpp"
 #include "nax/rules/math.hpp"
+#include "nax/rules/unit_interval.hpp"
 
 // The inverse distribution functions of random numbers: of numbers u in the interval that is drawn from. T:
 // the type of the draw; V: the type that it is computed in, or a packet of it.

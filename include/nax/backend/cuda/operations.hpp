@@ -4,9 +4,9 @@
 
 #include "nax/backend/cpu/lines.hpp"
 #include "nax/backend/cpu/select_loop.hpp"
-#include "nax/backend/draw.hpp"
 #include "nax/backend/reduce_kind.hpp"
 #include "nax/core/accelerator.hpp"
+#include "nax/rules/draw.hpp"
 
 // What a GPU computes besides expressions: operations that know no type of C++, only dtypes. They are
 // compiled once a program, in the source file that the target nax::cuda adds to it; all other files reach
