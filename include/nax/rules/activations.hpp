@@ -117,8 +117,8 @@ struct silu : Inexact {
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V y) {
-    using std::exp;
-    const V s = V(1) / (V(1) + exp(-x));
+    using math::expit;
+    const V s = expit(x);
     return std::tuple{g * (s + y * (V(1) - s))};
   }
 };
@@ -132,8 +132,8 @@ struct softplus : Inexact {
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V) {
-    using std::exp;
-    return std::tuple{g / (V(1) + exp(-x))};
+    using math::expit;
+    return std::tuple{g * expit(x)};
   }
 };
 struct soft_sign : Inexact {

@@ -53,6 +53,15 @@ struct multiply : Arithmetic {
     return std::tuple{g * y, g * x};
   }
 };
+// A tangent times a derivative; see guarded().
+struct scale : Arithmetic {
+  static constexpr const char* name = "multiply";
+  static constexpr bool differentiable = false;
+  template <class V>
+  static constexpr V value(V t, V d) {
+    return guarded(t, d);
+  }
+};
 
 struct divide : Inexact {
   static constexpr const char* name = "divide";

@@ -52,6 +52,12 @@ constexpr V sign(V x) {
 }
 
 template <Dtype V>
+constexpr V expit(V x) {
+  using std::exp;
+  return V(1) / (V(1) + exp(-x));
+}
+
+template <Dtype V>
 constexpr V conj(V x) {
   if constexpr (is_complex_v<V>)
     return std::conj(x);

@@ -106,8 +106,8 @@ struct expit : Inexact {
   static constexpr const char* name = "expit";
   template <class V>
   static constexpr V value(V x) {
-    using std::exp;
-    return V(1) / (V(1) + exp(-x));
+    using math::expit;
+    return expit(x);
   }
   template <class V>
   static constexpr auto vjp(V g, V, V y) {
@@ -123,8 +123,8 @@ struct log_expit : Inexact {
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V) {
-    using std::exp;
-    return std::tuple{g / (V(1) + exp(x))};
+    using math::expit;
+    return std::tuple{g * expit(-x)};
   }
 };
 struct logit : Inexact {

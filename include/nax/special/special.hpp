@@ -10,6 +10,7 @@ namespace nax {
 // What derivatives say on recorded values.
 template <class T> Recorded<T> polygamma_at(const Recorded<T>& n, const Recorded<T>& x) { return detail::apply<rules::polygamma>(n, x); }
 template <class T> Recorded<T> erfc(const Recorded<T>& x) { return detail::apply<rules::erfc>(x); }
+template <class T> Recorded<T> expit(const Recorded<T>& x) { return detail::apply<rules::expit>(x); }
 
 namespace special {
 

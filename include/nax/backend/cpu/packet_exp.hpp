@@ -232,6 +232,11 @@ Packet<T> expm1(Packet<T> x) {
 }
 
 template <class T>
+Packet<T> expit(Packet<T> x) {
+  return Packet<T>(1) / (Packet<T>(1) + exp(-x));
+}
+
+template <class T>
 [[gnu::always_inline]] inline Packet<T> log(Packet<T> x) {
   if constexpr (std::is_same_v<T, float>) {
     return detail::log_of(x, 1.0f, 0.693147182464599609f, 0.0f);
