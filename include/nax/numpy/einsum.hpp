@@ -130,8 +130,9 @@ Term<T> join_terms(const Term<T>& a, const Term<T>& b, const std::vector<std::in
   return result;
 }
 
-[[noreturn, gnu::cold]] inline void throw_einsum(std::string_view subscripts, const std::string& what) {
-  raise<ValueError>({"einsum: ", what, ", subscripts '", subscripts, "'"});
+[[noreturn, gnu::cold]] inline void throw_einsum(std::string_view subscripts,
+                                                 std::initializer_list<TextPart> what) {
+  raise<ValueError>({"einsum: ", text_of(what), ", subscripts '", subscripts, "'"});
 }
 
 // The labels of one operand or of the output; those behind the ellipsis are counted from its end: 1000,
@@ -142,13 +143,12 @@ inline Labels parse_labels(std::string_view all, std::string_view text, int elli
     const char c = text[i];
     if (c == ' ') continue;
     if (c == '.') {
-      if (text.substr(i, 3) != "...") throw_einsum(all, "'.' is only allowed in an ellipsis '...'");
+      if (text.substr(i, 3) != "...") throw_einsum(all, {"'.' is only allowed in an ellipsis '...'"});
       i += 2;
       for (int k = ellipsis_axes; k-- > 0;) labels.push_back(128 + k);
       continue;
     }
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
-      throw_einsum(all, std::string("invalid label '") + c + "'");
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) throw_einsum(all, {"invalid label '", c, "'"});
     labels.push_back(c);
   }
   return labels;
@@ -164,16 +164,15 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
   for (std::size_t n = 0; n < operands.size(); ++n) {
     const std::size_t comma = rest.find(',');
     if ((comma == std::string_view::npos) != (n + 1 == operands.size()))
-      throw_einsum(subscripts,
-                   "the subscripts do not name " + std::to_string(operands.size()) + " operand(s)");
+      throw_einsum(subscripts, {"the subscripts do not name ", operands.size(), " operand(s)"});
     const std::string_view text = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const int named = static_cast<int>(parse_labels(subscripts, text, 0).size());
     const bool ellipsis = text.find("...") != std::string_view::npos;
     const int behind = operands[n].ndim() - named;
     if (behind < 0 || (behind > 0 && !ellipsis))
-      throw_einsum(subscripts, "operand " + std::to_string(n) + " has " + std::to_string(operands[n].ndim()) +
-                                   " axes, its subscripts name " + std::to_string(named));
+      throw_einsum(subscripts,
+                   {"operand ", n, " has ", operands[n].ndim(), " axes, its subscripts name ", named});
     most_ellipsis = std::max(most_ellipsis, ellipsis ? behind : 0);
     check_operand("einsum", operands[n]);
     terms.push_back({operands[n], parse_labels(subscripts, text, ellipsis ? behind : 0)});
@@ -184,9 +183,8 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
       if (extent == -1 || extent == 1)
         extent = own;
       else if (own != extent && own != 1)
-        throw_einsum(subscripts, "operand " + std::to_string(n) + " of shape " +
-                                     to_string(term.array.shape()) + " does not fit the extent " +
-                                     std::to_string(extent) + " of another operand");
+        throw_einsum(subscripts, {"operand ", n, " of shape ", term.array.shape(),
+                                  " does not fit the extent ", extent, " of another operand"});
     }
   }
   Labels output;
@@ -194,12 +192,10 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
     output = parse_labels(subscripts, subscripts.substr(arrow + 2), most_ellipsis);
     for (std::size_t i = 0; i < output.size(); ++i) {
       if (extents[static_cast<std::size_t>(output[i])] < 0)
-        throw_einsum(subscripts,
-                     std::string("output label '") + static_cast<char>(output[i]) + "' is in no operand");
+        throw_einsum(subscripts, {"output label '", static_cast<char>(output[i]), "' is in no operand"});
       for (std::size_t j = 0; j < i; ++j)
         if (output[i] == output[j])
-          throw_einsum(subscripts,
-                       std::string("output label '") + static_cast<char>(output[i]) + "' appears twice");
+          throw_einsum(subscripts, {"output label '", static_cast<char>(output[i]), "' appears twice"});
     }
   } else {  // labels that appear once, in the order of the alphabet, behind the ellipsis
     for (int k = most_ellipsis; k-- > 0;) output.push_back(128 + k);
