@@ -19,7 +19,7 @@ TEST(Devices, AreFour) {
 }
 
 TEST(Devices, CountIsSettledByUse) {
-  EXPECT_EQ(device_count(), 4);
+  EXPECT_EQ(device_count("cpu"), 4);
   EXPECT_EQ(text_of<ValueError>([] { set_cpu_device_count(2); }),
             "set_cpu_device_count: the devices are already in use; call it before anything asks for them");
   EXPECT_EQ(text_of<ValueError>([] { set_cpu_device_count(0); }),

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nax/nax.hpp>
 #include <string>
+#include <vector>
 
 #include "needs_gpu.hpp"
 
@@ -11,6 +13,13 @@
 namespace both_devices {
 
 inline nax::Device gpu() { return nax::devices("cuda")[0]; }
+
+// n numbers between -1 and 1 without a pattern, the same wherever this thread computes.
+inline nax::Array<float> waves(int n) {
+  std::vector<float> values;
+  for (int i = 0; i < n; ++i) values.push_back(std::sin(7.f * static_cast<float>(i)));
+  return nax::asarray(values.data(), {n});
+}
 
 template <class T>
 void expect_near(const nax::Array<T>& actual, const nax::Array<T>& expected, double tolerance) {

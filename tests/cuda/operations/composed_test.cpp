@@ -6,9 +6,9 @@ namespace {
 using namespace nax;
 using namespace both_devices;
 
-Array<float> matrix() { return sin(arange<float>(24) * 7.f).reshape({4, 6}); }
+Array<float> matrix() { return waves(24).reshape({4, 6}); }
 Array<float> square() { return matrix()(_, slice(0, 4)); }
-Array<float> line() { return sin(arange<float>(10) * 7.f); }
+Array<float> line() { return waves(10); }
 
 TEST(ComposedOnGpu, Joins) {
   expect_same([](auto put) { return concatenate({put(matrix()), put(matrix())}, {.axis = 1}); });

@@ -62,7 +62,8 @@ TEST(IndexingOnGpu, IndicesOutOfRangeAreNamed) {
 
 TEST(IndexingOnGpu, IndicesElsewhereAreAnError) {
   const std::string text =
-      "index: the operands are on different devices, cuda:0 and cpu:0; device_put brings them together";
+      "index: the operands are on different devices, cuda:0 and cpu:0; device_put brings them together, and "
+      "pmap takes what its devices share as an argument with in_axes none";
   EXPECT_EQ(text_of<DeviceError>([] { device_put(matrix(), gpu())(rows()); }), text);
   EXPECT_EQ(text_of<DeviceError>([] { matrix()(device_put(rows(), gpu())); }), text);
 }

@@ -44,7 +44,7 @@ TEST(ScatterOnGpu, OtherOperationsCountEachIndex) {
 }
 
 TEST(ScatterOnGpu, SumsAreTheSameEachTime) {
-  const Array<float> x = device_put(sin(arange<float>(3000)), gpu());
+  const Array<float> x = device_put(waves(3000), gpu());
   const Array<int> at = device_put(arange<int>(3000) * 7 % 11, gpu());
   const Array<float> once = zeros_like(x).at(at).add(x), again = zeros_like(x).at(at).add(x);
   EXPECT_EQ(once.to_vector(), again.to_vector());
@@ -94,7 +94,8 @@ TEST(ScatterOnGpu, HigherDerivativesAndBatches) {
 TEST(ScatterOnGpu, ValuesElsewhereAreAnError) {
   EXPECT_EQ(
       text_of<DeviceError>([] { device_put(matrix(), gpu()).at(0).set(arange<float>(6)); }),
-      "at.set: the operands are on different devices, cuda:0 and cpu:0; device_put brings them together");
+      "at.set: the operands are on different devices, cuda:0 and cpu:0; device_put brings them together, and "
+      "pmap takes what its devices share as an argument with in_axes none");
 }
 
 }  // namespace
