@@ -72,9 +72,10 @@ TEST(Normalization, ParametersUnderTransforms) {
           bias = random::normal<double>(random::key(2), {19}),
           w = random::normal<double>(random::key(3), {3, 4, 19});
   const auto ours = [](const A& a, const A& s, const A& b) { return nn::layer_norm(a, s, b); };
+  const auto theirs = [](const A& a, const A& s, const A& b) { return formula(a, s, b); };
   using Gradients = std::tuple<A, A, A>;
   const auto agree = [&](const auto& of_layer) {
-    const Gradients mine = of_layer(ours), expected = of_layer(formula);
+    const Gradients mine = of_layer(ours), expected = of_layer(theirs);
     EXPECT_TRUE(near(std::get<0>(mine), std::get<0>(expected)));
     EXPECT_TRUE(near(std::get<1>(mine), std::get<1>(expected)));
     EXPECT_TRUE(near(std::get<2>(mine), std::get<2>(expected)));

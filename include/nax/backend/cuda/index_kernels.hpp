@@ -11,7 +11,8 @@
 namespace nax::cuda {
 
 // Indices of any integer type as int64, counted from the front; what is out of range becomes dropped_index,
-// or is brought into range.
+// or is brought into range. (Templates, so that a cast is no error in a constexpr function.)
+template <class Index>
 struct WrapIndex {
   Loop<2> loop;
   DType from;
@@ -22,7 +23,7 @@ struct WrapIndex {
     char* at[2];
     loop.locate(i, at);
     const std::int64_t k = load_as<std::int64_t>(from, at[0]);
-    *reinterpret_cast<std::int64_t*>(at[1]) = wrapped(k, wide_of(from) == Wide::u64 && k < 0);
+    *reinterpret_cast<Index*>(at[1]) = wrapped(k, wide_of(from) == Wide::u64 && k < 0);
   }
 
  private:
@@ -35,14 +36,15 @@ struct WrapIndex {
 };
 
 // to = a * extent + b.
+template <class Index>
 struct JoinIndices {
   Loop<3> loop;
   std::int64_t extent;
   constexpr void operator()(std::int64_t i) const {
     char* at[3];
     loop.locate(i, at);
-    *reinterpret_cast<std::int64_t*>(at[2]) = *reinterpret_cast<const std::int64_t*>(at[0]) * extent +
-                                              *reinterpret_cast<const std::int64_t*>(at[1]);
+    *reinterpret_cast<Index*>(at[2]) =
+        *reinterpret_cast<const Index*>(at[0]) * extent + *reinterpret_cast<const Index*>(at[1]);
   }
 };
 

@@ -40,12 +40,12 @@ class KernelOperations final : public Operations {
   void wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
                     const cpu::Operand& from, const cpu::Operand& to) override {
     const Loop<2> loop = collapsed<2>(shape, {from, to});
-    launch(device, loop.size, WrapIndex{loop, from.stored, extent, mode});
+    launch(device, loop.size, WrapIndex<std::int64_t>{loop, from.stored, extent, mode});
   }
   void join_indices(Device device, std::int64_t extent, const Dims& shape, const cpu::Operand& a,
                     const cpu::Operand& b, const cpu::Operand& to) override {
     const Loop<3> loop = collapsed<3>(shape, {a, b, to});
-    launch(device, loop.size, JoinIndices{loop, extent});
+    launch(device, loop.size, JoinIndices<std::int64_t>{loop, extent});
   }
   void index_offsets(Device device, std::int64_t n, const Dims& extents, const Dims& strides,
                      const std::int64_t* from, std::int64_t* to) override {
