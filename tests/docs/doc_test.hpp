@@ -6,6 +6,13 @@
 #include <sstream>
 #include <string>
 
+// A reader's snippet may well leave a variable unused, and is read more often than it is warned about.
+#pragma GCC diagnostic ignored "-Wunused"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wcomment"
+
 // What the sources made from Markdown pages call: std::cout is caught, and compared with the page's ```text
 // blocks.
 namespace doc_test {
