@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -14,6 +15,13 @@ namespace platform {
 inline bool is_cuda() {
   const char* name = std::getenv("NAX_TEST_PLATFORM");
   return name && std::string(name) == "cuda";
+}
+
+// Where there is none it says so, in the words by which ctest knows a test that was skipped.
+inline bool has_gpu() {
+  if (nax::device_count("cuda") > 0) return true;
+  std::puts("[  SKIPPED ] this machine has no GPU (or no driver for it)");
+  return false;
 }
 
 // A text with the devices' names as they are on the CPU.
@@ -29,7 +37,7 @@ class Environment final : public testing::Environment {
   }
   void SetUp() override {
     if (!is_cuda()) return;
-    if (nax::device_count("cuda") == 0) GTEST_SKIP() << "this machine has no GPU (or no driver for it)";
+    if (!has_gpu()) GTEST_SKIP();
     nax::set_default_device(nax::devices("cuda")[0]);
   }
 };
