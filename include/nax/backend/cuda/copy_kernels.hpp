@@ -31,11 +31,6 @@ struct ConvertElement {
   }
 };
 
-template <class Unit>
-void launch_copy_of(Device device, const Loop<2>& loop) {
-  launch(device, loop.size, CopyElement<Unit>{loop});
-}
-
 inline void launch_copy(Device device, Dims shape, const cpu::Operand& from, const cpu::Operand& to) {
   cpu::Operand operands[] = {from, to};
   cpu::detail::collapse(shape, operands, 2);
@@ -54,16 +49,10 @@ inline void launch_copy(Device device, Dims shape, const cpu::Operand& from, con
                                 loop.strides[0][0] == static_cast<std::int64_t>(bytes))) {
     detail::accelerator_of(device).copy_between(device, loop.data[1], device, loop.data[0],
                                                 static_cast<std::size_t>(loop.size) * bytes);
-  } else if (bytes == 1) {
-    launch_copy_of<Piece<1>>(device, loop);
-  } else if (bytes == 2) {
-    launch_copy_of<Piece<2>>(device, loop);
-  } else if (bytes == 4) {
-    launch_copy_of<Piece<4>>(device, loop);
-  } else if (bytes == 8) {
-    launch_copy_of<Piece<8>>(device, loop);
   } else {
-    launch_copy_of<Piece<16>>(device, loop);
+    with_piece(bytes, [&]<class Unit>(std::type_identity<Unit>) {
+      launch(device, loop.size, CopyElement<Unit>{loop});
+    });
   }
 }
 

@@ -24,23 +24,6 @@ struct GatherElement {
   }
 };
 
-// f(type_identity of a piece of so many bytes).
-template <class F>
-void with_piece(std::size_t bytes, const F& f) {
-  switch (bytes) {
-    case 1:
-      return f(std::type_identity<Piece<1>>());
-    case 2:
-      return f(std::type_identity<Piece<2>>());
-    case 4:
-      return f(std::type_identity<Piece<4>>());
-    case 8:
-      return f(std::type_identity<Piece<8>>());
-    default:
-      return f(std::type_identity<Piece<16>>());
-  }
-}
-
 inline void launch_gather(Device device, cpu::SelectLoop select) {
   const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(select.data().stored));
   cpu::detail::collapse(select.shape, select.operands, 3);

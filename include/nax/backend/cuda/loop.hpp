@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "nax/backend/cpu/tiles.hpp"
 #include "nax/core/error.hpp"
 
@@ -75,5 +77,22 @@ template <std::size_t bytes>
 struct alignas(bytes) Piece {
   unsigned char at[bytes];
 };
+
+// f(type_identity of a piece of so many bytes).
+template <class F>
+void with_piece(std::size_t bytes, const F& f) {
+  switch (bytes) {
+    case 1:
+      return f(std::type_identity<Piece<1>>());
+    case 2:
+      return f(std::type_identity<Piece<2>>());
+    case 4:
+      return f(std::type_identity<Piece<4>>());
+    case 8:
+      return f(std::type_identity<Piece<8>>());
+    default:
+      return f(std::type_identity<Piece<16>>());
+  }
+}
 
 }  // namespace nax::cuda
