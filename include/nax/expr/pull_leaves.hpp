@@ -95,10 +95,11 @@ inline bool has_many(const KernelTable& table, const Frame& own, const Frame& al
          (table.result == DType::float32 || table.result == DType::float64);
 }
 
-// One pass of the kernel over `own`: derivatives[l] = that of the result in leaf l, where l has an array
-// there (the same for leaves that are one).
+// One pass of the kernel over `own`: derivatives[l] = that of the result in leaf l, where wanted(l) (the same
+// for leaves that are one).
 inline void derivatives_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
-                           const PackedArray* leaves, const Frame& own, const ArrayBase* derivatives) {
+                           const PackedArray* leaves, const Frame& own, ArrayBase* derivatives,
+                           FunctionRef<bool(int)> wanted) {
   const int count = table.leaves;
   const DType lane = table.result_lane;
   alignas(16) char one[16];
@@ -111,7 +112,9 @@ inline void derivatives_of(const KernelTable& table, cpu::PullKernel kernel, con
   for (int l = 0; l < count; ++l) {
     operands[l] = leaf_operand(leaves[l], own, table.stored[l], table.lanes[l]);
     operands[count + 1 + l] = {nullptr, Dims(own.shape.size(), 0), table.lanes[l], table.lanes[l]};
-    if (!ArrayAccess::buffer(derivatives[l])) continue;
+    if (!wanted(l)) continue;
+    const int first = first_occurrence(leaves, l);
+    derivatives[l] = first == l ? allocate(lane, own) : derivatives[first];
     operands[count + 1 + l].data = raw_data(derivatives[l]);
     operands[count + 1 + l].strides = layout_of(derivatives[l]).strides;
     sizes[l] = own.size();
@@ -154,12 +157,8 @@ inline void add_scaled(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
     if (table.stored[l] != table.result || frames[l].size() != all.size()) return false;
   }
   ArrayBase derivatives[max_leaves];
-  for (int l = 0; l < table.leaves; ++l) {
-    if (nodes[l] == Tape::npos) continue;
-    const int first = first_occurrence(leaves, l);
-    derivatives[l] = first == l ? allocate(table.result, own) : derivatives[first];
-  }
-  derivatives_of(table, kernel, constants, leaves, own, derivatives);
+  derivatives_of(table, kernel, constants, leaves, own, derivatives,
+                 [&](int l) { return nodes[l] != Tape::npos; });
   for (int l = 0; l < table.leaves; ++l) {
     if (nodes[l] == Tape::npos || first_occurrence(leaves, l) != l) continue;
     ArrayBase* const sum = frames[l] == all ? addable(sweep, nodes[l], table.result, all) : nullptr;
@@ -178,20 +177,12 @@ inline void add_scaled(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
 [[gnu::noinline]] inline ArrayBase push_many(const KernelTable& table, cpu::PullKernel kernel,
                                              const void* constants, const PackedArray* leaves,
                                              const ArrayBase* const* tangents, const Frame& own) {
+  ArrayBase derivatives[max_leaves];
+  derivatives_of(table, kernel, constants, leaves, own, derivatives,
+                 [&](int l) { return tangents[l] != nullptr; });
   ArrayBase sum;
-  unsigned done = 0;
-  for (int first = 0; first < table.leaves; ++first) {
-    if (!tangents[first] || done >> first & 1) continue;
-    const ArrayBase derivative = allocate(table.result, own);
-    ArrayBase derivatives[max_leaves];
-    for (int l = first; l < table.leaves; ++l) {
-      if (!tangents[l] || leaves[l].serial() != leaves[first].serial()) continue;
-      derivatives[l] = derivative;
-      done |= 1u << l;
-    }
-    derivatives_of(table, kernel, constants, leaves, own, derivatives);
-    add_scaled(sum, *tangents[first], derivative);
-  }
+  for (int l = 0; l < table.leaves; ++l)
+    if (tangents[l] && first_occurrence(leaves, l) == l) add_scaled(sum, *tangents[l], derivatives[l]);
   return sum;
 }
 

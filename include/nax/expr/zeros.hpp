@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstring>
-
 #include "nax/core/array.hpp"
 #include "nax/expr/device_compute.hpp"
 
@@ -10,10 +8,7 @@ namespace nax::detail {
 // Zeros over a frame: one element, repeated.
 inline ArrayBase zeros_over(DType dtype, const Frame& frame, Device device = current_device) {
   ArrayBase zero = allocate(dtype, Frame(), device);
-  if (on_accelerator(zero))
-    accelerator_of(zero.device()).clear(zero.device(), device_data(zero), dtype_size(dtype));
-  else
-    std::memset(raw_data(zero), 0, dtype_size(dtype));
+  clear_elements(zero);
   Layout layout;
   static_cast<Frame&>(layout) = frame;
   layout.strides = Dims(frame.shape.size(), 0);
@@ -22,6 +17,11 @@ inline ArrayBase zeros_over(DType dtype, const Frame& frame, Device device = cur
 template <class T>
 Array<T> zeros_over(const Frame& frame, Device device = current_device) {
   return Array<T>(zeros_over(dtype_of<T>, frame, device));
+}
+// The same in the shape of an array, where it lies.
+template <class T>
+Array<T> zeros_over(const Array<T>& like) {
+  return zeros_over<T>(layout_of(like), device_for("zeros", like));
 }
 
 }  // namespace nax::detail

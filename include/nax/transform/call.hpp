@@ -77,10 +77,7 @@ void record_call(Out& out, A&&... args) {
 // The tree with zeros for its floating arrays.
 template <class Tree>
 Tree zeros_like_tree(Tree t) {
-  for_each_input(t, [](auto& leaf) {
-    using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
-    leaf = zeros_over<T>(layout_of(leaf), device_for("zeros", leaf));
-  });
+  for_each_input(t, [](auto& leaf) { leaf = zeros_over(leaf); });
   return t;
 }
 
@@ -96,9 +93,9 @@ Out cotangent_tree(const Out& out, const std::vector<ArrayBase>& cotangents) {
           using T = typename Leaf::value_type;
           if constexpr (is_inexact_v<T>) {
             const ArrayBase& g = cotangents[slot++];
-            leaf = holds_value(g) ? Leaf(g) : zeros_over<T>(layout_of(leaf), device_for("zeros", leaf));
+            leaf = holds_value(g) ? Leaf(g) : zeros_over(leaf);
           } else {
-            leaf = zeros_over<T>(layout_of(leaf), device_for("zeros", leaf));
+            leaf = zeros_over(leaf);
           }
         }
       },

@@ -318,7 +318,8 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
     const RecordOn off(nullptr);
     const Array<T> all(contiguous(gather_all("ppermute", constant_array(x), axis)));
     const Frame& frame = layout_of(all);
-    const ArrayBase moved = copy_over(zeros_over(dtype_of<T>, frame, all.device()), frame);
+    const ArrayBase moved = allocate(dtype_of<T>, frame, all.device());
+    clear_elements(moved);
     const std::size_t bytes = static_cast<std::size_t>(x.size()) * sizeof(T);
     const std::int64_t blocks = hidden_size(frame);
     for (std::int64_t b = 0; b < blocks; ++b)

@@ -100,7 +100,7 @@ void take_gradients(Tree& tree, Reverse& sweep) {
         if constexpr (is_array_v<Leaf>) {
           using T = typename Leaf::value_type;
           const ArrayBase* cotangent = is_inexact_v<T> ? sweep.find(serial_of(leaf)) : nullptr;
-          leaf = cotangent ? Leaf(*cotangent) : zeros_over<T>(layout_of(leaf), device_for("zeros", leaf));
+          leaf = cotangent ? Leaf(*cotangent) : zeros_over(leaf);
         } else {
           leaf = Leaf{};
         }

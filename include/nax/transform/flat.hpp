@@ -46,9 +46,7 @@ struct LeafOperationsOf {
     detail::make_input(input, tape);
     return input;
   }
-  static ArrayBase zeros(const ArrayBase& like) {
-    return zeros_over<T>(layout_of(like), device_for("zeros", like));
-  }
+  static ArrayBase zeros(const ArrayBase& like) { return zeros_over(Array<T>(like)); }
   static ArrayBase seed(const ArrayBase& g, const Frame& frame) { return detail::seed(Array<T>(g), frame); }
   static ArrayBase sum_levels(const ArrayBase& x, const Levels& made, const Levels& kept) {
     return detail::sum_levels(Array<T>(x), made, kept);

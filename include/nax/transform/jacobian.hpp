@@ -51,8 +51,7 @@ auto tree_jacobian(const Out& out, const Block& block) {
           tree::for_each(
               [](auto& leaf) {
                 using Leaf = std::remove_cvref_t<decltype(leaf)>;
-                if constexpr (is_array_v<Leaf>)
-                  leaf = zeros_over<typename Leaf::value_type>(layout_of(leaf), device_for("zeros", leaf));
+                if constexpr (is_array_v<Leaf>) leaf = zeros_over(leaf);
               },
               cotangent);
           std::get<k>(cotangent) = g;
@@ -100,9 +99,9 @@ Tree tangent_at(const Tree& primal, std::size_t which, const Array<T>& value) {
     using Leaf = std::remove_cvref_t<decltype(leaf)>;
     using U = typename Leaf::value_type;
     if constexpr (std::is_same_v<U, T>)
-      leaf = i == which ? value : zeros_over<U>(layout_of(leaf), device_for("zeros", leaf));
+      leaf = i == which ? value : zeros_over(leaf);
     else
-      leaf = zeros_over<U>(layout_of(leaf), device_for("zeros", leaf));
+      leaf = zeros_over(leaf);
     ++i;
   });
   return tangents;

@@ -35,7 +35,7 @@ void take_tangents(Out& out, Forward& sweep) {
         if constexpr (is_array_v<Leaf>) {
           using T = typename Leaf::value_type;
           const ArrayBase* tangent = is_inexact_v<T> ? sweep.find(serial_of(leaf)) : nullptr;
-          leaf = tangent ? Leaf(*tangent) : zeros_over<T>(layout_of(leaf), device_for("zeros", leaf));
+          leaf = tangent ? Leaf(*tangent) : zeros_over(leaf);
         }
       },
       out);
