@@ -31,13 +31,13 @@ inline namespace NAX_SIMD_ABI {
 // Cuts C into one part a thread, so that as little as possible is packed twice.
 template <class T>
 void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
-                 Strided<T> c, bool accumulate) {
+                 Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming) {
   constexpr double enough = 1 << 17;  // products that a thread should have
   const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   int threads = 1;
   if (products >= 2 * enough)
     threads = static_cast<int>(std::min<double>(available_threads(), products / enough));
-  if (threads <= 1) return gemm_blocked(m, n, k, a, b, c, accumulate);
+  if (threads <= 1) return gemm_blocked(m, n, k, a, b, c, accumulate, upcoming);
 
   std::int64_t down = 1;  // parts of the rows; the columns are cut into threads / down
   double least = -1;
@@ -65,13 +65,24 @@ void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T
 
 template <class T>
 void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
-                Strided<T> c, bool accumulate) {
+                Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming = {}) {
   if (n == 1) return gemv(m, k, a, b.data, b.row, c.data, c.row, accumulate);
   if (m == 1) return gemv(n, k, b.transposed(), a.data, a.column, c.data, c.column, accumulate);
   // The kernel writes along rows of C: transpose the whole product where its columns are the contiguous ones.
   if (c.column != 1 && c.row == 1)
-    return gemm_shared(n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate);
-  gemm_shared(m, n, k, a, b, c, accumulate);
+    return gemm_shared(n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate, upcoming);
+  gemm_shared(m, n, k, a, b, c, accumulate, upcoming);
+}
+
+// The operands that lie in one piece, as the next ones of a batch do.
+template <class T>
+UpcomingOperands<T> upcoming_operands(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a,
+                                      Strided<const T> b, const T* next_a, const T* next_b) {
+  const auto count = [](std::int64_t rows, std::int64_t columns, Strided<const T> x, const T* next) {
+    const bool dense = (x.column == 1 && x.row == columns) || (x.row == 1 && x.column == rows);
+    return next && dense ? rows * columns : 0;
+  };
+  return {next_b, count(k, n, b, next_b), next_a, count(m, k, a, next_a)};
 }
 
 template <class T>
@@ -93,10 +104,11 @@ void gemm_short(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
 
 // C is m x n, A is m x k, B is k x n; `rs` and `cs` are the strides from row to row and from column to
 // column, in elements. An inner dimension of zero gives zeros, or leaves C as it is when accumulating.
+// `next_a`, `next_b`: the operands of a product of the same kind that follows, or null.
 template <class T>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t rsa, std::int64_t csa,
           const T* b, std::int64_t rsb, std::int64_t csb, T* c, std::int64_t rsc, std::int64_t csc,
-          bool accumulate) {
+          bool accumulate, const T* next_a = nullptr, const T* next_b = nullptr) {
   if (m <= 0 || n <= 0) return;
   if (k <= 0) {
     if (accumulate) return;
@@ -107,7 +119,8 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64
   const Strided<const T> left{a, rsa, csa}, right{b, rsb, csb};
   const Strided<T> result{c, rsc, csc};
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-    gemm_dense(m, n, k, left, right, result, accumulate);
+    gemm_dense(m, n, k, left, right, result, accumulate,
+               upcoming_operands(m, n, k, left, right, next_a, next_b));
   else if constexpr (is_short_float<T>)
     gemm_short(m, n, k, left, right, result, accumulate);
   else
@@ -127,8 +140,11 @@ void gemm_batched(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64
   if (bsa == 0 && bsb == n * csb && bsc == n * csc)
     return gemm(m, batch * n, k, a, rsa, csa, b, rsb, csb, c, rsc, csc, accumulate);
   const auto some = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      gemm(m, n, k, a + i * bsa, rsa, csa, b + i * bsb, rsb, csb, c + i * bsc, rsc, csc, accumulate);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const bool last = i + 1 == end;
+      gemm(m, n, k, a + i * bsa, rsa, csa, b + i * bsb, rsb, csb, c + i * bsc, rsc, csc, accumulate,
+           last || bsa == 0 ? nullptr : a + (i + 1) * bsa, last || bsb == 0 ? nullptr : b + (i + 1) * bsb);
+    }
   };
   if (batch < available_threads()) return some(0, batch);  // threads share each product instead
   const double products =

@@ -1,8 +1,11 @@
 #pragma once
 
-// The blocked matrix product of one thread: for each slice of k, for each block of rows of a (packed, stays
-// in the second-level cache), for each panel of b (packed by its first use, stays in the first), run down the
-// rows.
+// The blocked matrix product of one thread.
+//
+// For each slice of k, for each block of rows of a, for each group of panels of b (packed by its first use,
+// stays in the second-level cache): tile after tile along the rows of C. Meanwhile a panel of a stays in the
+// first-level cache and the panels of b stream past it. Down the columns instead, tiles of C whose rows lie a
+// power of two apart would push each other, and what is multiplied, out of the first-level cache.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,113 +17,186 @@
 namespace nax::cpu {
 inline namespace NAX_SIMD_ABI {
 
-inline constexpr std::int64_t depth_bytes = 2048;           // of one packed row
-inline constexpr std::int64_t block_bytes = 768 * 1024;     // of the rows of a that a block holds
-inline constexpr std::int64_t group_panels = 8;             // of b, packed together
-inline constexpr std::int64_t in_place_bytes = 128 * 1024;  // an a this small is read where it is
-// A b smaller than this, too: its rows do not crowd each other out of the first-level cache, where a panel of
-// it is read again for each tile.
+inline constexpr std::int64_t depth_bytes = 2048;         // of one packed row
+inline constexpr std::int64_t block_bytes = 2048 * 1024;  // of the rows of a that are packed together
+inline constexpr std::int64_t group_bytes = 512 * 1024;   // of the panels of b that stay near
+// A b whose slice is smaller than this is read where it is: its rows do not crowd each other out of the
+// first-level cache.
 inline constexpr std::int64_t near_columns_bytes = 32 * 1024;
+// A C up to this size is still near when it is written again, and its tiles are fetched early. A larger one
+// comes from memory, and what fetches it would stand in the way of the operands.
+inline constexpr std::int64_t near_result_bytes = 1024 * 1024;
 inline constexpr std::int64_t cache_way_bytes = 4096;  // rows this far apart compete for the same cache lines
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// How the operands are cut, and which of them are read in place. Packing pays when what is packed is used
-// often, or when reading it in place would be slow.
+// What the next product of a batch will read: fetched on the way, in equal shares.
 template <class T>
-struct BlockPlan {
-  static constexpr std::int64_t width = tile_columns<T>, bytes = sizeof(T);
-  std::int64_t depth, block, blocks;
-  bool pack_rows, pack_columns;
+class UpcomingOperands {
+ public:
+  UpcomingOperands() = default;
+  // Elements from `first` and `second` on.
+  UpcomingOperands(const T* first, std::int64_t first_count, const T* second, std::int64_t second_count)
+      : operands_{of(first, first_count), of(second, second_count)} {}
 
-  BlockPlan(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b) {
-    depth = divide_up(k, divide_up(k, depth_bytes / bytes));
-    blocks = divide_up(m, std::max<std::int64_t>(block_bytes / bytes / depth, tile_rows));
-    block = (divide_up(m, blocks) + 1) / 2 * 2;
-    const bool colliding = a.column == 1 && m > 8 && a.row * bytes % cache_way_bytes == 0;
-    const bool near = (a.row == 1 ? depth * a.column : m * a.row) * bytes <= in_place_bytes && !colliding;
-    pack_rows = n > width && (n > 8 * width || !near);
-    pack_columns =
-        b.column != 1 || b.row < 0 || (m > 2 * tile_rows && depth * b.row * bytes >= near_columns_bytes);
+  void share_out(std::int64_t tiles) {
+    share_ = tiles > 0 ? divide_up(operands_[0].lines + operands_[1].lines, tiles) : 0;
   }
+  Upcoming<T> next_share(std::int64_t most) {
+    Upcoming<T>& from = operands_[operands_[0].lines ? 0 : 1];
+    const Upcoming<T> share{from.at, std::min({share_, from.lines, most})};
+    from.at += share.lines * Upcoming<T>::line;
+    from.lines -= share.lines;
+    return share;
+  }
+
+ private:
+  static Upcoming<T> of(const T* at, std::int64_t count) { return {at, count / Upcoming<T>::line}; }
+  Upcoming<T> operands_[2];
+  std::int64_t share_ = 0;
+};
+
+template <class T>
+class BlockedProduct {
+ public:
+  BlockedProduct(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
+                 Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming)
+      : m_(m),
+        n_(n),
+        k_(k),
+        a_(a),
+        b_(b),
+        c_(c),
+        accumulate_(accumulate),
+        depth_(divide_up(k, divide_up(k, depth_bytes / bytes))),
+        block_(block_of(m, depth_)),
+        panels_(divide_up(n, width)),
+        whole_(n / width),
+        group_(std::clamp<std::int64_t>(group_bytes / (width * depth_ * bytes), 1, panels_)),
+        packs_rows_(pays_to_pack_rows()),
+        packs_columns_(pays_to_pack_columns()),
+        rows_(packs_rows_ ? (block_ + 1) * depth_ + size : 0),
+        columns_(room() * width * depth_ + size),
+        upcoming_(upcoming) {
+    upcoming_.share_out((divide_up(m, tile_rows) - packs_columns_) * whole_);
+  }
+
+  void run() {
+    for (k0_ = 0; k0_ < k_; k0_ += depth_) {
+      length_ = std::min(depth_, k_ - k0_);
+      for (std::int64_t m0 = 0; m0 < m_; m0 += block_) {
+        const std::int64_t m1 = std::min(m0 + block_, m_);
+        if (packs_rows_) pack_rows(m0, m1);
+        for (std::int64_t first = 0; first < panels_; first += group_)
+          multiply(m0, m1, first, std::min(first + group_, panels_));
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t size = simd::Packet<T>::size, width = tile_columns<T>, bytes = sizeof(T);
+
+  static std::int64_t block_of(std::int64_t m, std::int64_t depth) {
+    const std::int64_t blocks = divide_up(m, std::max<std::int64_t>(block_bytes / bytes / depth, tile_rows));
+    return divide_up(divide_up(m, blocks), 2) * 2;
+  }
+  // Rows are packed where reading them in place would be slow: a tile's rows, or the steps along one of them,
+  // compete for the same cache lines.
+  bool pays_to_pack_rows() const {
+    if (n_ <= width) return false;
+    if (a_.column == 1) return m_ > 8 && a_.row * bytes % cache_way_bytes == 0;
+    return a_.row != 1 || a_.column * bytes % (cache_way_bytes / 4) == 0;
+  }
+  bool pays_to_pack_columns() const {
+    return b_.column != 1 || b_.row < 0 ||
+           (m_ > 2 * tile_rows && depth_ * b_.row * bytes >= near_columns_bytes);
+  }
+  // Panels of b that are kept: all of them where several blocks of rows meet them, else those of a group. A
+  // last panel that is narrower than the others is always packed.
+  std::int64_t room() const {
+    if (!packs_columns_) return panels_ - whole_;
+    return block_ < m_ ? panels_ : group_;
+  }
+  T* packed_columns(std::int64_t panel) const {
+    if (!packs_columns_) return columns_.data();
+    return columns_.data() + (block_ < m_ ? panel : panel % group_) * width * depth_;
+  }
+  int last_columns() const { return static_cast<int>(n_ - whole_ * width); }
+  int last_packets() const { return last_columns() <= size ? 1 : tile_packets; }
+
+  void pack_rows(std::int64_t m0, std::int64_t m1) {
+    T* to = rows_.data();
+    for (std::int64_t i = m0; i < m1;) {
+      const int height = next_height(m1 - i, true);
+      const int lines = static_cast<int>(std::min<std::int64_t>(height, m1 - i));
+      pack_panel(a_.at(i, k0_).data, a_.row, a_.column, lines, length_, to, height);
+      to += height * length_;
+      i += lines;
+    }
+  }
+
+  // Packs the panels from `first` to `last`, except for whole ones that the first tiles pack on their way:
+  // the multiply-adds hide the wait for memory. Returns the kernel for those tiles, or null.
+  PackingKernel<T> pack_columns(std::int64_t first, std::int64_t last, int first_height) {
+    PackingKernel<T> packing = nullptr;
+    if (packs_columns_ && b_.column == 1) packing = find_packing_kernel<T>(first_height);
+    if (packs_columns_ && !packing && first < whole_)
+      pack_group<T>(static_cast<int>(std::min(last, whole_) - first), b_.at(k0_, first * width).data,
+                    b_.column, b_.row, length_, width * depth_, packed_columns(first));
+    if (last > whole_)
+      pack_panel(b_.at(k0_, whole_ * width).data, b_.column, b_.row, last_columns(), length_,
+                 packed_columns(whole_), last_packets() * static_cast<int>(size));
+    return packing;
+  }
+
+  void multiply(std::int64_t m0, std::int64_t m1, std::int64_t first, std::int64_t last) {
+    PackingKernel<T> packing = nullptr;
+    if (m0 == 0) packing = pack_columns(first, last, next_height(m1 - m0, packs_rows_));
+    const bool add = accumulate_ || k0_ > 0, fetch = add || m_ * n_ * bytes <= near_result_bytes;
+    const T* packed = rows_.data();
+    for (std::int64_t i = m0; i < m1;) {
+      const int height = next_height(m1 - i, packs_rows_);
+      const int there = static_cast<int>(std::min<std::int64_t>(height, m1 - i));
+      const T* const left = packs_rows_ ? packed : a_.at(i, k0_).data;
+      const std::int64_t left_row = packs_rows_ ? 1 : a_.row, left_step = packs_rows_ ? height : a_.column;
+      const MicroKernel<T> kernel = find_kernel<T>(height, tile_packets);
+      for (std::int64_t panel = first; panel < std::min(last, whole_); ++panel) {
+        const T* const from = b_.at(k0_, panel * width).data;
+        const TileTarget<T> target{c_.at(i, panel * width).data, c_.row, c_.column, there,
+                                   static_cast<int>(width),      add,    fetch};
+        if (packing)
+          packing(length_, left, left_row, left_step, from, b_.row, packed_columns(panel), target);
+        else if (packs_columns_)
+          kernel(length_, left, left_row, left_step, packed_columns(panel), width, target,
+                 upcoming_.next_share(length_));
+        else
+          kernel(length_, left, left_row, left_step, from, b_.row, target, upcoming_.next_share(length_));
+      }
+      if (last > whole_)
+        find_kernel<T>(height, last_packets())(
+            length_, left, left_row, left_step, packed_columns(whole_), last_packets() * size,
+            {c_.at(i, whole_ * width).data, c_.row, c_.column, there, last_columns(), add, fetch}, {});
+      packing = nullptr;
+      packed += height * length_;
+      i += there;
+    }
+  }
+
+  const std::int64_t m_, n_, k_;
+  const Strided<const T> a_, b_;
+  const Strided<T> c_;
+  const bool accumulate_;
+  const std::int64_t depth_, block_, panels_, whole_, group_;
+  const bool packs_rows_, packs_columns_;
+  const Scratch<T> rows_, columns_;
+  UpcomingOperands<T> upcoming_;
+  std::int64_t k0_ = 0, length_ = 0;  // the slice at work
 };
 
 template <class T>
 void gemm_blocked(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
-                  Strided<T> c, bool accumulate) {
-  constexpr std::int64_t size = simd::Packet<T>::size, width = tile_columns<T>;
-  const BlockPlan<T> plan(m, n, k, a, b);
-  const std::int64_t panel_size = width * plan.depth;
-  const std::int64_t whole = n / width,
-                     rest = n % width;  // panels; the last one may be narrower and is always packed
-  const bool keep = plan.blocks > 1;
-  std::int64_t room = 0;  // for panels of b
-  if (plan.pack_columns) room = keep ? whole : std::min(whole, group_panels);
-  const Scratch<T> rows(plan.pack_rows ? (plan.block + 1) * plan.depth + size : 0);
-  const Scratch<T> columns((room + (rest != 0)) * panel_size + size);
-  T* const last_panel = columns.data() + room * panel_size;
-
-  for (std::int64_t k0 = 0; k0 < k; k0 += plan.depth) {
-    const std::int64_t length = std::min(plan.depth, k - k0);
-    const bool add = accumulate || k0 > 0;
-    for (std::int64_t m0 = 0; m0 < m; m0 += plan.block) {
-      const std::int64_t m1 = std::min(m0 + plan.block, m);
-      if (plan.pack_rows) {
-        T* to = rows.data();
-        for (std::int64_t i = m0; i < m1;) {
-          const int height = next_height(m1 - i, plan.pack_rows);
-          const int lines = static_cast<int>(std::min<std::int64_t>(height, m1 - i));
-          pack_panel(a.at(i, k0).data, a.row, a.column, lines, length, to, height);
-          to += height * length;
-          i += lines;
-        }
-      }
-      const PackingKernel<T> first_packing = find_packing_kernel<T>(next_height(m1 - m0, plan.pack_rows));
-      for (std::int64_t panel = 0; panel < whole + (rest != 0); ++panel) {
-        const int lines = static_cast<int>(panel < whole ? width : rest);
-        const int packets = lines <= size ? 1 : tile_packets;
-        const T* right;
-        std::int64_t right_step = packets * size;
-        PackingKernel<T> packing = nullptr;  // for the panel's first tile
-        if (panel == whole) {
-          if (m0 == 0)
-            pack_panel(b.at(k0, panel * width).data, b.column, b.row, lines, length, last_panel,
-                       packets * static_cast<int>(size));
-          right = last_panel;
-        } else if (plan.pack_columns) {
-          const std::int64_t in_group = panel % group_panels;
-          T* const group = columns.data() + (keep ? panel - in_group : 0) * panel_size;
-          if (m0 == 0 && b.column == 1) packing = first_packing;
-          if (m0 == 0 && in_group == 0 && !packing)
-            pack_group<T>(static_cast<int>(std::min(group_panels, whole - panel)),
-                          b.at(k0, panel * width).data, b.column, b.row, length, panel_size, group);
-          right = group + in_group * panel_size;
-        } else {
-          right = b.at(k0, panel * width).data;
-          right_step = b.row;
-        }
-        const T* packed_rows = rows.data();
-        MicroKernel<T> kernel = nullptr;
-        for (std::int64_t i = m0, before = 0; i < m1;) {
-          const int height = next_height(m1 - i, plan.pack_rows);
-          const int there = static_cast<int>(std::min<std::int64_t>(height, m1 - i));
-          const TileTarget<T> target{c.at(i, panel * width).data, c.row, c.column, there, lines, add};
-          if (height != before) kernel = find_kernel<T>(height, packets);
-          before = height;
-          const T* const left = plan.pack_rows ? packed_rows : a.at(i, k0).data;
-          const std::int64_t left_row = plan.pack_rows ? 1 : a.row,
-                             left_step = plan.pack_rows ? height : a.column;
-          if (packing && i == m0)
-            packing(length, left, left_row, left_step, b.at(k0, panel * width).data, b.row,
-                    const_cast<T*>(right), target);
-          else
-            kernel(length, left, left_row, left_step, right, right_step, target);
-          packed_rows += height * length;
-          i += there;
-        }
-      }
-    }
-  }
+                  Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming = {}) {
+  BlockedProduct<T>(m, n, k, a, b, c, accumulate, upcoming).run();
 }
 
 }  // namespace NAX_SIMD_ABI

@@ -27,6 +27,15 @@ struct TileTarget {
   std::int64_t row_stride, column_stride;
   int rows, columns;  // those that exist; the kernel's tile may reach further
   bool accumulate;
+  bool fetch;  // early, while the tile is computed
+};
+
+// Memory that a kernel fetches for others on its way, a cache line a step; no more lines than steps.
+template <class T>
+struct Upcoming {
+  const T* at = nullptr;
+  std::int64_t lines = 0;
+  static constexpr std::int64_t line = 64 / sizeof(T);
 };
 
 // The part of a tile that exists, or one with strided columns, by way of a buffer.
@@ -44,7 +53,8 @@ EIGEN_DONT_INLINE void store_partly(const T* tile, int width, const TileTarget<T
 template <int rows, int packets, bool packs, class T>
 [[gnu::always_inline]] inline void multiply_tile(std::int64_t k, const T* a, std::int64_t a_row,
                                                  std::int64_t a_step, const T* b, std::int64_t b_step,
-                                                 T* packed, const TileTarget<T>& c) {
+                                                 T* packed, const TileTarget<T>& c,
+                                                 Upcoming<T> upcoming = {}) {
   using P = simd::Packet<T>;
   constexpr int width = packets * P::size;
   P sums[rows][packets];
@@ -54,7 +64,7 @@ template <int rows, int packets, bool packs, class T>
     for (int j = 0; j < packets; ++j) sums[i][j] = P(T(0));
   }
   const bool direct = c.rows == rows && c.columns == width && c.column_stride == 1;
-  if (direct) {  // the tile is written last: time enough to fetch it
+  if (direct && c.fetch) {  // the tile is written last: time enough
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
       NAX_UNROLL
@@ -64,7 +74,7 @@ template <int rows, int packets, bool packs, class T>
   // Rows in groups of five: few address registers reach them all (base + 0, 1, 2, 3 or 4 strides).
   const T* groups[(rows + 4) / 5];
   for (int g = 0; g < (rows + 4) / 5; ++g) groups[g] = a + 5 * g * a_row;
-  for (std::int64_t step = 0; step < k; ++step) {
+  const auto multiply_step = [&]() __attribute__((always_inline)) {
     P right[packets];
     NAX_UNROLL
     for (int j = 0; j < packets; ++j) right[j] = P::load(b + j * P::size);
@@ -85,7 +95,16 @@ template <int rows, int packets, bool packs, class T>
     NAX_UNROLL
     for (int g = 0; g < (rows + 4) / 5; ++g) groups[g] += a_step;
     b += b_step;
+  };
+  std::int64_t step = 0;
+  if constexpr (!packs) {
+    for (; step < upcoming.lines; ++step) {
+      __builtin_prefetch(upcoming.at, 0, 2);
+      upcoming.at += Upcoming<T>::line;
+      multiply_step();
+    }
   }
+  for (; step < k; ++step) multiply_step();
   if (direct) {
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
@@ -108,8 +127,9 @@ template <int rows, int packets, bool packs, class T>
 
 template <int rows, int packets, class T>
 EIGEN_DONT_INLINE void micro_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
-                                    const T* b, std::int64_t b_step, const TileTarget<T>& c) {
-  multiply_tile<rows, packets, false, T>(k, a, a_row, a_step, b, b_step, nullptr, c);
+                                    const T* b, std::int64_t b_step, const TileTarget<T>& c,
+                                    const Upcoming<T>& upcoming) {
+  multiply_tile<rows, packets, false, T>(k, a, a_row, a_step, b, b_step, nullptr, c, upcoming);
 }
 // Its twin for the first tile of a panel of b.
 template <int rows, class T>
@@ -120,7 +140,7 @@ EIGEN_DONT_INLINE void packing_kernel(std::int64_t k, const T* a, std::int64_t a
 
 template <class T>
 using MicroKernel = void (*)(std::int64_t, const T*, std::int64_t, std::int64_t, const T*, std::int64_t,
-                             const TileTarget<T>&);
+                             const TileTarget<T>&, const Upcoming<T>&);
 
 // Kernels exist for one row and for even heights: few enough to compile, and heights that differ by two fill
 // any number of rows without a thin last panel.
