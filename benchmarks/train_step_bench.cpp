@@ -12,7 +12,7 @@ void train(State& state, const std::vector<std::int64_t>& sizes, std::int64_t ba
   auto params = initial_params(sizes);
   const auto step = [&] {
     auto [value, grads] = nax::value_and_grad(loss<Activation>)(params, x, y);
-    params = descend(params, grads);
+    descend(params, grads);
     return value;
   };
   const float before = step().item();

@@ -15,7 +15,8 @@ Work train(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
       [](Params params, const Array<float>& x, const Array<float>& y) {
         auto [value, grads] = nax::value_and_grad(loss<Activation>)(params, x, y);
         grads = nax::pmean(grads, "devices");
-        return std::pair{descend(params, grads), nax::pmean(value, "devices")};
+        descend(params, grads);
+        return std::pair{params, nax::pmean(value, "devices")};
       },
       {.axis_name = "devices"});
   const auto initial = [=] {

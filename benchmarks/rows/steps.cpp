@@ -8,16 +8,18 @@ namespace {
 template <class Activation>
 Work train(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
   const auto x = uniform_array(1, {batch, sizes.front()}), y = labels(batch, sizes.back());
-  const auto step = [=](const Params& params) {
-    auto [value, grads] = nax::value_and_grad(loss<Activation>)(params, x, y);
-    return std::pair{descend(params, grads), value};
+  const auto step = [=](Params& params) {
+    const auto [value, grads] = nax::value_and_grad(loss<Activation>)(params, x, y);
+    descend(params, grads);
+    return value;
   };
   const auto params = std::make_shared<Params>(initial_params(sizes));
-  return work([=] { *params = step(*params).first; },
+  return work([=] { step(*params); },
               [=] {
                 Params p = initial_params(sizes);
-                for (int i = 0; i < 4; ++i) p = step(p).first;
-                return leaves_of(step(p));
+                for (int i = 0; i < 4; ++i) step(p);
+                const auto value = step(p);
+                return leaves_of(std::pair{p, value});
               });
 }
 

@@ -52,8 +52,8 @@ Array<float> loss(const Params& params, const Array<float>& x, const Array<float
   return -nax::mean(nax::sum(nax::nn::log_softmax(logits) * y, {.axis = -1}));
 }
 
-inline Params descend(const Params& params, const Params& grads) {
-  return nax::tree::map([](const auto& p, const auto& g) { return p - 0.01f * g; }, params, grads);
+inline void descend(Params& params, const Params& grads) {
+  nax::tree::for_each([](auto& p, const auto& g) { p -= 0.01f * g; }, params, grads);
 }
 
 }  // namespace bench

@@ -133,6 +133,11 @@ void sum_run_into(const void* from, void* to, std::int64_t stride, std::int64_t 
     cpu::accumulate_run<T>(from, to, stride, n);
   }
 }
+template <class T>
+void scale_run(void* x, double factor, std::int64_t n) {
+  const auto by = static_cast<real_t<T>>(factor);
+  for (std::int64_t i = 0; i < n; ++i) static_cast<T*>(x)[i] = static_cast<T*>(x)[i] * by;
+}
 template <class T, bool greatest>
 void extreme_run(const void* from_, void* to_, std::int64_t stride, std::int64_t n) {
   const T* from = static_cast<const T*>(from_);

@@ -49,9 +49,29 @@ inline MappedAxis find_one_axis(const char* function, const AxisName& names) {
   return axes[0];
 }
 
-// Gradients of a tree over a device axis meet once: unrecorded arrays of a sum are sent together.
+template <class T>
+Array<T> multiplied(const Array<T>& x, double factor) {
+  return evaluate(x * static_cast<real_t<T>>(factor));
+}
+template <class T>
+Combine combine_of_sum(bool mean, const MappedAxis& axis) {
+  Combine combine = combine_of<T>("psum", Reduction::sum);
+  if constexpr (is_inexact_v<T>) {
+    if (mean) {
+      combine.factor = 1.0 / static_cast<double>(axis.size);
+      combine.scale_on_host = scale_run<T>;
+      combine.scale = [](const ArrayBase& x, double factor) -> ArrayBase {
+        return multiplied(Array<T>(x), factor);
+      };
+    }
+  }
+  return combine;
+}
+
+// The sum, or the mean of what is no whole number. Gradients of a tree over a device axis meet once:
+// unrecorded arrays are sent together, and divided where they are added up.
 template <class X>
-auto psum_tree(const X& x, const std::vector<MappedAxis>& axes) {
+auto reduce_tree(const X& x, const std::vector<MappedAxis>& axes, bool mean) {
   auto result = map_arrays(x, [](const auto& leaf) { return leaf; });
   for (const MappedAxis& axis : axes) {
     if (axis.on_devices && axis.size == 1) continue;
@@ -64,9 +84,11 @@ auto psum_tree(const X& x, const std::vector<MappedAxis>& axes) {
             using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
             if (!axis.on_devices || is_recorded(leaf)) {
               leaf = psum_one(leaf, axis);
+              if constexpr (is_inexact_v<T>)
+                if (mean) leaf = multiplied(leaf, 1.0 / static_cast<double>(axis.size));
             } else {
               together.push_back(contiguous(leaf));
-              combine.push_back(combine_of<T>("psum", Reduction::sum));
+              combine.push_back(combine_of_sum<T>(mean, axis));
               places.push_back(&leaf);
             }
           }
@@ -100,7 +122,7 @@ auto extreme_tree(const char* function, Reduction reduction, const X& x, const A
 // The sum over the mapped axis (or axes), for all.
 template <class X>
 auto psum(const X& x, const AxisName& axis_name) {
-  return detail::psum_tree(x, detail::find_axes("psum", axis_name));
+  return detail::reduce_tree(x, detail::find_axes("psum", axis_name), false);
 }
 
 // The mean over the mapped axis. Integers become float.
@@ -111,14 +133,12 @@ auto pmean(const X& x, const AxisName& axis_name) {
   return tree::map(
       [&](const auto& leaf) {
         using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
-        if constexpr (is_inexact_v<T>) {
-          if (count == 1) return leaf;
-          return detail::evaluate(leaf * static_cast<real_t<T>>(1.0 / static_cast<double>(count)));
-        } else {
+        if constexpr (is_inexact_v<T>)
+          return leaf;
+        else
           return detail::evaluate(leaf / static_cast<float>(count));
-        }
       },
-      detail::psum_tree(x, axes));
+      detail::reduce_tree(x, axes, true));
 }
 
 template <class X>
