@@ -109,8 +109,10 @@ TYPED_TEST(Gemm, LargeEnoughForBlocksAndThreads) {
       }
     nax::set_num_threads(before);
   }
-  check<TypeParam>(1500, 40, 600, rows, rows, rows, false);  // several blocks of rows
-  check<TypeParam>(1500, 300, 513, columns, rows, rows, true);
+  // Several blocks of rows, which are packed where they are a power of two apart, and several groups of
+  // columns.
+  check<TypeParam>(1100, 330, 1024, rows, rows, rows, false);
+  check<TypeParam>(2304, 170, 600, columns, rows, rows, true);
 }
 TYPED_TEST(Gemm, Vectors) {
   for (Layout l : {rows, columns, backward, spread, repeated_rows})
@@ -161,14 +163,13 @@ TEST(GemmOfOtherTypes, ShortFloatsAddUpAsFloats) {
   EXPECT_EQ(c[3].value, 23);
 }
 
-TEST(GemmBatched, StridesAndSharedOperands) {
-  constexpr std::int64_t batch = 5, m = 3, n = 4, k = 6;
+void check_batch(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
   const auto a = matrix<float>(batch * m, k, rows, 4), b = matrix<float>(batch * k, n, rows, 5);
   for (std::int64_t bsa : {m * k, std::int64_t{0}})
     for (std::int64_t bsb : {k * n, std::int64_t{0}})
       for (int side_by_side : {0, 1}) {
         const std::int64_t rsc = side_by_side ? batch * n : n, bsc = side_by_side ? n : m * n;
-        std::vector<float> c(batch * m * n, -1);
+        std::vector<float> c(static_cast<std::size_t>(batch * m * n), -1);
         gemm_batched<float>(batch, m, n, k, a.data, bsa, k, 1, b.data, bsb, n, 1, c.data(), bsc, rsc, 1,
                             false);
         for (std::int64_t p = 0; p < batch; ++p)
@@ -180,6 +181,12 @@ TEST(GemmBatched, StridesAndSharedOperands) {
               ASSERT_EQ(c[static_cast<std::size_t>(p * bsc + i * rsc + j)], sum);
             }
       }
+}
+TEST(GemmBatched, StridesAndSharedOperands) { check_batch(5, 3, 4, 6); }
+TEST(GemmBatched, OperandsFetchedAhead) {
+  check_batch(3, 60, 70, 50);
+  check_batch(3, 61, 64, 5);  // more to fetch than the steps of its tiles
+  check_batch(2, 1, 200, 1);
 }
 
 }  // namespace
