@@ -28,32 +28,31 @@ inline constexpr bool is_short_float =
 
 inline namespace NAX_SIMD_ABI {
 
-// Cuts C into one part a thread, so that as little as possible is packed twice.
+// Cuts C into parts, a few for each thread, so that one which begins late or loses its core does not hold up
+// the others. Rows are cut first where a is transposed, for it may have to be packed, otherwise columns, for
+// b usually is.
 template <class T>
 void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                  Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming) {
-  constexpr double enough = 1 << 17;  // products that a thread should have
+  constexpr double enough = 1 << 17;  // products that a part should have
+  constexpr std::int64_t parts_per_thread = 4, panels_of_a_part = 2, tiles_of_a_part = 4;
   const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  int threads = 1;
-  if (products >= 2 * enough)
-    threads = static_cast<int>(std::min<double>(available_threads(), products / enough));
+  const int threads = products >= 2 * enough ? available_threads() : 1;
   if (threads <= 1) return gemm_blocked(m, n, k, a, b, c, accumulate, upcoming);
 
-  std::int64_t down = 1;  // parts of the rows; the columns are cut into threads / down
-  double least = -1;
-  for (std::int64_t rows = 1; rows <= threads; ++rows) {
-    if (threads % rows != 0) continue;
-    const double packed = static_cast<double>(m) * static_cast<double>(threads / rows) +
-                          static_cast<double>(n) * static_cast<double>(rows);
-    if (least < 0 || packed < least) {
-      least = packed;
-      down = rows;
-    }
-  }
-  const std::int64_t across = threads / down, width = tile_columns<T>;
+  const auto at_most = [](std::int64_t wanted, std::int64_t size, std::int64_t least) {
+    return std::clamp<std::int64_t>(size / least, 1, wanted);
+  };
+  const auto parts =
+      static_cast<std::int64_t>(std::min(static_cast<double>(threads * parts_per_thread), products / enough));
+  constexpr std::int64_t width = tile_columns<T>, narrow = panels_of_a_part * width,
+                         low = tiles_of_a_part * tile_rows;
+  std::int64_t down = a.column == 1 ? 1 : at_most(parts, m, low);
+  const std::int64_t across = at_most(divide_up(parts, down), n, narrow);
+  down = at_most(divide_up(parts, across), m, low);
   const std::int64_t height = divide_up(divide_up(m, down), 2) * 2,
                      breadth = divide_up(divide_up(n, across), width) * width;
-  parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(across * down, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t part = begin; part < end; ++part) {
       const std::int64_t i = part / across * height, j = part % across * breadth;
       if (i >= m || j >= n) continue;
@@ -63,6 +62,26 @@ void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T
   });
 }
 
+// Where rows of a lie a power of two apart, those of a tile compete for the same cache lines: this goes by
+// way of a copy, some rows at a time, in which they are an odd number of cache lines apart.
+template <class T>
+void gemm_with_copied_rows(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a,
+                           Strided<const T> b, Strided<T> c, bool accumulate,
+                           const UpcomingOperands<T>& upcoming) {
+  constexpr std::int64_t most_bytes = 8 * 1024 * 1024, bytes = sizeof(T), line = 64 / bytes;
+  const std::int64_t most_rows = std::max<std::int64_t>(most_bytes / bytes / k, 8 * tile_rows);
+  const std::int64_t rows = divide_up(m, divide_up(m, most_rows)), apart = (divide_up(k, line) | 1) * line;
+  const Scratch<T> copy(rows * apart);
+  for (std::int64_t m0 = 0; m0 < m; m0 += rows) {
+    const std::int64_t here = std::min(rows, m - m0);
+    parallel_for(here, divide_up(1 << 16, k), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i)
+        std::copy_n(a.at(m0 + i, 0).data, k, copy.data() + i * apart);
+    });
+    gemm_shared<T>(here, n, k, {copy.data(), apart, 1}, b, c.at(m0, 0), accumulate, upcoming);
+  }
+}
+
 template <class T>
 void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                 Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming = {}) {
@@ -70,7 +89,9 @@ void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
   if (m == 1) return gemv(n, k, b.transposed(), a.data, a.column, c.data, c.column, accumulate);
   // The kernel writes along rows of C: transpose the whole product where its columns are the contiguous ones.
   if (c.column != 1 && c.row == 1)
-    return gemm_shared(n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate, upcoming);
+    return gemm_dense(n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate, upcoming);
+  if (a.column == 1 && m > 8 && n > tile_columns<T> && a.row * std::int64_t{sizeof(T)} % cache_way_bytes == 0)
+    return gemm_with_copied_rows(m, n, k, a, b, c, accumulate, upcoming);
   gemm_shared(m, n, k, a, b, c, accumulate, upcoming);
 }
 

@@ -20,6 +20,8 @@ inline namespace NAX_SIMD_ABI {
 inline constexpr std::int64_t depth_bytes = 2048;         // of one packed row
 inline constexpr std::int64_t block_bytes = 2048 * 1024;  // of the rows of a that are packed together
 inline constexpr std::int64_t group_bytes = 512 * 1024;   // of the panels of b that stay near
+inline constexpr std::int64_t near_rows_bytes =
+    448 * 1024;  // from the first step of a to the last of a slice
 // A b whose slice is smaller than this is read where it is: its rows do not crowd each other out of the
 // first-level cache.
 inline constexpr std::int64_t near_columns_bytes = 32 * 1024;
@@ -100,12 +102,12 @@ class BlockedProduct {
     const std::int64_t blocks = divide_up(m, std::max<std::int64_t>(block_bytes / bytes / depth, tile_rows));
     return divide_up(divide_up(m, blocks), 2) * 2;
   }
-  // Rows are packed where reading them in place would be slow: a tile's rows, or the steps along one of them,
-  // compete for the same cache lines.
+  // Reading a transposed a in place is slow where its steps compete for the same cache lines, or lie on more
+  // pages than the processor keeps the translations of.
   bool pays_to_pack_rows() const {
-    if (n_ <= width) return false;
-    if (a_.column == 1) return m_ > 8 && a_.row * bytes % cache_way_bytes == 0;
-    return a_.row != 1 || a_.column * bytes % (cache_way_bytes / 4) == 0;
+    if (n_ <= width || a_.column == 1) return false;
+    return a_.row != 1 || a_.column * bytes % (cache_way_bytes / 4) == 0 ||
+           std::min(depth_, k_) * a_.column * bytes > near_rows_bytes;
   }
   bool pays_to_pack_columns() const {
     return b_.column != 1 || b_.row < 0 ||
