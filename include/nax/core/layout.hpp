@@ -48,6 +48,18 @@ struct Layout : Frame {
     for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
     return strides;
   }
+  // Becomes the row-major layout over `frame`; the number of elements.
+  std::int64_t make_row_major(const Frame& frame) {
+    static_cast<Frame&>(*this) = frame;
+    const std::size_t n = shape.size();
+    strides.resize_for_overwrite(n);
+    std::int64_t size = 1;
+    for (std::size_t i = n; i-- > 0;) {
+      strides[i] = size;
+      size *= shape[i];
+    }
+    return size;
+  }
   static Layout contiguous(Frame frame) {
     Dims strides = row_major(frame.shape);
     return {std::move(frame), std::move(strides)};

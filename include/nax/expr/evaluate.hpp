@@ -95,11 +95,12 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
     ArrayAccess::serial(result) = record_fused(table.fused_type(), leaves, constants);
 }
 
-[[gnu::noinline]] inline ArrayBase evaluate(const KernelTable& table, const void* constants,
-                                            const ArrayBase* const* leaves, const Frame& frame) {
-  ArrayBase result = allocate(table.result, frame, device_for(table.name, leaves, table.leaves));
+// Computes an expression into `result`, which holds nothing yet.
+[[gnu::noinline]] inline void evaluate(const KernelTable& table, const void* constants,
+                                       const ArrayBase* const* leaves, const Frame& frame,
+                                       ArrayBase& result) {
+  allocate_in(result, table.result, frame, device_for(table.name, leaves, table.leaves));
   compute_into(table, constants, leaves, frame, result);
-  return result;
 }
 
 // The values alone, also of a recorded expression.
@@ -139,7 +140,9 @@ inline bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves
     ArrayAccess::serial(target) = 0;
     compute_into(table, constants, leaves, frame, target);
   } else {
-    target = evaluate(table, constants, leaves, frame);
+    ArrayBase result = ArrayAccess::unset();
+    evaluate(table, constants, leaves, frame, result);
+    target = std::move(result);
   }
 }
 
@@ -189,14 +192,15 @@ bool computed_on_accelerator(const X& x) {
 template <Expression E>
 Array<typename E::value_type> evaluate(const E& e) {
   const Parts<E> parts(e);
-  return Array<typename E::value_type>(
-      evaluate(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame));
+  Array<typename E::value_type> result{Unset()};
+  evaluate(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame(), result);
+  return result;
 }
 
 template <Expression E>
 void assign(Array<typename E::value_type>& target, const E& e) {
   const Parts<E> parts(e);
-  assign(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame, target);
+  assign(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame(), target);
 }
 
 // A value as an Array: expressions are computed, anything else stays what it is.

@@ -35,6 +35,12 @@ struct OperandsOf;
 template <int... i, class... A>
 struct OperandsOf<std::integer_sequence<int, i...>, A...> : IndexedOperand<i, A>... {};
 
+// The axes of an expression of several arrays. One of fewer has those of its array.
+struct JoinedFrame {
+  Frame value;
+};
+struct NoFrame {};
+
 template <class Rule, class... A>
 struct Expr : ExpressionBase<Expr<Rule, A...>> {
   using expression_tag = void;
@@ -43,14 +49,16 @@ struct Expr : ExpressionBase<Expr<Rule, A...>> {
 
   static constexpr int arity = static_cast<int>(sizeof...(A));
   OperandsOf<std::make_integer_sequence<int, arity>, A...> operands;
-  Frame frame;
+  static constexpr int arrays = ((is_array_v<A> || Expression<A> ? 1 : 0) + ... + 0);
+  [[no_unique_address]] std::conditional_t<(arrays > 1), JoinedFrame, NoFrame> joined;
 
-  Shape shape() const { return frame.visible_shape(); }
+  const Frame& frame() const;
+  Shape shape() const { return frame().visible_shape(); }
   std::int64_t shape(std::int64_t axis) const {
-    return frame.visible(normalize_axis("shape", axis, frame.ndim()));
+    return frame().visible(normalize_axis("shape", axis, ndim()));
   }
-  int ndim() const { return frame.ndim(); }
-  std::int64_t size() const { return frame.visible_shape().count(); }
+  int ndim() const { return frame().ndim(); }
+  std::int64_t size() const { return frame().visible_shape().count(); }
   Array<value_type> eval() const { return evaluate(*this); }
   operator Array<value_type>() const { return evaluate(*this); }
   value_type item() const { return evaluate(*this).item(); }
@@ -145,21 +153,57 @@ const Frame& frame_of(const Array<T>& a) {
 }
 template <class Rule, class... A>
 const Frame& frame_of(const Expr<Rule, A...>& e) {
-  return e.frame;
+  return e.frame();
 }
 
-// Adds an operand's axes to those of the operands before it.
+// The axes of the first operand that has any: an array or an expression.
+inline const Frame no_axes{};
+inline const Frame& first_frame() { return no_axes; }
+template <class A, class... Rest>
+const Frame& first_frame(const A& a, const Rest&... rest) {
+  if constexpr (is_array_v<A> || Expression<A>)
+    return frame_of(a);
+  else
+    return first_frame(rest...);
+}
+template <int... i, class... A>
+const Frame& first_frame_of(const OperandsOf<std::integer_sequence<int, i...>, A...>& operands) {
+  return first_frame(static_cast<const IndexedOperand<i, A>&>(operands).value...);
+}
+template <class Rule, class... A>
+const Frame& Expr<Rule, A...>::frame() const {
+  if constexpr (arrays > 1)
+    return joined.value;
+  else
+    return first_frame_of(operands);
+}
+
 template <class A>
-void join_frame(const char* name, Frame& frame, bool& first, const A& a) {
-  if constexpr (is_array_v<A> || Expression<A>) {
-    if constexpr (is_array_v<A>) {
-      if (is_batched(a)) check_alive(name, a);
-    }
-    if (first)
-      frame = frame_of(a);
-    else if (!(frame == frame_of(a)))
-      frame = broadcast(name, frame, frame_of(a));
-    first = false;
+void check_level(const char* name, const A& a) {
+  if constexpr (is_array_v<A>) {
+    if (is_batched(a)) check_alive(name, a);
+  }
+}
+template <class A>
+void list_frame(const Frame**& to, const A& a) {
+  if constexpr (is_array_v<A> || Expression<A>) *to++ = &frame_of(a);
+}
+[[gnu::noinline]] inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
+  JoinedFrame joined{broadcast(name, *frames[0], *frames[1])};
+  for (int i = 2; i < count; ++i) joined.value = broadcast(name, joined.value, *frames[i]);
+  return joined;
+}
+// The axes of the operands together, where they are not those of one array.
+template <class E, class... A>
+decltype(E::joined) join_operands(const char* name, const A&... a) {
+  (check_level(name, a), ...);
+  if constexpr (E::arrays > 1) {
+    const Frame* frames[E::arrays];
+    const Frame** to = frames;
+    (list_frame(to, a), ...);
+    return join_frames(name, frames, E::arrays);
+  } else {
+    return {};
   }
 }
 
@@ -221,10 +265,8 @@ auto make_expr(X&&... x) {
   using E = Expr<Rule, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
   static_assert(Tree<E>::leaves <= 12,
                 "the expression has too many arrays for one kernel; store a part in an Array");
-  Frame frame;
-  bool first = true;
-  (join_frame(Rule::name, frame, first, x), ...);
-  return E{{}, {{as_child<StrongType>(std::forward<X>(x))}...}, std::move(frame)};
+  auto joined = join_operands<E>(Rule::name, x...);  // before the operands are moved
+  return E{{}, {{as_child<StrongType>(std::forward<X>(x))}...}, std::move(joined)};
 }
 
 // `where(mask, x, y)`: the condition takes no part in promotion.
@@ -235,13 +277,10 @@ auto make_selection(C&& condition, X&&... x) {
   using E = Expr<Rule, Condition, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
   static_assert(Tree<E>::leaves <= 12,
                 "the expression has too many arrays for one kernel; store a part in an Array");
-  Frame frame;
-  bool first = true;
-  join_frame(Rule::name, frame, first, condition);
-  (join_frame(Rule::name, frame, first, x), ...);
+  auto joined = join_operands<E>(Rule::name, condition, x...);
   return E{{},
            {{as_child<bool>(std::forward<C>(condition))}, {as_child<StrongType>(std::forward<X>(x))}...},
-           std::move(frame)};
+           std::move(joined)};
 }
 
 }  // namespace nax::detail

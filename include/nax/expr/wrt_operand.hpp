@@ -34,7 +34,7 @@ OperandRef operand_ref(const X& x) {
       if (any_recorded(kernel_table<X>, parts.leaves))
         serial = FusedNode::record(fused_type_of<X>(), parts.leaves, parts.constants.slots);
     }
-    return {serial, x.frame.levels};
+    return {serial, x.frame().levels};
   }
 }
 
