@@ -14,11 +14,17 @@ struct Padded {
   using Packet = simd::Packet<C>;
   alignas(64) C packets[arrays][Packet::size];
 
+  // (One element is a common rest, that of numbers: lanes of a packet need no mask for it.)
   void load(int array, const void* from, std::int64_t begin, std::int64_t n) {
-    Packet::load(static_cast<const C*>(from) + begin, n).store(packets[array]);
+    const C* const first = static_cast<const C*>(from) + begin;
+    (n == 1 ? Packet(*first) : Packet::load(first, n)).store(packets[array]);
   }
   void store(int array, void* to, std::int64_t begin, std::int64_t n) const {
-    Packet::load(packets[array]).store(static_cast<C*>(to) + begin, n);
+    C* const first = static_cast<C*>(to) + begin;
+    if (n == 1)
+      *first = packets[array][0];
+    else
+      Packet::load(packets[array]).store(first, n);
   }
 };
 
