@@ -13,6 +13,8 @@ struct FusedType;  // what the tape must know of an expression type; see fused_n
 
 // Puts an expression's node on the tape; its serial.
 std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves, const void* constants);
+// The same where all leaves are numbers: arrays of no axes, on the host.
+std::uint64_t record_scalar(const FusedType& type, const ArrayBase* const* leaves, const void* constants);
 template <class E>
 const FusedType& fused_type_of();
 
@@ -26,6 +28,7 @@ struct KernelTable {
   const DType* lanes;   // leaf by leaf: as the kernels read it
   const DType* stored;  // leaf by leaf: as it is
   int leaves;
+  bool plain;                 // leaves and result are stored as the kernels take them
   DType result_lane, result;         // as the kernels write it, and as it is
   const FusedType& (*fused_type)();  // none where no gradient flows through
 };
@@ -81,11 +84,14 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
   cpu::map(table.forward, constants, frame.shape, operands, table.leaves);
 }
 
-[[gnu::noinline]] inline bool any_recorded(const KernelTable& table, const ArrayBase* const* leaves) {
-  if (!recording.tape && !recording.caller) return false;
+[[gnu::noinline]] inline bool any_on_tape(const KernelTable& table, const ArrayBase* const* leaves) {
   for (int l = 0; l < table.leaves; ++l)
     if (dtype_kind(table.stored[l]) >= Kind::floating && is_recorded(*leaves[l])) return true;
   return false;
+}
+
+inline bool any_recorded(const KernelTable& table, const ArrayBase* const* leaves) {
+  return (recording.tape || recording.caller) && any_on_tape(table, leaves);
 }
 
 inline void compute_into(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
@@ -95,11 +101,27 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
     ArrayAccess::serial(result) = record_fused(table.fused_type(), leaves, constants);
 }
 
+// Numbers need no loop: `result` holds nothing yet, and lies on the host.
+inline void evaluate_scalar(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                            Device device, ArrayBase& result) {
+  const void* in[max_leaves];
+  for (int l = 0; l < table.leaves; ++l) in[l] = raw_data(*leaves[l]);
+  Buffer* const buffer = Buffer::allocate(dtype_size(table.result), device);
+  ArrayAccess::buffer(result) = BufferRef(buffer);
+  ArrayAccess::dtype(result) = table.result;
+  table.forward(constants, in, buffer->host_data(), 1);
+  if (table.fused_type && any_recorded(table, leaves))
+    ArrayAccess::serial(result) = record_scalar(table.fused_type(), leaves, constants);
+}
+
 // Computes an expression into `result`, which holds nothing yet.
-[[gnu::noinline]] inline void evaluate(const KernelTable& table, const void* constants,
-                                       const ArrayBase* const* leaves, const Frame& frame,
-                                       ArrayBase& result) {
-  allocate_in(result, table.result, frame, device_for(table.name, leaves, table.leaves));
+[[gnu::noinline, gnu::flatten]] inline void evaluate(const KernelTable& table, const void* constants,
+                                                     const ArrayBase* const* leaves, const Frame& frame,
+                                                     ArrayBase& result) {
+  const Device device = device_for(table.name, leaves, table.leaves);
+  if (frame.shape.empty() && table.plain && !on_accelerator(device))
+    return evaluate_scalar(table, constants, leaves, device, result);
+  allocate_in(result, table.result, frame, device);
   compute_into(table, constants, leaves, frame, result);
 }
 
@@ -156,6 +178,7 @@ constexpr KernelTable table_of() {
                     leaf_table<E>.lanes,
                     leaf_table<E>.stored,
                     Tree<E>::leaves,
+                    leaf_table<E>.plain() && result_lane_of<E> == dtype_of<typename E::value_type>,
                     result_lane_of<E>,
                     dtype_of<typename E::value_type>,
                     nullptr};

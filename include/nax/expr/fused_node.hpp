@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/expr/pull_leaves.hpp"
+#include "nax/expr/pull_scalars.hpp"
 #include "nax/expr/recorded_op.hpp"
 
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
@@ -17,16 +18,16 @@ struct FusedType {
   int step_count, constants;
   const bool* reads;    // leaf by leaf: does a derivative read the value?
   const bool* carries;  // leaf by leaf: does a gradient flow into it?
+  bool scalars;         // may a sweep of numbers hand on all its gradients?
   bool is_sum;          // of two arrays: the cotangent itself is both shares
   ArrayBase (*spread)(const ArrayBase&, const Frame&);
 };
 
 // In the arena the leaves follow the node, and the constants follow the leaves.
-class FusedNode final : public Node {
+class FusedNode : public Node {
  public:
   static std::uint64_t record(const FusedType& type, const ArrayBase* const* leaves, const void* constants) {
-    const std::size_t extra = type.kernels->leaves * sizeof(PackedArray) + type.constants * constant_bytes;
-    return recording.tape->emplace_with<FusedNode>(extra, type, leaves, constants);
+    return recording.tape->emplace_with<FusedNode>(room(type), type, leaves, constants);
   }
   FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : type_(type) {
     for (int l = 0; l < count(); ++l)
@@ -74,14 +75,21 @@ class FusedNode final : public Node {
     if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));
   }
 
- private:
+ protected:
   static constexpr std::size_t constant_bytes = 16;
 
+  static std::size_t room(const FusedType& type) {
+    return type.kernels->leaves * sizeof(PackedArray) + type.constants * constant_bytes;
+  }
   int count() const { return type_.kernels->leaves; }
-  int root() const { return type_.step_count - 1; }
   PackedArray* leaves() { return reinterpret_cast<PackedArray*>(this + 1); }
   const PackedArray* leaves() const { return reinterpret_cast<const PackedArray*>(this + 1); }
   void* constants() { return leaves() + count(); }
+
+  const FusedType& type_;
+
+ private:
+  int root() const { return type_.step_count - 1; }
   Frame frame() const { return frame_of_leaves(type_.name, leaves(), count()); }
 
   ArrayBase constant(const Step& step) {
@@ -171,9 +179,34 @@ class FusedNode final : public Node {
         total = std::move(shares[j]);
     }
   }
-
-  const FusedType& type_;
 };
+
+// One whose leaves are numbers, in float or double: a sweep that nobody watches hands numbers on.
+class ScalarNode final : public FusedNode {
+ public:
+  [[gnu::noinline, gnu::flatten]] static std::uint64_t record(const FusedType& type,
+                                                              const ArrayBase* const* leaves,
+                                                              const void* constants) {
+    return recording.tape->emplace_with<ScalarNode>(room(type), type, leaves, constants);
+  }
+  using FusedNode::FusedNode;
+
+  void pull(const ArrayBase& g, Reverse& sweep) override {
+    if (!recording.tape && layout_of(g).shape.empty() && !on_accelerator(g))
+      pull_number(Number(g.dtype(), raw_data(g)), sweep);
+    else
+      FusedNode::pull(g, sweep);
+  }
+  [[gnu::flatten]] void pull_number(const Number& g, Reverse& sweep) override {
+    if (recording.tape)
+      FusedNode::pull(g.array(), sweep);
+    else if (type_.is_sum)
+      pull_sum_of_scalars(leaves(), g, sweep);
+    else
+      pull_scalars(*type_.kernels, type_.pull, constants(), leaves(), g, sweep);
+  }
+};
+static_assert(sizeof(ScalarNode) == sizeof(FusedNode));
 static_assert(sizeof(FusedNode) % 16 == 0 && sizeof(PackedArray) % 16 == 0);
 
 template <class E>
@@ -192,6 +225,14 @@ inline constexpr bool is_sum_of_arrays = false;
 template <class T>
 inline constexpr bool is_sum_of_arrays<Expr<rules::add, Array<T>, Array<T>>> = true;
 
+template <class E>
+constexpr bool sweeps_scalars() {
+  bool all = kernel_table<E>.plain && Number::holds(kernel_table<E>.result);
+  for (int l = 0; l < Tree<E>::leaves; ++l)
+    all = all && (!carries_leaf<E>(l) || Number::holds(kernel_table<E>.stored[l]));
+  return all;
+}
+
 // (Not constexpr variables: operations refer to one another in circles, which nvcc's front end cannot follow
 // in constants.)
 template <class E>
@@ -201,12 +242,17 @@ const FusedType& fused_type_of() {
                                  pull_kernel<E>,      fused.steps,
                                  StepCount<E>::value, Tree<E>::constants,
                                  fused.reads,         fused.carries,
-                                 is_sum_of_arrays<E>, spread_over<typename E::value_type>};
+                                 sweeps_scalars<E>(), is_sum_of_arrays<E>, spread_over<typename E::value_type>};
   return type;
 }
 inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
                                   const void* constants) {
   return FusedNode::record(type, leaves, constants);
+}
+inline std::uint64_t record_scalar(const FusedType& type, const ArrayBase* const* leaves,
+                                   const void* constants) {
+  return type.scalars ? ScalarNode::record(type, leaves, constants)
+                      : FusedNode::record(type, leaves, constants);
 }
 
 }  // namespace nax::detail

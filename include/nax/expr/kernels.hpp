@@ -158,6 +158,11 @@ struct LeafTable {
   DType lanes[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
   DType stored[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
   constexpr LeafTable() { LeafTypes<kernel_lane_t<E>, E>::list(lanes, stored, 0); }
+  constexpr bool plain() const {
+    for (int l = 0; l < Tree<E>::leaves; ++l)
+      if (lanes[l] != stored[l]) return false;
+    return true;
+  }
 };
 template <class E>
 inline constexpr LeafTable<E> leaf_table{};

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nax/core/array_base.hpp"
+#include "nax/tape/number.hpp"
 
 // The tape: nodes in the order of their making, in an arena that only grows and pops.
 //
@@ -38,6 +38,8 @@ inline Watchers watcher_bit(std::size_t depth) {
 struct Node {
   virtual ~Node() = default;
   virtual void pull(const ArrayBase& cotangent, Reverse& sweep) = 0;  // gives its share to each input
+  // The same for a cotangent that is a number.
+  virtual void pull_number(const Number& cotangent, Reverse& sweep) { pull(cotangent.array(), sweep); }
   virtual void push(Forward& sweep, std::size_t self) = 0;            // its tangent from those of its inputs
   virtual void add(ArrayBase& sum,
                    const ArrayBase& term) const = 0;      // sum += term, of values of this node's type

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "nax/tape/number.hpp"
+
+// What travels along with a sweep (cotangents, tangents): for each node of a range nothing, an array or a
+// number. A node has one 32-bit word, since most nodes of a long tape hold nothing at any time: 0, or the
+// place of its value in a pool, counted from 1, in the pool of numbers where the highest bit is set. A number
+// becomes an array, there, when somebody asks for the array.
+namespace nax::detail {
+
+class Slots {
+ public:
+  explicit Slots(std::size_t begin) : begin_(begin) {}
+
+  bool holds(std::size_t node) const { return word(node) != 0; }
+  // Pointers are good until the next call that makes or takes a value.
+  ArrayBase* find(std::size_t node) {
+    const std::uint32_t at = word(node);
+    if (at == 0) return nullptr;
+    return at & is_number ? &put(node, take_number(node).array()) : &arrays_.of(at);
+  }
+  Number* find_number(std::size_t node) {
+    const std::uint32_t at = word(node);
+    return at & is_number ? &numbers_.of(at & ~is_number) : nullptr;
+  }
+  ArrayBase& put(std::size_t node, ArrayBase&& value) {
+    const std::uint32_t at = arrays_.put(std::move(value));
+    make_word(node) = at;
+    return arrays_.of(at);
+  }
+  void put_number(std::size_t node, const Number& value) {
+    make_word(node) = numbers_.put(Number(value)) | is_number;
+  }
+  ArrayBase take(std::size_t node) {
+    if (find_number(node)) return take_number(node).array();
+    return arrays_.take(std::exchange(word_[node - begin_], 0));
+  }
+  Number take_number(std::size_t node) {
+    return numbers_.take(std::exchange(word_[node - begin_], 0) & ~is_number);
+  }
+
+ private:
+  static constexpr std::uint32_t is_number = 1u << 31;
+
+  template <class T>
+  struct Pool {
+    std::vector<T> values;
+    std::vector<std::uint32_t> free;
+
+    T& of(std::uint32_t at) { return values[at - 1]; }
+    std::uint32_t put(T&& value) {
+      if (free.empty()) {
+        values.push_back(std::move(value));
+        return static_cast<std::uint32_t>(values.size());
+      }
+      const std::uint32_t at = free.back();
+      free.pop_back();
+      of(at) = std::move(value);
+      return at;
+    }
+    T take(std::uint32_t at) {
+      free.push_back(at);
+      return std::move(of(at));
+    }
+  };
+
+  std::uint32_t word(std::size_t node) const {
+    const std::size_t i = node - begin_;
+    return i < word_.size() ? word_[i] : 0;
+  }
+  std::uint32_t& make_word(std::size_t node) {
+    const std::size_t i = node - begin_;
+    if (i >= word_.size()) [[unlikely]]
+      grow(i);
+    return word_[i];
+  }
+  [[gnu::noinline]] void grow(std::size_t i) { word_.resize(std::max(i + 1, 2 * word_.size()), 0); }
+
+  std::size_t begin_;
+  std::vector<std::uint32_t> word_;
+  Pool<ArrayBase> arrays_;
+  Pool<Number> numbers_;
+};
+
+}  // namespace nax::detail
