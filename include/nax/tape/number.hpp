@@ -6,20 +6,21 @@ namespace nax::detail {
 
 // A cotangent of no axes as sweeps of scalars hand it on: no buffer, no handle. It lies on the host.
 struct Number {
-  DType dtype = DType::float32;
+  DType dtype;
   union {
     float single;
     double wide;
   };
 
   static constexpr bool holds(DType type) { return type == DType::float32 || type == DType::float64; }
-  Number() : wide(0) {}
-  explicit Number(DType type) : dtype(type), wide(0) {}
-  Number(DType type, const void* value) : dtype(type) {
-    if (type == DType::float32)
-      single = *static_cast<const float*>(value);
-    else
-      wide = *static_cast<const double*>(value);
+  Number() = default;
+  Number(DType type, const void* value) : dtype(type) { set(value); }
+  // Not as a block: the value has just been written, alone, and a wider load would wait for it.
+  Number(const Number& other) : dtype(other.dtype) { set(other.data()); }
+  Number& operator=(const Number& other) {
+    dtype = other.dtype;
+    set(other.data());
+    return *this;
   }
 
   void* data() { return &single; }
@@ -37,6 +38,14 @@ struct Number {
     else
       *reinterpret_cast<double*>(raw_data(a)) = wide;
     return a;
+  }
+
+ private:
+  void set(const void* value) {
+    if (dtype == DType::float32)
+      single = *static_cast<const float*>(value);
+    else
+      wide = *static_cast<const double*>(value);
   }
 };
 
