@@ -84,7 +84,7 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
   cpu::map(table.forward, constants, frame.shape, operands, table.leaves);
 }
 
-[[gnu::noinline]] inline bool any_on_tape(const KernelTable& table, const ArrayBase* const* leaves) {
+[[gnu::noinline, gnu::flatten]] inline bool any_on_tape(const KernelTable& table, const ArrayBase* const* leaves) {
   for (int l = 0; l < table.leaves; ++l)
     if (dtype_kind(table.stored[l]) >= Kind::floating && is_recorded(*leaves[l])) return true;
   return false;
@@ -102,8 +102,9 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
 }
 
 // Numbers need no loop: `result` holds nothing yet, and lies on the host.
-inline void evaluate_scalar(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
-                            Device device, ArrayBase& result) {
+[[gnu::noinline, gnu::flatten]] inline void evaluate_scalar(const KernelTable& table, const void* constants,
+                                                            const ArrayBase* const* leaves, Device device,
+                                                            ArrayBase& result) {
   const void* in[max_leaves];
   for (int l = 0; l < table.leaves; ++l) in[l] = raw_data(*leaves[l]);
   Buffer* const buffer = Buffer::allocate(dtype_size(table.result), device);
@@ -115,7 +116,7 @@ inline void evaluate_scalar(const KernelTable& table, const void* constants, con
 }
 
 // Computes an expression into `result`, which holds nothing yet.
-[[gnu::noinline, gnu::flatten]] inline void evaluate(const KernelTable& table, const void* constants,
+[[gnu::noinline]] inline void evaluate(const KernelTable& table, const void* constants,
                                                      const ArrayBase* const* leaves, const Frame& frame,
                                                      ArrayBase& result) {
   const Device device = device_for(table.name, leaves, table.leaves);

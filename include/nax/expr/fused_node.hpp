@@ -37,9 +37,6 @@ class FusedNode : public Node {
   ~FusedNode() override {
     for (int l = 0; l < count(); ++l) leaves()[l].~PackedArray();
   }
-  void drop() noexcept override {
-    for (int l = 0; l < count(); ++l) leaves()[l].drop();
-  }
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
     for (int l = 0; l < count(); ++l) all |= tape.watchers(leaves()[l].serial());
@@ -202,8 +199,8 @@ class ScalarNode final : public FusedNode {
       FusedNode::pull(g.array(), sweep);
     else if (type_.is_sum)
       pull_sum_of_scalars(leaves(), g, sweep);
-    else
-      pull_scalars(*type_.kernels, type_.pull, constants(), leaves(), g, sweep);
+    else if (!pull_scalars(*type_.kernels, type_.pull, constants(), leaves(), g, sweep))
+      FusedNode::pull(g.array(), sweep);
   }
 };
 static_assert(sizeof(ScalarNode) == sizeof(FusedNode));

@@ -37,7 +37,6 @@ class PackedArray {
     ArrayAccess::dtype(a) = dtype;
     return a;
   }
-  void drop() noexcept { buffer_ = BufferRef(); }
 
  private:
   BufferRef buffer_;

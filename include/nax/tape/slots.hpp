@@ -33,8 +33,24 @@ class Slots {
     make_word(node) = at;
     return arrays_.of(at);
   }
-  void put_number(std::size_t node, const Number& value) {
-    make_word(node) = numbers_.put(Number(value)) | is_number;
+  // A number whose value is yet to be written.
+  Number& put_number(std::size_t node, DType dtype) {
+    const std::uint32_t at = numbers_.make();
+    make_word(node) = at | is_number;
+    Number& number = numbers_.of(at);
+    number.dtype = dtype;
+    return number;
+  }
+  // Is there nothing, or a number of this type? An array that is no more than that becomes one.
+  bool takes_number(std::size_t node, DType dtype) {
+    const std::uint32_t at = word(node);
+    if (at == 0) return true;
+    return at & is_number ? numbers_.of(at & ~is_number).dtype == dtype : becomes_number(node, dtype);
+  }
+  void reserve_numbers(int count) {
+    std::vector<Number>& all = numbers_.values;
+    if (all.capacity() - all.size() < static_cast<std::size_t>(count)) [[unlikely]]
+      all.reserve(2 * all.size() + static_cast<std::size_t>(count));
   }
   ArrayBase take(std::size_t node) {
     if (find_number(node)) return take_number(node).array();
@@ -53,13 +69,17 @@ class Slots {
     std::vector<std::uint32_t> free;
 
     T& of(std::uint32_t at) { return values[at - 1]; }
-    std::uint32_t put(T&& value) {
+    std::uint32_t make() {
       if (free.empty()) {
-        values.push_back(std::move(value));
+        values.emplace_back();
         return static_cast<std::uint32_t>(values.size());
       }
       const std::uint32_t at = free.back();
       free.pop_back();
+      return at;
+    }
+    std::uint32_t put(T&& value) {
+      const std::uint32_t at = make();
       of(at) = std::move(value);
       return at;
     }
@@ -69,6 +89,16 @@ class Slots {
     }
   };
 
+  [[gnu::noinline]] bool becomes_number(std::size_t node, DType dtype) {
+    const ArrayBase& array = arrays_.of(word(node));
+    if (!layout_of(array).shape.empty() || array.dtype() != dtype || !ArrayAccess::buffer(array) ||
+        on_accelerator(array))
+      return false;
+    const Number number(dtype, raw_data(array));
+    take(node);
+    put_number(node, dtype) = number;
+    return true;
+  }
   std::uint32_t word(std::size_t node) const {
     const std::size_t i = node - begin_;
     return i < word_.size() ? word_[i] : 0;

@@ -14,7 +14,7 @@ namespace nax::detail {
 // Reverse mode. The nodes from `mark` on receive cotangents; what lies before belongs to other transforms.
 class Reverse {
  public:
-  // `consume`: the sweep is the only one, so that saved values may go as it passes.
+  // `consume`: the sweep is the only one, so that nodes may go as it passes.
   Reverse(Tape& tape, std::size_t mark, bool consume)
       : tape_(tape), mark_(mark), consume_(consume), slots_(mark) {}
 
@@ -40,12 +40,21 @@ class Reverse {
   }
   // What has reached that node so far, where it is a number; or null.
   Number* number_at(std::size_t i) { return slots_.find_number(i); }
+  // Can a number be added there? A lone array of no axes becomes one.
+  bool takes_number(std::size_t i, DType dtype) { return slots_.takes_number(i, dtype); }
+  // The first number to reach that node, its value yet to be written. Room for `count` of them is made first,
+  // so that those made since stay where they are.
+  void reserve_numbers(int count) { slots_.reserve_numbers(count); }
+  Number& new_number_at(std::size_t i, DType dtype) {
+    if (i >= top_) top_ = i + 1;
+    return slots_.put_number(i, dtype);
+  }
   void add_number_at(std::size_t i, const Number& cotangent) {
     if (i >= top_) top_ = i + 1;
     if (Number* present = slots_.find_number(i))
       present->add(cotangent);
     else if (!slots_.holds(i))
-      slots_.put_number(i, cotangent);
+      slots_.put_number(i, cotangent.dtype) = cotangent;
     else
       add_at(i, cotangent.array());
   }
@@ -67,7 +76,7 @@ class Reverse {
         const ComputeOn beside(cotangent);
         tape_[i].pull(cotangent, *this);
       }
-      if (consume_) tape_[i].drop();
+      if (consume_) tape_.destroy(i);
     }
   }
   // Sweeps nodes that were appended meanwhile, from within a node's pull.

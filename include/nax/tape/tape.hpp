@@ -44,7 +44,6 @@ struct Node {
   virtual void add(ArrayBase& sum,
                    const ArrayBase& term) const = 0;      // sum += term, of values of this node's type
   virtual Watchers watchers(const Tape& tape) const = 0;  // those of its inputs
-  virtual void drop() noexcept {}                         // the sweep has passed: saved values may go
 };
 
 class Tape {
@@ -86,14 +85,15 @@ class Tape {
     return building.commit();
   }
 
+  // Ends the life of a node that no sweep will visit any more; its serial stays known.
+  void destroy(std::size_t i) noexcept { std::exchange(nodes_[i].node, nullptr)->~Node(); }
   // Destroys the nodes from `mark` on, youngest first.
   void pop(std::size_t mark) noexcept {
     if (nodes_.size() == mark) return;
-    while (nodes_.size() > mark) {
-      nodes_.back().node->~Node();
-      position_ = nodes_.back().before;
-      nodes_.pop_back();
-    }
+    for (std::size_t i = nodes_.size(); i-- > mark;)
+      if (nodes_[i].node) nodes_[i].node->~Node();
+    position_ = nodes_[mark].before();
+    nodes_.resize(mark);
     while (segments_.size() > 1 && segments_.back().index >= mark) segments_.pop_back();
     if (mark == 0) segments_.front() = {next_serial(), 0};
   }
@@ -151,7 +151,7 @@ class Tape {
     // Puts the node on the tape; its serial.
     [[gnu::noinline]] std::uint64_t commit() {
       const Watchers watchers = tape_.scopes.marks.size() > 1 ? node_->watchers(tape_) : watcher_bit(0);
-      tape_.nodes_.push_back({node_, before_, watchers});
+      tape_.nodes_.push_back({node_, before_.chunk, before_.slot, watchers});
       committed_ = true;
       return tape_.claim_serial(tape_.nodes_.size() - 1);
     }
@@ -166,10 +166,14 @@ class Tape {
 
  private:
   struct Entry {
-    Node* node;
-    Position before;
+    Node* node;  // null once destroyed
+    std::uint32_t chunk_before;
+    std::uint16_t slot_before;
     Watchers watchers;
+
+    Position before() const { return {chunk_before, slot_before}; }
   };
+  static_assert(sizeof(Entry) == 16);
   struct Segment {
     std::uint64_t serial;
     std::size_t index;
