@@ -20,24 +20,26 @@ class ArrayBase {
  public:
   ArrayBase() { layout_.shape.push_back(0), layout_.strides.push_back(1); }
   // Handles are copied everywhere; inlined, these few lines would be most of what a compiler sees of nax. So
-  // each is one call, and everything in it is inlined there.
+  // each is one call, and everything in it is inlined there. Those of numbers have no axes to copy.
   [[gnu::noinline, gnu::flatten]] ArrayBase(const ArrayBase& other)
-      : buffer_(other.buffer_),
-        offset_(other.offset_),
-        layout_(other.layout_),
-        serial_(other.serial_),
-        dtype_(other.dtype_) {}
+      : buffer_(other.buffer_), offset_(other.offset_), serial_(other.serial_), dtype_(other.dtype_) {
+    if (!other.layout_.shape.empty()) layout_ = other.layout_;
+  }
   [[gnu::noinline, gnu::flatten]] ArrayBase(ArrayBase&& other) noexcept
       : buffer_(std::move(other.buffer_)),
         offset_(other.offset_),
-        layout_(std::move(other.layout_)),
         serial_(other.serial_),
-        dtype_(other.dtype_) {}
+        dtype_(other.dtype_) {
+    if (!other.layout_.shape.empty()) layout_ = std::move(other.layout_);
+  }
   [[gnu::noinline, gnu::flatten]] ArrayBase& operator=(const ArrayBase& other) {
     if (this != &other) {
       buffer_ = other.buffer_;
       offset_ = other.offset_;
-      layout_ = other.layout_;
+      if (other.layout_.shape.empty())
+        layout_.clear();
+      else
+        layout_ = other.layout_;
       serial_ = other.serial_;
       dtype_ = other.dtype_;
     }
@@ -46,7 +48,10 @@ class ArrayBase {
   [[gnu::noinline, gnu::flatten]] ArrayBase& operator=(ArrayBase&& other) noexcept {
     buffer_ = std::move(other.buffer_);
     offset_ = other.offset_;
-    layout_ = std::move(other.layout_);
+    if (other.layout_.shape.empty())
+      layout_.clear();
+    else
+      layout_ = std::move(other.layout_);
     serial_ = other.serial_;
     dtype_ = other.dtype_;
     return *this;

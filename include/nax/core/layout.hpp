@@ -48,6 +48,11 @@ struct Layout : Frame {
     for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
     return strides;
   }
+  void clear() {
+    shape.clear();
+    levels.clear();
+    strides.clear();
+  }
   // Becomes the row-major layout over `frame`; the number of elements.
   std::int64_t make_row_major(const Frame& frame) {
     static_cast<Frame&>(*this) = frame;

@@ -115,6 +115,13 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
     ArrayAccess::serial(result) = record_scalar(table.fused_type(), leaves, constants);
 }
 
+[[gnu::noinline]] inline void evaluate_array(const KernelTable& table, const void* constants,
+                                             const ArrayBase* const* leaves, const Frame& frame,
+                                             Device device, ArrayBase& result) {
+  allocate_in(result, table.result, frame, device);
+  compute_into(table, constants, leaves, frame, result);
+}
+
 // Computes an expression into `result`, which holds nothing yet.
 [[gnu::noinline]] inline void evaluate(const KernelTable& table, const void* constants,
                                                      const ArrayBase* const* leaves, const Frame& frame,
@@ -122,8 +129,7 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
   const Device device = device_for(table.name, leaves, table.leaves);
   if (frame.shape.empty() && table.plain && !on_accelerator(device))
     return evaluate_scalar(table, constants, leaves, device, result);
-  allocate_in(result, table.result, frame, device);
-  compute_into(table, constants, leaves, frame, result);
+  evaluate_array(table, constants, leaves, frame, device, result);
 }
 
 // The values alone, also of a recorded expression.

@@ -32,7 +32,7 @@ class FusedNode : public Node {
   FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : type_(type) {
     for (int l = 0; l < count(); ++l)
       new (this->leaves() + l) PackedArray(*leaves[l], type.reads[l], type.carries[l]);
-    if (type.constants) std::memcpy(this->constants(), constants, type.constants * constant_bytes);
+    copy_constants(constants);
   }
   ~FusedNode() override {
     for (int l = 0; l < count(); ++l) leaves()[l].~PackedArray();
@@ -74,6 +74,13 @@ class FusedNode : public Node {
 
  protected:
   static constexpr std::size_t constant_bytes = 16;
+
+  explicit FusedNode(const FusedType& type) : type_(type) {}
+  void copy_constants(const void* from) {
+    for (int i = 0; i < type_.constants; ++i)
+      std::memcpy(static_cast<char*>(constants()) + i * constant_bytes,
+                  static_cast<const char*>(from) + i * constant_bytes, constant_bytes);
+  }
 
   static std::size_t room(const FusedType& type) {
     return type.kernels->leaves * sizeof(PackedArray) + type.constants * constant_bytes;
@@ -186,7 +193,13 @@ class ScalarNode final : public FusedNode {
                                                               const void* constants) {
     return recording.tape->emplace_with<ScalarNode>(room(type), type, leaves, constants);
   }
-  using FusedNode::FusedNode;
+  ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : FusedNode(type) {
+    const int n = count();
+    for (int l = 0; l < n; ++l)
+      new (this->leaves() + l)
+          PackedArray(PackedArray::Scalar(), *leaves[l], type.reads[l], type.carries[l]);
+    copy_constants(constants);
+  }
 
   void pull(const ArrayBase& g, Reverse& sweep) override {
     if (!recording.tape && layout_of(g).shape.empty() && !on_accelerator(g))
@@ -199,8 +212,8 @@ class ScalarNode final : public FusedNode {
       FusedNode::pull(g.array(), sweep);
     else if (type_.is_sum)
       pull_sum_of_scalars(leaves(), g, sweep);
-    else if (!pull_scalars(*type_.kernels, type_.pull, constants(), leaves(), g, sweep))
-      FusedNode::pull(g.array(), sweep);
+    else
+      pull_scalars(*type_.kernels, type_.pull, constants(), leaves(), g, sweep);
   }
 };
 static_assert(sizeof(ScalarNode) == sizeof(FusedNode));

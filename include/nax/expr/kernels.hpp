@@ -50,7 +50,7 @@ void forward_kernel(const void* constants, const void* const* leaves, void* out,
     const void* from[count == 0 ? 1 : count];
     for (int l = 0; l < count; ++l) from[l] = leaves[l];
     void* to = out;
-    const std::int64_t rest = n % width;
+    const std::int64_t rest = n & (width - 1);
     for (std::int64_t end = n - rest;; end = width) {
       for (std::int64_t i = 0; i < end; i += width)
         Lane::template store<T>(Root<Lane, E>(LeafSource{&own.slots, from}, i).value, to, i);
@@ -103,7 +103,7 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
     void* to[count];
     for (int l = 0; l < count; ++l) from[l] = leaves[l], to[l] = grads[l];
     const void* cotangent = g;
-    const std::int64_t rest = n % width;
+    const std::int64_t rest = n & (width - 1);
     for (std::int64_t end = n - rest;; end = width) {
       for (std::int64_t i = 0; i < end; i += width) {
         StoreSink<Lane> sink{to, added, i};

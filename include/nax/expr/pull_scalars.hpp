@@ -13,34 +13,44 @@ inline void pull_sum_of_scalars(const PackedArray* leaves, const Number& g, Reve
       sweep.add_number_at(node, g);
 }
 
-// False, and nothing done, where a sum is there that is no number.
-inline bool pull_scalars(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+// What the kernel writes for a leaf whose sum is no number is added to that sum afterwards.
+[[gnu::cold, gnu::noinline]] inline void add_apart(unsigned apart, const std::size_t* nodes,
+                                                   const Number* shares, Reverse& sweep) {
+  for (int l = 0; apart >> l; ++l)
+    if (apart >> l & 1) sweep.add_at(nodes[l], shares[l].array());
+}
+
+inline void pull_scalars(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
                          const PackedArray* leaves, const Number& g, Reverse& sweep) {
   const void* in[max_leaves];
   void* out[max_leaves];
   std::size_t nodes[max_leaves];
+  Number shares[max_leaves];
+  unsigned added = 0, apart = 0;
   const int count = table.leaves;
-  for (int l = 0; l < count; ++l) {
-    nodes[l] = sweep.place(leaves[l].serial());
-    if (nodes[l] != Tape::npos && !sweep.takes_number(nodes[l], table.lanes[l])) return false;
-  }
   sweep.reserve_numbers(count);
-  unsigned added = 0;
   for (int l = 0; l < count; ++l) {
     const PackedArray& leaf = leaves[l];
+    const DType dtype = table.stored[l];
     // A leaf without its value is not read for what it is; the cotangent stands in.
-    in[l] = leaf.buffer() ? leaf.data(table.stored[l]) : g.data();
+    in[l] = leaf.buffer() ? leaf.host_data(dtype) : g.data();
     out[l] = nullptr;
+    nodes[l] = sweep.place(leaf.serial());
     if (nodes[l] == Tape::npos) continue;
-    if (Number* sum = sweep.number_at(nodes[l])) {  // to which the kernel adds
+    bool present = false;
+    if (Number* sum = sweep.number_for(nodes[l], dtype, present)) {
       out[l] = sum->data();
-      added |= 1u << l;
+      added |= static_cast<unsigned>(present) << l;
     } else {
-      out[l] = sweep.new_number_at(nodes[l], table.lanes[l]).data();
+      const int first = first_occurrence(leaves, l);
+      shares[first].dtype = dtype;
+      out[l] = shares[first].data();
+      (first == l ? apart : added) |= 1u << l;
     }
   }
   kernel(constants, in, g.data(), out, added, 1);
-  return true;
+  if (apart) [[unlikely]]
+    add_apart(apart, nodes, shares, sweep);
 }
 
 }  // namespace nax::detail

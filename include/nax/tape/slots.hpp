@@ -33,19 +33,14 @@ class Slots {
     make_word(node) = at;
     return arrays_.of(at);
   }
-  // A number whose value is yet to be written.
-  Number& put_number(std::size_t node, DType dtype) {
-    const std::uint32_t at = numbers_.make();
-    make_word(node) = at | is_number;
-    Number& number = numbers_.of(at);
-    number.dtype = dtype;
-    return number;
-  }
-  // Is there nothing, or a number of this type? An array that is no more than that becomes one.
-  bool takes_number(std::size_t node, DType dtype) {
+  // The number there; one whose value is yet to be written, unless `present`; null where an array is there
+  // that is more than a number of this type.
+  Number* number_for(std::size_t node, DType dtype, bool& present) {
     const std::uint32_t at = word(node);
-    if (at == 0) return true;
-    return at & is_number ? numbers_.of(at & ~is_number).dtype == dtype : becomes_number(node, dtype);
+    if (at == 0) return &make_number(node, dtype);
+    present = true;
+    if (!(at & is_number) && !becomes_number(node, dtype)) return nullptr;
+    return &numbers_.of(word(node) & ~is_number);
   }
   void reserve_numbers(int count) {
     std::vector<Number>& all = numbers_.values;
@@ -96,8 +91,15 @@ class Slots {
       return false;
     const Number number(dtype, raw_data(array));
     take(node);
-    put_number(node, dtype) = number;
+    make_number(node, dtype) = number;
     return true;
+  }
+  Number& make_number(std::size_t node, DType dtype) {
+    const std::uint32_t at = numbers_.make();
+    make_word(node) = at | is_number;
+    Number& number = numbers_.of(at);
+    number.dtype = dtype;
+    return number;
   }
   std::uint32_t word(std::size_t node) const {
     const std::size_t i = node - begin_;

@@ -38,25 +38,22 @@ class Reverse {
     else
       slots_.put(i, std::move(cotangent));
   }
-  // What has reached that node so far, where it is a number; or null.
-  Number* number_at(std::size_t i) { return slots_.find_number(i); }
-  // Can a number be added there? A lone array of no axes becomes one.
-  bool takes_number(std::size_t i, DType dtype) { return slots_.takes_number(i, dtype); }
-  // The first number to reach that node, its value yet to be written. Room for `count` of them is made first,
-  // so that those made since stay where they are.
+  // What has reached that node as a number, `present` if something has; null where an array has that is more
+  // than a number. Room is reserved first for all that are asked for until they are written.
   void reserve_numbers(int count) { slots_.reserve_numbers(count); }
-  Number& new_number_at(std::size_t i, DType dtype) {
+  Number* number_for(std::size_t i, DType dtype, bool& present) {
     if (i >= top_) top_ = i + 1;
-    return slots_.put_number(i, dtype);
+    return slots_.number_for(i, dtype, present);
   }
   void add_number_at(std::size_t i, const Number& cotangent) {
-    if (i >= top_) top_ = i + 1;
-    if (Number* present = slots_.find_number(i))
-      present->add(cotangent);
-    else if (!slots_.holds(i))
-      slots_.put_number(i, cotangent.dtype) = cotangent;
-    else
+    bool present = false;
+    Number* const sum = number_for(i, cotangent.dtype, present);
+    if (!sum)
       add_at(i, cotangent.array());
+    else if (present)
+      sum->add(cotangent);
+    else
+      *sum = cotangent;
   }
   // Makes the sweep visit a node that takes no cotangent itself.
   void visit(std::size_t i) {
