@@ -145,8 +145,7 @@ void need_host(const char* function, const A&... array) {
   Layout& layout = ArrayAccess::layout(a);
   const std::int64_t size = layout.make_row_major(frame);
   ArrayAccess::dtype(a) = dtype;
-  ArrayAccess::buffer(a) =
-      BufferRef(Buffer::allocate(static_cast<std::size_t>(size) * dtype_size(dtype), device));
+  ArrayAccess::buffer(a).adopt(Buffer::allocate(static_cast<std::size_t>(size) * dtype_size(dtype), device));
 }
 
 // A fresh row-major array over `frame`, elements not initialised.

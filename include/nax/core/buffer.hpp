@@ -147,6 +147,8 @@ class BufferRef {
     else if (buffer_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
       Buffer::destroy(buffer_);
   }
+  // Takes the buffer over; this holds none.
+  void adopt(Buffer* owned) { buffer_ = owned; }
   Buffer* get() const { return buffer_; }
   Buffer* operator->() const { return buffer_; }
   explicit operator bool() const { return buffer_ != nullptr; }

@@ -30,8 +30,8 @@ class Assignments {
     if (!pass_)
       detail::assign(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame(), target);
     else
-      kept_ &= pass_->keep(kernel_table<E>, parts.constants.slots, Tree<E>::constants, parts.leaves, e.frame(),
-                           target);
+      kept_ &= pass_->keep(kernel_table<E>, parts.constants.slots, Tree<E>::constants, parts.leaves,
+                           e.frame(), target);
   }
   bool kept() const { return kept_; }
 

@@ -28,7 +28,7 @@ struct KernelTable {
   const DType* lanes;   // leaf by leaf: as the kernels read it
   const DType* stored;  // leaf by leaf: as it is
   int leaves;
-  bool plain;                 // leaves and result are stored as the kernels take them
+  bool plain;                        // leaves and result are stored as the kernels take them
   DType result_lane, result;         // as the kernels write it, and as it is
   const FusedType& (*fused_type)();  // none where no gradient flows through
 };
@@ -84,7 +84,8 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
   cpu::map(table.forward, constants, frame.shape, operands, table.leaves);
 }
 
-[[gnu::noinline, gnu::flatten]] inline bool any_on_tape(const KernelTable& table, const ArrayBase* const* leaves) {
+[[gnu::noinline, gnu::flatten]] inline bool any_on_tape(const KernelTable& table,
+                                                        const ArrayBase* const* leaves) {
   for (int l = 0; l < table.leaves; ++l)
     if (dtype_kind(table.stored[l]) >= Kind::floating && is_recorded(*leaves[l])) return true;
   return false;
@@ -101,14 +102,15 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
     ArrayAccess::serial(result) = record_fused(table.fused_type(), leaves, constants);
 }
 
-// Numbers need no loop: `result` holds nothing yet, and lies on the host.
+// Numbers on the host need no loop: `result` holds nothing yet.
 [[gnu::noinline, gnu::flatten]] inline void evaluate_scalar(const KernelTable& table, const void* constants,
-                                                            const ArrayBase* const* leaves, Device device,
+                                                            const ArrayBase* const* leaves,
                                                             ArrayBase& result) {
   const void* in[max_leaves];
-  for (int l = 0; l < table.leaves; ++l) in[l] = raw_data(*leaves[l]);
-  Buffer* const buffer = Buffer::allocate(dtype_size(table.result), device);
-  ArrayAccess::buffer(result) = BufferRef(buffer);
+  const int count = table.leaves;
+  for (int l = 0; l < count; ++l) in[l] = raw_data(*leaves[l]);
+  Buffer* const buffer = Buffer::allocate(dtype_size(table.result), host_device());
+  ArrayAccess::buffer(result).adopt(buffer);
   ArrayAccess::dtype(result) = table.result;
   table.forward(constants, in, buffer->host_data(), 1);
   if (table.fused_type && any_recorded(table, leaves))
@@ -117,19 +119,22 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
 
 [[gnu::noinline]] inline void evaluate_array(const KernelTable& table, const void* constants,
                                              const ArrayBase* const* leaves, const Frame& frame,
-                                             Device device, ArrayBase& result) {
+                                             ArrayBase& result) {
+  const Device device = device_for(table.name, leaves, table.leaves);
+  if (frame.shape.empty() && table.plain && !on_accelerator(device))
+    return evaluate_scalar(table, constants, leaves, result);
   allocate_in(result, table.result, frame, device);
   compute_into(table, constants, leaves, frame, result);
 }
 
 // Computes an expression into `result`, which holds nothing yet.
 [[gnu::noinline]] inline void evaluate(const KernelTable& table, const void* constants,
-                                                     const ArrayBase* const* leaves, const Frame& frame,
-                                                     ArrayBase& result) {
-  const Device device = device_for(table.name, leaves, table.leaves);
-  if (frame.shape.empty() && table.plain && !on_accelerator(device))
-    return evaluate_scalar(table, constants, leaves, device, result);
-  evaluate_array(table, constants, leaves, frame, device, result);
+                                       const ArrayBase* const* leaves, const Frame& frame,
+                                       ArrayBase& result) {
+  if (frame.shape.empty() && table.plain && !cuda_accelerator)
+    evaluate_scalar(table, constants, leaves, result);
+  else
+    evaluate_array(table, constants, leaves, frame, result);
 }
 
 // The values alone, also of a recorded expression.

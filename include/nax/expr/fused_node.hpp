@@ -15,11 +15,11 @@ struct FusedType {
   const KernelTable* kernels;
   cpu::PullKernel pull;
   const Step* steps;
-  int step_count, constants;
-  const bool* reads;    // leaf by leaf: does a derivative read the value?
-  const bool* carries;  // leaf by leaf: does a gradient flow into it?
-  bool scalars;         // may a sweep of numbers hand on all its gradients?
-  bool is_sum;          // of two arrays: the cotangent itself is both shares
+  int step_count, constants, leaves;
+  unsigned reads;    // bit l: does a derivative read the value of leaf l?
+  unsigned carries;  // bit l: does a gradient flow into leaf l?
+  bool scalars;      // may a sweep of numbers hand on all its gradients?
+  bool is_sum;       // of two arrays: the cotangent itself is both shares
   ArrayBase (*spread)(const ArrayBase&, const Frame&);
 };
 
@@ -31,7 +31,7 @@ class FusedNode : public Node {
   }
   FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : type_(type) {
     for (int l = 0; l < count(); ++l)
-      new (this->leaves() + l) PackedArray(*leaves[l], type.reads[l], type.carries[l]);
+      new (this->leaves() + l) PackedArray(*leaves[l], type.reads >> l & 1, type.carries >> l & 1);
     copy_constants(constants);
   }
   ~FusedNode() override {
@@ -83,9 +83,10 @@ class FusedNode : public Node {
   }
 
   static std::size_t room(const FusedType& type) {
-    return type.kernels->leaves * sizeof(PackedArray) + type.constants * constant_bytes;
+    return static_cast<std::size_t>(type.leaves) * sizeof(PackedArray) +
+           static_cast<std::size_t>(type.constants) * constant_bytes;
   }
-  int count() const { return type_.kernels->leaves; }
+  int count() const { return type_.leaves; }
   PackedArray* leaves() { return reinterpret_cast<PackedArray*>(this + 1); }
   const PackedArray* leaves() const { return reinterpret_cast<const PackedArray*>(this + 1); }
   void* constants() { return leaves() + count(); }
@@ -193,11 +194,12 @@ class ScalarNode final : public FusedNode {
                                                               const void* constants) {
     return recording.tape->emplace_with<ScalarNode>(room(type), type, leaves, constants);
   }
-  ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : FusedNode(type) {
+  ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) noexcept
+      : FusedNode(type) {
     const int n = count();
     for (int l = 0; l < n; ++l)
       new (this->leaves() + l)
-          PackedArray(PackedArray::Scalar(), *leaves[l], type.reads[l], type.carries[l]);
+          PackedArray(PackedArray::Scalar(), *leaves[l], type.reads >> l & 1, type.carries >> l & 1);
     copy_constants(constants);
   }
 
@@ -223,11 +225,14 @@ template <class E>
 struct Fused {
   static constexpr int count = Tree<E>::leaves;
   Step steps[StepCount<E>::value];
-  bool reads[count], carries[count];
-  constexpr Fused() : steps{}, reads{}, carries{} {
+  unsigned reads = 0, carries = 0;
+  constexpr Fused() : steps{} {
     StepCounters next;
     ListSteps<E>::list(steps, next);
-    for (int l = 0; l < count; ++l) reads[l] = reads_leaf<E>(l), carries[l] = carries_leaf<E>(l);
+    for (int l = 0; l < count; ++l) {
+      reads |= static_cast<unsigned>(reads_leaf<E>(l)) << l;
+      carries |= static_cast<unsigned>(carries_leaf<E>(l)) << l;
+    }
   }
 };
 template <class E>
@@ -248,11 +253,10 @@ constexpr bool sweeps_scalars() {
 template <class E>
 const FusedType& fused_type_of() {
   static const Fused<E> fused;
-  static const FusedType type = {E::rule::name,       &kernel_table<E>,
-                                 pull_kernel<E>,      fused.steps,
-                                 StepCount<E>::value, Tree<E>::constants,
-                                 fused.reads,         fused.carries,
-                                 sweeps_scalars<E>(), is_sum_of_arrays<E>, spread_over<typename E::value_type>};
+  static const FusedType type = {
+      E::rule::name,       &kernel_table<E>,    pull_kernel<E>,      fused.steps,
+      StepCount<E>::value, Tree<E>::constants,  Tree<E>::leaves,     fused.reads,
+      fused.carries,       sweeps_scalars<E>(), is_sum_of_arrays<E>, spread_over<typename E::value_type>};
   return type;
 }
 inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,

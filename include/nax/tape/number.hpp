@@ -32,7 +32,7 @@ struct Number {
       wide += other.wide;
   }
   [[gnu::noinline]] ArrayBase array() const {
-    ArrayBase a = allocate(dtype, Frame(), on_accelerator(current_device) ? Device{} : current_device);
+    ArrayBase a = allocate(dtype, Frame(), host_device());
     if (dtype == DType::float32)
       *reinterpret_cast<float*>(raw_data(a)) = single;
     else

@@ -21,7 +21,7 @@ class PackedArray {
   }
   // Of an array of no axes.
   struct Scalar {};
-  PackedArray(Scalar, const ArrayBase& a, bool with_value, bool with_serial)
+  PackedArray(Scalar, const ArrayBase& a, bool with_value, bool with_serial) noexcept
       : buffer_(with_value ? ArrayAccess::buffer(a) : BufferRef()),
         offset_(ArrayAccess::offset(a)),
         serial_(with_serial ? serial_of(a) : 0) {}

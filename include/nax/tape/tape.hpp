@@ -40,7 +40,7 @@ struct Node {
   virtual void pull(const ArrayBase& cotangent, Reverse& sweep) = 0;  // gives its share to each input
   // The same for a cotangent that is a number.
   virtual void pull_number(const Number& cotangent, Reverse& sweep) { pull(cotangent.array(), sweep); }
-  virtual void push(Forward& sweep, std::size_t self) = 0;            // its tangent from those of its inputs
+  virtual void push(Forward& sweep, std::size_t self) = 0;  // its tangent from those of its inputs
   virtual void add(ArrayBase& sum,
                    const ArrayBase& term) const = 0;      // sum += term, of values of this node's type
   virtual Watchers watchers(const Tape& tape) const = 0;  // those of its inputs
@@ -80,9 +80,15 @@ class Tape {
   // The same, with room for `extra` bytes behind the node.
   template <class N, class... A>
   std::uint64_t emplace_with(std::size_t extra, A&&... args) {
-    NewNode building(*this, sizeof(N) + extra);
-    building.make<N>(std::forward<A>(args)...);
-    return building.commit();
+    if constexpr (std::is_nothrow_constructible_v<N, A...>) {
+      if (nodes_.size() == nodes_.capacity()) grow();
+      const Position before = position_;
+      return append(new (bump(sizeof(N) + extra)) N(std::forward<A>(args)...), before);
+    } else {
+      NewNode building(*this, sizeof(N) + extra);
+      building.make<N>(std::forward<A>(args)...);
+      return building.commit();
+    }
   }
 
   // Ends the life of a node that no sweep will visit any more; its serial stays known.
@@ -150,10 +156,9 @@ class Tape {
     }
     // Puts the node on the tape; its serial.
     [[gnu::noinline]] std::uint64_t commit() {
-      const Watchers watchers = tape_.scopes.marks.size() > 1 ? node_->watchers(tape_) : watcher_bit(0);
-      tape_.nodes_.push_back({node_, before_.chunk, before_.slot, watchers});
+      if (tape_.nodes_.size() == tape_.nodes_.capacity()) tape_.grow();
       committed_ = true;
-      return tape_.claim_serial(tape_.nodes_.size() - 1);
+      return tape_.append(node_, before_);
     }
 
    private:
@@ -180,6 +185,14 @@ class Tape {
   };
   static constexpr std::uint32_t chunk_bytes = 1 << 16;
 
+  [[gnu::noinline]] void grow() { nodes_.reserve(std::max<std::size_t>(64, 2 * nodes_.size())); }
+  // Puts a node on the tape that was made behind `before`; there is room. Its serial.
+  std::uint64_t append(Node* node, Position before) {
+    const Watchers watchers = scopes.marks.size() > 1 ? node->watchers(*this) : watcher_bit(0);
+    nodes_.push_back({node, before.chunk, before.slot, watchers});
+    return claim_serial(nodes_.size() - 1);
+  }
+
   // Serials are unique in the process: a range above, a count within it below. A thread draws a range of its
   // own, and a fresh one where its count lies before what the tape holds (the tape began on another thread).
   static std::uint64_t next_serial() {
@@ -205,15 +218,18 @@ class Tape {
 
   void* bump(std::size_t bytes) {
     bytes = (bytes + 15) & ~std::size_t{15};
-    if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
-    if (chunks_.empty() || position_.slot * std::size_t{16} + bytes > chunk_bytes) {
-      const std::uint32_t next = chunks_.empty() ? 0 : position_.chunk + 1;
-      if (next == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
-      position_ = {next, 0};
-    }
+    if (chunks_.empty() || position_.slot * std::size_t{16} + bytes > chunk_bytes) [[unlikely]]
+      begin_chunk(bytes);
     void* place = chunks_[position_.chunk]->bytes + position_.slot * std::size_t{16};
     position_.slot = static_cast<std::uint16_t>(position_.slot + bytes / 16);
     return place;
+  }
+
+  [[gnu::noinline]] void begin_chunk(std::size_t bytes) {
+    if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
+    const std::uint32_t next = chunks_.empty() ? 0 : position_.chunk + 1;
+    if (next == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
+    position_ = {next, 0};
   }
 
   struct Chunk {
