@@ -20,24 +20,25 @@ class ArrayBase {
  public:
   ArrayBase() { layout_.shape.push_back(0), layout_.strides.push_back(1); }
   // Handles are copied everywhere; inlined, these few lines would be most of what a compiler sees of nax. So
-  // each is one call, and everything in it is inlined there. Those of numbers have no axes to copy.
+  // each is one call, and everything in it is inlined there. Those of numbers have no axes to copy; the axes
+  // of others go as one block.
   [[gnu::noinline, gnu::flatten]] ArrayBase(const ArrayBase& other)
       : buffer_(other.buffer_), offset_(other.offset_), serial_(other.serial_), dtype_(other.dtype_) {
-    if (!other.layout_.shape.empty()) layout_ = other.layout_;
+    if (!other.layout_.shape.empty()) layout_.copy_block(other.layout_);
   }
   [[gnu::noinline, gnu::flatten]] ArrayBase(ArrayBase&& other) noexcept
       : buffer_(std::move(other.buffer_)),
         offset_(other.offset_),
         serial_(other.serial_),
         dtype_(other.dtype_) {
-    if (!other.layout_.shape.empty()) layout_ = std::move(other.layout_);
+    if (!other.layout_.shape.empty()) layout_.move_block(other.layout_);
   }
   [[gnu::noinline, gnu::flatten]] ArrayBase& operator=(const ArrayBase& other) {
     if (this != &other) {
       buffer_ = other.buffer_;
       offset_ = other.offset_;
-      if (other.layout_.shape.empty())
-        layout_.clear();
+      if (layout_.lies_in_place() && other.layout_.lies_in_place())
+        layout_.copy_block(other.layout_);
       else
         layout_ = other.layout_;
       serial_ = other.serial_;
@@ -50,6 +51,8 @@ class ArrayBase {
     offset_ = other.offset_;
     if (other.layout_.shape.empty())
       layout_.clear();
+    else if (layout_.lies_in_place())
+      layout_.move_block(other.layout_);
     else
       layout_ = std::move(other.layout_);
     serial_ = other.serial_;

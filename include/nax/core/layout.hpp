@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <new>
 #include <string>
 
 #include "nax/core/shape.hpp"
@@ -47,6 +49,21 @@ struct Layout : Frame {
     Dims strides(shape.size(), 1);
     for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
     return strides;
+  }
+  // Is nothing of it on the heap?
+  bool lies_in_place() const {
+    return shape.lies_in_place() && levels.lies_in_place() && strides.lies_in_place();
+  }
+  // Copies and moves to a layout that has nothing on the heap, all at once.
+  void copy_block(const Layout& other) {
+    if (other.lies_in_place())
+      std::memcpy(static_cast<void*>(this), &other, sizeof other);
+    else
+      *this = other;
+  }
+  void move_block(Layout& other) {
+    std::memcpy(static_cast<void*>(this), &other, sizeof other);
+    new (&other) Layout;
   }
   void clear() {
     shape.clear();

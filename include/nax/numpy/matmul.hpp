@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "nax/backend/cpu/gemm.hpp"
 #include "nax/expr/wrt_operand.hpp"
 #include "nax/numpy/reduce.hpp"
@@ -230,22 +232,32 @@ template <class T>
 Array<T> contract(const Array<T>& a, const Array<T>& b, const Frame& target) {
   Array<T> result = contract_value(a, b, target);
   if constexpr (is_inexact_v<T>) {
-    if (serial_of(a) == 0 && serial_of(b) == 0) return result;
-    const Frame fa = layout_of(a), fb = layout_of(b);
+    if (!may_be_recorded(a) && !may_be_recorded(b)) return result;
+    struct Kept {
+      Array<T> a, b;
+      Frame target;
+    };
+    const auto kept = std::make_shared<const Kept>(Kept{a, b, target});
     return record(
         std::move(result),
         wrt(
             a,
-            [=](const Array<T>& g) {
-              return contract(g, matrix_transpose(b), with_new_levels(fa, target, layout_of(g)));
+            [kept](const Array<T>& g) {
+              return contract(g, matrix_transpose(kept->b),
+                              with_new_levels(layout_of(kept->a), kept->target, layout_of(g)));
             },
-            [=](const Array<T>& t) { return contract(t, b, with_new_levels(target, fa, layout_of(t))); }),
+            [kept](const Array<T>& t) {
+              return contract(t, kept->b, with_new_levels(kept->target, layout_of(kept->a), layout_of(t)));
+            }),
         wrt(
             b,
-            [=](const Array<T>& g) {
-              return contract(matrix_transpose(a), g, with_new_levels(fb, target, layout_of(g)));
+            [kept](const Array<T>& g) {
+              return contract(matrix_transpose(kept->a), g,
+                              with_new_levels(layout_of(kept->b), kept->target, layout_of(g)));
             },
-            [=](const Array<T>& t) { return contract(a, t, with_new_levels(target, fb, layout_of(t))); }));
+            [kept](const Array<T>& t) {
+              return contract(kept->a, t, with_new_levels(kept->target, layout_of(kept->b), layout_of(t)));
+            }));
   } else {
     return result;
   }

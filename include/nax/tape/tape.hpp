@@ -286,6 +286,11 @@ inline thread_local constinit Recording recording{};
       "with in_axes none");
 }
 
+// Might the tape watch this array? Where not there is nothing to record, and no closure need be made.
+inline bool may_be_recorded(const ArrayBase& a) {
+  return serial_of(a) != 0 && (recording.tape || recording.caller);
+}
+
 // Does the tape watch this array?
 inline bool is_recorded(const ArrayBase& a) {
   const std::uint64_t serial = serial_of(a);

@@ -92,7 +92,7 @@ class TileAccess {
  public:
   TileAccess() = default;
   [[gnu::noinline]] TileAccess(const Operand& operand, const Dims& shape)
-      : operand_(&operand), shape_(&shape) {
+      : operand_(&operand), shape_(&shape), filled_(0) {
     const std::size_t rank = shape.size();
     const bool same = operand.stored == operand.lane;
     stored_size_ = static_cast<std::int64_t>(dtype_size(operand.stored));
@@ -152,11 +152,12 @@ class TileAccess {
     return operand_->data + offset * stored_size_;
   }
 
-  const Operand* operand_ = nullptr;
-  const Dims* shape_ = nullptr;
-  ConvertFn copy_ = nullptr, back_ = nullptr;
-  std::int64_t stored_size_ = 0, inner_ = 0, filled_ = 0;
-  bool everywhere_ = false, in_row_ = false, constant_ = false;
+  // (Without values to begin with: kernels have room for many of these and use a few.)
+  const Operand* operand_;
+  const Dims* shape_;
+  ConvertFn copy_, back_;
+  std::int64_t stored_size_, inner_, filled_;
+  bool everywhere_, in_row_, constant_;
 };
 
 // Memory for tiles, on the stack.
