@@ -40,7 +40,7 @@ class ArrayBase {
       if (layout_.lies_in_place() && other.layout_.lies_in_place())
         layout_.copy_block(other.layout_);
       else
-        layout_ = other.layout_;
+        layout_.copy_apart(other.layout_);
       serial_ = other.serial_;
       dtype_ = other.dtype_;
     }
@@ -54,7 +54,7 @@ class ArrayBase {
     else if (layout_.lies_in_place())
       layout_.move_block(other.layout_);
     else
-      layout_ = std::move(other.layout_);
+      layout_.copy_apart(other.layout_);
     serial_ = other.serial_;
     dtype_ = other.dtype_;
     return *this;

@@ -59,8 +59,9 @@ struct Layout : Frame {
     if (other.lies_in_place())
       std::memcpy(static_cast<void*>(this), &other, sizeof other);
     else
-      *this = other;
+      copy_apart(other);
   }
+  [[gnu::cold, gnu::noinline]] void copy_apart(const Layout& other) { *this = other; }
   void move_block(Layout& other) {
     std::memcpy(static_cast<void*>(this), &other, sizeof other);
     new (&other) Layout;

@@ -73,7 +73,7 @@ struct Input : InputBase {
   Pull pull;
   [[no_unique_address]] Push push;
 
-  Input(std::uint64_t serial_, const Levels& levels_, Pull pull_, Push push_)
+  Input(std::uint64_t serial_, const Levels& levels_, Pull&& pull_, Push&& push_)
       : InputBase{serial_, levels_}, pull(std::move(pull_)), push(std::move(push_)) {}
 };
 

@@ -138,6 +138,17 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
   } else {
     const Layout &la = layout_of(a_), &lb = layout_of(b_);
     const std::int64_t k = la.shape.back();
+    if (la.shape.size() == 2 && lb.shape.size() == 2 && target.shape.size() == 2 && k > 0 &&
+        !cuda_accelerator) {  // the usual case: one product, nothing before its axes
+      Array<T> result{Unset()};
+      allocate_in(result, dtype_of<T>, target, current_device);
+      const std::int64_t m = target.shape[0], n = target.shape[1];
+      if (m > 0 && n > 0)
+        cpu::gemm<T>(m, n, k, reinterpret_cast<const T*>(raw_data(a_)), la.strides[0], la.strides[1],
+                     reinterpret_cast<const T*>(raw_data(b_)), lb.strides[0], lb.strides[1],
+                     reinterpret_cast<T*>(raw_data(result)), n, 1, false);
+      return result;
+    }
     Frame all =
         broadcast("matmul", broadcast("matmul", leading_axes(la), leading_axes(lb)), leading_axes(target));
     const int leading = static_cast<int>(all.shape.size()), rank = leading + 2;
@@ -286,6 +297,7 @@ Array<T> matmul_arrays(const char* function, const Array<T>& a, const Array<T>& 
   if (na == 0 || nb == 0)
     raise<ShapeError>({function, ": operands must be at least 1-d, shapes ", a.shape(), " ", b.shape()});
   if (a.shape(-1) != b.shape(nb == 1 ? 0 : -2)) throw_inner(function, a.shape(), b.shape());
+  if (na == 2 && nb == 2) return contract(a, b, product_frame(function, layout_of(a), layout_of(b)));
   // Both get as many axes; a vector is one row, or one column.
   const int rank = std::max({na, nb, 2});
   const Array<T> x = with_unit_axes(a, rank - na, false);

@@ -63,6 +63,16 @@ NAX_COMPILED_ONCE inline void for_each_segment(const Dims& shape, const Dims& st
     return;
   }
   const std::size_t inner = shape.size() - 1;
+  if (inner <= 1) {  // the usual case: rows one after the other
+    const std::int64_t length = shape[inner], step = inner == 1 ? strides[0] : 0;
+    std::int64_t row = begin < length ? 0 : begin / length, column = begin - row * length;
+    for (std::int64_t done = 0; done < n; ++row, column = 0) {
+      const std::int64_t rest = length - column, piece = rest < n - done ? rest : n - done;
+      f(row * step + column * strides[inner], done, piece);
+      done += piece;
+    }
+    return;
+  }
   Dims index(shape.size(), 0);
   std::int64_t rest = begin, offset = 0;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
