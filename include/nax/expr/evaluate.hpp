@@ -28,6 +28,7 @@ struct KernelTable {
   const DType* lanes;   // leaf by leaf: as the kernels read it
   const DType* stored;  // leaf by leaf: as it is
   int leaves;
+  unsigned inexact;           // bit l: leaf l is of a floating type
   bool plain;                        // leaves and result are stored as the kernels take them
   DType result_lane, result;         // as the kernels write it, and as it is
   const FusedType& (*fused_type)();  // none where no gradient flows through
@@ -87,7 +88,7 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
 [[gnu::noinline, gnu::flatten]] inline bool any_on_tape(const KernelTable& table,
                                                         const ArrayBase* const* leaves) {
   for (int l = 0; l < table.leaves; ++l)
-    if (dtype_kind(table.stored[l]) >= Kind::floating && is_recorded(*leaves[l])) return true;
+    if (table.inexact >> l & 1 && is_recorded(*leaves[l])) return true;
   return false;
 }
 
@@ -190,6 +191,7 @@ constexpr KernelTable table_of() {
                     leaf_table<E>.lanes,
                     leaf_table<E>.stored,
                     Tree<E>::leaves,
+                    leaf_table<E>.inexact(),
                     leaf_table<E>.plain() && result_lane_of<E> == dtype_of<typename E::value_type>,
                     result_lane_of<E>,
                     dtype_of<typename E::value_type>,

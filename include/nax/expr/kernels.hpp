@@ -158,6 +158,12 @@ struct LeafTable {
   DType lanes[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
   DType stored[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
   constexpr LeafTable() { LeafTypes<kernel_lane_t<E>, E>::list(lanes, stored, 0); }
+  constexpr unsigned inexact() const {
+    unsigned leaves = 0;
+    for (int l = 0; l < Tree<E>::leaves; ++l)
+      leaves |= static_cast<unsigned>(dtype_kind(stored[l]) >= Kind::floating) << l;
+    return leaves;
+  }
   constexpr bool plain() const {
     for (int l = 0; l < Tree<E>::leaves; ++l)
       if (lanes[l] != stored[l]) return false;

@@ -13,6 +13,11 @@ inline void pull_sum_of_scalars(const PackedArray* leaves, const Number& g, Reve
       sweep.add_number_at(node, g);
 }
 
+// A leaf without its value is not read for what it is; the cotangent stands in.
+inline const void* value_of(const PackedArray& leaf, DType dtype, const Number& g) {
+  return leaf.buffer() ? leaf.host_data(dtype) : g.data();
+}
+
 // What the kernel writes for a leaf whose sum is no number is added to that sum afterwards.
 [[gnu::cold, gnu::noinline]] inline void add_apart(unsigned apart, const std::size_t* nodes,
                                                    const Number* shares, Reverse& sweep) {
@@ -20,8 +25,9 @@ inline void pull_sum_of_scalars(const PackedArray* leaves, const Number& g, Reve
     if (apart >> l & 1) sweep.add_at(nodes[l], shares[l].array());
 }
 
-inline void pull_scalars(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
-                         const PackedArray* leaves, const Number& g, Reverse& sweep) {
+[[gnu::noinline, gnu::flatten]] inline void pull_several(const KernelTable& table, cpu::PullKernel kernel,
+                                                         const void* constants, const PackedArray* leaves,
+                                                         const Number& g, Reverse& sweep) {
   const void* in[max_leaves];
   void* out[max_leaves];
   std::size_t nodes[max_leaves];
@@ -32,8 +38,7 @@ inline void pull_scalars(const KernelTable& table, cpu::PullKernel kernel, const
   for (int l = 0; l < count; ++l) {
     const PackedArray& leaf = leaves[l];
     const DType dtype = table.stored[l];
-    // A leaf without its value is not read for what it is; the cotangent stands in.
-    in[l] = leaf.buffer() ? leaf.host_data(dtype) : g.data();
+    in[l] = value_of(leaf, dtype, g);
     out[l] = nullptr;
     nodes[l] = sweep.place(leaf.serial());
     if (nodes[l] == Tape::npos) continue;
@@ -51,6 +56,20 @@ inline void pull_scalars(const KernelTable& table, cpu::PullKernel kernel, const
   kernel(constants, in, g.data(), out, added, 1);
   if (apart) [[unlikely]]
     add_apart(apart, nodes, shares, sweep);
+}
+
+inline void pull_scalars(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                         const PackedArray* leaves, const Number& g, Reverse& sweep) {
+  if (table.leaves != 1) return pull_several(table, kernel, constants, leaves, g, sweep);
+  const std::size_t node = sweep.place(leaves->serial());
+  if (node == Tape::npos) return;
+  bool present = false;
+  Number* const sum = sweep.number_for(node, table.stored[0], present);
+  if (!sum) [[unlikely]]
+    return pull_several(table, kernel, constants, leaves, g, sweep);
+  const void* const in = value_of(*leaves, table.stored[0], g);
+  void* const out = sum->data();
+  kernel(constants, &in, g.data(), &out, present, 1);
 }
 
 }  // namespace nax::detail

@@ -10,6 +10,7 @@ struct Number {
   union {
     float single;
     double wide;
+    std::uint32_t next;  // of one that is free: the next free one
   };
 
   static constexpr bool holds(DType type) { return type == DType::float32 || type == DType::float64; }

@@ -66,7 +66,7 @@ class Reverse {
     while (top_ > stop) {
       const std::size_t i = --top_;
       current_ = i;
-      if (slots_.find_number(i)) {
+      if (slots_.holds_number(i)) {
         tape_[i].pull_number(slots_.take_number(i), *this);
       } else if (slots_.holds(i)) {
         const ArrayBase cotangent = slots_.take(i);
