@@ -210,12 +210,17 @@ class ScalarNode final : public FusedNode {
       FusedNode::pull(g, sweep);
   }
   [[gnu::flatten]] void pull_number(const Number& g, Reverse& sweep) override {
-    if (recording.tape)
-      FusedNode::pull(g.array(), sweep);
+    if (recording.tape) [[unlikely]]
+      pull_watched(g, sweep);
     else if (type_.is_sum)
       pull_sum_of_scalars(leaves(), g, sweep);
     else
       pull_scalars(*type_.kernels, type_.pull, constants(), leaves(), g, sweep);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] void pull_watched(const Number& g, Reverse& sweep) {
+    FusedNode::pull(g.array(), sweep);
   }
 };
 static_assert(sizeof(ScalarNode) == sizeof(FusedNode));

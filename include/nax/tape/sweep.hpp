@@ -41,8 +41,8 @@ class Reverse {
   // What has reached that node as a number, `present` if something has; null where an array has that is more
   // than a number. Room is reserved first for all that are asked for until they are written.
   void reserve_numbers(int count) { slots_.reserve_numbers(count); }
+  // (Only nodes that are being swept ask, for their inputs, which lie before them.)
   Number* number_for(std::size_t i, DType dtype, bool& present) {
-    if (i >= top_) top_ = i + 1;
     return slots_.number_for(i, dtype, present);
   }
   void add_number_at(std::size_t i, const Number& cotangent) {
