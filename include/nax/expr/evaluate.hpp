@@ -13,8 +13,6 @@ struct FusedType;  // what the tape must know of an expression type; see fused_n
 
 // Puts an expression's node on the tape; its serial.
 std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves, const void* constants);
-// The same where all leaves are numbers: arrays of no axes, on the host.
-std::uint64_t record_scalar(const FusedType& type, const ArrayBase* const* leaves, const void* constants);
 template <class E>
 const FusedType& fused_type_of();
 
@@ -28,12 +26,17 @@ struct KernelTable {
   const DType* lanes;   // leaf by leaf: as the kernels read it
   const DType* stored;  // leaf by leaf: as it is
   int leaves;
-  unsigned inexact;           // bit l: leaf l is of a floating type
+  unsigned inexact;                  // bit l: leaf l is of a floating type
   bool plain;                        // leaves and result are stored as the kernels take them
   DType result_lane, result;         // as the kernels write it, and as it is
   const FusedType& (*fused_type)();  // none where no gradient flows through
 };
 inline constexpr int max_leaves = 12;
+
+// Puts the node of an expression of numbers (arrays of no axes, on the host) on the tape, if that watches
+// one.
+void record_scalar(const KernelTable& table, const ArrayBase* const* leaves, const void* constants,
+                   ArrayBase& result);
 
 inline cpu::Operand operand_over(const ArrayBase& a, const Frame& frame, DType lane) {
   return {raw_data(a), strides_over(layout_of(a), frame), a.dtype(), lane};
@@ -85,14 +88,13 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
   cpu::map(table.forward, constants, frame.shape, operands, table.leaves);
 }
 
-[[gnu::noinline, gnu::flatten]] inline bool any_on_tape(const KernelTable& table,
-                                                        const ArrayBase* const* leaves) {
+inline bool any_on_tape(const KernelTable& table, const ArrayBase* const* leaves) {
   for (int l = 0; l < table.leaves; ++l)
     if (table.inexact >> l & 1 && is_recorded(*leaves[l])) return true;
   return false;
 }
-
-inline bool any_recorded(const KernelTable& table, const ArrayBase* const* leaves) {
+[[gnu::noinline, gnu::flatten]] inline bool any_recorded(const KernelTable& table,
+                                                         const ArrayBase* const* leaves) {
   return (recording.tape || recording.caller) && any_on_tape(table, leaves);
 }
 
@@ -109,13 +111,15 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
                                                             ArrayBase& result) {
   const void* in[max_leaves];
   const int count = table.leaves;
-  for (int l = 0; l < count; ++l) in[l] = raw_data(*leaves[l]);
+  for (int l = 0; l < count; ++l)
+    in[l] = static_cast<char*>(ArrayAccess::buffer(*leaves[l])->host_data()) +
+            ArrayAccess::offset(*leaves[l]) * static_cast<std::int64_t>(dtype_size(table.stored[l]));
   Buffer* const buffer = Buffer::allocate(dtype_size(table.result), host_device());
   ArrayAccess::buffer(result).adopt(buffer);
   ArrayAccess::dtype(result) = table.result;
   table.forward(constants, in, buffer->host_data(), 1);
-  if (table.fused_type && any_recorded(table, leaves))
-    ArrayAccess::serial(result) = record_scalar(table.fused_type(), leaves, constants);
+  if (table.fused_type && (recording.tape || recording.caller))
+    record_scalar(table, leaves, constants, result);
 }
 
 [[gnu::noinline]] inline void evaluate_array(const KernelTable& table, const void* constants,

@@ -189,6 +189,7 @@ void list_frame(const Frame**& to, const A& a) {
   if constexpr (is_array_v<A> || Expression<A>) *to++ = &frame_of(a);
 }
 [[gnu::noinline]] inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
+  if (count == 2 && frames[0]->shape.empty() && frames[1]->shape.empty()) return {};
   JoinedFrame joined{broadcast(name, *frames[0], *frames[1])};
   for (int i = 2; i < count; ++i) joined.value = broadcast(name, joined.value, *frames[i]);
   return joined;

@@ -189,9 +189,7 @@ class FusedNode : public Node {
 // One whose leaves are numbers, in float or double: a sweep that nobody watches hands numbers on.
 class ScalarNode final : public FusedNode {
  public:
-  [[gnu::noinline, gnu::flatten]] static std::uint64_t record(const FusedType& type,
-                                                              const ArrayBase* const* leaves,
-                                                              const void* constants) {
+  static std::uint64_t record(const FusedType& type, const ArrayBase* const* leaves, const void* constants) {
     return recording.tape->emplace_with<ScalarNode>(room(type), type, leaves, constants);
   }
   ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) noexcept
@@ -264,14 +262,17 @@ const FusedType& fused_type_of() {
       fused.carries,       sweeps_scalars<E>(), is_sum_of_arrays<E>, spread_over<typename E::value_type>};
   return type;
 }
-inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
-                                  const void* constants) {
+[[gnu::noinline]] inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
+                                                    const void* constants) {
   return FusedNode::record(type, leaves, constants);
 }
-inline std::uint64_t record_scalar(const FusedType& type, const ArrayBase* const* leaves,
-                                   const void* constants) {
-  return type.scalars ? ScalarNode::record(type, leaves, constants)
-                      : FusedNode::record(type, leaves, constants);
+[[gnu::noinline, gnu::flatten]] inline void record_scalar(const KernelTable& table,
+                                                          const ArrayBase* const* leaves,
+                                                          const void* constants, ArrayBase& result) {
+  if (!any_on_tape(table, leaves)) return;
+  const FusedType& type = table.fused_type();
+  ArrayAccess::serial(result) =
+      type.scalars ? ScalarNode::record(type, leaves, constants) : record_fused(type, leaves, constants);
 }
 
 }  // namespace nax::detail
