@@ -152,7 +152,7 @@ void need_host(const char* function, const A&... array) {
 }
 
 // A fresh row-major array over `frame`, elements not initialised.
-inline ArrayBase allocate(DType dtype, const Frame& frame, Device device = current_device) {
+[[gnu::noinline]] inline ArrayBase allocate(DType dtype, const Frame& frame, Device device = current_device) {
   ArrayBase a = ArrayAccess::unset();
   allocate_in(a, dtype, frame, device);
   return a;

@@ -52,6 +52,12 @@ struct Expr : ExpressionBase<Expr<Rule, A...>> {
   static constexpr int arrays = ((is_array_v<A> || Expression<A> ? 1 : 0) + ... + 0);
   [[no_unique_address]] std::conditional_t<(arrays > 1), JoinedFrame, NoFrame> joined;
 
+  static constexpr int first_array() {
+    constexpr bool has_axes[] = {(is_array_v<A> || Expression<A>)...};
+    int i = 0;
+    while (!has_axes[i]) ++i;
+    return i;
+  }
   const Frame& frame() const;
   Shape shape() const { return frame().visible_shape(); }
   std::int64_t shape(std::int64_t axis) const {
@@ -156,38 +162,34 @@ const Frame& frame_of(const Expr<Rule, A...>& e) {
   return e.frame();
 }
 
-// The axes of the first operand that has any: an array or an expression.
 inline const Frame no_axes{};
-inline const Frame& first_frame() { return no_axes; }
-template <class A, class... Rest>
-const Frame& first_frame(const A& a, const Rest&... rest) {
-  if constexpr (is_array_v<A> || Expression<A>)
-    return frame_of(a);
-  else
-    return first_frame(rest...);
-}
-template <int... i, class... A>
-const Frame& first_frame_of(const OperandsOf<std::integer_sequence<int, i...>, A...>& operands) {
-  return first_frame(static_cast<const IndexedOperand<i, A>&>(operands).value...);
+template <int i, class A>
+const A& operand_at(const IndexedOperand<i, A>& operand) {
+  return operand.value;
 }
 template <class Rule, class... A>
 const Frame& Expr<Rule, A...>::frame() const {
-  if constexpr (arrays > 1)
+  if constexpr (arrays > 1) {
     return joined.value;
-  else
-    return first_frame_of(operands);
-}
-
-template <class A>
-void check_level(const char* name, const A& a) {
-  if constexpr (is_array_v<A>) {
-    if (is_batched(a)) check_alive(name, a);
+  } else if constexpr (arrays == 1) {
+    return frame_of(operand_at<first_array()>(operands));
+  } else {
+    return no_axes;
   }
 }
-template <class A>
-void list_frame(const Frame**& to, const A& a) {
-  if constexpr (is_array_v<A> || Expression<A>) *to++ = &frame_of(a);
+
+// Where the axes of an operand are told; one that is an array must belong to a vmap at work.
+inline void list_frame(const char* name, const Frame**& to, const ArrayBase& a) {
+  if (is_batched(a)) check_alive(name, a);
+  *to++ = &layout_of(a);
 }
+template <Expression E>
+void list_frame(const char*, const Frame**& to, const E& e) {
+  *to++ = &e.frame();
+}
+template <Scalar S>
+void list_frame(const char*, const Frame**&, const S&) {}
+
 [[gnu::noinline]] inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
   if (count == 2 && frames[0]->shape.empty() && frames[1]->shape.empty()) return {};
   JoinedFrame joined{broadcast(name, *frames[0], *frames[1])};
@@ -197,15 +199,13 @@ void list_frame(const Frame**& to, const A& a) {
 // The axes of the operands together, where they are not those of one array.
 template <class E, class... A>
 decltype(E::joined) join_operands(const char* name, const A&... a) {
-  (check_level(name, a), ...);
-  if constexpr (E::arrays > 1) {
-    const Frame* frames[E::arrays];
-    const Frame** to = frames;
-    (list_frame(to, a), ...);
+  const Frame* frames[sizeof...(A)];
+  const Frame** to = frames;
+  (list_frame(name, to, a), ...);
+  if constexpr (E::arrays > 1)
     return join_frames(name, frames, E::arrays);
-  } else {
+  else
     return {};
-  }
 }
 
 template <class X>
