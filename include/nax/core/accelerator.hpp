@@ -55,6 +55,8 @@ class Accelerator {
 inline constinit Accelerator* cuda_accelerator = nullptr;
 
 inline bool on_accelerator(Device device) { return device.platform != Platform::cpu; }
+// The one of the host's devices that this thread computes on, for what does not go to an accelerator.
+inline Device host_device() { return on_accelerator(current_device) ? Device{} : current_device; }
 // Can a computation on one read what lies on the other?
 inline bool share_memory(Device a, Device b) { return a == b || (!on_accelerator(a) && !on_accelerator(b)); }
 inline Accelerator& accelerator_of(Device) { return *cuda_accelerator; }

@@ -352,12 +352,8 @@ class HostAllocator {
     if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {
       if (ThreadCache* cache = thread_cache; cache && cache->lists[small_class(bytes)].head) [[likely]]
         return pop(*cache, bytes);
-      if (!thread_ended) {
-        Pool::instance().refill(bytes);
-        return pop(*thread_cache, bytes);
-      }
     }
-    return Pool::instance().allocate(bytes);
+    return allocate_shared(bytes);
   }
 
   // `bytes` as they were asked for. Any thread may give a block back. Null is ignored.
@@ -368,19 +364,38 @@ class HostAllocator {
       if (ThreadCache* cache = thread_cache; cache) [[likely]] {
         const std::size_t index = small_class(bytes);
         cache->lists[index].push(static_cast<Block*>(pointer));
-        if (cache->count_deallocation(bytes)) Pool::instance().share_counts();
-        if (cache->lists[index].count > small_batch(index)) Pool::instance().spill(index);
+        const bool full = cache->lists[index].count * small_bytes(index) > list_bytes;
+        if (cache->count_deallocation(bytes) || full) [[unlikely]]
+          settle(index, full);
         return;
       }
     }
-    Pool::instance().deallocate(pointer, bytes);
+    deallocate_shared(pointer, bytes);
   }
 
  private:
   static void* pop(detail::memory::ThreadCache& cache, std::size_t bytes) {
     void* block = cache.lists[detail::memory::small_class(bytes)].pop();
-    if (cache.count_allocation(bytes)) detail::memory::Pool::instance().share_counts();
+    if (cache.count_allocation(bytes)) [[unlikely]]
+      share_counts();
     return block;
+  }
+  // What needs the shared pool stays out of line: the rest is a dozen instructions where it is called.
+  [[gnu::noinline]] static void* allocate_shared(std::size_t bytes) {
+    using namespace detail::memory;
+    if (NAX_ALLOCATOR_CACHES && bytes <= small_limit && !thread_ended) {
+      Pool::instance().refill(bytes);
+      return pop(*thread_cache, bytes);
+    }
+    return Pool::instance().allocate(bytes);
+  }
+  [[gnu::noinline]] static void deallocate_shared(void* pointer, std::size_t bytes) noexcept {
+    detail::memory::Pool::instance().deallocate(pointer, bytes);
+  }
+  [[gnu::noinline]] static void share_counts() { detail::memory::Pool::instance().share_counts(); }
+  [[gnu::noinline]] static void settle(std::size_t index, bool full) noexcept {
+    share_counts();
+    if (full) detail::memory::Pool::instance().spill(index);
   }
 };
 

@@ -122,7 +122,9 @@ class Array : public ArrayBase {
   requires std::is_same_v<typename E::value_type, Element> Array(const E& expression)
       : Array(detail::evaluate(expression)) {}
   // Takes over a handle whose dtype is known to be this one.
-  explicit Array(ArrayBase handle) : ArrayBase(std::move(handle)) {}
+  explicit Array(ArrayBase&& handle) : ArrayBase(std::move(handle)) {}
+  explicit Array(const ArrayBase& handle) : ArrayBase(handle) {}
+  explicit Array(detail::Unset unset) : ArrayBase(unset) {}
 
   // `x = x + y` computes in place when nobody else holds x.
   template <Expression E>

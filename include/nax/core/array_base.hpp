@@ -11,45 +11,55 @@ namespace nax {
 
 namespace detail {
 struct ArrayAccess;
-}
+struct Unset {};  // makes a handle that holds nothing yet
+}  // namespace detail
 
 // What arrays of every element type share: the handle that tapes, trees and transforms pass around. A handle
 // is a buffer, a layout, the dtype, and the serial number of the tape node that made the value (0: none).
 class ArrayBase {
  public:
   ArrayBase() { layout_.shape.push_back(0), layout_.strides.push_back(1); }
-  // Handles are copied everywhere; inlined, these few lines would be most of what a compiler sees of nax.
-  [[gnu::noinline]] ArrayBase(const ArrayBase& other)
-      : buffer_(other.buffer_),
-        offset_(other.offset_),
-        layout_(other.layout_),
-        serial_(other.serial_),
-        dtype_(other.dtype_) {}
-  [[gnu::noinline]] ArrayBase(ArrayBase&& other) noexcept
+  // Handles are copied everywhere; inlined, these few lines would be most of what a compiler sees of nax. So
+  // each is one call, and everything in it is inlined there. Those of numbers have no axes to copy; the axes
+  // of others go as one block.
+  [[gnu::noinline, gnu::flatten]] ArrayBase(const ArrayBase& other)
+      : buffer_(other.buffer_), offset_(other.offset_), serial_(other.serial_), dtype_(other.dtype_) {
+    if (!other.layout_.shape.empty()) layout_.copy_block(other.layout_);
+  }
+  [[gnu::noinline, gnu::flatten]] ArrayBase(ArrayBase&& other) noexcept
       : buffer_(std::move(other.buffer_)),
         offset_(other.offset_),
-        layout_(std::move(other.layout_)),
         serial_(other.serial_),
-        dtype_(other.dtype_) {}
-  [[gnu::noinline]] ArrayBase& operator=(const ArrayBase& other) {
+        dtype_(other.dtype_) {
+    if (!other.layout_.shape.empty()) layout_.move_block(other.layout_);
+  }
+  [[gnu::noinline, gnu::flatten]] ArrayBase& operator=(const ArrayBase& other) {
     if (this != &other) {
       buffer_ = other.buffer_;
       offset_ = other.offset_;
-      layout_ = other.layout_;
+      if (layout_.lies_in_place() && other.layout_.lies_in_place())
+        layout_.copy_block(other.layout_);
+      else
+        layout_.copy_apart(other.layout_);
       serial_ = other.serial_;
       dtype_ = other.dtype_;
     }
     return *this;
   }
-  [[gnu::noinline]] ArrayBase& operator=(ArrayBase&& other) noexcept {
+  [[gnu::noinline, gnu::flatten]] ArrayBase& operator=(ArrayBase&& other) noexcept {
     buffer_ = std::move(other.buffer_);
     offset_ = other.offset_;
-    layout_ = std::move(other.layout_);
+    if (other.layout_.shape.empty())
+      layout_.clear();
+    else if (layout_.lies_in_place())
+      layout_.move_block(other.layout_);
+    else
+      layout_.copy_apart(other.layout_);
     serial_ = other.serial_;
     dtype_ = other.dtype_;
     return *this;
   }
-  [[gnu::noinline]] ~ArrayBase() {}
+  [[gnu::noinline, gnu::flatten]] ~ArrayBase() {}
 
   Shape shape() const { return layout_.visible_shape(); }
   std::int64_t shape(std::int64_t axis) const {
@@ -67,6 +77,7 @@ class ArrayBase {
 
  protected:
   friend struct detail::ArrayAccess;
+  explicit ArrayBase(detail::Unset) {}
   ArrayBase(detail::BufferRef buffer, Layout layout, DType dtype)
       : buffer_(std::move(buffer)), layout_(std::move(layout)), dtype_(dtype) {}
 
@@ -81,6 +92,7 @@ namespace detail {
 
 // The inside of a handle, for the library's own layers.
 struct ArrayAccess {
+  static ArrayBase unset() { return ArrayBase(Unset()); }
   static ArrayBase make(BufferRef buffer, Layout layout, DType dtype) {
     return ArrayBase(std::move(buffer), std::move(layout), dtype);
   }
@@ -130,11 +142,20 @@ void need_host(const char* function, const A&... array) {
   (check(array), ...);
 }
 
+// Makes of `a`, which holds nothing, a fresh row-major array over `frame`, elements not initialised.
+[[gnu::noinline, gnu::flatten]] inline void allocate_in(ArrayBase& a, DType dtype, const Frame& frame,
+                                                        Device device) {
+  Layout& layout = ArrayAccess::layout(a);
+  const std::int64_t size = layout.make_row_major(frame);
+  ArrayAccess::dtype(a) = dtype;
+  ArrayAccess::buffer(a).adopt(Buffer::allocate(static_cast<std::size_t>(size) * dtype_size(dtype), device));
+}
+
 // A fresh row-major array over `frame`, elements not initialised.
-[[gnu::noinline]] inline ArrayBase allocate(DType dtype, Frame frame, Device device = current_device) {
-  const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);
-  return ArrayAccess::make(BufferRef(Buffer::allocate(bytes, device)), Layout::contiguous(std::move(frame)),
-                           dtype);
+[[gnu::noinline]] inline ArrayBase allocate(DType dtype, const Frame& frame, Device device = current_device) {
+  ArrayBase a = ArrayAccess::unset();
+  allocate_in(a, dtype, frame, device);
+  return a;
 }
 
 // The same elements under another layout; the view is not recorded.

@@ -51,7 +51,7 @@ struct alignas(64) Buffer {
     return !address || streams.load(std::memory_order_acquire) == accelerator_of(device).stream(device);
   }
 
-  [[gnu::noinline]] static Buffer* allocate(std::size_t bytes, Device device = current_device) {
+  static Buffer* allocate(std::size_t bytes, Device device = current_device) {
     if (on_accelerator(device)) [[unlikely]]
       return allocate_on_accelerator(bytes, device);
     Buffer* buffer = header(bytes, device);
@@ -64,7 +64,17 @@ struct alignas(64) Buffer {
     buffer->bytes = bytes;
     return buffer;
   }
-  [[gnu::noinline]] static void destroy(Buffer* buffer) noexcept {
+  [[gnu::noinline, gnu::flatten]] static void destroy(Buffer* buffer) noexcept {
+    if (!buffer->address && !buffer->source) [[likely]] {
+      const std::size_t bytes = header_bytes + buffer->bytes;
+      buffer->~Buffer();
+      return HostAllocator::deallocate(buffer, bytes);
+    }
+    destroy_elsewhere(buffer);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] static void destroy_elsewhere(Buffer* buffer) noexcept {
     const std::size_t bytes = header_bytes + (buffer->source || buffer->address ? 0 : buffer->bytes);
     if (buffer->address)
       accelerator_of(buffer->device)
@@ -74,8 +84,6 @@ struct alignas(64) Buffer {
     buffer->~Buffer();
     HostAllocator().deallocate(buffer, bytes);
   }
-
- private:
   static Buffer* header(std::size_t bytes_behind, Device device) {
     auto* buffer = new (HostAllocator().allocate(header_bytes + bytes_behind)) Buffer;
     buffer->device = device;
@@ -139,6 +147,8 @@ class BufferRef {
     else if (buffer_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
       Buffer::destroy(buffer_);
   }
+  // Takes the buffer over; this holds none.
+  void adopt(Buffer* owned) { buffer_ = owned; }
   Buffer* get() const { return buffer_; }
   Buffer* operator->() const { return buffer_; }
   explicit operator bool() const { return buffer_ != nullptr; }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <new>
 #include <string>
 
 #include "nax/core/shape.hpp"
@@ -47,6 +49,39 @@ struct Layout : Frame {
     Dims strides(shape.size(), 1);
     for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
     return strides;
+  }
+  // Is nothing of it on the heap?
+  bool lies_in_place() const {
+    return shape.lies_in_place() && levels.lies_in_place() && strides.lies_in_place();
+  }
+  // Copies and moves to a layout that has nothing on the heap, all at once.
+  void copy_block(const Layout& other) {
+    if (other.lies_in_place())
+      std::memcpy(static_cast<void*>(this), &other, sizeof other);
+    else
+      copy_apart(other);
+  }
+  [[gnu::cold, gnu::noinline]] void copy_apart(const Layout& other) { *this = other; }
+  void move_block(Layout& other) {
+    std::memcpy(static_cast<void*>(this), &other, sizeof other);
+    new (&other) Layout;
+  }
+  void clear() {
+    shape.clear();
+    levels.clear();
+    strides.clear();
+  }
+  // Becomes the row-major layout over `frame`; the number of elements.
+  std::int64_t make_row_major(const Frame& frame) {
+    static_cast<Frame&>(*this) = frame;
+    const std::size_t n = shape.size();
+    strides.resize_for_overwrite(n);
+    std::int64_t size = 1;
+    for (std::size_t i = n; i-- > 0;) {
+      strides[i] = size;
+      size *= shape[i];
+    }
+    return size;
   }
   static Layout contiguous(Frame frame) {
     Dims strides = row_major(frame.shape);

@@ -46,6 +46,7 @@ class SmallVector {
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  bool lies_in_place() const { return capacity_ == N; }
   T* data() { return capacity_ == N ? inline_ : heap_; }
   const T* data() const { return capacity_ == N ? inline_ : heap_; }
   T* begin() { return data(); }

@@ -50,8 +50,8 @@ inline ArrayBase moved(const ArrayBase& a, Device to) {
 
 // What the library makes on the host for a new array: an array there, and the same on the device on which
 // this thread computes.
-inline ArrayBase allocate_on_host(DType dtype, Frame frame) {
-  return allocate(dtype, std::move(frame), on_accelerator(current_device) ? Device{} : current_device);
+inline ArrayBase allocate_on_host(DType dtype, const Frame& frame) {
+  return allocate(dtype, frame, host_device());
 }
 inline ArrayBase placed(ArrayBase a) {
   return on_accelerator(current_device) && !on_accelerator(a) ? moved(a, current_device) : a;

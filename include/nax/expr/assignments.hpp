@@ -28,10 +28,10 @@ class Assignments {
   void assign(Array<typename E::value_type>& target, const E& e) {
     const Parts<E> parts(e);
     if (!pass_)
-      detail::assign(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame, target);
+      detail::assign(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame(), target);
     else
-      kept_ &= pass_->keep(kernel_table<E>, parts.constants.slots, Tree<E>::constants, parts.leaves, e.frame,
-                           target);
+      kept_ &= pass_->keep(kernel_table<E>, parts.constants.slots, Tree<E>::constants, parts.leaves,
+                           e.frame(), target);
   }
   bool kept() const { return kept_; }
 

@@ -17,7 +17,6 @@ namespace nax::detail {
 // Where an operation on these arrays is computed: where they are. Arrays of no axes on the host go along to a
 // GPU, as C++ numbers do. Throws DeviceError for arrays on different devices.
 [[gnu::noinline]] inline Device common_device(const char* name, const ArrayBase* const* arrays, int count) {
-  const Device host = on_accelerator(current_device) ? Device{} : current_device;
   const ArrayBase* first = nullptr;
   for (int i = 0; i < count; ++i)
     if (on_accelerator(*arrays[i])) {
@@ -25,7 +24,7 @@ namespace nax::detail {
         throw_devices(name, first->device(), arrays[i]->device());
       first = arrays[i];
     }
-  if (!first) return count > 0 ? host : current_device;
+  if (!first) return count > 0 ? host_device() : current_device;
   for (int i = 0; i < count; ++i)
     if (!on_accelerator(*arrays[i]) && !layout_of(*arrays[i]).shape.empty())
       throw_devices(name, first->device(), arrays[i]->device());

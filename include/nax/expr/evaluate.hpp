@@ -26,10 +26,17 @@ struct KernelTable {
   const DType* lanes;   // leaf by leaf: as the kernels read it
   const DType* stored;  // leaf by leaf: as it is
   int leaves;
+  unsigned inexact;                  // bit l: leaf l is of a floating type
+  bool plain;                        // leaves and result are stored as the kernels take them
   DType result_lane, result;         // as the kernels write it, and as it is
   const FusedType& (*fused_type)();  // none where no gradient flows through
 };
 inline constexpr int max_leaves = 12;
+
+// Puts the node of an expression of numbers (arrays of no axes, on the host) on the tape, if that watches
+// one.
+void record_scalar(const KernelTable& table, const ArrayBase* const* leaves, const void* constants,
+                   ArrayBase& result);
 
 inline cpu::Operand operand_over(const ArrayBase& a, const Frame& frame, DType lane) {
   return {raw_data(a), strides_over(layout_of(a), frame), a.dtype(), lane};
@@ -81,11 +88,14 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
   cpu::map(table.forward, constants, frame.shape, operands, table.leaves);
 }
 
-[[gnu::noinline]] inline bool any_recorded(const KernelTable& table, const ArrayBase* const* leaves) {
-  if (!recording.tape && !recording.caller) return false;
+inline bool any_on_tape(const KernelTable& table, const ArrayBase* const* leaves) {
   for (int l = 0; l < table.leaves; ++l)
-    if (dtype_kind(table.stored[l]) >= Kind::floating && is_recorded(*leaves[l])) return true;
+    if (table.inexact >> l & 1 && is_recorded(*leaves[l])) return true;
   return false;
+}
+[[gnu::noinline, gnu::flatten]] inline bool any_recorded(const KernelTable& table,
+                                                         const ArrayBase* const* leaves) {
+  return (recording.tape || recording.caller) && any_on_tape(table, leaves);
 }
 
 inline void compute_into(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
@@ -95,11 +105,41 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
     ArrayAccess::serial(result) = record_fused(table.fused_type(), leaves, constants);
 }
 
-[[gnu::noinline]] inline ArrayBase evaluate(const KernelTable& table, const void* constants,
-                                            const ArrayBase* const* leaves, const Frame& frame) {
-  ArrayBase result = allocate(table.result, frame, device_for(table.name, leaves, table.leaves));
+// Numbers on the host need no loop: `result` holds nothing yet.
+[[gnu::noinline, gnu::flatten]] inline void evaluate_scalar(const KernelTable& table, const void* constants,
+                                                            const ArrayBase* const* leaves,
+                                                            ArrayBase& result) {
+  const void* in[max_leaves];
+  const int count = table.leaves;
+  for (int l = 0; l < count; ++l)
+    in[l] = static_cast<char*>(ArrayAccess::buffer(*leaves[l])->host_data()) +
+            ArrayAccess::offset(*leaves[l]) * static_cast<std::int64_t>(dtype_size(table.stored[l]));
+  Buffer* const buffer = Buffer::allocate(dtype_size(table.result), host_device());
+  ArrayAccess::buffer(result).adopt(buffer);
+  ArrayAccess::dtype(result) = table.result;
+  table.forward(constants, in, buffer->host_data(), 1);
+  if (table.fused_type && (recording.tape || recording.caller))
+    record_scalar(table, leaves, constants, result);
+}
+
+[[gnu::noinline]] inline void evaluate_array(const KernelTable& table, const void* constants,
+                                             const ArrayBase* const* leaves, const Frame& frame,
+                                             ArrayBase& result) {
+  const Device device = device_for(table.name, leaves, table.leaves);
+  if (frame.shape.empty() && table.plain && !on_accelerator(device))
+    return evaluate_scalar(table, constants, leaves, result);
+  allocate_in(result, table.result, frame, device);
   compute_into(table, constants, leaves, frame, result);
-  return result;
+}
+
+// Computes an expression into `result`, which holds nothing yet.
+[[gnu::noinline]] inline void evaluate(const KernelTable& table, const void* constants,
+                                       const ArrayBase* const* leaves, const Frame& frame,
+                                       ArrayBase& result) {
+  if (frame.shape.empty() && table.plain && !cuda_accelerator)
+    evaluate_scalar(table, constants, leaves, result);
+  else
+    evaluate_array(table, constants, leaves, frame, result);
 }
 
 // The values alone, also of a recorded expression.
@@ -139,7 +179,9 @@ inline bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves
     ArrayAccess::serial(target) = 0;
     compute_into(table, constants, leaves, frame, target);
   } else {
-    target = evaluate(table, constants, leaves, frame);
+    ArrayBase result = ArrayAccess::unset();
+    evaluate(table, constants, leaves, frame, result);
+    target = std::move(result);
   }
 }
 
@@ -153,6 +195,8 @@ constexpr KernelTable table_of() {
                     leaf_table<E>.lanes,
                     leaf_table<E>.stored,
                     Tree<E>::leaves,
+                    leaf_table<E>.inexact(),
+                    leaf_table<E>.plain() && result_lane_of<E> == dtype_of<typename E::value_type>,
                     result_lane_of<E>,
                     dtype_of<typename E::value_type>,
                     nullptr};
@@ -189,14 +233,15 @@ bool computed_on_accelerator(const X& x) {
 template <Expression E>
 Array<typename E::value_type> evaluate(const E& e) {
   const Parts<E> parts(e);
-  return Array<typename E::value_type>(
-      evaluate(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame));
+  Array<typename E::value_type> result{Unset()};
+  evaluate(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame(), result);
+  return result;
 }
 
 template <Expression E>
 void assign(Array<typename E::value_type>& target, const E& e) {
   const Parts<E> parts(e);
-  assign(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame, target);
+  assign(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame(), target);
 }
 
 // A value as an Array: expressions are computed, anything else stays what it is.

@@ -35,6 +35,12 @@ struct OperandsOf;
 template <int... i, class... A>
 struct OperandsOf<std::integer_sequence<int, i...>, A...> : IndexedOperand<i, A>... {};
 
+// The axes of an expression of several arrays. One of fewer has those of its array.
+struct JoinedFrame {
+  Frame value;
+};
+struct NoFrame {};
+
 template <class Rule, class... A>
 struct Expr : ExpressionBase<Expr<Rule, A...>> {
   using expression_tag = void;
@@ -43,14 +49,22 @@ struct Expr : ExpressionBase<Expr<Rule, A...>> {
 
   static constexpr int arity = static_cast<int>(sizeof...(A));
   OperandsOf<std::make_integer_sequence<int, arity>, A...> operands;
-  Frame frame;
+  static constexpr int arrays = ((is_array_v<A> || Expression<A> ? 1 : 0) + ... + 0);
+  [[no_unique_address]] std::conditional_t<(arrays > 1), JoinedFrame, NoFrame> joined;
 
-  Shape shape() const { return frame.visible_shape(); }
-  std::int64_t shape(std::int64_t axis) const {
-    return frame.visible(normalize_axis("shape", axis, frame.ndim()));
+  static constexpr int first_array() {
+    constexpr bool has_axes[] = {(is_array_v<A> || Expression<A>)...};
+    int i = 0;
+    while (!has_axes[i]) ++i;
+    return i;
   }
-  int ndim() const { return frame.ndim(); }
-  std::int64_t size() const { return frame.visible_shape().count(); }
+  const Frame& frame() const;
+  Shape shape() const { return frame().visible_shape(); }
+  std::int64_t shape(std::int64_t axis) const {
+    return frame().visible(normalize_axis("shape", axis, ndim()));
+  }
+  int ndim() const { return frame().ndim(); }
+  std::int64_t size() const { return frame().visible_shape().count(); }
   Array<value_type> eval() const { return evaluate(*this); }
   operator Array<value_type>() const { return evaluate(*this); }
   value_type item() const { return evaluate(*this).item(); }
@@ -145,22 +159,53 @@ const Frame& frame_of(const Array<T>& a) {
 }
 template <class Rule, class... A>
 const Frame& frame_of(const Expr<Rule, A...>& e) {
-  return e.frame;
+  return e.frame();
 }
 
-// Adds an operand's axes to those of the operands before it.
-template <class A>
-void join_frame(const char* name, Frame& frame, bool& first, const A& a) {
-  if constexpr (is_array_v<A> || Expression<A>) {
-    if constexpr (is_array_v<A>) {
-      if (is_batched(a)) check_alive(name, a);
-    }
-    if (first)
-      frame = frame_of(a);
-    else if (!(frame == frame_of(a)))
-      frame = broadcast(name, frame, frame_of(a));
-    first = false;
+inline const Frame no_axes{};
+template <int i, class A>
+const A& operand_at(const IndexedOperand<i, A>& operand) {
+  return operand.value;
+}
+template <class Rule, class... A>
+const Frame& Expr<Rule, A...>::frame() const {
+  if constexpr (arrays > 1) {
+    return joined.value;
+  } else if constexpr (arrays == 1) {
+    return frame_of(operand_at<first_array()>(operands));
+  } else {
+    return no_axes;
   }
+}
+
+// Where the axes of an operand are told; one that is an array must belong to a vmap at work.
+inline void list_frame(const char* name, const Frame**& to, const ArrayBase& a) {
+  if (is_batched(a)) check_alive(name, a);
+  *to++ = &layout_of(a);
+}
+template <Expression E>
+void list_frame(const char*, const Frame**& to, const E& e) {
+  *to++ = &e.frame();
+}
+template <Scalar S>
+void list_frame(const char*, const Frame**&, const S&) {}
+
+[[gnu::noinline]] inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
+  if (count == 2 && frames[0]->shape.empty() && frames[1]->shape.empty()) return {};
+  JoinedFrame joined{broadcast(name, *frames[0], *frames[1])};
+  for (int i = 2; i < count; ++i) joined.value = broadcast(name, joined.value, *frames[i]);
+  return joined;
+}
+// The axes of the operands together, where they are not those of one array.
+template <class E, class... A>
+decltype(E::joined) join_operands(const char* name, const A&... a) {
+  const Frame* frames[sizeof...(A)];
+  const Frame** to = frames;
+  (list_frame(name, to, a), ...);
+  if constexpr (E::arrays > 1)
+    return join_frames(name, frames, E::arrays);
+  else
+    return {};
 }
 
 template <class X>
@@ -221,10 +266,8 @@ auto make_expr(X&&... x) {
   using E = Expr<Rule, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
   static_assert(Tree<E>::leaves <= 12,
                 "the expression has too many arrays for one kernel; store a part in an Array");
-  Frame frame;
-  bool first = true;
-  (join_frame(Rule::name, frame, first, x), ...);
-  return E{{}, {{as_child<StrongType>(std::forward<X>(x))}...}, std::move(frame)};
+  auto joined = join_operands<E>(Rule::name, x...);  // before the operands are moved
+  return E{{}, {{as_child<StrongType>(std::forward<X>(x))}...}, std::move(joined)};
 }
 
 // `where(mask, x, y)`: the condition takes no part in promotion.
@@ -235,13 +278,10 @@ auto make_selection(C&& condition, X&&... x) {
   using E = Expr<Rule, Condition, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
   static_assert(Tree<E>::leaves <= 12,
                 "the expression has too many arrays for one kernel; store a part in an Array");
-  Frame frame;
-  bool first = true;
-  join_frame(Rule::name, frame, first, condition);
-  (join_frame(Rule::name, frame, first, x), ...);
+  auto joined = join_operands<E>(Rule::name, condition, x...);
   return E{{},
            {{as_child<bool>(std::forward<C>(condition))}, {as_child<StrongType>(std::forward<X>(x))}...},
-           std::move(frame)};
+           std::move(joined)};
 }
 
 }  // namespace nax::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/expr/pull_leaves.hpp"
+#include "nax/expr/pull_scalars.hpp"
 #include "nax/expr/recorded_op.hpp"
 
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
@@ -14,30 +15,27 @@ struct FusedType {
   const KernelTable* kernels;
   cpu::PullKernel pull;
   const Step* steps;
-  int step_count, constants;
-  const bool* reads;    // leaf by leaf: does a derivative read the value?
-  const bool* carries;  // leaf by leaf: does a gradient flow into it?
-  bool is_sum;          // of two arrays: the cotangent itself is both shares
+  int step_count, constants, leaves;
+  unsigned reads;    // bit l: does a derivative read the value of leaf l?
+  unsigned carries;  // bit l: does a gradient flow into leaf l?
+  bool scalars;      // may a sweep of numbers hand on all its gradients?
+  bool is_sum;       // of two arrays: the cotangent itself is both shares
   ArrayBase (*spread)(const ArrayBase&, const Frame&);
 };
 
 // In the arena the leaves follow the node, and the constants follow the leaves.
-class FusedNode final : public Node {
+class FusedNode : public Node {
  public:
   static std::uint64_t record(const FusedType& type, const ArrayBase* const* leaves, const void* constants) {
-    const std::size_t extra = type.kernels->leaves * sizeof(PackedArray) + type.constants * constant_bytes;
-    return recording.tape->emplace_with<FusedNode>(extra, type, leaves, constants);
+    return recording.tape->emplace_with<FusedNode>(room(type), type, leaves, constants);
   }
   FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : type_(type) {
     for (int l = 0; l < count(); ++l)
-      new (this->leaves() + l) PackedArray(*leaves[l], type.reads[l], type.carries[l]);
-    if (type.constants) std::memcpy(this->constants(), constants, type.constants * constant_bytes);
+      new (this->leaves() + l) PackedArray(*leaves[l], type.reads >> l & 1, type.carries >> l & 1);
+    copy_constants(constants);
   }
   ~FusedNode() override {
     for (int l = 0; l < count(); ++l) leaves()[l].~PackedArray();
-  }
-  void drop() noexcept override {
-    for (int l = 0; l < count(); ++l) leaves()[l].drop();
   }
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
@@ -74,14 +72,29 @@ class FusedNode final : public Node {
     if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));
   }
 
- private:
+ protected:
   static constexpr std::size_t constant_bytes = 16;
 
-  int count() const { return type_.kernels->leaves; }
-  int root() const { return type_.step_count - 1; }
+  explicit FusedNode(const FusedType& type) : type_(type) {}
+  void copy_constants(const void* from) {
+    for (int i = 0; i < type_.constants; ++i)
+      std::memcpy(static_cast<char*>(constants()) + i * constant_bytes,
+                  static_cast<const char*>(from) + i * constant_bytes, constant_bytes);
+  }
+
+  static std::size_t room(const FusedType& type) {
+    return static_cast<std::size_t>(type.leaves) * sizeof(PackedArray) +
+           static_cast<std::size_t>(type.constants) * constant_bytes;
+  }
+  int count() const { return type_.leaves; }
   PackedArray* leaves() { return reinterpret_cast<PackedArray*>(this + 1); }
   const PackedArray* leaves() const { return reinterpret_cast<const PackedArray*>(this + 1); }
   void* constants() { return leaves() + count(); }
+
+  const FusedType& type_;
+
+ private:
+  int root() const { return type_.step_count - 1; }
   Frame frame() const { return frame_of_leaves(type_.name, leaves(), count()); }
 
   ArrayBase constant(const Step& step) {
@@ -171,20 +184,58 @@ class FusedNode final : public Node {
         total = std::move(shares[j]);
     }
   }
-
-  const FusedType& type_;
 };
+
+// One whose leaves are numbers, in float or double: a sweep that nobody watches hands numbers on.
+class ScalarNode final : public FusedNode {
+ public:
+  static std::uint64_t record(const FusedType& type, const ArrayBase* const* leaves, const void* constants) {
+    return recording.tape->emplace_with<ScalarNode>(room(type), type, leaves, constants);
+  }
+  ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) noexcept
+      : FusedNode(type) {
+    const int n = count();
+    for (int l = 0; l < n; ++l)
+      new (this->leaves() + l)
+          PackedArray(PackedArray::Scalar(), *leaves[l], type.reads >> l & 1, type.carries >> l & 1);
+    copy_constants(constants);
+  }
+
+  void pull(const ArrayBase& g, Reverse& sweep) override {
+    if (!recording.tape && layout_of(g).shape.empty() && !on_accelerator(g))
+      pull_number(Number(g.dtype(), raw_data(g)), sweep);
+    else
+      FusedNode::pull(g, sweep);
+  }
+  [[gnu::flatten]] void pull_number(const Number& g, Reverse& sweep) override {
+    if (recording.tape) [[unlikely]]
+      pull_watched(g, sweep);
+    else if (type_.is_sum)
+      pull_sum_of_scalars(leaves(), g, sweep);
+    else
+      pull_scalars(*type_.kernels, type_.pull, constants(), leaves(), g, sweep);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] void pull_watched(const Number& g, Reverse& sweep) {
+    FusedNode::pull(g.array(), sweep);
+  }
+};
+static_assert(sizeof(ScalarNode) == sizeof(FusedNode));
 static_assert(sizeof(FusedNode) % 16 == 0 && sizeof(PackedArray) % 16 == 0);
 
 template <class E>
 struct Fused {
   static constexpr int count = Tree<E>::leaves;
   Step steps[StepCount<E>::value];
-  bool reads[count], carries[count];
-  constexpr Fused() : steps{}, reads{}, carries{} {
+  unsigned reads = 0, carries = 0;
+  constexpr Fused() : steps{} {
     StepCounters next;
     ListSteps<E>::list(steps, next);
-    for (int l = 0; l < count; ++l) reads[l] = reads_leaf<E>(l), carries[l] = carries_leaf<E>(l);
+    for (int l = 0; l < count; ++l) {
+      reads |= static_cast<unsigned>(reads_leaf<E>(l)) << l;
+      carries |= static_cast<unsigned>(carries_leaf<E>(l)) << l;
+    }
   }
 };
 template <class E>
@@ -192,21 +243,36 @@ inline constexpr bool is_sum_of_arrays = false;
 template <class T>
 inline constexpr bool is_sum_of_arrays<Expr<rules::add, Array<T>, Array<T>>> = true;
 
+template <class E>
+inline constexpr bool sweeps_scalars = [] {
+  bool all = kernel_table<E>.plain && Number::holds(kernel_table<E>.result);
+  for (int l = 0; l < Tree<E>::leaves; ++l)
+    all = all && (!carries_leaf<E>(l) || Number::holds(leaf_table<E>.stored[l]));
+  return all;
+}();
+
 // (Not constexpr variables: operations refer to one another in circles, which nvcc's front end cannot follow
 // in constants.)
 template <class E>
 const FusedType& fused_type_of() {
   static const Fused<E> fused;
-  static const FusedType type = {E::rule::name,       &kernel_table<E>,
-                                 pull_kernel<E>,      fused.steps,
-                                 StepCount<E>::value, Tree<E>::constants,
-                                 fused.reads,         fused.carries,
-                                 is_sum_of_arrays<E>, spread_over<typename E::value_type>};
+  static const FusedType type = {E::rule::name,     &kernel_table<E>,    pull_kernel<E>,
+                                 fused.steps,       StepCount<E>::value, Tree<E>::constants,
+                                 Tree<E>::leaves,   fused.reads,         fused.carries,
+                                 sweeps_scalars<E>, is_sum_of_arrays<E>, spread_over<typename E::value_type>};
   return type;
 }
-inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
-                                  const void* constants) {
+[[gnu::noinline]] inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
+                                                    const void* constants) {
   return FusedNode::record(type, leaves, constants);
+}
+[[gnu::noinline, gnu::flatten]] inline void record_scalar(const KernelTable& table,
+                                                          const ArrayBase* const* leaves,
+                                                          const void* constants, ArrayBase& result) {
+  if (!any_on_tape(table, leaves)) return;
+  const FusedType& type = table.fused_type();
+  ArrayAccess::serial(result) =
+      type.scalars ? ScalarNode::record(type, leaves, constants) : record_fused(type, leaves, constants);
 }
 
 }  // namespace nax::detail

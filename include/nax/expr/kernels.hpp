@@ -14,11 +14,17 @@ struct Padded {
   using Packet = simd::Packet<C>;
   alignas(64) C packets[arrays][Packet::size];
 
+  // (One element is a common rest, that of numbers: lanes of a packet need no mask for it.)
   void load(int array, const void* from, std::int64_t begin, std::int64_t n) {
-    Packet::load(static_cast<const C*>(from) + begin, n).store(packets[array]);
+    const C* const first = static_cast<const C*>(from) + begin;
+    (n == 1 ? Packet(*first) : Packet::load(first, n)).store(packets[array]);
   }
   void store(int array, void* to, std::int64_t begin, std::int64_t n) const {
-    Packet::load(packets[array]).store(static_cast<C*>(to) + begin, n);
+    C* const first = static_cast<C*>(to) + begin;
+    if (n == 1)
+      *first = packets[array][0];
+    else
+      Packet::load(packets[array]).store(first, n);
   }
 };
 
@@ -44,7 +50,7 @@ void forward_kernel(const void* constants, const void* const* leaves, void* out,
     const void* from[count == 0 ? 1 : count];
     for (int l = 0; l < count; ++l) from[l] = leaves[l];
     void* to = out;
-    const std::int64_t rest = n % width;
+    const std::int64_t rest = n & (width - 1);
     for (std::int64_t end = n - rest;; end = width) {
       for (std::int64_t i = 0; i < end; i += width)
         Lane::template store<T>(Root<Lane, E>(LeafSource{&own.slots, from}, i).value, to, i);
@@ -97,7 +103,7 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
     void* to[count];
     for (int l = 0; l < count; ++l) from[l] = leaves[l], to[l] = grads[l];
     const void* cotangent = g;
-    const std::int64_t rest = n % width;
+    const std::int64_t rest = n & (width - 1);
     for (std::int64_t end = n - rest;; end = width) {
       for (std::int64_t i = 0; i < end; i += width) {
         StoreSink<Lane> sink{to, added, i};
@@ -152,6 +158,17 @@ struct LeafTable {
   DType lanes[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
   DType stored[Tree<E>::leaves == 0 ? 1 : Tree<E>::leaves] = {};
   constexpr LeafTable() { LeafTypes<kernel_lane_t<E>, E>::list(lanes, stored, 0); }
+  constexpr unsigned inexact() const {
+    unsigned leaves = 0;
+    for (int l = 0; l < Tree<E>::leaves; ++l)
+      leaves |= static_cast<unsigned>(dtype_kind(stored[l]) >= Kind::floating) << l;
+    return leaves;
+  }
+  constexpr bool plain() const {
+    for (int l = 0; l < Tree<E>::leaves; ++l)
+      if (lanes[l] != stored[l]) return false;
+    return true;
+  }
 };
 template <class E>
 inline constexpr LeafTable<E> leaf_table{};

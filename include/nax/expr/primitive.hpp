@@ -73,7 +73,7 @@ struct Input : InputBase {
   Pull pull;
   [[no_unique_address]] Push push;
 
-  Input(std::uint64_t serial_, const Levels& levels_, Pull pull_, Push push_)
+  Input(std::uint64_t serial_, const Levels& levels_, Pull&& pull_, Push&& push_)
       : InputBase{serial_, levels_}, pull(std::move(pull_)), push(std::move(push_)) {}
 };
 
@@ -88,7 +88,14 @@ class PrimitiveNode final : public Node {
   using AddTo = void (*)(ArrayBase& sum, const ArrayBase& term);
 
   PrimitiveNode(const Frame& frame, AddTo add) : frame_(frame), add_(add) {}
-  ~PrimitiveNode() override { drop(); }
+  ~PrimitiveNode() override {
+    InputBase* in = first();
+    for (int i = 0; i < count_; ++i) {
+      InputBase* const next = after(in);
+      in->destroy(*in);
+      in = next;
+    }
+  }
 
   // The place for the next input; `append` it there.
   void* end() {
@@ -122,14 +129,6 @@ class PrimitiveNode final : public Node {
     if (ArrayAccess::buffer(total)) sweep.put(self, std::move(total));
   }
   void add(ArrayBase& sum, const ArrayBase& term) const override { add_(sum, term); }
-  void drop() noexcept override {
-    for (InputBase* in = first(); count_ > 0; --count_) {
-      InputBase* const next = after(in);
-      in->destroy(*in);
-      in = next;
-    }
-    result.reset();
-  }
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
     const InputBase* in = reinterpret_cast<const InputBase*>(this + 1);

@@ -39,7 +39,6 @@ struct ListNode final : ResultNode<T> {
       if (const ArrayBase* t = sweep.find(inputs[i].serial)) tangents[i] = Array<T>(*t), any = true;
     if (any) sweep.put(self, functions->second(tangents));
   }
-  void drop() noexcept override { functions.reset(); }
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
     for (const Entry& in : inputs) all |= tape.watchers(in.serial);

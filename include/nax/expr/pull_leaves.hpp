@@ -1,5 +1,6 @@
 #pragma once
 
+#include <new>
 #include <optional>
 
 #include "nax/expr/pull_on_device.hpp"
@@ -23,6 +24,27 @@ inline ArrayBase* addable(Reverse& sweep, std::size_t node, DType lane, const Fr
   ArrayBase* sum = sweep.at(node);
   return sum && sum->dtype() == lane && layout_of(*sum) == frame && is_exclusive(*sum) ? sum : nullptr;
 }
+
+// Handles for leaf after leaf, which hold nothing until they are given arrays.
+class LeafArrays {
+ public:
+  explicit LeafArrays(int count) : count_(count) {
+    for (int l = 0; l < count_; ++l) new (bytes_[l].at) ArrayBase(ArrayAccess::unset());
+  }
+  ~LeafArrays() {
+    for (int l = 0; l < count_; ++l) (*this)[l].~ArrayBase();
+  }
+  LeafArrays(const LeafArrays&) = delete;
+  LeafArrays& operator=(const LeafArrays&) = delete;
+  ArrayBase& operator[](int l) { return *std::launder(reinterpret_cast<ArrayBase*>(bytes_[l].at)); }
+
+ private:
+  struct Bytes {
+    alignas(ArrayBase) unsigned char at[sizeof(ArrayBase)];
+  };
+  Bytes bytes_[max_leaves];
+  int count_;
+};
 
 // Buffers of new gradients, leaf by leaf, until the sweep takes them.
 struct NewGradients {
@@ -201,7 +223,7 @@ inline void add_scaled(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
   cpu::Operand operands[2 * max_leaves + 1];
   std::int64_t sizes[max_leaves];
   std::size_t nodes[max_leaves];
-  ArrayBase gradients[max_leaves];
+  LeafArrays gradients(count);
   unsigned present = 0;
   for (int l = 0; l < count; ++l) {
     const PackedArray& leaf = leaves[l];
@@ -231,7 +253,8 @@ inline void add_scaled(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
   cpu::pull(kernel, constants, all.shape, operands, sizes, present, count);
   for (int l = 0; l < count; ++l)
     if (ArrayAccess::buffer(gradients[l]))
-      sweep.add_at(nodes[l], as_dtype(gradients[l], table.stored[l]));  // half ones were summed in float
+      sweep.add_at(nodes[l],
+                   as_dtype(std::move(gradients[l]), table.stored[l]));  // half ones, summed in float
 }
 
 // The tangent of the result over `own` and the tangents' hidden axes, with `tangents[l]` null where it is

@@ -15,15 +15,16 @@ Array<T> broadcast_frame(const Array<T>& x, const Frame& to) {
   static_cast<Frame&>(layout) = to;
   Array<T> result(view(x, std::move(layout)));
   if constexpr (is_inexact_v<T>) {
-    const Frame value = from;
-    return record(
-        std::move(result),
-        wrt(
-            x, [=](const Array<T>& g) { return sum_to(g, value, to); },
-            [=](const Array<T>& t) { return broadcast_frame(t, broadcast("broadcast", to, layout_of(t))); }));
-  } else {
-    return result;
+    if (may_be_recorded(x))
+      return record(
+          std::move(result),
+          wrt(
+              x, [value = Frame(from), to = Frame(to)](const Array<T>& g) { return sum_to(g, value, to); },
+              [to = Frame(to)](const Array<T>& t) {
+                return broadcast_frame(t, broadcast("broadcast", to, layout_of(t)));
+              }));
   }
+  return result;
 }
 
 template <class T>
@@ -42,14 +43,15 @@ Array<T> restride(const Array<T>& x, const Frame& to) {
     layout.strides.push_back(from.strides[i++]);
   }
   Array<T> result(view(x, std::move(layout)));
-  const Frame before = from, after = to;
-  const auto adapt = [](const Frame& primal, const Frame& other, const Frame& g) {
-    return gradient_frame(primal, other, g);
-  };
-  return record(std::move(result),
-                wrt(
-                    x, [=](const Array<T>& g) { return restride(g, adapt(before, after, layout_of(g))); },
-                    [=](const Array<T>& t) { return restride(t, adapt(after, before, layout_of(t))); }));
+  if (!may_be_recorded(x)) return result;
+  return record(std::move(result), wrt(
+                                       x,
+                                       [before = Frame(from), after = Frame(to)](const Array<T>& g) {
+                                         return restride(g, gradient_frame(before, after, layout_of(g)));
+                                       },
+                                       [before = Frame(from), after = Frame(to)](const Array<T>& t) {
+                                         return restride(t, gradient_frame(after, before, layout_of(t)));
+                                       }));
 }
 
 // The axes left by a reduction over the marked ones.
@@ -127,6 +129,7 @@ Array<T> sum_axes(const Array<T>& x, const std::vector<bool>& summed, bool keep)
   else
     result = Array<T>(as_dtype(sums, dtype_of<T>));
   if constexpr (is_inexact_v<T>) {
+    if (!may_be_recorded(x)) return result;
     return record(std::move(result),
                   wrt(
                       x, [=](const Array<T>& g) { return unreduce(g, frame, summed, keep); },

@@ -30,7 +30,8 @@ Array<T> sum_levels(Array<T> x, const Levels& made, const Levels& kept) {
       summed.resize(layout_of(x).shape.size());
       summed[h] = true;
     }
-  return summed.empty() ? x : sum_axes(x, summed, false);
+  if (summed.empty()) return x;
+  return sum_axes(x, summed, false);
 }
 
 // The axes a gradient has: those of the value, and the hidden axes that only the cotangent brought along.

@@ -5,11 +5,11 @@
 // Putting operations on the tape that take an expression without storing its values.
 namespace nax::detail {
 
-// Might the tape watch this operand? Where not, there is nothing to record, and no closure need be made.
+// Might the tape watch this operand?
 template <class X>
 bool watched(const X& x) {
   if constexpr (is_array_v<X>)
-    return serial_of(x) != 0;
+    return may_be_recorded(x);
   else if constexpr (Carries<X>::value)
     return any_recorded(x);
   else
@@ -34,7 +34,7 @@ OperandRef operand_ref(const X& x) {
       if (any_recorded(kernel_table<X>, parts.leaves))
         serial = FusedNode::record(fused_type_of<X>(), parts.leaves, parts.constants.slots);
     }
-    return {serial, x.frame.levels};
+    return {serial, x.frame().levels};
   }
 }
 

@@ -54,7 +54,8 @@ decltype(auto) values_of(const X& x) {
 
 template <class T>
 Array<T> record_softmax(Array<T> value, const OperandRef& x, const std::vector<bool>& visible) {
-  const auto tangent = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
+  const auto tangent = [visible = std::vector<bool>(visible)](const Array<T>& t,
+                                                              const Array<T>& y) -> Array<T> {
     const auto kernel = [](std::int64_t, auto... part) { cpu::softmax_gradient_rows(part...); };
     return gradient_of_rows(t, y, visible, kernel, [&] {
       const Array<T> mean = sum_over<T>(make_expr<rules::multiply>(t, y), visible, true, 1);
@@ -72,7 +73,7 @@ auto softmax_over(const X& x, const std::vector<bool>& visible) {
 
 template <class T>
 Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const std::vector<bool>& visible) {
-  const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
+  auto pull = [visible = std::vector<bool>(visible)](const Array<T>& g, const Array<T>& y) -> Array<T> {
     const auto kernel = [](std::int64_t, auto... part) { cpu::log_softmax_gradient_rows(part...); };
     return gradient_of_rows(g, y, visible, kernel, [&] {
       const Array<T> total = sum_over<T>(g, visible, true, 1);
@@ -80,11 +81,11 @@ Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const std::vect
           make_expr<rules::subtract>(g, make_expr<rules::multiply>(make_expr<rules::exp>(y), total)));
     });
   };
-  const auto push = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
+  auto push = [visible = std::vector<bool>(visible)](const Array<T>& t, const Array<T>& y) -> Array<T> {
     const auto weighted = make_expr<rules::multiply>(make_expr<rules::exp>(y), t);
     return evaluate(make_expr<rules::subtract>(t, sum_over<T>(weighted, visible, true, 1)));
   };
-  return record_with_result(std::move(value), wrt_operand<T>(x, pull, push));
+  return record_with_result(std::move(value), wrt_operand<T>(x, std::move(pull), std::move(push)));
 }
 
 template <class X>

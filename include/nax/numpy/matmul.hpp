@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "nax/backend/cpu/gemm.hpp"
 #include "nax/expr/wrt_operand.hpp"
 #include "nax/numpy/reduce.hpp"
@@ -136,6 +138,17 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
   } else {
     const Layout &la = layout_of(a_), &lb = layout_of(b_);
     const std::int64_t k = la.shape.back();
+    if (la.shape.size() == 2 && lb.shape.size() == 2 && target.shape.size() == 2 && k > 0 &&
+        !cuda_accelerator) {  // the usual case: one product, nothing before its axes
+      Array<T> result{Unset()};
+      allocate_in(result, dtype_of<T>, target, current_device);
+      const std::int64_t m = target.shape[0], n = target.shape[1];
+      if (m > 0 && n > 0)
+        cpu::gemm<T>(m, n, k, reinterpret_cast<const T*>(raw_data(a_)), la.strides[0], la.strides[1],
+                     reinterpret_cast<const T*>(raw_data(b_)), lb.strides[0], lb.strides[1],
+                     reinterpret_cast<T*>(raw_data(result)), n, 1, false);
+      return result;
+    }
     Frame all =
         broadcast("matmul", broadcast("matmul", leading_axes(la), leading_axes(lb)), leading_axes(target));
     const int leading = static_cast<int>(all.shape.size()), rank = leading + 2;
@@ -230,22 +243,32 @@ template <class T>
 Array<T> contract(const Array<T>& a, const Array<T>& b, const Frame& target) {
   Array<T> result = contract_value(a, b, target);
   if constexpr (is_inexact_v<T>) {
-    if (serial_of(a) == 0 && serial_of(b) == 0) return result;
-    const Frame fa = layout_of(a), fb = layout_of(b);
+    if (!may_be_recorded(a) && !may_be_recorded(b)) return result;
+    struct Kept {
+      Array<T> a, b;
+      Frame target;
+    };
+    const auto kept = std::make_shared<const Kept>(Kept{a, b, target});
     return record(
         std::move(result),
         wrt(
             a,
-            [=](const Array<T>& g) {
-              return contract(g, matrix_transpose(b), with_new_levels(fa, target, layout_of(g)));
+            [kept](const Array<T>& g) {
+              return contract(g, matrix_transpose(kept->b),
+                              with_new_levels(layout_of(kept->a), kept->target, layout_of(g)));
             },
-            [=](const Array<T>& t) { return contract(t, b, with_new_levels(target, fa, layout_of(t))); }),
+            [kept](const Array<T>& t) {
+              return contract(t, kept->b, with_new_levels(kept->target, layout_of(kept->a), layout_of(t)));
+            }),
         wrt(
             b,
-            [=](const Array<T>& g) {
-              return contract(matrix_transpose(a), g, with_new_levels(fb, target, layout_of(g)));
+            [kept](const Array<T>& g) {
+              return contract(matrix_transpose(kept->a), g,
+                              with_new_levels(layout_of(kept->b), kept->target, layout_of(g)));
             },
-            [=](const Array<T>& t) { return contract(a, t, with_new_levels(target, fb, layout_of(t))); }));
+            [kept](const Array<T>& t) {
+              return contract(kept->a, t, with_new_levels(kept->target, layout_of(kept->b), layout_of(t)));
+            }));
   } else {
     return result;
   }
@@ -274,6 +297,7 @@ Array<T> matmul_arrays(const char* function, const Array<T>& a, const Array<T>& 
   if (na == 0 || nb == 0)
     raise<ShapeError>({function, ": operands must be at least 1-d, shapes ", a.shape(), " ", b.shape()});
   if (a.shape(-1) != b.shape(nb == 1 ? 0 : -2)) throw_inner(function, a.shape(), b.shape());
+  if (na == 2 && nb == 2) return contract(a, b, product_frame(function, layout_of(a), layout_of(b)));
   // Both get as many axes; a vector is one row, or one column.
   const int rank = std::max({na, nb, 2});
   const Array<T> x = with_unit_axes(a, rank - na, false);

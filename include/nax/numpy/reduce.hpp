@@ -59,9 +59,9 @@ ArrayBase reduce_over(const X& x, const std::vector<bool>& marks, bool keep) {
     const Parts<X> parts(x);
     const KernelTable& table = kernel_table<X>;
     if (on_accelerator(device_for(table.name, parts.leaves, table.leaves))) {
-      const ArrayBase values = compute_values(table, parts.constants.slots, parts.leaves, x.frame);
+      const ArrayBase values = compute_values(table, parts.constants.slots, parts.leaves, x.frame());
       const ArrayBase* const leaf = &values;
-      return reduce_operands(reducer, nullptr, nullptr, &leaf, &reducer.from, 1, x.frame, marks, keep);
+      return reduce_operands(reducer, nullptr, nullptr, &leaf, &reducer.from, 1, x.frame(), marks, keep);
     }
     return reduce_operands(reducer, forward_kernel<X>, parts.constants.slots, parts.leaves,
                            leaf_table<X>.lanes, Tree<X>::leaves, frame_of(x), marks, keep);

@@ -61,8 +61,8 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
     cpu::Operand operands[leaves];
     const Parts<X> parts(x);
     for (int l = 0; l < leaves; ++l)
-      operands[l] = operand_over(*parts.leaves[l], x.frame, leaf_table<X>.lanes[l]);
-    Dims shape = x.frame.shape;
+      operands[l] = operand_over(*parts.leaves[l], x.frame(), leaf_table<X>.lanes[l]);
+    Dims shape = x.frame().shape;
     cpu::detail::collapse(shape, operands, leaves);
     // A block stays in the first cache from its computation to its use.
     constexpr std::int64_t block_elements = (std::int64_t{1} << 14) / static_cast<std::int64_t>(sizeof(T));

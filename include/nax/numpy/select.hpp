@@ -89,7 +89,6 @@ struct GetNode final : ResultNode<T> {
   void push(Forward& sweep, std::size_t self) override {
     if (const ArrayBase* t = sweep.find(serial)) sweep.put(self, get(Array<T>(*t), *selection));
   }
-  void drop() noexcept override { selection.reset(); }
   Watchers watchers(const Tape& tape) const override { return tape.watchers(serial); }
 
  private:

@@ -49,7 +49,7 @@ Array<T> record_view(const Array<T>& x, Layout layout, std::int64_t offset, cons
                      const Push& push) {
   Array<T> result(view(x, std::move(layout), offset));
   if constexpr (is_inexact_v<T>) {
-    if (serial_of(x) != 0) return record(std::move(result), wrt(x, pull, push));
+    if (may_be_recorded(x)) return record(std::move(result), wrt(x, pull, push));
   }
   return result;
 }

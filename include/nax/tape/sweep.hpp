@@ -2,57 +2,19 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "nax/core/compute_on.hpp"
+#include "nax/tape/slots.hpp"
 #include "nax/tape/tape.hpp"
 
 // Both sweeps are loops over a range of the tape; neither recurses. Values that travel along (cotangents,
-// tangents) sit in a pool of slots, found through one 32-bit number a node, since most nodes of a long tape
-// hold none at any time.
+// tangents) sit in slots.
 namespace nax::detail {
-
-class Slots {
- public:
-  explicit Slots(std::size_t begin) : begin_(begin) {}
-
-  ArrayBase* find(std::size_t node) {
-    const std::size_t i = node - begin_;
-    return i < slot_.size() && slot_[i] ? &pool_[slot_[i] - 1] : nullptr;
-  }
-  ArrayBase& put(std::size_t node, ArrayBase&& value) {
-    const std::size_t i = node - begin_;
-    if (i >= slot_.size()) slot_.resize(std::max(i + 1, 2 * slot_.size()), 0);
-    if (free_.empty()) {
-      pool_.push_back(std::move(value));
-      slot_[i] = static_cast<std::uint32_t>(pool_.size());
-    } else {
-      slot_[i] = free_.back();
-      free_.pop_back();
-      pool_[slot_[i] - 1] = std::move(value);
-    }
-    return pool_[slot_[i] - 1];
-  }
-  ArrayBase take(std::size_t node) {
-    const std::size_t i = node - begin_;
-    ArrayBase value = std::move(pool_[slot_[i] - 1]);
-    pool_[slot_[i] - 1] = ArrayBase();
-    free_.push_back(slot_[i]);
-    slot_[i] = 0;
-    return value;
-  }
-
- private:
-  std::size_t begin_;
-  std::vector<std::uint32_t> slot_;
-  std::vector<ArrayBase> pool_;
-  std::vector<std::uint32_t> free_;
-};
 
 // Reverse mode. The nodes from `mark` on receive cotangents; what lies before belongs to other transforms.
 class Reverse {
  public:
-  // `consume`: the sweep is the only one, so that saved values may go as it passes.
+  // `consume`: the sweep is the only one, so that nodes may go as it passes.
   Reverse(Tape& tape, std::size_t mark, bool consume)
       : tape_(tape), mark_(mark), consume_(consume), slots_(mark) {}
 
@@ -76,10 +38,27 @@ class Reverse {
     else
       slots_.put(i, std::move(cotangent));
   }
+  // What has reached that node as a number, `present` if something has; null where an array has that is more
+  // than a number. Room is reserved first for all that are asked for until they are written.
+  void reserve_numbers(int count) { slots_.reserve_numbers(count); }
+  // (Only nodes that are being swept ask, for their inputs, which lie before them.)
+  Number* number_for(std::size_t i, DType dtype, bool& present) {
+    return slots_.number_for(i, dtype, present);
+  }
+  void add_number_at(std::size_t i, const Number& cotangent) {
+    bool present = false;
+    Number* const sum = number_for(i, cotangent.dtype, present);
+    if (!sum)
+      add_at(i, cotangent.array());
+    else if (present)
+      sum->add(cotangent);
+    else
+      *sum = cotangent;
+  }
   // Makes the sweep visit a node that takes no cotangent itself.
   void visit(std::size_t i) {
     if (i >= top_) top_ = i + 1;
-    if (!slots_.find(i)) slots_.put(i, ArrayBase());
+    if (!slots_.holds(i)) slots_.put(i, ArrayBase());
   }
 
   // Sweeps from the youngest node with a cotangent down to `stop`, which keeps its own.
@@ -87,12 +66,14 @@ class Reverse {
     while (top_ > stop) {
       const std::size_t i = --top_;
       current_ = i;
-      if (slots_.find(i)) {
+      if (slots_.holds_number(i)) {
+        tape_[i].pull_number(slots_.take_number(i), *this);
+      } else if (slots_.holds(i)) {
         const ArrayBase cotangent = slots_.take(i);
         const ComputeOn beside(cotangent);
         tape_[i].pull(cotangent, *this);
       }
-      if (consume_) tape_[i].drop();
+      if (consume_) tape_.destroy(i);
     }
   }
   // Sweeps nodes that were appended meanwhile, from within a node's pull.
@@ -144,7 +125,7 @@ class Forward {
   // Drops the tangents of nodes that are about to be popped.
   void forget(std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
-      if (slots_.find(i)) slots_.take(i);
+      if (slots_.holds(i)) slots_.take(i);
   }
 
   void run(std::size_t begin, std::size_t end) {

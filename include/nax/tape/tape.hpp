@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "nax/core/array_base.hpp"
+#include "nax/tape/number.hpp"
 
 // The tape: nodes in the order of their making, in an arena that only grows and pops.
 //
@@ -38,11 +39,12 @@ inline Watchers watcher_bit(std::size_t depth) {
 struct Node {
   virtual ~Node() = default;
   virtual void pull(const ArrayBase& cotangent, Reverse& sweep) = 0;  // gives its share to each input
-  virtual void push(Forward& sweep, std::size_t self) = 0;            // its tangent from those of its inputs
+  // The same for a cotangent that is a number.
+  virtual void pull_number(const Number& cotangent, Reverse& sweep) { pull(cotangent.array(), sweep); }
+  virtual void push(Forward& sweep, std::size_t self) = 0;  // its tangent from those of its inputs
   virtual void add(ArrayBase& sum,
                    const ArrayBase& term) const = 0;      // sum += term, of values of this node's type
   virtual Watchers watchers(const Tape& tape) const = 0;  // those of its inputs
-  virtual void drop() noexcept {}                         // the sweep has passed: saved values may go
 };
 
 class Tape {
@@ -79,19 +81,26 @@ class Tape {
   // The same, with room for `extra` bytes behind the node.
   template <class N, class... A>
   std::uint64_t emplace_with(std::size_t extra, A&&... args) {
-    NewNode building(*this, sizeof(N) + extra);
-    building.make<N>(std::forward<A>(args)...);
-    return building.commit();
+    if constexpr (std::is_nothrow_constructible_v<N, A...>) {
+      if (nodes_.size() == nodes_.capacity()) grow();
+      const Position before = position_;
+      return append(new (bump(sizeof(N) + extra)) N(std::forward<A>(args)...), before);
+    } else {
+      NewNode building(*this, sizeof(N) + extra);
+      building.make<N>(std::forward<A>(args)...);
+      return building.commit();
+    }
   }
 
+  // Ends the life of a node that no sweep will visit any more; its serial stays known.
+  void destroy(std::size_t i) noexcept { std::exchange(nodes_[i].node, nullptr)->~Node(); }
   // Destroys the nodes from `mark` on, youngest first.
   void pop(std::size_t mark) noexcept {
     if (nodes_.size() == mark) return;
-    while (nodes_.size() > mark) {
-      nodes_.back().node->~Node();
-      position_ = nodes_.back().before;
-      nodes_.pop_back();
-    }
+    for (std::size_t i = nodes_.size(); i-- > mark;)
+      if (nodes_[i].node) nodes_[i].node->~Node();
+    position_ = nodes_[mark].before();
+    nodes_.resize(mark);
     while (segments_.size() > 1 && segments_.back().index >= mark) segments_.pop_back();
     if (mark == 0) segments_.front() = {next_serial(), 0};
   }
@@ -148,10 +157,9 @@ class Tape {
     }
     // Puts the node on the tape; its serial.
     [[gnu::noinline]] std::uint64_t commit() {
-      const Watchers watchers = tape_.scopes.marks.size() > 1 ? node_->watchers(tape_) : watcher_bit(0);
-      tape_.nodes_.push_back({node_, before_, watchers});
+      if (tape_.nodes_.size() == tape_.nodes_.capacity()) tape_.grow();
       committed_ = true;
-      return tape_.claim_serial(tape_.nodes_.size() - 1);
+      return tape_.append(node_, before_);
     }
 
    private:
@@ -164,15 +172,27 @@ class Tape {
 
  private:
   struct Entry {
-    Node* node;
-    Position before;
+    Node* node;  // null once destroyed
+    std::uint32_t chunk_before;
+    std::uint16_t slot_before;
     Watchers watchers;
+
+    Position before() const { return {chunk_before, slot_before}; }
   };
+  static_assert(sizeof(Entry) == 16);
   struct Segment {
     std::uint64_t serial;
     std::size_t index;
   };
   static constexpr std::uint32_t chunk_bytes = 1 << 16;
+
+  [[gnu::noinline]] void grow() { nodes_.reserve(std::max<std::size_t>(64, 2 * nodes_.size())); }
+  // Puts a node on the tape that was made behind `before`; there is room. Its serial.
+  std::uint64_t append(Node* node, Position before) {
+    const Watchers watchers = scopes.marks.size() > 1 ? node->watchers(*this) : watcher_bit(0);
+    nodes_.push_back({node, before.chunk, before.slot, watchers});
+    return claim_serial(nodes_.size() - 1);
+  }
 
   // Serials are unique in the process: a range above, a count within it below. A thread draws a range of its
   // own, and a fresh one where its count lies before what the tape holds (the tape began on another thread).
@@ -199,15 +219,18 @@ class Tape {
 
   void* bump(std::size_t bytes) {
     bytes = (bytes + 15) & ~std::size_t{15};
-    if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
-    if (chunks_.empty() || position_.slot * std::size_t{16} + bytes > chunk_bytes) {
-      const std::uint32_t next = chunks_.empty() ? 0 : position_.chunk + 1;
-      if (next == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
-      position_ = {next, 0};
-    }
+    if (chunks_.empty() || position_.slot * std::size_t{16} + bytes > chunk_bytes) [[unlikely]]
+      begin_chunk(bytes);
     void* place = chunks_[position_.chunk]->bytes + position_.slot * std::size_t{16};
     position_.slot = static_cast<std::uint16_t>(position_.slot + bytes / 16);
     return place;
+  }
+
+  [[gnu::noinline]] void begin_chunk(std::size_t bytes) {
+    if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
+    const std::uint32_t next = chunks_.empty() ? 0 : position_.chunk + 1;
+    if (next == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
+    position_ = {next, 0};
   }
 
   struct Chunk {
@@ -262,6 +285,11 @@ inline thread_local constinit Recording recording{};
       "pmap: the function uses an array from outside that is being differentiated there; pass it as an "
       "argument "
       "with in_axes none");
+}
+
+// Might the tape watch this array? Where not there is nothing to record, and no closure need be made.
+inline bool may_be_recorded(const ArrayBase& a) {
+  return serial_of(a) != 0 && (recording.tape || recording.caller);
 }
 
 // Does the tape watch this array?

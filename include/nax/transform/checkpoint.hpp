@@ -60,7 +60,6 @@ struct CheckpointNode final : CallNode {
     if (!recording.tape) tape.pop(mark);
     return tangents;
   }
-  void drop() noexcept override { args.reset(); }
 };
 
 }  // namespace detail

@@ -131,7 +131,6 @@ struct CustomVjpNode final : CustomNode {
     });
     return {};
   }
-  void drop() noexcept override { residuals.reset(); }
 };
 
 template <class Rule, class Out, class... A>
@@ -196,7 +195,6 @@ struct CustomJvpNode final : CustomNode {
         sweep.add(serial_of(leaf), sum_levels(Array<T>(g), made, layout_of(leaf).levels));
     });
   }
-  void drop() noexcept override { args.reset(); }
 };
 
 }  // namespace detail

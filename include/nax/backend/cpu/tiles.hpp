@@ -63,6 +63,16 @@ NAX_COMPILED_ONCE inline void for_each_segment(const Dims& shape, const Dims& st
     return;
   }
   const std::size_t inner = shape.size() - 1;
+  if (inner <= 1) {  // the usual case: rows one after the other
+    const std::int64_t length = shape[inner], step = inner == 1 ? strides[0] : 0;
+    std::int64_t row = begin < length ? 0 : begin / length, column = begin - row * length;
+    for (std::int64_t done = 0; done < n; ++row, column = 0) {
+      const std::int64_t rest = length - column, piece = rest < n - done ? rest : n - done;
+      f(row * step + column * strides[inner], done, piece);
+      done += piece;
+    }
+    return;
+  }
   Dims index(shape.size(), 0);
   std::int64_t rest = begin, offset = 0;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
@@ -92,7 +102,7 @@ class TileAccess {
  public:
   TileAccess() = default;
   [[gnu::noinline]] TileAccess(const Operand& operand, const Dims& shape)
-      : operand_(&operand), shape_(&shape) {
+      : operand_(&operand), shape_(&shape), filled_(0) {
     const std::size_t rank = shape.size();
     const bool same = operand.stored == operand.lane;
     stored_size_ = static_cast<std::int64_t>(dtype_size(operand.stored));
@@ -152,11 +162,12 @@ class TileAccess {
     return operand_->data + offset * stored_size_;
   }
 
-  const Operand* operand_ = nullptr;
-  const Dims* shape_ = nullptr;
-  ConvertFn copy_ = nullptr, back_ = nullptr;
-  std::int64_t stored_size_ = 0, inner_ = 0, filled_ = 0;
-  bool everywhere_ = false, in_row_ = false, constant_ = false;
+  // (Without values to begin with: kernels have room for many of these and use a few.)
+  const Operand* operand_;
+  const Dims* shape_;
+  ConvertFn copy_, back_;
+  std::int64_t stored_size_, inner_, filled_;
+  bool everywhere_, in_row_, constant_;
 };
 
 // Memory for tiles, on the stack.
