@@ -79,7 +79,7 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
       out[l] = gradients.at[l]->data();
     }
   }
-  kernel(constants, in, raw_data(g), out, added, n);
+  kernel(constants, in, raw_data(g), out, added, nullptr, n);
   for (int l = 0; l < table.leaves; ++l)
     if (gradients.at[l]) sweep.add_at(nodes[l], ArrayAccess::make(gradients.take(l), layout, table.lanes[l]));
   if (reused >= 0) sweep.add_at(nodes[reused], constant(g));
