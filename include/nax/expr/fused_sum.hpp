@@ -90,6 +90,10 @@ inline void allocate_derivatives(const FusedSumType& type, const ArrayBase* cons
   }
 }
 
+inline bool takes_one(const FusedSumType& type, const DerivedLeaves& derived) {
+  return type.pull_one && derived.one;
+}
+
 // The usual small case: one number out of leaves that are unbroken runs over the same axes.
 inline bool sum_flat(const KernelTable& table, cpu::PullKernel kernel, int count, const void* constants,
                      const ArrayBase* const* leaves, const Frame& frame, const DerivedLeaves& derived,
@@ -128,7 +132,7 @@ inline void sum_and_derive(const FusedSumType& type, const void* constants, cons
                            const FusedSum& sum, const Frame& frame, const DerivedLeaves& derived,
                            const void* seed, const cpu::Reducer& reducer, const ArrayBase& result) {
   const KernelTable& table = *type.fused.kernels;
-  const bool one = derived.one && type.pull_one;
+  const bool one = takes_one(type, derived);
   const cpu::PullKernel kernel = one ? type.pull_one : type.fused.pull;
   const int count = one ? 1 : table.leaves;
   const std::int64_t sums = layout_of(result).size();
@@ -168,7 +172,9 @@ template <class T>
 
   ArrayBase result = allocate(dtype_of<T>, sum.result(frame), device);
   alignas(64) T seed[cpu::tile_bytes / sizeof(T)];
-  std::fill_n(seed, std::min<std::int64_t>(std::size(seed), frame.size()), static_cast<T>(1 / divisor));
+  const std::int64_t seeds =
+      takes_one(type, derived) ? 1 : std::min<std::int64_t>(std::size(seed), frame.size());
+  std::fill_n(seed, seeds, static_cast<T>(1 / divisor));
   sum_and_derive(type, constants, leaves, sum, frame, derived, seed, cpu::reducer<cpu::reduce_op::Sum<T>, T>,
                  result);
   if (divisor != 1) {
