@@ -43,8 +43,8 @@ inline bool has_all_kept(const Frame& leaf, const FusedSum& sum, const Frame& fr
 }
 
 // False where the general way must do.
-inline bool find_derived(const FusedSumType& type, const ArrayBase* const* leaves, const FusedSum& sum,
-                         const Frame& frame, DerivedLeaves& to) {
+NAX_COMPILED_ONCE inline bool find_derived(const FusedSumType& type, const ArrayBase* const* leaves,
+                                           const FusedSum& sum, const Frame& frame, DerivedLeaves& to) {
   const KernelTable& table = *type.fused.kernels;
   // A sweep that an outer transform watches needs the leaves. Arithmetic is soon done again when the
   // cotangents are many; where there is but one, it may well be 1.
@@ -69,9 +69,8 @@ inline bool find_derived(const FusedSumType& type, const ArrayBase* const* leave
   return any && size > 0;
 }
 
-inline void allocate_derivatives(const FusedSumType& type, const ArrayBase* const* leaves, std::int64_t size,
-                                 Device device, DerivedLeaves& to) {
-  const KernelTable& table = *type.fused.kernels;
+NAX_COMPILED_ONCE inline void allocate_derivatives(const KernelTable& table, const ArrayBase* const* leaves,
+                                                   std::int64_t size, Device device, DerivedLeaves& to) {
   for (int l = 0; l < table.leaves; ++l) {
     to.derivatives.at[to.derivatives.count++] = nullptr;
     to.data[l] = nullptr;
@@ -88,10 +87,6 @@ inline void allocate_derivatives(const FusedSumType& type, const ArrayBase* cons
     to.any_summed = to.any_summed || to.summed[l];
     if (to.summed[l]) std::memset(to.data[l], 0, bytes);
   }
-}
-
-inline bool takes_one(const FusedSumType& type, const DerivedLeaves& derived) {
-  return type.pull_one && derived.one;
 }
 
 // The usual small case: one number out of leaves that are unbroken runs over the same axes.
@@ -126,15 +121,35 @@ inline bool sum_flat(const KernelTable& table, cpu::PullKernel kernel, int count
   return true;
 }
 
-// The sums, in `result`, and the derivatives. `seed`: the cotangent of each term, as often as a tile has room
-// for it.
-inline void sum_and_derive(const FusedSumType& type, const void* constants, const ArrayBase* const* leaves,
-                           const FusedSum& sum, const Frame& frame, const DerivedLeaves& derived,
-                           const void* seed, const cpu::Reducer& reducer, const ArrayBase& result) {
+// The cotangent of each term, in a tile of them.
+inline void fill_seeds(void* tile, const void* seed, std::int64_t bytes, std::int64_t size) {
+  const std::int64_t n = std::min(cpu::tile_bytes / bytes, size);
+  if (bytes == 4) {
+    std::uint32_t bits;
+    std::memcpy(&bits, seed, sizeof bits);
+    std::fill_n(static_cast<std::uint32_t*>(tile), n, bits);
+  } else {
+    std::uint64_t bits;
+    std::memcpy(&bits, seed, sizeof bits);
+    std::fill_n(static_cast<std::uint64_t*>(tile), n, bits);
+  }
+}
+
+// The sums, in `result`, and the derivatives for the cotangent `seed` of each term.
+NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const void* constants,
+                                             const ArrayBase* const* leaves, const FusedSum& sum,
+                                             const Frame& frame, const DerivedLeaves& derived,
+                                             const void* seed, const cpu::Reducer& reducer,
+                                             const ArrayBase& result) {
   const KernelTable& table = *type.fused.kernels;
-  const bool one = takes_one(type, derived);
+  const bool one = derived.one && type.pull_one;
   const cpu::PullKernel kernel = one ? type.pull_one : type.fused.pull;
   const int count = one ? 1 : table.leaves;
+  cpu::Tile seeds;
+  if (!one) {
+    fill_seeds(seeds.bytes, seed, static_cast<std::int64_t>(dtype_size(table.result)), frame.size());
+    seed = seeds.bytes;
+  }
   const std::int64_t sums = layout_of(result).size();
   if (sums == 1) {
     reducer.fill(raw_data(result), 1);
@@ -168,18 +183,13 @@ template <class T>
   const KernelTable& table = *type.fused.kernels;
   const Device device = device_for(table.name, leaves, table.leaves);
   if (on_accelerator(device)) return false;
-  allocate_derivatives(type, leaves, frame.size(), device, derived);
-
+  allocate_derivatives(table, leaves, frame.size(), device, derived);
   ArrayBase result = allocate(dtype_of<T>, sum.result(frame), device);
-  alignas(64) T seed[cpu::tile_bytes / sizeof(T)];
-  const std::int64_t seeds =
-      takes_one(type, derived) ? 1 : std::min<std::int64_t>(std::size(seed), frame.size());
-  std::fill_n(seed, seeds, static_cast<T>(1 / divisor));
-  sum_and_derive(type, constants, leaves, sum, frame, derived, seed, cpu::reducer<cpu::reduce_op::Sum<T>, T>,
+  const T seed = static_cast<T>(1 / divisor), by = static_cast<T>(divisor);
+  sum_and_derive(type, constants, leaves, sum, frame, derived, &seed, cpu::reducer<cpu::reduce_op::Sum<T>, T>,
                  result);
   if (divisor != 1) {
     T* const values = reinterpret_cast<T*>(raw_data(result));
-    const T by = static_cast<T>(divisor);
     for (std::int64_t i = 0, n = layout_of(result).size(); i < n; ++i) values[i] /= by;
   }
   ArrayAccess::serial(result) = FusedSumNode<T>::record(sum, leaves, derived.derivatives);

@@ -83,6 +83,14 @@ struct StoreSink {
   }
 };
 
+// A pointer of which the compiler knows nothing, so that it makes no second loop for when it is null.
+inline void* each_time(void* p) {
+#if defined(__GNUC__) && !defined(__CUDACC__)
+  asm("" : "+r"(p));
+#endif
+  return p;
+}
+
 template <class E>
 void pull_kernel(const void* constants, const void* const* leaves, const void* g, void* const* grads,
                  unsigned added, void* values, std::int64_t n) {
@@ -104,7 +112,7 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
         StoreSink<Lane> sink{to, added, i};
         const Root<Lane, E> root(LeafSource{&own.slots, from}, i);
         root.pull(Lane::template load<T>(cotangent, i), sink);
-        if (results) Lane::template store<T>(root.value, results, i);
+        if (each_time(results)) Lane::template store<T>(root.value, results, i);
       }
       if (rest == 0) return;
       if (cotangent != g) break;

@@ -126,12 +126,11 @@ inline void derivatives_of(const KernelTable& table, cpu::PullKernel kernel, con
 // sum + t d, of a sum that may be yet to come.
 template <class T>
 void add_scaled_of(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
-  const auto term = make_expr<rules::scale>(Array<T>(t), Array<T>(d));
   if (!ArrayAccess::buffer(sum)) {
-    sum = evaluate(term);
+    sum = evaluate(make_expr<rules::scale>(Array<T>(t), Array<T>(d)));
   } else {
     Array<T> total(std::exchange(sum, ArrayBase()));
-    const auto next = make_expr<rules::add>(std::move(total), term);
+    const auto next = make_expr<rules::add_scaled>(std::move(total), Array<T>(t), Array<T>(d));
     assign(total, next);
     sum = std::move(total);
   }
