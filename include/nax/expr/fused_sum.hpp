@@ -51,7 +51,7 @@ NAX_COMPILED_ONCE inline bool find_derived(const FusedSumType& type, const Array
   if (recording.tape->scopes.marks.size() > 1 || table.result_lane != table.result ||
       !(type.functions || sum.whole()))
     return false;
-  bool any = false;
+  std::size_t elements = 0;
   for (int l = 0; l < table.leaves; ++l) {
     const ArrayBase& leaf = *leaves[l];
     to.one = to.one && serial_of(leaf) == serial_of(*leaves[0]);
@@ -60,13 +60,16 @@ NAX_COMPILED_ONCE inline bool find_derived(const FusedSumType& type, const Array
     if (leaf.dtype() != table.result || table.lanes[l] != table.result ||
         !has_all_kept(layout_of(leaf), sum, frame))
       return false;
-    any = true;
     to.first[l] = l;
     for (int k = 0; k < l; ++k)
       if (to.first[k] == k && serial_of(*leaves[k]) == serial_of(leaf)) to.first[l] = k;
+    if (to.first[l] == l) elements += static_cast<std::size_t>(layout_of(leaf).size());
   }
-  const std::int64_t size = frame.size();
-  return any && size > 0;
+  // Many sums of one array would hold a derivative each, where its elements do for all of them.
+  constexpr std::size_t most_bytes = 64 << 20;
+  const std::size_t held = recording.tape->derivative_bytes;
+  return elements > 0 && frame.size() > 0 &&
+         (held == 0 || held + elements * dtype_size(table.result) <= most_bytes);
 }
 
 NAX_COMPILED_ONCE inline void allocate_derivatives(const KernelTable& table, const ArrayBase* const* leaves,

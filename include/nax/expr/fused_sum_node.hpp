@@ -97,17 +97,21 @@ class FusedSumNode final : public ResultNode<T> {
     for (int l = 0; l < derivatives.count; ++l) count += derivatives.at[l] != nullptr;
     return recording.tape->emplace_with<FusedSumNode>(count * sizeof(Input), sum, leaves, derivatives);
   }
-  FusedSumNode(const FusedSum& sum, const ArrayBase* const* leaves, NewGradients& derivatives) : sum_(sum) {
+  FusedSumNode(const FusedSum& sum, const ArrayBase* const* leaves, NewGradients& derivatives)
+      : tape_(*recording.tape), sum_(sum) {
     for (int l = 0; l < derivatives.count; ++l) {
       if (!derivatives.at[l]) continue;
       Layout layout = Layout::contiguous(layout_of(*leaves[l]));
+      bytes_ += static_cast<std::size_t>(layout.size()) * sizeof(T);
       ArrayBase derivative = ArrayAccess::make(derivatives.take(l), std::move(layout), dtype_of<T>);
       new (inputs() + count_++) Input{serial_of(*leaves[l]), Array<T>(std::move(derivative))};
     }
+    tape_.derivative_bytes += bytes_;
   }
   ~FusedSumNode() override { drop(); }
   void drop() noexcept override {
     while (count_ > 0) inputs()[--count_].~Input();
+    tape_.derivative_bytes -= std::exchange(bytes_, 0);
   }
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
@@ -118,15 +122,17 @@ class FusedSumNode final : public ResultNode<T> {
 
   void pull(const ArrayBase& g_, Reverse& sweep) override {
     const Array<T> g(g_);
-    const bool one = is_one(g);
+    const bool ones = are_ones(g);
     for (int i = 0; i < count_; ++i) {
       Input& in = inputs()[i];
       const std::size_t node = sweep.place(in.serial);
       if (node == Tape::npos) continue;
-      if (one)
+      // Directions of their own, in hidden axes that only the cotangent has, need each a product.
+      const bool plain = !recording.tape && layout_of(g).levels == layout_of(in.derivative).levels;
+      if (plain && ones)
         sweep.add_at(node, Array<T>(in.derivative));
       else
-        give(node, sum_.over_leaf(g, layout_of(in.derivative).ndim()), in.derivative, sweep);
+        give(node, sum_.over_leaf(g, layout_of(in.derivative).ndim()), in.derivative, plain, sweep);
     }
   }
   void push(Forward& sweep, std::size_t self) override {
@@ -151,27 +157,39 @@ class FusedSumNode final : public ResultNode<T> {
   };
   Input* inputs() { return reinterpret_cast<Input*>(this + 1); }
 
-  // Then the derivatives are the gradients.
-  static bool is_one(const Array<T>& g) {
-    return layout_of(g).shape.empty() && !is_recorded(g) && !on_accelerator(g) &&
-           *reinterpret_cast<const T*>(raw_data(g)) == T(1);
+  // One number, 1, over and over: then the derivatives are the gradients.
+  static bool are_ones(const Array<T>& g) {
+    const Layout& layout = layout_of(g);
+    for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
+      if (layout.shape[axis] != 1 && (layout.shape[axis] == 0 || layout.strides[axis] != 0)) return false;
+    return !on_accelerator(g) && *reinterpret_cast<const T*>(raw_data(g)) == T(1);
   }
-  static void give(std::size_t node, const Array<T>& g, Array<T>& derivative, Reverse& sweep) {
-    if (!recording.tape) {
-      if (ArrayBase* sum = addable(sweep, node, dtype_of<T>, layout_of(derivative)); sum && !is_batched(g)) {
-        add_scaled_of<T>(*sum, g, derivative);
-        return;
-      }
-      if (sweep.consumes() && !is_batched(g)) {  // nobody will ask again
-        assign(derivative, make_expr<rules::scale>(g, derivative));
-        sweep.add_at(node, std::exchange(derivative, Array<T>()));
-        return;
-      }
+  static void give(std::size_t node, const Array<T>& g, Array<T>& derivative, bool plain, Reverse& sweep) {
+    if (ArrayBase* const sum = plain ? addable(sweep, node, dtype_of<T>, layout_of(derivative)) : nullptr) {
+      add_scaled_of<T>(*sum, g, derivative);
+      return;
     }
-    sweep.add_at(node, times_derivative(g, derivative));
+    if (!plain || !sweep.consumes()) return sweep.add_at(node, times_derivative(g, derivative));
+    if (layout_of(g).size() == 1 && !on_accelerator(g) && is_exclusive(derivative))
+      scale_in_place(*reinterpret_cast<const T*>(raw_data(g)), derivative);
+    else
+      assign(derivative, make_expr<rules::scale>(g, derivative));
+    sweep.add_at(node, std::exchange(derivative, Array<T>()));
+  }
+  static void scale_in_place(T by, const Array<T>& derivative) {
+    T* const d = reinterpret_cast<T*>(raw_data(derivative));
+    parallel_for(layout_of(derivative).size(), cpu::detail::parallel_grain,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   if (by == T(0))
+                     std::fill(d + begin, d + end, T(0));
+                   else
+                     for (std::int64_t i = begin; i < end; ++i) d[i] *= by;
+                 });
   }
 
+  Tape& tape_;
   FusedSum sum_;
+  std::size_t bytes_ = 0;
   int count_ = 0;
 };
 

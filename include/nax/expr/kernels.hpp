@@ -169,6 +169,7 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
   using T = typename E::value_type;
   using Packet = simd::Packet<T>;
   constexpr int width = Lane::width;
+  constexpr std::int64_t ahead = 2048 / sizeof(T);  // the processor's own prefetching stops at each page
   const OwnConstants<Tree<E>::constants> own(constants);
   const Packet seed(*static_cast<const T*>(g));
   Padded<T, 3> padded;
@@ -177,6 +178,8 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
   const std::int64_t rest = n % width;
   for (std::int64_t end = n - rest;; end = width) {
     for (std::int64_t i = 0; i < end; i += width) {
+      __builtin_prefetch(static_cast<const T*>(from) + i + ahead);
+      __builtin_prefetch(static_cast<const T*>(to) + i + ahead, 1);
       SumSink<Packet> sink;
       const Root<Lane, E> root(OneLeafSource{&own.slots, {from}}, i);
       root.pull(Packet(T(1)), sink);

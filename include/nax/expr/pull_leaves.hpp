@@ -130,7 +130,7 @@ void add_scaled_of(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
     sum = evaluate(make_expr<rules::scale>(Array<T>(t), Array<T>(d)));
   } else {
     Array<T> total(std::exchange(sum, ArrayBase()));
-    const auto next = make_expr<rules::add_scaled>(std::move(total), Array<T>(t), Array<T>(d));
+    const auto next = make_expr<rules::add_scaled>(total, Array<T>(t), Array<T>(d));
     assign(total, next);
     sum = std::move(total);
   }
