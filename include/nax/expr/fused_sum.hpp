@@ -14,6 +14,7 @@ namespace nax::detail {
 // What a fused sum must know of an expression type.
 struct FusedSumType {
   const FusedType& fused;
+  cpu::PullKernel pull;      // with values
   cpu::PullKernel pull_one;  // for leaves that are all one array; may be null
   bool functions;            // is it more than arithmetic?
 };
@@ -146,7 +147,7 @@ NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const voi
                                              const ArrayBase& result) {
   const KernelTable& table = *type.fused.kernels;
   const bool one = derived.one && type.pull_one;
-  const cpu::PullKernel kernel = one ? type.pull_one : type.fused.pull;
+  const cpu::PullKernel kernel = one ? type.pull_one : type.pull;
   const int count = one ? 1 : table.leaves;
   cpu::Tile seeds;
   if (!one) {

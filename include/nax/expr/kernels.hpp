@@ -83,36 +83,30 @@ struct StoreSink {
   }
 };
 
-// A pointer of which the compiler knows nothing, so that it makes no second loop for when it is null.
-inline void* each_time(void* p) {
-#if defined(__GNUC__) && !defined(__CUDACC__)
-  asm("" : "+r"(p));
-#endif
-  return p;
-}
-
-template <class E>
+// `valued`: with the values of the expression. A kernel of its own, since one that is told at run time is
+// slower where there is little to compute.
+template <class E, bool valued = false>
 void pull_kernel(const void* constants, const void* const* leaves, const void* g, void* const* grads,
-                 unsigned added, void* values, std::int64_t n) {
+                 unsigned added, [[maybe_unused]] void* values, std::int64_t n) {
   using Lane = kernel_lane_t<E>;
   using T = typename E::value_type;
   if constexpr (Lane::width > 1) {
     constexpr int width = Lane::width, count = Tree<E>::leaves;
     using Stored = typename Lane::template Stored<T>;
     const OwnConstants<Tree<E>::constants> own(constants);
-    Padded<Stored, 2 * count + 2> padded;
+    Padded<Stored, 2 * count + 1 + valued> padded;
     const void* from[count];
     void* to[count];
     for (int l = 0; l < count; ++l) from[l] = leaves[l], to[l] = grads[l];
     const void* cotangent = g;
-    void* results = values;
+    [[maybe_unused]] void* results = values;
     const std::int64_t rest = n % width;
     for (std::int64_t end = n - rest;; end = width) {
       for (std::int64_t i = 0; i < end; i += width) {
         StoreSink<Lane> sink{to, added, i};
         const Root<Lane, E> root(LeafSource{&own.slots, from}, i);
         root.pull(Lane::template load<T>(cotangent, i), sink);
-        if (each_time(results)) Lane::template store<T>(root.value, results, i);
+        if constexpr (valued) Lane::template store<T>(root.value, results, i);
       }
       if (rest == 0) return;
       if (cotangent != g) break;
@@ -126,9 +120,9 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
       }
       padded.load(count, g, n - rest, rest);
       cotangent = padded.packets[count];
-      if (values) results = padded.packets[2 * count + 1];
+      if constexpr (valued) results = padded.packets[2 * count + 1];
     }
-    if (values) padded.store(2 * count + 1, values, n - rest, rest);
+    if constexpr (valued) padded.store(2 * count + 1, values, n - rest, rest);
     for (int l = 0; l < count; ++l)
       if (grads[l] && cpu::first_of(grads, l) == l) padded.store(count + 1 + l, grads[l], n - rest, rest);
   } else {
@@ -136,7 +130,7 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
       StoreSink<Lane> sink{grads, added, i};
       const Root<Lane, E> root(LeafSource{constants, leaves}, i);
       root.pull(Lane::template load<T>(g, i), sink);
-      if (values) Lane::template store<T>(root.value, values, i);
+      if constexpr (valued) Lane::template store<T>(root.value, values, i);
     }
   }
 }

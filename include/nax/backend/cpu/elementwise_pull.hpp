@@ -11,8 +11,8 @@ namespace nax::cpu {
 
 // grads[l][i] = the share of leaf l in the cotangent g[i]; a null grads[l] is not wanted, and where bit l of
 // `added` is set the share is added to what is there. Shares are written in the order of the leaves, so that
-// leaves that are one array may share one gradient. Where `values` is given, the expression's own values go
-// there.
+// leaves that are one array may share one gradient. Kernels with values write those of the
+// expression, too; others leave `values` alone.
 using PullKernel = void (*)(const void* constants, const void* const* leaves, const void* g,
                             void* const* grads, unsigned added, void* values, std::int64_t n);
 
