@@ -202,6 +202,24 @@ TEST(FusedSum, ZerosAndSums) {
   EXPECT_TRUE(compare::close(gradient, eval(2.f * kept.second * exp(x)), 1e-5));
 }
 
+// Derivatives wait on the tape, but only so many: then the elements of the array serve all sums.
+TEST(FusedSum, ManySumsOfOneArray) {
+  const Array<float> x = draw<float>(1, {1 << 20});
+  const auto f = [](const Array<float>& v) {
+    Array<float> total = 0;
+    for (int i = 1; i <= 40; ++i) total = total + sum(exp(v * (.05f * static_cast<float>(i))));
+    return total;
+  };
+  Array<float> want = zeros_like(x);
+  for (int i = 1; i <= 40; ++i)
+    want = want + .05f * static_cast<float>(i) * exp(x * (.05f * static_cast<float>(i)));
+  reset_peak_memory();
+  const std::size_t before = memory_stats().in_use;
+  const Array<float> gradient = grad(f)(x);
+  EXPECT_LT(memory_stats().peak - before, std::size_t{80} << 20);  // 40 derivatives have 160
+  EXPECT_TRUE(compare::close(gradient, want, 1e-4));
+}
+
 TEST(FusedSum, OnAnyNumberOfThreads) {
   const Array<float> x = draw<float>(1, {300000}), y = draw<float>(2, {300, 1000}),
                      w = draw<float>(3, {1000});
