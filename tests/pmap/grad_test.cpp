@@ -23,6 +23,23 @@ TEST(GradOfPmap, MappedAndShared) {
   EXPECT_TRUE(matches(std::get<1>(got), std::get<1>(want)));
 }
 
+TEST(GradOfPmap, SumsWithDerivativesWithin) {
+  auto loss = [](const A& w, const A& row) { return -2.0 * sum(sin(w * row) * w); };
+  const A w = {1, 2}, x = {{1, 2}, {3, 4}, {5, 6}};
+  const auto [values, got] = pmap(value_and_grad(loss), {.in_axes = {none, 0}})(w, x);
+  const auto of_all = grad([&](const A& w, const A& x) {
+    return sum(pmap(loss, {.in_axes = {none, 0}})(w, x));
+  })(w, x);
+  A total = zeros<double>({2});
+  for (int i = 0; i < 3; ++i) {
+    const auto [value, want] = value_and_grad(loss)(w, A(x(i)));
+    EXPECT_TRUE(matches(A(values(i)), value));
+    EXPECT_TRUE(matches(A(got(i)), want));
+    total = total + want;
+  }
+  EXPECT_TRUE(matches(of_all, total));
+}
+
 TEST(GradOfPmap, SecondAndThirdOrder) {
   auto on_four = [](const A& x) { return sum(pmap([](const A& a) { return sin(a) * a; })(x)); };
   auto plain = [](const A& x) { return sum(sin(x) * x); };

@@ -89,25 +89,30 @@ struct StoreSink {
   }
 };
 
-template <class E>
+// `valued`: with the values of the expression. A kernel of its own, since one that is told at run time is
+// slower where there is little to compute.
+template <class E, bool valued = false>
 void pull_kernel(const void* constants, const void* const* leaves, const void* g, void* const* grads,
-                 unsigned added, std::int64_t n) {
+                 unsigned added, [[maybe_unused]] void* values, std::int64_t n) {
   using Lane = kernel_lane_t<E>;
   using T = typename E::value_type;
   if constexpr (Lane::width > 1) {
     constexpr int width = Lane::width, count = Tree<E>::leaves;
     using Stored = typename Lane::template Stored<T>;
     const OwnConstants<Tree<E>::constants> own(constants);
-    Padded<Stored, 2 * count + 1> padded;
+    Padded<Stored, 2 * count + 1 + valued> padded;
     const void* from[count];
     void* to[count];
     for (int l = 0; l < count; ++l) from[l] = leaves[l], to[l] = grads[l];
     const void* cotangent = g;
+    [[maybe_unused]] void* results = values;
     const std::int64_t rest = n & (width - 1);
     for (std::int64_t end = n - rest;; end = width) {
       for (std::int64_t i = 0; i < end; i += width) {
         StoreSink<Lane> sink{to, added, i};
-        Root<Lane, E>(LeafSource{&own.slots, from}, i).pull(Lane::template load<T>(cotangent, i), sink);
+        const Root<Lane, E> root(LeafSource{&own.slots, from}, i);
+        root.pull(Lane::template load<T>(cotangent, i), sink);
+        if constexpr (valued) Lane::template store<T>(root.value, results, i);
       }
       if (rest == 0) return;
       if (cotangent != g) break;
@@ -121,15 +126,106 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
       }
       padded.load(count, g, n - rest, rest);
       cotangent = padded.packets[count];
+      if constexpr (valued) results = padded.packets[2 * count + 1];
     }
+    if constexpr (valued) padded.store(2 * count + 1, values, n - rest, rest);
     for (int l = 0; l < count; ++l)
       if (grads[l] && cpu::first_of(grads, l) == l) padded.store(count + 1 + l, grads[l], n - rest, rest);
   } else {
     for (std::int64_t i = 0; i < n; ++i) {
       StoreSink<Lane> sink{grads, added, i};
-      Root<Lane, E>(LeafSource{constants, leaves}, i).pull(Lane::template load<T>(g, i), sink);
+      const Root<Lane, E> root(LeafSource{constants, leaves}, i);
+      root.pull(Lane::template load<T>(g, i), sink);
+      if constexpr (valued) Lane::template store<T>(root.value, values, i);
     }
   }
+}
+
+// ---- expressions of one array: all leaves are the same
+
+struct OneLeaf {
+  const void* leaf;
+  [[gnu::always_inline]] const void* operator[](int) const { return leaf; }
+};
+struct OneLeafSource {
+  const void* constants;
+  OneLeaf leaves;
+};
+template <class Packet>
+struct SumSink {
+  Packet sum{-0.};  // what adds nothing, not even a sign
+  template <class T, int L>
+  [[gnu::always_inline]] void deposit(const Packet& g) {
+    sum = sum + g;
+  }
+};
+
+// A pull kernel that takes one leaf and one gradient for all. The compiler knows that they are one, and so
+// computes what they share once, and that the cotangent is the same everywhere: `g` points to one element.
+template <class E>
+void pull_one_kernel(const void* constants, const void* const* leaves, const void* g, void* const* grads,
+                     unsigned, void* values, std::int64_t n) {
+  using Lane = kernel_lane_t<E>;
+  using T = typename E::value_type;
+  using Packet = simd::Packet<T>;
+  constexpr int width = Lane::width;
+  constexpr std::int64_t ahead = 2048 / sizeof(T);  // the processor's own prefetching stops at each page
+  const OwnConstants<Tree<E>::constants> own(constants);
+  const Packet seed(*static_cast<const T*>(g));
+  Padded<T, 3> padded;
+  const void* from = leaves[0];
+  void *to = grads[0], *results = values;
+  const std::int64_t rest = n % width;
+  for (std::int64_t end = n - rest;; end = width) {
+    for (std::int64_t i = 0; i < end; i += width) {
+      __builtin_prefetch(static_cast<const T*>(from) + i + ahead);
+      __builtin_prefetch(static_cast<const T*>(to) + i + ahead, 1);
+      SumSink<Packet> sink;
+      const Root<Lane, E> root(OneLeafSource{&own.slots, {from}}, i);
+      root.pull(Packet(T(1)), sink);
+      Lane::template store<T>(sink.sum * seed, to, i);
+      Lane::template store<T>(root.value, results, i);
+    }
+    if (rest == 0) return;
+    if (to != grads[0]) break;
+    padded.load(0, from, n - rest, rest);
+    from = padded.packets[0];
+    to = padded.packets[1];
+    results = padded.packets[2];
+  }
+  padded.store(1, grads[0], n - rest, rest);
+  padded.store(2, values, n - rest, rest);
+}
+
+// Whether E has that kernel: where it pays, and all leaves are of the type that comes out.
+template <class E>
+struct Functions {  // how many of its operations take longer than arithmetic
+  static constexpr int value = 0;
+};
+template <class Rule, class... A>
+struct Functions<Expr<Rule, A...>> {
+  static constexpr int value =
+      (Functions<A>::value + ... + (std::is_base_of_v<rules::Inexact, Rule> ? 1 : 0));
+};
+template <class T, class E>
+struct AllLeaves {
+  static constexpr bool are = true;
+};
+template <class T, class U>
+struct AllLeaves<T, Array<U>> {
+  static constexpr bool are = std::is_same_v<T, U>;
+};
+template <class T, class Rule, class... A>
+struct AllLeaves<T, Expr<Rule, A...>> {
+  static constexpr bool are = (AllLeaves<T, A>::are && ...);
+};
+template <class E>
+constexpr cpu::PullKernel pull_one_kernel_if() {
+  if constexpr (kernel_lane_t<E>::width > 1 && Tree<E>::leaves > 1 && Functions<E>::value > 0 &&
+                AllLeaves<typename E::value_type, E>::are)
+    return pull_one_kernel<E>;
+  else
+    return nullptr;
 }
 
 // The leaves of E in order: in which type each is handed to the kernels (of lane Lane), and in which it is

@@ -101,7 +101,7 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
       out[l] = gradients.at[l]->data();
     }
   }
-  kernel(constants, in, raw_data(g), out, added, n);
+  kernel(constants, in, raw_data(g), out, added, nullptr, n);
   for (int l = 0; l < table.leaves; ++l)
     if (gradients.at[l]) sweep.add_at(nodes[l], ArrayAccess::make(gradients.take(l), layout, table.lanes[l]));
   if (reused >= 0) sweep.add_at(nodes[reused], constant(g));
@@ -148,12 +148,11 @@ inline void derivatives_of(const KernelTable& table, cpu::PullKernel kernel, con
 // sum + t d, of a sum that may be yet to come.
 template <class T>
 void add_scaled_of(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
-  const auto term = make_expr<rules::scale>(Array<T>(t), Array<T>(d));
   if (!ArrayAccess::buffer(sum)) {
-    sum = evaluate(term);
+    sum = evaluate(make_expr<rules::scale>(Array<T>(t), Array<T>(d)));
   } else {
     Array<T> total(std::exchange(sum, ArrayBase()));
-    const auto next = make_expr<rules::add>(std::move(total), term);
+    const auto next = make_expr<rules::add_scaled>(total, Array<T>(t), Array<T>(d));
     assign(total, next);
     sum = std::move(total);
   }

@@ -53,7 +53,7 @@ inline const void* value_of(const PackedArray& leaf, DType dtype, const Number& 
       (first == l ? apart : added) |= 1u << l;
     }
   }
-  kernel(constants, in, g.data(), out, added, 1);
+  kernel(constants, in, g.data(), out, added, nullptr, 1);
   if (apart) [[unlikely]]
     add_apart(apart, nodes, shares, sweep);
 }
@@ -69,7 +69,7 @@ inline void pull_scalars(const KernelTable& table, cpu::PullKernel kernel, const
     return pull_several(table, kernel, constants, leaves, g, sweep);
   const void* const in = value_of(*leaves, table.stored[0], g);
   void* const out = sum->data();
-  kernel(constants, &in, g.data(), &out, present, 1);
+  kernel(constants, &in, g.data(), &out, present, nullptr, 1);
 }
 
 }  // namespace nax::detail

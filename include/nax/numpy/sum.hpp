@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/expr/fused_sum.hpp"
 #include "nax/numpy/reduce.hpp"
 
 // Sums and means. An expression is summed as it is computed: its values are stored nowhere, not even for the
@@ -37,11 +38,28 @@ Array<T> record_sum(Array<T> result, const OperandRef& input, const Frame& frame
                     [=](const Array<T>& t) { return sum_over<T>(t, visible, keep, divisor); }));
 }
 
+// Does a sum under a gradient get its derivatives at once?
+template <class X>
+inline constexpr bool fuses_sum = false;
+template <Expression X>
+inline constexpr bool fuses_sum<X> = Carries<X>::value&& is_floating_v<typename X::value_type> &&
+                                     sizeof(typename X::value_type) >= 4;
+
 // The sum over the marked visible axes divided by `divisor` (1: not at all), as an R.
 template <class R, class X>
 Array<R> sum_over(const X& x, const std::vector<bool>& visible, bool keep, double divisor) {
   using T = typename X::value_type;
   using Acc = lane_t<R>;
+  if constexpr (std::is_same_v<T, R> && fuses_sum<X>) {
+    if (recording.tape) {
+      const Parts<X> parts(x);
+      Array<T> sum;
+      if (fused_sum(
+              {fused_type_of<X>(), pull_kernel<X, true>, pull_one_kernel_if<X>(), Functions<X>::value > 0},
+              parts.constants.slots, parts.leaves, x.frame(), visible, keep, divisor, sum))
+        return sum;
+    }
+  }
   const Frame frame = frame_of(x);
   const std::vector<bool> marks = over_frame(visible, frame);
   ArrayBase sums = reduce_over<cpu::reduce_op::Sum<Acc>>(x, marks, keep);

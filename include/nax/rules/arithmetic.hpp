@@ -62,6 +62,15 @@ struct scale : Arithmetic {
     return guarded(t, d);
   }
 };
+// What is there, and a tangent times a derivative.
+struct add_scaled : Arithmetic {
+  static constexpr const char* name = "add";
+  static constexpr bool differentiable = false;
+  template <class V>
+  static constexpr V value(V sum, V t, V d) {
+    return sum + guarded(t, d);
+  }
+};
 
 struct divide : Inexact {
   static constexpr const char* name = "divide";

@@ -90,6 +90,7 @@ class Reverse {
 
   Tape& tape() { return tape_; }
   std::size_t mark() const { return mark_; }
+  bool consumes() const { return consume_; }
 
  private:
   Tape& tape_;

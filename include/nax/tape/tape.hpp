@@ -113,6 +113,7 @@ class Tape {
   };
   Scopes scopes;
   std::atomic<int> references{1};
+  std::size_t derivative_bytes = 0;  // that nodes hold which were given their derivatives beforehand
 
   // Which of the transforms at work depend on the array with this serial. What an earlier transform of the
   // same depth left behind lies before the mark.

@@ -11,9 +11,10 @@ namespace nax::cpu {
 
 // grads[l][i] = the share of leaf l in the cotangent g[i]; a null grads[l] is not wanted, and where bit l of
 // `added` is set the share is added to what is there. Shares are written in the order of the leaves, so that
-// leaves that are one array may share one gradient.
+// leaves that are one array may share one gradient. Kernels with values write those of the
+// expression, too; others leave `values` alone.
 using PullKernel = void (*)(const void* constants, const void* const* leaves, const void* g,
-                            void* const* grads, unsigned added, std::int64_t n);
+                            void* const* grads, unsigned added, void* values, std::int64_t n);
 
 // The first leaf whose share goes where that of leaf l goes.
 inline int first_of(void* const* grads, int l) {
@@ -73,7 +74,7 @@ inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* 
                  : summed[l] ? tiles[count + 1 + first_of(grads, l)]
                              : gradients[l].data + begin * bytes;
       }
-      kernel(constants, in, g, out, added, n);
+      kernel(constants, in, g, out, added, nullptr, n);
       for (int l = 0; l < count; ++l) {
         if (!grads[l] || !summed[l] || first_of(grads, l) != l) continue;
         const AccumulateFn add = accumulator(gradients[l].lane);

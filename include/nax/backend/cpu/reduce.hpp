@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/pull_along.hpp"
 #include "nax/backend/cpu/reducers.hpp"
 #include "nax/core/compiled_once.hpp"
 
@@ -19,7 +21,7 @@ namespace nax::cpu {
 namespace detail {
 
 // Moves the axes with large strides outward. The operation must be commutative.
-inline void order_axes(Dims& shape, Operand* operands, int count) {
+inline void order_axes(Dims& shape, Operand* operands, int count, int total) {
   const auto weight = [&](std::size_t axis) {
     std::int64_t sum = 0;
     for (int l = 0; l < count; ++l) {
@@ -31,7 +33,7 @@ inline void order_axes(Dims& shape, Operand* operands, int count) {
   for (std::size_t i = 1; i < shape.size(); ++i)
     for (std::size_t j = i; j > 0 && weight(j - 1) < weight(j); --j) {
       std::swap(shape[j - 1], shape[j]);
-      for (int o = 0; o <= count; ++o) std::swap(operands[o].strides[j - 1], operands[o].strides[j]);
+      for (int o = 0; o < total; ++o) std::swap(operands[o].strides[j - 1], operands[o].strides[j]);
     }
 }
 
@@ -69,7 +71,7 @@ inline void reduce_plain(const Dims& shape, const Operand* operands, const Reduc
 }
 
 inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims& shape,
-                         const Operand* operands, int count, const Reducer& reducer) {
+                         const Operand* operands, int count, const Reducer& reducer, const PullAlong* along) {
   const Operand& out = operands[count];
   std::size_t widest = dtype_size(reducer.from);
   for (int l = 0; l < count; ++l) widest = std::max(widest, dtype_size(operands[l].lane));
@@ -80,10 +82,12 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
 
-  TileStore tiles(count + 1);
+  TileStore tiles(along ? 2 * count + 1 : count + 1);
   TileAccess access[max_operands];
   const void* in[max_operands];
   for (int l = 0; l < count; ++l) access[l] = TileAccess(operands[l], shape);
+  std::optional<GradientTiles> gradients;
+  if (along) gradients.emplace(*along, shape, operands + count + 1, count, tiles, count + 1);
   // Consecutive chunks of one result are first joined among themselves: short chains of additions.
   constexpr int chain = 64;
   alignas(16) char partial[16];
@@ -93,51 +97,61 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
     if (joined) reducer.merge(partial, target, 1);
     joined = 0;
   };
+  const auto join = [&](const void* from, char* to, std::int64_t length) {
+    if (to != target || joined == chain) {
+      flush();
+      target = to;
+      reducer.fill(partial, 1);
+    }
+    reducer.combine(from, partial, 0, length);
+    ++joined;
+  };
+  bool into_one = true;
+  for (std::int64_t stride : out.strides) into_one = into_one && stride == 0;
   for (std::int64_t begin = 0, n; begin < size; begin += n) {
     n = chunk_length(shape, begin, size, tile_length);
     for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
     const void* values = in[0];
-    if (kernel) {
+    if (along || kernel) values = tiles[count];
+    if (along)
+      gradients->pull(constants, in, begin, n, tiles[count]);
+    else if (kernel)
       kernel(constants, in, tiles[count], n);
-      values = tiles[count];
+    if (into_one) {
+      join(values, out.data, n);
+      continue;
     }
     for_each_segment(shape, out.strides, begin, n,
                      [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
                        const char* from = static_cast<const char*>(values) + at * from_bytes;
                        char* to = out.data + offset * to_bytes;
-                       if (inner != 0) {
+                       if (inner != 0)
                          reducer.combine(from, to, inner, length);
-                         return;
-                       }
-                       if (to != target || joined == chain) {
-                         flush();
-                         target = to;
-                         reducer.fill(partial, 1);
-                       }
-                       reducer.combine(from, partial, 0, length);
-                       ++joined;
+                       else
+                         join(from, to, length);
                      });
   }
   flush();
 }
 
 NAX_COMPILED_ONCE inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
-                                          const Operand* operands, int count, const Reducer& reducer) {
+                                          const Operand* operands, int count, const Reducer& reducer,
+                                          const PullAlong* along) {
   for (std::int64_t d : shape)
     if (d == 0) return;
-  const bool plain =
-      !kernel && operands[0].stored == operands[0].lane && (shape.empty() || operands[0].strides.back() == 1);
+  const bool plain = !kernel && !along && operands[0].stored == operands[0].lane &&
+                     (shape.empty() || operands[0].strides.back() == 1);
   if (plain)
     reduce_plain(shape, operands, reducer);
   else
-    reduce_tiles(kernel, constants, shape, operands, count, reducer);
+    reduce_tiles(kernel, constants, shape, operands, count, reducer, along);
 }
 
 // The part [begin, end) of one axis of a loop.
-inline void cut(Dims& shape, Operand* operands, int count, std::size_t axis, std::int64_t begin,
+inline void cut(Dims& shape, Operand* operands, int total, std::size_t axis, std::int64_t begin,
                 std::int64_t end) {
   shape[axis] = end - begin;
-  for (int o = 0; o <= count; ++o)
+  for (int o = 0; o < total; ++o)
     operands[o].data +=
         begin * operands[o].strides[axis] * static_cast<std::int64_t>(dtype_size(operands[o].stored));
 }
@@ -145,27 +159,37 @@ inline void cut(Dims& shape, Operand* operands, int count, std::size_t axis, std
 }  // namespace detail
 
 // `operands`: `count` leaves, then the result: row-major, `result_size` elements of the accumulator's type,
-// filled here. All are used up. A null kernel means: the one leaf itself.
+// filled here; then, where something is pulled along (instead of the kernel), the gradients of the leaves.
+// All are used up. A null kernel means: the one leaf itself.
 inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
-                   std::int64_t result_size, const Reducer& reducer) {
+                   std::int64_t result_size, const Reducer& reducer, const PullAlong* along = nullptr) {
+  const int total = along ? 2 * count + 1 : count + 1;
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
   reducer.fill(operands[count].data, result_size);
   if (size == 0) return;
-  detail::order_axes(shape, operands, count);
-  detail::collapse(shape, operands, count + 1);
+  detail::order_axes(shape, operands, count, total);
+  detail::collapse(shape, operands, total);
   if (size <= detail::parallel_grain || shape.empty()) {
-    detail::reduce_here(kernel, constants, shape, operands, count, reducer);
+    detail::reduce_here(kernel, constants, shape, operands, count, reducer, along);
     return;
   }
 
   const auto part = [&](std::size_t axis, std::int64_t begin, std::int64_t end, char* result) {
     Dims own = shape;
     Operand sub[max_operands];
-    for (int o = 0; o <= count; ++o) sub[o] = operands[o];
+    for (int o = 0; o < total; ++o) sub[o] = operands[o];
     if (result) sub[count].data = result;
-    detail::cut(own, sub, count, axis, begin, end);
-    detail::reduce_here(kernel, constants, own, sub, count, reducer);
+    detail::cut(own, sub, total, axis, begin, end);
+    detail::reduce_here(kernel, constants, own, sub, count, reducer, along);
+  };
+  // Gradients that are sums are added up in one thread, in a fixed order.
+  const auto share_out = [&](std::int64_t n, std::int64_t grain,
+                             FunctionRef<void(std::int64_t begin, std::int64_t end)> f) {
+    if (along && along->any_summed)
+      f(0, n);
+    else
+      parallel_for(n, grain, f);
   };
   std::size_t kept = shape.size();
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
@@ -176,19 +200,19 @@ inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Oper
     const std::int64_t line = size / shape[kept];
     std::int64_t grain = (detail::parallel_grain + line - 1) / line;
     if (kept + 1 == shape.size()) grain = (grain + 63) / 64 * 64;  // whole packets to each
-    parallel_for(shape[kept], grain,
-                 [&](std::int64_t begin, std::int64_t end) { part(kept, begin, end, nullptr); });
+    share_out(shape[kept], grain,
+              [&](std::int64_t begin, std::int64_t end) { part(kept, begin, end, nullptr); });
     return;
   }
   if (shape[0] < 2 * parts || result_size > detail::parallel_grain || operands[count].strides[0] != 0) {
-    detail::reduce_here(kernel, constants, shape, operands, count, reducer);
+    detail::reduce_here(kernel, constants, shape, operands, count, reducer, along);
     return;
   }
   const std::int64_t bytes = result_size * static_cast<std::int64_t>(dtype_size(reducer.to));
   const std::unique_ptr<char[]> partial(new char[static_cast<std::size_t>(parts * bytes)]);
   reducer.fill(partial.get(), parts * result_size);
   const std::int64_t step = (shape[0] + parts - 1) / parts;
-  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+  share_out(parts, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t first = std::min(p * step, shape[0]), last = std::min(first + step, shape[0]);
       if (first < last) part(0, first, last, partial.get() + p * bytes);
