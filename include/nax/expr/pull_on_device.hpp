@@ -1,28 +1,13 @@
 #pragma once
 
 #include "nax/expr/as_dtype.hpp"
-#include "nax/expr/evaluate.hpp"
+#include "nax/expr/packed_leaves.hpp"
 #include "nax/expr/unbroadcast.hpp"
-#include "nax/tape/packed_array.hpp"
-#include "nax/tape/sweep.hpp"
 
 // The backward and the forward pass of a fused expression on a GPU. A leaf that was broadcast gets its share
 // over all axes first, which is then summed like any array: no thread waits for another, and the sum's order
 // is always the same.
 namespace nax::detail {
-
-inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
-  Frame frame = leaves[0].layout();
-  for (int l = 1; l < count; ++l) frame = broadcast(name, frame, leaves[l].layout());
-  return frame;
-}
-
-// The leaf before l that is the same array, or l itself: they share a gradient.
-inline int first_occurrence(const PackedArray* leaves, int l) {
-  for (int k = 0; k < l; ++k)
-    if (leaves[k].serial() == leaves[l].serial()) return k;
-  return l;
-}
 
 // One launch of the backward kernel over `all`. `gradients`: a row-major array over `all` for each leaf that
 // gets a share, the same for leaves that share one; null for the others.

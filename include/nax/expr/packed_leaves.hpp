@@ -1,0 +1,72 @@
+#pragma once
+
+#include <new>
+#include <utility>
+
+#include "nax/expr/evaluate.hpp"
+#include "nax/tape/packed_array.hpp"
+#include "nax/tape/sweep.hpp"
+
+// The leaves of an expression as a node of the tape keeps them, and where their gradients go: what all ways
+// of pulling and pushing through a fused expression share.
+namespace nax::detail {
+
+inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
+  Frame frame = leaves[0].layout();
+  for (int l = 1; l < count; ++l) frame = broadcast(name, frame, leaves[l].layout());
+  return frame;
+}
+
+// The leaf before l that is the same array, or l itself: they share a gradient.
+inline int first_occurrence(const PackedArray* leaves, int l) {
+  for (int k = 0; k < l; ++k)
+    if (leaves[k].serial() == leaves[l].serial()) return k;
+  return l;
+}
+
+// A leaf as the kernel reads it over `frame`; one whose value no derivative needs is anything.
+inline cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane) {
+  alignas(16) static char unread[16] = {};
+  if (!leaf.buffer()) return {unread, Dims(frame.shape.size(), 0), stored, lane};
+  return {leaf.data(stored), strides_over(leaf.layout(), frame), stored, lane};
+}
+
+// The cotangent that a node has so far, where a kernel may add to it in place.
+inline ArrayBase* addable(Reverse& sweep, std::size_t node, DType lane, const Frame& frame) {
+  ArrayBase* sum = sweep.at(node);
+  return sum && sum->dtype() == lane && layout_of(*sum) == frame && is_exclusive(*sum) ? sum : nullptr;
+}
+
+// Handles for leaf after leaf, which hold nothing until they are given arrays.
+class LeafArrays {
+ public:
+  explicit LeafArrays(int count) : count_(count) {
+    for (int l = 0; l < count_; ++l) new (bytes_[l].at) ArrayBase(ArrayAccess::unset());
+  }
+  ~LeafArrays() {
+    for (int l = 0; l < count_; ++l) (*this)[l].~ArrayBase();
+  }
+  LeafArrays(const LeafArrays&) = delete;
+  LeafArrays& operator=(const LeafArrays&) = delete;
+  ArrayBase& operator[](int l) { return *std::launder(reinterpret_cast<ArrayBase*>(bytes_[l].at)); }
+
+ private:
+  struct Bytes {
+    alignas(ArrayBase) unsigned char at[sizeof(ArrayBase)];
+  };
+  Bytes bytes_[max_leaves];
+  int count_;
+};
+
+// Buffers of new gradients, leaf by leaf, until the sweep takes them.
+struct NewGradients {
+  Buffer* at[max_leaves];
+  int count = 0;
+  ~NewGradients() {
+    for (int l = 0; l < count; ++l)
+      if (at[l]) BufferRef{at[l]};
+  }
+  BufferRef take(int l) { return BufferRef(std::exchange(at[l], nullptr)); }
+};
+
+}  // namespace nax::detail
