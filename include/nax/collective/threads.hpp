@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
@@ -8,6 +9,7 @@
 
 #include "nax/collective/communicator.hpp"
 #include "nax/core/function_ref.hpp"
+#include "nax/core/thread_pool.hpp"
 #include "nax/core/transfer.hpp"
 
 // The communicator of devices that are threads of one process: what one posts, the others read in place.
@@ -114,6 +116,9 @@ class ThreadCommunicator final : public Communicator {
     } else {
       const std::uint64_t this_meeting = meeting_;
       if (incomplete_) changed_.notify_all();
+      lock.unlock();  // the others are near, as a rule
+      threads::wait_awake([&] { return meeting_.load(std::memory_order_relaxed) != this_meeting; });
+      lock.lock();
       changed_.wait(
           lock, [&] { return meeting_ != this_meeting || aborted_ || incomplete_ || !mismatch_.empty(); });
       if (meeting_ == this_meeting) check(function);
@@ -201,7 +206,7 @@ class ThreadCommunicator final : public Communicator {
   std::vector<Post> posts_;
   std::vector<ArrayBase> results_;
   int arrived_ = 0, reading_ = 0, left_ = 0;
-  std::uint64_t meeting_ = 0;
+  std::atomic<std::uint64_t> meeting_{0};  // changes under the mutex
   bool aborted_ = false, incomplete_ = false;
   std::string mismatch_;
 };

@@ -45,17 +45,26 @@ inline void relax() noexcept {
 #endif
 }
 
-// Waits until the word differs from `value`: some microseconds awake, then asleep.
-inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
-  constexpr auto awake = std::chrono::microseconds(20);
+// Waits awake until `done()`, for a while: at first on the spot, then letting others have the core. Whether
+// it is done.
+template <class Done>
+bool wait_awake(const Done& done) noexcept {
+  constexpr auto on_the_spot = std::chrono::microseconds(20), awake = std::chrono::microseconds(200);
   const auto start = std::chrono::steady_clock::now();
-  do {
+  for (auto waited = start - start; waited < awake; waited = std::chrono::steady_clock::now() - start) {
     for (int turn = 0; turn < 16; ++turn) {
-      if (const auto now = word.load(std::memory_order_acquire); now != value) return now;
+      if (done()) return true;
       relax();
     }
-  } while (std::chrono::steady_clock::now() - start < awake);
-  word.wait(value, std::memory_order_acquire);
+    if (waited >= on_the_spot) std::this_thread::yield();
+  }
+  return false;
+}
+
+// Waits until the word differs from `value`, in the end asleep.
+inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+  if (!wait_awake([&] { return word.load(std::memory_order_acquire) != value; }))
+    word.wait(value, std::memory_order_acquire);
   return word.load(std::memory_order_acquire);
 }
 

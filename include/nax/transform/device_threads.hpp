@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -46,6 +47,7 @@ class DeviceThread {
     changed_.notify_all();
   }
   void wait() {
+    threads::wait_awake([&] { return program_.load(std::memory_order_relaxed) == nullptr; });
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return program_ == nullptr; });
   }
@@ -58,15 +60,18 @@ class DeviceThread {
       changed_.wait(lock, [&] { return program_ != nullptr || stop_; });
       if (!program_) return;
       lock.unlock();
-      program_->run(rank_);
+      program_.load()->run(rank_);
       lock.lock();
       program_ = nullptr;
       changed_.notify_all();
+      lock.unlock();  // the next program may come at once
+      threads::wait_awake([&] { return program_.load(std::memory_order_relaxed) != nullptr; });
+      lock.lock();
     }
   }
   std::mutex mutex_;
   std::condition_variable changed_;
-  DeviceProgram* program_ = nullptr;
+  std::atomic<DeviceProgram*> program_{nullptr};  // changes under the mutex
   int rank_ = 0;
   bool stop_ = false;
   std::thread thread_;
