@@ -196,7 +196,8 @@ def main():
     for row in json.loads((HERE.parent / "rows" / "rows.json").read_text()):
         section = row.get("section", section)
         if "name" in row and re.search(args.filter, row["name"]) and args.threads >= row.get("devices", 1):
-            rows.append(dict(row, section=section))
+            goal = row["goal_on_threads"] if args.threads > 1 and "goal_on_threads" in row else row.get("goal", 1.0)
+            rows.append(dict(row, section=section, goal=goal))
     if args.threads > 1 and not args.filter:
         rows = [r for r in rows if r["section"] in ("Training steps", "Matrix products")]
 

@@ -20,8 +20,9 @@ inline namespace NAX_SIMD_ABI {
 inline constexpr std::int64_t depth_bytes = 2048;         // of one packed row
 inline constexpr std::int64_t block_bytes = 2048 * 1024;  // of the rows of a that are packed together
 inline constexpr std::int64_t group_bytes = 512 * 1024;   // of the panels of b that stay near
-inline constexpr std::int64_t near_rows_bytes =
-    448 * 1024;  // from the first step of a to the last of a slice
+// A transposed a whose slice reaches no further than this, from its first step to its last, is read where it
+// is.
+inline constexpr std::int64_t near_rows_bytes = 448 * 1024;
 // A b whose slice is smaller than this is read where it is: its rows do not crowd each other out of the
 // first-level cache.
 inline constexpr std::int64_t near_columns_bytes = 32 * 1024;
