@@ -104,7 +104,8 @@ ArrayBase values(const X& x) {
   if constexpr (nax::Expression<X>) {
     const ArrayBase result = nax::detail::allocate(nax::dtype_of<typename X::value_type>, x.frame());
     const nax::detail::Parts<X> parts(x);
-    nax::detail::compute(nax::detail::kernel_table<X>, parts.constants.slots, parts.leaves, x.frame(), result);
+    nax::detail::compute(nax::detail::kernel_table<X>, parts.constants.slots, parts.leaves, x.frame(),
+                         result);
     return result;
   } else {
     return x;
