@@ -209,8 +209,11 @@ class Pool {
     peak_ = in_use_;
     // The highest marks belong to their threads; one that is written at the same moment may survive the
     // reset.
-    for (ThreadCache* cache : threads_)
-      cache->highest.store(cache->pending.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    for (ThreadCache* cache : threads_) {
+      const std::int64_t pending = cache->pending.load(std::memory_order_relaxed);
+      cache->highest.store(pending, std::memory_order_relaxed);
+      peak_ += pending;
+    }
   }
 
   void set_limit(std::size_t bytes) {
