@@ -243,23 +243,22 @@ inline constexpr bool is_sum_of_arrays = false;
 template <class T>
 inline constexpr bool is_sum_of_arrays<Expr<rules::add, Array<T>, Array<T>>> = true;
 
+// (Neither constexpr variables: operations refer to one another in circles, which nvcc's front end cannot
+// follow in constants.)
 template <class E>
-inline constexpr bool sweeps_scalars = [] {
-  bool all = kernel_table<E>.plain && Number::holds(kernel_table<E>.result);
-  for (int l = 0; l < Tree<E>::leaves; ++l)
-    all = all && (!carries_leaf<E>(l) || Number::holds(leaf_table<E>.stored[l]));
+bool sweeps_scalars() {
+  const KernelTable& table = kernel_table<E>;
+  bool all = table.plain && Number::holds(table.result);
+  for (int l = 0; l < table.leaves; ++l) all = all && (!carries_leaf<E>(l) || Number::holds(table.stored[l]));
   return all;
-}();
-
-// (Not constexpr variables: operations refer to one another in circles, which nvcc's front end cannot follow
-// in constants.)
+}
 template <class E>
 const FusedType& fused_type_of() {
   static const Fused<E> fused;
-  static const FusedType type = {E::rule::name,     &kernel_table<E>,    pull_kernel<E>,
-                                 fused.steps,       StepCount<E>::value, Tree<E>::constants,
-                                 Tree<E>::leaves,   fused.reads,         fused.carries,
-                                 sweeps_scalars<E>, is_sum_of_arrays<E>, spread_over<typename E::value_type>};
+  static const FusedType type = {
+      E::rule::name,       &kernel_table<E>,    pull_kernel<E>,      fused.steps,
+      StepCount<E>::value, Tree<E>::constants,  Tree<E>::leaves,     fused.reads,
+      fused.carries,       sweeps_scalars<E>(), is_sum_of_arrays<E>, spread_over<typename E::value_type>};
   return type;
 }
 [[gnu::noinline]] inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
