@@ -6,17 +6,17 @@ namespace {
 
 using Vector = float __attribute__((vector_size(64)));
 
-float volatile start = 0.5f;  // not known when compiling
+float volatile start = 0.5f, increase = 0.25f;  // not known when compiling, nor to be the same
 
 Work multiply_adds(double count) {
   constexpr int chains = 12;
   const auto turns = static_cast<std::int64_t>(count / (16 * chains));
   return work(
       [=] {
-        const float scale = start;
+        const float scale = start, shift = increase;
         Vector sums[chains] = {};
         for (std::int64_t i = 0; i < turns; ++i)
-          for (Vector& sum : sums) sum = sum * scale + scale;
+          for (Vector& sum : sums) sum = sum * scale + shift;
         Vector total = sums[0];
         for (int i = 1; i < chains; ++i) total += sums[i] * static_cast<float>(i);
         start = total[0] > 0 ? 0.5f : 0.25f;
