@@ -109,6 +109,10 @@ TEST(FusedSum, ConstantsAndMasks) {
   const std::vector<Axis> whole = {Axis()};
   expect_sums<float>([&](const A& v) { return exp(v * c) * c; }, whole, 1e-5, x);
   expect_sums<float>([&](const A& v) { return where(v > 0.f, v * exp(v), c); }, whole, 1e-5, x);
+  // One array, whose first use carries no gradient; the last, none but that.
+  expect_sums<float>([&](const A& v) { return where(v > 0.f, v * exp(v), 0.f); }, whole, 1e-5, x);
+  expect_sums<float>([&](const A& v) { return where(v > 0.f, exp(v), v); }, whole, 1e-5, x);
+  expect_sums<float>([&](const A& v) { return where(v > 0.f, floor(v), floor(v * v)); }, whole, 1e-5, x);
   const Array<int> n = arange(50);
   expect_sums<float>([&](const A& v) { return sin(v) * n; }, whole, 1e-5, x);
   const Array<bool> chosen = c > 0.f;

@@ -27,7 +27,7 @@ struct DerivedLeaves {
   int first[max_leaves];
   bool summed[max_leaves];  // over axes that the leaf lacks
   bool any_summed = false;
-  bool one = true;  // are all leaves one array?
+  bool one = true;  // are all leaves one array, and is there a kernel for that?
 };
 
 // A derivative serves every cotangent only where no two of these meet in one of its elements: the leaf has
@@ -65,6 +65,12 @@ NAX_COMPILED_ONCE inline bool find_derived(const FusedSumType& type, const Array
     for (int k = 0; k < l; ++k)
       if (to.first[k] == k && serial_of(*leaves[k]) == serial_of(leaf)) to.first[l] = k;
     if (to.first[l] == l) elements += static_cast<std::size_t>(layout_of(leaf).size());
+  }
+  to.one = to.one && type.pull_one;
+  if (to.one && elements > 0 && to.first[0] < 0) {  // its kernel writes for the first leaf, whichever carries
+    for (int l = 1; l < table.leaves; ++l)
+      if (to.first[l] >= 0) to.first[l] = 0;
+    to.first[0] = 0;
   }
   // Many sums of one array would hold a derivative each, where its elements do for all of them.
   constexpr std::size_t most_bytes = 64 << 20;
@@ -146,7 +152,7 @@ NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const voi
                                              const void* seed, const cpu::Reducer& reducer,
                                              const ArrayBase& result) {
   const KernelTable& table = *type.fused.kernels;
-  const bool one = derived.one && type.pull_one;
+  const bool one = derived.one;
   const cpu::PullKernel kernel = one ? type.pull_one : type.pull;
   const int count = one ? 1 : table.leaves;
   cpu::Tile seeds;
