@@ -12,10 +12,9 @@ struct Combine {
   void (*on_host)(const void* from, void* to, std::int64_t stride,
                   std::int64_t n);                              // to[i * stride] joins from[i]
   ArrayBase (*arrays)(const ArrayBase& a, const ArrayBase& b);  // anywhere
-  // For a mean: what has been combined is multiplied by `factor`. Null where it stays as it is.
+  // For a mean: what has been combined is multiplied by one over the number of devices. Null otherwise.
   void (*scale_on_host)(void* x, double factor, std::int64_t n) = nullptr;
   ArrayBase (*scale)(const ArrayBase& x, double factor) = nullptr;
-  double factor = 1;
 };
 
 // How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major,

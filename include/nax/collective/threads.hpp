@@ -175,7 +175,7 @@ class ThreadCommunicator final : public Communicator {
     };
     ArrayBase sum = of(0);
     for (std::size_t d = 1; d < everyone.size(); ++d) sum = combine.arrays(sum, of(d));
-    if (combine.scale) sum = combine.scale(sum, combine.factor);
+    if (combine.scale) sum = combine.scale(sum, 1.0 / static_cast<double>(everyone.size()));
     // Its own memory, also where there is one device only.
     return everyone.size() == 1 ? moved(sum, current_device) : sum;
   }
@@ -196,7 +196,7 @@ class ThreadCommunicator final : public Communicator {
       std::memcpy(to, raw_data(everyone[0][array]) + at * element, static_cast<std::size_t>(count * element));
       for (int d = 1; d < size_; ++d)
         combine.on_host(raw_data(everyone[static_cast<std::size_t>(d)][array]) + at * element, to, 1, count);
-      if (combine.scale_on_host) combine.scale_on_host(to, combine.factor, count);
+      if (combine.scale_on_host) combine.scale_on_host(to, 1.0 / size_, count);
     }
   }
 

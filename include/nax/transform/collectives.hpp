@@ -54,11 +54,10 @@ Array<T> multiplied(const Array<T>& x, double factor) {
   return evaluate(x * static_cast<real_t<T>>(factor));
 }
 template <class T>
-Combine combine_of_sum(bool mean, const MappedAxis& axis) {
+Combine combine_of_sum(bool mean) {
   Combine combine = combine_of<T>("psum", Reduction::sum);
   if constexpr (is_inexact_v<T>) {
     if (mean) {
-      combine.factor = 1.0 / static_cast<double>(axis.size);
       combine.scale_on_host = scale_run<T>;
       combine.scale = [](const ArrayBase& x, double factor) -> ArrayBase {
         return multiplied(Array<T>(x), factor);
@@ -88,7 +87,7 @@ auto reduce_tree(const X& x, const std::vector<MappedAxis>& axes, bool mean) {
                 if (mean) leaf = multiplied(leaf, 1.0 / static_cast<double>(axis.size));
             } else {
               together.push_back(contiguous(leaf));
-              combine.push_back(combine_of_sum<T>(mean, axis));
+              combine.push_back(combine_of_sum<T>(mean));
               places.push_back(&leaf);
             }
           }
