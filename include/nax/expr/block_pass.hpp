@@ -37,7 +37,7 @@ class BlockPass {
     for (int o = 0; o < count_; ++o) ArrayAccess::serial(*operations_[o].target) = 0;
     parallel_for(size_, cpu::detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
       cpu::Tile tiles[most_tiles];
-      const std::int64_t block = cpu::tile_bytes / widest_;
+      const std::int64_t block = block_bytes / widest_;
       for (int t = 0; t < tile_count_; ++t) tiles_[t].fill(tiles[t].bytes, block);
       const auto address = [&](const Place& p) {
         return p.tile < 0 ? p.data + begin * p.element : tiles[p.tile].bytes;
@@ -56,6 +56,9 @@ class BlockPass {
 
  private:
   static constexpr int most_operations = 8, most_tiles = 8, most_constants = 6;
+  // So short that the processor is at several operations at once, and their arrays come from memory side by
+  // side.
+  static constexpr std::int64_t block_bytes = 1024;
 
   // Where an operand lies: in an array, or a block of it in a tile of the thread's own.
   struct Place {

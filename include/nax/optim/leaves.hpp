@@ -1,10 +1,13 @@
 #pragma once
 
+#include <limits>
+
 #include "nax/expr/assignments.hpp"
 #include "nax/numpy/arithmetic.hpp"
 #include "nax/numpy/cast.hpp"
 #include "nax/numpy/creation.hpp"
 #include "nax/optim/schedules.hpp"
+#include "nax/rules/floating.hpp"
 #include "nax/tree/tree.hpp"
 
 // What optimisers do with the leaves of their trees.
@@ -49,26 +52,35 @@ auto filled(const P& params, double value) {
 template <class P>
 using Like = decltype(filled(std::declval<const P&>(), 0.0));
 
+// A mean that decays and gets nothing more would end among the subnormal numbers and stay there (0.9 times
+// the smallest of them rounds to itself), where each operation takes the processor a hundred times as long.
+// Such a mean is zero. (Numbers of 16 bits are computed as floats, and theirs stay.)
+template <class E>
+auto flush_subnormals(E&& e) {
+  using Real = real_t<lane_t<typename std::remove_cvref_t<E>::value_type>>;
+  return detail::apply<rules::flush>(std::forward<E>(e), double{std::numeric_limits<Real>::min()});
+}
+
 // a x + b y and a x^2 + b y: most of what optimisers do, compiled once for all of them.
 // (A y that is given away is written over.)
 template <class T>
 Array<T> mix(double a, const Array<T>& x, double b, Array<T> y) {
-  y = a * x + b * y;
+  y = flush_subnormals(a * x + b * y);
   return y;
 }
 template <class T>
 Array<T> mix_square(double a, const Array<T>& x, double b, const Array<T>& y) {
-  return a * (x * x) + b * y;
+  return flush_subnormals(a * (x * x) + b * y);
 }
 
 // The same as assignments to `to`, which may be one of the operands.
 template <class T>
 void mix(Assignments& now, Array<T>& to, double a, const Array<T>& x, double b, const Array<T>& y) {
-  now.assign(to, a * x + b * y);
+  now.assign(to, flush_subnormals(a * x + b * y));
 }
 template <class T>
 void mix_square(Assignments& now, Array<T>& to, double a, const Array<T>& x, double b, const Array<T>& y) {
-  now.assign(to, a * (x * x) + b * y);
+  now.assign(to, flush_subnormals(a * (x * x) + b * y));
 }
 
 // A step against the gradient: x times the negative rate.

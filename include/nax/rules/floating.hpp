@@ -104,6 +104,23 @@ struct ldexp {
   }
 };
 
+// x, but zero where it is smaller than `least`: with the smallest normal number, no subnormal one is left.
+struct flush : Arithmetic {
+  static constexpr const char* name = "flush";
+  template <class V>
+  static constexpr V value(V x, V least) {
+    using std::abs;
+    if constexpr (is_complex_v<V>)
+      return V(value(x.real(), least.real()), value(x.imag(), least.real()));
+    else
+      return select(abs(x) < least, V(0), x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V, V, V) {
+    return std::tuple{g, V(0)};
+  }
+};
+
 // x with other numbers for NaN and the infinities; the derivative there is 0.
 struct nan_to_num : Arithmetic {
   static constexpr const char* name = "nan_to_num";
