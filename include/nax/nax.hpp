@@ -48,6 +48,7 @@
 #include "nax/numpy/bitwise.hpp"
 #include "nax/numpy/broadcast_to.hpp"
 #include "nax/numpy/cast.hpp"
+#include "nax/numpy/close.hpp"
 #include "nax/numpy/complex.hpp"
 #include "nax/numpy/convolve.hpp"
 #include "nax/numpy/copy.hpp"

@@ -149,6 +149,7 @@ BINARY = {
     "less_equal": (jnp.less_equal, np.less_equal), "greater": (jnp.greater, np.greater),
     "greater_equal": (jnp.greater_equal, np.greater_equal), "logical_and": (jnp.logical_and, np.logical_and),
     "logical_or": (jnp.logical_or, np.logical_or), "logical_xor": (jnp.logical_xor, np.logical_xor),
+    "isclose": (lambda a, b: jnp.isclose(a, b, rtol=0.25, atol=0.5), lambda a, b: np.isclose(a, b, rtol=0.25, atol=0.5)),
 }
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "floor_divide", "mod", "maximum", "minimum")
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
@@ -176,6 +177,10 @@ def binary():
             a, b = (m.ravel() for m in np.meshgrid(UNUSUAL, UNUSUAL))
             for dtype in FLOATS:
                 record(name + ".special", dtype, f, [a, b], reference)
+    a, b = (m.ravel() for m in np.meshgrid(UNUSUAL, UNUSUAL))
+    for dtype in FLOATS:
+        record("isclose.equal_nan.special", dtype, lambda a, b: jnp.isclose(a, b, equal_nan=True), [a, b],
+               lambda a, b: np.isclose(a, b, equal_nan=True))
     n = np.array([-7, -6, -1, 0, 1, 5, 6, 7, 100], np.int64)
     d = np.array([2, -4, 3, 5, -1, 5, -4, 3, 7], np.int64)
     for name in ARITHMETIC + COMPARISONS:
@@ -189,6 +194,7 @@ def binary():
             if name in ("divide", "subtract") and dtype == "u64":
                 continue  # the difference wraps past what a double holds
             record(name, dtype, f, [np.abs(n), np.abs(d)], check)
+    record("isclose", "i32", BINARY["isclose"][0], [n, d], BINARY["isclose"][1])
     record("power", "i32", jnp.power, [n, np.array([3, 2, 5, 4, 0, 3, 2, 1, 4], np.int64)], np.power)
     record("power.negative_base", "f32", jnp.power, [np.array([-2.0, -1.5, -0.5]), np.array([3.0, 2.0, -1.0])], np.power)
     record("power.integer_exponent", "f32", jnp.power, [np.array([-2.0, 1.5, 0.5]), np.array([3, 2, -1], np.int32)])
@@ -197,7 +203,7 @@ def binary():
                BINARY[name][1])
     z = grid(11, (5,), -1.5, 1.5) + 1j * grid(12, (5,), -1.5, 1.5)
     w = grid(13, (5,), 0.5, 1.5) + 1j * grid(14, (5,), -1.5, 1.5)
-    for name in ("add", "subtract", "multiply", "divide", "power", "equal", "not_equal"):
+    for name in ("add", "subtract", "multiply", "divide", "power", "equal", "not_equal", "isclose"):
         for dtype in ("c64", "c128"):
             record(name, dtype, BINARY[name][0], [z, w], BINARY[name][1])
     a, b = np.array([0b1100, 255, 7, 0], np.int64), np.array([0b1010, 1, 8, 77], np.int64)

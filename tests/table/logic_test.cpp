@@ -6,6 +6,7 @@
 #include "nax/numpy/arithmetic.hpp"
 #include "nax/numpy/bitwise.hpp"
 #include "nax/numpy/cast.hpp"
+#include "nax/numpy/close.hpp"
 #include "nax/numpy/floating.hpp"
 #include "nax/numpy/rational.hpp"
 #include "table/harness.hpp"
@@ -52,6 +53,33 @@ const bool comparisons = add({
     tests("isinf", NAX_FUNCTION(nax::isinf)),
     tests("isfinite", NAX_FUNCTION(nax::isfinite)),
     unrecorded(unary("signbit", NAX_FUNCTION(nax::signbit), {}, Types<>(), Smooth::no)),
+});
+
+constexpr auto close_to = [](const auto& x, const auto& y) {
+  return nax::isclose(x, y, {.rtol = .25, .atol = .5});
+};
+constexpr auto close_or_nan = [](const auto& x, const auto& y) {
+  return nax::isclose(x, y, {.equal_nan = true});
+};
+template <class F>
+Row whole(std::string name, F f) {
+  const auto of = [f](const Operands& x) { return real_of(f(x[0], x[1])); };
+  return unrecorded(row(std::move(name), of, kPairs, Smooth::no));
+}
+Row nan_is_close() {
+  Row r = row(
+      "isclose.equal_nan", [](const Operands& x) { return real_of(close_or_nan(x[0], x[1])); },
+      {{{{}}, {{}}}}, Smooth::no);
+  r.records = {"isclose.equal_nan.special"};
+  r.typed = {typed<2, float>(close_or_nan)};
+  return r;
+}
+const bool closeness = add({
+    compares("isclose", close_to, Types<nax::half, std::int32_t, std::complex<double>>()),
+    nan_is_close(),
+    whole("allclose", [](const Real& x, const Real& y) { return nax::allclose(x, y, {.rtol = 9}); }),
+    whole("array_equal",
+          [](const Real& x, const Real& y) { return nax::array_equal(x, nax::round(x + 0 * y)); }),
 });
 
 const bool bits = add({

@@ -138,4 +138,20 @@ struct where : Selection {
   }
 };
 
+// NumPy's: |x - y| <= atol + rtol |y| where y is finite, or the same infinity.
+struct isclose : Comparison {
+  static constexpr const char* name = "isclose";
+  template <class V>
+  static constexpr auto value(V x, V y, V rtol, V atol) {
+    using std::abs;
+    const auto finite = isfinite::value(y), same = x == y;
+    if constexpr (is_complex_v<V>) {
+      return (finite && abs(x - y) <= atol.real() + rtol.real() * abs(y)) || same;
+    } else {
+      const auto near = abs(x - y) <= atol + rtol * abs(y);
+      return (near & finite) | same;
+    }
+  }
+};
+
 }  // namespace nax::rules
