@@ -51,7 +51,7 @@ TEST(Subnormal, MeansOfAdamEndAtZero) {
   });
 }
 
-// A square of 1e-19 is the last but a few of the normal numbers.
+// 1e-36, the square of the gradient, is near the end of the normal numbers.
 TEST(Subnormal, MeanSquaresEndAtZero) {
   const auto optimizer = optim::rmsprop(0.1, {.decay = 0.5});
   Array<float> params = ones({3}), grads = full({3}, 1e-18f);
