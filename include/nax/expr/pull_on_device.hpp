@@ -2,7 +2,7 @@
 
 #include "nax/expr/as_dtype.hpp"
 #include "nax/expr/packed_leaves.hpp"
-#include "nax/expr/unbroadcast.hpp"
+#include "nax/expr/sum_axes.hpp"
 
 // The backward and the forward pass of a fused expression on a GPU. A leaf that was broadcast gets its share
 // over all axes first, which is then summed like any array: no thread waits for another, and the sum's order
@@ -59,10 +59,18 @@ class DevicePullLaunch {
   unsigned added_ = 0;
 };
 
-// What a share over `all` is to a leaf.
+// What a row-major share over `all` is to a leaf.
 inline ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own) {
-  return share.dtype() == DType::float64 ? ArrayBase(sum_to(Array<double>(share), leaf, own))
-                                         : ArrayBase(sum_to(Array<float>(share), leaf, own));
+  const Layout& layout = layout_of(share);
+  const Frame target = gradient_frame(leaf, own, layout);
+  if (layout == target) return share;
+  const std::vector<bool> summed = axes_to_sum(layout, leaf, target);
+  ArrayBase sum = share;
+  if (std::find(summed.begin(), summed.end(), true) != summed.end()) {
+    sum = allocate(share.dtype(), reduced_frame(layout, summed, true), share.device());
+    reduce_on_device(ReduceKind::sum, share, layout, summed, sum);
+  }
+  return ArrayAccess::make(ArrayAccess::buffer(sum), Layout::contiguous(target), sum.dtype());
 }
 
 [[gnu::cold, gnu::noinline]] inline void pull_on_device(const char* name, const KernelTable& table,

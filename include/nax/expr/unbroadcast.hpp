@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "nax/backend/cpu/accumulate.hpp"
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/expr/evaluate.hpp"
@@ -48,24 +51,26 @@ inline Frame gradient_frame(const Frame& value, const Frame& result, const Frame
   return frame;
 }
 
+// Which axes of a cotangent go, or become 1, on its way to the gradient of `value` over `target`.
+inline std::vector<bool> axes_to_sum(const Layout& cotangent, const Frame& value, const Frame& target) {
+  std::vector<bool> summed(cotangent.shape.size(), false);
+  for (int h = 0; h < cotangent.hidden(); ++h) summed[h] = target.find(cotangent.levels[h]) < 0;
+  const int extra = cotangent.ndim() - value.ndim();
+  for (int axis = 0; axis < cotangent.ndim(); ++axis)
+    summed[cotangent.hidden() + axis] =
+        axis < extra || (value.visible(axis - extra) == 1 && cotangent.visible(axis) != 1);
+  return summed;
+}
+
 // Sums g, a cotangent over `result`, down to the axes of `value`, which was broadcast to it.
 template <class T>
 Array<T> sum_to(const Array<T>& g, const Frame& value, const Frame& result) {
   const Frame target = gradient_frame(value, result, layout_of(g));
-  const Layout& layout = layout_of(g);
-  if (layout == target) return g;
-  std::vector<bool> summed(layout.shape.size(), false);
-  bool any = false;
-  for (int h = 0; h < layout.hidden(); ++h)
-    if (target.find(layout.levels[h]) < 0) any = summed[h] = true;
-  const int extra = layout.ndim() - value.ndim();
-  for (int axis = 0; axis < layout.ndim(); ++axis) {
-    const bool broadcast = axis < extra || (value.visible(axis - extra) == 1 && layout.visible(axis) != 1);
-    if (broadcast) any = summed[layout.hidden() + axis] = true;
-  }
-  Array<T> sum = any ? sum_axes(g, summed, true) : g;
+  if (layout_of(g) == target) return g;
+  const std::vector<bool> summed = axes_to_sum(layout_of(g), value, target);
+  const bool any = std::find(summed.begin(), summed.end(), true) != summed.end();
   // Extents of 1 that the value has not go by a view.
-  return restride(sum, target);
+  return restride(any ? sum_axes(g, summed, true) : g, target);
 }
 
 }  // namespace nax::detail

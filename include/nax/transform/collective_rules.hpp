@@ -148,30 +148,30 @@ void extreme_run(const void* from_, void* to_, std::int64_t stride, std::int64_t
   }
 }
 
-enum class Reduction { sum, max, min };
+enum class Extreme { max, min };
 
 template <class Rule, class T>
 ArrayBase combine_arrays(const ArrayBase& a, const ArrayBase& b) {
   return evaluate(make_expr<Rule>(Array<T>(a), Array<T>(b)));
 }
 template <class T>
-Combine combine_of(const char* function, Reduction reduction) {
-  if constexpr (std::is_same_v<T, bool>) {
-    if (reduction == Reduction::sum) return {sum_run_into<T>, combine_arrays<rules::logical_or, T>};
-  } else {
-    if (reduction == Reduction::sum) return {sum_run_into<T>, combine_arrays<rules::add, T>};
-  }
-  if constexpr (!is_complex_v<T>)
-    return reduction == Reduction::max ? Combine{extreme_run<T, true>, combine_arrays<rules::maximum, T>}
-                                       : Combine{extreme_run<T, false>, combine_arrays<rules::minimum, T>};
-  else
+Combine combine_to_sum() {
+  using Rule = std::conditional_t<std::is_same_v<T, bool>, rules::logical_or, rules::add>;
+  return {sum_run_into<T>, combine_arrays<Rule, T>};
+}
+template <class T>
+Combine combine_to_extreme(const char* function, Extreme extreme) {
+  if constexpr (is_complex_v<T>)
     raise<TypeError>({function, ": complex numbers have no order"});
+  else
+    return extreme == Extreme::max ? Combine{extreme_run<T, true>, combine_arrays<rules::maximum, T>}
+                                   : Combine{extreme_run<T, false>, combine_arrays<rules::minimum, T>};
 }
 
 // The values of a reduction over a mapped axis, which goes; not recorded.
 template <class T>
-Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>& x, const MappedAxis& axis) {
-  const Combine combine = combine_of<T>(function, reduction);
+Array<T> reduce_values(const char* function, const Combine& combine, const Array<T>& x,
+                       const MappedAxis& axis) {
   if (axis.on_devices) {
     const std::vector<ArrayBase> mine(1, contiguous(x));  // nvcc drops the braces of lists of one
     return Array<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, mine,
@@ -204,9 +204,9 @@ Array<T> reduce_values(const char* function, Reduction reduction, const Array<T>
 
 // The same, as each sees it.
 template <class T>
-Array<T> reduce_for_all(const char* function, Reduction reduction, const Array<T>& x,
+Array<T> reduce_for_all(const char* function, const Combine& combine, const Array<T>& x,
                         const MappedAxis& axis) {
-  const Array<T> result = reduce_values(function, reduction, constant_array(x), axis);
+  const Array<T> result = reduce_values(function, combine, constant_array(x), axis);
   return axis.on_devices ? result : with_level(result, axis);
 }
 
@@ -215,7 +215,7 @@ Array<T> psum_one(const Array<T>& x, const MappedAxis& axis) {
   Array<T> result;
   {
     const RecordOn off(nullptr);
-    result = reduce_for_all("psum", Reduction::sum, x, axis);
+    result = reduce_for_all("psum", combine_to_sum<T>(), x, axis);
   }
   if constexpr (is_inexact_v<T>) {
     const auto again = [axis](const Array<T>& g) { return psum_one(g, axis); };
@@ -227,11 +227,11 @@ Array<T> psum_one(const Array<T>& x, const MappedAxis& axis) {
 
 // The greatest (least) over the axis; its gradient goes to those who have it, in equal parts.
 template <class T>
-Array<T> extreme_one(const char* function, Reduction reduction, const Array<T>& x, const MappedAxis& axis) {
+Array<T> extreme_one(const char* function, Extreme extreme, const Array<T>& x, const MappedAxis& axis) {
   Array<T> result;
   {
     const RecordOn off(nullptr);
-    result = reduce_for_all(function, reduction, x, axis);
+    result = reduce_for_all(function, combine_to_extreme<T>(function, extreme), x, axis);
   }
   if constexpr (is_floating_v<T>) {
     const Array<T> value = constant_array(x), best = result;
@@ -279,7 +279,7 @@ Array<T> psum_scatter_one(const Array<T>& x, const MappedAxis& axis, int dimensi
   Array<T> result;
   {
     const RecordOn off(nullptr);
-    Array<T> sum = reduce_values("psum_scatter", Reduction::sum, constant_array(x), axis);
+    Array<T> sum = reduce_values("psum_scatter", combine_to_sum<T>(), constant_array(x), axis);
     if (tiled) sum = divide_axis(sum, dimension, axis.size);
     result = keep_own(sum, dimension, axis);
   }

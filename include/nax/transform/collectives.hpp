@@ -55,7 +55,7 @@ Array<T> multiplied(const Array<T>& x, double factor) {
 }
 template <class T>
 Combine combine_of_sum(bool mean) {
-  Combine combine = combine_of<T>("psum", Reduction::sum);
+  Combine combine = combine_to_sum<T>();
   if constexpr (is_inexact_v<T>) {
     if (mean) {
       combine.scale_on_host = scale_run<T>;
@@ -107,11 +107,11 @@ inline std::int64_t total_size(const std::vector<MappedAxis>& axes) {
 }
 
 template <class X>
-auto extreme_tree(const char* function, Reduction reduction, const X& x, const AxisName& names) {
+auto extreme_tree(const char* function, Extreme extreme, const X& x, const AxisName& names) {
   const auto axes = find_axes(function, names);
   return map_arrays(x, [&](const auto& leaf) {
     auto result = leaf;
-    for (const MappedAxis& axis : axes) result = extreme_one(function, reduction, result, axis);
+    for (const MappedAxis& axis : axes) result = extreme_one(function, extreme, result, axis);
     return result;
   });
 }
@@ -142,11 +142,11 @@ auto pmean(const X& x, const AxisName& axis_name) {
 
 template <class X>
 auto pmax(const X& x, const AxisName& axis_name) {
-  return detail::extreme_tree("pmax", detail::Reduction::max, x, axis_name);
+  return detail::extreme_tree("pmax", detail::Extreme::max, x, axis_name);
 }
 template <class X>
 auto pmin(const X& x, const AxisName& axis_name) {
-  return detail::extreme_tree("pmin", detail::Reduction::min, x, axis_name);
+  return detail::extreme_tree("pmin", detail::Extreme::min, x, axis_name);
 }
 
 // Everybody's values along a new axis, or, tiled, one after another along an existing one.
