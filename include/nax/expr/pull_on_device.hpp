@@ -63,10 +63,9 @@ class DevicePullLaunch {
 inline ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own) {
   const Layout& layout = layout_of(share);
   const Frame target = gradient_frame(leaf, own, layout);
-  if (layout == target) return share;
   const std::vector<bool> summed = axes_to_sum(layout, leaf, target);
   ArrayBase sum = share;
-  if (std::find(summed.begin(), summed.end(), true) != summed.end()) {
+  if (!summed.empty()) {
     sum = allocate(share.dtype(), reduced_frame(layout, summed, true), share.device());
     reduce_on_device(ReduceKind::sum, share, layout, summed, sum);
   }

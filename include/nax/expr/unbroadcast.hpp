@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "nax/backend/cpu/accumulate.hpp"
@@ -51,14 +50,18 @@ inline Frame gradient_frame(const Frame& value, const Frame& result, const Frame
   return frame;
 }
 
-// Which axes of a cotangent go, or become 1, on its way to the gradient of `value` over `target`.
+// Which axes of a cotangent go, or become 1, on its way to the gradient of `value` over `target`; empty where
+// none does.
 inline std::vector<bool> axes_to_sum(const Layout& cotangent, const Frame& value, const Frame& target) {
   std::vector<bool> summed(cotangent.shape.size(), false);
-  for (int h = 0; h < cotangent.hidden(); ++h) summed[h] = target.find(cotangent.levels[h]) < 0;
+  bool any = false;
+  for (int h = 0; h < cotangent.hidden(); ++h)
+    if (target.find(cotangent.levels[h]) < 0) any = summed[h] = true;
   const int extra = cotangent.ndim() - value.ndim();
   for (int axis = 0; axis < cotangent.ndim(); ++axis)
-    summed[cotangent.hidden() + axis] =
-        axis < extra || (value.visible(axis - extra) == 1 && cotangent.visible(axis) != 1);
+    if (axis < extra || (value.visible(axis - extra) == 1 && cotangent.visible(axis) != 1))
+      any = summed[cotangent.hidden() + axis] = true;
+  if (!any) summed.clear();
   return summed;
 }
 
@@ -68,9 +71,8 @@ Array<T> sum_to(const Array<T>& g, const Frame& value, const Frame& result) {
   const Frame target = gradient_frame(value, result, layout_of(g));
   if (layout_of(g) == target) return g;
   const std::vector<bool> summed = axes_to_sum(layout_of(g), value, target);
-  const bool any = std::find(summed.begin(), summed.end(), true) != summed.end();
   // Extents of 1 that the value has not go by a view.
-  return restride(any ? sum_axes(g, summed, true) : g, target);
+  return restride(summed.empty() ? g : sum_axes(g, summed, true), target);
 }
 
 }  // namespace nax::detail

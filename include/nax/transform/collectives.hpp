@@ -53,16 +53,15 @@ template <class T>
 Array<T> multiplied(const Array<T>& x, double factor) {
   return evaluate(x * static_cast<real_t<T>>(factor));
 }
+// Of whole numbers: their sum.
 template <class T>
-Combine combine_of_sum(bool mean) {
+Combine combine_to_mean() {
   Combine combine = combine_to_sum<T>();
   if constexpr (is_inexact_v<T>) {
-    if (mean) {
-      combine.scale_on_host = scale_run<T>;
-      combine.scale = [](const ArrayBase& x, double factor) -> ArrayBase {
-        return multiplied(Array<T>(x), factor);
-      };
-    }
+    combine.scale_on_host = scale_run<T>;
+    combine.scale = [](const ArrayBase& x, double factor) -> ArrayBase {
+      return multiplied(Array<T>(x), factor);
+    };
   }
   return combine;
 }
@@ -87,7 +86,7 @@ auto reduce_tree(const X& x, const std::vector<MappedAxis>& axes, bool mean) {
                 if (mean) leaf = multiplied(leaf, 1.0 / static_cast<double>(axis.size));
             } else {
               together.push_back(contiguous(leaf));
-              combine.push_back(combine_of_sum<T>(mean));
+              combine.push_back(mean ? combine_to_mean<T>() : combine_to_sum<T>());
               places.push_back(&leaf);
             }
           }
