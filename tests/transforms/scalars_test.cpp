@@ -112,6 +112,8 @@ TEST(Scalars, OtherTypesAmongTheLeaves) {
   using C = std::complex<float>;
   const Array<C> z = C(1, 2);
   EXPECT_EQ(grad([&](const F& x) { return F(real(Array<C>(z * x))); })(F(2.f)).item(), 1);
+  const Array<std::complex<double>> wide = std::complex<double>(1, 2);
+  EXPECT_EQ(grad([&](const A& x) { return A(imag(wide * x)); })(A(2.0)).item(), 2);
 }
 
 TEST(Scalars, DerivativesOfDerivatives) {
@@ -186,6 +188,20 @@ TEST(Scalars, AnErrorInTheSweepLeavesTheTapeInOrder) {
             "as asked");
   EXPECT_EQ(memory_stats().in_use, before);
   EXPECT_EQ(grad([](const A& x) { return A(A(x * x) * x); })(A(2.0)).item(), 12);
+}
+
+TEST(Scalars, TheTapeKeepsNumbersNotArrays) {
+  constexpr int steps = 5000;
+  std::size_t held = 0;
+  const auto g = grad([&](const A& x) {
+    const std::size_t before = memory_stats().in_use;
+    A v = x;
+    for (int i = 0; i < steps; ++i) v = A(v * v) * 0.5 + v * 0.5;  // stays 1
+    held = memory_stats().in_use - before;
+    return v;
+  })(A(1.0));
+  EXPECT_LT(held, std::size_t{1024});
+  EXPECT_GT(g.item(), 1e300);  // 1.5 to the power of `steps`
 }
 
 TEST(Scalars, ManyAtOnce) {

@@ -2,7 +2,7 @@
 
 #include "nax/expr/device_compute.hpp"
 #include "nax/expr/device_kernels.hpp"
-#include "nax/expr/kernels.hpp"
+#include "nax/expr/scalar_kernels.hpp"
 #include "nax/tape/tape.hpp"
 
 // Turns an expression into an array: one loop, and one node on the tape when a differentiated input is among
@@ -21,7 +21,7 @@ const FusedType& fused_type_of();
 // What the engine must know of an expression type.
 struct KernelTable {
   const char* name;  // of the root's rule
-  cpu::ForwardKernel forward;
+  cpu::ForwardKernel forward, scalar_forward;
   const cuda::ExpressionKernels* device;
   const DType* lanes;   // leaf by leaf: as the kernels read it
   const DType* stored;  // leaf by leaf: as it is
@@ -33,10 +33,10 @@ struct KernelTable {
 };
 inline constexpr int max_leaves = 12;
 
-// Puts the node of an expression of numbers (arrays of no axes, on the host) on the tape, if that watches
-// one.
-void record_scalar(const KernelTable& table, const ArrayBase* const* leaves, const void* constants,
-                   ArrayBase& result);
+// The value of an expression of numbers (arrays of no axes, on the host) in `result`, which holds nothing
+// yet.
+void evaluate_scalar(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                     ArrayBase& result);
 
 inline cpu::Operand operand_over(const ArrayBase& a, const Frame& frame, DType lane) {
   return {raw_data(a), strides_over(layout_of(a), frame), a.dtype(), lane};
@@ -103,23 +103,6 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
   compute(table, constants, leaves, frame, result);
   if (table.fused_type && any_recorded(table, leaves))
     ArrayAccess::serial(result) = record_fused(table.fused_type(), leaves, constants);
-}
-
-// Numbers on the host need no loop: `result` holds nothing yet.
-[[gnu::noinline, gnu::flatten]] inline void evaluate_scalar(const KernelTable& table, const void* constants,
-                                                            const ArrayBase* const* leaves,
-                                                            ArrayBase& result) {
-  const void* in[max_leaves];
-  const int count = table.leaves;
-  for (int l = 0; l < count; ++l)
-    in[l] = static_cast<char*>(ArrayAccess::buffer(*leaves[l])->host_data()) +
-            ArrayAccess::offset(*leaves[l]) * static_cast<std::int64_t>(dtype_size(table.stored[l]));
-  Buffer* const buffer = Buffer::allocate(dtype_size(table.result), host_device());
-  ArrayAccess::buffer(result).adopt(buffer);
-  ArrayAccess::dtype(result) = table.result;
-  table.forward(constants, in, buffer->host_data(), 1);
-  if (table.fused_type && (recording.tape || recording.caller))
-    record_scalar(table, leaves, constants, result);
 }
 
 [[gnu::noinline]] inline void evaluate_array(const KernelTable& table, const void* constants,
@@ -191,6 +174,7 @@ template <class E>
 constexpr KernelTable table_of() {
   KernelTable table{E::rule::name,
                     forward_kernel<E>,
+                    scalar_forward_kernel_of<E>(),
                     &cuda::expression_kernels<E>,
                     leaf_table<E>.lanes,
                     leaf_table<E>.stored,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "nax/core/array.hpp"
@@ -35,11 +36,9 @@ struct OperandsOf;
 template <int... i, class... A>
 struct OperandsOf<std::integer_sequence<int, i...>, A...> : IndexedOperand<i, A>... {};
 
-// The axes of an expression of several arrays. One of fewer has those of its array.
-struct JoinedFrame {
-  Frame value;
-};
-struct NoFrame {};
+// The axes of an expression where they are not those of its first array.
+using JoinedFrame = std::optional<Frame>;
+struct NoFrame {};  // of one array at most
 
 template <class Rule, class... A>
 struct Expr : ExpressionBase<Expr<Rule, A...>> {
@@ -169,13 +168,12 @@ const A& operand_at(const IndexedOperand<i, A>& operand) {
 }
 template <class Rule, class... A>
 const Frame& Expr<Rule, A...>::frame() const {
-  if constexpr (arrays > 1) {
-    return joined.value;
-  } else if constexpr (arrays == 1) {
+  if constexpr (arrays > 1)
+    if (joined) return *joined;
+  if constexpr (arrays > 0)
     return frame_of(operand_at<first_array()>(operands));
-  } else {
+  else
     return no_axes;
-  }
 }
 
 // Where the axes of an operand are told; one that is an array must belong to a vmap at work.
@@ -191,9 +189,12 @@ template <Scalar S>
 void list_frame(const char*, const Frame**&, const S&) {}
 
 [[gnu::noinline]] inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
-  if (count == 2 && frames[0]->shape.empty() && frames[1]->shape.empty()) return {};
-  JoinedFrame joined{broadcast(name, *frames[0], *frames[1])};
-  for (int i = 2; i < count; ++i) joined.value = broadcast(name, joined.value, *frames[i]);
+  const Frame& first = *frames[0];
+  JoinedFrame joined;
+  for (int i = 1; i < count; ++i)
+    if (!(*frames[i] == (joined ? *joined : first)))
+      joined = broadcast(name, joined ? *joined : first, *frames[i]);
+  if (joined && *joined == first) joined.reset();
   return joined;
 }
 // The axes of the operands together, where they are not those of one array.

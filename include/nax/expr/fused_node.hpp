@@ -1,7 +1,6 @@
 #pragma once
 
 #include "nax/expr/pull_leaves.hpp"
-#include "nax/expr/pull_scalars.hpp"
 #include "nax/expr/recorded_op.hpp"
 
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
@@ -16,23 +15,31 @@ struct FusedType {
   cpu::PullKernel pull;
   const Step* steps;
   int step_count, constants, leaves;
-  unsigned reads;    // bit l: does a derivative read the value of leaf l?
-  unsigned carries;  // bit l: does a gradient flow into leaf l?
-  bool scalars;      // may a sweep of numbers hand on all its gradients?
-  bool is_sum;       // of two arrays: the cotangent itself is both shares
+  unsigned reads;               // bit l: does a derivative read the value of leaf l?
+  unsigned carries;             // bit l: does a gradient flow into leaf l?
+  cpu::PullKernel scalar_pull;  // none where a sweep of numbers may not hand on all its gradients
+  bool is_sum;                  // of two arrays: the cotangent itself is both shares
   ArrayBase (*spread)(const ArrayBase&, const Frame&);
+
+  const Step& root() const { return steps[step_count - 1]; }
 };
 
 // In the arena the leaves follow the node, and the constants follow the leaves.
-class FusedNode : public Node {
+class FusedNode final : public Node {
  public:
   static std::uint64_t record(const FusedType& type, const ArrayBase* const* leaves, const void* constants) {
-    return recording.tape->emplace_with<FusedNode>(room(type), type, leaves, constants);
+    return recording.tape->emplace_with<FusedNode>(bytes(type) - sizeof(FusedNode), type, leaves, constants);
+  }
+  // With what follows it.
+  static std::size_t bytes(const FusedType& type) {
+    return sizeof(FusedNode) + static_cast<std::size_t>(type.leaves) * sizeof(PackedArray) +
+           static_cast<std::size_t>(type.constants) * constant_bytes;
   }
   FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : type_(type) {
     for (int l = 0; l < count(); ++l)
       new (this->leaves() + l) PackedArray(*leaves[l], type.reads >> l & 1, type.carries >> l & 1);
-    copy_constants(constants);
+    if (type.constants > 0)
+      std::memcpy(this->constants(), constants, static_cast<std::size_t>(type.constants) * constant_bytes);
   }
   ~FusedNode() override {
     for (int l = 0; l < count(); ++l) leaves()[l].~PackedArray();
@@ -42,7 +49,7 @@ class FusedNode : public Node {
     for (int l = 0; l < count(); ++l) all |= tape.watchers(leaves()[l].serial());
     return all;
   }
-  void add(ArrayBase& sum, const ArrayBase& term) const override { type_.steps[root()].op->add(sum, term); }
+  void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
 
   void pull(const ArrayBase& g, Reverse& sweep) override {
     if (type_.is_sum) {
@@ -72,28 +79,13 @@ class FusedNode : public Node {
     if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));
   }
 
- protected:
+ private:
   static constexpr std::size_t constant_bytes = 16;
 
-  explicit FusedNode(const FusedType& type) : type_(type) {}
-  void copy_constants(const void* from) {
-    for (int i = 0; i < type_.constants; ++i)
-      std::memcpy(static_cast<char*>(constants()) + i * constant_bytes,
-                  static_cast<const char*>(from) + i * constant_bytes, constant_bytes);
-  }
-
-  static std::size_t room(const FusedType& type) {
-    return static_cast<std::size_t>(type.leaves) * sizeof(PackedArray) +
-           static_cast<std::size_t>(type.constants) * constant_bytes;
-  }
   int count() const { return type_.leaves; }
   PackedArray* leaves() { return reinterpret_cast<PackedArray*>(this + 1); }
   const PackedArray* leaves() const { return reinterpret_cast<const PackedArray*>(this + 1); }
   void* constants() { return leaves() + count(); }
-
-  const FusedType& type_;
-
- private:
   int root() const { return type_.step_count - 1; }
   Frame frame() const { return frame_of_leaves(type_.name, leaves(), count()); }
 
@@ -151,7 +143,7 @@ class FusedNode : public Node {
   ArrayBase push_sum(const ArrayBase* const* tangents) {
     if (!tangents[0] || !tangents[1]) return *(tangents[0] ? tangents[0] : tangents[1]);
     const ArrayBase terms[] = {*tangents[0], *tangents[1]};
-    return type_.steps[root()].op->value(terms);
+    return type_.root().op->value(terms);
   }
   [[gnu::noinline]] std::optional<ArrayBase> push_recorded(const ArrayBase* const* leaf_tangents) {
     const std::vector<ArrayBase> values = values_of_steps();
@@ -184,44 +176,10 @@ class FusedNode : public Node {
         total = std::move(shares[j]);
     }
   }
+
+  const FusedType& type_;
 };
 
-// One whose leaves are numbers, in float or double: a sweep that nobody watches hands numbers on.
-class ScalarNode final : public FusedNode {
- public:
-  static std::uint64_t record(const FusedType& type, const ArrayBase* const* leaves, const void* constants) {
-    return recording.tape->emplace_with<ScalarNode>(room(type), type, leaves, constants);
-  }
-  ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) noexcept
-      : FusedNode(type) {
-    const int n = count();
-    for (int l = 0; l < n; ++l)
-      new (this->leaves() + l)
-          PackedArray(PackedArray::Scalar(), *leaves[l], type.reads >> l & 1, type.carries >> l & 1);
-    copy_constants(constants);
-  }
-
-  void pull(const ArrayBase& g, Reverse& sweep) override {
-    if (!recording.tape && layout_of(g).shape.empty() && !on_accelerator(g))
-      pull_number(Number(g.dtype(), raw_data(g)), sweep);
-    else
-      FusedNode::pull(g, sweep);
-  }
-  [[gnu::flatten]] void pull_number(const Number& g, Reverse& sweep) override {
-    if (recording.tape) [[unlikely]]
-      pull_watched(g, sweep);
-    else if (type_.is_sum)
-      pull_sum_of_scalars(leaves(), g, sweep);
-    else
-      pull_scalars(*type_.kernels, type_.pull, constants(), leaves(), g, sweep);
-  }
-
- private:
-  [[gnu::cold, gnu::noinline]] void pull_watched(const Number& g, Reverse& sweep) {
-    FusedNode::pull(g.array(), sweep);
-  }
-};
-static_assert(sizeof(ScalarNode) == sizeof(FusedNode));
 static_assert(sizeof(FusedNode) % 16 == 0 && sizeof(PackedArray) % 16 == 0);
 
 template <class E>
@@ -246,11 +204,12 @@ inline constexpr bool is_sum_of_arrays<Expr<rules::add, Array<T>, Array<T>>> = t
 // (Neither constexpr variables: operations refer to one another in circles, which nvcc's front end cannot
 // follow in constants.)
 template <class E>
-bool sweeps_scalars() {
+cpu::PullKernel scalar_pull_of() {
   const KernelTable& table = kernel_table<E>;
   bool all = table.plain && Number::holds(table.result);
-  for (int l = 0; l < table.leaves; ++l) all = all && (!carries_leaf<E>(l) || Number::holds(table.stored[l]));
-  return all;
+  for (int l = 0; l < table.leaves; ++l)
+    all = all && (carries_leaf<E>(l) ? Number::holds(table.stored[l]) : dtype_size(table.stored[l]) <= 8);
+  return all ? scalar_pull_kernel_of<E>() : nullptr;
 }
 template <class E>
 const FusedType& fused_type_of() {
@@ -258,20 +217,12 @@ const FusedType& fused_type_of() {
   static const FusedType type = {
       E::rule::name,       &kernel_table<E>,    pull_kernel<E>,      fused.steps,
       StepCount<E>::value, Tree<E>::constants,  Tree<E>::leaves,     fused.reads,
-      fused.carries,       sweeps_scalars<E>(), is_sum_of_arrays<E>, spread_over<typename E::value_type>};
+      fused.carries,       scalar_pull_of<E>(), is_sum_of_arrays<E>, spread_over<typename E::value_type>};
   return type;
 }
 [[gnu::noinline]] inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
                                                     const void* constants) {
   return FusedNode::record(type, leaves, constants);
-}
-[[gnu::noinline, gnu::flatten]] inline void record_scalar(const KernelTable& table,
-                                                          const ArrayBase* const* leaves,
-                                                          const void* constants, ArrayBase& result) {
-  if (!any_on_tape(table, leaves)) return;
-  const FusedType& type = table.fused_type();
-  ArrayAccess::serial(result) =
-      type.scalars ? ScalarNode::record(type, leaves, constants) : record_fused(type, leaves, constants);
 }
 
 }  // namespace nax::detail

@@ -248,9 +248,11 @@ struct Walk<Lane, Constant<T>, L, K> {
 // Is this x by a number, in packets, and does the rule have a way of its own for that?
 template <class Lane, class Rule, class... A>
 inline constexpr bool is_by_number = false;
-template <class C, class Rule, class X>
-requires requires(simd::Packet<C> x, C c) { Rule::value_by(x, c); }
-inline constexpr bool is_by_number<PacketLane<C>, Rule, X, Constant<C>> = true;
+template <class Lane, class Rule, class X, class C>
+requires std::is_same_v<typename Lane::Packet, simd::Packet<C>> && requires(simd::Packet<C> x, C c) {
+  Rule::value_by(x, c);
+}
+inline constexpr bool is_by_number<Lane, Rule, X, Constant<C>> = true;
 
 template <int count>
 struct Offsets {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/fused_node.hpp"
+#include "nax/expr/scalar_node.hpp"
 
 // Putting operations on the tape that take an expression without storing its values.
 namespace nax::detail {

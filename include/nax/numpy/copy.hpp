@@ -2,7 +2,7 @@
 
 #include "nax/backend/cpu/transpose.hpp"
 #include "nax/backend/cuda/operations.hpp"
-#include "nax/expr/fused_node.hpp"
+#include "nax/expr/scalar_node.hpp"
 
 // Copies of views: the one place where elements move from one layout to another.
 namespace nax {

@@ -19,12 +19,6 @@ class PackedArray {
     if (with_value) buffer_ = ArrayAccess::buffer(a);
     if (!layout_of(a).shape.empty()) layout_ = std::make_unique<Layout>(layout_of(a));
   }
-  // Of an array of no axes.
-  struct Scalar {};
-  PackedArray(Scalar, const ArrayBase& a, bool with_value, bool with_serial) noexcept
-      : buffer_(with_value ? ArrayAccess::buffer(a) : BufferRef()),
-        offset_(ArrayAccess::offset(a)),
-        serial_(with_serial ? serial_of(a) : 0) {}
   std::uint64_t serial() const { return serial_; }
   const Layout& layout() const {
     static const Layout scalar{};
@@ -33,9 +27,6 @@ class PackedArray {
   const BufferRef& buffer() const { return buffer_; }
   char* data(DType dtype) const {
     return static_cast<char*>(buffer_->data()) + offset_ * static_cast<std::int64_t>(dtype_size(dtype));
-  }
-  char* host_data(DType dtype) const {
-    return static_cast<char*>(buffer_->host_data()) + offset_ * static_cast<std::int64_t>(dtype_size(dtype));
   }
   ArrayBase unpack(DType dtype) const {
     ArrayBase a;

@@ -2,25 +2,25 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "nax/tape/number.hpp"
 
 // What travels along with a sweep (cotangents, tangents): for each node of a range nothing, an array or a
-// number. A node has one 32-bit word, since most nodes of a long tape hold nothing at any time: 0, or the
-// place of its value in a pool, counted from 1, in the pool of numbers where the highest bit is set. A number
-// becomes an array, there, when somebody asks for the array.
+// number. A node has one byte that says which, and eight that are read only then: the number itself, or the
+// array's place in a pool, since most nodes of a long tape hold no array at any time. A number becomes an
+// array when somebody asks for the array.
 namespace nax::detail {
 
-// Values at places counted from 1; 0 is none.
 class ArrayPool {
  public:
-  ArrayBase& of(std::uint32_t at) { return values_[at - 1]; }
+  ArrayBase& of(std::uint32_t at) { return values_[at]; }
   std::uint32_t put(ArrayBase&& value) {
     if (free_.empty()) {
       values_.push_back(std::move(value));
-      return static_cast<std::uint32_t>(values_.size());
+      return static_cast<std::uint32_t>(values_.size() - 1);
     }
     const std::uint32_t at = free_.back();
     free_.pop_back();
@@ -31,108 +31,123 @@ class ArrayPool {
     free_.push_back(at);
     return std::move(of(at));
   }
+  void clear() {
+    values_.clear();
+    free_.clear();
+  }
 
  private:
   std::vector<ArrayBase> values_;
   std::vector<std::uint32_t> free_;
 };
-class NumberPool {
- public:
-  Number& of(std::uint32_t at) { return values_[at - 1]; }
-  std::uint32_t make(DType dtype) {
-    const std::uint32_t at = free_ ? free_ : grow();
-    Number& number = of(at);
-    if (free_) free_ = number.next;
-    number.dtype = dtype;
-    return at;
-  }
-  Number take(std::uint32_t at) {
-    const Number number = of(at);
-    of(at).next = std::exchange(free_, at);
-    return number;
-  }
-  // The next `count` that are made leave the others where they are.
-  void reserve(int count) {
-    if (values_.capacity() - values_.size() < static_cast<std::size_t>(count)) [[unlikely]]
-      values_.reserve(2 * values_.size() + static_cast<std::size_t>(count));
-  }
-
- private:
-  [[gnu::noinline]] std::uint32_t grow() {
-    values_.emplace_back();
-    return static_cast<std::uint32_t>(values_.size());
-  }
-  std::vector<Number> values_;
-  std::uint32_t free_ = 0;
-};
 
 class Slots {
  public:
-  explicit Slots(std::size_t begin) : begin_(begin) {}
+  explicit Slots(std::size_t begin) : begin_(begin), room_(std::exchange(spare(), Room())) {}
+  ~Slots() {
+    if (room_.size > most_kept) return;
+    room_.clear();
+    spare() = std::move(room_);
+  }
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
 
-  bool holds(std::size_t node) const { return word(node) != 0; }
-  bool holds_number(std::size_t node) const { return word(node) & is_number; }
+  bool holds(std::size_t node) const { return kind(node) != Kind::none; }
+  bool holds_number(std::size_t node) const { return kind(node) > Kind::array; }
   // Pointers are good until the next call that makes or takes a value.
   ArrayBase* find(std::size_t node) {
-    const std::uint32_t at = word(node);
-    if (at == 0) return nullptr;
-    return at & is_number ? &put(node, take_number(node).array()) : &arrays_.of(at);
+    const Kind found = kind(node);
+    if (found == Kind::none) return nullptr;
+    return found == Kind::array ? &room_.arrays.of(place(node)) : &put(node, take_number(node).array());
   }
   ArrayBase& put(std::size_t node, ArrayBase&& value) {
-    const std::uint32_t at = arrays_.put(std::move(value));
-    own_word(node) = at;
-    return arrays_.of(at);
+    room_.reach(node - begin_);
+    room_.kinds[node - begin_] = Kind::array;
+    place(node) = room_.arrays.put(std::move(value));
+    return room_.arrays.of(place(node));
   }
-  // The number there; one whose value is yet to be written, unless `present`; null where an array is there
-  // that is more than a number of this type.
-  Number* number_for(std::size_t node, DType dtype, bool& present) {
-    std::uint32_t& at = own_word(node);
-    if (at == 0)
-      at = numbers_.make(dtype) | is_number;
-    else if (present = true; !(at & is_number) && !becomes_number(at, dtype)) [[unlikely]]
-      return nullptr;
-    return &numbers_.of(at & ~is_number);
-  }
-  void reserve_numbers(int count) { numbers_.reserve(count); }
   ArrayBase take(std::size_t node) {
     if (holds_number(node)) return take_number(node).array();
-    return arrays_.take(std::exchange(word_[node - begin_], 0));
+    room_.kinds[node - begin_] = Kind::none;
+    return room_.arrays.take(place(node));
   }
+  // It stays where it is until something is put there.
   Number take_number(std::size_t node) {
-    return numbers_.take(std::exchange(word_[node - begin_], 0) & ~is_number);
+    const Kind was = std::exchange(room_.kinds[node - begin_], Kind::none);
+    return {bytes(node), was == Kind::single ? DType::float32 : DType::float64};
+  }
+  // The number of a node that lies before one which has held something. Null where an array is there that is
+  // more than a number of this type; yet to be written, unless `present`.
+  void* number_for(std::size_t node, DType dtype, bool& present) {
+    Kind& kind = room_.kinds[node - begin_];
+    if (kind == Kind::none)
+      kind = kind_of(dtype);
+    else if (present = true; kind == Kind::array && !becomes_number(node, dtype)) [[unlikely]]
+      return nullptr;
+    return bytes(node);
   }
 
  private:
-  static constexpr std::uint32_t is_number = 1u << 31;
+  enum class Kind : std::uint8_t { none, array, single, wide };
+  struct Value {
+    alignas(8) unsigned char bytes[8];
+  };
+  static constexpr std::size_t most_kept = 4096;
 
-  [[gnu::noinline]] bool becomes_number(std::uint32_t& at, DType dtype) {
-    const ArrayBase& array = arrays_.of(at);
+  // The memory of slots, which the next sweep of the thread takes over.
+  struct Room {
+    std::size_t size = 0, used = 0;  // `kinds` is none from `used` on
+    std::unique_ptr<Kind[]> kinds;
+    std::unique_ptr<Value[]> values;
+    ArrayPool arrays;
+
+    void reach(std::size_t i) {
+      if (i < used) return;
+      if (i >= size) [[unlikely]]
+        grow(i);
+      used = i + 1;
+    }
+    [[gnu::noinline]] void grow(std::size_t i) {
+      const std::size_t larger = std::max({i + 1, 2 * size, std::size_t{64}});
+      auto new_values = std::make_unique_for_overwrite<Value[]>(larger);
+      auto new_kinds = std::make_unique<Kind[]>(larger);
+      std::copy_n(values.get(), used, new_values.get());
+      std::copy_n(kinds.get(), used, new_kinds.get());
+      values = std::move(new_values);
+      kinds = std::move(new_kinds);
+      size = larger;
+    }
+    void clear() {
+      std::fill_n(kinds.get(), used, Kind::none);
+      used = 0;
+      arrays.clear();
+    }
+  };
+  static Room& spare() {
+    static thread_local Room room;
+    return room;
+  }
+
+  static Kind kind_of(DType dtype) { return dtype == DType::float32 ? Kind::single : Kind::wide; }
+  Kind kind(std::size_t node) const {
+    const std::size_t i = node - begin_;
+    return i < room_.used ? room_.kinds[i] : Kind::none;
+  }
+  unsigned char* bytes(std::size_t node) { return room_.values[node - begin_].bytes; }
+  std::uint32_t& place(std::size_t node) { return *reinterpret_cast<std::uint32_t*>(bytes(node)); }
+  [[gnu::noinline]] bool becomes_number(std::size_t node, DType dtype) {
+    const ArrayBase& array = room_.arrays.of(place(node));
     if (!layout_of(array).shape.empty() || array.dtype() != dtype || !ArrayAccess::buffer(array) ||
         on_accelerator(array))
       return false;
-    const Number number(dtype, raw_data(array));
-    arrays_.take(at);
-    at = numbers_.make(dtype);
-    numbers_.of(at) = number;
-    at |= is_number;
+    const ArrayBase taken = room_.arrays.take(place(node));
+    std::memcpy(bytes(node), raw_data(taken), dtype_size(dtype));
+    room_.kinds[node - begin_] = kind_of(dtype);
     return true;
   }
-  std::uint32_t word(std::size_t node) const {
-    const std::size_t i = node - begin_;
-    return i < word_.size() ? word_[i] : 0;
-  }
-  std::uint32_t& own_word(std::size_t node) {
-    const std::size_t i = node - begin_;
-    if (i >= word_.size()) [[unlikely]]
-      grow(i);
-    return word_[i];
-  }
-  [[gnu::noinline]] void grow(std::size_t i) { word_.resize(std::max(i + 1, 2 * word_.size()), 0); }
 
   std::size_t begin_;
-  std::vector<std::uint32_t> word_;
-  ArrayPool arrays_;
-  NumberPool numbers_;
+  Room room_;
 };
 
 }  // namespace nax::detail

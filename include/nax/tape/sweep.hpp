@@ -39,21 +39,14 @@ class Reverse {
       slots_.put(i, std::move(cotangent));
   }
   // What has reached that node as a number, `present` if something has; null where an array has that is more
-  // than a number. Room is reserved first for all that are asked for until they are written.
-  void reserve_numbers(int count) { slots_.reserve_numbers(count); }
-  // (Only nodes that are being swept ask, for their inputs, which lie before them.)
-  Number* number_for(std::size_t i, DType dtype, bool& present) {
-    return slots_.number_for(i, dtype, present);
-  }
-  void add_number_at(std::size_t i, const Number& cotangent) {
+  // than a number. Only a node that is being swept asks, for its inputs.
+  void* number_for(std::size_t i, DType dtype, bool& present) { return slots_.number_for(i, dtype, present); }
+  void add_number_at(std::size_t i, Number cotangent) {
     bool present = false;
-    Number* const sum = number_for(i, cotangent.dtype, present);
-    if (!sum)
-      add_at(i, cotangent.array());
-    else if (present)
-      sum->add(cotangent);
+    if (void* const sum = number_for(i, cotangent.dtype, present))
+      cotangent.give(sum, present);
     else
-      *sum = cotangent;
+      add_at(i, cotangent.array());
   }
   // Makes the sweep visit a node that takes no cotangent itself.
   void visit(std::size_t i) {
@@ -83,7 +76,7 @@ class Reverse {
     top_ = current_ = resume;
   }
   // The cotangent of an input, or null when nothing reached it.
-  const ArrayBase* find(std::uint64_t serial) {
+  ArrayBase* find(std::uint64_t serial) {
     const std::size_t i = tape_.find(serial);
     return i == Tape::npos || i < mark_ ? nullptr : slots_.find(i);
   }

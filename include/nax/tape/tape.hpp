@@ -40,7 +40,7 @@ struct Node {
   virtual ~Node() = default;
   virtual void pull(const ArrayBase& cotangent, Reverse& sweep) = 0;  // gives its share to each input
   // The same for a cotangent that is a number.
-  virtual void pull_number(const Number& cotangent, Reverse& sweep) { pull(cotangent.array(), sweep); }
+  virtual void pull_number(Number cotangent, Reverse& sweep) { pull(cotangent.array(), sweep); }
   virtual void push(Forward& sweep, std::size_t self) = 0;  // its tangent from those of its inputs
   virtual void add(ArrayBase& sum,
                    const ArrayBase& term) const = 0;      // sum += term, of values of this node's type
@@ -51,26 +51,18 @@ class Tape {
  public:
   static constexpr std::size_t npos = ~std::size_t{0};
 
-  Tape() { segments_.push_back({next_serial(), 0}); }
+  Tape() : last_{next_serial(), 0} {}
   ~Tape() { pop(0); }
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  std::size_t size() const { return nodes_.size(); }
+  std::size_t size() const { return size_; }
   Node& operator[](std::size_t i) { return *nodes_[i].node; }
 
   std::size_t find(std::uint64_t serial) const {
-    const Segment& last = segments_.back();
-    if (serial >= last.serial) {
-      const std::uint64_t i = serial - last.serial + last.index;
-      return i < nodes_.size() ? i : npos;
-    }
-    if (serial < segments_.front().serial) return npos;
-    auto after = std::upper_bound(segments_.begin(), segments_.end(), serial,
-                                  [](std::uint64_t s, const Segment& segment) { return s < segment.serial; });
-    const Segment& segment = *(after - 1);
-    const std::uint64_t i = serial - segment.serial + segment.index;
-    return i < after->index ? i : npos;
+    if (serial < last_.serial) return find_earlier(serial);
+    const std::uint64_t i = serial - last_.serial + last_.index;
+    return i < size_ ? i : npos;
   }
 
   // Builds a node at the end; its serial.
@@ -82,9 +74,9 @@ class Tape {
   template <class N, class... A>
   std::uint64_t emplace_with(std::size_t extra, A&&... args) {
     if constexpr (std::is_nothrow_constructible_v<N, A...>) {
-      if (nodes_.size() == nodes_.capacity()) grow();
-      const Position before = position_;
-      return append(new (bump(sizeof(N) + extra)) N(std::forward<A>(args)...), before);
+      if (size_ == capacity_) [[unlikely]]
+        grow();
+      return append(new (bump(sizeof(N) + extra)) N(std::forward<A>(args)...));
     } else {
       NewNode building(*this, sizeof(N) + extra);
       building.make<N>(std::forward<A>(args)...);
@@ -93,16 +85,23 @@ class Tape {
   }
 
   // Ends the life of a node that no sweep will visit any more; its serial stays known.
-  void destroy(std::size_t i) noexcept { std::exchange(nodes_[i].node, nullptr)->~Node(); }
+  void destroy(std::size_t i) noexcept {
+    nodes_[i].alive = false;
+    nodes_[i].node->~Node();
+  }
   // Destroys the nodes from `mark` on, youngest first.
   void pop(std::size_t mark) noexcept {
-    if (nodes_.size() == mark) return;
-    for (std::size_t i = nodes_.size(); i-- > mark;)
-      if (nodes_[i].node) nodes_[i].node->~Node();
-    position_ = nodes_[mark].before();
-    nodes_.resize(mark);
-    while (segments_.size() > 1 && segments_.back().index >= mark) segments_.pop_back();
-    if (mark == 0) segments_.front() = {next_serial(), 0};
+    if (size_ == mark) return;
+    for (std::size_t i = size_; i-- > mark;)
+      if (nodes_[i].alive) nodes_[i].node->~Node();
+    use_chunk(nodes_[mark].chunk);
+    free_ = reinterpret_cast<unsigned char*>(nodes_[mark].node);
+    size_ = mark;
+    while (last_.index >= mark && !earlier_.empty()) {
+      last_ = earlier_.back();
+      earlier_.pop_back();
+    }
+    if (mark == 0) last_ = {next_serial(), 0};
   }
 
   // The transforms at work on this tape, by where each began; a watcher that is hidden does not count for the
@@ -130,21 +129,14 @@ class Tape {
   }
   Watchers innermost() const { return watcher_bit(scopes.marks.size() - 1); }
 
- private:
-  struct Position {
-    std::uint32_t chunk = 0;
-    std::uint16_t slot = 0;  // in units of 16 bytes
-  };
-
- public:
   // A node in the making at the tape's end, gone again unless it is committed. No other is begun meanwhile.
   class NewNode {
    public:
-    NewNode(Tape& tape, std::size_t bytes) : tape_(tape), before_(tape.position_), place_(tape.bump(bytes)) {}
+    NewNode(Tape& tape, std::size_t bytes) : tape_(tape), place_(tape.bump(bytes)) {}
     [[gnu::noinline]] ~NewNode() {
       if (committed_) return;
       if (node_) node_->~Node();
-      tape_.position_ = before_;
+      tape_.free_ = place_;
     }
     NewNode(const NewNode&) = delete;
     NewNode& operator=(const NewNode&) = delete;
@@ -158,27 +150,24 @@ class Tape {
     }
     // Puts the node on the tape; its serial.
     [[gnu::noinline]] std::uint64_t commit() {
-      if (tape_.nodes_.size() == tape_.nodes_.capacity()) tape_.grow();
+      if (tape_.size_ == tape_.capacity_) tape_.grow();
       committed_ = true;
-      return tape_.append(node_, before_);
+      return tape_.append(node_);
     }
 
    private:
     Tape& tape_;
-    const Position before_;
-    void* const place_;
+    unsigned char* const place_;
     Node* node_ = nullptr;
     bool committed_ = false;
   };
 
  private:
   struct Entry {
-    Node* node;  // null once destroyed
-    std::uint32_t chunk_before;
-    std::uint16_t slot_before;
+    Node* node;  // where its room in the arena begins
+    std::uint32_t chunk;
+    bool alive;
     Watchers watchers;
-
-    Position before() const { return {chunk_before, slot_before}; }
   };
   static_assert(sizeof(Entry) == 16);
   struct Segment {
@@ -187,13 +176,21 @@ class Tape {
   };
   static constexpr std::uint32_t chunk_bytes = 1 << 16;
 
-  [[gnu::noinline]] void grow() { nodes_.reserve(std::max<std::size_t>(64, 2 * nodes_.size())); }
-  // Puts a node on the tape that was made behind `before`; there is room. Its serial.
-  std::uint64_t append(Node* node, Position before) {
-    const Watchers watchers = scopes.marks.size() > 1 ? node->watchers(*this) : watcher_bit(0);
-    nodes_.push_back({node, before.chunk, before.slot, watchers});
-    return claim_serial(nodes_.size() - 1);
+  [[gnu::noinline]] void grow() {
+    const std::size_t capacity = std::max<std::size_t>(64, 2 * capacity_);
+    auto grown = std::make_unique_for_overwrite<Entry[]>(capacity);
+    std::copy_n(nodes_.get(), size_, grown.get());
+    nodes_ = std::move(grown);
+    capacity_ = capacity;
   }
+  // Puts a node on the tape, for which there is room. Its serial.
+  std::uint64_t append(Node* node) {
+    const Watchers watchers = scopes.marks.size() > 1 ? watchers_of(*node) : watcher_bit(0);
+    nodes_[size_] = {node, chunk_, true, watchers};
+    return claim_serial(size_++);
+  }
+
+  [[gnu::noinline]] Watchers watchers_of(const Node& node) const { return node.watchers(*this); }
 
   // Serials are unique in the process: a range above, a count within it below. A thread draws a range of its
   // own, and a fresh one where its count lies before what the tape holds (the tape began on another thread).
@@ -206,32 +203,42 @@ class Tape {
   }
 
   std::uint64_t claim_serial(std::size_t index) {
-    const Segment& last = segments_.back();
-    const std::uint64_t expected = last.serial + (index - last.index);
-    if (serial_counter != expected) [[unlikely]] {
-      if (serial_counter < expected) serial_counter = draw_range();
-      if (last.index == index)
-        segments_.back().serial = serial_counter;
-      else
-        segments_.push_back({serial_counter, index});
-    }
+    if (serial_counter != last_.serial + (index - last_.index)) [[unlikely]]
+      leave_segment(index);
     return serial_counter++;
   }
+  [[gnu::noinline]] void leave_segment(std::size_t index) {
+    if (serial_counter < last_.serial + (index - last_.index)) serial_counter = draw_range();
+    if (last_.index != index) earlier_.push_back(last_);
+    last_ = {serial_counter, index};
+  }
+  [[gnu::noinline]] std::size_t find_earlier(std::uint64_t serial) const {
+    const auto after =
+        std::upper_bound(earlier_.begin(), earlier_.end(), serial,
+                         [](std::uint64_t s, const Segment& segment) { return s < segment.serial; });
+    if (after == earlier_.begin()) return npos;
+    const Segment& segment = *(after - 1);
+    const std::uint64_t i = serial - segment.serial + segment.index;
+    return i < (after == earlier_.end() ? last_ : *after).index ? i : npos;
+  }
 
-  void* bump(std::size_t bytes) {
+  unsigned char* bump(std::size_t bytes) {
     bytes = (bytes + 15) & ~std::size_t{15};
-    if (chunks_.empty() || position_.slot * std::size_t{16} + bytes > chunk_bytes) [[unlikely]]
+    if (static_cast<std::size_t>(chunk_end_ - free_) < bytes) [[unlikely]]
       begin_chunk(bytes);
-    void* place = chunks_[position_.chunk]->bytes + position_.slot * std::size_t{16};
-    position_.slot = static_cast<std::uint16_t>(position_.slot + bytes / 16);
-    return place;
+    return std::exchange(free_, free_ + bytes);
   }
 
   [[gnu::noinline]] void begin_chunk(std::size_t bytes) {
     if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
-    const std::uint32_t next = chunks_.empty() ? 0 : position_.chunk + 1;
+    const std::uint32_t next = chunks_.empty() ? 0 : chunk_ + 1;
     if (next == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
-    position_ = {next, 0};
+    use_chunk(next);
+  }
+  void use_chunk(std::uint32_t chunk) {
+    chunk_ = chunk;
+    free_ = chunks_[chunk]->bytes;
+    chunk_end_ = free_ + chunk_bytes;
   }
 
   struct Chunk {
@@ -239,10 +246,13 @@ class Tape {
     Chunk() {}  // not zeroed
   };
 
-  std::vector<Entry> nodes_;
+  std::unique_ptr<Entry[]> nodes_;
+  std::size_t size_ = 0, capacity_ = 0;
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::vector<Segment> segments_;
-  Position position_;
+  std::uint32_t chunk_ = 0;  // the one in use
+  unsigned char *free_ = nullptr, *chunk_end_ = nullptr;
+  std::vector<Segment> earlier_;
+  Segment last_;
 
   static inline std::atomic<std::uint64_t> range_count{1};
   static inline thread_local constinit std::uint64_t serial_counter = 0;
@@ -281,11 +291,11 @@ struct Recording {
 };
 inline thread_local constinit Recording recording{};
 
-[[noreturn, gnu::cold]] inline void throw_captured() {
-  throw ValueError(
-      "pmap: the function uses an array from outside that is being differentiated there; pass it as an "
-      "argument "
-      "with in_axes none");
+[[gnu::cold, gnu::noinline]] inline void check_captured(std::uint64_t serial) {
+  if (recording.caller->find(serial) != Tape::npos)
+    throw ValueError(
+        "pmap: the function uses an array from outside that is being differentiated there; pass it as an "
+        "argument with in_axes none");
 }
 
 // Might the tape watch this array? Where not there is nothing to record, and no closure need be made.
@@ -298,7 +308,8 @@ inline bool is_recorded(const ArrayBase& a) {
   const std::uint64_t serial = serial_of(a);
   if (serial == 0) return false;
   if (recording.tape && recording.tape->find(serial) != Tape::npos) return true;
-  if (recording.caller && recording.caller->find(serial) != Tape::npos) throw_captured();
+  if (recording.caller) [[unlikely]]
+    check_captured(serial);
   return false;
 }
 

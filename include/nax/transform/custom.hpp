@@ -173,17 +173,17 @@ struct CustomJvpNode final : CustomNode {
     {
       const TapeScope scope;
       std::tuple<A...> tangents = zeros_like_tree(*args);
-      std::vector<std::uint64_t> serials;
-      make_inputs(tangents, *scope.tape(), serials);
+      make_inputs(tangents, *scope.tape());
+      const std::size_t begin = scope.tape()->size();
       const auto dout = tangent_of_result(tangents, sweep.tape());
       const SweepScope sweeping(scope.outermost());
       Reverse transpose(*scope.tape(), scope.mark(), false);
       seed_tree("custom_jvp", dout, cotangent_tree(out, cotangents), transpose);
-      transpose.run(scope.mark() + serials.size());
-      for (std::uint64_t serial : serials) {
-        const ArrayBase* g = transpose.find(serial);
+      transpose.run(begin);
+      for_each_input(tangents, [&](const ArrayBase& leaf) {
+        const ArrayBase* g = transpose.find(serial_of(leaf));
         shares.push_back(g ? *g : ArrayBase());
-      }
+      });
     }
     Levels made;
     for_each_input(out, [&](const ArrayBase& leaf) { made = merge_levels(made, layout_of(leaf).levels); });

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "nax/expr/fused_node.hpp"
+#include "nax/expr/scalar_node.hpp"
 #include "nax/tape/levels.hpp"
 #include "nax/tree/for_each.hpp"
 #include "nax/tree/map.hpp"
@@ -75,23 +75,21 @@ void make_input(Array<T>& x, Tape& tape) {
   ArrayAccess::serial(x) = tape.emplace<LeafNode<T>>(outer, layout_of(x).levels, before);
 }
 
-// Puts every floating leaf of a tree on the tape; their serials in order. Other leaves stay constants.
+// Puts every floating leaf of a tree on the tape, in order. Other leaves stay constants.
 template <class Tree>
-void make_inputs(Tree& tree, Tape& tape, std::vector<std::uint64_t>& serials) {
+void make_inputs(Tree& tree, Tape& tape) {
   tree::for_each(
       [&](auto& leaf) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
         if constexpr (is_array_v<Leaf>) {
-          if constexpr (is_inexact_v<typename Leaf::value_type>) {
-            make_input(leaf, tape);
-            serials.push_back(serial_of(leaf));
-          }
+          if constexpr (is_inexact_v<typename Leaf::value_type>) make_input(leaf, tape);
         }
       },
       tree);
 }
 
-// Replaces each input of the tree by its cotangent, or by zeros where none came; other leaves by zeros.
+// Replaces each input of the tree by its cotangent, which leaves the sweep, or by zeros where none came;
+// other leaves by zeros.
 template <class Tree>
 void take_gradients(Tree& tree, Reverse& sweep) {
   tree::for_each(
@@ -99,8 +97,8 @@ void take_gradients(Tree& tree, Reverse& sweep) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
         if constexpr (is_array_v<Leaf>) {
           using T = typename Leaf::value_type;
-          const ArrayBase* cotangent = is_inexact_v<T> ? sweep.find(serial_of(leaf)) : nullptr;
-          leaf = cotangent ? Leaf(*cotangent) : zeros_over(leaf);
+          ArrayBase* const cotangent = is_inexact_v<T> ? sweep.find(serial_of(leaf)) : nullptr;
+          leaf = cotangent ? Leaf(std::move(*cotangent)) : zeros_over(leaf);
         } else {
           leaf = Leaf{};
         }

@@ -50,9 +50,9 @@ auto value_and_gradients(const char* name, const F& f, const A&... args) {
   constexpr int n = static_cast<int>(sizeof...(A));
   const TapeScope scope;
   std::tuple<lifted_t<A>...> inputs(lift(args)...);
-  std::vector<std::uint64_t> serials;
-  (make_inputs(std::get<(argnums + n) % n>(inputs), *scope.tape(), serials), ...);
-  if (serials.empty()) throw_nothing_to_differentiate(name);
+  (make_inputs(std::get<(argnums + n) % n>(inputs), *scope.tape()), ...);
+  const std::size_t begin = scope.tape()->size();
+  if (begin == scope.mark()) throw_nothing_to_differentiate(name);
   auto out = materialise_tree(std::apply(f, std::as_const(inputs)));
   const auto& loss = loss_of(out);
   using Loss = std::remove_cvref_t<decltype(loss)>;
@@ -64,7 +64,7 @@ auto value_and_gradients(const char* name, const F& f, const A&... args) {
   const ComputeOn beside(loss);
   Reverse sweep(*scope.tape(), scope.mark(), scope.outermost() && scope.sole_owner());
   sweep.add(serial_of(loss), seed(Array<T>(T(1)), layout_of(loss)));
-  sweep.run(scope.mark() + serials.size());
+  sweep.run(begin);
   std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);
   return std::pair{std::move(out), unwrap_single(std::move(gradients))};
 }

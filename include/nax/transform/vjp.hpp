@@ -39,12 +39,11 @@ template <class F, class... X>
 auto record_function(const F& f, const X&... primals) {
   const TapeScope scope;
   std::tuple<lifted_t<X>...> inputs(lift(primals)...);
-  std::vector<std::uint64_t> serials;
-  std::apply([&](auto&... x) { (make_inputs(x, *scope.tape(), serials), ...); }, inputs);
+  std::apply([&](auto&... x) { (make_inputs(x, *scope.tape()), ...); }, inputs);
+  const std::size_t begin = scope.tape()->size();
   auto out = materialise_tree(std::apply(f, std::as_const(inputs)));
   return FunctionRecord<decltype(out), lifted_t<X>...>{
-      scope.tape(),         scope.mark(),   scope.mark() + serials.size(),
-      scope.tape()->size(), std::move(out), std::move(inputs)};
+      scope.tape(), scope.mark(), begin, scope.tape()->size(), std::move(out), std::move(inputs)};
 }
 
 template <class Out, class... In>

@@ -1,0 +1,196 @@
+#pragma once
+
+#include "nax/expr/fused_node.hpp"
+
+// The tape's node for a fused expression of numbers: leaves of no axes, on the host. It keeps the numbers
+// themselves, so that their arrays may go. A sweep that nobody watches hands numbers on, and neither it nor
+// the kernel that runs over one element makes an array; everything else (a watched sweep, cotangents with
+// axes, forward mode) is done by the general node, made again from the numbers for as long as it takes.
+namespace nax::detail {
+
+// What is kept of a leaf.
+struct ScalarLeaf {
+  static constexpr std::size_t most_bytes = 8;
+  alignas(most_bytes) unsigned char value[most_bytes];
+  std::uint64_t serial;  // 0 where no gradient flows into the leaf
+};
+
+// In the arena the leaves follow the node, and the constants follow the leaves.
+class ScalarNode final : public Node {
+ public:
+  // `in`: where the leaves' values lie.
+  static std::uint64_t record(const FusedType& type, const ArrayBase* const* leaves, const void* const* in,
+                              const void* constants) {
+    const std::size_t room = static_cast<std::size_t>(type.leaves) * sizeof(ScalarLeaf) +
+                             static_cast<std::size_t>(type.constants) * constant_bytes;
+    return recording.tape->emplace_with<ScalarNode>(room, type, leaves, in, constants);
+  }
+  ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* const* in,
+             const void* constants) noexcept
+      : type_(type) {
+    ScalarLeaf* to = this->leaves();
+    const int count = type.leaves;
+    for (int l = 0; l < count; ++l, ++to) {
+      copy_number(to->value, in[l], type.kernels->stored[l]);
+      to->serial = type.carries >> l & 1 ? serial_of(*leaves[l]) : 0;
+    }
+    const std::size_t bytes = static_cast<std::size_t>(type.constants) * constant_bytes;
+    for (std::size_t i = 0; i < bytes; i += constant_bytes)
+      std::memcpy(reinterpret_cast<char*>(to) + i, static_cast<const char*>(constants) + i, constant_bytes);
+  }
+
+  Watchers watchers(const Tape& tape) const override {
+    Watchers all = 0;
+    for (int l = 0; l < type_.leaves; ++l) all |= tape.watchers(leaves()[l].serial);
+    return all;
+  }
+  void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
+
+  void pull(const ArrayBase& g, Reverse& sweep) override {
+    if (!recording.tape && layout_of(g).shape.empty() && !on_accelerator(g))
+      pull_number({raw_data(g), g.dtype()}, sweep);
+    else
+      General(*this)->pull(g, sweep);
+  }
+  void push(Forward& sweep, std::size_t self) override { General(*this)->push(sweep, self); }
+
+  void pull_number(Number g, Reverse& sweep) override {
+    if (recording.tape) [[unlikely]]
+      return pull_watched(g, sweep);
+    if (type_.leaves != 1) return pull_several(g, sweep);
+    const std::size_t node = sweep.place(leaves()->serial);
+    if (node == Tape::npos) return;
+    bool present = false;
+    void* const sum = sweep.number_for(node, type_.kernels->stored[0], present);
+    if (!sum) [[unlikely]]
+      return pull_several(g, sweep);
+    const void* const in = leaves()->value;
+    type_.scalar_pull(constants(), &in, g.value, &sum, present, nullptr, 1);
+  }
+
+ private:
+  static constexpr std::size_t constant_bytes = 16;
+
+  // The general node of the same expression.
+  class General {
+   public:
+    explicit General(const ScalarNode& node)
+        : room_(new std::max_align_t[(FusedNode::bytes(node.type_) - 1) / sizeof(std::max_align_t) + 1]) {
+      const FusedType& type = node.type_;
+      LeafArrays numbers(type.leaves);
+      const ArrayBase* leaves[max_leaves];
+      for (int l = 0; l < type.leaves; ++l) {
+        const DType dtype = type.kernels->stored[l];
+        leaves[l] = &numbers[l];
+        if (type.reads >> l & 1) {
+          numbers[l] = allocate_on_host(dtype, Frame());
+          copy_number(raw_data(numbers[l]), node.leaves()[l].value, dtype);
+        }
+        ArrayAccess::serial(numbers[l]) = node.leaves()[l].serial;
+      }
+      node_ = new (room_.get()) FusedNode(type, leaves, node.constants());
+    }
+    ~General() { node_->~FusedNode(); }
+    General(const General&) = delete;
+    General& operator=(const General&) = delete;
+    FusedNode* operator->() const { return node_; }
+
+   private:
+    std::unique_ptr<std::max_align_t[]> room_;
+    FusedNode* node_;
+  };
+
+  static void copy_number(void* to, const void* from, DType dtype) {
+    switch (dtype_size(dtype)) {
+      case 4:
+        std::memcpy(to, from, 4);
+        break;
+      case 8:
+        std::memcpy(to, from, 8);
+        break;
+      case 2:
+        std::memcpy(to, from, 2);
+        break;
+      default:
+        std::memcpy(to, from, 1);
+    }
+  }
+  ScalarLeaf* leaves() { return reinterpret_cast<ScalarLeaf*>(this + 1); }
+  const ScalarLeaf* leaves() const { return reinterpret_cast<const ScalarLeaf*>(this + 1); }
+  const void* constants() const { return leaves() + type_.leaves; }
+
+  [[gnu::cold, gnu::noinline]] void pull_watched(Number g, Reverse& sweep) {
+    General(*this)->pull(g.array(), sweep);
+  }
+
+  // The leaf before l that is the same array, or l itself: they share a gradient.
+  int first_occurrence(int l) const {
+    for (int k = 0; k < l; ++k)
+      if (leaves()[k].serial == leaves()[l].serial) return k;
+    return l;
+  }
+  [[gnu::noinline, gnu::flatten]] void pull_several(Number g, Reverse& sweep) {
+    if (type_.is_sum) return pull_sum(g, sweep);
+    const void* in[max_leaves];
+    void* out[max_leaves];
+    std::size_t nodes[max_leaves];
+    ScalarLeaf shares[max_leaves];
+    unsigned added = 0, apart = 0;
+    const int count = type_.leaves;
+    for (int l = 0; l < count; ++l) {
+      const ScalarLeaf& leaf = leaves()[l];
+      in[l] = leaf.value;
+      out[l] = nullptr;
+      nodes[l] = sweep.place(leaf.serial);
+      if (nodes[l] == Tape::npos) continue;
+      bool present = false;
+      if (void* const sum = sweep.number_for(nodes[l], type_.kernels->stored[l], present)) {
+        out[l] = sum;
+        added |= static_cast<unsigned>(present) << l;
+      } else {
+        const int first = first_occurrence(l);
+        out[l] = shares[first].value;
+        (first == l ? apart : added) |= 1u << l;
+      }
+    }
+    type_.scalar_pull(constants(), in, g.value, out, added, nullptr, 1);
+    if (apart) [[unlikely]]
+      add_apart(apart, nodes, shares, sweep);
+  }
+  // The cotangent itself is the share of either array of a sum.
+  void pull_sum(Number g, Reverse& sweep) {
+    for (int l = 0; l < 2; ++l)
+      if (const std::size_t node = sweep.place(leaves()[l].serial); node != Tape::npos)
+        sweep.add_number_at(node, g);
+  }
+  // What the kernel writes for a leaf whose sum is no number is added to that sum afterwards.
+  [[gnu::cold, gnu::noinline]] void add_apart(unsigned apart, const std::size_t* nodes,
+                                              const ScalarLeaf* shares, Reverse& sweep) {
+    for (int l = 0; apart >> l; ++l)
+      if (apart >> l & 1) sweep.add_at(nodes[l], Number{shares[l].value, type_.kernels->stored[l]}.array());
+  }
+
+  const FusedType& type_;
+};
+static_assert(sizeof(ScalarNode) % 16 == 0 && sizeof(ScalarLeaf) == 16);
+
+// Numbers need no loop.
+[[gnu::noinline, gnu::flatten]] inline void evaluate_scalar(const KernelTable& table, const void* constants,
+                                                            const ArrayBase* const* leaves,
+                                                            ArrayBase& result) {
+  const void* in[max_leaves];
+  const int count = table.leaves;
+  for (int l = 0; l < count; ++l)
+    in[l] = static_cast<char*>(ArrayAccess::buffer(*leaves[l])->host_data()) +
+            ArrayAccess::offset(*leaves[l]) * static_cast<std::int64_t>(dtype_size(table.stored[l]));
+  Buffer* const buffer = Buffer::allocate(dtype_size(table.result), host_device());
+  ArrayAccess::buffer(result).adopt(buffer);
+  ArrayAccess::dtype(result) = table.result;
+  table.scalar_forward(constants, in, buffer->host_data(), 1);
+  if (!table.fused_type || !(recording.tape || recording.caller) || !any_on_tape(table, leaves)) return;
+  const FusedType& type = table.fused_type();
+  ArrayAccess::serial(result) = type.scalar_pull ? ScalarNode::record(type, leaves, in, constants)
+                                                 : record_fused(type, leaves, constants);
+}
+
+}  // namespace nax::detail
