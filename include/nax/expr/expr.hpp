@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "nax/core/array.hpp"
+#include "nax/core/compiled_once.hpp"
 #include "nax/rules/signature.hpp"
 #include "nax/tape/levels.hpp"
 
@@ -188,7 +189,7 @@ void list_frame(const char*, const Frame**& to, const E& e) {
 template <Scalar S>
 void list_frame(const char*, const Frame**&, const S&) {}
 
-[[gnu::noinline]] inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
+NAX_COMPILED_ONCE inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
   const Frame& first = *frames[0];
   JoinedFrame joined;
   for (int i = 1; i < count; ++i)

@@ -74,7 +74,7 @@ class ScalarNode final : public Node {
   // The general node of the same expression.
   class General {
    public:
-    explicit General(const ScalarNode& node)
+    NAX_COMPILED_ONCE explicit General(const ScalarNode& node)
         : room_(new std::max_align_t[(FusedNode::bytes(node.type_) - 1) / sizeof(std::max_align_t) + 1]) {
       const FusedType& type = node.type_;
       LeafArrays numbers(type.leaves);
@@ -129,10 +129,10 @@ class ScalarNode final : public Node {
       if (leaves()[k].serial == leaves()[l].serial) return k;
     return l;
   }
-  [[gnu::noinline, gnu::flatten]] void pull_several(Number g, Reverse& sweep) {
+  NAX_COMPILED_ONCE void pull_several(Number g, Reverse& sweep) {
     if (type_.is_sum) return pull_sum(g, sweep);
-    const void* in[max_leaves];
-    void* out[max_leaves];
+    const void* in[max_leaves] = {};
+    void* out[max_leaves] = {};
     std::size_t nodes[max_leaves];
     ScalarLeaf shares[max_leaves];
     unsigned added = 0, apart = 0;
@@ -140,7 +140,6 @@ class ScalarNode final : public Node {
     for (int l = 0; l < count; ++l) {
       const ScalarLeaf& leaf = leaves()[l];
       in[l] = leaf.value;
-      out[l] = nullptr;
       nodes[l] = sweep.place(leaf.serial);
       if (nodes[l] == Tape::npos) continue;
       bool present = false;
