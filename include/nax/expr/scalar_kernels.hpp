@@ -37,7 +37,8 @@ void scalar_pull_kernel(const void* constants, const void* const* leaves, const 
 
 template <class E>
 inline constexpr bool has_scalar_kernels =
-    kernel_lane_t<E>::width > 1 && Functions<E>::value == 0 && AllLeaves<typename E::value_type, E>::are;
+    std::is_same_v<packet_element_t<E>, typename E::value_type>&& kernel_lane_t<E>::width > 1 &&
+    Functions<E>::value == 0 && AllLeaves<typename E::value_type, E>::are;
 template <class E>
 constexpr cpu::ForwardKernel scalar_forward_kernel_of() {
   if constexpr (has_scalar_kernels<E>)
