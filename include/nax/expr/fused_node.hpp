@@ -17,7 +17,7 @@ struct FusedType {
   int step_count, constants, leaves;
   unsigned reads;               // bit l: does a derivative read the value of leaf l?
   unsigned carries;             // bit l: does a gradient flow into leaf l?
-  cpu::PullKernel scalar_pull;  // none where a sweep of numbers may not hand on all its gradients
+  cpu::PullKernel scalar_pull;  // of numbers; none where they cannot be kept and handed on as such
   bool is_sum;                  // of two arrays: the cotangent itself is both shares
   ArrayBase (*spread)(const ArrayBase&, const Frame&);
 
@@ -201,6 +201,7 @@ inline constexpr bool is_sum_of_arrays = false;
 template <class T>
 inline constexpr bool is_sum_of_arrays<Expr<rules::add, Array<T>, Array<T>>> = true;
 
+inline constexpr std::size_t scalar_bytes = 8;  // what a node of scalars keeps of a leaf's value
 // (Neither constexpr variables: operations refer to one another in circles, which nvcc's front end cannot
 // follow in constants.)
 template <class E>
@@ -208,7 +209,8 @@ cpu::PullKernel scalar_pull_of() {
   const KernelTable& table = kernel_table<E>;
   bool all = table.plain && Number::holds(table.result);
   for (int l = 0; l < table.leaves; ++l)
-    all = all && (carries_leaf<E>(l) ? Number::holds(table.stored[l]) : dtype_size(table.stored[l]) <= 8);
+    all = all &&
+          (carries_leaf<E>(l) ? Number::holds(table.stored[l]) : dtype_size(table.stored[l]) <= scalar_bytes);
   return all ? scalar_pull_kernel_of<E>() : nullptr;
 }
 template <class E>

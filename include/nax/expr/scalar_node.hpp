@@ -10,8 +10,7 @@ namespace nax::detail {
 
 // What is kept of a leaf.
 struct ScalarLeaf {
-  static constexpr std::size_t most_bytes = 8;
-  alignas(most_bytes) unsigned char value[most_bytes];
+  alignas(scalar_bytes) unsigned char value[scalar_bytes];
   std::uint64_t serial;  // 0 where no gradient flows into the leaf
 };
 
