@@ -103,11 +103,12 @@ struct Tree<Expr<Rule, A...>> {
   static constexpr int constants = (Tree<A>::constants + ... + 0);
 };
 
-// C++ scalars travel to the kernels as 16-byte slots, in the order of the tree.
+// C++ scalars travel to the kernels in slots, in the order of the tree.
+inline constexpr std::size_t constant_bytes = 16;
 template <int n>
 struct ConstantSlots {
-  struct alignas(16) Slot {
-    unsigned char bytes[16];
+  struct alignas(constant_bytes) Slot {
+    unsigned char bytes[constant_bytes];
   };
   Slot slots[n == 0 ? 1 : n];
 };
@@ -121,7 +122,7 @@ inline void list_parts(const ArrayBase& leaf, PartsCursor& to) { *to.leaf++ = &l
 template <class T>
 void list_parts(const Constant<T>& constant, PartsCursor& to) {
   std::memcpy(to.constant, &constant.value, sizeof constant.value);
-  to.constant += 16;
+  to.constant += constant_bytes;
 }
 template <class Rule, class... A>
 void list_parts(const Expr<Rule, A...>& e, PartsCursor& to);
@@ -192,9 +193,10 @@ void list_frame(const char*, const Frame**&, const S&) {}
 NAX_COMPILED_ONCE inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
   const Frame& first = *frames[0];
   JoinedFrame joined;
-  for (int i = 1; i < count; ++i)
-    if (!(*frames[i] == (joined ? *joined : first)))
-      joined = broadcast(name, joined ? *joined : first, *frames[i]);
+  for (int i = 1; i < count; ++i) {
+    const Frame& so_far = joined ? *joined : first;
+    if (!(*frames[i] == so_far)) joined = broadcast(name, so_far, *frames[i]);
+  }
   if (joined && *joined == first) joined.reset();
   return joined;
 }

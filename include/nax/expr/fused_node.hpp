@@ -38,17 +38,12 @@ class FusedNode final : public Node {
   FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : type_(type) {
     for (int l = 0; l < count(); ++l)
       new (this->leaves() + l) PackedArray(*leaves[l], type.reads >> l & 1, type.carries >> l & 1);
-    if (type.constants > 0)
-      std::memcpy(this->constants(), constants, static_cast<std::size_t>(type.constants) * constant_bytes);
+    copy_constants(constants, type.constants, this->constants());
   }
   ~FusedNode() override {
     for (int l = 0; l < count(); ++l) leaves()[l].~PackedArray();
   }
-  Watchers watchers(const Tape& tape) const override {
-    Watchers all = 0;
-    for (int l = 0; l < count(); ++l) all |= tape.watchers(leaves()[l].serial());
-    return all;
-  }
+  Watchers watchers(const Tape& tape) const override { return watchers_of(leaves(), count(), tape); }
   void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
 
   void pull(const ArrayBase& g, Reverse& sweep) override {
@@ -80,8 +75,6 @@ class FusedNode final : public Node {
   }
 
  private:
-  static constexpr std::size_t constant_bytes = 16;
-
   int count() const { return type_.leaves; }
   PackedArray* leaves() { return reinterpret_cast<PackedArray*>(this + 1); }
   const PackedArray* leaves() const { return reinterpret_cast<const PackedArray*>(this + 1); }
@@ -89,11 +82,9 @@ class FusedNode final : public Node {
   int root() const { return type_.step_count - 1; }
   Frame frame() const { return frame_of_leaves(type_.name, leaves(), count()); }
 
+  // A number: it goes along to any device.
   ArrayBase constant(const Step& step) {
-    ArrayBase x = allocate_on_host(step.dtype, Frame());  // a number: it goes along to any device
-    std::memcpy(raw_data(x), static_cast<const char*>(constants()) + step.slot * constant_bytes,
-                dtype_size(step.dtype));
-    return x;
+    return array_of_number(step.dtype, static_cast<const char*>(constants()) + step.slot * constant_bytes);
   }
   // A leaf whose value no derivative reads was not kept.
   ArrayBase leaf(const Step& step) {

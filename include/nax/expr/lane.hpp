@@ -236,7 +236,7 @@ struct Walk<Lane, Constant<T>, L, K> {
   typename Lane::template Value<T> value;
   template <class Source>
   [[gnu::always_inline]] constexpr Walk(const Source& source, std::int64_t)
-      : slot(static_cast<const unsigned char*>(source.constants) + 16 * K),
+      : slot(static_cast<const unsigned char*>(source.constants) + constant_bytes * K),
         value(Lane::template constant<T>(slot)) {}
   [[gnu::always_inline]] constexpr T number() const {
     T x;

@@ -18,10 +18,24 @@ inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int co
 }
 
 // The leaf before l that is the same array, or l itself: they share a gradient.
-inline int first_occurrence(const PackedArray* leaves, int l) {
+template <class Leaf>
+int first_occurrence(const Leaf* leaves, int l) {
   for (int k = 0; k < l; ++k)
     if (leaves[k].serial() == leaves[l].serial()) return k;
   return l;
+}
+template <class Leaf>
+Watchers watchers_of(const Leaf* leaves, int count, const Tape& tape) {
+  Watchers all = 0;
+  for (int l = 0; l < count; ++l) all |= tape.watchers(leaves[l].serial());
+  return all;
+}
+
+// A node's constants, as they follow it. (Slot by slot: a call would take longer.)
+inline void copy_constants(const void* from, int count, void* to) {
+  const std::size_t bytes = static_cast<std::size_t>(count) * constant_bytes;
+  for (std::size_t i = 0; i < bytes; i += constant_bytes)
+    std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, constant_bytes);
 }
 
 // A leaf as the kernel reads it over `frame`; one whose value no derivative needs is anything.

@@ -8,10 +8,32 @@
 // axes, forward mode) is done by the general node, made again from the numbers for as long as it takes.
 namespace nax::detail {
 
-// What is kept of a leaf.
-struct ScalarLeaf {
-  alignas(scalar_bytes) unsigned char value[scalar_bytes];
-  std::uint64_t serial;  // 0 where no gradient flows into the leaf
+// What is kept of a leaf; its serial is 0 where no gradient flows into it.
+class ScalarLeaf {
+ public:
+  ScalarLeaf() = default;
+  ScalarLeaf(DType dtype, const void* value, std::uint64_t serial) : serial_(serial) {
+    switch (dtype_size(dtype)) {  // of known sizes, which need no call
+      case 4:
+        std::memcpy(value_, value, 4);
+        break;
+      case 8:
+        std::memcpy(value_, value, 8);
+        break;
+      case 2:
+        std::memcpy(value_, value, 2);
+        break;
+      default:
+        std::memcpy(value_, value, 1);
+    }
+  }
+  void* value() { return value_; }
+  const void* value() const { return value_; }
+  std::uint64_t serial() const { return serial_; }
+
+ private:
+  alignas(scalar_bytes) unsigned char value_[scalar_bytes];
+  std::uint64_t serial_;
 };
 
 // In the arena the leaves follow the node, and the constants follow the leaves.
@@ -29,20 +51,12 @@ class ScalarNode final : public Node {
       : type_(type) {
     ScalarLeaf* to = this->leaves();
     const int count = type.leaves;
-    for (int l = 0; l < count; ++l, ++to) {
-      copy_number(to->value, in[l], type.kernels->stored[l]);
-      to->serial = type.carries >> l & 1 ? serial_of(*leaves[l]) : 0;
-    }
-    const std::size_t bytes = static_cast<std::size_t>(type.constants) * constant_bytes;
-    for (std::size_t i = 0; i < bytes; i += constant_bytes)
-      std::memcpy(reinterpret_cast<char*>(to) + i, static_cast<const char*>(constants) + i, constant_bytes);
+    for (int l = 0; l < count; ++l, ++to)
+      new (to) ScalarLeaf(type.kernels->stored[l], in[l], type.carries >> l & 1 ? serial_of(*leaves[l]) : 0);
+    copy_constants(constants, type.constants, to);
   }
 
-  Watchers watchers(const Tape& tape) const override {
-    Watchers all = 0;
-    for (int l = 0; l < type_.leaves; ++l) all |= tape.watchers(leaves()[l].serial);
-    return all;
-  }
+  Watchers watchers(const Tape& tape) const override { return watchers_of(leaves(), type_.leaves, tape); }
   void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
 
   void pull(const ArrayBase& g, Reverse& sweep) override {
@@ -57,19 +71,17 @@ class ScalarNode final : public Node {
     if (recording.tape) [[unlikely]]
       return pull_watched(g, sweep);
     if (type_.leaves != 1) return pull_several(g, sweep);
-    const std::size_t node = sweep.place(leaves()->serial);
+    const std::size_t node = sweep.place(leaves()->serial());
     if (node == Tape::npos) return;
     bool present = false;
     void* const sum = sweep.number_for(node, type_.kernels->stored[0], present);
     if (!sum) [[unlikely]]
       return pull_several(g, sweep);
-    const void* const in = leaves()->value;
+    const void* const in = leaves()->value();
     type_.scalar_pull(constants(), &in, g.value, &sum, present, nullptr, 1);
   }
 
  private:
-  static constexpr std::size_t constant_bytes = 16;
-
   // The general node of the same expression.
   class General {
    public:
@@ -79,13 +91,10 @@ class ScalarNode final : public Node {
       LeafArrays numbers(type.leaves);
       const ArrayBase* leaves[max_leaves];
       for (int l = 0; l < type.leaves; ++l) {
-        const DType dtype = type.kernels->stored[l];
+        const ScalarLeaf& leaf = node.leaves()[l];
         leaves[l] = &numbers[l];
-        if (type.reads >> l & 1) {
-          numbers[l] = allocate_on_host(dtype, Frame());
-          copy_number(raw_data(numbers[l]), node.leaves()[l].value, dtype);
-        }
-        ArrayAccess::serial(numbers[l]) = node.leaves()[l].serial;
+        if (type.reads >> l & 1) numbers[l] = array_of_number(type.kernels->stored[l], leaf.value());
+        ArrayAccess::serial(numbers[l]) = leaf.serial();
       }
       node_ = new (room_.get()) FusedNode(type, leaves, node.constants());
     }
@@ -99,21 +108,6 @@ class ScalarNode final : public Node {
     FusedNode* node_;
   };
 
-  static void copy_number(void* to, const void* from, DType dtype) {
-    switch (dtype_size(dtype)) {
-      case 4:
-        std::memcpy(to, from, 4);
-        break;
-      case 8:
-        std::memcpy(to, from, 8);
-        break;
-      case 2:
-        std::memcpy(to, from, 2);
-        break;
-      default:
-        std::memcpy(to, from, 1);
-    }
-  }
   ScalarLeaf* leaves() { return reinterpret_cast<ScalarLeaf*>(this + 1); }
   const ScalarLeaf* leaves() const { return reinterpret_cast<const ScalarLeaf*>(this + 1); }
   const void* constants() const { return leaves() + type_.leaves; }
@@ -122,12 +116,6 @@ class ScalarNode final : public Node {
     General(*this)->pull(g.array(), sweep);
   }
 
-  // The leaf before l that is the same array, or l itself: they share a gradient.
-  int first_occurrence(int l) const {
-    for (int k = 0; k < l; ++k)
-      if (leaves()[k].serial == leaves()[l].serial) return k;
-    return l;
-  }
   NAX_COMPILED_ONCE void pull_several(Number g, Reverse& sweep) {
     if (type_.is_sum) return pull_sum(g, sweep);
     const void* in[max_leaves] = {};
@@ -138,16 +126,16 @@ class ScalarNode final : public Node {
     const int count = type_.leaves;
     for (int l = 0; l < count; ++l) {
       const ScalarLeaf& leaf = leaves()[l];
-      in[l] = leaf.value;
-      nodes[l] = sweep.place(leaf.serial);
+      in[l] = leaf.value();
+      nodes[l] = sweep.place(leaf.serial());
       if (nodes[l] == Tape::npos) continue;
       bool present = false;
       if (void* const sum = sweep.number_for(nodes[l], type_.kernels->stored[l], present)) {
         out[l] = sum;
         added |= static_cast<unsigned>(present) << l;
       } else {
-        const int first = first_occurrence(l);
-        out[l] = shares[first].value;
+        const int first = first_occurrence(leaves(), l);
+        out[l] = shares[first].value();
         (first == l ? apart : added) |= 1u << l;
       }
     }
@@ -158,14 +146,14 @@ class ScalarNode final : public Node {
   // The cotangent itself is the share of either array of a sum.
   void pull_sum(Number g, Reverse& sweep) {
     for (int l = 0; l < 2; ++l)
-      if (const std::size_t node = sweep.place(leaves()[l].serial); node != Tape::npos)
+      if (const std::size_t node = sweep.place(leaves()[l].serial()); node != Tape::npos)
         sweep.add_number_at(node, g);
   }
   // What the kernel writes for a leaf whose sum is no number is added to that sum afterwards.
   [[gnu::cold, gnu::noinline]] void add_apart(unsigned apart, const std::size_t* nodes,
                                               const ScalarLeaf* shares, Reverse& sweep) {
     for (int l = 0; apart >> l; ++l)
-      if (apart >> l & 1) sweep.add_at(nodes[l], Number{shares[l].value, type_.kernels->stored[l]}.array());
+      if (apart >> l & 1) sweep.add_at(nodes[l], Number{shares[l].value(), type_.kernels->stored[l]}.array());
   }
 
   const FusedType& type_;

@@ -6,6 +6,13 @@
 
 namespace nax::detail {
 
+// An array of no axes on the host, with the value that lies at `value`.
+[[gnu::noinline]] inline ArrayBase array_of_number(DType dtype, const void* value) {
+  ArrayBase a = allocate(dtype, Frame(), host_device());
+  std::memcpy(raw_data(a), value, dtype_size(dtype));
+  return a;
+}
+
 // A cotangent of no axes as sweeps of scalars hand it on: no buffer, no handle, but a float or a double that
 // lies somewhere on the host. (It is read and written in its own width: a wider load would wait for the store
 // before it.)
@@ -21,11 +28,7 @@ struct Number {
     else
       give_as<double>(sum, present);
   }
-  [[gnu::noinline]] ArrayBase array() const {
-    ArrayBase a = allocate(dtype, Frame(), host_device());
-    std::memcpy(raw_data(a), value, dtype_size(dtype));
-    return a;
-  }
+  ArrayBase array() const { return array_of_number(dtype, value); }
 
  private:
   template <class T>

@@ -14,7 +14,7 @@ class PackedArray {
   PackedArray() = default;
   // `with_value`: false keeps the axes and the serial only, where no derivative reads the elements.
   // `with_serial`: false where no gradient flows into the array: it is a constant.
-  PackedArray(const ArrayBase& a, bool with_value, bool with_serial = true)
+  PackedArray(const ArrayBase& a, bool with_value, bool with_serial)
       : offset_(ArrayAccess::offset(a)), serial_(with_serial ? serial_of(a) : 0) {
     if (with_value) buffer_ = ArrayAccess::buffer(a);
     if (!layout_of(a).shape.empty()) layout_ = std::make_unique<Layout>(layout_of(a));
