@@ -9,12 +9,8 @@ using namespace bench;
 template <class Activation>
 void train(State& state, const std::vector<std::int64_t>& sizes, std::int64_t batch) {
   const auto x = uniform_array(1, {batch, sizes.front()}), y = labels(batch, sizes.back());
-  auto params = initial_params(sizes);
-  const auto step = [&] {
-    auto [value, grads] = nax::value_and_grad(loss<Activation>)(params, x, y);
-    descend(params, grads);
-    return value;
-  };
+  Model model = initial_model(sizes);
+  const auto step = [&] { return train_step<Activation>(model, x, y); };
   const float before = step().item();
   for (int i = 0; i < 5; ++i) step();
   if (!(step().item() < before)) return state.SkipWithError("the loss does not fall");

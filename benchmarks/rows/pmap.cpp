@@ -12,23 +12,23 @@ Work train(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
   const auto x = uniform_array(1, {batch, sizes.front()}).reshape({devices, -1, sizes.front()});
   const auto y = labels(batch, sizes.back()).reshape({devices, -1, sizes.back()});
   const auto update = nax::pmap(
-      [](Params params, const Array<float>& x, const Array<float>& y) {
-        auto [value, grads] = nax::value_and_grad(loss<Activation>)(params, x, y);
-        grads = nax::pmean(grads, "devices");
-        descend(params, grads);
-        return std::pair{params, nax::pmean(value, "devices")};
+      [](Model model, const Array<float>& x, const Array<float>& y) {
+        const auto value = train_step<Activation>(model, x, y, "devices");
+        return std::pair{model, nax::pmean(value, "devices")};
       },
       {.axis_name = "devices"});
   const auto initial = [=] {
     return nax::tree::map([=](const auto& p) { return nax::stack(std::vector(devices, p)); },
-                          initial_params(sizes));
+                          initial_model(sizes));
   };
-  const auto params = std::make_shared<Params>(initial());
-  return work([=] { *params = update(std::move(*params), x, y).first; },
+  const auto model = std::make_shared<Model>(initial());
+  return work([=] { *model = update(std::move(*model), x, y).first; },
               [=] {
-                Params p = initial();
-                for (int i = 0; i < 4; ++i) p = update(p, x, y).first;
-                return leaves_of(nax::tree::map([](const auto& leaf) { return leaf(0); }, update(p, x, y)));
+                Model m = initial();
+                for (int i = 0; i < 4; ++i) m = update(m, x, y).first;
+                const auto [next, value] = update(m, x, y);
+                return leaves_of(
+                    nax::tree::map([](const auto& leaf) { return leaf(0); }, std::pair{next.params, value}));
               });
 }
 

@@ -8,18 +8,13 @@ namespace {
 template <class Activation>
 Work train(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
   const auto x = uniform_array(1, {batch, sizes.front()}), y = labels(batch, sizes.back());
-  const auto step = [=](Params& params) {
-    const auto [value, grads] = nax::value_and_grad(loss<Activation>)(params, x, y);
-    descend(params, grads);
-    return value;
-  };
-  const auto params = std::make_shared<Params>(initial_params(sizes));
-  return work([=] { step(*params); },
+  const auto model = std::make_shared<Model>(initial_model(sizes));
+  return work([=] { train_step<Activation>(*model, x, y); },
               [=] {
-                Params p = initial_params(sizes);
-                for (int i = 0; i < 4; ++i) step(p);
-                const auto value = step(p);
-                return leaves_of(std::pair{p, value});
+                Model m = initial_model(sizes);
+                for (int i = 0; i < 4; ++i) train_step<Activation>(m, x, y);
+                const auto value = train_step<Activation>(m, x, y);
+                return leaves_of(std::pair{m.params, value});
               });
 }
 

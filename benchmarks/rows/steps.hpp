@@ -52,8 +52,26 @@ Array<float> loss(const Params& params, const Array<float>& x, const Array<float
   return -nax::mean(nax::sum(nax::nn::log_softmax(logits) * y, {.axis = -1}));
 }
 
-inline void descend(Params& params, const Params& grads) {
-  nax::tree::for_each([](auto& p, const auto& g) { p -= 0.01f * g; }, params, grads);
+// What a step changes.
+struct Model {
+  Params params;
+  nax::optim::SgdState<Params> state;
+};
+inline auto optimizer() { return nax::optim::sgd(0.01); }
+inline Model initial_model(const std::vector<std::int64_t>& sizes) {
+  const Params params = initial_params(sizes);
+  return {params, optimizer().init(params)};
+}
+
+// Forward, backward and update; the loss. With an axis, gradients are averaged over its devices.
+template <class Activation>
+Array<float> train_step(Model& model, const Array<float>& x, const Array<float>& y,
+                        const nax::AxisName& axis = {}) {
+  Array<float> value;
+  std::tie(value, model.params, model.state) =
+      nax::optim::value_and_step(optimizer(), loss<Activation>, {.axis_name = axis})(
+          std::move(model.params), std::move(model.state), x, y);
+  return value;
 }
 
 }  // namespace bench

@@ -51,9 +51,10 @@ void train_alone(const examples::Mnist& mnist, Params params) {
   const auto optimizer = nax::optim::sgd(0.05, {.momentum = 0.9});
   auto state = optimizer.init(params);
   const auto step = [&](const auto& rows) {
-    auto [value, grads] = nax::value_and_grad(bench::loss<bench::Relu>)(
-        params, mnist.train_images(rows), nax::nn::one_hot(mnist.train_labels(rows), 10));
-    std::tie(params, state) = nax::optim::step(optimizer, grads, std::move(state), std::move(params));
+    Array<float> value;
+    std::tie(value, params, state) = nax::optim::value_and_step(optimizer, bench::loss<bench::Relu>)(
+        std::move(params), std::move(state), mnist.train_images(rows),
+        nax::nn::one_hot(mnist.train_labels(rows), 10));
     return value.item();
   };
   serve(mnist, step, [&] { return params; });
@@ -64,9 +65,10 @@ void train_on(std::int64_t devices, const examples::Mnist& mnist, const Params& 
   using State = decltype(optimizer.init(initial));
   const auto update = nax::pmap(
       [=](Params params, State state, const Array<float>& x, const Array<float>& y) {
-        auto [value, grads] = nax::value_and_grad(bench::loss<bench::Relu>)(params, x, y);
-        grads = nax::pmean(grads, "devices");
-        std::tie(params, state) = nax::optim::step(optimizer, grads, std::move(state), std::move(params));
+        Array<float> value;
+        std::tie(value, params, state) =
+            nax::optim::value_and_step(optimizer, bench::loss<bench::Relu>, {.axis_name = "devices"})(
+                std::move(params), std::move(state), x, y);
         return std::tuple{params, state, nax::pmean(value, "devices")};
       },
       {.axis_name = "devices"});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <complex>
 #include <vector>
 
@@ -122,6 +124,38 @@ TYPED_TEST(Gemm, Vectors) {
         check<TypeParam>(1, m, k, rows, l, rows, m % 2 == 1);
         check<TypeParam>(m, 1, k, l, spread, spread, false);
       }
+}
+
+// Row by row: each element once, the same as gemm's.
+template <class T>
+void check_rows(std::int64_t m, std::int64_t n, std::int64_t k, Layout la, Layout lb) {
+  const auto a = matrix<T>(m, k, la, 1), b = matrix<T>(k, n, lb, 2);
+  std::vector<T> want(static_cast<std::size_t>(m * n)), got(want.size(), T(-1));
+  gemm<T>(m, n, k, a.data, a.row, a.column, b.data, b.row, b.column, want.data(), n, 1, false);
+  std::atomic<std::int64_t> taken = 0;
+  nax::cpu::gemm_rows<T>(m, n, k, {a.data, a.row, a.column}, {b.data, b.row, b.column},
+                         [&](std::int64_t i, std::int64_t j, std::int64_t count, const T* elements) {
+                           std::copy_n(elements, count, got.data() + i * n + j);
+                           taken += count;
+                         });
+  ASSERT_EQ(got, want) << m << "x" << k << "x" << n << " layouts " << la << lb;
+  ASSERT_EQ(taken, m * n);
+}
+TYPED_TEST(Gemm, RowByRow) {
+  const int before = nax::num_threads();
+  for (int threads : {1, 2, 3}) {
+    nax::set_num_threads(threads);
+    for (Layout la : {rows, columns, backward, spread})
+      for (Layout lb : {rows, columns, backward, spread}) {
+        check_rows<TypeParam>(1, 1, 1, la, lb);
+        check_rows<TypeParam>(15, 33, 7, la, lb);
+        check_rows<TypeParam>(129, 70, nax::cpu::most_depth_of_rows<TypeParam>, la, lb);
+        check_rows<TypeParam>(64, 1500, 130, la, lb);  // several groups of columns
+      }
+  }
+  check_rows<TypeParam>(2500, 40, 250, columns, rows);  // several blocks of packed rows
+  check_rows<TypeParam>(2560, 40, 250, columns, columns);
+  nax::set_num_threads(before);
 }
 
 TEST(GemmOfOtherTypes, WholeAndComplexNumbers) {

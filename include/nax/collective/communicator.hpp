@@ -15,6 +15,10 @@ struct Combine {
   // For a mean: what has been combined is multiplied by one over the number of devices. Null otherwise.
   void (*scale_on_host)(void* x, double factor, std::int64_t n) = nullptr;
   ArrayBase (*scale)(const ArrayBase& x, double factor) = nullptr;
+  // For arrays that are yet to be computed, one from each of `count` devices: part `part` of `count` of their
+  // sum times `factor`; false where they are none. May be null.
+  bool (*unformed_on_host)(const ArrayBase* const* arrays, int count, double factor, int part,
+                           const ArrayBase& to) = nullptr;
 };
 
 // How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major,

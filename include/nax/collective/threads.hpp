@@ -183,6 +183,12 @@ class ThreadCommunicator final : public Communicator {
   // Small arrays are combined by one thread, large ones by all.
   void reduce_slice(int rank, std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,
                     const ArrayBase& result, const Combine& combine) const {
+    const double factor = combine.scale_on_host ? 1.0 / size_ : 1.0;
+    if (combine.unformed_on_host) {
+      std::vector<const ArrayBase*> arrays;
+      for (const std::vector<ArrayBase>& posted : everyone) arrays.push_back(&posted[array]);
+      if (combine.unformed_on_host(arrays.data(), size_, factor, rank, result)) return;
+    }
     const std::int64_t n = layout_of(result).size();
     const std::int64_t element = static_cast<std::int64_t>(dtype_size(result.dtype()));
     const bool alone = n < 4096;
@@ -196,7 +202,7 @@ class ThreadCommunicator final : public Communicator {
       std::memcpy(to, raw_data(everyone[0][array]) + at * element, static_cast<std::size_t>(count * element));
       for (int d = 1; d < size_; ++d)
         combine.on_host(raw_data(everyone[static_cast<std::size_t>(d)][array]) + at * element, to, 1, count);
-      if (combine.scale_on_host) combine.scale_on_host(to, 1.0 / size_, count);
+      if (combine.scale_on_host) combine.scale_on_host(to, factor, count);
     }
   }
 

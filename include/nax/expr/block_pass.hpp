@@ -1,9 +1,11 @@
 #pragma once
 
+#include "nax/expr/deferred_product.hpp"
 #include "nax/expr/evaluate.hpp"
 
 // The machine behind assignments.hpp: assignments that are kept, to be done together, block by block. Nothing
-// happens before run().
+// happens before run(). One operand may be a product that nobody has asked for yet: it is computed meanwhile,
+// some rows at a time, and goes the way of those blocks.
 namespace nax::detail {
 
 class BlockPass {
@@ -35,23 +37,13 @@ class BlockPass {
 
   [[gnu::noinline]] void run() const {
     for (int o = 0; o < count_; ++o) ArrayAccess::serial(*operations_[o].target) = 0;
-    parallel_for(size_, cpu::detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
-      cpu::Tile tiles[most_tiles];
-      const std::int64_t block = block_bytes / widest_;
-      for (int t = 0; t < tile_count_; ++t) tiles_[t].fill(tiles[t].bytes, block);
-      const auto address = [&](const Place& p) {
-        return p.tile < 0 ? p.data + begin * p.element : tiles[p.tile].bytes;
-      };
-      for (std::int64_t n; begin < end; begin += n) {
-        n = std::min(block, end - begin);
-        for (int o = 0; o < count_; ++o) {
-          const Operation& operation = operations_[o];
-          const void* in[max_leaves];
-          for (int l = 0; l < operation.leaves; ++l) in[l] = address(operation.in[l]);
-          operation.kernel(&operation.constants, in, address(operation.out), n);
-        }
-      }
-    });
+    if (product_)
+      product_->for_each_run([&](std::int64_t first, std::int64_t count, const char* elements) {
+        run(first, first + count, elements);
+      });
+    else
+      parallel_for(size_, cpu::detail::parallel_grain,
+                   [&](std::int64_t begin, std::int64_t end) { run(begin, end, nullptr); });
   }
 
  private:
@@ -73,7 +65,8 @@ class BlockPass {
     Place in[max_leaves], out;
     ArrayBase* target;
   };
-  // What a tile holds: blocks of an array of the pass alone, or one number over and over.
+  // What a tile holds: blocks of an array of the pass alone, or one number over and over. That of a product
+  // is not used: the blocks are where the product is computed.
   struct TileUse {
     BufferRef array;
     ConstantSlots<1> number;
@@ -84,6 +77,27 @@ class BlockPass {
         std::memcpy(to, &number, number_bytes);
     }
   };
+
+  // `product`: the elements of the product from `begin` on.
+  void run(std::int64_t begin, std::int64_t end, const char* product) const {
+    cpu::Tile tiles[most_tiles];
+    const std::int64_t block = block_bytes / widest_;
+    for (int t = 0; t < tile_count_; ++t) tiles_[t].fill(tiles[t].bytes, std::min(block, end - begin));
+    const auto address = [&](const Place& p) -> char* {
+      if (p.tile < 0) return p.data + begin * p.element;
+      return product && p.tile == product_tile_ ? const_cast<char*>(product) : tiles[p.tile].bytes;
+    };
+    for (std::int64_t n; begin < end; begin += n) {
+      n = std::min(block, end - begin);
+      for (int o = 0; o < count_; ++o) {
+        const Operation& operation = operations_[o];
+        const void* in[max_leaves];
+        for (int l = 0; l < operation.leaves; ++l) in[l] = address(operation.in[l]);
+        operation.kernel(&operation.constants, in, address(operation.out), n);
+      }
+      if (product) product += n * product_element_;
+    }
+  }
 
   int tile_of(const ArrayBase& a) const {
     for (int t = 0; t < tile_count_; ++t)
@@ -100,15 +114,23 @@ class BlockPass {
   bool find_leaf(const ArrayBase& leaf, const Frame& frame, Place& place) {
     const Layout& layout = layout_of(leaf);
     place = {nullptr, tile_of(leaf), static_cast<std::int64_t>(dtype_size(leaf.dtype()))};
-    if (place.tile >= 0) return layout == frame;
-    if (layout == frame && layout.is_contiguous()) {
-      place.data = raw_data(leaf);
+    const bool whole = layout == frame && layout.is_contiguous();
+    if (place.tile >= 0) return whole;
+    if (whole) {
+      if (!find_product(leaf, place)) place.data = raw_data(leaf);
       return true;
     }
     if (layout.size() != 1 || tile_count_ == most_tiles) return false;
     TileUse& use = tiles_[place.tile = tile_count_++];
     use.number_bytes = dtype_size(leaf.dtype());
     std::memcpy(&use.number, raw_data(leaf), use.number_bytes);
+    return true;
+  }
+  bool find_product(const ArrayBase& leaf, Place& place) {
+    if (product_ || tile_count_ == most_tiles || !(product_ = deferred_product_of(leaf))) return false;
+    place.tile = product_tile_ = tile_count_++;
+    product_element_ = place.element;
+    tiles_[product_tile_].array = ArrayAccess::buffer(leaf);
     return true;
   }
   bool find_target(bool fresh, const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
@@ -127,6 +149,9 @@ class BlockPass {
 
   Operation operations_[most_operations];
   TileUse tiles_[most_tiles];
+  const DeferredProduct* product_ = nullptr;
+  int product_tile_ = -1;
+  std::int64_t product_element_ = 0;
   int count_ = 0, tile_count_ = 0;
   std::int64_t size_ = 0, widest_ = 1;
   bool fits_ = true;

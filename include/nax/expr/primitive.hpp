@@ -16,6 +16,9 @@
 // An operation whose derivative reads its own result takes `record_with_result`: pull and push then get the
 // result, which is recorded as the value of this very node, as second argument.
 //
+// A first function that is an object with a method `later` as well, of the same form, has a share that need
+// not be computed at once: an input of a transform that has no other may get what `later` returns.
+//
 // Hidden axes that the result has and the input has not are summed away afterwards, in one place, here.
 namespace nax::detail {
 
@@ -61,6 +64,7 @@ struct InputBase {
   Levels levels;
   std::size_t bytes = 0;  // that the input takes on the tape
   ArrayBase (*pull_share)(InputBase&, const ArrayBase& g, const PrimitiveNode&) = nullptr;
+  ArrayBase (*pull_later)(InputBase&, const ArrayBase& g, const PrimitiveNode&) = nullptr;  // may be none
   ArrayBase (*push_share)(InputBase&, const ArrayBase& t, const PrimitiveNode&) = nullptr;
   void (*destroy)(InputBase&) noexcept = nullptr;
 };
@@ -111,8 +115,10 @@ class PrimitiveNode final : public Node {
   void pull(const ArrayBase& g, Reverse& sweep) override {
     InputBase* in = first();
     for (int i = 0; i < count_; ++i, in = after(in))
-      if (const std::size_t node = sweep.place(in->serial); node != Tape::npos)
-        sweep.add_at(node, in->pull_share(*in, g, *this));
+      if (const std::size_t node = sweep.place(in->serial); node != Tape::npos) {
+        const auto pull = in->pull_later && sweep.may_wait(node) ? in->pull_later : in->pull_share;
+        sweep.add_at(node, pull(*in, g, *this));
+      }
   }
   void push(Forward& sweep, std::size_t self) override {
     ArrayBase total;
@@ -157,6 +163,7 @@ template <class T, class R, class Pull, class Push, bool with_result>
 struct InputOps<T, Input<R, Pull, Push>, with_result> {
   using In = Input<R, Pull, Push>;
   static constexpr std::size_t bytes = (sizeof(In) + 15) / 16 * 16;
+  static constexpr bool may_wait = requires(const Pull& p, const Array<T>& g) { p.later(g); };
 
   template <class F, class X>
   static auto call(const F& f, const X& x, const PrimitiveNode& node) {
@@ -168,6 +175,9 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
   static ArrayBase pull(InputBase& input, const ArrayBase& g, const PrimitiveNode& node) {
     Array<R> share = call(static_cast<In&>(input).pull, Array<T>(g), node);
     return sum_levels(std::move(share), node.frame().levels, input.levels);
+  }
+  static ArrayBase pull_later(InputBase& input, const ArrayBase& g, const PrimitiveNode&) requires may_wait {
+    return static_cast<In&>(input).pull.later(Array<T>(g));
   }
   static ArrayBase push(InputBase& input, const ArrayBase& t, const PrimitiveNode& node) {
     In& in = static_cast<In&>(input);
@@ -182,6 +192,7 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
   static void append(PrimitiveNode& node, In&& input) {
     In* const in = new (node.end()) In(std::move(input));
     in->pull_share = pull;
+    if constexpr (may_wait) in->pull_later = pull_later;
     in->push_share = push;
     in->destroy = destroy;
     node.append(*in, bytes);

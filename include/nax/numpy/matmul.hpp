@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "nax/backend/cpu/gemm.hpp"
+#include "nax/expr/deferred_product.hpp"
 #include "nax/expr/wrt_operand.hpp"
 #include "nax/numpy/reduce.hpp"
 #include "nax/numpy/transpose.hpp"
@@ -128,6 +129,12 @@ ArrayBase scaled_result(const ArrayBase& x, double by) {
       Array<T>(x), Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(by)))));
 }
 
+// The usual case: one product on the host, nothing before its axes.
+inline bool is_one_product(const Layout& a, const Layout& b, const Frame& target) {
+  return a.shape.size() == 2 && b.shape.size() == 2 && target.shape.size() == 2 && a.shape[1] > 0 &&
+         !cuda_accelerator;
+}
+
 template <class T>
 Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& target) {
   using Lane = product_t<T>;
@@ -138,8 +145,7 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
   } else {
     const Layout &la = layout_of(a_), &lb = layout_of(b_);
     const std::int64_t k = la.shape.back();
-    if (la.shape.size() == 2 && lb.shape.size() == 2 && target.shape.size() == 2 && k > 0 &&
-        !cuda_accelerator) {  // the usual case: one product, nothing before its axes
+    if (is_one_product(la, lb, target)) {
       Array<T> result{Unset()};
       allocate_in(result, dtype_of<T>, target, current_device);
       const std::int64_t m = target.shape[0], n = target.shape[1];
@@ -240,35 +246,61 @@ inline Frame with_new_levels(const Frame& value, const Frame& primal, const Fram
 }
 
 template <class T>
+Array<T> contract(const Array<T>& a, const Array<T>& b, const Frame& target);
+
+// The same, or an array that waits for its elements where that pays.
+template <class T>
+Array<T> contract_later(const Array<T>& a, const Array<T>& b, const Frame& target) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    const Layout &la = layout_of(a), &lb = layout_of(b);
+    if (is_one_product(la, lb, target) && MatrixProduct<T>::pays(la.shape[0], lb.shape[1], la.shape[1]))
+      return deferred_product(a, b);
+  }
+  return contract(a, b, target);
+}
+
+template <class T>
+struct Contraction {
+  Array<T> a, b;
+  Frame target;
+};
+// From the result's cotangent to an operand's.
+template <class T>
+struct LeftShare {
+  std::shared_ptr<const Contraction<T>> of;
+
+  Frame target(const Array<T>& g) const {
+    return with_new_levels(layout_of(of->a), of->target, layout_of(g));
+  }
+  Array<T> operator()(const Array<T>& g) const { return contract(g, matrix_transpose(of->b), target(g)); }
+  Array<T> later(const Array<T>& g) const { return contract_later(g, matrix_transpose(of->b), target(g)); }
+};
+template <class T>
+struct RightShare {
+  std::shared_ptr<const Contraction<T>> of;
+
+  Frame target(const Array<T>& g) const {
+    return with_new_levels(layout_of(of->b), of->target, layout_of(g));
+  }
+  Array<T> operator()(const Array<T>& g) const { return contract(matrix_transpose(of->a), g, target(g)); }
+  Array<T> later(const Array<T>& g) const { return contract_later(matrix_transpose(of->a), g, target(g)); }
+};
+
+template <class T>
 Array<T> contract(const Array<T>& a, const Array<T>& b, const Frame& target) {
   Array<T> result = contract_value(a, b, target);
   if constexpr (is_inexact_v<T>) {
     if (!may_be_recorded(a) && !may_be_recorded(b)) return result;
-    struct Kept {
-      Array<T> a, b;
-      Frame target;
-    };
-    const auto kept = std::make_shared<const Kept>(Kept{a, b, target});
+    const auto kept = std::make_shared<const Contraction<T>>(Contraction<T>{a, b, target});
     return record(
         std::move(result),
-        wrt(
-            a,
-            [kept](const Array<T>& g) {
-              return contract(g, matrix_transpose(kept->b),
-                              with_new_levels(layout_of(kept->a), kept->target, layout_of(g)));
-            },
+        wrt(a, LeftShare<T>{kept},
             [kept](const Array<T>& t) {
               return contract(t, kept->b, with_new_levels(kept->target, layout_of(kept->a), layout_of(t)));
             }),
-        wrt(
-            b,
-            [kept](const Array<T>& g) {
-              return contract(matrix_transpose(kept->a), g,
-                              with_new_levels(layout_of(kept->b), kept->target, layout_of(g)));
-            },
-            [kept](const Array<T>& t) {
-              return contract(kept->a, t, with_new_levels(kept->target, layout_of(kept->b), layout_of(t)));
-            }));
+        wrt(b, RightShare<T>{kept}, [kept](const Array<T>& t) {
+          return contract(kept->a, t, with_new_levels(kept->target, layout_of(kept->b), layout_of(t)));
+        }));
   } else {
     return result;
   }

@@ -8,3 +8,4 @@
 #include "nax/optim/schedules.hpp"
 #include "nax/optim/sgd.hpp"
 #include "nax/optim/transformation.hpp"
+#include "nax/optim/value_and_step.hpp"

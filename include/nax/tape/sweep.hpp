@@ -48,6 +48,9 @@ class Reverse {
     else
       add_at(i, cotangent.array());
   }
+  // The shares of nodes below `end`, the inputs of a transform, may be of a form that is yet to be computed.
+  void let_shares_wait(std::size_t end) { waiting_below_ = end; }
+  bool may_wait(std::size_t i) const { return i < waiting_below_ && !slots_.holds(i); }
   // Makes the sweep visit a node that takes no cotangent itself.
   void visit(std::size_t i) {
     if (i >= top_) top_ = i + 1;
@@ -89,7 +92,7 @@ class Reverse {
   Tape& tape_;
   std::size_t mark_;
   std::size_t top_ = 0;  // nodes from here on hold no cotangent
-  std::size_t current_ = 0;
+  std::size_t current_ = 0, waiting_below_ = 0;
   bool consume_;
   Slots slots_;
 };

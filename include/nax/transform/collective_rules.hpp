@@ -5,6 +5,7 @@
 
 #include "nax/backend/cpu/accumulate.hpp"
 #include "nax/collective/axis_environment.hpp"
+#include "nax/expr/deferred_product.hpp"
 #include "nax/expr/zeros.hpp"
 #include "nax/numpy/copy.hpp"
 #include "nax/rules/extrema.hpp"
@@ -157,7 +158,9 @@ ArrayBase combine_arrays(const ArrayBase& a, const ArrayBase& b) {
 template <class T>
 Combine combine_to_sum() {
   using Rule = std::conditional_t<std::is_same_v<T, bool>, rules::logical_or, rules::add>;
-  return {sum_run_into<T>, combine_arrays<Rule, T>};
+  Combine combine{sum_run_into<T>, combine_arrays<Rule, T>};
+  combine.unformed_on_host = add_up_products;
+  return combine;
 }
 template <class T>
 Combine combine_to_extreme(const char* function, Extreme extreme) {

@@ -66,11 +66,10 @@ Combine combine_to_mean() {
   return combine;
 }
 
-// The sum, or the mean of what is no whole number. Gradients of a tree over a device axis meet once:
-// unrecorded arrays are sent together, and divided where they are added up.
-template <class X>
-auto reduce_tree(const X& x, const std::vector<MappedAxis>& axes, bool mean) {
-  auto result = map_arrays(x, [](const auto& leaf) { return leaf; });
+// Each array of a tree becomes the sum, or the mean of what is no whole number. Gradients of a tree over a
+// device axis meet once: unrecorded arrays are sent together, and divided where they are added up.
+template <class Tree>
+void reduce_arrays(Tree& arrays, const std::vector<MappedAxis>& axes, bool mean) {
   for (const MappedAxis& axis : axes) {
     if (axis.on_devices && axis.size == 1) continue;
     std::vector<ArrayBase> together;
@@ -91,11 +90,16 @@ auto reduce_tree(const X& x, const std::vector<MappedAxis>& axes, bool mean) {
             }
           }
         },
-        result);
+        arrays);
     if (together.empty()) continue;
     const auto sums = axis.communicator().all_reduce(static_cast<int>(axis.index), "psum", together, combine);
     for (std::size_t i = 0; i < sums.size(); ++i) *places[i] = sums[i];
   }
+}
+template <class X>
+auto reduce_tree(const X& x, const std::vector<MappedAxis>& axes, bool mean) {
+  auto result = map_arrays(x, [](const auto& leaf) { return leaf; });
+  reduce_arrays(result, axes, mean);
   return result;
 }
 

@@ -42,8 +42,11 @@ auto unwrap_single(Tuple&& t) {
     return std::forward<Tuple>(t);
 }
 
+// May gradients be products that wait for their elements?
+enum class Products { computed, deferred };
+
 template <int... argnums, class F, class... A>
-auto value_and_gradients(const char* name, const F& f, const A&... args) {
+auto value_and_gradients(const char* name, Products products, const F& f, const A&... args) {
   static_assert(
       ((argnums < static_cast<int>(sizeof...(A)) && argnums >= -static_cast<int>(sizeof...(A))) && ...),
       "grad: argnums is out of range for the number of arguments");
@@ -64,6 +67,7 @@ auto value_and_gradients(const char* name, const F& f, const A&... args) {
   const ComputeOn beside(loss);
   Reverse sweep(*scope.tape(), scope.mark(), scope.outermost() && scope.sole_owner());
   sweep.add(serial_of(loss), seed(Array<T>(T(1)), layout_of(loss)));
+  if (products == Products::deferred && sweep.consumes()) sweep.let_shares_wait(begin);
   sweep.run(begin);
   std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);
   return std::pair{std::move(out), unwrap_single(std::move(gradients))};
@@ -78,9 +82,10 @@ template <int... argnums, class F>
 auto value_and_grad(F f) {
   return [f = std::move(f)](const auto&... args) {
     if constexpr (sizeof...(argnums) == 0)
-      return detail::value_and_gradients<0>("value_and_grad", f, args...);
+      return detail::value_and_gradients<0>("value_and_grad", detail::Products::computed, f, args...);
     else
-      return detail::value_and_gradients<argnums...>("value_and_grad", f, args...);
+      return detail::value_and_gradients<argnums...>("value_and_grad", detail::Products::computed, f,
+                                                     args...);
   };
 }
 
@@ -90,9 +95,9 @@ auto grad(F f) {
   return [f = std::move(f)](const auto&... args) {
     auto both = [&] {
       if constexpr (sizeof...(argnums) == 0)
-        return detail::value_and_gradients<0>("grad", f, args...);
+        return detail::value_and_gradients<0>("grad", detail::Products::computed, f, args...);
       else
-        return detail::value_and_gradients<argnums...>("grad", f, args...);
+        return detail::value_and_gradients<argnums...>("grad", detail::Products::computed, f, args...);
     }();
     if constexpr (detail::IsPair<std::remove_cvref_t<decltype(both.first)>>::value)
       return std::pair{std::move(both.second), std::move(both.first.second)};

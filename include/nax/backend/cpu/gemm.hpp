@@ -62,6 +62,28 @@ void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T
   });
 }
 
+// The product A B, stored nowhere: `take` gets its elements row by row, each once, from several threads at a
+// time. k is at least 1 and at most most_depth_of_rows.
+template <class T>
+void gemm_rows(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
+               const TakeRow<T>& take) {
+  constexpr std::int64_t parts_per_thread = 4, least = 4 * tile_rows;
+  const int threads = available_threads();
+  const std::int64_t parts =
+      threads <= 1 ? 1 : std::clamp<std::int64_t>(m / least, 1, threads * parts_per_thread);
+  const std::int64_t height = divide_up(divide_up(m, parts), 2) * 2;
+  parallel_for(divide_up(m, height), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t part = begin; part < end; ++part) {
+      const std::int64_t first = part * height;
+      const auto take_part = [&](std::int64_t i, std::int64_t j, std::int64_t count, const T* elements) {
+        take(first + i, j, count, elements);
+      };
+      const TakeRow<T> take_row(take_part);
+      BlockedProduct<T>(std::min(height, m - first), n, k, a.at(first, 0), b, {}, false, {}, &take_row).run();
+    }
+  });
+}
+
 // Where rows of a lie a power of two apart, those of a tile compete for the same cache lines: this goes by
 // way of a copy, some rows at a time, in which they are an odd number of cache lines apart.
 template <class T>

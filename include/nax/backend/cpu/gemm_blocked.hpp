@@ -6,6 +6,9 @@
 // stays in the second-level cache): tile after tile along the rows of C. Meanwhile a panel of a stays in the
 // first-level cache and the panels of b stream past it. Down the columns instead, tiles of C whose rows lie a
 // power of two apart would push each other, and what is multiplied, out of the first-level cache.
+//
+// Rows may be handed out instead of written to C: those of a row of tiles, from the memory that the next one
+// takes over.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +16,7 @@
 #include "nax/backend/cpu/gemm_kernel.hpp"
 #include "nax/backend/cpu/gemm_pack.hpp"
 #include "nax/backend/cpu/gemm_types.hpp"
+#include "nax/core/function_ref.hpp"
 
 namespace nax::cpu {
 inline namespace NAX_SIMD_ABI {
@@ -59,11 +63,20 @@ class UpcomingOperands {
   std::int64_t share_ = 0;
 };
 
+// Takes `count` elements of row i of a product, from column j on.
+template <class T>
+using TakeRow = FunctionRef<void(std::int64_t i, std::int64_t j, std::int64_t count, const T* elements)>;
+// The inner dimension of a product whose rows are handed out: one slice.
+template <class T>
+inline constexpr std::int64_t most_depth_of_rows = depth_bytes / std::int64_t{sizeof(T)};
+
 template <class T>
 class BlockedProduct {
  public:
+  // With `take` there is no c.
   BlockedProduct(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
-                 Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming)
+                 Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming,
+                 const TakeRow<T>* take = nullptr)
       : m_(m),
         n_(n),
         k_(k),
@@ -80,6 +93,8 @@ class BlockedProduct {
         packs_columns_(pays_to_pack_columns()),
         rows_(packs_rows_ ? (block_ + 1) * depth_ + size : 0),
         columns_(room() * width * depth_ + size),
+        take_(take),
+        taken_(take ? tile_rows * taken_row() : 0),
         upcoming_(upcoming) {
     upcoming_.share_out((divide_up(m, tile_rows) - packs_columns_) * whole_);
   }
@@ -124,6 +139,9 @@ class BlockedProduct {
     if (!packs_columns_) return columns_.data();
     return columns_.data() + (block_ < m_ ? panel : panel % group_) * width * depth_;
   }
+  // From row to row of what is handed out: an odd number of tiles, so that rows do not compete for the same
+  // cache lines.
+  std::int64_t taken_row() const { return (group_ | 1) * width; }
   int last_columns() const { return static_cast<int>(n_ - whole_ * width); }
   int last_packets() const { return last_columns() <= size ? 1 : tile_packets; }
 
@@ -155,7 +173,7 @@ class BlockedProduct {
   void multiply(std::int64_t m0, std::int64_t m1, std::int64_t first, std::int64_t last) {
     PackingKernel<T> packing = nullptr;
     if (m0 == 0) packing = pack_columns(first, last, next_height(m1 - m0, packs_rows_));
-    const bool add = accumulate_ || k0_ > 0, fetch = add || m_ * n_ * bytes <= near_result_bytes;
+    const bool add = accumulate_ || k0_ > 0, fetch = take_ || add || m_ * n_ * bytes <= near_result_bytes;
     const T* packed = rows_.data();
     for (std::int64_t i = m0; i < m1;) {
       const int height = next_height(m1 - i, packs_rows_);
@@ -163,10 +181,16 @@ class BlockedProduct {
       const T* const left = packs_rows_ ? packed : a_.at(i, k0_).data;
       const std::int64_t left_row = packs_rows_ ? 1 : a_.row, left_step = packs_rows_ ? height : a_.column;
       const MicroKernel<T> kernel = find_kernel<T>(height, tile_packets);
+      const Strided<T> to = take_ ? Strided<T>{taken_.data(), taken_row(), 1} : c_.at(i, first * width);
       for (std::int64_t panel = first; panel < std::min(last, whole_); ++panel) {
         const T* const from = b_.at(k0_, panel * width).data;
-        const TileTarget<T> target{c_.at(i, panel * width).data, c_.row, c_.column, there,
-                                   static_cast<int>(width),      add,    fetch};
+        const TileTarget<T> target{to.at(0, (panel - first) * width).data,
+                                   to.row,
+                                   to.column,
+                                   there,
+                                   static_cast<int>(width),
+                                   add,
+                                   fetch};
         if (packing)
           packing(length_, left, left_row, left_step, from, b_.row, packed_columns(panel), target);
         else if (packs_columns_)
@@ -178,7 +202,11 @@ class BlockedProduct {
       if (last > whole_)
         find_kernel<T>(height, last_packets())(
             length_, left, left_row, left_step, packed_columns(whole_), last_packets() * size,
-            {c_.at(i, whole_ * width).data, c_.row, c_.column, there, last_columns(), add, fetch}, {});
+            {to.at(0, (whole_ - first) * width).data, to.row, to.column, there, last_columns(), add, fetch},
+            {});
+      if (take_)
+        for (int row = 0; row < there; ++row)
+          (*take_)(i + row, first * width, std::min(last * width, n_) - first * width, to.at(row, 0).data);
       packing = nullptr;
       packed += height * length_;
       i += there;
@@ -192,6 +220,8 @@ class BlockedProduct {
   const std::int64_t depth_, block_, panels_, whole_, group_;
   const bool packs_rows_, packs_columns_;
   const Scratch<T> rows_, columns_;
+  const TakeRow<T>* const take_;
+  const Scratch<T> taken_;
   UpcomingOperands<T> upcoming_;
   std::int64_t k0_ = 0, length_ = 0;  // the slice at work
 };

@@ -1,0 +1,331 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <nax/nax.hpp>
+
+#include "support/compare.hpp"
+#include "support/four_devices.hpp"
+
+// optim::value_and_step against value_and_grad and step: the same to the last bit, in place where nobody else
+// holds the arrays, and without room for the gradients of large weights.
+
+namespace {
+
+using namespace nax;
+
+template <class T>
+struct Layer {
+  Array<T> w, b;
+};
+template <class T>
+using Params = std::vector<Layer<T>>;
+
+// Weights of the first layer are large enough for their gradient not to be stored, the others' are not.
+constexpr std::int64_t inputs = 515, width = 520, outputs = 7, batch = 37;
+
+template <class T>
+Params<T> some_params(std::uint64_t seed = 1) {
+  const auto keys = random::split(random::key(seed), 4);
+  return {{random::normal<T>(keys[0], {inputs, width}) * T(0.05), random::normal<T>(keys[1], {width})},
+          {random::normal<T>(keys[2], {width, outputs}), random::normal<T>(keys[3], {outputs})}};
+}
+template <class T>
+Array<T> some_batch(std::uint64_t seed, std::int64_t rows = batch) {
+  return random::normal<T>(random::key(seed), {rows, inputs});
+}
+
+struct Loss {
+  template <class T>
+  Array<T> operator()(const Params<T>& p, const Array<T>& x) const {
+    const Array<T> h = tanh(matmul(x, p[0].w) + p[0].b);
+    const Array<T> y = matmul(h, p[1].w) + p[1].b;
+    return mean(y * y);
+  }
+};
+
+template <class X>
+X copied(const X& tree) {
+  return tree::map(
+      [](const auto& leaf) {
+        if constexpr (is_array_v<decltype(leaf)>)
+          return copy(leaf);
+        else
+          return leaf;
+      },
+      tree);
+}
+template <class X>
+void expect_same(const X& a, const X& b) {
+  tree::for_each(
+      [](const auto& x, const auto& y) {
+        if constexpr (is_array_v<decltype(x)>) {
+          ASSERT_EQ(x.shape(), y.shape());
+          EXPECT_EQ(std::memcmp(x.data(), y.data(), x.nbytes()), 0);
+        } else {
+          EXPECT_EQ(x, y);
+        }
+      },
+      a, b);
+}
+
+// Three steps in two calls, in one that others look at, and in one that is given everything.
+template <class Optimizer, class F, class P, class... X>
+void check(const Optimizer& optimizer, const F& f, const P& start, const X&... x) {
+  P two = copied(start), held = copied(start), alone = copied(start);
+  auto two_state = optimizer.init(two), held_state = optimizer.init(held), state = optimizer.init(alone);
+  for (int k = 0; k < 3; ++k) {
+    const auto [value, grads] = value_and_grad(f)(two, x...);
+    std::tie(two, two_state) = optim::step(optimizer, grads, two_state, two);
+
+    const auto seen = std::pair{held, held_state}, before = copied(seen);
+    auto [held_value, held_params, next_state] = optim::value_and_step(optimizer, f)(held, held_state, x...);
+    expect_same(seen, before);
+    expect_same(held_value, value);
+    held = held_params, held_state = next_state;
+
+    auto alone_value = value;
+    std::tie(alone_value, alone, state) =
+        optim::value_and_step(optimizer, f)(std::move(alone), std::move(state), x...);
+    expect_same(alone_value, value);
+  }
+  expect_same(std::pair{held, held_state}, std::pair{two, two_state});
+  expect_same(std::pair{alone, state}, std::pair{two, two_state});
+}
+template <class Optimizer>
+void check(const Optimizer& optimizer) {
+  check(optimizer, Loss(), some_params<float>(), some_batch<float>(5));
+  check(optimizer, Loss(), some_params<double>(), some_batch<double>(5));
+}
+
+TEST(ValueAndStep, IsValueAndGradAndStep) {
+  check(optim::sgd(0.1));
+  check(optim::sgd(0.1, {.momentum = 0.9}));
+  check(optim::sgd(0.1, {.momentum = 0.9, .nesterov = true}));
+  check(optim::sgd(optim::cosine_decay_schedule(0.1, 8)));
+  check(optim::adam(0.1));
+  check(optim::adamw(0.1, {.weight_decay = 0.1}));
+  check(optim::chain(optim::clip_by_global_norm(0.5), optim::adam(0.1)));
+  check(optim::chain(optim::sgd(0.1), optim::clip(0.5)));
+  check(optim::lion(0.1));
+  check(optim::rmsprop(0.1));
+}
+
+TEST(ValueAndStep, OnAnyNumberOfThreads) {
+  const int before = num_threads();
+  for (int threads : {1, 2, 3}) {
+    set_num_threads(threads);
+    check(optim::adam(0.1));
+  }
+  set_num_threads(before);
+}
+
+TEST(ValueAndStep, TakesAnyProgram) {
+  const auto optimizer = optim::sgd(0.1, {.momentum = 0.9});
+  const Array<float> w = some_params<float>()[0].w, x = some_batch<float>(2);
+  // The weights stand left, are used twice, transposed, not at all.
+  check(
+      optimizer,
+      [](const Array<float>& w, const Array<float>& x) { return mean(tanh(matmul(w.T(), x.T()))); }, w, x);
+  check(
+      optimizer,
+      [](const Array<float>& w, const Array<float>& x) {
+        return mean(matmul(tanh(matmul(x, w)), w.T())) + sum(w * w) + mean(matmul(x, w));
+      },
+      w, x);
+  check(
+      optimizer,
+      [](const std::pair<Array<float>, Array<float>>& p, const Array<float>& x) {
+        return mean(matmul(x, p.first));
+      },
+      std::pair{w, w}, x);
+  // One parameter's gradient is made of the other.
+  check(
+      optimizer,
+      [](const std::pair<Array<float>, Array<float>>& p) { return mean(tanh(matmul(p.first, p.second))); },
+      std::pair{x, w});
+  // Batches of all sizes: one, more than a slice of the product has, none.
+  for (std::int64_t rows : {1, 600, 0})
+    check(
+        optimizer, [](const Array<float>& w, const Array<float>& x) { return sum(tanh(matmul(x, w))); }, w,
+        some_batch<float>(3, rows));
+  // A loss with more beside it.
+  check(
+      optimizer,
+      [](const Array<float>& w, const Array<float>& x) {
+        const Array<float> y = tanh(matmul(x, w));
+        return std::pair{mean(y), y};
+      },
+      w, x);
+  // Leaves of other types stay.
+  struct Mixed {
+    Array<float> w;
+    Array<int> steps;
+    float scale;
+  };
+  check(
+      optimizer, [](const Mixed& p, const Array<float>& x) { return mean(tanh(matmul(x, p.w) * p.scale)); },
+      Mixed{w, {1, 2}, 0.5f}, x);
+}
+
+TEST(ValueAndStep, WritesOverWhatIsGivenAway) {
+  const auto optimizer = optim::sgd(0.1, {.momentum = 0.9});
+  auto params = some_params<float>();
+  auto state = optimizer.init(params);
+  const Array<float> x = some_batch<float>(5);
+  const float *const w = params[0].w.data(), *const trace = (*state.trace)[0].w.data();
+  Array<float> value;
+  for (int k = 0; k < 2; ++k)
+    std::tie(value, params, state) =
+        optim::value_and_step(optimizer, Loss())(std::move(params), std::move(state), x);
+  EXPECT_EQ(params[0].w.data(), w);
+  EXPECT_EQ((*state.trace)[0].w.data(), trace);
+}
+
+TEST(ValueAndStep, StoresNoGradientOfLargeWeights) {
+  const auto optimizer = optim::sgd(0.1);
+  Array<float> w = ones<float>({1000, 1000}), value;
+  auto state = optimizer.init(w);
+  const Array<float> x = ones<float>({8, 1000});
+  const auto loss = [](const Array<float>& w, const Array<float>& x) { return mean(tanh(matmul(x, w))); };
+  const auto peak = [&](const auto& step) {
+    reset_peak_memory();
+    const std::size_t before = memory_stats().in_use;
+    step();
+    return memory_stats().peak - before;
+  };
+  EXPECT_LT(peak([&] {
+              std::tie(value, w, state) =
+                  optim::value_and_step(optimizer, loss)(std::move(w), std::move(state), x);
+            }),
+            w.nbytes());
+  EXPECT_GE(peak([&] { grad(loss)(w, x); }), w.nbytes());
+}
+
+// Over devices: what pmean of stored gradients gives, to rounding, and the same on all devices.
+template <class T>
+void check_devices(std::int64_t devices, double tolerance) {
+  const auto optimizer = optim::adam(0.1);
+  const auto step = [=](Params<T> p, optim::AdamState<Params<T>> state, const Array<T>& x) {
+    return optim::value_and_step(optimizer, Loss(), {.axis_name = "i"})(std::move(p), std::move(state), x);
+  };
+  const auto plain = [=](Params<T> p, optim::AdamState<Params<T>> state, const Array<T>& x) {
+    auto [value, grads] = value_and_grad(Loss())(p, x);
+    grads = pmean(grads, "i");
+    std::tie(p, state) = optim::step(optimizer, grads, std::move(state), std::move(p));
+    return std::tuple{value, p, state};
+  };
+  const Array<T> x = random::normal<T>(random::key(1), {devices, batch, inputs});
+  const auto replicate = [=](const auto& leaf) { return stack(std::vector(devices, leaf)); };
+  auto params = tree::map(replicate, some_params<T>()), want = params;
+  auto state = tree::map(replicate, optimizer.init(some_params<T>())), want_state = state;
+  Array<T> value, want_value;
+  for (int k = 0; k < 3; ++k) {
+    std::tie(value, params, state) = pmap(step, {.axis_name = "i"})(std::move(params), std::move(state), x);
+    std::tie(want_value, want, want_state) = vmap(plain, {.axis_name = "i"})(want, want_state, x);
+  }
+  EXPECT_TRUE(compare::close(value, want_value, tolerance));
+  tree::for_each(
+      [&](const auto& a, const auto& b) {
+        EXPECT_TRUE(compare::close(a, b, tolerance));
+        for (std::int64_t d = 1; d < devices; ++d) expect_same(copy(a(d)), copy(a(0)));
+      },
+      params, want);
+  expect_same(std::get<1>(vmap(step, {.axis_name = "i"})(want, want_state, x)),
+              std::get<1>(vmap(plain, {.axis_name = "i"})(want, want_state, x)));
+}
+TEST(ValueAndStep, AveragesOverDevices) {
+  for (std::int64_t devices : {1, 2, 3, 4}) {
+    check_devices<float>(devices, 1e-3);
+    check_devices<double>(devices, 1e-10);
+  }
+  const auto optimizer = optim::sgd(0.1);
+  const Array<float> p = {1, 2};
+  const auto loss = [](const Array<float>& p) { return sum(p); };
+  EXPECT_THROW(optim::value_and_step(optimizer, loss, {.axis_name = "nowhere"})(p, optimizer.init(p)),
+               ValueError);
+}
+
+// Whether all devices' gradients wait or not: some have a batch whose product is not put off.
+TEST(ValueAndStep, SumsProductsOfAnyDevices) {
+  const Array<float> w = some_params<float>()[0].w;
+  const Array<float> x = random::normal<float>(random::key(1), {4, 16, inputs});
+  const auto optimizer = optim::sgd(0.1);
+  const auto step = [=](const Array<float>& x) {
+    const auto loss = [=](const Array<float>& w) {
+      const std::int64_t rows = 1 + 5 * axis_index("i").item();
+      const Array<float> mine =
+          axis_index("i").item() == 2 ? concatenate(std::vector(40, x)) : x(slice(rows));
+      return mean(tanh(matmul(mine, w)));
+    };
+    return std::get<1>(optim::value_and_step(optimizer, loss, {.axis_name = "i"})(w, optimizer.init(w)));
+  };
+  Array<float> total = zeros_like(w);
+  for (int d = 0; d < 4; ++d) {
+    const Array<float> mine = d == 2 ? concatenate(std::vector(40, x(d))) : x(d, slice(1 + 5 * d));
+    total += grad([&](const Array<float>& w) { return mean(tanh(matmul(mine, w))); })(w);
+  }
+  const Array<float> got = pmap(step, {.axis_name = "i"})(x);
+  for (int d = 0; d < 4; ++d) EXPECT_TRUE(compare::close(got(d), eval(w - 0.1f * total / 4.f), 1e-5));
+}
+
+TEST(ValueAndStep, RunsUnderTransforms) {
+  const auto optimizer = optim::adam(0.1);
+  const auto params = some_params<float>();
+  const auto steps = [&](bool whole) {
+    return [=](const Params<float>& start, const Array<float>& x) {
+      Params<float> p = start;
+      auto state = optimizer.init(p);
+      Array<float> value;
+      for (int k = 0; k < 2; ++k) {
+        if (whole) {
+          std::tie(value, p, state) =
+              optim::value_and_step(optimizer, Loss())(std::move(p), std::move(state), x);
+        } else {
+          auto [v, grads] = value_and_grad(Loss())(p, x);
+          std::tie(p, state) = optim::step(optimizer, grads, std::move(state), std::move(p));
+          value = v;
+        }
+      }
+      return std::pair{p, value};
+    };
+  };
+  const Array<float> xs = random::normal<float>(random::key(1), {4, batch, inputs});
+  expect_same(vmap(steps(true), {.in_axes = {none, 0}})(params, xs),
+              vmap(steps(false), {.in_axes = {none, 0}})(params, xs));
+  expect_same(pmap(steps(true), {.in_axes = {none, 0}})(params, xs),
+              pmap(steps(false), {.in_axes = {none, 0}})(params, xs));
+  // The tape watches: what the steps lead to, by the parameters that they began with.
+  const auto after = [&](bool whole) {
+    return [f = steps(whole)](const Params<float>& p, const Array<float>& x) { return f(p, x).second; };
+  };
+  expect_same(grad(after(true))(params, xs(0)), grad(after(false))(params, xs(0)));
+}
+
+TEST(ValueAndStep, LeavesEverythingAsItWasAfterAnError) {
+  const auto optimizer = optim::adam(0.1);
+  auto params = some_params<float>();
+  auto state = optimizer.init(params);
+  const auto before = copied(std::pair{params, state});
+  const auto step = optim::value_and_step(optimizer, Loss());
+  EXPECT_THROW(step(std::move(params), std::move(state), Array<float>{{1, 2}}), ShapeError);
+  expect_same(std::pair{params, state}, before);
+  const auto vector = [](const Array<float>& w) { return w; };
+  const auto number = [](const Array<int>& n) { return Array<float>(sum(n)); };
+  const auto message = [](const auto& call) -> std::string {
+    try {
+      call();
+      return "nothing was thrown";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  const auto plain = optim::sgd(0.1);
+  const Array<float> two = {1, 2};
+  EXPECT_EQ(message([&] { optim::value_and_step(plain, vector)(two, plain.init(two)); }),
+            "value_and_step: the function must return a scalar, got shape (2,)");
+  const Array<int> whole = {1, 2};
+  EXPECT_EQ(message([&] { optim::value_and_step(plain, number)(whole, plain.init(whole)); }),
+            "value_and_step: the arguments chosen by argnums hold no array of a floating type");
+}
+
+}  // namespace
