@@ -61,13 +61,12 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
            std::ostream& log) {
   const auto loss = loss_with(options.activation);
   // A step on one device: the gradients of its share of the batch, their mean over all devices, the update.
+  const auto step = nax::optim::value_and_step(optimizer, loss, {.axis_name = "devices"});
   using State = decltype(optimizer.init(Params()));
   const auto update = nax::pmap(
       [=](Params params, State state, const Array<float>& x, const Array<float>& y) {
-        auto [value, grads] = nax::value_and_grad(loss)(params, x, y);
-        grads = nax::pmean(grads, "devices");
-        // Given away, params and state are written over.
-        std::tie(params, state) = nax::optim::step(optimizer, grads, std::move(state), std::move(params));
+        Array<float> value;  // given away, params and state are written over
+        std::tie(value, params, state) = step(std::move(params), std::move(state), x, y);
         return std::tuple{params, state, nax::pmean(value, "devices")};
       },
       {.axis_name = "devices", .devices = nax::devices(options.platform)});

@@ -17,7 +17,7 @@ struct Combine {
   ArrayBase (*scale)(const ArrayBase& x, double factor) = nullptr;
   // For arrays that are yet to be computed, one from each of `count` devices: part `part` of `count` of their
   // sum times `factor`; false where they are none. May be null.
-  bool (*unformed_on_host)(const ArrayBase* const* arrays, int count, double factor, int part,
+  bool (*deferred_on_host)(const ArrayBase* const* arrays, int count, double factor, int part,
                            const ArrayBase& to) = nullptr;
 };
 

@@ -184,10 +184,10 @@ class ThreadCommunicator final : public Communicator {
   void reduce_slice(int rank, std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,
                     const ArrayBase& result, const Combine& combine) const {
     const double factor = combine.scale_on_host ? 1.0 / size_ : 1.0;
-    if (combine.unformed_on_host) {
+    if (combine.deferred_on_host) {
       std::vector<const ArrayBase*> arrays;
       for (const std::vector<ArrayBase>& posted : everyone) arrays.push_back(&posted[array]);
-      if (combine.unformed_on_host(arrays.data(), size_, factor, rank, result)) return;
+      if (combine.deferred_on_host(arrays.data(), size_, factor, rank, result)) return;
     }
     const std::int64_t n = layout_of(result).size();
     const std::int64_t element = static_cast<std::int64_t>(dtype_size(result.dtype()));

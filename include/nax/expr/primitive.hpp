@@ -176,8 +176,10 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
     Array<R> share = call(static_cast<In&>(input).pull, Array<T>(g), node);
     return sum_levels(std::move(share), node.frame().levels, input.levels);
   }
-  static ArrayBase pull_later(InputBase& input, const ArrayBase& g, const PrimitiveNode&) requires may_wait {
-    return static_cast<In&>(input).pull.later(Array<T>(g));
+  static ArrayBase pull_later(InputBase& input, const ArrayBase& g,
+                              const PrimitiveNode& node) requires may_wait {
+    Array<R> share = static_cast<In&>(input).pull.later(Array<T>(g));
+    return sum_levels(std::move(share), node.frame().levels, input.levels);
   }
   static ArrayBase push(InputBase& input, const ArrayBase& t, const PrimitiveNode& node) {
     In& in = static_cast<In&>(input);

@@ -159,7 +159,7 @@ template <class T>
 Combine combine_to_sum() {
   using Rule = std::conditional_t<std::is_same_v<T, bool>, rules::logical_or, rules::add>;
   Combine combine{sum_run_into<T>, combine_arrays<Rule, T>};
-  combine.unformed_on_host = add_up_products;
+  combine.deferred_on_host = add_up_products;
   return combine;
 }
 template <class T>
