@@ -63,22 +63,23 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
   // A step on one device: the gradients of its share of the batch, their mean over all devices, the update.
   const auto step = nax::optim::value_and_step(optimizer, loss, {.axis_name = "devices"});
   using State = decltype(optimizer.init(Params()));
+  auto devices = nax::devices(options.platform);
+  devices.resize(static_cast<std::size_t>(options.devices));
   const auto update = nax::pmap(
       [=](Params params, State state, const Array<float>& x, const Array<float>& y) {
         Array<float> value;  // given away, params and state are written over
         std::tie(value, params, state) = step(std::move(params), std::move(state), x, y);
         return std::tuple{params, state, nax::pmean(value, "devices")};
       },
-      {.axis_name = "devices", .devices = nax::devices(options.platform)});
+      {.axis_name = "devices", .devices = devices});
 
   const auto [init_key, shuffle_key] = nax::random::split(nax::random::key(options.seed));
   std::vector<std::int64_t> sizes = options.hidden;
   sizes.insert(sizes.begin(), 784), sizes.push_back(10);
   const Params initial = init_params(init_key, sizes);
-  // A copy for each device. What update returns stays on the devices, so nothing travels between the steps.
-  const auto replicate = [&](const auto& leaf) { return nax::stack(std::vector(options.devices, leaf)); };
-  auto params = nax::tree::map(replicate, initial);
-  auto state = nax::tree::map(replicate, optimizer.init(initial));
+  // A copy on each device. What update returns stays there, so nothing travels between the steps.
+  auto params = nax::device_put_replicated(initial, devices);
+  auto state = nax::device_put_replicated(optimizer.init(initial), devices);
 
   const std::int64_t examples = mnist.train_images.shape(0), steps = examples / options.batch_size;
   if (steps == 0) throw nax::ValueError("--batch-size is larger than the training set");

@@ -17,10 +17,7 @@ Work train(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
         return std::pair{model, nax::pmean(value, "devices")};
       },
       {.axis_name = "devices"});
-  const auto initial = [=] {
-    return nax::tree::map([=](const auto& p) { return nax::stack(std::vector(devices, p)); },
-                          initial_model(sizes));
-  };
+  const auto initial = [=] { return nax::device_put_replicated(initial_model(sizes), nax::devices()); };
   const auto model = std::make_shared<Model>(initial());
   return work([=] { *model = update(std::move(*model), x, y).first; },
               [=] {

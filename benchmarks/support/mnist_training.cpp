@@ -72,9 +72,8 @@ void train_on(std::int64_t devices, const examples::Mnist& mnist, const Params& 
         return std::tuple{params, state, nax::pmean(value, "devices")};
       },
       {.axis_name = "devices"});
-  const auto replicate = [=](const auto& leaf) { return nax::stack(std::vector(devices, leaf)); };
-  auto params = nax::tree::map(replicate, initial);
-  auto state = nax::tree::map(replicate, optimizer.init(initial));
+  auto params = nax::device_put_replicated(initial, nax::devices());
+  auto state = nax::device_put_replicated(optimizer.init(initial), nax::devices());
   const auto step = [&](const auto& rows) {
     Array<float> losses;
     std::tie(params, state, losses) =

@@ -215,9 +215,10 @@ void check_devices(std::int64_t devices, double tolerance) {
     return std::tuple{value, p, state};
   };
   const Array<T> x = random::normal<T>(random::key(1), {devices, batch, inputs});
-  const auto replicate = [=](const auto& leaf) { return stack(std::vector(devices, leaf)); };
-  auto params = tree::map(replicate, some_params<T>()), want = params;
-  auto state = tree::map(replicate, optimizer.init(some_params<T>())), want_state = state;
+  auto some = nax::devices();
+  some.resize(static_cast<std::size_t>(devices));
+  auto params = device_put_replicated(some_params<T>(), some), want = params;
+  auto state = device_put_replicated(optimizer.init(some_params<T>()), some), want_state = state;
   Array<T> value, want_value;
   for (int k = 0; k < 3; ++k) {
     std::tie(value, params, state) = pmap(step, {.axis_name = "i"})(std::move(params), std::move(state), x);
