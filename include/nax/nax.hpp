@@ -70,6 +70,7 @@
 #include "nax/numpy/logic.hpp"
 #include "nax/numpy/logsumexp.hpp"
 #include "nax/numpy/matmul.hpp"
+#include "nax/numpy/matrix_product.hpp"
 #include "nax/numpy/max_min.hpp"
 #include "nax/numpy/nan_reductions.hpp"
 #include "nax/numpy/nonzero.hpp"

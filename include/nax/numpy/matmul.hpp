@@ -2,9 +2,8 @@
 
 #include <memory>
 
-#include "nax/backend/cpu/gemm.hpp"
-#include "nax/expr/deferred_product.hpp"
 #include "nax/expr/wrt_operand.hpp"
+#include "nax/numpy/matrix_product.hpp"
 #include "nax/numpy/reduce.hpp"
 #include "nax/numpy/transpose.hpp"
 
