@@ -496,7 +496,22 @@ def creation():
         record(name, "i32", lambda: cases[name](jnp, np.int32), [], lambda: cases[name](np, np.int32))
 
 
-for family in (unary, binary, select_and_clip, reductions, linear, shapes, creation):
+def curves():
+    """Functions given by points and by coefficients, and integrals."""
+    points, values = np.array([-1.5, -0.25, 0.5, 2.0]), grid(950, (4,))
+    at, coefficients = np.array([[-2.0, -0.75, 0.125], [1.25, 1.75, 3.0]]), grid(951, (4,))
+    for dtype in FLOATS:
+        for name, (f, reference), inputs in (
+                ("trapezoid", both("trapezoid"), [grid(952, MATRIX)]),
+                ("trapezoid.dx=0.5.axis=0", both("trapezoid", dx=0.5, axis=0), [grid(952, MATRIX)]),
+                ("trapezoid.x", both("trapezoid"), [grid(952, MATRIX), points]),
+                ("interp", both("interp"), [at, points, values]),
+                ("interp.left=-9.right=9", both("interp", left=-9, right=9), [at, points, values]),
+                ("polyval", both("polyval"), [coefficients, at])):
+            record(name, dtype, f, inputs, reference)
+
+
+for family in (unary, binary, select_and_clip, reductions, linear, shapes, creation, curves):
     family()
 for (name, dtype), error in sorted(worst.items(), key=lambda item: -item[1])[:25]:
     print(f"{name} {dtype}: {error:.1f} eps from NumPy")

@@ -2,6 +2,8 @@
 
 #include "nax/numpy/creation.hpp"
 #include "nax/numpy/indexing.hpp"
+#include "nax/numpy/join.hpp"
+#include "nax/numpy/reshape.hpp"
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"
 #include "pmap/devices.hpp"

@@ -88,6 +88,24 @@ Array<std::int32_t> searchsorted(const A& a, const V& v, const SearchsortedOptio
   }
 }
 
+struct IsinOptions {
+  bool invert = false;
+};
+// Which elements are among those of another array, of any shape; NaN is in none.
+template <detail::ArrayLike X, detail::ArrayLike Y>
+Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& options = {}) {
+  using R = promote_t<typename X::value_type, typename Y::value_type>;
+  const Array<R> x = detail::as_type<R>(element), tests = detail::as_type<R>(test_elements);
+  detail::check_operand("isin", x);
+  detail::need_host("isin", x, tests);
+  if (tests.size() == 0) return full_like(x, options.invert).template astype<bool>();
+  const Array<R> sorted = sort(detail::reshape_to("isin", tests, Shape{tests.size()}));
+  const Array<std::int32_t> at =
+      minimum(searchsorted(sorted, x), static_cast<std::int32_t>(sorted.size() - 1));
+  const Array<bool> found = take(sorted, at) == x;
+  return options.invert ? Array<bool>(!found) : found;
+}
+
 struct DigitizeOptions {
   bool right = false;  // does a bin include its right edge instead of its left one?
 };

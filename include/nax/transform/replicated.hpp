@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/devices.hpp"
 #include "nax/numpy/sum.hpp"
 #include "nax/transform/sharded.hpp"
 #include "nax/tree/map.hpp"

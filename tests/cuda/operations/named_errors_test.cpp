@@ -31,6 +31,8 @@ TEST(NamedErrorsOnGpu, Searches) {
   const Array<int> n = device_put(Array<int>{1, 2, 2}, gpu());
   expect_named("searchsorted", [&] { searchsorted(x, x); });
   expect_named("digitize", [&] { digitize(x, x); });
+  expect_named("isin", [&] { isin(n, n); });
+  expect_named("interp", [&] { interp(x, x, x); });
   expect_named("bincount", [&] { bincount(n); });
   expect_named("unique", [&] { unique(n); });
 }
