@@ -73,6 +73,11 @@ TEST(Replicated, NamesTheMistake) {
   unknown[1].ordinal = 99;
   EXPECT_EQ(text_of<ValueError>([&] { device_put_replicated(x, unknown); }),
             "device_put_replicated: no device cpu:99 in this program");
+  const Device one = devices()[1];
+  EXPECT_EQ(text_of<ValueError>([&] {
+              device_put_replicated(x, {one, one});
+            }),
+            "device_put_replicated: device cpu:1 is named twice");
 }
 
 }  // namespace on_devices

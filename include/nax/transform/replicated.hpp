@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+
 #include "nax/core/devices.hpp"
 #include "nax/numpy/sum.hpp"
+#include "nax/transform/device_threads.hpp"
 #include "nax/transform/sharded.hpp"
 #include "nax/tree/map.hpp"
 
@@ -11,8 +14,13 @@ namespace detail {
 template <class T>
 Array<T> replicated(const Array<T>& x, const std::vector<Device>& devices) {
   const ArrayBase one = contiguous(constant(x));
-  std::vector<ArrayBase> copies;
-  for (const Device device : devices) copies.push_back(moved(one, device));
+  std::vector<ArrayBase> copies(devices.size());
+  const auto copy_to = [&](std::size_t i) { copies[i] = moved(one, devices[i]); };
+  // Made by the device's own thread, which may then write over it.
+  if (on_device_thread)
+    for (std::size_t i = 0; i < devices.size(); ++i) copy_to(i);
+  else
+    DeviceThreads::instance().run(devices, "", [&](int rank) { copy_to(static_cast<std::size_t>(rank)); });
   Array<T> result(assemble(copies, 0));
   if constexpr (is_inexact_v<T>)
     return record(std::move(result), wrt(
@@ -26,13 +34,16 @@ Array<T> replicated(const Array<T>& x, const std::vector<Device>& devices) {
 
 // A tree with a copy of each array on each of the devices: their leading axis counts the devices, and pmap
 // takes each copy where it lies. Throws ValueError where there is no device, or one that this program has
-// not.
+// not or that is named twice.
 template <class X>
 auto device_put_replicated(const X& x, const std::vector<Device>& devices) {
   if (devices.empty()) throw ValueError("device_put_replicated: devices is empty");
-  for (const Device device : devices)
-    if (!detail::is_known(device))
-      raise<ValueError>({"device_put_replicated: no device ", device, " in this program"});
+  for (auto device = devices.begin(); device != devices.end(); ++device) {
+    if (!detail::is_known(*device))
+      raise<ValueError>({"device_put_replicated: no device ", *device, " in this program"});
+    if (std::find(devices.begin(), device, *device) != device)
+      raise<ValueError>({"device_put_replicated: device ", *device, " is named twice"});
+  }
   return tree::map(
       [&](const auto& leaf) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
