@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <nax/nax.hpp>
 
+#include "optim/same.hpp"
 #include "support/four_devices.hpp"
 
 // optim::step against update and apply_updates: the same to the last bit, whoever holds the arrays, and in
@@ -28,31 +28,6 @@ Params some_params(std::uint64_t seed) {
   return {{random::normal<float>(k1, {rows, columns}), random::normal<double>(k2, {columns * 60}),
            Array<int>{1, 2}, 0.5f},
           {random::normal<float>(k2, {3, 2}), Array<double>{1}, Array<int>{3}, 2}};
-}
-
-template <class T>
-T copied(const T& t) {
-  return tree::map(
-      [](const auto& leaf) {
-        if constexpr (is_array_v<decltype(leaf)>)
-          return copy(leaf);
-        else
-          return leaf;
-      },
-      t);
-}
-template <class T>
-void expect_same(const T& a, const T& b) {
-  tree::for_each(
-      [](const auto& x, const auto& y) {
-        if constexpr (is_array_v<decltype(x)>) {
-          ASSERT_EQ(x.shape(), y.shape());
-          EXPECT_EQ(std::memcmp(x.data(), y.data(), x.nbytes()), 0);
-        } else {
-          EXPECT_EQ(x, y);
-        }
-      },
-      a, b);
 }
 
 // Three steps: by two calls, by step while others hold the arrays, and by step alone, then in place.

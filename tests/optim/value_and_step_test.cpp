@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <nax/nax.hpp>
 
+#include "optim/same.hpp"
 #include "support/compare.hpp"
 #include "support/four_devices.hpp"
 
@@ -42,31 +42,6 @@ struct Loss {
     return mean(y * y);
   }
 };
-
-template <class X>
-X copied(const X& tree) {
-  return tree::map(
-      [](const auto& leaf) {
-        if constexpr (is_array_v<decltype(leaf)>)
-          return copy(leaf);
-        else
-          return leaf;
-      },
-      tree);
-}
-template <class X>
-void expect_same(const X& a, const X& b) {
-  tree::for_each(
-      [](const auto& x, const auto& y) {
-        if constexpr (is_array_v<decltype(x)>) {
-          ASSERT_EQ(x.shape(), y.shape());
-          EXPECT_EQ(std::memcmp(x.data(), y.data(), x.nbytes()), 0);
-        } else {
-          EXPECT_EQ(x, y);
-        }
-      },
-      a, b);
-}
 
 // Three steps in two calls, in one that others look at, and in one that is given everything.
 template <class Optimizer, class F, class P, class... X>
