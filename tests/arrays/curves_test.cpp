@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nax/nax.hpp>
 
+#include "support/text_of.hpp"
+
 // diff, trapezoid, interp, polyval and isin in their corners, with NumPy's results.
 
 namespace {
@@ -47,16 +49,6 @@ TEST(Curves, IsinFindsEachElement) {
             (std::vector<bool>{true, true, false}));
   EXPECT_EQ(isin(A{1, 2}, zeros<double>({0})).to_vector(), (std::vector<bool>{false, false}));
   EXPECT_EQ(isin(zeros<double>({0}), A{1}).size(), 0);
-}
-
-template <class E, class F>
-std::string text_of(const F& f) {
-  try {
-    f();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Curves, NamesTheMistake) {

@@ -2,8 +2,8 @@
 
 #include <nax/nax.hpp>
 
-#include "optim/same.hpp"
 #include "support/four_devices.hpp"
+#include "support/same.hpp"
 
 // optim::step against update and apply_updates: the same to the last bit, whoever holds the arrays, and in
 // place where nobody else does.

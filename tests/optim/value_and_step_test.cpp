@@ -2,9 +2,10 @@
 
 #include <nax/nax.hpp>
 
-#include "optim/same.hpp"
 #include "support/compare.hpp"
 #include "support/four_devices.hpp"
+#include "support/same.hpp"
+#include "support/text_of.hpp"
 
 // optim::value_and_step against value_and_grad and step: the same to the last bit, in place where nobody else
 // holds the arrays, and without room for the gradients of large weights.
@@ -287,20 +288,12 @@ TEST(ValueAndStep, LeavesEverythingAsItWasAfterAnError) {
   expect_same(std::pair{params, state}, before);
   const auto vector = [](const Array<float>& w) { return w; };
   const auto number = [](const Array<int>& n) { return Array<float>(sum(n)); };
-  const auto message = [](const auto& call) -> std::string {
-    try {
-      call();
-      return "nothing was thrown";
-    } catch (const Error& e) {
-      return e.what();
-    }
-  };
   const auto plain = optim::sgd(0.1);
   const Array<float> two = {1, 2};
-  EXPECT_EQ(message([&] { optim::value_and_step(plain, vector)(two, plain.init(two)); }),
+  EXPECT_EQ(text_of<ShapeError>([&] { optim::value_and_step(plain, vector)(two, plain.init(two)); }),
             "value_and_step: the function must return a scalar, got shape (2,)");
   const Array<int> whole = {1, 2};
-  EXPECT_EQ(message([&] { optim::value_and_step(plain, number)(whole, plain.init(whole)); }),
+  EXPECT_EQ(text_of<TypeError>([&] { optim::value_and_step(plain, number)(whole, plain.init(whole)); }),
             "value_and_step: the arguments chosen by argnums hold no array of a floating type");
 }
 

@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <nax/nax.hpp>
 #include <thread>
+
+#include "support/same.hpp"
 
 // A product that waits for its elements is an array like any other.
 
@@ -15,12 +16,6 @@ struct Product {
   Array<T> a = random::normal<T>(random::key(1), {530, 40}), b = random::normal<T>(random::key(2), {40, 517});
   Array<T> deferred = detail::deferred_product(a, b), computed = matmul(a, b);
 };
-
-template <class T>
-void expect_same(const Array<T>& a, const Array<T>& b) {
-  ASSERT_EQ(a.shape(), b.shape());
-  EXPECT_EQ(std::memcmp(a.data(), b.data(), a.nbytes()), 0);
-}
 
 TEST(DeferredProduct, IsAnArrayLikeAnyOther) {
   const auto check = []<class T>(const Product<T>& p) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "needs_gpu.hpp"
+#include "support/text_of.hpp"
 
 // The same computation on the CPU and on a GPU.
 namespace both_devices {
@@ -49,19 +50,6 @@ void expect_same(const F& f, double tolerance = 0) {
   const auto actual = nax::eval(f(put));
   EXPECT_EQ(actual.device(), gpu());
   expect_near(actual, expected, tolerance);
-}
-
-// The text of what f throws, of type E.
-template <class E, class F>
-std::string text_of(const F& f) {
-  try {
-    f();
-  } catch (const E& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another kind of error: ") + error.what();
-  }
-  return "nothing was thrown";
 }
 
 // The same error on both devices.
