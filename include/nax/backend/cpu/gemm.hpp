@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "nax/backend/cpu/gemm_blocked.hpp"
@@ -28,14 +29,27 @@ inline constexpr bool is_short_float =
 
 inline namespace NAX_SIMD_ABI {
 
+// Packs all of a with all threads, for parts of a product that share it.
+template <class T>
+void pack_shared_rows(std::int64_t m, std::int64_t k, Strided<const T> a,
+                      std::optional<PackedRows<T>>& packed) {
+  const std::int64_t depth = depth_of_slices<T>(k);
+  packed.emplace(m, depth, divide_up(k, depth));
+  parallel_for(m, divide_up(1 << 14, k), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k0 = 0; k0 < k; k0 += depth)
+      packed->pack(k0 / depth, begin, end, m, std::min(depth, k - k0), a.at(0, k0));
+  });
+}
+
 // Cuts C into parts, a few for each thread, so that one which begins late or loses its core does not hold up
-// the others. Rows are cut first where a is transposed, for it may have to be packed, otherwise columns, for
-// b usually is.
+// the others. A transposed a is cut by rows first, for each part packs what it needs of it; else parts are as
+// high as pays for packing b.
 template <class T>
 void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                  Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming) {
   constexpr double enough = 1 << 17;  // products that a part should have
-  constexpr std::int64_t parts_per_thread = 4, panels_of_a_part = 2, tiles_of_a_part = 4;
+  constexpr std::int64_t parts_per_thread = 4, rows_of_a_part = 256, panels_of_a_part = 2,
+                         tiles_of_a_part = 4, most_shared_bytes = 8 * 1024 * 1024;
   const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const int threads = products >= 2 * enough ? available_threads() : 1;
   if (threads <= 1) return gemm_blocked(m, n, k, a, b, c, accumulate, upcoming);
@@ -47,17 +61,21 @@ void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T
       static_cast<std::int64_t>(std::min(static_cast<double>(threads * parts_per_thread), products / enough));
   constexpr std::int64_t width = tile_columns<T>, narrow = panels_of_a_part * width,
                          low = tiles_of_a_part * tile_rows;
-  std::int64_t down = a.column == 1 ? 1 : at_most(parts, m, low);
-  const std::int64_t across = at_most(divide_up(parts, down), n, narrow);
-  down = at_most(divide_up(parts, across), m, low);
-  const std::int64_t height = divide_up(divide_up(m, down), 2) * 2,
+  const std::int64_t least_rows = a.column == 1 ? rows_of_a_part : low,
+                     across = at_most(divide_up(parts, at_most(parts, m, least_rows)), n, narrow),
+                     down = at_most(divide_up(parts, across), m, low),
+                     height = divide_up(divide_up(m, down), 2) * 2,
                      breadth = divide_up(divide_up(n, across), width) * width;
+  std::optional<PackedRows<T>> packed;
+  if (down == 1 && across > 1 && rows_collide(m, a) && m * k * std::int64_t{sizeof(T)} <= most_shared_bytes)
+    pack_shared_rows(m, k, a, packed);
   parallel_for(across * down, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t part = begin; part < end; ++part) {
       const std::int64_t i = part / across * height, j = part % across * breadth;
       if (i >= m || j >= n) continue;
-      gemm_blocked(std::min(height, m - i), std::min(breadth, n - j), k, a.at(i, 0), b.at(0, j), c.at(i, j),
-                   accumulate);
+      BlockedProduct<T>(std::min(height, m - i), std::min(breadth, n - j), k, a.at(i, 0), b.at(0, j),
+                        c.at(i, j), accumulate, {}, nullptr, packed ? &*packed : nullptr)
+          .run();
     }
   });
 }
@@ -84,26 +102,6 @@ void gemm_rows(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> 
   });
 }
 
-// Where rows of a lie a power of two apart, those of a tile compete for the same cache lines: this goes by
-// way of a copy, some rows at a time, in which they are an odd number of cache lines apart.
-template <class T>
-void gemm_with_copied_rows(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a,
-                           Strided<const T> b, Strided<T> c, bool accumulate,
-                           const UpcomingOperands<T>& upcoming) {
-  constexpr std::int64_t most_bytes = 8 * 1024 * 1024, bytes = sizeof(T), line = 64 / bytes;
-  const std::int64_t most_rows = std::max<std::int64_t>(most_bytes / bytes / k, 8 * tile_rows);
-  const std::int64_t rows = divide_up(m, divide_up(m, most_rows)), apart = (divide_up(k, line) | 1) * line;
-  const Scratch<T> copy(rows * apart);
-  for (std::int64_t m0 = 0; m0 < m; m0 += rows) {
-    const std::int64_t here = std::min(rows, m - m0);
-    parallel_for(here, divide_up(1 << 16, k), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i)
-        std::copy_n(a.at(m0 + i, 0).data, k, copy.data() + i * apart);
-    });
-    gemm_shared<T>(here, n, k, {copy.data(), apart, 1}, b, c.at(m0, 0), accumulate, upcoming);
-  }
-}
-
 template <class T>
 void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                 Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming = {}) {
@@ -112,8 +110,6 @@ void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
   // The kernel writes along rows of C: transpose the whole product where its columns are the contiguous ones.
   if (c.column != 1 && c.row == 1)
     return gemm_dense(n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate, upcoming);
-  if (a.column == 1 && m > 8 && n > tile_columns<T> && a.row * std::int64_t{sizeof(T)} % cache_way_bytes == 0)
-    return gemm_with_copied_rows(m, n, k, a, b, c, accumulate, upcoming);
   gemm_shared(m, n, k, a, b, c, accumulate, upcoming);
 }
 

@@ -12,30 +12,25 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "nax/backend/cpu/gemm_kernel.hpp"
 #include "nax/backend/cpu/gemm_pack.hpp"
+#include "nax/backend/cpu/gemm_packed_rows.hpp"
 #include "nax/backend/cpu/gemm_types.hpp"
 #include "nax/core/function_ref.hpp"
 
 namespace nax::cpu {
 inline namespace NAX_SIMD_ABI {
 
-inline constexpr std::int64_t depth_bytes = 2048;         // of one packed row
 inline constexpr std::int64_t block_bytes = 2048 * 1024;  // of the rows of a that are packed together
 inline constexpr std::int64_t group_bytes = 512 * 1024;   // of the panels of b that stay near
-// A transposed a whose slice reaches no further than this, from its first step to its last, is read where it
-// is.
-inline constexpr std::int64_t near_rows_bytes = 448 * 1024;
 // A b whose slice is smaller than this is read where it is: its rows do not crowd each other out of the
 // first-level cache.
 inline constexpr std::int64_t near_columns_bytes = 32 * 1024;
 // A C up to this size is still near when it is written again, and its tiles are fetched early. A larger one
 // comes from memory, and what fetches it would stand in the way of the operands.
 inline constexpr std::int64_t near_result_bytes = 1024 * 1024;
-inline constexpr std::int64_t cache_way_bytes = 4096;  // rows this far apart compete for the same cache lines
-
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // What the next product of a batch will read: fetched on the way, in equal shares.
 template <class T>
@@ -73,10 +68,10 @@ inline constexpr std::int64_t most_depth_of_rows = depth_bytes / std::int64_t{si
 template <class T>
 class BlockedProduct {
  public:
-  // With `take` there is no c.
+  // With `take` there is no c. `packed_rows`: a, packed already, or null.
   BlockedProduct(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                  Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming,
-                 const TakeRow<T>* take = nullptr)
+                 const TakeRow<T>* take = nullptr, const PackedRows<T>* packed_rows = nullptr)
       : m_(m),
         n_(n),
         k_(k),
@@ -84,18 +79,18 @@ class BlockedProduct {
         b_(b),
         c_(c),
         accumulate_(accumulate),
-        depth_(divide_up(k, divide_up(k, depth_bytes / bytes))),
-        block_(block_of(m, depth_)),
+        depth_(depth_of_slices<T>(k)),
+        block_(packed_rows ? m : block_of(m, depth_)),
         panels_(divide_up(n, width)),
         whole_(n / width),
         group_(std::clamp<std::int64_t>(group_bytes / (width * depth_ * bytes), 1, panels_)),
-        packs_rows_(pays_to_pack_rows()),
+        rows_(packed_rows),
         packs_columns_(pays_to_pack_columns()),
-        rows_(packs_rows_ ? (block_ + 1) * depth_ + size : 0),
         columns_(room() * width * depth_ + size),
         take_(take),
         taken_(take ? tile_rows * taken_row() : 0),
         upcoming_(upcoming) {
+    if (!rows_ && pays_to_pack_rows<T>(m, n, k, a)) rows_ = &own_rows_.emplace(block_, depth_, 1);
     upcoming_.share_out((divide_up(m, tile_rows) - packs_columns_) * whole_);
   }
 
@@ -104,7 +99,7 @@ class BlockedProduct {
       length_ = std::min(depth_, k_ - k0_);
       for (std::int64_t m0 = 0; m0 < m_; m0 += block_) {
         const std::int64_t m1 = std::min(m0 + block_, m_);
-        if (packs_rows_) pack_rows(m0, m1);
+        if (own_rows_) own_rows_->pack(0, 0, m1 - m0, m1 - m0, length_, a_.at(m0, k0_));
         for (std::int64_t first = 0; first < panels_; first += group_)
           multiply(m0, m1, first, std::min(first + group_, panels_));
       }
@@ -117,13 +112,6 @@ class BlockedProduct {
   static std::int64_t block_of(std::int64_t m, std::int64_t depth) {
     const std::int64_t blocks = divide_up(m, std::max<std::int64_t>(block_bytes / bytes / depth, tile_rows));
     return divide_up(divide_up(m, blocks), 2) * 2;
-  }
-  // Reading a transposed a in place is slow where its steps compete for the same cache lines, or lie on more
-  // pages than the processor keeps the translations of.
-  bool pays_to_pack_rows() const {
-    if (n_ <= width || a_.column == 1) return false;
-    return a_.row != 1 || a_.column * bytes % (cache_way_bytes / 4) == 0 ||
-           std::min(depth_, k_) * a_.column * bytes > near_rows_bytes;
   }
   bool pays_to_pack_columns() const {
     return b_.column != 1 || b_.row < 0 ||
@@ -145,17 +133,6 @@ class BlockedProduct {
   int last_columns() const { return static_cast<int>(n_ - whole_ * width); }
   int last_packets() const { return last_columns() <= size ? 1 : tile_packets; }
 
-  void pack_rows(std::int64_t m0, std::int64_t m1) {
-    T* to = rows_.data();
-    for (std::int64_t i = m0; i < m1;) {
-      const int height = next_height(m1 - i, true);
-      const int lines = static_cast<int>(std::min<std::int64_t>(height, m1 - i));
-      pack_panel(a_.at(i, k0_).data, a_.row, a_.column, lines, length_, to, height);
-      to += height * length_;
-      i += lines;
-    }
-  }
-
   // Packs the panels from `first` to `last`, except for whole ones that the first tiles pack on their way:
   // the multiply-adds hide the wait for memory. Returns the kernel for those tiles, or null.
   PackingKernel<T> pack_columns(std::int64_t first, std::int64_t last, int first_height) {
@@ -172,14 +149,14 @@ class BlockedProduct {
 
   void multiply(std::int64_t m0, std::int64_t m1, std::int64_t first, std::int64_t last) {
     PackingKernel<T> packing = nullptr;
-    if (m0 == 0) packing = pack_columns(first, last, next_height(m1 - m0, packs_rows_));
+    if (m0 == 0) packing = pack_columns(first, last, next_height(m1 - m0, rows_));
     const bool add = accumulate_ || k0_ > 0, fetch = take_ || add || m_ * n_ * bytes <= near_result_bytes;
-    const T* packed = rows_.data();
+    const std::int64_t slice = own_rows_ ? 0 : k0_ / depth_;
     for (std::int64_t i = m0; i < m1;) {
-      const int height = next_height(m1 - i, packs_rows_);
+      const int height = next_height(m1 - i, rows_);
       const int there = static_cast<int>(std::min<std::int64_t>(height, m1 - i));
-      const T* const left = packs_rows_ ? packed : a_.at(i, k0_).data;
-      const std::int64_t left_row = packs_rows_ ? 1 : a_.row, left_step = packs_rows_ ? height : a_.column;
+      const Strided<const T> left =
+          rows_ ? Strided<const T>{rows_->panel(slice, i - m0), 1, height} : a_.at(i, k0_);
       const MicroKernel<T> kernel = find_kernel<T>(height, tile_packets);
       const Strided<T> to = take_ ? Strided<T>{taken_.data(), taken_row(), 1} : c_.at(i, first * width);
       for (std::int64_t panel = first; panel < std::min(last, whole_); ++panel) {
@@ -192,23 +169,23 @@ class BlockedProduct {
                                    add,
                                    fetch};
         if (packing)
-          packing(length_, left, left_row, left_step, from, b_.row, packed_columns(panel), target);
+          packing(length_, left.data, left.row, left.column, from, b_.row, packed_columns(panel), target);
         else if (packs_columns_)
-          kernel(length_, left, left_row, left_step, packed_columns(panel), width, target,
+          kernel(length_, left.data, left.row, left.column, packed_columns(panel), width, target,
                  upcoming_.next_share(length_));
         else
-          kernel(length_, left, left_row, left_step, from, b_.row, target, upcoming_.next_share(length_));
+          kernel(length_, left.data, left.row, left.column, from, b_.row, target,
+                 upcoming_.next_share(length_));
       }
       if (last > whole_)
         find_kernel<T>(height, last_packets())(
-            length_, left, left_row, left_step, packed_columns(whole_), last_packets() * size,
+            length_, left.data, left.row, left.column, packed_columns(whole_), last_packets() * size,
             {to.at(0, (whole_ - first) * width).data, to.row, to.column, there, last_columns(), add, fetch},
             {});
       if (take_)
         for (int row = 0; row < there; ++row)
           (*take_)(i + row, first * width, std::min(last * width, n_) - first * width, to.at(row, 0).data);
       packing = nullptr;
-      packed += height * length_;
       i += there;
     }
   }
@@ -218,8 +195,10 @@ class BlockedProduct {
   const Strided<T> c_;
   const bool accumulate_;
   const std::int64_t depth_, block_, panels_, whole_, group_;
-  const bool packs_rows_, packs_columns_;
-  const Scratch<T> rows_, columns_;
+  std::optional<PackedRows<T>> own_rows_;
+  const PackedRows<T>* rows_;  // or null: a is read where it is
+  const bool packs_columns_;
+  const Scratch<T> columns_;
   const TakeRow<T>* const take_;
   const Scratch<T> taken_;
   UpcomingOperands<T> upcoming_;

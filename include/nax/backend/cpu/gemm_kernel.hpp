@@ -3,6 +3,11 @@
 // The register kernel of the matrix product: a tile of up to `tile_rows` rows times two packets of columns
 // lives in registers while the kernel walks along k. One template serves packed panels (a: rows elements a
 // step, b: its panel's width a step) and operands read in place (any strides of a, unit column stride of b).
+//
+// A core decodes six instructions a cycle, but only three where another program has its other half: a step of
+// 28 multiply-adds then has to do with 42. AVX-512 multiplies by an element that lies in memory, which saves
+// the instruction that would spread it over a register, if its address is one register and a constant: where
+// the rows of a lie side by side.
 
 #include <cstdint>
 
@@ -16,6 +21,14 @@ inline constexpr int tile_rows = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32   
                                  : EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 16 ? 6
                                                                                 : 2;
 inline constexpr int tile_packets = 2;
+#ifdef EIGEN_VECTORIZE_AVX512
+inline constexpr bool multiplies_by_memory = true;
+#else
+inline constexpr bool multiplies_by_memory = false;
+#endif
+// Rows whose elements are spread over a register all the same: a cycle has time for two multiply-adds and two
+// loads, and some loads take longer.
+inline constexpr int spread_rows = 4;
 inline constexpr int steps_ahead = 16;  // that a kernel which packs fetches early
 template <class T>
 inline constexpr int tile_columns = tile_packets* simd::Packet<T>::size;
@@ -48,29 +61,24 @@ EIGEN_DONT_INLINE void store_partly(const T* tile, int width, const TileTarget<T
     }
 }
 
-// `a_row` is the stride between rows of a; `a_step` and `b_step` lead from one k to the next. With `packs`,
-// what is read of b is written to `packed` on the way: the multiply-adds hide the wait for memory.
-template <int rows, int packets, bool packs, class T>
-[[gnu::always_inline]] inline void multiply_tile(std::int64_t k, const T* a, std::int64_t a_row,
-                                                 std::int64_t a_step, const T* b, std::int64_t b_step,
-                                                 T* packed, const TileTarget<T>& c,
-                                                 Upcoming<T> upcoming = {}) {
+// The compiler must not take what it read before for what is read now, and so reads it where it is used.
+[[gnu::always_inline]] inline void read_again() { asm volatile("" ::: "memory"); }
+
+// How the operands lie: anywhere; with the rows of a side by side; both in panels, from step to step as far
+// apart as the tile is high and wide.
+enum class Lie { anywhere, adjacent, packed };
+
+// Adds up k steps. `a_row` is the stride between rows of a; `a_step` and `b_step` lead from one k to the
+// next. With `packs`, what is read of b is written to `packed` on the way: the multiply-adds hide the wait
+// for memory.
+template <int rows, int packets, Lie lie, bool packs, class T>
+[[gnu::always_inline]] inline void multiply_steps(simd::Packet<T> (&sums)[rows][packets], std::int64_t k,
+                                                  const T* a, std::int64_t a_row, std::int64_t a_step,
+                                                  const T* b, std::int64_t b_step, T* packed,
+                                                  Upcoming<T> upcoming) {
   using P = simd::Packet<T>;
   constexpr int width = packets * P::size;
-  P sums[rows][packets];
-  NAX_UNROLL
-  for (int i = 0; i < rows; ++i) {
-    NAX_UNROLL
-    for (int j = 0; j < packets; ++j) sums[i][j] = P(T(0));
-  }
-  const bool direct = c.rows == rows && c.columns == width && c.column_stride == 1;
-  if (direct && c.fetch) {  // the tile is written last: time enough
-    NAX_UNROLL
-    for (int i = 0; i < rows; ++i) {
-      NAX_UNROLL
-      for (int j = 0; j < packets; ++j) __builtin_prefetch(c.data + i * c.row_stride + j * P::size, 1);
-    }
-  }
+  if constexpr (lie == Lie::packed) a_step = rows, b_step = width;
   // Rows in groups of five: few address registers reach them all (base + 0, 1, 2, 3 or 4 strides).
   const T* groups[(rows + 4) / 5];
   for (int g = 0; g < (rows + 4) / 5; ++g) groups[g] = a + 5 * g * a_row;
@@ -88,23 +96,63 @@ template <int rows, int packets, bool packs, class T>
     }
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
-      const P left(groups[i / 5][i % 5 * a_row]);
+      const bool by_memory = lie != Lie::anywhere && i < rows - spread_rows;
+      const T* const at = lie == Lie::anywhere ? groups[i / 5] + i % 5 * a_row : a + i;
+      const P left(*at);
       NAX_UNROLL
-      for (int j = 0; j < packets; ++j) sums[i][j] = fma(left, right[j], sums[i][j]);
+      for (int j = 0; j < packets; ++j) {
+        sums[i][j] = fma(by_memory ? P(*at) : left, right[j], sums[i][j]);
+        if (by_memory) read_again();
+      }
     }
     NAX_UNROLL
     for (int g = 0; g < (rows + 4) / 5; ++g) groups[g] += a_step;
+    a += a_step;
     b += b_step;
   };
+  constexpr int together = lie == Lie::packed ? 2 : 1;  // steps that share the counting
   std::int64_t step = 0;
-  if constexpr (!packs) {
-    for (; step < upcoming.lines; ++step) {
-      __builtin_prefetch(upcoming.at, 0, 2);
-      upcoming.at += Upcoming<T>::line;
-      multiply_step();
+  for (; step < k && (step < upcoming.lines || (k - step) % together != 0); ++step) {
+    if (step < upcoming.lines) __builtin_prefetch(upcoming.at + step * Upcoming<T>::line, 0, 2);
+    multiply_step();
+  }
+  for (; step < k; step += together) {
+    NAX_UNROLL
+    for (int i = 0; i < together; ++i) multiply_step();
+  }
+}
+
+template <int rows, int packets, bool packs, class T>
+[[gnu::always_inline]] inline void multiply_tile(std::int64_t k, const T* a, std::int64_t a_row,
+                                                 std::int64_t a_step, const T* b, std::int64_t b_step,
+                                                 T* packed, const TileTarget<T>& c,
+                                                 const Upcoming<T>& upcoming = {}) {
+  using P = simd::Packet<T>;
+  constexpr int width = packets * P::size;
+  P sums[rows][packets];
+  NAX_UNROLL
+  for (int i = 0; i < rows; ++i) {
+    NAX_UNROLL
+    for (int j = 0; j < packets; ++j) sums[i][j] = P(T(0));
+  }
+  const bool direct = c.rows == rows && c.columns == width && c.column_stride == 1;
+  if (direct && c.fetch) {  // the tile is written last: time enough
+    NAX_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      NAX_UNROLL
+      for (int j = 0; j < packets; ++j) __builtin_prefetch(c.data + i * c.row_stride + j * P::size, 1);
     }
   }
-  for (; step < k; ++step) multiply_step();
+  constexpr bool by_memory = multiplies_by_memory && !packs && packets > 1 && rows > 2 * spread_rows;
+  if (by_memory && a_row == 1 && a_step == rows && b_step == width)
+    multiply_steps<rows, packets, by_memory ? Lie::packed : Lie::anywhere, packs>(
+        sums, k, a, a_row, a_step, b, b_step, packed, upcoming);
+  else if (by_memory && a_row == 1)
+    multiply_steps<rows, packets, by_memory ? Lie::adjacent : Lie::anywhere, packs>(
+        sums, k, a, a_row, a_step, b, b_step, packed, upcoming);
+  else
+    multiply_steps<rows, packets, Lie::anywhere, packs>(sums, k, a, a_row, a_step, b, b_step, packed,
+                                                        upcoming);
   if (direct) {
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
