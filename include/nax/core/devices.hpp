@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string>
@@ -66,6 +67,17 @@ inline int device_count(Platform platform) {
 }
 inline const char* current_platform() { return on_accelerator(current_device) ? "cuda" : "cpu"; }
 inline bool is_known(Device device) { return device.ordinal < device_count(device.platform); }
+
+// Throws ValueError, on behalf of `function`, where there is no device, or one that this program has not or
+// that is named twice.
+inline void check_devices(const char* function, const std::vector<Device>& devices) {
+  if (devices.empty()) raise<ValueError>({function, ": devices is empty"});
+  for (auto device = devices.begin(); device != devices.end(); ++device) {
+    if (!is_known(*device)) raise<ValueError>({function, ": no device ", *device, " in this program"});
+    if (std::find(devices.begin(), device, *device) != device)
+      raise<ValueError>({function, ": device ", *device, " is named twice"});
+  }
+}
 }  // namespace detail
 
 // All devices of a platform, "cpu" or "cuda"; of the default device's where none is named. Throws ValueError

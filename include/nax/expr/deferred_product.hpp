@@ -2,13 +2,14 @@
 
 #include "nax/core/array_base.hpp"
 #include "nax/core/function_ref.hpp"
+#include "nax/core/gathered.hpp"
 
 // Products of two matrices that nobody has asked for yet: an array like any other, whose elements are
 // computed when somebody first wants their address. Who uses each of them once (a step of an optimiser) gets
 // them row by row instead, and the product is never stored.
 namespace nax::detail {
 
-class DeferredProduct : public BufferSource {
+class DeferredProduct : public GatheredOnce {
  public:
   // `count` elements from `first` on, in row-major order
   using Take = FunctionRef<void(std::int64_t first, std::int64_t count, const char* elements)>;

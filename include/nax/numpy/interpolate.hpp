@@ -31,19 +31,15 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
   if (xp.ndim() != 1 || xp.shape() != fp.shape() || xp.size() == 0)
     raise<ValueError>(
         {"interp: xp and fp must be 1-d, of one length and not empty: ", xp.shape(), " and ", fp.shape()});
-  const std::int64_t last = xp.size() - 1;
-  const Array<std::int32_t> right = minimum(maximum(searchsorted(xp, x, {.side = "right"}), 1),
-                                            static_cast<std::int32_t>(std::max<std::int64_t>(last, 1)));
-  const Array<T> first_x = xp(0), last_x = xp(-1);
-  const Array<T> below = where(x < first_x, options.left ? Array<T>(*options.left) : Array<T>(fp(0)), fp(-1));
-  const Array<T> outside =
-      where(x > last_x, options.right ? Array<T>(*options.right) : Array<T>(fp(-1)), below);
-  if (last == 0) return Array<T>(where(x == first_x, Array<T>(fp(0)), outside));
-  const Array<std::int32_t> left = right - 1;
+  const auto last = static_cast<std::int32_t>(xp.size() - 1);
+  const Array<std::int32_t> right = minimum(maximum(searchsorted(xp, x, {.side = "right"}), 1), last);
+  const Array<T> below = options.left ? Array<T>(*options.left) : Array<T>(fp(0));
+  const Array<T> above = options.right ? Array<T>(*options.right) : Array<T>(fp(-1));
+  const Array<std::int32_t> left = maximum(right - 1, 0);
   const Array<T> x0 = take(xp, left), x1 = take(xp, right), f0 = take(fp, left), f1 = take(fp, right);
   const Array<T> step = where(x1 == x0, T(1), x1 - x0);  // two values at one place: the later one
   const Array<T> inside = where(x1 == x0, f1, f0 + (x - x0) / step * (f1 - f0));
-  return Array<T>(where((x < first_x) | (x > last_x), outside, inside));
+  return Array<T>(where(x < xp(0), below, where(x > xp(-1), above, inside)));
 }
 
 // p[0] x^(n-1) + ... + p[n-1], by Horner's rule. Throws ValueError where p is not 1-d.

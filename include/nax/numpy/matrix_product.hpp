@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "nax/backend/cpu/gemm.hpp"
 #include "nax/core/array.hpp"
@@ -49,18 +48,6 @@ class MatrixProduct final : public DeferredProduct {
     cpu::gemm<T>(height, width, depth, left.data(), 1, height, right.data(), width, 1,
                  reinterpret_cast<T*>(to) + begin * width, width, 1, false);
   }
-  void* gather() override {
-    const std::lock_guard lock(mutex_);
-    if (!block_) {
-      BufferRef block(
-          Buffer::allocate(static_cast<std::size_t>(rows() * columns()) * sizeof(T), a_.device()));
-      const cpu::Strided<const T> a = matrix(a_), b = matrix(b_);
-      cpu::gemm<T>(rows(), columns(), depth(), a.data, a.row, a.column, b.data, b.row, b.column,
-                   static_cast<T*>(block->data()), columns(), 1, false);
-      block_ = std::move(block);
-    }
-    return block_->data();
-  }
 
  private:
   static const MatrixProduct& of(const DeferredProduct* product) {
@@ -73,9 +60,15 @@ class MatrixProduct final : public DeferredProduct {
     return {reinterpret_cast<const T*>(raw_data(x)), layout_of(x).strides[0], layout_of(x).strides[1]};
   }
 
+  BufferRef gathered() const override {
+    BufferRef block(Buffer::allocate(static_cast<std::size_t>(rows() * columns()) * sizeof(T), a_.device()));
+    const cpu::Strided<const T> a = matrix(a_), b = matrix(b_);
+    cpu::gemm<T>(rows(), columns(), depth(), a.data, a.row, a.column, b.data, b.row, b.column,
+                 static_cast<T*>(block->data()), columns(), 1, false);
+    return block;
+  }
+
   const ArrayBase a_, b_;
-  std::mutex mutex_;
-  BufferRef block_;
 };
 
 template <class T>

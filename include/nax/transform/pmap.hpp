@@ -85,16 +85,10 @@ struct ArraysWithAxes {
 
 inline std::vector<Device> devices_for(std::int64_t size, const DeviceChoice& chosen) {
   std::vector<Device> all = chosen.get();
-  if (all.empty())
-    throw ValueError("pmap: devices is empty; leave it out for all devices of the default device's platform");
+  check_devices("pmap", all);
   if (size > static_cast<std::int64_t>(all.size()))
     raise<ValueError>({"pmap: the mapped axis has size ", size, ", but the number of devices is ", all.size(),
                        "; see ", on_accelerator(all[0]) ? "NAX_CUDA_DEVICES" : "set_cpu_device_count"});
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!is_known(all[i])) raise<ValueError>({"pmap: no device ", all[i], " in this program"});
-    for (std::size_t j = 0; j < i; ++j)
-      if (all[i] == all[j]) raise<ValueError>({"pmap: device ", all[i], " is named twice"});
-  }
   all.resize(static_cast<std::size_t>(size));
   return all;
 }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-
 #include "nax/core/devices.hpp"
 #include "nax/numpy/sum.hpp"
 #include "nax/transform/device_threads.hpp"
@@ -37,13 +35,7 @@ Array<T> replicated(const Array<T>& x, const std::vector<Device>& devices) {
 // not or that is named twice.
 template <class X>
 auto device_put_replicated(const X& x, const std::vector<Device>& devices) {
-  if (devices.empty()) throw ValueError("device_put_replicated: devices is empty");
-  for (auto device = devices.begin(); device != devices.end(); ++device) {
-    if (!detail::is_known(*device))
-      raise<ValueError>({"device_put_replicated: no device ", *device, " in this program"});
-    if (std::find(devices.begin(), device, *device) != device)
-      raise<ValueError>({"device_put_replicated: device ", *device, " is named twice"});
-  }
+  detail::check_devices("device_put_replicated", devices);
   return tree::map(
       [&](const auto& leaf) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;

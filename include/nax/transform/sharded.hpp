@@ -1,15 +1,15 @@
 #pragma once
 
-#include <mutex>
 #include <vector>
 
+#include "nax/core/gathered.hpp"
 #include "nax/numpy/copy.hpp"
 
 // Arrays whose leading axis is the device axis. The shards stay where they were computed; only somebody who
 // wants the elements in one block makes them come together.
 namespace nax::detail {
 
-class ShardSource final : public BufferSource {
+class ShardSource final : public GatheredOnce {
  public:
   explicit ShardSource(std::vector<ArrayBase> shards)
       : shards_(std::move(shards)), shard_shape_(layout_of(shards_[0]).shape) {}
@@ -17,28 +17,22 @@ class ShardSource final : public BufferSource {
   std::vector<ArrayBase>& shards() { return shards_; }
   const Dims& shard_shape() const { return shard_shape_; }  // known also of shards that were given away
 
-  void* gather() override {
-    const std::lock_guard lock(mutex_);
-    if (!block_) {
-      std::size_t bytes = 0;
-      for (const ArrayBase& shard : shards_) bytes += bytes_of(shard);
-      const Device device = shards_[0].device();
-      BufferRef block(Buffer::allocate(bytes, device));
-      char* to = static_cast<char*>(block->data());
-      for (const ArrayBase& shard : shards_) {
-        copy_bytes(device, to, shard.device(), device_data(shard), bytes_of(shard));
-        to += bytes_of(shard);
-      }
-      block_ = std::move(block);
+ private:
+  BufferRef gathered() const override {
+    std::size_t bytes = 0;
+    for (const ArrayBase& shard : shards_) bytes += bytes_of(shard);
+    const Device device = shards_[0].device();
+    BufferRef block(Buffer::allocate(bytes, device));
+    char* to = static_cast<char*>(block->data());
+    for (const ArrayBase& shard : shards_) {
+      copy_bytes(device, to, shard.device(), device_data(shard), bytes_of(shard));
+      to += bytes_of(shard);
     }
-    return block_->data();
+    return block;
   }
 
- private:
   std::vector<ArrayBase> shards_;  // row-major
   Dims shard_shape_;
-  std::mutex mutex_;
-  BufferRef block_;
 };
 
 // The shards of an array that is one row of devices and nothing else; null for any other.

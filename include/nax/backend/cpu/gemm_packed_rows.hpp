@@ -15,7 +15,7 @@ inline namespace NAX_SIMD_ABI {
 inline constexpr std::int64_t depth_bytes = 2048;      // of one packed row
 inline constexpr std::int64_t cache_way_bytes = 4096;  // rows this far apart compete for the same cache lines
 // Columns of b for which it pays to pack any a: a transposed one, and one that packing transposes.
-inline constexpr std::int64_t many_columns = 256, very_many_columns = 768;
+inline constexpr std::int64_t many_columns = 256, very_many_columns = 512;
 // With fewer of them, a transposed a whose slice reaches no further than this, from its first step to its
 // last, is read where it is.
 inline constexpr std::int64_t near_rows_bytes = 448 * 1024;
