@@ -109,6 +109,7 @@ TYPED_TEST(Gemm, LargeEnoughForBlocksAndThreads) {
         check<TypeParam>(501, 131, 64, la, lb, columns, true);
         check<TypeParam>(128, 512, 30, la, lb, rows, true);
       }
+    check<TypeParam>(129, 600, 2048, rows, rows, rows, true);  // rows that parts share, packed
     nax::set_num_threads(before);
   }
   // Several blocks of rows, which are packed where they are a power of two apart, and several groups of
