@@ -28,9 +28,6 @@ inline constexpr std::int64_t group_bytes = 512 * 1024;   // of the panels of b 
 // A b whose slice is smaller than this is read where it is: its rows do not crowd each other out of the
 // first-level cache.
 inline constexpr std::int64_t near_columns_bytes = 32 * 1024;
-// A C up to this size is still near when it is written again, and its tiles are fetched early. A larger one
-// comes from memory, and what fetches it would stand in the way of the operands.
-inline constexpr std::int64_t near_result_bytes = 1024 * 1024;
 
 // What the next product of a batch will read: fetched on the way, in equal shares.
 template <class T>
@@ -150,7 +147,7 @@ class BlockedProduct {
   void multiply(std::int64_t m0, std::int64_t m1, std::int64_t first, std::int64_t last) {
     PackingKernel<T> packing = nullptr;
     if (m0 == 0) packing = pack_columns(first, last, next_height(m1 - m0, rows_));
-    const bool add = accumulate_ || k0_ > 0, fetch = take_ || add || m_ * n_ * bytes <= near_result_bytes;
+    const bool add = accumulate_ || k0_ > 0;
     const std::int64_t slice = own_rows_ ? 0 : k0_ / depth_;
     for (std::int64_t i = m0; i < m1;) {
       const int height = next_height(m1 - i, rows_);
@@ -161,13 +158,8 @@ class BlockedProduct {
       const Strided<T> to = take_ ? Strided<T>{taken_.data(), taken_row(), 1} : c_.at(i, first * width);
       for (std::int64_t panel = first; panel < std::min(last, whole_); ++panel) {
         const T* const from = b_.at(k0_, panel * width).data;
-        const TileTarget<T> target{to.at(0, (panel - first) * width).data,
-                                   to.row,
-                                   to.column,
-                                   there,
-                                   static_cast<int>(width),
-                                   add,
-                                   fetch};
+        const TileTarget<T> target{
+            to.at(0, (panel - first) * width).data, to.row, to.column, there, static_cast<int>(width), add};
         if (packing)
           packing(length_, left.data, left.row, left.column, from, b_.row, packed_columns(panel), target);
         else if (packs_columns_)
@@ -180,8 +172,7 @@ class BlockedProduct {
       if (last > whole_)
         find_kernel<T>(height, last_packets())(
             length_, left.data, left.row, left.column, packed_columns(whole_), last_packets() * size,
-            {to.at(0, (whole_ - first) * width).data, to.row, to.column, there, last_columns(), add, fetch},
-            {});
+            {to.at(0, (whole_ - first) * width).data, to.row, to.column, there, last_columns(), add}, {});
       if (take_)
         for (int row = 0; row < there; ++row)
           (*take_)(i + row, first * width, std::min(last * width, n_) - first * width, to.at(row, 0).data);

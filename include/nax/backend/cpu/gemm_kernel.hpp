@@ -40,7 +40,6 @@ struct TileTarget {
   std::int64_t row_stride, column_stride;
   int rows, columns;  // those that exist; the kernel's tile may reach further
   bool accumulate;
-  bool fetch;  // early, while the tile is computed
 };
 
 // Memory that a kernel fetches for others on its way, a cache line a step; no more lines than steps.
@@ -136,20 +135,21 @@ template <int rows, int packets, bool packs, class T>
     for (int j = 0; j < packets; ++j) sums[i][j] = P(T(0));
   }
   const bool direct = c.rows == rows && c.columns == width && c.column_stride == 1;
-  if (direct && c.fetch) {  // the tile is written last: time enough
+  if (direct) {  // fetched early: the tile is written last
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
       NAX_UNROLL
       for (int j = 0; j < packets; ++j) __builtin_prefetch(c.data + i * c.row_stride + j * P::size, 1);
     }
   }
-  constexpr bool by_memory = multiplies_by_memory && !packs && packets > 1 && rows > 2 * spread_rows;
-  if (by_memory && a_row == 1 && a_step == rows && b_step == width)
-    multiply_steps<rows, packets, by_memory ? Lie::packed : Lie::anywhere, packs>(
-        sums, k, a, a_row, a_step, b, b_step, packed, upcoming);
+  // Low and narrow tiles are too few for loops of their own.
+  constexpr bool by_memory = multiplies_by_memory && packets > 1 && rows > 2 * spread_rows;
+  constexpr Lie adjacent = by_memory ? Lie::adjacent : Lie::anywhere,
+                all_packed = by_memory && !packs ? Lie::packed : adjacent;
+  if (!packs && by_memory && a_row == 1 && a_step == rows && b_step == width)
+    multiply_steps<rows, packets, all_packed, packs>(sums, k, a, a_row, a_step, b, b_step, packed, upcoming);
   else if (by_memory && a_row == 1)
-    multiply_steps<rows, packets, by_memory ? Lie::adjacent : Lie::anywhere, packs>(
-        sums, k, a, a_row, a_step, b, b_step, packed, upcoming);
+    multiply_steps<rows, packets, adjacent, packs>(sums, k, a, a_row, a_step, b, b_step, packed, upcoming);
   else
     multiply_steps<rows, packets, Lie::anywhere, packs>(sums, k, a, a_row, a_step, b, b_step, packed,
                                                         upcoming);
