@@ -99,7 +99,7 @@ NAX_MISUSE(ValueError, PmapTooMany,
            "pmap: the mapped axis has size 9, but the number of devices is 1; see set_cpu_device_count",
            (void)pmap([](const A& x) { return x * 2; })(ones<float>({9})))
 NAX_MISUSE(ValueError, PmapNoDevices,
-           "pmap: devices is empty",
+           "pmap: devices is empty; leave it out for all devices of the default device's platform",
            (void)pmap([](const A& x) { return x * 2; }, {.devices = std::vector<Device>()})(ones<float>({1})))
 NAX_MISUSE(ValueError, PmapSizes,
            "pmap: the sizes of the mapped axes differ: argument 0 of shape (2,) has 2 along axis 0, argument "

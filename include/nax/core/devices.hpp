@@ -68,10 +68,9 @@ inline int device_count(Platform platform) {
 inline const char* current_platform() { return on_accelerator(current_device) ? "cuda" : "cpu"; }
 inline bool is_known(Device device) { return device.ordinal < device_count(device.platform); }
 
-// Throws ValueError, on behalf of `function`, where there is no device, or one that this program has not or
-// that is named twice.
+// Throws ValueError, on behalf of `function`, where this program has not one of the devices, or one is named
+// twice.
 inline void check_devices(const char* function, const std::vector<Device>& devices) {
-  if (devices.empty()) raise<ValueError>({function, ": devices is empty"});
   for (auto device = devices.begin(); device != devices.end(); ++device) {
     if (!is_known(*device)) raise<ValueError>({function, ": no device ", *device, " in this program"});
     if (std::find(devices.begin(), device, *device) != device)

@@ -85,10 +85,12 @@ struct ArraysWithAxes {
 
 inline std::vector<Device> devices_for(std::int64_t size, const DeviceChoice& chosen) {
   std::vector<Device> all = chosen.get();
-  check_devices("pmap", all);
+  if (all.empty())
+    throw ValueError("pmap: devices is empty; leave it out for all devices of the default device's platform");
   if (size > static_cast<std::int64_t>(all.size()))
     raise<ValueError>({"pmap: the mapped axis has size ", size, ", but the number of devices is ", all.size(),
                        "; see ", on_accelerator(all[0]) ? "NAX_CUDA_DEVICES" : "set_cpu_device_count"});
+  check_devices("pmap", all);
   all.resize(static_cast<std::size_t>(size));
   return all;
 }

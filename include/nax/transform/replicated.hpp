@@ -35,6 +35,7 @@ Array<T> replicated(const Array<T>& x, const std::vector<Device>& devices) {
 // not or that is named twice.
 template <class X>
 auto device_put_replicated(const X& x, const std::vector<Device>& devices) {
+  if (devices.empty()) throw ValueError("device_put_replicated: devices is empty");
   detail::check_devices("device_put_replicated", devices);
   return tree::map(
       [&](const auto& leaf) {

@@ -52,7 +52,7 @@ void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T
                          tiles_of_a_part = 4, most_shared_bytes = 8 * 1024 * 1024;
   const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const int threads = products >= 2 * enough ? available_threads() : 1;
-  if (threads <= 1) return gemm_blocked(m, n, k, a, b, c, accumulate, upcoming);
+  if (threads <= 1) return BlockedProduct<T>(m, n, k, a, b, c, accumulate, upcoming).run();
 
   const auto at_most = [](std::int64_t wanted, std::int64_t size, std::int64_t least) {
     return std::clamp<std::int64_t>(size / least, 1, wanted);

@@ -58,9 +58,6 @@ class UpcomingOperands {
 // Takes `count` elements of row i of a product, from column j on.
 template <class T>
 using TakeRow = FunctionRef<void(std::int64_t i, std::int64_t j, std::int64_t count, const T* elements)>;
-// The inner dimension of a product whose rows are handed out: one slice.
-template <class T>
-inline constexpr std::int64_t most_depth_of_rows = depth_bytes / std::int64_t{sizeof(T)};
 
 template <class T>
 class BlockedProduct {
@@ -195,12 +192,6 @@ class BlockedProduct {
   UpcomingOperands<T> upcoming_;
   std::int64_t k0_ = 0, length_ = 0;  // the slice at work
 };
-
-template <class T>
-void gemm_blocked(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
-                  Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming = {}) {
-  BlockedProduct<T>(m, n, k, a, b, c, accumulate, upcoming).run();
-}
 
 }  // namespace NAX_SIMD_ABI
 }  // namespace nax::cpu

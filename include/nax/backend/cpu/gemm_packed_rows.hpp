@@ -22,10 +22,13 @@ inline constexpr std::int64_t near_rows_bytes = 448 * 1024;
 
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// k is cut into slices of equal depth, no deeper than depth_bytes.
+// The depth of a slice of k at most, and the inner dimension of a product whose rows are handed out.
+template <class T>
+inline constexpr std::int64_t most_depth_of_rows = depth_bytes / std::int64_t{sizeof(T)};
+// Slices are of equal depth.
 template <class T>
 constexpr std::int64_t depth_of_slices(std::int64_t k) {
-  return divide_up(k, divide_up(k, depth_bytes / std::int64_t{sizeof(T)}));
+  return divide_up(k, divide_up(k, most_depth_of_rows<T>));
 }
 
 // Whether the rows of a tile would push each other out of the first-level cache.
