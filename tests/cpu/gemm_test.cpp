@@ -110,6 +110,7 @@ TYPED_TEST(Gemm, LargeEnoughForBlocksAndThreads) {
         check<TypeParam>(128, 512, 30, la, lb, rows, true);
       }
     check<TypeParam>(129, 600, 2048, rows, rows, rows, true);  // rows that parts share, packed
+    check<TypeParam>(2101, 70, 40, rows, rows, rows, false);   // parts as wide as C
     nax::set_num_threads(before);
   }
   // Several blocks of rows, which are packed where they are a power of two apart, and several groups of

@@ -42,29 +42,33 @@ void pack_shared_rows(std::int64_t m, std::int64_t k, Strided<const T> a,
 }
 
 // Cuts C into parts, a few for each thread, so that one which begins late or loses its core does not hold up
-// the others. A transposed a is cut by rows first, for each part packs what it needs of it; else parts are as
-// high as pays for packing b.
+// the others. Where each thread can have many rows, parts are as wide as C: all rows of a are packed once,
+// and b only once a part. Else a transposed a is cut by rows first, for each part packs what it needs of it;
+// parts of another are as high as pays for packing b.
 template <class T>
 void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                  Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming) {
   constexpr double enough = 1 << 17;  // products that a part should have
-  constexpr std::int64_t parts_per_thread = 4, rows_of_a_part = 256, panels_of_a_part = 2,
-                         tiles_of_a_part = 4, most_shared_bytes = 8 * 1024 * 1024;
+  constexpr std::int64_t parts_per_thread = 4, rows_of_a_wide_part = 512, rows_of_a_part = 256,
+                         panels_of_a_part = 2, tiles_of_a_part = 4, most_shared_bytes = 8 * 1024 * 1024;
   const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const int threads = products >= 2 * enough ? available_threads() : 1;
   if (threads <= 1) return BlockedProduct<T>(m, n, k, a, b, c, accumulate, upcoming).run();
 
-  const auto at_most = [](std::int64_t wanted, std::int64_t size, std::int64_t least) {
-    return std::clamp<std::int64_t>(size / least, 1, wanted);
-  };
-  const auto parts =
-      static_cast<std::int64_t>(std::min(static_cast<double>(threads * parts_per_thread), products / enough));
   constexpr std::int64_t width = tile_columns<T>, narrow = panels_of_a_part * width,
                          low = tiles_of_a_part * tile_rows;
-  const std::int64_t least_rows = a.column == 1 ? rows_of_a_part : low,
-                     across = at_most(divide_up(parts, at_most(parts, m, least_rows)), n, narrow),
-                     down = at_most(divide_up(parts, across), m, low),
-                     height = divide_up(divide_up(m, down), 2) * 2,
+  const auto parts =
+      static_cast<std::int64_t>(std::min(static_cast<double>(threads * parts_per_thread), products / enough));
+  std::int64_t across = 1, down = threads * (std::min(parts, m / rows_of_a_wide_part) / threads);
+  if (down == 0) {
+    const auto at_most = [](std::int64_t wanted, std::int64_t size, std::int64_t least) {
+      return std::clamp<std::int64_t>(size / least, 1, wanted);
+    };
+    const std::int64_t least_rows = a.column == 1 ? rows_of_a_part : low;
+    across = at_most(divide_up(parts, at_most(parts, m, least_rows)), n, narrow);
+    down = at_most(divide_up(parts, across), m, low);
+  }
+  const std::int64_t height = divide_up(divide_up(m, down), 2) * 2,
                      breadth = divide_up(divide_up(n, across), width) * width;
   std::optional<PackedRows<T>> packed;
   if (down == 1 && across > 1 && rows_collide(m, a) && m * k * std::int64_t{sizeof(T)} <= most_shared_bytes)
@@ -113,15 +117,22 @@ void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
   gemm_shared(m, n, k, a, b, c, accumulate, upcoming);
 }
 
-// The operands that lie in one piece, as the next ones of a batch do.
+// The operands of a product that follows one of the same kind; null where they are the same.
+template <class T>
+struct NextOperands {
+  const T *a = nullptr, *b = nullptr, *c = nullptr;
+};
+
+// Those that lie in one piece.
 template <class T>
 UpcomingOperands<T> upcoming_operands(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a,
-                                      Strided<const T> b, const T* next_a, const T* next_b) {
-  const auto count = [](std::int64_t rows, std::int64_t columns, Strided<const T> x, const T* next) {
+                                      Strided<const T> b, Strided<const T> c, const NextOperands<T>& next) {
+  const auto lines = [](std::int64_t rows, std::int64_t columns, Strided<const T> x,
+                        const T* at) -> Upcoming<T> {
     const bool dense = (x.column == 1 && x.row == columns) || (x.row == 1 && x.column == rows);
-    return next && dense ? rows * columns : 0;
+    return {at, at && dense ? rows * columns / Upcoming<T>::line : 0};
   };
-  return {next_b, count(k, n, b, next_b), next_a, count(m, k, a, next_a)};
+  return {lines(k, n, b, next.b), lines(m, k, a, next.a), lines(m, n, c, next.c)};
 }
 
 template <class T>
@@ -143,11 +154,10 @@ void gemm_short(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
 
 // C is m x n, A is m x k, B is k x n; `rs` and `cs` are the strides from row to row and from column to
 // column, in elements. An inner dimension of zero gives zeros, or leaves C as it is when accumulating.
-// `next_a`, `next_b`: the operands of a product of the same kind that follows, or null.
 template <class T>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t rsa, std::int64_t csa,
           const T* b, std::int64_t rsb, std::int64_t csb, T* c, std::int64_t rsc, std::int64_t csc,
-          bool accumulate, const T* next_a = nullptr, const T* next_b = nullptr) {
+          bool accumulate, const NextOperands<T>& next = {}) {
   if (m <= 0 || n <= 0) return;
   if (k <= 0) {
     if (accumulate) return;
@@ -159,7 +169,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64
   const Strided<T> result{c, rsc, csc};
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     gemm_dense(m, n, k, left, right, result, accumulate,
-               upcoming_operands(m, n, k, left, right, next_a, next_b));
+               upcoming_operands(m, n, k, left, right, Strided<const T>{c, rsc, csc}, next));
   else if constexpr (is_short_float<T>)
     gemm_short(m, n, k, left, right, result, accumulate);
   else
@@ -180,9 +190,11 @@ void gemm_batched(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64
     return gemm(m, batch * n, k, a, rsa, csa, b, rsb, csb, c, rsc, csc, accumulate);
   const auto some = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      const bool last = i + 1 == end;
-      gemm(m, n, k, a + i * bsa, rsa, csa, b + i * bsb, rsb, csb, c + i * bsc, rsc, csc, accumulate,
-           last || bsa == 0 ? nullptr : a + (i + 1) * bsa, last || bsb == 0 ? nullptr : b + (i + 1) * bsb);
+      NextOperands<T> next;
+      if (i + 1 < end)
+        next = {bsa == 0 ? nullptr : a + (i + 1) * bsa, bsb == 0 ? nullptr : b + (i + 1) * bsb,
+                c + (i + 1) * bsc};
+      gemm(m, n, k, a + i * bsa, rsa, csa, b + i * bsb, rsb, csb, c + i * bsc, rsc, csc, accumulate, next);
     }
   };
   if (batch < available_threads()) return some(0, batch);  // threads share each product instead

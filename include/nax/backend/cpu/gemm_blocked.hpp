@@ -29,20 +29,22 @@ inline constexpr std::int64_t group_bytes = 512 * 1024;   // of the panels of b 
 // first-level cache.
 inline constexpr std::int64_t near_columns_bytes = 32 * 1024;
 
-// What the next product of a batch will read: fetched on the way, in equal shares.
+// What the next product of a batch will read and write over: fetched on the way, in equal shares.
 template <class T>
 class UpcomingOperands {
  public:
   UpcomingOperands() = default;
-  // Elements from `first` and `second` on.
-  UpcomingOperands(const T* first, std::int64_t first_count, const T* second, std::int64_t second_count)
-      : operands_{of(first, first_count), of(second, second_count)} {}
+  UpcomingOperands(Upcoming<T> first, Upcoming<T> second, Upcoming<T> third)
+      : operands_{first, second, third} {}
 
   void share_out(std::int64_t tiles) {
-    share_ = tiles > 0 ? divide_up(operands_[0].lines + operands_[1].lines, tiles) : 0;
+    std::int64_t lines = 0;
+    for (const Upcoming<T>& operand : operands_) lines += operand.lines;
+    share_ = tiles > 0 ? divide_up(lines, tiles) : 0;
   }
   Upcoming<T> next_share(std::int64_t most) {
-    Upcoming<T>& from = operands_[operands_[0].lines ? 0 : 1];
+    while (at_ + 1 < std::size(operands_) && operands_[at_].lines == 0) ++at_;
+    Upcoming<T>& from = operands_[at_];
     const Upcoming<T> share{from.at, std::min({share_, from.lines, most})};
     from.at += share.lines * Upcoming<T>::line;
     from.lines -= share.lines;
@@ -50,8 +52,8 @@ class UpcomingOperands {
   }
 
  private:
-  static Upcoming<T> of(const T* at, std::int64_t count) { return {at, count / Upcoming<T>::line}; }
-  Upcoming<T> operands_[2];
+  Upcoming<T> operands_[3];
+  std::size_t at_ = 0;
   std::int64_t share_ = 0;
 };
 

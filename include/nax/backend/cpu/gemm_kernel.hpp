@@ -134,12 +134,13 @@ template <int rows, int packets, bool packs, class T>
     NAX_UNROLL
     for (int j = 0; j < packets; ++j) sums[i][j] = P(T(0));
   }
+  const auto target = [&](int i, int j) { return c.data + i * c.row_stride + j * P::size; };
   const bool direct = c.rows == rows && c.columns == width && c.column_stride == 1;
   if (direct) {  // fetched early: the tile is written last
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
       NAX_UNROLL
-      for (int j = 0; j < packets; ++j) __builtin_prefetch(c.data + i * c.row_stride + j * P::size, 1);
+      for (int j = 0; j < packets; ++j) __builtin_prefetch(target(i, j), 1);
     }
   }
   // Low and narrow tiles are too few for loops of their own.
@@ -154,13 +155,17 @@ template <int rows, int packets, bool packs, class T>
     multiply_steps<rows, packets, Lie::anywhere, packs>(sums, k, a, a_row, a_step, b, b_step, packed,
                                                         upcoming);
   if (direct) {
+    if (c.accumulate) {
+      NAX_UNROLL
+      for (int i = 0; i < rows; ++i) {
+        NAX_UNROLL
+        for (int j = 0; j < packets; ++j) sums[i][j] = P::load(target(i, j)) + sums[i][j];
+      }
+    }
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
       NAX_UNROLL
-      for (int j = 0; j < packets; ++j) {
-        T* const to = c.data + i * c.row_stride + j * P::size;
-        (c.accumulate ? P::load(to) + sums[i][j] : sums[i][j]).store(to);
-      }
+      for (int j = 0; j < packets; ++j) sums[i][j].store(target(i, j));
     }
   } else {
     alignas(64) T tile[rows * width];
