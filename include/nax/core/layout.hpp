@@ -17,6 +17,7 @@ namespace nax {
 
 using Level = std::uint64_t;
 using Levels = SmallVector<Level, 2>;
+using AxisMarks = SmallVector<bool, 16>;  // axis by axis: is it meant?
 
 // The axes of an array or of an expression: shape.size() == levels.size() + visible rank.
 struct Frame {

@@ -184,9 +184,8 @@ NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const voi
 // general way must do.
 template <class T>
 [[gnu::noinline]] bool fused_sum(const FusedSumType& type, const void* constants,
-                                 const ArrayBase* const* leaves, const Frame& frame,
-                                 const std::vector<bool>& marks, bool keep, double divisor, Array<T>& to) {
-  if (frame.ndim() > FusedSum::most_axes) return false;
+                                 const ArrayBase* const* leaves, const Frame& frame, const AxisMarks& marks,
+                                 bool keep, double divisor, Array<T>& to) {
   const FusedSum sum(marks, keep);
   DerivedLeaves derived;
   if (!find_derived(type, leaves, sum, frame, derived)) return false;

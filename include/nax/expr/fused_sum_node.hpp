@@ -13,23 +13,17 @@ namespace nax::detail {
 // Which axes a sum is over.
 class FusedSum {
  public:
-  static constexpr int most_axes = 64;
-
   // `marks`: of the visible axes.
-  FusedSum(const std::vector<bool>& marks, bool keep) : ndim_(static_cast<int>(marks.size())), keep_(keep) {
-    for (int axis = 0; axis < ndim_; ++axis)
-      if (marks[axis])
-        summed_ |= std::uint64_t{1} << axis;
-      else
-        whole_ = false;
+  FusedSum(const AxisMarks& marks, bool keep) : summed_(marks), keep_(keep) {
+    for (bool sums : marks) whole_ = whole_ && sums;
   }
-  bool sums(int axis) const { return summed_ >> axis & 1; }
+  bool sums(int axis) const { return summed_[axis]; }
   bool whole() const { return whole_; }  // no visible axis stays
 
   // The same over all axes of a frame.
-  std::vector<bool> marks(const Frame& frame) const {
-    std::vector<bool> all(frame.shape.size(), false);
-    for (int axis = 0; axis < ndim_; ++axis) all[frame.hidden() + axis] = sums(axis);
+  AxisMarks marks(const Frame& frame) const {
+    AxisMarks all(frame.shape.size(), false);
+    for (int axis = 0; axis < ndim(); ++axis) all[frame.hidden() + axis] = sums(axis);
     return all;
   }
   // The axes of the sums of what has these.
@@ -43,9 +37,9 @@ class FusedSum {
     Frame ones;
     ones.levels = layout_of(g).levels;
     for (int h = 0; h < layout_of(g).hidden(); ++h) ones.shape.push_back(layout_of(g).shape[h]);
-    for (int axis = 0, own = 0; axis < ndim_; ++axis) {
+    for (int axis = 0, own = 0; axis < ndim(); ++axis) {
       const bool gone = sums(axis);
-      if (axis >= ndim_ - leaf_ndim) ones.shape.push_back(gone ? 1 : layout_of(g).visible(own));
+      if (axis >= ndim() - leaf_ndim) ones.shape.push_back(gone ? 1 : layout_of(g).visible(own));
       if (!gone || keep_) ++own;
     }
     return restride(g, ones);
@@ -54,12 +48,12 @@ class FusedSum {
   template <class T>
   Array<T> sum_of_leaf(const Array<T>& terms) const {
     const int leaf_ndim = layout_of(terms).ndim(), hidden = layout_of(terms).hidden();
-    std::vector<bool> marks(layout_of(terms).shape.size(), false);
+    AxisMarks marks(layout_of(terms).shape.size(), false);
     Frame to;
     to.levels = layout_of(terms).levels;
     for (int h = 0; h < hidden; ++h) to.shape.push_back(layout_of(terms).shape[h]);
-    for (int axis = 0; axis < ndim_; ++axis) {
-      const int own = axis - (ndim_ - leaf_ndim);
+    for (int axis = 0; axis < ndim(); ++axis) {
+      const int own = axis - (ndim() - leaf_ndim);
       const bool gone = sums(axis);
       if (own >= 0) marks[hidden + own] = gone;
       if (!gone || keep_) to.shape.push_back(gone || own < 0 ? 1 : layout_of(terms).visible(own));
@@ -68,8 +62,9 @@ class FusedSum {
   }
 
  private:
-  std::uint64_t summed_ = 0;
-  int ndim_;
+  int ndim() const { return static_cast<int>(summed_.size()); }
+
+  AxisMarks summed_;
   bool keep_, whole_ = true;
 };
 

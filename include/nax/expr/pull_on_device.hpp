@@ -63,7 +63,7 @@ class DevicePullLaunch {
 inline ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own) {
   const Layout& layout = layout_of(share);
   const Frame target = gradient_frame(leaf, own, layout);
-  const std::vector<bool> summed = axes_to_sum(layout, leaf, target);
+  const AxisMarks summed = axes_to_sum(layout, leaf, target);
   ArrayBase sum = share;
   if (!summed.empty()) {
     sum = allocate(share.dtype(), reduced_frame(layout, summed, true), share.device());

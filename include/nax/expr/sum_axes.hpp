@@ -55,7 +55,7 @@ Array<T> restride(const Array<T>& x, const Frame& to) {
 }
 
 // The axes left by a reduction over the marked ones.
-inline Frame reduced_frame(const Frame& frame, const std::vector<bool>& reduced, bool keep) {
+inline Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool keep) {
   Frame out;
   for (std::size_t axis = 0; axis < frame.shape.size(); ++axis) {
     const bool hidden = axis < frame.levels.size();
@@ -70,7 +70,7 @@ inline Frame reduced_frame(const Frame& frame, const std::vector<bool>& reduced,
 }
 
 // Strides of a row-major result over the axes of what was reduced: 0 on the axes that went.
-inline Dims reduced_strides(const Frame& frame, const std::vector<bool>& reduced) {
+inline Dims reduced_strides(const Frame& frame, const AxisMarks& reduced) {
   Dims strides(frame.shape.size(), 0);
   std::int64_t stride = 1;
   for (std::size_t axis = frame.shape.size(); axis-- > 0;) {
@@ -83,7 +83,7 @@ inline Dims reduced_strides(const Frame& frame, const std::vector<bool>& reduced
 
 // Reduces an array on a GPU to accumulators over the axes that are not marked.
 [[gnu::cold]] inline void reduce_on_device(ReduceKind kind, const ArrayBase& x, const Frame& frame,
-                                           const std::vector<bool>& reduced, const ArrayBase& result) {
+                                           const AxisMarks& reduced, const ArrayBase& result) {
   Dims marks(frame.shape.size(), 0);
   for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
   cuda::operations().reduce(result.device(), kind, frame.shape, marks,
@@ -94,7 +94,7 @@ inline Dims reduced_strides(const Frame& frame, const std::vector<bool>& reduced
 // Spreads a cotangent of a reduction back over the axes that went: a view of stride 0. `reduced` marks axes
 // of `frame`.
 template <class T>
-Array<T> unreduce(const Array<T>& g, const Frame& frame, const std::vector<bool>& reduced, bool keep) {
+Array<T> unreduce(const Array<T>& g, const Frame& frame, const AxisMarks& reduced, bool keep) {
   // First the marked visible axes come back with extent 1, then everything broadcasts.
   Frame ones;
   ones.levels = layout_of(g).levels;
@@ -109,7 +109,7 @@ Array<T> unreduce(const Array<T>& g, const Frame& frame, const std::vector<bool>
 }
 
 template <class T>
-Array<T> sum_axes(const Array<T>& x, const std::vector<bool>& summed, bool keep) {
+Array<T> sum_axes(const Array<T>& x, const AxisMarks& summed, bool keep) {
   const Layout& layout = layout_of(x);
   const Frame frame = layout;
   using Lane = lane_t<T>;
@@ -135,7 +135,7 @@ Array<T> sum_axes(const Array<T>& x, const std::vector<bool>& summed, bool keep)
                       x, [=](const Array<T>& g) { return unreduce(g, frame, summed, keep); },
                       [=](const Array<T>& t) {
                         // Axes that only the tangent has come first among the hidden ones or between them.
-                        std::vector<bool> marks(layout_of(t).shape.size(), false);
+                        AxisMarks marks(layout_of(t).shape.size(), false);
                         for (int h = 0; h < layout_of(t).hidden(); ++h) {
                           const int own = frame.find(layout_of(t).levels[h]);
                           marks[h] = own >= 0 && summed[own];

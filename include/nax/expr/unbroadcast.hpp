@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "nax/backend/cpu/accumulate.hpp"
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/expr/evaluate.hpp"
@@ -12,7 +10,7 @@ namespace nax::detail {
 
 // The sum over the marked axes of all (hidden ones first), which stay with extent 1 when `keep`. Recorded.
 template <class T>
-Array<T> sum_axes(const Array<T>& x, const std::vector<bool>& summed, bool keep);
+Array<T> sum_axes(const Array<T>& x, const AxisMarks& summed, bool keep);
 
 // The same elements over axes that differ in extents of 1 only. Recorded.
 template <class T>
@@ -26,13 +24,11 @@ Array<T> broadcast_frame(const Array<T>& x, const Frame& to);
 template <class T>
 Array<T> sum_levels(Array<T> x, const Levels& made, const Levels& kept) {
   const Levels& levels = layout_of(x).levels;
-  std::vector<bool> summed;
+  AxisMarks summed(layout_of(x).shape.size(), false);
+  bool any = false;
   for (std::size_t h = 0; h < levels.size(); ++h)
-    if (contains(made, levels[h]) && !contains(kept, levels[h])) {
-      summed.resize(layout_of(x).shape.size());
-      summed[h] = true;
-    }
-  if (summed.empty()) return x;
+    if (contains(made, levels[h]) && !contains(kept, levels[h])) summed[h] = any = true;
+  if (!any) return x;
   return sum_axes(x, summed, false);
 }
 
@@ -52,8 +48,8 @@ inline Frame gradient_frame(const Frame& value, const Frame& result, const Frame
 
 // Which axes of a cotangent go, or become 1, on its way to the gradient of `value` over `target`; empty where
 // none does.
-inline std::vector<bool> axes_to_sum(const Layout& cotangent, const Frame& value, const Frame& target) {
-  std::vector<bool> summed(cotangent.shape.size(), false);
+inline AxisMarks axes_to_sum(const Layout& cotangent, const Frame& value, const Frame& target) {
+  AxisMarks summed(cotangent.shape.size(), false);
   bool any = false;
   for (int h = 0; h < cotangent.hidden(); ++h)
     if (target.find(cotangent.levels[h]) < 0) any = summed[h] = true;
@@ -70,7 +66,7 @@ template <class T>
 Array<T> sum_to(const Array<T>& g, const Frame& value, const Frame& result) {
   const Frame target = gradient_frame(value, result, layout_of(g));
   if (layout_of(g) == target) return g;
-  const std::vector<bool> summed = axes_to_sum(layout_of(g), value, target);
+  const AxisMarks summed = axes_to_sum(layout_of(g), value, target);
   // Extents of 1 that the value has not go by a view.
   return restride(summed.empty() ? g : sum_axes(g, summed, true), target);
 }

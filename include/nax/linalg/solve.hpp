@@ -154,7 +154,7 @@ Array<T> times_matrix(const Array<T>& g, const Array<T>& x) {
 template <class T>
 Array<T> matrix_inner(const Array<T>& x, const Array<T>& y) {
   const auto product = make_expr<rules::multiply>(x, y);
-  std::vector<bool> marks(static_cast<std::size_t>(product.ndim()), false);
+  AxisMarks marks(static_cast<std::size_t>(product.ndim()), false);
   marks[marks.size() - 1] = marks[marks.size() - 2] = true;
   return sum_over<T>(product, marks, false, 1);
 }

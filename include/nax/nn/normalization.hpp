@@ -18,7 +18,7 @@ namespace detail {
 
 // 1 / sqrt(variance + epsilon) with the axes kept, written with recorded functions.
 template <class T>
-Array<T> inverse_deviation(const Array<T>& x, const std::vector<bool>& visible, double epsilon) {
+Array<T> inverse_deviation(const Array<T>& x, const AxisMarks& visible, double epsilon) {
   const double n = static_cast<double>(marked_count(visible, layout_of(x)));
   const auto centred = make_expr<rules::subtract>(x, sum_over<T>(x, visible, true, n));
   const Array<T> variance = sum_over<T>(make_expr<rules::square>(centred), visible, true, n);
@@ -27,7 +27,7 @@ Array<T> inverse_deviation(const Array<T>& x, const std::vector<bool>& visible, 
 }
 
 template <class T>
-Array<T> standardize_parts(const Array<T>& x, const std::vector<bool>& visible, double epsilon) {
+Array<T> standardize_parts(const Array<T>& x, const AxisMarks& visible, double epsilon) {
   const double n = static_cast<double>(marked_count(visible, layout_of(x)));
   const auto centred = make_expr<rules::subtract>(x, sum_over<T>(x, visible, true, n));
   return evaluate(make_expr<rules::multiply>(centred, inverse_deviation(x, visible, epsilon)));
@@ -35,7 +35,7 @@ Array<T> standardize_parts(const Array<T>& x, const std::vector<bool>& visible, 
 
 // Whether the kernels of rows may run over x.
 template <class T>
-bool standardizes_rows(const Array<T>& x, const std::vector<bool>& visible) {
+bool standardizes_rows(const Array<T>& x, const AxisMarks& visible) {
   return simd::has_packet<T> && marks_suffix(visible) && !on_accelerator(x) && layout_of(x).size() > 0;
 }
 
@@ -43,7 +43,7 @@ bool standardizes_rows(const Array<T>& x, const std::vector<bool>& visible) {
 // s (g - mean(g) - y mean(g y)).
 template <class T>
 Array<T> standardize_gradient(const Array<T>& g, const Array<T>& y, const Array<T>& inverse,
-                              const std::vector<bool>& visible) {
+                              const AxisMarks& visible) {
   const auto otherwise = [&] {
     const double n = static_cast<double>(marked_count(visible, layout_of(y)));
     const Array<T> mean = sum_over<T>(g, visible, true, n);
@@ -62,7 +62,7 @@ Array<T> standardize_gradient(const Array<T>& g, const Array<T>& y, const Array<
 }
 
 template <class T>
-Array<T> standardize_over(const Array<T>& x, const std::vector<bool>& visible, double epsilon) {
+Array<T> standardize_over(const Array<T>& x, const AxisMarks& visible, double epsilon) {
   if constexpr (!simd::has_packet<T>) {
     return standardize_parts(x, visible, epsilon);
   } else {
@@ -92,7 +92,7 @@ Array<T> standardize_over(const Array<T>& x, const std::vector<bool>& visible, d
 
 // Whether `v` is one contiguous row of n elements that every row of x meets as it is.
 template <class T>
-bool is_plain_row(const Array<T>& v, std::int64_t n, const std::vector<bool>& visible) {
+bool is_plain_row(const Array<T>& v, std::int64_t n, const AxisMarks& visible) {
   const Layout& layout = layout_of(v);
   if (is_batched(v) || layout.size() != n || !layout.is_contiguous()) return false;
   std::size_t reduced = 0;
@@ -104,7 +104,7 @@ bool is_plain_row(const Array<T>& v, std::int64_t n, const std::vector<bool>& vi
 // derivatives.
 template <class T>
 Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
-                         const std::vector<bool>& visible, double epsilon) {
+                         const AxisMarks& visible, double epsilon) {
   const Frame frame = layout_of(x), one_a_row = reduced_frame(frame, over_frame(visible, frame), true);
   const RowCount count(frame, visible);
   const std::int64_t n = count.length;
@@ -138,8 +138,8 @@ Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T
     };
     return gradient_of_rows(g, x, visible, kernel, otherwise);
   };
-  std::vector<bool> leading = visible;
-  leading.flip();
+  AxisMarks leading = visible;
+  for (bool& axis : leading) axis = !axis;
   const auto pull_scale = [=](const Array<T>& g) -> Array<T> {
     if (is_recorded(x) || is_recorded(g))
       return sum_over<T>(make_expr<rules::multiply>(g, standardize_parts(x, visible, epsilon)), leading,
@@ -171,7 +171,7 @@ auto layer_norm(const X& x_, const S& scale, const B& bias, const StandardizeOpt
   using T = typename decltype(x)::value_type;
   using Result = Array<typename decltype(standardize(x, options) * scale + bias)::value_type>;
   if constexpr (std::is_same_v<S, Array<T>> && std::is_same_v<B, Array<T>> && simd::has_packet<T>) {
-    const std::vector<bool> visible = detail::marked_axes("layer_norm", options.axis, x.ndim());
+    const AxisMarks visible = detail::marked_axes("layer_norm", options.axis, x.ndim());
     const std::int64_t n = detail::RowCount(detail::layout_of(x), visible).length;
     if (detail::standardizes_rows(x, visible) && detail::is_plain_row(scale, n, visible) &&
         detail::is_plain_row(bias, n, visible)) {

@@ -11,7 +11,7 @@ struct SoftmaxOptions {
 namespace detail {
 
 template <cpu::Softmax what, class X>
-auto softmax_value(const X& x, const std::vector<bool>& visible) {
+auto softmax_value(const X& x, const AxisMarks& visible) {
   using T = typename X::value_type;
   using Lane = lane_t<T>;
   if constexpr (!std::is_same_v<Lane, T>) {
@@ -29,7 +29,7 @@ auto softmax_value(const X& x, const std::vector<bool>& visible) {
         return result;
       }
     }
-    const std::vector<bool> marks = over_frame(visible, frame);
+    const AxisMarks marks = over_frame(visible, frame);
     const Array<T> values = materialise(x), m(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true));
     const auto shifted = make_expr<rules::subtract>(values, m);
     if constexpr (what == cpu::Softmax::softmax) {
@@ -53,9 +53,8 @@ decltype(auto) values_of(const X& x) {
 }
 
 template <class T>
-Array<T> record_softmax(Array<T> value, const OperandRef& x, const std::vector<bool>& visible) {
-  const auto tangent = [visible = std::vector<bool>(visible)](const Array<T>& t,
-                                                              const Array<T>& y) -> Array<T> {
+Array<T> record_softmax(Array<T> value, const OperandRef& x, const AxisMarks& visible) {
+  const auto tangent = [visible = AxisMarks(visible)](const Array<T>& t, const Array<T>& y) -> Array<T> {
     const auto kernel = [](std::int64_t, auto... part) { cpu::softmax_gradient_rows(part...); };
     return gradient_of_rows(t, y, visible, kernel, [&] {
       const Array<T> mean = sum_over<T>(make_expr<rules::multiply>(t, y), visible, true, 1);
@@ -66,14 +65,14 @@ Array<T> record_softmax(Array<T> value, const OperandRef& x, const std::vector<b
 }
 
 template <class X>
-auto softmax_over(const X& x, const std::vector<bool>& visible) {
+auto softmax_over(const X& x, const AxisMarks& visible) {
   auto value = softmax_value<cpu::Softmax::softmax>(values_of(x), visible);
   return watched(x) ? record_softmax(std::move(value), operand_ref(x), visible) : value;
 }
 
 template <class T>
-Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const std::vector<bool>& visible) {
-  auto pull = [visible = std::vector<bool>(visible)](const Array<T>& g, const Array<T>& y) -> Array<T> {
+Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const AxisMarks& visible) {
+  auto pull = [visible = AxisMarks(visible)](const Array<T>& g, const Array<T>& y) -> Array<T> {
     const auto kernel = [](std::int64_t, auto... part) { cpu::log_softmax_gradient_rows(part...); };
     return gradient_of_rows(g, y, visible, kernel, [&] {
       const Array<T> total = sum_over<T>(g, visible, true, 1);
@@ -81,7 +80,7 @@ Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const std::vect
           make_expr<rules::subtract>(g, make_expr<rules::multiply>(make_expr<rules::exp>(y), total)));
     });
   };
-  auto push = [visible = std::vector<bool>(visible)](const Array<T>& t, const Array<T>& y) -> Array<T> {
+  auto push = [visible = AxisMarks(visible)](const Array<T>& t, const Array<T>& y) -> Array<T> {
     const auto weighted = make_expr<rules::multiply>(make_expr<rules::exp>(y), t);
     return evaluate(make_expr<rules::subtract>(t, sum_over<T>(weighted, visible, true, 1)));
   };
@@ -89,7 +88,7 @@ Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const std::vect
 }
 
 template <class X>
-auto log_softmax_over(const X& x, const std::vector<bool>& visible) {
+auto log_softmax_over(const X& x, const AxisMarks& visible) {
   auto value = softmax_value<cpu::Softmax::log_softmax>(values_of(x), visible);
   return watched(x) ? record_log_softmax(std::move(value), operand_ref(x), visible) : value;
 }

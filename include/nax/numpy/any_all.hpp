@@ -10,7 +10,7 @@ template <class Op, class X>
 Array<bool> truth_over(const char* function, const X& x, const MeanOptions& options, bool neutral) {
   check_reducible(function, x);
   const auto reduced = [&](const auto& e) {
-    const std::vector<bool> marks = marked_axes(function, options.axis, e.ndim());
+    const AxisMarks marks = marked_axes(function, options.axis, e.ndim());
     return Array<bool>(reduce_over<Op>(e, over_frame(marks, frame_of(e)), options.keepdims));
   };
   if (options.where) {

@@ -91,7 +91,7 @@ Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const A
   const int ndim = x.ndim();
   if (options.axis.given() && options.axis.list().size() != 1)
     raise<ValueError>({function, ": axis must be one axis"});
-  const std::vector<bool> marks = marked_axes(function, options.axis, ndim);
+  const AxisMarks marks = marked_axes(function, options.axis, ndim);
   const Frame frame = layout_of(x);
   if (marked_count(marks, frame) == 0)
     raise<ValueError>({function, ": attempt to get ", function, " of an empty sequence"});
@@ -99,7 +99,7 @@ Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const A
                                       reduced_frame(frame, over_frame(marks, frame), options.keepdims),
                                       device_for(function, x)));
   if (on_accelerator(result)) {
-    const std::vector<bool> reduced = over_frame(marks, frame);
+    const AxisMarks reduced = over_frame(marks, frame);
     cuda::operations().arg_reduce(x.device(), largest, frame.shape, Dims(reduced.begin(), reduced.end()),
                                   plain_operand(x, layout_of(x).strides),
                                   plain_operand(result, reduced_strides(frame, reduced)));

@@ -43,7 +43,7 @@ template <class T>
   weights.shape.insert(weights.shape.size() - 1, 1);
   weights.strides.insert(weights.strides.size() - 1, 0);
   const Array<T> a(view(padded, std::move(windows))), b(view(constant(w), std::move(weights)));
-  std::vector<bool> marks(static_cast<std::size_t>(a.ndim()), false);
+  AxisMarks marks(static_cast<std::size_t>(a.ndim()), false);
   marks.back() = true;
   return sum_over<T>(make_expr<rules::multiply>(a, b), marks, false, 1);
 }

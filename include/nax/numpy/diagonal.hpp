@@ -117,7 +117,7 @@ auto diagflat(const X& x, const DiagOptions& options = {}) {
 template <detail::ArrayLike X>
 auto trace(const X& x, const DiagonalOptions& options = {}) {
   const auto d = detail::diagonal_of("trace", detail::materialise(x), options);
-  std::vector<bool> summed(detail::layout_of(d).shape.size(), false);
+  AxisMarks summed(detail::layout_of(d).shape.size(), false);
   summed.back() = true;
   return detail::sum_axes(d, summed, false);
 }

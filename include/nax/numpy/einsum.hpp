@@ -71,7 +71,7 @@ void tidy_term(Term<T>& term, const F& needed) {
         term.array = diagonal_view(term.array, static_cast<int>(i), static_cast<int>(j));
         term.labels.erase(j);
       }
-  std::vector<bool> marks(term.labels.size(), false);
+  AxisMarks marks(term.labels.size(), false);
   Labels kept;
   for (std::size_t i = 0; i < marks.size(); ++i) {
     marks[i] = !needed(term.labels[i]);

@@ -26,14 +26,14 @@ Array<T> finite_shift(const Array<T>& m) {
 }
 
 template <class X>
-auto logsumexp_value(const X& x, const std::vector<bool>& visible, bool keep) {
+auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
   using T = typename X::value_type;
   using Lane = lane_t<T>;
   if constexpr (!std::is_same_v<Lane, T>) {
     return from_accumulator<T, Lane>(contiguous(logsumexp_value(lane_rows(materialise(x)), visible, keep)));
   } else {
     const Frame frame = frame_of(x);
-    const std::vector<bool> marks = over_frame(visible, frame);
+    const AxisMarks marks = over_frame(visible, frame);
     if constexpr (has_row_blocks<X> || (is_array_v<X> && simd::has_packet<T>)) {
       bool by_rows = marks_suffix(visible) && !computed_on_accelerator(x);
       if constexpr (is_array_v<X>) by_rows = by_rows && layout_of(x).is_contiguous();
@@ -58,11 +58,11 @@ auto logsumexp_value(const X& x, const std::vector<bool>& visible, bool keep) {
 }
 
 template <class T>
-Array<T> logsumexp_over(const Array<T>& x, const std::vector<bool>& visible, bool keep) {
+Array<T> logsumexp_over(const Array<T>& x, const AxisMarks& visible, bool keep) {
   Array<T> result = logsumexp_value(Array<T>(constant(x)), visible, keep);
   if (serial_of(x) == 0) return result;
   const Frame frame = layout_of(x);
-  const std::vector<bool> marks = over_frame(visible, frame);
+  const AxisMarks marks = over_frame(visible, frame);
   // exp(x - y), y the result: the softmax. A row of -inf has none, and its gradient is 0.
   const auto weights = [=](const Array<T>& y) {
     const Array<T> zero(T(0)), lowest(-std::numeric_limits<lane_t<T>>::infinity());

@@ -12,13 +12,13 @@ namespace detail {
 // Where x is the extremum of its group, which `y` holds with the reduced axes kept or not: an expression, so
 // that no mask is stored.
 template <class T>
-auto reaches(const Array<T>& x_, const Array<T>& y, const std::vector<bool>& marks, bool keep) {
+auto reaches(const Array<T>& x_, const Array<T>& y, const AxisMarks& marks, bool keep) {
   const Array<T> x(constant(x_)), whole = unreduce(Array<T>(constant(y)), layout_of(x), marks, keep);
   return make_expr<rules::logical_or>(make_expr<rules::equal>(x, whole), make_expr<rules::not_equal>(x, x));
 }
 
 template <class Op, class X>
-auto extremum_over(const char* function, const X& x, const std::vector<bool>& visible, bool keep) {
+auto extremum_over(const char* function, const X& x, const AxisMarks& visible, bool keep) {
   using T = typename X::value_type;
   static_assert(!is_complex_v<T>, "max, min: complex numbers have no order");
   if constexpr (Carries<X>::value && Expression<X>) {
@@ -26,7 +26,7 @@ auto extremum_over(const char* function, const X& x, const std::vector<bool>& vi
     if (any_recorded(x)) return extremum_over<Op>(function, evaluate(x), visible, keep);
   }
   const Frame frame = frame_of(x);
-  const std::vector<bool> marks = over_frame(visible, frame);
+  const AxisMarks marks = over_frame(visible, frame);
   Array<T> result = from_accumulator<T, lane_t<T>>(reduce_over<Op>(x, marks, keep));
   if constexpr (is_inexact_v<T> && is_array_v<X>) {
     if (serial_of(x) == 0) return result;
@@ -62,7 +62,7 @@ auto extremum(const char* function, const X& x, const Options& options) {
     result = extremum_over<Op>(function, chosen, marked_axes(function, options.axis, chosen.ndim()),
                                options.keepdims);
   } else {
-    const std::vector<bool> marks = marked_axes(function, options.axis, x.ndim());
+    const AxisMarks marks = marked_axes(function, options.axis, x.ndim());
     if (!options.initial) check_not_empty(function, marks, frame_of(x));
     result = extremum_over<Op>(function, x, marks, options.keepdims);
   }

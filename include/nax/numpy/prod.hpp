@@ -9,7 +9,7 @@ template <class T>
 Array<T> prod_axis(const Array<T>& x, int axis, bool keep);
 
 template <class R, class X>
-Array<R> prod_value(const X& x, const std::vector<bool>& visible, bool keep) {
+Array<R> prod_value(const X& x, const AxisMarks& visible, bool keep) {
   using Acc = lane_t<R>;
   return from_accumulator<R, Acc>(
       reduce_over<cpu::reduce_op::Product<Acc>>(x, over_frame(visible, frame_of(x)), keep));
@@ -19,10 +19,10 @@ Array<R> prod_value(const X& x, const std::vector<bool>& visible, bool keep) {
 // exception.
 template <class T>
 Array<T> prod_axis(const Array<T>& x, int axis, bool keep) {
-  std::vector<bool> visible(static_cast<std::size_t>(x.ndim()), false);
+  AxisMarks visible(static_cast<std::size_t>(x.ndim()), false);
   visible[static_cast<std::size_t>(axis)] = true;
   const Frame frame = layout_of(x);
-  const std::vector<bool> marks = over_frame(visible, frame);
+  const AxisMarks marks = over_frame(visible, frame);
   const auto others = [=] {
     const Array<T> before = shift(cumprod_axis<T>(x, axis, false), axis, false, T(1));
     const Array<T> after = shift(cumprod_axis<T>(x, axis, true), axis, true, T(1));
@@ -40,7 +40,7 @@ Array<T> prod_axis(const Array<T>& x, int axis, bool keep) {
 }
 
 template <class R, class X>
-Array<R> prod_over(const X& x, const std::vector<bool>& visible, bool keep) {
+Array<R> prod_over(const X& x, const AxisMarks& visible, bool keep) {
   if constexpr (is_inexact_v<R> && std::is_same_v<R, typename X::value_type>) {
     bool recorded = false;
     if constexpr (is_array_v<X>)

@@ -19,7 +19,7 @@ namespace detail {
 
 // The marked axes joined into the last one.
 template <class T>
-Array<T> marked_last(const char* function, const Array<T>& x, const std::vector<bool>& marks) {
+Array<T> marked_last(const char* function, const Array<T>& x, const AxisMarks& marks) {
   Dims order, shape;
   std::int64_t n = 1;
   for (int axis = 0; axis < x.ndim(); ++axis)
@@ -32,7 +32,7 @@ Array<T> marked_last(const char* function, const Array<T>& x, const std::vector<
 
 // A result of axes `lead` + those that were not marked, with the marked ones kept as extents of 1.
 template <class T>
-Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, const std::vector<bool>& marks,
+Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, const AxisMarks& marks,
                    int lead) {
   Dims shape;
   for (int axis = 0; axis < lead; ++axis) shape.push_back(y.shape(axis));
@@ -69,7 +69,7 @@ Array<T> quantile_of_sorted(const char* function, const Array<T>& sorted, double
 }
 
 template <class X>
-auto sorted_lines(const char* function, const X& x_, const std::vector<bool>& marks) {
+auto sorted_lines(const char* function, const X& x_, const AxisMarks& marks) {
   using T = inexact_t<typename X::value_type>;
   const Array<T> lines = marked_last(function, as_type<T>(x_), marks);
   if (lines.shape(-1) == 0) raise<ValueError>({function, ": the array has no elements along the axis"});
@@ -79,7 +79,7 @@ auto sorted_lines(const char* function, const X& x_, const std::vector<bool>& ma
 template <class X>
 auto one_quantile(const char* function, const X& x, double q, const QuantileOptions& options) {
   check_reducible(function, x);
-  const std::vector<bool> marks = marked_axes(function, options.axis, x.ndim());
+  const AxisMarks marks = marked_axes(function, options.axis, x.ndim());
   auto value = quantile_of_sorted(function, sorted_lines(function, x, marks), q, options.method);
   return options.keepdims ? with_kept(function, value, x.shape(), marks, 0) : value;
 }
@@ -89,7 +89,7 @@ auto several_quantiles(const char* function, const X& x, const std::vector<doubl
                        const QuantileOptions& options) {
   check_reducible(function, x);
   using T = inexact_t<typename X::value_type>;
-  const std::vector<bool> marks = marked_axes(function, options.axis, x.ndim());
+  const AxisMarks marks = marked_axes(function, options.axis, x.ndim());
   const Array<T> sorted = sorted_lines(function, x, marks);
   std::vector<Array<T>> values;
   for (double one : q) values.push_back(quantile_of_sorted(function, sorted, one, options.method));

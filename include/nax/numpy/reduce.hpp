@@ -26,7 +26,7 @@ using tile_element_t = typename TileElement<X>::type;
 NAX_COMPILED_ONCE inline ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
                                                    const void* constants, const ArrayBase* const* leaves,
                                                    const DType* lanes, int count, const Frame& frame,
-                                                   const std::vector<bool>& marks, bool keep) {
+                                                   const AxisMarks& marks, bool keep) {
   ArrayBase result =
       allocate(reducer.to, reduced_frame(frame, marks, keep), device_for("reduce", leaves, count));
   if (on_accelerator(result)) {  // an array: see reduce_over
@@ -50,7 +50,7 @@ NAX_COMPILED_ONCE inline ArrayBase reduce_operands(const cpu::Reducer& reducer, 
 
 // The accumulated values, in the accumulator's type. `marks` are over all axes of x, hidden ones included.
 template <class Op, class X>
-ArrayBase reduce_over(const X& x, const std::vector<bool>& marks, bool keep) {
+ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
   const cpu::Reducer& reducer = cpu::reducer<Op, tile_element_t<X>>;
   if constexpr (is_array_v<X>) {
     const ArrayBase* const leaf = &x;
@@ -89,7 +89,7 @@ void check_reducible(const char* function, const X& x) {
 }
 
 // Throws where an operation without identity meets no elements.
-inline void check_not_empty(const char* function, const std::vector<bool>& marks, const Frame& frame) {
+inline void check_not_empty(const char* function, const AxisMarks& marks, const Frame& frame) {
   if (marked_count(marks, frame) == 0)
     raise<ValueError>(
         {function, ": zero-size array to reduction operation ", function, " which has no identity"});

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "nax/core/array.hpp"
 #include "nax/core/axis.hpp"
@@ -44,8 +43,8 @@ namespace detail {
 
 // Which of ndim visible axes are meant. Throws IndexError for one out of range, ValueError for one named
 // twice.
-inline std::vector<bool> marked_axes(const char* function, const Axis& axis, int ndim) {
-  std::vector<bool> marks(static_cast<std::size_t>(ndim), !axis.given());
+inline AxisMarks marked_axes(const char* function, const Axis& axis, int ndim) {
+  AxisMarks marks(static_cast<std::size_t>(ndim), !axis.given());
   if (axis.given())
     for (std::int64_t a : normalize_axes(function, axis.list(), ndim))
       marks[static_cast<std::size_t>(a)] = true;
@@ -53,14 +52,14 @@ inline std::vector<bool> marked_axes(const char* function, const Axis& axis, int
 }
 
 // Marks over the visible axes as marks over all axes of a frame: no hidden axis is meant.
-inline std::vector<bool> over_frame(const std::vector<bool>& visible, const Frame& frame) {
-  std::vector<bool> marks(static_cast<std::size_t>(frame.hidden()), false);
-  marks.insert(marks.end(), visible.begin(), visible.end());
+inline AxisMarks over_frame(const AxisMarks& visible, const Frame& frame) {
+  AxisMarks marks(static_cast<std::size_t>(frame.hidden()), false);
+  marks.append(visible.begin(), visible.end());
   return marks;
 }
 
 // How many elements go into one.
-inline std::int64_t marked_count(const std::vector<bool>& visible, const Frame& frame) {
+inline std::int64_t marked_count(const AxisMarks& visible, const Frame& frame) {
   std::int64_t n = 1;
   for (int axis = 0; axis < frame.ndim(); ++axis)
     if (visible[static_cast<std::size_t>(axis)]) n *= frame.visible(axis);

@@ -9,7 +9,7 @@
 namespace nax::detail {
 
 // Are the marked axes the last ones? Then the rest counts the rows.
-inline bool marks_suffix(const std::vector<bool>& marks) {
+inline bool marks_suffix(const AxisMarks& marks) {
   for (std::size_t i = 1; i < marks.size(); ++i)
     if (marks[i - 1] && !marks[i]) return false;
   return true;
@@ -18,8 +18,7 @@ inline bool marks_suffix(const std::vector<bool>& marks) {
 // How many elements a row has, and how many rows there are.
 struct RowCount {
   std::int64_t rows, length;
-  RowCount(const Frame& frame, const std::vector<bool>& visible)
-      : rows(0), length(marked_count(visible, frame)) {
+  RowCount(const Frame& frame, const AxisMarks& visible) : rows(0), length(marked_count(visible, frame)) {
     if (length > 0) rows = frame.size() / length;
   }
 };
@@ -83,8 +82,8 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
 // A derivative of rows, kernel(first, g, y, out, rows, length) from row `first` on, where nothing records it
 // and g and y lie alike, row after row; otherwise `otherwise()`.
 template <class T, class Kernel, class Otherwise>
-Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const std::vector<bool>& visible,
-                          Kernel kernel, const Otherwise& otherwise) {
+Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const AxisMarks& visible, Kernel kernel,
+                          const Otherwise& otherwise) {
   if constexpr (simd::has_packet<T>) {
     const Layout& layout = layout_of(y);
     if (marks_suffix(visible) && !on_accelerator(g) && layout.size() > 0 && !is_recorded(g) &&

@@ -22,13 +22,12 @@ Array<T> scaled(const Array<T>& x, double factor) {
 }
 
 template <class R, class X>
-Array<R> sum_over(const X& x, const std::vector<bool>& visible, bool keep, double divisor);
+Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double divisor);
 
 // Puts a sum (or mean) of values of element type T on the tape; `input` stands for these.
 template <class T>
-Array<T> record_sum(Array<T> result, const OperandRef& input, const Frame& frame,
-                    const std::vector<bool>& marks, const std::vector<bool>& visible, bool keep,
-                    double divisor) {
+Array<T> record_sum(Array<T> result, const OperandRef& input, const Frame& frame, const AxisMarks& marks,
+                    const AxisMarks& visible, bool keep, double divisor) {
   return record(std::move(result),
                 wrt_operand<T>(
                     input,
@@ -47,7 +46,7 @@ inline constexpr bool fuses_sum<X> = Carries<X>::value&& is_floating_v<typename 
 
 // The sum over the marked visible axes divided by `divisor` (1: not at all), as an R.
 template <class R, class X>
-Array<R> sum_over(const X& x, const std::vector<bool>& visible, bool keep, double divisor) {
+Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double divisor) {
   using T = typename X::value_type;
   using Acc = lane_t<R>;
   if constexpr (std::is_same_v<T, R> && fuses_sum<X>) {
@@ -61,7 +60,7 @@ Array<R> sum_over(const X& x, const std::vector<bool>& visible, bool keep, doubl
     }
   }
   const Frame frame = frame_of(x);
-  const std::vector<bool> marks = over_frame(visible, frame);
+  const AxisMarks marks = over_frame(visible, frame);
   ArrayBase sums = reduce_over<cpu::reduce_op::Sum<Acc>>(x, marks, keep);
   if constexpr (is_inexact_v<R>) {
     if (divisor != 1 && on_accelerator(sums)) {
@@ -120,11 +119,11 @@ auto mean(const X& x, const MeanOptions& options = {}) {
         *options.where,
         detail::broadcast("mean", detail::layout_of(*options.where), detail::layout_of(values)));
     const Array<R> sums = detail::sum_chosen<R>("mean", values, options);
-    const std::vector<bool> marks = detail::marked_axes("mean", options.axis, where.ndim());
+    const AxisMarks marks = detail::marked_axes("mean", options.axis, where.ndim());
     const Array<R> count = detail::sum_over<R>(where, marks, options.keepdims, 1);
     return detail::evaluate(detail::make_expr<rules::divide>(sums, count));
   }
-  const std::vector<bool> marks = detail::marked_axes("mean", options.axis, x.ndim());
+  const AxisMarks marks = detail::marked_axes("mean", options.axis, x.ndim());
   const double n = static_cast<double>(detail::marked_count(marks, detail::frame_of(x)));
   return detail::sum_over<R>(x, marks, options.keepdims, n);
 }
@@ -137,7 +136,7 @@ struct CountOptions {
 template <detail::ArrayLike X>
 Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) {
   using T = typename X::value_type;
-  const std::vector<bool> marks = detail::marked_axes("count_nonzero", options.axis, x.ndim());
+  const AxisMarks marks = detail::marked_axes("count_nonzero", options.axis, x.ndim());
   return detail::sum_over<std::int32_t>(detail::make_expr<rules::not_equal>(x, T(0)), marks, options.keepdims,
                                         1);
 }

@@ -10,7 +10,7 @@ namespace nax {
 namespace detail {
 
 template <class T>
-Array<T> variance_of_rows(const Array<T>& x, const std::vector<bool>& visible, const RowCount& count,
+Array<T> variance_of_rows(const Array<T>& x, const AxisMarks& visible, const RowCount& count,
                           const VarOptions& options) {
   const Frame frame = layout_of(x);
   Array<T> result(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), options.keepdims)));
@@ -32,7 +32,7 @@ Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOpti
     using R = real_t<T>;
     if constexpr (simd::has_packet<T>) {
       if (!options.where && !watched(x) && !on_accelerator(x)) {
-        const std::vector<bool> visible = marked_axes(function, options.axis, x.ndim());
+        const AxisMarks visible = marked_axes(function, options.axis, x.ndim());
         const RowCount count(layout_of(x), visible);
         if (marks_suffix(visible) && count.length > 0 && layout_of(x).is_contiguous())
           return variance_of_rows(x, visible, count, options);
@@ -52,13 +52,13 @@ Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOpti
           sum(squares, {.axis = options.axis, .keepdims = options.keepdims, .where = options.where});
       const Array<bool> where =
           broadcast_frame(*options.where, broadcast(function, layout_of(*options.where), layout_of(x)));
-      const std::vector<bool> marks = marked_axes(function, options.axis, where.ndim());
+      const AxisMarks marks = marked_axes(function, options.axis, where.ndim());
       const Array<R> count = sum_over<R>(where, marks, options.keepdims, 1);
       const Array<R> ddof(static_cast<R>(options.ddof)), zero(R(0));
       const Array<R> left = evaluate(make_expr<rules::subtract>(count, ddof));
       return evaluate(make_expr<rules::divide>(total, left));
     }
-    const std::vector<bool> marks = marked_axes(function, options.axis, x.ndim());
+    const AxisMarks marks = marked_axes(function, options.axis, x.ndim());
     const double n = static_cast<double>(marked_count(marks, layout_of(x))) - options.ddof;
     return sum_over<R>(squares, marks, options.keepdims, n > 0 ? n : 0);
   }

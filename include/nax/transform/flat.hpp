@@ -52,7 +52,7 @@ struct LeafOperationsOf {
     return detail::sum_levels(Array<T>(x), made, kept);
   }
   static ArrayBase sum_leading(const ArrayBase& x) {
-    std::vector<bool> marks(layout_of(x).shape.size(), false);
+    AxisMarks marks(layout_of(x).shape.size(), false);
     marks[layout_of(x).levels.size()] = true;
     return sum_axes(Array<T>(x), marks, false);
   }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "nax/backend/cpu/convert.hpp"
 #include "nax/core/compiled_once.hpp"
@@ -107,29 +109,39 @@ class TileAccess {
     const bool same = operand.stored == operand.lane;
     stored_size_ = static_cast<std::int64_t>(dtype_size(operand.stored));
     inner_ = rank == 0 ? 1 : operand.strides[rank - 1];
-    constant_ = true;
-    for (std::int64_t stride : operand.strides) constant_ = constant_ && stride == 0;
-    constant_ = constant_ && rank > 0;
-    // After collapsing, only one axis of stride 1 is contiguous over the whole loop.
-    everywhere_ = same && (rank == 0 || (rank == 1 && inner_ == 1));
     in_row_ = same && inner_ == 1;
+    everywhere_ = in_row_;
+    bool repeats = rank > 0;
+    std::int64_t run = 1;
+    for (std::size_t axis = rank; axis-- > 0; run *= shape[axis]) {
+      everywhere_ = everywhere_ && operand.strides[axis] == run;
+      repeats = repeats && (axis + 1 == rank || operand.strides[axis] == 0);
+    }
+    period_ = !repeats ? 0 : inner_ == 0 ? 1 : shape[rank - 1];
     copy_ = converter(operand.stored, operand.lane);
     back_ = converter(operand.lane, operand.stored);
   }
   bool direct() const { return everywhere_; }
 
-  // The chunk [begin, begin + n) as a contiguous run: in place, or copied into `tile`.
+  // The chunk [begin, begin + n) as a contiguous run: in place, or copied into `tile`, which is
+  // this operand's for as long as it is read.
   [[gnu::noinline]] void* read(std::int64_t begin, std::int64_t n, void* tile) {
     if (everywhere_) return operand_->data + begin * stored_size_;
-    if (constant_ && filled_ >= n) return tile;
+    const bool repeats = period_ > 0 && begin % period_ == 0;
+    if (repeats && filled_ >= n) return tile;
     if (in_row_ && within_row(begin, n)) return address(begin);
     const std::int64_t lane_size = static_cast<std::int64_t>(dtype_size(operand_->lane));
+    filled_ = repeats ? n : 0;
+    if (repeats && period_ < n) {
+      copy_(operand_->data, inner_, tile, 1, period_);
+      repeat(static_cast<char*>(tile), period_ * lane_size, n * lane_size);
+      return tile;
+    }
     detail::for_each_segment(*shape_, operand_->strides, begin, n,
                              [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
                                copy_(operand_->data + offset * stored_size_, inner_,
                                      static_cast<char*>(tile) + at * lane_size, 1, length);
                              });
-    if (constant_) filled_ = n;
     return tile;
   }
   // Where to write the chunk; `flush` then moves it when that was the tile.
@@ -149,6 +161,11 @@ class TileAccess {
   }
 
  private:
+  // Fills `bytes` with the first `period` of them.
+  static void repeat(char* to, std::int64_t period, std::int64_t bytes) {
+    for (std::int64_t there = period; there < bytes; there += std::min(there, bytes - there))
+      std::memcpy(to + there, to, static_cast<std::size_t>(std::min(there, bytes - there)));
+  }
   bool within_row(std::int64_t begin, std::int64_t n) const {
     const std::int64_t row = shape_->back();
     return begin % row + n <= row;
@@ -166,8 +183,10 @@ class TileAccess {
   const Operand* operand_;
   const Dims* shape_;
   ConvertFn copy_, back_;
-  std::int64_t stored_size_, inner_, filled_;
-  bool everywhere_, in_row_, constant_;
+  std::int64_t stored_size_, inner_;
+  std::int64_t period_;  // of an operand that repeats its first so many elements; 0 for others
+  std::int64_t filled_;  // how many of these, from the first on, are in the tile
+  bool everywhere_, in_row_;
 };
 
 // Memory for tiles, on the stack.
@@ -181,11 +200,9 @@ inline std::int64_t chunk_length(const Dims& shape, std::int64_t begin, std::int
   std::int64_t n = end - begin < tile ? end - begin : tile;
   if (shape.empty()) return n;
   const std::int64_t row = shape.back();
-  if (row >= 64) {
-    const std::int64_t left = row - begin % row;
-    if (left < n) n = left;
-  }
-  return n;
+  if (row >= 64) return std::min(n, row - begin % row);
+  const std::int64_t over = begin + n < end ? (begin + n) % row : 0;
+  return over < n ? n - over : n;
 }
 
 }  // namespace nax::cpu
