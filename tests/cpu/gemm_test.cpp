@@ -109,8 +109,10 @@ TYPED_TEST(Gemm, LargeEnoughForBlocksAndThreads) {
         check<TypeParam>(501, 131, 64, la, lb, columns, true);
         check<TypeParam>(128, 512, 30, la, lb, rows, true);
       }
-    check<TypeParam>(129, 600, 2048, rows, rows, rows, true);  // rows that parts share, packed
-    check<TypeParam>(2101, 70, 40, rows, rows, rows, false);   // parts as wide as C
+    check<TypeParam>(129, 600, 2048, rows, rows, rows, true);   // rows that parts share, packed
+    check<TypeParam>(2101, 70, 40, rows, rows, rows, false);    // parts as wide as C
+    check<TypeParam>(30, 45, 2100, columns, rows, rows, true);  // slices of k
+    check<TypeParam>(9, 20, 40'000, rows, rows, columns, false);
     nax::set_num_threads(before);
   }
   // Several blocks of rows, which are packed where they are a power of two apart, and several groups of

@@ -32,6 +32,17 @@ TEST_F(ThreadPool, CoversTheRangeOnce) {
   }
 }
 
+TEST_F(ThreadPool, ManyThreadsCoverTheRangeOnce) {
+  nax::set_num_threads(100);
+  for (std::int64_t n : {2, 65, 99, 100, 1000}) {
+    std::vector<std::atomic<int>> seen(static_cast<std::size_t>(n));
+    nax::parallel_for(n, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
+    });
+    for (const auto& count : seen) ASSERT_EQ(count, 1) << n;
+  }
+}
+
 TEST_F(ThreadPool, SmallWorkStaysHere) {
   const auto here = std::this_thread::get_id();
   int calls = 0;

@@ -2,10 +2,11 @@
 
 // The pool of threads that share out one operation.
 //
-// A parallel_for claims idle workers (up to its thread's limit), deals out chunks through one atomic counter,
-// and works along. When the chunks are gone it takes back each worker that has not begun yet (it was asleep,
-// the machine is busy) and waits only for those that are inside a chunk: a worker that is slow to wake never
-// stalls the caller.
+// A parallel_for claims idle workers (up to its thread's limit) and works along. Everybody begins with a
+// range of chunks of his own, then helps the others. When the chunks are gone the caller takes back each
+// worker that has not begun yet (it was asleep, the machine is busy) and waits only for those that are inside
+// a chunk: a worker that is slow to wake never stalls the caller. Who takes part is given the same range
+// every time: what it wrote of an array lies in its core's cache when the next operation comes.
 //
 // A worker's state is one 32-bit word: (epoch << 2) | phase. The phases go idle -> reserved -> assigned ->
 // running -> idle, the epoch grows with each claim, so a caller recognises its own claim. Callers move idle
@@ -68,27 +69,53 @@ inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& word, std::uin
   return word.load(std::memory_order_acquire);
 }
 
-struct Job {
-  Job(FunctionRef<void(std::int64_t, std::int64_t)> f, std::int64_t n, std::int64_t c)
-      : call(f), count(n), chunk(c) {}
+class Job {
+ public:
+  // For up to `threads` participants.
+  Job(FunctionRef<void(std::int64_t, std::int64_t)> f, std::int64_t count, std::int64_t chunk, int threads)
+      : call_(f), count_(count), chunk_(chunk), ranges_(std::min(threads, most_ranges)) {
+    const std::int64_t chunks = count / chunk + (count % chunk != 0);
+    for (int r = 0; r < ranges_; ++r) {
+      next_[r].store(chunks * r / ranges_, std::memory_order_relaxed);
+      end_[r] = chunks * (r + 1) / ranges_;
+    }
+  }
 
-  const FunctionRef<void(std::int64_t begin, std::int64_t end)> call;
-  const std::int64_t count, chunk;
-  std::atomic<std::int64_t> next{0};
-  std::atomic<bool> failed{false};
-  std::exception_ptr error;  // written by whoever sets `failed`
-
-  void work() noexcept {
-    while (!failed.load(std::memory_order_relaxed)) {
-      const std::int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-      if (begin >= count) return;
-      try {
-        call(begin, std::min(begin + chunk, count));
-      } catch (...) {
-        if (!failed.exchange(true)) error = std::current_exception();
+  // Participant `who` works on the range of that number, then on what is left of the others.
+  void work(int who) noexcept {
+    for (int turn = 0; turn < ranges_; ++turn) {
+      const int r = (who + turn) % ranges_;
+      while (next_[r].load(std::memory_order_relaxed) < end_[r] && !failed()) {
+        const std::int64_t i = next_[r].fetch_add(1, std::memory_order_relaxed);
+        if (i < end_[r]) call(i * chunk_);
       }
     }
   }
+
+  // Once nobody is at work.
+  void rethrow() const {
+    if (failed()) std::rethrow_exception(error_);
+  }
+
+ private:
+  static constexpr int most_ranges = 64;  // further participants begin by helping
+
+  bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+  void call(std::int64_t begin) noexcept {
+    try {
+      call_(begin, std::min(begin + chunk_, count_));
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+
+  const FunctionRef<void(std::int64_t begin, std::int64_t end)> call_;
+  const std::int64_t count_, chunk_;
+  const int ranges_;
+  std::int64_t end_[most_ranges];                // a range's, in chunks
+  std::atomic<std::int64_t> next_[most_ranges];  // the first that nobody has
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;  // written by whoever sets `failed_`
 };
 
 inline constinit thread_local bool inside_parallel = false;
@@ -98,13 +125,15 @@ inline constinit thread_local int first_worker =
 
 class Worker {
  public:
-  // Claims an idle worker for the job; the result is what release() asks for, 0 if the worker is busy.
-  std::uint32_t claim(Job& job) noexcept {
+  // Claims an idle worker for the job, as participant `who`; the result is what release() asks for, 0 if the
+  // worker is busy.
+  std::uint32_t claim(Job& job, int who) noexcept {
     std::uint32_t now = state_.load(std::memory_order_relaxed);
     if (phase(now) != idle) return 0;
     const std::uint32_t epoch = now + 4;
     if (!state_.compare_exchange_strong(now, epoch | reserved, std::memory_order_acquire)) return 0;
     job_ = &job;
+    who_ = who;
     state_.store(epoch | assigned, std::memory_order_release);
     state_.notify_all();
     return epoch | assigned;
@@ -124,7 +153,7 @@ class Worker {
     for (;;) {
       while (phase(now) != assigned) now = wait_while(state_, now);
       if (!state_.compare_exchange_strong(now, (now & ~3u) | running, std::memory_order_acquire)) continue;
-      job_->work();
+      job_->work(who_);
       now = (now & ~3u) | idle;
       state_.store(now, std::memory_order_release);
       state_.notify_all();
@@ -137,6 +166,7 @@ class Worker {
 
   alignas(64) std::atomic<std::uint32_t> state_{idle};
   Job* job_ = nullptr;
+  int who_ = 0;
 };
 
 class Pool {
@@ -171,17 +201,17 @@ class Pool {
     int claimed = 0;
     for (int step = 0, at = first_worker % std::max(there, 1); step < there && claimed < helpers; ++step) {
       Worker* const worker = workers_[at].load(std::memory_order_acquire);
-      if (const auto state = worker->claim(job)) {
+      if (const auto state = worker->claim(job, claimed + 1)) {
         if (claimed == 0) first_worker = at;
         claims[claimed++] = {worker, state};
       }
       at = at + 1 == there ? 0 : at + 1;
     }
     inside_parallel = true;
-    job.work();
+    job.work(0);
     inside_parallel = false;
     for (int i = 0; i < claimed; ++i) claims[i].worker->release(claims[i].state);
-    if (job.failed.load(std::memory_order_relaxed)) std::rethrow_exception(job.error);
+    job.rethrow();
   }
 
  private:
@@ -273,7 +303,7 @@ NAX_COMPILED_ONCE inline void parallel_for(std::int64_t n, std::int64_t grain,
   if (threads <= 1) return f(0, n);
   constexpr std::int64_t parts_per_thread = 4;  // evens out threads of different speed
   const std::int64_t parts = threads * parts_per_thread;
-  detail::threads::Job job(f, n, (grains + parts - 1) / parts * grain);
+  detail::threads::Job job(f, n, (grains + parts - 1) / parts * grain, threads);
   detail::threads::Pool::instance().run(job, threads - 1);
 }
 

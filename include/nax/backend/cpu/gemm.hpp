@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <type_traits>
 
-#include "nax/backend/cpu/gemm_blocked.hpp"
+#include "nax/backend/cpu/gemm_shared.hpp"
 #include "nax/backend/cpu/gemm_simple.hpp"
 #include "nax/backend/cpu/gemm_types.hpp"
 #include "nax/backend/cpu/gemv.hpp"
@@ -28,83 +27,6 @@ inline constexpr bool is_short_float =
     !std::is_arithmetic_v<T> && !is_complex<T>::value && sizeof(T) == 2 && std::is_constructible_v<float, T>;
 
 inline namespace NAX_SIMD_ABI {
-
-// Packs all of a with all threads, for parts of a product that share it.
-template <class T>
-void pack_shared_rows(std::int64_t m, std::int64_t k, Strided<const T> a,
-                      std::optional<PackedRows<T>>& packed) {
-  const std::int64_t depth = depth_of_slices<T>(k);
-  packed.emplace(m, depth, divide_up(k, depth));
-  parallel_for(m, divide_up(1 << 14, k), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k0 = 0; k0 < k; k0 += depth)
-      packed->pack(k0 / depth, begin, end, m, std::min(depth, k - k0), a.at(0, k0));
-  });
-}
-
-// Cuts C into parts, a few for each thread, so that one which begins late or loses its core does not hold up
-// the others. Where each thread can have many rows, parts are as wide as C: all rows of a are packed once,
-// and b only once a part. Else a transposed a is cut by rows first, for each part packs what it needs of it;
-// parts of another are as high as pays for packing b.
-template <class T>
-void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
-                 Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming) {
-  constexpr double enough = 1 << 17;  // products that a part should have
-  constexpr std::int64_t parts_per_thread = 4, rows_of_a_wide_part = 512, rows_of_a_part = 256,
-                         panels_of_a_part = 2, tiles_of_a_part = 4, most_shared_bytes = 8 * 1024 * 1024;
-  const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  const int threads = products >= 2 * enough ? available_threads() : 1;
-  if (threads <= 1) return BlockedProduct<T>(m, n, k, a, b, c, accumulate, upcoming).run();
-
-  constexpr std::int64_t width = tile_columns<T>, narrow = panels_of_a_part * width,
-                         low = tiles_of_a_part * tile_rows;
-  const auto parts =
-      static_cast<std::int64_t>(std::min(static_cast<double>(threads * parts_per_thread), products / enough));
-  std::int64_t across = 1, down = threads * (std::min(parts, m / rows_of_a_wide_part) / threads);
-  if (down == 0) {
-    const auto at_most = [](std::int64_t wanted, std::int64_t size, std::int64_t least) {
-      return std::clamp<std::int64_t>(size / least, 1, wanted);
-    };
-    const std::int64_t least_rows = a.column == 1 ? rows_of_a_part : low;
-    across = at_most(divide_up(parts, at_most(parts, m, least_rows)), n, narrow);
-    down = at_most(divide_up(parts, across), m, low);
-  }
-  const std::int64_t height = divide_up(divide_up(m, down), 2) * 2,
-                     breadth = divide_up(divide_up(n, across), width) * width;
-  std::optional<PackedRows<T>> packed;
-  if (down == 1 && across > 1 && rows_collide(m, a) && m * k * std::int64_t{sizeof(T)} <= most_shared_bytes)
-    pack_shared_rows(m, k, a, packed);
-  parallel_for(across * down, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t part = begin; part < end; ++part) {
-      const std::int64_t i = part / across * height, j = part % across * breadth;
-      if (i >= m || j >= n) continue;
-      BlockedProduct<T>(std::min(height, m - i), std::min(breadth, n - j), k, a.at(i, 0), b.at(0, j),
-                        c.at(i, j), accumulate, {}, nullptr, packed ? &*packed : nullptr)
-          .run();
-    }
-  });
-}
-
-// The product A B, stored nowhere: `take` gets its elements row by row, each once, from several threads at a
-// time. k is at least 1 and at most most_depth_of_rows.
-template <class T>
-void gemm_rows(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
-               const TakeRow<T>& take) {
-  constexpr std::int64_t parts_per_thread = 4, least = 4 * tile_rows;
-  const int threads = available_threads();
-  const std::int64_t parts =
-      threads <= 1 ? 1 : std::clamp<std::int64_t>(m / least, 1, threads * parts_per_thread);
-  const std::int64_t height = divide_up(divide_up(m, parts), 2) * 2;
-  parallel_for(divide_up(m, height), 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t part = begin; part < end; ++part) {
-      const std::int64_t first = part * height;
-      const auto take_part = [&](std::int64_t i, std::int64_t j, std::int64_t count, const T* elements) {
-        take(first + i, j, count, elements);
-      };
-      const TakeRow<T> take_row(take_part);
-      BlockedProduct<T>(std::min(height, m - first), n, k, a.at(first, 0), b, {}, false, {}, &take_row).run();
-    }
-  });
-}
 
 template <class T>
 void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,

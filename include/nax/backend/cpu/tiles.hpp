@@ -163,7 +163,7 @@ class TileAccess {
  private:
   // Fills `bytes` with the first `period` of them.
   static void repeat(char* to, std::int64_t period, std::int64_t bytes) {
-    for (std::int64_t there = period; there < bytes; there += std::min(there, bytes - there))
+    for (std::int64_t there = period; there < bytes; there *= 2)
       std::memcpy(to + there, to, static_cast<std::size_t>(std::min(there, bytes - there)));
   }
   bool within_row(std::int64_t begin, std::int64_t n) const {
