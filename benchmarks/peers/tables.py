@@ -154,7 +154,7 @@ def main():
             (results / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
             full[name] = mnist_table(report) if name == "mnist" else row_tables(report)
             if name != "mnist":
-                full[f"missed, {name}"] = "\n".join(goals_missed(report)) + "\n"
+                full[f"missed, {name}"] = "\n".join(goals_missed(report) or ["- nothing"]) + "\n"
             short[name] = mnist_table(report) if name == "mnist" else short_table(report)
     show(ROOT / "docs" / "performance.md", full)
     show(ROOT / "README.md", short)
