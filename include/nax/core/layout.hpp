@@ -140,6 +140,13 @@ inline Dims strides_over(const Layout& from, const Frame& to) {
   return strides;
 }
 
+// Marks over the visible axes as marks over all axes of a frame: no hidden axis is meant.
+inline AxisMarks over_frame(const AxisMarks& visible, const Frame& frame) {
+  AxisMarks marks(static_cast<std::size_t>(frame.hidden()), false);
+  marks.append(visible.begin(), visible.end());
+  return marks;
+}
+
 inline Levels merge_levels(const Levels& a, const Levels& b) {
   Levels out;
   std::size_t i = 0, j = 0;

@@ -69,6 +69,7 @@ inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& word, std::uin
   return word.load(std::memory_order_acquire);
 }
 
+// The chunks of one parallel_for.
 class Job {
  public:
   // For up to `threads` participants.

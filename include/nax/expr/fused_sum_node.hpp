@@ -21,11 +21,7 @@ class FusedSum {
   bool whole() const { return whole_; }  // no visible axis stays
 
   // The same over all axes of a frame.
-  AxisMarks marks(const Frame& frame) const {
-    AxisMarks all(frame.shape.size(), false);
-    for (int axis = 0; axis < ndim(); ++axis) all[frame.hidden() + axis] = sums(axis);
-    return all;
-  }
+  AxisMarks marks(const Frame& frame) const { return over_frame(summed_, frame); }
   // The axes of the sums of what has these.
   Frame result(const Frame& frame) const {
     return whole_ && !keep_ && frame.levels.empty() ? Frame() : reduced_frame(frame, marks(frame), keep_);

@@ -51,13 +51,6 @@ inline AxisMarks marked_axes(const char* function, const Axis& axis, int ndim) {
   return marks;
 }
 
-// Marks over the visible axes as marks over all axes of a frame: no hidden axis is meant.
-inline AxisMarks over_frame(const AxisMarks& visible, const Frame& frame) {
-  AxisMarks marks(static_cast<std::size_t>(frame.hidden()), false);
-  marks.append(visible.begin(), visible.end());
-  return marks;
-}
-
 // How many elements go into one.
 inline std::int64_t marked_count(const AxisMarks& visible, const Frame& frame) {
   std::int64_t n = 1;

@@ -39,7 +39,7 @@ void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
   gemm_shared(m, n, k, a, b, c, accumulate, upcoming);
 }
 
-// The operands of a product that follows one of the same kind; null where they are the same.
+// The operands of a product that follows one of the same kind; null where they are the same, or none follows.
 template <class T>
 struct NextOperands {
   const T *a = nullptr, *b = nullptr, *c = nullptr;

@@ -43,8 +43,9 @@ class UpcomingOperands {
     share_ = tiles > 0 ? divide_up(lines, tiles) : 0;
   }
   Upcoming<T> next_share(std::int64_t most) {
-    while (at_ + 1 < std::size(operands_) && operands_[at_].lines == 0) ++at_;
-    Upcoming<T>& from = operands_[at_];
+    int first = 0;
+    while (first + 1 < count && operands_[first].lines == 0) ++first;
+    Upcoming<T>& from = operands_[first];
     const Upcoming<T> share{from.at, std::min({share_, from.lines, most})};
     from.at += share.lines * Upcoming<T>::line;
     from.lines -= share.lines;
@@ -52,8 +53,8 @@ class UpcomingOperands {
   }
 
  private:
-  Upcoming<T> operands_[3];
-  std::size_t at_ = 0;
+  static constexpr int count = 3;
+  Upcoming<T> operands_[count];
   std::int64_t share_ = 0;
 };
 

@@ -33,12 +33,13 @@ struct ProductParts {
 // A few parts for each thread, so that one which begins late or loses its core does not hold up the others.
 // Where each thread can have many rows, parts are as wide as C: all rows of a are packed once, and b only
 // once a part. Else a transposed a is cut by rows first, for each part packs what it needs of it; parts of
-// another are as high as pays for packing b. At most `most` parts.
+// another are as high as pays for packing b. No more parts than the product is `worth`.
 template <class T>
-ProductParts parts_of(std::int64_t m, std::int64_t n, Strided<const T> a, int threads, std::int64_t most) {
+ProductParts parts_of(std::int64_t m, std::int64_t n, Strided<const T> a, int threads, double worth) {
   constexpr std::int64_t parts_per_thread = 4, rows_of_a_wide_part = 512, rows_of_a_part = 256,
                          narrow = 2 * tile_columns<T>, low = 4 * tile_rows;
-  const std::int64_t parts = std::min(threads * parts_per_thread, most),
+  const std::int64_t parts = static_cast<std::int64_t>(
+                         std::min(static_cast<double>(threads * parts_per_thread), worth)),
                      wide = threads * (std::min(parts, m / rows_of_a_wide_part) / threads);
   if (wide > 0) return {wide, 1};
   const auto at_most = [](std::int64_t wanted, std::int64_t size, std::int64_t least) {
@@ -98,10 +99,10 @@ void gemm_shared(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T
                  Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming) {
   constexpr double enough = 1 << 17;  // multiplications that a part should have
   constexpr std::int64_t small_bytes = 64 * 1024;
-  const double parts = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / enough;
-  const int threads = parts >= 2 ? available_threads() : 1;
+  const double worth = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / enough;
+  const int threads = worth >= 2 ? available_threads() : 1;
   if (threads <= 1) return BlockedProduct<T>(m, n, k, a, b, c, accumulate, upcoming).run();
-  const ProductParts cut = parts_of(m, n, a, threads, static_cast<std::int64_t>(std::min(parts, 1e6)));
+  const ProductParts cut = parts_of(m, n, a, threads, worth);
   const std::int64_t slices = divide_up(k, depth_of_slices<T>(k));
   // A slice reads rows of b which, if b is what a training step updates, the same thread has updated: they
   // lie in its core's cache.
