@@ -52,6 +52,11 @@ struct Expr : ExpressionBase<Expr<Rule, A...>> {
   static constexpr int arrays = ((is_array_v<A> || Expression<A> ? 1 : 0) + ... + 0);
   [[no_unique_address]] std::conditional_t<(arrays > 1), JoinedFrame, NoFrame> joined;
 
+  // (Not an aggregate: g++ fills one that has bases with zeros first.)
+  template <class... X>
+  explicit Expr(decltype(joined)&& axes, X&&... x)
+      : operands{{std::forward<X>(x)}...}, joined(std::move(axes)) {}
+
   static constexpr int first_array() {
     constexpr bool has_axes[] = {(is_array_v<A> || Expression<A>)...};
     int i = 0;
@@ -271,7 +276,7 @@ auto make_expr(X&&... x) {
   static_assert(Tree<E>::leaves <= 12,
                 "the expression has too many arrays for one kernel; store a part in an Array");
   auto joined = join_operands<E>(Rule::name, x...);  // before the operands are moved
-  return E{{}, {{as_child<StrongType>(std::forward<X>(x))}...}, std::move(joined)};
+  return E(std::move(joined), as_child<StrongType>(std::forward<X>(x))...);
 }
 
 // `where(mask, x, y)`: the condition takes no part in promotion.
@@ -283,9 +288,8 @@ auto make_selection(C&& condition, X&&... x) {
   static_assert(Tree<E>::leaves <= 12,
                 "the expression has too many arrays for one kernel; store a part in an Array");
   auto joined = join_operands<E>(Rule::name, condition, x...);
-  return E{{},
-           {{as_child<bool>(std::forward<C>(condition))}, {as_child<StrongType>(std::forward<X>(x))}...},
-           std::move(joined)};
+  return E(std::move(joined), as_child<bool>(std::forward<C>(condition)),
+           as_child<StrongType>(std::forward<X>(x))...);
 }
 
 }  // namespace nax::detail

@@ -16,6 +16,7 @@ struct FusedSumType {
   const FusedType& fused;
   cpu::PullKernel pull;      // with values
   cpu::PullKernel pull_one;  // for leaves that are all one array; may be null
+  cpu::PullKernel sum_one;   // the same, but adds the values up
   bool functions;            // is it more than arithmetic?
 };
 
@@ -27,8 +28,15 @@ struct DerivedLeaves {
   int first[max_leaves];
   bool summed[max_leaves];  // over axes that the leaf lacks
   bool any_summed = false;
-  bool one = true;  // are all leaves one array, and is there a kernel for that?
+  bool one;   // are all leaves one array, and is there a kernel for that?
+  int count;  // of leaves; of `one`, the first stands for all
 };
+
+inline bool are_one(const ArrayBase* const* leaves, int count) {
+  for (int l = 1; l < count; ++l)
+    if (serial_of(*leaves[l]) != serial_of(*leaves[0])) return false;
+  return true;
+}
 
 // A derivative serves every cotangent only where no two of these meet in one of its elements: the leaf has
 // all axes that stay.
@@ -52,12 +60,14 @@ NAX_COMPILED_ONCE inline bool find_derived(const FusedSumType& type, const Array
   if (recording.tape->scopes.marks.size() > 1 || table.result_lane != table.result ||
       !(type.functions || sum.whole()))
     return false;
+  to.one = type.pull_one && are_one(leaves, table.leaves);
+  to.count = to.one ? 1 : table.leaves;
   std::size_t elements = 0;
-  for (int l = 0; l < table.leaves; ++l) {
+  for (int l = 0; l < to.count; ++l) {
     const ArrayBase& leaf = *leaves[l];
-    to.one = to.one && serial_of(leaf) == serial_of(*leaves[0]);
+    const bool carries = to.one ? type.fused.carries != 0 : type.fused.carries >> l & 1;
     to.first[l] = -1;
-    if (!(type.fused.carries >> l & 1) || !is_recorded(leaf)) continue;
+    if (!carries || !is_recorded(leaf)) continue;
     if (leaf.dtype() != table.result || table.lanes[l] != table.result ||
         !has_all_kept(layout_of(leaf), sum, frame))
       return false;
@@ -66,12 +76,6 @@ NAX_COMPILED_ONCE inline bool find_derived(const FusedSumType& type, const Array
       if (to.first[k] == k && serial_of(*leaves[k]) == serial_of(leaf)) to.first[l] = k;
     if (to.first[l] == l) elements += static_cast<std::size_t>(layout_of(leaf).size());
   }
-  to.one = to.one && type.pull_one;
-  if (to.one && elements > 0 && to.first[0] < 0) {  // its kernel writes for the first leaf, whichever carries
-    for (int l = 1; l < table.leaves; ++l)
-      if (to.first[l] >= 0) to.first[l] = 0;
-    to.first[0] = 0;
-  }
   // Many sums of one array would hold a derivative each, where its elements do for all of them.
   constexpr std::size_t most_bytes = 64 << 20;
   const std::size_t held = recording.tape->derivative_bytes;
@@ -79,9 +83,9 @@ NAX_COMPILED_ONCE inline bool find_derived(const FusedSumType& type, const Array
          (held == 0 || held + elements * dtype_size(table.result) <= most_bytes);
 }
 
-NAX_COMPILED_ONCE inline void allocate_derivatives(const KernelTable& table, const ArrayBase* const* leaves,
+NAX_COMPILED_ONCE inline void allocate_derivatives(DType dtype, const ArrayBase* const* leaves,
                                                    std::int64_t size, Device device, DerivedLeaves& to) {
-  for (int l = 0; l < table.leaves; ++l) {
+  for (int l = 0; l < to.count; ++l) {
     to.derivatives.at[to.derivatives.count++] = nullptr;
     to.data[l] = nullptr;
     to.summed[l] = false;
@@ -90,7 +94,7 @@ NAX_COMPILED_ONCE inline void allocate_derivatives(const KernelTable& table, con
     to.summed[l] = to.summed[to.first[l]];
     if (to.first[l] != l) continue;
     const std::int64_t elements = layout_of(*leaves[l]).size();
-    const std::size_t bytes = static_cast<std::size_t>(elements) * dtype_size(table.result);
+    const std::size_t bytes = static_cast<std::size_t>(elements) * dtype_size(dtype);
     to.derivatives.at[l] = Buffer::allocate(bytes, device);
     to.data[l] = static_cast<char*>(to.derivatives.at[l]->data());
     to.summed[l] = elements != size;
@@ -100,11 +104,15 @@ NAX_COMPILED_ONCE inline void allocate_derivatives(const KernelTable& table, con
 }
 
 // The usual small case: one number out of leaves that are unbroken runs over the same axes.
-inline bool sum_flat(const KernelTable& table, cpu::PullKernel kernel, int count, const void* constants,
-                     const ArrayBase* const* leaves, const Frame& frame, const DerivedLeaves& derived,
-                     const void* seed, const cpu::Reducer& reducer, char* sum) {
+inline bool sum_flat(const FusedSumType& type, const void* constants, const ArrayBase* const* leaves,
+                     const Frame& frame, const DerivedLeaves& derived, const void* seed,
+                     const cpu::Reducer& reducer, char* sum) {
+  const KernelTable& table = *type.fused.kernels;
+  const cpu::PullKernel kernel = derived.one ? type.sum_one : type.pull;
+  const int count = derived.count;
+  // (What stores no values need not stop at the end of a tile, only before chains of additions grow long.)
   const std::int64_t size = frame.size(), bytes = static_cast<std::int64_t>(dtype_size(table.result)),
-                     block = cpu::tile_bytes / bytes;
+                     block = cpu::tile_bytes / bytes * (derived.one ? 4 : 1);
   if (size > cpu::detail::parallel_grain) return false;
   const void* in[max_leaves];
   void* out[max_leaves];
@@ -122,7 +130,7 @@ inline bool sum_flat(const KernelTable& table, cpu::PullKernel kernel, int count
   for (std::int64_t begin = 0, n; begin < size; begin += n) {
     n = std::min(block, size - begin);
     kernel(constants, in, seed, out, added, values.bytes, n);
-    reducer.combine(values.bytes, sum, 0, n);
+    reducer.combine(values.bytes, sum, 0, derived.one ? 1 : n);
     for (int l = 0; l < count; ++l) {
       in[l] = static_cast<const char*>(in[l]) + n * bytes;
       if (out[l]) out[l] = static_cast<char*>(out[l]) + n * bytes;
@@ -152,22 +160,19 @@ NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const voi
                                              const void* seed, const cpu::Reducer& reducer,
                                              const ArrayBase& result) {
   const KernelTable& table = *type.fused.kernels;
-  const bool one = derived.one;
-  const cpu::PullKernel kernel = one ? type.pull_one : type.pull;
-  const int count = one ? 1 : table.leaves;
+  const int count = derived.count;
   cpu::Tile seeds;
-  if (!one) {
+  if (!derived.one) {
     fill_seeds(seeds.bytes, seed, static_cast<std::int64_t>(dtype_size(table.result)), frame.size());
     seed = seeds.bytes;
   }
   const std::int64_t sums = layout_of(result).size();
   if (sums == 1) {
     reducer.fill(raw_data(result), 1);
-    if (sum_flat(table, kernel, count, constants, leaves, frame, derived, seed, reducer, raw_data(result)))
-      return;
+    if (sum_flat(type, constants, leaves, frame, derived, seed, reducer, raw_data(result))) return;
   }
   cpu::Operand operands[2 * max_leaves + 1];
-  cpu::PullAlong along{kernel, seed, {}, derived.any_summed};
+  cpu::PullAlong along{derived.one ? type.pull_one : type.pull, seed, {}, derived.any_summed};
   for (int l = 0; l < count; ++l) {
     operands[l] = operand_over(*leaves[l], frame, table.lanes[l]);
     cpu::Operand& gradient = operands[count + 1 + l];
@@ -192,7 +197,7 @@ template <class T>
   const KernelTable& table = *type.fused.kernels;
   const Device device = device_for(table.name, leaves, table.leaves);
   if (on_accelerator(device)) return false;
-  allocate_derivatives(table, leaves, frame.size(), device, derived);
+  allocate_derivatives(table.result, leaves, frame.size(), device, derived);
   ArrayBase result = allocate(dtype_of<T>, sum.result(frame), device);
   const T seed = static_cast<T>(1 / divisor), by = static_cast<T>(divisor);
   sum_and_derive(type, constants, leaves, sum, frame, derived, &seed, cpu::reducer<cpu::reduce_op::Sum<T>, T>,

@@ -125,6 +125,16 @@ class FusedSumNode final : public ResultNode<T> {
         give(node, sum_.over_leaf(g, layout_of(in.derivative).ndim()), in.derivative, plain, sweep);
     }
   }
+  // The usual sum is the loss itself: its derivatives are the gradients.
+  void pull_number(Number g, Reverse& sweep) override {
+    if (recording.tape || *static_cast<const T*>(g.value) != T(1)) return pull(g.array(), sweep);
+    for (int i = 0; i < count_; ++i) {
+      Input& in = inputs()[i];
+      const std::size_t node = sweep.place(in.serial);
+      if (node != Tape::npos)
+        sweep.add_at(node, sweep.consumes() ? std::move(in.derivative) : Array<T>(in.derivative));
+    }
+  }
   void push(Forward& sweep, std::size_t self) override {
     ArrayBase total;
     for (int i = 0; i < count_; ++i) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/elementwise_pull.hpp"
 #include "nax/expr/lane.hpp"
@@ -162,7 +164,8 @@ struct SumSink {
 
 // A pull kernel that takes one leaf and one gradient for all. The compiler knows that they are one, and so
 // computes what they share once, and that the cotangent is the same everywhere: `g` points to one element.
-template <class E>
+// Where `summed`, so does `values`: to the sum of all.
+template <class E, bool summed>
 void pull_one_kernel(const void* constants, const void* const* leaves, const void* g, void* const* grads,
                      unsigned, void* values, std::int64_t n) {
   using Lane = kernel_lane_t<E>;
@@ -173,8 +176,10 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
   const OwnConstants<Tree<E>::constants> own(constants);
   const Packet seed(*static_cast<const T*>(g));
   Padded<T, 3> padded;
+  [[maybe_unused]] Packet sum(T(0)), sum_before_rest(T(0));
   const void* from = leaves[0];
-  void *to = grads[0], *results = values;
+  void* to = grads[0];
+  [[maybe_unused]] void* results = values;
   const std::int64_t rest = n % width;
   for (std::int64_t end = n - rest;; end = width) {
     for (std::int64_t i = 0; i < end; i += width) {
@@ -184,17 +189,28 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
       const Root<Lane, E> root(OneLeafSource{&own.slots, {from}}, i);
       root.pull(Packet(T(1)), sink);
       Lane::template store<T>(sink.sum * seed, to, i);
-      Lane::template store<T>(root.value, results, i);
+      if constexpr (summed)
+        sum = sum + root.value;
+      else
+        Lane::template store<T>(root.value, results, i);
     }
-    if (rest == 0) return;
-    if (to != grads[0]) break;
+    if (rest == 0 || to != grads[0]) break;
     padded.load(0, from, n - rest, rest);
     from = padded.packets[0];
     to = padded.packets[1];
     results = padded.packets[2];
+    if constexpr (summed) sum_before_rest = std::exchange(sum, Packet(T(0)));
   }
-  padded.store(1, grads[0], n - rest, rest);
-  padded.store(2, values, n - rest, rest);
+  if (rest != 0) padded.store(1, grads[0], n - rest, rest);
+  if constexpr (summed) {
+    if (rest != 0) {
+      sum.store(padded.packets[2]);
+      sum = sum_before_rest + Packet::load(padded.packets[2], rest);
+    }
+    *static_cast<T*>(values) = simd::reduce_add(sum);
+  } else if (rest != 0) {
+    padded.store(2, values, n - rest, rest);
+  }
 }
 
 // Whether E has that kernel: where it pays, and all leaves are of the type that comes out.
@@ -219,11 +235,11 @@ template <class T, class Rule, class... A>
 struct AllLeaves<T, Expr<Rule, A...>> {
   static constexpr bool are = (AllLeaves<T, A>::are && ...);
 };
-template <class E>
+template <class E, bool summed>
 constexpr cpu::PullKernel pull_one_kernel_if() {
   if constexpr (kernel_lane_t<E>::width > 1 && Tree<E>::leaves > 1 && Functions<E>::value > 0 &&
                 AllLeaves<typename E::value_type, E>::are)
-    return pull_one_kernel<E>;
+    return pull_one_kernel<E, summed>;
   else
     return nullptr;
 }

@@ -118,8 +118,8 @@ class ScalarNode final : public Node {
 
   NAX_COMPILED_ONCE void pull_several(Number g, Reverse& sweep) {
     if (type_.is_sum) return pull_sum(g, sweep);
-    const void* in[max_leaves] = {};
-    void* out[max_leaves] = {};
+    const void* in[max_leaves];
+    void* out[max_leaves];
     std::size_t nodes[max_leaves];
     ScalarLeaf shares[max_leaves];
     unsigned added = 0, apart = 0;
@@ -127,6 +127,7 @@ class ScalarNode final : public Node {
     for (int l = 0; l < count; ++l) {
       const ScalarLeaf& leaf = leaves()[l];
       in[l] = leaf.value();
+      out[l] = nullptr;
       nodes[l] = sweep.place(leaf.serial());
       if (nodes[l] == Tape::npos) continue;
       bool present = false;

@@ -71,6 +71,11 @@ class Slots {
     room_.kinds[node - begin_] = Kind::none;
     return room_.arrays.take(place(node));
   }
+  void put_number(std::size_t node, Number number) {
+    room_.reach(node - begin_);
+    room_.kinds[node - begin_] = kind_of(number.dtype);
+    number.give(bytes(node), false);
+  }
   // It stays where it is until something is put there.
   Number take_number(std::size_t node) {
     const Kind was = std::exchange(room_.kinds[node - begin_], Kind::none);

@@ -38,6 +38,13 @@ class Reverse {
     else
       slots_.put(i, std::move(cotangent));
   }
+  // The first cotangent of a sweep, if it is a number; one that nobody wants is ignored.
+  void begin_with(std::uint64_t serial, Number cotangent) {
+    const std::size_t i = place(serial);
+    if (i == Tape::npos) return;
+    top_ = i + 1;
+    slots_.put_number(i, cotangent);
+  }
   // What has reached that node as a number, `present` if something has; null where an array has that is more
   // than a number. Only a node that is being swept asks, for its inputs.
   void* number_for(std::size_t i, DType dtype, bool& present) { return slots_.number_for(i, dtype, present); }

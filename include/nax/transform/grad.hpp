@@ -42,6 +42,16 @@ auto unwrap_single(Tuple&& t) {
     return std::forward<Tuple>(t);
 }
 
+// The loss itself is what it is differentiated by: 1.
+template <class T>
+void seed_loss(const Array<T>& loss, Reverse& sweep) {
+  const T one(1);
+  if (Number::holds(dtype_of<T>) && !recording.tape && layout_of(loss).shape.empty() && !on_accelerator(loss))
+    sweep.begin_with(serial_of(loss), {&one, dtype_of<T>});
+  else
+    sweep.add(serial_of(loss), seed(Array<T>(one), layout_of(loss)));
+}
+
 // May gradients be products that wait for their elements?
 enum class Products { computed, deferred };
 
@@ -60,13 +70,12 @@ auto value_and_gradients(const char* name, Products products, const F& f, const 
   const auto& loss = loss_of(out);
   using Loss = std::remove_cvref_t<decltype(loss)>;
   check_loss(name, loss);
-  using T = typename Loss::value_type;
 
   auto gradients = std::tuple{std::get<(argnums + n) % n>(inputs)...};
   const SweepScope sweeping(scope.outermost());
   const ComputeOn beside(loss);
   Reverse sweep(*scope.tape(), scope.mark(), scope.outermost() && scope.sole_owner());
-  sweep.add(serial_of(loss), seed(Array<T>(T(1)), layout_of(loss)));
+  seed_loss(loss, sweep);
   if (products == Products::deferred && sweep.consumes()) sweep.let_shares_wait(begin);
   sweep.run(begin);
   std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);

@@ -189,8 +189,8 @@ struct Packet {
   friend Packet operator-(Packet a, Packet b) { return Packet(ei::psub(a.raw, b.raw)); }
   friend Packet operator*(Packet a, Packet b) { return Packet(ei::pmul(a.raw, b.raw)); }
   friend Packet operator/(Packet a, Packet b) { return Packet(ei::pdiv(a.raw, b.raw)); }
-  // By its sign bit: Eigen's pnegate subtracts from zero, which loses the sign of -0.
-  friend Packet operator-(Packet a) { return Packet(ei::pxor(a.raw, ei::pset1<raw_type>(T(-0.0)))); }
+  // (Not pnegate, which subtracts from zero and loses the sign of -0.)
+  friend Packet operator-(Packet a) { return Packet(-a.raw); }
   friend Packet operator+(Packet a) { return a; }
 };
 

@@ -20,18 +20,18 @@ namespace detail {
 // not wanted, the same where leaves are one array.
 class GradientTiles {
  public:
-  // The tiles from `first` on are this object's own.
-  GradientTiles(const PullAlong& along, const Dims& shape, const Operand* gradients, int count,
+  // The tiles from `first` on are this object's own. (Null: nothing is pulled along.)
+  GradientTiles(const PullAlong* along, const Dims& shape, const Operand* gradients, int count,
                 TileStore& tiles, int first)
-      : along_(along), shape_(shape), gradients_(gradients), count_(count) {
-    for (int l = 0; l < count; ++l) grads_[l] = gradients[l].data;
-    for (int l = 0; l < count; ++l) {
+      : along_(along), shape_(shape), gradients_(gradients), count_(along ? count : 0) {
+    for (int l = 0; l < count_; ++l) grads_[l] = gradients[l].data;
+    for (int l = 0; l < count_; ++l) {
       if (!grads_[l]) continue;
       first_[l] = first_of(grads_, l);
       tiles_[l] = tiles[first + l];
       if (first_[l] != l)
         added_ |= 1u << l;
-      else if (!along.summed[l])
+      else if (!along->summed[l])
         access_[l] = TileAccess(gradients[l], shape);
     }
   }
@@ -39,14 +39,14 @@ class GradientTiles {
   void pull(const void* constants, const void* const* in, std::int64_t begin, std::int64_t n, void* values) {
     void* out[max_operands];
     for (int l = 0; l < count_; ++l)
-      out[l] = !grads_[l]         ? nullptr
-               : first_[l] != l   ? out[first_[l]]
-               : along_.summed[l] ? tiles_[l]
-                                  : access_[l].target(begin, n, tiles_[l]);
-    along_.kernel(constants, in, along_.seed, out, added_, values, n);
+      out[l] = !grads_[l]          ? nullptr
+               : first_[l] != l    ? out[first_[l]]
+               : along_->summed[l] ? tiles_[l]
+                                   : access_[l].target(begin, n, tiles_[l]);
+    along_->kernel(constants, in, along_->seed, out, added_, values, n);
     for (int l = 0; l < count_; ++l) {
       if (!grads_[l] || first_[l] != l) continue;
-      if (along_.summed[l])
+      if (along_->summed[l])
         add_up(gradients_[l], out[l], begin, n);
       else
         access_[l].flush(begin, n, out[l], tiles_[l]);
@@ -64,7 +64,7 @@ class GradientTiles {
         });
   }
 
-  const PullAlong& along_;
+  const PullAlong* along_;
   const Dims& shape_;
   const Operand* gradients_;
   int count_;

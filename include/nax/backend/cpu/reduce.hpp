@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/pull_along.hpp"
@@ -86,8 +85,7 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
   TileAccess access[max_operands];
   const void* in[max_operands];
   for (int l = 0; l < count; ++l) access[l] = TileAccess(operands[l], shape);
-  std::optional<GradientTiles> gradients;
-  if (along) gradients.emplace(*along, shape, operands + count + 1, count, tiles, count + 1);
+  GradientTiles gradients(along, shape, operands + count + 1, count, tiles, count + 1);
   // Consecutive chunks of one result are first joined among themselves: short chains of additions.
   constexpr int chain = 64;
   alignas(16) char partial[16];
@@ -114,7 +112,7 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
     const void* values = in[0];
     if (along || kernel) values = tiles[count];
     if (along)
-      gradients->pull(constants, in, begin, n, tiles[count]);
+      gradients.pull(constants, in, begin, n, tiles[count]);
     else if (kernel)
       kernel(constants, in, tiles[count], n);
     if (into_one) {
