@@ -73,7 +73,7 @@ constexpr auto arithmetic = [](const auto& x, const auto& y) { return (x - y) * 
 template <class T>
 void expect_shapes(double tolerance) {
   const std::vector<Axis> whole = {Axis()}, matrix = {Axis(), Axis(0), Axis(1)};
-  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{17}, Shape{3000}})
+  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{17}, Shape{3000}, Shape{9001}})
     expect_sums<T>(of_one, whole, tolerance, draw<T>(1, shape));
   for (const Shape& shape : {Shape{5, 7}, Shape{1, 9}, Shape{0, 3}, Shape{70, 900}}) {
     const Array<T> x = draw<T>(1, shape), y = draw<T>(2, shape);

@@ -145,8 +145,7 @@ void need_host(const char* function, const A&... array) {
 // Makes of `a`, which holds nothing, a fresh row-major array over `frame`, elements not initialised.
 [[gnu::noinline, gnu::flatten]] inline void allocate_in(ArrayBase& a, DType dtype, const Frame& frame,
                                                         Device device) {
-  Layout& layout = ArrayAccess::layout(a);
-  const std::int64_t size = layout.make_row_major(frame);
+  const std::int64_t size = ArrayAccess::layout(a).make_row_major(frame);
   ArrayAccess::dtype(a) = dtype;
   ArrayAccess::buffer(a).adopt(Buffer::allocate(static_cast<std::size_t>(size) * dtype_size(dtype), device));
 }

@@ -198,7 +198,11 @@ void list_frame(const char*, const Frame**&, const S&) {}
 NAX_COMPILED_ONCE inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
   const Frame& first = *frames[0];
   JoinedFrame joined;
-  for (int i = 1; i < count; ++i) {
+  int i = 1;
+  while (i < count && (frames[i] == &first || *frames[i] == first)) ++i;
+  if (i == count) [[likely]]
+    return joined;
+  for (; i < count; ++i) {
     const Frame& so_far = joined ? *joined : first;
     if (!(*frames[i] == so_far)) joined = broadcast(name, so_far, *frames[i]);
   }

@@ -103,43 +103,7 @@ NAX_COMPILED_ONCE inline void allocate_derivatives(DType dtype, const ArrayBase*
   }
 }
 
-// The usual small case: one number out of leaves that are unbroken runs over the same axes.
-inline bool sum_flat(const FusedSumType& type, const void* constants, const ArrayBase* const* leaves,
-                     const Frame& frame, const DerivedLeaves& derived, const void* seed,
-                     const cpu::Reducer& reducer, char* sum) {
-  const KernelTable& table = *type.fused.kernels;
-  const cpu::PullKernel kernel = derived.one ? type.sum_one : type.pull;
-  const int count = derived.count;
-  // (What stores no values need not stop at the end of a tile, only before chains of additions grow long.)
-  const std::int64_t size = frame.size(), bytes = static_cast<std::int64_t>(dtype_size(table.result)),
-                     block = cpu::tile_bytes / bytes * (derived.one ? 4 : 1);
-  if (size > cpu::detail::parallel_grain) return false;
-  const void* in[max_leaves];
-  void* out[max_leaves];
-  unsigned added = 0;
-  for (int l = 0; l < count; ++l) {
-    const ArrayBase& leaf = *leaves[l];
-    if (leaf.dtype() != table.result || table.lanes[l] != table.result ||
-        !(layout_of(leaf).shape == frame.shape) || !layout_of(leaf).is_contiguous())
-      return false;
-    in[l] = raw_data(leaf);
-    out[l] = derived.data[l];
-    if (derived.first[l] >= 0 && derived.first[l] != l) added |= 1u << l;
-  }
-  cpu::Tile values;
-  for (std::int64_t begin = 0, n; begin < size; begin += n) {
-    n = std::min(block, size - begin);
-    kernel(constants, in, seed, out, added, values.bytes, n);
-    reducer.combine(values.bytes, sum, 0, derived.one ? 1 : n);
-    for (int l = 0; l < count; ++l) {
-      in[l] = static_cast<const char*>(in[l]) + n * bytes;
-      if (out[l]) out[l] = static_cast<char*>(out[l]) + n * bytes;
-    }
-  }
-  return true;
-}
-
-// The cotangent of each term, in a tile of them.
+// The cotangent of each term, as often as a tile has room for it.
 inline void fill_seeds(void* tile, const void* seed, std::int64_t bytes, std::int64_t size) {
   const std::int64_t n = std::min(cpu::tile_bytes / bytes, size);
   if (bytes == 4) {
@@ -153,6 +117,47 @@ inline void fill_seeds(void* tile, const void* seed, std::int64_t bytes, std::in
   }
 }
 
+// The usual small case: one number out of leaves that are unbroken runs over the same axes.
+inline bool is_flat(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
+                    const DerivedLeaves& derived) {
+  if (frame.size() > cpu::detail::parallel_grain) return false;
+  for (int l = 0; l < derived.count; ++l) {
+    const ArrayBase& leaf = *leaves[l];
+    if (leaf.dtype() != table.result || table.lanes[l] != table.result ||
+        !(layout_of(leaf).shape == frame.shape) || !layout_of(leaf).is_contiguous())
+      return false;
+  }
+  return true;
+}
+NAX_COMPILED_ONCE inline void sum_flat(const FusedSumType& type, const void* constants,
+                                       const ArrayBase* const* leaves, std::int64_t size,
+                                       const DerivedLeaves& derived, const void* seeds,
+                                       const cpu::Reducer& reducer, char* sum) {
+  const cpu::PullKernel kernel = derived.one ? type.sum_one : type.pull;
+  const int count = derived.count;
+  const void* in[max_leaves];
+  void* out[max_leaves];
+  unsigned added = 0;
+  for (int l = 0; l < count; ++l) {
+    in[l] = raw_data(*leaves[l]);
+    out[l] = derived.data[l];
+    if (derived.first[l] >= 0 && derived.first[l] != l) added |= 1u << l;
+  }
+  // (What stores no values need not stop where a tile ends, only before chains of additions grow long.)
+  const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(type.fused.kernels->result)),
+                     block = cpu::tile_bytes / bytes * (derived.one ? 4 : 1);
+  cpu::Tile values;
+  for (std::int64_t begin = 0, n; begin < size; begin += n) {
+    n = std::min(block, size - begin);
+    kernel(constants, in, seeds, out, added, values.bytes, n);
+    reducer.combine(values.bytes, sum, 0, derived.one ? 1 : n);
+    for (int l = 0; l < count; ++l) {
+      in[l] = static_cast<const char*>(in[l]) + n * bytes;
+      if (out[l]) out[l] = static_cast<char*>(out[l]) + n * bytes;
+    }
+  }
+}
+
 // The sums, in `result`, and the derivatives for the cotangent `seed` of each term.
 NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const void* constants,
                                              const ArrayBase* const* leaves, const FusedSum& sum,
@@ -161,15 +166,17 @@ NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const voi
                                              const ArrayBase& result) {
   const KernelTable& table = *type.fused.kernels;
   const int count = derived.count;
+  const std::int64_t sums = layout_of(result).size();
+  const bool flat = sums == 1 && is_flat(table, leaves, frame, derived);
   cpu::Tile seeds;
   if (!derived.one) {
     fill_seeds(seeds.bytes, seed, static_cast<std::int64_t>(dtype_size(table.result)), frame.size());
     seed = seeds.bytes;
   }
-  const std::int64_t sums = layout_of(result).size();
-  if (sums == 1) {
+  if (flat) {
     reducer.fill(raw_data(result), 1);
-    if (sum_flat(type, constants, leaves, frame, derived, seed, reducer, raw_data(result))) return;
+    sum_flat(type, constants, leaves, frame.size(), derived, seed, reducer, raw_data(result));
+    return;
   }
   cpu::Operand operands[2 * max_leaves + 1];
   cpu::PullAlong along{derived.one ? type.pull_one : type.pull, seed, {}, derived.any_summed};
@@ -185,12 +192,12 @@ NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const voi
   cpu::reduce(nullptr, constants, frame.shape, operands, count, sums, reducer, &along);
 }
 
-// The sum over the marked visible axes of `frame`, divided by `divisor`, and its node; false where the
-// general way must do.
+// Makes of `result`, which holds nothing, the sum over the marked visible axes of `frame`, divided by
+// `divisor`, and records it; false where the general way must do.
 template <class T>
 [[gnu::noinline]] bool fused_sum(const FusedSumType& type, const void* constants,
                                  const ArrayBase* const* leaves, const Frame& frame, const AxisMarks& marks,
-                                 bool keep, double divisor, Array<T>& to) {
+                                 bool keep, double divisor, Array<T>& result) {
   const FusedSum sum(marks, keep);
   DerivedLeaves derived;
   if (!find_derived(type, leaves, sum, frame, derived)) return false;
@@ -198,7 +205,7 @@ template <class T>
   const Device device = device_for(table.name, leaves, table.leaves);
   if (on_accelerator(device)) return false;
   allocate_derivatives(table.result, leaves, frame.size(), device, derived);
-  ArrayBase result = allocate(dtype_of<T>, sum.result(frame), device);
+  allocate_in(result, dtype_of<T>, sum.result(frame), device);
   const T seed = static_cast<T>(1 / divisor), by = static_cast<T>(divisor);
   sum_and_derive(type, constants, leaves, sum, frame, derived, &seed, cpu::reducer<cpu::reduce_op::Sum<T>, T>,
                  result);
@@ -207,7 +214,6 @@ template <class T>
     for (std::int64_t i = 0, n = layout_of(result).size(); i < n; ++i) values[i] /= by;
   }
   ArrayAccess::serial(result) = FusedSumNode<T>::record(sum, leaves, derived.derivatives);
-  to = Array<T>(std::move(result));
   return true;
 }
 

@@ -92,10 +92,12 @@ class FusedSumNode final : public ResultNode<T> {
       : tape_(*recording.tape), sum_(sum) {
     for (int l = 0; l < derivatives.count; ++l) {
       if (!derivatives.at[l]) continue;
-      Layout layout = Layout::contiguous(layout_of(*leaves[l]));
-      bytes_ += static_cast<std::size_t>(layout.size()) * sizeof(T);
-      ArrayBase derivative = ArrayAccess::make(derivatives.take(l), std::move(layout), dtype_of<T>);
-      new (inputs() + count_++) Input{serial_of(*leaves[l]), Array<T>(std::move(derivative))};
+      Array<T>& derivative =
+          (new (inputs() + count_++) Input{serial_of(*leaves[l]), Array<T>(Unset())})->derivative;
+      const std::int64_t size = ArrayAccess::layout(derivative).make_row_major(layout_of(*leaves[l]));
+      ArrayAccess::dtype(derivative) = dtype_of<T>;
+      ArrayAccess::buffer(derivative) = derivatives.take(l);
+      bytes_ += static_cast<std::size_t>(size) * sizeof(T);
     }
     tape_.derivative_bytes += bytes_;
   }
@@ -183,7 +185,7 @@ class FusedSumNode final : public ResultNode<T> {
                    if (by == T(0))
                      std::fill(d + begin, d + end, T(0));
                    else
-                     for (std::int64_t i = begin; i < end; ++i) d[i] *= by;
+                     simd::scale_run(by, d + begin, end - begin);
                  });
   }
 

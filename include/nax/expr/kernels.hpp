@@ -174,7 +174,6 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
   constexpr int width = Lane::width;
   constexpr std::int64_t ahead = 2048 / sizeof(T);  // the processor's own prefetching stops at each page
   const OwnConstants<Tree<E>::constants> own(constants);
-  const Packet seed(*static_cast<const T*>(g));
   Padded<T, 3> padded;
   [[maybe_unused]] Packet sum(T(0)), sum_before_rest(T(0));
   const void* from = leaves[0];
@@ -188,7 +187,7 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
       SumSink<Packet> sink;
       const Root<Lane, E> root(OneLeafSource{&own.slots, {from}}, i);
       root.pull(Packet(T(1)), sink);
-      Lane::template store<T>(sink.sum * seed, to, i);
+      Lane::template store<T>(sink.sum, to, i);
       if constexpr (summed)
         sum = sum + root.value;
       else
@@ -202,6 +201,9 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
     if constexpr (summed) sum_before_rest = std::exchange(sum, Packet(T(0)));
   }
   if (rest != 0) padded.store(1, grads[0], n - rest, rest);
+  // Usually it is 1; if not, the run lies in the first-level cache.
+  if (const T seed = *static_cast<const T*>(g); seed != T(1))
+    simd::scale_run(seed, static_cast<T*>(grads[0]), n);
   if constexpr (summed) {
     if (rest != 0) {
       sum.store(padded.packets[2]);

@@ -52,7 +52,7 @@ Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double diviso
   if constexpr (std::is_same_v<T, R> && fuses_sum<X>) {
     if (recording.tape) {
       const Parts<X> parts(x);
-      Array<T> sum;
+      Array<T> sum{Unset()};
       if (fused_sum({fused_type_of<X>(), pull_kernel<X, true>, pull_one_kernel_if<X, false>(),
                      pull_one_kernel_if<X, true>(), Functions<X>::value > 0},
                     parts.constants.slots, parts.leaves, x.frame(), visible, keep, divisor, sum))
@@ -97,14 +97,13 @@ auto sum(const X& x, const ReduceOptions<typename X::value_type>& options = {}) 
   using T = typename X::value_type;
   using R = detail::sum_t<T>;
   detail::check_reducible("sum", x);
-  Array<R> result = [&] {
+  const auto total = [&]() -> Array<R> {
     if (options.where) return detail::sum_chosen<R>("sum", detail::materialise(x), options);
     return detail::sum_over<R>(x, detail::marked_axes("sum", options.axis, x.ndim()), options.keepdims, 1);
-  }();
-  if (options.initial)
-    return detail::evaluate(
-        detail::make_expr<rules::add>(result, Array<R>(static_cast<R>(*options.initial))));
-  return result;
+  };
+  if (!options.initial) return total();
+  return detail::evaluate(
+      detail::make_expr<rules::add>(total(), Array<R>(static_cast<R>(*options.initial))));
 }
 
 // The mean over `axis`, of integers as float. With no elements NaN.

@@ -38,6 +38,10 @@ auto materialise_tree(const X& x) {
   else
     return x;
 }
+template <class T>
+Array<T> materialise_tree(Array<T>&& x) {
+  return std::move(x);
+}
 template <class A, class B>
 auto materialise_tree(const std::pair<A, B>& x) {
   return std::pair{materialise_tree(x.first), materialise_tree(x.second)};

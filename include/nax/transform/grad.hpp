@@ -35,7 +35,7 @@ void check_loss(const char* function, const Loss& loss) {
 
 // One argument's gradient, or the tuple of several.
 template <class Tuple>
-auto unwrap_single(Tuple&& t) {
+auto&& unwrap_single(Tuple&& t) {
   if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1)
     return std::get<0>(std::forward<Tuple>(t));
   else

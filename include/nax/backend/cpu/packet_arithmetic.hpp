@@ -290,6 +290,16 @@ auto halved(Packet<T> a, F join) {
 }
 }  // namespace detail
 
+// x[i] *= by.
+template <class T>
+void scale_run(T by, T* x, std::int64_t n) {
+  constexpr std::int64_t width = Packet<T>::size;
+  const Packet<T> factor(by);
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) (Packet<T>::load(x + i) * factor).store(x + i);
+  for (; i < n; ++i) x[i] *= by;
+}
+
 template <class T>
 T reduce_add(Packet<T> a) {
   return ei::predux(detail::halved(a, [](auto x, auto y) { return ei::padd(x, y); }));
