@@ -133,6 +133,21 @@ def chain(x):
     return jnp.sum(jnp.exp(-x * x) * (x + x * x * 0.5))
 
 
+def in_double(row):
+    """A row whose inputs and arithmetic are double."""
+
+    def double():
+        with jax.enable_x64(True):
+            loop, result = row()
+        return jax.enable_x64(True)(loop), jax.enable_x64(True)(result)
+
+    return double
+
+
+def chain_in_double(n):
+    return in_double(lambda: jitted(jax.value_and_grad(chain), data.uniform(1, (n,)).astype(np.float64)))
+
+
 def layer_norm(x):
     scale, bias = data.uniform(3, (1000,)), data.uniform(4, (1000,))
     return jax.nn.standardize(x, axis=-1, epsilon=1e-5) * scale + bias
@@ -208,6 +223,8 @@ ROWS = {
     "sin_gradient_1m": gradient(jnp.sin, line, line, -10, 10),
     "chain_value_and_gradient_4096": unary(jax.value_and_grad(chain), (4096,)),
     "chain_value_and_gradient_1m": unary(jax.value_and_grad(chain), line),
+    "chain_value_and_gradient_double_4096": chain_in_double(4096),
+    "chain_value_and_gradient_double_1m": chain_in_double(MILLION),
     "softmax_4096x1000": unary(softmax, rows),
     "logsumexp_4096x1000": unary(logsumexp, rows),
     "layer_norm_4096x1000": unary(layer_norm, rows),

@@ -73,7 +73,7 @@ def row_tables(report):
     names = [n for n in SIDES if any(n in row["times"] for row in rows)]
     peers = ", ".join(n for n in names if n != "nax" and n not in LIMITS)
     clock = "the processor's time" if report["threads"] == 1 else "time that passes"
-    lines = [described(report), f"Medians in microseconds of {clock}, float32; the ratio is nax / the best of {peers}."]
+    lines = [described(report), f"Medians in microseconds of {clock}, float32 unless it says otherwise; the ratio is nax / the best of {peers}."]
     section = None
     for row in rows:
         if row["section"] != section:

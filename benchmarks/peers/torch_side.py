@@ -63,9 +63,9 @@ def affine_tanh_gradient():
     return values_and_gradients(f, tensor(3, (MILLION,)), tensor(1, (MILLION,), -3, 3), tensor(2, (MILLION,)))
 
 
-def chain(n):
+def chain(n, dtype=torch.float32):
     def row():
-        x = tensor(1, (n,)).requires_grad_()
+        x = tensor(1, (n,)).to(dtype).requires_grad_()
 
         def step():
             value = torch.sum(torch.exp(-x * x) * (x + x * x * 0.5))
@@ -187,6 +187,8 @@ ROWS = {
     "sin_gradient_1m": gradient(torch.sin, line, line, -10, 10),
     "chain_value_and_gradient_4096": chain(4096),
     "chain_value_and_gradient_1m": chain(MILLION),
+    "chain_value_and_gradient_double_4096": chain(4096, torch.float64),
+    "chain_value_and_gradient_double_1m": chain(MILLION, torch.float64),
     "softmax_4096x1000": unary(softmax, rows),
     "logsumexp_4096x1000": unary(logsumexp, rows),
     "layer_norm_4096x1000": unary(layer_norm, rows),

@@ -16,9 +16,11 @@ Work gradient_of_one(F f, float low, float high) {
   return values_and_gradients(f, uniform_array(2, {million}), uniform_array(1, {million}, low, high));
 }
 
+template <class T>
 Work chain(std::int64_t n) {
-  const auto f = [](const Array<float>& x) { return nax::sum(nax::exp(-x * x) * (x + x * x * 0.5f)); };
-  return of_one([=](const Array<float>& x) { return nax::value_and_grad(f)(x); }, -1, 1, n);
+  const Array<T> x = uniform_array(1, {n}).astype<T>();
+  const auto f = [](const Array<T>& x) { return nax::sum(nax::exp(-x * x) * (x + x * x * 0.5)); };
+  return calls([=] { return nax::value_and_grad(f)(x); });
 }
 
 Work add() {
@@ -56,8 +58,10 @@ Rows elementwise_rows() {
       {"exp_gradient_1m", [=] { return gradient_of_one(exp, -3, 3); }},
       {"log_gradient_1m", [=] { return gradient_of_one(log, .1f, 10); }},
       {"sin_gradient_1m", [=] { return gradient_of_one(sin, -10, 10); }},
-      {"chain_value_and_gradient_4096", [] { return chain(4096); }},
-      {"chain_value_and_gradient_1m", [] { return chain(million); }},
+      {"chain_value_and_gradient_4096", [] { return chain<float>(4096); }},
+      {"chain_value_and_gradient_1m", [] { return chain<float>(million); }},
+      {"chain_value_and_gradient_double_4096", [] { return chain<double>(4096); }},
+      {"chain_value_and_gradient_double_1m", [] { return chain<double>(million); }},
   };
 }
 

@@ -58,13 +58,15 @@ Work affine_tanh_gradient() {
 }
 
 // The value, then the gradient.
+template <class T>
 Work chain(std::int64_t n) {
-  const Floats x = uniform(1, n);
-  return fills(n + 1, [=](float* __restrict out) {
-    const float* from = x.data();
-    float sum = 0;
+  const Floats numbers = uniform(1, n);
+  const std::vector<T> x(numbers.begin(), numbers.end());
+  return fills<T>(n + 1, [=](T* __restrict out) {
+    const T* from = x.data();
+    T sum = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-      const float v = from[i], e = std::exp(-v * v), p = v + v * v * 0.5f;
+      const T v = from[i], e = std::exp(-v * v), p = v + v * v * T(0.5);
       sum += e * p;
       out[i + 1] = e * (1 + v - 2 * v * p);
     }
@@ -105,8 +107,10 @@ Rows hand_elementwise_rows() {
        [] { return value_and_gradient([](float x) { return log_and_slope(x); }, .1f, 10); }},
       {"sin_gradient_1m",
        [] { return value_and_gradient([](float x) { return sin_and_slope(x); }, -10, 10); }},
-      {"chain_value_and_gradient_4096", [] { return chain(4096); }},
-      {"chain_value_and_gradient_1m", [] { return chain(million); }},
+      {"chain_value_and_gradient_4096", [] { return chain<float>(4096); }},
+      {"chain_value_and_gradient_1m", [] { return chain<float>(million); }},
+      {"chain_value_and_gradient_double_4096", [] { return chain<double>(4096); }},
+      {"chain_value_and_gradient_double_1m", [] { return chain<double>(million); }},
   };
 }
 

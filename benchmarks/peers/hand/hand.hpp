@@ -16,13 +16,13 @@ using Floats = std::vector<float>;
 inline Floats floats(std::int64_t n) { return Floats(static_cast<std::size_t>(n)); }
 
 // A row from a function that fills `out`.
-template <class F>
+template <class T = float, class F>
 Work fills(std::int64_t n, F f) {
-  const auto out = std::make_shared<Floats>(floats(n));
+  const auto out = std::make_shared<std::vector<T>>(static_cast<std::size_t>(n));
   return work([=] { f(out->data()); },
               [=] {
                 f(out->data());
-                return *out;
+                return Floats(out->begin(), out->end());
               });
 }
 

@@ -120,6 +120,7 @@ class ScalarNode final : public Node {
     if (type_.is_sum) return pull_sum(g, sweep);
     const void* in[max_leaves];
     void* out[max_leaves];
+    in[0] = out[0] = nullptr;  // g++ cannot know that there are leaves
     std::size_t nodes[max_leaves];
     ScalarLeaf shares[max_leaves];
     unsigned added = 0, apart = 0;

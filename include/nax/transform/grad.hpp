@@ -68,7 +68,6 @@ auto value_and_gradients(const char* name, Products products, const F& f, const 
   if (begin == scope.mark()) throw_nothing_to_differentiate(name);
   auto out = materialise_tree(std::apply(f, std::as_const(inputs)));
   const auto& loss = loss_of(out);
-  using Loss = std::remove_cvref_t<decltype(loss)>;
   check_loss(name, loss);
 
   auto gradients = std::tuple{std::get<(argnums + n) % n>(inputs)...};
