@@ -195,19 +195,22 @@ void list_frame(const char*, const Frame**& to, const E& e) {
 template <Scalar S>
 void list_frame(const char*, const Frame**&, const S&) {}
 
-NAX_COMPILED_ONCE inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
+// Where the frames from number i on are not the first.
+NAX_COMPILED_ONCE inline JoinedFrame join_others(const char* name, const Frame* const* frames, int i,
+                                                 int count) {
   const Frame& first = *frames[0];
   JoinedFrame joined;
-  int i = 1;
-  while (i < count && (frames[i] == &first || *frames[i] == first)) ++i;
-  if (i == count) [[likely]]
-    return joined;
   for (; i < count; ++i) {
     const Frame& so_far = joined ? *joined : first;
     if (!(*frames[i] == so_far)) joined = broadcast(name, so_far, *frames[i]);
   }
   if (joined && *joined == first) joined.reset();
   return joined;
+}
+NAX_COMPILED_ONCE inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
+  for (int i = 1; i < count; ++i)
+    if (frames[i] != frames[0] && !(*frames[i] == *frames[0])) return join_others(name, frames, i, count);
+  return std::nullopt;
 }
 // The axes of the operands together, where they are not those of one array.
 template <class E, class... A>

@@ -71,11 +71,13 @@ template <class T>
 void make_input(Array<T>& x, Tape& tape) {
   const std::uint64_t outer = is_recorded(x) ? serial_of(x) : 0;
   const Levels before = layout_of(x).levels;
-  const Frame frame = door_frame(layout_of(x));
-  Layout layout;
-  layout.strides = strides_over(layout_of(x), frame);
-  static_cast<Frame&>(layout) = frame;
-  ArrayAccess::layout(x) = std::move(layout);
+  if (!vmap_stack().frames.empty()) {
+    const Frame frame = door_frame(layout_of(x));
+    Layout layout;
+    layout.strides = strides_over(layout_of(x), frame);
+    static_cast<Frame&>(layout) = frame;
+    ArrayAccess::layout(x) = std::move(layout);
+  }
   ArrayAccess::serial(x) = tape.emplace<LeafNode<T>>(outer, layout_of(x).levels, before);
 }
 
