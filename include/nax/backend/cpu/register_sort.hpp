@@ -122,6 +122,12 @@ struct SortLanes {
     else
       return _mm512_maskz_permutexvar_epi64(all, _mm512_load_si512(from), x);
   }
+  static __m512i permute(const void* from, __m512i x, __m512i y) {
+    if constexpr (narrow)
+      return _mm512_maskz_permutex2var_epi32(all, x, _mm512_load_si512(from), y);
+    else
+      return _mm512_maskz_permutex2var_epi64(all, x, _mm512_load_si512(from), y);
+  }
 };
 
 template <class Index, int flip>
@@ -164,13 +170,61 @@ template <class K, int block = 2>
     return sort_lanes<K, 2 * block>(merge_lanes<K, block / 4>(exchange_lanes<K, block - 1>(x)));
 }
 
+// Blocks of so many bytes, two by two: the first one, or the second, of each two in a, then in b.
+template <int bytes, bool second>
+[[gnu::always_inline]] inline __m512i one_of_two(__m512i a, __m512i b) {
+  if constexpr (bytes == 32)
+    return _mm512_maskz_shuffle_i64x2(0xFF, a, b, second ? 0xEE : 0x44);
+  else if constexpr (bytes == 16)
+    return _mm512_maskz_shuffle_i64x2(0xFF, a, b, second ? 0xDD : 0x88);
+  else if constexpr (bytes == 8)  // (here and below: within each quarter of the registers)
+    return second ? _mm512_maskz_unpackhi_epi64(0xFF, a, b) : _mm512_maskz_unpacklo_epi64(0xFF, a, b);
+  else
+    return _mm512_castps_si512(_mm512_maskz_shuffle_ps(0xFFFF, _mm512_castsi512_ps(a), _mm512_castsi512_ps(b),
+                                                       second ? 0xDD : 0x88));
+}
+
+// Where lane i of register r is after all steps of merge_two: each has put one bit of i in the place of r.
+template <class Index>
+struct MergedLanes {
+  static constexpr int width = 64 / sizeof(Index);
+  alignas(64) Index at[2][width] = {};
+  constexpr MergedLanes() {
+    for (int r = 0; r < 2; ++r)
+      for (int i = 0; i < width; ++i) {
+        const int bit[] = {i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1};
+        at[r][i] = static_cast<Index>(width == 16 ? bit[0] << 4 | bit[3] << 3 | r << 2 | bit[1] << 1 | bit[2]
+                                                  : bit[0] << 3 | bit[2] << 2 | r << 1 | bit[1]);
+      }
+  }
+};
+template <class K>
+inline constexpr MergedLanes<std::conditional_t<sizeof(K) == 4, std::int32_t, std::int64_t>> merged_lanes{};
+
+// What merge_lanes does, for two registers: a step brings the lanes that it compares into the same places of
+// two registers, so that one min and one max serve both.
+template <class K, int bytes = 32>
+[[gnu::always_inline]] inline void merge_two(__m512i& a, __m512i& b) {
+  using L = SortLanes<K>;
+  const __m512i x = one_of_two<bytes, false>(a, b), y = one_of_two<bytes, true>(a, b);
+  const __m512i low = L::min(x, y), high = L::max(y, x);
+  if constexpr (bytes > sizeof(K)) {
+    a = low;
+    b = high;
+    merge_two<K, bytes / 2>(a, b);
+  } else {
+    a = L::permute(merged_lanes<K>.at[0], low, high);
+    b = L::permute(merged_lanes<K>.at[1], low, high);
+  }
+}
+
 // The same between registers, `distance` of them apart.
 template <class K, int distance, int count>
 [[gnu::always_inline]] inline void merge_registers(__m512i* x) {
   using L = SortLanes<K>;
   if constexpr (distance == 0) {
     NAX_UNROLL
-    for (int i = 0; i < count; ++i) x[i] = merge_lanes<K, L::width / 2>(x[i]);
+    for (int i = 0; i < count; i += 2) merge_two<K>(x[i], x[i + 1]);
   } else {
     NAX_UNROLL
     for (int i = 0; i < count; ++i) {
