@@ -7,6 +7,8 @@
 #include <complex>
 #include <vector>
 
+#include "support/with_threads.hpp"
+
 namespace {
 
 using nax::cpu::gemm;
@@ -100,9 +102,8 @@ TYPED_TEST(Gemm, EverySmallShape) {
         }
 }
 TYPED_TEST(Gemm, LargeEnoughForBlocksAndThreads) {
-  for (int threads : {1, 2, 3, 4}) {
-    const int before = nax::num_threads();
-    nax::set_num_threads(threads);
+  for (int count : {1, 2, 3, 4}) {
+    const WithThreads threads(count);
     for (Layout la : {rows, columns})
       for (Layout lb : {rows, columns}) {
         check<TypeParam>(67, 300, 1200, la, lb, rows, false);
@@ -113,7 +114,6 @@ TYPED_TEST(Gemm, LargeEnoughForBlocksAndThreads) {
     check<TypeParam>(2101, 70, 40, rows, rows, rows, false);    // parts as wide as C
     check<TypeParam>(30, 45, 2100, columns, rows, rows, true);  // slices of k
     check<TypeParam>(9, 20, 40'000, rows, rows, columns, false);
-    nax::set_num_threads(before);
   }
   // Several blocks of rows, which are packed where they are a power of two apart, and several groups of
   // columns.
@@ -146,9 +146,8 @@ void check_rows(std::int64_t m, std::int64_t n, std::int64_t k, Layout la, Layou
   ASSERT_EQ(taken, m * n);
 }
 TYPED_TEST(Gemm, RowByRow) {
-  const int before = nax::num_threads();
-  for (int threads : {1, 2, 3}) {
-    nax::set_num_threads(threads);
+  for (int count : {1, 2, 3}) {
+    const WithThreads threads(count);
     for (Layout la : {rows, columns, backward, spread})
       for (Layout lb : {rows, columns, backward, spread}) {
         check_rows<TypeParam>(1, 1, 1, la, lb);
@@ -157,9 +156,9 @@ TYPED_TEST(Gemm, RowByRow) {
         check_rows<TypeParam>(64, 1500, 130, la, lb);  // several groups of columns
       }
   }
+  const WithThreads threads(3);
   check_rows<TypeParam>(2500, 40, 250, columns, rows);  // several blocks of packed rows
   check_rows<TypeParam>(2560, 40, 250, columns, columns);
-  nax::set_num_threads(before);
 }
 
 TEST(GemmOfOtherTypes, WholeAndComplexNumbers) {

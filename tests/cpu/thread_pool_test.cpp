@@ -9,13 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include "support/with_threads.hpp"
+
 namespace {
 
 class ThreadPool : public testing::Test {
  protected:
-  void SetUp() override { nax::set_num_threads(4); }
-  void TearDown() override { nax::set_num_threads(before_); }
-  int before_ = nax::num_threads();
+  const WithThreads threads_{4};
 };
 
 TEST_F(ThreadPool, CoversTheRangeOnce) {

@@ -4,6 +4,8 @@
 
 #include <nax/nax.hpp>
 
+#include "support/with_threads.hpp"
+
 // Operands that kernels meet in tiles (rows and columns that repeat, views, other types) against copies of
 // them that kernels read where they are: same values, same gradients, over loops of one chunk and of many,
 // whose rows end with a chunk or do not. All numbers are small and whole: sums of them are exact.
@@ -22,16 +24,10 @@ Array<T> numbers(const Shape& shape, std::int64_t from) {
   return eval((cumsum(ones.reshape(-1)) + from) * 7 % 5 - 2).template astype<T>().reshape(shape);
 }
 
-struct TwoThreads {
-  int before = num_threads();
-  TwoThreads() { set_num_threads(2); }
-  ~TwoThreads() { set_num_threads(before); }
-};
-
 // f(rows, length) for each loop.
 template <class F>
 void for_each_loop(const F& f) {
-  const TwoThreads two;
+  const WithThreads threads(2);
   for (std::int64_t length : row_lengths)
     for (std::int64_t size : sizes) {
       SCOPED_TRACE(testing::Message() << size / length + 1 << " x " << length);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nax/core/allocator.hpp"
+#include "support/with_threads.hpp"
 
 namespace {
 
@@ -97,14 +98,12 @@ TYPED_TEST(StridedCopy, RepeatsSlicesAndNothing) {
   check<TypeParam>({40, 50}, {400, 2}, {1, 40});
 }
 TYPED_TEST(StridedCopy, ThreadsShareLargeCopies) {
-  const int before = nax::num_threads();
-  nax::set_num_threads(3);
+  const WithThreads threads(3);
   check<TypeParam>({700, 900}, {900, 1}, {1, 700});
   check<TypeParam>({700, 900}, {900, 1}, {900, 1});
   check<TypeParam>({3, 300, 500}, {150000, 500, 1}, {500, 1500, 1});
   check<TypeParam>({9, 200, 300}, {60000, 300, 1}, {1, 9, 1800});
   check<TypeParam>({9, 200, 300}, {60000, 300, 1}, {60000, 1, 200});
-  nax::set_num_threads(before);
 }
 
 // Aligned rows of a large matrix are written past the caches.

@@ -6,6 +6,7 @@
 #include "support/four_devices.hpp"
 #include "support/same.hpp"
 #include "support/text_of.hpp"
+#include "support/with_threads.hpp"
 
 // optim::value_and_step against value_and_grad and step: the same to the last bit, in place where nobody else
 // holds the arrays, and without room for the gradients of large weights.
@@ -87,12 +88,10 @@ TEST(ValueAndStep, IsValueAndGradAndStep) {
 }
 
 TEST(ValueAndStep, OnAnyNumberOfThreads) {
-  const int before = num_threads();
-  for (int threads : {1, 2, 3}) {
-    set_num_threads(threads);
+  for (int count : {1, 2, 3}) {
+    const WithThreads threads(count);
     check(optim::adam(0.1));
   }
-  set_num_threads(before);
 }
 
 TEST(ValueAndStep, TakesAnyProgram) {

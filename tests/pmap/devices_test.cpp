@@ -1,9 +1,9 @@
 #include "pmap/devices.hpp"
 
-#include "nax/core/thread_pool.hpp"
 #include "nax/numpy/creation.hpp"
 #include "nax/numpy/placement.hpp"
 #include "nax/transform/vmap.hpp"
+#include "support/with_threads.hpp"
 
 // Which devices there are, which of them a pmap takes, and how arguments and results are laid out.
 namespace on_devices {
@@ -114,12 +114,10 @@ TEST(Pmap, Trees) {
 }
 
 TEST(Pmap, ThreadsAreSharedOut) {
-  const int before = num_threads();
-  set_num_threads(8);
+  const WithThreads threads(8);
   const auto each = pmap([](const A&) { return Array<int>(available_threads()); })(A{1, 2, 3, 4});
   EXPECT_EQ(each.to_vector(), (std::vector<int>{2, 2, 2, 2}));
   EXPECT_EQ(available_threads(), 8);
-  set_num_threads(before);
 }
 
 TEST(Pmap, InsideAPmapIsRefused) {

@@ -102,8 +102,7 @@ auto sum(const X& x, const ReduceOptions<typename X::value_type>& options = {}) 
     return detail::sum_over<R>(x, detail::marked_axes("sum", options.axis, x.ndim()), options.keepdims, 1);
   };
   if (!options.initial) return total();
-  return detail::evaluate(
-      detail::make_expr<rules::add>(total(), Array<R>(static_cast<R>(*options.initial))));
+  return detail::evaluate(detail::make_expr<rules::add>(total(), Array<R>(static_cast<R>(*options.initial))));
 }
 
 // The mean over `axis`, of integers as float. With no elements NaN.
