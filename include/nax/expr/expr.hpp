@@ -195,7 +195,7 @@ void list_frame(const char*, const Frame**& to, const E& e) {
 template <Scalar S>
 void list_frame(const char*, const Frame**&, const S&) {}
 
-// Where the frames from number i on are not the first.
+// The frames before number i equal the first.
 NAX_COMPILED_ONCE inline JoinedFrame join_others(const char* name, const Frame* const* frames, int i,
                                                  int count) {
   const Frame& first = *frames[0];

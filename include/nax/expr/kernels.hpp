@@ -164,7 +164,7 @@ struct SumSink {
 
 // A pull kernel that takes one leaf and one gradient for all. The compiler knows that they are one, and so
 // computes what they share once, and that the cotangent is the same everywhere: `g` points to one element.
-// Where `summed`, so does `values`: to the sum of all.
+// Where `summed`, `values` points to one element, too: their sum.
 template <class E, bool summed>
 void pull_one_kernel(const void* constants, const void* const* leaves, const void* g, void* const* grads,
                      unsigned, void* values, std::int64_t n) {
@@ -201,7 +201,7 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
     if constexpr (summed) sum_before_rest = std::exchange(sum, Packet(T(0)));
   }
   if (rest != 0) padded.store(1, grads[0], n - rest, rest);
-  // Usually it is 1; if not, the run lies in the first-level cache.
+  // Usually it is 1; where it is not, the run still lies in the first-level cache.
   if (const T seed = *static_cast<const T*>(g); seed != T(1))
     simd::scale_run(seed, static_cast<T*>(grads[0]), n);
   if constexpr (summed) {

@@ -42,7 +42,7 @@ auto&& unwrap_single(Tuple&& t) {
     return std::forward<Tuple>(t);
 }
 
-// The loss itself is what it is differentiated by: 1.
+// The sweep begins with the derivative of the loss by itself.
 template <class T>
 void seed_loss(const Array<T>& loss, Reverse& sweep) {
   const T one(1);

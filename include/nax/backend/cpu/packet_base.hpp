@@ -189,7 +189,8 @@ struct Packet {
   friend Packet operator-(Packet a, Packet b) { return Packet(ei::psub(a.raw, b.raw)); }
   friend Packet operator*(Packet a, Packet b) { return Packet(ei::pmul(a.raw, b.raw)); }
   friend Packet operator/(Packet a, Packet b) { return Packet(ei::pdiv(a.raw, b.raw)); }
-  // (Not pnegate, which subtracts from zero and loses the sign of -0.)
+  // The compiler's own, which it folds into multiply-adds. (Eigen's pnegate subtracts from zero, which loses
+  // the sign of -0.)
   friend Packet operator-(Packet a) { return Packet(-a.raw); }
   friend Packet operator+(Packet a) { return a; }
 };

@@ -20,7 +20,7 @@ namespace detail {
 // not wanted, the same where leaves are one array.
 class GradientTiles {
  public:
-  // The tiles from `first` on are this object's own. (Null: nothing is pulled along.)
+  // The tiles from `first` on are this object's own. Where `along` is null there is nothing to pull.
   GradientTiles(const PullAlong* along, const Dims& shape, const Operand* gradients, int count,
                 TileStore& tiles, int first)
       : along_(along), shape_(shape), gradients_(gradients), count_(along ? count : 0) {
