@@ -88,8 +88,9 @@ class FusedSumNode final : public ResultNode<T> {
     for (int l = 0; l < derivatives.count; ++l) count += derivatives.at[l] != nullptr;
     return recording.tape->emplace_with<FusedSumNode>(count * sizeof(Input), sum, leaves, derivatives);
   }
+  // (Where a layout finds no memory the destructor runs: the other constructor has made the node.)
   FusedSumNode(const FusedSum& sum, const ArrayBase* const* leaves, NewGradients& derivatives)
-      : tape_(*recording.tape), sum_(sum) {
+      : FusedSumNode(sum) {
     for (int l = 0; l < derivatives.count; ++l) {
       if (!derivatives.at[l]) continue;
       Array<T>& derivative =
@@ -97,9 +98,10 @@ class FusedSumNode final : public ResultNode<T> {
       const std::int64_t size = ArrayAccess::layout(derivative).make_row_major(layout_of(*leaves[l]));
       ArrayAccess::dtype(derivative) = dtype_of<T>;
       ArrayAccess::buffer(derivative) = derivatives.take(l);
-      bytes_ += static_cast<std::size_t>(size) * sizeof(T);
+      const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
+      bytes_ += bytes;
+      tape_.derivative_bytes += bytes;
     }
-    tape_.derivative_bytes += bytes_;
   }
   ~FusedSumNode() override {
     while (count_ > 0) inputs()[--count_].~Input();
@@ -153,6 +155,8 @@ class FusedSumNode final : public ResultNode<T> {
   }
 
  private:
+  explicit FusedSumNode(const FusedSum& sum) : tape_(*recording.tape), sum_(sum) {}
+
   struct Input {
     std::uint64_t serial;
     Array<T> derivative;
