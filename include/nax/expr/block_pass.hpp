@@ -27,7 +27,7 @@ class BlockPass {
     next.kernel = table.forward;
     next.leaves = table.leaves;
     std::memcpy(&next.constants, constants, 16 * static_cast<std::size_t>(constant_count));
-    next.target = &target;
+    next.target = next.out.tile < 0 ? &target : nullptr;
     size_ = frame.size();
     widest_ = std::max(widest_, next.out.element);
     for (int l = 0; l < next.leaves; ++l) widest_ = std::max(widest_, next.in[l].element);
@@ -36,7 +36,8 @@ class BlockPass {
   }
 
   [[gnu::noinline]] void run() const {
-    for (int o = 0; o < count_; ++o) ArrayAccess::serial(*operations_[o].target) = 0;
+    for (int o = 0; o < count_; ++o)
+      if (ArrayBase* const target = operations_[o].target) ArrayAccess::serial(*target) = 0;
     if (product_)
       product_->for_each_run([&](std::int64_t first, std::int64_t count, const char* elements) {
         run(first, first + count, elements);
@@ -63,7 +64,7 @@ class BlockPass {
     ConstantSlots<most_constants> constants;
     int leaves;
     Place in[max_leaves], out;
-    ArrayBase* target;
+    ArrayBase* target;  // null for an array of the pass alone: by the time of run() it may be gone
   };
   // What a tile holds: blocks of an array of the pass alone, or one number over and over. That of a product
   // is not used: the blocks are where the product is computed.
