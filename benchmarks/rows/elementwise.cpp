@@ -6,8 +6,8 @@ namespace {
 constexpr std::int64_t million = 1 << 20;
 
 template <class F>
-Work of_one(F f, float low, float high, std::int64_t n = million) {
-  const auto x = uniform_array(1, {n}, low, high);
+Work of_one(F f, float low, float high) {
+  const auto x = uniform_array(1, {million}, low, high);
   return calls([=] { return f(x); });
 }
 
