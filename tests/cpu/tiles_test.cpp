@@ -86,7 +86,8 @@ TYPED_TEST(Tiles, Sums) {
 TEST(Tiles, Gradients) {
   for_each_loop([](std::int64_t rows, std::int64_t length) {
     for_each_operand<float>(rows, length, [](const Array<float>& x, const Array<float>& full) {
-      const auto f = [](const Array<float>& a, const Array<float>& b) { return a * b + a * a; };
+      // Two nodes: the first adds its shares to the other's.
+      const auto f = [](const Array<float>& a, const Array<float>& b) { return eval(a * b + a * a) + b * a; };
       const auto g = numbers<float>(full.shape(), 11);
       const auto [value, pull] = vjp(f, x, full);
       const auto [dx, dfull] = pull(g);

@@ -46,12 +46,11 @@ inline void map_range(ForwardKernel kernel, const void* constants, const Dims& s
   for (int l = 0; l < count; ++l) access[l] = TileAccess(leaves[l], shape);
   access[count] = TileAccess(out, shape);
   const void* in[max_operands];
-  for (std::int64_t n; begin < end; begin += n) {
-    n = chunk_length(shape, begin, end, tile_length);
-    for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
-    void* to = access[count].target(begin, n, tiles[count]);
-    kernel(constants, in, to, n);
-    access[count].flush(begin, n, to, tiles[count]);
+  for (Chunk chunk(shape, begin); chunk.advance(end, tile_length);) {
+    for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
+    void* to = access[count].target(chunk, tiles[count]);
+    kernel(constants, in, to, chunk.length());
+    access[count].flush(chunk, to, tiles[count]);
   }
 }
 
@@ -67,11 +66,10 @@ inline void compute_range(ForwardKernel kernel, const void* constants, const Dim
   TileAccess access[max_operands];
   for (int l = 0; l < count; ++l) access[l] = TileAccess(leaves[l], shape);
   const void* in[max_operands];
-  for (std::int64_t n; begin < end; begin += n) {
-    n = chunk_length(shape, begin, end, tile_length);
-    for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
-    kernel(constants, in, to, n);
-    to += n * static_cast<std::int64_t>(dtype_size(result));
+  for (Chunk chunk(shape, begin); chunk.advance(end, tile_length);) {
+    for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
+    kernel(constants, in, to, chunk.length());
+    to += chunk.length() * static_cast<std::int64_t>(dtype_size(result));
   }
 }
 

@@ -23,6 +23,97 @@ inline int first_of(void* const* grads, int l) {
   return first;
 }
 
+namespace detail {
+
+// Adds the shares of a chunk to a gradient that is a sum.
+inline void add_up(const Operand& gradient, const Dims& shape, const void* shares, const Chunk& chunk) {
+  const AccumulateFn add = accumulator(gradient.lane);
+  const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(gradient.lane));
+  const std::int64_t inner = shape.empty() ? 1 : gradient.strides.back();
+  for_each_segment(
+      shape, gradient.strides, chunk, [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
+        add(static_cast<const char*>(shares) + at * bytes, gradient.data + offset * bytes, inner, length);
+      });
+}
+
+// The backward pass of an expression.
+struct PullLoop {
+  PullKernel kernel;
+  const void* constants;
+  int count;                       // of leaves
+  int first[max_operands] = {};    // the first leaf whose gradient this one's is; -1 where none is wanted
+  bool summed[max_operands] = {};  // does the gradient lack axes of the loop?
+  bool any_summed = false;
+  unsigned added = 0;
+
+  // The part [begin, end) of the loop.
+  void run(const Dims& shape, const Operand* operands, std::int64_t begin, std::int64_t end) const {
+    const Operand* const gradients = operands + count + 1;
+    std::size_t widest = 1;
+    for (int o = 0; o <= 2 * count; ++o) widest = std::max(widest, dtype_size(operands[o].lane));
+    const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
+    TileStore tiles(2 * count + 1);
+    TileAccess access[max_operands + 1];
+    bool direct = !any_summed;
+    for (int o = 0; o <= count; ++o) {
+      access[o] = TileAccess(operands[o], shape);
+      direct = direct && access[o].direct();
+    }
+    const void* in[max_operands];
+    void* out[max_operands];
+    for (Chunk chunk(shape, begin); chunk.advance(end, direct ? end - begin : tile_length);) {
+      for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
+      const void* g = access[count].read(chunk, tiles[count]);
+      for (int l = 0; l < count; ++l)
+        out[l] = first[l] < 0 ? nullptr
+                 : summed[l]  ? tiles[count + 1 + first[l]]
+                              : gradients[l].data +
+                                   chunk.begin() * static_cast<std::int64_t>(dtype_size(gradients[l].lane));
+      kernel(constants, in, g, out, added, nullptr, chunk.length());
+      for (int l = 0; l < count; ++l)
+        if (first[l] == l && summed[l]) add_up(gradients[l], shape, out[l], chunk);
+    }
+  }
+};
+
+// The loop in parts of its first axis, which threads share out. Where this axis is added up each part has
+// sums of its own, and these are added up in order. How many parts there are depends on sizes only: the
+// result does not depend on the threads.
+inline void pull_in_parts(const PullLoop& loop, const Dims& shape, const Operand* operands,
+                          const std::int64_t* sizes, std::int64_t size) {
+  constexpr std::int64_t most_parts = 16;
+  const std::int64_t parts = std::min(size / parallel_grain, most_parts);
+  const int count = loop.count;
+  const Operand* const gradients = operands + count + 1;
+  std::int64_t begins[max_operands], bytes = 0, elements = 0;  // of a part's own sums
+  for (int l = 0; l < count; ++l) {
+    begins[l] = -1;
+    if (parts < 2 || loop.first[l] != l || !loop.summed[l] || gradients[l].strides[0] != 0) continue;
+    begins[l] = bytes;
+    bytes += (sizes[l] * static_cast<std::int64_t>(dtype_size(gradients[l].lane)) + 63) / 64 * 64;
+    elements += sizes[l];
+  }
+  if (parts < 2 || shape[0] < parts || 4 * parts * elements > size) return loop.run(shape, operands, 0, size);
+
+  const auto sums = std::make_unique<char[]>(static_cast<std::size_t>(parts * bytes));
+  parallel_for(parts, 1, [&](std::int64_t part, std::int64_t end) {
+    for (; part < end; ++part) {
+      Operand own[max_operands];
+      std::copy_n(operands, 2 * count + 1, own);
+      for (int l = 0; l < count; ++l)
+        if (begins[l] >= 0) own[count + 1 + l].data = sums.get() + part * bytes + begins[l];
+      const std::int64_t line = size / shape[0];
+      loop.run(shape, own, shape[0] * part / parts * line, shape[0] * (part + 1) / parts * line);
+    }
+  });
+  for (std::int64_t part = 0; part < parts; ++part)
+    for (int l = 0; l < count; ++l)
+      if (begins[l] >= 0)
+        accumulator(gradients[l].lane)(sums.get() + part * bytes + begins[l], gradients[l].data, 1, sizes[l]);
+}
+
+}  // namespace detail
+
 // `operands`: `count` leaves, the cotangent, then `count` gradients (their data null where not wanted, the
 // same where leaves are one array), strides over `shape`. `sizes[l]`: elements of gradient l. Bit l of
 // `present`: gradient l holds a sum to which the share is added.
@@ -33,66 +124,25 @@ inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* 
   for (std::int64_t d : shape) size *= d;
   void* grads[max_operands];
   for (int l = 0; l < count; ++l) grads[l] = gradients[l].data;
-  bool summed[max_operands] = {}, any_summed = false;
-  unsigned added = 0;
+  detail::PullLoop loop{kernel, constants, count};
   for (int l = 0; l < count; ++l) {
+    loop.first[l] = -1;
+    loop.summed[l] = grads[l] && sizes[l] != size;
     if (!grads[l]) continue;
-    const bool again = first_of(grads, l) != l, there = present >> l & 1;
-    summed[l] = sizes[l] != size;
-    any_summed = any_summed || summed[l];
-    if (again || (there && !summed[l])) added |= 1u << l;
-    if ((summed[l] || size == 0) && !again && !there)
+    loop.first[l] = first_of(grads, l);
+    loop.any_summed = loop.any_summed || loop.summed[l];
+    const bool again = loop.first[l] != l, there = present >> l & 1;
+    if (again || (there && !loop.summed[l])) loop.added |= 1u << l;
+    if ((loop.summed[l] || size == 0) && !again && !there)
       std::memset(grads[l], 0, static_cast<std::size_t>(sizes[l]) * dtype_size(gradients[l].lane));
   }
   if (size == 0) return;
   detail::collapse(shape, operands, 2 * count + 1);
+  if (!loop.any_summed)
+    return parallel_for(size, detail::parallel_grain,
+                        [&](std::int64_t begin, std::int64_t end) { loop.run(shape, operands, begin, end); });
 
-  std::size_t widest = 1;
-  for (int o = 0; o <= 2 * count; ++o) {
-    const std::size_t bytes = dtype_size(operands[o].lane);
-    if (bytes > widest) widest = bytes;
-  }
-  const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
-
-  const auto range = [&](std::int64_t begin, std::int64_t end) {
-    detail::TileStore tiles(2 * count + 1);
-    TileAccess access[max_operands + 1];
-    bool direct = !any_summed;
-    for (int o = 0; o <= count; ++o) {
-      access[o] = TileAccess(operands[o], shape);
-      direct = direct && access[o].direct();
-    }
-    const void* in[max_operands];
-    void* out[max_operands];
-    for (std::int64_t n; begin < end; begin += n) {
-      n = direct ? end - begin : chunk_length(shape, begin, end, tile_length);
-      for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
-      const void* g = access[count].read(begin, n, tiles[count]);
-      for (int l = 0; l < count; ++l) {
-        const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(gradients[l].lane));
-        out[l] = !grads[l]   ? nullptr
-                 : summed[l] ? tiles[count + 1 + first_of(grads, l)]
-                             : gradients[l].data + begin * bytes;
-      }
-      kernel(constants, in, g, out, added, nullptr, n);
-      for (int l = 0; l < count; ++l) {
-        if (!grads[l] || !summed[l] || first_of(grads, l) != l) continue;
-        const AccumulateFn add = accumulator(gradients[l].lane);
-        const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(gradients[l].lane));
-        const std::int64_t inner = shape.empty() ? 1 : gradients[l].strides.back();
-        detail::for_each_segment(shape, gradients[l].strides, begin, n,
-                                 [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
-                                   add(static_cast<const char*>(out[l]) + at * bytes,
-                                       gradients[l].data + offset * bytes, inner, length);
-                                 });
-      }
-    }
-  };
-  // Sums into shared memory run in one thread, in a fixed order: the same result every time.
-  if (any_summed)
-    range(0, size);
-  else
-    parallel_for(size, detail::parallel_grain, range);
+  detail::pull_in_parts(loop, shape, operands, sizes, size);
 }
 
 }  // namespace nax::cpu

@@ -36,34 +36,24 @@ class GradientTiles {
     }
   }
 
-  void pull(const void* constants, const void* const* in, std::int64_t begin, std::int64_t n, void* values) {
+  void pull(const void* constants, const void* const* in, const Chunk& chunk, void* values) {
     void* out[max_operands];
     for (int l = 0; l < count_; ++l)
       out[l] = !grads_[l]          ? nullptr
                : first_[l] != l    ? out[first_[l]]
                : along_->summed[l] ? tiles_[l]
-                                   : access_[l].target(begin, n, tiles_[l]);
-    along_->kernel(constants, in, along_->seed, out, added_, values, n);
+                                   : access_[l].target(chunk, tiles_[l]);
+    along_->kernel(constants, in, along_->seed, out, added_, values, chunk.length());
     for (int l = 0; l < count_; ++l) {
       if (!grads_[l] || first_[l] != l) continue;
       if (along_->summed[l])
-        add_up(gradients_[l], out[l], begin, n);
+        add_up(gradients_[l], shape_, out[l], chunk);
       else
-        access_[l].flush(begin, n, out[l], tiles_[l]);
+        access_[l].flush(chunk, out[l], tiles_[l]);
     }
   }
 
  private:
-  void add_up(const Operand& gradient, const void* shares, std::int64_t begin, std::int64_t n) {
-    const AccumulateFn add = accumulator(gradient.lane);
-    const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(gradient.lane));
-    const std::int64_t inner = shape_.empty() ? 1 : gradient.strides.back();
-    for_each_segment(
-        shape_, gradient.strides, begin, n, [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
-          add(static_cast<const char*>(shares) + at * bytes, gradient.data + offset * bytes, inner, length);
-        });
-  }
-
   const PullAlong* along_;
   const Dims& shape_;
   const Operand* gradients_;

@@ -106,20 +106,19 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
   };
   bool into_one = true;
   for (std::int64_t stride : out.strides) into_one = into_one && stride == 0;
-  for (std::int64_t begin = 0, n; begin < size; begin += n) {
-    n = chunk_length(shape, begin, size, tile_length);
-    for (int l = 0; l < count; ++l) in[l] = access[l].read(begin, n, tiles[l]);
+  for (Chunk chunk(shape, 0); chunk.advance(size, tile_length);) {
+    for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
     const void* values = in[0];
     if (along || kernel) values = tiles[count];
     if (along)
-      gradients.pull(constants, in, begin, n, tiles[count]);
+      gradients.pull(constants, in, chunk, tiles[count]);
     else if (kernel)
-      kernel(constants, in, tiles[count], n);
+      kernel(constants, in, tiles[count], chunk.length());
     if (into_one) {
-      join(values, out.data, n);
+      join(values, out.data, chunk.length());
       continue;
     }
-    for_each_segment(shape, out.strides, begin, n,
+    for_each_segment(shape, out.strides, chunk,
                      [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
                        const char* from = static_cast<const char*>(values) + at * from_bytes;
                        char* to = out.data + offset * to_bytes;

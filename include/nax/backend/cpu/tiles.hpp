@@ -56,10 +56,59 @@ inline void collapse(Dims& shape, Operand* operands, int count) {
   for (int o = 0; o < count; ++o) operands[o].strides.resize_for_overwrite(rank);
 }
 
+}  // namespace detail
+
+// Part of a loop: so many elements of its flat, row-major index from `begin` on, and where these lie in the
+// rows of the last axis.
+class Chunk {
+ public:
+  // Nothing yet, before element `begin`.
+  Chunk(const Dims& shape, std::int64_t begin)
+      : row_length_(shape.empty() ? 1 : shape.back()), begin_(begin) {
+    find_row(begin);
+  }
+  // Goes on to what follows, up to `end`; false where nothing does. A whole row piece where rows are long (so
+  // that row-contiguous operands are read in place), as many rows as have room in `most` elements otherwise.
+  bool advance(std::int64_t end, std::int64_t most) {
+    begin_ += length_;
+    column_ += length_;
+    if (column_ == row_length_)
+      ++row_, column_ = 0;
+    else if (column_ > row_length_)
+      find_row(begin_);
+    length_ = std::min(end - begin_, most);
+    if (row_length_ >= 64) {
+      length_ = std::min(length_, row_length_ - column_);
+    } else if (begin_ + length_ < end) {
+      const std::int64_t over = (column_ + length_) % row_length_;
+      if (over < length_) length_ -= over;
+    }
+    return length_ > 0;
+  }
+
+  std::int64_t begin() const { return begin_; }
+  std::int64_t length() const { return length_; }
+  std::int64_t row() const { return row_; }
+  std::int64_t column() const { return column_; }
+  std::int64_t row_length() const { return row_length_; }
+  bool within_row() const { return column_ + length_ <= row_length_; }
+
+ private:
+  void find_row(std::int64_t element) {
+    row_ = element == 0 ? 0 : element / row_length_;
+    column_ = element - row_ * row_length_;
+  }
+
+  std::int64_t row_length_, begin_, length_ = 0, row_ = 0, column_ = 0;
+};
+
+namespace detail {
+
 // Walks the row segments of a chunk: f(element offset into the operand, offset into the chunk, length).
 using SegmentRef = FunctionRef<void(std::int64_t offset, std::int64_t at, std::int64_t length)>;
-NAX_COMPILED_ONCE inline void for_each_segment(const Dims& shape, const Dims& strides, std::int64_t begin,
-                                               std::int64_t n, SegmentRef f) {
+NAX_COMPILED_ONCE inline void for_each_segment(const Dims& shape, const Dims& strides, const Chunk& chunk,
+                                               SegmentRef f) {
+  const std::int64_t n = chunk.length();
   if (shape.empty()) {
     f(0, 0, n);
     return;
@@ -67,7 +116,7 @@ NAX_COMPILED_ONCE inline void for_each_segment(const Dims& shape, const Dims& st
   const std::size_t inner = shape.size() - 1;
   if (inner <= 1) {  // the usual case: rows one after the other
     const std::int64_t length = shape[inner], step = inner == 1 ? strides[0] : 0;
-    std::int64_t row = begin < length ? 0 : begin / length, column = begin - row * length;
+    std::int64_t row = chunk.row(), column = chunk.column();
     for (std::int64_t done = 0; done < n; ++row, column = 0) {
       const std::int64_t rest = length - column, piece = rest < n - done ? rest : n - done;
       f(row * step + column * strides[inner], done, piece);
@@ -76,8 +125,9 @@ NAX_COMPILED_ONCE inline void for_each_segment(const Dims& shape, const Dims& st
     return;
   }
   Dims index(shape.size(), 0);
-  std::int64_t rest = begin, offset = 0;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
+  index[inner] = chunk.column();
+  std::int64_t rest = chunk.row(), offset = chunk.column() * strides[inner];
+  for (std::size_t axis = inner; axis-- > 0;) {
     index[axis] = rest % shape[axis];
     rest /= shape[axis];
     offset += index[axis] * strides[axis];
@@ -123,13 +173,14 @@ class TileAccess {
   }
   bool direct() const { return everywhere_; }
 
-  // The chunk [begin, begin + n) as a contiguous run: in place, or copied into `tile`, which is
-  // this operand's for as long as it is read.
-  [[gnu::noinline]] void* read(std::int64_t begin, std::int64_t n, void* tile) {
-    if (everywhere_) return operand_->data + begin * stored_size_;
-    const bool repeats = period_ > 0 && begin % period_ == 0;
+  // The chunk as a contiguous run: in place, or copied into `tile`, which is this operand's for as long as it
+  // is read.
+  [[gnu::noinline]] void* read(const Chunk& chunk, void* tile) {
+    if (everywhere_) return operand_->data + chunk.begin() * stored_size_;
+    const std::int64_t n = chunk.length();
+    const bool repeats = period_ > 0 && (period_ == 1 || chunk.column() == 0);
     if (repeats && filled_ >= n) return tile;
-    if (in_row_ && within_row(begin, n)) return address(begin);
+    if (in_row_ && chunk.within_row()) return address(chunk);
     const std::int64_t lane_size = static_cast<std::int64_t>(dtype_size(operand_->lane));
     filled_ = repeats ? n : 0;
     if (repeats && period_ < n) {
@@ -137,7 +188,7 @@ class TileAccess {
       repeat(static_cast<char*>(tile), period_ * lane_size, n * lane_size);
       return tile;
     }
-    detail::for_each_segment(*shape_, operand_->strides, begin, n,
+    detail::for_each_segment(*shape_, operand_->strides, chunk,
                              [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
                                copy_(operand_->data + offset * stored_size_, inner_,
                                      static_cast<char*>(tile) + at * lane_size, 1, length);
@@ -145,15 +196,15 @@ class TileAccess {
     return tile;
   }
   // Where to write the chunk; `flush` then moves it when that was the tile.
-  void* target(std::int64_t begin, std::int64_t n, void* tile) {
-    if (everywhere_) return operand_->data + begin * stored_size_;
-    if (in_row_ && within_row(begin, n)) return address(begin);
+  void* target(const Chunk& chunk, void* tile) {
+    if (everywhere_) return operand_->data + chunk.begin() * stored_size_;
+    if (in_row_ && chunk.within_row()) return address(chunk);
     return tile;
   }
-  void flush(std::int64_t begin, std::int64_t n, const void* written, const void* tile) {
+  void flush(const Chunk& chunk, const void* written, const void* tile) {
     if (written != tile) return;
     const std::int64_t lane_size = static_cast<std::int64_t>(dtype_size(operand_->lane));
-    detail::for_each_segment(*shape_, operand_->strides, begin, n,
+    detail::for_each_segment(*shape_, operand_->strides, chunk,
                              [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
                                back_(static_cast<const char*>(tile) + at * lane_size, 1,
                                      operand_->data + offset * stored_size_, inner_, length);
@@ -166,15 +217,14 @@ class TileAccess {
     for (std::int64_t there = period; there < bytes; there *= 2)
       std::memcpy(to + there, to, static_cast<std::size_t>(std::min(there, bytes - there)));
   }
-  bool within_row(std::int64_t begin, std::int64_t n) const {
-    const std::int64_t row = shape_->back();
-    return begin % row + n <= row;
-  }
-  char* address(std::int64_t begin) const {
-    std::int64_t offset = 0;
-    for (std::size_t axis = shape_->size(); axis-- > 0;) {
-      offset += begin % (*shape_)[axis] * operand_->strides[axis];
-      begin /= (*shape_)[axis];
+  char* address(const Chunk& chunk) const {
+    const std::size_t rank = shape_->size();
+    std::int64_t offset = chunk.column(), row = chunk.row();  // the stride in a row is 1
+    if (rank == 2) {
+      offset += row * operand_->strides[0];
+    } else {
+      for (std::size_t axis = rank - 1; axis-- > 0; row /= (*shape_)[axis])
+        offset += row % (*shape_)[axis] * operand_->strides[axis];
     }
     return operand_->data + offset * stored_size_;
   }
@@ -193,16 +243,5 @@ class TileAccess {
 struct Tile {
   alignas(64) char bytes[tile_bytes];
 };
-
-// The next chunk's length: a whole row piece where rows are long (so that row-contiguous operands are read in
-// place), a tile's worth of rows otherwise.
-inline std::int64_t chunk_length(const Dims& shape, std::int64_t begin, std::int64_t end, std::int64_t tile) {
-  std::int64_t n = end - begin < tile ? end - begin : tile;
-  if (shape.empty()) return n;
-  const std::int64_t row = shape.back();
-  if (row >= 64) return std::min(n, row - begin % row);
-  const std::int64_t over = begin + n < end ? (begin + n) % row : 0;
-  return over < n ? n - over : n;
-}
 
 }  // namespace nax::cpu
