@@ -69,6 +69,8 @@ TEST(Step, IsUpdateAndApplyUpdates) {
   check(optim::adamw(0.1, {.weight_decay = 0.1}));
   check(optim::chain(optim::clip(0.5), optim::sgd(0.1, {.momentum = 0.9})));
   check(optim::chain(optim::sgd(0.1), optim::clip(0.5)), false);
+  check(optim::chain(optim::clip(0.5), optim::chain(optim::add_decayed_weights(0.1), optim::sgd(0.1))));
+  check(optim::chain(optim::chain(optim::adam(0.1))));
   check(optim::lion(0.1), false);
   check(optim::rmsprop(0.1), false);
 }

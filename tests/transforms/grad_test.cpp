@@ -24,6 +24,25 @@ TEST(Grad, NumbersBecomeArrays) {
   EXPECT_EQ(std::get<1>(both).item(), 0);  // a number of an integer type is a constant
 }
 
+TEST(Grad, OfOnePairOrTuple) {
+  const auto of_pair = grad([](const std::pair<A, A>& p) { return sum(p.first * p.second * p.second); })(
+      std::pair{A{1, 2}, A{3, 4}});
+  static_assert(std::is_same_v<decltype(of_pair), const std::pair<A, A>>);
+  EXPECT_TRUE(matches(of_pair.first, A{9, 16}));
+  EXPECT_TRUE(matches(of_pair.second, A{6, 16}));
+  using One = std::tuple<A>;
+  const auto of_one = grad([](const One& t) { return cube(std::get<0>(t)); })(One(A{1, 2}));
+  static_assert(std::is_same_v<decltype(of_one), const One>);
+  EXPECT_TRUE(matches(std::get<0>(of_one), A{3, 12}));
+  // What a function returns stays as it is, too.
+  const auto nested = vmap([](const A& x) { return std::make_tuple(std::pair{x, x * 2}); })(A{1, 2});
+  static_assert(std::is_same_v<decltype(nested), const std::tuple<std::pair<A, A>>>);
+  EXPECT_TRUE(matches(std::get<0>(nested).second, A{2, 4}));
+  const auto aux =
+      grad([](const A& x) { return std::pair(sum(x), std::make_tuple(One(x))); })(A{1, 2}).second;
+  static_assert(std::is_same_v<decltype(aux), const std::tuple<One>>);
+}
+
 TEST(Grad, Argnums) {
   auto f = [](const A& x, const A& y, const A& z) { return sum(x * y * y + z); };
   const A x = {1, 2}, y = {3, 4}, z = {5, 6};

@@ -117,7 +117,7 @@ class Chain {
 
   template <class P>
   auto init(const P& params) const {
-    return std::apply([&](const Each&... each) { return std::tuple{each.init(params)...}; }, each_);
+    return std::apply([&](const Each&... each) { return std::make_tuple(each.init(params)...); }, each_);
   }
   template <class G, class... S, class... P>
   auto update(const G& grads, const std::tuple<S...>& state, const P&... params) const {
@@ -138,7 +138,7 @@ class Chain {
     } else {
       auto result = std::get<i>(each_).update(grads, std::get<i>(state), params...);
       return update_from<i + 1>(result.first, state,
-                                std::tuple_cat(std::move(done), std::tuple{std::move(result.second)}),
+                                std::tuple_cat(std::move(done), std::make_tuple(std::move(result.second))),
                                 params...);
     }
   }
@@ -148,7 +148,7 @@ class Chain {
     const auto& transformation = std::get<i>(each_);
     auto& its_state = std::get<i>(state);
     const auto append = [&](auto next) {
-      return std::tuple_cat(std::move(done), std::tuple{std::move(next)});
+      return std::tuple_cat(std::move(done), std::make_tuple(std::move(next)));
     };
     if constexpr (i + 1 == sizeof...(Each)) {
       auto result = optim::step(transformation, grads, std::move(its_state), std::move(params));

@@ -48,7 +48,7 @@ auto materialise_tree(const std::pair<A, B>& x) {
 }
 template <class... A>
 auto materialise_tree(const std::tuple<A...>& x) {
-  return std::apply([](const auto&... a) { return std::tuple{materialise_tree(a)...}; }, x);
+  return std::apply([](const auto&... a) { return std::make_tuple(materialise_tree(a)...); }, x);
 }
 
 // The axes that an input of a transform has: its own, and those of every vmap entered so far. So a gradient

@@ -70,7 +70,8 @@ auto value_and_gradients(const char* name, Products products, const F& f, const 
   const auto& loss = loss_of(out);
   check_loss(name, loss);
 
-  auto gradients = std::tuple{std::get<(argnums + n) % n>(inputs)...};
+  // (Not std::tuple{...}: of one pair that makes a tuple of two.)
+  auto gradients = std::make_tuple(std::get<(argnums + n) % n>(inputs)...);
   const SweepScope sweeping(scope.outermost());
   const ComputeOn beside(loss);
   Reverse sweep(*scope.tape(), scope.mark(), scope.outermost() && scope.sole_owner());

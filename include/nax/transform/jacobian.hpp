@@ -44,7 +44,7 @@ auto tree_jacobian(const Out& out, const Block& block) {
     return block(out, [](const auto& g) { return g; });
   } else {
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
-      return std::tuple{[&] {
+      return std::make_tuple([&] {
         constexpr std::size_t k = i;
         return block(std::get<k>(out), [&](const auto& g) {
           Out cotangent = out;
@@ -57,7 +57,7 @@ auto tree_jacobian(const Out& out, const Block& block) {
           std::get<k>(cotangent) = g;
           return cotangent;
         });
-      }()...};
+      }()...);
     }
     (std::make_index_sequence<std::tuple_size_v<Out>>{});
   }

@@ -33,7 +33,7 @@ auto array_tree(const std::pair<A, B>& x) {
 }
 template <class... A>
 auto array_tree(const std::tuple<A...>& x) {
-  return std::apply([](const auto&... a) { return std::tuple{array_tree(a)...}; }, x);
+  return std::apply([](const auto&... a) { return std::make_tuple(array_tree(a)...); }, x);
 }
 
 // The common extent of all mapped axes, argument by argument.
