@@ -2,7 +2,7 @@
 
 #include <nax/nax.hpp>
 
-#include "support/compare.hpp"
+#include "optim/two_layers.hpp"
 #include "support/four_devices.hpp"
 #include "support/same.hpp"
 #include "support/text_of.hpp"
@@ -14,36 +14,7 @@
 namespace {
 
 using namespace nax;
-
-template <class T>
-struct Layer {
-  Array<T> w, b;
-};
-template <class T>
-using Params = std::vector<Layer<T>>;
-
-// Weights of the first layer are large enough for their gradient not to be stored, the others' are not.
-constexpr std::int64_t inputs = 515, width = 520, outputs = 7, batch = 37;
-
-template <class T>
-Params<T> some_params(std::uint64_t seed = 1) {
-  const auto keys = random::split(random::key(seed), 4);
-  return {{random::normal<T>(keys[0], {inputs, width}) * T(0.05), random::normal<T>(keys[1], {width})},
-          {random::normal<T>(keys[2], {width, outputs}), random::normal<T>(keys[3], {outputs})}};
-}
-template <class T>
-Array<T> some_batch(std::uint64_t seed, std::int64_t rows = batch) {
-  return random::normal<T>(random::key(seed), {rows, inputs});
-}
-
-struct Loss {
-  template <class T>
-  Array<T> operator()(const Params<T>& p, const Array<T>& x) const {
-    const Array<T> h = tanh(matmul(x, p[0].w) + p[0].b);
-    const Array<T> y = matmul(h, p[1].w) + p[1].b;
-    return mean(y * y);
-  }
-};
+using namespace two_layers;
 
 // Three steps in two calls, in one that others look at, and in one that is given everything.
 template <class Optimizer, class F, class P, class... X>
@@ -174,74 +145,6 @@ TEST(ValueAndStep, StoresNoGradientOfLargeWeights) {
             }),
             w.nbytes());
   EXPECT_GE(peak([&] { grad(loss)(w, x); }), w.nbytes());
-}
-
-// Over devices: what pmean of stored gradients gives, to rounding, and the same on all devices.
-template <class T>
-void check_devices(std::int64_t devices, double tolerance) {
-  const auto optimizer = optim::adam(0.1);
-  const auto step = [=](Params<T> p, optim::AdamState<Params<T>> state, const Array<T>& x) {
-    return optim::value_and_step(optimizer, Loss(), {.axis_name = "i"})(std::move(p), std::move(state), x);
-  };
-  const auto plain = [=](Params<T> p, optim::AdamState<Params<T>> state, const Array<T>& x) {
-    auto [value, grads] = value_and_grad(Loss())(p, x);
-    grads = pmean(grads, "i");
-    std::tie(p, state) = optim::step(optimizer, grads, std::move(state), std::move(p));
-    return std::tuple{value, p, state};
-  };
-  const Array<T> x = random::normal<T>(random::key(1), {devices, batch, inputs});
-  auto some = nax::devices();
-  some.resize(static_cast<std::size_t>(devices));
-  auto params = device_put_replicated(some_params<T>(), some), want = params;
-  auto state = device_put_replicated(optimizer.init(some_params<T>()), some), want_state = state;
-  Array<T> value, want_value;
-  for (int k = 0; k < 3; ++k) {
-    std::tie(value, params, state) = pmap(step, {.axis_name = "i"})(std::move(params), std::move(state), x);
-    std::tie(want_value, want, want_state) = vmap(plain, {.axis_name = "i"})(want, want_state, x);
-  }
-  EXPECT_TRUE(compare::close(value, want_value, tolerance));
-  tree::for_each(
-      [&](const auto& a, const auto& b) {
-        EXPECT_TRUE(compare::close(a, b, tolerance));
-        for (std::int64_t d = 1; d < devices; ++d) expect_same(copy(a(d)), copy(a(0)));
-      },
-      params, want);
-  expect_same(std::get<1>(vmap(step, {.axis_name = "i"})(want, want_state, x)),
-              std::get<1>(vmap(plain, {.axis_name = "i"})(want, want_state, x)));
-}
-TEST(ValueAndStep, AveragesOverDevices) {
-  for (std::int64_t devices : {1, 2, 3, 4}) {
-    check_devices<float>(devices, 1e-3);
-    check_devices<double>(devices, 1e-10);
-  }
-  const auto optimizer = optim::sgd(0.1);
-  const Array<float> p = {1, 2};
-  const auto loss = [](const Array<float>& p) { return sum(p); };
-  EXPECT_THROW(optim::value_and_step(optimizer, loss, {.axis_name = "nowhere"})(p, optimizer.init(p)),
-               ValueError);
-}
-
-// Whether all devices' gradients wait or not: some have a batch whose product is not put off.
-TEST(ValueAndStep, SumsProductsOfAnyDevices) {
-  const Array<float> w = some_params<float>()[0].w;
-  const Array<float> x = random::normal<float>(random::key(1), {4, 16, inputs});
-  const auto optimizer = optim::sgd(0.1);
-  const auto step = [=](const Array<float>& x) {
-    const auto loss = [=](const Array<float>& w) {
-      const std::int64_t rows = 1 + 5 * axis_index("i").item();
-      const Array<float> mine =
-          axis_index("i").item() == 2 ? concatenate(std::vector(40, x)) : x(slice(rows));
-      return mean(tanh(matmul(mine, w)));
-    };
-    return std::get<1>(optim::value_and_step(optimizer, loss, {.axis_name = "i"})(w, optimizer.init(w)));
-  };
-  Array<float> total = zeros_like(w);
-  for (int d = 0; d < 4; ++d) {
-    const Array<float> mine = d == 2 ? concatenate(std::vector(40, x(d))) : x(d, slice(1 + 5 * d));
-    total += grad([&](const Array<float>& w) { return mean(tanh(matmul(mine, w))); })(w);
-  }
-  const Array<float> got = pmap(step, {.axis_name = "i"})(x);
-  for (int d = 0; d < 4; ++d) EXPECT_TRUE(compare::close(got(d), eval(w - 0.1f * total / 4.f), 1e-5));
 }
 
 TEST(ValueAndStep, RunsUnderTransforms) {

@@ -4,8 +4,11 @@
 #include <vector>
 
 #include "nax/core/array_base.hpp"
+#include "nax/core/function_ref.hpp"
 
 namespace nax::detail {
+
+class Communicator;
 
 // How values of several devices become one, for the element type it is made for.
 struct Combine {
@@ -15,10 +18,11 @@ struct Combine {
   // For a mean: what has been combined is multiplied by one over the number of devices. Null otherwise.
   void (*scale_on_host)(void* x, double factor, std::int64_t n) = nullptr;
   ArrayBase (*scale)(const ArrayBase& x, double factor) = nullptr;
-  // For arrays that are yet to be computed, one from each of `count` devices: part `part` of `count` of their
-  // sum times `factor`; false where they are none. May be null.
-  bool (*deferred_on_host)(const ArrayBase* const* arrays, int count, double factor, int part,
-                           const ArrayBase& to) = nullptr;
+  // For arrays that are yet to be computed, one from each device, all of them seen by `waits`: their sum
+  // times `factor`, yet to be computed as well. May be null.
+  bool (*waits)(const ArrayBase& x) = nullptr;
+  ArrayBase (*waiting)(Communicator& communicator, int rank, std::vector<ArrayBase> everyone,
+                       double factor) = nullptr;
 };
 
 // How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major,
@@ -35,6 +39,10 @@ class Communicator {
   // operation, one for each array.
   virtual std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
                                             const std::vector<Combine>& combine) = 0;
+  // Calls work(everybody's `mine`) on all devices at a time. Nobody returns, and nothing that the addresses
+  // lead to goes, before all are done or have failed.
+  virtual void work_together(int rank, const char* function, const void* mine,
+                             FunctionRef<void(const std::vector<const void*>& everyone)> work) = 0;
 };
 
 }  // namespace nax::detail

@@ -33,6 +33,7 @@ class ThreadCommunicator final : public Communicator {
 
   std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) override {
     finish_stream();
+    finish(x);
     std::vector<ArrayBase> everyone;
     meet(
         rank, function, {x}, [] {},
@@ -48,12 +49,16 @@ class ThreadCommunicator final : public Communicator {
     std::vector<std::vector<ArrayBase>> everyone;
     const bool here = on_accelerator(current_device);
     finish_stream();
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (!waits(x[i], combine[i])) finish(x[i]);
     meet(
         rank, function, x,
         [&] {
           results_.clear();
           if (here) return;
-          for (const ArrayBase& a : x) results_.push_back(allocate(a.dtype(), layout_of(a)));
+          for (std::size_t i = 0; i < x.size(); ++i)
+            results_.push_back(all_wait(i, combine[i]) ? ArrayAccess::unset()
+                                                       : allocate(x[i].dtype(), layout_of(x[i])));
         },
         [&] {
           results = results_;
@@ -62,6 +67,8 @@ class ThreadCommunicator final : public Communicator {
     for (std::size_t i = 0; i < x.size(); ++i)
       if (here)
         results.push_back(reduce_here(layout_of(x[i]), i, everyone, combine[i]));
+      else if (!ArrayAccess::buffer(results[i]))
+        results[i] = combine[i].waiting(*this, rank, arrays_of(i, everyone), factor(combine[i]));
       else
         reduce_slice(rank, i, everyone, results[i], combine[i]);
     finish_stream();
@@ -71,6 +78,26 @@ class ThreadCommunicator final : public Communicator {
     for (std::size_t i = 0; i < x.size(); ++i)
       ArrayAccess::layout(results[i]) = Layout::contiguous(layout_of(x[i]));
     return results;
+  }
+
+  void work_together(int rank, const char* function, const void* mine,
+                     FunctionRef<void(const std::vector<const void*>& everyone)> work) override {
+    std::vector<const void*> everyone;
+    meet(
+        rank, function, {}, [] {},
+        [&] {
+          for (const Post& post : posts_) everyone.push_back(post.address);
+        },
+        mine);
+    std::exception_ptr failure;
+    try {
+      work(everyone);
+    } catch (...) {  // the others may be at work here: they are waited for
+      failure = std::current_exception();
+    }
+    meet(
+        rank, function, {}, [] {}, [] {});
+    if (failure) std::rethrow_exception(failure);
   }
 
   void abort() {
@@ -90,16 +117,17 @@ class ThreadCommunicator final : public Communicator {
   struct Post {
     const char* function = nullptr;
     std::vector<ArrayBase> arrays;
+    const void* address = nullptr;
   };
 
   // `open` runs once, in the last thread to arrive; `read` in every thread before anybody may post again.
   void meet(int rank, const char* function, std::vector<ArrayBase> arrays, FunctionRef<void()> open,
-            FunctionRef<void()> read) {
+            FunctionRef<void()> read, const void* address = nullptr) {
     std::unique_lock lock(mutex_);
     // A meeting closes when all have read; the next begins only then.
     changed_.wait(lock, [&] { return reading_ == 0 || aborted_ || incomplete_; });
     check(function);
-    posts_[static_cast<std::size_t>(rank)] = {function, std::move(arrays)};
+    posts_[static_cast<std::size_t>(rank)] = {function, std::move(arrays), address};
     ++arrived_;
     if (arrived_ + left_ > size_ || (left_ > 0 && arrived_ + left_ == size_)) incomplete_ = true;
     if (arrived_ == size_) {
@@ -165,6 +193,10 @@ class ThreadCommunicator final : public Communicator {
   static void finish_stream() {
     if (on_accelerator(current_device)) accelerator_of(current_device).synchronize(current_device);
   }
+  static void finish(const ArrayBase& x) {
+    const BufferRef& buffer = ArrayAccess::buffer(x);
+    if (!on_accelerator(x) && buffer && buffer->source) buffer->source->gather();
+  }
   // On GPUs each device combines all for itself, in the order of the devices: nothing but the arrays travels.
   static ArrayBase reduce_here(const Layout& own, std::size_t array,
                                const std::vector<std::vector<ArrayBase>>& everyone, const Combine& combine) {
@@ -180,15 +212,24 @@ class ThreadCommunicator final : public Communicator {
     return everyone.size() == 1 ? moved(sum, current_device) : sum;
   }
 
+  static bool waits(const ArrayBase& x, const Combine& combine) { return combine.waits && combine.waits(x); }
+  // Do all arrays of this number that are posted?
+  bool all_wait(std::size_t array, const Combine& combine) const {
+    for (const Post& post : posts_)
+      if (!waits(post.arrays[array], combine)) return false;
+    return true;
+  }
+  static std::vector<ArrayBase> arrays_of(std::size_t array,
+                                          const std::vector<std::vector<ArrayBase>>& everyone) {
+    std::vector<ArrayBase> arrays;
+    for (const std::vector<ArrayBase>& posted : everyone) arrays.push_back(posted[array]);
+    return arrays;
+  }
+  double factor(const Combine& combine) const { return combine.scale_on_host ? 1.0 / size_ : 1.0; }
+
   // Small arrays are combined by one thread, large ones by all.
   void reduce_slice(int rank, std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,
                     const ArrayBase& result, const Combine& combine) const {
-    const double factor = combine.scale_on_host ? 1.0 / size_ : 1.0;
-    if (combine.deferred_on_host) {
-      std::vector<const ArrayBase*> arrays;
-      for (const std::vector<ArrayBase>& posted : everyone) arrays.push_back(&posted[array]);
-      if (combine.deferred_on_host(arrays.data(), size_, factor, rank, result)) return;
-    }
     const std::int64_t n = layout_of(result).size();
     const std::int64_t element = static_cast<std::int64_t>(dtype_size(result.dtype()));
     const bool alone = n < 4096;
@@ -202,7 +243,7 @@ class ThreadCommunicator final : public Communicator {
       std::memcpy(to, raw_data(everyone[0][array]) + at * element, static_cast<std::size_t>(count * element));
       for (int d = 1; d < size_; ++d)
         combine.on_host(raw_data(everyone[static_cast<std::size_t>(d)][array]) + at * element, to, 1, count);
-      if (combine.scale_on_host) combine.scale_on_host(to, factor, count);
+      if (combine.scale_on_host) combine.scale_on_host(to, factor(combine), count);
     }
   }
 

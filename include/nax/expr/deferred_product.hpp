@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "nax/core/array_base.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/gathered.hpp"
@@ -16,31 +18,33 @@ class DeferredProduct : public GatheredOnce {
 
   // Each element once, from several threads at a time.
   virtual void for_each_run(const Take& take) const = 0;
-  // Computes the sum of `count` products of one shape and type, which is one product: their operands side by
-  // side. Of its rows those of part `part` of `parts`, multiplied by `factor`, into the array at `to`.
-  virtual void add_up(const DeferredProduct* const* products, int count, double factor, int part, int parts,
-                      char* to) const = 0;
 };
 
-// What a whole array is waiting for; null for any other.
-inline const DeferredProduct* deferred_product_of(const ArrayBase& a) {
+// One whose operands are known: several of them add up to one product, that of their operands side by side.
+class AddableProduct : public DeferredProduct {
+ public:
+  // The same for the sum of `count` products like this one, of one shape and type, times `factor`. Of its
+  // rows those of part `part` of `parts`.
+  virtual void for_each_run_of_sum(const AddableProduct* const* products, int count, double factor, int part,
+                                   int parts, const Take& take) const = 0;
+};
+
+// What a whole array is waiting for, if it is a Product; null for any other.
+template <class Product = DeferredProduct>
+const Product* deferred_product_of(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);
   if (!buffer || !buffer->source || ArrayAccess::offset(a) != 0 || !layout_of(a).is_contiguous())
     return nullptr;
-  return dynamic_cast<const DeferredProduct*>(buffer->source);
+  return dynamic_cast<const Product*>(buffer->source);
 }
 
-// The same for arrays of one shape and type; false, and nothing has happened, where one is no such product.
-inline bool add_up_products(const ArrayBase* const* arrays, int count, double factor, int part,
-                            const ArrayBase& to) {
-  SmallVector<const DeferredProduct*, 8> products;
-  for (int p = 0; p < count; ++p) {
-    products.push_back(deferred_product_of(*arrays[p]));
-    if (!products.back()) return false;
-  }
-  if (count == 0) return false;
-  products[0]->add_up(products.data(), count, factor, part, count, raw_data(to));
-  return true;
+// An array over `frame` that waits for `product`, of whose type it is.
+inline ArrayBase array_of_product(std::unique_ptr<DeferredProduct> product, Frame frame, DType dtype,
+                                  Device device) {
+  const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);
+  BufferRef buffer(Buffer::wrap(product.get(), bytes, device));
+  product.release();
+  return ArrayAccess::make(std::move(buffer), Layout::contiguous(std::move(frame)), dtype);
 }
 
 }  // namespace nax::detail

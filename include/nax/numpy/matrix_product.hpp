@@ -10,7 +10,7 @@ namespace nax::detail {
 
 // The product of two matrices on the host, not computed yet.
 template <class T>
-class MatrixProduct final : public DeferredProduct {
+class MatrixProduct final : public AddableProduct {
  public:
   // Does it pay to wait? The gradient of a layer's weights after a batch that is small beside them: the
   // product is larger than what it is made of.
@@ -28,8 +28,8 @@ class MatrixProduct final : public DeferredProduct {
                         take(i * columns() + j, count, reinterpret_cast<const char*>(elements));
                       });
   }
-  void add_up(const DeferredProduct* const* products, int count, double factor, int part, int parts,
-              char* to) const override {
+  void for_each_run_of_sum(const AddableProduct* const* products, int count, double factor, int part,
+                           int parts, const Take& take) const override {
     const std::int64_t begin = rows() * part / parts, height = rows() * (part + 1) / parts - begin;
     const std::int64_t width = columns();
     if (height == 0) return;
@@ -45,12 +45,19 @@ class MatrixProduct final : public DeferredProduct {
         for (std::int64_t j = 0; j < width; ++j) right[at * width + j] = *b.at(l, j).data;
       }
     }
-    cpu::gemm<T>(height, width, depth, left.data(), 1, height, right.data(), width, 1,
-                 reinterpret_cast<T*>(to) + begin * width, width, 1, false);
+    if (depth <= cpu::most_depth_of_rows<T>)
+      return cpu::gemm_rows<T>(height, width, depth, {left.data(), 1, height}, {right.data(), width, 1},
+                               [&](std::int64_t i, std::int64_t j, std::int64_t n, const T* elements) {
+                                 take((begin + i) * width + j, n, reinterpret_cast<const char*>(elements));
+                               });
+    const cpu::Scratch<T> all(height * width);
+    cpu::gemm<T>(height, width, depth, left.data(), 1, height, right.data(), width, 1, all.data(), width, 1,
+                 false);
+    take(begin * width, height * width, reinterpret_cast<const char*>(all.data()));
   }
 
  private:
-  static const MatrixProduct& of(const DeferredProduct* product) {
+  static const MatrixProduct& of(const AddableProduct* product) {
     return static_cast<const MatrixProduct&>(*product);
   }
   std::int64_t rows() const { return layout_of(a_).shape[0]; }
@@ -76,11 +83,8 @@ Array<T> deferred_product(const Array<T>& a, const Array<T>& b) {
   Frame frame;
   frame.shape.push_back(layout_of(a).shape[0]);
   frame.shape.push_back(layout_of(b).shape[1]);
-  auto product = std::make_unique<MatrixProduct<T>>(constant(a), constant(b));
-  BufferRef buffer(
-      Buffer::wrap(product.get(), static_cast<std::size_t>(frame.size()) * sizeof(T), a.device()));
-  product.release();
-  return Array<T>(ArrayAccess::make(std::move(buffer), Layout::contiguous(std::move(frame)), dtype_of<T>));
+  return Array<T>(array_of_product(std::make_unique<MatrixProduct<T>>(constant(a), constant(b)),
+                                   std::move(frame), dtype_of<T>, a.device()));
 }
 
 }  // namespace nax::detail

@@ -5,12 +5,12 @@
 
 #include "nax/backend/cpu/accumulate.hpp"
 #include "nax/collective/axis_environment.hpp"
-#include "nax/expr/deferred_product.hpp"
 #include "nax/expr/zeros.hpp"
 #include "nax/numpy/copy.hpp"
 #include "nax/rules/extrema.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/batching.hpp"
+#include "nax/transform/product_over_devices.hpp"
 #include "nax/tree/map.hpp"
 
 // The collectives of one array over one axis: values, and derivatives among themselves. On a vmap's axis a
@@ -159,7 +159,8 @@ template <class T>
 Combine combine_to_sum() {
   using Rule = std::conditional_t<std::is_same_v<T, bool>, rules::logical_or, rules::add>;
   Combine combine{sum_run_into<T>, combine_arrays<Rule, T>};
-  combine.deferred_on_host = add_up_products;
+  combine.waits = waits_for_product;
+  combine.waiting = product_over_devices;
   return combine;
 }
 template <class T>
