@@ -167,13 +167,12 @@ NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const voi
   const KernelTable& table = *type.fused.kernels;
   const int count = derived.count;
   const std::int64_t sums = layout_of(result).size();
-  const bool flat = sums == 1 && is_flat(table, leaves, frame, derived);
   cpu::Tile seeds;
   if (!derived.one) {
     fill_seeds(seeds.bytes, seed, static_cast<std::int64_t>(dtype_size(table.result)), frame.size());
     seed = seeds.bytes;
   }
-  if (flat) {
+  if (sums == 1 && is_flat(table, leaves, frame, derived)) {
     reducer.fill(raw_data(result), 1);
     sum_flat(type, constants, leaves, frame.size(), derived, seed, reducer, raw_data(result));
     return;

@@ -90,7 +90,6 @@ class Chunk {
   std::int64_t length() const { return length_; }
   std::int64_t row() const { return row_; }
   std::int64_t column() const { return column_; }
-  std::int64_t row_length() const { return row_length_; }
   bool within_row() const { return column_ + length_ <= row_length_; }
 
  private:
