@@ -16,8 +16,9 @@
 //
 // A meeting: each thread posts its arrays, and the last to arrive opens the door for all. For a reduction it
 // also makes room for the results; then each thread combines its slice of every array, and a second meeting
-// waits for all slices. A thread that fails calls abort, one that returns calls leave: a meeting that can no
-// longer be complete then ends in an exception for everyone in it, now and later.
+// waits for all slices. Work that the threads do together lies between two meetings as well. A thread that
+// fails calls abort, one that returns calls leave: a meeting that can no longer be complete then ends in an
+// exception for everyone in it, now and later.
 namespace nax::detail {
 
 // Thrown into a meeting that another device's failure has ended; the failure itself is what the caller sees.

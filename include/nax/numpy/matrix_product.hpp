@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "nax/backend/cpu/gemm.hpp"
@@ -40,11 +41,11 @@ class MatrixProduct final : public AddableProduct {
     for (int p = 0; p < count; ++p) {
       const cpu::Strided<const T> a = matrix(of(products[p]).a_).at(begin, 0), b = matrix(of(products[p]).b_);
       for (std::int64_t l = 0; l < of(products[p]).depth(); ++l, ++at) {
-        for (std::int64_t i = 0; i < height; ++i)
-          left[at * height + i] = *a.at(i, l).data * static_cast<T>(factor);
-        for (std::int64_t j = 0; j < width; ++j) right[at * width + j] = *b.at(l, j).data;
+        copy_line(a.at(0, l).data, a.row, height, left.data() + at * height);
+        copy_line(b.at(l, 0).data, b.column, width, right.data() + at * width);
       }
     }
+    simd::scale_run(static_cast<T>(factor), left.data(), depth * height);
     if (depth <= cpu::most_depth_of_rows<T>)
       return cpu::gemm_rows<T>(height, width, depth, {left.data(), 1, height}, {right.data(), width, 1},
                                [&](std::int64_t i, std::int64_t j, std::int64_t n, const T* elements) {
@@ -65,6 +66,13 @@ class MatrixProduct final : public AddableProduct {
   std::int64_t depth() const { return layout_of(b_).shape[0]; }
   static cpu::Strided<const T> matrix(const ArrayBase& x) {
     return {reinterpret_cast<const T*>(raw_data(x)), layout_of(x).strides[0], layout_of(x).strides[1]};
+  }
+
+  static void copy_line(const T* from, std::int64_t stride, std::int64_t n, T* to) {
+    if (stride == 1)
+      std::copy_n(from, n, to);
+    else
+      for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * stride];
   }
 
   BufferRef gathered() const override {
