@@ -4,8 +4,7 @@
 #include <nax/nax.hpp>
 #include <vector>
 
-// A small perceptron whose first weights are large enough for their gradient to be put off in a step of
-// training.
+// A small perceptron for steps of training.
 namespace two_layers {
 
 using namespace nax;

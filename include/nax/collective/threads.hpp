@@ -195,8 +195,7 @@ class ThreadCommunicator final : public Communicator {
     if (on_accelerator(current_device)) accelerator_of(current_device).synchronize(current_device);
   }
   static void finish(const ArrayBase& x) {
-    const BufferRef& buffer = ArrayAccess::buffer(x);
-    if (!on_accelerator(x) && buffer && buffer->source) buffer->source->gather();
+    if (!on_accelerator(x)) raw_data(x);
   }
   // On GPUs each device combines all for itself, in the order of the devices: nothing but the arrays travels.
   static ArrayBase reduce_here(const Layout& own, std::size_t array,

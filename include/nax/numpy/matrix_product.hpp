@@ -1,9 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <memory>
 
 #include "nax/backend/cpu/gemm.hpp"
+#include "nax/backend/cpu/units.hpp"
 #include "nax/core/array.hpp"
 #include "nax/expr/deferred_product.hpp"
 
@@ -41,8 +41,8 @@ class MatrixProduct final : public AddableProduct {
     for (int p = 0; p < count; ++p) {
       const cpu::Strided<const T> a = matrix(of(products[p]).a_).at(begin, 0), b = matrix(of(products[p]).b_);
       for (std::int64_t l = 0; l < of(products[p]).depth(); ++l, ++at) {
-        copy_line(a.at(0, l).data, a.row, height, left.data() + at * height);
-        copy_line(b.at(l, 0).data, b.column, width, right.data() + at * width);
+        cpu::copy_run<T>(a.at(0, l).data, a.row, left.data() + at * height, 1, height);
+        cpu::copy_run<T>(b.at(l, 0).data, b.column, right.data() + at * width, 1, width);
       }
     }
     simd::scale_run(static_cast<T>(factor), left.data(), depth * height);
@@ -66,13 +66,6 @@ class MatrixProduct final : public AddableProduct {
   std::int64_t depth() const { return layout_of(b_).shape[0]; }
   static cpu::Strided<const T> matrix(const ArrayBase& x) {
     return {reinterpret_cast<const T*>(raw_data(x)), layout_of(x).strides[0], layout_of(x).strides[1]};
-  }
-
-  static void copy_line(const T* from, std::int64_t stride, std::int64_t n, T* to) {
-    if (stride == 1)
-      std::copy_n(from, n, to);
-    else
-      for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * stride];
   }
 
   BufferRef gathered() const override {

@@ -33,11 +33,12 @@ auto value_and_step(Optimizer optimizer, F f, const StepOptions& options = {}) {
       nax::detail::reduce_arrays(grads, nax::detail::find_axes("value_and_step", options.axis_name), true);
     auto [next_params, next_state] =
         optim::step(optimizer, grads, std::forward<S>(state), std::forward<P>(params));
-    tree::for_each(  // an optimiser that has not used them may have kept them
-        [](const auto& g) {
-          if constexpr (is_array_v<decltype(g)>) nax::detail::settle_product(g);
-        },
-        grads);
+    if (!options.axis_name.empty())
+      tree::for_each(  // an optimiser that has not used them may have kept them
+          [](const auto& g) {
+            if constexpr (is_array_v<decltype(g)>) nax::detail::settle_product(g);
+          },
+          grads);
     return std::tuple{std::move(value), std::move(next_params), std::move(next_state)};
   };
 }
