@@ -6,6 +6,7 @@
 #include "nax/core/array.hpp"
 #include "nax/core/array_base.hpp"
 #include "nax/core/axis.hpp"
+#include "nax/core/bools.hpp"
 #include "nax/core/buffer.hpp"
 #include "nax/core/device.hpp"
 #include "nax/core/device_memory.hpp"

@@ -3,6 +3,7 @@
 #include <bit>
 #include <string_view>
 
+#include "nax/core/bools.hpp"
 #include "nax/io/file.hpp"
 #include "nax/numpy/copy.hpp"
 
@@ -96,6 +97,7 @@ inline ArrayBase array_from(const std::uint8_t* data, DType dtype, const NpyHead
   if (bytes == 0) return a;
   char* out = nax::detail::raw_data(a);
   std::memcpy(out, data, bytes);
+  if (dtype == DType::boolean) nax::detail::normalize_bools(out, bytes);
   if (swapped) {
     const std::size_t part = dtype_kind(dtype) == Kind::complex ? item / 2 : item;
     for (std::size_t i = 0; i < bytes; i += part)

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 
+#include "nax/core/bools.hpp"
 #include "nax/numpy/array_methods.hpp"
 
 // To and from Eigen.
@@ -17,6 +18,7 @@ auto from_eigen(const Eigen::DenseBase<Derived>& matrix) {
   Array<T> a(detail::allocate_on_host(dtype_of<T>, Frame{shape, {}}));
   using RowMajor = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<RowMajor>(detail::elements<T>(a), rows, columns) = matrix.derived().array().template cast<T>();
+  if constexpr (std::is_same_v<T, bool>) detail::normalize_bools(detail::elements<T>(a), a.nbytes());
   return Array<T>(detail::placed(std::move(a)));
 }
 

@@ -1,22 +1,34 @@
 #pragma once
 
+#include <cstring>
 #include <span>
 #include <vector>
 
+#include "nax/core/bools.hpp"
 #include "nax/numpy/creation.hpp"
 #include "nax/numpy/join.hpp"
 
 // Arrays from data that lies elsewhere; all copy.
 namespace nax {
+namespace detail {
+// Numbers from outside as elements. Bools are not read as such: theirs may be any bytes.
+template <class T, class S>
+void copy_numbers(const S* data, std::size_t n, T* out) {
+  if constexpr (std::is_same_v<S, bool>) {
+    if (n > 0) std::memcpy(out, data, n);
+    normalize_bools(out, n);
+  } else {
+    for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(data[i]);
+  }
+}
+}  // namespace detail
 
-// `n` numbers at `data`, row-major.
+// Numbers at `data` that fill the shape, row-major.
 template <Scalar S>
 Array<element_t<S>> asarray(const S* data, const Shape& shape) {
   using T = element_t<S>;
   Array<T> a(detail::allocate_on_host(dtype_of<T>, detail::new_frame("asarray", shape)));
-  T* out = detail::elements<T>(a);
-  const std::int64_t n = shape.count();
-  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(data[i]);
+  detail::copy_numbers(data, static_cast<std::size_t>(a.size()), detail::elements<T>(a));
   return Array<T>(detail::placed(std::move(a)));
 }
 namespace detail {
@@ -29,7 +41,10 @@ auto from_range(const char* function, const Range& range, const Shape& shape) {
   if (shape.count() != static_cast<std::int64_t>(range.size())) throw_count(function, range.size(), shape);
   Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, shape)));
   T* out = elements<T>(a);
-  for (const auto x : range) *out++ = static_cast<T>(x);
+  if constexpr (requires { range.data(); })
+    copy_numbers(range.data(), range.size(), out);
+  else  // std::vector<bool>
+    for (const bool x : range) *out++ = x;
   return Array<T>(placed(std::move(a)));
 }
 }  // namespace detail
