@@ -31,7 +31,6 @@ struct KernelTable {
   DType result_lane, result;         // as the kernels write it, and as it is
   const FusedType& (*fused_type)();  // none where no gradient flows through
 };
-inline constexpr int max_leaves = 12;
 
 // The value of an expression of numbers (arrays of no axes, on the host) in `result`, which holds nothing
 // yet.

@@ -264,10 +264,44 @@ struct Weak<void, S> {
 template <class StrongType, class S>
 using weak_t = typename Weak<StrongType, S>::type;
 
-template <class StrongType, class X>
+// What one kernel takes. An expression of more arrays (one that is named twice counts twice) is computed in
+// parts: the operands with the most become arrays before it is built.
+inline constexpr int max_leaves = 12;
+
+template <class X>
+constexpr int leaves_of() {
+  if constexpr (ArrayLike<X>)
+    return Tree<X>::leaves;
+  else
+    return 0;
+}
+template <int count>
+struct Marked {
+  bool at[count] = {};
+};
+template <class... X>
+constexpr auto computed_first() {
+  constexpr int count = static_cast<int>(sizeof...(X));
+  Marked<count> first;
+  int leaves[] = {leaves_of<X>()...};
+  for (;;) {
+    int all = 0, largest = 0;
+    for (int i = 0; i < count; ++i) {
+      all += leaves[i];
+      if (leaves[i] > leaves[largest]) largest = i;
+    }
+    if (all <= max_leaves) return first;
+    first.at[largest] = true;
+    leaves[largest] = 1;
+  }
+}
+
+template <class StrongType, bool computed, class X>
 decltype(auto) as_child(X&& x) {
   using Plain = std::remove_cvref_t<X>;
-  if constexpr (ArrayLike<Plain>) {
+  if constexpr (computed) {
+    return evaluate(x);
+  } else if constexpr (ArrayLike<Plain>) {
     return std::forward<X>(x);
   } else {
     using T = weak_t<StrongType, Plain>;
@@ -275,28 +309,31 @@ decltype(auto) as_child(X&& x) {
   }
 }
 
+// Numbers among the operands become what they are next to an array of StrongType; the first, to FirstType.
+template <class Rule, class StrongType, class FirstType, class... X, std::size_t... i>
+auto make_node(std::index_sequence<i...>, X&&... x) {
+  constexpr auto computed = computed_first<std::remove_cvref_t<X>...>();
+  using E =
+      Expr<Rule, std::remove_cvref_t<decltype(as_child<std::conditional_t<i == 0, FirstType, StrongType>,
+                                                       computed.at[i]>(std::forward<X>(x)))>...>;
+  auto joined = join_operands<E>(Rule::name, x...);  // before the operands are moved
+  return E(std::move(joined), as_child<std::conditional_t<i == 0, FirstType, StrongType>, computed.at[i]>(
+                                  std::forward<X>(x))...);
+}
+
 // An expression node over operands of any kind. Throws ShapeError where shapes do not broadcast.
 template <class Rule, Operand... X>
 auto make_expr(X&&... x) {
   using StrongType = typename Strong<std::remove_cvref_t<X>...>::type;
-  using E = Expr<Rule, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
-  static_assert(Tree<E>::leaves <= 12,
-                "the expression has too many arrays for one kernel; store a part in an Array");
-  auto joined = join_operands<E>(Rule::name, x...);  // before the operands are moved
-  return E(std::move(joined), as_child<StrongType>(std::forward<X>(x))...);
+  return make_node<Rule, StrongType, StrongType>(std::index_sequence_for<X...>(), std::forward<X>(x)...);
 }
 
 // `where(mask, x, y)`: the condition takes no part in promotion.
 template <class Rule, Operand C, Operand... X>
 auto make_selection(C&& condition, X&&... x) {
   using StrongType = typename Strong<std::remove_cvref_t<X>...>::type;
-  using Condition = std::remove_cvref_t<decltype(as_child<bool>(std::forward<C>(condition)))>;
-  using E = Expr<Rule, Condition, std::remove_cvref_t<decltype(as_child<StrongType>(std::forward<X>(x)))>...>;
-  static_assert(Tree<E>::leaves <= 12,
-                "the expression has too many arrays for one kernel; store a part in an Array");
-  auto joined = join_operands<E>(Rule::name, condition, x...);
-  return E(std::move(joined), as_child<bool>(std::forward<C>(condition)),
-           as_child<StrongType>(std::forward<X>(x))...);
+  return make_node<Rule, StrongType, bool>(std::index_sequence_for<C, X...>(), std::forward<C>(condition),
+                                           std::forward<X>(x)...);
 }
 
 }  // namespace nax::detail
