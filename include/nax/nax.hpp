@@ -61,6 +61,7 @@
 #include "nax/numpy/edit.hpp"
 #include "nax/numpy/eigen.hpp"
 #include "nax/numpy/einsum.hpp"
+#include "nax/numpy/elements.hpp"
 #include "nax/numpy/exponential.hpp"
 #include "nax/numpy/extrema.hpp"
 #include "nax/numpy/floating.hpp"

@@ -28,7 +28,7 @@ ArrayBase array_of(const std::string& name, const L& leaf) {
   } else if constexpr (std::is_base_of_v<ArrayBase, L>) {
     if (nax::detail::is_batched(leaf))
       raise<ValueError>({"save: ", name, " is batched by vmap; return it from the mapped function instead"});
-    return nax::detail::on_host(nax::detail::contiguous(leaf));
+    return nax::detail::on_host(nax::detail::contiguous(leaf, nax::detail::transforms_handled));
   } else {
     static_assert(Scalar<L>, "save: the leaves of the tree must be arrays or numbers");
     return nax::detail::host_number(static_cast<element_t<L>>(leaf));

@@ -37,9 +37,10 @@ Array<T> solve_triangles(const Array<T>& t, const Array<T>& b, bool lower, bool 
     for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         T* x = elements<T>(result) + i * n * m;
-        gather_matrix(elements<const T>(b) + walk_b.at(i), lb.strides[rb - 2], lb.strides[rb - 1], n, m, x);
-        cpu::solve_triangle(elements<const T>(t) + walk_t.at(i), lt.strides[rt - 2], lt.strides[rt - 1], n,
-                            lower, unit, x, m);
+        gather_matrix(elements<const T>(b, transforms_handled) + walk_b.at(i), lb.strides[rb - 2],
+                      lb.strides[rb - 1], n, m, x);
+        cpu::solve_triangle(elements<const T>(t, transforms_handled) + walk_t.at(i), lt.strides[rt - 2],
+                            lt.strides[rt - 1], n, lower, unit, x, m);
       }
     });
   const Frame ft = lt, fb = lb;

@@ -66,7 +66,8 @@ struct LuFactors {
     const std::size_t rank = l.shape.size();
     lu.resize(static_cast<std::size_t>(n * n));
     rows.resize(static_cast<std::size_t>(n));
-    gather_matrix(elements<const T>(a) + at, l.strides[rank - 2], l.strides[rank - 1], n, n, lu.data());
+    gather_matrix(elements<const T>(a, transforms_handled) + at, l.strides[rank - 2], l.strides[rank - 1], n,
+                  n, lu.data());
     sign = cpu::lu_factor(lu.data(), n, n, rows.data());
   }
 };

@@ -31,8 +31,8 @@ Array<T> solve_matrices(const Array<T>& a, const Array<T>& b) {
       std::vector<T> right(static_cast<std::size_t>(n * m));
       for (std::int64_t i = begin; i < end; ++i) {
         factors.of(a, walk_a.at(i));
-        gather_matrix(elements<const T>(b) + walk_b.at(i), lb.strides[rb - 2], lb.strides[rb - 1], n, m,
-                      right.data());
+        gather_matrix(elements<const T>(b, transforms_handled) + walk_b.at(i), lb.strides[rb - 2],
+                      lb.strides[rb - 1], n, m, right.data());
         cpu::lu_solve(factors.lu.data(), factors.rows.data(), n, right.data(),
                       elements<T>(result) + i * n * m, m);
       }
@@ -164,7 +164,8 @@ Array<T> determinant(const Array<T>& a) {
   const LogDeterminants<T> parts = log_determinants(Array<T>(constant(a)));
   Array<T> result(allocate(dtype_of<T>, layout_of(parts.sign)));
   for (std::int64_t i = 0, n = layout_of(result).size(); i < n; ++i)
-    elements<T>(result)[i] = elements<T>(parts.sign)[i] * std::exp(elements<real_t<T>>(parts.logabs)[i]);
+    elements<T>(result)[i] = elements<const T>(parts.sign, transforms_handled)[i] *
+                             std::exp(elements<const real_t<T>>(parts.logabs, transforms_handled)[i]);
   return record_with_result(
       std::move(result),
       wrt(

@@ -53,7 +53,7 @@ Array<T> standardize_gradient(const Array<T>& g, const Array<T>& y, const Array<
                                             make_expr<rules::multiply>(y, along))));
   };
   if (is_recorded(inverse) || on_accelerator(inverse)) return otherwise();
-  const T* factor = elements<const T>(inverse);
+  const T* factor = elements<const T>(inverse, transforms_handled);
   const auto kernel = [factor](std::int64_t first, const T* rows, const T* other, T* out, std::int64_t count,
                                std::int64_t n) {
     cpu::standardize_gradient_rows(rows, other, factor + first, out, count, n);
@@ -116,7 +116,8 @@ Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T
   }
   T *const out = elements<T>(result), *const mean = recorded ? elements<T>(means) : nullptr,
            *const by = recorded ? elements<T>(inverse) : nullptr;
-  const T *const factor = elements<const T>(scale), *const shift = elements<const T>(bias);
+  const T *const factor = elements<const T>(scale, transforms_handled), *const shift = elements<const T>(
+                                                                            bias, transforms_handled);
   for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
     cpu::standardize_rows(rows, out + first * n, mean ? mean + first : nullptr, by ? by + first : nullptr,
                           some, n, static_cast<T>(epsilon), factor, shift);
@@ -131,7 +132,9 @@ Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T
                                   inverse_deviation(x, visible, epsilon), visible);
     };
     if (is_recorded(scale)) return otherwise();
-    const T *m = elements<const T>(means), *s = elements<const T>(inverse), *f = elements<const T>(scale);
+    const T *m = elements<const T>(means, transforms_handled),
+            *s = elements<const T>(inverse, transforms_handled),
+            *f = elements<const T>(scale, transforms_handled);
     const auto kernel = [=](std::int64_t first, const T* rows, const T* values, T* to, std::int64_t some,
                             std::int64_t length) {
       cpu::layer_norm_gradient_rows(rows, values, m + first, s + first, f, to, some, length);

@@ -41,7 +41,7 @@ Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& opti
   for (std::int64_t i = 0, n = frame.size(); i < n; ++i) out[i] = T(0);
   std::int64_t inner = 1;
   for (std::size_t i = at + 1; i < frame.shape.size(); ++i) inner *= frame.shape[i];
-  const Label* label = detail::elements<const Label>(labels);
+  const Label* label = detail::elements<const Label>(labels, detail::transforms_handled);
   for (std::int64_t i = 0, n = detail::layout_of(labels).size(); i < n; ++i) {
     const std::int64_t k = static_cast<std::int64_t>(label[i]);
     if (k >= 0 && k < num_classes) out[(i / inner * num_classes + k) * inner + i % inner] = T(1);

@@ -113,13 +113,15 @@ Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const A
     lines.outer = frame.size() / lines.n;
   }
   if (layout_of(result).size() == 0) return result;
-  const ArrayBase rows = contiguous(x);
+  const ArrayBase rows = contiguous(x, transforms_handled);
   if constexpr (std::is_same_v<lane_t<T>, T>) {
-    argument_of_lines<largest>(lines, elements<const Lane>(rows), elements<std::int32_t>(result));
+    argument_of_lines<largest>(lines, elements<const Lane>(rows, transforms_handled),
+                               elements<std::int32_t>(result));
   } else {
     ArrayBase wide = allocate(dtype_of<Lane>, layout_of(rows));
     cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
-    argument_of_lines<largest>(lines, elements<const Lane>(wide), elements<std::int32_t>(result));
+    argument_of_lines<largest>(lines, elements<const Lane>(wide, transforms_handled),
+                               elements<std::int32_t>(result));
   }
   return result;
 }

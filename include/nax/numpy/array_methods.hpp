@@ -24,7 +24,8 @@ const Element* Array<Element>::data() const {
     detail::ArrayAccess::serial(copied) = serial_;
     static_cast<ArrayBase&>(const_cast<Array&>(*this)) = std::move(copied);
   }
-  if (!detail::on_accelerator(*this)) return detail::elements<const Element>(*this);
+  if (!detail::on_accelerator(*this))
+    return detail::elements<const Element>(*this, detail::transforms_handled);
   detail::Buffer* const buffer = buffer_.get();
   if (buffer->address && !buffer->source) {
     ArrayBase whole = *this;
@@ -41,7 +42,7 @@ template <class Element>
 std::vector<Element> Array<Element>::to_vector() const {
   if (detail::is_batched(*this))
     detail::throw_batched("to_vector", "return it from the mapped function instead");
-  const ArrayBase flat = detail::on_host(detail::contiguous(*this));
+  const ArrayBase flat = detail::on_host(detail::contiguous(*this, detail::transforms_handled));
   const Element* first = detail::elements<const Element>(flat);
   return std::vector<Element>(first, first + size());
 }

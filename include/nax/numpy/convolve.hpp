@@ -79,7 +79,8 @@ Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std
                      ox += rest % batches.shape[axis] * sx[axis];
                      ow += rest % batches.shape[axis] * sw[axis];
                    }
-                   const T *from = elements<const T>(x) + ox, *weights = elements<const T>(w) + ow;
+                   const T *from = elements<const T>(x, transforms_handled) + ox,
+                           *weights = elements<const T>(w, transforms_handled) + ow;
                    for (std::int64_t i = 0; i < n; ++i)
                      padded[static_cast<std::size_t>(low + i)] =
                          static_cast<Lane>(from[i * lx.strides.back()]);

@@ -3,15 +3,11 @@
 #include "nax/backend/cpu/transpose.hpp"
 #include "nax/backend/cuda/operations.hpp"
 #include "nax/expr/scalar_node.hpp"
+#include "nax/numpy/elements.hpp"
 
 // Copies of views: the one place where elements move from one layout to another.
 namespace nax {
 namespace detail {
-
-template <class T>
-T* elements(const ArrayBase& a) {
-  return reinterpret_cast<T*>(raw_data(a));
-}
 
 // A number on the host, wherever this thread computes.
 template <class T>
@@ -40,14 +36,21 @@ inline ArrayBase copy_over(const ArrayBase& x, const Frame& frame) {
   return result;
 }
 
-// x itself where it is row-major, a copy otherwise. Not recorded.
-inline ArrayBase contiguous(const ArrayBase& x) {
+// x itself where it is row-major, a copy otherwise; not recorded. So the caller records, or x is not
+// recorded.
+inline ArrayBase contiguous(const ArrayBase& x, TransformsHandled) {
   return layout_of(x).is_contiguous() ? constant(x) : copy_over(x, layout_of(x));
+}
+inline ArrayBase contiguous(const ArrayBase& x) {
+  if (serial_of(x) != 0 && is_recorded(x)) [[unlikely]]
+    throw_past_transform();
+  return contiguous(x, transforms_handled);
 }
 
 // What the library made on the host, or a number there, where x lies. Not recorded.
 inline ArrayBase beside(const ArrayBase& x, const ArrayBase& made) {
-  return on_accelerator(x) && !on_accelerator(made) ? moved(contiguous(made), x.device()) : made;
+  return on_accelerator(x) && !on_accelerator(made) ? moved(contiguous(made, transforms_handled), x.device())
+                                                    : made;
 }
 
 }  // namespace detail

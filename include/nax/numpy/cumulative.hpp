@@ -62,7 +62,8 @@ Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool revers
     cuda::operations().linear_scan(result.device(), lines_of(frame, axis), reverse, dtype_of<T>,
                                    device_data(x), device_data(y), device_data(result));
   } else {
-    const T *factor = elements<const T>(x), *term = elements<const T>(y);
+    const T *factor = elements<const T>(x, transforms_handled),
+            *term = elements<const T>(y, transforms_handled);
     cpu::scan_lines(
         lines_of(frame, axis), reverse, elements<T>(result), [=](const T* before, std::int64_t i) {
           return before ? static_cast<T>(static_cast<Lane>(factor[i]) * static_cast<Lane>(*before) +
@@ -94,7 +95,7 @@ Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool revers
 template <class Op, class T>
 ArrayBase running(const Array<T>& x, int axis, bool reverse) {
   using Lane = typename Op::Acc;
-  const ArrayBase from = contiguous(x);
+  const ArrayBase from = contiguous(x, transforms_handled);
   ArrayBase result = allocate(dtype_of<Lane>, layout_of(from), device_for("cumsum", from));
   const cpu::Lines lines = lines_of(layout_of(from), axis);
   if (on_accelerator(result)) {
@@ -102,7 +103,7 @@ ArrayBase running(const Array<T>& x, int axis, bool reverse) {
                             reverse, dtype_of<T>, device_data(from), dtype_of<Lane>, device_data(result));
     return result;
   }
-  const T* a = elements<const T>(from);
+  const T* a = elements<const T>(from, transforms_handled);
   if constexpr (std::is_same_v<T, Lane> && cpu::scans_packets<T>) {
     if (lines.inner == 1) {
       cpu::scan_rows<Op>(a, elements<T>(result), lines.outer, lines.n, reverse);

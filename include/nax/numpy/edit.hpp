@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "nax/numpy/array_methods.hpp"
 #include "nax/numpy/take.hpp"
 #include "nax/numpy/transpose.hpp"
 
@@ -31,7 +32,9 @@ std::vector<std::int64_t> named_positions(const char* function, const I& obj, in
     const SliceRange range = resolve(obj, n);
     for (std::int64_t i = 0; i < range.count; ++i) out.push_back(range.start + i * range.step);
   } else {
-    out = checked_index(function, index_array(obj), axis, n).to_vector();
+    const auto places = index_array(obj);
+    need_plain(function, "the places", places);
+    out = checked_index(function, places, axis, n).to_vector();
   }
   return out;
 }

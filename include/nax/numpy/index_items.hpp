@@ -155,7 +155,7 @@ inline Array<std::int64_t> true_positions(const char* function, const Array<bool
     throw_batched(function, "the number of true elements would differ between examples: use where instead");
   const ArrayBase flat = contiguous(mask);
   if (on_accelerator(flat)) return Array<std::int64_t>(true_positions_on_device(flat));
-  const bool* m = elements<bool>(flat);
+  const bool* m = elements<const bool>(flat);
   const std::int64_t n = layout_of(flat).size();
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < n; ++i) count += m[i];

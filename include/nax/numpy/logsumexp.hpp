@@ -30,7 +30,8 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
   using T = typename X::value_type;
   using Lane = lane_t<T>;
   if constexpr (!std::is_same_v<Lane, T>) {
-    return from_accumulator<T, Lane>(contiguous(logsumexp_value(lane_rows(materialise(x)), visible, keep)));
+    return from_accumulator<T, Lane>(
+        contiguous(logsumexp_value(lane_rows(materialise(x)), visible, keep), transforms_handled));
   } else {
     const Frame frame = frame_of(x);
     const AxisMarks marks = over_frame(visible, frame);

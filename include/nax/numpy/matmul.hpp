@@ -115,7 +115,7 @@ using product_t = std::conditional_t<std::is_same_v<T, bool>, std::int32_t, T>;
 
 template <class To>
 ArrayBase converted(const ArrayBase& x, cpu::ConvertFn convert) {
-  const ArrayBase flat = contiguous(x);
+  const ArrayBase flat = contiguous(x, transforms_handled);
   if (on_accelerator(flat)) return as_dtype(flat, dtype_of<To>);
   ArrayBase result = allocate(dtype_of<To>, layout_of(x));
   convert(raw_data(flat), 1, raw_data(result), 1, layout_of(x).size());

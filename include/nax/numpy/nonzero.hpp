@@ -41,33 +41,39 @@ Array<bool> truth(const char* function, const X& x) {
 
 }  // namespace detail
 
-// The indices of the elements that are not zero: one int32 array an axis.
-template <detail::ArrayLike X>
-std::vector<Array<std::int32_t>> nonzero(const X& x) {
-  const Array<bool> mask = detail::truth("nonzero", x);
-  const Array<std::int64_t> positions = detail::true_positions("nonzero", mask);
-  if (detail::on_accelerator(positions)) return detail::unravelled(positions, mask.shape());
-  const std::int64_t* at = detail::elements<std::int64_t>(positions);
+namespace detail {
+inline std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask) {
+  const Array<std::int64_t> positions = true_positions(function, mask);
+  if (on_accelerator(positions)) return unravelled(positions, mask.shape());
+  const std::int64_t* at = elements<const std::int64_t>(positions);
   const std::int64_t n = positions.size();
   const Shape shape = mask.shape();
   std::vector<Array<std::int32_t>> out;
   std::int64_t below = shape.count();
   for (std::int64_t extent : shape) {
     below = extent > 0 ? below / extent : 1;
-    out.push_back(detail::generated<std::int32_t>(
+    out.push_back(generated<std::int32_t>(
         n, [=](std::int64_t i) { return static_cast<std::int32_t>(at[i] / below % extent); }));
   }
   return out;
 }
+}  // namespace detail
+
+// The indices of the elements that are not zero: one int32 array an axis.
+template <detail::ArrayLike X>
+std::vector<Array<std::int32_t>> nonzero(const X& x) {
+  return detail::indices_of_true("nonzero", detail::truth("nonzero", x));
+}
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> where(const X& condition) {
-  return nonzero(condition);
+  return detail::indices_of_true("where", detail::truth("where", condition));
 }
 // The same as rows of one array, shape (how many, ndim).
 template <detail::ArrayLike X>
 Array<std::int32_t> argwhere(const X& x) {
-  const auto indices = nonzero(x);
-  if (indices.empty()) return zeros<std::int32_t>({detail::truth("argwhere", x).item() ? 1 : 0, 0});
+  const Array<bool> mask = detail::truth("argwhere", x);
+  const auto indices = detail::indices_of_true("argwhere", mask);
+  if (indices.empty()) return zeros<std::int32_t>({mask.item() ? 1 : 0, 0});
   return detail::stack_on("argwhere", indices, 1);
 }
 // Positions in the flattened array.
@@ -77,7 +83,7 @@ Array<std::int32_t> flatnonzero(const X& x) {
       detail::true_positions("flatnonzero", detail::truth("flatnonzero", x));
   if (detail::on_accelerator(positions))
     return Array<std::int32_t>(detail::as_dtype(positions, DType::int32));
-  const std::int64_t* at = detail::elements<std::int64_t>(positions);
+  const std::int64_t* at = detail::elements<const std::int64_t>(positions);
   return detail::generated<std::int32_t>(positions.size(),
                                          [=](std::int64_t i) { return static_cast<std::int32_t>(at[i]); });
 }

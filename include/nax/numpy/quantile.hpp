@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "nax/numpy/array_methods.hpp"
 #include "nax/numpy/indexing.hpp"
 #include "nax/numpy/join.hpp"
 #include "nax/numpy/sort.hpp"
@@ -98,9 +99,9 @@ auto several_quantiles(const char* function, const X& x, const std::vector<doubl
 }
 
 template <class T>
-std::vector<double> fractions(const Array<T>& q, double divisor) {
+std::vector<double> fractions(const char* function, const Array<T>& q, double divisor) {
   std::vector<double> values;
-  for (T v : q.to_vector()) values.push_back(static_cast<double>(v) / divisor);
+  for (T v : plain_values(function, "q", q)) values.push_back(static_cast<double>(v) / divisor);
   return values;
 }
 
@@ -113,7 +114,8 @@ auto quantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   if constexpr (Scalar<Q>)
     return detail::one_quantile("quantile", x, static_cast<double>(q), options);
   else
-    return detail::several_quantiles("quantile", x, detail::fractions(detail::as_array(q), 1), options);
+    return detail::several_quantiles("quantile", x, detail::fractions("quantile", detail::as_array(q), 1),
+                                     options);
 }
 // The same with q in percent.
 template <detail::ArrayLike X, detail::Operand Q>
@@ -121,7 +123,8 @@ auto percentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   if constexpr (Scalar<Q>)
     return detail::one_quantile("percentile", x, static_cast<double>(q) / 100, options);
   else
-    return detail::several_quantiles("percentile", x, detail::fractions(detail::as_array(q), 100), options);
+    return detail::several_quantiles("percentile", x,
+                                     detail::fractions("percentile", detail::as_array(q), 100), options);
 }
 template <detail::ArrayLike X>
 auto median(const X& x, const AxisOptions& options = {}) {

@@ -27,7 +27,7 @@ struct RowCount {
 template <class T>
 Array<lane_t<T>> lane_rows(const Array<T>& x) {
   using Lane = lane_t<T>;
-  const ArrayBase rows = contiguous(x);
+  const ArrayBase rows = contiguous(x, transforms_handled);
   if constexpr (std::is_same_v<Lane, T>) {
     return Array<T>(rows);
   } else {
@@ -51,8 +51,8 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
   if (count.rows == 0) return;
   const std::int64_t n = count.length, grain = ((std::int64_t{1} << 14) + n - 1) / n;
   if constexpr (is_array_v<X>) {
-    const ArrayBase all = contiguous(x);
-    const T* from = elements<const T>(all);
+    const ArrayBase all = contiguous(x, transforms_handled);
+    const T* from = elements<const T>(all, transforms_handled);
     parallel_for(count.rows, grain,
                  [&](std::int64_t begin, std::int64_t end) { f(from + begin * n, begin, end - begin); });
   } else {
@@ -91,7 +91,7 @@ Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const AxisMarks&
         layout.is_contiguous() && layout_of(g).is_contiguous()) {
       Array<T> result(allocate(dtype_of<T>, layout));
       T* out = elements<T>(result);
-      const T* other = elements<const T>(y);
+      const T* other = elements<const T>(y, transforms_handled);
       const RowCount count(layout, visible);
       for_each_row_block(g, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
         kernel(first, rows, other + first * count.length, out + first * count.length, some, count.length);

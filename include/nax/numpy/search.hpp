@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 
+#include "nax/numpy/logic.hpp"
 #include "nax/numpy/sort.hpp"
 
 // Searching sorted data, and counting.
@@ -54,14 +57,16 @@ Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array
   frame.shape.append(shape.begin(), shape.end());
   Array<std::int32_t> result(allocate(DType::int32, frame));
   std::int32_t* out = elements<std::int32_t>(result);
+  const Lane *sorted = elements<const Lane>(a, transforms_handled),
+             *sought = elements<const Lane>(v, transforms_handled);
   for (std::int64_t b = 0, count = batches.size(); b < count; ++b) {
     std::int64_t rest = b, at = 0, from = 0;
     for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
       at += rest % batches.shape[axis] * step_a[axis];
       from += rest % batches.shape[axis] * step_v[axis];
     }
-    const Lane *sorted = elements<const Lane>(a) + at, *sought = elements<const Lane>(v) + from;
-    for (std::int64_t i = 0; i < each; ++i) out[b * each + i] = place_in(sorted, n, sought[i], right);
+    for (std::int64_t i = 0; i < each; ++i)
+      out[b * each + i] = place_in(sorted + at, n, sought[from + i], right);
   }
   return result;
 }
@@ -114,60 +119,121 @@ template <detail::ArrayLike X, detail::ArrayLike B>
 Array<std::int32_t> digitize(const X& x, const B& bins, const DigitizeOptions& options = {}) {
   using R = promote_t<typename X::value_type, typename B::value_type>;
   const Array<R> edges = detail::as_type<R>(bins), values = detail::as_type<R>(x);
-  const std::int64_t n = edges.size();
-  const bool descending =
-      edges.ndim() == 1 && n > 1 && !detail::is_batched(edges) && edges(0).item() > edges(-1).item();
-  if (!descending) return detail::places<R>("digitize", edges, values, !options.right);
-  const Array<std::int32_t> from_end =
-      detail::places<R>("digitize", edges(slice(none, none, -1)), values, !options.right);
-  return detail::evaluate(detail::make_expr<rules::subtract>(static_cast<std::int32_t>(n), from_end));
+  const auto ascending = [&] { return detail::places<R>("digitize", edges, values, !options.right); };
+  const auto descending = [&] {
+    const Array<std::int32_t> from_end =
+        detail::places<R>("digitize", edges(slice(none, none, -1)), values, !options.right);
+    return Array<std::int32_t>(static_cast<std::int32_t>(edges.size()) - from_end);
+  };
+  if (edges.ndim() != 1 || edges.size() < 2) return ascending();
+  const Array<bool> falls = edges(0) > edges(-1);
+  if (detail::is_batched(falls)) return where(falls, descending(), ascending());  // each example has its own
+  return falls.item() ? descending() : ascending();
 }
 
 struct BincountOptions {
   std::int64_t minlength = 0;
+  std::optional<std::int64_t> length =
+      {};  // of the result, whatever the elements are: larger ones do not count
 };
 
 namespace detail {
-template <class R, class T>
-Array<R> count_bins(const Array<T>& x, const R* weights, std::int64_t minlength) {
+
+// Checks what bincount counts; how long its result is.
+template <class T>
+std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) {
   static_assert(is_integer_v<T> || std::is_same_v<T, bool>, "bincount: the array must be of integers");
-  if (is_batched(x))
-    throw ValueError("bincount: the length of the result depends on the values, which vmap cannot map");
+  check_operand("bincount", x);
   need_host("bincount", x);
   if (x.ndim() != 1) raise<ValueError>({"bincount: the array must be 1-d, shape ", x.shape()});
+  if (options.length && *options.length < 0)
+    raise<ValueError>({"bincount: the length must not be negative, got ", *options.length});
+  if (is_batched(x) && !options.length)
+    throw ValueError(
+        "bincount: the length of the result depends on the values, which vmap cannot map; give it as "
+        ".length");
   const ArrayBase flat = contiguous(x);
-  const T* v = elements<const T>(flat);
-  std::int64_t length = minlength;
-  for (std::int64_t i = 0; i < x.size(); ++i) {
+  const T* v = elements<const T>(flat, transforms_handled);
+  std::int64_t length = options.minlength;
+  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) {
     if constexpr (std::is_signed_v<T>)
       if (v[i] < 0) raise<ValueError>({"bincount: the elements must not be negative, got ", v[i]});
     length = std::max(length, static_cast<std::int64_t>(v[i]) + 1);
   }
-  Array<R> result(allocate(dtype_of<R>, Frame{Dims(std::size_t{1}, length), {}}));
-  R* out = elements<R>(result);
-  std::fill(out, out + length, R(0));
-  for (std::int64_t i = 0; i < x.size(); ++i) out[v[i]] += weights ? weights[i] : R(1);
+  return options.length.value_or(length);
+}
+
+// x as positions in the result; those beyond its end are dropped.
+template <class T>
+Selection bins_selected(const Array<T>& x, std::int64_t length) {
+  const ArrayBase flat = contiguous(x);
+  auto step = std::make_shared<GatherStep>();
+  step->index = Array<std::int64_t>(allocate(DType::int64, layout_of(flat)));
+  const T* v = elements<const T>(flat, transforms_handled);
+  std::int64_t* to = elements<std::int64_t>(step->index);
+  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) {
+    const auto bin = static_cast<std::int64_t>(v[i]);
+    to[i] = bin < length ? bin : cpu::dropped_index;
+  }
+  step->axes.push_back(0), step->x_axis.push_back(-1), step->index_axis.push_back(0);
+  Selection s = Selection::all(Frame{Dims(std::size_t{1}, length), {}});
+  s.gather = std::move(step);
+  return s;
+}
+
+// The sums of the weights (of ones where there are none) in each bin, for each example of a vmap. Linear in
+// the weights, and recorded so.
+template <class R, class T>
+Array<R> count_bins(const Array<T>& x, const Array<R>* weights, std::int64_t length) {
+  using Lane = lane_t<R>;
+  Frame rows = layout_of(x);
+  if (weights) rows = broadcast("bincount", rows, layout_of(*weights));
+  const auto over_rows = [&](const ArrayBase& a) {
+    return static_cast<const Frame&>(layout_of(a)) == rows ? contiguous(a, transforms_handled)
+                                                           : copy_over(a, rows);
+  };
+  const ArrayBase bins = over_rows(x), added = weights ? over_rows(*weights) : ArrayBase();
+  const T* bin = elements<const T>(bins, transforms_handled);
+  const R* w = weights ? elements<const R>(added, transforms_handled) : nullptr;
+  ArrayBase sums = allocate(dtype_of<Lane>, with_visible(rows, Dims(std::size_t{1}, length)));
+  Lane* out = elements<Lane>(sums);
+  std::fill(out, out + layout_of(sums).size(), Lane(0));
+  const std::int64_t n = x.size();
+  for (std::int64_t end = layout_of(bins).size(), i = 0; i < end; out += length)
+    for (const std::int64_t row_end = i + n; i < row_end; ++i)
+      if (static_cast<std::uint64_t>(bin[i]) < static_cast<std::uint64_t>(length))
+        out[bin[i]] += w ? static_cast<Lane>(w[i]) : Lane(1);
+  Array<R> result = from_accumulator<R, Lane>(std::move(sums));
+  if constexpr (is_inexact_v<R>) {
+    if (weights && is_recorded(*weights)) {
+      const auto pull = [s = bins_selected(x, length)](const Array<R>& g) { return get(g, s); };
+      const auto push = [x, length](const Array<R>& t) { return count_bins<R>(x, &t, length); };
+      return record(std::move(result), wrt(*weights, pull, push));
+    }
+  }
   return result;
 }
+
 }  // namespace detail
 
-// How often each of 0, 1, 2... occurs in a 1-d array of integers that are not negative.
+// How often each of 0, 1, 2... occurs in a 1-d array of integers that are not negative. Under vmap the result
+// needs a .length. Throws ValueError for negative elements.
 template <detail::ArrayLike X>
-Array<std::int32_t> bincount(const X& x, const BincountOptions& options = {}) {
-  return detail::count_bins<std::int32_t>(Array<typename X::value_type>(detail::materialise(x)), nullptr,
-                                          options.minlength);
+Array<std::int32_t> bincount(const X& x_, const BincountOptions& options = {}) {
+  const Array<typename X::value_type> x = detail::materialise(x_);
+  return detail::count_bins<std::int32_t>(x, nullptr, detail::bincount_length(x, options));
 }
-// The sum of the weights of each.
+// The sum of the weights of each; differentiable with regard to the weights.
 template <detail::ArrayLike X, detail::ArrayLike W>
 auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {}) {
   using R = inexact_t<typename W::value_type>;
   const Array<typename X::value_type> x = detail::materialise(x_);
   const Array<R> weights = detail::as_type<R>(weights_);
+  detail::check_operand("bincount", weights);
   if (!(weights.shape() == x.shape()))
     raise<ShapeError>({"bincount: the weights have shape ", weights.shape(), ", the array ", x.shape()});
   detail::need_host("bincount", weights);
-  const ArrayBase flat = detail::contiguous(weights);
-  return detail::count_bins<R>(x, detail::elements<const R>(flat), options.minlength);
+  return detail::count_bins<R>(x, &weights, detail::bincount_length(x, options));
 }
 
 // ---- unique elements, under their array-API names
@@ -188,56 +254,67 @@ struct UniqueInverse {
   Array<std::int32_t> inverse_indices;
 };
 
-// The different elements, where each occurs first, which of them each element is (in the array's shape), and
-// how often each occurs. NaNs count as different.
-template <detail::ArrayLike X>
-auto unique_all(const X& x_) {
-  using T = typename X::value_type;
-  const Array<T> x = detail::materialise(x_);
-  if (detail::is_batched(x))
-    throw ValueError("unique: the length of the result depends on the values, which vmap cannot map");
-  detail::need_host("unique", x);
-  const Array<T> flat(detail::contiguous(x));
+namespace detail {
+
+template <class T>
+UniqueAll<T> unique_of(const char* function, const Array<T>& x, bool equal_nan) {
+  check_operand(function, x);
+  if (is_batched(x))
+    raise<ValueError>({function, ": the length of the result depends on the values, which vmap cannot map"});
+  need_host(function, x);
   const std::int64_t n = x.size();
-  const Array<std::int32_t> order = detail::argsort_axis(
-      Array<T>(detail::view(flat, Layout::contiguous(Frame{Dims(std::size_t{1}, n), {}}))), 0, false);
-  const T* v = detail::elements<const T>(flat);
-  const std::int32_t* o = detail::elements<const std::int32_t>(order);
-  Array<std::int32_t> inverse(detail::allocate(DType::int32, detail::layout_of(flat)));
+  const Array<T> line = reshape_to(function, x, Shape{n}), flat(contiguous(line, transforms_handled));
+  const Array<std::int32_t> order = argsort_axis(flat, 0, false);
+  const T* v = elements<const T>(flat);
+  const std::int32_t* o = elements<const std::int32_t>(order);
+  Array<std::int32_t> inverse(allocate(DType::int32, Frame{x.shape(), {}}));
+  std::int32_t* which = elements<std::int32_t>(inverse);
   std::vector<std::int32_t> first, counts;
+  const auto same = [equal_nan](T a, T b) { return a == b || (equal_nan && !(a == a) && !(b == b)); };
   for (std::int64_t i = 0; i < n; ++i) {
-    if (i == 0 || !(v[o[i]] == v[o[i - 1]])) first.push_back(o[i]), counts.push_back(0);
+    if (i == 0 || !same(v[o[i]], v[o[i - 1]])) first.push_back(o[i]), counts.push_back(0);
     ++counts.back();
-    detail::elements<std::int32_t>(inverse)[o[i]] = static_cast<std::int32_t>(first.size()) - 1;
+    which[o[i]] = static_cast<std::int32_t>(first.size()) - 1;
   }
-  const Frame frame{Dims(std::size_t{1}, static_cast<std::int64_t>(first.size())), {}};
-  UniqueAll<T> result{Array<T>(detail::allocate(dtype_of<T>, frame)),
-                      Array<std::int32_t>(detail::allocate(DType::int32, frame)), inverse,
-                      Array<std::int32_t>(detail::allocate(DType::int32, frame))};
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    detail::elements<T>(result.values)[i] = v[first[i]];
-    detail::elements<std::int32_t>(result.indices)[i] = first[i];
-    detail::elements<std::int32_t>(result.counts)[i] = counts[i];
-  }
-  return result;
+  // The values move along with their derivatives.
+  return {take_positions(line, host_numbers<std::int64_t>(first), 0), host_numbers<std::int32_t>(first),
+          inverse, host_numbers<std::int32_t>(counts)};
+}
+
+}  // namespace detail
+
+// The different elements, where each occurs first, which of them each element is (in the array's shape), and
+// how often each occurs. NaNs count as different, as the array API has it. The values are differentiable;
+// vmap refuses, since how many there are depends on the values.
+template <detail::ArrayLike X>
+auto unique_all(const X& x) {
+  return detail::unique_of("unique_all", Array<typename X::value_type>(detail::materialise(x)), false);
 }
 template <detail::ArrayLike X>
 auto unique_values(const X& x) {
-  return unique_all(x).values;
-}
-template <detail::ArrayLike X>
-auto unique(const X& x) {
-  return unique_all(x).values;
+  return detail::unique_of("unique_values", Array<typename X::value_type>(detail::materialise(x)), false)
+      .values;
 }
 template <detail::ArrayLike X>
 auto unique_counts(const X& x) {
-  auto all = unique_all(x);
+  auto all = detail::unique_of("unique_counts", Array<typename X::value_type>(detail::materialise(x)), false);
   return UniqueCounts<typename X::value_type>{all.values, all.counts};
 }
 template <detail::ArrayLike X>
 auto unique_inverse(const X& x) {
-  auto all = unique_all(x);
+  auto all =
+      detail::unique_of("unique_inverse", Array<typename X::value_type>(detail::materialise(x)), false);
   return UniqueInverse<typename X::value_type>{all.values, all.inverse_indices};
+}
+
+struct UniqueOptions {
+  bool equal_nan = true;  // are all NaNs one element?
+};
+// The different elements in ascending order.
+template <detail::ArrayLike X>
+auto unique(const X& x, const UniqueOptions& options = {}) {
+  return detail::unique_of("unique", Array<typename X::value_type>(detail::materialise(x)), options.equal_nan)
+      .values;
 }
 
 }  // namespace nax

@@ -138,7 +138,7 @@ inline std::int64_t rounds_of(const Selection& s, std::vector<std::int64_t>& rou
   for (std::int64_t axis : s.gather->axes) places *= s.view_extent(axis);
   for (int h = 0; h < layout.hidden(); ++h) batches *= layout.shape[static_cast<std::size_t>(h)];
   const std::int64_t size = layout.size(), each = batches > 0 ? size / batches : 0;
-  const std::int64_t* at = elements<std::int64_t>(index);
+  const std::int64_t* at = elements<const std::int64_t>(index, transforms_handled);
   rounds.assign(static_cast<std::size_t>(size), 0);
   std::vector<std::int64_t> seen(static_cast<std::size_t>(places), 0);
   for (std::int64_t b = 0; b < batches; ++b) {
@@ -205,7 +205,7 @@ inline Selection last_ones(const Selection& s) {
   if (rounds_of(s, rounds) <= 1) return s;
   // Seen from the end, the last is the first.
   const ArrayBase index = contiguous(s.gather->index);
-  const std::int64_t* at = elements<std::int64_t>(index);
+  const std::int64_t* at = elements<const std::int64_t>(index, transforms_handled);
   std::int64_t places = 1, batches = 1;
   for (std::int64_t axis : s.gather->axes) places *= s.view_extent(axis);
   for (int h = 0; h < layout_of(index).hidden(); ++h)

@@ -108,7 +108,7 @@ inline Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, const Di
                                      reinterpret_cast<std::int64_t*>(device_data(out)));
     return out;
   }
-  const std::int64_t* from = elements<std::int64_t>(flat);
+  const std::int64_t* from = elements<const std::int64_t>(flat, transforms_handled);
   std::int64_t* to = elements<std::int64_t>(out);
   parallel_for(layout_of(index).size(), std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {

@@ -24,7 +24,7 @@ template <class T>
 ArrayBase sortable_rows(const Array<T>& x) {
   static_assert(!is_complex_v<T>, "sort: complex numbers have no order");
   using Lane = sortable_t<T>;
-  ArrayBase rows = contiguous(x);
+  ArrayBase rows = contiguous(x, transforms_handled);
   if constexpr (std::is_same_v<Lane, T> || std::is_same_v<T, bool>) {
     return rows;
   } else {
@@ -36,7 +36,7 @@ ArrayBase sortable_rows(const Array<T>& x) {
 
 // Where the elements of each sorted line come from, on a GPU.
 [[gnu::cold]] inline ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending) {
-  const ArrayBase rows = contiguous(x);
+  const ArrayBase rows = contiguous(x, transforms_handled);
   ArrayBase order = allocate(DType::int32, layout_of(rows), rows.device());
   cuda::operations().argsort(rows.device(), lines_of(layout_of(rows), axis), rows.dtype(), descending,
                              device_data(rows), reinterpret_cast<std::int32_t*>(device_data(order)));
@@ -51,7 +51,7 @@ Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
   const ArrayBase rows = sortable_rows(x);
   Array<std::int32_t> result(allocate(DType::int32, layout_of(rows)));
   const cpu::Lines lines = lines_of(layout_of(rows), axis);
-  const Lane* from = elements<const Lane>(rows);
+  const Lane* from = elements<const Lane>(rows, transforms_handled);
   std::int32_t* to = elements<std::int32_t>(result);
   if (lines.n > 0)
     cpu::for_each_line(lines, [=](std::int64_t first) {
@@ -75,7 +75,7 @@ Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
   const cpu::Lines lines = lines_of(frame, axis);
   const ArrayBase rows = sortable_rows(x);
   ArrayBase sorted = allocate(dtype_of<Lane>, frame);
-  const Lane* from = elements<const Lane>(rows);
+  const Lane* from = elements<const Lane>(rows, transforms_handled);
   Lane* to = elements<Lane>(sorted);
   if (lines.n > 0)
     cpu::for_each_line(lines, [=](std::int64_t first) {

@@ -58,13 +58,15 @@ Array<std::int64_t> positions_of(const char* function, const Array<I>& index, in
   }
   const Array<I> flat(contiguous(index));
   Array<std::int64_t> out(allocate_on_host(DType::int64, layout_of(index)));
+  const I* from = elements<const I>(flat, transforms_handled);
+  std::int64_t* to = elements<std::int64_t>(out);
   for (std::int64_t i = 0; i < n; ++i) {
-    std::int64_t k = static_cast<std::int64_t>(elements<const I>(flat)[i]);
+    std::int64_t k = static_cast<std::int64_t>(from[i]);
     if (mode == "clip")
       k = k < 0 ? 0 : k >= extent ? extent - 1 : k;
     else
       k = (k % extent + extent) % extent;
-    elements<std::int64_t>(out)[i] = k;
+    to[i] = k;
   }
   return out;
 }

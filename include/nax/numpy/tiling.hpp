@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "nax/numpy/array_methods.hpp"
 #include "nax/numpy/take.hpp"
 
 // Repetition.
@@ -60,7 +61,7 @@ requires detail::ArrayLike<I> || detail::IsVectorOfIntegers<I>::value auto repea
     const X& x_, const I& repeats_, const RepeatOptions& options = {}) {
   int axis;
   const auto x = detail::repeat_operand(x_, options, axis);
-  const auto repeats = detail::index_array(repeats_).to_vector();
+  const auto repeats = detail::plain_values("repeat", "repeats", detail::index_array(repeats_));
   const std::int64_t n = x.shape(axis);
   if (repeats.size() != 1 && static_cast<std::int64_t>(repeats.size()) != n)
     raise<ShapeError>(

@@ -36,8 +36,8 @@ Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
   std::vector<float> sums(static_cast<std::size_t>(n));
   std::vector<I> order(static_cast<std::size_t>(n));
   for (std::int64_t row = 0; row < rows.size(); ++row) {
-    const float* w = elements<float>(weights) + row * n;
-    const float* u = elements<float>(drawn) + row * noise.size();
+    const float* w = elements<const float>(weights, transforms_handled) + row * n;
+    const float* u = elements<const float>(drawn, transforms_handled) + row * noise.size();
     I* out = elements<I>(result) + row * draws;
     if (options.replace) {
       float sum = 0;
@@ -131,12 +131,14 @@ Array<std::int32_t> categorical(const Key& key, const X& logits_, const Categori
   std::int64_t inner = 1;
   for (std::size_t a = prefix + static_cast<std::size_t>(axis) + 1; a < noise_shape.size(); ++a)
     inner *= noise_shape[a];
+  const T* all = elements<const T>(flat, transforms_handled);
+  std::int32_t* out = elements<std::int32_t>(result);
   for (std::int64_t i = 0; i < layout_of(result).size(); ++i) {
-    const T* score = elements<T>(flat) + i / inner * inner * n + i % inner;
+    const T* score = all + i / inner * inner * n + i % inner;
     std::int64_t best = 0;
     for (std::int64_t j = 1; j < n; ++j)
       if (score[j * inner] > score[best * inner]) best = j;
-    elements<std::int32_t>(result)[i] = static_cast<std::int32_t>(best);
+    out[i] = static_cast<std::int32_t>(best);
   }
   return result;
 }

@@ -101,11 +101,14 @@ requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(
   const ArrayBase a = copy_over(minval, frame), b = copy_over(maxval, frame), h = copy_over(higher, frame),
                   l = copy_over(lower, frame);
   Array<T> result(allocate(dtype_of<T>, frame));
+  const B *least = elements<const B>(a, transforms_handled), *most = elements<const B>(b, transforms_handled);
+  const U *upper = elements<const U>(h, transforms_handled),
+          *under = elements<const U>(l, transforms_handled);
+  T* out = elements<T>(result);
   for (std::int64_t i = 0; i < frame.size(); ++i) {
     T low;
-    const detail::Range<U> range(detail::span_of<T>(elements<B>(a)[i], elements<B>(b)[i], low));
-    elements<T>(result)[i] =
-        static_cast<T>(static_cast<U>(low) + range.offset(elements<U>(h)[i], elements<U>(l)[i]));
+    const detail::Range<U> range(detail::span_of<T>(least[i], most[i], low));
+    out[i] = static_cast<T>(static_cast<U>(low) + range.offset(upper[i], under[i]));
   }
   return result;
 }

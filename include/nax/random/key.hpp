@@ -113,7 +113,7 @@ Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape,
   cuda::Keys keys{nullptr, 0};
   ArrayBase there;
   if (rows == 1 && !on_accelerator(words)) {
-    keys.one = *elements<const std::uint64_t>(words);
+    keys.one = *elements<const std::uint64_t>(words, transforms_handled);
   } else {
     there = beside(result, words);
     keys.many = reinterpret_cast<const std::uint64_t*>(device_data(there));
@@ -134,7 +134,7 @@ Array<T> draw(const char* function, const Key& key, const Shape& shape, const Dr
     draw_on_device(form, words, result);
     return result;
   }
-  const std::uint64_t* keys = elements<const std::uint64_t>(words);
+  const std::uint64_t* keys = elements<const std::uint64_t>(words, transforms_handled);
   T* out = elements<T>(result);
   const std::int64_t n = shape.count();
   parallel_for(layout_of(result).size(), std::int64_t{1} << 13, [&](std::int64_t begin, std::int64_t end) {
@@ -168,7 +168,8 @@ Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, co
   if (n == 0) return Array<T>(placed(std::move(result)));
   parallel_for(layout_of(words).size(), 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row)
-      fill(elements<const std::uint64_t>(words)[row], 0, n, elements<T>(result) + row * n);
+      fill(elements<const std::uint64_t>(words, transforms_handled)[row], 0, n,
+           elements<T>(result) + row * n);
   });
   return Array<T>(placed(std::move(result)));
 }

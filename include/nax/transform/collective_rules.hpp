@@ -43,7 +43,7 @@ Array<T> move_axis(const Array<T>& x, int from, int to) {
 // Visible axes `at` and `at + 1` become one, or one becomes two whose first has `outer` extents.
 template <class T>
 Array<T> merge_axes(const Array<T>& x, int at) {
-  const Array<T> c(contiguous(x));
+  const Array<T> c(contiguous(x, transforms_handled));
   Frame frame = layout_of(c);
   const std::size_t i = frame.levels.size() + static_cast<std::size_t>(at);
   frame.shape[i] *= frame.shape[i + 1];
@@ -52,7 +52,7 @@ Array<T> merge_axes(const Array<T>& x, int at) {
 }
 template <class T>
 Array<T> divide_axis(const Array<T>& x, int at, std::int64_t outer) {
-  const Array<T> c(contiguous(x));
+  const Array<T> c(contiguous(x, transforms_handled));
   Frame frame = layout_of(c);
   const std::size_t i = frame.levels.size() + static_cast<std::size_t>(at);
   const std::int64_t inner = frame.shape[i] / outer;
@@ -91,7 +91,8 @@ inline Layout row_of(Layout layout, std::size_t axis) {
 template <class T>
 Array<T> gather_all(const char* function, const Array<T>& x, const MappedAxis& axis) {
   if (!axis.on_devices) return unbatch(x, 0, axis.level, axis.size);
-  const auto everyone = axis.communicator().all_gather(static_cast<int>(axis.index), function, contiguous(x));
+  const auto everyone = axis.communicator().all_gather(static_cast<int>(axis.index), function,
+                                                       contiguous(x, transforms_handled));
   Frame frame = layout_of(x);
   frame.shape.insert(frame.levels.size(), axis.size);
   Array<T> result(allocate(dtype_of<T>, frame, x.device()));
@@ -177,11 +178,12 @@ template <class T>
 Array<T> reduce_values(const char* function, const Combine& combine, const Array<T>& x,
                        const MappedAxis& axis) {
   if (axis.on_devices) {
-    const std::vector<ArrayBase> mine(1, contiguous(x));  // nvcc drops the braces of lists of one
+    const std::vector<ArrayBase> mine(
+        1, contiguous(x, transforms_handled));  // nvcc drops the braces of lists of one
     return Array<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, mine,
                                                    std::vector<Combine>(1, combine))[0]);
   }
-  const Array<T> all(contiguous(gather_all(function, x, axis)));
+  const Array<T> all(contiguous(gather_all(function, x, axis), transforms_handled));
   const Frame& frame = layout_of(all);
   Frame reduced = frame;
   reduced.shape.erase(reduced.levels.size());

@@ -67,7 +67,7 @@ inline ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated) {
 // x on a device whose kernels can read it: x itself on the host's devices, which share their memory.
 inline ArrayBase brought(const ArrayBase& x, Device device) {
   if (share_memory(x.device(), device)) return x;
-  return moved(contiguous(x), device);
+  return moved(contiguous(x, transforms_handled), device);
 }
 
 // One array of the devices' results, the device axis at `axis`.
@@ -93,7 +93,7 @@ inline ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
     std::vector<ArrayBase> shards;
     std::size_t bytes = 0;
     for (const ArrayBase& result : results) {
-      shards.push_back(contiguous(result));
+      shards.push_back(contiguous(result, transforms_handled));
       bytes += static_cast<std::size_t>(layout_of(result).size()) * dtype_size(first.dtype());
     }
     ArrayAccess::buffer(whole) =
