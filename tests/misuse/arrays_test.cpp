@@ -50,9 +50,11 @@ NAX_MISUSE(ValueError, ArgmaxOfEmpty, "argmax: attempt to get argmax of an empty
            (void)argmax(zeros<float>({0})))
 NAX_MISUSE(IndexError, LogsumexpAxis, "logsumexp: axis 1 is out of bounds for array of dimension 1",
            (void)logsumexp(ones<float>({2}), {.axis = 1}))
-NAX_MISUSE(ShapeError, ReshapeSize, "reshape: cannot reshape array of size 6 into shape (4, 2)",
+NAX_MISUSE(ShapeError, ReshapeSize,
+           "reshape: cannot reshape array of size 6 into shape (4, 2), its shape is (2, 3)",
            (void)ones<float>({2, 3}).reshape({4, 2}))
-NAX_MISUSE(ShapeError, ReshapeUnknown, "reshape: cannot reshape array of size 6 into shape (4, -1)",
+NAX_MISUSE(ShapeError, ReshapeUnknown,
+           "reshape: cannot reshape array of size 6 into shape (4, -1), its shape is (2, 3)",
            (void)ones<float>({2, 3}).reshape({4, -1}))
 NAX_MISUSE(ValueError, ReshapeTwoUnknown, "reshape: can only specify one unknown dimension, shape (-1, -1)",
            (void)ones<float>({2, 3}).reshape({-1, -1}))

@@ -72,16 +72,20 @@ struct Layout : Frame {
     levels.clear();
     strides.clear();
   }
-  // Becomes the row-major layout over `frame`; the number of elements.
+  // Becomes the row-major layout over `frame`; the number of elements. Throws ValueError where they are too
+  // many: what its function did not check before.
   std::int64_t make_row_major(const Frame& frame) {
     static_cast<Frame&>(*this) = frame;
     const std::size_t n = shape.size();
     strides.resize_for_overwrite(n);
     std::int64_t size = 1;
+    bool over = false;
     for (std::size_t i = n; i-- > 0;) {
       strides[i] = size;
-      size *= shape[i];
+      over |= __builtin_mul_overflow(size, shape[i], &size);
     }
+    if (over || size <= 0 || size > detail::most_elements) [[unlikely]]
+      return detail::count_elements("array", shape);
     return size;
   }
   static Layout contiguous(Frame frame) {
@@ -127,6 +131,7 @@ inline Frame broadcast(const char* function, const Frame& a, const Frame& b) {
     if (p != q && p != 1 && q != 1) throw_broadcast(function, a, b);
     out.shape.push_back(p == 1 ? q : p);
   }
+  count_elements(function, out.shape);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -14,6 +15,42 @@
 namespace nax {
 
 using Dims = SmallVector<std::int64_t, 5>;
+
+namespace detail {
+
+// No array has more elements, so that the bytes of none overflow, whatever its type.
+inline constexpr std::int64_t most_elements = PTRDIFF_MAX / 16;
+
+[[noreturn, gnu::cold]] void throw_extents(const char* function, const Dims& shape);
+
+// The number of elements of a shape. The one place where a product of extents is checked: whoever makes a
+// shape of numbers that somebody gave comes by here. Throws ValueError for a negative extent and for more
+// elements than any array may have; extents of 0 do not excuse the others, as in NumPy, so that no product of
+// some of the extents overflows either.
+inline std::int64_t count_elements(const char* function, const Dims& shape) {
+  std::int64_t n = 1;
+  bool empty = false, wrong = false;
+  for (const std::int64_t extent : shape) {
+    empty |= extent == 0;
+    wrong |= extent < 0;
+    wrong |= __builtin_mul_overflow(n, extent + (extent == 0), &n);
+  }
+  if (wrong || n > most_elements) [[unlikely]]
+    throw_extents(function, shape);
+  return empty ? 0 : n;
+}
+
+// Sums and products on the way to an extent. Where they overflow, they are one that no shape may have.
+inline std::int64_t add_extents(std::int64_t a, std::int64_t b) {
+  std::int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+inline std::int64_t multiply_extents(std::int64_t a, std::int64_t b) {
+  std::int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+}  // namespace detail
 
 // An integer of any type inside braces: `{v.size(), 3}` is a shape, not a narrowing error.
 struct Extent {
@@ -38,11 +75,8 @@ class Shape : public Dims {
   template <class It>
   requires(!std::is_integral_v<It>) Shape(It first, It last) : Dims(first, last) {}
 
-  std::int64_t count() const {
-    std::int64_t n = 1;
-    for (std::int64_t d : *this) n *= d;
-    return n;
-  }
+  // The number of elements. Throws ValueError where no array may have so many.
+  std::int64_t count() const { return detail::count_elements("shape", *this); }
 };
 
 inline std::string shape_text(const std::int64_t* dims, std::size_t n) {
@@ -54,6 +88,14 @@ inline std::string to_string(const Dims& dims) { return shape_text(dims.data(), 
 inline std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
 
 namespace detail {
+
+[[noreturn, gnu::cold]] inline void throw_extents(const char* function, const Dims& shape) {
+  for (const std::int64_t extent : shape)
+    if (extent < 0)
+      raise<ValueError>({function, ": negative dimensions are not allowed, shape ", to_string(shape)});
+  raise<ValueError>({function, ": array is too big: shape ", to_string(shape), " has more than ",
+                     most_elements, " elements"});
+}
 
 // A visible axis, counted from the end when negative, checked: NumPy's normalize_axis_index.
 inline int normalize_axis(const char* function, std::int64_t axis, int ndim) {

@@ -24,6 +24,7 @@ Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& opti
   Frame frame = detail::layout_of(labels);
   const std::size_t at = static_cast<std::size_t>(frame.hidden() + axis);
   frame.shape.insert(at, num_classes);
+  detail::count_elements("one_hot", frame.shape);
   if (detail::on_accelerator(labels)) {
     // The classes, along their axis, against the labels.
     Frame one = detail::layout_of(labels), classes;
@@ -31,7 +32,8 @@ Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& opti
     const Array<Label> each(detail::view(labels, Layout::contiguous(std::move(one))));
     classes.shape = Dims(static_cast<std::size_t>(frame.ndim()), 1);
     classes.shape[static_cast<std::size_t>(axis)] = num_classes;
-    const ArrayBase numbers = detail::generated<std::int64_t>(num_classes, [](std::int64_t i) { return i; });
+    const ArrayBase numbers =
+        detail::generated<std::int64_t>("one_hot", num_classes, [](std::int64_t i) { return i; });
     const Array<std::int64_t> class_of(
         detail::view(detail::moved(numbers, labels.device()), Layout::contiguous(std::move(classes))));
     return (detail::evaluate(detail::make_expr<rules::equal>(each, class_of))).template astype<T>();

@@ -12,6 +12,8 @@ namespace detail {
 template <class T>
 Array<T> broadcast_visible(const char* function, const Array<T>& x, const Dims& shape) {
   check_operand(function, x);
+  Frame frame = with_visible(layout_of(x), shape);
+  count_elements(function, frame.shape);
   const int ndim = static_cast<int>(shape.size()), extra = ndim - x.ndim();
   bool fits = extra >= 0;
   for (int axis = 0; fits && axis < x.ndim(); ++axis) {
@@ -22,7 +24,7 @@ Array<T> broadcast_visible(const char* function, const Array<T>& x, const Dims& 
     raise<ShapeError>(
         {function, ": operands could not be broadcast together with remapped shapes [original->remapped]: ",
          x.shape(), " and requested shape ", shape});
-  return broadcast_frame(x, with_visible(layout_of(x), shape));
+  return broadcast_frame(x, frame);
 }
 
 inline Dims common_shape(const char* function, std::initializer_list<const Layout*> layouts) {

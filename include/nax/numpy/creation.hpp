@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -11,8 +12,7 @@ namespace nax {
 namespace detail {
 
 inline Frame new_frame(const char* function, const Shape& shape) {
-  for (std::int64_t d : shape)
-    if (d < 0) raise<ValueError>({function, ": negative dimensions are not allowed, shape ", shape});
+  count_elements(function, shape);
   return Frame{shape, {}};
 }
 
@@ -36,11 +36,15 @@ Array<T> filled(const char* function, const Shape& shape, T value) {
 
 // A new 1-d array with element i = f(i).
 template <class T, class F>
-Array<T> generated(std::int64_t n, F f) {
-  Array<T> a(allocate_on_host(dtype_of<T>, Frame{Dims(1, n), {}}));
+Array<T> generated_on_host(const char* function, std::int64_t n, F f) {
+  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, Shape{n})));
   T* out = elements<T>(a);
   for (std::int64_t i = 0; i < n; ++i) out[i] = f(i);
-  return Array<T>(placed(std::move(a)));
+  return a;
+}
+template <class T, class F>
+Array<T> generated(const char* function, std::int64_t n, F f) {
+  return Array<T>(placed(generated_on_host<T>(function, n, std::move(f))));
 }
 
 // The type asked for, or what the kind of the numbers gives.
@@ -128,8 +132,9 @@ Array<T> eye(std::int64_t N, const EyeOptions& options = {}) {
   const std::int64_t M = options.M.value_or(N);
   Array<T> a = detail::filled_on_host<T>("eye", Shape{N, M}, T(0));
   T* out = detail::elements<T>(a);
+  const std::int64_t k = std::clamp(options.k, -N, M);
   for (std::int64_t i = 0; i < N; ++i)
-    if (const std::int64_t j = i + options.k; j >= 0 && j < M) out[i * M + j] = T(1);
+    if (const std::int64_t j = i + k; j >= 0 && j < M) out[i * M + j] = T(1);
   return Array<T>(detail::placed(std::move(a)));
 }
 template <Dtype T = float>
@@ -147,29 +152,58 @@ Array<T> tri(std::int64_t N, const TriOptions& options = {}) {
   const std::int64_t M = options.M.value_or(N);
   Array<T> a = detail::filled_on_host<T>("tri", Shape{N, M}, T(0));
   T* out = detail::elements<T>(a);
+  const std::int64_t k = std::clamp(options.k, -N, M);
   for (std::int64_t i = 0; i < N; ++i)
-    for (std::int64_t j = 0; j < M && j <= i + options.k; ++j) out[i * M + j] = T(1);
+    for (std::int64_t j = 0; j < M && j <= i + k; ++j) out[i * M + j] = T(1);
   return Array<T>(detail::placed(std::move(a)));
 }
 
-// start, start + step, ... up to stop, which is not among them. Throws ValueError for a step of 0.
+namespace detail {
+
+// How many numbers there are from start, by steps, before stop. (Large integers are all alike as doubles.)
+template <class A, class B, class C>
+std::int64_t range_length(A start, B stop, C step) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>) {
+    const auto negative = [](auto i) { return std::is_signed_v<decltype(i)> && i < decltype(i)(0); };
+    const auto from = static_cast<std::uint64_t>(start), to = static_cast<std::uint64_t>(stop),
+               by = static_cast<std::uint64_t>(step);
+    const bool up = negative(start) != negative(stop) ? negative(start) : from < to;
+    if (from == to || up == negative(step)) return 0;
+    const std::uint64_t length = ((up ? to - from : from - to) - 1) / (up ? by : -by) + 1;
+    return length > std::uint64_t{most_elements} ? INT64_MAX : static_cast<std::int64_t>(length);
+  } else {
+    const double length =
+        std::ceil((static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step));
+    if (length != length) throw ValueError("arange: cannot compute the length: an argument is NaN");
+    if (length > static_cast<double>(most_elements)) return INT64_MAX;
+    return length > 0 ? static_cast<std::int64_t>(length) : 0;
+  }
+}
+
+}  // namespace detail
+
+// start, start + step, ... up to stop, which is not among them. Throws ValueError for a step of 0, for NaN
+// and for ranges that no array can hold.
 template <class T = void, Scalar A, Scalar B, Scalar C>
 auto arange(A start, B stop, C step) {
   using To = detail::type_or_default_t<T, A, B, C>;
   static_assert(!is_complex_v<To> && !std::is_same_v<To, bool>,
                 "arange: the type must be an integer or floating");
   if (step == C(0)) throw ValueError("arange: the step must not be 0");
-  const double length =
-      std::ceil((static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step));
-  const std::int64_t n = length > 0 ? static_cast<std::int64_t>(length) : 0;
+  const std::int64_t n = detail::range_length(start, stop, step);
   if constexpr (is_integer_v<To>) {
-    const std::int64_t first = static_cast<std::int64_t>(start), delta = static_cast<std::int64_t>(step);
-    return detail::generated<To>(n, [=](std::int64_t i) { return static_cast<To>(first + i * delta); });
+    // (Where there are none, the first may be no integer. Without a sign, since a product may be beyond the
+    // range where the sum is within it.)
+    const auto first = static_cast<std::uint64_t>(n > 0 ? static_cast<std::int64_t>(start) : 0),
+               delta = static_cast<std::uint64_t>(n > 1 ? static_cast<std::int64_t>(step) : 0);
+    return detail::generated<To>("arange", n, [=](std::int64_t i) {
+      return static_cast<To>(static_cast<std::int64_t>(first + static_cast<std::uint64_t>(i) * delta));
+    });
   } else {
     using Wide = std::conditional_t<std::is_same_v<To, double>, double, float>;
     const Wide first = static_cast<Wide>(start), delta = static_cast<Wide>(step);
     return detail::generated<To>(
-        n, [=](std::int64_t i) { return static_cast<To>(first + static_cast<Wide>(i) * delta); });
+        "arange", n, [=](std::int64_t i) { return static_cast<To>(first + static_cast<Wide>(i) * delta); });
   }
 }
 template <class T = void, Scalar A, Scalar B>
@@ -192,7 +226,7 @@ Array<T> linspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions&
   const R first = static_cast<R>(start), last = static_cast<R>(stop);
   const std::int64_t steps = options.endpoint ? num - 1 : num;
   const R delta = steps > 0 ? (last - first) / static_cast<double>(steps) : R(0);
-  return detail::generated<T>(num, [=](std::int64_t i) {
+  return detail::generated<T>("linspace", num, [=](std::int64_t i) {
     if (options.endpoint && i == steps && i > 0) return detail::from_range<T>(last);
     return detail::from_range<T>(first + static_cast<double>(i) * delta);
   });
@@ -208,7 +242,7 @@ Array<T> logspace(A start, B stop, std::int64_t num = 50, const LogspaceOptions&
   using R = detail::range_t<T>;
   const Array<R> exponents = linspace<R>(start, stop, num, {.endpoint = options.endpoint});
   const std::vector<R> x = exponents.to_vector();
-  return detail::generated<T>(num, [&](std::int64_t i) {
+  return detail::generated<T>("logspace", num, [&](std::int64_t i) {
     return detail::from_range<T>(std::pow(R(options.base), x[static_cast<std::size_t>(i)]));
   });
 }
@@ -224,7 +258,7 @@ Array<T> geomspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions
     if ((first < 0) != (last < 0)) throw ValueError("geomspace: start and stop must have the same sign");
   const R ratio = std::log(last / first);
   const std::int64_t steps = options.endpoint ? num - 1 : num;
-  return detail::generated<T>(num, [=](std::int64_t i) {
+  return detail::generated<T>("geomspace", num, [=](std::int64_t i) {
     if (i == 0) return detail::from_range<T>(first);
     if (options.endpoint && i == steps) return detail::from_range<T>(last);
     return detail::from_range<T>(first *

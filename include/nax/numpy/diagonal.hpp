@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "nax/expr/sum_axes.hpp"
 #include "nax/numpy/creation.hpp"
 #include "nax/numpy/reshape.hpp"
@@ -74,7 +76,7 @@ Array<T> diagonal_of(const char* function, const Array<T>& x, const DiagonalOpti
   const int a = normalize_axis(function, options.axis1, x.ndim()),
             b = normalize_axis(function, options.axis2, x.ndim());
   if (a == b) raise<ValueError>({function, ": axis1 and axis2 cannot be the same"});
-  return diagonal_view(x, {a, b, options.offset});
+  return diagonal_view(x, {a, b, std::clamp(options.offset, -x.shape(a), x.shape(b))});
 }
 
 // x where column - row is at most k (or at least), 0 elsewhere.
@@ -104,8 +106,10 @@ auto diag(const X& x_, const DiagOptions& options = {}) {
   const auto& x = detail::materialise(x_);
   if (x.ndim() == 2) return detail::diagonal_of("diag", x, {.offset = options.k});
   if (x.ndim() != 1) raise<ValueError>({"diag: input must be 1- or 2-d, shape ", x.shape()});
-  const std::int64_t n = x.size() + (options.k < 0 ? -options.k : options.k);
   detail::check_operand("diag", x);
+  const std::int64_t below = options.k < -INT64_MAX ? INT64_MAX : -options.k;
+  const std::int64_t n = detail::add_extents(x.size(), std::max(options.k, below));
+  detail::count_elements("diag", Shape{n, n});
   return detail::on_diagonal(x, {0, 1, options.k}, Shape{n, n});
 }
 // The matrix with all elements of x on its diagonal k.

@@ -110,6 +110,7 @@ template <detail::ArrayLike X, detail::ArrayLike Y>
 auto outer(const X& x_, const Y& y_) {
   using R = detail::product_type_t<X, Y>;
   const Array<R> x = detail::as_type<R>(x_), y = detail::as_type<R>(y_);
+  detail::count_elements("outer", Shape{x.size(), y.size()});
   return detail::evaluate(
       detail::make_expr<rules::multiply>(detail::reshape_to("outer", x, Shape{x.size(), 1}),
                                          detail::reshape_to("outer", y, Shape{1, y.size()})));
@@ -162,8 +163,9 @@ auto kron(const X& x_, const Y& y_) {
     const std::int64_t q = axis < n - y.ndim() ? 1 : y.shape(axis - (n - y.ndim()));
     sx.push_back(p), sx.push_back(1);
     sy.push_back(1), sy.push_back(q);
-    out.push_back(p * q);
+    out.push_back(detail::multiply_extents(p, q));
   }
+  detail::count_elements("kron", out);
   const Array<R> product = detail::evaluate(detail::make_expr<rules::multiply>(
       detail::reshape_to("kron", x, sx), detail::reshape_to("kron", y, sy)));
   return detail::reshape_to("kron", product, out);

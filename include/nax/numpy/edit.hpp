@@ -123,14 +123,12 @@ auto resize(const X& x_, const Shape& shape) {
   const auto x = detail::as_array(x_);
   for (std::int64_t d : shape)
     if (d < 0) raise<ValueError>({"resize: all elements of the new shape must be non-negative: ", shape});
-  const std::int64_t n = x.size(), wanted = shape.count();
+  const std::int64_t n = x.size(), wanted = detail::count_elements("resize", shape);
   if (n == 0) return zeros<T>(shape);
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(wanted));
-  for (std::int64_t i = 0; i < wanted; ++i) positions[static_cast<std::size_t>(i)] = i % n;
+  const auto positions =
+      detail::generated_on_host<std::int64_t>("resize", wanted, [n](std::int64_t i) { return i % n; });
   return detail::reshape_to(
-      "resize",
-      detail::take_positions(detail::reshape_to("resize", x, Shape{n}), detail::index_array(positions), 0),
-      shape);
+      "resize", detail::take_positions(detail::reshape_to("resize", x, Shape{n}), positions, 0), shape);
 }
 
 }  // namespace nax

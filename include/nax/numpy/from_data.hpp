@@ -38,7 +38,8 @@ namespace detail {
 template <class Range>
 auto from_range(const char* function, const Range& range, const Shape& shape) {
   using T = element_t<std::remove_cv_t<typename Range::value_type>>;
-  if (shape.count() != static_cast<std::int64_t>(range.size())) throw_count(function, range.size(), shape);
+  if (count_elements(function, shape) != static_cast<std::int64_t>(range.size()))
+    throw_count(function, range.size(), shape);
   Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, shape)));
   T* out = elements<T>(a);
   if constexpr (requires { range.data(); })

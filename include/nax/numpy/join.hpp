@@ -76,9 +76,10 @@ inline JoinPlan concatenate_plan(const char* function, const JoinList& list, std
     if (!fits)
       raise<ShapeError>({function, ": all dimensions but that of axis ", plan.axis,
                          " must match: ", list[0]->shape(), " at 0, ", shape, " at ", i});
-    plan.starts.push_back(plan.starts.back() + shape[along]);
+    plan.starts.push_back(add_extents(plan.starts.back(), shape[along]));
   }
   plan.shape[along] = plan.starts.back();
+  count_elements(function, plan.shape);
   return plan;
 }
 
@@ -92,6 +93,7 @@ inline JoinPlan stack_plan(const char* function, const JoinList& list, std::int6
     plan.starts.push_back(static_cast<std::int64_t>(i) + 1);
   }
   plan.shape.insert(static_cast<std::size_t>(plan.axis), static_cast<std::int64_t>(list.size()));
+  count_elements(function, plan.shape);
   return plan;
 }
 

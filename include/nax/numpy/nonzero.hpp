@@ -53,7 +53,7 @@ inline std::vector<Array<std::int32_t>> indices_of_true(const char* function, co
   for (std::int64_t extent : shape) {
     below = extent > 0 ? below / extent : 1;
     out.push_back(generated<std::int32_t>(
-        n, [=](std::int64_t i) { return static_cast<std::int32_t>(at[i] / below % extent); }));
+        function, n, [=](std::int64_t i) { return static_cast<std::int32_t>(at[i] / below % extent); }));
   }
   return out;
 }
@@ -84,7 +84,7 @@ Array<std::int32_t> flatnonzero(const X& x) {
   if (detail::on_accelerator(positions))
     return Array<std::int32_t>(detail::as_dtype(positions, DType::int32));
   const std::int64_t* at = detail::elements<const std::int64_t>(positions);
-  return detail::generated<std::int32_t>(positions.size(),
+  return detail::generated<std::int32_t>("flatnonzero", positions.size(),
                                          [=](std::int64_t i) { return static_cast<std::int32_t>(at[i]); });
 }
 

@@ -73,14 +73,16 @@ auto pad(const X& x_, const PadWidth& pad_width, const PadOptions<typename X::va
   const auto width = pad_width.over(x.ndim());
   for (const auto& w : width)
     if (w.before < 0 || w.after < 0) throw ValueError("pad: index can't contain negative values");
+  Dims shape;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    const auto& w = width[static_cast<std::size_t>(axis)];
+    shape.push_back(detail::add_extents(detail::add_extents(w.before, x.shape(axis)), w.after));
+  }
+  detail::count_elements("pad", shape);
   if (mode == "constant" || mode == "empty") {
-    Dims shape;
     detail::Selection s;
-    for (int axis = 0; axis < x.ndim(); ++axis) {
-      const auto& w = width[static_cast<std::size_t>(axis)];
-      shape.push_back(w.before + x.shape(axis) + w.after);
-      s.append(w.before, 1, x.shape(axis), true);
-    }
+    for (int axis = 0; axis < x.ndim(); ++axis)
+      s.append(width[static_cast<std::size_t>(axis)].before, 1, x.shape(axis), true);
     return detail::update(full<T>(shape, options.constant_values), s, x, detail::Update::set);
   }
   if (mode != "edge" && mode != "reflect" && mode != "symmetric" && mode != "wrap")
@@ -92,10 +94,10 @@ auto pad(const X& x_, const PadWidth& pad_width, const PadOptions<typename X::va
     if (n == 0)
       raise<ValueError>(
           {"pad: can't extend empty axis ", axis, " using modes other than 'constant' or 'empty'"});
-    std::vector<std::int64_t> positions;
-    for (std::int64_t i = -w.before; i < n + w.after; ++i)
-      positions.push_back(detail::padded_position(mode, i, n));
-    x = detail::take_positions(x, detail::index_array(positions), axis);
+    const auto positions = detail::generated_on_host<std::int64_t>(
+        "pad", w.before + n + w.after,
+        [&](std::int64_t i) { return detail::padded_position(mode, i - w.before, n); });
+    x = detail::take_positions(x, positions, axis);
   }
   return x;
 }

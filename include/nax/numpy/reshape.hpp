@@ -8,22 +8,22 @@ namespace detail {
 
 // The shape asked for, its -1 worked out. Throws where the number of elements differs.
 inline Dims resolve_shape(const char* function, const Dims& from, const Dims& to) {
-  std::int64_t size = 1, known = 1;
+  std::int64_t size = 1;
   int unknown = -1;
   for (std::int64_t d : from) size *= d;
   Dims shape = to;
   const auto fail = [&] {
-    raise<ShapeError>({function, ": cannot reshape array of size ", size, " into shape ", to});
+    raise<ShapeError>(
+        {function, ": cannot reshape array of size ", size, " into shape ", to, ", its shape is ", from});
   };
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] >= 0) {
-      known *= shape[i];
-    } else {
-      if (shape[i] != -1) fail();
-      if (unknown >= 0) raise<ValueError>({function, ": can only specify one unknown dimension, shape ", to});
-      unknown = static_cast<int>(i);
-    }
+    if (shape[i] >= 0) continue;
+    if (shape[i] != -1) fail();
+    if (unknown >= 0) raise<ValueError>({function, ": can only specify one unknown dimension, shape ", to});
+    unknown = static_cast<int>(i);
+    shape[i] = 1;
   }
+  const std::int64_t known = count_elements(function, shape);
   if (unknown >= 0) {
     if (known == 0 || size % known != 0) fail();
     shape[static_cast<std::size_t>(unknown)] = size / known;

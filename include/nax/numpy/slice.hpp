@@ -49,7 +49,7 @@ struct SliceRange {
 
 // The positions that a slice takes on an axis, as Python's slice.indices has them.
 inline SliceRange resolve(const Slice& s, std::int64_t extent) {
-  const std::int64_t step = s.step.open ? 1 : s.step.value;
+  std::int64_t step = s.step.open ? 1 : s.step.value;
   if (step == 0) throw ValueError("index: slice step cannot be zero");
   const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
   const auto clamp = [&](const SliceBound& bound, std::int64_t otherwise) {
@@ -61,7 +61,9 @@ inline SliceRange resolve(const Slice& s, std::int64_t extent) {
                      stop = clamp(s.stop, step > 0 ? high : low);
   std::int64_t count = 0;
   if (step > 0 && stop > start) count = (stop - start - 1) / step + 1;
+  if (step < -extent) step = -extent - 1;  // takes one at most, as any longer step (and can be negated)
   if (step < 0 && stop < start) count = (start - stop - 1) / -step + 1;
+  if (count <= 1) step = step < 0 ? -1 : 1;  // goes nowhere: no product with a stride overflows
   return {start, step, count};
 }
 

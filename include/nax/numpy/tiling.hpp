@@ -21,8 +21,9 @@ auto tile(const X& x_, const Shape& reps) {
     if (r < 0) raise<ValueError>({"tile: negative repetitions are not allowed, ", reps});
     apart.push_back(1), apart.push_back(n);
     repeated.push_back(r), repeated.push_back(n);
-    out.push_back(r * n);
+    out.push_back(detail::multiply_extents(r, n));
   }
+  detail::count_elements("tile", out);
   return detail::reshape_to(
       "tile", detail::broadcast_visible("tile", detail::reshape_to("tile", x, apart), repeated), out);
 }
@@ -51,7 +52,9 @@ auto repeat(const X& x_, I repeats, const RepeatOptions& options = {}) {
   apart.insert(static_cast<std::size_t>(axis) + 1, 1);
   Dims repeated = apart;
   repeated[static_cast<std::size_t>(axis) + 1] = r;
-  out[static_cast<std::size_t>(axis)] *= r;
+  std::int64_t& extent = out[static_cast<std::size_t>(axis)];
+  extent = detail::multiply_extents(extent, r);
+  detail::count_elements("repeat", out);
   return detail::reshape_to(
       "repeat", detail::broadcast_visible("repeat", detail::reshape_to("repeat", x, apart), repeated), out);
 }
@@ -66,14 +69,24 @@ requires detail::ArrayLike<I> || detail::IsVectorOfIntegers<I>::value auto repea
   if (repeats.size() != 1 && static_cast<std::int64_t>(repeats.size()) != n)
     raise<ShapeError>(
         {"repeat: operands could not be broadcast together with shape (", n, ",) (", repeats.size(), ",)"});
-  std::vector<std::int64_t> positions;
+  const auto times = [&](std::int64_t i) {
+    return static_cast<std::int64_t>(repeats[repeats.size() == 1 ? 0 : static_cast<std::size_t>(i)]);
+  };
+  std::int64_t total = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t r =
-        static_cast<std::int64_t>(repeats[repeats.size() == 1 ? 0 : static_cast<std::size_t>(i)]);
-    if (r < 0) raise<ValueError>({"repeat: repeats may not contain negative values: ", r});
-    positions.insert(positions.end(), static_cast<std::size_t>(r), i);
+    if (times(i) < 0) raise<ValueError>({"repeat: repeats may not contain negative values: ", times(i)});
+    total = detail::add_extents(total, times(i));
   }
-  return detail::take_positions(x, detail::index_array(positions), axis);
+  Dims out = x.shape();
+  out[static_cast<std::size_t>(axis)] = total;
+  detail::count_elements("repeat", out);
+  std::int64_t from = -1, left = 0;
+  const auto positions = detail::generated_on_host<std::int64_t>("repeat", total, [&](std::int64_t) {
+    while (left == 0) left = times(++from);
+    --left;
+    return from;
+  });
+  return detail::take_positions(x, positions, axis);
 }
 
 }  // namespace nax

@@ -60,7 +60,7 @@ Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
 
 template <class I>
 Array<I> chosen_positions(const Key& key, std::int64_t n, const Shape& shape, const ChoiceOptions& options) {
-  const std::int64_t draws = shape.count();
+  const std::int64_t draws = count_elements("choice", shape);
   if (draws > 0 && n <= 0) throw ValueError("choice: there is nothing to choose from");
   if (!options.replace && draws > n)
     raise<ValueError>({"choice: cannot take a larger sample (", draws, ") than the population (", n,

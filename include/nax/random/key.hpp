@@ -100,10 +100,10 @@ template <class T>
 Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape, ArrayBase& words,
                        Device device) {
   check_single(function, key);
-  for (std::int64_t d : shape)
-    if (d < 0) raise<ValueError>({function, ": negative dimensions are not allowed, shape ", shape});
   words = contiguous(key.words());
-  return Array<T>(allocate(dtype_of<T>, below(layout_of(words), shape), device));
+  const Frame frame = below(layout_of(words), shape);
+  count_elements(function, frame.shape);
+  return Array<T>(allocate(dtype_of<T>, frame, device));
 }
 
 // The same on a GPU.

@@ -51,8 +51,8 @@ inline void check_count(const char* function, std::int64_t n) {
   const ComputeOn there(draw_device(key));
   Dims extents(shape.size(), 1);
   const std::int64_t n = extents[static_cast<std::size_t>(axis)] = shape[static_cast<std::size_t>(axis)];
-  const Array<std::int64_t> along =
-      reshape_to(function, generated<std::int64_t>(n, [](std::int64_t i) { return i; }), Shape(extents));
+  const Array<std::int64_t> along = reshape_to(
+      function, generated<std::int64_t>(function, n, [](std::int64_t i) { return i; }), Shape(extents));
   Array<std::int64_t> places(copy_over(along, Frame{shape, {}}));
   Key rest = key;
   for (int rounds = shuffle_rounds(shape.count()); rounds > 0; --rounds) {
