@@ -126,6 +126,35 @@ TEST(Failure, DifferentShapes) {
   still_works();
 }
 
+TEST(Failure, DifferentTypes) {
+  for (int i = 0; i < 200; ++i) {
+    const std::string text = failure([](const A& x) {
+      if (here() == 1) return A(psum(Array<float>{1, 2}, "i"));
+      return A(psum(x * A{1, 2}, "i"));
+    });
+    ASSERT_NE(text.find("psum: types differ between devices: float64 on device 0, float32 on device 1"),
+              std::string::npos)
+        << text;
+    const std::string gathered = failure([](const A& x) {
+      if (here() == 3) return A(all_gather(Array<int>(1), "i"));
+      return all_gather(x, "i");
+    });
+    ASSERT_NE(
+        gathered.find("all_gather: types differ between devices: float64 on device 0, int32 on device 3"),
+        std::string::npos)
+        << gathered;
+  }
+  still_works();
+}
+
+TEST(Failure, MeanAndSum) {
+  for (int i = 0; i < 50; ++i) {
+    const std::string text = failure([](const A& x) { return here() == 2 ? pmean(x, "i") : psum(x, "i"); });
+    ASSERT_NE(text.find("psum: device 0 is in psum, device 2 in pmean"), std::string::npos) << text;
+  }
+  still_works();
+}
+
 TEST(Failure, DifferentCollectives) {
   for (int i = 0; i < 200; ++i) {
     const std::string text = failure([](const A& x) { return here() == 2 ? pmax(x, "i") : psum(x, "i"); });

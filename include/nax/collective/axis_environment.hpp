@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "nax/collective/communicator.hpp"
+#include "nax/core/per_thread.hpp"
 #include "nax/tape/levels.hpp"
 
 // Which axes this thread's program is mapped over, by name: vmaps, whose examples sit in a hidden axis, and
@@ -16,10 +17,7 @@ struct DeviceAxis {
   int index = 0;
 };
 
-inline std::vector<DeviceAxis>& device_axes() {
-  static thread_local std::vector<DeviceAxis> axes;
-  return axes;
-}
+inline std::vector<DeviceAxis>& device_axes() { return per_thread<std::vector<DeviceAxis>>(); }
 
 // A mapped axis that a collective names. It may outlive the call, in a derivative that another run of the
 // devices computes: so the communicator is that of the run in which it is asked for. (A pmap has no pmap

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "nax/collective/communicator.hpp"
+#include "nax/core/at_fork.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/core/transfer.hpp"
@@ -84,6 +85,7 @@ class ThreadCommunicator final : public Communicator {
   void work_together(int rank, const char* function, const void* mine,
                      FunctionRef<void(const std::vector<const void*>& everyone)> work) override {
     std::vector<const void*> everyone;
+    everyone.reserve(posts_.size());  // who has met the others must not leave before all are done
     meet(
         rank, function, {}, [] {},
         [&] {
@@ -102,12 +104,14 @@ class ThreadCommunicator final : public Communicator {
   }
 
   void abort() {
+    if (left_by_fork()) return;
     const std::lock_guard lock(mutex_);
     aborted_ = true;
     changed_.notify_all();
   }
   // The device's program has ended; a meeting that still waits for it never will be complete.
   void leave() {
+    if (left_by_fork()) return;
     const std::lock_guard lock(mutex_);
     ++left_;
     if (arrived_ > 0 && arrived_ + left_ == size_) incomplete_ = true;
@@ -124,6 +128,9 @@ class ThreadCommunicator final : public Communicator {
   // `open` runs once, in the last thread to arrive; `read` in every thread before anybody may post again.
   void meet(int rank, const char* function, std::vector<ArrayBase> arrays, FunctionRef<void()> open,
             FunctionRef<void()> read, const void* address = nullptr) {
+    if (left_by_fork())
+      raise<DeviceError>(
+          {function, ": the process was forked within pmap's function, without the other devices"});
     std::unique_lock lock(mutex_);
     // A meeting closes when all have read; the next begins only then.
     changed_.wait(lock, [&] { return reading_ == 0 || aborted_ || incomplete_; });
@@ -135,6 +142,7 @@ class ThreadCommunicator final : public Communicator {
       check_alike();
       if (!mismatch_.empty()) {
         changed_.notify_all();
+        if (types_differ_) throw TypeError(mismatch_);
         throw ShapeError(mismatch_);
       }
       open();
@@ -165,7 +173,11 @@ class ThreadCommunicator final : public Communicator {
       raise<DeviceError>({function, ": a device returned while others wait for it in this collective"});
   }
 
-  // All devices must be in the same collective with the same shapes.
+  // In a child that a device's function has forked the others are not there, and the mutex is as they left
+  // it.
+  bool left_by_fork() const { return process_generation.load(std::memory_order_relaxed) != generation_; }
+
+  // All devices must be in the same collective with the same shapes and types.
   void check_alike() {
     const Post& first = posts_[0];
     for (std::size_t d = 1; d < posts_.size(); ++d) {
@@ -175,7 +187,14 @@ class ThreadCommunicator final : public Communicator {
                     std::to_string(d) + " in " + other.function;
         return;
       }
-      for (std::size_t i = 0; i < first.arrays.size() && i < other.arrays.size(); ++i)
+      for (std::size_t i = 0; i < first.arrays.size() && i < other.arrays.size(); ++i) {
+        if (first.arrays[i].dtype() != other.arrays[i].dtype()) {
+          mismatch_ = text_of({first.function,
+                               ": types differ between devices: ", dtype_name(first.arrays[i].dtype()),
+                               " on device 0, ", dtype_name(other.arrays[i].dtype()), " on device ", d});
+          types_differ_ = true;
+          return;
+        }
         if (!(layout_of(first.arrays[i]).shape == layout_of(other.arrays[i]).shape)) {
           mismatch_ = std::string(first.function) +
                       ": shapes differ between devices: " + to_string(first.arrays[i].shape()) +
@@ -183,6 +202,7 @@ class ThreadCommunicator final : public Communicator {
                       std::to_string(d);
           return;
         }
+      }
       if (first.arrays.size() != other.arrays.size()) {
         mismatch_ = std::string(first.function) + ": trees differ between devices";
         return;
@@ -254,7 +274,8 @@ class ThreadCommunicator final : public Communicator {
   std::vector<ArrayBase> results_;
   int arrived_ = 0, reading_ = 0, left_ = 0;
   std::atomic<std::uint64_t> meeting_{0};  // changes under the mutex
-  bool aborted_ = false, incomplete_ = false;
+  bool aborted_ = false, incomplete_ = false, types_differ_ = false;
+  const unsigned generation_ = process_generation.load(std::memory_order_relaxed);
   std::string mismatch_;
 };
 

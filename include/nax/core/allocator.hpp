@@ -26,10 +26,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/error.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -126,7 +128,7 @@ inline constinit thread_local bool thread_ended = false;
 class Pool {
  public:
   static Pool& instance() {
-    static Pool* const pool = new Pool;
+    static Pool* const pool = make();
     return *pool;
   }
 
@@ -228,6 +230,14 @@ class Pool {
   }
 
  private:
+  // A child of fork() finds the pool as no thread was changing it.
+  static Pool* make() {
+    auto* const pool = new Pool;
+    at_fork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+            [] { instance().mutex_.unlock(); });
+    return pool;
+  }
+
   static std::size_t rounded(std::size_t bytes) {
     return bytes <= small_limit ? small_bytes(small_class(bytes)) : large_bytes(large_class(bytes));
   }
@@ -280,12 +290,12 @@ class Pool {
         instance().end_thread(cache);
       }
     };
-    auto* cache = new ThreadCache;
+    auto cache = std::make_unique<ThreadCache>();
     {
       const std::lock_guard lock(mutex_);
-      threads_.push_back(cache);
+      threads_.push_back(cache.get());
     }
-    thread_cache = cache;
+    thread_cache = cache.release();
     thread_local AtExit at_exit;
     static_cast<void>(at_exit);
   }

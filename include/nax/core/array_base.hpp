@@ -54,7 +54,7 @@ class ArrayBase {
     else if (layout_.lies_in_place())
       layout_.move_block(other.layout_);
     else
-      layout_.copy_apart(other.layout_);
+      layout_.move_apart(other.layout_);
     serial_ = other.serial_;
     dtype_ = other.dtype_;
     return *this;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -58,9 +59,9 @@ struct alignas(64) Buffer {
     buffer->bytes = bytes;
     return buffer;
   }
-  static Buffer* wrap(BufferSource* source, std::size_t bytes, Device device) {
+  static Buffer* wrap(std::unique_ptr<BufferSource> source, std::size_t bytes, Device device) {
     Buffer* buffer = header(0, device);
-    buffer->source = source;
+    buffer->source = source.release();
     buffer->bytes = bytes;
     return buffer;
   }

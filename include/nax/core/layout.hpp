@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "nax/core/shape.hpp"
 
@@ -63,6 +64,7 @@ struct Layout : Frame {
       copy_apart(other);
   }
   [[gnu::cold, gnu::noinline]] void copy_apart(const Layout& other) { *this = other; }
+  [[gnu::cold, gnu::noinline]] void move_apart(Layout& other) noexcept { *this = std::move(other); }
   void move_block(Layout& other) {
     std::memcpy(static_cast<void*>(this), &other, sizeof other);
     new (&other) Layout;

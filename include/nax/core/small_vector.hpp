@@ -23,7 +23,8 @@ class SmallVector {
     for (T& x : *this) x = value;
   }
   template <class It>
-  requires(!std::is_integral_v<It>) SmallVector(It first, It last) {
+  requires(!std::is_integral_v<It>) SmallVector(It first, It last)
+      : SmallVector() {  // so that what is on the heap goes where more of it cannot be had
     for (; first != last; ++first) push_back(static_cast<T>(*first));
   }
   SmallVector(const SmallVector& other) { copy_from(other); }

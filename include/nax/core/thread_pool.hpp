@@ -31,6 +31,7 @@
 #include <sched.h>
 #endif
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/compiled_once.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/function_ref.hpp"
@@ -175,7 +176,7 @@ class Pool {
   static constexpr int most = 512;
 
   static Pool& instance() {
-    static Pool* const pool = new Pool;
+    static Pool* const pool = make();
     return *pool;
   }
 
@@ -216,6 +217,16 @@ class Pool {
   }
 
  private:
+  // A child of fork() has no workers: it starts its own.
+  static Pool* make() {
+    auto* const pool = new Pool;
+    at_fork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+            [] {
+              instance().started_.store(0, std::memory_order_relaxed);
+              instance().mutex_.unlock();
+            });
+    return pool;
+  }
   Pool() {
     if (const char* text = std::getenv("NAX_NUM_THREADS"); text && *text) {
       char* end = nullptr;

@@ -36,8 +36,15 @@ class FusedNode final : public Node {
            static_cast<std::size_t>(type.constants) * constant_bytes;
   }
   FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : type_(type) {
-    for (int l = 0; l < count(); ++l)
-      new (this->leaves() + l) PackedArray(*leaves[l], type.reads >> l & 1, type.carries >> l & 1);
+    int made = 0;
+    try {
+      for (; made < count(); ++made)
+        new (this->leaves() + made)
+            PackedArray(*leaves[made], type.reads >> made & 1, type.carries >> made & 1);
+    } catch (...) {  // a layout that found no memory
+      while (made > 0) this->leaves()[--made].~PackedArray();
+      throw;
+    }
     copy_constants(constants, type.constants, this->constants());
   }
   ~FusedNode() override {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nax/core/array_base.hpp"
+#include "nax/core/per_thread.hpp"
 
 // The vmaps that this thread is in. Each has a level, a number that grows and never repeats, so that arrays
 // of an inner vmap order their hidden axes behind those of an outer one, and one that outlives its vmap is
@@ -25,10 +26,7 @@ struct VmapStack {
   int sweeping = 0;
 };
 
-inline VmapStack& vmap_stack() {
-  static thread_local VmapStack stack;
-  return stack;
-}
+inline VmapStack& vmap_stack() { return per_thread<VmapStack>(); }
 
 inline Level next_level() {
   static std::atomic<Level> counter{0};

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "nax/core/per_thread.hpp"
 #include "nax/tape/number.hpp"
 
 // What travels along with a sweep (cotangents, tangents): for each node of a range nothing, an array or a
@@ -128,10 +129,7 @@ class Slots {
       arrays.clear();
     }
   };
-  static Room& spare() {
-    static thread_local Room room;
-    return room;
-  }
+  static Room& spare() { return per_thread<Room>(); }
 
   static Kind kind_of(DType dtype) { return dtype == DType::float32 ? Kind::single : Kind::wide; }
   Kind kind(std::size_t node) const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "nax/core/per_thread.hpp"
 #include "nax/tape/number.hpp"
 
 // The tape: nodes in the order of their making, in an arena that only grows and pops.
@@ -346,13 +347,13 @@ class TapeScope {
   TapeScope() : outermost_(recording.tape == nullptr) {
     if (outermost_) {
       tape_ = spare() ? std::exchange(spare(), TapeRef()) : TapeRef(new Tape);
-      recording.tape = tape_.get();
     } else {
       recording.tape->references.fetch_add(1, std::memory_order_relaxed);
       tape_ = TapeRef(recording.tape);
     }
     mark_ = tape_->size();
     tape_->scopes.marks.push_back(mark_);
+    recording.tape = tape_.get();  // last: where there is no memory the tape goes
   }
   ~TapeScope() {
     tape_->scopes.marks.pop_back();
@@ -372,10 +373,7 @@ class TapeScope {
   const TapeRef& tape() const { return tape_; }
 
  private:
-  static TapeRef& spare() {
-    static thread_local TapeRef tape;
-    return tape;
-  }
+  static TapeRef& spare() { return per_thread<TapeRef, TapeScope>(); }
   TapeRef tape_;
   std::size_t mark_ = 0;
   bool outermost_;

@@ -92,7 +92,8 @@ void reduce_arrays(Tree& arrays, const std::vector<MappedAxis>& axes, bool mean)
         },
         arrays);
     if (together.empty()) continue;
-    const auto sums = axis.communicator().all_reduce(static_cast<int>(axis.index), "psum", together, combine);
+    const auto sums = axis.communicator().all_reduce(static_cast<int>(axis.index), mean ? "pmean" : "psum",
+                                                     together, combine);
     for (std::size_t i = 0; i < sums.size(); ++i) *places[i] = sums[i];
   }
 }

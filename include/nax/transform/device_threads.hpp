@@ -5,11 +5,14 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "nax/collective/axis_environment.hpp"
 #include "nax/collective/threads.hpp"
+#include "nax/core/at_fork.hpp"
 #include "nax/core/compiled_once.hpp"
 #include "nax/core/devices.hpp"
 #include "nax/core/function_ref.hpp"
@@ -18,7 +21,11 @@
 
 // pmap's workers: one thread a device, which lives as long as the process and runs one program at a time. The
 // caller waits, so that a worker may read what belongs to it: its vmaps, and its tape for telling captured
-// arrays apart.
+// arrays apart. Callers on several threads have a crew of workers each: one may wait for the other, as a
+// device's program does for a thread that it has started.
+//
+// Nothing of this is ever destroyed, so that destructors of static objects may call pmap. A child of fork()
+// has none of the threads, and begins with crews of its own.
 namespace nax::detail {
 
 // A program for one device: called with its place along the mapped axis.
@@ -29,14 +36,8 @@ struct DeviceProgram {
 
 class DeviceThread {
  public:
-  explicit DeviceThread(Device device) : thread_([this, device] { work(device); }) {}
-  ~DeviceThread() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
+  explicit DeviceThread(Device device) {
+    std::thread([this, device] { work(device); }).detach();
   }
   void start(DeviceProgram* program, int rank) {
     {
@@ -55,12 +56,14 @@ class DeviceThread {
  private:
   void work(Device device) {
     current_device = device;
+    const unsigned generation = process_generation.load(std::memory_order_relaxed);
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [&] { return program_ != nullptr || stop_; });
-      if (!program_) return;
+      changed_.wait(lock, [&] { return program_ != nullptr; });
       lock.unlock();
       program_.load()->run(rank_);
+      // The program may return in a child that it has forked, where nobody waits for it.
+      if (process_generation.load(std::memory_order_relaxed) != generation) return;
       lock.lock();
       program_ = nullptr;
       changed_.notify_all();
@@ -73,18 +76,45 @@ class DeviceThread {
   std::condition_variable changed_;
   std::atomic<DeviceProgram*> program_{nullptr};  // changes under the mutex
   int rank_ = 0;
-  bool stop_ = false;
-  std::thread thread_;
+};
+
+// A thread for each device that one of its programs has run on.
+class DeviceCrew {
+ public:
+  // Throws DeviceError where the system has no thread for one of them; nothing runs then.
+  void hire(const std::vector<Device>& devices) {
+    for (const Device device : devices) {
+      auto& of_platform = threads_[static_cast<std::size_t>(device.platform)];
+      if (device.ordinal >= of_platform.size()) of_platform.resize(device.ordinal + 1u);
+      auto& thread = of_platform[device.ordinal];
+      if (thread) continue;
+      try {
+        thread = std::make_unique<DeviceThread>(device);
+      } catch (const std::system_error& error) {
+        raise<DeviceError>({"pmap: the system has no thread for device ", device, ": ", error.what()});
+      }
+    }
+  }
+  // On devices that have been hired for.
+  void run(const std::vector<Device>& devices, DeviceProgram& program) {
+    for (std::size_t rank = 0; rank < devices.size(); ++rank)
+      thread_of(devices[rank]).start(&program, static_cast<int>(rank));
+    for (const Device device : devices) thread_of(device).wait();
+  }
+  DeviceCrew* next = nullptr;  // of those that are free
+
+ private:
+  DeviceThread& thread_of(Device device) {
+    return *threads_[static_cast<std::size_t>(device.platform)][device.ordinal];
+  }
+  std::vector<std::unique_ptr<DeviceThread>> threads_[platform_count];
 };
 
 inline thread_local constinit bool on_device_thread = false;
 
 class DeviceThreads {
  public:
-  static DeviceThreads& instance() {
-    static DeviceThreads threads;
-    return threads;
-  }
+  static DeviceThreads& instance() { return *of_this_process(); }
 
   // Runs `task(rank)` on each device at once, inside the named axis. What a device throws reaches the caller
   // as a DeviceError that names it; the other devices are released from any collective they wait in.
@@ -120,10 +150,10 @@ class DeviceThreads {
       void run(int rank) override {
         on_device_thread = true;
         recording = {nullptr, caller};
-        vmap_stack().frames = frames;
-        vmap_stack().sweeping = sweeping;
-        device_axes().push_back({name, &communicator, rank});
         try {
+          vmap_stack().frames = frames;
+          vmap_stack().sweeping = sweeping;
+          device_axes().push_back({name, &communicator, rank});
           const ThreadLimit limit(threads);
           task(rank);
           if (on_accelerator(current_device)) accelerator_of(current_device).synchronize(current_device);
@@ -132,7 +162,7 @@ class DeviceThreads {
           errors[static_cast<std::size_t>(rank)] = std::current_exception();
           communicator.abort();
         }
-        device_axes().pop_back();
+        device_axes().clear();
         vmap_stack() = {};
         recording = {};
         on_device_thread = false;
@@ -140,21 +170,47 @@ class DeviceThreads {
     } program(task, communicator, axis_name, n);
 
     {
-      const std::lock_guard one_pmap_at_a_time(launch_);
-      for (int rank = 0; rank < n; ++rank)
-        thread_of(devices[static_cast<std::size_t>(rank)]).start(&program, rank);
-      for (int rank = 0; rank < n; ++rank) thread_of(devices[static_cast<std::size_t>(rank)]).wait();
+      const OnLoan crew(*this);
+      crew->hire(devices);
+      crew->run(devices, program);
     }
     report(program.errors, devices, axis_name);
   }
 
  private:
-  DeviceThread& thread_of(Device device) {
-    auto& of_platform = threads_[static_cast<std::size_t>(device.platform)];
-    if (device.ordinal >= of_platform.size()) of_platform.resize(device.ordinal + 1u);
-    auto& thread = of_platform[device.ordinal];
-    if (!thread) thread = std::make_unique<DeviceThread>(device);
-    return *thread;
+  class OnLoan {
+   public:
+    explicit OnLoan(DeviceThreads& from) : from_(from), crew_(from.take()) {}
+    ~OnLoan() { from_.put(crew_); }
+    OnLoan(const OnLoan&) = delete;
+    OnLoan& operator=(const OnLoan&) = delete;
+    DeviceCrew* operator->() const { return crew_; }
+
+   private:
+    DeviceThreads& from_;
+    DeviceCrew* const crew_;
+  };
+  // The crew that was given back last, or a new one.
+  DeviceCrew* take() {
+    const std::lock_guard lock(mutex_);
+    if (!free_) return new DeviceCrew;
+    return std::exchange(free_, free_->next);
+  }
+  void put(DeviceCrew* crew) {
+    const std::lock_guard lock(mutex_);
+    crew->next = std::exchange(free_, crew);
+  }
+  static DeviceThreads*& of_this_process() {
+    static DeviceThreads* here = [] {
+      at_fork(nullptr, nullptr, begin_anew);
+      return new DeviceThreads;
+    }();
+    return here;
+  }
+  // In a child of fork(): the crews are still there, but for their threads.
+  static void begin_anew() {
+    auto* const fresh = new DeviceThreads;
+    fresh->left_behind_ = std::exchange(of_this_process(), fresh);
   }
 
   // The error of the device that failed first in the axis' order; those that were only released do not count.
@@ -178,8 +234,9 @@ class DeviceThreads {
     if (aborted) std::rethrow_exception(aborted);
   }
 
-  std::mutex launch_;
-  std::vector<std::unique_ptr<DeviceThread>> threads_[platform_count];
+  std::mutex mutex_;
+  DeviceCrew* free_ = nullptr;
+  DeviceThreads* left_behind_ = nullptr;  // by the process that forked this one
 };
 
 }  // namespace nax::detail

@@ -97,7 +97,7 @@ inline ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
       bytes += static_cast<std::size_t>(layout_of(result).size()) * dtype_size(first.dtype());
     }
     ArrayAccess::buffer(whole) =
-        BufferRef(Buffer::wrap(new ShardSource(std::move(shards)), bytes, first.device()));
+        BufferRef(Buffer::wrap(std::make_unique<ShardSource>(std::move(shards)), bytes, first.device()));
     ArrayAccess::layout(whole) = layout;
     ArrayAccess::dtype(whole) = first.dtype();
   }

@@ -5,6 +5,7 @@
 
 #include "nax/backend/cpu/stream.hpp"
 #include "nax/backend/cpu/tiles.hpp"
+#include "nax/core/per_thread.hpp"
 
 // Runs fused elementwise kernels over loops of any shape; see tiles.hpp.
 namespace nax::cpu {
@@ -25,13 +26,16 @@ class TileStore {
 
  private:
   static Tile* of_thread(int count) {
-    static thread_local std::unique_ptr<Tile[]> tiles;
-    static thread_local int size = 0;
-    if (size < count) {
-      tiles.reset(new Tile[static_cast<std::size_t>(count)]);
-      size = count;
+    struct Kept {
+      std::unique_ptr<Tile[]> tiles;
+      int size = 0;
+    };
+    Kept& kept = nax::detail::per_thread<Kept>();
+    if (kept.size < count) {
+      kept.tiles.reset(new Tile[static_cast<std::size_t>(count)]);
+      kept.size = count;
     }
-    return tiles.get();
+    return kept.tiles.get();
   }
   static constexpr int few = 4;
   Tile few_[few];

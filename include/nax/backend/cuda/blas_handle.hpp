@@ -3,6 +3,7 @@
 #include <cublasLt.h>
 
 #include "nax/backend/cuda/runtime.hpp"
+#include "nax/core/per_thread.hpp"
 
 // cuBLASLt's handles: one a thread and card.
 namespace nax::cuda {
@@ -18,8 +19,7 @@ inline void check(cublasStatus_t code, const char* call) {
 class BlasHandles {
  public:
   static cublasLtHandle_t of(Device device) {
-    static thread_local BlasHandles handles;
-    cublasLtHandle_t& handle = handles.handles_[card_of(device)];
+    cublasLtHandle_t& handle = detail::per_thread<BlasHandles>().handles_[card_of(device)];
     if (!handle) check(cublasLtCreate(&handle), "cublasLtCreate");
     return handle;
   }

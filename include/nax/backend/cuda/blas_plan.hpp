@@ -118,7 +118,7 @@ inline BlasPlan make_plan(Device device, const BlasProblem& p) {
 
 inline const BlasPlan& plan_for(Device device, const BlasProblem& p) {
   using Key = std::array<std::int64_t, 16>;
-  static thread_local std::map<Key, BlasPlan> plans;
+  auto& plans = detail::per_thread<std::map<Key, BlasPlan>>();
   const auto flags = p.accumulate | p.tensor_float32 << 1 | p.a.transposed << 2 | p.b.transposed << 3;
   const Key key{card_of(device),
                 static_cast<std::int64_t>(p.dtype),

@@ -6,6 +6,7 @@
 #include "nax/backend/cuda/runtime.hpp"
 #include "nax/backend/cuda/staging.hpp"
 #include "nax/core/accelerator.hpp"
+#include "nax/core/per_thread.hpp"
 
 // Each thread has a stream of its own on each device it uses.
 //
@@ -92,12 +93,10 @@ struct LeaveStreams {
         DeviceStreams::of(device).leave(device, place - 1);
       }
   }
-  void needed() const {}
 };
 
 [[gnu::cold, gnu::noinline]] inline void enter_stream(Device device) {
-  static thread_local const LeaveStreams leave;
-  leave.needed();
+  detail::per_thread<LeaveStreams>();
   thread_places[device.ordinal] = static_cast<unsigned char>(DeviceStreams::of(device).enter(device) + 1);
 }
 

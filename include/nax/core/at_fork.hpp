@@ -1,0 +1,23 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+
+// fork() takes only the calling thread along: a child has nax's locks as they were, and none of its threads.
+namespace nax::detail {
+
+// How many forks lie between this process and the one that nax began in. What was made under another number
+// belongs to threads that this process does not have.
+inline std::atomic<unsigned> process_generation{0};
+
+// Calls these around every fork from now on, where not null: `before` and `in_parent` in the process that
+// forks, `in_child` in the new one.
+inline void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
+  [[maybe_unused]] static const bool counts =
+      (pthread_atfork(nullptr, nullptr, [] { process_generation.fetch_add(1, std::memory_order_relaxed); }),
+       true);
+  pthread_atfork(before, in_parent, in_child);
+}
+
+}  // namespace nax::detail
