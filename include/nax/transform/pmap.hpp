@@ -147,10 +147,13 @@ auto pmap(F f, PmapOptions options = {}) {
       if constexpr (is_array_v<decltype(leaf)>) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
         Leaf all(std::move(results[i++]));
-        if (axes.is_none())
+        if (axes.is_none()) {
+          if (!same_along(all, layout_of(all).hidden()))
+            throw ValueError("pmap: out_axes is none for a result that differs between devices");
           leaf = first_row(all);
-        else
+        } else {
           leaf = move_axis_recorded(all, 0, result_axis("pmap", axes.axis(), all.ndim()));
+        }
       }
     };
     for_each_with_axes("pmap", out, options.out_axes.get(), place);

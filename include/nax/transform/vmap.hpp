@@ -6,6 +6,7 @@
 
 #include "nax/transform/batching.hpp"
 #include "nax/transform/differentiate.hpp"
+#include "nax/transform/same_along.hpp"
 #include "nax/transform/tree_axes.hpp"
 
 namespace nax {
@@ -156,7 +157,7 @@ Array<T> leave_vmap(const Array<T>& leaf, const Axes& axes, Level level, std::in
   const int hidden = layout.find(level);
   if (!axes.is_none()) return unbatch(leaf, result_axis("vmap", axes.axis(), leaf.ndim() + 1), level, size);
   if (hidden < 0) return leaf;
-  if (layout.strides[hidden] != 0 && size != 1)
+  if (!same_along(leaf, hidden))
     throw ValueError("vmap: out_axes is none for a result that differs along the mapped axis");
   // Equal for all, as after psum: any one stands for it.
   return first_row(unbatch(leaf, 0, level, size));
