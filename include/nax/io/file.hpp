@@ -1,28 +1,26 @@
 #pragma once
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nax/core/error.hpp"
 
-// Files as bytes: read whole, written so that they are there complete or not at all.
+// Files as bytes, read where they are wanted.
 namespace nax::io {
 
 using Bytes = std::vector<std::uint8_t>;
 
 namespace detail {
-
-struct CloseFile {
-  void operator()(std::FILE* f) const { std::fclose(f); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
 
 [[noreturn, gnu::cold]] inline void fail(const char* function, const std::string& path,
                                          const std::string& what) {
@@ -33,58 +31,110 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
   fail(function, path, std::string(what) + ": " + std::strerror(errno));
 }
 
-inline Bytes read_file(const char* function, const std::string& path) {
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) fail_system(function, path, "cannot be opened");
-  Bytes bytes;
-  std::size_t size = 0;
-  for (std::size_t got = 1; got > 0; size += got) {
-    bytes.resize(size < 1 << 16 ? 1 << 16 : size * 2);
-    got = std::fread(bytes.data() + size, 1, bytes.size() - size, file.get());
+// What f returns. The sizes of what is allocated in it come from a file, so it is the file that is refused
+// where memory ends.
+template <class F>
+decltype(auto) within_memory(const char* function, const std::string& path, const F& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
   }
-  if (std::ferror(file.get())) fail_system(function, path, "cannot be read");
-  bytes.resize(size);
-  return bytes;
+  fail(function, path, "needs more memory than there is");
 }
 
-// A file under a name of its own until commit() gives it the real one; without commit() it disappears.
-class NewFile {
+// An open file.
+class Descriptor {
  public:
-  NewFile(const char* function, std::string path)
-      : function_(function),
-        path_(std::move(path)),
-        temporary_(path_ + ".part" + std::to_string(::getpid())) {
-    file_.reset(std::fopen(temporary_.c_str(), "wb"));
-    if (!file_) fail_system(function_, path_, "cannot be written");
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
   }
-  ~NewFile() {
-    file_.reset();
-    if (!committed_) std::remove(temporary_.c_str());
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
+  ~Descriptor() { close(); }
+  int get() const { return fd_; }
+  bool close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
 
-  void write(const void* data, std::size_t size) {
-    if (size > 0 && std::fwrite(data, 1, size, file_.get()) != size)
-      fail_system(function_, path_, "cannot be written");
-    position_ += size;
+ private:
+  int fd_;
+};
+
+// The bytes of a file. Only those that are asked for are read, so that a file costs no more than what its
+// reader believes of it. What has no size (a pipe, /proc) is read to its end at once; devices, which have no
+// end, are refused.
+class Source {
+ public:
+  Source(const char* function, const std::string& path) : function_(function), path_(path) {
+    file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    struct stat status;
+    if (file_.get() < 0 || ::fstat(file_.get(), &status) != 0)
+      fail_system(function_, path_, "cannot be opened");
+    if (S_ISDIR(status.st_mode)) fail("is a folder");
+    if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) fail("is a device, not a file");
+    if (S_ISREG(status.st_mode) && status.st_size > 0)
+      size_ = static_cast<std::uint64_t>(status.st_size);
+    else
+      read_to_end();
   }
-  std::uint64_t position() const { return position_; }
-  void commit() {
-    const bool flushed = std::fflush(file_.get()) == 0 && ::fsync(::fileno(file_.get())) == 0;
-    if (!flushed || std::fclose(file_.release()) != 0) fail_system(function_, path_, "cannot be written");
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
-      fail_system(function_, path_, "cannot be replaced");
-    committed_ = true;
+  // Bytes in memory, which must outlive this; `path` is for messages.
+  Source(const char* function, const std::string& path, const Bytes& bytes)
+      : function_(function), path_(path), data_(bytes.data()), size_(bytes.size()) {}
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  const char* function() const { return function_; }
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  [[noreturn, gnu::cold]] void fail(const std::string& what) const { detail::fail(function_, path_, what); }
+
+  // The `size` bytes from offset `at` on. Throws IoError where the file ends before.
+  void read(std::uint64_t at, void* to, std::size_t size) const {
+    if (at > size_ || size > size_ - at) fail_truncated(size_);
+    if (data_) {
+      if (size > 0) std::memcpy(to, data_ + at, size);
+      return;
+    }
+    auto* out = static_cast<std::uint8_t*>(to);
+    while (size > 0) {
+      const ssize_t got = ::pread(file_.get(), out, size, static_cast<off_t>(at));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail_system(function_, path_, "cannot be read");
+      if (got == 0) fail_truncated(at);  // somebody cut it meanwhile
+      out += got, at += static_cast<std::uint64_t>(got), size -= static_cast<std::size_t>(got);
+    }
   }
 
  private:
+  [[noreturn, gnu::cold]] void fail_truncated(std::uint64_t end) const {
+    fail("is truncated: it ends at offset " + std::to_string(end));
+  }
+  void read_to_end() {
+    std::size_t size = 0;
+    for (ssize_t got = 1; got != 0; size += static_cast<std::size_t>(got)) {
+      if (owned_.size() - size < 1 << 16) owned_.resize(owned_.size() * 2 + (1 << 16));
+      do got = ::read(file_.get(), owned_.data() + size, owned_.size() - size);
+      while (got < 0 && errno == EINTR);
+      if (got < 0) fail_system(function_, path_, "cannot be read");
+    }
+    data_ = owned_.data();
+    size_ = size;
+  }
+
   const char* function_;
-  std::string path_, temporary_;
-  File file_;
-  std::uint64_t position_ = 0;
-  bool committed_ = false;
+  std::string path_;
+  Descriptor file_;
+  Bytes owned_;
+  const std::uint8_t* data_ = nullptr;  // null: in the file
+  std::uint64_t size_ = 0;
 };
+
+inline Bytes read_file(const char* function, const std::string& path) {
+  const Source source(function, path);
+  Bytes bytes(source.size());
+  source.read(0, bytes.data(), bytes.size());
+  return bytes;
+}
 
 // Numbers in a file format, of either order of bytes.
 template <class T>

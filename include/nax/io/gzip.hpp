@@ -8,54 +8,93 @@
 namespace nax::io {
 namespace detail {
 
-struct Inflater {
-  z_stream stream{};
-  Inflater() {
-    if (inflateInit2(&stream, 15 + 16) != Z_OK) throw IoError("gunzip: zlib cannot be started");
-  }
-  ~Inflater() { inflateEnd(&stream); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-};
+inline bool is_gzip(const Source& source) {
+  std::uint8_t magic[2] = {};
+  if (source.size() >= 2) source.read(0, magic, 2);
+  return magic[0] == 0x1f && magic[1] == 0x8b;
+}
 
-inline bool is_gzip(const Bytes& bytes) { return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
+// What a gzip file holds, in a row and no further than it is asked for: four megabytes can hold four
+// gigabytes.
+class GzipReader {
+ public:
+  explicit GzipReader(const Source& source) : source_(source) {
+    if (!is_gzip(source)) source.fail("is not a gzip file");
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK) source.fail("cannot be unpacked: zlib cannot be started");
+  }
+  ~GzipReader() { inflateEnd(&stream_); }
+  GzipReader(const GzipReader&) = delete;
+  GzipReader& operator=(const GzipReader&) = delete;
+
+  // Fills `to`; less than `size` only at the end. Throws IoError, naming the offset, for a file that is cut
+  // short or damaged (its CRC and length are checked) or has other bytes behind its end.
+  std::size_t read(std::uint8_t* to, std::size_t size) {
+    std::size_t done = 0;
+    while (done < size && (in_member_ || begin_member())) {
+      constexpr std::size_t most = 1 << 30;  // zlib counts in 32 bits
+      const std::size_t room = size - done < most ? size - done : most;
+      if (stream_.avail_in == 0) more_input();
+      stream_.next_out = to + done;
+      stream_.avail_out = static_cast<uInt>(room);
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      done += room - stream_.avail_out;
+      if (status == Z_STREAM_END)
+        in_member_ = false;
+      else if (status != Z_OK && !(status == Z_BUF_ERROR && stream_.avail_in == 0))
+        source_.fail("is damaged at offset " + std::to_string(used()) + ": " +
+                     (stream_.msg ? stream_.msg : "no valid gzip data"));
+    }
+    return done;
+  }
+
+ private:
+  std::uint64_t used() const { return next_ - stream_.avail_in; }
+
+  bool begin_member() {  // a gzip file is one or more of them
+    if (used() == source_.size()) return false;
+    std::uint8_t magic[2] = {};
+    if (source_.size() - used() >= 2) source_.read(used(), magic, 2);
+    if (magic[0] != 0x1f || magic[1] != 0x8b)
+      source_.fail("has bytes that do not belong to it from offset " + std::to_string(used()));
+    inflateReset(&stream_);
+    return in_member_ = true;
+  }
+  void more_input() {
+    const std::uint64_t left = source_.size() - next_;
+    const std::size_t size = left < sizeof buffer_ ? static_cast<std::size_t>(left) : sizeof buffer_;
+    if (size == 0) source_.fail("is truncated: it ends at offset " + std::to_string(source_.size()));
+    source_.read(next_, buffer_, size);
+    next_ += size;
+    stream_.next_in = buffer_;
+    stream_.avail_in = static_cast<uInt>(size);
+  }
+
+  const Source& source_;
+  z_stream stream_{};
+  bool in_member_ = false;
+  std::uint64_t next_ = 0;  // in the file: what is not in the buffer yet
+  std::uint8_t buffer_[1 << 15];
+};
 
 }  // namespace detail
 
 // The contents of a gzip file in memory; `path` is for messages. Throws IoError, naming the offset, for one
-// that is cut short or damaged (its CRC and length are checked) or has other bytes behind its end.
-inline Bytes gunzip(const Bytes& packed, const std::string& path) {
-  if (!detail::is_gzip(packed)) detail::fail("gunzip", path, "is not a gzip file");
-  Bytes out;
-  std::size_t used = 0, size = 0;
-  while (used < packed.size()) {  // a gzip file is one or more members
-    if (packed.size() - used < 2 || packed[used] != 0x1f || packed[used + 1] != 0x8b)
-      detail::fail("gunzip", path, "has bytes that do not belong to it from offset " + std::to_string(used));
-    detail::Inflater inflater;
-    z_stream& z = inflater.stream;
-    int status = Z_OK;
-    while (status == Z_OK) {
-      if (out.size() - size < 1 << 15) out.resize(out.size() * 2 < 1 << 17 ? 1 << 17 : out.size() * 2);
-      constexpr std::size_t most = 1 << 30;  // zlib counts in 32 bits
-      const std::size_t room = out.size() - size < most ? out.size() - size : most;
-      const std::size_t rest = packed.size() - used < most ? packed.size() - used : most;
-      z.next_in = const_cast<Bytef*>(packed.data() + used);
-      z.avail_in = static_cast<uInt>(rest);
-      z.next_out = out.data() + size;
-      z.avail_out = static_cast<uInt>(room);
-      status = inflate(&z, Z_NO_FLUSH);
-      used += rest - z.avail_in;
-      size += room - z.avail_out;
-    }
-    if (status == Z_BUF_ERROR)
-      detail::fail("gunzip", path, "is truncated: it ends at offset " + std::to_string(packed.size()));
-    if (status != Z_STREAM_END)
-      detail::fail(
-          "gunzip", path,
-          "is damaged at offset " + std::to_string(used) + ": " + (z.msg ? z.msg : "no valid gzip data"));
-  }
-  out.resize(size);
-  return out;
+// that is cut short or damaged (its CRC and length are checked), has other bytes behind its end, or holds
+// more than `most` bytes: give the number that you expect where the file is not your own.
+inline Bytes gunzip(const Bytes& packed, const std::string& path, std::uint64_t most = UINT64_MAX) {
+  return detail::within_memory("gunzip", path, [&] {
+    const detail::Source source("gunzip", path, packed);
+    detail::GzipReader reader(source);
+    Bytes out;
+    std::size_t size = 0;
+    do {
+      out.resize(out.size() * 2 < 1 << 17 ? 1 << 17 : out.size() * 2);
+      size += reader.read(out.data() + size, out.size() - size);
+      if (size > most) source.fail("holds more than " + std::to_string(most) + " bytes");
+    } while (size == out.size());
+    out.resize(size);
+    return out;
+  });
 }
 
 }  // namespace nax::io

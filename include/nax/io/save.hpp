@@ -1,9 +1,8 @@
 #pragma once
 
-#include <map>
-
 #include "nax/io/npy.hpp"
-#include "nax/io/zip.hpp"
+#include "nax/io/zip_reader.hpp"
+#include "nax/io/zip_writer.hpp"
 #include "nax/tree/tree.hpp"
 
 // Trees in NumPy's files.
@@ -46,44 +45,53 @@ struct ElementOf<Array<T>> {
 
 // What the file has for a leaf of this type; throws where that is something else.
 template <class L>
-L loaded(const std::string& path, const std::string& name, const L& leaf, const std::uint8_t* data,
-         std::size_t size) {
+L loaded(Member&& member, const L& leaf) {
   using T = typename ElementOf<L>::type;
-  const auto fail_here = [&](const std::string& what) { fail("load", path, "(" + name + ") " + what); };
-  const NpyHeader header = read_npy_header(data, size, fail_here);
-  bool swapped;
-  if (!same_descr(header.descr, dtype_of<T>, swapped))
-    fail_here("has dtype '" + header.descr + "', the tree " + std::string(dtype_name(dtype_of<T>)) + " ('" +
-              npy_descr(dtype_of<T>) + "')");
-  Shape expected;
-  bool any = false;
   if constexpr (is_array_v<L>) {
-    expected = leaf.shape();
-    any = !nax::detail::ArrayAccess::buffer(leaf);  // never given a value: takes whatever the file has
-  }
-  if (!any && header.shape != expected)
-    fail_here("has shape " + to_string(header.shape) + ", the tree " + to_string(expected));
-  std::uint64_t bytes = dtype_size(dtype_of<T>);
-  for (std::int64_t extent : header.shape) {
-    if (extent != 0 && bytes > (std::uint64_t{1} << 55) / static_cast<std::uint64_t>(extent))
-      fail_here("has an impossible shape " + to_string(header.shape));
-    bytes *= static_cast<std::uint64_t>(extent);
-  }
-  if (size - header.size != bytes)
-    fail_here((size - header.size < bytes ? "is truncated: " : "is too long: ") +
-              std::to_string(size - header.size) + " bytes of elements instead of " + std::to_string(bytes));
-  const Array<T> array(array_from(data + header.size, dtype_of<T>, header, swapped));
-  if constexpr (is_array_v<L>)  // stays where it was
+    // An array that was never given a value takes whatever the file has; others stay where they were.
+    const bool any = !nax::detail::ArrayAccess::buffer(leaf);
+    const Shape expected = leaf.shape();
+    const Array<T> array(read_npy(member, dtype_of<T>, any ? nullptr : &expected));
     return Array<T>(nax::detail::beside(leaf, any ? nax::detail::placed(array) : ArrayBase(array)));
-  else
-    return static_cast<L>(array.item());
+  } else {
+    const Shape expected;
+    return static_cast<L>(Array<T>(read_npy(member, dtype_of<T>, &expected)).item());
+  }
+}
+
+template <class T>
+void load_from(const Source& source, bool one_array, T& tree) {
+  if (one_array) {
+    if constexpr (nax::tree::detail::kind_of<T> == nax::tree::NodeKind::leaf) {
+      tree = loaded(Member(source, "the array"), tree);
+      return;
+    } else {
+      source.fail("holds one array, not a tree");
+    }
+  }
+  ZipReader zip(source);
+  T result = tree;
+  nax::tree::for_each_with_path(
+      [&](const std::string& tree_path, auto& leaf) {
+        const std::string name = name_of(tree_path);
+        const auto found = zip.entries().find(name);
+        if (found == zip.entries().end()) source.fail("has no array named " + name);
+        leaf = loaded(zip.open(found->second), leaf);
+        zip.entries().erase(found);
+      },
+      result);
+  if (!zip.entries().empty()) source.fail("has " + zip.entries().begin()->first + ", which the tree has not");
+  tree = std::move(result);
 }
 
 }  // namespace detail
 
 // Writes a tree to a .npz file, which numpy.load opens: one array a leaf, named by its path in the tree
-// (`[0].w`, `layers[2].bias`); numbers become 0-d arrays. A path that ends in .npy takes a single array. The
-// file appears complete or not at all. Throws IoError.
+// (`[0].w`, `layers[2].bias`); numbers become 0-d arrays. A path that ends in .npy takes a single array.
+//
+// The file appears complete or not at all, also where several threads or processes save to one path, and is
+// on the disk when save returns. One that was there keeps its mode; a symbolic link stays one; a pipe or a
+// device is written through. Throws IoError.
 template <class T>
 void save(const std::string& path, const T& tree) {
   if (detail::is_npy(path)) {
@@ -111,39 +119,14 @@ void save(const std::string& path, const T& tree) {
   zip.commit();
 }
 
-// Fills a tree from the file that save, or numpy.savez, wrote. The tree says what is expected: dtypes and
-// shapes must agree (an array that was never given a value takes the file's shape), and every name must be on
-// both sides. Throws IoError naming the leaf and both shapes or dtypes; the tree is then as it was before.
+// Fills a tree from the file that save, or NumPy's savez or savez_compressed, wrote. The tree says what is
+// expected: dtypes and shapes must agree (an array that was never given a value takes the file's shape), and
+// every name must be on both sides. Bools that are not 0 become 1. Throws IoError naming the leaf and both
+// shapes or dtypes; the tree is then as it was before.
 template <class T>
 void load(const std::string& path, T& tree) {
-  const Bytes bytes = detail::read_file("load", path);
-  if (detail::is_npy(path)) {
-    if constexpr (nax::tree::detail::kind_of<T> == nax::tree::NodeKind::leaf) {
-      tree = detail::loaded(path, "the array", tree, bytes.data(), bytes.size());
-      return;
-    } else {
-      raise<IoError>({"load: '", path, "' holds one array, not a tree"});
-    }
-  }
-  std::map<std::string, detail::ZipMember> members;
-  for (detail::ZipMember& member : detail::zip_members("load", path, bytes)) {
-    std::string name = member.name;
-    if (detail::is_npy(name)) name.resize(name.size() - 4);
-    members.insert_or_assign(name, std::move(member));
-  }
-  T result = tree;
-  nax::tree::for_each_with_path(
-      [&](const std::string& tree_path, auto& leaf) {
-        const std::string name = detail::name_of(tree_path);
-        const auto found = members.find(name);
-        if (found == members.end()) detail::fail("load", path, "has no array named " + name);
-        leaf = detail::loaded(path, name, leaf, found->second.data, found->second.size);
-        members.erase(found);
-      },
-      result);
-  if (!members.empty())
-    detail::fail("load", path, "has " + members.begin()->first + ", which the tree has not");
-  tree = std::move(result);
+  detail::within_memory("load", path,
+                        [&] { detail::load_from(detail::Source("load", path), detail::is_npy(path), tree); });
 }
 
 }  // namespace nax::io

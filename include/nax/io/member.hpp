@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+
+#include "nax/io/crc32.hpp"
+#include "nax/io/inflate.hpp"
+
+namespace nax::io::detail {
+
+// A part of a file that is read once, from its beginning to its end: a whole .npy, or a member of an archive,
+// stored as it is or deflated.
+class Member {
+ public:
+  // All of it; `name` is for messages.
+  Member(const Source& source, const std::string& name)
+      : source_(source), place_("(" + name + ") "), size_(source.size()) {}
+  // `packed` bytes at `at` that stand for `size` others.
+  Member(const Source& source, const std::string& name, std::uint64_t at, std::uint64_t packed,
+         std::uint64_t size, bool deflated, std::uint32_t crc)
+      : source_(source), place_("(" + name + ") "), at_(at), size_(size), crc_(crc), has_crc_(true) {
+    if (deflated) inflate_.emplace(source, at, at + packed, place_);
+  }
+
+  std::uint64_t left() const { return size_ - done_; }
+  [[noreturn, gnu::cold]] void fail(const std::string& what) const { source_.fail(place_ + what); }
+
+  // The next `size` bytes.
+  void read(void* to, std::size_t size) {
+    if (size > left()) fail("is truncated: it ends at offset " + std::to_string(size_));
+    if (inflate_) {
+      if (inflate_->read(static_cast<std::uint8_t*>(to), size) < size)
+        fail("is damaged: it holds less than it says");
+    } else {
+      source_.read(at_ + done_, to, size);
+    }
+    done_ += size;
+    if (has_crc_) read_crc_ = crc32(to, size, read_crc_);
+  }
+  // After the last byte: was all of it as it was written?
+  void finish() {
+    std::uint8_t more;
+    if (inflate_ && (inflate_->read(&more, 1) > 0 || inflate_->left() > 0))
+      fail("is damaged: it holds more than it says");
+    if (has_crc_ && read_crc_ != crc_) fail("is damaged: its CRC is wrong");
+  }
+
+ private:
+  const Source& source_;
+  std::string place_;
+  std::uint64_t at_ = 0, size_, done_ = 0;
+  std::uint32_t crc_ = 0, read_crc_ = 0;
+  bool has_crc_ = false;
+  std::optional<Inflate> inflate_;
+};
+
+}  // namespace nax::io::detail

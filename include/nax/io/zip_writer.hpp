@@ -1,0 +1,96 @@
+#pragma once
+
+#include <set>
+
+#include "nax/io/crc32.hpp"
+#include "nax/io/new_file.hpp"
+
+namespace nax::io::detail {
+
+// Zip archives as .npz files are: members stored as they are, each with a CRC. Sizes, offsets and counts that
+// the format's own fields cannot hold go into its "zip64" fields, which NumPy reads too.
+class ZipWriter {
+ public:
+  // `most` is the largest number that goes into a field of four bytes (0xffffffff says: look into zip64's).
+  ZipWriter(const char* function, const std::string& path, std::uint64_t most = 0xffff'fffe)
+      : function_(function), path_(path), most_(most), file_(function, path) {}
+
+  // One member: its bytes are those of `head` and of `data`.
+  void add(const std::string& name, const std::string& head, const void* data, std::size_t size) {
+    if (name.size() > 0xffff) fail(function_, path_, "cannot hold a name of more than 65535 bytes");
+    if (!names_.insert(name).second) fail(function_, path_, "cannot hold two members named " + name);
+    const std::uint64_t total = head.size() + size, at = file_.position();
+    const bool long_size = total > most_, long_at = at > most_;
+    const std::uint32_t crc = crc32(data, size, crc32(head.data(), head.size()));
+    const int version = long_size || long_at ? 45 : 20;
+    std::string sizes, extra;
+    if (long_size) number(sizes, total, 8), number(sizes, total, 8);
+    extra = sizes;
+    if (long_at) number(extra, at, 8);
+
+    std::string entry;  // what the local header and the directory have in common
+    number(entry, version, 2), number(entry, 0x800, 2), number(entry, 0, 2);  // UTF-8 names, stored
+    number(entry, 0, 2), number(entry, 0x21, 2);  // 1980-01-01: equal trees make equal files
+    number(entry, crc, 4);
+    number(entry, long_size ? all_ones : total, 4), number(entry, long_size ? all_ones : total, 4);
+    number(entry, name.size(), 2);
+    number(directory_, 0x02014b50, 4), number(directory_, version, 2);
+    directory_ += entry;
+    number(directory_, extra_size(extra), 2);
+    number(directory_, 0, 2), number(directory_, 0, 2), number(directory_, 0, 2), number(directory_, 0, 4);
+    number(directory_, long_at ? all_ones : at, 4);
+    directory_ += name;
+    add_extra(directory_, extra);
+    std::string local;
+    number(local, 0x04034b50, 4);
+    local += entry;
+    number(local, extra_size(sizes), 2);
+    local += name;
+    add_extra(local, sizes);
+    local += head;
+    file_.write(local.data(), local.size());
+    file_.write(data, size);
+  }
+
+  void commit() {
+    const std::uint64_t at = file_.position(), size = directory_.size(), members = names_.size();
+    std::string end;
+    if (at > most_ || size > most_ || members >= 0xffff) {
+      const std::uint64_t record = at + size;
+      number(end, 0x06064b50, 4), number(end, 44, 8), number(end, 45, 2), number(end, 45, 2);
+      number(end, 0, 4), number(end, 0, 4), number(end, members, 8), number(end, members, 8);
+      number(end, size, 8), number(end, at, 8);
+      number(end, 0x07064b50, 4), number(end, 0, 4), number(end, record, 8), number(end, 1, 4);
+    }
+    const std::uint64_t count = members >= 0xffff ? 0xffff : members;
+    number(end, 0x06054b50, 4), number(end, 0, 2), number(end, 0, 2);
+    number(end, count, 2), number(end, count, 2);
+    number(end, size > most_ ? all_ones : size, 4), number(end, at > most_ ? all_ones : at, 4);
+    number(end, 0, 2);
+    file_.write(directory_.data(), directory_.size());
+    file_.write(end.data(), end.size());
+    file_.commit();
+  }
+
+ private:
+  static constexpr std::uint64_t all_ones = 0xffff'ffff;
+
+  static void number(std::string& out, std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+  }
+  static std::size_t extra_size(const std::string& extra) { return extra.empty() ? 0 : 4 + extra.size(); }
+  static void add_extra(std::string& out, const std::string& extra) {
+    if (extra.empty()) return;
+    number(out, 1, 2), number(out, extra.size(), 2);  // zip64's fields are known by the number 1
+    out += extra;
+  }
+
+  const char* function_;
+  std::string path_;
+  std::uint64_t most_;
+  NewFile file_;
+  std::string directory_;
+  std::set<std::string> names_;
+};
+
+}  // namespace nax::io::detail
