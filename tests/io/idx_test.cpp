@@ -97,6 +97,40 @@ TEST(Idx, RefusesDamagedGzip) {
   expect_refused("garbage", bytes, "from offset " + std::to_string(packed.size()));
 }
 
+// What gzip makes of `size` zeros behind `head`: a thousandth of them.
+Bytes bomb(const Bytes& head, std::size_t size) {
+  Bytes plain = head;
+  plain.resize(head.size() + size);
+  return gzip(plain);
+}
+
+TEST(Idx, ExpandsNoMoreThanItsHeaderSays) {
+  const std::size_t large = std::size_t{64} << 20;
+  reset_peak_memory();
+  expect_refused("bomb", bomb(good, large), "from offset 18 on, for shape (2, 3)");
+  expect_refused("text_bomb", bomb({'t', 'e', 'x', 't'}, large), "not an IDX file");
+  // 2^32 bytes asked, of which a file this small cannot hold the like.
+  expect_refused("promise", gzip({0, 0, 8, 2, 0, 1, 0, 0, 0, 1, 0, 0}),
+                 "truncated: 4294967308 bytes expected");
+  EXPECT_LT(memory_stats().peak, std::size_t{1} << 20);
+  // No axis is empty for the strides of the others.
+  Bytes empty = {0, 0, 8, 4, 0, 0, 0, 0};
+  empty.resize(20, 0xff);
+  expect_refused("empty", empty, "impossible shape");
+}
+
+TEST(Gzip, ExpandsNoMoreThanItIsAllowed) {
+  const Bytes packed = bomb({}, std::size_t{1} << 24);
+  EXPECT_EQ(io::gunzip(packed, "f").size(), std::size_t{1} << 24);
+  EXPECT_EQ(io::gunzip(packed, "f", 1 << 24).size(), std::size_t{1} << 24);
+  try {
+    io::gunzip(packed, "f", 1 << 20);
+    FAIL();
+  } catch (const IoError& e) {
+    EXPECT_STREQ(e.what(), "gunzip: 'f' holds more than 1048576 bytes");
+  }
+}
+
 TEST(Mnist, NamesWhatIsMissing) {
   try {
     io::load_mnist("/nowhere");

@@ -129,9 +129,9 @@ TEST(Save, RefusesDamage) {
     EXPECT_THROW(load(), IoError) << size;
   }
   io::Bytes bytes = good;
-  bytes[160] ^= 1;  // an element or its header
+  bytes[165] ^= 1;  // of an element
   write(broken, bytes);
-  expect_says(message(load), "(w.npy) is damaged: its CRC is wrong");
+  expect_says(message(load), "(w) is damaged: its CRC is wrong");
   EXPECT_EQ(message([&] { io::load(path, layer); }), "no error");
 }
 

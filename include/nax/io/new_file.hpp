@@ -49,7 +49,7 @@ class NewFile {
       : function_(function), path_(path), target_(followed(path)) {
     struct stat old;
     const bool exists = ::stat(target_.c_str(), &old) == 0;
-    if (!exists && errno != ENOENT) fail_writing();
+    if (!exists && (errno != ENOENT || target_.empty())) fail_writing();
     if (exists && S_ISDIR(old.st_mode)) fail(function_, path_, "cannot be written: it is a folder");
     if (exists && !S_ISREG(old.st_mode)) {
       file_ = Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));

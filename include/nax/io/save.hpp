@@ -54,7 +54,7 @@ L loaded(Member&& member, const L& leaf) {
     const Array<T> array(read_npy(member, dtype_of<T>, any ? nullptr : &expected));
     return Array<T>(nax::detail::beside(leaf, any ? nax::detail::placed(array) : ArrayBase(array)));
   } else {
-    const Shape expected;
+    const Shape expected{};
     return static_cast<L>(Array<T>(read_npy(member, dtype_of<T>, &expected)).item());
   }
 }

@@ -46,10 +46,14 @@ class ZipReader {
     check(name == entry.name);
     const std::uint64_t begin = entry.at + 30 + name.size() + little_endian<std::uint16_t>(header + 28);
     if (begin > entry.end || entry.packed > entry.end - begin) fail_at(entry.name, "is truncated");
-    return Member(source_, entry.name, begin, entry.packed, entry.size, entry.deflated, entry.crc);
+    return Member(source_, leaf_name(entry.name), begin, entry.packed, entry.size, entry.deflated, entry.crc);
   }
 
  private:
+  static std::string leaf_name(const std::string& name) {
+    const bool is_npy = name.size() >= 4 && name.compare(name.size() - 4, 4, ".npy") == 0;
+    return is_npy ? name.substr(0, name.size() - 4) : name;
+  }
   [[noreturn, gnu::cold]] void fail_at(const std::string& name, const std::string& what) const {
     source_.fail("(" + name + ") " + what);
   }
@@ -111,8 +115,7 @@ class ZipReader {
     for (std::uint64_t i = 0; i < count_; ++i) {
       Entry entry;
       at += read_entry(bytes.data() + at, bytes.size() - at, entry);
-      std::string name = entry.name;
-      if (name.size() >= 4 && name.compare(name.size() - 4, 4, ".npy") == 0) name.resize(name.size() - 4);
+      const std::string name = leaf_name(entry.name);
       const auto [added, is_new] = entries_.emplace(name, std::move(entry));
       if (!is_new) source_.fail("has two members named " + name);
       Entry& here = added->second;

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "nax/io/file.hpp"
+#include "support/text_of.hpp"
+
+// What the tests of files share: names of their own, bytes to disk by nothing of nax's.
+namespace files {
+
+using nax::io::Bytes;
+
+inline std::string path_of(const std::string& name) {
+  return testing::TempDir() + "nax_" + std::to_string(::getpid()) + "_" + name;
+}
+inline std::string golden(const char* name) { return std::string(NAX_GOLDENS_DIR) + "/" + name; }
+
+inline void write(const std::string& path, const Bytes& bytes) {
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  ASSERT_NE(file, nullptr) << path;
+  EXPECT_EQ(std::fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
+  std::fclose(file);
+}
+inline Bytes read(const std::string& path) { return nax::io::detail::read_file("test", path); }
+
+// f throws an IoError whose text has this part.
+template <class F>
+void expect_refused(const F& f, const std::string& part) {
+  const std::string text = text_of<nax::IoError>(f);
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+}  // namespace files
