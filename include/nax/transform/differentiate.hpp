@@ -102,9 +102,13 @@ void take_gradients(Tree& tree, Reverse& sweep) {
       [&](auto& leaf) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
         if constexpr (is_array_v<Leaf>) {
-          using T = typename Leaf::value_type;
-          ArrayBase* const cotangent = is_inexact_v<T> ? sweep.find(serial_of(leaf)) : nullptr;
-          leaf = cotangent ? Leaf(std::move(*cotangent)) : zeros_over(leaf);
+          if constexpr (is_inexact_v<typename Leaf::value_type>) {
+            if (ArrayBase* const cotangent = sweep.find(serial_of(leaf))) {
+              leaf = Leaf(std::move(*cotangent));
+              return;
+            }
+          }
+          leaf = zeros_over(leaf);
         } else {
           leaf = Leaf{};
         }

@@ -33,9 +33,13 @@ void take_tangents(Out& out, Forward& sweep) {
       [&](auto& leaf) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
         if constexpr (is_array_v<Leaf>) {
-          using T = typename Leaf::value_type;
-          const ArrayBase* tangent = is_inexact_v<T> ? sweep.find(serial_of(leaf)) : nullptr;
-          leaf = tangent ? Leaf(*tangent) : zeros_over(leaf);
+          if constexpr (is_inexact_v<typename Leaf::value_type>) {
+            if (const ArrayBase* const tangent = sweep.find(serial_of(leaf))) {
+              leaf = Leaf(*tangent);
+              return;
+            }
+          }
+          leaf = zeros_over(leaf);
         }
       },
       out);
