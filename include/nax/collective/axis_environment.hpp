@@ -9,7 +9,7 @@
 
 // Which axes this thread's program is mapped over, by name: vmaps, whose examples sit in a hidden axis, and
 // the pmap, whose examples sit on other devices.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 struct DeviceAxis {
   std::string name;
@@ -43,4 +43,4 @@ inline MappedAxis find_axis(const char* function, const std::string& name) {
       {function, ": no mapped axis is named '", name, "' here; give vmap or pmap around it that axis_name"});
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -6,7 +6,7 @@
 #include "nax/core/array_base.hpp"
 #include "nax/core/function_ref.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 class Communicator;
 
@@ -45,4 +45,4 @@ class Communicator {
                              FunctionRef<void(const std::vector<const void*>& everyone)> work) = 0;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -20,7 +20,7 @@
 // waits for all slices. Work that the threads do together lies between two meetings as well. A thread that
 // fails calls abort, one that returns calls leave: a meeting that can no longer be complete then ends in an
 // exception for everyone in it, now and later.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Thrown into a meeting that another device's failure has ended; the failure itself is what the caller sees.
 struct MeetingAborted : Error {
@@ -279,4 +279,4 @@ class ThreadCommunicator final : public Communicator {
   std::string mismatch_;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

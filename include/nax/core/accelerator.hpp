@@ -9,7 +9,7 @@
 
 // The seam between arrays and machines whose memory the host does not address. The core knows no such
 // machine: a library that brings one (nax::cuda) puts it here before main begins.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct MemoryStats;
 
@@ -73,4 +73,4 @@ inline Accelerator& accelerator_of(Device) { return *cuda_accelerator; }
 }
 
 }  // namespace detail
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -45,7 +45,7 @@
 #define NAX_ALLOCATOR_CACHES 1
 #endif
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct MemoryStats {
   std::size_t in_use = 0;       // bytes asked for and not yet given back
@@ -420,4 +420,4 @@ inline void release_cached_memory() { detail::memory::Pool::instance().release_c
 // Bytes that may be held from the system, cached ones included; 0 lifts the limit.
 inline void set_memory_limit(std::size_t bytes) { detail::memory::Pool::instance().set_limit(bytes); }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -11,7 +11,7 @@
 #include "nax/core/fwd.hpp"
 #include "nax/core/transfer.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // Something that evaluates to an array: what operators and elementwise functions return. Kept in `auto` it is
 // computed at each use; an Array made from it holds the values.
@@ -196,4 +196,4 @@ class Array : public ArrayBase {
   }
 };
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -7,7 +7,7 @@
 #include "nax/core/dtype.hpp"
 #include "nax/core/layout.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 namespace detail {
 struct ArrayAccess;
@@ -177,4 +177,4 @@ inline ArrayBase constant(ArrayBase a) {
 }
 
 }  // namespace detail
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

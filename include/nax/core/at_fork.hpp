@@ -4,8 +4,10 @@
 
 #include <atomic>
 
+#include "nax/core/abi.hpp"
+
 // fork() takes only the calling thread along: a child has nax's locks as they were, and none of its threads.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // How many forks lie between this process and the one that nax began in. What was made under another number
 // belongs to threads that this process does not have.
@@ -20,4 +22,4 @@ inline void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
   pthread_atfork(before, in_parent, in_child);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

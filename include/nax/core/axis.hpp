@@ -5,7 +5,7 @@
 #include "nax/core/none.hpp"
 #include "nax/core/shape.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // The value of an `axis` option: nothing (what that means is the function's affair), one axis, or several in
 // braces.
@@ -55,4 +55,4 @@ inline Dims normalize_axes(const char* function, const Axis& axis, int ndim) {
 }
 
 }  // namespace detail
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 
-namespace nax::detail {
+#include "nax/core/abi.hpp"
+
+namespace nax::inline NAX_ABI::detail {
 
 // In C, in files and in NumPy's views any byte but 0 is true. Here true is the byte 1: kernels add bools and
 // select by their bits. So whatever brings bools in from outside calls this on their bytes, before anybody
@@ -12,4 +14,4 @@ inline void normalize_bools(void* bytes, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) byte[i] = byte[i] != 0;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -19,7 +19,7 @@
 // multiple of 64 bytes; the elements of a buffer on an accelerator lie there, at `address`. A buffer may
 // instead stand for pieces that live elsewhere (the shards of a pmap's result): then its elements are brought
 // together when somebody first asks for their address.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Pieces that can be written out as one block.
 struct BufferSource {
@@ -172,4 +172,4 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

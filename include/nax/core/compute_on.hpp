@@ -4,7 +4,7 @@
 
 #include "nax/core/array_base.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // While it lives, this thread computes where `x` lies, if that is an accelerator: what the library makes of
 // nothing, such as the ones and zeros of a derivative, then lies beside x.
@@ -21,4 +21,4 @@ class ComputeOn {
   Device before_;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -4,7 +4,9 @@
 #include <ostream>
 #include <string>
 
-namespace nax {
+#include "nax/core/abi.hpp"
+
+namespace nax::inline NAX_ABI {
 
 enum class Platform : std::uint8_t { cpu, cuda };
 inline constexpr int platform_count = 2;
@@ -27,4 +29,4 @@ namespace detail {
 inline thread_local constinit Device current_device{};
 }  // namespace detail
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

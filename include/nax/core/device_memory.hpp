@@ -4,7 +4,7 @@
 #include "nax/core/allocator.hpp"
 
 // How much memory a device's arrays hold. The devices of the host share its memory, and its statistics.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 inline MemoryStats memory_stats(Device device) {
   return detail::on_accelerator(device) ? detail::accelerator_of(device).memory_stats(device)
@@ -18,4 +18,4 @@ inline void release_cached_memory(Device device) {
     release_cached_memory();
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

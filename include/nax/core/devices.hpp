@@ -12,7 +12,7 @@
 
 // The devices of this process: groups of CPU cores, as many as set_cpu_device_count or NAX_CPU_DEVICES says
 // (one by default), all of which share the host's memory; and, in programs that link nax::cuda, GPUs.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 inline constexpr int most_cpu_devices = 256;
@@ -104,4 +104,4 @@ inline void set_default_device(Device device) {
   detail::current_device = device;
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

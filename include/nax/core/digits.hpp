@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "nax/core/abi.hpp"
+
 // Decimal digits of a binary float, as NumPy chooses them.
 //
 // The free-format algorithm of Steele & White and Burger & Dybvig on big integers: value and half the gaps to
@@ -15,7 +17,7 @@
 // rounded).
 //
 // A float of any width comes in as a double plus a FloatSpec, which says where its neighbours are.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 struct FloatSpec {
   int digits;                  // bits of the significand
@@ -186,4 +188,4 @@ inline Decimal decimal_digits(double value, const FloatSpec& spec, DigitLimits l
   return result;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -15,7 +15,7 @@
 // that is float, the default, not double. A C++ scalar next to an array is weak: only its kind (bool < int <
 // float < complex) counts, and a higher kind than the array's brings that kind's default type (int32, float,
 // complex<float>).
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 enum class DType : std::uint8_t {
   boolean,
@@ -220,4 +220,4 @@ using complex_t = promote_t<T, std::complex<float>>;
 template <Dtype T>
 using inexact_t = std::conditional_t<is_inexact_v<T>, T, float>;
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

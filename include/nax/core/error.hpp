@@ -6,9 +6,11 @@
 #include <string_view>
 #include <type_traits>
 
+#include "nax/core/abi.hpp"
+
 // The exceptions of nax: one base, one class a kind. Every text opens with the NumPy name of the function at
 // fault.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -71,4 +73,4 @@ template <class E>
   throw E(detail::text_of(parts));
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

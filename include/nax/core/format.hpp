@@ -14,7 +14,7 @@
 // Two steps: format_cells gives the text of each element that will be shown (all, or the corners of a
 // summarised array), in row-major order and in one common form; CellLayout sets the cells into brackets and
 // lines. Only the gathering of elements depends on the element type.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // A summarised axis shows `edge` items, dots, and `edge` items, but at least one after the dots.
@@ -207,4 +207,4 @@ std::string format_array(const T* data, const std::int64_t* shape, const std::in
       .text();
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

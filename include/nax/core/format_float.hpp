@@ -12,7 +12,7 @@
 // Text of floating-point numbers as NumPy writes them: scalars in their shortest form, the elements of an
 // array in one common form, so that points and exponents stand under each other. Everything works on doubles
 // plus a FloatSpec, so that it is compiled once, not once per type.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 template <class T>
 inline constexpr FloatSpec float_spec = {};
@@ -185,4 +185,4 @@ class FloatFormat {
   int pad_left_ = 0, pad_right_ = 0, exponent_size_ = 0;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -3,7 +3,9 @@
 #include <memory>
 #include <type_traits>
 
-namespace nax {
+#include "nax/core/abi.hpp"
+
+namespace nax::inline NAX_ABI {
 
 // A callable lent for the duration of a call: what takes one is compiled once, not once for each callable.
 template <class Signature>
@@ -26,4 +28,4 @@ class FunctionRef<Result(Args...)> {
   Result (*call_)(void*, Args...);
 };
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -4,7 +4,7 @@
 
 #include "nax/core/buffer.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Pieces that are brought together once, by the first who asks.
 class GatheredOnce : public BufferSource {
@@ -22,4 +22,4 @@ class GatheredOnce : public BufferSource {
   BufferRef block_;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -14,7 +14,7 @@
 // number that grows with every vmap entered and never repeats. Hidden axes lead, ordered by level, so that
 // two operands align them by a merge; what an operand lacks is a stride of 0. Users only ever see the visible
 // axes.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 using Level = std::uint64_t;
 using Levels = SmallVector<Level, 2>;
@@ -175,4 +175,4 @@ inline bool contains(const Levels& levels, Level level) {
 }
 
 }  // namespace detail
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -6,7 +6,7 @@
 #include "nax/core/error.hpp"
 
 // How exactly a GPU multiplies float32 matrices.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 inline constinit std::atomic<bool> tensor_float32{false};
 }
@@ -27,4 +27,4 @@ inline std::string matmul_precision() {
   return detail::tensor_float32.load(std::memory_order_relaxed) ? "tensorfloat32" : "float32";
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -1,6 +1,8 @@
 #pragma once
 
-namespace nax {
+#include "nax/core/abi.hpp"
+
+namespace nax::inline NAX_ABI {
 
 struct None {
   friend bool operator==(None, None) { return true; }
@@ -8,4 +10,4 @@ struct None {
 // "No axis": all axes of a reduction, an argument that vmap does not map.
 inline constexpr None none{};
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

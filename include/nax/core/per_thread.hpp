@@ -2,12 +2,14 @@
 
 #include <pthread.h>
 
+#include "nax/core/abi.hpp"
+
 // Objects of which each thread has its own, and which may be used to the very end.
 //
 // Destructors of static and thread_local objects may call nax, when C++ has destroyed thread_local objects
 // already. So these are destroyed by a key of the system's threads, after everything that C++ destroys; those
 // of the main thread, which lives as long as the process, never. What is asked for even later is made anew.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 struct PerThreadObject {
   PerThreadObject* next = nullptr;
@@ -52,4 +54,4 @@ T& per_thread() {
   return here ? *here : PerThread<T, Name>::make();
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

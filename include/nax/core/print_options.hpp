@@ -7,7 +7,7 @@
 #include "nax/core/error.hpp"
 
 // How arrays print: NumPy's options and their defaults, one set for the process.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct PrintOptions {
   int precision = 8;     // most digits after the point
@@ -88,4 +88,4 @@ class [[nodiscard]] PrintOptionsScope {
 };
 inline PrintOptionsScope printoptions(const PrintOptionsChange& change) { return PrintOptionsScope(change); }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

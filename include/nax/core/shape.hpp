@@ -12,7 +12,7 @@
 #include "nax/core/error.hpp"
 #include "nax/core/small_vector.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 using Dims = SmallVector<std::int64_t, 5>;
 
@@ -105,4 +105,4 @@ inline int normalize_axis(const char* function, std::int64_t axis, int ndim) {
 }
 
 }  // namespace detail
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

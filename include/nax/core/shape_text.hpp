@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <string>
 
+#include "nax/core/abi.hpp"
+
 // Shapes as Python prints tuples: (), (3,), (2, 3).
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 template <class Iterator>
 std::string shape_text(Iterator first, Iterator last) {
@@ -27,4 +29,4 @@ requires requires(const Range& r) {
 }
 std::string shape_text(const Range& shape) { return shape_text(shape.begin(), shape.end()); }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -6,7 +6,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace nax {
+#include "nax/core/abi.hpp"
+
+namespace nax::inline NAX_ABI {
 
 // A vector of a trivial type that keeps up to N elements in place: shapes and strides are copied with every
 // array handle, so that their usual ranks must not touch the heap.
@@ -159,4 +161,4 @@ class SmallVector {
   static_assert(sizeof(T*) <= sizeof(T) * N);
 };
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

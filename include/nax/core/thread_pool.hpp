@@ -36,7 +36,7 @@
 #include "nax/core/error.hpp"
 #include "nax/core/function_ref.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail::threads {
 
 inline void relax() noexcept {
@@ -319,4 +319,4 @@ NAX_COMPILED_ONCE inline void parallel_for(std::int64_t n, std::int64_t grain,
   detail::threads::Pool::instance().run(job, threads - 1);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -5,7 +5,7 @@
 #include "nax/core/array_base.hpp"
 
 // Elements between devices. Where one of them is an accelerator, its driver moves them; nothing else does.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 inline std::size_t bytes_of(const ArrayBase& a) {
   return static_cast<std::size_t>(layout_of(a).size()) * dtype_size(a.dtype());
@@ -71,4 +71,4 @@ class HostCopy final : public BufferSource {
   ArrayBase copy_;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

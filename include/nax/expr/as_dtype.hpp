@@ -4,7 +4,7 @@
 #include "nax/backend/cuda/operations.hpp"
 #include "nax/core/array_base.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // The operand of an operation on a GPU.
 inline cpu::Operand plain_operand(const ArrayBase& a, Dims strides) {
@@ -23,4 +23,4 @@ inline ArrayBase as_dtype(ArrayBase x, DType dtype) {
   return result;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -16,7 +16,7 @@
 // not do (somebody else holds a target, the tape watches, an operand is a view), the function is called once
 // more, and each assignment done as it comes; nothing has happened before. So the function does nothing but
 // assign, and the arrays that it names outlive the call.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 class Assignments {
  public:
@@ -53,4 +53,4 @@ NAX_COMPILED_ONCE inline void in_blocks(std::int64_t n, FunctionRef<void(Assignm
   f(now);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

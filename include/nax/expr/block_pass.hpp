@@ -6,7 +6,7 @@
 // The machine behind assignments.hpp: assignments that are kept, to be done together, block by block. Nothing
 // happens before run(). One operand may be a product that nobody has asked for yet: it is computed meanwhile,
 // some rows at a time, and goes the way of those blocks.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 class BlockPass {
  public:
@@ -158,4 +158,4 @@ class BlockPass {
   bool fits_ = true;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -9,7 +9,7 @@
 // Products of two matrices that nobody has asked for yet: an array like any other, whose elements are
 // computed when somebody first wants their address. Who uses each of them once (a step of an optimiser) gets
 // them row by row instead, and the product is never stored.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 class DeferredProduct : public GatheredOnce {
  public:
@@ -46,4 +46,4 @@ inline ArrayBase array_of_product(std::unique_ptr<DeferredProduct> product, Fram
   return ArrayAccess::make(std::move(buffer), Layout::contiguous(std::move(frame)), dtype);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -5,7 +5,7 @@
 #include "nax/core/transfer.hpp"
 
 // Running an expression's kernels on a GPU, without its type.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 [[noreturn, gnu::cold]] inline void throw_devices(const char* name, Device a, Device b) {
   raise<DeviceError>(
@@ -54,4 +54,4 @@ inline cpu::Operand device_operand(const ArrayBase& a, const Frame& frame, DType
                       "that is compiled as CUDA (.cu)"});
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -8,7 +8,7 @@
 // a row (a thread takes pieces of 16 bytes) and for operands of any strides (a thread takes an element). They
 // exist in files that are compiled as CUDA, or for the emulated device; such a file puts their launchers into
 // the expression's slot before main begins.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Complex numbers have no functions on a GPU.
 template <class E>
@@ -21,13 +21,13 @@ struct HasDeviceForm<Expr<Rule, A...>> {
       !is_complex_v<typename Expr<Rule, A...>::value_type> && (HasDeviceForm<A>::value && ...);
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail
 
 #if NAX_CUDA_KERNELS
 
 #include "nax/backend/cuda/loop.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Elements as they are stored, computed in their lane type.
 struct DeviceLane : ScalarLane {
@@ -316,11 +316,11 @@ struct FillSlot {
 template <class E>
 inline const FillSlot<E> fill_slot{};
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail
 
 #endif
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 template <class E>
 void provide_device_kernels() {
@@ -329,4 +329,4 @@ void provide_device_kernels() {
 #endif
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

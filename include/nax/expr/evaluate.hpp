@@ -7,7 +7,7 @@
 
 // Turns an expression into an array: one loop, and one node on the tape when a differentiated input is among
 // its leaves.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 struct FusedType;  // what the tape must know of an expression type; see fused_node.hpp
 
@@ -238,4 +238,4 @@ decltype(auto) materialise(X&& x) {
 template <class X>
 using materialised_t = std::remove_cvref_t<decltype(materialise(std::declval<X>()))>;
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

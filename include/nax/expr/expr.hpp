@@ -12,14 +12,14 @@
 // Expression trees. A tree is a type: Expr<rule, children...>, whose leaves are arrays (by value: they own
 // their storage, so that a kept expression never dangles) and C++ scalars, already converted to the element
 // type that weak promotion gives them. Shapes are checked and broadcast when a node is built.
-namespace nax {
+namespace nax::inline NAX_ABI {
 // A base of expressions, so that unqualified calls find nax's functions and operators even for one of numbers
 // alone.
 template <class E>
 struct ExpressionBase {};
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 template <class T>
 struct Constant {
@@ -168,7 +168,11 @@ const Frame& frame_of(const Expr<Rule, A...>& e) {
   return e.frame();
 }
 
-inline const Frame no_axes{};
+// Made when it is asked for: a program whose processor lacks this file's instructions may start with it.
+inline const Frame& no_axes() {
+  static const Frame frame{};
+  return frame;
+}
 template <int i, class A>
 const A& operand_at(const IndexedOperand<i, A>& operand) {
   return operand.value;
@@ -180,7 +184,7 @@ const Frame& Expr<Rule, A...>::frame() const {
   if constexpr (arrays > 0)
     return frame_of(operand_at<first_array()>(operands));
   else
-    return no_axes;
+    return no_axes();
 }
 
 // Where the axes of an operand are told; one that is an array must belong to a vmap at work.
@@ -336,4 +340,4 @@ auto make_selection(C&& condition, X&&... x) {
                                            std::forward<X>(x)...);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

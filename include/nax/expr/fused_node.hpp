@@ -6,7 +6,7 @@
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
 // fused kernel gives all gradients in one pass; where one does, the steps of the expression run on recorded
 // arrays, one operation at a time. One class serves all expressions: what it must know of the type is data.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // What the node must know of an expression type.
 struct FusedType {
@@ -225,4 +225,4 @@ const FusedType& fused_type_of() {
   return FusedNode::record(type, leaves, constants);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

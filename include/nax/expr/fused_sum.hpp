@@ -9,7 +9,7 @@
 //
 // What does not fit (half types, leaves on a GPU, transforms around this one, ...) goes the general way: a
 // sum, and a node of the expression that computes the derivatives when a sweep comes by.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // What a fused sum must know of an expression type.
 struct FusedSumType {
@@ -216,4 +216,4 @@ template <class T>
   return true;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

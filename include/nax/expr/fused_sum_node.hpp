@@ -8,7 +8,7 @@
 // fused_sum.hpp). The sum is linear in what reaches it, so that the derivatives are all the node needs, in
 // either direction and however often it is differentiated: a sweep multiplies. The expression's leaves need
 // not be kept.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Which axes a sum is over.
 class FusedSum {
@@ -199,4 +199,4 @@ class FusedSumNode final : public ResultNode<T> {
   int count_ = 0;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -11,7 +11,7 @@
 // Evaluating a tree, for any kind of value. A Lane says what a value of element type T is while it is
 // computed (a packet, a number, a recorded array), how leaves are loaded and how types convert; a Walk is the
 // tree with a value at each node: built from the leaves up, then pulled from the root down.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Half types are computed in float.
 template <class T>
@@ -343,4 +343,4 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
 template <class Lane, class E>
 using Root = Walk<Lane, E, 0, 0>;
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

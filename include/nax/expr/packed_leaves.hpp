@@ -9,7 +9,7 @@
 
 // The leaves of an expression as a node of the tape keeps them, and where their gradients go: what all ways
 // of pulling and pushing through a fused expression share.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 inline Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
   Frame frame = leaves[0].layout();
@@ -83,4 +83,4 @@ struct NewGradients {
   BufferRef take(int l) { return BufferRef(std::exchange(at[l], nullptr)); }
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

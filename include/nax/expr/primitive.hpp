@@ -20,7 +20,7 @@
 // not be computed at once: an input of a transform that has no other may get what `later` returns.
 //
 // Hidden axes that the result has and the input has not are summed away afterwards, in one place, here.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // sum += term, in place where nobody else sees it.
 template <class T>
@@ -223,4 +223,4 @@ Array<T> record_with_result(Array<T> result, In... in) {
   return result;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -7,7 +7,7 @@
 #include "nax/expr/primitive.hpp"
 
 // An operation of any number of inputs of one type on the tape; see primitive.hpp.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // pull(i, g): input i's share of cotangent g. push(tangents): the result's tangent, from those of the inputs;
 // no tangent means zero.
@@ -56,4 +56,4 @@ Array<T> record_list(Array<T> result, const std::vector<Array<T>>& inputs, Pull 
   return result;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

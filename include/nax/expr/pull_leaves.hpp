@@ -9,7 +9,7 @@
 // The backward pass of a fused expression: one pass of its kernel gives all leaves their gradients. And the
 // forward one: the Jacobian is diagonal, so a leaf's share in the cotangent t is what a tangent t of that
 // leaf adds to the result's.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // The usual small case: every leaf and the cotangent are unbroken runs over the same axes.
 inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
@@ -154,4 +154,4 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
   return as_dtype(result, table.result);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

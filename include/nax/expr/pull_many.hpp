@@ -6,7 +6,7 @@
 // Pulling and pushing through a fused expression where each value has many tangents or cotangents, as
 // Jacobians and Hessians bring them in hidden axes: the derivative is computed once for each value, and
 // multiplies each of them.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 inline bool has_many(const KernelTable& table, const Frame& own, const Frame& all) {
   constexpr std::int64_t many = 4, few_elements = 4096;
@@ -104,4 +104,4 @@ inline void add_scaled(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
   return sum;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

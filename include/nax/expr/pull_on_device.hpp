@@ -7,7 +7,7 @@
 // The backward and the forward pass of a fused expression on a GPU. A leaf that was broadcast gets its share
 // over all axes first, which is then summed like any array: no thread waits for another, and the sum's order
 // is always the same.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // One launch of the backward kernel over `all`. `gradients`: a row-major array over `all` for each leaf that
 // gets a share, the same for leaves that share one; null for the others.
@@ -120,4 +120,4 @@ inline ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const F
   return as_dtype(result, table.result);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -6,7 +6,7 @@
 // themselves, so that their arrays may go. A sweep that nobody watches hands numbers on, and neither it nor
 // the kernel that runs over one element makes an array; everything else (a watched sweep, cotangents with
 // axes, forward mode) is done by the general node, made again from the numbers for as long as it takes.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // What is kept of a leaf; its serial is 0 where no gradient flows into it.
 class ScalarLeaf {
@@ -181,4 +181,4 @@ static_assert(sizeof(ScalarNode) % 16 == 0 && sizeof(ScalarLeaf) == 16);
                                                  : record_fused(type, leaves, constants);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -4,7 +4,7 @@
 #include "nax/expr/primitive.hpp"
 
 // Definitions of the recorded views and sums that derivatives are made of; see unbroadcast.hpp.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 template <class T>
 Array<T> broadcast_frame(const Array<T>& x, const Frame& to) {
@@ -149,4 +149,4 @@ Array<T> sum_axes(const Array<T>& x, const AxisMarks& summed, bool keep) {
   }
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

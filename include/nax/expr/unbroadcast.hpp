@@ -6,7 +6,7 @@
 #include "nax/expr/operators.hpp"
 
 // The transposes of broadcasting: sums over the axes that an operand lacked.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // The sum over the marked axes of all (hidden ones first), which stay with extent 1 when `keep`. Recorded.
 template <class T>
@@ -71,4 +71,4 @@ Array<T> sum_to(const Array<T>& g, const Frame& value, const Frame& result) {
   return restride(summed.empty() ? g : sum_axes(g, summed, true), target);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -3,7 +3,7 @@
 #include "nax/expr/scalar_node.hpp"
 
 // Putting operations on the tape that take an expression without storing its values.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Might the tape watch this operand?
 template <class X>
@@ -43,4 +43,4 @@ Input<T, Pull, Push> wrt_operand(const OperandRef& x, Pull pull, Push push) {
   return {x.serial, x.levels, std::move(pull), std::move(push)};
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -3,7 +3,7 @@
 #include "nax/core/array.hpp"
 #include "nax/expr/device_compute.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Zeros over a frame: one element, repeated.
 inline ArrayBase zeros_over(DType dtype, const Frame& frame, Device device = current_device) {
@@ -24,4 +24,4 @@ Array<T> zeros_over(const Array<T>& like) {
   return zeros_over<T>(layout_of(like), device_for("zeros", like));
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

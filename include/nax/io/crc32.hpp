@@ -4,7 +4,7 @@
 
 #include "nax/io/file.hpp"
 
-namespace nax::io::detail {
+namespace nax::inline NAX_ABI::io::detail {
 
 // The checksum of zip and gzip files, of `data` behind what `crc` is of.
 inline std::uint32_t crc32(const void* data, std::size_t size, std::uint32_t crc = 0) {
@@ -30,4 +30,4 @@ inline std::uint32_t crc32(const void* data, std::size_t size, std::uint32_t crc
   return ~crc;
 }
 
-}  // namespace nax::io::detail
+}  // namespace nax::inline NAX_ABI::io::detail

@@ -16,7 +16,7 @@
 #include "nax/core/error.hpp"
 
 // Files as bytes, read where they are wanted.
-namespace nax::io {
+namespace nax::inline NAX_ABI::io {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -149,4 +149,4 @@ inline std::uint32_t big_endian(const std::uint8_t* from) {
 }
 
 }  // namespace detail
-}  // namespace nax::io
+}  // namespace nax::inline NAX_ABI::io

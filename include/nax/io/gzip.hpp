@@ -5,7 +5,7 @@
 
 #include "nax/io/file.hpp"
 
-namespace nax::io {
+namespace nax::inline NAX_ABI::io {
 namespace detail {
 
 inline bool is_gzip(const Source& source) {
@@ -97,4 +97,4 @@ inline Bytes gunzip(const Bytes& packed, const std::string& path, std::uint64_t 
   });
 }
 
-}  // namespace nax::io
+}  // namespace nax::inline NAX_ABI::io

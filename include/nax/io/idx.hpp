@@ -7,7 +7,7 @@
 
 // The format of MNIST: a magic number (two zeros, the type, the number of axes), the extents, the elements;
 // all numbers big-endian.
-namespace nax::io {
+namespace nax::inline NAX_ABI::io {
 namespace detail {
 
 // The bytes of a file, or those packed in it, in a row.
@@ -91,4 +91,4 @@ inline Array<std::uint8_t> read_idx(const std::string& path) {
                                [&] { return detail::read_idx_from(detail::Source("read_idx", path)); });
 }
 
-}  // namespace nax::io
+}  // namespace nax::inline NAX_ABI::io

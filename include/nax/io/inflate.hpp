@@ -9,7 +9,7 @@
 // NumPy writes, and must not ask its users to link a library for it. (A hook that io/gzip.hpp fills would
 // make the same load work in one program and fail in the next, by what else that includes.) It computes no
 // more than it is asked for: how much is right, the caller knows.
-namespace nax::io::detail {
+namespace nax::inline NAX_ABI::io::detail {
 
 // A prefix code: from bits to symbols.
 class PrefixCode {
@@ -298,4 +298,4 @@ class Inflate {
   std::size_t made_ = 0, given_ = 0;
 };
 
-}  // namespace nax::io::detail
+}  // namespace nax::inline NAX_ABI::io::detail

@@ -5,7 +5,7 @@
 #include "nax/io/crc32.hpp"
 #include "nax/io/inflate.hpp"
 
-namespace nax::io::detail {
+namespace nax::inline NAX_ABI::io::detail {
 
 // A part of a file that is read once, from its beginning to its end: a whole .npy, or a member of an archive,
 // stored as it is or deflated.
@@ -53,4 +53,4 @@ class Member {
   std::optional<Inflate> inflate_;
 };
 
-}  // namespace nax::io::detail
+}  // namespace nax::inline NAX_ABI::io::detail

@@ -3,7 +3,7 @@
 #include "nax/io/idx.hpp"
 
 // MNIST: 60000 and 10000 images of handwritten digits, 28 x 28 bytes each, and their labels.
-namespace nax::io {
+namespace nax::inline NAX_ABI::io {
 
 struct Mnist {
   Array<std::uint8_t> train_images, train_labels, test_images, test_labels;
@@ -44,4 +44,4 @@ inline Mnist load_mnist(const std::string& directory) {
   return mnist;
 }
 
-}  // namespace nax::io
+}  // namespace nax::inline NAX_ABI::io

@@ -9,7 +9,7 @@
 #include "nax/io/file.hpp"
 
 // Files that are there complete or not at all.
-namespace nax::io::detail {
+namespace nax::inline NAX_ABI::io::detail {
 
 // A pipe whose reader is gone is an error of write(), not the end of the process: SIGPIPE is held back in
 // this thread meanwhile, and taken away if write() raised it.
@@ -146,4 +146,4 @@ class NewFile {
   std::uint64_t position_ = 0;
 };
 
-}  // namespace nax::io::detail
+}  // namespace nax::inline NAX_ABI::io::detail

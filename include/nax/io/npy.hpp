@@ -5,7 +5,7 @@
 #include "nax/numpy/copy.hpp"
 
 // Arrays out of .npy files.
-namespace nax::io::detail {
+namespace nax::inline NAX_ABI::io::detail {
 
 // How many bytes the elements take. The product of the extents that are not 0 is checked too: strides are
 // made of it.
@@ -69,4 +69,4 @@ inline ArrayBase read_npy(Member& member, DType dtype, const Shape* expected) {
   return header.fortran_order && header.shape.size() > 1 ? out_of_fortran_order(a) : a;
 }
 
-}  // namespace nax::io::detail
+}  // namespace nax::inline NAX_ABI::io::detail

@@ -9,7 +9,7 @@
 
 // NumPy's .npy: a magic string, a version, a Python dictionary with dtype, order and shape, then the
 // elements.
-namespace nax::io::detail {
+namespace nax::inline NAX_ABI::io::detail {
 
 static_assert(std::endian::native == std::endian::little,
               "nax::io: files are written as the machine holds numbers");
@@ -157,4 +157,4 @@ inline bool same_descr(std::string_view descr, DType dtype, bool& swapped) {
          (descr[0] == ours[0] || descr[0] == '>' || descr[0] == '=' || descr[0] == '|' || descr[0] == '<');
 }
 
-}  // namespace nax::io::detail
+}  // namespace nax::inline NAX_ABI::io::detail

@@ -6,7 +6,7 @@
 #include "nax/tree/tree.hpp"
 
 // Trees in NumPy's files.
-namespace nax::io {
+namespace nax::inline NAX_ABI::io {
 namespace detail {
 
 inline bool is_npy(const std::string& path) {
@@ -129,4 +129,4 @@ void load(const std::string& path, T& tree) {
                         [&] { detail::load_from(detail::Source("load", path), detail::is_npy(path), tree); });
 }
 
-}  // namespace nax::io
+}  // namespace nax::inline NAX_ABI::io

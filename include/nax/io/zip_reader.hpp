@@ -4,7 +4,7 @@
 
 #include "nax/io/member.hpp"
 
-namespace nax::io::detail {
+namespace nax::inline NAX_ABI::io::detail {
 
 // The directory of a zip archive, members stored or deflated, zip64 or not. Strict where two programs could
 // see two archives in one file: the directory ends where its end record begins, no two members have one name
@@ -191,4 +191,4 @@ class ZipReader {
   std::map<std::string, Entry> entries_;
 };
 
-}  // namespace nax::io::detail
+}  // namespace nax::inline NAX_ABI::io::detail

@@ -5,7 +5,7 @@
 #include "nax/io/crc32.hpp"
 #include "nax/io/new_file.hpp"
 
-namespace nax::io::detail {
+namespace nax::inline NAX_ABI::io::detail {
 
 // Zip archives as .npz files are: members stored as they are, each with a CRC. Sizes, offsets and counts that
 // the format's own fields cannot hold go into its "zip64" fields, which NumPy reads too.
@@ -93,4 +93,4 @@ class ZipWriter {
   std::set<std::string> names_;
 };
 
-}  // namespace nax::io::detail
+}  // namespace nax::inline NAX_ABI::io::detail

@@ -2,7 +2,7 @@
 
 #include "nax/linalg/solve.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // The lower or upper triangle, the diagonal times `diagonal`; zeros elsewhere. Linear.
@@ -134,4 +134,4 @@ auto solve_triangular(const A& a_, const B& b_, const SolveTriangularOptions& op
 }
 
 }  // namespace linalg
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -4,7 +4,7 @@
 #include "nax/numpy/matmul.hpp"
 
 // What the functions of linalg share: square matrices in the last two axes, everything before them a batch.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 template <class T>
 inline constexpr bool is_linalg_v = std::is_same_v<T, float> || std::is_same_v<T, double> || is_complex_v<T>;
@@ -78,4 +78,4 @@ void for_each_batch(std::int64_t batches, std::int64_t n, const F& f) {
   parallel_for(batches, 1 + (std::int64_t{1} << 15) / (n * n * n + 1), f);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -9,7 +9,7 @@
 #include "nax/numpy/power.hpp"
 #include "nax/numpy/reshape.hpp"
 
-namespace nax::linalg {
+namespace nax::inline NAX_ABI::linalg {
 
 inline constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -93,4 +93,4 @@ auto norm(const X& x_, const NormOptions& options = {}) {
   return keep ? extreme : squeeze(extreme, {.axis = {axes[0], axes[1]}});
 }
 
-}  // namespace nax::linalg
+}  // namespace nax::inline NAX_ABI::linalg

@@ -5,7 +5,7 @@
 #include "nax/numpy/sum.hpp"
 
 // Linear systems. A singular matrix gives infinities or NaN, as JAX has it: in a batch the others are solved.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 template <class T>
@@ -257,4 +257,4 @@ auto matrix_power(const A& a_, std::int64_t n) {
 }
 
 }  // namespace linalg
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -7,7 +7,7 @@
 #include "nax/special/special.hpp"
 
 // The activations of jax.nn.
-namespace nax::nn {
+namespace nax::inline NAX_ABI::nn {
 
 // clang-format off
 // The derivative at 0 is 0.
@@ -56,4 +56,4 @@ auto gelu(X&& x, GeluOptions options) {
   return Result(detail::apply<rules::gelu>(std::forward<X>(x)));
 }
 
-}  // namespace nax::nn
+}  // namespace nax::inline NAX_ABI::nn

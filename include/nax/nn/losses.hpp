@@ -9,7 +9,7 @@
 #include "nax/numpy/take.hpp"
 
 // Losses of each example, by optax's names; take their mean.
-namespace nax::nn {
+namespace nax::inline NAX_ABI::nn {
 
 struct LossOptions {
   std::int64_t axis = -1;  // that of the classes
@@ -64,4 +64,4 @@ auto huber_loss(const X& predictions, const Y& targets, const HuberOptions& opti
   return 0.5 * square(inner) + options.delta * (size - inner);
 }
 
-}  // namespace nax::nn
+}  // namespace nax::inline NAX_ABI::nn

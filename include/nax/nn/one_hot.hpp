@@ -4,7 +4,7 @@
 #include "nax/numpy/creation.hpp"
 #include "nax/rules/comparison.hpp"
 
-namespace nax::nn {
+namespace nax::inline NAX_ABI::nn {
 
 struct OneHotOptions {
   std::int64_t axis = -1;  // where the classes go, in the result
@@ -51,4 +51,4 @@ Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& opti
   return result;
 }
 
-}  // namespace nax::nn
+}  // namespace nax::inline NAX_ABI::nn

@@ -2,7 +2,7 @@
 
 #include "nax/numpy/logsumexp.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct SoftmaxOptions {
   Axis axis = -1;
@@ -127,4 +127,4 @@ using nn::log_softmax;
 using nn::softmax;
 }  // namespace special
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -5,7 +5,7 @@
 #include "nax/numpy/cumulative.hpp"
 
 // Where the extrema are. The first of equal elements; the first NaN where there is one.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // Is `a` to be preferred to `b`, which came before it?
@@ -139,4 +139,4 @@ Array<std::int32_t> argmin(const X& x, const AxisOptions& options = {}) {
   return detail::argument_of<false>("argmin", Array<typename X::value_type>(detail::materialise(x)), options);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -5,7 +5,7 @@
 #include "nax/numpy/rounding.hpp"
 
 // NumPy's arithmetic operations. Operands broadcast; types promote as in JAX.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 template <class X, class Y> requires Function<X, Y> auto add(X&& x, Y&& y) { return detail::apply<rules::add>(std::forward<X>(x), std::forward<Y>(y)); }
@@ -31,4 +31,4 @@ template <class X> requires Function<X> auto square(X&& x) { return detail::appl
 template <class X> requires Function<X> auto reciprocal(X&& x) { return detail::apply<rules::reciprocal>(std::forward<X>(x)); }
 // clang-format on
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

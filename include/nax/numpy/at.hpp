@@ -6,7 +6,7 @@
 #include "nax/numpy/power.hpp"
 
 // a.at(...).set(v) and kin: new arrays with some elements changed.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // What a.at(index...) returns. `std::move(a).at(i).set(v)` writes in place where nobody else holds a's
 // elements.
@@ -134,4 +134,4 @@ AtProxy<Element> Array<Element>::at(const Index&... index) && {
   return {std::move(*this), std::move(selection)};
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

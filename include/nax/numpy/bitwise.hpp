@@ -4,7 +4,7 @@
 
 // NumPy's operations on bits: of integers, and of truth values. Shifts by the width or more leave 0, or the
 // sign; so do negative counts.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 template <class X, class Y> requires Function<X, Y> auto bitwise_and(X&& x, Y&& y) { return detail::apply<rules::bitwise_and>(std::forward<X>(x), std::forward<Y>(y)); }
@@ -19,4 +19,4 @@ template <class X> requires Function<X> auto bitwise_not(X&& x) { return detail:
 template <class X> requires Function<X> auto bitwise_invert(X&& x) { return detail::apply<rules::invert>(std::forward<X>(x)); }
 // clang-format on
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -6,7 +6,7 @@
 #include "nax/numpy/join.hpp"
 
 // Broadcasting asked for by name. The results are views with strides of 0.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 template <class T>
@@ -114,4 +114,4 @@ struct MeshgridFunction : ListFunction<Meshgrid> {
 // Coordinate arrays of a grid: meshgrid(x, y), meshgrid({x, y, z}, {.indexing = "ij"}).
 inline constexpr detail::MeshgridFunction meshgrid{};
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -4,7 +4,7 @@
 #include "nax/rules/cast.hpp"
 
 // Conversion of element types.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // x with elements of type To. Floats to integers truncate, numbers to bool ask whether they are not zero,
 // complex numbers to real ones keep the real part. Gradients are converted back.
@@ -21,4 +21,4 @@ Array<To> Array<Element>::astype() const {
     return detail::evaluate(detail::make_expr<rules::cast<To>>(*this));
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -4,7 +4,7 @@
 #include "nax/numpy/logic.hpp"
 
 // Arrays that are equal, or nearly.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct CloseOptions {
   double rtol = 1e-5, atol = 1e-8;
@@ -34,4 +34,4 @@ Array<bool> array_equal(const X& x, const Y& y, const ArrayEqualOptions& options
   return all(x == y);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -4,7 +4,7 @@
 #include "nax/rules/complex.hpp"
 
 // Parts of complex numbers. Real numbers are their own real part and conjugate.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 template <class X> requires Function<X> auto real(X&& x) { return detail::apply<rules::real>(std::forward<X>(x)); }
@@ -26,4 +26,4 @@ auto angle(X&& x, AngleOptions options) {
   return nax::angle(std::forward<X>(x)) * (options.deg ? 57.295779513082320877 : 1.0);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

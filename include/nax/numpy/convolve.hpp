@@ -13,7 +13,7 @@
 //
 // The gradient of x is a correlation of the cotangent with the reversed w, that of w one of x with the
 // cotangent.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 template <class T>
@@ -197,4 +197,4 @@ auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
   return moveaxis(concatenate({part(1, 2), part(2, 0), part(0, 1)}, {.axis = -1}), -1, ax);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

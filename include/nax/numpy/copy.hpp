@@ -6,7 +6,7 @@
 #include "nax/numpy/elements.hpp"
 
 // Copies of views: the one place where elements move from one layout to another.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // A number on the host, wherever this thread computes.
@@ -72,4 +72,4 @@ auto copy(const X& x) {
   }
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

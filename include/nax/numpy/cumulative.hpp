@@ -13,7 +13,7 @@
 //
 // The gradient of a running product is a linear scan, that of a linear scan is a scan the other way; no
 // division occurs, so zeros are no exception.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct CumulativeOptions {
   Axis axis = {};  // flattened when not given
@@ -179,4 +179,4 @@ auto cumprod(const X& x, const CumulativeOptions& options = {}) {
                             [](const auto& a, int axis) { return detail::cumprod_axis<R>(a, axis, false); });
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

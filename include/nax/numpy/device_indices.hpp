@@ -8,7 +8,7 @@
 
 // Index arrays on a GPU. What an index means depends on its values: where these are checked or counted, the
 // host waits for one number.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // The number at a place of an array of int64, read from the device.
 inline std::int64_t read_number(const ArrayBase& x, std::int64_t offset) {
@@ -65,4 +65,4 @@ inline std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
   return out;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

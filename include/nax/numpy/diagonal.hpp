@@ -7,7 +7,7 @@
 #include "nax/numpy/reshape.hpp"
 
 // Diagonals and triangles.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct DiagonalOptions {
   std::int64_t offset = 0;  // above the main diagonal where positive
@@ -136,4 +136,4 @@ auto triu(const X& x, const DiagOptions& options = {}) {
   return detail::triangle("triu", x, options.k, false);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

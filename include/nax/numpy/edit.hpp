@@ -7,7 +7,7 @@
 #include "nax/numpy/transpose.hpp"
 
 // Slices put in and taken out.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct EditOptions {
   Axis axis = {};  // of the flattened arrays when not given
@@ -131,4 +131,4 @@ auto resize(const X& x_, const Shape& shape) {
       "resize", detail::take_positions(detail::reshape_to("resize", x, Shape{n}), positions, 0), shape);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

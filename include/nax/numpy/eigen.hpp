@@ -6,7 +6,7 @@
 #include "nax/numpy/array_methods.hpp"
 
 // To and from Eigen.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // A copy: 1-d of an Eigen vector, 2-d of a matrix, of whatever storage order.
 template <class Derived>
@@ -33,4 +33,4 @@ auto as_eigen(const Array<T>& a) {
   return Eigen::Map<const RowMajor>(data, a.ndim() > 0 ? a.shape(0) : 1, a.ndim() > 1 ? a.shape(1) : 1);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

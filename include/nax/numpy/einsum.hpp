@@ -10,7 +10,7 @@
 // smallest result first. A pair is one batched matrix product: labels in both and in what remains are the
 // batch, labels in both and nowhere else are summed by the product, labels in one operand and nowhere else
 // are summed before.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 using Labels = SmallVector<std::int32_t, 8>;
@@ -263,4 +263,4 @@ requires(sizeof...(X) > 0) auto einsum(std::string_view subscripts, const X&... 
   return detail::einsum_arrays<R>(subscripts, {detail::as_type<R>(x)...});
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

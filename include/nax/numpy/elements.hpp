@@ -14,7 +14,7 @@
 //
 // raw_data and device_data, below, ask nothing: they are for kernels' callers, which carry transforms out.
 // Which files these are is listed in tests/misuse/elements_test.cpp.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 struct TransformsHandled {};
 inline constexpr TransformsHandled transforms_handled;
@@ -77,4 +77,4 @@ std::vector<T> plain_values(const char* function, const char* operand, const Arr
   return a.to_vector();
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -4,7 +4,7 @@
 #include "nax/rules/exponential.hpp"
 
 // NumPy's exponentials and logarithms. Integers become float.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 template <class X> requires Function<X> auto exp(X&& x) { return detail::apply<rules::exp>(std::forward<X>(x)); }
@@ -18,4 +18,4 @@ template <class X, class Y> requires Function<X, Y> auto logaddexp(X&& x, Y&& y)
 template <class X, class Y> requires Function<X, Y> auto logaddexp2(X&& x, Y&& y) { return detail::apply<rules::logaddexp2>(std::forward<X>(x), std::forward<Y>(y)); }
 // clang-format on
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

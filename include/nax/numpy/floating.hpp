@@ -7,7 +7,7 @@
 #include "nax/rules/floating.hpp"
 
 // The make of floating-point numbers.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 template <class X> requires Function<X> auto signbit(X&& x) { return detail::apply<rules::signbit>(std::forward<X>(x)); }
@@ -39,4 +39,4 @@ auto nan_to_num(X&& x, NanToNumOptions options = {}) {
   }
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

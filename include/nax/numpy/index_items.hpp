@@ -5,7 +5,7 @@
 #include "nax/numpy/selection.hpp"
 
 // From the arguments of a(...) to a Selection.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 template <class X>
 struct IsVectorOfIntegers : std::false_type {};
@@ -334,4 +334,4 @@ Selection select(const ArrayBase& x, const Index&... index) {
   }
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

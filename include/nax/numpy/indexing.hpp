@@ -4,7 +4,7 @@
 #include "nax/numpy/select.hpp"
 
 // a(...): NumPy's indexing.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 template <class Element>
 template <class... Index>
@@ -16,4 +16,4 @@ Array<Element> Array<Element>::operator()(const Index&... index) const {
   return detail::get(*this, detail::select(*this, index...));
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

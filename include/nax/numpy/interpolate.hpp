@@ -6,7 +6,7 @@
 #include "nax/numpy/take.hpp"
 
 // Functions that are given by numbers: points to join, coefficients.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // The values on the left of all points and on their right, in place of the first and the last.
 template <class T>
@@ -53,4 +53,4 @@ auto polyval(const P& p_, const X& x_) {
   return y;
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

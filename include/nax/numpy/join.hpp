@@ -9,7 +9,7 @@
 
 // concatenate, stack and kin. They take braces of arrays or expressions of one element type, a vector of
 // these, or an array, whose rows they join.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // Where input i lies in a result of this (visible) shape: [starts[i], starts[i + 1]) on `axis`, an axis that
@@ -250,4 +250,4 @@ inline constexpr detail::ListFunction<detail::Dstack> dstack{};
 // On the second axis, 1-d arrays as columns.
 inline constexpr detail::ListFunction<detail::ColumnStack> column_stack{};
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

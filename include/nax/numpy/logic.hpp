@@ -4,7 +4,7 @@
 #include "nax/rules/floating.hpp"
 
 // NumPy's comparisons, truth values and tests; where.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 template <class X, class Y> requires Function<X, Y> auto equal(X&& x, Y&& y) { return detail::apply<rules::equal>(std::forward<X>(x), std::forward<Y>(y)); }
@@ -28,4 +28,4 @@ template <class X> requires Function<X> auto isposinf(X&& x) { return detail::ap
 template <class C, class X, class Y> requires Function<C, X, Y> auto where(C&& condition, X&& x, Y&& y) { return detail::apply_selection<rules::where>(std::forward<C>(condition), std::forward<X>(x), std::forward<Y>(y)); }
 // clang-format on
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -6,7 +6,7 @@
 #include "nax/numpy/rows.hpp"
 #include "nax/rules/exponential.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // SciPy's order: weights `b` of the exponentials.
 template <class T>
@@ -118,4 +118,4 @@ namespace nn {
 using nax::logsumexp;
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -17,7 +17,7 @@
 // Leading axes disappear into the product where strides allow: into its rows where b is the same for all,
 // into its columns where a is, into the summed index where target has them not. What is left is a batch of
 // products.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // A leading axis: its extent and the strides of a, b and the result along it (0 in the result: summed).
@@ -352,4 +352,4 @@ auto matmul(const X& x, const Y& y) {
   return detail::matmul_arrays<R>("matmul", detail::as_type<R>(x), detail::as_type<R>(y));
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

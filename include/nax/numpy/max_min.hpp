@@ -6,7 +6,7 @@
 
 // Extrema over axes. NaN wins, as in NumPy; the gradient of a maximum that several elements reach is split
 // evenly among them.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // Where x is the extremum of its group, which `y` holds with the reduced axes kept or not: an expression, so
@@ -100,4 +100,4 @@ auto ptp(const X& x_, const AxisOptions& options = {}) {
   return detail::evaluate(detail::make_expr<rules::subtract>(high, low));
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -7,7 +7,7 @@
 #include "nax/numpy/variance.hpp"
 
 // Reductions that pass over NaN.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // x with `value` for NaN, and where the numbers are. Integers have no NaN.
@@ -104,4 +104,4 @@ auto nanargmin(const X& x, const AxisOptions& options = {}) {
   return argmin(detail::without_nan(Array<T>(detail::materialise(x)), highest), options);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -6,7 +6,7 @@
 
 // Where elements are not zero, and selection by conditions. How many there are depends on the values, so that
 // none of these works on an array batched by vmap: there, `where` with three arguments says the same.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 template <class X>
@@ -158,4 +158,4 @@ auto choose(const I& index_, const std::vector<Array<T>>& choices, const ChooseO
       frame.shape);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -5,7 +5,7 @@
 
 #include "nax/numpy/take.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // pad_width: one number for all sides, {before, after} for all axes, or one pair an axis.
 class PadWidth {
@@ -102,4 +102,4 @@ auto pad(const X& x_, const PadWidth& pad_width, const PadOptions<typename X::va
   return x;
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -4,7 +4,7 @@
 #include "nax/rules/power.hpp"
 
 // Powers and roots.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // x^y. An integer C++ exponent multiplies only: exact for integers, right for negative bases, with the
 // derivative at 0. Throws ValueError for an integer to a negative integer exponent that is a C++ number; of
@@ -36,4 +36,4 @@ Recorded<T> raised(const Recorded<T>& x, const Recorded<T>& n) {
   return detail::apply<rules::integer_power>(x, n);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

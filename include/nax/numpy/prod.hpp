@@ -2,7 +2,7 @@
 
 #include "nax/numpy/cumulative.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 template <class T>
@@ -80,4 +80,4 @@ auto prod(const X& x, const ReduceOptions<typename X::value_type>& options = {})
   return result;
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -2,7 +2,7 @@
 
 #include "nax/numpy/copy.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // x copied to another device, recorded: its gradient comes back.
 template <class T>
@@ -24,4 +24,4 @@ Array<T> brought_to(Device device, const Array<T>& x) {
   return on_accelerator(device) && !on_accelerator(x) ? put(x, device) : x;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

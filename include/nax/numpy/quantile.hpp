@@ -8,7 +8,7 @@
 #include "nax/numpy/sort.hpp"
 
 // Order statistics and weighted means.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct QuantileOptions {
   Axis axis = {};
@@ -161,4 +161,4 @@ auto average(const X& x_, const AverageOptions<inexact_t<typename X::value_type>
   return detail::evaluate(detail::make_expr<rules::divide>(total, weight));
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

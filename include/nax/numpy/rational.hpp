@@ -4,11 +4,11 @@
 #include "nax/rules/rational.hpp"
 
 // Common divisors and multiples of integers, never negative.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 template <class X, class Y> requires Function<X, Y> auto gcd(X&& x, Y&& y) { return detail::apply<rules::gcd>(std::forward<X>(x), std::forward<Y>(y)); }
 template <class X, class Y> requires Function<X, Y> auto lcm(X&& x, Y&& y) { return detail::apply<rules::lcm>(std::forward<X>(x), std::forward<Y>(y)); }
 // clang-format on
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

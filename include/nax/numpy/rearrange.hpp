@@ -5,7 +5,7 @@
 #include "nax/numpy/transpose.hpp"
 
 // flip, roll, rot90.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct FlipOptions {
   Axis axis = {};  // all axes when not given
@@ -94,4 +94,4 @@ auto rot90(const X& x_, const Rot90Options& options = {}) {
   }
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

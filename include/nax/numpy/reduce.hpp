@@ -7,7 +7,7 @@
 #include "nax/numpy/reduce_options.hpp"
 
 // What reductions share: driving a reducer over an array or an expression of any layout.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // The type in which the kernels see the elements of X.
 template <class X>
@@ -104,4 +104,4 @@ Array<R> as_type(const X& x) {
     return x.template astype<R>();
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -6,7 +6,7 @@
 #include "nax/core/axis.hpp"
 
 // The keyword arguments that reductions share, in NumPy's order. No axis means all axes.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // sum, prod, max, min. `initial` joins the result; `where` (broadcast against the array) says which elements
 // count.
@@ -60,4 +60,4 @@ inline std::int64_t marked_count(const AxisMarks& visible, const Frame& frame) {
 }
 
 }  // namespace detail
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

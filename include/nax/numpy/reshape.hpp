@@ -3,7 +3,7 @@
 #include "nax/numpy/views.hpp"
 
 // Functions that keep the order of the elements and change the axes they are counted by.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // The shape asked for, its -1 worked out. Throws where the number of elements differs.
@@ -188,4 +188,4 @@ auto atleast_3d(const X& x_) {
   return x.ndim() == 2 ? x.reshape({x.shape(0), x.shape(1), 1}) : x.reshape({1, x.size(), 1});
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

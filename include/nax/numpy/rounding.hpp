@@ -6,7 +6,7 @@
 #include "nax/rules/rounding.hpp"
 
 // NumPy's rounding. Integers stay as they are; derivatives are 0.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 template <class X> requires Function<X> auto floor(X&& x) { return detail::apply<rules::floor>(std::forward<X>(x)); }
@@ -36,4 +36,4 @@ auto round(X&& x, RoundOptions options) {
   }
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -6,7 +6,7 @@
 // Functions of whole rows: softmax, normalisation, variances. What they work on is contiguous rows of float
 // or double; an expression is computed a few rows at a time, so that it is never written to memory as a
 // whole.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Are the marked axes the last ones? Then the rest counts the rows.
 inline bool marks_suffix(const AxisMarks& marks) {
@@ -102,4 +102,4 @@ Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const AxisMarks&
   return otherwise();
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

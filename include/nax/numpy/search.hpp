@@ -8,7 +8,7 @@
 #include "nax/numpy/sort.hpp"
 
 // Searching sorted data, and counting.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct SearchsortedOptions {
   std::string_view side = "left";  // or "right"
@@ -317,4 +317,4 @@ auto unique(const X& x, const UniqueOptions& options = {}) {
       .values;
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

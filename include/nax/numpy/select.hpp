@@ -9,7 +9,7 @@
 //   get(x, s)          the selected elements
 //   spread(g, s, ...)  zeros, with g added at the selected places
 //   update(x, s, v)    x with v written to, or added at, the selected places
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 enum class Update { set, add };
 
@@ -299,4 +299,4 @@ Array<T> update(Array<T> x, Selection s, const Array<T>& value, Update mode) {
   }
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

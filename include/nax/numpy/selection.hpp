@@ -17,7 +17,7 @@
 // row-major. x_axis and index_axis say for each visible axis of the result whether the view moves along it,
 // the index array, or both. Everything is about visible axes: the same selection serves cotangents and
 // tangents with hidden axes of their own.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 struct GatherStep {
   Array<std::int64_t> index;
@@ -189,4 +189,4 @@ inline cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data, co
   return loop;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

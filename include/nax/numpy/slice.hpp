@@ -8,7 +8,7 @@
 #include "nax/core/none.hpp"
 
 // What stands between the parentheses of a(...) beside integers and arrays.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // `_`: a whole axis, or an open end of a slice.
 struct Underscore {};
@@ -82,4 +82,4 @@ inline std::int64_t resolve(const char* function, std::int64_t index, int axis, 
 }
 
 }  // namespace detail
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

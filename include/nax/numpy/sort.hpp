@@ -6,7 +6,7 @@
 
 // Order along an axis. Sorts are stable and put NaN last (first when descending); the derivative of a sort
 // moves along with the elements.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // No axis (none) means the flattened array.
 struct SortOptions {
@@ -127,4 +127,4 @@ auto top_k(const X& x_, std::int64_t k) {
   return TopK<T>{take_along_axis(x, indices, -1), indices};
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

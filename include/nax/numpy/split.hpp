@@ -5,7 +5,7 @@
 #include "nax/numpy/select.hpp"
 
 // Parts of an array, as views.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // How to split: into so many equal parts, or at these positions.
 class Sections {
@@ -115,4 +115,4 @@ auto unstack(const X& x_, const SplitOptions& options = {}) {
   return parts;
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

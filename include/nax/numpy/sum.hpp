@@ -5,7 +5,7 @@
 
 // Sums and means. An expression is summed as it is computed: its values are stored nowhere, not even for the
 // derivative.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // The type of a sum or product: bool and small integers become 32 bits wide.
@@ -139,4 +139,4 @@ Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) 
                                         1);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -7,7 +7,7 @@
 #include "nax/numpy/broadcast_to.hpp"
 
 // Gathering by index arrays along an axis.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // An index of any kind as an array; what comes from C++ numbers lies on the host.
@@ -163,4 +163,4 @@ auto put_along_axis(const X& x_, const I& indices_, const V& values, std::int64_
                         detail::Update::set);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

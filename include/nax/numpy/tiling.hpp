@@ -6,7 +6,7 @@
 #include "nax/numpy/take.hpp"
 
 // Repetition.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // The array laid side by side reps[i] times along axis i. Fewer numbers than axes speak of the last ones.
 template <detail::ArrayLike X>
@@ -89,4 +89,4 @@ requires detail::ArrayLike<I> || detail::IsVectorOfIntegers<I>::value auto repea
   return detail::take_positions(x, positions, axis);
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

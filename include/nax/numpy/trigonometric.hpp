@@ -6,7 +6,7 @@
 #include "nax/rules/trigonometric.hpp"
 
 // NumPy's trigonometric functions, in radians, and the array API's names for them. Integers become float.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 template <class X> requires Function<X> auto sin(X&& x) { return detail::apply<rules::sin>(std::forward<X>(x)); }
@@ -33,4 +33,4 @@ template <class X> requires Function<X> auto degrees(X&& x) { return detail::app
 template <class X> requires Function<X> auto sinc(X&& x) { return detail::apply<rules::sinc>(std::forward<X>(x)); }
 // clang-format on
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

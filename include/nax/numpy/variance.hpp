@@ -6,7 +6,7 @@
 #include "nax/numpy/rows.hpp"
 #include "nax/numpy/sum.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 template <class T>
@@ -81,4 +81,4 @@ auto std(const X& x, const VarOptions& options = {}) {
   return detail::evaluate(detail::make_expr<rules::sqrt>(detail::variance("std", a, options)));
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -5,7 +5,7 @@
 
 // What view-like functions share. They change the visible axes, keep the hidden prefix as it is, and are
 // linear: their derivative is a view again, or the copy that undoes one.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // The hidden part of a layout, to which a function appends its visible axes.
 inline Layout hidden_part(const Layout& layout) {
@@ -68,4 +68,4 @@ void check_operand(const char* function, const X& x) {
   if (is_batched(x)) check_alive(function, x);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

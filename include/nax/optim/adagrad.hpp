@@ -2,7 +2,7 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::optim {
+namespace nax::inline NAX_ABI::optim {
 
 struct AdagradOptions {
   double initial_accumulator_value = 0.1, eps = 1e-7;
@@ -50,4 +50,4 @@ Adagrad<R> adagrad(R learning_rate, const AdagradOptions& options = {}) {
   return Adagrad<R>(std::move(learning_rate), options);
 }
 
-}  // namespace nax::optim
+}  // namespace nax::inline NAX_ABI::optim

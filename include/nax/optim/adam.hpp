@@ -2,7 +2,7 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::optim {
+namespace nax::inline NAX_ABI::optim {
 
 struct AdamOptions {
   double b1 = 0.9, b2 = 0.999;  // decay of the means of gradients and of their squares
@@ -115,4 +115,4 @@ Adam<R, true> adamw(R learning_rate, const AdamWOptions& options = {}) {
   return {std::move(learning_rate), options};
 }
 
-}  // namespace nax::optim
+}  // namespace nax::inline NAX_ABI::optim

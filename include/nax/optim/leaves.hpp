@@ -11,7 +11,7 @@
 #include "nax/tree/tree.hpp"
 
 // What optimisers do with the leaves of their trees.
-namespace nax::optim {
+namespace nax::inline NAX_ABI::optim {
 namespace detail {
 
 using namespace nax::detail;
@@ -109,4 +109,4 @@ Array<T> next(const Array<T>& count) {
 
 }  // namespace detail
 
-}  // namespace nax::optim
+}  // namespace nax::inline NAX_ABI::optim

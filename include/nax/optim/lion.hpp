@@ -2,7 +2,7 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::optim {
+namespace nax::inline NAX_ABI::optim {
 
 struct LionOptions {
   double b1 = 0.9, b2 = 0.99;  // decay of the momentum for the step, and of what is kept
@@ -53,4 +53,4 @@ Lion<R> lion(R learning_rate, const LionOptions& options = {}) {
   return Lion<R>(std::move(learning_rate), options);
 }
 
-}  // namespace nax::optim
+}  // namespace nax::inline NAX_ABI::optim

@@ -2,7 +2,7 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::optim {
+namespace nax::inline NAX_ABI::optim {
 
 struct RmspropOptions {
   double decay = 0.9, eps = 1e-8, initial_scale = 0;
@@ -68,4 +68,4 @@ Rmsprop<R> rmsprop(R learning_rate, const RmspropOptions& options = {}) {
   return Rmsprop<R>(std::move(learning_rate), options);
 }
 
-}  // namespace nax::optim
+}  // namespace nax::inline NAX_ABI::optim

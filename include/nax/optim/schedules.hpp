@@ -15,7 +15,7 @@
 // Learning rates that change with the step, by optax's names and formulas. A schedule is a function from the
 // number of steps done (a Count) to the rate; the steps are an array, so that schedules work inside vmap and
 // pmap.
-namespace nax::optim {
+namespace nax::inline NAX_ABI::optim {
 
 using Count = Array<std::int32_t>;
 
@@ -164,4 +164,4 @@ auto rate_at(const R& rate, const Count& count) {
 }
 
 }  // namespace detail
-}  // namespace nax::optim
+}  // namespace nax::inline NAX_ABI::optim

@@ -2,7 +2,7 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::optim {
+namespace nax::inline NAX_ABI::optim {
 
 struct SgdOptions {
   std::optional<double> momentum = {};
@@ -95,4 +95,4 @@ Sgd<R> sgd(R learning_rate, const SgdOptions& options = {}) {
   return Sgd<R>(std::move(learning_rate), options);
 }
 
-}  // namespace nax::optim
+}  // namespace nax::inline NAX_ABI::optim

@@ -5,7 +5,7 @@
 #include "nax/optim/leaves.hpp"
 
 // From gradients to new parameters.
-namespace nax::optim {
+namespace nax::inline NAX_ABI::optim {
 namespace detail {
 
 // p += u for one leaf, in one pass over memory together with what advance(now, u) assigns to get u.
@@ -49,4 +49,4 @@ auto step(const Optimizer& optimizer, const G& grads, S&& state, P&& params) {
   }
 }
 
-}  // namespace nax::optim
+}  // namespace nax::inline NAX_ABI::optim

@@ -8,7 +8,7 @@
 #include "nax/transform/grad.hpp"
 
 // A step of training in one call.
-namespace nax::optim {
+namespace nax::inline NAX_ABI::optim {
 
 struct StepOptions {
   // The axis of a pmap or vmap over which gradients are averaged, as by pmean, before the step.
@@ -43,4 +43,4 @@ auto value_and_step(Optimizer optimizer, F f, const StepOptions& options = {}) {
   };
 }
 
-}  // namespace nax::optim
+}  // namespace nax::inline NAX_ABI::optim

@@ -2,7 +2,7 @@
 
 #include "nax/random/key.hpp"
 
-namespace nax::random {
+namespace nax::inline NAX_ABI::random {
 namespace detail {
 
 template <class U>
@@ -25,4 +25,4 @@ requires(is_integer_v<U> && !std::is_signed_v<U>) Array<U> bits(const Key& key, 
   return detail::draw<U>("bits", key, shape, detail::Draw(), detail::fill_bits<U>);
 }
 
-}  // namespace nax::random
+}  // namespace nax::inline NAX_ABI::random

@@ -8,7 +8,7 @@
 #include "nax/random/integers.hpp"
 #include "nax/random/shuffle.hpp"
 
-namespace nax::random {
+namespace nax::inline NAX_ABI::random {
 
 struct ChoiceOptions {
   bool replace = true;                 // may an element be drawn twice?
@@ -143,4 +143,4 @@ Array<std::int32_t> categorical(const Key& key, const X& logits_, const Categori
   return result;
 }
 
-}  // namespace nax::random
+}  // namespace nax::inline NAX_ABI::random

@@ -5,7 +5,7 @@
 #include "nax/rules/quantiles.hpp"
 
 // Distributions that are a function of one uniform draw.
-namespace nax::random {
+namespace nax::inline NAX_ABI::random {
 namespace detail {
 
 // A draw from [low, high), then Quantile::value of each number, in packets.
@@ -108,4 +108,4 @@ requires(std::is_same_v<T, float> ||
       rules::ClippedNormalQuantile<T>{std::nextafter(low, infinity), std::nextafter(high, -infinity)});
 }
 
-}  // namespace nax::random
+}  // namespace nax::inline NAX_ABI::random

@@ -4,7 +4,7 @@
 
 #include "nax/random/uniform.hpp"
 
-namespace nax::random {
+namespace nax::inline NAX_ABI::random {
 namespace detail {
 
 // Integers are made from two draws of as many bits as they have, so that the bias of the remainder is small.
@@ -162,4 +162,4 @@ Array<T> rademacher(const Key& key, const Shape& shape = {}) {
       });
 }
 
-}  // namespace nax::random
+}  // namespace nax::inline NAX_ABI::random

@@ -10,7 +10,7 @@
 
 // Keys of the counter-based generator: JAX's, bit for bit. A key is a value; drawing does not change it, so
 // each use wants a key of its own, from split or fold_in.
-namespace nax::random {
+namespace nax::inline NAX_ABI::random {
 
 // A key, or an array of keys: `keys(i)`, `for (auto key : keys)`, `vmap(f)(keys)`. The two words of a key are
 // one element of 64 bits, so that the axes of keys are the axes of this array, those of vmap included.
@@ -267,4 +267,4 @@ Key fold_in(const Key& key, I data) {
   return fold_in(key, nax::detail::host_number(static_cast<std::uint32_t>(data)));
 }
 
-}  // namespace nax::random
+}  // namespace nax::inline NAX_ABI::random

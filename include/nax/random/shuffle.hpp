@@ -8,7 +8,7 @@
 
 // Permutations: the positions, sorted by random keys of 32 bits, once or, where equal keys are likely,
 // several times.
-namespace nax::random {
+namespace nax::inline NAX_ABI::random {
 namespace detail {
 
 inline int shuffle_rounds(std::int64_t n) {
@@ -146,4 +146,4 @@ auto permutation(const Key& key, const X& x_, const PermutationOptions& options 
   return nax::take(x, detail::positions<std::int64_t>("permutation", key, n, n), {.axis = axis});
 }
 
-}  // namespace nax::random
+}  // namespace nax::inline NAX_ABI::random

@@ -5,7 +5,7 @@
 #include "nax/random/bits.hpp"
 #include "nax/rules/unit_interval.hpp"
 
-namespace nax::random {
+namespace nax::inline NAX_ABI::random {
 namespace detail {
 
 // Numbers in [low, high). JAX's compiler fuses the product and the sum, so that this does; where the length
@@ -53,4 +53,4 @@ requires is_floating_v<T> Array<T> uniform(const Key& key, const Shape& shape = 
   return detail::draw<T>("uniform", key, shape,
                          detail::FillUniform<T>{C(T(options.minval)), C(T(options.maxval))});
 }
-}  // namespace nax::random
+}  // namespace nax::inline NAX_ABI::random

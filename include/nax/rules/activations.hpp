@@ -3,7 +3,7 @@
 #include "nax/rules/math.hpp"
 
 // Activations of neural networks, as JAX defines them, kinks and all.
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct relu : Arithmetic {
   static constexpr const char* name = "relu";
@@ -162,4 +162,4 @@ struct hard_tanh : Arithmetic {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

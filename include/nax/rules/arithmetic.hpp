@@ -2,7 +2,7 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct add : Arithmetic {
   static constexpr const char* name = "add";
@@ -234,4 +234,4 @@ struct fmod : Arithmetic {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

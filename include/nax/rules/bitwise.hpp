@@ -3,7 +3,7 @@
 #include "nax/rules/math.hpp"
 
 // Bits of integers; of truth values these are the logical operations.
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct Bitwise : Arithmetic {
   static constexpr bool differentiable = false, masks = true;
@@ -74,4 +74,4 @@ struct right_shift : Shift {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -2,7 +2,7 @@
 
 #include "nax/rules/signature.hpp"
 
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 // astype: the operand is converted on its way in. Floats to integers truncate, numbers to bool ask whether
 // they are not zero, complex numbers to real ones keep the real part; the cotangent is converted back.
@@ -25,4 +25,4 @@ struct cast {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -5,7 +5,7 @@
 
 #include "nax/rules/signature.hpp"
 
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct equal : Comparison {
   static constexpr const char* name = "equal";
@@ -154,4 +154,4 @@ struct isclose : Comparison {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

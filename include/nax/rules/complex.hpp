@@ -3,7 +3,7 @@
 #include "nax/rules/math.hpp"
 
 // Parts of complex numbers. Shares follow JAX: the gradient of f is df/dx - i df/dy.
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct real : RealPart {
   static constexpr const char* name = "real";
@@ -78,4 +78,4 @@ struct angle {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 
+#include "nax/core/abi.hpp"
+
 // What is drawn from a key, as data: for machines whose kernels are compiled once for all draws.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 enum class DrawKind : std::uint8_t {
   bits,
@@ -27,4 +29,4 @@ struct Draw {
   std::uint64_t offset = 0, span = 0, multiplier = 0;  // of integers
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

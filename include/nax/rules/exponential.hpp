@@ -3,7 +3,7 @@
 #include "nax/rules/math.hpp"
 
 // Exponentials and logarithms.
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct exp : Inexact {
   static constexpr const char* name = "exp";
@@ -147,4 +147,4 @@ struct logaddexp2 : Inexact {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -2,7 +2,7 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 // NaN where either operand is. The derivative is split evenly where both are equal.
 struct maximum : Arithmetic {
@@ -76,4 +76,4 @@ struct clip : Arithmetic {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -5,7 +5,7 @@
 #include "nax/rules/math.hpp"
 
 // The make of floating-point numbers.
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct signbit : Comparison {
   static constexpr const char* name = "signbit";
@@ -149,4 +149,4 @@ struct nan_to_num : Arithmetic {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -2,7 +2,7 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct sinh : Inexact {
   static constexpr const char* name = "sinh";
@@ -83,4 +83,4 @@ struct arctanh : Inexact {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -11,7 +11,7 @@
 
 // Functions of plain numbers that <cmath> has not. Their counterparts for packets and recorded arrays are
 // found in the namespaces of those.
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 // f(x, ...) for numbers; lane by lane for packets.
 template <class F, Dtype V, class... W>
@@ -142,4 +142,4 @@ constexpr V integer_mod(V x, V y) {
 }
 
 }  // namespace math
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -3,7 +3,7 @@
 #include "nax/rules/math.hpp"
 
 // Powers and roots.
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 // x^y. Integers are exact; a negative power of an integer is truncated (0 but for 1 and -1). The derivative
 // in x is right at x = 0, that in y is 0 there.
@@ -112,4 +112,4 @@ struct cbrt : Inexact {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -2,7 +2,7 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 namespace math {
 
 template <class V>
@@ -44,4 +44,4 @@ struct lcm : Arithmetic {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

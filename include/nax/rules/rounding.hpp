@@ -2,7 +2,7 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 // Integers are whole already.
 struct Rounding : Arithmetic {
@@ -82,4 +82,4 @@ struct round_decimals : Rounding {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

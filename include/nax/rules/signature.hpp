@@ -23,7 +23,7 @@
 // use
 // + - * /, the comparisons, & | ! on truth values, V(number), select(mask, a, b), and the names of <cmath>
 // and of rules/math.hpp after a using-declaration (a rule of the same name would hide the function).
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 namespace detail {
 template <class... T>
@@ -98,4 +98,4 @@ constexpr V guarded(V g, V d) {
     return select((g == V(0)) & !isfinite(d), V(0), g * d);
 }
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

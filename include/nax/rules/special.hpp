@@ -2,7 +2,7 @@
 
 #include "nax/rules/special_math.hpp"
 
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct erf : Inexact {
   static constexpr const char* name = "erf";
@@ -183,4 +183,4 @@ struct entr : Inexact {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -7,7 +7,7 @@
 
 // Special functions of single numbers, in double where a series is summed. (Templates, all of them: a
 // constexpr function that calls <cmath> must be one.)
-namespace nax::rules::math {
+namespace nax::inline NAX_ABI::rules::math {
 
 template <class T>
 constexpr T lgamma(T x) {
@@ -89,4 +89,4 @@ constexpr Double erfinv_double(Double x) {
   return std::copysign(y, x);
 }
 
-}  // namespace nax::rules::math
+}  // namespace nax::inline NAX_ABI::rules::math

@@ -2,7 +2,7 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::rules {
+namespace nax::inline NAX_ABI::rules {
 
 struct sin : Inexact {
   static constexpr const char* name = "sin";
@@ -163,4 +163,4 @@ struct sinc : Inexact {
   }
 };
 
-}  // namespace nax::rules
+}  // namespace nax::inline NAX_ABI::rules

@@ -4,7 +4,7 @@
 #include "nax/rules/special.hpp"
 
 // Special functions, with SciPy's names. Integers become float.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // clang-format off
 // What derivatives say on recorded values.
@@ -36,4 +36,4 @@ template <class X> requires Function<X> auto entr(X&& x) { return detail::apply<
 
 }  // namespace special
 // clang-format on
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -11,7 +11,7 @@
 // The vmaps that this thread is in. Each has a level, a number that grows and never repeats, so that arrays
 // of an inner vmap order their hidden axes behind those of an outer one, and one that outlives its vmap is
 // recognised.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 struct VmapFrame {
   Level level;
@@ -53,4 +53,4 @@ inline void check_alive(const char* function, const ArrayBase& a) {
       {function, ": the array belongs to a vmap that has ended; return it from the mapped function instead"});
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "nax/core/array_base.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // An array of no axes on the host, with the value that lies at `value`.
 [[gnu::noinline]] inline ArrayBase array_of_number(DType dtype, const void* value) {
@@ -39,4 +39,4 @@ struct Number {
   }
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

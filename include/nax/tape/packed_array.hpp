@@ -5,7 +5,7 @@
 
 #include "nax/core/array_base.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // A saved array in little room: 32 bytes, and the layout apart unless the array is 0-d. Long chains of small
 // operations live on the tape in this form.
@@ -45,4 +45,4 @@ class PackedArray {
   std::unique_ptr<Layout> layout_;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

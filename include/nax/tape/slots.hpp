@@ -13,7 +13,7 @@
 // number. A node has one byte that says which, and eight that are read only then: the number itself, or the
 // array's place in a pool, since most nodes of a long tape hold no array at any time. A number becomes an
 // array when somebody asks for the array.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 class ArrayPool {
  public:
@@ -153,4 +153,4 @@ class Slots {
   Room room_;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

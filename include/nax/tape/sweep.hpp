@@ -9,7 +9,7 @@
 
 // Both sweeps are loops over a range of the tape; neither recurses. Values that travel along (cotangents,
 // tangents) sit in slots.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // Reverse mode. The nodes from `mark` on receive cotangents; what lies before belongs to other transforms.
 class Reverse {
@@ -150,4 +150,4 @@ class Forward {
   Slots slots_;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -25,7 +25,7 @@
 // One tape serves all transforms of a nest, so it notes for each node which of those at work depend on it
 // through their inputs: its watchers, one bit a transform, the outermost's first. A function with a custom
 // rule is that rule for its innermost watcher and ordinary operations for the others, as in JAX.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 class Reverse;
 class Forward;
@@ -379,4 +379,4 @@ class TapeScope {
   bool outermost_;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

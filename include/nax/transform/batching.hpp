@@ -4,7 +4,7 @@
 #include "nax/tape/levels.hpp"
 
 // The doors of vmap: a visible axis becomes a hidden one and back. Both are views, and recorded.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 template <class T>
 Array<T> unbatch(const Array<T>& x, int axis, Level level, std::int64_t size);
@@ -64,4 +64,4 @@ Array<T> unbatch(const Array<T>& x, int axis, Level level, std::int64_t size) {
   }
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

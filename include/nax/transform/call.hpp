@@ -4,7 +4,7 @@
 #include "nax/transform/differentiate.hpp"
 
 // Making call nodes (see tape/call_node.hpp) and reading trees of arguments and results for them.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 template <class T>
 struct OutputNode final : ResultNode<T> {
@@ -116,4 +116,4 @@ class VmapScope {
   std::vector<VmapFrame> before_;
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -2,7 +2,7 @@
 
 #include "nax/transform/call.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // A call whose insides are not kept: a sweep that comes by computes it anew, at the tape's end, sweeps that
@@ -98,4 +98,4 @@ auto stop_gradient(const X& x) {
   return out;
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

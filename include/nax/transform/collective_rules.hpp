@@ -17,7 +17,7 @@
 // collective is a reduction or a move of a hidden axis; on pmap's it asks the communicator. Results that are
 // equal for all keep the hidden axis, with a stride of 0, so that the transposes are the same on both: that
 // of psum is psum, of all_gather psum_scatter, of a permutation its inverse.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // x with the hidden axis of a vmap, repeated by stride 0 where it has none.
 template <class T>
@@ -353,4 +353,4 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
   }
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

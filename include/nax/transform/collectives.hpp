@@ -5,7 +5,7 @@
 // What mapped programs say to each other, by the name of the axis: inside vmap(f, {.axis_name = "i"}) and
 // pmap(f, {.axis_name = "i"}) alike. All take a tree and keep its structure. Each throws ValueError where no
 // axis of that name is mapped, ShapeError where shapes do not divide over the axis or differ between devices.
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct AllGatherOptions {
   int axis = 0;
@@ -221,4 +221,4 @@ inline std::int64_t axis_size(const AxisName& axis_name) {
   return detail::total_size(detail::find_axes("axis_size", axis_name));
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -26,7 +26,7 @@
 //
 // Nothing of this is ever destroyed, so that destructors of static objects may call pmap. A child of fork()
 // has none of the threads, and begins with crews of its own.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // A program for one device: called with its place along the mapped axis.
 struct DeviceProgram {
@@ -239,4 +239,4 @@ class DeviceThreads {
   DeviceThreads* left_behind_ = nullptr;  // by the process that forked this one
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -12,7 +12,7 @@
 
 // What grad, vjp and jvp share: turning arguments into inputs on the tape, and reading results off the
 // sweeps.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // An argument as the function receives it: expressions are computed, numbers become 0-d arrays of the default
 // type.
@@ -166,4 +166,4 @@ Array<R> transpose_linear(const F& f, const Frame& domain, const Array<T>& t) {
   return result ? Array<R>(*result) : zeros_over<R>(frame);
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -11,7 +11,7 @@
 // Functions from lists of arrays to lists of arrays, with their types erased, and their derivatives, which
 // are such functions again. grad of grad of pmap needs derivatives to any order of one function without a
 // type for each.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 using Arrays = std::vector<ArrayBase>;
 
@@ -195,4 +195,4 @@ struct FlatJvp final : FlatFunction {
   }
 };
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -3,7 +3,7 @@
 #include "nax/transform/differentiate.hpp"
 
 // Reverse mode: grad and value_and_grad, as JAX names them.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 template <class X>
@@ -115,4 +115,4 @@ auto grad(F f) {
   };
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -5,7 +5,7 @@
 #include "nax/transform/vmap.hpp"
 
 // Jacobians: all pullbacks, or all pushforwards, in one vmap over a basis.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // The rows of the identity of size n, each shaped like x and where x lies: (n, *x.shape).
@@ -176,4 +176,4 @@ auto hessian(F f) {
   return jacrev<argnum>(jacrev<argnum>(std::move(f)));
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -3,7 +3,7 @@
 #include "nax/transform/vjp.hpp"
 
 // Forward mode: the function is recorded, then tangents flow along the tape.
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // Seeds the inputs of one argument with its tangents.
@@ -94,4 +94,4 @@ auto jvp(const F& f, const std::tuple<X...>& primals, const std::tuple<Tangent..
   return std::pair{std::move(out), std::move(tangent)};
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -6,7 +6,7 @@
 #include "nax/transform/pmap_node.hpp"
 #include "nax/transform/vmap.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 // The devices that a pmap may use: those of the default device's platform unless it is given some. (None is
 // not the same as not given, or a program that asks for the GPUs of a machine without any would run
@@ -161,4 +161,4 @@ auto pmap(F f, PmapOptions options = {}) {
   };
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

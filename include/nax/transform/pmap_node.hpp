@@ -10,7 +10,7 @@
 // When an input is being differentiated the call is one node on the caller's tape. Each device keeps the tape
 // of its own run, and the sweep sends the cotangents there. A sweep that an outer transform watches maps the
 // derivative of the function instead, a pmap like any other; so does forward mode.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 struct MappedLeaf {
   int axis = 0;  // -1: the same for all devices
@@ -223,4 +223,4 @@ inline Arrays FlatPmap::operator()(Arrays inputs) const {
   return whole;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

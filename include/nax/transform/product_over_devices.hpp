@@ -8,7 +8,7 @@
 #include "nax/collective/communicator.hpp"
 #include "nax/expr/deferred_product.hpp"
 
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 // The sum over devices of products that nobody has asked for yet, as one of the devices has it. When they
 // want it the devices compute it together: each a part of the rows, which it hands to all, so that gradients
@@ -85,4 +85,4 @@ inline ArrayBase product_over_devices(Communicator& communicator, int rank, std:
       mine.dtype(), mine.device());
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

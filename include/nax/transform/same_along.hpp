@@ -7,7 +7,7 @@
 // May one result stand for all along a mapped axis, as out_axes none says? Where the layout does not tell (a
 // stride of 0, shards that are one array) the elements do: what is computed from equal values in the same way
 // is equal to the last bit.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 inline bool same_elements(const ArrayBase& a, const ArrayBase& b) {
   if (ArrayAccess::buffer(a).get() == ArrayAccess::buffer(b).get() &&
@@ -37,4 +37,4 @@ inline bool same_along(const ArrayBase& a, int axis) {
   return true;
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

@@ -7,7 +7,7 @@
 
 // Arrays whose leading axis is the device axis. The shards stay where they were computed; only somebody who
 // wants the elements in one block makes them come together.
-namespace nax::detail {
+namespace nax::inline NAX_ABI::detail {
 
 class ShardSource final : public GatheredOnce {
  public:
@@ -110,4 +110,4 @@ inline ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
   return view(whole, std::move(moved));
 }
 
-}  // namespace nax::detail
+}  // namespace nax::inline NAX_ABI::detail

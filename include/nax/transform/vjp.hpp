@@ -2,7 +2,7 @@
 
 #include "nax/transform/grad.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 namespace detail {
 
 // The cotangents of a result tree go to its leaves; both trees have one structure.
@@ -78,4 +78,4 @@ auto vjp(const F& f, const X&... primals) {
   return std::pair{std::move(out), detail::Pullback(std::move(record))};
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

@@ -9,7 +9,7 @@
 #include "nax/transform/same_along.hpp"
 #include "nax/transform/tree_axes.hpp"
 
-namespace nax {
+namespace nax::inline NAX_ABI {
 
 struct VmapOptions {
   InAxes in_axes = {};
@@ -203,4 +203,4 @@ auto vmap(F f, VmapOptions options = {}) {
   };
 }
 
-}  // namespace nax
+}  // namespace nax::inline NAX_ABI

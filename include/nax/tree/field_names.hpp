@@ -9,7 +9,7 @@
 
 // The names of an aggregate's fields. C++20 has no reflection, but a compiler spells out a template argument,
 // and the address of a static object's field is one: its spelling ends with the field's name.
-namespace nax::tree::detail {
+namespace nax::inline NAX_ABI::tree::detail {
 
 // Declared, never defined: only addresses inside it are formed. It need not be a literal type.
 #if defined(__clang__)
@@ -66,4 +66,4 @@ constexpr std::array<std::string_view, sizeof...(I)> name_fields(std::index_sequ
 template <class T>
 inline constexpr auto field_names_v = name_fields<T>(std::make_index_sequence<field_count_v<T>>{});
 
-}  // namespace nax::tree::detail
+}  // namespace nax::inline NAX_ABI::tree::detail

@@ -5,13 +5,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "nax/core/abi.hpp"
+
 // The fields of an aggregate, counted and reached without registration.
 //
 // A struct has n fields when T{{}, {}, ...} takes n empty braces and not n + 1. Empty braces never spill over
 // into a nested aggregate (brace elision) and never choose between the constructors of a field's class, so
 // nested structs, C arrays and classes with many constructors all count as one. A struct with a field that
 // has no default constructor falls back to a probe that converts to anything.
-namespace nax::tree {
+namespace nax::inline NAX_ABI::tree {
 
 inline constexpr std::size_t max_fields = 24;
 
@@ -244,4 +246,4 @@ constexpr auto fields_of(T& object) {
   }
 }
 
-}  // namespace nax::tree
+}  // namespace nax::inline NAX_ABI::tree

@@ -13,7 +13,7 @@
 #include "nax/tree/structure.hpp"
 
 // A tree as a vector of leaves and a definition that puts them together again.
-namespace nax::tree {
+namespace nax::inline NAX_ABI::tree {
 
 // The leaves in order: a vector of their type, or of a std::variant of their types where they have several.
 template <class T>
@@ -89,4 +89,4 @@ T unflatten(const TreeDef<T>& definition, const std::vector<L>& leaves) {
   return result;
 }
 
-}  // namespace nax::tree
+}  // namespace nax::inline NAX_ABI::tree

@@ -11,7 +11,7 @@
 #include "nax/tree/traits.hpp"
 
 // Visits the leaves of one tree, or of several trees in lock-step, by reference.
-namespace nax::tree {
+namespace nax::inline NAX_ABI::tree {
 namespace detail {
 
 [[noreturn, gnu::cold]] inline void throw_differ(const Path& path, const std::string& what, int which) {
@@ -118,4 +118,4 @@ void for_each_with_path(F&& f, T&& t, R&&... rest) {
   detail::walk(detail::Path{.name = "tree::for_each_with_path"}, visit, t, rest...);
 }
 
-}  // namespace nax::tree
+}  // namespace nax::inline NAX_ABI::tree

@@ -8,7 +8,7 @@
 #include "nax/tree/traits.hpp"
 
 // The distinct types of a tree's leaves, in order of first appearance.
-namespace nax::tree {
+namespace nax::inline NAX_ABI::tree {
 namespace detail {
 
 template <class... T>
@@ -88,4 +88,4 @@ using leaf_types_t = decltype(detail::leaf_types<T>());
 template <class T>
 using leaf_t = typename detail::LeafOf<leaf_types_t<T>>::type;
 
-}  // namespace nax::tree
+}  // namespace nax::inline NAX_ABI::tree

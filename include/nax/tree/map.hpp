@@ -17,7 +17,7 @@
 // A tuple or container takes the type of the results; a struct stays the struct it was, and so does
 // everything inside it: its fields must be able to hold the results (a number's place converts them). That is
 // the `keep` below.
-namespace nax::tree {
+namespace nax::inline NAX_ABI::tree {
 namespace detail {
 
 // What f returned, as a value: expressions become arrays.
@@ -183,4 +183,4 @@ auto materialise(const T& t) {
       [](const auto& leaf) -> const auto& { return leaf; }, t);
 }
 
-}  // namespace nax::tree
+}  // namespace nax::inline NAX_ABI::tree

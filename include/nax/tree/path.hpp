@@ -11,7 +11,7 @@
 // Where in a tree: `[0].w`, `['bias']`, `.layers[2]`. Field names are the struct's own; a class with
 // tree_fields counts its fields `.0`, `.1`. A path is a chain of steps on the stack, and becomes text only
 // when somebody asks.
-namespace nax::tree::detail {
+namespace nax::inline NAX_ABI::tree::detail {
 
 struct Path {
   const Path* up = nullptr;
@@ -70,4 +70,4 @@ Path child_path(const Path& up) {
   }
 }
 
-}  // namespace nax::tree::detail
+}  // namespace nax::inline NAX_ABI::tree::detail

@@ -6,7 +6,7 @@
 #include "nax/tree/leaf_types.hpp"
 #include "nax/tree/map.hpp"
 
-namespace nax::tree {
+namespace nax::inline NAX_ABI::tree {
 namespace detail {
 
 // The type that holds the result: what f makes of the initial value and one leaf of each type.
@@ -32,4 +32,4 @@ auto reduce(F&& f, const T& t, Init init) {
   return result;
 }
 
-}  // namespace nax::tree
+}  // namespace nax::inline NAX_ABI::tree

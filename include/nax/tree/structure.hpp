@@ -8,7 +8,7 @@
 #include "nax/tree/path.hpp"
 #include "nax/tree/traits.hpp"
 
-namespace nax::tree {
+namespace nax::inline NAX_ABI::tree {
 
 // A tree without its leaves: comparable and printable. `[{*, *}, {*, *}]` is a vector of two structs of two
 // leaves; tuples print as Python's, maps with their keys, an empty optional as None.
@@ -83,4 +83,4 @@ Structure structure(const T& t) {
   return {std::move(text), leaves};
 }
 
-}  // namespace nax::tree
+}  // namespace nax::inline NAX_ABI::tree

@@ -26,7 +26,7 @@
 //                  friend auto tree_fields(Model& self) { return std::tie(self.weights_, self.bias_); }
 //                };
 //              Empty structs (std::monostate) are trees without leaves.
-namespace nax::tree {
+namespace nax::inline NAX_ABI::tree {
 
 // Specialise for opaque types that travel through trees whole: `template <> ... is_leaf_v<Key> = true`.
 template <class T>
@@ -168,4 +168,4 @@ template <class T>
 concept Tree = detail::node_kind<std::remove_cvref_t<T>>()
 != NodeKind::none;
 
-}  // namespace nax::tree
+}  // namespace nax::inline NAX_ABI::tree

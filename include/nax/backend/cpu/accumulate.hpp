@@ -5,7 +5,7 @@
 
 #include "nax/core/dtype.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 // The sum of a contiguous run. Many partial sums keep the adders busy and the rounding error small: every
 // partial sum takes n / 32 terms.
@@ -54,4 +54,4 @@ inline AccumulateFn accumulator(DType lane) {
   }
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

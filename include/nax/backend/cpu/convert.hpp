@@ -11,7 +11,7 @@
 
 // Strided copies of a run of elements, converting on the way: how tiles are filled from operands that a
 // kernel cannot read directly, and results written to where they belong.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 // Strides are in elements; 0 repeats one element.
 using ConvertFn = void (*)(const void* from, std::int64_t from_stride, void* to, std::int64_t to_stride,
@@ -109,4 +109,4 @@ inline ConvertFn converter(DType from, DType to) {
   return nullptr;
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

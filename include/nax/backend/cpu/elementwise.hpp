@@ -8,7 +8,7 @@
 #include "nax/core/per_thread.hpp"
 
 // Runs fused elementwise kernels over loops of any shape; see tiles.hpp.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 // out[i] = expression(leaves[.][i]) for contiguous runs of n elements. `constants`: the expression's C++
 // scalars.
@@ -141,4 +141,4 @@ inline void map(ForwardKernel kernel, const void* constants, Dims shape, Operand
   });
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

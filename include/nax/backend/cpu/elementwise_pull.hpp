@@ -7,7 +7,7 @@
 
 // The backward pass of a fused expression: per chunk, one kernel recomputes the values in registers and
 // writes each leaf's share; a share whose leaf was broadcast is summed into the leaf's smaller gradient.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 // grads[l][i] = the share of leaf l in the cotangent g[i]; a null grads[l] is not wanted, and where bit l of
 // `added` is set the share is added to what is there. Shares are written in the order of the leaves, so that
@@ -145,4 +145,4 @@ inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* 
   detail::pull_in_parts(loop, shape, operands, sizes, size);
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -9,7 +9,7 @@
 
 // Factorisations of small and middling row-major matrices of float, double or complex, and solving with them.
 // What is left of a matrix behind a block of columns is updated by one matrix product.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 namespace detail {
 
 // y[0 .. n) -= factor * x[0 .. n)
@@ -116,4 +116,4 @@ void cholesky_factor(T* a, std::int64_t n) {
     for (std::int64_t j = i + 1; j < n; ++j) a[i * n + j] = T(0);
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -8,7 +8,7 @@
 #include "nax/backend/cpu/stream.hpp"
 
 // Running the loops of select_loop.hpp on the CPU.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 namespace detail {
 
@@ -184,4 +184,4 @@ void scatter_add(SelectLoop loop) {
   scatter(std::move(loop), detail::scatter_range<detail::AddElement, To, From>);
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

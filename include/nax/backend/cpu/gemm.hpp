@@ -14,7 +14,7 @@
 #include "nax/backend/cpu/gemv.hpp"
 #include "nax/core/thread_pool.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 template <class T>
 struct is_complex : std::false_type {};
@@ -126,4 +126,4 @@ void gemm_batched(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

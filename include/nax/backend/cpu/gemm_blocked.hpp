@@ -20,7 +20,7 @@
 #include "nax/backend/cpu/gemm_types.hpp"
 #include "nax/core/function_ref.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t block_bytes = 2048 * 1024;  // of the rows of a that are packed together
@@ -197,4 +197,4 @@ class BlockedProduct {
 };
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

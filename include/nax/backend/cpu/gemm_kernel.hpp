@@ -13,7 +13,7 @@
 
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 inline namespace NAX_SIMD_ABI {
 
 // 28 accumulators, two packets of b and one of a fit 32 registers; 12, two and one fit 16.
@@ -230,4 +230,4 @@ PackingKernel<T> find_packing_kernel(int height) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -9,7 +9,7 @@
 #include "nax/backend/cpu/gemm_pack.hpp"
 #include "nax/backend/cpu/gemm_types.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t depth_bytes = 2048;      // of one packed row
@@ -83,4 +83,4 @@ class PackedRows {
 };
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

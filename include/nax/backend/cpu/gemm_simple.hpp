@@ -11,7 +11,7 @@
 #include "nax/backend/cpu/gemm_types.hpp"
 #include "nax/core/thread_pool.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 template <class T>
 struct Accumulator {
@@ -78,4 +78,4 @@ void gemm_simple(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T
   });
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -7,7 +7,7 @@
 
 #include "nax/core/allocator.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 // Element (i, j) is data[i * row + j * column]; strides of any sign, zero too.
 template <class T>
@@ -36,4 +36,4 @@ class Scratch {
   T* data_;
 };
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

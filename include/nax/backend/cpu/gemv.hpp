@@ -10,7 +10,7 @@
 #include "nax/backend/cpu/gemm_types.hpp"
 #include "nax/core/thread_pool.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 inline namespace NAX_SIMD_ABI {
 
 // The dot products of `rows` neighbouring rows with x; several packets in flight for each.
@@ -135,4 +135,4 @@ void gemv(std::int64_t m, std::int64_t k, Strided<const T> a, const T* x, std::i
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

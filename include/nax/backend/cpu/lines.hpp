@@ -6,7 +6,7 @@
 
 // Row-major data seen along one axis: `outer` blocks of n rows of `inner` elements. Element i of a line lies
 // at i * inner.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 struct Lines {
   std::int64_t outer, n, inner;
@@ -69,4 +69,4 @@ void scan_lines(const Lines& lines, bool reverse, T* out, const F& next) {
                });
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

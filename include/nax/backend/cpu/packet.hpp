@@ -9,7 +9,7 @@
 #include "nax/backend/cpu/packet_special.hpp"
 #include "nax/backend/cpu/packet_trig.hpp"
 
-namespace nax::simd {
+namespace nax::inline NAX_ABI::simd {
 inline namespace NAX_SIMD_ABI {
 
 template <class T>
@@ -68,4 +68,4 @@ Packet<T> hypot(Packet<T> x, Packet<T> y) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::simd
+}  // namespace nax::inline NAX_ABI::simd

@@ -7,7 +7,7 @@
 
 #include "nax/backend/cpu/packet_base.hpp"
 
-namespace nax::simd {
+namespace nax::inline NAX_ABI::simd {
 inline namespace NAX_SIMD_ABI {
 
 template <class T>
@@ -325,4 +325,4 @@ Packet<T> reverse(Packet<T> a) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::simd
+}  // namespace nax::inline NAX_ABI::simd

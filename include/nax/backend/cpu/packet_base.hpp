@@ -10,8 +10,8 @@
 // AVX-512 compares into bit masks, which Eigen 3.4 widens to vectors at once; there Mask keeps the bits
 // instead.
 
-// GCC 12 warns that its own AVX-512 headers read an undefined register, wherever they are inlined; Eigen's have
-// variables that nobody uses.
+// GCC 12 warns that its own AVX-512 headers read an undefined register, wherever they are inlined; Eigen's
+// have variables that nobody uses.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -28,6 +28,8 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+
+#include "nax/core/abi.hpp"
 
 #if defined(EIGEN_DONT_VECTORIZE) || !defined(EIGEN_VECTORIZE)
 #define NAX_SIMD_ABI scalar
@@ -63,7 +65,7 @@
 #define NAX_UNROLL
 #endif
 
-namespace nax::simd {
+namespace nax::inline NAX_ABI::simd {
 inline namespace NAX_SIMD_ABI {
 
 namespace ei = Eigen::internal;
@@ -400,4 +402,4 @@ void Mask<T>::store(bool* to) const {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::simd
+}  // namespace nax::inline NAX_ABI::simd

@@ -6,7 +6,7 @@
 
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 
-namespace nax::simd {
+namespace nax::inline NAX_ABI::simd {
 inline namespace NAX_SIMD_ABI {
 namespace detail {
 
@@ -319,4 +319,4 @@ Packet<T> atanh(Packet<T> x) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::simd
+}  // namespace nax::inline NAX_ABI::simd

@@ -5,7 +5,7 @@
 #include "nax/backend/cpu/packet.hpp"
 
 // What rules ask of packets besides arithmetic and <cmath>.
-namespace nax::simd {
+namespace nax::inline NAX_ABI::simd {
 inline namespace NAX_SIMD_ABI {
 
 // f of plain numbers, lane by lane.
@@ -32,4 +32,4 @@ Packet<T> conj(Packet<T> x) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::simd
+}  // namespace nax::inline NAX_ABI::simd

@@ -5,7 +5,7 @@
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 #include "nax/backend/cpu/packet_exp.hpp"
 
-namespace nax::simd {
+namespace nax::inline NAX_ABI::simd {
 inline namespace NAX_SIMD_ABI {
 namespace detail {
 
@@ -168,4 +168,4 @@ Packet<T> acos(Packet<T> x) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::simd
+}  // namespace nax::inline NAX_ABI::simd

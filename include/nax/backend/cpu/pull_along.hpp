@@ -4,7 +4,7 @@
 
 // Derivatives that are computed along with the values of an expression, while these are reduced: both come
 // out of one pass of the backward kernel, which computes the values anyway.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 struct PullAlong {
   PullKernel kernel;
@@ -66,4 +66,4 @@ class GradientTiles {
 };
 
 }  // namespace detail
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace nax::cpu::detail {
+namespace nax::inline NAX_ABI::cpu::detail {
 inline namespace NAX_SIMD_ABI {
 
 // Elements below the pivot (or not above it) come first; how many they are. At least 2 * 4 registers.
@@ -190,6 +190,6 @@ bool sort_numbers(const K* from, K* x, std::int64_t n) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu::detail
+}  // namespace nax::inline NAX_ABI::cpu::detail
 
 #endif

@@ -16,7 +16,7 @@
 // Threads share out an axis that stays. Where none does, the loop is cut into parts whose number depends on
 // its size only; each has accumulators of its own, and these are merged in order: the result does not depend
 // on the threads.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 namespace detail {
 
 // Moves the axes with large strides outward. The operation must be commutative.
@@ -219,4 +219,4 @@ inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Oper
     reducer.merge(partial.get() + p * bytes, operands[count].data, result_size);
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -14,7 +14,7 @@
 // An operation names its accumulator, the identity and how two values join; the kernels below are made from
 // it. Several accumulators run side by side, in an order that depends on the lengths only, so that results
 // repeat exactly.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 // `combine`: to[i * stride] joins from[i]; a stride of 0 joins the whole run into one.
 // `rows`: to[i] joins from[r * row_stride + i] for each r < rows.
@@ -287,4 +287,4 @@ inline constexpr Reducer reducer = {detail::combine_run<Op, From>,
                                     dtype_of<typename Op::Acc>,
                                     Op::kind};
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace nax::cpu::detail {
+namespace nax::inline NAX_ABI::cpu::detail {
 inline namespace NAX_SIMD_ABI {
 
 // Zen 4 takes a hundred cycles to compress to memory.
@@ -383,6 +383,6 @@ void sort_small(K* x, std::int64_t n) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu::detail
+}  // namespace nax::inline NAX_ABI::cpu::detail
 
 #endif

@@ -5,7 +5,7 @@
 #include "nax/backend/cpu/tiles.hpp"
 #include "nax/core/compiled_once.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 // Walks positions [begin, end) of a loop over `shape` (row-major, not empty) by runs of its last axis:
 // f(offsets, n), with the offset, in elements, of each of three operands at the run's first position.
@@ -42,4 +42,4 @@ NAX_COMPILED_ONCE inline void for_each_row(const Dims& shape, const Operand* ope
   }
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -6,7 +6,7 @@
 
 // Running sums and products of contiguous rows, a packet at a time: within a packet by doubling steps, from
 // packet to packet by a carry, whose chain is one operation long.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 inline namespace NAX_SIMD_ABI {
 
 #if defined(EIGEN_VECTORIZE_AVX512) || defined(EIGEN_VECTORIZE_AVX2)
@@ -123,4 +123,4 @@ void scan_rows(const T* x, T* out, std::int64_t rows, std::int64_t n, bool rever
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -6,7 +6,7 @@
 
 // Mean and variance of contiguous rows of float or double, and rows brought to mean 0 and variance 1. A row
 // is read from memory once; the passes over it find it in the cache.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 namespace detail {
 inline namespace NAX_SIMD_ABI {
 
@@ -113,4 +113,4 @@ void layer_norm_gradient_rows(const T* g, const T* x, const T* means, const T* i
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

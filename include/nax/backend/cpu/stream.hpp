@@ -7,7 +7,7 @@
 
 #include "nax/backend/cpu/packet_base.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 inline namespace NAX_SIMD_ABI {
 
 // Stores past the caches: a line that is written whole need not be read before, and the writes do not wait.
@@ -70,4 +70,4 @@ inline void stream_copy(char* to, const char* from, std::int64_t bytes) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -8,7 +8,7 @@
 
 // Threefry-2x32 with 20 rounds (Salmon et al., 2011): a counter of two words and a key of two words give two
 // words. Draw i of a key is the hash of the counter i, so that any part of a draw can be computed by itself.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 struct Words {
   std::uint32_t first, second;
@@ -120,4 +120,4 @@ inline void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, 
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -19,7 +19,7 @@
 // broadcast elements, walks strides and converts half types. What the kernel writes goes the same way back.
 // So broadcasting, views and conversions cost no instantiation, and where everything is contiguous one call
 // covers the whole range.
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 inline constexpr std::int64_t tile_bytes = 4096;
 inline constexpr int max_operands = 32;
@@ -243,4 +243,4 @@ struct Tile {
   alignas(64) char bytes[tile_bytes];
 };
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

@@ -23,7 +23,7 @@
 #include "nax/core/error.hpp"
 #include "nax/core/thread_pool.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 struct CopyAxes {
   static constexpr int most = 64;
@@ -307,4 +307,4 @@ void strided_copy(int ndim, const std::int64_t* shape, T* to, const std::int64_t
                from_strides);
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

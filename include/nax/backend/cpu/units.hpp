@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "nax/core/abi.hpp"
+
 // Elements as so many bytes, whatever they mean: a few instances of a copy serve every type.
 // (may_alias, of structs since template arguments lose it otherwise: they stand for elements of any type.)
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 template <class Word>
 struct [[gnu::may_alias]] Unit {
@@ -41,4 +43,4 @@ void copy_run(const void* from_, std::int64_t from_stride, void* to_, std::int64
   }
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu

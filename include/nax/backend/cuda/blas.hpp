@@ -11,7 +11,7 @@
 
 // Products of floating matrices by cuBLASLt. It wants matrices whose rows or columns are runs that do not
 // overlap; others (flipped, broadcast or sliding views) are first copied. 16-bit types accumulate in float32.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 inline Matrix transposed(const Matrix& x) { return {x.data, x.batch, x.column, x.row}; }
 
@@ -118,4 +118,4 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
   run_blas(device, {dtype, batch, m, n, k, *left, *right, *out, accumulate, fast});
 }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

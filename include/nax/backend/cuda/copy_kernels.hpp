@@ -6,7 +6,7 @@
 #include "nax/core/accelerator.hpp"
 
 // Elements from one layout to another, and from one dtype to another.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 // Bytes move; all dtypes of a size share a kernel.
 template <class Unit>
@@ -56,4 +56,4 @@ inline void launch_copy(Device device, Dims shape, const cpu::Operand& from, con
   }
 }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

@@ -5,7 +5,7 @@
 
 #include "nax/core/error.hpp"
 
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 inline constexpr int most_devices = 64;
 
@@ -20,4 +20,4 @@ inline std::optional<int> requested_devices() {
   return static_cast<int>(count);
 }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

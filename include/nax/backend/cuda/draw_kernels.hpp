@@ -8,7 +8,7 @@
 
 // Random numbers: one thread an element, whose counter is its place in its key's draw. A draw's function
 // takes (key, counter) to an element.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 using detail::compute_t, detail::Draw, detail::DrawKind;
 
@@ -166,4 +166,4 @@ struct FoldIn {
   }
 };
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

@@ -8,7 +8,7 @@
 
 // Elements of any real dtype in kernels that are compiled once for all: the dtype is data, and the same for
 // all threads.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 // The type in which elements of a dtype are computed with.
 enum class Wide { f32, f64, i64, u64 };
@@ -111,4 +111,4 @@ constexpr void store_as(DType stored, char* at, A value) {
   with_type(stored, StoreAs<A>{at, value});
 }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

@@ -13,7 +13,7 @@
 // A GPU that there is not: memory and kernels are the host's, everything above them is what a GPU gets. It
 // lets the whole path be tested anywhere, up to the end of its memory; its arrays are as unreadable for the
 // host's functions as a card's.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 class EmulatedAccelerator final : public detail::Accelerator {
  public:
@@ -73,4 +73,4 @@ class EmulatedAccelerator final : public detail::Accelerator {
   Memory memory_[most_devices];
 };
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

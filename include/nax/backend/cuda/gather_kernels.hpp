@@ -5,7 +5,7 @@
 #include "nax/backend/cuda/loop.hpp"
 
 // Reading at places that an index array names: one thread a value.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 template <class Unit>
 struct GatherElement {
@@ -33,4 +33,4 @@ inline void launch_gather(Device device, cpu::SelectLoop select) {
   });
 }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

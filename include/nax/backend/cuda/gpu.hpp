@@ -7,7 +7,7 @@
 #include "nax/core/accelerator.hpp"
 
 // NVIDIA's cards as nax's accelerator: memory from pools, copies on streams.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 // Lets the copies between two cards go directly, where the machine can.
 inline void connect_cards(int a, int b) {
@@ -71,4 +71,4 @@ class Gpu final : public detail::Accelerator {
   void release_cached_memory(Device device) override { MemoryPool::of(device).release(device); }
 };
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

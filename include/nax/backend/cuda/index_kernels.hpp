@@ -8,7 +8,7 @@
 #include "nax/backend/cuda/sort_kernels.hpp"
 
 // Arithmetic on index arrays.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 // Indices of any integer type as int64, counted from the front; what is out of range becomes dropped_index,
 // or is brought into range. (Templates, so that a cast is no error in a constexpr function.)
@@ -130,4 +130,4 @@ struct TruePositions {
   }
 };
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

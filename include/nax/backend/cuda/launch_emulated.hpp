@@ -5,7 +5,7 @@
 #include "nax/core/device.hpp"
 
 // The grid of a kernel as a loop on the host.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 inline namespace emulated {
 
 template <class Body>
@@ -14,4 +14,4 @@ void launch(Device, std::int64_t n, const Body& body) {
 }
 
 }  // namespace emulated
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

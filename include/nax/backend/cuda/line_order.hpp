@@ -2,7 +2,7 @@
 
 #include "nax/backend/cpu/lines.hpp"
 
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 // Element i of a line, in the order of the scan.
 struct LineOrder {
@@ -14,4 +14,4 @@ struct LineOrder {
 };
 inline LineOrder order_of(const cpu::Lines& lines, bool reverse) { return {lines.n, lines.inner, reverse}; }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

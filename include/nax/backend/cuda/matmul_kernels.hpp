@@ -12,7 +12,7 @@
 
 // Matrix products: by cuBLASLt for floating types (on the emulated device by the CPU's GEMM), by a plain loop
 // for integers.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 template <class A>
 struct IntegerProduct {
@@ -68,4 +68,4 @@ inline void launch_matmul(Device device, DType dtype, std::int64_t batch, std::i
     launch(device, batch * m * n, IntegerProduct<std::uint64_t>{dtype, m, n, k, a, b, c, accumulate});
 }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

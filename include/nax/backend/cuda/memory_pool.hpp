@@ -16,7 +16,7 @@
 // been launched: it remembers the streams that used it. Its next user on one of them comes after those
 // kernels anyway; on another stream it first waits for them, and so such a block is only taken where the list
 // has no other.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 inline constexpr std::size_t smallest_block = 512, largest_cut = 256 * 1024;
 inline constexpr std::size_t slab_bytes = std::size_t{2} << 20;
@@ -186,4 +186,4 @@ class MemoryPool {
   std::size_t in_use_ = 0, peak_ = 0, held_ = 0, allocations_ = 0;
 };
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

@@ -3,7 +3,7 @@
 #include "nax/backend/cuda/gpu.hpp"
 #include "nax/backend/cuda/operations_kernels.hpp"
 
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 namespace {
 
 Gpu gpu;
@@ -11,4 +11,4 @@ KernelOperations kernel_operations;
 const bool provided = (detail::cuda_accelerator = &gpu, operations_slot = &kernel_operations, true);
 
 }  // namespace
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

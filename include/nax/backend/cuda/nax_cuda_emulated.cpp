@@ -2,7 +2,7 @@
 #include "nax/backend/cuda/emulated.hpp"
 #include "nax/backend/cuda/operations_kernels.hpp"
 
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 namespace {
 
 EmulatedAccelerator accelerator;
@@ -10,4 +10,4 @@ KernelOperations kernel_operations;
 const bool provided = (detail::cuda_accelerator = &accelerator, operations_slot = &kernel_operations, true);
 
 }  // namespace
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

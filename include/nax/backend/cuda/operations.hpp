@@ -13,7 +13,7 @@
 // them through this interface, whichever compiler saw them.
 //
 // Operands are collapsed over `shape` by the callee; their data are addresses on `device`.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 using detail::ReduceKind;
 
@@ -101,4 +101,4 @@ class Operations {
 inline constinit Operations* operations_slot = nullptr;
 inline Operations& operations() { return *operations_slot; }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

@@ -13,7 +13,7 @@
 #include "nax/backend/cuda/scatter_kernels.hpp"
 
 // The operations, as launches of their kernels.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 class KernelOperations final : public Operations {
  public:
@@ -94,4 +94,4 @@ class KernelOperations final : public Operations {
   }
 };
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

@@ -15,7 +15,7 @@
 // elements, each is made in several stages: thread (r, p) joins elements p, p + parts, ... of result r, and
 // the next stage joins the parts. Partial results lie so that neighbouring threads read neighbouring memory:
 // parts side by side where the axes that go are the inner ones, results side by side otherwise.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 struct JoinNumbers {
   template <class A>
@@ -241,4 +241,4 @@ inline void launch_arg_reduce(Device device, bool greatest, const Dims& shape, c
   });
 }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

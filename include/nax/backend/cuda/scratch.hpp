@@ -2,7 +2,7 @@
 
 #include "nax/core/accelerator.hpp"
 
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 // Memory of a device for as long as kernels of this thread's stream need it.
 class Scratch {
@@ -23,4 +23,4 @@ class Scratch {
   void* data_;
 };
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

@@ -8,7 +8,7 @@
 // Each expression type has a slot, zero until a file compiled as CUDA fills it before main begins. So no
 // inline function depends on which compiler saw it, and files may be linked in any order; an expression that
 // no CUDA file saw has no kernels, and says so when it meets an array on a GPU.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 struct ExpressionKernels {
   // `operands`: `count` leaves, then the result; collapsed over `shape`, none of it empty.
@@ -23,4 +23,4 @@ struct ExpressionKernels {
 template <class E>
 inline constinit ExpressionKernels expression_kernels{};
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda

@@ -17,7 +17,7 @@
 //
 // Tables are never destroyed: arrays with static storage are freed, and threads end, at any time until the
 // process does.
-namespace nax::cuda {
+namespace nax::inline NAX_ABI::cuda {
 
 using detail::Streams;
 
@@ -114,4 +114,4 @@ inline cudaStream_t use(Device device) {
   return DeviceStreams::of(device).at(place_on(device)).stream;
 }
 
-}  // namespace nax::cuda
+}  // namespace nax::inline NAX_ABI::cuda
