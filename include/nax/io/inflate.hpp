@@ -275,10 +275,11 @@ class Inflate {
       const std::size_t distance = distance_base[d] + static_cast<std::size_t>(take(d < 4 ? 0 : (d - 2) / 2));
       if (distance > made_) damaged("a match before its beginning");
       std::uint8_t* const to = out + made_;
+      const std::uint8_t* const from = to - distance;
       if (distance >= length)
-        std::memcpy(to, to - distance, length);
+        std::memcpy(to, from, length);
       else
-        for (std::size_t i = 0; i < length; ++i) to[i] = to[i - distance];
+        for (std::size_t i = 0; i < length; ++i) to[i] = from[i];
       made_ += length;
     }
   }
