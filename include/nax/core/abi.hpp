@@ -16,6 +16,18 @@
 // Every header opens it as `namespace nax::inline NAX_ABI {`, a namespace within as `nax::inline
 // NAX_ABI::detail`.
 
+// What floating-point flags nax cannot live with. Where each is computed is no more to be seen than in a
+// register, so there is no part of nax that could be kept from them.
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error \
+    "nax: -ffinite-math-only (of -ffast-math, -Ofast) promises the compiler that NaN and infinity never come up: \
+isnan, max, sort, log(0) and printing would be wrong. Say -O3, or add -fno-fast-math."
+#elif defined(__ASSOCIATIVE_MATH__)
+#error \
+    "nax: -fassociative-math (of -ffast-math, -Ofast) cancels the terms that keep the digits of exp, log, sin and \
+of long sums. Say -O3, or add -fno-fast-math."
+#endif
+
 #if defined(__SSE3__) && defined(__SSSE3__) && defined(__SSE4_1__) && defined(__SSE4_2__) && \
     defined(__POPCNT__)
 #define NAX_ABI_V2 1

@@ -75,8 +75,8 @@ constexpr std::size_t small_batch(std::size_t index) { return list_bytes / small
 
 // Four classes per power of two: 2^p * (4 + step) / 4 for step 1..4.
 constexpr std::size_t large_class(std::size_t bytes) {
-  const int power = std::bit_width(bytes - 1) - 1;
-  return static_cast<std::size_t>(power) * 4 + (((bytes - 1) >> (power - 2)) & 3);
+  const auto power = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;
+  return power * 4 + (((bytes - 1) >> (power - 2)) & 3);
 }
 constexpr std::size_t large_bytes(std::size_t index) { return (index % 4 + 5) << (index / 4 - 2); }
 

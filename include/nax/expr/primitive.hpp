@@ -91,7 +91,7 @@ class PrimitiveNode final : public Node {
  public:
   using AddTo = void (*)(ArrayBase& sum, const ArrayBase& term);
 
-  PrimitiveNode(const Frame& frame, AddTo add) : frame_(frame), add_(add) {}
+  PrimitiveNode(const Frame& frame, AddTo add_to) : frame_(frame), add_(add_to) {}
   ~PrimitiveNode() override {
     InputBase* in = first();
     for (int i = 0; i < count_; ++i) {

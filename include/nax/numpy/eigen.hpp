@@ -1,7 +1,6 @@
 #pragma once
 
-#include <Eigen/Core>
-
+#include "nax/backend/cpu/eigen_core.hpp"
 #include "nax/core/bools.hpp"
 #include "nax/numpy/array_methods.hpp"
 

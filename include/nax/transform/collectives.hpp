@@ -180,8 +180,8 @@ auto all_to_all(const X& x, const AxisName& axis_name, int split_axis, int conca
   const auto axis = detail::find_one_axis("all_to_all", axis_name);
   return detail::map_arrays(x, [&](const auto& leaf) {
     const int split = detail::normalize_axis("all_to_all", split_axis, leaf.ndim());
-    const int concat = detail::normalize_axis("all_to_all", concat_axis, leaf.ndim());
-    return detail::all_to_all_one(leaf, axis, split, concat, options.tiled);
+    const int joined = detail::normalize_axis("all_to_all", concat_axis, leaf.ndim());
+    return detail::all_to_all_one(leaf, axis, split, joined, options.tiled);
   });
 }
 

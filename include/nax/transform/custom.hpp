@@ -78,9 +78,9 @@ struct CustomVjpNode final : CustomNode {
   Out out;  // its structure and shapes
   std::tuple<A...> args;
 
-  CustomVjpNode(RuleOwner owner, std::vector<std::uint64_t> history, const Bwd& b, Residuals r, Out o,
+  CustomVjpNode(RuleOwner rule_owner, std::vector<std::uint64_t> past, const Bwd& b, Residuals r, Out o,
                 std::tuple<A...> a)
-      : CustomNode(owner, std::move(history)),
+      : CustomNode(rule_owner, std::move(past)),
         bwd(b),
         residuals(std::move(r)),
         out(std::move(o)),
@@ -140,8 +140,9 @@ struct CustomJvpNode final : CustomNode {
   std::optional<std::tuple<A...>> args;
   std::vector<VmapFrame> frames;
 
-  CustomJvpNode(RuleOwner owner, std::vector<std::uint64_t> history, const Rule& r, Out o, std::tuple<A...> a)
-      : CustomNode(owner, std::move(history)),
+  CustomJvpNode(RuleOwner rule_owner, std::vector<std::uint64_t> past, const Rule& r, Out o,
+                std::tuple<A...> a)
+      : CustomNode(rule_owner, std::move(past)),
         rule(r),
         out(std::move(o)),
         args(std::move(a)),

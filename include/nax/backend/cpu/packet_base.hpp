@@ -10,25 +10,13 @@
 // AVX-512 compares into bit masks, which Eigen 3.4 widens to vectors at once; there Mask keeps the bits
 // instead.
 
-// GCC 12 warns that its own AVX-512 headers read an undefined register, wherever they are inlined; Eigen's
-// have variables that nobody uses.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wunused-variable"
-#endif
-#include <Eigen/Core>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
+#include "nax/backend/cpu/eigen_core.hpp"
 #include "nax/core/abi.hpp"
 
 #if defined(EIGEN_DONT_VECTORIZE) || !defined(EIGEN_VECTORIZE)

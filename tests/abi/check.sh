@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# check.sh shared <nm> <object> <object>   no function or variable of nax is the linker's to choose between the two
+# check.sh starts <program>...             each runs on an emulated processor that lacks the other file's instructions
+# check.sh names <compiler> <include>      sets of instructions that differ have names that differ
+# check.sh refused <compiler> <include>    flags that would make its numbers wrong, in words
+# check.sh headers <include>               every header opens nax by that name, and knows it
+set -euo pipefail
+mode=$1
+shift
+
+weak() { "$1" --defined-only "$2" | awk '$2 ~ /^[WVu]$/ {print $3}' | sort -u; }
+
+case $mode in
+  shared)
+    common=$(comm -12 <(weak "$1" "$2") <(weak "$1" "$3") | c++filt)
+    echo "$(grep -c . <<<"$common") names are in both, of the standard library and Eigen"
+    # What a name of the standard library is made for may be nax's, so any mention counts.
+    if grep 'nax::' <<<"$common"; then exit 1; fi
+    if weak "$1" "$2" | grep NAX_ABI; then exit 1; fi
+    ;;
+  starts)
+    command -v qemu-x86_64 >/dev/null || { echo "skipped: there is no qemu-x86_64 (apt-get install qemu-user)"; exit 77; }
+    for program in "$@"; do qemu-x86_64 -cpu Nehalem "$program"; done
+    ;;
+  names)
+    declare -A names=()
+    for flags in "" -msse3 -mssse3 -msse4.1 -msse4.2 -mpopcnt -mavx -mf16c -mavx2 "-mavx2 -mfma" "-mavx2 -mfma -mbmi2" -march=haswell \
+                 "-march=haswell -mno-lzcnt" -march=skylake-avx512 -march=cascadelake -march=icelake-server "-march=haswell -mavx512f"; do
+      # shellcheck disable=SC2086
+      name=$(echo NAX_ABI | "$1" -std=c++20 $flags -include "$2/nax/core/abi.hpp" -E -P -x c++ - | tail -n 1)
+      echo "$name: $flags"
+      if [[ -n ${names[$name]+set} ]]; then echo "the same as of ${names[$name]}"; exit 1; fi
+      names[$name]=$flags
+    done
+    [[ -n ${names[x86_64]+set} && -n ${names[x86_64_v3]+set} && -n ${names[x86_64_v4]+set} ]]
+    ;;
+  refused)
+    for flags in -Ofast -ffast-math -ffinite-math-only "-ffast-math -fno-finite-math-only"; do
+      # shellcheck disable=SC2086
+      if said=$("$1" -std=c++20 -O2 $flags "-I$2" -include nax/core/abi.hpp -fsyntax-only -x c++ /dev/null 2>&1); then
+        # clang has no macro for what is left of it
+        if [[ $flags != *no-finite* || $("$1" -dM -E -x c++ /dev/null) != *__clang__* ]]; then echo "$flags passes"; exit 1; fi
+      elif [[ $said != *"nax: -f"*"(of -ffast-math, -Ofast)"* ]]; then
+        echo "$said"
+        exit 1
+      fi
+    done
+    "$1" -std=c++20 -O3 -fno-math-errno -fno-trapping-math "-I$2" -include nax/core/abi.hpp -fsyntax-only -x c++ /dev/null
+    ;;
+  headers)
+    cd "$1"
+    if grep -rnE '^namespace nax(::[a-z_:]+)? \{' .; then
+      echo "say namespace nax::inline NAX_ABI (core/abi.hpp)"
+      exit 1
+    fi
+    # Headers from which no chain of includes leads to the name: without it they would open a namespace NAX_ABI.
+    known=$(grep -rlF 'include "nax/core/abi.hpp"' . | sort -u)
+    while :; do
+      more=$(grep -rlFf <(sed 's|^\./\(.*\)|include "\1"|' <<<"$known") . | cat - <(echo "$known") | sort -u)
+      [[ $more != "$known" ]] || break
+      known=$more
+    done
+    if comm -23 <(grep -rl 'nax::inline NAX_ABI' . | sort) <(echo "$known" | sort) | grep -v core/abi.hpp; then
+      echo "include nax/core/abi.hpp"
+      exit 1
+    fi
+    ;;
+esac
