@@ -10,14 +10,13 @@
 // f(nax::x86_64_v3::Array<float>).
 //
 // The name is a level of x86-64 (all of its instructions), then a letter for each of the others that a
-// compiler uses by itself. Threads, devices, the memory that is kept and its limit are one's for each of
-// these namespaces.
+// compiler uses by itself. Each of these namespaces has threads, devices, kept memory and a limit of its own.
 //
 // Every header opens it as `namespace nax::inline NAX_ABI {`, a namespace within as `nax::inline
 // NAX_ABI::detail`.
 
-// What floating-point flags nax cannot live with. Where each is computed is no more to be seen than in a
-// register, so there is no part of nax that could be kept from them.
+// The floating-point flags that nax cannot live with. They hold for all that is inlined into a user's
+// function, which is most of nax, so no part of it could be kept from them.
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 #error \
     "nax: -ffinite-math-only (of -ffast-math, -Ofast) promises the compiler that NaN and infinity never come up: \
