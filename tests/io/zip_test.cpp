@@ -126,6 +126,29 @@ TEST(Zip, AHugeDirectoryOfOneMemberIsRefusedAtOnce) {
   std::remove(path.c_str());
 }
 
+TEST(Zip, ADirectoryThatIsNoneIsNotAllocated) {
+  // A file with a hole of a terabyte, which its end calls a directory.
+  const std::string path = files::path_of("hole.npz");
+  files::write(path, {'P', 'K'});
+  const std::uint64_t size = std::uint64_t{1} << 40;
+  if (::truncate(path.c_str(), static_cast<off_t>(size)) != 0) GTEST_SKIP() << "no holes in files here";
+  Bytes end;
+  const auto number = [&](std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) end.push_back(static_cast<std::uint8_t>(value >> 8 * i));
+  };
+  number(0x06064b50, 4), number(44, 8), number(0, 4), number(0, 8), number(1, 8), number(1, 8);
+  number(size - 2, 8), number(2, 8);
+  number(0x07064b50, 4), number(0, 4), number(size, 8), number(1, 4);
+  number(0x06054b50, 4), number(0, 4), number(~std::uint64_t{0}, 8), number(~std::uint64_t{0}, 4),
+      number(0, 2);
+  std::FILE* const file = std::fopen(path.c_str(), "ab");
+  std::fwrite(end.data(), 1, end.size(), file);
+  std::fclose(file);
+  Pair p;
+  files::expect_refused([&] { io::load(path, p); }, "its directory is broken");
+  std::remove(path.c_str());
+}
+
 TEST(Zip, RefusesWhatItDoesNotRead) {
   const Bytes good = archive();
   const std::size_t first = find(good, entry), end = find(good, end_record);

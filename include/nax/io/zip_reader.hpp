@@ -107,21 +107,21 @@ class ZipReader {
          "is damaged: its directory cannot be found");
   }
 
+  // Entry by entry: what is no directory must not be allocated as one.
   void read_directory() {
-    Bytes bytes(directory_size_);
-    source_.read(directory_, bytes.data(), bytes.size());
+    const std::uint64_t end = directory_ + directory_size_;
     std::map<std::uint64_t, Entry*> by_place;
-    std::size_t at = 0;
+    std::uint64_t at = directory_;
     for (std::uint64_t i = 0; i < count_; ++i) {
       Entry entry;
-      at += read_entry(bytes.data() + at, bytes.size() - at, entry);
+      at += read_entry(at, end, entry);
       const std::string name = leaf_name(entry.name);
       const auto [added, is_new] = entries_.emplace(name, std::move(entry));
       if (!is_new) source_.fail("has two members named " + name);
       Entry& here = added->second;
       if (!by_place.emplace(here.at, &here).second) fail_at(here.name, overlaps);
     }
-    need(at == bytes.size(), "is damaged: its directory is broken");
+    need(at == end, "is damaged: its directory is broken");
     std::uint64_t limit = directory_;
     for (auto place = by_place.rbegin(); place != by_place.rend(); ++place) {
       Entry& entry = *place->second;
@@ -134,19 +134,24 @@ class ZipReader {
   }
 
   // How much of the directory it takes.
-  std::size_t read_entry(const std::uint8_t* data, std::size_t size, Entry& entry) const {
+  std::uint64_t read_entry(std::uint64_t at, std::uint64_t end, Entry& entry) const {
     constexpr const char* broken = "is damaged: its directory is broken";
-    need(size >= 46 && little_endian<std::uint32_t>(data) == 0x02014b50, broken);
+    std::uint8_t data[46];
+    need(end - at >= sizeof data, broken);
+    source_.read(at, data, sizeof data);
+    need(little_endian<std::uint32_t>(data) == 0x02014b50, broken);
     const std::size_t name_size = little_endian<std::uint16_t>(data + 28);
     const std::size_t extra_size = little_endian<std::uint16_t>(data + 30);
-    const std::size_t total = 46 + name_size + extra_size + little_endian<std::uint16_t>(data + 32);
-    need(size >= total, broken);
-    entry.name.assign(reinterpret_cast<const char*>(data) + 46, name_size);
+    const std::size_t total = sizeof data + name_size + extra_size + little_endian<std::uint16_t>(data + 32);
+    need(end - at >= total, broken);
+    Bytes texts(name_size + extra_size);
+    source_.read(at + sizeof data, texts.data(), texts.size());
+    entry.name.assign(reinterpret_cast<const char*>(texts.data()), name_size);
     entry.crc = little_endian<std::uint32_t>(data + 16);
     entry.packed = little_endian<std::uint32_t>(data + 20);
     entry.size = little_endian<std::uint32_t>(data + 24);
     entry.at = little_endian<std::uint32_t>(data + 42);
-    read_zip64(data + 46 + name_size, extra_size, entry);
+    read_zip64(texts.data() + name_size, extra_size, entry);
 
     const unsigned flags = little_endian<std::uint16_t>(data + 8);
     const unsigned method = little_endian<std::uint16_t>(data + 10);
