@@ -101,7 +101,8 @@ inline std::vector<Device> devices_for(std::int64_t size, const DeviceChoice& ch
 // .axis_name = "devices"})(params, xs). Results are sharded arrays, whose leading axis is the device axis;
 // given to the next pmap they move nothing. An argument given as an rvalue is donated: its memory may be
 // reused. The mapped size may be at most the number of devices. What a device throws reaches the caller as
-// DeviceError, the original nested in it.
+// DeviceError, the original nested in it. A result whose out_axes is none must be the same on all devices, or
+// ValueError says so. Several threads may call at the same time, those of a device's function among them.
 template <class F>
 auto pmap(F f, PmapOptions options = {}) {
   return [f = std::move(f), options = std::move(options)](auto&&... args) {

@@ -167,7 +167,7 @@ Array<T> leave_vmap(const Array<T>& leaf, const Axes& axes, Level level, std::in
 
 // f over a batch: vmap(f, {.in_axes = {0, none}, .out_axes = 1, .axis_name = "i"})(xs, w). f sees each
 // example without the mapped axis; everything is computed for all of them at once. Throws ValueError where
-// mapped sizes disagree.
+// mapped sizes disagree, and where out_axes is none for a result that is not the same for all examples.
 template <class F>
 auto vmap(F f, VmapOptions options = {}) {
   return [f = std::move(f), options = std::move(options)](const auto&... args) {
