@@ -110,7 +110,7 @@ TEST(Faults, ThreadsOfDevices) {
   for (int n = 0; n < 4; ++n) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(30);
+      alarm(120);
       const auto sums = [] {
         return found(pmap([](const F& x) { return psum(x, "i"); }, {.axis_name = "i"})(x));
       };
