@@ -2,6 +2,13 @@
 
 // Everything that a program of nax needs. (io/gzip.hpp and what reads gzip files are apart: they need zlib.)
 
+// clang-format off
+// First what speaks of mistakes at compile time: compilers say how they came to a header, line by line.
+#include "nax/tree/traits.hpp"
+#include "nax/transform/axes.hpp"
+#include "nax/transform/callee.hpp"
+// clang-format on
+
 #include "nax/core/allocator.hpp"
 #include "nax/core/array.hpp"
 #include "nax/core/array_base.hpp"
@@ -132,6 +139,7 @@
 #include "nax/transform/axes.hpp"
 #include "nax/transform/batching.hpp"
 #include "nax/transform/call.hpp"
+#include "nax/transform/callee.hpp"
 #include "nax/transform/checkpoint.hpp"
 #include "nax/transform/collective_rules.hpp"
 #include "nax/transform/collectives.hpp"

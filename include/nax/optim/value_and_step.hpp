@@ -27,19 +27,26 @@ template <class Optimizer, class F>
 auto value_and_step(Optimizer optimizer, F f, const StepOptions& options = {}) {
   return [=, optimizer = std::move(optimizer), f = std::move(f)]<class P, class S>(P&& params, S&& state,
                                                                                    const auto&... args) {
-    auto [value, grads] = nax::detail::value_and_gradients<0>(
-        "value_and_step", nax::detail::Products::deferred, f, params, args...);
-    if (!options.axis_name.empty())
-      nax::detail::reduce_arrays(grads, nax::detail::find_axes("value_and_step", options.axis_name), true);
-    auto [next_params, next_state] =
-        optim::step(optimizer, grads, std::forward<S>(state), std::forward<P>(params));
-    if (!options.axis_name.empty())
-      tree::for_each(  // an optimiser that has not used them may have kept them
-          [](const auto& g) {
-            if constexpr (is_array_v<decltype(g)>) nax::detail::settle_product(g);
-          },
-          grads);
-    return std::tuple{std::move(value), std::move(next_params), std::move(next_state)};
+    using Inputs = nax::detail::lifted_t<F, std::remove_cvref_t<P>, std::remove_cvref_t<decltype(args)>...>;
+    constexpr auto mistake = nax::detail::GradientMistake<F, Inputs>::find();
+    if constexpr (mistake != nax::detail::Mistake::none) {
+      using Refused = std::tuple<Array<float>, std::remove_cvref_t<P>, std::remove_cvref_t<S>>;
+      return nax::detail::refuse<mistake, Refused, F>(std::type_identity<Inputs>());
+    } else {
+      auto [value, grads] = nax::detail::value_and_gradients<0>(
+          "value_and_step", nax::detail::Products::deferred, f, params, args...);
+      if (!options.axis_name.empty())
+        nax::detail::reduce_arrays(grads, nax::detail::find_axes("value_and_step", options.axis_name), true);
+      auto [next_params, next_state] =
+          optim::step(optimizer, grads, std::forward<S>(state), std::forward<P>(params));
+      if (!options.axis_name.empty())
+        tree::for_each(  // an optimiser that has not used them may have kept them
+            [](const auto& g) {
+              if constexpr (is_array_v<decltype(g)>) nax::detail::settle_product(g);
+            },
+            grads);
+      return std::tuple{std::move(value), std::move(next_params), std::move(next_state)};
+    }
   };
 }
 

@@ -57,6 +57,8 @@ class InAxes {
   InAxes(None) : all_{Axes(none)} {}
   InAxes(Axes tree) : all_{std::move(tree)} {}
   InAxes(std::initializer_list<Axes> each) : all_(each), each_(true) {}
+  // A tree's axes in braces would be taken for those of all arguments: say axes(0, none).
+  InAxes(std::initializer_list<std::initializer_list<Axes>>) = delete;
   InAxes(std::vector<Axes> each) : all_(std::move(each)), each_(true) {}
 
   bool each() const { return each_; }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "nax/transform/call.hpp"
 
 namespace nax::inline NAX_ABI {
@@ -8,16 +10,18 @@ namespace detail {
 // A call whose insides are not kept: a sweep that comes by computes it anew, at the tape's end, sweeps that
 // part, and pops it. Arrays that the function captured get their gradients too, since the new nodes refer to
 // them.
+template <class F, class Arguments>
+struct CheckpointNode;
 template <class F, class... A>
-struct CheckpointNode final : CallNode {
-  F f;
+struct CheckpointNode<F, std::tuple<A...>> final : CallNode {
+  std::shared_ptr<const F> f;
   std::optional<std::tuple<A...>> args;
   std::vector<VmapFrame> frames;
   Tape::Scopes scopes;
   Watchers watched_by;
 
-  CheckpointNode(const F& function, std::tuple<A...> arguments, Watchers watchers)
-      : f(function),
+  CheckpointNode(std::shared_ptr<const F> function, std::tuple<A...> arguments, Watchers watchers)
+      : f(std::move(function)),
         args(std::move(arguments)),
         frames(vmap_stack().frames),
         scopes(recording.tape->scopes),
@@ -29,7 +33,7 @@ struct CheckpointNode final : CallNode {
     const RecordOn on(&tape);
     const VmapScope vmaps(frames);
     const ScopesOf watching(tape, scopes);
-    return materialise_tree(std::apply(f, *args));
+    return materialise_tree(call_with(*f, *args));
   }
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
     Tape& tape = sweep.tape();
@@ -68,26 +72,32 @@ struct CheckpointNode final : CallNode {
 // computed once more when the sweep comes by.
 template <class F>
 auto checkpoint(F f) {
-  return [f = std::move(f)](const auto&... args) {
+  // (Shared with the tape, so that it need not be copied.)
+  return detail::transformed<F>([f = std::make_shared<const F>(std::move(f))](const auto&... args) {
     using namespace detail;
-    std::tuple<lifted_t<std::remove_cvref_t<decltype(args)>>...> inputs(lift(args)...);
-    if (!recording.tape) return materialise_tree(std::apply(f, std::as_const(inputs)));
-    Tape& tape = *recording.tape;
-    const std::size_t mark = tape.size();
-    auto out = materialise_tree(std::apply(f, std::as_const(inputs)));
-    bool made = false;
-    for_each_input(out, [&](const ArrayBase& leaf) {
-      const std::size_t i = tape.find(serial_of(leaf));
-      made = made || (serial_of(leaf) && i != Tape::npos && i >= mark);
-    });
-    if (!made) return out;
-    const Watchers watchers = watchers_of(out, tape);
-    make_constant(out);
-    tape.pop(mark);
-    record_call<CheckpointNode<F, lifted_t<std::remove_cvref_t<decltype(args)>>...>>(
-        out, f, std::move(inputs), watchers);
-    return out;
-  };
+    using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+    constexpr auto mistake = CallMistake<F, Inputs>::find();
+    if constexpr (mistake != Mistake::none) {
+      return refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
+    } else {
+      Inputs inputs = lift_for<F>(args...);
+      if (!recording.tape) return materialise_tree(call_with(*f, std::as_const(inputs)));
+      Tape& tape = *recording.tape;
+      const std::size_t mark = tape.size();
+      auto out = materialise_tree(call_with(*f, std::as_const(inputs)));
+      bool made = false;
+      for_each_input(out, [&](const ArrayBase& leaf) {
+        const std::size_t i = tape.find(serial_of(leaf));
+        made = made || (serial_of(leaf) && i != Tape::npos && i >= mark);
+      });
+      if (!made) return out;
+      const Watchers watchers = watchers_of(out, tape);
+      make_constant(out);
+      tape.pop(mark);
+      record_call<CheckpointNode<F, Inputs>>(out, f, std::move(inputs), watchers);
+      return out;
+    }
+  });
 }
 
 // The same values, without their history: no gradient passes.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <memory>
 
 #include "nax/transform/call.hpp"
 #include "nax/transform/jvp.hpp"
@@ -71,17 +72,19 @@ struct CustomNode : CallNode {
   }
 };
 
+template <class Bwd, class Residuals, class Out, class Arguments>
+struct CustomVjpNode;
 template <class Bwd, class Residuals, class Out, class... A>
-struct CustomVjpNode final : CustomNode {
-  Bwd bwd;
+struct CustomVjpNode<Bwd, Residuals, Out, std::tuple<A...>> final : CustomNode {
+  std::shared_ptr<const Bwd> bwd;
   std::optional<Residuals> residuals;
   Out out;  // its structure and shapes
   std::tuple<A...> args;
 
-  CustomVjpNode(RuleOwner rule_owner, std::vector<std::uint64_t> past, const Bwd& b, Residuals r, Out o,
-                std::tuple<A...> a)
+  CustomVjpNode(RuleOwner rule_owner, std::vector<std::uint64_t> past, std::shared_ptr<const Bwd> b,
+                Residuals r, Out o, std::tuple<A...> a)
       : CustomNode(rule_owner, std::move(past)),
-        bwd(b),
+        bwd(std::move(b)),
         residuals(std::move(r)),
         out(std::move(o)),
         args(std::move(a)) {}
@@ -92,14 +95,14 @@ struct CustomVjpNode final : CustomNode {
     if (!owner.owns(sweep)) return;
     auto shares = [&] {
       const ScopesOf watching(sweep.tape(), owner.hidden(sweep.tape()));
-      return bwd(*residuals, cotangent_tree(out, cotangents));
+      return (*bwd)(*residuals, cotangent_tree(out, cotangents));
     }();
     static_assert(std::tuple_size_v<decltype(shares)> == sizeof...(A),
                   "custom_vjp: bwd must return a tuple with one cotangent for each argument");
     Levels made;
     for_each_input(out, [&](const ArrayBase& leaf) { made = merge_levels(made, layout_of(leaf).levels); });
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      (give(std::get<i>(args), materialise_tree(std::get<i>(shares)), made, sweep), ...);
+      (give(std::get<i>(args), computed(std::get<i>(shares)), made, sweep), ...);
     }
     (std::index_sequence_for<A...>{});
   }
@@ -112,7 +115,7 @@ struct CustomVjpNode final : CustomNode {
             using T = typename Leaf::value_type;
             if constexpr (is_inexact_v<T>) {
               if (!sweep.wants(serial_of(leaf))) return;
-              const Array<T> value(lift(g));
+              const Array<T> value = as_array_of<T>(g);
               if (!(value.shape() == leaf.shape()))
                 raise<ShapeError>({"custom_vjp: bwd returned a cotangent of shape ", value.shape(),
                                    " for an argument of shape ", leaf.shape()});
@@ -133,17 +136,19 @@ struct CustomVjpNode final : CustomNode {
   }
 };
 
+template <class Rule, class Out, class Arguments>
+struct CustomJvpNode;
 template <class Rule, class Out, class... A>
-struct CustomJvpNode final : CustomNode {
-  Rule rule;
+struct CustomJvpNode<Rule, Out, std::tuple<A...>> final : CustomNode {
+  std::shared_ptr<const Rule> rule;
   Out out;
   std::optional<std::tuple<A...>> args;
   std::vector<VmapFrame> frames;
 
-  CustomJvpNode(RuleOwner rule_owner, std::vector<std::uint64_t> past, const Rule& r, Out o,
+  CustomJvpNode(RuleOwner rule_owner, std::vector<std::uint64_t> past, std::shared_ptr<const Rule> r, Out o,
                 std::tuple<A...> a)
       : CustomNode(rule_owner, std::move(past)),
-        rule(r),
+        rule(std::move(r)),
         out(std::move(o)),
         args(std::move(a)),
         frames(vmap_stack().frames) {}
@@ -152,7 +157,7 @@ struct CustomJvpNode final : CustomNode {
   auto tangent_of_result(const std::tuple<A...>& tangents, Tape& tape) const {
     const VmapScope vmaps(frames);
     const ScopesOf watching(tape, owner.hidden(tape));
-    return materialise_tree(rule(*args, tangents).second);
+    return materialise_tree((*rule)(*args, tangents).second);
   }
   std::vector<ArrayBase> push_call(Forward& sweep) override {
     if (owner.within(sweep)) return push_history(sweep);
@@ -204,51 +209,65 @@ struct CustomJvpNode final : CustomNode {
 // tuple with one cotangent for each argument. Undifferentiated, f itself runs.
 template <class F, class Fwd, class Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
-  return [f = std::move(f), fwd = std::move(fwd), bwd = std::move(bwd)](const auto&... args) {
+  return detail::transformed<F>([f = std::move(f), fwd = std::move(fwd),
+                                 bwd = std::make_shared<const Bwd>(std::move(bwd))](const auto&... args) {
     using namespace detail;
-    std::tuple<lifted_t<std::remove_cvref_t<decltype(args)>>...> inputs(lift(args)...);
-    Tape* const tape = recording.tape;
-    const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
-    if (!watchers) return materialise_tree(std::apply(f, std::as_const(inputs)));
-    const RuleOwner owner(watchers, *tape);
-    auto both = [&] {
-      const ScopesOf watching(*tape, owner.hidden(*tape));
-      const RecordOn keep(owner.outer_watch() ? tape : nullptr);
-      return materialise_tree(std::apply(fwd, std::as_const(inputs)));
-    }();
-    auto out = std::move(both.first);
-    auto history = take_serials(out);
-    using Residuals = std::remove_cvref_t<decltype(both.second)>;
-    using Out = std::remove_cvref_t<decltype(out)>;
-    record_call<CustomVjpNode<Bwd, Residuals, Out, lifted_t<std::remove_cvref_t<decltype(args)>>...>>(
-        out, owner, std::move(history), bwd, std::move(both.second), out, std::move(inputs));
-    return out;
-  };
+    using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+    constexpr auto mistake = MappedMistake<F, Inputs>::find();
+    if constexpr (mistake != Mistake::none) {
+      return refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
+    } else {
+      Inputs inputs = lift_for<F>(args...);
+      Tape* const tape = recording.tape;
+      const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
+      if (!watchers) return materialise_tree(call_with(f, std::as_const(inputs)));
+      const RuleOwner owner(watchers, *tape);
+      auto both = [&] {
+        const ScopesOf watching(*tape, owner.hidden(*tape));
+        const RecordOn keep(owner.outer_watch() ? tape : nullptr);
+        return materialise_tree(call_with(fwd, std::as_const(inputs)));
+      }();
+      auto out = std::move(both.first);
+      auto history = take_serials(out);
+      using Residuals = std::remove_cvref_t<decltype(both.second)>;
+      using Out = std::remove_cvref_t<decltype(out)>;
+      record_call<CustomVjpNode<Bwd, Residuals, Out, Inputs>>(out, owner, std::move(history), bwd,
+                                                              std::move(both.second), out, std::move(inputs));
+      return out;
+    }
+  });
 }
 
 // f with a forward rule of one's own: rule(primals, tangents), both tuples, returns {out, dout}, dout linear
 // in the tangents. Reverse mode transposes it.
 template <class F, class Rule>
 auto custom_jvp(F f, Rule rule) {
-  return [f = std::move(f), rule = std::move(rule)](const auto&... args) {
-    using namespace detail;
-    std::tuple<lifted_t<std::remove_cvref_t<decltype(args)>>...> inputs(lift(args)...);
-    Tape* const tape = recording.tape;
-    const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
-    if (!watchers) return materialise_tree(std::apply(f, std::as_const(inputs)));
-    const RuleOwner owner(watchers, *tape);
-    auto out = [&] {
-      const ScopesOf watching(*tape, owner.hidden(*tape));
-      if (owner.outer_watch()) return materialise_tree(rule(inputs, zeros_like_tree(inputs)).first);
-      const RecordOn off(nullptr);
-      return materialise_tree(std::apply(f, std::as_const(inputs)));
-    }();
-    auto history = take_serials(out);
-    using Out = std::remove_cvref_t<decltype(out)>;
-    record_call<CustomJvpNode<Rule, Out, lifted_t<std::remove_cvref_t<decltype(args)>>...>>(
-        out, owner, std::move(history), rule, out, std::move(inputs));
-    return out;
-  };
+  return detail::transformed<F>(
+      [f = std::move(f), rule = std::make_shared<const Rule>(std::move(rule))](const auto&... args) {
+        using namespace detail;
+        using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+        constexpr auto mistake = MappedMistake<F, Inputs>::find();
+        if constexpr (mistake != Mistake::none) {
+          return refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
+        } else {
+          Inputs inputs = lift_for<F>(args...);
+          Tape* const tape = recording.tape;
+          const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
+          if (!watchers) return materialise_tree(call_with(f, std::as_const(inputs)));
+          const RuleOwner owner(watchers, *tape);
+          auto out = [&] {
+            const ScopesOf watching(*tape, owner.hidden(*tape));
+            if (owner.outer_watch()) return materialise_tree((*rule)(inputs, zeros_like_tree(inputs)).first);
+            const RecordOn off(nullptr);
+            return materialise_tree(call_with(f, std::as_const(inputs)));
+          }();
+          auto history = take_serials(out);
+          using Out = std::remove_cvref_t<decltype(out)>;
+          record_call<CustomJvpNode<Rule, Out, Inputs>>(out, owner, std::move(history), rule, out,
+                                                        std::move(inputs));
+          return out;
+        }
+      });
 }
 
 }  // namespace nax::inline NAX_ABI

@@ -7,6 +7,7 @@
 
 #include "nax/expr/scalar_node.hpp"
 #include "nax/tape/levels.hpp"
+#include "nax/transform/callee.hpp"
 #include "nax/tree/for_each.hpp"
 #include "nax/tree/map.hpp"
 
@@ -14,19 +15,23 @@
 // sweeps.
 namespace nax::inline NAX_ABI::detail {
 
-// An argument as the function receives it: expressions are computed, numbers become 0-d arrays of the default
-// type.
+// A cotangent or a tangent: expressions are computed, numbers wait for the type that they meet.
 template <class X>
-auto lift(const X& x) {
+auto computed(const X& x) {
   if constexpr (Expression<X>)
     return evaluate(x);
-  else if constexpr (Scalar<X>)
-    return Array<default_type_t<X>>(x);
   else
     return x;
 }
-template <class X>
-using lifted_t = decltype(lift(std::declval<const X&>()));
+template <class A, class B>
+auto computed(const std::pair<A, B>& x) {
+  return std::pair<decltype(computed(x.first)), decltype(computed(x.second))>(computed(x.first),
+                                                                              computed(x.second));
+}
+template <class... A>
+auto computed(const std::tuple<A...>& x) {
+  return std::apply([](const auto&... a) { return std::make_tuple(computed(a)...); }, x);
+}
 
 // A result of the user's function, with every expression in it computed.
 template <class X>
@@ -128,7 +133,7 @@ class SweepScope {
 
 // A number or an array as one of element type T.
 template <class T, class X>
-Array<T> as_array(const X& x) {
+Array<T> as_array_of(const X& x) {
   if constexpr (std::is_same_v<X, Array<T>> || Scalar<X>)
     return Array<T>(x);
   else

@@ -20,11 +20,59 @@ const auto& loss_of(const Out& out) {
     return out;
 }
 
+// What F gives for a tuple of arguments.
+template <class F, class Arguments>
+using result_of_t =
+    decltype(materialise_tree(call_with(std::declval<const F&>(), std::declval<const Arguments&>())));
+
+template <int argnum, class... A>
+inline constexpr std::size_t argument_at =
+    static_cast<std::size_t>((argnum + static_cast<int>(sizeof...(A))) % static_cast<int>(sizeof...(A)));
+template <int argnum, class... A>
+using argument_t = std::tuple_element_t<argument_at<argnum, A...>, std::tuple<A...>>;
+
+// What is wrong with differentiating F at a tuple of this type, with regard to number `argnums`.
+template <class F, class Arguments, int... argnums>
+struct DerivativeMistake;
+template <class F, class... A, int... argnums>
+struct DerivativeMistake<F, std::tuple<A...>, argnums...> {
+  static constexpr auto find() {
+    constexpr int n = static_cast<int>(sizeof...(A));
+    if constexpr (!((argnums < n && argnums >= -n) && ...))
+      return Mistake::argnums_out_of_range;
+    else if constexpr ((Scalar<argument_t<argnums, A...>> || ...))
+      return Mistake::number_differentiated;
+    else if constexpr (find_in_trees<argument_t<argnums, A...>...>() != Mistake::none)
+      return Mistake::no_tree;
+    else
+      return CallMistake<F, std::tuple<A...>>::find();
+  }
+};
+template <class F, class... A>
+struct DerivativeMistake<F, std::tuple<A...>> : DerivativeMistake<F, std::tuple<A...>, 0> {};
+
+// The same where F is a loss.
+template <class F, class Arguments, int... argnums>
+struct GradientMistake {
+  static constexpr auto find() {
+    constexpr Mistake first = DerivativeMistake<F, Arguments, argnums...>::find();
+    if constexpr (first != Mistake::none) {
+      return first;
+    } else {
+      using Loss = std::remove_cvref_t<decltype(loss_of(std::declval<result_of_t<F, Arguments>>()))>;
+      if constexpr (!is_array_v<Loss>)
+        return Mistake::no_loss;
+      else
+        return is_inexact_v<typename Loss::value_type> ? Mistake::none : Mistake::loss_not_floating;
+    }
+  }
+};
+// In place of f(args...) and its gradient.
+template <class... A>
+using refused_gradient_t = std::pair<Array<float>, std::tuple_element_t<0, std::tuple<A..., Array<float>>>>;
+
 template <class Loss>
-void check_loss(const char* function, const Loss& loss) {
-  static_assert(is_array_v<Loss>, "grad: the function must return one array, or a pair {loss, aux}");
-  using T = typename Loss::value_type;
-  static_assert(is_inexact_v<T>, "grad: the loss must be of a floating type");
+void check_loss_shape(const char* function, const Loss& loss) {
   if (loss.ndim() != 0)
     raise<ShapeError>({function, ": the function must return a scalar, got shape ", loss.shape()});
 }
@@ -57,21 +105,17 @@ enum class Products { computed, deferred };
 
 template <int... argnums, class F, class... A>
 auto value_and_gradients(const char* name, Products products, const F& f, const A&... args) {
-  static_assert(
-      ((argnums < static_cast<int>(sizeof...(A)) && argnums >= -static_cast<int>(sizeof...(A))) && ...),
-      "grad: argnums is out of range for the number of arguments");
-  constexpr int n = static_cast<int>(sizeof...(A));
   const TapeScope scope;
-  std::tuple<lifted_t<A>...> inputs(lift(args)...);
-  (make_inputs(std::get<(argnums + n) % n>(inputs), *scope.tape()), ...);
+  auto inputs = lift_for<F>(args...);
+  (make_inputs(std::get<argument_at<argnums, A...>>(inputs), *scope.tape()), ...);
   const std::size_t begin = scope.tape()->size();
   if (begin == scope.mark()) throw_nothing_to_differentiate(name);
-  auto out = materialise_tree(std::apply(f, std::as_const(inputs)));
+  auto out = materialise_tree(call_with(f, std::as_const(inputs)));
   const auto& loss = loss_of(out);
-  check_loss(name, loss);
+  check_loss_shape(name, loss);
 
   // (Not std::tuple{...}: of one pair that makes a tuple of two.)
-  auto gradients = std::make_tuple(std::get<(argnums + n) % n>(inputs)...);
+  auto gradients = std::make_tuple(std::get<argument_at<argnums, A...>>(inputs)...);
   const SweepScope sweeping(scope.outermost());
   const ComputeOn beside(loss);
   Reverse sweep(*scope.tape(), scope.mark(), scope.outermost() && scope.sole_owner());
@@ -89,30 +133,43 @@ auto value_and_gradients(const char* name, Products products, const F& f, const 
 // (zeros where a leaf is not floating), or is a tuple of such when several argnums are given.
 template <int... argnums, class F>
 auto value_and_grad(F f) {
-  return [f = std::move(f)](const auto&... args) {
-    if constexpr (sizeof...(argnums) == 0)
+  return detail::transformed<F>([f = std::move(f)](const auto&... args) {
+    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+    constexpr auto mistake = detail::GradientMistake<F, Inputs, argnums...>::find();
+    if constexpr (mistake != detail::Mistake::none)
+      return detail::refuse<mistake, detail::refused_gradient_t<std::remove_cvref_t<decltype(args)>...>, F>(
+          std::type_identity<Inputs>());
+    else if constexpr (sizeof...(argnums) == 0)
       return detail::value_and_gradients<0>("value_and_grad", detail::Products::computed, f, args...);
     else
       return detail::value_and_gradients<argnums...>("value_and_grad", detail::Products::computed, f,
                                                      args...);
-  };
+  });
 }
 
 // grad<argnums...>(f)(args...): the gradient; where f returns {loss, aux}, the pair {gradient, aux}.
 template <int... argnums, class F>
 auto grad(F f) {
-  return [f = std::move(f)](const auto&... args) {
-    auto both = [&] {
-      if constexpr (sizeof...(argnums) == 0)
-        return detail::value_and_gradients<0>("grad", detail::Products::computed, f, args...);
+  return detail::transformed<F>([f = std::move(f)](const auto&... args) {
+    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+    constexpr auto mistake = detail::GradientMistake<F, Inputs, argnums...>::find();
+    if constexpr (mistake != detail::Mistake::none)
+      return detail::refuse<mistake, detail::refused_gradient_t<std::remove_cvref_t<decltype(args)>...>, F>(
+                 std::type_identity<Inputs>())
+          .second;
+    else {
+      auto both = [&] {
+        if constexpr (sizeof...(argnums) == 0)
+          return detail::value_and_gradients<0>("grad", detail::Products::computed, f, args...);
+        else
+          return detail::value_and_gradients<argnums...>("grad", detail::Products::computed, f, args...);
+      }();
+      if constexpr (detail::IsPair<std::remove_cvref_t<decltype(both.first)>>::value)
+        return std::pair{std::move(both.second), std::move(both.first.second)};
       else
-        return detail::value_and_gradients<argnums...>("grad", detail::Products::computed, f, args...);
-    }();
-    if constexpr (detail::IsPair<std::remove_cvref_t<decltype(both.first)>>::value)
-      return std::pair{std::move(both.second), std::move(both.first.second)};
-    else
-      return std::move(both.second);
-  };
+        return std::move(both.second);
+    }
+  });
 }
 
 }  // namespace nax::inline NAX_ABI

@@ -65,13 +65,12 @@ auto tree_jacobian(const Out& out, const Block& block) {
 
 template <int argnum, class F, class... A>
 auto reverse_jacobian(const F& f, const A&... args) {
-  constexpr int n = static_cast<int>(sizeof...(A));
-  constexpr std::size_t which = static_cast<std::size_t>((argnum + n) % n);
-  const auto inputs = std::tuple<lifted_t<A>...>(lift(args)...);
+  constexpr std::size_t which = argument_at<argnum, A...>;
+  const lifted_t<F, A...> inputs = lift_for<F>(args...);
   const auto of_one = [&](const auto& x) {
     auto all = inputs;
     std::get<which>(all) = x;
-    return std::apply(f, std::as_const(all));
+    return call_with(f, std::as_const(all));
   };
   auto both = vjp(of_one, std::get<which>(inputs));
   const auto& pullback = both.second;
@@ -122,13 +121,12 @@ auto last_axes(const Out& columns, const Shape& shape) {
 
 template <int argnum, class F, class... A>
 auto forward_jacobian(const F& f, const A&... args) {
-  constexpr int n = static_cast<int>(sizeof...(A));
-  constexpr std::size_t which = static_cast<std::size_t>((argnum + n) % n);
-  const auto inputs = std::tuple<lifted_t<A>...>(lift(args)...);
+  constexpr std::size_t which = argument_at<argnum, A...>;
+  const lifted_t<F, A...> inputs = lift_for<F>(args...);
   const auto of_one = [&](const auto& x) {
     auto all = inputs;
     std::get<which>(all) = x;
-    return std::apply(f, std::as_const(all));
+    return call_with(f, std::as_const(all));
   };
   const auto& x = std::get<which>(inputs);
   const auto push = linearize(of_one, x).second;
@@ -155,13 +153,27 @@ auto forward_jacobian(const F& f, const A&... args) {
 // a tuple).
 template <int argnum = 0, class F>
 auto jacrev(F f) {
-  return [f = std::move(f)](const auto&... args) { return detail::reverse_jacobian<argnum>(f, args...); };
+  return detail::transformed<F>([f = std::move(f)](const auto&... args) {
+    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+    constexpr auto mistake = detail::DerivativeMistake<F, Inputs, argnum>::find();
+    if constexpr (mistake != detail::Mistake::none)
+      return detail::refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
+    else
+      return detail::reverse_jacobian<argnum>(f, args...);
+  });
 }
 
 // The same by forward mode.
 template <int argnum = 0, class F>
 auto jacfwd(F f) {
-  return [f = std::move(f)](const auto&... args) { return detail::forward_jacobian<argnum>(f, args...); };
+  return detail::transformed<F>([f = std::move(f)](const auto&... args) {
+    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+    constexpr auto mistake = detail::DerivativeMistake<F, Inputs, argnum>::find();
+    if constexpr (mistake != detail::Mistake::none)
+      return detail::refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
+    else
+      return detail::forward_jacobian<argnum>(f, args...);
+  });
 }
 
 template <int argnum = 0, class F>

@@ -15,7 +15,7 @@ void seed_tangents(const char* name, const In& inputs, const Tangent& tangents, 
         if constexpr (is_array_v<Leaf>) {
           using T = typename Leaf::value_type;
           if constexpr (is_inexact_v<T>) {
-            const Array<T> value = as_array<T>(t);
+            const Array<T> value = as_array_of<T>(t);
             if (!(value.shape() == leaf.shape()))
               raise<ShapeError>(
                   {name, ": the tangent has shape ", value.shape(), ", the primal ", leaf.shape()});
@@ -45,19 +45,19 @@ void take_tangents(Out& out, Forward& sweep) {
       out);
 }
 
-template <class Out, class... In>
+template <class Out, class In>
 class Pushforward {
  public:
-  explicit Pushforward(FunctionRecord<Out, In...> record) : record_(std::move(record)) {}
+  explicit Pushforward(FunctionRecord<Out, In> record) : record_(std::move(record)) {}
 
   // One tangent for each primal; the tangent of the result.
   template <class... Tangent>
   Out operator()(const Tangent&... tangents) const {
-    static_assert(sizeof...(Tangent) == sizeof...(In), "linearize: one tangent for each primal");
+    static_assert(sizeof...(Tangent) == std::tuple_size_v<In>, "linearize: one tangent for each primal");
     const Sweeping sweeping;
     Forward sweep(*record_.tape, record_.mark);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      (seed_tangents("jvp", std::get<i>(record_.inputs), lift(tangents), sweep), ...);
+      (seed_tangents("jvp", std::get<i>(record_.inputs), computed(tangents), sweep), ...);
     }
     (std::index_sequence_for<Tangent...>{});
     sweep.run(record_.begin, record_.end);
@@ -67,7 +67,7 @@ class Pushforward {
   }
 
  private:
-  FunctionRecord<Out, In...> record_;
+  FunctionRecord<Out, In> record_;
 };
 
 }  // namespace detail
@@ -76,9 +76,16 @@ class Pushforward {
 // result.
 template <class F, class... X>
 auto linearize(const F& f, const X&... primals) {
-  auto record = detail::record_function(f, primals...);
-  auto out = record.out;
-  return std::pair{std::move(out), detail::Pushforward(std::move(record))};
+  using Inputs = detail::lifted_t<F, X...>;
+  constexpr auto mistake = detail::RecordMistake<F, Inputs>::find();
+  if constexpr (mistake != detail::Mistake::none) {
+    return detail::refuse<mistake, std::pair<Array<float>, detail::RefusedFunction>, F>(
+        std::type_identity<Inputs>());
+  } else {
+    auto record = detail::record_function(f, primals...);
+    auto out = record.out;
+    return std::pair{std::move(out), detail::Pushforward(std::move(record))};
+  }
 }
 
 // jvp(f, std::tuple{primals...}, std::tuple{tangents...}): {f(primals...), its derivative along the
@@ -86,12 +93,23 @@ auto linearize(const F& f, const X&... primals) {
 template <class F, class... X, class... Tangent>
 auto jvp(const F& f, const std::tuple<X...>& primals, const std::tuple<Tangent...>& tangents) {
   static_assert(sizeof...(X) == sizeof...(Tangent), "jvp: one tangent for each primal");
-  // Outlives the pushforward's sweep, so that an outermost one records nothing.
-  const detail::TapeScope scope;
-  auto [out, push] = std::apply([&](const auto&... x) { return linearize(f, x...); }, primals);
-  const detail::SweepScope sweeping(scope.outermost());
-  auto tangent = std::apply(push, tangents);
-  return std::pair{std::move(out), std::move(tangent)};
+  using Inputs = detail::lifted_t<F, X...>;
+  constexpr auto mistake = detail::RecordMistake<F, Inputs>::find();
+  if constexpr (mistake != detail::Mistake::none) {
+    return detail::refuse<mistake, std::pair<Array<float>, Array<float>>, F>(std::type_identity<Inputs>());
+  } else {
+    // Outlives the pushforward's sweep, so that an outermost one records nothing.
+    const detail::TapeScope scope;
+    auto [out, push] = std::apply([&](const auto&... x) { return linearize(f, x...); }, primals);
+    const detail::SweepScope sweeping(scope.outermost());
+    auto tangent = std::apply(push, tangents);
+    return std::pair{std::move(out), std::move(tangent)};
+  }
+}
+template <class F, class X, class Tangent>
+auto jvp(const F&, const X&, const Tangent&) {
+  return detail::refuse<detail::Mistake::no_tuples, std::pair<Array<float>, Array<float>>, F>(
+      std::type_identity<std::tuple<X>>());
 }
 
 }  // namespace nax::inline NAX_ABI

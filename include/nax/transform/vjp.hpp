@@ -14,7 +14,7 @@ void seed_tree(const char* name, const Out& out, const Cotangent& cotangent, Rev
         if constexpr (is_array_v<Leaf>) {
           using T = typename Leaf::value_type;
           if constexpr (is_inexact_v<T>) {
-            const Array<T> value = as_array<T>(g);
+            const Array<T> value = as_array_of<T>(g);
             if (!(value.shape() == leaf.shape()))
               raise<ShapeError>(
                   {name, ": the cotangent has shape ", value.shape(), ", the result ", leaf.shape()});
@@ -27,44 +27,58 @@ void seed_tree(const char* name, const Out& out, const Cotangent& cotangent, Rev
 
 // A function recorded at a point. Keeps the tape, so that sweeps in either direction can pass any number of
 // times.
-template <class Out, class... In>
+template <class Out, class In>
 struct FunctionRecord {
   TapeRef tape;
   std::size_t mark, begin, end;  // the inputs lie from mark to begin, the function's nodes from there to end
   Out out;
-  std::tuple<In...> inputs;
+  In inputs;  // a tuple
+};
+
+// What is wrong with differentiating F at a tuple of this type, with regard to all of it.
+template <class F, class Arguments>
+struct RecordMistake;
+template <class F, class... A>
+struct RecordMistake<F, std::tuple<A...>> {
+  static constexpr auto find() {
+    if constexpr ((Scalar<A> && ...))
+      return Mistake::number_differentiated;
+    else
+      return MappedMistake<F, std::tuple<A...>>::find();
+  }
 };
 
 template <class F, class... X>
 auto record_function(const F& f, const X&... primals) {
   const TapeScope scope;
-  std::tuple<lifted_t<X>...> inputs(lift(primals)...);
+  lifted_t<F, X...> inputs = lift_for<F>(primals...);
   std::apply([&](auto&... x) { (make_inputs(x, *scope.tape()), ...); }, inputs);
   const std::size_t begin = scope.tape()->size();
-  auto out = materialise_tree(std::apply(f, std::as_const(inputs)));
-  return FunctionRecord<decltype(out), lifted_t<X>...>{
-      scope.tape(), scope.mark(), begin, scope.tape()->size(), std::move(out), std::move(inputs)};
+  auto out = materialise_tree(call_with(f, std::as_const(inputs)));
+  using Out = decltype(out);
+  return FunctionRecord<Out, lifted_t<F, X...>>{scope.tape(),         scope.mark(),   begin,
+                                                scope.tape()->size(), std::move(out), std::move(inputs)};
 }
 
-template <class Out, class... In>
+template <class Out, class In>
 class Pullback {
  public:
-  explicit Pullback(FunctionRecord<Out, In...> record) : record_(std::move(record)) {}
+  explicit Pullback(FunctionRecord<Out, In> record) : record_(std::move(record)) {}
 
   // One cotangent (a tree like the function's result); a tuple with one gradient for each argument.
   template <class Cotangent>
-  std::tuple<In...> operator()(const Cotangent& cotangent) const {
+  In operator()(const Cotangent& cotangent) const {
     const Sweeping sweeping;
     Reverse sweep(*record_.tape, record_.mark, false);
-    seed_tree("vjp", record_.out, lift(cotangent), sweep);
+    seed_tree("vjp", record_.out, computed(cotangent), sweep);
     sweep.run(record_.begin);
-    std::tuple<In...> gradients = record_.inputs;
+    In gradients = record_.inputs;
     std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);
     return gradients;
   }
 
  private:
-  FunctionRecord<Out, In...> record_;
+  FunctionRecord<Out, In> record_;
 };
 
 }  // namespace detail
@@ -73,9 +87,16 @@ class Pullback {
 // primals.
 template <class F, class... X>
 auto vjp(const F& f, const X&... primals) {
-  auto record = detail::record_function(f, primals...);
-  auto out = record.out;
-  return std::pair{std::move(out), detail::Pullback(std::move(record))};
+  using Inputs = detail::lifted_t<F, X...>;
+  constexpr auto mistake = detail::RecordMistake<F, Inputs>::find();
+  if constexpr (mistake != detail::Mistake::none) {
+    return detail::refuse<mistake, std::pair<Array<float>, detail::RefusedFunction>, F>(
+        std::type_identity<Inputs>());
+  } else {
+    auto record = detail::record_function(f, primals...);
+    auto out = record.out;
+    return std::pair{std::move(out), detail::Pullback(std::move(record))};
+  }
 }
 
 }  // namespace nax::inline NAX_ABI

@@ -163,6 +163,36 @@ Array<T> leave_vmap(const Array<T>& leaf, const Axes& axes, Level level, std::in
   return first_row(unbatch(leaf, 0, level, size));
 }
 
+template <class F, class Inputs>
+auto map_over_axis(const F& f, const VmapOptions& options, Inputs inputs) {
+  check_in_axes("vmap", options.in_axes, std::tuple_size_v<Inputs>);
+  MappedSize mapped("vmap");
+  for_each_argument(inputs, [&](std::size_t i, auto& argument) {
+    auto add = [&](auto& leaf, const Axes& axes) {
+      if constexpr (is_array_v<decltype(leaf)>) mapped.add(leaf, axes, i);
+    };
+    for_each_with_axes("vmap", argument, options.in_axes.at(i), add);
+  });
+  const std::int64_t size = mapped.get(options.axis_size);
+
+  const VmapEntry entry(size, options.axis_name);
+  for_each_argument(inputs, [&](std::size_t i, auto& argument) {
+    auto enter = [&](auto& leaf, const Axes& axes) {
+      if constexpr (is_array_v<decltype(leaf)>) {
+        if (axes.is_none()) return;
+        leaf = batch(leaf, normalize_axis("vmap", axes.axis(), leaf.ndim()), entry.level());
+      }
+    };
+    for_each_with_axes("vmap", argument, options.in_axes.at(i), enter);
+  });
+  auto out = array_tree(call_with(f, std::as_const(inputs)));
+  auto leave = [&](auto& leaf, const Axes& axes) {
+    if constexpr (is_array_v<decltype(leaf)>) leaf = leave_vmap(leaf, axes, entry.level(), size);
+  };
+  for_each_with_axes("vmap", out, options.out_axes.get(), leave);
+  return out;
+}
+
 }  // namespace detail
 
 // f over a batch: vmap(f, {.in_axes = {0, none}, .out_axes = 1, .axis_name = "i"})(xs, w). f sees each
@@ -170,37 +200,14 @@ Array<T> leave_vmap(const Array<T>& leaf, const Axes& axes, Level level, std::in
 // mapped sizes disagree, and where out_axes is none for a result that is not the same for all examples.
 template <class F>
 auto vmap(F f, VmapOptions options = {}) {
-  return [f = std::move(f), options = std::move(options)](const auto&... args) {
-    using namespace detail;
-    check_in_axes("vmap", options.in_axes, sizeof...(args));
-    std::tuple<lifted_t<std::remove_cvref_t<decltype(args)>>...> inputs(lift(args)...);
-
-    MappedSize mapped("vmap");
-    for_each_argument(inputs, [&](std::size_t i, auto& argument) {
-      auto add = [&](auto& leaf, const Axes& axes) {
-        if constexpr (is_array_v<decltype(leaf)>) mapped.add(leaf, axes, i);
-      };
-      for_each_with_axes("vmap", argument, options.in_axes.at(i), add);
-    });
-    const std::int64_t size = mapped.get(options.axis_size);
-
-    const VmapEntry entry(size, options.axis_name);
-    for_each_argument(inputs, [&](std::size_t i, auto& argument) {
-      auto enter = [&](auto& leaf, const Axes& axes) {
-        if constexpr (is_array_v<decltype(leaf)>) {
-          if (axes.is_none()) return;
-          leaf = batch(leaf, normalize_axis("vmap", axes.axis(), leaf.ndim()), entry.level());
-        }
-      };
-      for_each_with_axes("vmap", argument, options.in_axes.at(i), enter);
-    });
-    auto out = array_tree(std::apply(f, std::as_const(inputs)));
-    auto leave = [&](auto& leaf, const Axes& axes) {
-      if constexpr (is_array_v<decltype(leaf)>) leaf = leave_vmap(leaf, axes, entry.level(), size);
-    };
-    for_each_with_axes("vmap", out, options.out_axes.get(), leave);
-    return out;
-  };
+  return detail::transformed<F>([f = std::move(f), options = std::move(options)](const auto&... args) {
+    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+    constexpr auto mistake = detail::MappedMistake<F, Inputs>::find();
+    if constexpr (mistake != detail::Mistake::none)
+      return detail::refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
+    else
+      return detail::map_over_axis(f, options, detail::lift_for<F>(args...));
+  });
 }
 
 }  // namespace nax::inline NAX_ABI
