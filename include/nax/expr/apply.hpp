@@ -18,6 +18,12 @@ struct Recorded {
   explicit Recorded(S constant) : array(static_cast<T>(constant)) {}
 };
 
+// What zero cotangents make of infinities is dropped by whoever calls a vjp (drop_dead in recorded_op.hpp).
+template <class T>
+Recorded<T> guarded(const Recorded<T>& g, const Recorded<T>& d) {
+  return g * d;
+}
+
 namespace detail {
 
 template <class X>

@@ -160,8 +160,8 @@ struct DevicePull {
       to[l] = wanted >> l & 1 ? at[leaves + 1 + l] : nullptr;
     }
     DeviceSink sink{to, added, 0};
-    Root<DeviceLane, E>(LeafSource{&constants, from}, 0)
-        .pull(DeviceLane::load<typename E::value_type>(at[leaves], 0), sink);
+    pull_from(Root<DeviceLane, E>(LeafSource{&constants, from}, 0),
+              DeviceLane::load<typename E::value_type>(at[leaves], 0), sink);
   }
 };
 
@@ -202,8 +202,8 @@ struct DevicePullInRow : InRow<E> {
       ((from[l] = in[l]), ...);
       for (int j = 0; j < per; ++j) {
         PieceSink<leaves> sink{shares, j};
-        Root<DeviceLane, E>(LeafSource{&this->constants, from}, j)
-            .pull(DeviceLane::load<T>(in[leaves], j), sink);
+        pull_from(Root<DeviceLane, E>(LeafSource{&this->constants, from}, j),
+                  DeviceLane::load<T>(in[leaves], j), sink);
       }
       unsigned kept = wanted;
       (add_to_first<l>(shares, kept, std::make_integer_sequence<int, l>()), ...);
@@ -215,8 +215,8 @@ struct DevicePullInRow : InRow<E> {
           to[l] = wanted >> l & 1 ? data[leaves + 1 + l] + i * gradient_bytes<E>(l) : nullptr),
          ...);
         DeviceSink sink{to, added, 0};
-        Root<DeviceLane, E>(LeafSource{&this->constants, from}, 0)
-            .pull(DeviceLane::load<T>(data[leaves], this->repeated >> leaves & 1 ? 0 : i), sink);
+        pull_from(Root<DeviceLane, E>(LeafSource{&this->constants, from}, 0),
+                  DeviceLane::load<T>(data[leaves], this->repeated >> leaves & 1 ? 0 : i), sink);
       }
     }
   }

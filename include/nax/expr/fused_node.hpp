@@ -157,6 +157,16 @@ class FusedNode final : public Node {
     return std::move(tangents.back());
   }
 
+  // The shares of a tangent, to all operands; the j-th counts. Where it has NaNs the derivative itself tells
+  // whether a zero of it met an infinite tangent.
+  static void push_by_vjp(const Step& step, int j, const ArrayBase& t, const Operands& operands,
+                          const ArrayBase& y, ArrayBase* shares) {
+    step.op->vjp(t, operands.at, y, shares);
+    if (!step.op->drop || !step.op->may_hold_nan(shares[j])) return;
+    ArrayBase derivatives[Step::most_operands];
+    step.op->vjp(step.op->one(), operands.at, y, derivatives);
+    step.op->drop(derivatives[j], shares[j]);
+  }
   static void push_step(const Step& step, const std::vector<ArrayBase>& values, const ArrayBase& y,
                         const std::vector<ArrayBase>& tangents, ArrayBase& total) {
     const Operands operands(step, values);
@@ -167,7 +177,7 @@ class FusedNode final : public Node {
       if (step.op->push)
         shares[j] = step.op->push(j, t, operands.at, y);
       else
-        step.op->vjp(t, operands.at, y, shares);
+        push_by_vjp(step, j, t, operands, y, shares);
       if (ArrayAccess::buffer(total))
         step.op->add(total, shares[j]);
       else

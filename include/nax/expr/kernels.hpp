@@ -113,7 +113,7 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
       for (std::int64_t i = 0; i < end; i += width) {
         StoreSink<Lane> sink{to, added, i};
         const Root<Lane, E> root(LeafSource{&own.slots, from}, i);
-        root.pull(Lane::template load<T>(cotangent, i), sink);
+        pull_from(root, Lane::template load<T>(cotangent, i), sink);
         if constexpr (valued) Lane::template store<T>(root.value, results, i);
       }
       if (rest == 0) return;
@@ -137,7 +137,7 @@ void pull_kernel(const void* constants, const void* const* leaves, const void* g
     for (std::int64_t i = 0; i < n; ++i) {
       StoreSink<Lane> sink{grads, added, i};
       const Root<Lane, E> root(LeafSource{constants, leaves}, i);
-      root.pull(Lane::template load<T>(g, i), sink);
+      pull_from(root, Lane::template load<T>(g, i), sink);
       if constexpr (valued) Lane::template store<T>(root.value, values, i);
     }
   }
@@ -186,7 +186,7 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
       __builtin_prefetch(static_cast<const T*>(to) + i + ahead, 1);
       SumSink<Packet> sink;
       const Root<Lane, E> root(OneLeafSource{&own.slots, {from}}, i);
-      root.pull(Packet(T(1)), sink);
+      root.pull(Packet(T(1)), AllAlive(), sink);
       Lane::template store<T>(sink.sum, to, i);
       if constexpr (summed)
         sum = sum + root.value;

@@ -165,6 +165,43 @@ struct Carries<Expr<Rule, A...>> {
                                 any(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
 };
 
+// Does the rule's vjp multiply, by what may be infinite?
+template <class Rule>
+inline constexpr bool multiplies = !Rule::linear && !Rule::hands_on;
+// Does any below?
+template <class E>
+inline constexpr bool multiplies_within = false;
+template <class Rule, class... A>
+inline constexpr bool multiplies_within<Expr<Rule, A...>> = multiplies<Rule> || (multiplies_within<A> || ...);
+
+// Where a cotangent is zero - at the root, or because where, maximum or relu did not take a branch - nothing
+// below contributes, even where a derivative is infinite or NaN. What is pulled through such places may be
+// NaN on its way; at the leaves a mask keeps what is alive.
+struct AllAlive {
+  template <class V>
+  [[gnu::always_inline]] constexpr const V& keep(const V& share) const {
+    return share;
+  }
+  template <class M>
+  [[gnu::always_inline]] constexpr auto where(const M& live) const;
+};
+template <class M>
+struct AliveWhere {
+  M live;
+  template <class V>
+  [[gnu::always_inline]] constexpr V keep(const V& share) const {
+    if constexpr (std::is_same_v<M, bool>)
+      return live ? share : V(0);
+    else
+      return kept(live, share);
+  }
+  [[gnu::always_inline]] constexpr AliveWhere where(const M& also) const { return {live && also}; }
+};
+template <class M>
+constexpr auto AllAlive::where(const M& live) const {
+  return AliveWhere<M>{live};
+}
+
 // Is the value of leaf number `leaf` read by some vjp on its way up?
 template <class E>
 constexpr bool reads_leaf(int leaf, bool below_nonlinear = false) {
@@ -220,9 +257,10 @@ struct Walk<Lane, Array<T>, L, K> {
   template <class Source>
   [[gnu::always_inline]] constexpr Walk(const Source& source, std::int64_t i)
       : value(Lane::template load<T>(source.leaves[L], i)) {}
-  template <class Sink>
-  [[gnu::always_inline]] constexpr void pull(const typename Lane::template Value<T>& g, Sink& sink) const {
-    sink.template deposit<T, L>(g);
+  template <class Alive, class Sink>
+  [[gnu::always_inline]] constexpr void pull(const typename Lane::template Value<T>& g, const Alive& alive,
+                                             Sink& sink) const {
+    sink.template deposit<T, L>(alive.keep(g));
   }
   template <class Source>
   auto push(Source& source) const {
@@ -320,27 +358,41 @@ struct Walk<Lane, Expr<Rule, A...>, L, K> {
     using Own = typename std::tuple_element_t<j, std::tuple<A...>>::value_type;
     return Lane::template cast<operand_t<j>, Own>(child<j>(children).value);
   }
-  template <class Sink>
+  template <class Alive, class Sink>
   [[gnu::always_inline]] constexpr void pull(const typename Lane::template Value<Result>& g,
-                                             Sink& sink) const {
-    if constexpr (Carries<Expr<Rule, A...>>::value) pull_children(g, sink, Indices{});
+                                             const Alive& alive, Sink& sink) const {
+    if constexpr (Carries<Expr<Rule, A...>>::value) pull_children(g, alive, sink, Indices{});
   }
-  template <class Sink, int... j>
+  template <class Alive, class Sink, int... j>
   [[gnu::always_inline]] constexpr void pull_children(const typename Lane::template Value<Result>& g,
-                                                      Sink& sink, std::integer_sequence<int, j...>) const {
+                                                      const Alive& alive, Sink& sink,
+                                                      std::integer_sequence<int, j...>) const {
     const auto shares = Rule::vjp(g, operand<j>()..., value);
-    (pull_child<j>(std::get<j>(shares), sink), ...);
+    (pull_child<j>(std::get<j>(shares), alive, sink), ...);
   }
-  template <int j, class Share, class Sink>
-  [[gnu::always_inline]] constexpr void pull_child(const Share& share, Sink& sink) const {
+  template <int j, class Share, class Alive, class Sink>
+  [[gnu::always_inline]] constexpr void pull_child(const Share& share, const Alive& alive, Sink& sink) const {
     using Child = std::tuple_element_t<j, std::tuple<A...>>;
-    if constexpr (Carries<Expr<Rule, A...>>::template through<j, Child>)
-      child<j>(children).pull(Lane::template cast<typename Child::value_type, operand_t<j>>(share), sink);
+    if constexpr (Carries<Expr<Rule, A...>>::template through<j, Child>) {
+      const auto own = Lane::template cast<typename Child::value_type, operand_t<j>>(share);
+      if constexpr (Rule::hands_on && multiplies_within<Child>)
+        child<j>(children).pull(own, alive.where(share != Share(0)), sink);
+      else
+        child<j>(children).pull(own, alive, sink);
+    }
   }
 };
 
 // The root of a tree.
 template <class Lane, class E>
 using Root = Walk<Lane, E, 0, 0>;
+// Pulls a cotangent down to the leaves.
+template <class Lane, class E, class G, class Sink>
+[[gnu::always_inline]] constexpr void pull_from(const Walk<Lane, E, 0, 0>& root, const G& g, Sink& sink) {
+  if constexpr (multiplies_within<E>)
+    root.pull(g, AllAlive().where(g != G(0)), sink);
+  else
+    root.pull(g, AllAlive(), sink);
+}
 
 }  // namespace nax::inline NAX_ABI::detail

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "nax/backend/cpu/holds_nan.hpp"
 #include "nax/expr/pull_many.hpp"
 #include "nax/expr/pull_on_device.hpp"
 #include "nax/expr/sum_axes.hpp"
@@ -111,6 +112,13 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
                    as_dtype(std::move(gradients[l]), table.stored[l]));  // half ones, summed in float
 }
 
+inline bool has_nan(const ArrayBase& a) {
+  const std::int64_t n = layout_of(a).size();
+  return a.dtype() == DType::float32   ? cpu::holds_nan(reinterpret_cast<const float*>(raw_data(a)), n)
+         : a.dtype() == DType::float64 ? cpu::holds_nan(reinterpret_cast<const double*>(raw_data(a)), n)
+                                       : false;
+}
+
 // The tangent of the result over `own` and the tangents' hidden axes, with `tangents[l]` null where it is
 // zero; at least one is not. One pass of the kernel for each array among the leaves. Nothing where the kernel
 // mixes types.
@@ -151,6 +159,9 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
     operands[count] = operand_over(*tangents[first], all, table.result_lane);
     cpu::pull(kernel, constants, all.shape, operands, sizes, present, count);
   }
+  // A derivative of zero may have met an infinite tangent: reverse mode ends there.
+  if (table.result == table.result_lane && has_nan(result))
+    return push_many(table, kernel, constants, leaves, tangents, own);
   return as_dtype(result, table.result);
 }
 

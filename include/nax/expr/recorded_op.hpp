@@ -3,9 +3,11 @@
 #include <tuple>
 #include <utility>
 
+#include "nax/backend/cpu/holds_nan.hpp"
 #include "nax/expr/sum_axes.hpp"
 #include "nax/expr/zeros.hpp"
 #include "nax/rules/cast.hpp"
+#include "nax/rules/comparison.hpp"
 #include "nax/tape/packed_array.hpp"
 
 // What a watched sweep runs in place of a fused kernel: the operations of the tree, one by one, on recorded
@@ -22,6 +24,10 @@ struct RecordedOp {
   // complex type.
   ArrayBase (*push)(int j, const ArrayBase& tangent, const ArrayBase* operands, const ArrayBase& y);
   void (*add)(ArrayBase& sum, const ArrayBase& term);
+  // Drops what a factor of zero made of infinities in a share; all of one type. For where vjp serves as push.
+  void (*drop)(const ArrayBase& factor, ArrayBase& share);
+  bool (*may_hold_nan)(const ArrayBase& share);
+  ArrayBase (*one)();
 };
 
 template <class To, class From>
@@ -30,6 +36,35 @@ Recorded<To> cast_recorded(const Recorded<From>& x) {
     return x;
   else
     return apply<rules::cast<To>>(x);
+}
+
+// Whether an array holds a NaN; true also where looking costs more than it is worth.
+template <class T>
+bool may_hold_nan(const ArrayBase& a) {
+  const Layout& layout = layout_of(a);
+  if (on_accelerator(a) || !layout.is_contiguous()) return true;
+  if constexpr (is_complex_v<T>)
+    return cpu::holds_nan(reinterpret_cast<const real_t<T>*>(raw_data(a)), 2 * layout.size());
+  else
+    return cpu::holds_nan(reinterpret_cast<const T*>(raw_data(a)), layout.size());
+}
+// The share of a recorded cotangent g, 0 where g is 0 and the derivative was not finite: unless_zero for
+// recorded arrays. Where g is 0 and the share is finite, that is a value like any other, whose derivatives
+// count.
+template <class G, class T>
+void drop_dead(const ArrayBase& g, ArrayBase& share) {
+  if (!may_hold_nan<T>(share)) return;
+  const Array<T> s(share);
+  const Array<G> cotangent(constant(g));
+  const Array<T> values(constant(share));
+  const auto dead = make_expr<rules::logical_and>(make_expr<rules::equal>(cotangent, Array<G>(G(0))),
+                                                  make_expr<rules::not_equal>(values, values));
+  share = evaluate(make_selection<rules::where>(dead, Array<T>(T(0)), s));
+}
+
+template <class T>
+ArrayBase number_one() {
+  return Array<T>(T(1));
 }
 
 template <class Rule, class Indices, class... A>
@@ -56,13 +91,15 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
     return Rule::vjp(g, operand<j>(x)..., Recorded<Result>(Array<Result>(y)));
   }
   template <int i, class Share>
-  static void convert(const Share& share, ArrayBase& out) {
-    if constexpr (is_inexact_v<operand_t<i>> && is_inexact_v<own_t<i>>)
+  static void convert(const ArrayBase& g, const Share& share, ArrayBase& out) {
+    if constexpr (is_inexact_v<operand_t<i>> && is_inexact_v<own_t<i>>) {
       out = std::move(cast_recorded<own_t<i>>(share).array);
+      if constexpr (multiplies<Rule>) drop_dead<Result, own_t<i>>(g, out);
+    }
   }
   [[gnu::cold]] static void vjp(const ArrayBase& g, const ArrayBase* x, const ArrayBase& y, ArrayBase* out) {
     const auto shares = shares_of(Recorded<Result>(Array<Result>(g)), x, y);
-    (convert<j>(std::get<j>(shares), out[j]), ...);
+    (convert<j>(g, std::get<j>(shares), out[j]), ...);
   }
 
   template <int i>
@@ -77,6 +114,11 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
         out = cast_recorded<Result>(in * std::get<i>(shares_of(Recorded<Result>(1), x, y))).array;
       else
         out = cast_recorded<Result>(std::get<i>(shares_of(cast_recorded<Result>(in), x, y))).array;
+      if constexpr (multiplies<Rule>) {
+        if (!may_hold_nan<Result>(out)) return;
+        drop_dead<own_t<i>, Result>(t, out);
+        drop_dead<operand_t<i>, Result>(std::get<i>(shares_of(Recorded<Result>(1), x, y)).array, out);
+      }
     }
   }
   [[gnu::cold]] static ArrayBase push(int which, const ArrayBase& t, const ArrayBase* x, const ArrayBase& y) {
@@ -98,14 +140,26 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
 template <class Rule, class... A>
 inline constexpr RecordedOp recorded_op = [] {
   using Op = RecordedOpOf<Rule, std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>, A...>;
-  return RecordedOp{Op::value, Op::vjp, Op::push_if_needed(), add_to<typename Op::Result>};
+  using T = typename Op::Result;
+  return RecordedOp{Op::value,
+                    Op::vjp,
+                    Op::push_if_needed(),
+                    add_to<T>,
+                    multiplies<Rule> && Op::plain ? drop_dead<T, T> : nullptr,
+                    may_hold_nan<T>,
+                    number_one<T>};
 }();
 
 // An operation through which no gradient flows, such as the condition of a where.
 template <class Rule, class... A>
 inline constexpr RecordedOp recorded_value = {
-    RecordedOpOf<Rule, std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>, A...>::value, nullptr,
-    nullptr, nullptr};
+    RecordedOpOf<Rule, std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>, A...>::value,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr};
 
 // A leaf's gradient from the share that reached it: spread where it is one number for all, then summed over
 // the axes that the leaf lacks.

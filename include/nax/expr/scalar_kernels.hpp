@@ -32,7 +32,7 @@ void scalar_pull_kernel(const void* constants, const void* const* leaves, const 
   using T = typename E::value_type;
   using Lane = FirstLane<T>;
   StoreSink<Lane> sink{grads, added, 0};
-  Root<Lane, E>(LeafSource{constants, leaves}, 0).pull(Lane::template load<T>(g, 0), sink);
+  pull_from(Root<Lane, E>(LeafSource{constants, leaves}, 0), Lane::template load<T>(g, 0), sink);
 }
 
 template <class E>

@@ -7,6 +7,7 @@ namespace nax::inline NAX_ABI::rules {
 
 struct relu : Arithmetic {
   static constexpr const char* name = "relu";
+  static constexpr bool hands_on = true;
   template <class V>
   static constexpr V value(V x) {
     using math::max;
@@ -152,6 +153,7 @@ struct soft_sign : Inexact {
 };
 struct hard_tanh : Arithmetic {
   static constexpr const char* name = "hard_tanh";
+  static constexpr bool hands_on = true;
   template <class V>
   static constexpr V value(V x) {
     return select(x > V(1), V(1), select(x < V(-1), V(-1), x));

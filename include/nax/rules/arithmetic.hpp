@@ -53,13 +53,14 @@ struct multiply : Arithmetic {
     return std::tuple{g * y, g * x};
   }
 };
-// A tangent times a derivative; see guarded().
+// A tangent times a derivative. A zero contributes zero, either way round: forward mode has products that in
+// reverse mode a zero ends.
 struct scale : Arithmetic {
   static constexpr const char* name = "multiply";
   static constexpr bool differentiable = false;
   template <class V>
   static constexpr V value(V t, V d) {
-    return guarded(t, d);
+    return unless_zero(d, guarded(t, d));
   }
 };
 // What is there, and a tangent times a derivative.
@@ -68,7 +69,7 @@ struct add_scaled : Arithmetic {
   static constexpr bool differentiable = false;
   template <class V>
   static constexpr V value(V sum, V t, V d) {
-    return sum + guarded(t, d);
+    return sum + unless_zero(d, guarded(t, d));
   }
 };
 

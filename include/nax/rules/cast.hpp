@@ -9,7 +9,7 @@ namespace nax::inline NAX_ABI::rules {
 template <class To>
 struct cast {
   static constexpr const char* name = "astype";
-  static constexpr bool linear = true, differentiable = true, masks = true;
+  static constexpr bool linear = true, hands_on = true, differentiable = true, masks = true;
   using identity = void;
   template <int, class T>
   using operand = To;

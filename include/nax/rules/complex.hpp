@@ -55,7 +55,7 @@ struct conjugate : Arithmetic {
 // The angle; of real numbers 0 or pi.
 struct angle {
   static constexpr const char* name = "angle";
-  static constexpr bool linear = false, differentiable = true, masks = false;
+  static constexpr bool linear = false, hands_on = false, differentiable = true, masks = false;
   template <int, class T>
   using operand = inexact_t<T>;
   template <class T>

@@ -7,6 +7,7 @@ namespace nax::inline NAX_ABI::rules {
 // NaN where either operand is. The derivative is split evenly where both are equal.
 struct maximum : Arithmetic {
   static constexpr const char* name = "maximum";
+  static constexpr bool hands_on = true;
   template <class V>
   static constexpr V value(V x, V y) {
     using math::max;
@@ -20,6 +21,7 @@ struct maximum : Arithmetic {
 };
 struct minimum : Arithmetic {
   static constexpr const char* name = "minimum";
+  static constexpr bool hands_on = true;
   template <class V>
   static constexpr V value(V x, V y) {
     using math::min;
@@ -34,6 +36,7 @@ struct minimum : Arithmetic {
 // The other operand where one is NaN. The derivative of equal operands goes to the second, as in JAX.
 struct fmax : Arithmetic {
   static constexpr const char* name = "fmax";
+  static constexpr bool hands_on = true;
   template <class V>
   static constexpr V value(V x, V y) {
     using math::max;
@@ -47,6 +50,7 @@ struct fmax : Arithmetic {
 };
 struct fmin : Arithmetic {
   static constexpr const char* name = "fmin";
+  static constexpr bool hands_on = true;
   template <class V>
   static constexpr V value(V x, V y) {
     using math::min;
@@ -62,6 +66,7 @@ struct fmin : Arithmetic {
 // minimum(maximum(x, low), high) in one.
 struct clip : Arithmetic {
   static constexpr const char* name = "clip";
+  static constexpr bool hands_on = true;
   template <class V>
   static constexpr V value(V x, V low, V high) {
     using math::max, math::min;

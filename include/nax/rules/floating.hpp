@@ -87,7 +87,7 @@ struct heaviside : Inexact {
 // x * 2^n for integers n.
 struct ldexp {
   static constexpr const char* name = "ldexp";
-  static constexpr bool linear = false, differentiable = true, masks = false;
+  static constexpr bool linear = false, hands_on = false, differentiable = true, masks = false;
   template <int i, class T, class N>
   using operand = std::conditional_t<i == 0, inexact_t<T>, std::int32_t>;
   template <class T, class>

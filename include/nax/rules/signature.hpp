@@ -17,6 +17,7 @@
 //                    diagonal, so a tangent in place of g gives the forward derivative.
 //   differentiable   false where the derivative is zero or does not exist; then there is no vjp
 //   linear           true where vjp reads no x and no y, so that a tape need not keep them
+//   hands_on         true where vjp gives g itself or zero: what then lies below the zero takes no part
 //   masks            true where `value` takes packets of truth values, too
 //
 // `value` is a template over V: a SIMD packet or a number. `vjp` meets these and recorded arrays. Both may
@@ -41,42 +42,42 @@ using promote_all_t = typename detail::Promote<T...>::type;
 
 // The families of signatures.
 struct Arithmetic {  // one common type in and out
-  static constexpr bool linear = false, differentiable = true, masks = false;
+  static constexpr bool linear = false, hands_on = false, differentiable = true, masks = false;
   template <int, class... T>
   using operand = promote_all_t<T...>;
   template <class... T>
   using result = promote_all_t<T...>;
 };
 struct Inexact {  // integers become float first
-  static constexpr bool linear = false, differentiable = true, masks = false;
+  static constexpr bool linear = false, hands_on = false, differentiable = true, masks = false;
   template <int, class... T>
   using operand = inexact_t<promote_all_t<T...>>;
   template <class... T>
   using result = inexact_t<promote_all_t<T...>>;
 };
 struct Comparison {  // one common type in, bool out
-  static constexpr bool linear = false, differentiable = true, masks = false;
+  static constexpr bool linear = false, hands_on = false, differentiable = true, masks = false;
   template <int, class... T>
   using operand = promote_all_t<T...>;
   template <class... T>
   using result = bool;
 };
 struct Logical {  // truth values in and out
-  static constexpr bool linear = false, differentiable = true, masks = true;
+  static constexpr bool linear = false, hands_on = false, differentiable = true, masks = true;
   template <int, class... T>
   using operand = bool;
   template <class... T>
   using result = bool;
 };
 struct Selection {  // where: a condition, then two operands of a common type
-  static constexpr bool linear = false, differentiable = true, masks = true;
+  static constexpr bool linear = false, hands_on = true, differentiable = true, masks = true;
   template <int i, class C, class... T>
   using operand = std::conditional_t<i == 0, bool, promote_all_t<T...>>;
   template <class C, class... T>
   using result = promote_all_t<T...>;
 };
 struct RealPart {  // complex in, real out; real stays
-  static constexpr bool linear = false, differentiable = true, masks = false;
+  static constexpr bool linear = false, hands_on = false, differentiable = true, masks = false;
   template <int, class T>
   using operand = T;
   template <class T>
@@ -88,14 +89,16 @@ constexpr V select(bool mask, V a, V b) {
   return mask ? a : b;
 }
 
-// g * d, where a zero cotangent contributes zero even if the derivative d is infinite or NaN there.
+// The share, but 0 where g is 0.
+template <Dtype G, Dtype V>
+constexpr V unless_zero(G g, V share) {
+  return g == G(0) ? V(0) : share;
+}
+// g * d, where a zero cotangent contributes zero even if the derivative d is infinite or NaN there. (For
+// recorded arrays it is the product, and the caller of vjp drops what zeros made of infinities.)
 template <class V>
 constexpr V guarded(V g, V d) {
-  using std::isfinite;
-  if constexpr (is_complex_v<V>)
-    return g == V(0) && !(isfinite(d.real()) && isfinite(d.imag())) ? V(0) : g * d;
-  else
-    return select((g == V(0)) & !isfinite(d), V(0), g * d);
+  return unless_zero(g, g * d);
 }
 
 }  // namespace nax::inline NAX_ABI::rules

@@ -248,6 +248,18 @@ Packet<T> select(Mask<T> mask, Packet<T> a, Packet<T> b) {
   else
     return Packet<T>(_mm512_mask_blend_pd(mask.raw, b.raw, a.raw));
 }
+// a where the mask holds, 0 elsewhere.
+template <class T>
+Packet<T> kept(Mask<T> mask, Packet<T> a) {
+  if constexpr (std::is_same_v<T, float>)
+    return Packet<T>(_mm512_maskz_mov_ps(mask.raw, a.raw));
+  else
+    return Packet<T>(_mm512_maskz_mov_pd(mask.raw, a.raw));
+}
+template <class T>
+Packet<T> unless_zero(Packet<T> g, Packet<T> a) {
+  return kept(g != Packet<T>(T(0)), a);
+}
 
 #else
 
@@ -289,6 +301,16 @@ Mask<T> operator<=(Packet<T> a, Packet<T> b) {
 template <class T>
 Packet<T> select(Mask<T> mask, Packet<T> a, Packet<T> b) {
   return Packet<T>(ei::pselect(mask.raw, a.raw, b.raw));
+}
+// a where the mask holds, 0 elsewhere.
+template <class T>
+Packet<T> kept(Mask<T> mask, Packet<T> a) {
+  return Packet<T>(ei::pand(mask.raw, a.raw));
+}
+// a, but 0 where g is 0.
+template <class T>
+Packet<T> unless_zero(Packet<T> g, Packet<T> a) {
+  return Packet<T>(ei::pandnot(a.raw, ei::pcmp_eq(g.raw, ei::pzero(g.raw))));
 }
 
 namespace detail {
