@@ -10,9 +10,9 @@
 namespace nax::inline NAX_ABI::nn {
 
 // clang-format off
-// The derivative at 0 is 0.
+// The derivative at 0 is 0, at 6 too.
 template <class X> requires Function<X> auto relu(X&& x) { return detail::apply<rules::relu>(std::forward<X>(x)); }
-template <class X> requires Function<X> auto relu6(X&& x) { return detail::apply<rules::clip>(std::forward<X>(x), 0, 6); }
+template <class X> requires Function<X> auto relu6(X&& x) { return detail::apply<rules::relu6>(std::forward<X>(x)); }
 // 1 / (1 + e^-x)
 template <class X> requires Function<X> auto sigmoid(X&& x) { return detail::apply<rules::expit>(std::forward<X>(x)); }
 template <class X> requires Function<X> auto log_sigmoid(X&& x) { return detail::apply<rules::log_expit>(std::forward<X>(x)); }

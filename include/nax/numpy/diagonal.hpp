@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "nax/expr/sum_axes.hpp"
 #include "nax/numpy/creation.hpp"
 #include "nax/numpy/reshape.hpp"
+#include "nax/numpy/sum.hpp"
 
 // Diagonals and triangles.
 namespace nax::inline NAX_ABI {
@@ -117,13 +117,15 @@ template <detail::ArrayLike X>
 auto diagflat(const X& x, const DiagOptions& options = {}) {
   return diag(ravel(x), options);
 }
-// The sum of a diagonal.
+// The sum of a diagonal, in the type of sums.
 template <detail::ArrayLike X>
 auto trace(const X& x, const DiagonalOptions& options = {}) {
-  const auto d = detail::diagonal_of("trace", detail::materialise(x), options);
-  AxisMarks summed(detail::layout_of(d).shape.size(), false);
-  summed.back() = true;
-  return detail::sum_axes(d, summed, false);
+  using T = typename X::value_type;
+  using R = detail::sum_t<T>;
+  const Array<T> d = detail::diagonal_of("trace", detail::materialise(x), options);
+  AxisMarks last(static_cast<std::size_t>(d.ndim()), false);
+  last.back() = true;
+  return detail::sum_over<R>(d, last, false, 1);
 }
 
 // The last two axes at and below (tril), or at and above (triu), diagonal k; zeros elsewhere.

@@ -90,18 +90,37 @@ auto nanmin(const X& x_, const AxisOptions& options = {}) {
       Array<T>(detail::materialise(x_)), options,
       [&](const Array<T>& x) { return min(x, {.axis = options.axis, .keepdims = options.keepdims}); });
 }
-// The place of the largest number; 0 where there is none.
+namespace detail {
+// Throws where a slice has no number, and so no place to point at.
+template <class T>
+void check_numbers(const char* function, const Array<T>& x, const AxisOptions& options) {
+  if constexpr (is_inexact_v<T>) {
+    if (x.size() == 0) return;  // argmax says so
+    const Array<bool> some = any(numbers_in(Array<T>(constant(x))), {.axis = options.axis});
+    const ArrayBase flat = on_host(contiguous(some));
+    const bool* has = elements<const bool>(flat, transforms_handled);  // of every example of a vmap
+    for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i)
+      if (!has[i]) raise<ValueError>({function, ": all-NaN slice encountered"});
+  }
+}
+}  // namespace detail
+
+// The place of the largest number. Throws ValueError where there is none.
 template <detail::ArrayLike X>
-auto nanargmax(const X& x, const AxisOptions& options = {}) {
+Array<std::int32_t> nanargmax(const X& x_, const AxisOptions& options = {}) {
   using T = typename X::value_type;
   const auto lowest = static_cast<T>(cpu::reduce_op::Max<detail::lane_t<T>>::identity());
-  return argmax(detail::without_nan(Array<T>(detail::materialise(x)), lowest), options);
+  const Array<T> x = detail::materialise(x_);
+  detail::check_numbers("nanargmax", x, options);
+  return detail::argument_of<true>("nanargmax", detail::without_nan(x, lowest), options);
 }
 template <detail::ArrayLike X>
-auto nanargmin(const X& x, const AxisOptions& options = {}) {
+Array<std::int32_t> nanargmin(const X& x_, const AxisOptions& options = {}) {
   using T = typename X::value_type;
   const auto highest = static_cast<T>(cpu::reduce_op::Min<detail::lane_t<T>>::identity());
-  return argmin(detail::without_nan(Array<T>(detail::materialise(x)), highest), options);
+  const Array<T> x = detail::materialise(x_);
+  detail::check_numbers("nanargmin", x, options);
+  return detail::argument_of<false>("nanargmin", detail::without_nan(x, highest), options);
 }
 
 }  // namespace nax::inline NAX_ABI

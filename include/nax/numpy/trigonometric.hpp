@@ -33,4 +33,10 @@ template <class X> requires Function<X> auto degrees(X&& x) { return detail::app
 template <class X> requires Function<X> auto sinc(X&& x) { return detail::apply<rules::sinc>(std::forward<X>(x)); }
 // clang-format on
 
+// What derivatives say on recorded values.
+template <class T>
+Recorded<T> one_minus_square(const Recorded<T>& x) {
+  return detail::apply<rules::one_minus_square>(x);
+}
+
 }  // namespace nax::inline NAX_ABI

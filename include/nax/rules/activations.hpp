@@ -18,6 +18,20 @@ struct relu : Arithmetic {
     return std::tuple{select(x > V(0), g, V(0))};
   }
 };
+// Both kinks have the derivative 0.
+struct relu6 : Arithmetic {
+  static constexpr const char* name = "relu6";
+  static constexpr bool hands_on = true;
+  template <class V>
+  static constexpr V value(V x) {
+    using math::max, math::min;
+    return min(max(x, V(0)), V(6));
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V) {
+    return std::tuple{select((x > V(0)) & (x < V(6)), g, V(0))};
+  }
+};
 struct leaky_relu : Inexact {
   static constexpr const char* name = "leaky_relu";
   template <class V>

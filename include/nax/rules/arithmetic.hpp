@@ -120,8 +120,13 @@ struct negative : Arithmetic {
   }
 };
 
+// Truth values are counted, in int8 as NumPy has it.
 struct square : Arithmetic {
   static constexpr const char* name = "square";
+  template <int, class T>
+  using operand = std::conditional_t<std::is_same_v<T, bool>, std::int8_t, T>;
+  template <class T>
+  using result = operand<0, T>;
   template <class V>
   static constexpr V value(V x) {
     return multiply::value(x, x);

@@ -108,7 +108,8 @@ struct cbrt : Inexact {
   }
   template <class V>
   static constexpr auto vjp(V g, V, V y) {
-    return std::tuple{guarded(g, V(1) / (V(3) * y * y))};
+    const V r = V(1) / y;  // not 1 / (y y), whose own derivative at 0 would be NaN
+    return std::tuple{guarded(g, V(1. / 3) * r * r)};
   }
 };
 

@@ -179,7 +179,8 @@ struct entr : Inexact {
   template <class V>
   static constexpr auto vjp(V g, V x, V) {
     using std::log;
-    return std::tuple{guarded(g, -(log(x) + V(1)))};
+    const V below = V(std::numeric_limits<float>::quiet_NaN());  // the second derivative there is 0
+    return std::tuple{guarded(g, select(x < V(0), below, -(log(x) + V(1))))};
   }
 };
 

@@ -31,7 +31,7 @@ constexpr Double digamma(Double x) {
   if (x <= 0) {
     if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
     if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    sum = -pi / std::tan(pi * (x - std::floor(x)));
+    sum = -pi / std::tan(pi * (x - std::rint(x)));  // the distance to the next pole, which is exact
     x = 1 - x;
   }
   for (; x < 12; x += 1) sum -= 1 / x;

@@ -43,6 +43,27 @@ struct tan : Inexact {
   }
 };
 
+namespace math {
+// 1 - x^2 to the last digits near 1; recorded arrays have their own.
+template <class V>
+constexpr V one_minus_square(V x) {
+  return (V(1) - x) * (V(1) + x);
+}
+}  // namespace math
+// For derivatives. As an operation it has one of its own, which the product has not where a factor is 0 and
+// the cotangent infinite.
+struct one_minus_square : Inexact {
+  static constexpr const char* name = "one_minus_square";
+  template <class V>
+  static constexpr V value(V x) {
+    return math::one_minus_square(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V) {
+    return std::tuple{guarded(g, V(-2) * x)};
+  }
+};
+
 struct arcsin : Inexact {
   static constexpr const char* name = "arcsin";
   template <class V>
@@ -52,8 +73,8 @@ struct arcsin : Inexact {
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V) {
-    using std::sqrt;
-    return std::tuple{guarded(g, V(1) / sqrt((V(1) - x) * (V(1) + x)))};
+    using math::one_minus_square, std::sqrt;
+    return std::tuple{guarded(g, V(1) / sqrt(one_minus_square(x)))};
   }
 };
 struct arccos : Inexact {
@@ -65,8 +86,8 @@ struct arccos : Inexact {
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V) {
-    using std::sqrt;
-    return std::tuple{guarded(g, V(-1) / sqrt((V(1) - x) * (V(1) + x)))};
+    using math::one_minus_square, std::sqrt;
+    return std::tuple{guarded(g, V(-1) / sqrt(one_minus_square(x)))};
   }
 };
 struct arctan : Inexact {
