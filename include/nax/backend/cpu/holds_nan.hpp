@@ -4,7 +4,7 @@
 
 #include "nax/backend/cpu/packet_base.hpp"
 
-namespace nax::cpu {
+namespace nax::inline NAX_ABI::cpu {
 
 // Is there a NaN in the run?
 template <class T>
@@ -24,4 +24,4 @@ bool holds_nan(const T* x, std::int64_t n) {
   return false;
 }
 
-}  // namespace nax::cpu
+}  // namespace nax::inline NAX_ABI::cpu
