@@ -31,13 +31,14 @@ NAX_MISUSE(ShapeError, MatmulBatch,
            (void)matmul(ones<float>({2, 3, 4}), ones<float>({5, 4, 3})))
 NAX_MISUSE(ShapeError, DotShapes, "dot: inner dimensions differ: (3,) x (4,)",
            (void)dot(ones<float>({3}), ones<float>({4})))
-NAX_MISUSE(ValueError, EinsumRank,
-           "einsum: operand 0 has 3 axes, its subscripts name 2, subscripts 'ij,jk->ik'",
-           (void)einsum("ij,jk->ik", ones<float>({2, 3, 4}), ones<float>({4, 2})))
 NAX_MISUSE(
-    ValueError, EinsumExtents,
-    "einsum: operand 1 of shape (4, 2) does not fit the extent 3 of another operand, subscripts 'ij,jk->ik'",
-    (void)einsum("ij,jk->ik", ones<float>({2, 3}), ones<float>({4, 2})))
+    ValueError, EinsumRank,
+    "einsum: operand 0 has 3 axes, its subscripts name 2, subscripts 'ij,jk->ik', shapes (2, 3, 4) (4, 2)",
+    (void)einsum("ij,jk->ik", ones<float>({2, 3, 4}), ones<float>({4, 2})))
+NAX_MISUSE(ValueError, EinsumExtents,
+           "einsum: operand 1 of shape (4, 2) does not fit the extent 3 of another operand, subscripts "
+           "'ij,jk->ik', shapes (2, 3) (4, 2)",
+           (void)einsum("ij,jk->ik", ones<float>({2, 3}), ones<float>({4, 2})))
 NAX_MISUSE(IndexError, SumAxis, "sum: axis 2 is out of bounds for array of dimension 2",
            (void)sum(ones<float>({2, 3}), {.axis = 2}))
 NAX_MISUSE(IndexError, MeanAxis, "mean: axis -3 is out of bounds for array of dimension 2",

@@ -16,6 +16,9 @@ struct Unset {};  // makes a handle that holds nothing yet
 
 // What arrays of every element type share: the handle that tapes, trees and transforms pass around. A handle
 // is a buffer, a layout, the dtype, and the serial number of the tape node that made the value (0: none).
+//
+// One that was moved from has no buffer and no axes: elements without memory for them. So has no other handle
+// that people see (an empty one has no buffer either, but no elements), and what it is used for refuses it.
 class ArrayBase {
  public:
   ArrayBase() { layout_.shape.push_back(0), layout_.strides.push_back(1); }
@@ -47,6 +50,7 @@ class ArrayBase {
     return *this;
   }
   [[gnu::noinline, gnu::flatten]] ArrayBase& operator=(ArrayBase&& other) noexcept {
+    if (this == &other) return *this;
     buffer_ = std::move(other.buffer_);
     offset_ = other.offset_;
     if (other.layout_.shape.empty())
@@ -115,17 +119,31 @@ inline bool on_accelerator(const ArrayBase& a) {
   return ArrayAccess::buffer(a) && on_accelerator(ArrayAccess::buffer(a)->device);
 }
 
+[[noreturn, gnu::cold]] inline void throw_moved_from(const char* function) {
+  raise<ValueError>(
+      {function, ": an array is used after it was moved from (or given away to a function that threw)"});
+}
+// Has it elements, but no memory for them?
+[[gnu::cold]] inline bool is_moved_from(const ArrayBase& a) {
+  return !ArrayAccess::buffer(a) && layout_of(a).size() != 0;
+}
+// The address of the elements of an array without a buffer: it should have none.
+[[gnu::cold, gnu::noinline]] inline char* no_data(const ArrayBase& a) {
+  if (is_moved_from(a)) throw_moved_from("array");
+  return nullptr;
+}
+
 // The address of the first element, on whatever device the elements lie.
 inline char* device_data(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);
-  if (!buffer) return nullptr;
+  if (!buffer) return no_data(a);
   return static_cast<char*>(buffer.get()->data()) +
          ArrayAccess::offset(a) * static_cast<std::int64_t>(dtype_size(a.dtype()));
 }
 // The same for the host's eyes. Throws DeviceError for an array that lies on an accelerator.
 inline char* raw_data(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);
-  if (!buffer) return nullptr;
+  if (!buffer) return no_data(a);
   if (on_accelerator(buffer->device)) [[unlikely]]
     throw_no_device_form(buffer->device);
   return static_cast<char*>(buffer.get()->host_data()) +

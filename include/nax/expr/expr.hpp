@@ -187,9 +187,9 @@ const Frame& Expr<Rule, A...>::frame() const {
     return no_axes();
 }
 
-// Where the axes of an operand are told; one that is an array must belong to a vmap at work.
+// Where the axes of an operand are told, one that is an array having been looked at.
 inline void list_frame(const char* name, const Frame**& to, const ArrayBase& a) {
-  if (is_batched(a)) check_alive(name, a);
+  check_operand(name, a);
   *to++ = &layout_of(a);
 }
 template <Expression E>
@@ -300,11 +300,15 @@ constexpr auto computed_first() {
   }
 }
 
+// (An array is never moved into an expression, even where it may be: of `exp(std::move(z)) * z` nobody can
+// say that z is not named again, and the copy is a handle.)
 template <class StrongType, bool computed, class X>
 decltype(auto) as_child(X&& x) {
   using Plain = std::remove_cvref_t<X>;
   if constexpr (computed) {
     return evaluate(x);
+  } else if constexpr (is_array_v<Plain>) {
+    return std::as_const(x);
   } else if constexpr (ArrayLike<Plain>) {
     return std::forward<X>(x);
   } else {

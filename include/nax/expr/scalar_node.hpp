@@ -168,9 +168,13 @@ static_assert(sizeof(ScalarNode) % 16 == 0 && sizeof(ScalarLeaf) == 16);
                                                             ArrayBase& result) {
   const void* in[max_leaves];
   const int count = table.leaves;
-  for (int l = 0; l < count; ++l)
-    in[l] = static_cast<char*>(ArrayAccess::buffer(*leaves[l])->host_data()) +
+  for (int l = 0; l < count; ++l) {
+    const BufferRef& leaf = ArrayAccess::buffer(*leaves[l]);
+    if (!leaf) [[unlikely]]  // of an expression that was moved from
+      throw_moved_from(table.name);
+    in[l] = static_cast<char*>(leaf->host_data()) +
             ArrayAccess::offset(*leaves[l]) * static_cast<std::int64_t>(dtype_size(table.stored[l]));
+  }
   Buffer* const buffer = Buffer::allocate(dtype_size(table.result), host_device());
   ArrayAccess::buffer(result).adopt(buffer);
   ArrayAccess::dtype(result) = table.result;

@@ -18,7 +18,7 @@ Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& opti
   static_assert(is_integer_v<Label>, "one_hot: labels must be integers");
   if (num_classes < 0) raise<ValueError>({"one_hot: num_classes must not be negative, got ", num_classes});
   const Array<Label> given = detail::materialise(x);
-  if (detail::is_batched(given)) detail::check_alive("one_hot", given);
+  detail::check_operand("one_hot", given);
   const ArrayBase labels = detail::contiguous(given);
   const int axis = detail::normalize_axis("one_hot", options.axis, given.ndim() + 1);
   Frame frame = detail::layout_of(labels);

@@ -78,6 +78,7 @@ class RowIterator {
 
 template <class Element>
 RowIterator<Element> Array<Element>::begin() const {
+  detail::check_operand("iter", *this);
   if (ndim() == 0) throw TypeError("iter: iteration over a 0-d array");
   return {*this, 0};
 }

@@ -161,20 +161,24 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
   std::vector<Term<T>> terms;
   std::vector<std::int64_t> extents(256, -1);
   int most_ellipsis = 0;
+  for (const Array<T>& operand : operands) check_operand("einsum", operand);
+  const auto fail = [&](std::initializer_list<TextPart> what) {
+    std::string shapes;
+    for (const Array<T>& operand : operands) shapes += " " + to_string(operand.shape());
+    raise<ValueError>({"einsum: ", text_of(what), ", subscripts '", subscripts, "', shapes", shapes});
+  };
   for (std::size_t n = 0; n < operands.size(); ++n) {
     const std::size_t comma = rest.find(',');
     if ((comma == std::string_view::npos) != (n + 1 == operands.size()))
-      throw_einsum(subscripts, {"the subscripts do not name ", operands.size(), " operand(s)"});
+      fail({"the subscripts do not name ", operands.size(), " operand(s)"});
     const std::string_view text = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const int named = static_cast<int>(parse_labels(subscripts, text, 0).size());
     const bool ellipsis = text.find("...") != std::string_view::npos;
     const int behind = operands[n].ndim() - named;
     if (behind < 0 || (behind > 0 && !ellipsis))
-      throw_einsum(subscripts,
-                   {"operand ", n, " has ", operands[n].ndim(), " axes, its subscripts name ", named});
+      fail({"operand ", n, " has ", operands[n].ndim(), " axes, its subscripts name ", named});
     most_ellipsis = std::max(most_ellipsis, ellipsis ? behind : 0);
-    check_operand("einsum", operands[n]);
     terms.push_back({operands[n], parse_labels(subscripts, text, ellipsis ? behind : 0)});
     const Term<T>& term = terms.back();
     for (std::size_t i = 0; i < term.labels.size(); ++i) {
@@ -183,8 +187,8 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
       if (extent == -1 || extent == 1)
         extent = own;
       else if (own != extent && own != 1)
-        throw_einsum(subscripts, {"operand ", n, " of shape ", term.array.shape(),
-                                  " does not fit the extent ", extent, " of another operand"});
+        fail({"operand ", n, " of shape ", term.array.shape(), " does not fit the extent ", extent,
+              " of another operand"});
     }
   }
   Labels output;
@@ -192,10 +196,9 @@ Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operan
     output = parse_labels(subscripts, subscripts.substr(arrow + 2), most_ellipsis);
     for (std::size_t i = 0; i < output.size(); ++i) {
       if (extents[static_cast<std::size_t>(output[i])] < 0)
-        throw_einsum(subscripts, {"output label '", static_cast<char>(output[i]), "' is in no operand"});
+        fail({"output label '", static_cast<char>(output[i]), "' is in no operand"});
       for (std::size_t j = 0; j < i; ++j)
-        if (output[i] == output[j])
-          throw_einsum(subscripts, {"output label '", static_cast<char>(output[i]), "' appears twice"});
+        if (output[i] == output[j]) fail({"output label '", static_cast<char>(output[i]), "' appears twice"});
     }
   } else {  // labels that appear once, in the order of the alphabet, behind the ellipsis
     for (int k = most_ellipsis; k-- > 0;) output.push_back(128 + k);

@@ -84,7 +84,7 @@ Array<T> from_accumulator(ArrayBase values) {
 template <class X>
 void check_reducible(const char* function, const X& x) {
   if constexpr (is_array_v<X>) {
-    if (is_batched(x)) check_alive(function, x);
+    check_operand(function, x);
   }
 }
 

@@ -63,9 +63,4 @@ auto as_array(const X& x) {
     return Array<typename X::value_type>(x);
 }
 
-template <class X>
-void check_operand(const char* function, const X& x) {
-  if (is_batched(x)) check_alive(function, x);
-}
-
 }  // namespace nax::inline NAX_ABI::detail

@@ -74,7 +74,7 @@ namespace detail {
 using namespace nax::detail;
 
 inline void check_single(const char* function, const Key& key) {
-  if (is_batched(key.words())) check_alive(function, key.words());
+  check_operand(function, key.words());
   if (key.ndim() != 0)
     raise<ValueError>(
         {function, ": takes one key, not keys of shape ", key.shape(), "; map over them with vmap"});

@@ -53,4 +53,15 @@ inline void check_alive(const char* function, const ArrayBase& a) {
       {function, ": the array belongs to a vmap that has ended; return it from the mapped function instead"});
 }
 
+[[gnu::noinline]] inline void check_special(const char* function, const ArrayBase& a) {
+  if (is_moved_from(a)) throw_moved_from(function);
+  if (is_batched(a)) check_alive(function, a);
+}
+// The door of every function, where an operand comes in: it has not been moved from, and its vmaps are at
+// work.
+inline void check_operand(const char* function, const ArrayBase& a) {
+  if (is_batched(a) || !ArrayAccess::buffer(a)) [[unlikely]]
+    check_special(function, a);
+}
+
 }  // namespace nax::inline NAX_ABI::detail

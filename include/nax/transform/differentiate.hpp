@@ -71,9 +71,10 @@ inline Frame door_frame(const Frame& frame) {
   return out;
 }
 
-// Puts one array on the tape as an input.
+// Puts one array on the tape as an input. (Errors say grad for vjp, jvp and all that come of these, too.)
 template <class T>
 void make_input(Array<T>& x, Tape& tape) {
+  check_operand("grad", x);
   const std::uint64_t outer = is_recorded(x) ? serial_of(x) : 0;
   const Levels before = layout_of(x).levels;
   if (!vmap_stack().frames.empty()) {

@@ -73,6 +73,7 @@ using refused_gradient_t = std::pair<Array<float>, std::tuple_element_t<0, std::
 
 template <class Loss>
 void check_loss_shape(const char* function, const Loss& loss) {
+  check_operand(function, loss);
   if (loss.ndim() != 0)
     raise<ShapeError>({function, ": the function must return a scalar, got shape ", loss.shape()});
 }

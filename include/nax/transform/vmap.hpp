@@ -43,6 +43,7 @@ class MappedSize {
   explicit MappedSize(const char* function) : function_(function) {}
 
   void add(const ArrayBase& leaf, const Axes& axes, std::size_t argument) {
+    check_operand(function_.c_str(), leaf);
     if (axes.is_none()) return;
     if (leaf.ndim() == 0)
       raise<ValueError>({function_, ": argument ", argument, " is mapped over axis ", axes.axis(),
@@ -155,6 +156,7 @@ template <class T>
 Array<T> leave_vmap(const Array<T>& leaf, const Axes& axes, Level level, std::int64_t size) {
   const Layout& layout = layout_of(leaf);
   const int hidden = layout.find(level);
+  check_operand("vmap", leaf);
   if (!axes.is_none()) return unbatch(leaf, result_axis("vmap", axes.axis(), leaf.ndim() + 1), level, size);
   if (hidden < 0) return leaf;
   if (!same_along(leaf, hidden))
