@@ -125,7 +125,7 @@ TEST(Indexing, NamesWhatIsWrong) {
             }),
             "index: index 4 is out of bounds for axis 1 with size 4");
   EXPECT_EQ(message([] { matrix(0, 0, 0); }),
-            "index: too many indices for array: array is 2-dimensional, but 3 were indexed");
+            "index: too many indices for array: array is 2-dimensional, but 3 were indexed, shape (3, 4)");
   EXPECT_EQ(message([] {
               matrix(Index{0, 1}, Index{0, 1, 2});
             }),

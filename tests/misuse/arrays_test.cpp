@@ -4,12 +4,14 @@
 using namespace nax;
 using A = Array<float>;
 
-NAX_MISUSE(ValueError, RaggedBraces,
-           "array: the nested braces are ragged: every list of one depth must have the same length",
-           (void)A({{1, 2}, {3}}))
-NAX_MISUSE(ValueError, MixedDepthBraces,
-           "array: the nested braces are ragged: every list of one depth must have the same length",
-           (void)A({{1, 2}, 3}))
+NAX_MISUSE(
+    ValueError, RaggedBraces,
+    "array: the nested braces are ragged: every list of one depth must have the same length: (2,) and (1,)",
+    (void)A({{1, 2}, {3}}))
+NAX_MISUSE(
+    ValueError, MixedDepthBraces,
+    "array: the nested braces are ragged: every list of one depth must have the same length: (2,) and ()",
+    (void)A({{1, 2}, 3}))
 NAX_MISUSE(ShapeError, AddShapes, "add: operands could not be broadcast together with shapes (2, 3) (2, 4)",
            (void)A(ones<float>({2, 3}) + ones<float>({2, 4})))
 NAX_MISUSE(ShapeError, SubtractShapes,
@@ -84,7 +86,7 @@ NAX_MISUSE(IndexError, IndexTooLarge, "index: index 2 is out of bounds for axis 
 NAX_MISUSE(IndexError, IndexTooSmall, "index: index -4 is out of bounds for axis 1 with size 3",
            (void)ones<float>({2, 3})(0, -4))
 NAX_MISUSE(IndexError, TooManyIndices,
-           "index: too many indices for array: array is 1-dimensional, but 2 were indexed",
+           "index: too many indices for array: array is 1-dimensional, but 2 were indexed, shape (2,)",
            (void)ones<float>({2})(0, 0))
 NAX_MISUSE(IndexError, ArrayIndex, "index: index 3 is out of bounds for axis 0 with size 3",
            (void)ones<float>({3})(Array<int>{0, 3}))

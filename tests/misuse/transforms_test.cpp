@@ -24,7 +24,7 @@ NAX_MISUSE(ValueError, VmapScalar,
            "vmap: argument 0 is mapped over axis 0 but has rank 0; give it in_axes none",
            (void)vmap([](const A& x) { return x * 2; })(A(1.f)))
 NAX_MISUSE(IndexError, VmapInAxis,
-           "vmap: in_axes of argument 0 is 1, out of bounds for an array of dimension 1",
+           "vmap: in_axes of argument 0 is 1, out of bounds for an array of dimension 1, shape (3,)",
            (void)vmap([](const A& x) { return x * 2; }, {.in_axes = 1})(ones<float>({3})))
 NAX_MISUSE(ValueError, VmapInAxesCount, "vmap: in_axes has 2 entries for 1 arguments",
            (void)vmap([](const A& x) { return x * 2; }, {.in_axes = {0, 0}})(ones<float>({3})))
@@ -126,7 +126,7 @@ NAX_MISUSE(ValueError, TreesDiffer,
            std::vector<A> a(2), b(3);
            (void)tree::map([](const A& x, const A& y) { return x + y; }, a, b))
 NAX_MISUSE(ValueError, TreeKeysDiffer,
-           "tree::map: the trees differ at the root: no key 'w' (tree 1 and tree 2)",
+           "tree::map: the trees differ at the root: no key 'w': {'w'} against {'v'} (tree 1 and tree 2)",
            std::map<std::string, A> a{{"w", A(1.f)}}, b{{"v", A(1.f)}};
            (void)tree::map([](const A& x, const A& y) { return x + y; }, a, b))
 NAX_MISUSE(ValueError, RandintRange,

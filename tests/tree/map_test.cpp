@@ -121,8 +121,12 @@ TEST(TreeMap, DifferencesAreNamedWithTheirPlace) {
             "tree::map: the trees differ at .segments: 2 items against 1 (tree 1 and tree 3)");
   b = example();
   b.named.erase("v");
-  EXPECT_EQ(message(a, b), "tree::map: the trees differ at .named: no key 'v' (tree 1 and tree 2)");
-  EXPECT_EQ(message(b, a), "tree::map: the trees differ at .named: one more key 'v' (tree 1 and tree 2)");
+  EXPECT_EQ(
+      message(a, b),
+      "tree::map: the trees differ at .named: no key 'v': {'u', 'v'} against {'u'} (tree 1 and tree 2)");
+  EXPECT_EQ(message(b, a),
+            "tree::map: the trees differ at .named: one more key 'v': {'u'} against {'u', 'v'} (tree 1 and "
+            "tree 2)");
   b = example();
   b.maybe.reset();
   EXPECT_EQ(message(a, b), "tree::map: the trees differ at .maybe: a value against None (tree 1 and tree 2)");

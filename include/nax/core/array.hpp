@@ -45,8 +45,8 @@ class Nested {
   void collect(std::size_t depth, Dims& shape, std::vector<Element>& out) const {
     if (is_list_) {
       collect_list(list_.begin(), list_.size(), depth, shape, out);
-    } else if (depth != shape.size() || !complete(shape, out)) {
-      throw_ragged();
+    } else if (depth != shape.size()) {
+      throw_ragged(shape, depth, Dims());
     } else {
       out.push_back(value_);
     }
@@ -54,19 +54,28 @@ class Nested {
   static void collect_list(const Nested* first, std::size_t n, std::size_t depth, Dims& shape,
                            std::vector<Element>& out) {
     if (depth == shape.size()) {
-      if (!out.empty()) throw_ragged();
+      if (!out.empty()) throw_ragged(shape, depth, shape_of(first, n));
       shape.push_back(static_cast<std::int64_t>(n));
     } else if (shape[depth] != static_cast<std::int64_t>(n)) {
-      throw_ragged();
+      throw_ragged(shape, depth, shape_of(first, n));
     }
     for (std::size_t i = 0; i < n; ++i) first[i].collect(depth + 1, shape, out);
   }
 
  private:
-  static bool complete(const Dims&, const std::vector<Element>&) { return true; }
-  [[noreturn, gnu::cold]] static void throw_ragged() {
-    throw ValueError(
-        "array: the nested braces are ragged: every list of one depth must have the same length");
+  // Of a list: its length, and so on for its first elements.
+  static Dims shape_of(const Nested* first, std::size_t n) {
+    Dims shape;
+    for (;; n = first->list_.size(), first = first->list_.begin()) {
+      shape.push_back(static_cast<std::int64_t>(n));
+      if (n == 0 || !first->is_list_) return shape;
+    }
+  }
+  // Where the shape so far asks for another one than `found`.
+  [[noreturn, gnu::cold]] static void throw_ragged(const Dims& shape, std::size_t depth, const Dims& found) {
+    raise<ValueError>(
+        {"array: the nested braces are ragged: every list of one depth must have the same length: ",
+         Dims(shape.begin() + depth, shape.end()), " and ", found});
   }
   Element value_{};
   bool is_list_ = false;

@@ -47,14 +47,7 @@ inline Shape broadcast_shapes(const std::vector<Shape>& shapes) {
   return frame.shape;
 }
 
-// auto [p, q] = broadcast_arrays(x, y): all of the shape they broadcast to.
-template <detail::ArrayLike... X>
-requires(sizeof...(X) > 0) auto broadcast_arrays(const X&... x) {
-  return [](const auto&... a) {
-    const Dims shape = detail::common_shape("broadcast_arrays", {&detail::layout_of(a)...});
-    return std::tuple{detail::broadcast_visible("broadcast_arrays", a, shape)...};
-  }(detail::as_array(x)...);
-}
+// All of the shape they broadcast to: a vector as meshgrid gives one, a tuple where element types differ.
 template <class T>
 std::vector<Array<T>> broadcast_arrays(const std::vector<Array<T>>& list) {
   Frame frame;
@@ -62,6 +55,22 @@ std::vector<Array<T>> broadcast_arrays(const std::vector<Array<T>>& list) {
   std::vector<Array<T>> out;
   for (const Array<T>& x : list) out.push_back(detail::broadcast_visible("broadcast_arrays", x, frame.shape));
   return out;
+}
+template <class T>
+std::vector<Array<T>> broadcast_arrays(std::initializer_list<Array<T>> list) {
+  return broadcast_arrays(std::vector<Array<T>>(list));
+}
+template <detail::ArrayLike First, detail::ArrayLike... X>
+auto broadcast_arrays(const First& first, const X&... x) {
+  using T = typename First::value_type;
+  if constexpr ((std::is_same_v<T, typename X::value_type> && ...)) {
+    return broadcast_arrays(std::vector<Array<T>>{Array<T>(first), Array<T>(x)...});
+  } else {
+    return [](const auto&... a) {
+      const Dims shape = detail::common_shape("broadcast_arrays", {&detail::layout_of(a)...});
+      return std::tuple{detail::broadcast_visible("broadcast_arrays", a, shape)...};
+    }(detail::as_array(first), detail::as_array(x)...);
+  }
 }
 
 struct MeshgridOptions {

@@ -13,6 +13,11 @@ template <std::integral I>
 struct IsVectorOfIntegers<std::vector<I>> : std::true_type {};
 
 template <class X>
+struct IsVectorOfNumbers : std::false_type {};
+template <Scalar S>
+struct IsVectorOfNumbers<std::vector<S>> : std::true_type {};
+
+template <class X>
 concept IntegerIndex = std::integral<X> && !std::is_same_v<X, bool>;
 template <class X>
 concept BasicIndex = IntegerIndex<X> || std::is_same_v<X, Slice> || std::is_same_v<X, Underscore> ||
@@ -51,7 +56,7 @@ Selection basic_selection(const Layout& x, const Index&... index) {
   constexpr int ellipses = (0 + ... + static_cast<int>(std::is_same_v<Index, Ellipsis>));
   static_assert(ellipses <= 1, "an index can only have a single ellipsis");
   const int taken = (0 + ... + axes_taken(index));
-  if (taken > x.ndim()) throw_too_many(x.ndim(), taken);
+  if (taken > x.ndim()) throw_too_many(x, taken);
   Selection s;
   (append_item(s, x, index, x.ndim() - taken), ...);
   while (static_cast<int>(s.start.size()) < x.ndim())
@@ -104,7 +109,7 @@ ArrayBase basic_view(const ArrayBase& x, const Index&... index) {
   static_assert((0 + ... + static_cast<int>(std::is_same_v<Index, Ellipsis>)) <= 1,
                 "an index can only have a single ellipsis");
   const int taken = (0 + ... + axes_taken(index));
-  if (taken > x.ndim()) throw_too_many(x.ndim(), taken);
+  if (taken > x.ndim()) throw_too_many(layout_of(x), taken);
   BasicView view(x);
   (view.add(index, x.ndim() - taken), ...);
   return view.finish(x);
@@ -205,7 +210,7 @@ inline ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t extent,
 class AdvancedIndex {
  public:
   AdvancedIndex(const ArrayBase& x, int taken) : array_(x), x_(layout_of(x)), open_(x.ndim() - taken) {
-    if (taken > x.ndim()) throw_too_many(x.ndim(), taken);
+    if (taken > x.ndim()) throw_too_many(layout_of(x), taken);
   }
 
   template <class X>

@@ -9,6 +9,14 @@
 namespace nax::inline NAX_ABI {
 namespace detail {
 
+// What a condition may be: an array, or numbers in a vector.
+template <class X>
+concept Condition = ArrayLike<X> || IsVectorOfNumbers<X>::value;
+
+template <class X>
+Array<bool> truth(const char*, const std::vector<X>& x) {
+  return host_numbers<bool>(x);
+}
 template <class X>
 Array<bool> truth(const char* function, const X& x) {
   const auto a = as_array(x);
@@ -89,7 +97,7 @@ Array<std::int32_t> flatnonzero(const X& x) {
 }
 
 // The elements of the flattened array where the flattened condition is not zero.
-template <detail::ArrayLike C, detail::ArrayLike X>
+template <detail::Condition C, detail::ArrayLike X>
 auto extract(const C& condition, const X& x_) {
   const auto x = detail::as_array(x_);
   const Array<bool> mask = detail::truth("extract", condition);
@@ -104,7 +112,7 @@ struct CompressOptions {
   Axis axis = {};  // of the flattened array when not given
 };
 // The slices of an axis where the 1-d condition holds; a shorter condition is false beyond its end.
-template <detail::ArrayLike C, detail::ArrayLike X>
+template <detail::Condition C, detail::ArrayLike X>
 auto compress(const C& condition, const X& x_, const CompressOptions& options = {}) {
   auto x = detail::as_array(x_);
   const Array<bool> mask = detail::truth("compress", condition);

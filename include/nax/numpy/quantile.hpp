@@ -104,27 +104,39 @@ std::vector<double> fractions(const char* function, const Array<T>& q, double di
   for (T v : plain_values(function, "q", q)) values.push_back(static_cast<double>(v) / divisor);
   return values;
 }
+template <Scalar S>
+std::vector<double> fractions(const char*, const std::vector<S>& q, double divisor) {
+  std::vector<double> values;
+  for (const S v : q) values.push_back(static_cast<double>(v) / divisor);
+  return values;
+}
+
+// What q may be: a number, an array, or numbers in a vector.
+template <class Q>
+concept Fractions = Operand<Q> || IsVectorOfNumbers<Q>::value;
+
+template <class X, class Q>
+auto quantiles(const char* function, const X& x, const Q& q, double divisor, const QuantileOptions& options) {
+  if constexpr (Scalar<Q>)
+    return one_quantile(function, x, static_cast<double>(q) / divisor, options);
+  else if constexpr (Expression<Q>)
+    return several_quantiles(function, x, fractions(function, as_array(q), divisor), options);
+  else
+    return several_quantiles(function, x, fractions(function, q, divisor), options);
+}
 
 }  // namespace detail
 
-// The q-th quantile over `axis`, q in [0, 1]; for a 1-d array of q one leading axis more. NaN where there is
-// a NaN.
-template <detail::ArrayLike X, detail::Operand Q>
+// The q-th quantile over `axis`, q in [0, 1]; for a 1-d array or a vector of q one leading axis more. NaN
+// where there is a NaN.
+template <detail::ArrayLike X, detail::Fractions Q>
 auto quantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
-  if constexpr (Scalar<Q>)
-    return detail::one_quantile("quantile", x, static_cast<double>(q), options);
-  else
-    return detail::several_quantiles("quantile", x, detail::fractions("quantile", detail::as_array(q), 1),
-                                     options);
+  return detail::quantiles("quantile", x, q, 1, options);
 }
 // The same with q in percent.
-template <detail::ArrayLike X, detail::Operand Q>
+template <detail::ArrayLike X, detail::Fractions Q>
 auto percentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
-  if constexpr (Scalar<Q>)
-    return detail::one_quantile("percentile", x, static_cast<double>(q) / 100, options);
-  else
-    return detail::several_quantiles("percentile", x,
-                                     detail::fractions("percentile", detail::as_array(q), 100), options);
+  return detail::quantiles("percentile", x, q, 100, options);
 }
 template <detail::ArrayLike X>
 auto median(const X& x, const AxisOptions& options = {}) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "nax/core/error.hpp"
+#include "nax/core/layout.hpp"
 #include "nax/core/none.hpp"
 
 // What stands between the parentheses of a(...) beside integers and arrays.
@@ -76,9 +76,9 @@ inline std::int64_t resolve(const char* function, std::int64_t index, int axis, 
   if (index < -extent || index >= extent) throw_index(function, index, axis, extent);
   return index < 0 ? index + extent : index;
 }
-[[noreturn, gnu::cold]] inline void throw_too_many(int ndim, int given) {
-  raise<IndexError>(
-      {"index: too many indices for array: array is ", ndim, "-dimensional, but ", given, " were indexed"});
+[[noreturn, gnu::cold]] inline void throw_too_many(const Frame& x, int given) {
+  raise<IndexError>({"index: too many indices for array: array is ", x.ndim(), "-dimensional, but ", given,
+                     " were indexed, shape ", x.visible_shape()});
 }
 
 }  // namespace detail

@@ -48,7 +48,7 @@ class MappedSize {
     if (leaf.ndim() == 0)
       raise<ValueError>({function_, ": argument ", argument, " is mapped over axis ", axes.axis(),
                          " but has rank 0; give it in_axes none"});
-    const int axis = checked(leaf.ndim(), axes.axis(), argument);
+    const int axis = checked(leaf, axes.axis(), argument);
     const std::int64_t extent = layout_of(leaf).visible(axis);
     if (mapped_.size() < 8 || (!differ_ && extent != *size_))
       mapped_.push_back({argument, axes.axis(), extent, leaf.shape()});
@@ -64,10 +64,11 @@ class MappedSize {
   }
 
  private:
-  int checked(int ndim, int axis, std::size_t argument) const {
+  int checked(const ArrayBase& leaf, int axis, std::size_t argument) const {
+    const int ndim = leaf.ndim();
     if (axis < -ndim || axis >= ndim)
       raise<IndexError>({function_, ": in_axes of argument ", argument, " is ", axis,
-                         ", out of bounds for an array of dimension ", ndim});
+                         ", out of bounds for an array of dimension ", ndim, ", shape ", leaf.shape()});
     return axis < 0 ? axis + ndim : axis;
   }
   struct Mapped {

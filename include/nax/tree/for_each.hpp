@@ -20,6 +20,24 @@ namespace detail {
                      what, " (tree 1 and tree ", which, ')'});
 }
 
+// The keys of two maps, the first few of each.
+template <class T>
+std::string keys_text(const T& t) {
+  std::string text = "{";
+  std::size_t i = 0;
+  for (const auto& [key, value] : t) {
+    if (i > 0) text += ", ";
+    if (i++ == 8) return text + "...}";
+    text += key_text<typename T::key_type>(&key);
+  }
+  return text + "}";
+}
+template <class T, class R, class Key>
+[[noreturn, gnu::cold]] void throw_keys_differ(const Path& path, const char* what, const Key& key, const T& t,
+                                               const R& r, int which) {
+  throw_differ(path, what + key_text<Key>(&key) + ": " + keys_text(t) + " against " + keys_text(r), which);
+}
+
 // Do the nodes agree in what only run time knows: lengths, keys, presence?
 template <NodeKind kind, class T, class R>
 void check_alike(const Path& path, const T& t, const R& r, int which) {
@@ -29,12 +47,10 @@ void check_alike(const Path& path, const T& t, const R& r, int which) {
     }
   } else if constexpr (kind == NodeKind::map) {
     for (const auto& [key, value] : t) {
-      if (r.find(key) == r.end()) throw_differ(path, "no key " + key_text<typename T::key_type>(&key), which);
+      if (r.find(key) == r.end()) throw_keys_differ(path, "no key ", key, t, r, which);
     }
     for (const auto& [key, value] : r) {
-      if (t.find(key) == t.end()) {
-        throw_differ(path, "one more key " + key_text<typename R::key_type>(&key), which);
-      }
+      if (t.find(key) == t.end()) throw_keys_differ(path, "one more key ", key, t, r, which);
     }
   } else if constexpr (kind == NodeKind::optional) {
     if (t.has_value() != r.has_value()) {
