@@ -23,8 +23,8 @@
 isnan, max, sort, log(0) and printing would be wrong. Say -O3, or add -fno-fast-math."
 #elif defined(__ASSOCIATIVE_MATH__)
 #error \
-    "nax: -fassociative-math (of -ffast-math, -Ofast) cancels the terms that keep the digits of exp, log, sin and \
-of long sums. Say -O3, or add -fno-fast-math."
+    "nax: -fassociative-math (of -ffast-math, -Ofast) cancels the terms that keep the digits of exp and sin. \
+Say -O3, or add -fno-fast-math."
 #endif
 
 #if defined(__SSE3__) && defined(__SSSE3__) && defined(__SSE4_1__) && defined(__SSE4_2__) && \
