@@ -218,7 +218,7 @@ Result refuse(std::type_identity<std::tuple<X...>>) {
   static_assert(mistake != argnums_out_of_range, "argnums is out of range for the number of arguments");
   static_assert(mistake != number_differentiated,
                 "the function takes a number where it is differentiated: let it take an Array");
-  if constexpr (mistake == no_tree) tree::detail::checked_node_kind<bad_part_t<X...>>();
+  if constexpr (mistake == no_tree) (void)tree::detail::checked_node_kind<bad_part_t<X...>>();
   if constexpr (mistake == not_callable)
     static_assert(callable_with<callee_t<F>, X...>,
                   "the function cannot be called, as const, with what it gets from the transform");
