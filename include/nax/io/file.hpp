@@ -95,7 +95,20 @@ class Source {
       if (size > 0) std::memcpy(to, data_ + at, size);
       return;
     }
-    auto* out = static_cast<std::uint8_t*>(to);
+    if (size > sizeof window_ / 4) return read_file(at, static_cast<std::uint8_t*>(to), size);
+    if (at < window_at_ || at - window_at_ > window_size_ || size > window_size_ - (at - window_at_)) {
+      const std::uint64_t rest = size_ - at;
+      const std::size_t n = rest < sizeof window_ ? static_cast<std::size_t>(rest) : sizeof window_;
+      window_size_ = 0;  // should the file fail
+      read_file(at, window_, n);
+      window_at_ = at;
+      window_size_ = n;
+    }
+    if (size > 0) std::memcpy(to, window_ + (at - window_at_), size);
+  }
+
+ private:
+  void read_file(std::uint64_t at, std::uint8_t* out, std::size_t size) const {
     while (size > 0) {
       const ssize_t got = ::pread(file_.get(), out, size, static_cast<off_t>(at));
       if (got < 0 && errno == EINTR) continue;
@@ -104,8 +117,6 @@ class Source {
       out += got, at += static_cast<std::uint64_t>(got), size -= static_cast<std::size_t>(got);
     }
   }
-
- private:
   [[noreturn, gnu::cold]] void fail_truncated(std::uint64_t end) const {
     fail("is truncated: it ends at offset " + std::to_string(end));
   }
@@ -127,6 +138,10 @@ class Source {
   Bytes owned_;
   const std::uint8_t* data_ = nullptr;  // null: in the file
   std::uint64_t size_ = 0;
+  // What was read last around a few bytes: headers lie one behind the other.
+  mutable std::uint8_t window_[8192];
+  mutable std::uint64_t window_at_ = 0;
+  mutable std::size_t window_size_ = 0;
 };
 
 inline Bytes read_file(const char* function, const std::string& path) {
