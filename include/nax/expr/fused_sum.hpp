@@ -143,9 +143,9 @@ NAX_COMPILED_ONCE inline void sum_flat(const FusedSumType& type, const void* con
     out[l] = derived.data[l];
     if (derived.first[l] >= 0 && derived.first[l] != l) added |= 1u << l;
   }
-  // (What stores no values need not stop where a tile ends, only before chains of additions grow long.)
+  // (What stores no values stops as often all the same: chains of additions must not grow long.)
   const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(type.fused.kernels->result)),
-                     block = cpu::tile_bytes / bytes * (derived.one ? 4 : 1);
+                     block = cpu::tile_bytes / bytes;
   cpu::Tile values;
   for (std::int64_t begin = 0, n; begin < size; begin += n) {
     n = std::min(block, size - begin);

@@ -3,10 +3,12 @@
 #include <cstring>
 
 #include "nax/backend/cpu/accumulate.hpp"
+#include "nax/backend/cpu/chunk_sums.hpp"
 #include "nax/backend/cpu/elementwise.hpp"
 
 // The backward pass of a fused expression: per chunk, one kernel recomputes the values in registers and
-// writes each leaf's share; a share whose leaf was broadcast is summed into the leaf's smaller gradient.
+// writes each leaf's share; a share whose leaf was broadcast is summed into the leaf's smaller gradient, or
+// into wide accumulators of it where there are many shares for each of its elements.
 namespace nax::inline NAX_ABI::cpu {
 
 // grads[l][i] = the share of leaf l in the cotangent g[i]; a null grads[l] is not wanted, and where bit l of
@@ -25,16 +27,39 @@ inline int first_of(void* const* grads, int l) {
 
 namespace detail {
 
-// Adds the shares of a chunk to a gradient that is a sum.
-inline void add_up(const Operand& gradient, const Dims& shape, const void* shares, const Chunk& chunk) {
-  const AccumulateFn add = accumulator(gradient.lane);
-  const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(gradient.lane));
-  const std::int64_t inner = shape.empty() ? 1 : gradient.strides.back();
-  for_each_segment(
-      shape, gradient.strides, chunk, [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
-        add(static_cast<const char*>(shares) + at * bytes, gradient.data + offset * bytes, inner, length);
-      });
-}
+// The gradients of a loop that are sums. The operand of one whose accumulators are wide says so: what it
+// stores is not of its lane's type.
+class GradientSums {
+ public:
+  void add(int leaf, const Operand& gradient, const Dims& shape) {
+    const Reducer& reducer = *sum_reducer(gradient.lane);
+    sums_[leaf] = ChunkSums(reducer, reducer.wide && gradient.stored != reducer.to, gradient, shape);
+    bytes_ += sums_[leaf].near_bytes();
+    leaves_ |= 1u << leaf;
+  }
+  // When all have been added.
+  void begin() {
+    if (bytes_ == 0) return;
+    char* at = near_.allocate(bytes_);
+    for (int l = 0; leaves_ >> l; ++l)
+      if (leaves_ >> l & 1) {
+        sums_[l].use(at);
+        at += sums_[l].near_bytes();
+      }
+  }
+  ChunkSums& operator[](int leaf) { return sums_[leaf]; }
+  void finish() {
+    if (bytes_ == 0) return;
+    for (int l = 0; leaves_ >> l; ++l)
+      if (leaves_ >> l & 1) sums_[l].finish();
+  }
+
+ private:
+  ChunkSums sums_[max_operands];
+  Accumulators near_;
+  std::size_t bytes_ = 0;
+  unsigned leaves_ = 0;
+};
 
 // The backward pass of an expression.
 struct PullLoop {
@@ -59,6 +84,10 @@ struct PullLoop {
       access[o] = TileAccess(operands[o], shape);
       direct = direct && access[o].direct();
     }
+    GradientSums sums;
+    for (int l = 0; l < count; ++l)
+      if (first[l] == l && summed[l]) sums.add(l, gradients[l], shape);
+    sums.begin();
     const void* in[max_operands];
     void* out[max_operands];
     for (Chunk chunk(shape, begin); chunk.advance(end, direct ? end - begin : tile_length);) {
@@ -71,8 +100,9 @@ struct PullLoop {
                                    chunk.begin() * static_cast<std::int64_t>(dtype_size(gradients[l].lane));
       kernel(constants, in, g, out, added, nullptr, chunk.length());
       for (int l = 0; l < count; ++l)
-        if (first[l] == l && summed[l]) add_up(gradients[l], shape, out[l], chunk);
+        if (first[l] == l && summed[l]) sums[l].add(chunk, out[l]);
     }
+    sums.finish();
   }
 };
 
@@ -90,7 +120,7 @@ inline void pull_in_parts(const PullLoop& loop, const Dims& shape, const Operand
     begins[l] = -1;
     if (parts < 2 || loop.first[l] != l || !loop.summed[l] || gradients[l].strides[0] != 0) continue;
     begins[l] = bytes;
-    bytes += (sizes[l] * static_cast<std::int64_t>(dtype_size(gradients[l].lane)) + 63) / 64 * 64;
+    bytes += (sizes[l] * static_cast<std::int64_t>(dtype_size(gradients[l].stored)) + 63) / 64 * 64;
     elements += sizes[l];
   }
   if (parts < 2 || shape[0] < parts || 4 * parts * elements > size) return loop.run(shape, operands, 0, size);
@@ -106,10 +136,13 @@ inline void pull_in_parts(const PullLoop& loop, const Dims& shape, const Operand
       loop.run(shape, own, shape[0] * part / parts * line, shape[0] * (part + 1) / parts * line);
     }
   });
-  for (std::int64_t part = 0; part < parts; ++part)
-    for (int l = 0; l < count; ++l)
-      if (begins[l] >= 0)
-        accumulator(gradients[l].lane)(sums.get() + part * bytes + begins[l], gradients[l].data, 1, sizes[l]);
+  for (int l = 0; l < count; ++l) {
+    if (begins[l] < 0) continue;
+    const Reducer& narrow = *sum_reducer(gradients[l].lane);
+    const Reducer& into = gradients[l].stored == narrow.to ? narrow : *narrow.wide;
+    for (std::int64_t part = 0; part < parts; ++part)
+      into.merge(sums.get() + part * bytes + begins[l], gradients[l].data, sizes[l]);
+  }
 }
 
 }  // namespace detail
@@ -142,7 +175,26 @@ inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* 
     return parallel_for(size, detail::parallel_grain,
                         [&](std::int64_t begin, std::int64_t end) { loop.run(shape, operands, begin, end); });
 
+  detail::Accumulators accumulators;
+  std::size_t bytes = 0;
+  unsigned wide = 0;
+  for (int l = 0; l < count; ++l) {
+    if (loop.first[l] != l || !loop.summed[l]) continue;
+    const Reducer& reducer = *sum_reducer(gradients[l].lane);
+    if (!detail::joins_many(reducer, shape, gradients[l].strides)) continue;
+    wide |= 1u << l;
+    gradients[l].stored = reducer.wide->to;
+    bytes += static_cast<std::size_t>(sizes[l]) * dtype_size(gradients[l].stored);
+  }
+  char* at = wide ? accumulators.allocate(bytes) : nullptr;
+  for (int l = 0; wide >> l; ++l)
+    if (wide >> l & 1) {
+      gradients[l].data = at;
+      at += static_cast<std::size_t>(sizes[l]) * dtype_size(gradients[l].stored);
+    }
   detail::pull_in_parts(loop, shape, operands, sizes, size);
+  for (int l = 0; wide >> l; ++l)
+    if (wide >> l & 1) sum_reducer(gradients[l].lane)->narrow(gradients[l].data, grads[l], sizes[l]);
 }
 
 }  // namespace nax::inline NAX_ABI::cpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/pull_along.hpp"
@@ -12,6 +13,9 @@
 // The axes are ordered by the strides of what is read, so that memory is walked as it lies. A plain array is
 // then reduced in place, by runs or by rows; anything else goes chunk by chunk through tiles (see tiles.hpp).
 // The result is row-major; over the loop its strides are 0 on the axes that go.
+//
+// Where many terms come to a result, its accumulators are wide, and are brought back to the result's type in
+// the end.
 //
 // Threads share out an axis that stays. Where none does, the loop is cut into parts whose number depends on
 // its size only; each has accumulators of its own, and these are merged in order: the result does not depend
@@ -36,6 +40,11 @@ inline void order_axes(Dims& shape, Operand* operands, int count, int total) {
     }
 }
 
+// Rows that the reducer's own kernel takes together: the last axis is kept, the one before goes.
+inline bool takes_rows(const Dims& shape, const Dims& result) {
+  return shape.size() > 1 && result.back() == 1 && result[shape.size() - 2] == 0;
+}
+
 // The whole of a loop, in this thread. The last operand is the result, already filled.
 inline void reduce_plain(const Dims& shape, const Operand* operands, const Reducer& reducer) {
   const Operand &in = operands[0], &out = operands[1];
@@ -48,7 +57,7 @@ inline void reduce_plain(const Dims& shape, const Operand* operands, const Reduc
   std::size_t outer = shape.size() - 1;
   const std::int64_t n = shape[outer], stride = out.strides[outer];
   // Rows that all go to the same place are taken together.
-  const bool rows = outer > 0 && stride == 1 && out.strides[outer - 1] == 0;
+  const bool rows = takes_rows(shape, out.strides);
   if (rows) --outer;
   Dims index(outer, 0);
   for (std::int64_t f = 0, t = 0;;) {
@@ -70,14 +79,11 @@ inline void reduce_plain(const Dims& shape, const Operand* operands, const Reduc
 }
 
 inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims& shape,
-                         const Operand* operands, int count, const Reducer& reducer, const PullAlong* along) {
-  const Operand& out = operands[count];
+                         const Operand* operands, int count, const Reducer& reducer, bool wide,
+                         const PullAlong* along) {
   std::size_t widest = dtype_size(reducer.from);
   for (int l = 0; l < count; ++l) widest = std::max(widest, dtype_size(operands[l].lane));
   const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
-  const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(reducer.from));
-  const std::int64_t to_bytes = static_cast<std::int64_t>(dtype_size(out.stored));
-  const std::int64_t inner = shape.empty() ? 0 : out.strides.back();
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
 
@@ -86,26 +92,9 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
   const void* in[max_operands];
   for (int l = 0; l < count; ++l) access[l] = TileAccess(operands[l], shape);
   GradientTiles gradients(along, shape, operands + count + 1, count, tiles, count + 1);
-  // Consecutive chunks of one result are first joined among themselves: short chains of additions.
-  constexpr int chain = 64;
-  alignas(16) char partial[16];
-  char* target = nullptr;
-  int joined = 0;
-  const auto flush = [&] {
-    if (joined) reducer.merge(partial, target, 1);
-    joined = 0;
-  };
-  const auto join = [&](const void* from, char* to, std::int64_t length) {
-    if (to != target || joined == chain) {
-      flush();
-      target = to;
-      reducer.fill(partial, 1);
-    }
-    reducer.combine(from, partial, 0, length);
-    ++joined;
-  };
-  bool into_one = true;
-  for (std::int64_t stride : out.strides) into_one = into_one && stride == 0;
+  ChunkSums sums(reducer, wide, operands[count], shape);
+  Accumulators near;
+  if (const std::size_t bytes = sums.near_bytes()) sums.use(near.allocate(bytes));
   for (Chunk chunk(shape, 0); chunk.advance(size, tile_length);) {
     for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
     const void* values = in[0];
@@ -114,34 +103,26 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
       gradients.pull(constants, in, chunk, tiles[count]);
     else if (kernel)
       kernel(constants, in, tiles[count], chunk.length());
-    if (into_one) {
-      join(values, out.data, chunk.length());
-      continue;
-    }
-    for_each_segment(shape, out.strides, chunk,
-                     [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
-                       const char* from = static_cast<const char*>(values) + at * from_bytes;
-                       char* to = out.data + offset * to_bytes;
-                       if (inner != 0)
-                         reducer.combine(from, to, inner, length);
-                       else
-                         join(from, to, length);
-                     });
+    sums.add(chunk, values);
   }
-  flush();
+  sums.finish();
+  gradients.finish();
 }
 
 NAX_COMPILED_ONCE inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
                                           const Operand* operands, int count, const Reducer& reducer,
-                                          const PullAlong* along) {
+                                          bool wide, const PullAlong* along) {
   for (std::int64_t d : shape)
     if (d == 0) return;
-  const bool plain = !kernel && !along && operands[0].stored == operands[0].lane &&
-                     (shape.empty() || operands[0].strides.back() == 1);
+  const bool in_runs = !kernel && !along && operands[0].stored == operands[0].lane &&
+                       (shape.empty() || operands[0].strides.back() == 1);
+  // Rows that go to different places one after the other had better meet accumulators of their own type.
+  const Dims& result = operands[count].strides;
+  const bool plain = in_runs && (!wide || shape.empty() || result.back() == 0 || takes_rows(shape, result));
   if (plain)
-    reduce_plain(shape, operands, reducer);
+    reduce_plain(shape, operands, wide ? *reducer.wide : reducer);
   else
-    reduce_tiles(kernel, constants, shape, operands, count, reducer, along);
+    reduce_tiles(kernel, constants, shape, operands, count, reducer, wide, along);
 }
 
 // The part [begin, end) of one axis of a loop.
@@ -153,32 +134,23 @@ inline void cut(Dims& shape, Operand* operands, int total, std::size_t axis, std
         begin * operands[o].strides[axis] * static_cast<std::int64_t>(dtype_size(operands[o].stored));
 }
 
-}  // namespace detail
-
-// `operands`: `count` leaves, then the result: row-major, `result_size` elements of the accumulator's type,
-// filled here; then, where something is pulled along (instead of the kernel), the gradients of the leaves.
-// All are used up. A null kernel means: the one leaf itself.
-inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
-                   std::int64_t result_size, const Reducer& reducer, const PullAlong* along = nullptr) {
+// Shares a loop out.
+NAX_COMPILED_ONCE inline void reduce_shared(ForwardKernel kernel, const void* constants, const Dims& shape,
+                                            const Operand* operands, int count, std::int64_t result_size,
+                                            const Reducer& reducer, bool wide, const PullAlong* along) {
   const int total = along ? 2 * count + 1 : count + 1;
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
-  reducer.fill(operands[count].data, result_size);
-  if (size == 0) return;
-  detail::order_axes(shape, operands, count, total);
-  detail::collapse(shape, operands, total);
-  if (size <= detail::parallel_grain || shape.empty()) {
-    detail::reduce_here(kernel, constants, shape, operands, count, reducer, along);
-    return;
-  }
+  const auto here = [&] { reduce_here(kernel, constants, shape, operands, count, reducer, wide, along); };
+  if (size <= parallel_grain || shape.empty()) return here();
 
   const auto part = [&](std::size_t axis, std::int64_t begin, std::int64_t end, char* result) {
     Dims own = shape;
     Operand sub[max_operands];
     for (int o = 0; o < total; ++o) sub[o] = operands[o];
     if (result) sub[count].data = result;
-    detail::cut(own, sub, total, axis, begin, end);
-    detail::reduce_here(kernel, constants, own, sub, count, reducer, along);
+    cut(own, sub, total, axis, begin, end);
+    reduce_here(kernel, constants, own, sub, count, reducer, wide, along);
   };
   // Gradients that are sums are added up in one thread, in a fixed order.
   const auto share_out = [&](std::int64_t n, std::int64_t grain,
@@ -195,19 +167,16 @@ inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Oper
   constexpr std::int64_t parts = 16;
   if (kept < shape.size() && shape[kept] >= parts) {
     const std::int64_t line = size / shape[kept];
-    std::int64_t grain = (detail::parallel_grain + line - 1) / line;
+    std::int64_t grain = (parallel_grain + line - 1) / line;
     if (kept + 1 == shape.size()) grain = (grain + 63) / 64 * 64;  // whole packets to each
-    share_out(shape[kept], grain,
-              [&](std::int64_t begin, std::int64_t end) { part(kept, begin, end, nullptr); });
-    return;
+    return share_out(shape[kept], grain,
+                     [&](std::int64_t begin, std::int64_t end) { part(kept, begin, end, nullptr); });
   }
-  if (shape[0] < 2 * parts || result_size > detail::parallel_grain || operands[count].strides[0] != 0) {
-    detail::reduce_here(kernel, constants, shape, operands, count, reducer, along);
-    return;
-  }
-  const std::int64_t bytes = result_size * static_cast<std::int64_t>(dtype_size(reducer.to));
+  if (shape[0] < 2 * parts || result_size > parallel_grain || operands[count].strides[0] != 0) return here();
+  const Reducer& into = wide ? *reducer.wide : reducer;
+  const std::int64_t bytes = result_size * static_cast<std::int64_t>(dtype_size(into.to));
   const std::unique_ptr<char[]> partial(new char[static_cast<std::size_t>(parts * bytes)]);
-  reducer.fill(partial.get(), parts * result_size);
+  into.fill(partial.get(), parts * result_size);
   const std::int64_t step = (shape[0] + parts - 1) / parts;
   share_out(parts, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) {
@@ -216,7 +185,51 @@ inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Oper
     }
   });
   for (std::int64_t p = 0; p < parts; ++p)
-    reducer.merge(partial.get() + p * bytes, operands[count].data, result_size);
+    into.merge(partial.get() + p * bytes, operands[count].data, result_size);
+}
+
+// The same with accumulators that are wide where many terms come to a result, or to a gradient.
+NAX_COMPILED_ONCE inline void reduce_wide(ForwardKernel kernel, const void* constants, const Dims& shape,
+                                          Operand* operands, int count, std::int64_t result_size,
+                                          const Reducer& reducer, bool wide, const PullAlong* along) {
+  std::optional<WideGradients> gradients;
+  if (along && along->any_summed) gradients.emplace(*along, shape, operands + count + 1, count);
+  Operand& result = operands[count];
+  char* const narrow = result.data;
+  Accumulators accumulators;
+  if (wide) {
+    const DType type = reducer.wide->to;
+    result.data = accumulators.allocate(static_cast<std::size_t>(result_size) * dtype_size(type));
+    result.stored = result.lane = type;
+  }
+  reduce_shared(kernel, constants, shape, operands, count, result_size, reducer, wide, along);
+  if (wide) reducer.narrow(result.data, narrow, result_size);
+  if (gradients) gradients->finish();
+}
+
+}  // namespace detail
+
+// `operands`: `count` leaves, then the result: row-major, `result_size` elements of the accumulator's type,
+// filled here; then, where something is pulled along (instead of the kernel), the gradients of the leaves.
+// All are used up. A null kernel means: the one leaf itself.
+inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
+                   std::int64_t result_size, const Reducer& reducer, const PullAlong* along = nullptr) {
+  const int total = along ? 2 * count + 1 : count + 1;
+  std::int64_t size = 1;
+  for (std::int64_t d : shape) size *= d;
+  Operand& result = operands[count];
+  reducer.fill(result.data, result_size);
+  if (size == 0) return;
+  detail::order_axes(shape, operands, count, total);
+  detail::collapse(shape, operands, total);
+
+  const bool in_rows = !kernel && !along && reducer.from == reducer.to && dtype_size(reducer.to) <= 4 &&
+                       detail::takes_rows(shape, result.strides);
+  const bool wide = detail::joins_many(reducer, shape, result.strides, in_rows ? 8 : 1);
+  if (wide || (along && along->any_summed)) [[unlikely]]
+    detail::reduce_wide(kernel, constants, shape, operands, count, result_size, reducer, wide, along);
+  else
+    detail::reduce_shared(kernel, constants, shape, operands, count, result_size, reducer, false, along);
 }
 
 }  // namespace nax::inline NAX_ABI::cpu

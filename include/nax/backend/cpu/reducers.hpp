@@ -7,6 +7,7 @@
 
 #include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/cpu/packet.hpp"
+#include "nax/backend/cpu/wide.hpp"
 #include "nax/backend/reduce_kind.hpp"
 
 // What a reduction does to runs of elements: the kernels that reduce.hpp drives over arrays of any shape.
@@ -14,6 +15,9 @@
 // An operation names its accumulator, the identity and how two values join; the kernels below are made from
 // it. Several accumulators run side by side, in an order that depends on the lengths only, so that results
 // repeat exactly.
+//
+// Sums that round have a second reducer, for results of many terms: its accumulators are wide (see wide.hpp),
+// its kernels add up block by block. It costs a pass over the results, which then are few.
 namespace nax::inline NAX_ABI::cpu {
 
 // `combine`: to[i * stride] joins from[i]; a stride of 0 joins the whole run into one.
@@ -26,6 +30,13 @@ struct Reducer {
   void (*fill)(void* to, std::int64_t n);
   DType from, to;
   nax::detail::ReduceKind kind;
+  // For long sums; null where there is no need. `widen` is the wide one's `combine` for elements of type
+  // `to`, such as the sums of blocks; `narrow`: to[i] joins from[i], a wide accumulator.
+  const Reducer* wide;
+  void (*widen)(const void* from, void* to, std::int64_t stride, std::int64_t n);
+  void (*narrow)(const void* from, void* to, std::int64_t n);
+  // to[i] joins from[r * n + i] for each r < rows, one after the other: for short rows.
+  void (*terms)(const void* from, std::int64_t rows, void* to, std::int64_t n);
 };
 
 namespace reduce_op {
@@ -131,6 +142,20 @@ struct All {
 
 namespace detail {
 
+// Does the operation round, and are its blocks joined in a wider type?
+template <class Op>
+struct Blocks {
+  static constexpr bool rounds = false;
+  using Wide = typename Op::Acc;
+};
+template <class A>
+struct Blocks<reduce_op::Sum<A>> {
+  static constexpr bool rounds = !std::is_same_v<A, wide_t<A>>;
+  using Wide = wide_t<A>;
+};
+template <class Op>
+using joined_t = typename Blocks<Op>::Wide;
+
 // Whether the operation runs on packets: elements and accumulator are one type that has them.
 template <class Op, class From>
 inline constexpr bool reduces_packets = std::is_same_v<typename Op::Acc, From>&& simd::has_packet<From>;
@@ -169,10 +194,10 @@ typename Op::Acc fold_packets(const From* x, std::int64_t n) {
 // A run far larger than the caches, as four that are read side by side: memory serves several streams faster
 // than one.
 template <class Op, class From>
-typename Op::Acc fold_streams(const From* x, std::int64_t quarter) {
+joined_t<Op> fold_streams(const From* x, std::int64_t quarter) {
   using P = simd::Packet<From>;
   constexpr std::int64_t block = 1024;
-  typename Op::Acc total = Op::identity();
+  joined_t<Op> total = Op::identity();
   for (std::int64_t begin = 0; begin < quarter; begin += block) {
     P sums[4] = {P(Op::identity()), P(Op::identity()), P(Op::identity()), P(Op::identity())};
     for (std::int64_t i = begin; i < begin + block; i += P::size) {
@@ -182,35 +207,48 @@ typename Op::Acc fold_streams(const From* x, std::int64_t quarter) {
         sums[k] = Op::join(sums[k], P::load(x + k * quarter + i));
       }
     }
-    total = Op::join(total, Op::lanes(Op::join(Op::join(sums[0], sums[1]), Op::join(sums[2], sums[3]))));
+    total = Op::join(total, static_cast<joined_t<Op>>(
+                                Op::lanes(Op::join(Op::join(sums[0], sums[1]), Op::join(sums[2], sums[3])))));
   }
   return total;
 }
 
 template <class Op, class From>
-typename Op::Acc fold_run(const From* x, std::int64_t n) {
+joined_t<Op> fold_run(const From* x, std::int64_t n) {
   using Acc = typename Op::Acc;
+  using Wide = joined_t<Op>;
+  // Blocks bound the length of any chain of additions, and so the rounding error.
   if constexpr (reduces_packets<Op, From>) {
-    // Blocks bound the length of any chain of additions, and so the rounding error.
     constexpr std::int64_t block = 4096, many = std::int64_t{1} << 18;
     if (n <= block) return fold_packets<Op>(x, n);
     const std::int64_t quarter = n < many ? 0 : n / (4 * 1024) * 1024;
-    Acc total = quarter ? fold_streams<Op>(x, quarter) : Op::identity();
+    Wide total = quarter ? fold_streams<Op>(x, quarter) : Wide(Op::identity());
     for (std::int64_t i = 4 * quarter; i < n; i += block)
-      total = Op::join(total, fold_packets<Op>(x + i, n - i < block ? n - i : block));
+      total = Op::join(total, static_cast<Wide>(fold_packets<Op>(x + i, n - i < block ? n - i : block)));
     return total;
   } else {
     constexpr int width = 16;
-    Acc partial[width];
-    for (Acc& p : partial) p = Op::identity();
-    std::int64_t i = 0;
-    for (; i + width <= n; i += width)
-      for (int j = 0; j < width; ++j) partial[j] = Op::join(partial[j], convert_element<From, Acc>(x[i + j]));
-    for (int j = 0; i + j < n; ++j) partial[j] = Op::join(partial[j], convert_element<From, Acc>(x[i + j]));
-    for (int half = width / 2; half > 0; half /= 2)
-      for (int j = 0; j < half; ++j) partial[j] = Op::join(partial[j], partial[j + half]);
-    return partial[0];
+    const std::int64_t block = std::is_integral_v<Acc> ? n : 16 * width;
+    Wide total = Op::identity();
+    for (std::int64_t i = 0, end; i < n;) {
+      end = n - i < block ? n : i + block;
+      Acc partial[width];
+      for (Acc& p : partial) p = Op::identity();
+      for (; i + width <= end; i += width)
+        for (int j = 0; j < width; ++j)
+          partial[j] = Op::join(partial[j], convert_element<From, Acc>(x[i + j]));
+      for (int j = 0; i < end; ++i, ++j) partial[j] = Op::join(partial[j], convert_element<From, Acc>(x[i]));
+      for (int half = width / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; ++j) partial[j] = Op::join(partial[j], partial[j + half]);
+      total = Op::join(total, static_cast<Wide>(partial[0]));
+    }
+    return total;
   }
+}
+
+template <class Op, class From>
+[[gnu::noinline]] void fold_into(const From* from, typename Op::Acc& to, std::int64_t n) {
+  to = static_cast<typename Op::Acc>(Op::join(static_cast<joined_t<Op>>(to), fold_run<Op, From>(from, n)));
 }
 
 template <class Op, class From>
@@ -218,10 +256,7 @@ void combine_run(const void* from_, void* to_, std::int64_t stride, std::int64_t
   using Acc = typename Op::Acc;
   const From* from = static_cast<const From*>(from_);
   Acc* to = static_cast<Acc*>(to_);
-  if (stride == 0) {
-    *to = Op::join(*to, fold_run<Op, From>(from, n));
-    return;
-  }
+  if (stride == 0) return fold_into<Op, From>(from, *to, n);
   std::int64_t i = 0;
   if constexpr (reduces_packets<Op, From>) {
     using P = simd::Packet<From>;
@@ -275,16 +310,123 @@ void fill_identity(void* to, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) static_cast<typename Op::Acc*>(to)[i] = Op::identity();
 }
 
+// The kernels of a sum of A with wide accumulators.
+template <class A, class From>
+void combine_wide(const void* from_, void* to_, std::int64_t stride, std::int64_t n) {
+  using Wide = wide_t<A>;
+  const From* from = static_cast<const From*>(from_);
+  Wide* to = static_cast<Wide*>(to_);
+  if (stride == 0)
+    *to += fold_run<reduce_op::Sum<A>, From>(from, n);
+  else if (stride == 1)
+    for (std::int64_t i = 0; i < n; ++i) to[i] += static_cast<Wide>(convert_element<From, A>(from[i]));
+  else
+    for (std::int64_t i = 0; i < n; ++i)
+      to[i * stride] += static_cast<Wide>(convert_element<From, A>(from[i]));
+}
+// Rows that add up as they are. Packets go by eights.
+template <class A, class From>
+inline constexpr std::int64_t rows_of_block = reduces_packets<reduce_op::Sum<A>, From> ? 512 : 64;
+template <class A, class From>
+void combine_rows_wide(const void* from_, std::int64_t row_stride, std::int64_t rows, void* to,
+                       std::int64_t n) {
+  const From* from = static_cast<const From*>(from_);
+  constexpr std::int64_t columns = 16384 / sizeof(A), block = rows_of_block<A, From>;
+  alignas(64) A near[columns];
+  for (std::int64_t begin = 0; begin < n; begin += columns) {
+    const std::int64_t count = n - begin < columns ? n - begin : columns;
+    for (std::int64_t r = 0; r < rows; r += block) {
+      for (std::int64_t i = 0; i < count; ++i) near[i] = A(0);
+      combine_rows<reduce_op::Sum<A>, From>(from + r * row_stride + begin, row_stride,
+                                            rows - r < block ? rows - r : block, near, count);
+      combine_wide<A, A>(near, static_cast<wide_t<A>*>(to) + begin, 1, count);
+    }
+  }
+}
+template <class W>
+void merge_wide(const void* from, void* to, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) static_cast<W*>(to)[i] += static_cast<const W*>(from)[i];
+}
+template <class W>
+void fill_zeros(void* to, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) static_cast<W*>(to)[i] = W(0);
+}
+template <class A>
+void narrow_run(const void* from, void* to_, std::int64_t n) {
+  A* to = static_cast<A*>(to_);
+  for (std::int64_t i = 0; i < n; ++i)
+    to[i] = static_cast<A>(static_cast<wide_t<A>>(to[i]) + static_cast<const wide_t<A>*>(from)[i]);
+}
+
+// Column by column, a packet of them wide: what is added up stays in a register.
+template <class Op, class From>
+void combine_terms(const void* from_, std::int64_t rows, void* to_, std::int64_t n) {
+  using Acc = typename Op::Acc;
+  const From* const from = static_cast<const From*>(from_);
+  Acc* const to = static_cast<Acc*>(to_);
+  std::int64_t i = 0;
+  if constexpr (reduces_packets<Op, From>) {
+    using P = simd::Packet<From>;
+    for (; i + P::size <= n; i += P::size) {
+      P sum = P::load(to + i);
+      for (std::int64_t r = 0; r < rows; ++r) sum = Op::join(sum, P::load(from + r * n + i));
+      sum.store(to + i);
+    }
+    if (rows > 1 && i < n) {
+      P sum = P::load(to + i, n - i);
+      // (A row that another follows may be read beyond its end.)
+      for (std::int64_t r = 0; r + P::size < rows; ++r) sum = Op::join(sum, P::load(from + r * n + i));
+      for (std::int64_t r = rows < P::size ? 0 : rows - P::size; r < rows; ++r)
+        sum = Op::join(sum, P::load(from + r * n + i, n - i));
+      sum.store(to + i, n - i);
+      return;
+    }
+  }
+  for (; i < n; ++i)
+    for (std::int64_t r = 0; r < rows; ++r)
+      to[i] = Op::join(to[i], convert_element<From, Acc>(from[r * n + i]));
+}
+
+template <class A, class From>
+inline constexpr Reducer wide_reducer = {combine_wide<A, From>,
+                                         combine_rows_wide<A, From>,
+                                         merge_wide<wide_t<A>>,
+                                         fill_zeros<wide_t<A>>,
+                                         dtype_of<From>,
+                                         dtype_of<wide_t<A>>,
+                                         reduce_op::Sum<A>::kind,
+                                         nullptr,
+                                         nullptr,
+                                         nullptr,
+                                         nullptr};
+
+template <class Op, class From>
+constexpr Reducer make_reducer() {
+  using Acc = typename Op::Acc;
+  Reducer r = {combine_run<Op, From>,
+               combine_rows<Op, From>,
+               merge_run<Op>,
+               fill_identity<Op>,
+               dtype_of<From>,
+               dtype_of<Acc>,
+               Op::kind,
+               nullptr,
+               nullptr,
+               nullptr,
+               nullptr};
+  if constexpr (Blocks<Op>::rounds) {
+    r.wide = &wide_reducer<Acc, From>;
+    r.widen = combine_wide<Acc, Acc>;
+    r.narrow = narrow_run<Acc>;
+    r.terms = combine_terms<Op, From>;
+  }
+  return r;
+}
+
 }  // namespace detail
 
 // The kernels of an operation over elements of type From.
 template <class Op, class From>
-inline constexpr Reducer reducer = {detail::combine_run<Op, From>,
-                                    detail::combine_rows<Op, From>,
-                                    detail::merge_run<Op>,
-                                    detail::fill_identity<Op>,
-                                    dtype_of<From>,
-                                    dtype_of<typename Op::Acc>,
-                                    Op::kind};
+inline constexpr Reducer reducer = detail::make_reducer<Op, From>();
 
 }  // namespace nax::inline NAX_ABI::cpu

@@ -1,0 +1,170 @@
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "nax/backend/cpu/gemm_types.hpp"
+#include "nax/backend/cpu/reducers.hpp"
+#include "nax/backend/cpu/tiles.hpp"
+
+// Reductions of what a loop computes chunk by chunk, over those of its axes along which the result does not
+// move.
+namespace nax::inline NAX_ABI::cpu::detail {
+
+inline constexpr std::int64_t most_joins = 64;  // what accumulators of the elements' own type take
+
+// Whether so many terms, or sums of runs, come to a result whose strides over the loop are these that its
+// accumulators must be wide. `together`: rows that are summed before they are added to it.
+inline bool joins_many(const Reducer& reducer, const Dims& shape, const Dims& strides,
+                       std::int64_t together = 1) {
+  constexpr std::int64_t run = 1024;
+  if (!reducer.wide) return false;
+  const std::size_t rank = shape.size();
+  std::int64_t n = 1;
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (strides[axis] == 0) {
+      const std::int64_t at_once = axis + 1 == rank ? run : axis + 2 == rank ? together : 1;
+      n *= (shape[axis] + at_once - 1) / at_once;
+    }
+  return n > most_joins;
+}
+
+// Zeroed accumulators, of any type. Few lie on the stack.
+class Accumulators {
+ public:
+  char* allocate(std::size_t bytes) {
+    char* const to = bytes > sizeof few_ ? many_.emplace(static_cast<std::int64_t>(bytes)).data() : few_;
+    std::memset(to, 0, bytes);
+    return to;
+  }
+
+ private:
+  alignas(64) char few_[512];
+  std::optional<Scratch<char>> many_;
+};
+
+// Chunks come in the order of the loop, from the beginning of a row on. The accumulators are of the reducer's
+// own type, or wide; in front of wide ones the elements that come between two terms of a result have others
+// of their own type, which take some terms before they are added to the wide ones.
+// (Without values to begin with: kernels have room for many of these and use a few.)
+class ChunkSums {
+ public:
+  ChunkSums() = default;
+  ChunkSums(const Reducer& reducer, bool wide, const Operand& result, const Dims& shape)
+      : reducer_(&reducer), into_(wide ? reducer.wide : &reducer), result_(&result), shape_(&shape) {
+    const std::size_t rank = shape.size();
+    bytes_ = static_cast<std::int64_t>(dtype_size(into_->to));
+    from_bytes_ = static_cast<std::int64_t>(dtype_size(reducer.from));
+    into_one_ = true;
+    for (std::size_t axis = 0; axis < rank; ++axis) into_one_ = into_one_ && result.strides[axis] == 0;
+    inner_ = 1;
+    kept_ = rank;
+    while (kept_ > 0 && result.strides[kept_ - 1] != 0) inner_ *= shape[--kept_];
+    near_ = nullptr;
+    terms_ = 0;
+    near_size_ = static_cast<std::int64_t>(dtype_size(reducer.to));
+    left_ = 0;
+    blocked_ = wide && !into_one_ && kept_ < rank;
+  }
+  // What the accumulators in front need, zeros to begin with.
+  std::size_t near_bytes() const {
+    return blocked_ ? (static_cast<std::size_t>(inner_ * near_size_) + 63) / 64 * 64 : 0;
+  }
+  void use(char* near) { near_ = near; }
+
+  void add(const Chunk& chunk, const void* values_) {
+    const char* const values = static_cast<const char*>(values_);
+    if (into_one_) {
+      into_->combine(values, result_->data, 0, chunk.length());
+    } else if (blocked_) {
+      if (kept_ + 1 == shape_->size())  // the usual case: terms are rows
+        add_terms(chunk.row(), chunk.column(), chunk.length(), values);
+      else
+        add_terms(chunk.begin() / inner_, chunk.begin() % inner_, chunk.length(), values);
+    } else {
+      const std::int64_t inner = result_->strides.back();
+      for_each_segment(
+          *shape_, result_->strides, chunk, [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
+            into_->combine(values + at * from_bytes_, result_->data + offset * bytes_, inner, length);
+          });
+    }
+  }
+  void finish() {
+    if (terms_ > 0) flush();
+  }
+
+ private:
+  static constexpr int most_terms = 64;
+
+  // (A term is as long as the axes inside the last one that goes.)
+  void add_terms(std::int64_t term, std::int64_t at, std::int64_t left, const char* values) {
+    while (left > 0) {
+      if (at == 0) begin_term(term);
+      std::int64_t n = std::min(left, inner_ - at), rows = 1;
+      if (at == 0 && left >= 2 * inner_) {
+        rows = std::min({left / inner_, left_ + 1, std::int64_t{most_terms - terms_ + 1}});
+        terms_ += static_cast<int>(rows - 1);
+        left_ -= rows - 1;
+        reducer_->terms(values, rows, near_, inner_);
+        n *= rows;
+      } else {
+        reducer_->combine(values, near_ + at * near_size_, 1, n);
+      }
+      values += n * from_bytes_;
+      left -= n;
+      term += rows;
+      at = 0;
+    }
+  }
+  void begin_term(std::int64_t term) {
+    if (terms_ == most_terms || left_ == 0) {
+      if (terms_ > 0) flush();
+      if (left_ == 0) find_target(term);
+    }
+    ++terms_;
+    --left_;
+  }
+  // The terms that follow one another along the last axis that goes have one target.
+  [[gnu::noinline]] void find_target(std::int64_t term) {
+    std::size_t axis = kept_ - 1;
+    left_ = (*shape_)[axis] - term % (*shape_)[axis];
+    target_ = 0;
+    for (term /= (*shape_)[axis]; axis-- > 0; term /= (*shape_)[axis])
+      target_ += term % (*shape_)[axis] * result_->strides[axis];
+  }
+  [[gnu::noinline]] void flush() {
+    const std::size_t rank = shape_->size();
+    const std::int64_t n = shape_->back();
+    Dims index(rank, 0);
+    char* near = near_;
+    for (std::int64_t offset = target_;;) {
+      reducer_->widen(near, result_->data + offset * bytes_, result_->strides[rank - 1], n);
+      near += n * near_size_;
+      std::size_t axis = rank - 1;
+      for (; axis > kept_; --axis) {
+        offset += result_->strides[axis - 1];
+        if (++index[axis - 1] < (*shape_)[axis - 1]) break;
+        offset -= (*shape_)[axis - 1] * result_->strides[axis - 1];
+        index[axis - 1] = 0;
+      }
+      if (axis == kept_) break;
+    }
+    std::memset(near_, 0, static_cast<std::size_t>(inner_ * near_size_));
+    terms_ = 0;
+  }
+
+  const Reducer *reducer_, *into_;
+  const Operand* result_;
+  const Dims* shape_;
+  std::int64_t bytes_, from_bytes_, near_size_;
+  std::int64_t inner_;   // elements that come between two terms of a result
+  std::size_t kept_;     // the first of the axes inside the last one that goes
+  std::int64_t target_;  // where the terms in `near_` go
+  std::int64_t left_;    // terms that will go there
+  int terms_;
+  bool into_one_, blocked_;
+  char* near_;
+};
+
+}  // namespace nax::inline NAX_ABI::cpu::detail
