@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "nax/expr/wrt_operand.hpp"
@@ -70,6 +71,44 @@ void run_batch(const Product& p, const BatchAxis* axes, int count, const T* a, c
   for (std::int64_t i = 0; i < x.extent; ++i)
     run_batch(p, axes + 1, count - 1, a + i * x.a, b + i * x.b, c + i * x.c,
               accumulate || (x.summed && i > 0));
+}
+
+// The same where the axes before `summed` are summed, the others not, and so many products are added up that
+// they are joined in wide sums. `size`: elements of the result, which lie side by side.
+template <class T>
+[[gnu::noinline]] void run_long_batch(const Product& p, const BatchAxis* axes, int count, int summed,
+                                      const T* a, const T* b, T* c, std::int64_t size) {
+  constexpr std::int64_t block = sizeof(T) == 2 ? 1 : 32;
+  using Wide = cpu::wide_t<T>;
+  const cpu::Scratch<Wide> totals(size);
+  for (std::int64_t i = 0; i < size; ++i) totals[i] = Wide(0);
+  std::int64_t terms = 1;
+  for (int axis = 0; axis < summed; ++axis) terms *= axes[axis].extent;
+  for (std::int64_t term = 0; term < terms; ++term) {
+    std::int64_t rest = term, from_a = 0, from_b = 0;
+    for (int axis = summed; axis-- > 0; rest /= axes[axis].extent) {
+      from_a += rest % axes[axis].extent * axes[axis].a;
+      from_b += rest % axes[axis].extent * axes[axis].b;
+    }
+    run_batch(p, axes + summed, count - summed, a + from_a, b + from_b, c, term % block != 0);
+    if (term % block + 1 == block || term + 1 == terms)
+      for (std::int64_t i = 0; i < size; ++i) totals[i] += static_cast<Wide>(c[i]);
+  }
+  for (std::int64_t i = 0; i < size; ++i) c[i] = static_cast<T>(totals[i]);
+}
+
+// Whether so many products are added up that it takes that; the summed axes then come first.
+template <class T>
+int summed_first(SmallVector<BatchAxis, 4>& axes) {
+  constexpr std::int64_t many = sizeof(T) == 2 ? 1 : 64;
+  if constexpr (std::is_same_v<T, cpu::wide_t<T>>) return 0;
+  std::int64_t terms = 1;
+  for (const BatchAxis& x : axes)
+    if (x.summed) terms *= x.extent;
+  if (terms <= many) return 0;
+  return static_cast<int>(
+      std::stable_partition(axes.begin(), axes.end(), [](const BatchAxis& x) { return x.summed; }) -
+      axes.begin());
 }
 
 // The same on a GPU; addresses in bytes.
@@ -220,8 +259,13 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
     if (empty) {
       for (std::int64_t i = 0; i < size; ++i) c[i] = T(0);
     } else {
-      run_batch<T>(p, rest.data(), static_cast<int>(rest.size()), reinterpret_cast<const T*>(raw_data(a_)),
-                   reinterpret_cast<const T*>(raw_data(b_)), c, false);
+      if (const int first = summed_first<T>(rest))
+        run_long_batch<T>(p, rest.data(), static_cast<int>(rest.size()), first,
+                          reinterpret_cast<const T*>(raw_data(a_)), reinterpret_cast<const T*>(raw_data(b_)),
+                          c, size);
+      else
+        run_batch<T>(p, rest.data(), static_cast<int>(rest.size()), reinterpret_cast<const T*>(raw_data(a_)),
+                     reinterpret_cast<const T*>(raw_data(b_)), c, false);
       if (repeats != 1)
         for (std::int64_t i = 0; i < size; ++i)
           c[i] = c[i] * static_cast<T>(static_cast<real_t<lane_t<T>>>(repeats));

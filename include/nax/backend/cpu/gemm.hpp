@@ -12,6 +12,7 @@
 #include "nax/backend/cpu/gemm_simple.hpp"
 #include "nax/backend/cpu/gemm_types.hpp"
 #include "nax/backend/cpu/gemv.hpp"
+#include "nax/backend/cpu/wide.hpp"
 #include "nax/core/thread_pool.hpp"
 
 namespace nax::inline NAX_ABI::cpu {
@@ -28,6 +29,38 @@ inline constexpr bool is_short_float =
 
 inline namespace NAX_SIMD_ABI {
 
+// The inner dimension up to which the slices of a product are added up in the product's own type.
+template <class T>
+inline constexpr std::int64_t most_inner = 32 * most_depth_of_rows<T>;
+
+// A product with a longer one: pieces of it, joined in wide accumulators, some rows of C at a time where
+// these would take much memory.
+template <class T>
+[[gnu::noinline]] void gemm_long(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a,
+                                 Strided<const T> b, Strided<T> c, bool accumulate) {
+  constexpr std::int64_t most_sums = std::int64_t{1} << 24;
+  const std::int64_t rows = std::clamp<std::int64_t>(most_sums / n, std::min<std::int64_t>(m, 64), m);
+  const Scratch<T> near(rows * n);
+  const Scratch<wide_t<T>> sums(rows * n);
+  for (std::int64_t i = 0; i < m; i += rows) {
+    const std::int64_t some = std::min(rows, m - i);
+    for (std::int64_t k0 = 0; k0 < k; k0 += most_inner<T>) {
+      gemm_shared<T>(some, n, std::min(most_inner<T>, k - k0), a.at(i, k0), b.at(k0, 0), {near.data(), n, 1},
+                     false, {});
+      parallel_for(some * n, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t j = begin; j < end; ++j)
+          sums[j] = (k0 > 0 ? sums[j] : wide_t<T>(0)) + static_cast<wide_t<T>>(near[j]);
+      });
+    }
+    for (std::int64_t r = 0; r < some; ++r)
+      for (std::int64_t j = 0; j < n; ++j) {
+        T& to = *c.at(i + r, j).data;
+        const wide_t<T> sum = sums[r * n + j];
+        to = static_cast<T>(accumulate ? static_cast<wide_t<T>>(to) + sum : sum);
+      }
+  }
+}
+
 template <class T>
 void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                 Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming = {}) {
@@ -36,6 +69,8 @@ void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
   // The kernel writes along rows of C: transpose the whole product where its columns are the contiguous ones.
   if (c.column != 1 && c.row == 1)
     return gemm_dense(n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate, upcoming);
+  if constexpr (!std::is_same_v<T, wide_t<T>>)
+    if (k > most_inner<T>) return gemm_long(m, n, k, a, b, c, accumulate);
   gemm_shared(m, n, k, a, b, c, accumulate, upcoming);
 }
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "nax/backend/cpu/gemm_types.hpp"
+#include "nax/backend/cpu/wide.hpp"
 #include "nax/core/thread_pool.hpp"
 
 namespace nax::inline NAX_ABI::cpu {
@@ -46,25 +47,38 @@ void gemm_simple(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T
                  Strided<T> c, bool accumulate) {
   using A = Accumulator<T>;
   using Sum = typename A::type;
+  using Wide = wide_t<Sum>;
   const Scratch<T> copy(b.column == 1 ? 0 : k * n);
   if (b.column != 1) {
     for (std::int64_t l = 0; l < k; ++l)
       for (std::int64_t j = 0; j < n; ++j) copy[l * n + j] = *b.at(l, j).data;
     b = {copy.data(), n, 1};
   }
-  constexpr std::int64_t strip = 256;
+  constexpr std::int64_t strip = 256, block = 512;
   constexpr std::int64_t enough = 1 << 15;  // products that a thread should have
   const std::int64_t row_cost = std::max<std::int64_t>(n * k, 1);
   parallel_for(m, (enough + row_cost - 1) / row_cost, [&](std::int64_t begin, std::int64_t end) {
     Sum sums[strip];
     for (std::int64_t j0 = 0; j0 < n; j0 += strip) {
       const std::int64_t width = std::min(strip, n - j0);
-      for (std::int64_t i = begin; i < end; ++i) {
+      const auto multiply = [&](std::int64_t i, std::int64_t first, std::int64_t last) {
         std::fill_n(sums, width, Sum(0));
-        for (std::int64_t l = 0; l < k; ++l) {
+        for (std::int64_t l = first; l < last; ++l) {
           const T left = *a.at(i, l).data;
           const T* const right = b.at(l, j0).data;
           for (std::int64_t j = 0; j < width; ++j) sums[j] = A::multiply_add(sums[j], left, right[j]);
+        }
+      };
+      for (std::int64_t i = begin; i < end; ++i) {
+        if (std::is_same_v<Sum, Wide> || k <= block) {
+          multiply(i, 0, k);
+        } else {
+          Wide totals[strip] = {};
+          for (std::int64_t l = 0; l < k; l += block) {
+            multiply(i, l, std::min(k, l + block));
+            for (std::int64_t j = 0; j < width; ++j) totals[j] += static_cast<Wide>(sums[j]);
+          }
+          for (std::int64_t j = 0; j < width; ++j) sums[j] = static_cast<Sum>(totals[j]);
         }
         for (std::int64_t j = 0; j < width; ++j) {
           T& to = *c.at(i, j0 + j).data;

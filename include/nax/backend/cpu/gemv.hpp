@@ -1,24 +1,36 @@
 #pragma once
 
 // Matrix times vector, y = A x or y += A x, of float or double: bound by reading A once, whichever way it
-// lies.
+// lies. Long sums are cut into blocks (see wide.hpp).
 
 #include <algorithm>
 #include <cstdint>
 
 #include "nax/backend/cpu/gemm_kernel.hpp"
 #include "nax/backend/cpu/gemm_types.hpp"
+#include "nax/backend/cpu/wide.hpp"
 #include "nax/core/thread_pool.hpp"
 
 namespace nax::inline NAX_ABI::cpu {
 inline namespace NAX_SIMD_ABI {
 
-// The dot products of `rows` neighbouring rows with x; several packets in flight for each.
+// The terms of a block that follow one another in one accumulator.
+inline constexpr std::int64_t terms_of_block = 256;
+
+template <class T>
+void give_result(T& to, T sum, bool add) {
+  to = add ? to + sum : sum;
+}
+
+// The dot products of `rows` neighbouring rows with x, no longer than a block; several packets in flight for
+// each.
+template <int rows>
+inline constexpr int flights_of_rows = rows == 1 ? 8 : 2;
 template <int rows, class T>
-void dot_rows(std::int64_t k, const T* a, std::int64_t stride, const T* x, T* y, std::int64_t y_stride,
-              bool add) {
+[[gnu::always_inline]] inline void dot_block(std::int64_t k, const T* a, std::int64_t stride, const T* x,
+                                             T (&dots)[rows]) {
   using P = simd::Packet<T>;
-  constexpr int flights = rows == 1 ? 8 : 2;
+  constexpr int flights = flights_of_rows<rows>;
   P sums[rows][flights];
   NAX_UNROLL
   for (int i = 0; i < rows; ++i) {
@@ -44,16 +56,27 @@ void dot_rows(std::int64_t k, const T* a, std::int64_t stride, const T* x, T* y,
   for (int i = 0; i < rows; ++i) {
     for (int f = flights / 2; f > 0; f /= 2)
       for (int g = 0; g < f; ++g) sums[i][g] += sums[i][g + f];
-    const T sum = reduce_add(sums[i][0]);
-    T& to = y[i * y_stride];
-    to = add ? to + sum : sum;
+    dots[i] = reduce_add(sums[i][0]);
   }
+}
+template <int rows, class T>
+void dot_rows(std::int64_t k, const T* a, std::int64_t stride, const T* x, T* y, std::int64_t y_stride,
+              bool add) {
+  constexpr std::int64_t block = terms_of_block * flights_of_rows<rows> * simd::Packet<T>::size;
+  wide_t<T> totals[rows] = {};
+  std::int64_t at = 0;
+  do {
+    T dots[rows];
+    dot_block<rows, T>(std::min(block, k - at), a + at, stride, x + at, dots);
+    for (int i = 0; i < rows; ++i) totals[i] += static_cast<wide_t<T>>(dots[i]);
+  } while ((at += block) < k);
+  for (int i = 0; i < rows; ++i) give_result(y[i * y_stride], static_cast<T>(totals[i]), add);
 }
 
 // A strip of up to `packets` packets of rows, whose columns are contiguous: y stays in registers.
 template <int packets, class T>
-void combine_columns(std::int64_t rows, std::int64_t k, const T* a, std::int64_t stride, const T* x, T* y,
-                     std::int64_t y_stride, bool add) {
+[[gnu::always_inline]] inline void combine_block(std::int64_t rows, std::int64_t k, const T* a,
+                                                 std::int64_t stride, const T* x, T* results) {
   using P = simd::Packet<T>;
   P sums[packets];
   NAX_UNROLL
@@ -75,13 +98,40 @@ void combine_columns(std::int64_t rows, std::int64_t k, const T* a, std::int64_t
           fma(P::load(a + j * stride + (packets - 1) * P::size, count), right, sums[packets - 1]);
     }
   }
-  alignas(64) T results[packets * P::size];
   NAX_UNROLL
   for (int i = 0; i < packets; ++i) sums[i].store(results + i * P::size);
-  for (std::int64_t i = 0; i < rows; ++i) {
-    T& to = y[i * y_stride];
-    to = add ? to + results[i] : results[i];
+}
+template <int packets, class T>
+void combine_columns(std::int64_t rows, std::int64_t k, const T* a, std::int64_t stride, const T* x, T* y,
+                     std::int64_t y_stride, bool add) {
+  constexpr std::int64_t width = packets * simd::Packet<T>::size, block = 2 * terms_of_block;
+  alignas(64) T results[width];
+  if (k <= block) {
+    combine_block<packets, T>(rows, k, a, stride, x, results);
+  } else {
+    alignas(64) wide_t<T> totals[width] = {};
+    for (std::int64_t j = 0; j < k; j += block) {
+      combine_block<packets, T>(rows, std::min(block, k - j), a + j * stride, stride, x + j, results);
+      for (int i = 0; i < width; ++i) totals[i] += static_cast<wide_t<T>>(results[i]);
+    }
+    for (int i = 0; i < width; ++i) results[i] = static_cast<T>(totals[i]);
   }
+  for (std::int64_t i = 0; i < rows; ++i) give_result(y[i * y_stride], results[i], add);
+}
+
+// The dot product of a row whose elements lie apart.
+template <class T>
+T dot_apart(std::int64_t k, const T* row, std::int64_t stride, const T* x) {
+  wide_t<T> total(0);
+  for (std::int64_t j = 0; j < k;) {
+    const std::int64_t end = std::min(k, j + 4 * terms_of_block);
+    T sums[4] = {};
+    for (; j + 4 <= end; j += 4)
+      for (int f = 0; f < 4; ++f) sums[f] += row[(j + f) * stride] * x[j + f];
+    for (; j < end; ++j) sums[0] += row[j * stride] * x[j];
+    total += static_cast<wide_t<T>>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  }
+  return static_cast<T>(total);
 }
 
 // Rows [begin, end) of y.
@@ -106,17 +156,8 @@ void gemv_range(std::int64_t begin, std::int64_t end, std::int64_t k, Strided<co
                            y + (i + done) * y_stride, y_stride, add);
     }
   } else {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const T* row = a.at(i, 0).data;
-      T sums[4] = {};
-      std::int64_t j = 0;
-      for (; j + 4 <= k; j += 4)
-        for (int f = 0; f < 4; ++f) sums[f] += row[(j + f) * a.column] * x[j + f];
-      for (; j < k; ++j) sums[0] += row[j * a.column] * x[j];
-      const T sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-      T& to = y[i * y_stride];
-      to = add ? to + sum : sum;
-    }
+    for (std::int64_t i = begin; i < end; ++i)
+      give_result(y[i * y_stride], dot_apart(k, a.at(i, 0).data, a.column, x), add);
   }
 }
 
