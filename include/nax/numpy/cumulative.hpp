@@ -110,6 +110,14 @@ ArrayBase running(const Array<T>& x, int axis, bool reverse) {
       return result;
     }
   }
+  if constexpr (cpu::detail::Blocks<Op>::rounds) {
+    constexpr std::int64_t many = 128;
+    if (lines.n > many) {
+      cpu::sum_lines<cpu::wide_t<Lane>>(lines, reverse, elements<Lane>(result),
+                                        [=](std::int64_t i) { return cpu::convert_element<T, Lane>(a[i]); });
+      return result;
+    }
+  }
   cpu::scan_lines(lines, reverse, elements<Lane>(result), [=](const Lane* before, std::int64_t i) {
     const Lane v = cpu::convert_element<T, Lane>(a[i]);
     return before ? Op::join(*before, v) : v;

@@ -1,11 +1,15 @@
 #pragma once
 
+#include "nax/backend/cpu/packet_more.hpp"
 #include "nax/backend/cpu/reducers.hpp"
 #include "nax/backend/cpu/stream.hpp"
 #include "nax/core/thread_pool.hpp"
 
 // Running sums and products of contiguous rows, a packet at a time: within a packet by doubling steps, from
 // packet to packet by a carry, whose chain is one operation long.
+//
+// Sums go block by block: what came before a block is a wide number, in two parts of the elements' type. The
+// carry begins as the smaller one, and the larger is added to all.
 namespace nax::inline NAX_ABI::cpu {
 inline namespace NAX_SIMD_ABI {
 
@@ -71,33 +75,76 @@ simd::Packet<T> scan_packet(simd::Packet<T> x, simd::Packet<T> identity) {
   }
 }
 
+// A running sum in two parts.
+template <class T>
+struct RunningSum {
+  T high = T(-0.), low = T(-0.);  // what adds nothing, not even a sign
+  // `carry`: `low` and what came since.
+  void advance(T carry) {
+    const T sum = high + carry, added = sum - high;
+    const T over = ((sum - added) - high) + (added - carry);  // what rounding made of it, exactly
+    high = sum;
+    low = over == over ? -over : T(-0.);  // infinities have nothing below them
+  }
+};
+
 template <class Op, bool reverse, bool streaming, class T>
 void scan_row(const T* x, T* out, std::int64_t n) {
   using P = simd::Packet<T>;
   constexpr std::int64_t w = P::size;
+  constexpr bool in_blocks = Blocks<Op>::rounds;
+  const std::int64_t block = in_blocks ? 128 * w : n;
   // Adding 0 would make -0 positive.
   const T neutral = std::is_same_v<Op, reduce_op::Sum<T>> ? T(-0.0) : Op::identity();
   const P identity(neutral);
-  P carry = identity;
-  std::int64_t i = 0;
-  for (; i + w <= n; i += w) {
-    const std::int64_t at = reverse ? n - w - i : i;
-    P v = P::load(x + at);
+  const auto scanned = [&](std::int64_t i) {
+    P v = P::load(x + (reverse ? n - w - i : i));
     if constexpr (reverse) v = simd::reverse(v);
-    v = scan_packet<Op, 1>(v, identity);
-    P sum = Op::join(v, carry);
+    return scan_packet<Op, 1>(v, identity);
+  };
+  const auto put = [&](std::int64_t i, P sum) {
     if constexpr (reverse) sum = simd::reverse(sum);
     if constexpr (streaming)
-      stream(out + at, sum);
+      stream(out + (reverse ? n - w - i : i), sum);
     else
-      sum.store(out + at);
-    carry = Op::join(carry, last_lane(v));
+      sum.store(out + (reverse ? n - w - i : i));
+  };
+  RunningSum<T> before_block;
+  P carry = identity;
+  std::int64_t i = 0;
+  while (i + w <= n) {
+    const P high(before_block.high);
+    const auto before = [&] {
+      if constexpr (in_blocks)
+        return Op::join(high, carry);
+      else
+        return carry;
+    };
+    const std::int64_t end = n - i < block ? n : i + block;
+    for (; i + 2 * w <= end; i += 2 * w) {
+      const P first = scanned(i), second = Op::join(scanned(i + w), last_lane(first)), both = before();
+      put(i, Op::join(first, both));
+      put(i + w, Op::join(second, both));
+      carry = Op::join(carry, last_lane(second));
+    }
+    if (i + w <= end) {
+      const P v = scanned(i);
+      put(i, Op::join(v, before()));
+      carry = Op::join(carry, last_lane(v));
+      i += w;
+    }
+    if constexpr (in_blocks) {
+      before_block.advance(simd::uniform(carry));
+      carry = P(before_block.low);
+    }
   }
-  T last[w];
-  carry.store(last);
-  for (T sum = last[0]; i < n; ++i) {
+  for (T sum = simd::uniform(carry); i < n; ++i) {
     const std::int64_t at = reverse ? n - 1 - i : i;
-    out[at] = sum = Op::join(sum, x[at]);
+    sum = Op::join(sum, x[at]);
+    if constexpr (in_blocks)
+      out[at] = before_block.high + sum;
+    else
+      out[at] = sum;
   }
 }
 

@@ -23,7 +23,7 @@ template <class T, class Term>
 T sum_terms(std::int64_t n, const Term& term) {
   using P = simd::Packet<T>;
   constexpr std::int64_t w = P::size, block = 4096;  // blocks bound the chains of additions
-  T total(0);
+  wide_t<T> total(0);
   for (std::int64_t begin = 0; begin < n; begin += block) {
     const std::int64_t end = n - begin < block ? n : begin + block;
     P a(T(0)), b = a, c = a, d = a;
@@ -36,9 +36,9 @@ T sum_terms(std::int64_t n, const Term& term) {
     }
     for (; i + w <= end; i += w) a += term(i, w);
     if (i < end) b += term(i, end - i);
-    total += reduce_add((a + b) + (c + d));
+    total += static_cast<wide_t<T>>(reduce_add((a + b) + (c + d)));
   }
-  return total;
+  return static_cast<T>(total);
 }
 
 // to[i ...] = f(i, count), `count` lanes of a packet, all of them mostly.
@@ -55,23 +55,28 @@ template <class T>
 T sum_exp(const T* x, std::int64_t n, T shift, T* out) {
   using P = simd::Packet<T>;
   constexpr int w = P::size;
+  constexpr std::int64_t block = 64 * w;
   const P m(shift);
-  P a(T(0)), b(T(0));
-  std::int64_t i = 0;
-  for (; i + 2 * w <= n; i += 2 * w) {
-    const P p = exp(P::load(x + i) - m), q = exp(P::load(x + i + w) - m);
-    if (out) p.store(out + i), q.store(out + i + w);
-    a += p;
-    b += q;
+  wide_t<T> total(0);
+  for (std::int64_t i = 0; i < n;) {
+    const std::int64_t end = n - i < block ? n : i + block;
+    P a(T(0)), b(T(0));
+    for (; i + 2 * w <= end; i += 2 * w) {
+      const P p = exp(P::load(x + i) - m), q = exp(P::load(x + i + w) - m);
+      if (out) p.store(out + i), q.store(out + i + w);
+      a += p;
+      b += q;
+    }
+    for (; i < end; i += w) {
+      const std::int64_t count = end - i < w ? end - i : w;
+      T lanes[w] = {};
+      exp(P::load(x + i, count) - m).store(lanes, count);
+      if (out) P::load(lanes).store(out + i, count);
+      a += P::load(lanes);
+    }
+    total += static_cast<wide_t<T>>(reduce_add(a + b));
   }
-  for (; i < n; i += w) {
-    const std::int64_t count = n - i < w ? n - i : w;
-    T lanes[w] = {};
-    exp(P::load(x + i, count) - m).store(lanes, count);
-    if (out) P::load(lanes).store(out + i, count);
-    a += P::load(lanes);
-  }
-  return reduce_add(a + b);
+  return static_cast<T>(total);
 }
 
 // a / b where `inverse` is 1 / b and b is neither tiny nor huge: the quotient rounded, without a division.
