@@ -74,8 +74,12 @@ struct ReducePart {
   using Sum = std::conditional_t<std::is_signed_v<A> && std::is_integral_v<A> &&
                                      (std::is_same_v<Join, JoinSum> || std::is_same_v<Join, JoinProduct>),
                                  std::uint64_t, A>;  // which wraps around where signed numbers may not
-  Loop<2> kept;                                      // from, to
-  Loop<1> gone;                                      // from
+  // Floats add up in blocks, and these in double: no chain of additions is long.
+  static constexpr bool in_blocks = std::is_same_v<Join, JoinSum> && std::is_same_v<A, float>;
+  static constexpr int block = 32;
+  using Total = std::conditional_t<in_blocks, double, Sum>;
+  Loop<2> kept;  // from, to
+  Loop<1> gone;  // from
   DType stored, result;
   A identity;
   std::int64_t parts;
@@ -89,16 +93,20 @@ struct ReducePart {
     kept.locate(r, at);
     Loop<1> elements = gone;
     elements.data[0] = at[0];
-    Sum sum = static_cast<Sum>(identity);
-    for (std::int64_t j = part; j < gone.size; j += parts) {
-      char* x[1];
-      elements.locate(j, x);
-      sum = Join::join(sum, static_cast<Sum>(Join::read(load_as<A>(stored, x[0]))));
+    Total total = static_cast<Total>(identity);
+    for (std::int64_t j = part; j < gone.size;) {
+      Sum sum = static_cast<Sum>(identity);
+      for (std::int64_t n = 0; (!in_blocks || n < block) && j < gone.size; ++n, j += parts) {
+        char* x[1];
+        elements.locate(j, x);
+        sum = Join::join(sum, static_cast<Sum>(Join::read(load_as<A>(stored, x[0]))));
+      }
+      total = Join::join(total, static_cast<Total>(sum));
     }
     if (partial)
-      reinterpret_cast<A*>(partial)[i] = static_cast<A>(sum);
+      reinterpret_cast<A*>(partial)[i] = static_cast<A>(total);
     else
-      store_as<A>(result, at[1], static_cast<A>(sum));
+      store_as<A>(result, at[1], static_cast<A>(total));
   }
 };
 

@@ -15,7 +15,9 @@ namespace nax::inline NAX_ABI::cuda {
 
 template <class A, bool product>
 struct RunningElements {
-  using State = std::conditional_t<std::is_integral_v<A>, std::uint64_t, A>;  // which wraps around
+  // Whole numbers wrap around; sums of floats may be long.
+  using State = std::conditional_t<std::is_integral_v<A>, std::uint64_t,
+                                   std::conditional_t<std::is_same_v<A, float> && !product, double, A>>;
   LineOrder order;
   DType stored, result;
   const char* from;
