@@ -3,7 +3,6 @@
 #include <cstring>
 #include <span>
 
-#include "nax/io/npy.hpp"
 #include "nax/numpy/eigen.hpp"
 #include "nax/numpy/from_data.hpp"
 #include "nax/numpy/indexing.hpp"
@@ -48,12 +47,6 @@ TEST(Bools, OfEigen) {
   Eigen::Array<bool, Eigen::Dynamic, 1> mask(10);
   std::memcpy(mask.data(), bytes, sizeof bytes);
   expect_zeros_and_ones(nax::from_eigen(mask));
-}
-
-TEST(Bools, OfAFile) {
-  nax::io::detail::NpyHeader header;
-  header.shape = {10};
-  expect_zeros_and_ones(Array<bool>(nax::io::detail::array_from(bytes, nax::DType::boolean, header, false)));
 }
 
 }  // namespace
