@@ -5,7 +5,11 @@ include(CMakePackageConfigHelpers)
 set(NAX_PACKAGE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/nax)  # share, not lib: headers serve every architecture
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nax DESTINATION include)
-install(TARGETS nax nax_gzip nax_cuda nax_cuda_emulated EXPORT nax)
+set(targets nax nax_pch nax_gzip nax_cuda nax_cuda_emulated)
+if(NAX_BUILD_COMPILED)
+  list(APPEND targets nax_compiled)
+endif()
+install(TARGETS ${targets} EXPORT nax)
 install(EXPORT nax NAMESPACE nax:: FILE nax-targets.cmake DESTINATION ${NAX_PACKAGE_DIR})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nax-config.cmake.in nax-config.cmake
@@ -14,3 +18,7 @@ write_basic_package_version_file(nax-config-version.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nax-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/nax-config-version.cmake
         DESTINATION ${NAX_PACKAGE_DIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# For builds without CMake: `pkg-config --cflags --libs nax`.
+configure_file(${PROJECT_SOURCE_DIR}/cmake/nax.pc.in nax.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nax.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)

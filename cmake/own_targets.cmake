@@ -22,6 +22,13 @@ target_compile_options(nax_own INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${NAX_NATIVE}>>:-Xcompiler=-march=native>)
 target_link_libraries(nax_own INTERFACE nax::nax)
 
+# What most of them link: the library, where it is built. (nax_own itself stays headers only.)
+add_library(nax_own_compiled INTERFACE)
+target_link_libraries(nax_own_compiled INTERFACE nax_own)
+if(NAX_BUILD_COMPILED)
+  target_link_libraries(nax_own_compiled INTERFACE nax::compiled)
+endif()
+
 # nax_public_headers(<variable>): the paths of all headers, relative to include/
 function(nax_public_headers variable)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/nax/*.hpp)

@@ -35,6 +35,7 @@
 #include "nax/core/shape_text.hpp"
 #include "nax/core/small_vector.hpp"
 #include "nax/core/thread_pool.hpp"
+#include "nax/core/version.hpp"
 #include "nax/io/crc32.hpp"
 #include "nax/io/file.hpp"
 #include "nax/io/inflate.hpp"
@@ -169,3 +170,7 @@
 #include "nax/tree/structure.hpp"
 #include "nax/tree/traits.hpp"
 #include "nax/tree/tree.hpp"
+
+#if defined(NAX_COMPILED) && !defined(NAX_COMPILED_LIBRARY) && !defined(NAX_COMPILED_ENGINE)
+#include "nax/compiled/templates.hpp"
+#endif

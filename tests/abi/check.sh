@@ -27,7 +27,7 @@ case $mode in
     for flags in "" -msse3 -mssse3 -msse4.1 -msse4.2 -mpopcnt -mavx -mf16c -mavx2 "-mavx2 -mfma" "-mavx2 -mfma -mbmi2" -march=haswell \
                  "-march=haswell -mno-lzcnt" -march=skylake-avx512 -march=cascadelake -march=icelake-server "-march=haswell -mavx512f"; do
       # shellcheck disable=SC2086
-      name=$(echo NAX_ABI | "$1" -std=c++20 $flags -include "$2/nax/core/abi.hpp" -E -P -x c++ - | tail -n 1)
+      name=$(echo NAX_ABI | "$1" -std=c++20 $flags "-I$2" -include nax/core/abi.hpp -E -P -x c++ - | tail -n 1)
       echo "$name: $flags"
       if [[ -n ${names[$name]+set} ]]; then echo "the same as of ${names[$name]}"; exit 1; fi
       names[$name]=$flags
@@ -60,7 +60,7 @@ case $mode in
       [[ $more != "$known" ]] || break
       known=$more
     done
-    if comm -23 <(grep -rl 'nax::inline NAX_ABI' . | sort) <(echo "$known" | sort) | grep -v core/abi.hpp; then
+    if comm -23 <(grep -rl --include='*.hpp' 'nax::inline NAX_ABI' . | sort) <(echo "$known" | sort) | grep -v core/abi.hpp; then
       echo "include nax/core/abi.hpp"
       exit 1
     fi

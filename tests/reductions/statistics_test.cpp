@@ -26,7 +26,8 @@ TEST(Statistics, NanReductions) {
   expect_near(nax::nanmax(x, {.axis = 1}), {3, nan});
   expect_near(nax::nanmin(x, {.axis = 0}), {1, nan, 3});
   expect_near(nax::nanvar(x, {.axis = 1}), {1, nan});
-  EXPECT_EQ(nax::nanargmax(x, {.axis = 1}).to_vector()[0], 2);
+  EXPECT_EQ(nax::nanargmax(x(0)).item(), 2);
+  EXPECT_THROW(nax::nanargmax(x, {.axis = 1}), nax::ValueError);  // as NumPy: the second row has no number
 }
 
 TEST(Statistics, Quantiles) {

@@ -11,8 +11,8 @@ namespace transforms {
 
 using F = Array<float>;
 
-A cube(const A& x) { return x * x * x; }
-A cube_by_value(A x) noexcept { return x * x * x; }
+A cubed(const A& x) { return x * x * x; }
+A cubed_by_value(A x) noexcept { return x * x * x; }
 const auto scaled = [](const A& x, int n) { return std::pair{A(x * n), A(x * x)}; };
 
 template <class Want, class Got>
@@ -25,19 +25,19 @@ TEST(Numbers, TakeTheElementsOfTheParameter) {
   const auto square = [](const A& x) { return x * x; };
   expect_item<A>(grad(square)(0.1), 0.2);
   expect_item<A>(grad(square)(2), 4);
-  expect_item<A>(grad(cube)(0.1), 0.03);
-  expect_item<A>(grad(&cube_by_value)(0.1), 0.03);
-  expect_item<A>(grad(std::function<A(const A&)>(cube))(0.1), 0.03);
-  expect_item<A>(value_and_grad(cube)(0.1).second, 0.03);
-  expect_item<A>(grad(grad(cube))(0.1), 0.6);
-  expect_item<A>(hessian(cube)(0.1), 0.6);
-  expect_item<A>(jacfwd(cube)(0.1), 0.03);
-  expect_item<A>(jacrev(cube)(0.1), 0.03);
-  expect_item<A>(checkpoint(cube)(0.1), 0.001);
-  expect_item<A>(grad(checkpoint(cube))(0.1), 0.03);
+  expect_item<A>(grad(cubed)(0.1), 0.03);
+  expect_item<A>(grad(&cubed_by_value)(0.1), 0.03);
+  expect_item<A>(grad(std::function<A(const A&)>(cubed))(0.1), 0.03);
+  expect_item<A>(value_and_grad(cubed)(0.1).second, 0.03);
+  expect_item<A>(grad(grad(cubed))(0.1), 0.6);
+  expect_item<A>(hessian(cubed)(0.1), 0.6);
+  expect_item<A>(jacfwd(cubed)(0.1), 0.03);
+  expect_item<A>(jacrev(cubed)(0.1), 0.03);
+  expect_item<A>(checkpoint(cubed)(0.1), 0.001);
+  expect_item<A>(grad(checkpoint(cubed))(0.1), 0.03);
   expect_item<A>(std::get<0>(grad<0, 1>([](const A& x, const A& y) { return x * y; })(0.1, 3)), 3);
-  const auto ruled = custom_jvp(cube, [](const std::tuple<A>& x, const std::tuple<A>& t) {
-    return std::pair{cube(std::get<0>(x)), A(5.0 * std::get<0>(t))};
+  const auto ruled = custom_jvp(cubed, [](const std::tuple<A>& x, const std::tuple<A>& t) {
+    return std::pair{cubed(std::get<0>(x)), A(5.0 * std::get<0>(t))};
   });
   expect_item<A>(ruled(0.1), 0.001);
   expect_item<A>(grad(ruled)(0.1), 5);
@@ -62,7 +62,7 @@ TEST(Numbers, StayNumbersWhereTheFunctionTakesNumbers) {
 }
 
 TEST(Numbers, AsCotangentsAndTangents) {
-  const auto [y, pull] = vjp(cube, 0.1);
+  const auto [y, pull] = vjp(cubed, 0.1);
   expect_item<A>(y, 0.001);
   expect_item<A>(std::get<0>(pull(0.1)), 0.003);
   expect_item<A>(std::get<0>(pull(1)), 0.03);
@@ -70,10 +70,10 @@ TEST(Numbers, AsCotangentsAndTangents) {
   expect_item<A>(std::get<0>(pull_both(std::pair{1.0, 0.0})), 3);
   expect_item<A>(std::get<0>(pull_both(std::pair{0.0, 0.1})), 0.02);
   expect_item<A>(std::get<0>(pull_both(std::pair{A(1.0) * 2.0, 0})), 6);
-  const auto [value, tangent] = jvp(cube, std::tuple{0.1}, std::tuple{1.0});
+  const auto [value, tangent] = jvp(cubed, std::tuple{0.1}, std::tuple{1.0});
   expect_item<A>(value, 0.001);
   expect_item<A>(tangent, 0.03);
-  expect_item<A>(linearize(cube, 0.1).second(0.1), 0.003);
+  expect_item<A>(linearize(cubed, 0.1).second(0.1), 0.003);
   const auto tripled =
       custom_vjp([](const A& x) { return A(sin(x)); }, [](const A& x) { return std::pair(A(sin(x)), x); },
                  [](const A&, const A&) { return std::tuple(0.1); });

@@ -31,7 +31,7 @@ struct MappedAxis {
   Communicator& communicator() const { return *device_axes().back().communicator; }
 };
 
-inline MappedAxis find_axis(const char* function, const std::string& name) {
+NAX_ENGINE MappedAxis find_axis(const char* function, const std::string& name) {
   const auto& frames = vmap_stack().frames;
   for (std::size_t i = frames.size(); i-- > 0;)
     if (!name.empty() && frames[i].axis_name == name) return {false, frames[i].level, frames[i].size, 0};

@@ -33,7 +33,7 @@ class ThreadCommunicator final : public Communicator {
 
   int size() const override { return size_; }
 
-  std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) override {
+  NAX_ENGINE std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) override {
     finish_stream();
     finish(x);
     std::vector<ArrayBase> everyone;
@@ -45,8 +45,9 @@ class ThreadCommunicator final : public Communicator {
     return everyone;
   }
 
-  std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
-                                    const std::vector<Combine>& combine) override {
+  NAX_ENGINE std::vector<ArrayBase> all_reduce(int rank, const char* function,
+                                               const std::vector<ArrayBase>& x,
+                                               const std::vector<Combine>& combine) override {
     std::vector<ArrayBase> results;
     std::vector<std::vector<ArrayBase>> everyone;
     const bool here = on_accelerator(current_device);
@@ -82,8 +83,8 @@ class ThreadCommunicator final : public Communicator {
     return results;
   }
 
-  void work_together(int rank, const char* function, const void* mine,
-                     FunctionRef<void(const std::vector<const void*>& everyone)> work) override {
+  NAX_ENGINE void work_together(int rank, const char* function, const void* mine,
+                                FunctionRef<void(const std::vector<const void*>& everyone)> work) override {
     std::vector<const void*> everyone;
     everyone.reserve(posts_.size());  // who has met the others must not leave before all are done
     meet(
@@ -126,8 +127,8 @@ class ThreadCommunicator final : public Communicator {
   };
 
   // `open` runs once, in the last thread to arrive; `read` in every thread before anybody may post again.
-  void meet(int rank, const char* function, std::vector<ArrayBase> arrays, FunctionRef<void()> open,
-            FunctionRef<void()> read, const void* address = nullptr) {
+  NAX_ENGINE void meet(int rank, const char* function, std::vector<ArrayBase> arrays,
+                       FunctionRef<void()> open, FunctionRef<void()> read, const void* address = nullptr) {
     if (left_by_fork())
       raise<DeviceError>(
           {function, ": the process was forked within pmap's function, without the other devices"});
@@ -178,7 +179,7 @@ class ThreadCommunicator final : public Communicator {
   bool left_by_fork() const { return process_generation.load(std::memory_order_relaxed) != generation_; }
 
   // All devices must be in the same collective with the same shapes and types.
-  void check_alike() {
+  NAX_ENGINE void check_alike() {
     const Post& first = posts_[0];
     for (std::size_t d = 1; d < posts_.size(); ++d) {
       const Post& other = posts_[d];
@@ -218,8 +219,9 @@ class ThreadCommunicator final : public Communicator {
     if (!on_accelerator(x)) raw_data(x);
   }
   // On GPUs each device combines all for itself, in the order of the devices: nothing but the arrays travels.
-  static ArrayBase reduce_here(const Layout& own, std::size_t array,
-                               const std::vector<std::vector<ArrayBase>>& everyone, const Combine& combine) {
+  NAX_ENGINE static ArrayBase reduce_here(const Layout& own, std::size_t array,
+                                          const std::vector<std::vector<ArrayBase>>& everyone,
+                                          const Combine& combine) {
     const auto of = [&](std::size_t device) {
       ArrayBase one = everyone[device][array];
       ArrayAccess::layout(one) = own;  // its hidden axes as this thread numbers them
@@ -248,8 +250,9 @@ class ThreadCommunicator final : public Communicator {
   double factor(const Combine& combine) const { return combine.scale_on_host ? 1.0 / size_ : 1.0; }
 
   // Small arrays are combined by one thread, large ones by all.
-  void reduce_slice(int rank, std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,
-                    const ArrayBase& result, const Combine& combine) const {
+  NAX_ENGINE void reduce_slice(int rank, std::size_t array,
+                               const std::vector<std::vector<ArrayBase>>& everyone, const ArrayBase& result,
+                               const Combine& combine) const {
     const std::int64_t n = layout_of(result).size();
     const std::int64_t element = static_cast<std::int64_t>(dtype_size(result.dtype()));
     const bool alone = n < 4096;

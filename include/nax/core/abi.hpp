@@ -1,5 +1,7 @@
 #pragma once
 
+#include "nax/core/compiled_once.hpp"
+
 // The namespace that all of nax lies in: inline, and named after the instructions that this file may be
 // compiled to.
 //

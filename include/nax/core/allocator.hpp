@@ -132,7 +132,7 @@ class Pool {
     return *pool;
   }
 
-  void* allocate(std::size_t bytes) {
+  NAX_ENGINE void* allocate(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     void* block = take(bytes);
     ++allocations_;
@@ -142,7 +142,7 @@ class Pool {
     return block;
   }
 
-  void deallocate(void* pointer, std::size_t bytes) {
+  NAX_ENGINE void deallocate(void* pointer, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     if (!NAX_ALLOCATOR_CACHES) {
       std::free(pointer);
@@ -185,7 +185,7 @@ class Pool {
     delete cache;
   }
 
-  MemoryStats stats() {
+  NAX_ENGINE MemoryStats stats() {
     const std::lock_guard lock(mutex_);
     std::int64_t pending = 0, highest = 0;
     std::int64_t allocations = allocations_;
@@ -206,7 +206,7 @@ class Pool {
     return stats;
   }
 
-  void reset_peak() {
+  NAX_ENGINE void reset_peak() {
     const std::lock_guard lock(mutex_);
     peak_ = in_use_;
     // The highest marks belong to their threads; one that is written at the same moment may survive the
@@ -242,7 +242,7 @@ class Pool {
     return bytes <= small_limit ? small_bytes(small_class(bytes)) : large_bytes(large_class(bytes));
   }
 
-  void* take(std::size_t bytes) {
+  NAX_ENGINE void* take(std::size_t bytes) {
     if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {  // a thread that has ended its caches comes here
       FreeList& shared = small_[small_class(bytes)];
       if (!shared.head) cut_slab(small_class(bytes));
@@ -257,7 +257,7 @@ class Pool {
     return from_system(rounded(bytes), alignment, bytes);
   }
 
-  void* from_system(std::size_t bytes, std::size_t align, std::size_t asked) {
+  NAX_ENGINE void* from_system(std::size_t bytes, std::size_t align, std::size_t asked) {
     const auto over = [&] { return limit_ != 0 && held_ + bytes > limit_; };
     if (over()) release();
     if (over())
@@ -281,7 +281,7 @@ class Pool {
       small_[index].push(new (slab + block * bytes) Block);
   }
 
-  void adopt_thread() {
+  NAX_ENGINE void adopt_thread() {
     struct AtExit {
       ~AtExit() {
         ThreadCache* const cache = thread_cache;
@@ -315,7 +315,7 @@ class Pool {
 
   // Frees the large blocks and those slabs of which all blocks are here; the calling thread's lists come
   // first.
-  void release() {
+  NAX_ENGINE void release() {
     if (thread_cache) give_back(*thread_cache);
     for (std::size_t index = 0; index < large_classes; ++index)
       while (large_[index].head) {
@@ -325,7 +325,7 @@ class Pool {
     for (std::size_t index = 0; index < small_classes; ++index) release_slabs(index);
   }
 
-  void release_slabs(std::size_t index) {
+  NAX_ENGINE void release_slabs(std::size_t index) {
     const std::size_t per_slab = slab_bytes / small_bytes(index);
     FreeList& list = small_[index];
     if (list.count < per_slab) return;
@@ -370,7 +370,7 @@ class HostAllocator {
   }
 
   // `bytes` as they were asked for. Any thread may give a block back. Null is ignored.
-  static void deallocate(void* pointer, std::size_t bytes) noexcept {
+  NAX_ENGINE static void deallocate(void* pointer, std::size_t bytes) noexcept {
     using namespace detail::memory;
     if (!pointer) return;
     if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {

@@ -36,7 +36,7 @@ class ArrayBase {
         dtype_(other.dtype_) {
     if (!other.layout_.shape.empty()) layout_.move_block(other.layout_);
   }
-  [[gnu::noinline, gnu::flatten]] ArrayBase& operator=(const ArrayBase& other) {
+  [[gnu::flatten]] NAX_COMPILED_ONCE ArrayBase& operator=(const ArrayBase& other) {
     if (this != &other) {
       buffer_ = other.buffer_;
       offset_ = other.offset_;
@@ -49,7 +49,7 @@ class ArrayBase {
     }
     return *this;
   }
-  [[gnu::noinline, gnu::flatten]] ArrayBase& operator=(ArrayBase&& other) noexcept {
+  [[gnu::flatten]] NAX_COMPILED_ONCE ArrayBase& operator=(ArrayBase&& other) noexcept {
     if (this == &other) return *this;
     buffer_ = std::move(other.buffer_);
     offset_ = other.offset_;
@@ -128,7 +128,7 @@ inline bool on_accelerator(const ArrayBase& a) {
   return !ArrayAccess::buffer(a) && layout_of(a).size() != 0;
 }
 // The address of the elements of an array without a buffer: it should have none.
-[[gnu::cold, gnu::noinline]] inline char* no_data(const ArrayBase& a) {
+[[gnu::cold]] NAX_COMPILED_ONCE char* no_data(const ArrayBase& a) {
   if (is_moved_from(a)) throw_moved_from("array");
   return nullptr;
 }
@@ -161,22 +161,22 @@ void need_host(const char* function, const A&... array) {
 }
 
 // Makes of `a`, which holds nothing, a fresh row-major array over `frame`, elements not initialised.
-[[gnu::noinline, gnu::flatten]] inline void allocate_in(ArrayBase& a, DType dtype, const Frame& frame,
-                                                        Device device) {
+[[gnu::flatten]] NAX_COMPILED_ONCE void allocate_in(ArrayBase& a, DType dtype, const Frame& frame,
+                                                    Device device) {
   const std::int64_t size = ArrayAccess::layout(a).make_row_major(frame);
   ArrayAccess::dtype(a) = dtype;
   ArrayAccess::buffer(a).adopt(Buffer::allocate(static_cast<std::size_t>(size) * dtype_size(dtype), device));
 }
 
 // A fresh row-major array over `frame`, elements not initialised.
-[[gnu::noinline]] inline ArrayBase allocate(DType dtype, const Frame& frame, Device device = current_device) {
+NAX_COMPILED_ONCE ArrayBase allocate(DType dtype, const Frame& frame, Device device = current_device) {
   ArrayBase a = ArrayAccess::unset();
   allocate_in(a, dtype, frame, device);
   return a;
 }
 
 // The same elements under another layout; the view is not recorded.
-inline ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset = 0) {
+NAX_ENGINE ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset = 0) {
   ArrayAccess::offset(a) += extra_offset;
   ArrayAccess::layout(a) = std::move(layout);
   ArrayAccess::serial(a) = 0;

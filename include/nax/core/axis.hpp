@@ -36,7 +36,7 @@ namespace detail {
 
 // Each axis counted from the front, in the order given. Throws IndexError out of range, ValueError for one
 // named twice.
-inline Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
+NAX_ENGINE Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
   Dims out;
   for (std::int64_t axis : axes) {
     const std::int64_t a = normalize_axis(function, axis, ndim);
@@ -47,7 +47,7 @@ inline Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
   return out;
 }
 // The same, every axis where none was given.
-inline Dims normalize_axes(const char* function, const Axis& axis, int ndim) {
+NAX_ENGINE Dims normalize_axes(const char* function, const Axis& axis, int ndim) {
   if (axis.given()) return normalize_axes(function, axis.list(), ndim);
   Dims all;
   for (int a = 0; a < ndim; ++a) all.push_back(a);

@@ -75,7 +75,7 @@ struct alignas(64) Buffer {
   }
 
  private:
-  [[gnu::cold, gnu::noinline]] static void destroy_elsewhere(Buffer* buffer) noexcept {
+  [[gnu::cold]] NAX_COMPILED_ONCE static void destroy_elsewhere(Buffer* buffer) noexcept {
     const std::size_t bytes = header_bytes + (buffer->source || buffer->address ? 0 : buffer->bytes);
     if (buffer->address)
       accelerator_of(buffer->device)
@@ -90,7 +90,7 @@ struct alignas(64) Buffer {
     buffer->device = device;
     return buffer;
   }
-  [[gnu::cold, gnu::noinline]] void* address_for_this_thread() {
+  [[gnu::cold]] NAX_COMPILED_ONCE void* address_for_this_thread() {
     Accelerator& accelerator = accelerator_of(device);
     const Streams mine = accelerator.stream(device), met = streams.load(std::memory_order_acquire);
     if ((met & mine) == 0) {
@@ -100,7 +100,7 @@ struct alignas(64) Buffer {
     }
     return address;
   }
-  [[gnu::cold, gnu::noinline]] static Buffer* allocate_on_accelerator(std::size_t bytes, Device device) {
+  [[gnu::cold]] NAX_COMPILED_ONCE static Buffer* allocate_on_accelerator(std::size_t bytes, Device device) {
     Accelerator& accelerator = accelerator_of(device);
     const Streams mine = accelerator.stream(device);
     void* const memory = accelerator.allocate(device, bytes);

@@ -1,9 +1,32 @@
 #pragma once
 
-// For functions of the engine that many places call: not inlined, and no copy for callers whose arguments the
-// compiler knows. That is what programs would pay for in compile time, and get nothing.
-#if defined(__GNUC__) && !defined(__clang__)
-#define NAX_COMPILED_ONCE __attribute__((noinline, noclone))
+// What is compiled where. By default nax is headers, and each file compiles what it uses. With nax::compiled
+// (NAX_COMPILED) the engine is a library: a user's file calls it, and compiles its own expressions only.
+//   NAX_ENGINE         in place of inline: a function of more than a few lines that is no template, or such a
+//                      member of a class. In a user's file of compiled mode it is neither inlined nor
+//                      emitted.
+//   NAX_COMPILED_ONCE  the same, and never inlined in the library or in header-only programs either.
+// Templates that many programs call at the same types are listed in nax/compiled/*.inc.
+#if defined(NAX_COMPILED) && !defined(NAX_COMPILED_LIBRARY) && !defined(NAX_COMPILED_ENGINE)
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wgnu-inline-cpp-without-extern"
+#pragma clang diagnostic ignored "-Wstatic-local-in-inline"  // there is one copy, in the library
+#define NAX_ENGINE __attribute__((gnu_inline, noinline)) inline
 #else
-#define NAX_COMPILED_ONCE [[gnu::noinline]]
+// GCC takes noinline for a contradiction; a function of another optimisation level is not inlined either.
+#define NAX_ENGINE __attribute__((gnu_inline, optimize("O0"))) inline
+#endif
+#define NAX_COMPILED_ONCE NAX_ENGINE
+#else
+#if defined(NAX_COMPILED_ENGINE)
+#define NAX_ENGINE __attribute__((used)) inline
+#else
+#define NAX_ENGINE inline
+#endif
+// No copies for callers whose arguments the compiler knows: programs would pay for them in compile time only.
+#if defined(__clang__)
+#define NAX_COMPILED_ONCE __attribute__((noinline)) NAX_ENGINE
+#else
+#define NAX_COMPILED_ONCE __attribute__((noinline, noclone)) NAX_ENGINE
+#endif
 #endif

@@ -11,7 +11,7 @@ inline MemoryStats memory_stats(Device device) {
                                         : memory_stats();
 }
 // Gives the memory that a device keeps for arrays to come back to the system.
-inline void release_cached_memory(Device device) {
+NAX_ENGINE void release_cached_memory(Device device) {
   if (detail::on_accelerator(device))
     detail::accelerator_of(device).release_cached_memory(device);
   else

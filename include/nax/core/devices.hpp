@@ -37,7 +37,7 @@ class DeviceRegistry {
   }
 
  private:
-  DeviceRegistry() {
+  NAX_ENGINE DeviceRegistry() {
     if (const char* text = std::getenv("NAX_CPU_DEVICES")) {
       char* end = nullptr;
       const long count = std::strtol(text, &end, 10);
@@ -70,7 +70,7 @@ inline bool is_known(Device device) { return device.ordinal < device_count(devic
 
 // Throws ValueError, on behalf of `function`, where this program has not one of the devices, or one is named
 // twice.
-inline void check_devices(const char* function, const std::vector<Device>& devices) {
+NAX_ENGINE void check_devices(const char* function, const std::vector<Device>& devices) {
   for (auto device = devices.begin(); device != devices.end(); ++device) {
     if (!is_known(*device)) raise<ValueError>({function, ": no device ", *device, " in this program"});
     if (std::find(devices.begin(), device, *device) != device)
@@ -81,7 +81,7 @@ inline void check_devices(const char* function, const std::vector<Device>& devic
 
 // All devices of a platform, "cpu" or "cuda"; of the default device's where none is named. Throws ValueError
 // for a platform that this program does not know, as for "cuda" where nax::cuda is not linked.
-inline std::vector<Device> devices(const std::string& platform = detail::current_platform()) {
+NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::current_platform()) {
   const bool cuda = platform == "cuda" && detail::cuda_accelerator;
   if (platform != "cpu" && !cuda)
     raise<ValueError>({"devices: no platform '", platform, "' in this program; there is 'cpu'",
@@ -98,7 +98,7 @@ inline int device_count(const std::string& platform = detail::current_platform()
 // Where this thread makes new arrays. (What is computed from arrays is computed where these are.)
 inline Device default_device() { return detail::current_device; }
 // Throws ValueError for a device that this program has not.
-inline void set_default_device(Device device) {
+NAX_ENGINE void set_default_device(Device device) {
   if (!detail::is_known(device))
     raise<ValueError>({"set_default_device: no device ", device, " in this program"});
   detail::current_device = device;

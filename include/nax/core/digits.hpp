@@ -34,7 +34,7 @@ class BigInt {
     for (; value != 0; value >>= 32) word_[size_++] = static_cast<std::uint32_t>(value);
   }
 
-  BigInt& operator*=(std::uint32_t factor) {
+  NAX_ENGINE BigInt& operator*=(std::uint32_t factor) {
     std::uint64_t carry = 0;
     for (int i = 0; i < size_; ++i) {
       carry += std::uint64_t{word_[i]} * factor;
@@ -56,7 +56,7 @@ class BigInt {
     return *this *= 1u << bits;
   }
 
-  BigInt& operator+=(const BigInt& other) {
+  NAX_ENGINE BigInt& operator+=(const BigInt& other) {
     std::uint64_t carry = 0;
     for (int i = 0; i < size_ || i < other.size_ || carry != 0; ++i) {
       if (i == size_) word_[size_++] = 0;
@@ -68,7 +68,7 @@ class BigInt {
   }
 
   // Needs *this >= other.
-  BigInt& operator-=(const BigInt& other) {
+  NAX_ENGINE BigInt& operator-=(const BigInt& other) {
     std::int64_t borrow = 0;
     for (int i = 0; i < size_; ++i) {
       borrow += std::int64_t{word_[i]} - (i < other.size_ ? std::int64_t{other.word_[i]} : 0);
@@ -107,7 +107,7 @@ struct Decimal {
 };
 
 // Digits of |value|, which is finite.
-inline Decimal decimal_digits(double value, const FloatSpec& spec, DigitLimits limits) {
+NAX_ENGINE Decimal decimal_digits(double value, const FloatSpec& spec, DigitLimits limits) {
   value = std::fabs(value);
   if (value == 0) return {"0", 0};
   const int binary_exponent = std::ilogb(value);

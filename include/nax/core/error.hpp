@@ -58,7 +58,7 @@ class TextPart {
   void (*append_)(std::string&, const void*);
 };
 
-[[gnu::cold]] inline std::string text_of(std::initializer_list<TextPart> parts) {
+[[gnu::cold]] NAX_ENGINE std::string text_of(std::initializer_list<TextPart> parts) {
   std::string text;
   for (const TextPart& part : parts) part.append_to(text);
   return text;

@@ -39,8 +39,8 @@ void gather_shown(std::vector<T>& out, const T* data, const std::int64_t* shape,
   }
 }
 
-inline std::vector<std::string> float_cells(const std::vector<double>& values, const FloatSpec& spec,
-                                            const PrintOptions& options) {
+NAX_ENGINE std::vector<std::string> float_cells(const std::vector<double>& values, const FloatSpec& spec,
+                                                const PrintOptions& options) {
   const FloatFormat format(values, spec, options, false);
   std::vector<std::string> cells;
   cells.reserve(values.size());
@@ -48,9 +48,9 @@ inline std::vector<std::string> float_cells(const std::vector<double>& values, c
   return cells;
 }
 
-inline std::vector<std::string> complex_cells(const std::vector<double>& real,
-                                              const std::vector<double>& imag, const FloatSpec& spec,
-                                              const PrintOptions& options) {
+NAX_ENGINE std::vector<std::string> complex_cells(const std::vector<double>& real,
+                                                  const std::vector<double>& imag, const FloatSpec& spec,
+                                                  const PrintOptions& options) {
   const FloatFormat real_format(real, spec, options, false), imag_format(imag, spec, options, true);
   std::vector<std::string> cells;
   cells.reserve(real.size());
@@ -62,7 +62,7 @@ inline std::vector<std::string> complex_cells(const std::vector<double>& real,
   return cells;
 }
 
-inline void align_right(std::vector<std::string>& cells) {
+NAX_ENGINE void align_right(std::vector<std::string>& cells) {
   std::size_t width = 0;
   for (const auto& cell : cells) {
     if (cell.size() > width) width = cell.size();
@@ -129,7 +129,7 @@ class CellLayout {
   }
 
  private:
-  void open(int axis) {
+  NAX_ENGINE void open(int axis) {
     text_ += '[';
     if (axis == ndim_ - 1) {
       row(axis);
@@ -139,7 +139,7 @@ class CellLayout {
     text_ += ']';
   }
 
-  void block(int axis) {
+  NAX_ENGINE void block(int axis) {
     const std::string between(static_cast<std::size_t>(ndim_ - axis - 1), '\n');
     const std::string indent(static_cast<std::size_t>(axis + 1), ' ');
     for (std::int64_t i = 0; i < shape_[axis]; ++i) {
@@ -152,7 +152,7 @@ class CellLayout {
     }
   }
 
-  void row(int axis) {
+  NAX_ENGINE void row(int axis) {
     const auto indent = static_cast<std::size_t>(axis + 1);
     // Room for the closing brackets, the innermost included.
     const std::int64_t width = linewidth_ - axis - 1;

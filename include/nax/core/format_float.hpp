@@ -32,7 +32,7 @@ struct FloatText {
   std::string whole, fraction, exponent;  // exponent without its 'e', empty in positional form
 };
 
-inline FloatText positional_text(double x, const FloatSpec& spec, DigitLimits limits, bool plus) {
+NAX_ENGINE FloatText positional_text(double x, const FloatSpec& spec, DigitLimits limits, bool plus) {
   Decimal d = decimal_digits(x, spec, limits);
   FloatText text{sign_text(x, plus), "", ""};
   const auto count = static_cast<int>(d.digits.size());
@@ -49,7 +49,7 @@ inline FloatText positional_text(double x, const FloatSpec& spec, DigitLimits li
   return text;
 }
 
-inline FloatText scientific_text(double x, const FloatSpec& spec, DigitLimits limits, bool plus) {
+NAX_ENGINE FloatText scientific_text(double x, const FloatSpec& spec, DigitLimits limits, bool plus) {
   limits.total = true;
   const Decimal d = decimal_digits(x, spec, limits);
   FloatText text{sign_text(x, plus) + d.digits[0], d.digits.substr(1), d.exponent < 0 ? "-" : "+"};
@@ -66,7 +66,7 @@ inline std::string nonfinite_text(double x, bool plus) {
 }
 
 // str() of a NumPy scalar; `point` keeps at least "1.0", otherwise it is "1" (as inside a complex number).
-inline std::string scalar_text(double x, const FloatSpec& spec, bool point = true, bool plus = false) {
+NAX_ENGINE std::string scalar_text(double x, const FloatSpec& spec, bool point = true, bool plus = false) {
   if (!std::isfinite(x)) return nonfinite_text(x, plus);
   const double size = std::fabs(x);
   if (size == 0 || (size >= 1e-4 && size < spec.scalar_exponent_from)) {
@@ -79,7 +79,7 @@ inline std::string scalar_text(double x, const FloatSpec& spec, bool point = tru
 }
 
 // bfloat16 prints as printf's %g, in arrays too: NumPy has no such type, and the one JAX registers prints so.
-inline std::string bfloat16_text(double x) {
+NAX_ENGINE std::string bfloat16_text(double x) {
   if (!std::isfinite(x)) return nonfinite_text(x, false);
   DigitLimits six{.most = 6, .total = true, .unique = false};
   FloatText text = scientific_text(x, float_spec<double>, six, false);
@@ -97,8 +97,8 @@ inline std::string bfloat16_text(double x) {
 class FloatFormat {
  public:
   // `plus`: positive numbers carry a sign, as imaginary parts do.
-  FloatFormat(const std::vector<double>& values, const FloatSpec& spec, const PrintOptions& options,
-              bool plus)
+  NAX_ENGINE FloatFormat(const std::vector<double>& values, const FloatSpec& spec,
+                         const PrintOptions& options, bool plus)
       : spec_(spec), precision_(options.precision), plus_(plus) {
     bool any_finite = false, any_nonfinite = false, negative_infinity = false;
     double largest = 0, smallest = std::numeric_limits<double>::infinity();
@@ -127,7 +127,7 @@ class FloatFormat {
     }
   }
 
-  std::string operator()(double x) const {
+  NAX_ENGINE std::string operator()(double x) const {
     if (!std::isfinite(x)) {
       const std::string text = nonfinite_text(x, plus_);
       return padding(pad_left_ + pad_right_ + 1, text.size()) + text;
@@ -158,7 +158,7 @@ class FloatFormat {
   }
 
   // Widths of the parts, from the form each number would take by itself.
-  void measure(const std::vector<double>& values) {
+  NAX_ENGINE void measure(const std::vector<double>& values) {
     std::size_t whole = 0, fraction = 0, exponent = 0;
     const DigitLimits limits{.most = exponential_ ? precision_ + 1 : precision_};
     for (const double x : values) {

@@ -76,7 +76,7 @@ struct Layout : Frame {
   }
   // Becomes the row-major layout over `frame`; the number of elements. Throws ValueError where they are too
   // many: what its function did not check before.
-  std::int64_t make_row_major(const Frame& frame) {
+  NAX_ENGINE std::int64_t make_row_major(const Frame& frame) {
     static_cast<Frame&>(*this) = frame;
     const std::size_t n = shape.size();
     strides.resize_for_overwrite(n);
@@ -94,7 +94,7 @@ struct Layout : Frame {
     Dims strides = row_major(frame.shape);
     return {std::move(frame), std::move(strides)};
   }
-  bool is_contiguous() const {
+  NAX_ENGINE bool is_contiguous() const {
     std::int64_t expected = 1;
     for (std::size_t i = shape.size(); i-- > 0;) {
       if (shape[i] == 0) return true;
@@ -113,7 +113,7 @@ namespace detail {
 }
 
 // NumPy's broadcasting over visible axes, a merge by level over hidden ones.
-inline Frame broadcast(const char* function, const Frame& a, const Frame& b) {
+NAX_ENGINE Frame broadcast(const char* function, const Frame& a, const Frame& b) {
   if (a == b) return a;
   Frame out;
   int i = 0, j = 0;
@@ -138,7 +138,7 @@ inline Frame broadcast(const char* function, const Frame& a, const Frame& b) {
 }
 
 // Strides with which an array of layout `from` is read over the axes of `to` (which it broadcasts to).
-inline Dims strides_over(const Layout& from, const Frame& to) {
+NAX_ENGINE Dims strides_over(const Layout& from, const Frame& to) {
   Dims strides(to.shape.size(), 0);
   for (int h = 0; h < from.hidden(); ++h) strides[to.find(from.levels[h])] = from.strides[h];
   const int shift = static_cast<int>(to.shape.size()) - static_cast<int>(from.shape.size());
@@ -148,13 +148,13 @@ inline Dims strides_over(const Layout& from, const Frame& to) {
 }
 
 // Marks over the visible axes as marks over all axes of a frame: no hidden axis is meant.
-inline AxisMarks over_frame(const AxisMarks& visible, const Frame& frame) {
+NAX_ENGINE AxisMarks over_frame(const AxisMarks& visible, const Frame& frame) {
   AxisMarks marks(static_cast<std::size_t>(frame.hidden()), false);
   marks.append(visible.begin(), visible.end());
   return marks;
 }
 
-inline Levels merge_levels(const Levels& a, const Levels& b) {
+NAX_ENGINE Levels merge_levels(const Levels& a, const Levels& b) {
   Levels out;
   std::size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
@@ -168,7 +168,7 @@ inline Levels merge_levels(const Levels& a, const Levels& b) {
   return out;
 }
 
-inline bool contains(const Levels& levels, Level level) {
+NAX_ENGINE bool contains(const Levels& levels, Level level) {
   for (Level l : levels)
     if (l == level) return true;
   return false;

@@ -15,7 +15,7 @@ inline constinit std::atomic<bool> tensor_float32{false};
 // is first rounded to 10 bits behind the point, which tensor cores multiply several times faster. The names
 // are those of JAX's default_matmul_precision. Holds for all threads from now on; says nothing to a CPU,
 // where products are always full. Throws ValueError for other names.
-inline void set_matmul_precision(const std::string& precision) {
+NAX_ENGINE void set_matmul_precision(const std::string& precision) {
   const bool full = precision == "float32" || precision == "highest";
   if (!full && precision != "tensorfloat32" && precision != "high")
     raise<ValueError>({"set_matmul_precision: must be 'float32', 'highest', 'tensorfloat32' or 'high', not '",

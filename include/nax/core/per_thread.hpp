@@ -17,7 +17,7 @@ struct PerThreadObject {
 };
 inline thread_local constinit PerThreadObject* per_thread_objects = nullptr;
 
-[[gnu::cold, gnu::noinline]] inline void keep_per_thread(PerThreadObject* object) noexcept {
+[[gnu::cold]] NAX_COMPILED_ONCE void keep_per_thread(PerThreadObject* object) noexcept {
   static const pthread_key_t key = [] {
     pthread_key_t made{};
     pthread_key_create(&made, [](void*) {

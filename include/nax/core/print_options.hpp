@@ -43,7 +43,7 @@ inline void check_print_option(const char* name, int value) {
 
 }  // namespace detail
 
-inline PrintOptions get_printoptions() {
+NAX_ENGINE PrintOptions get_printoptions() {
   auto& shared = detail::shared_print_options();
   std::lock_guard lock(shared.mutex);
   return shared.options;
@@ -63,7 +63,7 @@ void set_printoptions(const Options& options) {
 }
 
 // set_printoptions({.precision = 3}): the others stay as they are.
-inline void set_printoptions(const PrintOptionsChange& change) {
+NAX_ENGINE void set_printoptions(const PrintOptionsChange& change) {
   PrintOptions o = get_printoptions();
   o.precision = change.precision.value_or(o.precision);
   o.threshold = change.threshold.value_or(o.threshold);

@@ -27,7 +27,7 @@ inline constexpr std::int64_t most_elements = PTRDIFF_MAX / 16;
 // shape of numbers that somebody gave comes by here. Throws ValueError for a negative extent and for more
 // elements than any array may have; extents of 0 do not excuse the others, as in NumPy, so that no product of
 // some of the extents overflows either.
-inline std::int64_t count_elements(const char* function, const Dims& shape) {
+NAX_ENGINE std::int64_t count_elements(const char* function, const Dims& shape) {
   std::int64_t n = 1;
   bool empty = false, wrong = false;
   for (const std::int64_t extent : shape) {
@@ -79,7 +79,7 @@ class Shape : public Dims {
   std::int64_t count() const { return detail::count_elements("shape", *this); }
 };
 
-inline std::string shape_text(const std::int64_t* dims, std::size_t n) {
+NAX_ENGINE std::string shape_text(const std::int64_t* dims, std::size_t n) {
   std::string text = "(";
   for (std::size_t i = 0; i < n; ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
   return text + (n == 1 ? ",)" : ")");
@@ -89,7 +89,7 @@ inline std::ostream& operator<<(std::ostream& out, const Shape& shape) { return 
 
 namespace detail {
 
-[[noreturn, gnu::cold]] inline void throw_extents(const char* function, const Dims& shape) {
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_extents(const char* function, const Dims& shape) {
   for (const std::int64_t extent : shape)
     if (extent < 0)
       raise<ValueError>({function, ": negative dimensions are not allowed, shape ", to_string(shape)});
@@ -98,7 +98,7 @@ namespace detail {
 }
 
 // A visible axis, counted from the end when negative, checked: NumPy's normalize_axis_index.
-inline int normalize_axis(const char* function, std::int64_t axis, int ndim) {
+NAX_ENGINE int normalize_axis(const char* function, std::int64_t axis, int ndim) {
   if (axis < -ndim || axis >= ndim)
     raise<IndexError>({function, ": axis ", axis, " is out of bounds for array of dimension ", ndim});
   return static_cast<int>(axis < 0 ? axis + ndim : axis);

@@ -32,14 +32,13 @@
 #endif
 
 #include "nax/core/at_fork.hpp"
-#include "nax/core/compiled_once.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/function_ref.hpp"
 
 namespace nax::inline NAX_ABI {
 namespace detail::threads {
 
-inline void relax() noexcept {
+NAX_ENGINE void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -64,7 +63,7 @@ bool wait_awake(const Done& done) noexcept {
 }
 
 // Waits until the word differs from `value`, in the end asleep.
-inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+NAX_ENGINE std::uint32_t wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
   if (!wait_awake([&] { return word.load(std::memory_order_acquire) != value; }))
     word.wait(value, std::memory_order_acquire);
   return word.load(std::memory_order_acquire);
@@ -84,7 +83,7 @@ class Job {
   }
 
   // Participant `who` works on the range of that number, then on what is left of the others.
-  void work(int who) noexcept {
+  NAX_ENGINE void work(int who) noexcept {
     for (int turn = 0; turn < ranges_; ++turn) {
       const int r = (who + turn) % ranges_;
       while (next_[r].load(std::memory_order_relaxed) < end_[r] && !failed()) {
@@ -129,7 +128,7 @@ class Worker {
  public:
   // Claims an idle worker for the job, as participant `who`; the result is what release() asks for, 0 if the
   // worker is busy.
-  std::uint32_t claim(Job& job, int who) noexcept {
+  NAX_ENGINE std::uint32_t claim(Job& job, int who) noexcept {
     std::uint32_t now = state_.load(std::memory_order_relaxed);
     if (phase(now) != idle) return 0;
     const std::uint32_t epoch = now + 4;
@@ -149,7 +148,7 @@ class Worker {
     while (now == busy) now = wait_while(state_, busy);
   }
 
-  void run() noexcept {
+  NAX_ENGINE void run() noexcept {
     inside_parallel = true;
     std::uint32_t now = state_.load(std::memory_order_acquire);
     for (;;) {
@@ -187,7 +186,7 @@ class Pool {
     threads_.store(count, std::memory_order_relaxed);
   }
 
-  void run(Job& job, int helpers) {
+  NAX_ENGINE void run(Job& job, int helpers) {
     struct Claim {
       Worker* worker;
       std::uint32_t state;
@@ -218,7 +217,7 @@ class Pool {
 
  private:
   // A child of fork() has no workers: it starts its own.
-  static Pool* make() {
+  NAX_ENGINE static Pool* make() {
     auto* const pool = new Pool;
     at_fork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
             [] {
@@ -227,7 +226,7 @@ class Pool {
             });
     return pool;
   }
-  Pool() {
+  NAX_ENGINE Pool() {
     if (const char* text = std::getenv("NAX_NUM_THREADS"); text && *text) {
       char* end = nullptr;
       const long value = std::strtol(text, &end, 10);
@@ -251,7 +250,7 @@ class Pool {
   // Workers that exist, after starting more if this call may use more than there are idle ones. Several
   // callers at once are served from threads() - 1 workers in all: more would only take the cores from each
   // other.
-  int grow(int wanted) {
+  NAX_ENGINE int grow(int wanted) {
     const int goal = std::max(wanted, threads() - 1);
     int there = started_.load(std::memory_order_acquire);
     if (there >= goal) return there;
@@ -304,8 +303,8 @@ inline int available_threads() {
 // `grain`, and a part is not smaller than that but for the last. Everything happens here, in one call, when n
 // <= grain, when one thread is to be used, or inside another parallel_for. The first exception thrown by f
 // reaches the caller, after all threads have left f.
-NAX_COMPILED_ONCE inline void parallel_for(std::int64_t n, std::int64_t grain,
-                                           FunctionRef<void(std::int64_t begin, std::int64_t end)> f) {
+NAX_COMPILED_ONCE void parallel_for(std::int64_t n, std::int64_t grain,
+                                    FunctionRef<void(std::int64_t begin, std::int64_t end)> f) {
   if (n <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);
   int threads = 1;

@@ -12,7 +12,8 @@ inline std::size_t bytes_of(const ArrayBase& a) {
 }
 
 // Bytes from one device's memory to another's (or the same).
-inline void copy_bytes(Device to_device, void* to, Device from_device, const void* from, std::size_t bytes) {
+NAX_ENGINE void copy_bytes(Device to_device, void* to, Device from_device, const void* from,
+                           std::size_t bytes) {
   if (bytes == 0) return;
   const bool up = on_accelerator(to_device), down = on_accelerator(from_device);
   if (up && down)
@@ -34,7 +35,7 @@ inline void read_elements(const ArrayBase& from, void* to) {
 }
 
 // Zero bytes for the elements of a row-major array.
-inline void clear_elements(const ArrayBase& a) {
+NAX_ENGINE void clear_elements(const ArrayBase& a) {
   if (on_accelerator(a)) [[unlikely]]
     accelerator_of(a.device()).clear(a.device(), device_data(a), bytes_of(a));
   else
@@ -42,7 +43,7 @@ inline void clear_elements(const ArrayBase& a) {
 }
 
 // A row-major array on another device. Not recorded.
-inline ArrayBase moved(const ArrayBase& a, Device to) {
+NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to) {
   ArrayBase result = allocate(a.dtype(), layout_of(a), to);
   copy_bytes(to, device_data(result), a.device(), device_data(a), bytes_of(a));
   return result;

@@ -12,7 +12,7 @@ inline cpu::Operand plain_operand(const ArrayBase& a, Dims strides) {
 }
 
 // A row-major array in another dtype. Not recorded.
-inline ArrayBase as_dtype(ArrayBase x, DType dtype) {
+NAX_ENGINE ArrayBase as_dtype(ArrayBase x, DType dtype) {
   if (x.dtype() == dtype) return x;
   ArrayBase result = allocate(dtype, layout_of(x), x.device());
   if (on_accelerator(x))

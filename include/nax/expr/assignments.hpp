@@ -41,7 +41,7 @@ class Assignments {
 };
 
 // `n`: how many elements the arrays have. Few of them stay in the caches anyway.
-NAX_COMPILED_ONCE inline void in_blocks(std::int64_t n, FunctionRef<void(Assignments&)> f) {
+NAX_COMPILED_ONCE void in_blocks(std::int64_t n, FunctionRef<void(Assignments&)> f) {
   constexpr std::int64_t few = 1 << 13;
   if (n > few) {
     BlockPass pass;

@@ -12,7 +12,7 @@ class BlockPass {
  public:
   // One more assignment. An empty target becomes an array of the pass alone, which has a shape but no
   // elements. After false the pass cannot be run, but goes on giving such targets their shapes.
-  [[gnu::noinline]] bool keep(const KernelTable& table, const void* constants, int constant_count,
+  NAX_COMPILED_ONCE bool keep(const KernelTable& table, const void* constants, int constant_count,
                               const ArrayBase* const* leaves, const Frame& frame, ArrayBase& target) {
     Operation& next = operations_[fits_ ? count_ : 0];
     fits_ = fits_ && !on_accelerator(device_for(table.name, leaves, table.leaves)) &&
@@ -35,7 +35,7 @@ class BlockPass {
     return true;
   }
 
-  [[gnu::noinline]] void run() const {
+  NAX_COMPILED_ONCE void run() const {
     for (int o = 0; o < count_; ++o)
       if (ArrayBase* const target = operations_[o].target) ArrayAccess::serial(*target) = 0;
     if (product_)
@@ -80,7 +80,7 @@ class BlockPass {
   };
 
   // `product`: the elements of the product from `begin` on.
-  void run(std::int64_t begin, std::int64_t end, const char* product) const {
+  NAX_ENGINE void run(std::int64_t begin, std::int64_t end, const char* product) const {
     cpu::Tile tiles[most_tiles];
     const std::int64_t block = block_bytes / widest_;
     for (int t = 0; t < tile_count_; ++t) tiles_[t].fill(tiles[t].bytes, std::min(block, end - begin));
@@ -112,7 +112,7 @@ class BlockPass {
       if (table.stored[l] != table.lanes[l] || !find_leaf(*leaves[l], frame, to.in[l])) return false;
     return true;
   }
-  bool find_leaf(const ArrayBase& leaf, const Frame& frame, Place& place) {
+  NAX_ENGINE bool find_leaf(const ArrayBase& leaf, const Frame& frame, Place& place) {
     const Layout& layout = layout_of(leaf);
     place = {nullptr, tile_of(leaf), static_cast<std::int64_t>(dtype_size(leaf.dtype()))};
     const bool whole = layout == frame && layout.is_contiguous();
@@ -134,8 +134,8 @@ class BlockPass {
     tiles_[product_tile_].array = ArrayAccess::buffer(leaf);
     return true;
   }
-  bool find_target(bool fresh, const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
-                   const ArrayBase& target, Place& place) {
+  NAX_ENGINE bool find_target(bool fresh, const KernelTable& table, const ArrayBase* const* leaves,
+                              const Frame& frame, const ArrayBase& target, Place& place) {
     place = {nullptr, tile_of(target), static_cast<std::int64_t>(dtype_size(table.result))};
     if (place.tile >= 0) return layout_of(target) == frame;
     if (fresh) {

@@ -39,8 +39,8 @@ const Product* deferred_product_of(const ArrayBase& a) {
 }
 
 // An array over `frame` that waits for `product`, of whose type it is.
-inline ArrayBase array_of_product(std::unique_ptr<DeferredProduct> product, Frame frame, DType dtype,
-                                  Device device) {
+NAX_ENGINE ArrayBase array_of_product(std::unique_ptr<DeferredProduct> product, Frame frame, DType dtype,
+                                      Device device) {
   const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);
   BufferRef buffer(Buffer::wrap(std::move(product), bytes, device));
   return ArrayAccess::make(std::move(buffer), Layout::contiguous(std::move(frame)), dtype);

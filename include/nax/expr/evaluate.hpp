@@ -42,8 +42,8 @@ inline cpu::Operand operand_over(const ArrayBase& a, const Frame& frame, DType l
 }
 
 // The usual small case: every leaf is an unbroken run over the whole frame, of the kernel's own type.
-inline bool compute_flat(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
-                         const Frame& frame, const ArrayBase& result) {
+NAX_ENGINE bool compute_flat(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                             const Frame& frame, const ArrayBase& result) {
   if (table.result_lane != result.dtype()) return false;
   const std::int64_t n = frame.size();
   if (n > cpu::detail::parallel_grain) return false;
@@ -59,9 +59,9 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
   return true;
 }
 
-[[gnu::cold]] inline void compute_on_device(const KernelTable& table, const void* constants,
-                                            const ArrayBase* const* leaves, const Frame& frame,
-                                            const ArrayBase& result) {
+[[gnu::cold]] NAX_ENGINE void compute_on_device(const KernelTable& table, const void* constants,
+                                                const ArrayBase* const* leaves, const Frame& frame,
+                                                const ArrayBase& result) {
   const Device device = result.device();
   if (!table.device->forward) throw_no_kernel(table.name, device);
   if (frame.size() == 0) return;
@@ -76,9 +76,8 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
 }
 
 // Writes the values of an expression over `frame` to `result`.
-[[gnu::noinline]] inline void compute(const KernelTable& table, const void* constants,
-                                      const ArrayBase* const* leaves, const Frame& frame,
-                                      const ArrayBase& result) {
+NAX_COMPILED_ONCE void compute(const KernelTable& table, const void* constants,
+                               const ArrayBase* const* leaves, const Frame& frame, const ArrayBase& result) {
   if (on_accelerator(result)) return compute_on_device(table, constants, leaves, frame, result);
   if (compute_flat(table, constants, leaves, frame, result)) return;
   cpu::Operand operands[max_leaves + 1];
@@ -87,26 +86,25 @@ inline bool compute_flat(const KernelTable& table, const void* constants, const 
   cpu::map(table.forward, constants, frame.shape, operands, table.leaves);
 }
 
-inline bool any_on_tape(const KernelTable& table, const ArrayBase* const* leaves) {
+NAX_ENGINE bool any_on_tape(const KernelTable& table, const ArrayBase* const* leaves) {
   for (int l = 0; l < table.leaves; ++l)
     if (table.inexact >> l & 1 && is_recorded(*leaves[l])) return true;
   return false;
 }
-[[gnu::noinline, gnu::flatten]] inline bool any_recorded(const KernelTable& table,
-                                                         const ArrayBase* const* leaves) {
+[[gnu::flatten]] NAX_COMPILED_ONCE bool any_recorded(const KernelTable& table,
+                                                     const ArrayBase* const* leaves) {
   return (recording.tape || recording.caller) && any_on_tape(table, leaves);
 }
 
-inline void compute_into(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
-                         const Frame& frame, ArrayBase& result) {
+NAX_ENGINE void compute_into(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                             const Frame& frame, ArrayBase& result) {
   compute(table, constants, leaves, frame, result);
   if (table.fused_type && any_recorded(table, leaves))
     ArrayAccess::serial(result) = record_fused(table.fused_type(), leaves, constants);
 }
 
-[[gnu::noinline]] inline void evaluate_array(const KernelTable& table, const void* constants,
-                                             const ArrayBase* const* leaves, const Frame& frame,
-                                             ArrayBase& result) {
+NAX_COMPILED_ONCE void evaluate_array(const KernelTable& table, const void* constants,
+                                      const ArrayBase* const* leaves, const Frame& frame, ArrayBase& result) {
   const Device device = device_for(table.name, leaves, table.leaves);
   if (frame.shape.empty() && table.plain && !on_accelerator(device))
     return evaluate_scalar(table, constants, leaves, result);
@@ -115,9 +113,8 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
 }
 
 // Computes an expression into `result`, which holds nothing yet.
-[[gnu::noinline]] inline void evaluate(const KernelTable& table, const void* constants,
-                                       const ArrayBase* const* leaves, const Frame& frame,
-                                       ArrayBase& result) {
+NAX_COMPILED_ONCE void evaluate(const KernelTable& table, const void* constants,
+                                const ArrayBase* const* leaves, const Frame& frame, ArrayBase& result) {
   if (frame.shape.empty() && table.plain && !cuda_accelerator)
     evaluate_scalar(table, constants, leaves, result);
   else
@@ -125,8 +122,8 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
 }
 
 // The values alone, also of a recorded expression.
-[[gnu::noinline]] inline ArrayBase compute_values(const KernelTable& table, const void* constants,
-                                                  const ArrayBase* const* leaves, const Frame& frame) {
+NAX_COMPILED_ONCE ArrayBase compute_values(const KernelTable& table, const void* constants,
+                                           const ArrayBase* const* leaves, const Frame& frame) {
   ArrayBase result = allocate(table.result, frame, device_for(table.name, leaves, table.leaves));
   compute(table, constants, leaves, frame, result);
   return result;
@@ -134,8 +131,8 @@ inline void compute_into(const KernelTable& table, const void* constants, const 
 
 // May the assignment write over the target? Where that cannot be seen: nothing records, nobody else holds the
 // target's buffer, and each leaf that lies in it is the target itself, element for element.
-inline bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
-                        const ArrayBase& target) {
+NAX_ENGINE bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
+                            const ArrayBase& target) {
   const BufferRef& buffer = ArrayAccess::buffer(target);
   const Layout& layout = layout_of(target);
   if (!buffer || buffer->source || !(layout == frame) || !layout.is_contiguous()) return false;
@@ -155,8 +152,8 @@ inline bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves
   return buffer.use_count() == uses && buffer->is_own();
 }
 
-[[gnu::noinline]] inline void assign(const KernelTable& table, const void* constants,
-                                     const ArrayBase* const* leaves, const Frame& frame, ArrayBase& target) {
+NAX_COMPILED_ONCE void assign(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                              const Frame& frame, ArrayBase& target) {
   if (is_in_place(table, leaves, frame, target)) {
     ArrayAccess::serial(target) = 0;
     compute_into(table, constants, leaves, frame, target);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "nax/core/array.hpp"
-#include "nax/core/compiled_once.hpp"
 #include "nax/rules/signature.hpp"
 #include "nax/tape/levels.hpp"
 
@@ -200,8 +199,7 @@ template <Scalar S>
 void list_frame(const char*, const Frame**&, const S&) {}
 
 // The frames before number i equal the first.
-NAX_COMPILED_ONCE inline JoinedFrame join_others(const char* name, const Frame* const* frames, int i,
-                                                 int count) {
+NAX_COMPILED_ONCE JoinedFrame join_others(const char* name, const Frame* const* frames, int i, int count) {
   const Frame& first = *frames[0];
   JoinedFrame joined;
   for (; i < count; ++i) {
@@ -211,7 +209,7 @@ NAX_COMPILED_ONCE inline JoinedFrame join_others(const char* name, const Frame* 
   if (joined && *joined == first) joined.reset();
   return joined;
 }
-NAX_COMPILED_ONCE inline JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
+NAX_COMPILED_ONCE JoinedFrame join_frames(const char* name, const Frame* const* frames, int count) {
   for (int i = 1; i < count; ++i)
     if (frames[i] != frames[0] && !(*frames[i] == *frames[0])) return join_others(name, frames, i, count);
   return std::nullopt;

@@ -35,7 +35,8 @@ class FusedNode final : public Node {
     return sizeof(FusedNode) + static_cast<std::size_t>(type.leaves) * sizeof(PackedArray) +
            static_cast<std::size_t>(type.constants) * constant_bytes;
   }
-  FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants) : type_(type) {
+  NAX_ENGINE FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants)
+      : type_(type) {
     int made = 0;
     try {
       for (; made < count(); ++made)
@@ -53,7 +54,7 @@ class FusedNode final : public Node {
   Watchers watchers(const Tape& tape) const override { return watchers_of(leaves(), count(), tape); }
   void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
 
-  void pull(const ArrayBase& g, Reverse& sweep) override {
+  NAX_ENGINE void pull(const ArrayBase& g, Reverse& sweep) override {
     if (type_.is_sum) {
       const Frame own = frame();
       for (int l = 0; l < 2; ++l) give_leaf(type_.steps[l], g, own, sweep);
@@ -64,7 +65,7 @@ class FusedNode final : public Node {
     }
   }
 
-  void push(Forward& sweep, std::size_t self) override {
+  NAX_ENGINE void push(Forward& sweep, std::size_t self) override {
     const ArrayBase* tangents[max_leaves];
     bool any = false;
     for (int l = 0; l < count(); ++l) {
@@ -98,7 +99,7 @@ class FusedNode final : public Node {
     const PackedArray& leaf = leaves()[step.slot];
     return leaf.buffer() ? leaf.unpack(step.dtype) : zeros_over(step.dtype, leaf.layout());
   }
-  std::vector<ArrayBase> values_of_steps() {
+  NAX_ENGINE std::vector<ArrayBase> values_of_steps() {
     std::vector<ArrayBase> values(static_cast<std::size_t>(type_.step_count));
     for (int i = 0; i <= root(); ++i) {
       const Step& step = type_.steps[i];
@@ -120,7 +121,7 @@ class FusedNode final : public Node {
     if (sweep.wants(leaf.serial())) sweep.add(leaf.serial(), step.share_of_leaf(share, leaf.layout(), own));
   }
 
-  [[gnu::noinline]] void pull_recorded(const ArrayBase& g, Reverse& sweep) {
+  NAX_COMPILED_ONCE void pull_recorded(const ArrayBase& g, Reverse& sweep) {
     const std::vector<ArrayBase> values = values_of_steps();
     std::vector<ArrayBase> cotangents(values.size());
     cotangents.back() = g;
@@ -143,7 +144,7 @@ class FusedNode final : public Node {
     const ArrayBase terms[] = {*tangents[0], *tangents[1]};
     return type_.root().op->value(terms);
   }
-  [[gnu::noinline]] std::optional<ArrayBase> push_recorded(const ArrayBase* const* leaf_tangents) {
+  NAX_COMPILED_ONCE std::optional<ArrayBase> push_recorded(const ArrayBase* const* leaf_tangents) {
     const std::vector<ArrayBase> values = values_of_steps();
     std::vector<ArrayBase> tangents(values.size());  // zero where there is no buffer
     for (int i = 0; i <= root(); ++i) {
@@ -167,8 +168,8 @@ class FusedNode final : public Node {
     step.op->vjp(step.op->one(), operands.at, y, derivatives);
     step.op->drop(derivatives[j], shares[j]);
   }
-  static void push_step(const Step& step, const std::vector<ArrayBase>& values, const ArrayBase& y,
-                        const std::vector<ArrayBase>& tangents, ArrayBase& total) {
+  NAX_ENGINE static void push_step(const Step& step, const std::vector<ArrayBase>& values, const ArrayBase& y,
+                                   const std::vector<ArrayBase>& tangents, ArrayBase& total) {
     const Operands operands(step, values);
     for (int j = 0; j < step.arity; ++j) {
       const ArrayBase& t = tangents[step.operand[j]];
@@ -230,8 +231,8 @@ const FusedType& fused_type_of() {
       fused.carries,       scalar_pull_of<E>(), is_sum_of_arrays<E>, spread_over<typename E::value_type>};
   return type;
 }
-[[gnu::noinline]] inline std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
-                                                    const void* constants) {
+NAX_COMPILED_ONCE std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
+                                             const void* constants) {
   return FusedNode::record(type, leaves, constants);
 }
 

@@ -32,7 +32,7 @@ struct DerivedLeaves {
   int count;  // of leaves; of `one`, the first stands for all
 };
 
-inline bool are_one(const ArrayBase* const* leaves, int count) {
+NAX_ENGINE bool are_one(const ArrayBase* const* leaves, int count) {
   for (int l = 1; l < count; ++l)
     if (serial_of(*leaves[l]) != serial_of(*leaves[0])) return false;
   return true;
@@ -40,7 +40,7 @@ inline bool are_one(const ArrayBase* const* leaves, int count) {
 
 // A derivative serves every cotangent only where no two of these meet in one of its elements: the leaf has
 // all axes that stay.
-inline bool has_all_kept(const Frame& leaf, const FusedSum& sum, const Frame& frame) {
+NAX_ENGINE bool has_all_kept(const Frame& leaf, const FusedSum& sum, const Frame& frame) {
   if (!(leaf.levels == frame.levels)) return false;
   if (sum.whole()) return true;
   const int missing = frame.ndim() - leaf.ndim();
@@ -52,8 +52,8 @@ inline bool has_all_kept(const Frame& leaf, const FusedSum& sum, const Frame& fr
 }
 
 // False where the general way must do.
-NAX_COMPILED_ONCE inline bool find_derived(const FusedSumType& type, const ArrayBase* const* leaves,
-                                           const FusedSum& sum, const Frame& frame, DerivedLeaves& to) {
+NAX_COMPILED_ONCE bool find_derived(const FusedSumType& type, const ArrayBase* const* leaves,
+                                    const FusedSum& sum, const Frame& frame, DerivedLeaves& to) {
   const KernelTable& table = *type.fused.kernels;
   // A sweep that an outer transform watches needs the leaves. Arithmetic is soon done again when the
   // cotangents are many; where there is but one, it may well be 1.
@@ -83,8 +83,8 @@ NAX_COMPILED_ONCE inline bool find_derived(const FusedSumType& type, const Array
          (held == 0 || held + elements * dtype_size(table.result) <= most_bytes);
 }
 
-NAX_COMPILED_ONCE inline void allocate_derivatives(DType dtype, const ArrayBase* const* leaves,
-                                                   std::int64_t size, Device device, DerivedLeaves& to) {
+NAX_COMPILED_ONCE void allocate_derivatives(DType dtype, const ArrayBase* const* leaves, std::int64_t size,
+                                            Device device, DerivedLeaves& to) {
   for (int l = 0; l < to.count; ++l) {
     to.derivatives.at[to.derivatives.count++] = nullptr;
     to.data[l] = nullptr;
@@ -104,7 +104,7 @@ NAX_COMPILED_ONCE inline void allocate_derivatives(DType dtype, const ArrayBase*
 }
 
 // The cotangent of each term, as often as a tile has room for it.
-inline void fill_seeds(void* tile, const void* seed, std::int64_t bytes, std::int64_t size) {
+NAX_ENGINE void fill_seeds(void* tile, const void* seed, std::int64_t bytes, std::int64_t size) {
   const std::int64_t n = std::min(cpu::tile_bytes / bytes, size);
   if (bytes == 4) {
     std::uint32_t bits;
@@ -118,8 +118,8 @@ inline void fill_seeds(void* tile, const void* seed, std::int64_t bytes, std::in
 }
 
 // The usual small case: one number out of leaves that are unbroken runs over the same axes.
-inline bool is_flat(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
-                    const DerivedLeaves& derived) {
+NAX_ENGINE bool is_flat(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
+                        const DerivedLeaves& derived) {
   if (frame.size() > cpu::detail::parallel_grain) return false;
   for (int l = 0; l < derived.count; ++l) {
     const ArrayBase& leaf = *leaves[l];
@@ -129,10 +129,10 @@ inline bool is_flat(const KernelTable& table, const ArrayBase* const* leaves, co
   }
   return true;
 }
-NAX_COMPILED_ONCE inline void sum_flat(const FusedSumType& type, const void* constants,
-                                       const ArrayBase* const* leaves, std::int64_t size,
-                                       const DerivedLeaves& derived, const void* seeds,
-                                       const cpu::Reducer& reducer, char* sum) {
+NAX_COMPILED_ONCE void sum_flat(const FusedSumType& type, const void* constants,
+                                const ArrayBase* const* leaves, std::int64_t size,
+                                const DerivedLeaves& derived, const void* seeds, const cpu::Reducer& reducer,
+                                char* sum) {
   const cpu::PullKernel kernel = derived.one ? type.sum_one : type.pull;
   const int count = derived.count;
   const void* in[max_leaves];
@@ -159,11 +159,10 @@ NAX_COMPILED_ONCE inline void sum_flat(const FusedSumType& type, const void* con
 }
 
 // The sums, in `result`, and the derivatives for the cotangent `seed` of each term.
-NAX_COMPILED_ONCE inline void sum_and_derive(const FusedSumType& type, const void* constants,
-                                             const ArrayBase* const* leaves, const FusedSum& sum,
-                                             const Frame& frame, const DerivedLeaves& derived,
-                                             const void* seed, const cpu::Reducer& reducer,
-                                             const ArrayBase& result) {
+NAX_COMPILED_ONCE void sum_and_derive(const FusedSumType& type, const void* constants,
+                                      const ArrayBase* const* leaves, const FusedSum& sum, const Frame& frame,
+                                      const DerivedLeaves& derived, const void* seed,
+                                      const cpu::Reducer& reducer, const ArrayBase& result) {
   const KernelTable& table = *type.fused.kernels;
   const int count = derived.count;
   const std::int64_t sums = layout_of(result).size();

@@ -120,7 +120,7 @@ class PrimitiveNode final : public Node {
         sweep.add_at(node, pull(*in, g, *this));
       }
   }
-  void push(Forward& sweep, std::size_t self) override {
+  NAX_ENGINE void push(Forward& sweep, std::size_t self) override {
     ArrayBase total;
     InputBase* in = first();
     for (int i = 0; i < count_; ++i, in = after(in)) {

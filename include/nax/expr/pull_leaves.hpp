@@ -13,8 +13,8 @@
 namespace nax::inline NAX_ABI::detail {
 
 // The usual small case: every leaf and the cotangent are unbroken runs over the same axes.
-inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
-                      const PackedArray* leaves, const ArrayBase& g, Reverse& sweep) {
+NAX_ENGINE bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                          const PackedArray* leaves, const ArrayBase& g, Reverse& sweep) {
   const Layout& layout = layout_of(g);
   const std::int64_t n = layout.size();
   if (n > cpu::detail::parallel_grain || n == 0 || !layout.is_contiguous() || table.result_lane != g.dtype())
@@ -66,9 +66,9 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
 // ---- in general
 
 // One pass of the fused kernel: every wanted leaf gets its share of g.
-[[gnu::noinline]] inline void pull_leaves(const char* name, const KernelTable& table, cpu::PullKernel kernel,
-                                          const void* constants, const PackedArray* leaves,
-                                          const ArrayBase& g, Reverse& sweep) {
+NAX_COMPILED_ONCE void pull_leaves(const char* name, const KernelTable& table, cpu::PullKernel kernel,
+                                   const void* constants, const PackedArray* leaves, const ArrayBase& g,
+                                   Reverse& sweep) {
   if (on_accelerator(g)) return pull_on_device(name, table, constants, leaves, g, sweep);
   if (pull_flat(table, kernel, constants, leaves, g, sweep)) return;
   const int count = table.leaves;
@@ -112,7 +112,7 @@ inline bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const vo
                    as_dtype(std::move(gradients[l]), table.stored[l]));  // half ones, summed in float
 }
 
-inline bool has_nan(const ArrayBase& a) {
+NAX_ENGINE bool has_nan(const ArrayBase& a) {
   const std::int64_t n = layout_of(a).size();
   return a.dtype() == DType::float32   ? cpu::holds_nan(reinterpret_cast<const float*>(raw_data(a)), n)
          : a.dtype() == DType::float64 ? cpu::holds_nan(reinterpret_cast<const double*>(raw_data(a)), n)
@@ -122,10 +122,10 @@ inline bool has_nan(const ArrayBase& a) {
 // The tangent of the result over `own` and the tangents' hidden axes, with `tangents[l]` null where it is
 // zero; at least one is not. One pass of the kernel for each array among the leaves. Nothing where the kernel
 // mixes types.
-[[gnu::noinline]] inline std::optional<ArrayBase> push_leaves(const char* name, const KernelTable& table,
-                                                              cpu::PullKernel kernel, const void* constants,
-                                                              const PackedArray* leaves,
-                                                              const ArrayBase* const* tangents) {
+NAX_COMPILED_ONCE std::optional<ArrayBase> push_leaves(const char* name, const KernelTable& table,
+                                                       cpu::PullKernel kernel, const void* constants,
+                                                       const PackedArray* leaves,
+                                                       const ArrayBase* const* tangents) {
   const int count = table.leaves;
   const Frame own = frame_of_leaves(name, leaves, count);
   Frame all = own;

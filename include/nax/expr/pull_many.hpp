@@ -8,7 +8,7 @@
 // multiplies each of them.
 namespace nax::inline NAX_ABI::detail {
 
-inline bool has_many(const KernelTable& table, const Frame& own, const Frame& all) {
+NAX_ENGINE bool has_many(const KernelTable& table, const Frame& own, const Frame& all) {
   constexpr std::int64_t many = 4, few_elements = 4096;
   return all.size() > few_elements && all.size() >= many * own.size() && table.result == table.result_lane &&
          (table.result == DType::float32 || table.result == DType::float64);
@@ -16,9 +16,9 @@ inline bool has_many(const KernelTable& table, const Frame& own, const Frame& al
 
 // One pass of the kernel over `own`: derivatives[l] = that of the result in leaf l, where wanted(l) (the same
 // for leaves that are one).
-inline void derivatives_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
-                           const PackedArray* leaves, const Frame& own, ArrayBase* derivatives,
-                           FunctionRef<bool(int)> wanted) {
+NAX_ENGINE void derivatives_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                               const PackedArray* leaves, const Frame& own, ArrayBase* derivatives,
+                               FunctionRef<bool(int)> wanted) {
   const int count = table.leaves;
   const DType lane = table.result_lane;
   alignas(16) char one[16];
@@ -55,7 +55,7 @@ void add_scaled_of(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
   }
 }
 
-inline void add_scaled(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
+NAX_ENGINE void add_scaled(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
   if (d.dtype() == DType::float32)
     add_scaled_of<float>(sum, t, d);
   else
@@ -63,9 +63,9 @@ inline void add_scaled(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
 }
 
 // False, and nothing done, where a leaf's gradient is summed over axes that the leaf lacks.
-[[gnu::noinline]] inline bool pull_many(const KernelTable& table, cpu::PullKernel kernel,
-                                        const void* constants, const PackedArray* leaves, const ArrayBase& g,
-                                        const Frame& own, const Frame& all, Reverse& sweep) {
+NAX_COMPILED_ONCE bool pull_many(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                                 const PackedArray* leaves, const ArrayBase& g, const Frame& own,
+                                 const Frame& all, Reverse& sweep) {
   std::size_t nodes[max_leaves];
   Frame frames[max_leaves];
   for (int l = 0; l < table.leaves; ++l) {
@@ -92,9 +92,9 @@ inline void add_scaled(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
   return true;
 }
 
-[[gnu::noinline]] inline ArrayBase push_many(const KernelTable& table, cpu::PullKernel kernel,
-                                             const void* constants, const PackedArray* leaves,
-                                             const ArrayBase* const* tangents, const Frame& own) {
+NAX_COMPILED_ONCE ArrayBase push_many(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                                      const PackedArray* leaves, const ArrayBase* const* tangents,
+                                      const Frame& own) {
   ArrayBase derivatives[max_leaves];
   derivatives_of(table, kernel, constants, leaves, own, derivatives,
                  [&](int l) { return tangents[l] != nullptr; });

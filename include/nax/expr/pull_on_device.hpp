@@ -13,8 +13,8 @@ namespace nax::inline NAX_ABI::detail {
 // gets a share, the same for leaves that share one; null for the others.
 class DevicePullLaunch {
  public:
-  DevicePullLaunch(const KernelTable& table, const void* constants, const PackedArray* leaves,
-                   const Frame& all, const ArrayBase& g)
+  NAX_ENGINE DevicePullLaunch(const KernelTable& table, const void* constants, const PackedArray* leaves,
+                              const Frame& all, const ArrayBase& g)
       : table_(table), constants_(constants), device_(g.device()), shape_(all.shape) {
     const int count = table.leaves;
     const ArrayBase cotangent = as_dtype(g, table.result);
@@ -60,7 +60,7 @@ class DevicePullLaunch {
 };
 
 // What a row-major share over `all` is to a leaf.
-inline ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own) {
+NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own) {
   const Layout& layout = layout_of(share);
   const Frame target = gradient_frame(leaf, own, layout);
   const AxisMarks summed = axes_to_sum(layout, leaf, target);
@@ -72,9 +72,9 @@ inline ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const F
   return ArrayAccess::make(ArrayAccess::buffer(sum), Layout::contiguous(target), sum.dtype());
 }
 
-[[gnu::cold, gnu::noinline]] inline void pull_on_device(const char* name, const KernelTable& table,
-                                                        const void* constants, const PackedArray* leaves,
-                                                        const ArrayBase& g, Reverse& sweep) {
+[[gnu::cold]] NAX_COMPILED_ONCE void pull_on_device(const char* name, const KernelTable& table,
+                                                    const void* constants, const PackedArray* leaves,
+                                                    const ArrayBase& g, Reverse& sweep) {
   const int count = table.leaves;
   const Frame own = frame_of_leaves(name, leaves, count);
   const Frame all = broadcast(name, own, layout_of(g));
@@ -95,10 +95,9 @@ inline ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const F
 }
 
 // The tangent of the result over `all`: one pass of the kernel for each array among the leaves.
-[[gnu::cold, gnu::noinline]] inline ArrayBase push_on_device(const KernelTable& table, const void* constants,
-                                                             const PackedArray* leaves,
-                                                             const ArrayBase* const* tangents,
-                                                             const Frame& all) {
+[[gnu::cold]] NAX_COMPILED_ONCE ArrayBase push_on_device(const KernelTable& table, const void* constants,
+                                                         const PackedArray* leaves,
+                                                         const ArrayBase* const* tangents, const Frame& all) {
   const int count = table.leaves;
   ArrayBase result;
   unsigned done = 0;

@@ -81,12 +81,7 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
   static Recorded<operand_t<i>> operand(const ArrayBase* x) {
     return cast_recorded<operand_t<i>>(Recorded<own_t<i>>(Array<own_t<i>>(x[i])));
   }
-  [[gnu::cold]] static ArrayBase value(const ArrayBase* x) {
-    if constexpr (requires { typename Rule::identity; })
-      return (std::move(operand<j>(x).array), ...);
-    else
-      return std::move(apply<Rule>(operand<j>(x)...).array);
-  }
+  static ArrayBase value(const ArrayBase* x);
   static auto shares_of(const Recorded<Result>& g, const ArrayBase* x, const ArrayBase& y) {
     return Rule::vjp(g, operand<j>(x)..., Recorded<Result>(Array<Result>(y)));
   }
@@ -97,10 +92,7 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
       if constexpr (multiplies<Rule>) drop_dead<Result, own_t<i>>(g, out);
     }
   }
-  [[gnu::cold]] static void vjp(const ArrayBase& g, const ArrayBase* x, const ArrayBase& y, ArrayBase* out) {
-    const auto shares = shares_of(Recorded<Result>(Array<Result>(g)), x, y);
-    (convert<j>(g, std::get<j>(shares), out[j]), ...);
-  }
+  static void vjp(const ArrayBase& g, const ArrayBase* x, const ArrayBase& y, ArrayBase* out);
 
   template <int i>
   static void push_one(int which, const ArrayBase& t, const ArrayBase* x, const ArrayBase& y,
@@ -121,11 +113,7 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
       }
     }
   }
-  [[gnu::cold]] static ArrayBase push(int which, const ArrayBase& t, const ArrayBase* x, const ArrayBase& y) {
-    ArrayBase out;
-    (push_one<j>(which, t, x, y, out), ...);
-    return out;
-  }
+  static ArrayBase push(int which, const ArrayBase& t, const ArrayBase* x, const ArrayBase& y);
   static constexpr bool plain =
       ((std::is_same_v<operand_t<j>, Result> || !is_inexact_v<operand_t<j>>)&&...) &&
       ((std::is_same_v<own_t<j>, Result> || !is_inexact_v<own_t<j>>)&&...);
@@ -136,6 +124,33 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
       return push;
   }
 };
+
+// Out of the class, so that programs need not compile them where a library has them.
+template <class Rule, int... j, class... A>
+[[gnu::cold]] ArrayBase RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...>::value(
+    const ArrayBase* x) {
+  if constexpr (requires { typename Rule::identity; })
+    return (std::move(operand<j>(x).array), ...);
+  else
+    return std::move(apply<Rule>(operand<j>(x)...).array);
+}
+template <class Rule, int... j, class... A>
+[[gnu::cold]] void RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...>::vjp(const ArrayBase& g,
+                                                                                   const ArrayBase* x,
+                                                                                   const ArrayBase& y,
+                                                                                   ArrayBase* out) {
+  const auto shares = shares_of(Recorded<Result>(Array<Result>(g)), x, y);
+  (convert<j>(g, std::get<j>(shares), out[j]), ...);
+}
+template <class Rule, int... j, class... A>
+[[gnu::cold]] ArrayBase RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...>::push(int which,
+                                                                                         const ArrayBase& t,
+                                                                                         const ArrayBase* x,
+                                                                                         const ArrayBase& y) {
+  ArrayBase out;
+  (push_one<j>(which, t, x, y, out), ...);
+  return out;
+}
 
 template <class Rule, class... A>
 inline constexpr RecordedOp recorded_op = [] {

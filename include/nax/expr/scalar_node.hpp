@@ -12,7 +12,7 @@ namespace nax::inline NAX_ABI::detail {
 class ScalarLeaf {
  public:
   ScalarLeaf() = default;
-  ScalarLeaf(DType dtype, const void* value, std::uint64_t serial) : serial_(serial) {
+  NAX_ENGINE ScalarLeaf(DType dtype, const void* value, std::uint64_t serial) : serial_(serial) {
     switch (dtype_size(dtype)) {  // of known sizes, which need no call
       case 4:
         std::memcpy(value_, value, 4);
@@ -46,8 +46,8 @@ class ScalarNode final : public Node {
                              static_cast<std::size_t>(type.constants) * constant_bytes;
     return recording.tape->emplace_with<ScalarNode>(room, type, leaves, in, constants);
   }
-  ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* const* in,
-             const void* constants) noexcept
+  NAX_ENGINE ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* const* in,
+                        const void* constants) noexcept
       : type_(type) {
     ScalarLeaf* to = this->leaves();
     const int count = type.leaves;
@@ -67,7 +67,7 @@ class ScalarNode final : public Node {
   }
   void push(Forward& sweep, std::size_t self) override { General(*this)->push(sweep, self); }
 
-  void pull_number(Number g, Reverse& sweep) override {
+  NAX_ENGINE void pull_number(Number g, Reverse& sweep) override {
     if (recording.tape) [[unlikely]]
       return pull_watched(g, sweep);
     if (type_.leaves != 1) return pull_several(g, sweep);
@@ -163,9 +163,8 @@ class ScalarNode final : public Node {
 static_assert(sizeof(ScalarNode) % 16 == 0 && sizeof(ScalarLeaf) == 16);
 
 // Numbers need no loop.
-[[gnu::noinline, gnu::flatten]] inline void evaluate_scalar(const KernelTable& table, const void* constants,
-                                                            const ArrayBase* const* leaves,
-                                                            ArrayBase& result) {
+[[gnu::flatten]] NAX_COMPILED_ONCE void evaluate_scalar(const KernelTable& table, const void* constants,
+                                                        const ArrayBase* const* leaves, ArrayBase& result) {
   const void* in[max_leaves];
   const int count = table.leaves;
   for (int l = 0; l < count; ++l) {

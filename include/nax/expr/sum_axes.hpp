@@ -55,7 +55,7 @@ Array<T> restride(const Array<T>& x, const Frame& to) {
 }
 
 // The axes left by a reduction over the marked ones.
-inline Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool keep) {
+NAX_ENGINE Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool keep) {
   Frame out;
   for (std::size_t axis = 0; axis < frame.shape.size(); ++axis) {
     const bool hidden = axis < frame.levels.size();
@@ -70,7 +70,7 @@ inline Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool ke
 }
 
 // Strides of a row-major result over the axes of what was reduced: 0 on the axes that went.
-inline Dims reduced_strides(const Frame& frame, const AxisMarks& reduced) {
+NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced) {
   Dims strides(frame.shape.size(), 0);
   std::int64_t stride = 1;
   for (std::size_t axis = frame.shape.size(); axis-- > 0;) {
@@ -82,8 +82,8 @@ inline Dims reduced_strides(const Frame& frame, const AxisMarks& reduced) {
 }
 
 // Reduces an array on a GPU to accumulators over the axes that are not marked.
-[[gnu::cold]] inline void reduce_on_device(ReduceKind kind, const ArrayBase& x, const Frame& frame,
-                                           const AxisMarks& reduced, const ArrayBase& result) {
+[[gnu::cold]] NAX_ENGINE void reduce_on_device(ReduceKind kind, const ArrayBase& x, const Frame& frame,
+                                               const AxisMarks& reduced, const ArrayBase& result) {
   Dims marks(frame.shape.size(), 0);
   for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
   cuda::operations().reduce(result.device(), kind, frame.shape, marks,

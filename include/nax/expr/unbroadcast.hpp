@@ -33,7 +33,7 @@ Array<T> sum_levels(Array<T> x, const Levels& made, const Levels& kept) {
 }
 
 // The axes a gradient has: those of the value, and the hidden axes that only the cotangent brought along.
-inline Frame gradient_frame(const Frame& value, const Frame& result, const Frame& cotangent) {
+NAX_ENGINE Frame gradient_frame(const Frame& value, const Frame& result, const Frame& cotangent) {
   Frame frame = value;
   for (int h = 0; h < cotangent.hidden(); ++h) {
     const Level level = cotangent.levels[h];
@@ -48,7 +48,7 @@ inline Frame gradient_frame(const Frame& value, const Frame& result, const Frame
 
 // Which axes of a cotangent go, or become 1, on its way to the gradient of `value` over `target`; empty where
 // none does.
-inline AxisMarks axes_to_sum(const Layout& cotangent, const Frame& value, const Frame& target) {
+NAX_ENGINE AxisMarks axes_to_sum(const Layout& cotangent, const Frame& value, const Frame& target) {
   AxisMarks summed(cotangent.shape.size(), false);
   bool any = false;
   for (int h = 0; h < cotangent.hidden(); ++h)

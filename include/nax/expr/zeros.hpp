@@ -6,7 +6,7 @@
 namespace nax::inline NAX_ABI::detail {
 
 // Zeros over a frame: one element, repeated.
-inline ArrayBase zeros_over(DType dtype, const Frame& frame, Device device = current_device) {
+NAX_ENGINE ArrayBase zeros_over(DType dtype, const Frame& frame, Device device = current_device) {
   ArrayBase zero = allocate(dtype, Frame(), device);
   clear_elements(zero);
   Layout layout;

@@ -7,7 +7,7 @@
 namespace nax::inline NAX_ABI::io::detail {
 
 // The checksum of zip and gzip files, of `data` behind what `crc` is of.
-inline std::uint32_t crc32(const void* data, std::size_t size, std::uint32_t crc = 0) {
+NAX_ENGINE std::uint32_t crc32(const void* data, std::size_t size, std::uint32_t crc = 0) {
   static const auto tables = [] {
     std::array<std::array<std::uint32_t, 256>, 4> t{};
     for (std::uint32_t i = 0; i < 256; ++i) {

@@ -65,7 +65,7 @@ class Descriptor {
 // end, are refused.
 class Source {
  public:
-  Source(const char* function, const std::string& path) : function_(function), path_(path) {
+  NAX_ENGINE Source(const char* function, const std::string& path) : function_(function), path_(path) {
     file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     struct stat status;
     if (file_.get() < 0 || ::fstat(file_.get(), &status) != 0)
@@ -89,7 +89,7 @@ class Source {
   [[noreturn, gnu::cold]] void fail(const std::string& what) const { detail::fail(function_, path_, what); }
 
   // The `size` bytes from offset `at` on. Throws IoError where the file ends before.
-  void read(std::uint64_t at, void* to, std::size_t size) const {
+  NAX_ENGINE void read(std::uint64_t at, void* to, std::size_t size) const {
     if (at > size_ || size > size_ - at) fail_truncated(size_);
     if (data_) {
       if (size > 0) std::memcpy(to, data_ + at, size);
@@ -108,7 +108,7 @@ class Source {
   }
 
  private:
-  void read_file(std::uint64_t at, std::uint8_t* out, std::size_t size) const {
+  NAX_ENGINE void read_file(std::uint64_t at, std::uint8_t* out, std::size_t size) const {
     while (size > 0) {
       const ssize_t got = ::pread(file_.get(), out, size, static_cast<off_t>(at));
       if (got < 0 && errno == EINTR) continue;
@@ -120,7 +120,7 @@ class Source {
   [[noreturn, gnu::cold]] void fail_truncated(std::uint64_t end) const {
     fail("is truncated: it ends at offset " + std::to_string(end));
   }
-  void read_to_end() {
+  NAX_ENGINE void read_to_end() {
     std::size_t size = 0;
     for (ssize_t got = 1; got != 0; size += static_cast<std::size_t>(got)) {
       if (owned_.size() - size < 1 << 16) owned_.resize(owned_.size() * 2 + (1 << 16));
@@ -144,7 +144,7 @@ class Source {
   mutable std::size_t window_size_ = 0;
 };
 
-inline Bytes read_file(const char* function, const std::string& path) {
+NAX_ENGINE Bytes read_file(const char* function, const std::string& path) {
   const Source source(function, path);
   Bytes bytes(source.size());
   source.read(0, bytes.data(), bytes.size());

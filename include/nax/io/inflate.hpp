@@ -16,7 +16,7 @@ class PrefixCode {
  public:
   // From the length of each symbol's code, 0 for none. False where no such code exists, and where bits remain
   // that mean nothing; a code of one symbol, which has nothing to tell apart, may have those if so said.
-  bool build(const std::uint8_t* lengths, int symbols, bool one_is_enough) {
+  NAX_ENGINE bool build(const std::uint8_t* lengths, int symbols, bool one_is_enough) {
     int count[longest + 1] = {};
     for (int s = 0; s < symbols; ++s) ++count[lengths[s]];
     count[0] = 0;
@@ -45,7 +45,7 @@ class PrefixCode {
     return true;
   }
   // The symbol that these bits begin with, and how many of them are its own; 0 where they mean nothing.
-  int find(std::uint64_t word, int& bits) const {
+  NAX_ENGINE int find(std::uint64_t word, int& bits) const {
     const int quick = quick_[word & ((1 << quick_bits) - 1)];
     if (quick != 0) [[likely]] {
       bits = quick & 15;
@@ -82,7 +82,7 @@ class Inflate {
   Inflate& operator=(const Inflate&) = delete;
 
   // Fills `to`; less than `size` only at the end. Throws IoError for what is no such stream.
-  std::size_t read(std::uint8_t* to, std::size_t size) {
+  NAX_ENGINE std::size_t read(std::uint8_t* to, std::size_t size) {
     std::size_t done = 0;
     while (done < size && (given_ < made_ || unpack())) {
       const std::size_t n = std::min(size - done, made_ - given_);
@@ -104,7 +104,7 @@ class Inflate {
   }
 
   // At least 48 bits. Behind the end there are zeros, which nobody may use.
-  void refill() {
+  NAX_ENGINE void refill() {
     if (in_end_ - in_ >= 8) [[likely]] {
       bits_ |= little_endian<std::uint64_t>(in_buffer_ + in_) << count_;
       in_ += static_cast<std::size_t>(63 - count_) >> 3;
@@ -139,7 +139,7 @@ class Inflate {
   }
 
   // Makes at least one byte more; false at the end of the stream.
-  bool unpack() {
+  NAX_ENGINE bool unpack() {
     if (!out_) out_ = std::make_unique_for_overwrite<std::uint8_t[]>(3 * window);
     if (made_ > 2 * window) {
       std::memmove(out_.get(), out_.get() + made_ - window, window);
@@ -157,7 +157,7 @@ class Inflate {
     return true;
   }
 
-  void begin_block() {
+  NAX_ENGINE void begin_block() {
     refill();
     last_ = take(1) == 1;
     switch (take(2)) {
@@ -231,7 +231,7 @@ class Inflate {
     return symbol;
   }
 
-  void copy_stored() {
+  NAX_ENGINE void copy_stored() {
     for (; stored_ > 0 && count_ > padding_ && made_ < 3 * window; --stored_)
       out_[made_++] = static_cast<std::uint8_t>(take(8));
     if (stored_ > 0 && made_ < 3 * window) {

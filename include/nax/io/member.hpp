@@ -25,7 +25,7 @@ class Member {
   [[noreturn, gnu::cold]] void fail(const std::string& what) const { source_.fail(place_ + what); }
 
   // The next `size` bytes.
-  void read(void* to, std::size_t size) {
+  NAX_ENGINE void read(void* to, std::size_t size) {
     if (size > left()) fail("is truncated: it ends at offset " + std::to_string(size_));
     if (inflate_) {
       if (inflate_->read(static_cast<std::uint8_t*>(to), size) < size)

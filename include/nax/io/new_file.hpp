@@ -45,7 +45,7 @@ class NoPipeSignal {
 // /dev/stdout) has no place for a second one beside it and is written through.
 class NewFile {
  public:
-  NewFile(const char* function, const std::string& path)
+  NAX_ENGINE NewFile(const char* function, const std::string& path)
       : function_(function), path_(path), target_(followed(path)) {
     struct stat old;
     const bool exists = ::stat(target_.c_str(), &old) == 0;
@@ -66,7 +66,7 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  void write(const void* data, std::size_t size) {
+  NAX_ENGINE void write(const void* data, std::size_t size) {
     const auto* from = static_cast<const char*>(data);
     position_ += size;
     while (size > 0) {
@@ -78,7 +78,7 @@ class NewFile {
   }
   std::uint64_t position() const { return position_; }
 
-  void commit() {
+  NAX_ENGINE void commit() {
     if (!temporary_.empty() && ::fsync(file_.get()) != 0) fail_writing();
     if (!file_.close()) fail_writing();
     if (temporary_.empty()) return;
@@ -105,7 +105,7 @@ class NewFile {
     return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
   }
   // Where a path leads that ends in symbolic links, also to what is not there yet.
-  static std::string followed(std::string path) {
+  NAX_ENGINE static std::string followed(std::string path) {
     char next[PATH_MAX];
     for (int links = 0; links < 40; ++links) {  // as many as Linux follows
       const ssize_t size = ::readlink(path.c_str(), next, sizeof next);
@@ -116,7 +116,7 @@ class NewFile {
     return path;
   }
   // Creates a file that nobody else has, in the folder of the target: rename does not reach further.
-  void open_beside(mode_t mode) {
+  NAX_ENGINE void open_beside(mode_t mode) {
     static std::atomic<std::uint64_t> files{0};
     constexpr std::size_t longest = 200;  // a name of 255 bytes is still a name with what is added to it
     const std::string folder = folder_of(target_);

@@ -9,7 +9,7 @@ namespace nax::inline NAX_ABI::io::detail {
 
 // How many bytes the elements take. The product of the extents that are not 0 is checked too: strides are
 // made of it.
-inline std::uint64_t npy_bytes(const Member& member, DType dtype, const Shape& shape) {
+NAX_ENGINE std::uint64_t npy_bytes(const Member& member, DType dtype, const Shape& shape) {
   std::uint64_t bytes = dtype_size(dtype);
   bool empty = false;
   for (const std::int64_t extent : shape) {
@@ -25,14 +25,14 @@ inline std::uint64_t npy_bytes(const Member& member, DType dtype, const Shape& s
 }
 
 // Turns the bytes of elements that are in the other order.
-inline void swap_bytes(char* elements, std::size_t bytes, DType dtype) {
+NAX_ENGINE void swap_bytes(char* elements, std::size_t bytes, DType dtype) {
   const std::size_t item = dtype_size(dtype), part = dtype_kind(dtype) == Kind::complex ? item / 2 : item;
   for (std::size_t i = 0; i < bytes; i += part)
     for (std::size_t k = 0; k < part / 2; ++k) std::swap(elements[i + k], elements[i + part - 1 - k]);
 }
 
 // The row-major array that lies in Fortran's order where `a` lies.
-inline ArrayBase out_of_fortran_order(const ArrayBase& a) {
+NAX_ENGINE ArrayBase out_of_fortran_order(const ArrayBase& a) {
   Layout layout = nax::detail::layout_of(a);
   std::int64_t stride = 1;
   for (std::size_t axis = 0; axis < layout.shape.size(); ++axis) {
@@ -44,7 +44,7 @@ inline ArrayBase out_of_fortran_order(const ArrayBase& a) {
 
 // An array on the host with the elements of a .npy file, of this dtype and, where that is known, this shape.
 // Nothing is allocated before the header has been believed: the file must hold what it says, to the byte.
-inline ArrayBase read_npy(Member& member, DType dtype, const Shape* expected) {
+NAX_ENGINE ArrayBase read_npy(Member& member, DType dtype, const Shape* expected) {
   const NpyHeader header = read_npy_header(member);
   bool swapped;
   if (!same_descr(header.descr, dtype, swapped))

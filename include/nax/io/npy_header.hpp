@@ -21,7 +21,7 @@ constexpr const char* npy_descr(DType dtype) {
   return names[static_cast<std::size_t>(dtype)];
 }
 
-inline std::string npy_header(DType dtype, const Shape& shape) {
+NAX_ENGINE std::string npy_header(DType dtype, const Shape& shape) {
   std::string header = std::string("{'descr': '") + npy_descr(dtype) +
                        "', 'fortran_order': False, 'shape': " + to_string(shape) + ", }";
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
@@ -44,7 +44,7 @@ class NpyDictionary {
  public:
   NpyDictionary(const Member& member, std::string_view text) : member_(member), text_(text) {}
 
-  NpyHeader read() {
+  NAX_ENGINE NpyHeader read() {
     NpyHeader header;
     bool have_descr = false, have_order = false, have_shape = false;
     expect('{');
@@ -90,7 +90,7 @@ class NpyDictionary {
   void expect(char c) {
     if (!accept(c)) damaged();
   }
-  std::string_view string() {
+  NAX_ENGINE std::string_view string() {
     const char quote = peek();
     if (quote != '\'' && quote != '"') damaged();
     const std::size_t end = text_.find(quote, at_ + 1);
@@ -99,7 +99,7 @@ class NpyDictionary {
     at_ = end + 1;
     return inside;
   }
-  bool boolean() {
+  NAX_ENGINE bool boolean() {
     peek();
     for (const std::string_view word : {std::string_view("True"), std::string_view("False")})
       if (text_.substr(at_, word.size()) == word) {
@@ -109,7 +109,7 @@ class NpyDictionary {
     member_.fail("has a header whose 'fortran_order' is neither True nor False");
   }
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-  void tuple(Shape& shape) {
+  NAX_ENGINE void tuple(Shape& shape) {
     expect('(');
     bool comma = true;
     while (!accept(')')) {
@@ -132,7 +132,7 @@ class NpyDictionary {
   std::size_t at_ = 0;
 };
 
-inline NpyHeader read_npy_header(Member& member) {
+NAX_ENGINE NpyHeader read_npy_header(Member& member) {
   std::uint8_t start[12];
   if (member.left() < 10) member.fail("is not an array of NumPy");
   member.read(start, 10);
@@ -150,7 +150,7 @@ inline NpyHeader read_npy_header(Member& member) {
 }
 
 // The same type with its bytes in this order ('<' for little-endian), or with no order to speak of.
-inline bool same_descr(std::string_view descr, DType dtype, bool& swapped) {
+NAX_ENGINE bool same_descr(std::string_view descr, DType dtype, bool& swapped) {
   const std::string_view ours = npy_descr(dtype);
   swapped = !descr.empty() && descr[0] == '>';
   return descr.size() == ours.size() && descr.substr(1) == ours.substr(1) &&

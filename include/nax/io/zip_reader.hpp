@@ -31,7 +31,7 @@ class ZipReader {
   // By name, without the .npy that NumPy adds; who reads all of them takes them out.
   std::map<std::string, Entry>& entries() { return entries_; }
 
-  Member open(const Entry& entry) const {
+  NAX_ENGINE Member open(const Entry& entry) const {
     std::uint8_t header[30];
     const auto check = [&](bool fine) {
       if (!fine)
@@ -61,7 +61,7 @@ class ZipReader {
     if (!fine) source_.fail(what);
   }
 
-  void find_directory() {
+  NAX_ENGINE void find_directory() {
     // The end record is the last thing but for a comment, whose length it knows.
     const std::uint64_t tail = std::min<std::uint64_t>(source_.size(), 22 + 0xffff);
     Bytes bytes(22);
@@ -108,7 +108,7 @@ class ZipReader {
   }
 
   // Entry by entry: what is no directory must not be allocated as one.
-  void read_directory() {
+  NAX_ENGINE void read_directory() {
     const std::uint64_t end = directory_ + directory_size_;
     std::map<std::uint64_t, Entry*> by_place;
     std::uint64_t at = directory_;
@@ -134,7 +134,7 @@ class ZipReader {
   }
 
   // How much of the directory it takes.
-  std::uint64_t read_entry(std::uint64_t at, std::uint64_t end, Entry& entry) const {
+  NAX_ENGINE std::uint64_t read_entry(std::uint64_t at, std::uint64_t end, Entry& entry) const {
     constexpr const char* broken = "is damaged: its directory is broken";
     std::uint8_t data[46];
     need(end - at >= sizeof data, broken);
@@ -164,7 +164,7 @@ class ZipReader {
       fail_at(entry.name, "is damaged: it holds less than it says");
     return total;
   }
-  void read_zip64(const std::uint8_t* extra, std::size_t extra_size, Entry& entry) const {
+  NAX_ENGINE void read_zip64(const std::uint8_t* extra, std::size_t extra_size, Entry& entry) const {
     std::uint64_t* const values[] = {&entry.size, &entry.packed, &entry.at};
     const auto is_long = [](const std::uint64_t* value) { return *value == 0xffff'ffff; };
     if (std::none_of(std::begin(values), std::end(values), is_long)) return;

@@ -16,7 +16,7 @@ class ZipWriter {
       : function_(function), path_(path), most_(most), file_(function, path) {}
 
   // One member: its bytes are those of `head` and of `data`.
-  void add(const std::string& name, const std::string& head, const void* data, std::size_t size) {
+  NAX_ENGINE void add(const std::string& name, const std::string& head, const void* data, std::size_t size) {
     if (name.size() > 0xffff) fail(function_, path_, "cannot hold a name of more than 65535 bytes");
     if (!names_.insert(name).second) fail(function_, path_, "cannot hold two members named " + name);
     const std::uint64_t total = head.size() + size, at = file_.position();
@@ -52,7 +52,7 @@ class ZipWriter {
     file_.write(data, size);
   }
 
-  void commit() {
+  NAX_ENGINE void commit() {
     const std::uint64_t at = file_.position(), size = directory_.size(), members = names_.size();
     std::string end;
     if (at > most_ || size > most_ || members >= 0xffff) {

@@ -27,7 +27,7 @@ Array<T> broadcast_visible(const char* function, const Array<T>& x, const Dims& 
   return broadcast_frame(x, frame);
 }
 
-inline Dims common_shape(const char* function, std::initializer_list<const Layout*> layouts) {
+NAX_ENGINE Dims common_shape(const char* function, std::initializer_list<const Layout*> layouts) {
   Frame frame;
   for (const Layout* layout : layouts) frame = broadcast(function, frame, Frame{layout->visible_shape(), {}});
   return frame.shape;
@@ -41,7 +41,7 @@ auto broadcast_to(const X& x, const Shape& shape) {
 }
 
 // The shape that arrays of these shapes broadcast to.
-inline Shape broadcast_shapes(const std::vector<Shape>& shapes) {
+NAX_ENGINE Shape broadcast_shapes(const std::vector<Shape>& shapes) {
   Frame frame;
   for (const Shape& shape : shapes) frame = detail::broadcast("broadcast_shapes", frame, Frame{shape, {}});
   return frame.shape;

@@ -18,7 +18,7 @@ Array<T> host_number(T value) {
 }
 
 // Writes the elements of `from`, which broadcasts to the axes of `to`, where those of `to` lie. Same dtype.
-inline void copy_into(const ArrayBase& from, const ArrayBase& to) {
+NAX_ENGINE void copy_into(const ArrayBase& from, const ArrayBase& to) {
   const Layout& layout = layout_of(to);
   if (layout.size() == 0) return;
   const Dims strides = strides_over(layout_of(from), layout);
@@ -30,7 +30,7 @@ inline void copy_into(const ArrayBase& from, const ArrayBase& to) {
 }
 
 // A row-major copy over `frame`, to which x broadcasts. Not recorded.
-inline ArrayBase copy_over(const ArrayBase& x, const Frame& frame) {
+NAX_ENGINE ArrayBase copy_over(const ArrayBase& x, const Frame& frame) {
   ArrayBase result = allocate(x.dtype(), frame, device_for("copy", x));
   copy_into(x, result);
   return result;
@@ -41,7 +41,7 @@ inline ArrayBase copy_over(const ArrayBase& x, const Frame& frame) {
 inline ArrayBase contiguous(const ArrayBase& x, TransformsHandled) {
   return layout_of(x).is_contiguous() ? constant(x) : copy_over(x, layout_of(x));
 }
-inline ArrayBase contiguous(const ArrayBase& x) {
+NAX_ENGINE ArrayBase contiguous(const ArrayBase& x) {
   if (serial_of(x) != 0 && is_recorded(x)) [[unlikely]]
     throw_past_transform();
   return contiguous(x, transforms_handled);

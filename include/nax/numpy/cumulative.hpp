@@ -21,7 +21,7 @@ struct CumulativeOptions {
 
 namespace detail {
 
-inline cpu::Lines lines_of(const Frame& frame, int axis) {
+NAX_ENGINE cpu::Lines lines_of(const Frame& frame, int axis) {
   cpu::Lines lines{1, frame.visible(axis), 1};
   const int at = frame.hidden() + axis;
   for (int i = 0; i < static_cast<int>(frame.shape.size()); ++i)
@@ -30,7 +30,7 @@ inline cpu::Lines lines_of(const Frame& frame, int axis) {
 }
 
 // Elements 0 ... n - 1 of an axis, or from another one on, as a view.
-inline ArrayBase part_of_axis(const ArrayBase& x, int axis, std::int64_t first, std::int64_t n) {
+NAX_ENGINE ArrayBase part_of_axis(const ArrayBase& x, int axis, std::int64_t first, std::int64_t n) {
   Layout layout = layout_of(x);
   const std::size_t at = static_cast<std::size_t>(layout.hidden() + axis);
   layout.shape[at] = n;

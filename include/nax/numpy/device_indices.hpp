@@ -11,13 +11,13 @@
 namespace nax::inline NAX_ABI::detail {
 
 // The number at a place of an array of int64, read from the device.
-inline std::int64_t read_number(const ArrayBase& x, std::int64_t offset) {
+NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset) {
   std::int64_t value;
   copy_bytes(Device{}, &value, x.device(), device_data(x) + offset * 8, sizeof value);
   return value;
 }
 // The least or the greatest of them.
-inline std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
+NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
   const Dims& shape = layout_of(x).shape;
   const ArrayBase extreme = allocate(DType::int64, Frame{}, x.device());
   cuda::operations().reduce(x.device(), kind, shape, Dims(shape.size(), 1),
@@ -28,8 +28,8 @@ inline std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
 
 // Indices of any integer type as int64, counted from the front. `bad`: the first that is out of range, if
 // any is.
-[[gnu::cold]] inline ArrayBase wrapped_on_device(const ArrayBase& index, std::int64_t extent,
-                                                 cuda::IndexMode mode, std::optional<std::int64_t>& bad) {
+[[gnu::cold]] NAX_ENGINE ArrayBase wrapped_on_device(const ArrayBase& index, std::int64_t extent,
+                                                     cuda::IndexMode mode, std::optional<std::int64_t>& bad) {
   const Device device = index.device();
   const Frame& frame = layout_of(index);
   ArrayBase out = allocate(DType::int64, frame, device);
@@ -48,7 +48,7 @@ inline std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
 }
 
 // Row-major positions of the true elements of a row-major mask.
-[[gnu::cold]] inline ArrayBase true_positions_on_device(const ArrayBase& mask) {
+[[gnu::cold]] NAX_ENGINE ArrayBase true_positions_on_device(const ArrayBase& mask) {
   const Device device = mask.device();
   const std::int64_t n = layout_of(mask).size();
   const auto numbers = [&](std::int64_t count) {

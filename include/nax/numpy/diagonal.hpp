@@ -24,7 +24,7 @@ struct DiagonalPlan {
   int axis1, axis2;
   std::int64_t offset;
 
-  std::int64_t view(const Layout& x, Layout& out) const {
+  NAX_ENGINE std::int64_t view(const Layout& x, Layout& out) const {
     out = hidden_part(x);
     for (int axis = 0; axis < x.ndim(); ++axis)
       if (axis != axis1 && axis != axis2) append_axis(out, x.visible(axis), visible_stride(x, axis));

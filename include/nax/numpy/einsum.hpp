@@ -15,7 +15,7 @@ namespace detail {
 
 using Labels = SmallVector<std::int32_t, 8>;
 
-inline bool has_label(const Labels& labels, std::int32_t label) {
+NAX_ENGINE bool has_label(const Labels& labels, std::int32_t label) {
   for (std::int32_t l : labels)
     if (l == label) return true;
   return false;
@@ -137,7 +137,7 @@ Term<T> join_terms(const Term<T>& a, const Term<T>& b, const std::vector<std::in
 
 // The labels of one operand or of the output; those behind the ellipsis are counted from its end: 1000,
 // 1001...
-inline Labels parse_labels(std::string_view all, std::string_view text, int ellipsis_axes) {
+NAX_ENGINE Labels parse_labels(std::string_view all, std::string_view text, int ellipsis_axes) {
   Labels labels;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];

@@ -22,17 +22,17 @@ inline constexpr TransformsHandled transforms_handled;
 // Does a transform see more of the array than its elements?
 inline bool is_transformed(const ArrayBase& a) { return (serial_of(a) | layout_of(a).levels.size()) != 0; }
 
-[[noreturn, gnu::cold]] inline void throw_past_transform() {
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_past_transform() {
   throw ValueError(
       "elements: a function of nax would read an array's elements past the grad, jvp or vmap that it is "
       "under, and give wrong derivatives or one example's values for all; please report which");
 }
 // An array that outlived its transform is a constant again.
-[[gnu::cold, gnu::noinline]] inline void check_read(const ArrayBase& a) {
+[[gnu::cold]] NAX_COMPILED_ONCE void check_read(const ArrayBase& a) {
   if (is_batched(a) || is_recorded(a)) throw_past_transform();
 }
 // What the library writes has been allocated for it, hidden axes and all, and has no other holder yet.
-[[gnu::cold, gnu::noinline]] inline void check_write(const ArrayBase& a) {
+[[gnu::cold]] NAX_COMPILED_ONCE void check_write(const ArrayBase& a) {
   if (is_recorded(a) || (is_batched(a) && !ArrayAccess::buffer(a).unique())) throw_past_transform();
 }
 
@@ -64,7 +64,7 @@ T* elements(const ArrayBase& a, TransformsHandled) {
 
 // At the door of a function that reads the values of an operand and handles no transform of it: throws
 // ValueError naming both.
-inline void need_plain(const char* function, const char* operand, const ArrayBase& a) {
+NAX_ENGINE void need_plain(const char* function, const char* operand, const ArrayBase& a) {
   if (!is_transformed(a)) [[likely]]
     return;
   if (is_batched(a)) throw_not_mapped(function, operand);

@@ -155,7 +155,7 @@ Array<std::int64_t> checked_index(const char* function, const Array<I>& index, i
 }
 
 // Row-major positions of the true elements.
-inline Array<std::int64_t> true_positions(const char* function, const Array<bool>& mask) {
+NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<bool>& mask) {
   if (is_batched(mask))
     throw_batched(function, "the number of true elements would differ between examples: use where instead");
   const ArrayBase flat = contiguous(mask);
@@ -172,7 +172,7 @@ inline Array<std::int64_t> true_positions(const char* function, const Array<bool
 }
 
 // out = a * extent + b: positions over two groups of axes as positions over both.
-inline void join_run(const void* extent, const void* const* in, void* out, std::int64_t n) {
+NAX_ENGINE void join_run(const void* extent, const void* const* in, void* out, std::int64_t n) {
   const std::int64_t *a = static_cast<const std::int64_t*>(in[0]),
                      *b = static_cast<const std::int64_t*>(in[1]);
   for (std::int64_t i = 0; i < n; ++i)
@@ -189,7 +189,7 @@ Array<To> host_numbers(const std::vector<I>& values) {
 }
 
 // Positions over two groups of axes as positions over both, over a frame to which they broadcast.
-inline ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t extent, const Frame& frame) {
+NAX_ENGINE ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t extent, const Frame& frame) {
   a = beside(b, a);
   b = beside(a, b);
   ArrayBase joined =
@@ -232,7 +232,7 @@ class AdvancedIndex {
     }
   }
 
-  Selection finish() {
+  NAX_ENGINE Selection finish() {
     while (static_cast<int>(s_.start.size()) < x_.ndim()) s_.append(0, 1, x_.visible(axis()), true);
     auto step = std::make_shared<GatherStep>();
     step->axes = axes_;
@@ -264,7 +264,7 @@ class AdvancedIndex {
   void add_array(const Array<I>& index) {
     add_positions(checked_index("index", index, axis(), x_.visible(axis())), 1);
   }
-  void add_array(const Array<bool>& mask) {
+  NAX_ENGINE void add_array(const Array<bool>& mask) {
     check_operand("index", mask);
     for (int i = 0; i < mask.ndim(); ++i)
       if (mask.shape(i) != x_.visible(axis() + i))
@@ -275,7 +275,7 @@ class AdvancedIndex {
   }
 
   // Positions over the next `count` axes.
-  void add_positions(const Array<std::int64_t>& positions, int count) {
+  NAX_ENGINE void add_positions(const Array<std::int64_t>& positions, int count) {
     if (!began_) place_ = static_cast<int>(s_.kept.size());
     apart_before_last_ = apart_;
     std::int64_t extent = 1;

@@ -20,7 +20,7 @@ struct JoinPlan {
   std::vector<std::int64_t> starts;
   Dims shape;
 
-  Selection part(const Frame& result, std::size_t i) const {
+  NAX_ENGINE Selection part(const Frame& result, std::size_t i) const {
     Selection s;
     for (int a = 0; a < result.ndim(); ++a) {
       if (a == axis)
@@ -46,7 +46,7 @@ inline Device device_of(const char* function, const JoinList& list) {
   return device_for(function, list.data(), static_cast<int>(list.size()));
 }
 
-inline ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
+NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
   Frame frame;
   for (const ArrayBase* x : list) frame = merge_frames({&frame, &layout_of(*x)}, Dims());
   frame.shape.append(plan.shape.begin(), plan.shape.end());
@@ -64,7 +64,7 @@ inline void check_join(const char* function, const JoinList& list) {
   for (const ArrayBase* x : list) check_operand(function, *x);
 }
 
-inline JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis) {
+NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis) {
   check_join(function, list);
   if (list[0]->ndim() == 0) raise<ShapeError>({function, ": zero-dimensional arrays cannot be concatenated"});
   JoinPlan plan{normalize_axis(function, axis, list[0]->ndim()), false, {0}, list[0]->shape()};
@@ -83,7 +83,7 @@ inline JoinPlan concatenate_plan(const char* function, const JoinList& list, std
   return plan;
 }
 
-inline JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis) {
+NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis) {
   check_join(function, list);
   JoinPlan plan{normalize_axis(function, axis, list[0]->ndim() + 1), true, {0}, list[0]->shape()};
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -33,7 +33,7 @@ struct Product {
 };
 
 // Lets the product swallow the axis; false where strides forbid it.
-inline bool fold_axis(Product& p, const BatchAxis& x) {
+NAX_ENGINE bool fold_axis(Product& p, const BatchAxis& x) {
   if (x.summed) {
     if (p.k != 1 && (x.a != p.k * p.a_column || x.b != p.k * p.b_row)) return false;
     if (p.k == 1) p.a_column = x.a, p.b_row = x.b;
@@ -112,9 +112,9 @@ int summed_first(SmallVector<BatchAxis, 4>& axes) {
 }
 
 // The same on a GPU; addresses in bytes.
-[[gnu::cold]] inline void run_batch_on_device(Device device, DType dtype, const Product& p,
-                                              const BatchAxis* axes, int count, char* a, char* b, char* c,
-                                              bool accumulate) {
+[[gnu::cold]] NAX_ENGINE void run_batch_on_device(Device device, DType dtype, const Product& p,
+                                                  const BatchAxis* axes, int count, char* a, char* b, char* c,
+                                                  bool accumulate) {
   const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(dtype));
   const bool one_call = count == 0 || (count == 1 && !axes[0].summed);
   const BatchAxis x = count == 0 ? BatchAxis{1, 0, 0, 0, false} : axes[0];
@@ -129,14 +129,14 @@ int summed_first(SmallVector<BatchAxis, 4>& axes) {
 }
 
 // The axes of the last two dimensions gone.
-inline Frame leading_axes(const Frame& x) {
+NAX_ENGINE Frame leading_axes(const Frame& x) {
   Frame f = x;
   f.shape.pop_back();
   f.shape.pop_back();
   return f;
 }
 // The frame of the leading axes broadcast, followed by (m, n).
-inline Frame product_frame(const char* function, const Frame& a, const Frame& b) {
+NAX_ENGINE Frame product_frame(const char* function, const Frame& a, const Frame& b) {
   Frame all;
   try {
     all = broadcast(function, leading_axes(a), leading_axes(b));
@@ -275,7 +275,7 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
 }
 
 // The axes that a share of x's has, when the other side brought some that the primal result had not.
-inline Frame with_new_levels(const Frame& value, const Frame& primal, const Frame& other) {
+NAX_ENGINE Frame with_new_levels(const Frame& value, const Frame& primal, const Frame& other) {
   Frame frame = value;
   for (int h = 0; h < other.hidden(); ++h) {
     const Level level = other.levels[h];

@@ -33,8 +33,8 @@ Array<bool> truth(const char* function, const X& x) {
 }
 
 // Row-major positions as one index an axis, where they lie.
-[[gnu::cold]] inline std::vector<Array<std::int32_t>> unravelled(const Array<std::int64_t>& positions,
-                                                                 const Shape& shape) {
+[[gnu::cold]] NAX_ENGINE std::vector<Array<std::int32_t>> unravelled(const Array<std::int64_t>& positions,
+                                                                     const Shape& shape) {
   std::vector<Array<std::int32_t>> out;
   std::int64_t below = shape.count();
   for (std::int64_t extent : shape) {
@@ -50,7 +50,7 @@ Array<bool> truth(const char* function, const X& x) {
 }  // namespace detail
 
 namespace detail {
-inline std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask) {
+NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask) {
   const Array<std::int64_t> positions = true_positions(function, mask);
   if (on_accelerator(positions)) return unravelled(positions, mask.shape());
   const std::int64_t* at = elements<const std::int64_t>(positions);

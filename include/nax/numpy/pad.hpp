@@ -50,7 +50,7 @@ struct PadOptions {
 namespace detail {
 
 // Where position i, which may lie outside, reads on an axis of n elements.
-inline std::int64_t padded_position(std::string_view mode, std::int64_t i, std::int64_t n) {
+NAX_ENGINE std::int64_t padded_position(std::string_view mode, std::int64_t i, std::int64_t n) {
   if (mode == "edge") return i < 0 ? 0 : i >= n ? n - 1 : i;
   if (mode == "wrap") return (i % n + n) % n;
   const std::int64_t period = mode == "reflect" ? 2 * (n - 1) : 2 * n;

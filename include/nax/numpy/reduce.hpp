@@ -1,7 +1,6 @@
 #pragma once
 
 #include "nax/backend/cpu/reduce.hpp"
-#include "nax/core/compiled_once.hpp"
 #include "nax/expr/wrt_operand.hpp"
 #include "nax/numpy/cast.hpp"
 #include "nax/numpy/reduce_options.hpp"
@@ -23,10 +22,10 @@ using tile_element_t = typename TileElement<X>::type;
 
 // Reduces `count` operands over the axes of `frame` to accumulators. `kernel`: the expression's, null for an
 // array as it is.
-NAX_COMPILED_ONCE inline ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
-                                                   const void* constants, const ArrayBase* const* leaves,
-                                                   const DType* lanes, int count, const Frame& frame,
-                                                   const AxisMarks& marks, bool keep) {
+NAX_COMPILED_ONCE ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
+                                            const void* constants, const ArrayBase* const* leaves,
+                                            const DType* lanes, int count, const Frame& frame,
+                                            const AxisMarks& marks, bool keep) {
   ArrayBase result =
       allocate(reducer.to, reduced_frame(frame, marks, keep), device_for("reduce", leaves, count));
   if (on_accelerator(result)) {  // an array: see reduce_over
@@ -89,7 +88,7 @@ void check_reducible(const char* function, const X& x) {
 }
 
 // Throws where an operation without identity meets no elements.
-inline void check_not_empty(const char* function, const AxisMarks& marks, const Frame& frame) {
+NAX_ENGINE void check_not_empty(const char* function, const AxisMarks& marks, const Frame& frame) {
   if (marked_count(marks, frame) == 0)
     raise<ValueError>(
         {function, ": zero-size array to reduction operation ", function, " which has no identity"});

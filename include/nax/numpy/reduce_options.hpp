@@ -43,7 +43,7 @@ namespace detail {
 
 // Which of ndim visible axes are meant. Throws IndexError for one out of range, ValueError for one named
 // twice.
-inline AxisMarks marked_axes(const char* function, const Axis& axis, int ndim) {
+NAX_ENGINE AxisMarks marked_axes(const char* function, const Axis& axis, int ndim) {
   AxisMarks marks(static_cast<std::size_t>(ndim), !axis.given());
   if (axis.given())
     for (std::int64_t a : normalize_axes(function, axis.list(), ndim))
@@ -52,7 +52,7 @@ inline AxisMarks marked_axes(const char* function, const Axis& axis, int ndim) {
 }
 
 // How many elements go into one.
-inline std::int64_t marked_count(const AxisMarks& visible, const Frame& frame) {
+NAX_ENGINE std::int64_t marked_count(const AxisMarks& visible, const Frame& frame) {
   std::int64_t n = 1;
   for (int axis = 0; axis < frame.ndim(); ++axis)
     if (visible[static_cast<std::size_t>(axis)]) n *= frame.visible(axis);

@@ -7,7 +7,7 @@ namespace nax::inline NAX_ABI {
 namespace detail {
 
 // The shape asked for, its -1 worked out. Throws where the number of elements differs.
-inline Dims resolve_shape(const char* function, const Dims& from, const Dims& to) {
+NAX_ENGINE Dims resolve_shape(const char* function, const Dims& from, const Dims& to) {
   std::int64_t size = 1;
   int unknown = -1;
   for (std::int64_t d : from) size *= d;
@@ -35,7 +35,7 @@ inline Dims resolve_shape(const char* function, const Dims& from, const Dims& to
 
 // Appends strides that read the visible axes of `from` by `shape` (of as many elements); false where no
 // strides do.
-inline bool append_reshaped(Layout& out, const Layout& from, const Dims& shape) {
+NAX_ENGINE bool append_reshaped(Layout& out, const Layout& from, const Dims& shape) {
   // Groups of axes with equal products; within a group the old axes must be walked as one.
   Dims extents, strides;
   for (int axis = 0; axis < from.ndim(); ++axis) {
@@ -76,7 +76,7 @@ inline bool append_reshaped(Layout& out, const Layout& from, const Dims& shape) 
 }
 
 // A copy that repeats no example: hidden axes of stride 0 stay so.
-inline ArrayBase compact(const ArrayBase& x) {
+NAX_ENGINE ArrayBase compact(const ArrayBase& x) {
   const Layout& layout = layout_of(x);
   Layout thin = layout;
   bool repeated = false;

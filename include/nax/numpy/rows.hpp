@@ -9,7 +9,7 @@
 namespace nax::inline NAX_ABI::detail {
 
 // Are the marked axes the last ones? Then the rest counts the rows.
-inline bool marks_suffix(const AxisMarks& marks) {
+NAX_ENGINE bool marks_suffix(const AxisMarks& marks) {
   for (std::size_t i = 1; i < marks.size(); ++i)
     if (marks[i - 1] && !marks[i]) return false;
   return true;

@@ -71,7 +71,7 @@ Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array
   return result;
 }
 
-inline bool is_right(const char* function, std::string_view side) {
+NAX_ENGINE bool is_right(const char* function, std::string_view side) {
   if (side != "left" && side != "right")
     raise<ValueError>({function, ": side must be 'left' or 'right', got '", side, "'"});
   return side == "right";

@@ -34,7 +34,7 @@ Array<T> rounded(ArrayBase sums) {
 }
 
 // Axes and serial alone: what the tape asks of an input.
-inline ArrayBase handle_without_elements(const ArrayBase& x) {
+NAX_ENGINE ArrayBase handle_without_elements(const ArrayBase& x) {
   ArrayBase handle = x;
   ArrayAccess::buffer(handle) = BufferRef();
   return handle;
@@ -131,7 +131,7 @@ Array<T> get(const Array<T>& x, const Selection& s) {
 // Which round each index belongs to when every round names a place at most once: the k-th to name its place
 // is in round k. Fills `rounds` in the order of a row-major walk over the index array; how many rounds there
 // are.
-inline std::int64_t rounds_of(const Selection& s, std::vector<std::int64_t>& rounds) {
+NAX_ENGINE std::int64_t rounds_of(const Selection& s, std::vector<std::int64_t>& rounds) {
   const ArrayBase index = contiguous(s.gather->index);
   const Layout& layout = layout_of(index);
   std::int64_t places = 1, batches = 1, most = 0;
@@ -169,7 +169,7 @@ Selection with_dropped(const Selection& s, const F& keep) {
 }
 
 // The same on a GPU: for each index, how many before it (or after it) name its place too.
-[[gnu::cold]] inline ArrayBase ranks_on_device(const Selection& s, bool after) {
+[[gnu::cold]] NAX_ENGINE ArrayBase ranks_on_device(const Selection& s, bool after) {
   const ArrayBase index = contiguous(s.gather->index);
   const Layout& layout = layout_of(index);
   ArrayBase ranks = allocate(DType::int64, layout, index.device());
@@ -182,7 +182,7 @@ Selection with_dropped(const Selection& s, const F& keep) {
   return ranks;
 }
 // The same selection with the indices of one rank only.
-[[gnu::cold]] inline Selection with_rank(const Selection& s, const ArrayBase& ranks, std::int64_t rank) {
+[[gnu::cold]] NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::int64_t rank) {
   const ArrayBase index = contiguous(s.gather->index);
   auto step = std::make_shared<GatherStep>(*s.gather);
   step->index = Array<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
@@ -196,7 +196,7 @@ Selection with_dropped(const Selection& s, const F& keep) {
 }
 
 // Of several indices of one place only the last.
-inline Selection last_ones(const Selection& s) {
+NAX_ENGINE Selection last_ones(const Selection& s) {
   if (!s.gather) return s;
   if (on_accelerator(s.gather->index)) return with_rank(s, ranks_on_device(s, true), 0);
   for (std::size_t axis = 0; axis < s.gather->x_axis.size(); ++axis)

@@ -43,7 +43,7 @@ struct Selection {
   }
 
   // The view's layout over an array of layout `x`; its offset.
-  std::int64_t view(const Layout& x, Layout& out) const {
+  NAX_ENGINE std::int64_t view(const Layout& x, Layout& out) const {
     out = hidden_part(x);
     std::int64_t offset = 0;
     const std::size_t hidden = x.levels.size();
@@ -67,7 +67,7 @@ struct Selection {
     return from < 0 ? 1 : count[static_cast<std::size_t>(from)];
   }
   // The visible axes of the result.
-  Dims result_shape() const {
+  NAX_ENGINE Dims result_shape() const {
     Dims shape;
     if (!gather) {
       for (std::size_t axis = 0; axis < kept.size(); ++axis)
@@ -84,7 +84,7 @@ struct Selection {
 };
 
 // A frame of these hidden axes and visible ones, their extents taken from whoever has them.
-inline Frame merge_frames(std::initializer_list<const Frame*> hidden, const Dims& visible) {
+NAX_ENGINE Frame merge_frames(std::initializer_list<const Frame*> hidden, const Dims& visible) {
   Frame frame;
   for (const Frame* other : hidden) frame.levels = merge_levels(frame.levels, other->levels);
   for (Level level : frame.levels)
@@ -98,8 +98,8 @@ inline Frame merge_frames(std::initializer_list<const Frame*> hidden, const Dims
 }
 
 // Row-major positions over axes of these extents as offsets for their strides.
-inline Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, const Dims& extents,
-                                      const Dims& strides) {
+NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, const Dims& extents,
+                                          const Dims& strides) {
   const ArrayBase flat = contiguous(index);
   Array<std::int64_t> out(allocate(DType::int64, layout_of(index), index.device()));
   if (on_accelerator(flat)) {
@@ -129,8 +129,8 @@ inline Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, const Di
 
 // The loop that moves values (over hidden axes and the result's visible ones) from or to the places that `s`
 // selects in `data`. `hold` keeps alive what the loop points into.
-inline cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data, const ArrayBase& values,
-                                   Array<std::int64_t>& hold) {
+NAX_ENGINE cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data, const ArrayBase& values,
+                                       Array<std::int64_t>& hold) {
   Layout view_layout;
   const std::int64_t offset = s.view(layout_of(data), view_layout);
   const Layout& d = view_layout;

@@ -48,7 +48,7 @@ struct SliceRange {
 };
 
 // The positions that a slice takes on an axis, as Python's slice.indices has them.
-inline SliceRange resolve(const Slice& s, std::int64_t extent) {
+NAX_ENGINE SliceRange resolve(const Slice& s, std::int64_t extent) {
   std::int64_t step = s.step.open ? 1 : s.step.value;
   if (step == 0) throw ValueError("index: slice step cannot be zero");
   const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
@@ -67,8 +67,8 @@ inline SliceRange resolve(const Slice& s, std::int64_t extent) {
   return {start, step, count};
 }
 
-[[noreturn, gnu::cold]] inline void throw_index(const char* function, std::int64_t index, int axis,
-                                                std::int64_t extent) {
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_index(const char* function, std::int64_t index, int axis,
+                                                    std::int64_t extent) {
   raise<IndexError>(
       {function, ": index ", index, " is out of bounds for axis ", axis, " with size ", extent});
 }

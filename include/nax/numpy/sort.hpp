@@ -35,7 +35,7 @@ ArrayBase sortable_rows(const Array<T>& x) {
 }
 
 // Where the elements of each sorted line come from, on a GPU.
-[[gnu::cold]] inline ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending) {
+[[gnu::cold]] NAX_ENGINE ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending) {
   const ArrayBase rows = contiguous(x, transforms_handled);
   ArrayBase order = allocate(DType::int32, layout_of(rows), rows.device());
   cuda::operations().argsort(rows.device(), lines_of(layout_of(rows), axis), rows.dtype(), descending,

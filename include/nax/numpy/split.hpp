@@ -19,7 +19,7 @@ class Sections {
   Sections(const std::vector<I>& at) : at_(at.begin(), at.end()) {}
 
   // Where the parts begin and end on an axis. `equal`: uneven parts are an error.
-  std::vector<std::int64_t> bounds(const char* function, std::int64_t extent, bool equal) const {
+  NAX_ENGINE std::vector<std::int64_t> bounds(const char* function, std::int64_t extent, bool equal) const {
     std::vector<std::int64_t> out{0};
     if (!by_count_) {
       const auto clamp = [&](std::int64_t i) {

@@ -95,7 +95,7 @@ auto take(const X& x_, const I& indices, const TakeOptions& options = {}) {
 namespace detail {
 
 // The selection of take_along_axis on x, whose other axes agree with those of the positions.
-inline Selection along_selection(const Frame& x, const Array<std::int64_t>& positions, int axis) {
+NAX_ENGINE Selection along_selection(const Frame& x, const Array<std::int64_t>& positions, int axis) {
   Selection s = Selection::all(x);
   auto step = std::make_shared<GatherStep>();
   step->index = positions;
@@ -107,7 +107,7 @@ inline Selection along_selection(const Frame& x, const Array<std::int64_t>& posi
 }
 
 // Both shapes broadcast against each other but for `axis`; sets the shape each must have.
-inline void along_shapes(const char* function, Dims& x, Dims& index, int axis) {
+NAX_ENGINE void along_shapes(const char* function, Dims& x, Dims& index, int axis) {
   bool fits = x.size() == index.size();
   const Dims x_before = x, index_before = index;
   for (std::size_t a = 0; fits && a < x.size(); ++a) {

@@ -8,7 +8,7 @@
 namespace nax::inline NAX_ABI::detail {
 
 // The hidden part of a layout, to which a function appends its visible axes.
-inline Layout hidden_part(const Layout& layout) {
+NAX_ENGINE Layout hidden_part(const Layout& layout) {
   Layout out;
   out.levels = layout.levels;
   const std::size_t n = layout.levels.size();
@@ -25,7 +25,7 @@ inline std::int64_t visible_stride(const Layout& layout, int axis) {
 }
 
 // Some of x's elements under a layout of their own; not recorded. (`view` copies the layout of x first.)
-inline ArrayBase sub_array(const ArrayBase& x, Layout&& layout, std::int64_t extra_offset) {
+NAX_ENGINE ArrayBase sub_array(const ArrayBase& x, Layout&& layout, std::int64_t extra_offset) {
   ArrayBase a;
   ArrayAccess::buffer(a) = ArrayAccess::buffer(x);
   ArrayAccess::offset(a) = ArrayAccess::offset(x) + extra_offset;
@@ -35,7 +35,7 @@ inline ArrayBase sub_array(const ArrayBase& x, Layout&& layout, std::int64_t ext
 }
 
 // The frame of an array with x's hidden axes and these visible ones.
-inline Frame with_visible(const Frame& x, const Dims& visible) {
+NAX_ENGINE Frame with_visible(const Frame& x, const Dims& visible) {
   Frame frame;
   frame.levels = x.levels;
   frame.shape.append(x.shape.begin(), x.shape.begin() + x.hidden());

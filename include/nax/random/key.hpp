@@ -26,7 +26,7 @@ class Key {
   const Array<std::uint64_t>& words() const { return words_; }
 
   // Row i of the first axis; negative ones count from the end. Throws IndexError.
-  Key operator[](std::int64_t i) const {
+  NAX_ENGINE Key operator[](std::int64_t i) const {
     Layout layout = nax::detail::layout_of(words_);
     if (ndim() == 0) throw IndexError("key: too many indices: a single key has no axes");
     const std::int64_t n = shape(0);
@@ -73,7 +73,7 @@ namespace detail {
 
 using namespace nax::detail;
 
-inline void check_single(const char* function, const Key& key) {
+NAX_ENGINE void check_single(const char* function, const Key& key) {
   check_operand(function, key.words());
   if (key.ndim() != 0)
     raise<ValueError>(
@@ -81,7 +81,7 @@ inline void check_single(const char* function, const Key& key) {
 }
 
 // The hidden axes of `outer`, then these visible ones.
-inline Frame below(const Frame& outer, const Dims& visible) {
+NAX_ENGINE Frame below(const Frame& outer, const Dims& visible) {
   Frame frame;
   frame.levels = outer.levels;
   frame.shape.append(outer.shape.begin(), outer.shape.begin() + outer.hidden());
@@ -107,7 +107,8 @@ Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape,
 }
 
 // The same on a GPU.
-[[gnu::cold]] inline void draw_on_device(const Draw& form, const ArrayBase& words, const ArrayBase& result) {
+[[gnu::cold]] NAX_ENGINE void draw_on_device(const Draw& form, const ArrayBase& words,
+                                             const ArrayBase& result) {
   const std::int64_t rows = layout_of(words).size(), size = layout_of(result).size();
   if (size == 0) return;
   cuda::Keys keys{nullptr, 0};
@@ -181,7 +182,7 @@ Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, co
 inline Key key(std::int64_t seed) { return Key(nax::detail::host_number(static_cast<std::uint64_t>(seed))); }
 
 // The two uint32 words of each key, along a new last axis.
-inline Array<std::uint32_t> key_data(const Key& key) {
+NAX_ENGINE Array<std::uint32_t> key_data(const Key& key) {
   using namespace nax::detail;
   ArrayBase words = contiguous(key.words());
   // Read backwards, since the second word is the low one, which memory has first.
@@ -195,7 +196,7 @@ inline Array<std::uint32_t> key_data(const Key& key) {
 
 // The keys with these words; the inverse of key_data. Throws ShapeError unless the last axis has two
 // elements.
-inline Key wrap_key_data(const Array<std::uint32_t>& data) {
+NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data) {
   using namespace nax::detail;
   if (data.ndim() == 0 || data.shape(-1) != 2)
     raise<ShapeError>(
@@ -213,7 +214,7 @@ inline Key wrap_key_data(const Array<std::uint32_t>& data) {
 }
 
 // Keys of the given shape, all different, drawn from one key.
-inline Key split(const Key& key, const Shape& shape) {
+NAX_ENGINE Key split(const Key& key, const Shape& shape) {
   const auto fill = [](std::uint64_t k, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
     cpu::random_bits(k, first, n, out);
   };
@@ -228,7 +229,7 @@ inline std::array<Key, 2> split(const Key& key) {
 }
 
 namespace detail {
-inline Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*word)(const char*)) {
+NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*word)(const char*)) {
   const Frame frame = broadcast("fold_in", layout_of(key.words()), layout_of(data));
   if (on_accelerator(key.words()) || on_accelerator(data)) {
     const ArrayBase& there = on_accelerator(data) ? data : key.words();

@@ -17,7 +17,7 @@ inline int shuffle_rounds(std::int64_t n) {
 }
 
 // For each round, the key that it draws from.
-inline std::vector<std::uint64_t> round_keys(std::uint64_t key, int rounds) {
+NAX_ENGINE std::vector<std::uint64_t> round_keys(std::uint64_t key, int rounds) {
   std::vector<std::uint64_t> keys;
   for (int round = 0; round < rounds; ++round) {
     keys.push_back(cpu::word_pair(cpu::threefry(key, 1)));
@@ -45,8 +45,8 @@ inline void check_count(const char* function, std::int64_t n) {
 
 // The places along `axis` of an array of this shape, each vector of them shuffled by sort keys drawn for all
 // of the array: on a GPU.
-[[gnu::cold]] inline Array<std::int64_t> shuffled_on_device(const char* function, const Key& key,
-                                                            const Shape& shape, int axis) {
+[[gnu::cold]] NAX_ENGINE Array<std::int64_t> shuffled_on_device(const char* function, const Key& key,
+                                                                const Shape& shape, int axis) {
   check_single(function, key);
   const ComputeOn there(draw_device(key));
   Dims extents(shape.size(), 1);
@@ -89,7 +89,7 @@ Array<I> positions(const char* function, const Key& key, std::int64_t n, std::in
 }
 
 // A permutation of each vector along `axis` of an array of this shape.
-inline Array<std::int64_t> independent_positions(const Key& key, const Shape& shape, int axis) {
+NAX_ENGINE Array<std::int64_t> independent_positions(const Key& key, const Shape& shape, int axis) {
   if (on_accelerator(draw_device(key))) return shuffled_on_device("permutation", key, shape, axis);
   const auto fill = [&shape, axis](std::uint64_t k, std::int64_t, std::int64_t n, std::int64_t* out) {
     std::int64_t inner = 1;

@@ -43,7 +43,7 @@ class Sweeping {
 
 // Throws when a batched array is used after the vmap that it belongs to has returned. Levels nest, so that
 // the youngest tells for all.
-inline void check_alive(const char* function, const ArrayBase& a) {
+NAX_ENGINE void check_alive(const char* function, const ArrayBase& a) {
   const VmapStack& stack = vmap_stack();
   if (stack.sweeping) return;
   const Level level = layout_of(a).levels.back();
@@ -53,7 +53,7 @@ inline void check_alive(const char* function, const ArrayBase& a) {
       {function, ": the array belongs to a vmap that has ended; return it from the mapped function instead"});
 }
 
-[[gnu::noinline]] inline void check_special(const char* function, const ArrayBase& a) {
+NAX_COMPILED_ONCE void check_special(const char* function, const ArrayBase& a) {
   if (is_moved_from(a)) throw_moved_from(function);
   if (is_batched(a)) check_alive(function, a);
 }

@@ -7,7 +7,7 @@
 namespace nax::inline NAX_ABI::detail {
 
 // An array of no axes on the host, with the value that lies at `value`.
-[[gnu::noinline]] inline ArrayBase array_of_number(DType dtype, const void* value) {
+NAX_COMPILED_ONCE ArrayBase array_of_number(DType dtype, const void* value) {
   ArrayBase a = allocate(dtype, Frame(), host_device());
   std::memcpy(raw_data(a), value, dtype_size(dtype));
   return a;

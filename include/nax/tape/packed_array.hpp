@@ -28,7 +28,7 @@ class PackedArray {
   char* data(DType dtype) const {
     return static_cast<char*>(buffer_->data()) + offset_ * static_cast<std::int64_t>(dtype_size(dtype));
   }
-  ArrayBase unpack(DType dtype) const {
+  NAX_ENGINE ArrayBase unpack(DType dtype) const {
     ArrayBase a;
     ArrayAccess::buffer(a) = buffer_;
     ArrayAccess::offset(a) = offset_;

@@ -18,7 +18,7 @@ namespace nax::inline NAX_ABI::detail {
 class ArrayPool {
  public:
   ArrayBase& of(std::uint32_t at) { return values_[at]; }
-  std::uint32_t put(ArrayBase&& value) {
+  NAX_ENGINE std::uint32_t put(ArrayBase&& value) {
     if (free_.empty()) {
       values_.push_back(std::move(value));
       return static_cast<std::uint32_t>(values_.size() - 1);
@@ -113,7 +113,7 @@ class Slots {
         grow(i);
       used = i + 1;
     }
-    [[gnu::noinline]] void grow(std::size_t i) {
+    NAX_COMPILED_ONCE void grow(std::size_t i) {
       const std::size_t larger = std::max({i + 1, 2 * size, std::size_t{64}});
       auto new_values = std::make_unique_for_overwrite<Value[]>(larger);
       auto new_kinds = std::make_unique<Kind[]>(larger);
@@ -138,7 +138,7 @@ class Slots {
   }
   unsigned char* bytes(std::size_t node) { return room_.values[node - begin_].bytes; }
   std::uint32_t& place(std::size_t node) { return *reinterpret_cast<std::uint32_t*>(bytes(node)); }
-  [[gnu::noinline]] bool becomes_number(std::size_t node, DType dtype) {
+  NAX_COMPILED_ONCE bool becomes_number(std::size_t node, DType dtype) {
     const ArrayBase& array = room_.arrays.of(place(node));
     if (!layout_of(array).shape.empty() || array.dtype() != dtype || !ArrayAccess::buffer(array) ||
         on_accelerator(array))

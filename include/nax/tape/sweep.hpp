@@ -65,7 +65,7 @@ class Reverse {
   }
 
   // Sweeps from the youngest node with a cotangent down to `stop`, which keeps its own.
-  void run(std::size_t stop) {
+  NAX_ENGINE void run(std::size_t stop) {
     while (top_ > stop) {
       const std::size_t i = --top_;
       current_ = i;
@@ -132,7 +132,7 @@ class Forward {
       if (slots_.holds(i)) slots_.take(i);
   }
 
-  void run(std::size_t begin, std::size_t end) {
+  NAX_ENGINE void run(std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       try {
         tape_[i].push(*this, i);

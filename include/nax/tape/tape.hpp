@@ -91,7 +91,7 @@ class Tape {
     nodes_[i].node->~Node();
   }
   // Destroys the nodes from `mark` on, youngest first.
-  void pop(std::size_t mark) noexcept {
+  NAX_ENGINE void pop(std::size_t mark) noexcept {
     if (size_ == mark) return;
     for (std::size_t i = size_; i-- > mark;)
       if (nodes_[i].alive) nodes_[i].node->~Node();
@@ -117,7 +117,7 @@ class Tape {
 
   // Which of the transforms at work depend on the array with this serial. What an earlier transform of the
   // same depth left behind lies before the mark.
-  Watchers watchers(std::uint64_t serial) const {
+  NAX_ENGINE Watchers watchers(std::uint64_t serial) const {
     const std::size_t i = serial ? find(serial) : npos;
     if (i == npos) return 0;
     Watchers all = nodes_[i].watchers & static_cast<Watchers>(~scopes.hidden);
@@ -213,7 +213,7 @@ class Tape {
     if (last_.index != index) earlier_.push_back(last_);
     last_ = {serial_counter, index};
   }
-  [[gnu::noinline]] std::size_t find_earlier(std::uint64_t serial) const {
+  NAX_COMPILED_ONCE std::size_t find_earlier(std::uint64_t serial) const {
     const auto after =
         std::upper_bound(earlier_.begin(), earlier_.end(), serial,
                          [](std::uint64_t s, const Segment& segment) { return s < segment.serial; });
@@ -292,7 +292,7 @@ struct Recording {
 };
 inline thread_local constinit Recording recording{};
 
-[[gnu::cold, gnu::noinline]] inline void check_captured(std::uint64_t serial) {
+[[gnu::cold]] NAX_COMPILED_ONCE void check_captured(std::uint64_t serial) {
   if (recording.caller->find(serial) != Tape::npos)
     throw ValueError(
         "pmap: the function uses an array from outside that is being differentiated there; pass it as an "
@@ -305,7 +305,7 @@ inline bool may_be_recorded(const ArrayBase& a) {
 }
 
 // Does the tape watch this array?
-inline bool is_recorded(const ArrayBase& a) {
+NAX_ENGINE bool is_recorded(const ArrayBase& a) {
   const std::uint64_t serial = serial_of(a);
   if (serial == 0) return false;
   if (recording.tape && recording.tape->find(serial) != Tape::npos) return true;
@@ -344,7 +344,7 @@ class ScopesOf {
 // transform or a pullback needs them.
 class TapeScope {
  public:
-  TapeScope() : outermost_(recording.tape == nullptr) {
+  NAX_ENGINE TapeScope() : outermost_(recording.tape == nullptr) {
     if (outermost_) {
       tape_ = spare() ? std::exchange(spare(), TapeRef()) : TapeRef(new Tape);
     } else {

@@ -61,14 +61,15 @@ Array<T> divide_axis(const Array<T>& x, int at, std::int64_t outer) {
   return Array<T>(view(c, Layout::contiguous(std::move(frame))));
 }
 
-inline void check_divides(const char* function, const Shape& shape, int axis, std::int64_t size, bool tiled) {
+NAX_ENGINE void check_divides(const char* function, const Shape& shape, int axis, std::int64_t size,
+                              bool tiled) {
   const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
   if (tiled ? extent % size != 0 : extent != size)
     raise<ShapeError>({function, ": axis ", axis, " of shape ", shape,
                        (tiled ? " must be a multiple of" : " must equal"), " the mapped axis' size ", size});
 }
 
-inline std::int64_t hidden_size(const Frame& frame) {
+NAX_ENGINE std::int64_t hidden_size(const Frame& frame) {
   std::int64_t n = 1;
   for (int h = 0; h < frame.hidden(); ++h) n *= frame.shape[h];
   return n;
@@ -80,7 +81,7 @@ Array<T> constant_array(const Array<T>& x) {
 }
 
 // A layout without one of its axes, counted from the first hidden one.
-inline Layout row_of(Layout layout, std::size_t axis) {
+NAX_ENGINE Layout row_of(Layout layout, std::size_t axis) {
   layout.shape.erase(axis);
   layout.strides.erase(axis);
   return layout;

@@ -37,13 +37,13 @@ auto map_arrays(const X& x, F f) {
       x);
 }
 
-inline std::vector<MappedAxis> find_axes(const char* function, const AxisName& names) {
+NAX_ENGINE std::vector<MappedAxis> find_axes(const char* function, const AxisName& names) {
   if (names.empty()) raise<ValueError>({function, ": no axis is named"});
   std::vector<MappedAxis> axes;
   for (const std::string& name : names.names()) axes.push_back(find_axis(function, name));
   return axes;
 }
-inline MappedAxis find_one_axis(const char* function, const AxisName& names) {
+NAX_ENGINE MappedAxis find_one_axis(const char* function, const AxisName& names) {
   const auto axes = find_axes(function, names);
   if (axes.size() > 1) raise<ValueError>({function, ": takes one axis, not several"});
   return axes[0];
@@ -104,7 +104,7 @@ auto reduce_tree(const X& x, const std::vector<MappedAxis>& axes, bool mean) {
   return result;
 }
 
-inline std::int64_t total_size(const std::vector<MappedAxis>& axes) {
+NAX_ENGINE std::int64_t total_size(const std::vector<MappedAxis>& axes) {
   std::int64_t n = 1;
   for (const MappedAxis& axis : axes) n *= axis.size;
   return n;
@@ -204,7 +204,7 @@ auto ppermute(const X& x, const AxisName& axis_name, const std::vector<std::pair
 }
 
 // This program's place along the axis, an int32 of rank 0.
-inline Array<std::int32_t> axis_index(const AxisName& axis_name) {
+NAX_ENGINE Array<std::int32_t> axis_index(const AxisName& axis_name) {
   const auto axis = detail::find_one_axis("axis_index", axis_name);
   if (axis.on_devices) return Array<std::int32_t>(axis.index);
   Frame frame;

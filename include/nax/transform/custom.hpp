@@ -102,7 +102,7 @@ struct CustomVjpNode<Bwd, Residuals, Out, std::tuple<A...>> final : CustomNode {
     Levels made;
     for_each_input(out, [&](const ArrayBase& leaf) { made = merge_levels(made, layout_of(leaf).levels); });
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      (give(std::get<i>(args), computed(std::get<i>(shares)), made, sweep), ...);
+      (give(std::get<i>(args), evaluated(std::get<i>(shares)), made, sweep), ...);
     }
     (std::index_sequence_for<A...>{});
   }

@@ -13,7 +13,6 @@
 #include "nax/collective/axis_environment.hpp"
 #include "nax/collective/threads.hpp"
 #include "nax/core/at_fork.hpp"
-#include "nax/core/compiled_once.hpp"
 #include "nax/core/devices.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/thread_pool.hpp"
@@ -54,7 +53,7 @@ class DeviceThread {
   }
 
  private:
-  void work(Device device) {
+  NAX_ENGINE void work(Device device) {
     current_device = device;
     const unsigned generation = process_generation.load(std::memory_order_relaxed);
     std::unique_lock lock(mutex_);
@@ -82,7 +81,7 @@ class DeviceThread {
 class DeviceCrew {
  public:
   // Throws DeviceError where the system has no thread for one of them; nothing runs then.
-  void hire(const std::vector<Device>& devices) {
+  NAX_ENGINE void hire(const std::vector<Device>& devices) {
     for (const Device device : devices) {
       auto& of_platform = threads_[static_cast<std::size_t>(device.platform)];
       if (device.ordinal >= of_platform.size()) of_platform.resize(device.ordinal + 1u);
@@ -214,8 +213,8 @@ class DeviceThreads {
   }
 
   // The error of the device that failed first in the axis' order; those that were only released do not count.
-  static void report(const std::vector<std::exception_ptr>& errors, const std::vector<Device>& devices,
-                     const std::string& axis_name) {
+  NAX_ENGINE static void report(const std::vector<std::exception_ptr>& errors,
+                                const std::vector<Device>& devices, const std::string& axis_name) {
     std::exception_ptr aborted;
     for (std::size_t rank = 0; rank < errors.size(); ++rank) {
       if (!errors[rank]) continue;

@@ -17,20 +17,20 @@ namespace nax::inline NAX_ABI::detail {
 
 // A cotangent or a tangent: expressions are computed, numbers wait for the type that they meet.
 template <class X>
-auto computed(const X& x) {
+auto evaluated(const X& x) {
   if constexpr (Expression<X>)
     return evaluate(x);
   else
     return x;
 }
 template <class A, class B>
-auto computed(const std::pair<A, B>& x) {
-  return std::pair<decltype(computed(x.first)), decltype(computed(x.second))>(computed(x.first),
-                                                                              computed(x.second));
+auto evaluated(const std::pair<A, B>& x) {
+  return std::pair<decltype(evaluated(x.first)), decltype(evaluated(x.second))>(evaluated(x.first),
+                                                                                evaluated(x.second));
 }
 template <class... A>
-auto computed(const std::tuple<A...>& x) {
-  return std::apply([](const auto&... a) { return std::make_tuple(computed(a)...); }, x);
+auto evaluated(const std::tuple<A...>& x) {
+  return std::apply([](const auto&... a) { return std::make_tuple(evaluated(a)...); }, x);
 }
 
 // A result of the user's function, with every expression in it computed.
@@ -58,7 +58,7 @@ auto materialise_tree(const std::tuple<A...>& x) {
 
 // The axes that an input of a transform has: its own, and those of every vmap entered so far. So a gradient
 // with regard to it is one for each example of those vmaps, and what a later vmap adds is summed.
-inline Frame door_frame(const Frame& frame) {
+NAX_ENGINE Frame door_frame(const Frame& frame) {
   Frame out = frame;
   const auto& frames = vmap_stack().frames;
   for (std::size_t i = 0; i < frames.size(); ++i) {

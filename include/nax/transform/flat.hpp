@@ -100,7 +100,7 @@ struct FlatRecord {
   Arrays inputs, outputs;
 
   // Runs f on inputs of its own.
-  static FlatRecord make(const FlatFunction& f, const Arrays& at, const TapeScope& scope) {
+  NAX_ENGINE static FlatRecord make(const FlatFunction& f, const Arrays& at, const TapeScope& scope) {
     FlatRecord r;
     r.tape = scope.tape();
     r.mark = scope.mark();
@@ -117,7 +117,7 @@ struct FlatRecord {
     return r;
   }
   // Cotangents of the floating outputs in, of the floating inputs out.
-  Arrays pull(const Arrays& cotangents) const {
+  NAX_ENGINE Arrays pull(const Arrays& cotangents) const {
     const Sweeping sweeping;
     Reverse sweep(*tape, mark, false);
     std::size_t i = 0;
@@ -136,7 +136,7 @@ struct FlatRecord {
     }
     return shares;
   }
-  Arrays push(const Arrays& tangents) const {
+  NAX_ENGINE Arrays push(const Arrays& tangents) const {
     const Sweeping sweeping;
     Forward sweep(*tape, mark);
     std::size_t i = 0;

@@ -57,7 +57,7 @@ class Pushforward {
     const Sweeping sweeping;
     Forward sweep(*record_.tape, record_.mark);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      (seed_tangents("jvp", std::get<i>(record_.inputs), computed(tangents), sweep), ...);
+      (seed_tangents("jvp", std::get<i>(record_.inputs), evaluated(tangents), sweep), ...);
     }
     (std::index_sequence_for<Tangent...>{});
     sweep.run(record_.begin, record_.end);

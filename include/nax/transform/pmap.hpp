@@ -84,7 +84,7 @@ struct ArraysWithAxes {
   }
 };
 
-inline std::vector<Device> devices_for(std::int64_t size, const DeviceChoice& chosen) {
+NAX_ENGINE std::vector<Device> devices_for(std::int64_t size, const DeviceChoice& chosen) {
   std::vector<Device> all = chosen.get();
   if (all.empty())
     throw ValueError("pmap: devices is empty; leave it out for all devices of the default device's platform");

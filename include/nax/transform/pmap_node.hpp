@@ -46,7 +46,7 @@ struct FlatPmap {
   Arrays operator()(Arrays inputs) const;
 
   // What each device gets.
-  std::vector<Arrays> split(Arrays inputs) const {
+  NAX_ENGINE std::vector<Arrays> split(Arrays inputs) const {
     std::vector<Arrays> each(size());
     for (std::size_t i = 0; i < inputs.size(); ++i)
       for (std::size_t d = 0; d < size(); ++d)
@@ -61,7 +61,7 @@ struct FlatPmap {
       if (holds_value(x)) x = brought(x, current_device);
   }
   // The devices' results must be equal in structure and shapes.
-  static void check_alike(const std::vector<Arrays>& results) {
+  NAX_ENGINE static void check_alike(const std::vector<Arrays>& results) {
     for (std::size_t d = 1; d < results.size(); ++d) {
       if (results[d].size() != results[0].size())
         raise<ShapeError>({"pmap: results differ between devices: ", results[0].size(),
@@ -72,7 +72,7 @@ struct FlatPmap {
                              " on device 0, ", results[d][i].shape(), " on device ", d});
     }
   }
-  static Arrays assemble_all(const std::vector<Arrays>& results) {
+  NAX_ENGINE static Arrays assemble_all(const std::vector<Arrays>& results) {
     check_alike(results);
     Arrays whole;
     for (std::size_t i = 0; i < results[0].size(); ++i) {
@@ -112,7 +112,7 @@ struct PmapNode final : CallNode {
       if (watcher > mark) f = std::make_shared<FlatWatched>(std::move(f));
     return f;
   }
-  void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
+  NAX_ENGINE void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
     Arrays seeds;
     for (std::size_t i = 0; i < cotangents.size(); ++i) seeds.push_back(cotangents[i]);
     const FlatRef f = function_at(sweep.mark());
@@ -132,7 +132,7 @@ struct PmapNode final : CallNode {
                                 layout_of(inputs[i]).levels));
     }
   }
-  Arrays pull_on_devices(const Arrays& seeds) const {
+  NAX_ENGINE Arrays pull_on_devices(const Arrays& seeds) const {
     std::vector<Arrays> each(pmap.size());
     for (std::size_t d = 0; d < pmap.size(); ++d)
       for (ArrayBase g : seeds)
@@ -147,7 +147,7 @@ struct PmapNode final : CallNode {
   }
 
   // The same by a pmap of the derivative, which the outer transform sees.
-  Arrays pull_recorded(const FlatRef& f, Arrays seeds) const {
+  NAX_ENGINE Arrays pull_recorded(const FlatRef& f, Arrays seeds) const {
     std::size_t k = 0;
     for (const ArrayBase& out : records[0].outputs) {
       if (!is_inexact(out.dtype())) continue;
@@ -164,7 +164,7 @@ struct PmapNode final : CallNode {
     return derivative(std::move(all));
   }
 
-  std::vector<ArrayBase> push_call(Forward& sweep) override {
+  NAX_ENGINE std::vector<ArrayBase> push_call(Forward& sweep) override {
     FlatPmap derivative{std::make_shared<FlatJvp>(function_at(sweep.mark()), inputs.size()), pmap.devices,
                         pmap.axis_name, pmap.places};
     Arrays all = inputs;
@@ -181,7 +181,7 @@ struct PmapNode final : CallNode {
   }
 };
 
-inline Arrays FlatPmap::operator()(Arrays inputs) const {
+NAX_ENGINE Arrays FlatPmap::operator()(Arrays inputs) const {
   bool recorded = false;
   for (const ArrayBase& x : inputs) recorded = recorded || (is_inexact(x.dtype()) && is_recorded(x));
   std::vector<Arrays> results(size());

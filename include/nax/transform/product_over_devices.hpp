@@ -19,7 +19,7 @@ class ProductOverDevices final : public DeferredProduct {
   ProductOverDevices(Communicator& communicator, int rank, std::vector<ArrayBase> everyone, double factor)
       : communicator_(communicator), rank_(rank), everyone_(std::move(everyone)), factor_(factor) {}
 
-  void for_each_run(const Take& take) const override {
+  NAX_ENGINE void for_each_run(const Take& take) const override {
     if (done_.exchange(true)) return hand_out(0, 1, take);
     const Wanted mine{this, &take};
     communicator_.work_together(rank_, "psum", &mine, [&](const std::vector<const void*>& everyone) {
@@ -51,7 +51,7 @@ class ProductOverDevices final : public DeferredProduct {
     products[0]->for_each_run_of_sum(products.data(), static_cast<int>(products.size()), factor_, part, parts,
                                      take);
   }
-  BufferRef gathered() const override {
+  NAX_ENGINE BufferRef gathered() const override {
     const ArrayBase& like = everyone_[0];
     BufferRef block(Buffer::allocate(like.nbytes(), like.device()));
     char* const to = static_cast<char*>(block->data());
@@ -77,8 +77,8 @@ inline void settle_product(const ArrayBase& a) {
 
 // For Combine.
 inline bool waits_for_product(const ArrayBase& a) { return deferred_product_of<AddableProduct>(a); }
-inline ArrayBase product_over_devices(Communicator& communicator, int rank, std::vector<ArrayBase> everyone,
-                                      double factor) {
+NAX_ENGINE ArrayBase product_over_devices(Communicator& communicator, int rank,
+                                          std::vector<ArrayBase> everyone, double factor) {
   const ArrayBase mine = everyone[static_cast<std::size_t>(rank)];
   return array_of_product(
       std::make_unique<ProductOverDevices>(communicator, rank, std::move(everyone), factor), layout_of(mine),

@@ -9,7 +9,7 @@
 // is equal to the last bit.
 namespace nax::inline NAX_ABI::detail {
 
-inline bool same_elements(const ArrayBase& a, const ArrayBase& b) {
+NAX_ENGINE bool same_elements(const ArrayBase& a, const ArrayBase& b) {
   if (ArrayAccess::buffer(a).get() == ArrayAccess::buffer(b).get() &&
       ArrayAccess::offset(a) == ArrayAccess::offset(b) && layout_of(a).strides == layout_of(b).strides)
     return true;
@@ -19,7 +19,7 @@ inline bool same_elements(const ArrayBase& a, const ArrayBase& b) {
 }
 
 // Is the array the same all along this axis, counted from the first hidden one?
-inline bool same_along(const ArrayBase& a, int axis) {
+NAX_ENGINE bool same_along(const ArrayBase& a, int axis) {
   const std::size_t at = static_cast<std::size_t>(axis);
   Layout layout = layout_of(a);
   const std::int64_t extent = layout.shape[at], stride = layout.strides[at];

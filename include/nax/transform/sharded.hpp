@@ -18,7 +18,7 @@ class ShardSource final : public GatheredOnce {
   const Dims& shard_shape() const { return shard_shape_; }  // known also of shards that were given away
 
  private:
-  BufferRef gathered() const override {
+  NAX_ENGINE BufferRef gathered() const override {
     std::size_t bytes = 0;
     for (const ArrayBase& shard : shards_) bytes += bytes_of(shard);
     const Device device = shards_[0].device();
@@ -36,7 +36,7 @@ class ShardSource final : public GatheredOnce {
 };
 
 // The shards of an array that is one row of devices and nothing else; null for any other.
-inline ShardSource* shards_of(const ArrayBase& a) {
+NAX_ENGINE ShardSource* shards_of(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);
   if (!buffer || !buffer->source || ArrayAccess::offset(a) != 0 || is_batched(a)) return nullptr;
   auto* source = dynamic_cast<ShardSource*>(buffer->source);
@@ -49,7 +49,7 @@ inline ShardSource* shards_of(const ArrayBase& a) {
 }
 
 // Example `rank` along visible axis `axis`. A donated array that nobody else holds gives its shard away.
-inline ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated) {
+NAX_ENGINE ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated) {
   if (axis == 0) {
     if (ShardSource* source = shards_of(a)) {
       ArrayBase& shard = source->shards()[static_cast<std::size_t>(rank)];
@@ -71,7 +71,7 @@ inline ArrayBase brought(const ArrayBase& x, Device device) {
 }
 
 // One array of the devices' results, the device axis at `axis`.
-inline ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
+NAX_ENGINE ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
   const ArrayBase& first = results[0];
   const std::int64_t n = static_cast<std::int64_t>(results.size());
   Frame frame = layout_of(first);

@@ -70,7 +70,7 @@ class Pullback {
   In operator()(const Cotangent& cotangent) const {
     const Sweeping sweeping;
     Reverse sweep(*record_.tape, record_.mark, false);
-    seed_tree("vjp", record_.out, computed(cotangent), sweep);
+    seed_tree("vjp", record_.out, evaluated(cotangent), sweep);
     sweep.run(record_.begin);
     In gradients = record_.inputs;
     std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);

@@ -42,7 +42,7 @@ class MappedSize {
  public:
   explicit MappedSize(const char* function) : function_(function) {}
 
-  void add(const ArrayBase& leaf, const Axes& axes, std::size_t argument) {
+  NAX_ENGINE void add(const ArrayBase& leaf, const Axes& axes, std::size_t argument) {
     check_operand(function_.c_str(), leaf);
     if (axes.is_none()) return;
     if (leaf.ndim() == 0)
@@ -90,7 +90,7 @@ class MappedSize {
   bool differ_ = false;
 };
 
-inline void check_in_axes(const char* function, const InAxes& in_axes, std::size_t arguments) {
+NAX_ENGINE void check_in_axes(const char* function, const InAxes& in_axes, std::size_t arguments) {
   if (in_axes.each() && in_axes.count() != arguments)
     raise<ValueError>(
         {function, ": in_axes has ", in_axes.count(), " entries for ", arguments, " arguments"});
@@ -118,7 +118,7 @@ class VmapEntry {
   Level level_;
 };
 
-inline int result_axis(const char* function, int axis, int ndim) {
+NAX_ENGINE int result_axis(const char* function, int axis, int ndim) {
   if (axis < -ndim || axis >= ndim)
     raise<IndexError>(
         {function, ": out_axes is ", axis, ", out of bounds for a mapped result of dimension ", ndim});

@@ -14,7 +14,7 @@
 namespace nax::inline NAX_ABI::tree {
 namespace detail {
 
-[[noreturn, gnu::cold]] inline void throw_differ(const Path& path, const std::string& what, int which) {
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_differ(const Path& path, const std::string& what, int which) {
   const std::string place = path.text();
   raise<ValueError>({path.function(), ": the trees differ at ", (place.empty() ? "the root" : place), ": ",
                      what, " (tree 1 and tree ", which, ')'});

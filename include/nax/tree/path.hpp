@@ -20,7 +20,7 @@ struct Path {
   const void* key = nullptr;
   std::string (*key_text)(const void*) = nullptr;
 
-  std::string text() const {
+  NAX_ENGINE std::string text() const {
     if (up == nullptr) return {};
     std::string step;
     if (key_text != nullptr) {

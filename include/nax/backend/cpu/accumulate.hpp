@@ -11,7 +11,7 @@ void accumulate_run(const void* from, void* to, std::int64_t stride, std::int64_
 }
 
 // For the types in which gradients are accumulated; half types accumulate in float.
-inline const Reducer* sum_reducer(DType lane) {
+NAX_ENGINE const Reducer* sum_reducer(DType lane) {
   switch (lane) {
     case DType::float32:
       return &reducer<reduce_op::Sum<float>, float>;

@@ -16,8 +16,8 @@ inline constexpr std::int64_t most_joins = 64;  // what accumulators of the elem
 
 // Whether so many terms, or sums of runs, come to a result whose strides over the loop are these that its
 // accumulators must be wide. `together`: rows that are summed before they are added to it.
-inline bool joins_many(const Reducer& reducer, const Dims& shape, const Dims& strides,
-                       std::int64_t together = 1) {
+NAX_ENGINE bool joins_many(const Reducer& reducer, const Dims& shape, const Dims& strides,
+                           std::int64_t together = 1) {
   constexpr std::int64_t run = 1024;
   if (!reducer.wide) return false;
   const std::size_t rank = shape.size();
@@ -51,7 +51,7 @@ class Accumulators {
 class ChunkSums {
  public:
   ChunkSums() = default;
-  ChunkSums(const Reducer& reducer, bool wide, const Operand& result, const Dims& shape)
+  NAX_ENGINE ChunkSums(const Reducer& reducer, bool wide, const Operand& result, const Dims& shape)
       : reducer_(&reducer), into_(wide ? reducer.wide : &reducer), result_(&result), shape_(&shape) {
     const std::size_t rank = shape.size();
     bytes_ = static_cast<std::int64_t>(dtype_size(into_->to));
@@ -73,7 +73,7 @@ class ChunkSums {
   }
   void use(char* near) { near_ = near; }
 
-  void add(const Chunk& chunk, const void* values_) {
+  NAX_ENGINE void add(const Chunk& chunk, const void* values_) {
     const char* const values = static_cast<const char*>(values_);
     if (into_one_) {
       into_->combine(values, result_->data, 0, chunk.length());
@@ -98,7 +98,7 @@ class ChunkSums {
   static constexpr int most_terms = 64;
 
   // (A term is as long as the axes inside the last one that goes.)
-  void add_terms(std::int64_t term, std::int64_t at, std::int64_t left, const char* values) {
+  NAX_ENGINE void add_terms(std::int64_t term, std::int64_t at, std::int64_t left, const char* values) {
     while (left > 0) {
       if (at == 0) begin_term(term);
       std::int64_t n = std::min(left, inner_ - at), rows = 1;
@@ -133,7 +133,7 @@ class ChunkSums {
     for (term /= (*shape_)[axis]; axis-- > 0; term /= (*shape_)[axis])
       target_ += term % (*shape_)[axis] * result_->strides[axis];
   }
-  [[gnu::noinline]] void flush() {
+  NAX_COMPILED_ONCE void flush() {
     const std::size_t rank = shape_->size();
     const std::int64_t n = shape_->back();
     Dims index(rank, 0);

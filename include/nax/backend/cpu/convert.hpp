@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "nax/backend/cpu/units.hpp"
-#include "nax/core/compiled_once.hpp"
 #include "nax/core/dtype.hpp"
 
 // Strided copies of a run of elements, converting on the way: how tiles are filled from operands that a
@@ -38,7 +37,7 @@ constexpr To convert_element(const From& x) {
 namespace detail {
 
 // Same type: bytes move.
-inline ConvertFn copier(std::size_t size) {
+NAX_ENGINE ConvertFn copier(std::size_t size) {
   switch (size) {
     case 1:
       return copy_run<Unit8>;
@@ -62,10 +61,9 @@ template <class From, class To>
 }
 
 // Only contiguous runs are converted; strides are the business of copies before and after.
-NAX_COMPILED_ONCE inline void convert_strided(const char* from, std::int64_t from_stride,
-                                              std::size_t from_size, char* to, std::int64_t to_stride,
-                                              std::size_t to_size, std::int64_t n,
-                                              void (*convert)(const void*, void*, std::int64_t)) {
+NAX_COMPILED_ONCE void convert_strided(const char* from, std::int64_t from_stride, std::size_t from_size,
+                                       char* to, std::int64_t to_stride, std::size_t to_size, std::int64_t n,
+                                       void (*convert)(const void*, void*, std::int64_t)) {
   constexpr std::int64_t piece = 64;
   alignas(64) char source[16 * piece], target[16 * piece];
   if (from_stride == 0) {
@@ -94,7 +92,7 @@ void convert_run(const void* from, std::int64_t from_stride, void* to, std::int6
 
 // The run converter for the pairs that kernels read and write through; null for others (astype is a kernel of
 // its own).
-inline ConvertFn converter(DType from, DType to) {
+NAX_ENGINE ConvertFn converter(DType from, DType to) {
   if (from == to) return detail::copier(dtype_size(from));
   if (from == DType::boolean)
     return to == DType::float32   ? convert_run<bool, float>

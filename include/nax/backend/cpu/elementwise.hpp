@@ -25,7 +25,7 @@ class TileStore {
   void* operator[](int i) { return tiles_[i].bytes; }
 
  private:
-  static Tile* of_thread(int count) {
+  NAX_ENGINE static Tile* of_thread(int count) {
     struct Kept {
       std::unique_ptr<Tile[]> tiles;
       int size = 0;
@@ -42,9 +42,9 @@ class TileStore {
   Tile* tiles_;
 };
 
-inline void map_range(ForwardKernel kernel, const void* constants, const Dims& shape, const Operand* leaves,
-                      int count, const Operand& out, std::int64_t tile_length, std::int64_t begin,
-                      std::int64_t end) {
+NAX_ENGINE void map_range(ForwardKernel kernel, const void* constants, const Dims& shape,
+                          const Operand* leaves, int count, const Operand& out, std::int64_t tile_length,
+                          std::int64_t begin, std::int64_t end) {
   TileStore tiles(count + 1);
   TileAccess access[max_operands + 1];
   for (int l = 0; l < count; ++l) access[l] = TileAccess(leaves[l], shape);
@@ -59,9 +59,9 @@ inline void map_range(ForwardKernel kernel, const void* constants, const Dims& s
 }
 
 // Values [begin, end) of the flat, row-major loop, one after the other to `to`.
-inline void compute_range(ForwardKernel kernel, const void* constants, const Dims& shape,
-                          const Operand* leaves, int count, DType result, std::int64_t begin,
-                          std::int64_t end, void* to_) {
+NAX_ENGINE void compute_range(ForwardKernel kernel, const void* constants, const Dims& shape,
+                              const Operand* leaves, int count, DType result, std::int64_t begin,
+                              std::int64_t end, void* to_) {
   std::size_t widest = dtype_size(result);
   for (int l = 0; l < count; ++l) widest = std::max(widest, dtype_size(leaves[l].lane));
   const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
@@ -78,8 +78,8 @@ inline void compute_range(ForwardKernel kernel, const void* constants, const Dim
 }
 
 // A large result of contiguous operands: computed piece by piece in the first cache and streamed from there.
-inline void map_streaming(ForwardKernel kernel, const void* constants, const Operand* operands, int count,
-                          std::int64_t begin, std::int64_t end) {
+NAX_ENGINE void map_streaming(ForwardKernel kernel, const void* constants, const Operand* operands, int count,
+                              std::int64_t begin, std::int64_t end) {
   const std::int64_t size = static_cast<std::int64_t>(dtype_size(operands[count].stored)),
                      piece = 2048 / size;
   const void* in[max_operands];
@@ -103,7 +103,7 @@ inline void map_streaming(ForwardKernel kernel, const void* constants, const Ope
 }  // namespace detail
 
 // `operands`: `count` leaves, then the result; their strides run over `shape`. All are used up (collapsed).
-inline void map(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count) {
+NAX_ENGINE void map(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count) {
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
   if (size == 0) return;

@@ -19,7 +19,7 @@ using PullKernel = void (*)(const void* constants, const void* const* leaves, co
                             void* const* grads, unsigned added, void* values, std::int64_t n);
 
 // The first leaf whose share goes where that of leaf l goes.
-inline int first_of(void* const* grads, int l) {
+NAX_ENGINE int first_of(void* const* grads, int l) {
   int first = 0;
   while (grads[first] != grads[l]) ++first;
   return first;
@@ -38,7 +38,7 @@ class GradientSums {
     leaves_ |= 1u << leaf;
   }
   // When all have been added.
-  void begin() {
+  NAX_ENGINE void begin() {
     if (bytes_ == 0) return;
     char* at = near_.allocate(bytes_);
     for (int l = 0; leaves_ >> l; ++l)
@@ -72,7 +72,8 @@ struct PullLoop {
   unsigned added = 0;
 
   // The part [begin, end) of the loop.
-  void run(const Dims& shape, const Operand* operands, std::int64_t begin, std::int64_t end) const {
+  NAX_ENGINE void run(const Dims& shape, const Operand* operands, std::int64_t begin,
+                      std::int64_t end) const {
     const Operand* const gradients = operands + count + 1;
     std::size_t widest = 1;
     for (int o = 0; o <= 2 * count; ++o) widest = std::max(widest, dtype_size(operands[o].lane));
@@ -109,8 +110,8 @@ struct PullLoop {
 // The loop in parts of its first axis, which threads share out. Where this axis is added up each part has
 // sums of its own, and these are added up in order. How many parts there are depends on sizes only: the
 // result does not depend on the threads.
-inline void pull_in_parts(const PullLoop& loop, const Dims& shape, const Operand* operands,
-                          const std::int64_t* sizes, std::int64_t size) {
+NAX_ENGINE void pull_in_parts(const PullLoop& loop, const Dims& shape, const Operand* operands,
+                              const std::int64_t* sizes, std::int64_t size) {
   constexpr std::int64_t most_parts = 16;
   const std::int64_t parts = std::min(size / parallel_grain, most_parts);
   const int count = loop.count;
@@ -150,8 +151,8 @@ inline void pull_in_parts(const PullLoop& loop, const Dims& shape, const Operand
 // `operands`: `count` leaves, the cotangent, then `count` gradients (their data null where not wanted, the
 // same where leaves are one array), strides over `shape`. `sizes[l]`: elements of gradient l. Bit l of
 // `present`: gradient l holds a sum to which the share is added.
-inline void pull(PullKernel kernel, const void* constants, Dims shape, Operand* operands,
-                 const std::int64_t* sizes, unsigned present, int count) {
+NAX_ENGINE void pull(PullKernel kernel, const void* constants, Dims shape, Operand* operands,
+                     const std::int64_t* sizes, unsigned present, int count) {
   Operand* const gradients = operands + count + 1;
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;

@@ -103,7 +103,7 @@ void scatter_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end)
 
 using SelectRange = void (*)(const SelectLoop&, std::int64_t begin, std::int64_t end);
 
-inline SelectRange gatherer(std::size_t bytes) {
+NAX_ENGINE SelectRange gatherer(std::size_t bytes) {
   switch (bytes) {
     case 1:
       return gather_range<Unit8>;
@@ -117,7 +117,7 @@ inline SelectRange gatherer(std::size_t bytes) {
       return gather_range<Unit128>;
   }
 }
-inline SelectRange setter(std::size_t bytes) {
+NAX_ENGINE SelectRange setter(std::size_t bytes) {
   switch (bytes) {
     case 1:
       return scatter_range<SetElement, Unit8, Unit8>;
@@ -132,7 +132,7 @@ inline SelectRange setter(std::size_t bytes) {
   }
 }
 
-inline std::int64_t loop_size(const SelectLoop& loop) {
+NAX_ENGINE std::int64_t loop_size(const SelectLoop& loop) {
   std::int64_t n = 1;
   for (std::int64_t d : loop.shape) n *= d;
   return n;
@@ -141,7 +141,7 @@ inline std::int64_t loop_size(const SelectLoop& loop) {
 }  // namespace detail
 
 // values = data at the indices.
-inline void gather(SelectLoop loop, std::size_t bytes) {
+NAX_ENGINE void gather(SelectLoop loop, std::size_t bytes) {
   const std::int64_t n = detail::loop_size(loop);
   if (n == 0) return;
   detail::collapse(loop.shape, loop.operands, 3);
@@ -152,7 +152,7 @@ inline void gather(SelectLoop loop, std::size_t bytes) {
 
 // data at the indices = values, or += values. Two positions of the loop may name one place, but only if they
 // agree in every coordinate by which the data moves; so threads share such an axis out among them.
-inline void scatter(SelectLoop loop, detail::SelectRange run) {
+NAX_ENGINE void scatter(SelectLoop loop, detail::SelectRange run) {
   const std::int64_t n = detail::loop_size(loop);
   if (n == 0) return;
   detail::collapse(loop.shape, loop.operands, 3);

@@ -201,7 +201,7 @@ constexpr int kernel_height(int rows) { return rows <= 1 ? 1 : (rows + 1) / 2 * 
 
 // The height of the next panel, when `left` rows are split over as few panels as possible, all of nearly the
 // same height. Packed panels may be higher than the rows that are left (those are zeros), others not.
-inline int next_height(std::int64_t left, bool packed) {
+NAX_ENGINE int next_height(std::int64_t left, bool packed) {
   const std::int64_t panels = (left + tile_rows - 1) / tile_rows;
   const int height = kernel_height(static_cast<int>((left + panels - 1) / panels));
   return height > left && !packed ? height - 2 : height;

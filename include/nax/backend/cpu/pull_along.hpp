@@ -20,7 +20,7 @@ namespace detail {
 // leaves that are one array are the same.)
 class WideGradients {
  public:
-  [[gnu::noinline]] WideGradients(const PullAlong& along, const Dims& shape, Operand* gradients, int count)
+  NAX_COMPILED_ONCE WideGradients(const PullAlong& along, const Dims& shape, Operand* gradients, int count)
       : gradients_(gradients), count_(count) {
     for (int l = 0; l < count; ++l) narrow_[l] = gradients[l].data;
     std::size_t bytes = 0;
@@ -72,8 +72,8 @@ class WideGradients {
 class GradientTiles {
  public:
   // The tiles from `first` on are this object's own. Where `along` is null there is nothing to pull.
-  GradientTiles(const PullAlong* along, const Dims& shape, const Operand* gradients, int count,
-                TileStore& tiles, int first)
+  NAX_ENGINE GradientTiles(const PullAlong* along, const Dims& shape, const Operand* gradients, int count,
+                           TileStore& tiles, int first)
       : along_(along), count_(along ? count : 0) {
     for (int l = 0; l < count_; ++l) grads_[l] = gradients[l].data;
     for (int l = 0; l < count_; ++l) {
@@ -90,7 +90,7 @@ class GradientTiles {
     sums_.begin();
   }
 
-  void pull(const void* constants, const void* const* in, const Chunk& chunk, void* values) {
+  NAX_ENGINE void pull(const void* constants, const void* const* in, const Chunk& chunk, void* values) {
     void* out[max_operands];
     for (int l = 0; l < count_; ++l)
       out[l] = !grads_[l]          ? nullptr

@@ -6,7 +6,6 @@
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/pull_along.hpp"
 #include "nax/backend/cpu/reducers.hpp"
-#include "nax/core/compiled_once.hpp"
 
 // Reductions over any axes, of an array or of a fused expression.
 //
@@ -24,7 +23,7 @@ namespace nax::inline NAX_ABI::cpu {
 namespace detail {
 
 // Moves the axes with large strides outward. The operation must be commutative.
-inline void order_axes(Dims& shape, Operand* operands, int count, int total) {
+NAX_ENGINE void order_axes(Dims& shape, Operand* operands, int count, int total) {
   const auto weight = [&](std::size_t axis) {
     std::int64_t sum = 0;
     for (int l = 0; l < count; ++l) {
@@ -46,7 +45,7 @@ inline bool takes_rows(const Dims& shape, const Dims& result) {
 }
 
 // The whole of a loop, in this thread. The last operand is the result, already filled.
-inline void reduce_plain(const Dims& shape, const Operand* operands, const Reducer& reducer) {
+NAX_ENGINE void reduce_plain(const Dims& shape, const Operand* operands, const Reducer& reducer) {
   const Operand &in = operands[0], &out = operands[1];
   const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(in.stored));
   const std::int64_t to_bytes = static_cast<std::int64_t>(dtype_size(out.stored));
@@ -78,9 +77,9 @@ inline void reduce_plain(const Dims& shape, const Operand* operands, const Reduc
   }
 }
 
-inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims& shape,
-                         const Operand* operands, int count, const Reducer& reducer, bool wide,
-                         const PullAlong* along) {
+NAX_ENGINE void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims& shape,
+                             const Operand* operands, int count, const Reducer& reducer, bool wide,
+                             const PullAlong* along) {
   std::size_t widest = dtype_size(reducer.from);
   for (int l = 0; l < count; ++l) widest = std::max(widest, dtype_size(operands[l].lane));
   const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
@@ -109,9 +108,9 @@ inline void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims
   gradients.finish();
 }
 
-NAX_COMPILED_ONCE inline void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
-                                          const Operand* operands, int count, const Reducer& reducer,
-                                          bool wide, const PullAlong* along) {
+NAX_COMPILED_ONCE void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
+                                   const Operand* operands, int count, const Reducer& reducer, bool wide,
+                                   const PullAlong* along) {
   for (std::int64_t d : shape)
     if (d == 0) return;
   const bool in_runs = !kernel && !along && operands[0].stored == operands[0].lane &&
@@ -126,8 +125,8 @@ NAX_COMPILED_ONCE inline void reduce_here(ForwardKernel kernel, const void* cons
 }
 
 // The part [begin, end) of one axis of a loop.
-inline void cut(Dims& shape, Operand* operands, int total, std::size_t axis, std::int64_t begin,
-                std::int64_t end) {
+NAX_ENGINE void cut(Dims& shape, Operand* operands, int total, std::size_t axis, std::int64_t begin,
+                    std::int64_t end) {
   shape[axis] = end - begin;
   for (int o = 0; o < total; ++o)
     operands[o].data +=
@@ -135,9 +134,9 @@ inline void cut(Dims& shape, Operand* operands, int total, std::size_t axis, std
 }
 
 // Shares a loop out.
-NAX_COMPILED_ONCE inline void reduce_shared(ForwardKernel kernel, const void* constants, const Dims& shape,
-                                            const Operand* operands, int count, std::int64_t result_size,
-                                            const Reducer& reducer, bool wide, const PullAlong* along) {
+NAX_COMPILED_ONCE void reduce_shared(ForwardKernel kernel, const void* constants, const Dims& shape,
+                                     const Operand* operands, int count, std::int64_t result_size,
+                                     const Reducer& reducer, bool wide, const PullAlong* along) {
   const int total = along ? 2 * count + 1 : count + 1;
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
@@ -189,9 +188,9 @@ NAX_COMPILED_ONCE inline void reduce_shared(ForwardKernel kernel, const void* co
 }
 
 // The same with accumulators that are wide where many terms come to a result, or to a gradient.
-NAX_COMPILED_ONCE inline void reduce_wide(ForwardKernel kernel, const void* constants, const Dims& shape,
-                                          Operand* operands, int count, std::int64_t result_size,
-                                          const Reducer& reducer, bool wide, const PullAlong* along) {
+NAX_COMPILED_ONCE void reduce_wide(ForwardKernel kernel, const void* constants, const Dims& shape,
+                                   Operand* operands, int count, std::int64_t result_size,
+                                   const Reducer& reducer, bool wide, const PullAlong* along) {
   std::optional<WideGradients> gradients;
   if (along && along->any_summed) gradients.emplace(*along, shape, operands + count + 1, count);
   Operand& result = operands[count];
@@ -212,8 +211,8 @@ NAX_COMPILED_ONCE inline void reduce_wide(ForwardKernel kernel, const void* cons
 // `operands`: `count` leaves, then the result: row-major, `result_size` elements of the accumulator's type,
 // filled here; then, where something is pulled along (instead of the kernel), the gradients of the leaves.
 // All are used up. A null kernel means: the one leaf itself.
-inline void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
-                   std::int64_t result_size, const Reducer& reducer, const PullAlong* along = nullptr) {
+NAX_ENGINE void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
+                       std::int64_t result_size, const Reducer& reducer, const PullAlong* along = nullptr) {
   const int total = along ? 2 * count + 1 : count + 1;
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;

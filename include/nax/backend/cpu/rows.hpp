@@ -3,15 +3,14 @@
 #include <cstdint>
 
 #include "nax/backend/cpu/tiles.hpp"
-#include "nax/core/compiled_once.hpp"
 
 namespace nax::inline NAX_ABI::cpu {
 
 // Walks positions [begin, end) of a loop over `shape` (row-major, not empty) by runs of its last axis:
 // f(offsets, n), with the offset, in elements, of each of three operands at the run's first position.
-NAX_COMPILED_ONCE inline void for_each_row(const Dims& shape, const Operand* operands, std::int64_t begin,
-                                           std::int64_t end,
-                                           FunctionRef<void(const std::int64_t* offsets, std::int64_t n)> f) {
+NAX_COMPILED_ONCE void for_each_row(const Dims& shape, const Operand* operands, std::int64_t begin,
+                                    std::int64_t end,
+                                    FunctionRef<void(const std::int64_t* offsets, std::int64_t n)> f) {
   constexpr int count = 3;
   std::int64_t offsets[count] = {};
   if (shape.empty()) {

@@ -53,7 +53,7 @@ inline std::int64_t bytes_to_line(const void* p) {
 inline constexpr std::int64_t streamed_result_bytes = 8 << 20;
 
 // Copies bytes to the beginning of a line; what fills no line is left out. Returns how many went.
-inline std::int64_t stream_lines(char* to, const char* from, std::int64_t bytes) {
+NAX_ENGINE std::int64_t stream_lines(char* to, const char* from, std::int64_t bytes) {
   using P = simd::Packet<float>;
   constexpr std::int64_t step = sizeof(float) * P::size;
   std::int64_t i = 0;
@@ -62,7 +62,7 @@ inline std::int64_t stream_lines(char* to, const char* from, std::int64_t bytes)
       stream(reinterpret_cast<float*>(to + part), P::load(reinterpret_cast<const float*>(from + part)));
   return i;
 }
-inline void stream_copy(char* to, const char* from, std::int64_t bytes) {
+NAX_ENGINE void stream_copy(char* to, const char* from, std::int64_t bytes) {
   const std::int64_t head = std::min(bytes, bytes_to_line(to));
   std::memcpy(to, from, static_cast<std::size_t>(head));
   const std::int64_t done = head + stream_lines(to + head, from + head, bytes - head);

@@ -106,13 +106,13 @@ void for_each_block(std::uint64_t key, std::uint64_t first, std::int64_t n, F f)
 }
 
 // Draws first, first + 1, ... of a key, of 32 and of 64 bits.
-inline void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint32_t* out) {
+NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint32_t* out) {
   for_each_block(key, first, n,
                  [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
                    for (int i = 0; i < count; ++i) out[at + i] = x[i] ^ y[i];
                  });
 }
-inline void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
+NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
   for_each_block(key, first, n,
                  [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
                    for (int i = 0; i < count; ++i) out[at + i] = word_pair({x[i], y[i]});

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "nax/backend/cpu/convert.hpp"
-#include "nax/core/compiled_once.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/layout.hpp"
 #include "nax/core/thread_pool.hpp"
@@ -36,7 +35,7 @@ struct Operand {
 namespace detail {
 
 // Drops axes of extent 1 and merges neighbours that every operand walks as one.
-inline void collapse(Dims& shape, Operand* operands, int count) {
+NAX_ENGINE void collapse(Dims& shape, Operand* operands, int count) {
   std::size_t rank = 0;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == 1) continue;
@@ -69,7 +68,7 @@ class Chunk {
   }
   // Goes on to what follows, up to `end`; false where nothing does. A whole row piece where rows are long (so
   // that row-contiguous operands are read in place), as many rows as have room in `most` elements otherwise.
-  bool advance(std::int64_t end, std::int64_t most) {
+  NAX_ENGINE bool advance(std::int64_t end, std::int64_t most) {
     begin_ += length_;
     column_ += length_;
     if (column_ == row_length_)
@@ -105,8 +104,8 @@ namespace detail {
 
 // Walks the row segments of a chunk: f(element offset into the operand, offset into the chunk, length).
 using SegmentRef = FunctionRef<void(std::int64_t offset, std::int64_t at, std::int64_t length)>;
-NAX_COMPILED_ONCE inline void for_each_segment(const Dims& shape, const Dims& strides, const Chunk& chunk,
-                                               SegmentRef f) {
+NAX_COMPILED_ONCE void for_each_segment(const Dims& shape, const Dims& strides, const Chunk& chunk,
+                                        SegmentRef f) {
   const std::int64_t n = chunk.length();
   if (shape.empty()) {
     f(0, 0, n);
@@ -152,7 +151,7 @@ NAX_COMPILED_ONCE inline void for_each_segment(const Dims& shape, const Dims& st
 class TileAccess {
  public:
   TileAccess() = default;
-  [[gnu::noinline]] TileAccess(const Operand& operand, const Dims& shape)
+  NAX_COMPILED_ONCE TileAccess(const Operand& operand, const Dims& shape)
       : operand_(&operand), shape_(&shape), filled_(0) {
     const std::size_t rank = shape.size();
     const bool same = operand.stored == operand.lane;
@@ -174,7 +173,7 @@ class TileAccess {
 
   // The chunk as a contiguous run: in place, or copied into `tile`, which is this operand's for as long as it
   // is read.
-  [[gnu::noinline]] void* read(const Chunk& chunk, void* tile) {
+  NAX_COMPILED_ONCE void* read(const Chunk& chunk, void* tile) {
     if (everywhere_) return operand_->data + chunk.begin() * stored_size_;
     const std::int64_t n = chunk.length();
     const bool repeats = period_ > 0 && (period_ == 1 || chunk.column() == 0);
@@ -200,7 +199,7 @@ class TileAccess {
     if (in_row_ && chunk.within_row()) return address(chunk);
     return tile;
   }
-  void flush(const Chunk& chunk, const void* written, const void* tile) {
+  NAX_ENGINE void flush(const Chunk& chunk, const void* written, const void* tile) {
     if (written != tile) return;
     const std::int64_t lane_size = static_cast<std::int64_t>(dtype_size(operand_->lane));
     detail::for_each_segment(*shape_, operand_->strides, chunk,
@@ -216,7 +215,7 @@ class TileAccess {
     for (std::int64_t there = period; there < bytes; there *= 2)
       std::memcpy(to + there, to, static_cast<std::size_t>(std::min(there, bytes - there)));
   }
-  char* address(const Chunk& chunk) const {
+  NAX_ENGINE char* address(const Chunk& chunk) const {
     const std::size_t rank = shape_->size();
     std::int64_t offset = chunk.column(), row = chunk.row();  // the stride in a row is 1
     if (rank == 2) {

@@ -19,7 +19,6 @@
 
 #include "nax/backend/cpu/stream.hpp"
 #include "nax/backend/cpu/units.hpp"
-#include "nax/core/compiled_once.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/thread_pool.hpp"
 
@@ -50,7 +49,7 @@ struct CopyAxes {
     for (--count; axis < count; ++axis) exchange(axis, axis + 1);
   }
   // Offsets of the `index`-th combination of all axes but the last `skip`.
-  std::pair<std::int64_t, std::int64_t> offsets(std::int64_t index, int skip) const {
+  NAX_ENGINE std::pair<std::int64_t, std::int64_t> offsets(std::int64_t index, int skip) const {
     std::int64_t to_offset = 0, from_offset = 0;
     for (int axis = count - skip; axis-- > 0;) {
       const std::int64_t i = index % shape[axis];
@@ -186,8 +185,7 @@ struct CopyLoops {
 template <class U>
 inline constexpr CopyLoops copy_loops{sizeof(U), copy_rows<U>, transpose_plane<U>};
 
-NAX_COMPILED_ONCE inline void copy_axes(const CopyLoops& loops, const CopyAxes& axes, char* to,
-                                        const char* from) {
+NAX_COMPILED_ONCE void copy_axes(const CopyLoops& loops, const CopyAxes& axes, char* to, const char* from) {
   const std::int64_t bytes = loops.bytes;
   const int last = axes.count - 1;
   if (last < 0) return loops.rows({1, 1, to, 1, 1, from, 1, 1});
@@ -244,7 +242,7 @@ NAX_COMPILED_ONCE inline void copy_axes(const CopyLoops& loops, const CopyAxes& 
 
 // Brings the axes into the order described above; `to` and `from` move where a stride changes its sign.
 // Returns false when there is nothing to copy.
-inline bool normalise(CopyAxes& axes, std::int64_t& to_offset, std::int64_t& from_offset) {
+NAX_ENGINE bool normalise(CopyAxes& axes, std::int64_t& to_offset, std::int64_t& from_offset) {
   for (int axis = axes.count; axis-- > 0;) {
     if (axes.shape[axis] <= 0) return false;
     if (axes.shape[axis] == 1) {
@@ -272,8 +270,9 @@ inline bool normalise(CopyAxes& axes, std::int64_t& to_offset, std::int64_t& fro
 // to[sum i_d to_strides[d]] = from[sum i_d from_strides[d]] for every index within `shape`; strides in
 // elements, of any sign; a source stride of zero repeats. The two must not overlap, and no element of `to` be
 // reached twice.
-inline void strided_copy(std::size_t element_bytes, int ndim, const std::int64_t* shape, void* to,
-                         const std::int64_t* to_strides, const void* from, const std::int64_t* from_strides) {
+NAX_ENGINE void strided_copy(std::size_t element_bytes, int ndim, const std::int64_t* shape, void* to,
+                             const std::int64_t* to_strides, const void* from,
+                             const std::int64_t* from_strides) {
   if (ndim > CopyAxes::most)
     raise<ShapeError>({"copy: at most ", CopyAxes::most, " axes are possible, not ", ndim});
   CopyAxes axes;

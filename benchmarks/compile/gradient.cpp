@@ -1,0 +1,7 @@
+// The five-line gradient: the least that a program which differentiates costs to compile.
+#include <nax/nax.hpp>
+int main() {
+  const nax::Array<double> x = {1, 2, 3};
+  const auto slope = nax::grad([](const nax::Array<double>& x) { return nax::sum(nax::tanh(x) * x); })(x);
+  return slope(0).item() > 0 ? 0 : 1;
+}

@@ -1,0 +1,35 @@
+# nax::compiled: the same headers with the engine, and the functions people call at the common types, in a library. Whoever
+# links it compiles the expressions of their own and nothing else. It is static, or shared with BUILD_SHARED_LIBS.
+
+# nax_add_compiled(<target>): such a library. Programs must be compiled for the processor that it is compiled for, so it
+# hands that flag on.
+function(nax_add_compiled target)
+  set(names engine float double int32 int64 bool operations_float operations_double)
+  list(TRANSFORM names PREPEND ${PROJECT_SOURCE_DIR}/include/nax/compiled/ OUTPUT_VARIABLE sources)
+  list(TRANSFORM sources APPEND .cpp)
+  add_library(${target} ${ARGN} ${sources})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  target_link_libraries(${target} PUBLIC nax)
+  target_compile_definitions(${target} INTERFACE NAX_COMPILED)
+  # A program takes what it calls.
+  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  if(NOT APPLE)
+    target_link_options(${target} INTERFACE LINKER:--gc-sections)
+  endif()
+  if(NAX_NATIVE)
+    target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+  endif()
+endfunction()
+
+nax_add_compiled(nax_compiled)
+add_library(nax::compiled ALIAS nax_compiled)
+set_target_properties(nax_compiled PROPERTIES EXPORT_NAME compiled)
+if(NOT NAX_BUILD_COMPILED)  # for those who link it
+  set_target_properties(nax_compiled PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
+
+# For those who want it: nax.hpp, precompiled once for each target that links this.
+add_library(nax_pch INTERFACE)
+add_library(nax::pch ALIAS nax_pch)
+set_target_properties(nax_pch PROPERTIES EXPORT_NAME pch)
+target_precompile_headers(nax_pch INTERFACE <nax/nax.hpp>)

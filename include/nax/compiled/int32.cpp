@@ -1,0 +1,8 @@
+// What nax::compiled holds for elements of type std::int32_t.
+#define NAX_COMPILED_LIBRARY
+#include "nax/compiled/templates.hpp"
+
+#define NAX_EXTERN
+#define NAX_T std::int32_t
+#include "nax/compiled/functions.inc"
+#include "nax/compiled/indices.inc"

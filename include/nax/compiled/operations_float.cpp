@@ -1,0 +1,7 @@
+// What nax::compiled holds of single operations on arrays of float.
+#define NAX_COMPILED_LIBRARY
+#include "nax/compiled/templates.hpp"
+
+#define NAX_EXTERN
+#define NAX_T float
+#include "nax/compiled/operations.inc"
