@@ -5,10 +5,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/scripts/packages.sh"
 need_packages build download
 
-# The release build that tests/run.sh uses too; where it is not there yet, one without the tests.
+# The release build that tests/run.sh uses too; where it is not there yet, one without the tests, and of headers only: the
+# library takes longer than one program.
 build=$root/build/release
 if [[ ! -e $build/build.ninja ]]; then
-  (cd "$root" && cmake --preset release -DNAX_BUILD_TESTS=OFF) >&2
+  (cd "$root" && cmake --preset release -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_COMPILED=OFF) >&2
 fi
 cmake --build "$build" --target mnist_mlp >&2
 exec "$build/examples/mnist_mlp" "$@"
