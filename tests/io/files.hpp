@@ -16,7 +16,7 @@ using nax::io::Bytes;
 inline std::string path_of(const std::string& name) {
   return testing::TempDir() + "nax_" + std::to_string(::getpid()) + "_" + name;
 }
-inline std::string golden(const char* name) { return std::string(NAX_GOLDENS_DIR) + "/" + name; }
+inline std::string golden(const char* name) { return std::string(NAX_GOLDENS_DIR "/").append(name); }
 
 inline void write(const std::string& path, const Bytes& bytes) {
   std::FILE* const file = std::fopen(path.c_str(), "wb");

@@ -29,8 +29,10 @@ inline const std::map<std::string, Golden>& goldens(const char* suite) {
   static std::map<std::string, std::map<std::string, Golden>> suites;
   const std::lock_guard<std::mutex> lock(mutex);
   if (const auto found = suites.find(suite); found != suites.end()) return found->second;
-  std::string path = NAX_GOLDENS_DIR;  // (by +, GCC 12 suspects a copy beyond the end)
-  path.append(1, '/').append(suite).append(".txt");
+  // (In steps: of a sum of strings GCC 12 believes, for paths of some lengths, that it copies beyond the
+  // end.)
+  std::string path = NAX_GOLDENS_DIR "/";
+  path.append(suite).append(".txt");
   std::ifstream file(path);
   if (!file) throw std::runtime_error("goldens: cannot open " + path);
   std::map<std::string, Golden> records;
