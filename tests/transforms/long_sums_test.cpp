@@ -43,7 +43,7 @@ TEST(LongGradients, column) {
 TEST(LongGradients, number) {
   for (const Terms which : all_terms) {
     const Array<float> x = terms(which, {many / 48, 48});
-    expect_gradient(Array<float>(0.f), x, sums_of(x, 1, many, 1), which, "a number");
+    expect_gradient(Array<float>(0.f), x, sums_of(x, 1, x.size(), 1), which, "a number");
     const Array<float> part = x(nax::ellipsis, nax::slice(0, 40));
     expect_gradient(Array<float>(0.f), part, sums_of(nax::copy(part), 1, part.size(), 1), which,
                     "a number, over part of the columns");
