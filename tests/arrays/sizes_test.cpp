@@ -16,6 +16,7 @@
 #include "nax/numpy/tiling.hpp"
 #include "nax/random/choice.hpp"
 #include "nax/random/uniform.hpp"
+#include "support/refusal.hpp"
 
 // Sizes that no array can have are refused by name before anything is allocated or read, however their
 // product comes about.
@@ -29,18 +30,6 @@ constexpr std::int64_t huge = std::int64_t{1} << 62, large = std::int64_t{1} << 
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min(),
                        highest = std::numeric_limits<std::int64_t>::max();
 
-// The text of the ValueError.
-template <class F>
-std::string refusal(const F& f) {
-  try {
-    f();
-  } catch (const nax::ValueError& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another error: ") + error.what();
-  }
-  return "no error";
-}
 template <class F>
 void expect_too_big(const std::string& function, const std::string& shape, const F& f) {
   EXPECT_EQ(refusal(f),

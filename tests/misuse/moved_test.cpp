@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "nax/nax.hpp"
+#include "support/refusal.hpp"
 
 // An array that was moved from refuses to be used, whatever for; and moving one into an expression is a copy
 // of the handle, so that it may be named again.
@@ -15,18 +16,6 @@ using nax::slice;
 
 const char* const text =
     ": an array is used after it was moved from (or given away to a function that threw)";
-
-template <class F>
-std::string refusal(const F& f) {
-  try {
-    f();
-  } catch (const nax::ValueError& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another error: ") + error.what();
-  }
-  return "no error";
-}
 
 // Moved-from arrays of several ranks: for six axes layouts lie on the heap.
 Array<float> moved_from(const nax::Shape& shape, bool by_assignment) {
