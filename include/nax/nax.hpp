@@ -171,6 +171,6 @@
 #include "nax/tree/traits.hpp"
 #include "nax/tree/tree.hpp"
 
-#if defined(NAX_COMPILED) && !defined(NAX_COMPILED_LIBRARY) && !defined(NAX_COMPILED_ENGINE)
+#if defined(NAX_CALLS_LIBRARY)
 #include "nax/compiled/templates.hpp"
 #endif

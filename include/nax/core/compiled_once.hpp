@@ -8,6 +8,7 @@
 //   NAX_COMPILED_ONCE  the same, and never inlined in the library or in header-only programs either.
 // Templates that many programs call at the same types are listed in nax/compiled/*.inc.
 #if defined(NAX_COMPILED) && !defined(NAX_COMPILED_LIBRARY) && !defined(NAX_COMPILED_ENGINE)
+#define NAX_CALLS_LIBRARY  // a user's file
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wgnu-inline-cpp-without-extern"
 #pragma clang diagnostic ignored "-Wstatic-local-in-inline"  // there is one copy, in the library
