@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "nax/numpy/array_methods.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
 
 namespace {
 

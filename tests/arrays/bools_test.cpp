@@ -3,11 +3,11 @@
 #include <cstring>
 #include <span>
 
-#include "nax/numpy/eigen.hpp"
-#include "nax/numpy/from_data.hpp"
-#include "nax/numpy/indexing.hpp"
-#include "nax/numpy/select.hpp"
-#include "nax/numpy/sum.hpp"
+#include "nax/numpy/conversion/eigen.hpp"
+#include "nax/numpy/conversion/from_data.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/indexing/select.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 
 // Bools from outside may be any bytes; an array's are 0 and 1.
 namespace {

@@ -4,10 +4,10 @@
 #include <span>
 #include <sstream>
 
-#include "nax/numpy/edit.hpp"
-#include "nax/numpy/eigen.hpp"
-#include "nax/numpy/from_data.hpp"
-#include "nax/numpy/print.hpp"
+#include "nax/numpy/conversion/eigen.hpp"
+#include "nax/numpy/conversion/from_data.hpp"
+#include "nax/numpy/conversion/print.hpp"
+#include "nax/numpy/manipulation/edit.hpp"
 
 namespace {
 

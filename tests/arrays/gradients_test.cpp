@@ -3,14 +3,14 @@
 #include <cmath>
 #include <functional>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/diagonal.hpp"
-#include "nax/numpy/edit.hpp"
-#include "nax/numpy/nonzero.hpp"
-#include "nax/numpy/pad.hpp"
-#include "nax/numpy/rearrange.hpp"
-#include "nax/numpy/sum.hpp"
-#include "nax/numpy/tiling.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/indexing/diagonal.hpp"
+#include "nax/numpy/indexing/nonzero.hpp"
+#include "nax/numpy/manipulation/edit.hpp"
+#include "nax/numpy/manipulation/pad.hpp"
+#include "nax/numpy/manipulation/rearrange.hpp"
+#include "nax/numpy/manipulation/tiling.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"

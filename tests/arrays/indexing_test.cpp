@@ -2,9 +2,9 @@
 
 #include <sstream>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/nonzero.hpp"
-#include "nax/numpy/print.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/conversion/print.hpp"
+#include "nax/numpy/indexing/nonzero.hpp"
 #include "nax/transform/vmap.hpp"
 
 // Indexing against NumPy: the expected numbers are those of the same index there.

@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/broadcast_to.hpp"
-#include "nax/numpy/from_data.hpp"
-#include "nax/numpy/nonzero.hpp"
-#include "nax/numpy/quantile.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/conversion/from_data.hpp"
+#include "nax/numpy/indexing/nonzero.hpp"
+#include "nax/numpy/sorting/quantile.hpp"
+#include "nax/numpy/views/broadcast_to.hpp"
 
 // Functions that NumPy calls with lists take vectors, and those that give a list give a vector.
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "nax/numpy/diagonal.hpp"
-#include "nax/numpy/from_data.hpp"
-#include "nax/numpy/pad.hpp"
-#include "nax/numpy/rearrange.hpp"
-#include "nax/numpy/tiling.hpp"
+#include "nax/numpy/conversion/from_data.hpp"
+#include "nax/numpy/indexing/diagonal.hpp"
+#include "nax/numpy/manipulation/pad.hpp"
+#include "nax/numpy/manipulation/rearrange.hpp"
+#include "nax/numpy/manipulation/tiling.hpp"
 #include "support/compare.hpp"
 
 // Creation and shape functions against JAX's numbers.

@@ -2,9 +2,9 @@
 
 #include <functional>
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/sum.hpp"
-#include "nax/numpy/trigonometric.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "nax/transform/collectives.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/pmap.hpp"

@@ -1,5 +1,5 @@
 #include "collectives/maps.hpp"
-#include "nax/numpy/exponential.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
 
 // Unmapped operands, other axes, trees, integers, and what the transposes of psum and pmean are.
 namespace collectives {

@@ -1,5 +1,5 @@
 #include "composition/programs.hpp"
-#include "nax/numpy/indexing.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
 
 namespace composition {
 

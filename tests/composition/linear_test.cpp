@@ -1,10 +1,10 @@
 #include "composition/programs.hpp"
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/dot.hpp"
-#include "nax/numpy/hyperbolic.hpp"
-#include "nax/numpy/indexing.hpp"
-#include "nax/numpy/logic.hpp"
-#include "nax/numpy/matmul.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/elementwise/hyperbolic.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/products/dot.hpp"
+#include "nax/numpy/products/matmul.hpp"
 
 // Pullbacks and pushforwards as functions, trees, where, loops.
 namespace composition {

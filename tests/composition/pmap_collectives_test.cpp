@@ -1,5 +1,5 @@
 #include "composition/programs.hpp"
-#include "nax/numpy/hyperbolic.hpp"
+#include "nax/numpy/elementwise/hyperbolic.hpp"
 #include "nax/transform/collectives.hpp"
 #include "nax/transform/pmap.hpp"
 #include "support/four_devices.hpp"

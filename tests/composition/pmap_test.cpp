@@ -1,7 +1,7 @@
 #include "nax/transform/pmap.hpp"
 
 #include "composition/programs.hpp"
-#include "nax/numpy/indexing.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
 #include "support/four_devices.hpp"
 
 namespace composition {

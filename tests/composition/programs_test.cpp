@@ -1,8 +1,8 @@
 #include "composition/programs.hpp"
 
-#include "nax/numpy/exponential.hpp"
-#include "nax/numpy/hyperbolic.hpp"
-#include "nax/numpy/matmul.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/elementwise/hyperbolic.hpp"
+#include "nax/numpy/products/matmul.hpp"
 #include "nax/transform/custom.hpp"
 
 namespace composition {

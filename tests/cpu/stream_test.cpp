@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/cumulative.hpp"
-#include "nax/numpy/take.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/reductions/cumulative.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "elementwise/support.hpp"
-#include "nax/numpy/hyperbolic.hpp"
-#include "nax/numpy/trigonometric.hpp"
+#include "nax/numpy/elementwise/hyperbolic.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
 
 // Exponentials, logarithms, roots, trigonometric and hyperbolic functions.
 using namespace elementwise;

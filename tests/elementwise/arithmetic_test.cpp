@@ -1,10 +1,10 @@
-#include "nax/numpy/arithmetic.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
 
 #include "elementwise/support.hpp"
-#include "nax/numpy/extrema.hpp"
-#include "nax/numpy/floating.hpp"
-#include "nax/numpy/power.hpp"
-#include "nax/numpy/trigonometric.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/floating.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
 
 // Arithmetic, powers, extrema, rounding and functions of two arguments.
 using namespace elementwise;

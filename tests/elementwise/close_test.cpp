@@ -1,12 +1,12 @@
-#include "nax/numpy/close.hpp"
+#include "nax/numpy/reductions/close.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/indexing.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
 
 // Elements are compared with NumPy's in the table of functions.
 

@@ -1,7 +1,7 @@
 #include "elementwise/support.hpp"
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/hyperbolic.hpp"
-#include "nax/numpy/trigonometric.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/hyperbolic.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
 #include "nax/transform/jvp.hpp"
 
 using namespace elementwise;

@@ -1,7 +1,7 @@
 #include "elementwise/support.hpp"
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/logic.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
 #include "nax/transform/jvp.hpp"
 
 namespace elementwise {

@@ -1,11 +1,11 @@
 #include "elementwise/support.hpp"
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/bitwise.hpp"
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/extrema.hpp"
-#include "nax/numpy/floating.hpp"
-#include "nax/numpy/logic.hpp"
-#include "nax/numpy/rational.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/bitwise.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/floating.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/elementwise/rational.hpp"
 
 // Integers, truth values, bits and conversions.
 using namespace elementwise;

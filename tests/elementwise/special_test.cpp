@@ -1,6 +1,6 @@
 #include "elementwise/support.hpp"
 #include "nax/nn/activations.hpp"
-#include "nax/numpy/arithmetic.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
 
 // Special functions and activations.
 using namespace elementwise;

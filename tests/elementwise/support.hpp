@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/creation.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/creation/creation.hpp"
 #include "support/golden.hpp"
 
 // How the tests of elementwise functions check values and derivatives; the checks are compiled once, in

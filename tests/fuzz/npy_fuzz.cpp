@@ -2,7 +2,7 @@
 
 #include "fuzz.hpp"
 #include "nax/io/save.hpp"
-#include "nax/numpy/array_methods.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
 
 // .npy files, into arrays of several types: the first byte chooses.
 namespace {

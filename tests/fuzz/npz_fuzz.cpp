@@ -4,7 +4,7 @@
 
 #include "fuzz.hpp"
 #include "nax/io/save.hpp"
-#include "nax/numpy/array_methods.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
 
 // .npz files: the archive as it comes (an even first byte), or (an odd one) the bytes of its members, packed
 // into an archive whose sizes and checksums are right.

@@ -1,6 +1,6 @@
 #include "files.hpp"
 #include "nax/io/save.hpp"
-#include "nax/numpy/array_methods.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
 
 // What NumPy wrote (tests/goldens/make_files.py), and headers that it would not read.
 namespace {

@@ -5,8 +5,8 @@
 
 #include "files.hpp"
 #include "nax/io/save.hpp"
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/creation.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/creation/creation.hpp"
 
 // One path that several threads and processes save, while others load it: whoever reads sees one whole file.
 namespace {

@@ -5,9 +5,9 @@
 #include <map>
 #include <tuple>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/reshape.hpp"
-#include "nax/numpy/transpose.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/views/reshape.hpp"
+#include "nax/numpy/views/transpose.hpp"
 #include "nax/random/key.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include "files.hpp"
 #include "nax/io/save.hpp"
-#include "nax/numpy/array_methods.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
 
 // Archives that are large, and archives that lie.
 namespace {

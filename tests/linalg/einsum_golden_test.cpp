@@ -1,4 +1,4 @@
-#include "nax/numpy/einsum.hpp"
+#include "nax/numpy/products/einsum.hpp"
 #include "reductions/check.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "nax/numpy/matmul.hpp"
+#include "nax/numpy/products/matmul.hpp"
 #include "reductions/check.hpp"
 
 namespace {

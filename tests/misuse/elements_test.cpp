@@ -11,18 +11,18 @@
 
 #include "nax/io/save.hpp"
 #include "nax/linalg/solve.hpp"
-#include "nax/numpy/any_all.hpp"
-#include "nax/numpy/convolve.hpp"
-#include "nax/numpy/cumulative.hpp"
-#include "nax/numpy/edit.hpp"
-#include "nax/numpy/from_data.hpp"
-#include "nax/numpy/interpolate.hpp"
-#include "nax/numpy/nonzero.hpp"
-#include "nax/numpy/print.hpp"
-#include "nax/numpy/quantile.hpp"
-#include "nax/numpy/search.hpp"
-#include "nax/numpy/tiling.hpp"
-#include "nax/numpy/trigonometric.hpp"
+#include "nax/numpy/conversion/from_data.hpp"
+#include "nax/numpy/conversion/print.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
+#include "nax/numpy/indexing/nonzero.hpp"
+#include "nax/numpy/manipulation/edit.hpp"
+#include "nax/numpy/manipulation/tiling.hpp"
+#include "nax/numpy/reductions/any_all.hpp"
+#include "nax/numpy/reductions/cumulative.hpp"
+#include "nax/numpy/sequences/convolve.hpp"
+#include "nax/numpy/sequences/interpolate.hpp"
+#include "nax/numpy/sorting/quantile.hpp"
+#include "nax/numpy/sorting/search.hpp"
 #include "nax/random/random.hpp"
 #include "nax/transform/checkpoint.hpp"
 #include "nax/transform/grad.hpp"
@@ -241,27 +241,27 @@ TEST(RawElements, TheDoorIsShutUnlessTheCallerHasHandledTransforms) {
   EXPECT_EQ(read(outlived).item(), 1.4);  // a constant again
 }
 
-// raw_data and device_data ask nothing. Who takes addresses goes through numpy/elements.hpp, or is named here
-// by somebody who has thought of recorded and batched operands.
+// raw_data and device_data ask nothing. Who takes addresses goes through numpy/views/elements.hpp, or is
+// named here by somebody who has thought of recorded and batched operands.
 TEST(RawElements, OnlyKernelsCallersTakeAddressesUnasked) {
   const std::set<std::string> known = {"io/idx.hpp",
                                        "io/npy.hpp",
                                        "io/save.hpp",
-                                       "numpy/argmax.hpp",
-                                       "numpy/copy.hpp",
-                                       "numpy/cumulative.hpp",
-                                       "numpy/device_indices.hpp",
-                                       "numpy/elements.hpp",
-                                       "numpy/matmul.hpp",
-                                       "numpy/matrix_product.hpp",
-                                       "numpy/placement.hpp",
-                                       "numpy/print.hpp",
-                                       "numpy/reduce.hpp",
-                                       "numpy/rows.hpp",
-                                       "numpy/select.hpp",
-                                       "numpy/selection.hpp",
-                                       "numpy/sort.hpp",
-                                       "numpy/sum.hpp",
+                                       "numpy/reductions/argmax.hpp",
+                                       "numpy/views/copy.hpp",
+                                       "numpy/reductions/cumulative.hpp",
+                                       "numpy/indexing/device_indices.hpp",
+                                       "numpy/views/elements.hpp",
+                                       "numpy/products/matmul.hpp",
+                                       "numpy/products/matrix_product.hpp",
+                                       "numpy/indexing/placement.hpp",
+                                       "numpy/conversion/print.hpp",
+                                       "numpy/reductions/reduce.hpp",
+                                       "numpy/reductions/rows.hpp",
+                                       "numpy/indexing/select.hpp",
+                                       "numpy/indexing/selection.hpp",
+                                       "numpy/sorting/sort.hpp",
+                                       "numpy/reductions/sum.hpp",
                                        "random/key.hpp"};
   const auto include = std::filesystem::path(__FILE__).parent_path() / "../../include/nax";
   if (!std::filesystem::exists(include)) GTEST_SKIP() << "the headers lie elsewhere";

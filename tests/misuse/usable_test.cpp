@@ -1,7 +1,7 @@
 #include "misuse/misuse.hpp"
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/sum.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/vmap.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "nax/nn/layers.hpp"
 #include "nax/nn/one_hot.hpp"
-#include "nax/numpy/array_methods.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/transform/grad.hpp"
 
 namespace {

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/from_data.hpp"
-#include "nax/numpy/indexing.hpp"
-#include "nax/numpy/reshape.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/conversion/from_data.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/views/reshape.hpp"
 #include "nax/optim/transformation.hpp"
 #include "support/golden.hpp"
 

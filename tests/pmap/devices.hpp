@@ -1,7 +1,7 @@
 #pragma once
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/sum.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "nax/transform/collectives.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/pmap.hpp"

@@ -1,7 +1,7 @@
 #include "pmap/devices.hpp"
 
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/placement.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/indexing/placement.hpp"
 #include "nax/transform/vmap.hpp"
 #include "support/with_threads.hpp"
 

@@ -1,7 +1,7 @@
-#include "nax/numpy/broadcast_to.hpp"
-#include "nax/numpy/join.hpp"
-#include "nax/numpy/trigonometric.hpp"
-#include "nax/numpy/variance.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
+#include "nax/numpy/manipulation/join.hpp"
+#include "nax/numpy/reductions/variance.hpp"
+#include "nax/numpy/views/broadcast_to.hpp"
 #include "nax/transform/vmap.hpp"
 #include "pmap/devices.hpp"
 

@@ -1,9 +1,9 @@
 #include "nax/transform/replicated.hpp"
 
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/indexing.hpp"
-#include "nax/numpy/join.hpp"
-#include "nax/numpy/reshape.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/manipulation/join.hpp"
+#include "nax/numpy/views/reshape.hpp"
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"
 #include "pmap/devices.hpp"

@@ -1,6 +1,6 @@
 #include "nax/core/allocator.hpp"
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/indexing.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
 #include "pmap/devices.hpp"
 
 // Results stay where they were computed, and donated arguments give their memory away.

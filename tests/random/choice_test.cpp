@@ -1,6 +1,6 @@
 #include "nax/random/choice.hpp"
 
-#include "nax/numpy/indexing.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/vmap.hpp"
 #include "random/draws.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "nax/core/format.hpp"
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/views/copy.hpp"
 #include "support/golden.hpp"
 
 // Golden records as arrays, and arrays held against them.

@@ -1,9 +1,9 @@
 // Reductions against JAX's values, every option of the golden table.
 
 #include "nax/nn/softmax.hpp"
-#include "nax/numpy/any_all.hpp"
-#include "nax/numpy/max_min.hpp"
-#include "nax/numpy/sum.hpp"
+#include "nax/numpy/reductions/any_all.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "reductions/check.hpp"
 
 namespace {

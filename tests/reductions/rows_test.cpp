@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "nax/nn/softmax.hpp"
-#include "nax/numpy/argmax.hpp"
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/cumulative.hpp"
-#include "nax/numpy/exponential.hpp"
-#include "nax/numpy/logsumexp.hpp"
-#include "nax/numpy/trigonometric.hpp"
-#include "nax/numpy/variance.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
+#include "nax/numpy/reductions/argmax.hpp"
+#include "nax/numpy/reductions/cumulative.hpp"
+#include "nax/numpy/reductions/logsumexp.hpp"
+#include "nax/numpy/reductions/variance.hpp"
 #include "nax/transform/grad.hpp"
 #include "support/compare.hpp"
 

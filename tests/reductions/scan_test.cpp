@@ -1,8 +1,8 @@
 // Products, running sums, variances and places: values against JAX's, derivatives against finite differences.
 
-#include "nax/numpy/argmax.hpp"
-#include "nax/numpy/prod.hpp"
-#include "nax/numpy/variance.hpp"
+#include "nax/numpy/reductions/argmax.hpp"
+#include "nax/numpy/reductions/prod.hpp"
+#include "nax/numpy/reductions/variance.hpp"
 #include "nax/transform/grad.hpp"
 #include "reductions/check.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/views/copy.hpp"
 #include "support/golden.hpp"
 
 // Arrays against numbers, golden records and each other.

@@ -1,6 +1,6 @@
 // Arithmetic. Integer types are in tests/elementwise.
 
-#include "nax/numpy/arithmetic.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
 
 #include "table/harness.hpp"
 

@@ -1,9 +1,9 @@
 // Differences between neighbours, integrals, functions given by points and by coefficients.
 
-#include "nax/numpy/cumulative.hpp"
-#include "nax/numpy/differences.hpp"
-#include "nax/numpy/exponential.hpp"
-#include "nax/numpy/interpolate.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/reductions/cumulative.hpp"
+#include "nax/numpy/sequences/differences.hpp"
+#include "nax/numpy/sequences/interpolate.hpp"
 #include "table/harness.hpp"
 
 namespace {

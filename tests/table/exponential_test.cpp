@@ -1,8 +1,8 @@
 // Exponentials, logarithms, powers and roots.
 
-#include "nax/numpy/exponential.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
 
-#include "nax/numpy/power.hpp"
+#include "nax/numpy/elementwise/power.hpp"
 #include "table/harness.hpp"
 
 namespace {

@@ -1,11 +1,11 @@
 // Extrema, rounding, and what makes up a floating-point number.
 
-#include "nax/numpy/extrema.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
 
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/floating.hpp"
-#include "nax/numpy/logic.hpp"
-#include "nax/numpy/rounding.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/elementwise/floating.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/elementwise/rounding.hpp"
 #include "table/harness.hpp"
 
 namespace {

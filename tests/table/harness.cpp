@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/views/copy.hpp"
 #include "support/platform.hpp"
 #include "table/checks.hpp"
 

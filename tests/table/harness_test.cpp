@@ -5,9 +5,9 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/trigonometric.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
 #include "nax/transform/custom.hpp"
 
 namespace {

@@ -1,15 +1,15 @@
 // Indexing, updates, gathers along axes, sorting and searching. Operands that are whole numbers serve as
 // indices.
 
-#include "nax/numpy/indexing.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/at.hpp"
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/logic.hpp"
-#include "nax/numpy/search.hpp"
-#include "nax/numpy/sort.hpp"
-#include "nax/numpy/take.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/indexing/at.hpp"
+#include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/sorting/search.hpp"
+#include "nax/numpy/sorting/sort.hpp"
 #include "table/harness.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/views/copy.hpp"
 #include "table/checks.hpp"
 
 namespace table {

@@ -4,9 +4,9 @@
 #include "nax/linalg/matrices.hpp"
 #include "nax/linalg/norm.hpp"
 #include "nax/linalg/solve.hpp"
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/matmul.hpp"
-#include "nax/numpy/transpose.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/products/matmul.hpp"
+#include "nax/numpy/views/transpose.hpp"
 #include "table/harness.hpp"
 
 namespace {

@@ -1,14 +1,14 @@
 // Comparisons, truth and bits: values in their types, and mapped against a loop. Other types are in
 // tests/elementwise.
 
-#include "nax/numpy/logic.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/bitwise.hpp"
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/close.hpp"
-#include "nax/numpy/floating.hpp"
-#include "nax/numpy/rational.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/bitwise.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/elementwise/floating.hpp"
+#include "nax/numpy/elementwise/rational.hpp"
+#include "nax/numpy/reductions/close.hpp"
 #include "table/harness.hpp"
 
 namespace {

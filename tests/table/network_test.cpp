@@ -3,7 +3,7 @@
 #include "nax/nn/layers.hpp"
 #include "nax/nn/losses.hpp"
 #include "nax/nn/one_hot.hpp"
-#include "nax/numpy/cast.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
 #include "table/harness.hpp"
 
 namespace {

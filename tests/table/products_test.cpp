@@ -1,8 +1,8 @@
 // Products of matrices and tensors: every rank, mapped in every way.
 
-#include "nax/numpy/dot.hpp"
-#include "nax/numpy/einsum.hpp"
-#include "nax/numpy/matmul.hpp"
+#include "nax/numpy/products/dot.hpp"
+#include "nax/numpy/products/einsum.hpp"
+#include "nax/numpy/products/matmul.hpp"
 #include "table/harness.hpp"
 
 namespace {

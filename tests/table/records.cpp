@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "nax/numpy/array_methods.hpp"
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/views/copy.hpp"
 #include "support/golden.hpp"
 #include "support/platform.hpp"
 #include "table/checks.hpp"

@@ -1,16 +1,16 @@
 // Reductions with their options, running sums, softmax, places. The other types are in tests/reductions.
 
 #include "nax/nn/softmax.hpp"
-#include "nax/numpy/any_all.hpp"
-#include "nax/numpy/argmax.hpp"
-#include "nax/numpy/cumulative.hpp"
-#include "nax/numpy/extrema.hpp"
-#include "nax/numpy/logic.hpp"
-#include "nax/numpy/logsumexp.hpp"
-#include "nax/numpy/max_min.hpp"
-#include "nax/numpy/prod.hpp"
-#include "nax/numpy/sum.hpp"
-#include "nax/numpy/variance.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/reductions/any_all.hpp"
+#include "nax/numpy/reductions/argmax.hpp"
+#include "nax/numpy/reductions/cumulative.hpp"
+#include "nax/numpy/reductions/logsumexp.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
+#include "nax/numpy/reductions/prod.hpp"
+#include "nax/numpy/reductions/sum.hpp"
+#include "nax/numpy/reductions/variance.hpp"
 #include "table/harness.hpp"
 
 namespace {

@@ -1,10 +1,10 @@
 // Quantiles, averages, reductions that pass over NaN, convolutions, bins.
 
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/convolve.hpp"
-#include "nax/numpy/nan_reductions.hpp"
-#include "nax/numpy/quantile.hpp"
-#include "nax/numpy/search.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/reductions/nan_reductions.hpp"
+#include "nax/numpy/sequences/convolve.hpp"
+#include "nax/numpy/sorting/quantile.hpp"
+#include "nax/numpy/sorting/search.hpp"
 #include "table/harness.hpp"
 
 namespace {

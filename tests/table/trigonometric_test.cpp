@@ -1,8 +1,8 @@
 // Trigonometric and hyperbolic functions.
 
-#include "nax/numpy/trigonometric.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
 
-#include "nax/numpy/hyperbolic.hpp"
+#include "nax/numpy/elementwise/hyperbolic.hpp"
 #include "table/harness.hpp"
 
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/sum.hpp"
-#include "nax/numpy/trigonometric.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/vmap.hpp"
 #include "support/compare.hpp"

@@ -1,8 +1,8 @@
 #include "nax/transform/checkpoint.hpp"
 
 #include "nax/core/allocator.hpp"
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/hyperbolic.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/elementwise/hyperbolic.hpp"
 #include "nax/transform/jvp.hpp"
 #include "transforms/arrays.hpp"
 

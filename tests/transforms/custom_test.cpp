@@ -1,6 +1,6 @@
 #include "nax/transform/custom.hpp"
 
-#include "nax/numpy/exponential.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/transform/checkpoint.hpp"
 #include "nax/transform/jacobian.hpp"
 #include "transforms/arrays.hpp"

@@ -1,6 +1,6 @@
 #include "nax/transform/jacobian.hpp"
 
-#include "nax/numpy/matmul.hpp"
+#include "nax/numpy/products/matmul.hpp"
 #include "transforms/arrays.hpp"
 
 namespace transforms {

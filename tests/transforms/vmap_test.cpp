@@ -1,10 +1,10 @@
 #include "nax/transform/vmap.hpp"
 
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/indexing.hpp"
-#include "nax/numpy/matmul.hpp"
-#include "nax/numpy/reshape.hpp"
-#include "nax/numpy/transpose.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/products/matmul.hpp"
+#include "nax/numpy/views/reshape.hpp"
+#include "nax/numpy/views/transpose.hpp"
 #include "transforms/arrays.hpp"
 
 namespace transforms {

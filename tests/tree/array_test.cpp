@@ -9,7 +9,7 @@
 #include "nax/expr/evaluate.hpp"
 #include "nax/expr/fused_node.hpp"
 #include "nax/expr/operators.hpp"
-#include "nax/numpy/array_methods.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/tree/tree.hpp"
 
 namespace {

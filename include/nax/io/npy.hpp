@@ -2,7 +2,7 @@
 
 #include "nax/core/bools.hpp"
 #include "nax/io/npy_header.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/views/copy.hpp"
 
 // Arrays out of .npy files.
 namespace nax::inline NAX_ABI::io::detail {

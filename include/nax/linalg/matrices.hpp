@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/factor.hpp"
-#include "nax/numpy/matmul.hpp"
+#include "nax/numpy/products/matmul.hpp"
 
 // What the functions of linalg share: square matrices in the last two axes, everything before them a batch.
 namespace nax::inline NAX_ABI::detail {

@@ -3,11 +3,11 @@
 #include <limits>
 #include <string_view>
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/copy.hpp"
-#include "nax/numpy/max_min.hpp"
-#include "nax/numpy/power.hpp"
-#include "nax/numpy/reshape.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
+#include "nax/numpy/views/copy.hpp"
+#include "nax/numpy/views/reshape.hpp"
 
 namespace nax::inline NAX_ABI::linalg {
 

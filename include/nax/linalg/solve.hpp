@@ -1,8 +1,8 @@
 #pragma once
 
 #include "nax/linalg/matrices.hpp"
-#include "nax/numpy/creation.hpp"
-#include "nax/numpy/sum.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 
 // Linear systems. A singular matrix gives infinities or NaN, as JAX has it: in a batch the others are solved.
 namespace nax::inline NAX_ABI {

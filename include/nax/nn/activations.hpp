@@ -1,8 +1,8 @@
 #pragma once
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/extrema.hpp"
-#include "nax/numpy/hyperbolic.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/hyperbolic.hpp"
 #include "nax/rules/activations.hpp"
 #include "nax/special/special.hpp"
 

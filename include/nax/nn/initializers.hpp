@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "nax/numpy/creation.hpp"
+#include "nax/numpy/creation/creation.hpp"
 #include "nax/random/continuous.hpp"
 
 // First values of weights, by the names and with the draws of jax.nn.initializers:

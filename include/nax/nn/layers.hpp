@@ -1,11 +1,11 @@
 #pragma once
 
 #include "nax/nn/normalization.hpp"
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/logic.hpp"
-#include "nax/numpy/matmul.hpp"
-#include "nax/numpy/power.hpp"
-#include "nax/numpy/sum.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/products/matmul.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "nax/random/integers.hpp"
 
 // Layers as plain functions of their parameters.

@@ -2,11 +2,11 @@
 
 #include "nax/nn/activations.hpp"
 #include "nax/nn/softmax.hpp"
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/extrema.hpp"
-#include "nax/numpy/reshape.hpp"
-#include "nax/numpy/sum.hpp"
-#include "nax/numpy/take.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/reductions/sum.hpp"
+#include "nax/numpy/views/reshape.hpp"
 
 // Losses of each example, by optax's names; take their mean.
 namespace nax::inline NAX_ABI::nn {

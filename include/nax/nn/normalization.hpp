@@ -1,10 +1,10 @@
 #pragma once
 
 #include "nax/backend/cpu/standardize.hpp"
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/power.hpp"
-#include "nax/numpy/rows.hpp"
-#include "nax/numpy/sum.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/reductions/rows.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 
 namespace nax::inline NAX_ABI {
 namespace nn {

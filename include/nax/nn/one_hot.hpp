@@ -1,7 +1,7 @@
 #pragma once
 
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/creation.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
 #include "nax/rules/comparison.hpp"
 
 namespace nax::inline NAX_ABI::nn {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/numpy/logsumexp.hpp"
+#include "nax/numpy/reductions/logsumexp.hpp"
 
 namespace nax::inline NAX_ABI {
 

@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "nax/expr/assignments.hpp"
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/creation.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
 #include "nax/optim/schedules.hpp"
 #include "nax/rules/floating.hpp"
 #include "nax/tree/tree.hpp"

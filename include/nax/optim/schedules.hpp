@@ -4,13 +4,13 @@
 #include <map>
 #include <optional>
 
-#include "nax/numpy/arithmetic.hpp"
-#include "nax/numpy/cast.hpp"
-#include "nax/numpy/extrema.hpp"
-#include "nax/numpy/logic.hpp"
-#include "nax/numpy/power.hpp"
-#include "nax/numpy/rounding.hpp"
-#include "nax/numpy/trigonometric.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/elementwise/rounding.hpp"
+#include "nax/numpy/elementwise/trigonometric.hpp"
 
 // Learning rates that change with the step, by optax's names and formulas. A schedule is a function from the
 // number of steps done (a Count) to the rate; the steps are an array, so that schedules work inside vmap and

@@ -3,10 +3,10 @@
 #include <tuple>
 #include <utility>
 
-#include "nax/numpy/extrema.hpp"
-#include "nax/numpy/logic.hpp"
-#include "nax/numpy/power.hpp"
-#include "nax/numpy/sum.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "nax/optim/step.hpp"
 
 // A gradient transformation, as in optax, is any class with

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "nax/numpy/argmax.hpp"
-#include "nax/numpy/cast.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/reductions/argmax.hpp"
 #include "nax/random/continuous.hpp"
 #include "nax/random/integers.hpp"
 #include "nax/random/shuffle.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "nax/backend/cpu/threefry.hpp"
-#include "nax/numpy/views.hpp"
+#include "nax/numpy/views/views.hpp"
 #include "nax/tape/levels.hpp"
 #include "nax/tree/traits.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "nax/numpy/sort.hpp"
+#include "nax/numpy/sorting/sort.hpp"
 #include "nax/random/bits.hpp"
 
 // Permutations: the positions, sorted by random keys of 32 bits, once or, where equal keys are likely,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/numpy/exponential.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/rules/special.hpp"
 
 // Special functions, with SciPy's names. Integers become float.

@@ -6,7 +6,7 @@
 #include "nax/backend/cpu/accumulate.hpp"
 #include "nax/collective/axis_environment.hpp"
 #include "nax/expr/zeros.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/views/copy.hpp"
 #include "nax/rules/extrema.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/batching.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/core/devices.hpp"
-#include "nax/numpy/sum.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "nax/transform/device_threads.hpp"
 #include "nax/transform/sharded.hpp"
 #include "nax/tree/map.hpp"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "nax/core/gathered.hpp"
-#include "nax/numpy/copy.hpp"
+#include "nax/numpy/views/copy.hpp"
 
 // Arrays whose leading axis is the device axis. The shards stay where they were computed; only somebody who
 // wants the elements in one block makes them come together.

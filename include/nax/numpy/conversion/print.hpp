@@ -1,0 +1,30 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "nax/core/format.hpp"
+#include "nax/numpy/views/copy.hpp"
+
+namespace nax::inline NAX_ABI {
+
+// The text of NumPy's str(). An array batched by vmap has no single text: what stands for it says its type
+// and shape.
+template <class T>
+std::string to_string(const Array<T>& a) {
+  const Layout& layout = detail::layout_of(a);
+  if (detail::is_batched(a))
+    return "Array(batched by vmap, shape=" + to_string(a.shape()) +
+           ", dtype=" + std::string(dtype_name(a.dtype())) + ")";
+  if (detail::on_accelerator(a))
+    return to_string(Array<T>(detail::on_host(detail::contiguous(a, detail::transforms_handled))));
+  return format_array(reinterpret_cast<const T*>(detail::raw_data(a)), layout.shape.data(),
+                      layout.strides.data(), layout.ndim());
+}
+
+template <class X>
+requires detail::ArrayLike<X> std::ostream& operator<<(std::ostream& out, const X& x) {
+  return out << to_string(detail::materialise(x));
+}
+
+}  // namespace nax::inline NAX_ABI

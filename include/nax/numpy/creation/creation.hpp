@@ -1,0 +1,269 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "nax/numpy/views/copy.hpp"
+
+// Arrays from nothing: constants, ranges, identities. The element type is the template argument, float where
+// none is given; where a number says the value (`full`, `arange`) its kind decides, as JAX has it.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+inline Frame new_frame(const char* function, const Shape& shape) {
+  count_elements(function, shape);
+  return Frame{shape, {}};
+}
+
+template <class T>
+Array<T> filled_on_host(const char* function, const Shape& shape, T value) {
+  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, shape)));
+  T* out = elements<T>(a);
+  const std::int64_t n = layout_of(a).size();
+  parallel_for(n, std::int64_t{1} << 16, [=](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) out[i] = value;
+  });
+  return a;
+}
+template <class T>
+Array<T> filled(const char* function, const Shape& shape, T value) {
+  if (on_accelerator(current_device))
+    return Array<T>(
+        copy_over(broadcast_frame(Array<T>(value), new_frame(function, shape)), Frame{shape, {}}));
+  return filled_on_host(function, shape, value);
+}
+
+// A new 1-d array with element i = f(i).
+template <class T, class F>
+Array<T> generated_on_host(const char* function, std::int64_t n, F f) {
+  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, Shape{n})));
+  T* out = elements<T>(a);
+  for (std::int64_t i = 0; i < n; ++i) out[i] = f(i);
+  return a;
+}
+template <class T, class F>
+Array<T> generated(const char* function, std::int64_t n, F f) {
+  return Array<T>(placed(generated_on_host<T>(function, n, std::move(f))));
+}
+
+// The type asked for, or what the kind of the numbers gives.
+template <class T, class... S>
+struct TypeOrDefault {
+  using type = T;
+};
+template <class... S>
+struct TypeOrDefault<void, S...> {
+  using type = typename rules::detail::Promote<default_type_t<S>...>::type;
+};
+template <class T, class... S>
+using type_or_default_t = typename TypeOrDefault<T, S...>::type;
+
+// A floating type wide enough to compute T's values in.
+template <class T>
+using range_t = std::conditional_t<is_complex_v<T>, std::complex<double>, double>;
+
+template <class T, class R>
+T from_range(R x) {
+  if constexpr (is_integer_v<T>)
+    return static_cast<T>(std::floor(x));
+  else if constexpr (is_complex_v<T>)
+    return T(static_cast<real_t<T>>(x.real()), static_cast<real_t<T>>(x.imag()));
+  else
+    return static_cast<T>(x);
+}
+
+}  // namespace detail
+
+template <Dtype T = float>
+Array<T> zeros(const Shape& shape) {
+  return detail::filled<T>("zeros", shape, T(0));
+}
+template <Dtype T = float>
+Array<T> ones(const Shape& shape) {
+  return detail::filled<T>("ones", shape, T(1));
+}
+// Elements are not initialised.
+template <Dtype T = float>
+Array<T> empty(const Shape& shape) {
+  return Array<T>(detail::allocate(dtype_of<T>, detail::new_frame("empty", shape)));
+}
+// full({2, 3}, 7.f): float; full<double>({2, 3}, 7): double.
+template <class T = void, Scalar S>
+auto full(const Shape& shape, S value) {
+  using To = detail::type_or_default_t<T, S>;
+  return detail::filled<To>("full", shape, static_cast<To>(value));
+}
+
+// Arrays of the shape (and, unless another is asked for, the type) of x. A batched x gives the same for each
+// example. They lie where x does.
+template <class T = void, detail::ArrayLike X>
+auto zeros_like(const X& x) {
+  using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
+  const detail::ComputeOn beside_x(detail::device_of_values(x));
+  return detail::filled<To>("zeros_like", x.shape(), To(0));
+}
+template <class T = void, detail::ArrayLike X>
+auto ones_like(const X& x) {
+  using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
+  const detail::ComputeOn beside_x(detail::device_of_values(x));
+  return detail::filled<To>("ones_like", x.shape(), To(1));
+}
+template <class T = void, detail::ArrayLike X, Scalar S>
+auto full_like(const X& x, S value) {
+  using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
+  const detail::ComputeOn beside_x(detail::device_of_values(x));
+  return detail::filled<To>("full_like", x.shape(), static_cast<To>(value));
+}
+template <class T = void, detail::ArrayLike X>
+auto empty_like(const X& x) {
+  using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
+  const detail::ComputeOn beside_x(detail::device_of_values(x));
+  return empty<To>(x.shape());
+}
+
+struct EyeOptions {
+  std::optional<std::int64_t> M = {};  // columns; as many as rows when not given
+  std::int64_t k = 0;                  // the diagonal: above the main one where positive
+};
+// Ones on a diagonal, shape (N, M).
+template <Dtype T = float>
+Array<T> eye(std::int64_t N, const EyeOptions& options = {}) {
+  const std::int64_t M = options.M.value_or(N);
+  Array<T> a = detail::filled_on_host<T>("eye", Shape{N, M}, T(0));
+  T* out = detail::elements<T>(a);
+  const std::int64_t k = std::clamp(options.k, -N, M);
+  for (std::int64_t i = 0; i < N; ++i)
+    if (const std::int64_t j = i + k; j >= 0 && j < M) out[i * M + j] = T(1);
+  return Array<T>(detail::placed(std::move(a)));
+}
+template <Dtype T = float>
+Array<T> identity(std::int64_t n) {
+  return eye<T>(n);
+}
+
+struct TriOptions {
+  std::optional<std::int64_t> M = {};
+  std::int64_t k = 0;
+};
+// Ones at and below diagonal k, shape (N, M).
+template <Dtype T = float>
+Array<T> tri(std::int64_t N, const TriOptions& options = {}) {
+  const std::int64_t M = options.M.value_or(N);
+  Array<T> a = detail::filled_on_host<T>("tri", Shape{N, M}, T(0));
+  T* out = detail::elements<T>(a);
+  const std::int64_t k = std::clamp(options.k, -N, M);
+  for (std::int64_t i = 0; i < N; ++i)
+    for (std::int64_t j = 0; j < M && j <= i + k; ++j) out[i * M + j] = T(1);
+  return Array<T>(detail::placed(std::move(a)));
+}
+
+namespace detail {
+
+// How many numbers there are from start, by steps, before stop. (Large integers are all alike as doubles.)
+template <class A, class B, class C>
+std::int64_t range_length(A start, B stop, C step) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>) {
+    const auto negative = [](auto i) { return std::is_signed_v<decltype(i)> && i < decltype(i)(0); };
+    const auto from = static_cast<std::uint64_t>(start), to = static_cast<std::uint64_t>(stop),
+               by = static_cast<std::uint64_t>(step);
+    const bool up = negative(start) != negative(stop) ? negative(start) : from < to;
+    if (from == to || up == negative(step)) return 0;
+    const std::uint64_t length = ((up ? to - from : from - to) - 1) / (up ? by : -by) + 1;
+    return length > std::uint64_t{most_elements} ? INT64_MAX : static_cast<std::int64_t>(length);
+  } else {
+    const double length =
+        std::ceil((static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step));
+    if (length != length) throw ValueError("arange: cannot compute the length: an argument is NaN");
+    if (length > static_cast<double>(most_elements)) return INT64_MAX;
+    return length > 0 ? static_cast<std::int64_t>(length) : 0;
+  }
+}
+
+}  // namespace detail
+
+// start, start + step, ... up to stop, which is not among them. Throws ValueError for a step of 0, for NaN
+// and for ranges that no array can hold.
+template <class T = void, Scalar A, Scalar B, Scalar C>
+auto arange(A start, B stop, C step) {
+  using To = detail::type_or_default_t<T, A, B, C>;
+  static_assert(!is_complex_v<To> && !std::is_same_v<To, bool>,
+                "arange: the type must be an integer or floating");
+  if (step == C(0)) throw ValueError("arange: the step must not be 0");
+  const std::int64_t n = detail::range_length(start, stop, step);
+  if constexpr (is_integer_v<To>) {
+    // (Where there are none, the first may be no integer. Without a sign, since a product may be beyond the
+    // range where the sum is within it.)
+    const auto first = static_cast<std::uint64_t>(n > 0 ? static_cast<std::int64_t>(start) : 0),
+               delta = static_cast<std::uint64_t>(n > 1 ? static_cast<std::int64_t>(step) : 0);
+    return detail::generated<To>("arange", n, [=](std::int64_t i) {
+      return static_cast<To>(static_cast<std::int64_t>(first + static_cast<std::uint64_t>(i) * delta));
+    });
+  } else {
+    using Wide = std::conditional_t<std::is_same_v<To, double>, double, float>;
+    const Wide first = static_cast<Wide>(start), delta = static_cast<Wide>(step);
+    return detail::generated<To>(
+        "arange", n, [=](std::int64_t i) { return static_cast<To>(first + static_cast<Wide>(i) * delta); });
+  }
+}
+template <class T = void, Scalar A, Scalar B>
+auto arange(A start, B stop) {
+  return arange<detail::type_or_default_t<T, A, B>>(start, stop, 1);
+}
+template <class T = void, Scalar B>
+auto arange(B stop) {
+  return arange<detail::type_or_default_t<T, B>>(0, stop, 1);
+}
+
+struct LinspaceOptions {
+  bool endpoint = true;  // is stop the last sample?
+};
+// `num` samples evenly spaced from start to stop. Integer types round down, as NumPy's do.
+template <Dtype T = float, Scalar A, Scalar B>
+Array<T> linspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions& options = {}) {
+  if (num < 0) raise<ValueError>({"linspace: the number of samples, ", num, ", must not be negative"});
+  using R = detail::range_t<T>;
+  const R first = static_cast<R>(start), last = static_cast<R>(stop);
+  const std::int64_t steps = options.endpoint ? num - 1 : num;
+  const R delta = steps > 0 ? (last - first) / static_cast<double>(steps) : R(0);
+  return detail::generated<T>("linspace", num, [=](std::int64_t i) {
+    if (options.endpoint && i == steps && i > 0) return detail::from_range<T>(last);
+    return detail::from_range<T>(first + static_cast<double>(i) * delta);
+  });
+}
+
+struct LogspaceOptions {
+  bool endpoint = true;
+  double base = 10;
+};
+// base to the power of linspace(start, stop, num).
+template <Dtype T = float, Scalar A, Scalar B>
+Array<T> logspace(A start, B stop, std::int64_t num = 50, const LogspaceOptions& options = {}) {
+  using R = detail::range_t<T>;
+  const Array<R> exponents = linspace<R>(start, stop, num, {.endpoint = options.endpoint});
+  const std::vector<R> x = exponents.to_vector();
+  return detail::generated<T>("logspace", num, [&](std::int64_t i) {
+    return detail::from_range<T>(std::pow(R(options.base), x[static_cast<std::size_t>(i)]));
+  });
+}
+
+// `num` samples from start to stop, each a fixed multiple of the one before. Neither end may be 0.
+template <Dtype T = float, Scalar A, Scalar B>
+Array<T> geomspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions& options = {}) {
+  if (num < 0) raise<ValueError>({"geomspace: the number of samples, ", num, ", must not be negative"});
+  using R = detail::range_t<T>;
+  const R first = static_cast<R>(start), last = static_cast<R>(stop);
+  if (first == R(0) || last == R(0)) throw ValueError("geomspace: a geometric sequence cannot include zero");
+  if constexpr (!is_complex_v<T>)
+    if ((first < 0) != (last < 0)) throw ValueError("geomspace: start and stop must have the same sign");
+  const R ratio = std::log(last / first);
+  const std::int64_t steps = options.endpoint ? num - 1 : num;
+  return detail::generated<T>("geomspace", num, [=](std::int64_t i) {
+    if (i == 0) return detail::from_range<T>(first);
+    if (options.endpoint && i == steps) return detail::from_range<T>(last);
+    return detail::from_range<T>(first *
+                                 std::exp(ratio * (static_cast<double>(i) / static_cast<double>(steps))));
+  });
+}
+
+}  // namespace nax::inline NAX_ABI

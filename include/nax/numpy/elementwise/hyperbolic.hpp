@@ -1,0 +1,21 @@
+#pragma once
+
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/rules/hyperbolic.hpp"
+
+// NumPy's hyperbolic functions, and the array API's names for them. Integers become float.
+namespace nax::inline NAX_ABI {
+
+// clang-format off
+template <class X> requires Function<X> auto sinh(X&& x) { return detail::apply<rules::sinh>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto cosh(X&& x) { return detail::apply<rules::cosh>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto tanh(X&& x) { return detail::apply<rules::tanh>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto arcsinh(X&& x) { return detail::apply<rules::arcsinh>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto arccosh(X&& x) { return detail::apply<rules::arccosh>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto arctanh(X&& x) { return detail::apply<rules::arctanh>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto asinh(X&& x) { return detail::apply<rules::arcsinh>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto acosh(X&& x) { return detail::apply<rules::arccosh>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto atanh(X&& x) { return detail::apply<rules::arctanh>(std::forward<X>(x)); }
+// clang-format on
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/rules/power.hpp"
+
+// Powers and roots.
+namespace nax::inline NAX_ABI {
+
+// x^y. An integer C++ exponent multiplies only: exact for integers, right for negative bases, with the
+// derivative at 0. Throws ValueError for an integer to a negative integer exponent that is a C++ number; of
+// two integer arrays such powers are truncated: 0 but for 1 and -1.
+template <class X, class Y>
+requires Function<X, Y>
+auto power(X&& x, Y&& y) {
+  using N = std::remove_cvref_t<Y>;
+  if constexpr (AnyArray<X> && std::is_integral_v<N> && !std::is_same_v<N, bool>) {
+    if constexpr (std::is_integral_v<typename std::remove_cvref_t<X>::value_type>)
+      if (y < N(0)) throw ValueError("power: integers to negative integer powers are not allowed");
+    return detail::apply<rules::integer_power>(std::forward<X>(x), y);
+  } else {
+    return detail::apply<rules::power>(std::forward<X>(x), std::forward<Y>(y));
+  }
+}
+// clang-format off
+template <class X, class Y> requires Function<X, Y> auto pow(X&& x, Y&& y) { return nax::power(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X, class Y> requires Function<X, Y> auto float_power(X&& x, Y&& y) { return detail::apply<rules::float_power>(std::forward<X>(x), std::forward<Y>(y)); }
+template <class X> requires Function<X> auto sqrt(X&& x) { return detail::apply<rules::sqrt>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto cbrt(X&& x) { return detail::apply<rules::cbrt>(std::forward<X>(x)); }
+// 1 / sqrt(x)
+template <class X> requires Function<X> auto rsqrt(X&& x) { return detail::apply<rules::rsqrt>(std::forward<X>(x)); }
+// clang-format on
+
+// What the derivative of integer powers says on recorded values.
+template <class T>
+Recorded<T> raised(const Recorded<T>& x, const Recorded<T>& n) {
+  return detail::apply<rules::integer_power>(x, n);
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/rules/trigonometric.hpp"
+
+// NumPy's trigonometric functions, in radians, and the array API's names for them. Integers become float.
+namespace nax::inline NAX_ABI {
+
+// clang-format off
+template <class X> requires Function<X> auto sin(X&& x) { return detail::apply<rules::sin>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto cos(X&& x) { return detail::apply<rules::cos>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto tan(X&& x) { return detail::apply<rules::tan>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto arcsin(X&& x) { return detail::apply<rules::arcsin>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto arccos(X&& x) { return detail::apply<rules::arccos>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto arctan(X&& x) { return detail::apply<rules::arctan>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto asin(X&& x) { return detail::apply<rules::arcsin>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto acos(X&& x) { return detail::apply<rules::arccos>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto atan(X&& x) { return detail::apply<rules::arctan>(std::forward<X>(x)); }
+
+// The angle of the point (x, y), between -pi and pi; y comes first.
+template <class Y, class X> requires Function<Y, X> auto arctan2(Y&& y, X&& x) { return detail::apply<rules::arctan2>(std::forward<Y>(y), std::forward<X>(x)); }
+template <class Y, class X> requires Function<Y, X> auto atan2(Y&& y, X&& x) { return detail::apply<rules::arctan2>(std::forward<Y>(y), std::forward<X>(x)); }
+// sqrt(x^2 + y^2) without overflow on the way.
+template <class X, class Y> requires Function<X, Y> auto hypot(X&& x, Y&& y) { return detail::apply<rules::hypot>(std::forward<X>(x), std::forward<Y>(y)); }
+
+template <class X> requires Function<X> auto deg2rad(X&& x) { return detail::apply<rules::deg2rad>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto rad2deg(X&& x) { return detail::apply<rules::rad2deg>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto radians(X&& x) { return detail::apply<rules::deg2rad>(std::forward<X>(x)); }
+template <class X> requires Function<X> auto degrees(X&& x) { return detail::apply<rules::rad2deg>(std::forward<X>(x)); }
+// sin(pi x) / (pi x)
+template <class X> requires Function<X> auto sinc(X&& x) { return detail::apply<rules::sinc>(std::forward<X>(x)); }
+// clang-format on
+
+// What derivatives say on recorded values.
+template <class T>
+Recorded<T> one_minus_square(const Recorded<T>& x) {
+  return detail::apply<rules::one_minus_square>(x);
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+
+#include "nax/backend/cpu/select_loop.hpp"
+#include "nax/expr/device_compute.hpp"
+#include "nax/numpy/views/copy.hpp"
+
+// Index arrays on a GPU. What an index means depends on its values: where these are checked or counted, the
+// host waits for one number.
+namespace nax::inline NAX_ABI::detail {
+
+// The number at a place of an array of int64, read from the device.
+NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset) {
+  std::int64_t value;
+  copy_bytes(Device{}, &value, x.device(), device_data(x) + offset * 8, sizeof value);
+  return value;
+}
+// The least or the greatest of them.
+NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
+  const Dims& shape = layout_of(x).shape;
+  const ArrayBase extreme = allocate(DType::int64, Frame{}, x.device());
+  cuda::operations().reduce(x.device(), kind, shape, Dims(shape.size(), 1),
+                            plain_operand(x, layout_of(x).strides),
+                            plain_operand(extreme, Dims(shape.size(), 0)));
+  return read_number(extreme, 0);
+}
+
+// Indices of any integer type as int64, counted from the front. `bad`: the first that is out of range, if
+// any is.
+[[gnu::cold]] NAX_ENGINE ArrayBase wrapped_on_device(const ArrayBase& index, std::int64_t extent,
+                                                     cuda::IndexMode mode, std::optional<std::int64_t>& bad) {
+  const Device device = index.device();
+  const Frame& frame = layout_of(index);
+  ArrayBase out = allocate(DType::int64, frame, device);
+  if (frame.size() == 0) return out;
+  cuda::operations().wrap_indices(device, mode, extent, frame.shape,
+                                  plain_operand(index, layout_of(index).strides),
+                                  plain_operand(out, layout_of(out).strides));
+  if (mode != cuda::IndexMode::drop || extreme_number(out, ReduceKind::min) != cpu::dropped_index) return out;
+  const ArrayBase place = allocate(DType::int32, Frame{}, device);
+  cuda::operations().arg_reduce(device, false, frame.shape, Dims(frame.shape.size(), 1),
+                                plain_operand(out, layout_of(out).strides),
+                                plain_operand(place, Dims(frame.shape.size(), 0)));
+  const ArrayBase wide = as_dtype(contiguous(index), DType::int64);
+  bad = read_number(wide, read_number(as_dtype(place, DType::int64), 0));
+  return out;
+}
+
+// Row-major positions of the true elements of a row-major mask.
+[[gnu::cold]] NAX_ENGINE ArrayBase true_positions_on_device(const ArrayBase& mask) {
+  const Device device = mask.device();
+  const std::int64_t n = layout_of(mask).size();
+  const auto numbers = [&](std::int64_t count) {
+    return allocate(DType::int64, Frame{Dims(1, count), {}}, device);
+  };
+  if (n == 0) return numbers(0);
+  const ArrayBase counts = numbers(n);
+  cuda::operations().scan(device, false, {1, n, 1}, false, DType::boolean, device_data(mask), DType::int64,
+                          device_data(counts));
+  ArrayBase out = numbers(read_number(counts, n - 1));
+  cuda::operations().true_positions(device, n, reinterpret_cast<const bool*>(device_data(mask)),
+                                    reinterpret_cast<const std::int64_t*>(device_data(counts)),
+                                    reinterpret_cast<std::int64_t*>(device_data(out)));
+  return out;
+}
+
+}  // namespace nax::inline NAX_ABI::detail

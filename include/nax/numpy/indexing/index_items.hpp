@@ -1,0 +1,342 @@
+#pragma once
+
+#include <vector>
+
+#include "nax/numpy/indexing/selection.hpp"
+
+// From the arguments of a(...) to a Selection.
+namespace nax::inline NAX_ABI::detail {
+
+template <class X>
+struct IsVectorOfIntegers : std::false_type {};
+template <std::integral I>
+struct IsVectorOfIntegers<std::vector<I>> : std::true_type {};
+
+template <class X>
+struct IsVectorOfNumbers : std::false_type {};
+template <Scalar S>
+struct IsVectorOfNumbers<std::vector<S>> : std::true_type {};
+
+template <class X>
+concept IntegerIndex = std::integral<X> && !std::is_same_v<X, bool>;
+template <class X>
+concept BasicIndex = IntegerIndex<X> || std::is_same_v<X, Slice> || std::is_same_v<X, Underscore> ||
+    std::is_same_v<X, NewAxis> || std::is_same_v<X, None> || std::is_same_v<X, Ellipsis>;
+template <class X>
+concept ArrayIndex = ArrayLike<X> || IsVectorOfIntegers<X>::value || std::is_same_v<X, bool>;
+
+// How many axes of the array an argument speaks of.
+template <BasicIndex X>
+constexpr int axes_taken(const X&) {
+  return IntegerIndex<X> || std::is_same_v<X, Slice> || std::is_same_v<X, Underscore>;
+}
+
+// Adds the meaning of one basic argument. `open`: the axes that an ellipsis stands for.
+template <BasicIndex X>
+void append_item(Selection& s, const Layout& x, const X& item, int open) {
+  const auto next = [&] { return static_cast<int>(s.start.size()); };
+  if constexpr (IntegerIndex<X>) {
+    const int axis = next();
+    s.append(resolve("index", static_cast<std::int64_t>(item), axis, x.visible(axis)), 1, 1, false);
+  } else if constexpr (std::is_same_v<X, Slice>) {
+    const SliceRange range = resolve(item, x.visible(next()));
+    s.append(range.start, range.step, range.count, true);
+  } else if constexpr (std::is_same_v<X, Underscore>) {
+    s.append(0, 1, x.visible(next()), true);
+  } else if constexpr (std::is_same_v<X, Ellipsis>) {
+    for (int i = 0; i < open; ++i) s.append(0, 1, x.visible(next()), true);
+  } else {
+    s.kept.push_back(-1);
+  }
+}
+
+// Basic indexing: no array among the arguments.
+template <class... Index>
+Selection basic_selection(const Layout& x, const Index&... index) {
+  constexpr int ellipses = (0 + ... + static_cast<int>(std::is_same_v<Index, Ellipsis>));
+  static_assert(ellipses <= 1, "an index can only have a single ellipsis");
+  const int taken = (0 + ... + axes_taken(index));
+  if (taken > x.ndim()) throw_too_many(x, taken);
+  Selection s;
+  (append_item(s, x, index, x.ndim() - taken), ...);
+  while (static_cast<int>(s.start.size()) < x.ndim())
+    s.append(0, 1, x.visible(static_cast<int>(s.start.size())), true);
+  return s;
+}
+
+// The view itself, without a Selection in between: rows of unrecorded arrays are read all the time.
+class BasicView {
+ public:
+  explicit BasicView(const ArrayBase& x)
+      : from_(layout_of(x)), axis_(from_.levels.size()), to_(hidden_part(from_)) {}
+
+  template <BasicIndex X>
+  void add(const X& item, int open) {
+    if constexpr (IntegerIndex<X>) {
+      const int visible = static_cast<int>(axis_ - from_.levels.size());
+      offset_ += resolve("index", static_cast<std::int64_t>(item), visible, from_.shape[axis_]) *
+                 from_.strides[axis_];
+      ++axis_;
+    } else if constexpr (std::is_same_v<X, Slice>) {
+      const SliceRange range = resolve(item, from_.shape[axis_]);
+      if (range.count > 0) offset_ += range.start * from_.strides[axis_];
+      append_axis(to_, range.count, range.step * from_.strides[axis_]);
+      ++axis_;
+    } else if constexpr (std::is_same_v<X, Underscore>) {
+      keep(1);
+    } else if constexpr (std::is_same_v<X, Ellipsis>) {
+      keep(static_cast<std::size_t>(open));
+    } else {
+      append_axis(to_, 1, 0);
+    }
+  }
+  void keep(std::size_t count) {
+    for (; count > 0; --count, ++axis_) append_axis(to_, from_.shape[axis_], from_.strides[axis_]);
+  }
+  ArrayBase finish(const ArrayBase& x) {
+    keep(from_.shape.size() - axis_);
+    return sub_array(x, std::move(to_), offset_);
+  }
+
+ private:
+  const Layout& from_;
+  std::size_t axis_;
+  Layout to_;
+  std::int64_t offset_ = 0;
+};
+template <class... Index>
+ArrayBase basic_view(const ArrayBase& x, const Index&... index) {
+  static_assert((0 + ... + static_cast<int>(std::is_same_v<Index, Ellipsis>)) <= 1,
+                "an index can only have a single ellipsis");
+  const int taken = (0 + ... + axes_taken(index));
+  if (taken > x.ndim()) throw_too_many(layout_of(x), taken);
+  BasicView view(x);
+  (view.add(index, x.ndim() - taken), ...);
+  return view.finish(x);
+}
+
+// ---- index arrays
+
+struct IndexLimits {
+  const char* function;
+  std::int64_t extent;
+  int axis;
+};
+// Indices of any integer type as int64 counted from the front, checked.
+template <class I>
+void wrap_run(const void* limits_, const void* const* in, void* out_, std::int64_t n) {
+  const IndexLimits& limits = *static_cast<const IndexLimits*>(limits_);
+  const I* from = static_cast<const I*>(in[0]);
+  std::int64_t* out = static_cast<std::int64_t*>(out_);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t k = static_cast<std::int64_t>(from[i]);
+    if (k < -limits.extent || k >= limits.extent || (std::is_unsigned_v<I> && k < 0)) [[unlikely]]
+      throw_index(limits.function, k, limits.axis, limits.extent);
+    out[i] = k < 0 ? k + limits.extent : k;
+  }
+}
+template <class I>
+Array<std::int64_t> checked_index(const char* function, const Array<I>& index, int axis,
+                                  std::int64_t extent) {
+  static_assert(is_integer_v<I>, "arrays used as indices must be of integer or boolean type");
+  check_operand(function, index);
+  if (on_accelerator(index)) {
+    std::optional<std::int64_t> bad;
+    Array<std::int64_t> out(wrapped_on_device(index, extent, cuda::IndexMode::drop, bad));
+    if (bad) throw_index(function, *bad, axis, extent);
+    return out;
+  }
+  Array<std::int64_t> out(allocate_on_host(DType::int64, layout_of(index)));
+  const IndexLimits limits{function, extent, axis};
+  cpu::Operand operands[2] = {operand_over(index, layout_of(out), index.dtype()),
+                              operand_over(out, layout_of(out), DType::int64)};
+  cpu::map(wrap_run<I>, &limits, layout_of(out).shape, operands, 1);
+  return out;
+}
+
+// Row-major positions of the true elements.
+NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<bool>& mask) {
+  if (is_batched(mask))
+    throw_batched(function, "the number of true elements would differ between examples: use where instead");
+  const ArrayBase flat = contiguous(mask);
+  if (on_accelerator(flat)) return Array<std::int64_t>(true_positions_on_device(flat));
+  const bool* m = elements<const bool>(flat);
+  const std::int64_t n = layout_of(flat).size();
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < n; ++i) count += m[i];
+  Array<std::int64_t> out(allocate_on_host(DType::int64, Frame{Dims(1, count), {}}));
+  std::int64_t* to = elements<std::int64_t>(out);
+  for (std::int64_t i = 0; i < n; ++i)
+    if (m[i]) *to++ = i;
+  return out;
+}
+
+// out = a * extent + b: positions over two groups of axes as positions over both.
+NAX_ENGINE void join_run(const void* extent, const void* const* in, void* out, std::int64_t n) {
+  const std::int64_t *a = static_cast<const std::int64_t*>(in[0]),
+                     *b = static_cast<const std::int64_t*>(in[1]);
+  for (std::int64_t i = 0; i < n; ++i)
+    static_cast<std::int64_t*>(out)[i] = a[i] * *static_cast<const std::int64_t*>(extent) + b[i];
+}
+
+// Integers of the host as an array there.
+template <class To, class I>
+Array<To> host_numbers(const std::vector<I>& values) {
+  Array<To> x(allocate_on_host(dtype_of<To>, Frame{Dims(1, static_cast<std::int64_t>(values.size())), {}}));
+  To* to = elements<To>(x);
+  for (const I i : values) *to++ = static_cast<To>(i);
+  return x;
+}
+
+// Positions over two groups of axes as positions over both, over a frame to which they broadcast.
+NAX_ENGINE ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t extent, const Frame& frame) {
+  a = beside(b, a);
+  b = beside(a, b);
+  ArrayBase joined =
+      on_accelerator(a) ? allocate(DType::int64, frame, a.device()) : allocate_on_host(DType::int64, frame);
+  cpu::Operand operands[3] = {plain_operand(a, strides_over(layout_of(a), frame)),
+                              plain_operand(b, strides_over(layout_of(b), frame)),
+                              plain_operand(joined, layout_of(joined).strides)};
+  if (on_accelerator(a))
+    cuda::operations().join_indices(a.device(), extent, frame.shape, operands[0], operands[1], operands[2]);
+  else
+    cpu::map(join_run, &extent, frame.shape, operands, 2);
+  return joined;
+}
+
+// Builds the selection of an index with arrays in it. Integers count as 0-d arrays then, as in NumPy: the
+// axes of the (broadcast) index arrays come where the first of them stood if all stand side by side,
+// otherwise first.
+class AdvancedIndex {
+ public:
+  AdvancedIndex(const ArrayBase& x, int taken) : array_(x), x_(layout_of(x)), open_(x.ndim() - taken) {
+    if (taken > x.ndim()) throw_too_many(layout_of(x), taken);
+  }
+
+  template <class X>
+  void add(const X& item) {
+    if constexpr (IntegerIndex<X>) {
+      add_positions(
+          host_number(resolve("index", static_cast<std::int64_t>(item), axis(), x_.visible(axis()))), 1);
+    } else if constexpr (BasicIndex<X>) {
+      if (began_) apart_ = true;  // for good once another index array follows
+      append_item(s_, x_, item, open_);
+    } else if constexpr (std::is_same_v<X, bool>) {
+      add_array(host_number<bool>(item));
+    } else if constexpr (IsVectorOfIntegers<X>::value) {
+      add_array(host_numbers<element_t<typename X::value_type>>(item));
+    } else {
+      const auto& index = materialise(item);
+      device_for("index", array_, index);  // together
+      add_array(index);
+    }
+  }
+
+  NAX_ENGINE Selection finish() {
+    while (static_cast<int>(s_.start.size()) < x_.ndim()) s_.append(0, 1, x_.visible(axis()), true);
+    auto step = std::make_shared<GatherStep>();
+    step->axes = axes_;
+    step->index = Array<std::int64_t>(beside(array_, index_));
+    const int index_ndim = index_.ndim(), place = apart_before_last_ ? 0 : place_;
+    int at = 0;
+    const auto put_index = [&] {
+      for (int i = 0; i < index_ndim; ++i) step->x_axis.push_back(-1), step->index_axis.push_back(i);
+    };
+    for (std::size_t axis = 0; axis < s_.kept.size(); ++axis) {
+      if (indexed(static_cast<std::int64_t>(axis))) continue;
+      if (at++ == place) put_index();
+      step->x_axis.push_back(static_cast<std::int64_t>(axis)), step->index_axis.push_back(-1);
+    }
+    if (at <= place) put_index();
+    s_.gather = std::move(step);
+    return std::move(s_);
+  }
+
+ private:
+  int axis() const { return static_cast<int>(s_.start.size()); }
+  bool indexed(std::int64_t axis) const {
+    for (std::int64_t a : axes_)
+      if (a == axis) return true;
+    return false;
+  }
+
+  template <class I>
+  void add_array(const Array<I>& index) {
+    add_positions(checked_index("index", index, axis(), x_.visible(axis())), 1);
+  }
+  NAX_ENGINE void add_array(const Array<bool>& mask) {
+    check_operand("index", mask);
+    for (int i = 0; i < mask.ndim(); ++i)
+      if (mask.shape(i) != x_.visible(axis() + i))
+        raise<IndexError>({"index: boolean index did not match indexed array along axis ", axis() + i,
+                           "; size of axis is ", x_.visible(axis() + i),
+                           " but size of corresponding boolean axis is ", mask.shape(i)});
+    add_positions(true_positions("index", mask), mask.ndim());
+  }
+
+  // Positions over the next `count` axes.
+  NAX_ENGINE void add_positions(const Array<std::int64_t>& positions, int count) {
+    if (!began_) place_ = static_cast<int>(s_.kept.size());
+    apart_before_last_ = apart_;
+    std::int64_t extent = 1;
+    for (int i = 0; i < count; ++i) {
+      extent *= x_.visible(axis());
+      axes_.push_back(static_cast<std::int64_t>(s_.kept.size()));
+      s_.append(0, 1, x_.visible(axis()), true);
+    }
+    if (!began_) {
+      index_ = positions;
+      began_ = true;
+      return;
+    }
+    Frame frame;
+    try {
+      frame = broadcast("index", layout_of(index_), layout_of(positions));
+    } catch (const ShapeError&) {
+      raise<IndexError>(
+          {"index: shape mismatch: indexing arrays could not be broadcast together with shapes ",
+           index_.shape(), " ", positions.shape()});
+    }
+    index_ = Array<std::int64_t>(joined_positions(index_, positions, extent, frame));
+  }
+
+  const ArrayBase& array_;
+  const Layout& x_;
+  int open_;  // the axes that an ellipsis stands for
+  Selection s_;
+  Array<std::int64_t> index_;
+  Dims axes_;
+  int place_ = 0;
+  bool began_ = false, apart_ = false, apart_before_last_ = false;
+};
+
+template <class X>
+int axes_taken_any(const X& item) {
+  if constexpr (BasicIndex<X>) {
+    return axes_taken(item);
+  } else if constexpr (std::is_same_v<X, bool>) {
+    return 0;
+  } else if constexpr (ArrayLike<X>) {
+    return std::is_same_v<typename X::value_type, bool> ? item.ndim() : 1;
+  } else {
+    return 1;
+  }
+}
+
+template <class... Index>
+Selection select(const ArrayBase& x, const Index&... index) {
+  static_assert(
+      ((BasicIndex<Index> || ArrayIndex<Index>)&&...),
+      "an index is an integer, slice(...), _, ellipsis, newaxis, none, or an array of integers or bool");
+  if constexpr ((BasicIndex<Index> && ...)) {
+    return basic_selection(layout_of(x), index...);
+  } else {
+    static_assert((0 + ... + static_cast<int>(std::is_same_v<Index, Ellipsis>)) <= 1,
+                  "an index can only have a single ellipsis");
+    AdvancedIndex advanced(x, (0 + ... + axes_taken_any(index)));
+    (advanced.add(index), ...);
+    return advanced.finish();
+  }
+}
+
+}  // namespace nax::inline NAX_ABI::detail

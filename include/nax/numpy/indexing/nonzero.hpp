@@ -1,0 +1,169 @@
+#pragma once
+
+#include <vector>
+
+#include "nax/numpy/indexing/take.hpp"
+
+// Where elements are not zero, and selection by conditions. How many there are depends on the values, so that
+// none of these works on an array batched by vmap: there, `where` with three arguments says the same.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+// What a condition may be: an array, or numbers in a vector.
+template <class X>
+concept Condition = ArrayLike<X> || IsVectorOfNumbers<X>::value;
+
+template <class X>
+Array<bool> truth(const char*, const std::vector<X>& x) {
+  return host_numbers<bool>(x);
+}
+template <class X>
+Array<bool> truth(const char* function, const X& x) {
+  const auto a = as_array(x);
+  using T = typename decltype(a)::value_type;
+  check_operand(function, a);
+  if (is_batched(a))
+    throw_batched(
+        function,
+        "the number of elements found would differ between examples: use where with three arguments");
+  if constexpr (std::is_same_v<T, bool>)
+    return a;
+  else
+    return evaluate(make_expr<rules::not_equal>(a, T(0)));
+}
+
+// Row-major positions as one index an axis, where they lie.
+[[gnu::cold]] NAX_ENGINE std::vector<Array<std::int32_t>> unravelled(const Array<std::int64_t>& positions,
+                                                                     const Shape& shape) {
+  std::vector<Array<std::int32_t>> out;
+  std::int64_t below = shape.count();
+  for (std::int64_t extent : shape) {
+    below = extent > 0 ? below / extent : 1;
+    // The middle one of three axes is kept.
+    const Array<std::int64_t> along =
+        offsets_of(positions, Shape{shape.count(), extent, below}, Shape{0, 1, 0});
+    out.push_back(Array<std::int32_t>(as_dtype(along, DType::int32)));
+  }
+  return out;
+}
+
+}  // namespace detail
+
+namespace detail {
+NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask) {
+  const Array<std::int64_t> positions = true_positions(function, mask);
+  if (on_accelerator(positions)) return unravelled(positions, mask.shape());
+  const std::int64_t* at = elements<const std::int64_t>(positions);
+  const std::int64_t n = positions.size();
+  const Shape shape = mask.shape();
+  std::vector<Array<std::int32_t>> out;
+  std::int64_t below = shape.count();
+  for (std::int64_t extent : shape) {
+    below = extent > 0 ? below / extent : 1;
+    out.push_back(generated<std::int32_t>(
+        function, n, [=](std::int64_t i) { return static_cast<std::int32_t>(at[i] / below % extent); }));
+  }
+  return out;
+}
+}  // namespace detail
+
+// The indices of the elements that are not zero: one int32 array an axis.
+template <detail::ArrayLike X>
+std::vector<Array<std::int32_t>> nonzero(const X& x) {
+  return detail::indices_of_true("nonzero", detail::truth("nonzero", x));
+}
+template <detail::ArrayLike X>
+std::vector<Array<std::int32_t>> where(const X& condition) {
+  return detail::indices_of_true("where", detail::truth("where", condition));
+}
+// The same as rows of one array, shape (how many, ndim).
+template <detail::ArrayLike X>
+Array<std::int32_t> argwhere(const X& x) {
+  const Array<bool> mask = detail::truth("argwhere", x);
+  const auto indices = detail::indices_of_true("argwhere", mask);
+  if (indices.empty()) return zeros<std::int32_t>({mask.item() ? 1 : 0, 0});
+  return detail::stack_on("argwhere", indices, 1);
+}
+// Positions in the flattened array.
+template <detail::ArrayLike X>
+Array<std::int32_t> flatnonzero(const X& x) {
+  const Array<std::int64_t> positions =
+      detail::true_positions("flatnonzero", detail::truth("flatnonzero", x));
+  if (detail::on_accelerator(positions))
+    return Array<std::int32_t>(detail::as_dtype(positions, DType::int32));
+  const std::int64_t* at = detail::elements<const std::int64_t>(positions);
+  return detail::generated<std::int32_t>("flatnonzero", positions.size(),
+                                         [=](std::int64_t i) { return static_cast<std::int32_t>(at[i]); });
+}
+
+// The elements of the flattened array where the flattened condition is not zero.
+template <detail::Condition C, detail::ArrayLike X>
+auto extract(const C& condition, const X& x_) {
+  const auto x = detail::as_array(x_);
+  const Array<bool> mask = detail::truth("extract", condition);
+  if (mask.size() != x.size())
+    raise<ShapeError>({"extract: the condition must have as many elements as the array: ", mask.shape(),
+                       " and ", x.shape()});
+  return detail::take_positions(detail::reshape_to("extract", x, Shape{x.size()}),
+                                detail::true_positions("extract", mask), 0);
+}
+
+struct CompressOptions {
+  Axis axis = {};  // of the flattened array when not given
+};
+// The slices of an axis where the 1-d condition holds; a shorter condition is false beyond its end.
+template <detail::Condition C, detail::ArrayLike X>
+auto compress(const C& condition, const X& x_, const CompressOptions& options = {}) {
+  auto x = detail::as_array(x_);
+  const Array<bool> mask = detail::truth("compress", condition);
+  if (mask.ndim() != 1) raise<ValueError>({"compress: condition must be a 1-d array, shape ", mask.shape()});
+  if (!options.axis.given()) x = detail::reshape_to("compress", x, Shape{x.size()});
+  const int axis =
+      detail::normalize_axis("compress", options.axis.given() ? options.axis.list()[0] : 0, x.ndim());
+  return detail::take_positions(
+      x, detail::checked_index("compress", detail::true_positions("compress", mask), axis, x.shape(axis)),
+      axis);
+}
+
+template <class T>
+struct SelectOptions {
+  T default_ = T(0);  // `default` is a keyword
+};
+// Elements of the first choice whose condition holds; the default where none does.
+template <class T>
+Array<T> select(const std::vector<Array<bool>>& conditions, const std::vector<Array<T>>& choices,
+                const SelectOptions<std::type_identity_t<T>>& options = {}) {
+  if (conditions.size() != choices.size() || choices.empty())
+    raise<ValueError>({"select: list of cases must be the same length as list of conditions, and not empty: ",
+                       choices.size(), " and ", conditions.size()});
+  Array<T> out(options.default_);
+  for (std::size_t i = choices.size(); i-- > 0;)
+    out = detail::evaluate(detail::make_selection<rules::where>(conditions[i], choices[i], out));
+  return out;
+}
+
+struct ChooseOptions {
+  const char* mode = "raise";  // or "wrap", "clip"
+};
+// out[i] = choices[index[i]][i], all broadcast together.
+template <detail::ArrayLike I, class T>
+auto choose(const I& index_, const std::vector<Array<T>>& choices, const ChooseOptions& options = {}) {
+  if (choices.empty()) throw ValueError("choose: need at least one array to choose from");
+  const auto index = detail::as_array(index_);
+  Frame frame{index.shape(), {}};
+  for (const Array<T>& x : choices) frame = detail::broadcast("choose", frame, Frame{x.shape(), {}});
+  std::vector<Array<T>> all;
+  for (const Array<T>& x : choices) all.push_back(detail::broadcast_visible("choose", x, frame.shape));
+  const Array<T> stacked = detail::stack_on("choose", all, 0);
+  const Array<std::int64_t> positions =
+      detail::positions_of("choose", index, 0, static_cast<std::int64_t>(choices.size()), options.mode);
+  Dims one = frame.shape;
+  one.insert(0, 1);
+  const auto spread =
+      detail::reshape_to("choose", detail::broadcast_visible("choose", positions, frame.shape), one);
+  return detail::reshape_to(
+      "choose", detail::get(stacked, detail::along_selection(detail::layout_of(stacked), spread, 0)),
+      frame.shape);
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "nax/core/devices.hpp"
+#include "nax/numpy/indexing/put.hpp"
+#include "nax/tree/for_each.hpp"
+#include "nax/tree/map.hpp"
+
+// Where arrays live, and when they are computed.
+namespace nax::inline NAX_ABI {
+
+// The values of an expression as an array: computed once, here. Arrays come back as they are.
+template <detail::ArrayLike X>
+auto eval(const X& x) {
+  return Array<typename X::value_type>(x);
+}
+
+// A tree whose arrays live on `device`: those that are there already are shared, others copied. Throws
+// ValueError for a device that this program has not.
+template <class X>
+auto device_put(const X& x, Device device) {
+  if (!detail::is_known(device)) raise<ValueError>({"device_put: no device ", device, " in this program"});
+  return tree::map(
+      [&](const auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (detail::ArrayLike<Leaf>) {
+          const Array<typename Leaf::value_type> array(leaf);
+          return array.device() == device ? array : detail::put(array, device);
+        } else {
+          return leaf;
+        }
+      },
+      x);
+}
+
+// Waits until the arrays of a tree are computed, and gives it back. On CPU devices they always are.
+template <class X>
+const X& block_until_ready(const X& x) {
+  if (detail::cuda_accelerator)
+    tree::for_each(
+        [](const auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>)
+            if (detail::on_accelerator(leaf)) {
+              detail::device_data(leaf);  // so that this thread's stream waits for that which computes it
+              detail::accelerator_of(leaf.device()).synchronize(leaf.device());
+            }
+        },
+        x);
+  return x;
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,253 @@
+#pragma once
+
+#include <vector>
+
+#include "nax/expr/primitive_list.hpp"
+#include "nax/expr/zeros.hpp"
+#include "nax/numpy/indexing/select.hpp"
+#include "nax/numpy/views/reshape.hpp"
+
+// concatenate, stack and kin. They take braces of arrays or expressions of one element type, a vector of
+// these, or an array, whose rows they join.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+// Where input i lies in a result of this (visible) shape: [starts[i], starts[i + 1]) on `axis`, an axis that
+// a stacked input has not.
+struct JoinPlan {
+  int axis;
+  bool stacked;
+  std::vector<std::int64_t> starts;
+  Dims shape;
+
+  NAX_ENGINE Selection part(const Frame& result, std::size_t i) const {
+    Selection s;
+    for (int a = 0; a < result.ndim(); ++a) {
+      if (a == axis)
+        s.append(starts[i], 1, starts[i + 1] - starts[i], !stacked);
+      else
+        s.append(0, 1, result.visible(a), true);
+    }
+    return s;
+  }
+};
+
+// Arrays of one type, which is looked at only to allocate.
+using JoinList = std::vector<const ArrayBase*>;
+
+template <class T>
+JoinList join_list(const std::vector<Array<T>>& list) {
+  JoinList pointers;
+  for (const Array<T>& x : list) pointers.push_back(&x);
+  return pointers;
+}
+
+inline Device device_of(const char* function, const JoinList& list) {
+  return device_for(function, list.data(), static_cast<int>(list.size()));
+}
+
+NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
+  Frame frame;
+  for (const ArrayBase* x : list) frame = merge_frames({&frame, &layout_of(*x)}, Dims());
+  frame.shape.append(plan.shape.begin(), plan.shape.end());
+  ArrayBase result = allocate(list[0]->dtype(), frame, device_of("concatenate", list));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Layout layout;
+    const std::int64_t offset = plan.part(frame, i).view(layout_of(result), layout);
+    copy_into(beside(result, *list[i]), sub_array(result, std::move(layout), offset));
+  }
+  return result;
+}
+
+inline void check_join(const char* function, const JoinList& list) {
+  if (list.empty()) raise<ValueError>({function, ": need at least one array"});
+  for (const ArrayBase* x : list) check_operand(function, *x);
+}
+
+NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis) {
+  check_join(function, list);
+  if (list[0]->ndim() == 0) raise<ShapeError>({function, ": zero-dimensional arrays cannot be concatenated"});
+  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim()), false, {0}, list[0]->shape()};
+  const std::size_t along = static_cast<std::size_t>(plan.axis);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Shape shape = list[i]->shape();
+    bool fits = shape.size() == plan.shape.size();
+    for (std::size_t a = 0; fits && a < shape.size(); ++a) fits = a == along || shape[a] == plan.shape[a];
+    if (!fits)
+      raise<ShapeError>({function, ": all dimensions but that of axis ", plan.axis,
+                         " must match: ", list[0]->shape(), " at 0, ", shape, " at ", i});
+    plan.starts.push_back(add_extents(plan.starts.back(), shape[along]));
+  }
+  plan.shape[along] = plan.starts.back();
+  count_elements(function, plan.shape);
+  return plan;
+}
+
+NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis) {
+  check_join(function, list);
+  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim() + 1), true, {0}, list[0]->shape()};
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!(list[i]->shape() == plan.shape))
+      raise<ShapeError>({function, ": all input arrays must have the same shape: ", plan.shape, " at 0, ",
+                         list[i]->shape(), " at ", i});
+    plan.starts.push_back(static_cast<std::int64_t>(i) + 1);
+  }
+  plan.shape.insert(static_cast<std::size_t>(plan.axis), static_cast<std::int64_t>(list.size()));
+  count_elements(function, plan.shape);
+  return plan;
+}
+
+template <class T>
+Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan) {
+  Array<T> result(join_values(join_list(list), plan));
+  if constexpr (is_inexact_v<T>) {
+    const auto pull = [plan](std::size_t i, const Array<T>& g) { return get(g, plan.part(layout_of(g), i)); };
+    const Device device = result.device();
+    const auto push = [plan, device](const std::vector<std::optional<Array<T>>>& tangents) {
+      std::vector<Array<T>> parts;
+      const Frame own{plan.shape, {}};
+      for (std::size_t i = 0; i < tangents.size(); ++i) {
+        if (tangents[i]) {
+          parts.push_back(*tangents[i]);
+        } else {
+          const Frame part{plan.part(own, i).result_shape(), {}};
+          parts.push_back(zeros_over<T>(part, device));
+        }
+      }
+      return join(parts, plan);
+    };
+    return record_list(std::move(result), list, pull, push);
+  } else {
+    return result;
+  }
+}
+
+template <class T>
+Array<T> concatenate_on(const char* function, const std::vector<Array<T>>& list, std::int64_t axis) {
+  return join(list, concatenate_plan(function, join_list(list), axis));
+}
+template <class T>
+Array<T> stack_on(const char* function, const std::vector<Array<T>>& list, std::int64_t axis) {
+  return join(list, stack_plan(function, join_list(list), axis));
+}
+
+template <class T>
+std::vector<Array<T>> rows(const Array<T>& x) {
+  std::vector<Array<T>> out;
+  for (std::int64_t i = 0; i < x.shape(0); ++i) {
+    const JoinPlan plan{0, true, {i, i + 1}, {}};
+    out.push_back(get(x, plan.part(layout_of(x), 0)));
+  }
+  return out;
+}
+
+// Braces of arrays and expressions, mixed at will, have no type to deduce: one overload for each element type
+// takes them. `Function::call(list, options)` does the work.
+template <class Function, class T>
+struct ListOverload {
+  auto operator()(std::initializer_list<Array<T>> list,
+                  const typename Function::Options& options = {}) const {
+    return Function::call(std::vector<Array<T>>(list), options);
+  }
+};
+template <class Function, class... T>
+struct ListOverloads : ListOverload<Function, T>... {
+  using ListOverload<Function, T>::operator()...;
+  using Options = typename Function::Options;
+
+  template <class U>
+  auto operator()(const std::vector<Array<U>>& list, const Options& options = {}) const {
+    return Function::call(list, options);
+  }
+  template <Expression E>
+  auto operator()(const std::vector<E>& list, const Options& options = {}) const {
+    return Function::call(std::vector<Array<typename E::value_type>>(list.begin(), list.end()), options);
+  }
+  template <ArrayLike X>
+  auto operator()(const X& x, const Options& options = {}) const {
+    return Function::call(rows(as_array(x)), options);
+  }
+};
+template <class Function>
+using ListFunction = ListOverloads<Function, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                                   std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, half, bfloat16,
+                                   float, double, std::complex<float>, std::complex<double>>;
+
+}  // namespace detail
+
+struct ConcatenateOptions {
+  Axis axis = 0;  // none: of the flattened arrays
+};
+struct StackOptions {
+  std::int64_t axis = 0;
+};
+struct NoOptions {};
+
+namespace detail {
+
+struct Concatenate {
+  using Options = ConcatenateOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options& options) {
+    if (!options.axis.given())
+      for (Array<T>& x : list) x = reshape_to("concatenate", x, Shape{x.size()});
+    return concatenate_on("concatenate", list, options.axis.given() ? options.axis.list()[0] : 0);
+  }
+};
+struct Stack {
+  using Options = StackOptions;
+  template <class T>
+  static Array<T> call(const std::vector<Array<T>>& list, const Options& options) {
+    return stack_on("stack", list, options.axis);
+  }
+};
+struct Vstack {
+  using Options = NoOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options&) {
+    for (Array<T>& x : list) x = atleast_2d(x);
+    return concatenate_on("vstack", list, 0);
+  }
+};
+struct Hstack {
+  using Options = NoOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options&) {
+    for (Array<T>& x : list) x = atleast_1d(x);
+    return concatenate_on("hstack", list, !list.empty() && list[0].ndim() == 1 ? 0 : 1);
+  }
+};
+struct Dstack {
+  using Options = NoOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options&) {
+    for (Array<T>& x : list) x = atleast_3d(x);
+    return concatenate_on("dstack", list, 2);
+  }
+};
+struct ColumnStack {
+  using Options = NoOptions;
+  template <class T>
+  static Array<T> call(std::vector<Array<T>> list, const Options&) {
+    for (Array<T>& x : list)
+      if (x.ndim() < 2) x = reshape_to("column_stack", x, Shape{x.size(), 1});
+    return concatenate_on("column_stack", list, 1);
+  }
+};
+
+}  // namespace detail
+
+// Arrays that agree but for one axis, one after the other on that axis: concatenate({a, b}, {.axis = 1}).
+inline constexpr detail::ListFunction<detail::Concatenate> concatenate{}, concat{};
+// Arrays of one shape along a new axis, which is `axis` of the result: stack({a, b}, {.axis = -1}).
+inline constexpr detail::ListFunction<detail::Stack> stack{};
+// On the first axis, 1-d arrays as rows.
+inline constexpr detail::ListFunction<detail::Vstack> vstack{};
+// On the second axis; 1-d arrays on their only one.
+inline constexpr detail::ListFunction<detail::Hstack> hstack{};
+// On the third axis.
+inline constexpr detail::ListFunction<detail::Dstack> dstack{};
+// On the second axis, 1-d arrays as columns.
+inline constexpr detail::ListFunction<detail::ColumnStack> column_stack{};
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,190 @@
+#pragma once
+
+#include "nax/backend/cpu/lines.hpp"
+#include "nax/backend/cpu/scan.hpp"
+#include "nax/numpy/reductions/sum.hpp"
+#include "nax/numpy/views/copy.hpp"
+#include "nax/numpy/views/reshape.hpp"
+
+// Running sums and products along an axis, and two recorded helpers that close them under differentiation:
+//
+//   shift(x)           each element moves one place on; the first place is filled
+//   linear_scan(a, b)  r[i] = a[i] r[i - 1] + b[i]
+//
+// The gradient of a running product is a linear scan, that of a linear scan is a scan the other way; no
+// division occurs, so zeros are no exception.
+namespace nax::inline NAX_ABI {
+
+struct CumulativeOptions {
+  Axis axis = {};  // flattened when not given
+};
+
+namespace detail {
+
+NAX_ENGINE cpu::Lines lines_of(const Frame& frame, int axis) {
+  cpu::Lines lines{1, frame.visible(axis), 1};
+  const int at = frame.hidden() + axis;
+  for (int i = 0; i < static_cast<int>(frame.shape.size()); ++i)
+    if (i != at) (i < at ? lines.outer : lines.inner) *= frame.shape[i];
+  return lines;
+}
+
+// Elements 0 ... n - 1 of an axis, or from another one on, as a view.
+NAX_ENGINE ArrayBase part_of_axis(const ArrayBase& x, int axis, std::int64_t first, std::int64_t n) {
+  Layout layout = layout_of(x);
+  const std::size_t at = static_cast<std::size_t>(layout.hidden() + axis);
+  layout.shape[at] = n;
+  const std::int64_t offset = n > 0 ? first * layout.strides[at] : 0;
+  return sub_array(x, std::move(layout), offset);
+}
+
+template <class T>
+Array<T> shift(const Array<T>& x, int axis, bool reverse, T fill) {
+  Array<T> result(allocate(dtype_of<T>, layout_of(x), device_for("cumprod", x)));
+  const std::int64_t n = x.shape(axis);
+  if (n > 0) {
+    copy_into(part_of_axis(x, axis, reverse ? 1 : 0, n - 1),
+              part_of_axis(result, axis, reverse ? 0 : 1, n - 1));
+    copy_into(beside(result, Array<T>(fill)), part_of_axis(result, axis, reverse ? n - 1 : 0, 1));
+  }
+  return record(std::move(result), wrt(
+                                       x, [=](const Array<T>& g) { return shift(g, axis, !reverse, T(0)); },
+                                       [=](const Array<T>& t) { return shift(t, axis, reverse, T(0)); }));
+}
+
+template <class T>
+Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool reverse) {
+  using Lane = lane_t<T>;
+  const Frame frame = broadcast("cumprod", layout_of(a), layout_of(b));
+  const ArrayBase x = copy_over(a, frame), y = copy_over(b, frame);
+  Array<T> result(allocate(dtype_of<T>, frame, device_for("cumprod", x, y)));
+  if (on_accelerator(result)) {
+    cuda::operations().linear_scan(result.device(), lines_of(frame, axis), reverse, dtype_of<T>,
+                                   device_data(x), device_data(y), device_data(result));
+  } else {
+    const T *factor = elements<const T>(x, transforms_handled),
+            *term = elements<const T>(y, transforms_handled);
+    cpu::scan_lines(
+        lines_of(frame, axis), reverse, elements<T>(result), [=](const T* before, std::int64_t i) {
+          return before ? static_cast<T>(static_cast<Lane>(factor[i]) * static_cast<Lane>(*before) +
+                                         static_cast<Lane>(term[i]))
+                        : term[i];
+        });
+  }
+  // The adjoint of the scan: h[i] = g[i] + a[i + 1] h[i + 1].
+  const auto adjoint = [=](const Array<T>& g) {
+    return linear_scan(shift(a, axis, !reverse, T(0)), g, axis, !reverse);
+  };
+  return record_with_result(
+      std::move(result),
+      wrt(
+          a,
+          [=](const Array<T>& g, const Array<T>& r) -> Array<T> {
+            return evaluate(make_expr<rules::multiply>(adjoint(g), shift(r, axis, reverse, T(0))));
+          },
+          [=](const Array<T>& t, const Array<T>& r) -> Array<T> {
+            const Array<T> term_of_t = evaluate(make_expr<rules::multiply>(t, shift(r, axis, reverse, T(0))));
+            return linear_scan(a, term_of_t, axis, reverse);
+          }),
+      wrt(
+          b, [=](const Array<T>& g, const Array<T>&) { return adjoint(g); },
+          [=](const Array<T>& t, const Array<T>&) { return linear_scan(a, t, axis, reverse); }));
+}
+
+// The running combination of x by Op along an axis, in Op's accumulators.
+template <class Op, class T>
+ArrayBase running(const Array<T>& x, int axis, bool reverse) {
+  using Lane = typename Op::Acc;
+  const ArrayBase from = contiguous(x, transforms_handled);
+  ArrayBase result = allocate(dtype_of<Lane>, layout_of(from), device_for("cumsum", from));
+  const cpu::Lines lines = lines_of(layout_of(from), axis);
+  if (on_accelerator(result)) {
+    cuda::operations().scan(result.device(), std::is_same_v<Op, cpu::reduce_op::Product<Lane>>, lines,
+                            reverse, dtype_of<T>, device_data(from), dtype_of<Lane>, device_data(result));
+    return result;
+  }
+  const T* a = elements<const T>(from, transforms_handled);
+  if constexpr (std::is_same_v<T, Lane> && cpu::scans_packets<T>) {
+    if (lines.inner == 1) {
+      cpu::scan_rows<Op>(a, elements<T>(result), lines.outer, lines.n, reverse);
+      return result;
+    }
+  }
+  if constexpr (cpu::detail::Blocks<Op>::rounds) {
+    constexpr std::int64_t many = 128;
+    if (lines.n > many) {
+      cpu::sum_lines<cpu::wide_t<Lane>>(lines, reverse, elements<Lane>(result),
+                                        [=](std::int64_t i) { return cpu::convert_element<T, Lane>(a[i]); });
+      return result;
+    }
+  }
+  cpu::scan_lines(lines, reverse, elements<Lane>(result), [=](const Lane* before, std::int64_t i) {
+    const Lane v = cpu::convert_element<T, Lane>(a[i]);
+    return before ? Op::join(*before, v) : v;
+  });
+  return result;
+}
+
+template <class R, class T>
+Array<R> cumsum_axis(const Array<T>& x, int axis, bool reverse) {
+  using Lane = lane_t<R>;
+  Array<R> result = from_accumulator<R, Lane>(running<cpu::reduce_op::Sum<Lane>>(x, axis, reverse));
+  if constexpr (is_inexact_v<T>)
+    return record(std::move(result),
+                  wrt(
+                      x, [=](const Array<T>& g) { return cumsum_axis<T>(g, axis, !reverse); },
+                      [=](const Array<T>& t) { return cumsum_axis<T>(t, axis, reverse); }));
+  else
+    return result;
+}
+
+template <class R, class T>
+Array<R> cumprod_axis(const Array<T>& x, int axis, bool reverse) {
+  using Lane = lane_t<R>;
+  Array<R> result = from_accumulator<R, Lane>(running<cpu::reduce_op::Product<Lane>>(x, axis, reverse));
+  if constexpr (is_inexact_v<T>) {
+    // The product before i, times the sum over the products that i is part of, without x[i].
+    const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
+      const Array<T> after = linear_scan(shift(x, axis, !reverse, T(0)), g, axis, !reverse);
+      return evaluate(make_expr<rules::multiply>(shift(y, axis, reverse, T(1)), after));
+    };
+    const auto push = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
+      const Array<T> term = evaluate(make_expr<rules::multiply>(t, shift(y, axis, reverse, T(1))));
+      return linear_scan(x, term, axis, reverse);
+    };
+    return record_with_result(std::move(result), wrt(x, pull, push));
+  } else {
+    return result;
+  }
+}
+
+template <class T>
+using cumulative_t = std::conditional_t<std::is_same_v<T, bool>, std::int32_t, T>;
+
+template <class X, class F>
+auto along_axis(const char* function, const X& x_, const CumulativeOptions& options, const F& f) {
+  const Array<typename X::value_type> x = materialise(x_);
+  check_reducible(function, x);
+  if (!options.axis.given()) return f(reshape_to(function, x, Shape{x.size()}), 0);
+  if (options.axis.list().size() != 1) raise<ValueError>({function, ": axis must be one axis"});
+  return f(x, normalize_axis(function, options.axis.list()[0], x.ndim()));
+}
+
+}  // namespace detail
+
+// Running sums along `axis`, or over all elements in row-major order. bool adds up as int32; half types in
+// float.
+template <detail::ArrayLike X>
+auto cumsum(const X& x, const CumulativeOptions& options = {}) {
+  using R = detail::cumulative_t<typename X::value_type>;
+  return detail::along_axis("cumsum", x, options,
+                            [](const auto& a, int axis) { return detail::cumsum_axis<R>(a, axis, false); });
+}
+template <detail::ArrayLike X>
+auto cumprod(const X& x, const CumulativeOptions& options = {}) {
+  using R = detail::cumulative_t<typename X::value_type>;
+  return detail::along_axis("cumprod", x, options,
+                            [](const auto& a, int axis) { return detail::cumprod_axis<R>(a, axis, false); });
+}
+
+}  // namespace nax::inline NAX_ABI

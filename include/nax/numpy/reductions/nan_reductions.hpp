@@ -1,0 +1,126 @@
+#pragma once
+
+#include "nax/numpy/reductions/any_all.hpp"
+#include "nax/numpy/reductions/argmax.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
+#include "nax/numpy/reductions/prod.hpp"
+#include "nax/numpy/reductions/variance.hpp"
+
+// Reductions that pass over NaN.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+// x with `value` for NaN, and where the numbers are. Integers have no NaN.
+template <class T>
+Array<bool> numbers_in(const Array<T>& x) {
+  return evaluate(make_expr<rules::equal>(x, x));
+}
+template <class T>
+Array<T> without_nan(const Array<T>& x, T value) {
+  if constexpr (!is_inexact_v<T>)
+    return x;
+  else
+    return evaluate(make_selection<rules::where>(numbers_in(x), x, Array<T>(value)));
+}
+
+// Options that leave NaN out of a variance. (The values themselves are replaced as well: a derivative
+// multiplies by them, and zero times NaN is NaN.)
+template <class T>
+VarOptions numbers_only(VarOptions options, const Array<T>& x) {
+  const Array<bool> numbers = numbers_in(x);
+  options.where = options.where ? evaluate(make_expr<rules::logical_and>(numbers, *options.where)) : numbers;
+  return options;
+}
+
+// Extrema without NaN; NaN where there is no number.
+template <class Op, class T, class F>
+Array<T> nan_extremum(const Array<T>& x, const AxisOptions& options, const F& reduce) {
+  if constexpr (!is_inexact_v<T>) {
+    return reduce(x);
+  } else {
+    const Array<T> found = reduce(without_nan(x, static_cast<T>(Op::identity())));
+    const Array<bool> numbers = any(numbers_in(x), {.axis = options.axis, .keepdims = options.keepdims});
+    const Array<T> nan(std::numeric_limits<lane_t<T>>::quiet_NaN());
+    return evaluate(make_selection<rules::where>(numbers, found, nan));
+  }
+}
+
+}  // namespace detail
+
+template <detail::ArrayLike X>
+auto nansum(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
+  using T = typename X::value_type;
+  return sum(detail::without_nan(Array<T>(detail::materialise(x)), static_cast<T>(0)), options);
+}
+template <detail::ArrayLike X>
+auto nanprod(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
+  using T = typename X::value_type;
+  return prod(detail::without_nan(Array<T>(detail::materialise(x)), static_cast<T>(1)), options);
+}
+// The mean of the numbers; NaN where there is none.
+template <detail::ArrayLike X>
+auto nanmean(const X& x_, const AxisOptions& options = {}) {
+  const Array<typename X::value_type> x = detail::materialise(x_);
+  return mean(x, {.axis = options.axis, .keepdims = options.keepdims, .where = detail::numbers_in(x)});
+}
+template <detail::ArrayLike X>
+auto nanvar(const X& x_, const VarOptions& options = {}) {
+  using T = typename X::value_type;
+  const Array<T> x = detail::materialise(x_);
+  return var(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
+}
+template <detail::ArrayLike X>
+auto nanstd(const X& x_, const VarOptions& options = {}) {
+  using T = typename X::value_type;
+  const Array<T> x = detail::materialise(x_);
+  return std(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
+}
+// The largest number; NaN where there is none.
+template <detail::ArrayLike X>
+auto nanmax(const X& x_, const AxisOptions& options = {}) {
+  using T = typename X::value_type;
+  return detail::nan_extremum<cpu::reduce_op::Max<detail::lane_t<T>>>(
+      Array<T>(detail::materialise(x_)), options,
+      [&](const Array<T>& x) { return max(x, {.axis = options.axis, .keepdims = options.keepdims}); });
+}
+template <detail::ArrayLike X>
+auto nanmin(const X& x_, const AxisOptions& options = {}) {
+  using T = typename X::value_type;
+  return detail::nan_extremum<cpu::reduce_op::Min<detail::lane_t<T>>>(
+      Array<T>(detail::materialise(x_)), options,
+      [&](const Array<T>& x) { return min(x, {.axis = options.axis, .keepdims = options.keepdims}); });
+}
+namespace detail {
+// Throws where a slice has no number, and so no place to point at.
+template <class T>
+void check_numbers(const char* function, const Array<T>& x, const AxisOptions& options) {
+  if constexpr (is_inexact_v<T>) {
+    if (x.size() == 0) return;  // argmax says so
+    const Array<bool> some = any(numbers_in(Array<T>(constant(x))), {.axis = options.axis});
+    const ArrayBase flat = on_host(contiguous(some));
+    const bool* has = elements<const bool>(flat, transforms_handled);  // of every example of a vmap
+    for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i)
+      if (!has[i]) raise<ValueError>({function, ": all-NaN slice encountered"});
+  }
+}
+}  // namespace detail
+
+// The place of the largest number. Throws ValueError where there is none.
+template <detail::ArrayLike X>
+Array<std::int32_t> nanargmax(const X& x_, const AxisOptions& options = {}) {
+  using T = typename X::value_type;
+  const auto lowest = static_cast<T>(cpu::reduce_op::Max<detail::lane_t<T>>::identity());
+  const Array<T> x = detail::materialise(x_);
+  detail::check_numbers("nanargmax", x, options);
+  return detail::argument_of<true>("nanargmax", detail::without_nan(x, lowest), options);
+}
+template <detail::ArrayLike X>
+Array<std::int32_t> nanargmin(const X& x_, const AxisOptions& options = {}) {
+  using T = typename X::value_type;
+  const auto highest = static_cast<T>(cpu::reduce_op::Min<detail::lane_t<T>>::identity());
+  const Array<T> x = detail::materialise(x_);
+  detail::check_numbers("nanargmin", x, options);
+  return detail::argument_of<false>("nanargmin", detail::without_nan(x, highest), options);
+}
+
+}  // namespace nax::inline NAX_ABI

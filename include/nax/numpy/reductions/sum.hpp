@@ -1,0 +1,142 @@
+#pragma once
+
+#include "nax/expr/fused_sum.hpp"
+#include "nax/numpy/reductions/reduce.hpp"
+
+// Sums and means. An expression is summed as it is computed: its values are stored nowhere, not even for the
+// derivative.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+// The type of a sum or product: bool and small integers become 32 bits wide.
+template <class T>
+using sum_t =
+    std::conditional_t<std::is_same_v<T, bool> || (std::is_signed_v<T> && is_integer_v<T> && sizeof(T) < 4),
+                       std::int32_t, std::conditional_t<is_integer_v<T> && sizeof(T) < 4, std::uint32_t, T>>;
+
+// (The constants in this folder are 0-d arrays: with a C++ number each product would be a kernel of its own.)
+template <class T>
+Array<T> scaled(const Array<T>& x, double factor) {
+  return evaluate(make_expr<rules::multiply>(
+      x, Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(factor)))));
+}
+
+template <class R, class X>
+Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double divisor);
+
+// Puts a sum (or mean) of values of element type T on the tape; `input` stands for these.
+template <class T>
+Array<T> record_sum(Array<T> result, const OperandRef& input, const Frame& frame, const AxisMarks& marks,
+                    const AxisMarks& visible, bool keep, double divisor) {
+  return record(std::move(result),
+                wrt_operand<T>(
+                    input,
+                    [=](const Array<T>& g) {
+                      return unreduce(divisor == 1 ? g : scaled(g, 1 / divisor), frame, marks, keep);
+                    },
+                    [=](const Array<T>& t) { return sum_over<T>(t, visible, keep, divisor); }));
+}
+
+// Does a sum under a gradient get its derivatives at once?
+template <class X>
+inline constexpr bool fuses_sum = false;
+template <Expression X>
+inline constexpr bool fuses_sum<X> = Carries<X>::value&& is_floating_v<typename X::value_type> &&
+                                     sizeof(typename X::value_type) >= 4;
+
+// The sum over the marked visible axes divided by `divisor` (1: not at all), as an R.
+template <class R, class X>
+Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double divisor) {
+  using T = typename X::value_type;
+  using Acc = lane_t<R>;
+  if constexpr (std::is_same_v<T, R> && fuses_sum<X>) {
+    if (recording.tape) {
+      const Parts<X> parts(x);
+      Array<T> sum{Unset()};
+      if (fused_sum({fused_type_of<X>(), pull_kernel<X, true>, pull_one_kernel_if<X, false>(),
+                     pull_one_kernel_if<X, true>(), Functions<X>::value > 0},
+                    parts.constants.slots, parts.leaves, x.frame(), visible, keep, divisor, sum))
+        return sum;
+    }
+  }
+  const Frame frame = frame_of(x);
+  const AxisMarks marks = over_frame(visible, frame);
+  ArrayBase sums = reduce_over<cpu::reduce_op::Sum<Acc>>(x, marks, keep);
+  if constexpr (is_inexact_v<R>) {
+    if (divisor != 1 && on_accelerator(sums)) {
+      const Array<Acc> by(static_cast<Acc>(static_cast<real_t<Acc>>(divisor)));
+      sums = evaluate(make_expr<rules::divide>(Array<Acc>(sums), by));
+    } else if (divisor != 1) {
+      Acc* values = reinterpret_cast<Acc*>(raw_data(sums));
+      const real_t<Acc> by = static_cast<real_t<Acc>>(divisor);
+      for (std::int64_t i = 0, n = layout_of(sums).size(); i < n; ++i) values[i] /= by;
+    }
+  }
+  Array<R> result = from_accumulator<R, Acc>(std::move(sums));
+  if constexpr (is_inexact_v<T>) {
+    static_assert(std::is_same_v<T, R>);
+    if (!watched(x)) return result;
+    return record_sum(std::move(result), operand_ref(x), frame, marks, visible, keep, divisor);
+  } else {
+    return result;
+  }
+}
+
+// The sum of the elements for which `where` holds.
+template <class R, class T, class Options>
+Array<R> sum_chosen(const char* function, const Array<T>& x, const Options& options) {
+  const auto chosen = make_selection<rules::where>(*options.where, x, Array<T>(T(0)));
+  return sum_over<R>(chosen, marked_axes(function, options.axis, chosen.ndim()), options.keepdims, 1);
+}
+
+}  // namespace detail
+
+// The sum over `axis`. bool and small integers add up in 32 bits; half types add up in float.
+template <detail::ArrayLike X>
+auto sum(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
+  using T = typename X::value_type;
+  using R = detail::sum_t<T>;
+  detail::check_reducible("sum", x);
+  const auto total = [&]() -> Array<R> {
+    if (options.where) return detail::sum_chosen<R>("sum", detail::materialise(x), options);
+    return detail::sum_over<R>(x, detail::marked_axes("sum", options.axis, x.ndim()), options.keepdims, 1);
+  };
+  if (!options.initial) return total();
+  return detail::evaluate(detail::make_expr<rules::add>(total(), Array<R>(static_cast<R>(*options.initial))));
+}
+
+// The mean over `axis`, of integers as float. With no elements NaN.
+template <detail::ArrayLike X>
+auto mean(const X& x, const MeanOptions& options = {}) {
+  using T = typename X::value_type;
+  using R = inexact_t<T>;
+  detail::check_reducible("mean", x);
+  if (options.where) {
+    const Array<T> values = detail::materialise(x);
+    const Array<bool> where = detail::broadcast_frame(
+        *options.where,
+        detail::broadcast("mean", detail::layout_of(*options.where), detail::layout_of(values)));
+    const Array<R> sums = detail::sum_chosen<R>("mean", values, options);
+    const AxisMarks marks = detail::marked_axes("mean", options.axis, where.ndim());
+    const Array<R> count = detail::sum_over<R>(where, marks, options.keepdims, 1);
+    return detail::evaluate(detail::make_expr<rules::divide>(sums, count));
+  }
+  const AxisMarks marks = detail::marked_axes("mean", options.axis, x.ndim());
+  const double n = static_cast<double>(detail::marked_count(marks, detail::frame_of(x)));
+  return detail::sum_over<R>(x, marks, options.keepdims, n);
+}
+
+struct CountOptions {
+  Axis axis = {};
+  bool keepdims = false;
+};
+// How many elements are not zero (NaN is not).
+template <detail::ArrayLike X>
+Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) {
+  using T = typename X::value_type;
+  const AxisMarks marks = detail::marked_axes("count_nonzero", options.axis, x.ndim());
+  return detail::sum_over<std::int32_t>(detail::make_expr<rules::not_equal>(x, T(0)), marks, options.keepdims,
+                                        1);
+}
+
+}  // namespace nax::inline NAX_ABI

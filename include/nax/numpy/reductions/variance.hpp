@@ -1,0 +1,84 @@
+#pragma once
+
+#include "nax/backend/cpu/standardize.hpp"
+#include "nax/numpy/elementwise/complex.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/reductions/rows.hpp"
+#include "nax/numpy/reductions/sum.hpp"
+
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+template <class T>
+Array<T> variance_of_rows(const Array<T>& x, const AxisMarks& visible, const RowCount& count,
+                          const VarOptions& options) {
+  const Frame frame = layout_of(x);
+  Array<T> result(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), options.keepdims)));
+  T* out = elements<T>(result);
+  const double n = static_cast<double>(count.length) - options.ddof;
+  for_each_row_block(
+      x, count, static_cast<T*>(nullptr), [=](const T* rows, std::int64_t first, std::int64_t some) {
+        cpu::variance_rows(rows, out + first, some, count.length, static_cast<T>(n > 0 ? n : 0));
+      });
+  return result;
+}
+
+// Half types are computed in float.
+template <class T>
+Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOptions& options) {
+  if constexpr (!std::is_same_v<lane_t<T>, T>) {
+    return variance(function, as_type<float>(x), options).template astype<T>();
+  } else {
+    using R = real_t<T>;
+    if constexpr (simd::has_packet<T>) {
+      if (!options.where && !watched(x) && !on_accelerator(x)) {
+        const AxisMarks visible = marked_axes(function, options.axis, x.ndim());
+        const RowCount count(layout_of(x), visible);
+        if (marks_suffix(visible) && count.length > 0 && layout_of(x).is_contiguous())
+          return variance_of_rows(x, visible, count, options);
+      }
+    }
+    const Array<T> m = mean(x, {.axis = options.axis, .keepdims = true, .where = options.where});
+    const auto centred = make_expr<rules::subtract>(x, m);
+    const auto squares = [&] {
+      if constexpr (is_complex_v<T>)
+        return make_expr<rules::real>(
+            make_expr<rules::multiply>(centred, make_expr<rules::conjugate>(centred)));
+      else
+        return make_expr<rules::square>(centred);
+    }();
+    if (options.where) {
+      const Array<R> total =
+          sum(squares, {.axis = options.axis, .keepdims = options.keepdims, .where = options.where});
+      const Array<bool> where =
+          broadcast_frame(*options.where, broadcast(function, layout_of(*options.where), layout_of(x)));
+      const AxisMarks marks = marked_axes(function, options.axis, where.ndim());
+      const Array<R> count = sum_over<R>(where, marks, options.keepdims, 1);
+      const Array<R> ddof(static_cast<R>(options.ddof)), zero(R(0));
+      const Array<R> left = evaluate(make_expr<rules::subtract>(count, ddof));
+      return evaluate(make_expr<rules::divide>(total, left));
+    }
+    const AxisMarks marks = marked_axes(function, options.axis, x.ndim());
+    const double n = static_cast<double>(marked_count(marks, layout_of(x))) - options.ddof;
+    return sum_over<R>(squares, marks, options.keepdims, n > 0 ? n : 0);
+  }
+}
+
+}  // namespace detail
+
+// The mean of |x - mean(x)|^2, divided by the number of elements less ddof. NaN without elements.
+template <detail::ArrayLike X>
+auto var(const X& x, const VarOptions& options = {}) {
+  const auto a = detail::as_type<inexact_t<typename X::value_type>>(x);
+  detail::check_reducible("var", a);
+  return detail::variance("var", a, options);
+}
+// sqrt(var(x)).
+template <detail::ArrayLike X>
+auto std(const X& x, const VarOptions& options = {}) {
+  const auto a = detail::as_type<inexact_t<typename X::value_type>>(x);
+  detail::check_reducible("std", a);
+  return detail::evaluate(detail::make_expr<rules::sqrt>(detail::variance("std", a, options)));
+}
+
+}  // namespace nax::inline NAX_ABI

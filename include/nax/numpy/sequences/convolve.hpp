@@ -1,0 +1,208 @@
+#pragma once
+
+#include <string_view>
+
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/manipulation/join.hpp"
+#include "nax/numpy/products/dot.hpp"
+
+// 1-d convolution. One primitive, closed under differentiation:
+//
+//   correlation(x, w, low, high)[i] = sum over k of y[i + k] w[k],  y = x with `low` and `high` zeros around
+//   it
+//
+// The gradient of x is a correlation of the cotangent with the reversed w, that of w one of x with the
+// cotangent.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+template <class T>
+Array<T> reversed(const Array<T>& x) {
+  Layout layout = layout_of(x);
+  const std::int64_t n = layout.shape.back(), stride = layout.strides.back();
+  layout.strides.back() = -stride;
+  const auto same = [](const Array<T>& g) { return reversed(g); };
+  return record_view(x, std::move(layout), n > 0 ? (n - 1) * stride : 0, same, same);
+}
+
+// The same on a GPU: the windows, a view of the padded x, times w.
+template <class T>
+[[gnu::cold]] Array<T> correlation_on_device(const Array<T>& x, const Array<T>& w, std::int64_t low,
+                                             std::int64_t length) {
+  const std::int64_t n = layout_of(x).shape.back(), taps = layout_of(w).shape.back();
+  Frame frame = layout_of(x);
+  frame.shape.back() = length + taps - 1;
+  const ArrayBase padded = allocate(dtype_of<T>, frame, device_for("convolve", x, w));
+  clear_elements(padded);
+  Layout inside = layout_of(padded);
+  inside.shape.back() = n;
+  copy_into(beside(padded, x), sub_array(padded, std::move(inside), low));
+  Layout windows = layout_of(padded), weights = layout_of(w);
+  windows.shape.back() = length;
+  append_axis(windows, taps, 1);
+  weights.shape.insert(weights.shape.size() - 1, 1);
+  weights.strides.insert(weights.strides.size() - 1, 0);
+  const Array<T> a(view(padded, std::move(windows))), b(view(constant(w), std::move(weights)));
+  AxisMarks marks(static_cast<std::size_t>(a.ndim()), false);
+  marks.back() = true;
+  return sum_over<T>(make_expr<rules::multiply>(a, b), marks, false, 1);
+}
+
+template <class T>
+Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std::int64_t high) {
+  using Lane = lane_t<T>;
+  using Wide = cpu::wide_t<Lane>;
+  constexpr std::int64_t block = 64;  // taps that are added up in the lanes' type
+  Frame fx = layout_of(x), fw = layout_of(w);
+  const std::int64_t n = fx.shape.back(), taps = fw.shape.back(), length = n + low + high - taps + 1;
+  fx.shape.pop_back();
+  fw.shape.pop_back();
+  const Frame batches = broadcast("convolve", fx, fw);
+  Frame frame = batches;
+  frame.shape.push_back(length);
+  const bool on_device = on_accelerator(device_for("convolve", x, w));
+  Array<T> result(on_device ? correlation_on_device(x, w, low, length)
+                            : Array<T>(allocate(dtype_of<T>, frame)));
+  const Layout &lx = layout_of(x), &lw = layout_of(w);
+  const auto leading = [&](const Layout& from) {
+    Layout l = from;
+    l.shape.pop_back();
+    l.strides.pop_back();
+    return strides_over(l, batches);
+  };
+  const Dims sx = leading(lx), sw = leading(lw);
+  parallel_for(on_device ? 0 : batches.size(), 1 + (std::int64_t{1} << 15) / (length * taps + 1),
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::vector<Lane> padded(static_cast<std::size_t>(n + low + high), Lane(0)),
+                     sums(static_cast<std::size_t>(length));
+                 std::vector<Wide> totals(taps > block ? sums.size() : 0);
+                 for (std::int64_t b = begin; b < end; ++b) {
+                   std::int64_t rest = b, ox = 0, ow = 0;
+                   for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
+                     ox += rest % batches.shape[axis] * sx[axis];
+                     ow += rest % batches.shape[axis] * sw[axis];
+                   }
+                   const T *from = elements<const T>(x, transforms_handled) + ox,
+                           *weights = elements<const T>(w, transforms_handled) + ow;
+                   for (std::int64_t i = 0; i < n; ++i)
+                     padded[static_cast<std::size_t>(low + i)] =
+                         static_cast<Lane>(from[i * lx.strides.back()]);
+                   for (std::int64_t first = 0; first < taps; first += block) {
+                     std::fill(sums.begin(), sums.end(), Lane(0));
+                     for (std::int64_t k = first; k < std::min(taps, first + block); ++k) {
+                       const Lane weight = static_cast<Lane>(weights[k * lw.strides.back()]);
+                       const Lane* y = padded.data() + k;
+                       for (std::int64_t i = 0; i < length; ++i)
+                         sums[static_cast<std::size_t>(i)] += weight * y[i];
+                     }
+                     for (std::size_t i = 0; i < totals.size(); ++i)
+                       totals[i] = (first == 0 ? Wide(0) : totals[i]) + static_cast<Wide>(sums[i]);
+                   }
+                   for (std::size_t i = 0; i < totals.size(); ++i) sums[i] = static_cast<Lane>(totals[i]);
+                   T* out = elements<T>(result) + b * length;
+                   for (std::int64_t i = 0; i < length; ++i)
+                     out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
+                 }
+               });
+  if constexpr (is_inexact_v<T>)
+    return record(
+        std::move(result),
+        wrt(
+            x,
+            [=](const Array<T>& g) { return correlation(g, reversed(w), taps - 1 - low, taps - 1 - high); },
+            [=](const Array<T>& t) { return correlation(t, w, low, high); }),
+        wrt(
+            w, [=](const Array<T>& g) { return correlation(x, g, low, high); },
+            [=](const Array<T>& t) { return correlation(x, t, low, high); }));
+  else
+    return result;
+}
+
+// `w` slides over x, with zeros around it by mode. `swapped`: what "same" leaves out of an even number of
+// places is counted from the other end (NumPy's correlate of a longer second operand).
+template <class T>
+Array<T> convolve_mode(const char* function, const Array<T>& x, const Array<T>& w, std::string_view mode,
+                       bool swapped) {
+  const std::int64_t n = x.shape(0), taps = w.shape(0), least = std::min(n, taps);
+  if (least == 0)
+    raise<ValueError>({function, ": the operands must not be empty, shapes ", x.shape(), " ", w.shape()});
+  std::int64_t skip = 0, length = n + taps - 1;
+  if (mode == "valid") {
+    skip = least - 1;
+    length = std::max(n, taps) - least + 1;
+  } else if (mode == "same") {
+    length = std::max(n, taps);
+    skip = swapped ? least / 2 : (least - 1) / 2;
+  } else if (mode != "full") {
+    raise<ValueError>({function, ": mode must be 'full', 'same' or 'valid', got '", mode, "'"});
+  }
+  const std::int64_t low = taps - 1 - skip, high = length - n - low + taps - 1;
+  return correlation(x, w, low, high);
+}
+
+template <class R, class X, class Y, class F>
+Array<R> on_vectors(const char* function, const X& x_, const Y& y_, const F& f) {
+  const Array<R> x = as_type<R>(x_), y = as_type<R>(y_);
+  check_operand(function, x);
+  check_operand(function, y);
+  if (x.ndim() != 1 || y.ndim() != 1)
+    raise<ValueError>({function, ": the operands must be 1-d, shapes ", x.shape(), " ", y.shape()});
+  return f(x, y);
+}
+
+}  // namespace detail
+
+struct ConvolveOptions {
+  std::string_view mode = "full";
+};
+// The convolution of two 1-d arrays: "full", "same" (as long as the longer) or "valid" (where they overlap
+// entirely).
+template <detail::ArrayLike X, detail::ArrayLike Y>
+auto convolve(const X& x, const Y& y, const ConvolveOptions& options = {}) {
+  using R = detail::product_type_t<X, Y>;
+  return detail::on_vectors<R>("convolve", x, y, [&](const Array<R>& a, const Array<R>& b) {
+    return detail::convolve_mode("convolve", a, detail::reversed(b), options.mode, false);
+  });
+}
+
+struct CorrelateOptions {
+  std::string_view mode = "valid";
+};
+// c[k] = sum over n of x[n + k] conj(y[n]).
+template <detail::ArrayLike X, detail::ArrayLike Y>
+auto correlate(const X& x, const Y& y, const CorrelateOptions& options = {}) {
+  using R = detail::product_type_t<X, Y>;
+  return detail::on_vectors<R>("correlate", x, y, [&](const Array<R>& a, const Array<R>& b) {
+    const bool swapped = a.shape(0) < b.shape(0);
+    if constexpr (is_complex_v<R>)
+      return detail::convolve_mode("correlate", a, detail::evaluate(detail::make_expr<rules::conjugate>(b)),
+                                   options.mode, swapped);
+    else
+      return detail::convolve_mode("correlate", a, b, options.mode, swapped);
+  });
+}
+
+struct CrossOptions {
+  std::int64_t axis = -1;
+};
+// The cross product of vectors of 3 along `axis`; the other axes broadcast. (2-d vectors, deprecated in
+// NumPy, are not taken.)
+template <detail::ArrayLike X, detail::ArrayLike Y>
+auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
+  using R = detail::product_type_t<X, Y>;
+  const Array<R> x = detail::as_type<R>(x_), y = detail::as_type<R>(y_);
+  const int ax = detail::normalize_axis("cross", options.axis, x.ndim()),
+            ay = detail::normalize_axis("cross", options.axis, y.ndim());
+  if (x.shape(ax) != 3 || y.shape(ay) != 3)
+    raise<ShapeError>({"cross: the vectors must have 3 elements, shapes ", x.shape(), " ", y.shape()});
+  const Array<R> a = moveaxis(x, ax, -1), b = moveaxis(y, ay, -1);
+  const auto part = [&](int i, int j) -> Array<R> {
+    const auto at = [](const Array<R>& v, int k) { return v(ellipsis, slice(k, k + 1)); };
+    return detail::evaluate(
+        detail::make_expr<rules::subtract>(detail::make_expr<rules::multiply>(at(a, i), at(b, j)),
+                                           detail::make_expr<rules::multiply>(at(a, j), at(b, i))));
+  };
+  return moveaxis(concatenate({part(1, 2), part(2, 0), part(0, 1)}, {.axis = -1}), -1, ax);
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,320 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/sorting/sort.hpp"
+
+// Searching sorted data, and counting.
+namespace nax::inline NAX_ABI {
+
+struct SearchsortedOptions {
+  std::string_view side = "left";  // or "right"
+};
+
+namespace detail {
+
+// The number of elements of the sorted run that come before v: less than it, or (right) not greater.
+template <class T>
+std::int32_t place_in(const T* a, std::int64_t n, T v, bool right) {
+  const auto key = cpu::detail::sort_key(v);
+  std::int64_t low = 0, high = n;
+  while (low < high) {
+    const std::int64_t mid = (low + high) / 2;
+    const auto k = cpu::detail::sort_key(a[mid]);
+    if (right ? k <= key : k < key)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return static_cast<std::int32_t>(low);
+}
+
+template <class T>
+Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array<T>& v_, bool right) {
+  check_operand(function, a_);
+  check_operand(function, v_);
+  need_host(function, a_, v_);
+  if (a_.ndim() != 1) raise<ValueError>({function, ": the sorted array must be 1-d, shape ", a_.shape()});
+  using Lane = sortable_t<T>;
+  const ArrayBase a = sortable_rows(a_), v = sortable_rows(v_);
+  const std::int64_t n = a_.size(), each = v_.size();
+  // The batches of both sides, aligned by level.
+  Frame of_a = layout_of(a), of_v = layout_of(v);
+  of_a.shape.pop_back();
+  of_v.shape.resize_for_overwrite(static_cast<std::size_t>(of_v.hidden()));
+  const Frame batches = broadcast(function, of_a, of_v);
+  const auto index_of = [&](const Frame& own, std::int64_t unit) {
+    Layout layout = Layout::contiguous(own);
+    for (std::int64_t& s : layout.strides) s *= unit;
+    return strides_over(layout, batches);
+  };
+  const Dims step_a = index_of(of_a, n), step_v = index_of(of_v, each);
+  Frame frame = batches;
+  const Shape shape = v_.shape();
+  frame.shape.append(shape.begin(), shape.end());
+  Array<std::int32_t> result(allocate(DType::int32, frame));
+  std::int32_t* out = elements<std::int32_t>(result);
+  const Lane *sorted = elements<const Lane>(a, transforms_handled),
+             *sought = elements<const Lane>(v, transforms_handled);
+  for (std::int64_t b = 0, count = batches.size(); b < count; ++b) {
+    std::int64_t rest = b, at = 0, from = 0;
+    for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
+      at += rest % batches.shape[axis] * step_a[axis];
+      from += rest % batches.shape[axis] * step_v[axis];
+    }
+    for (std::int64_t i = 0; i < each; ++i)
+      out[b * each + i] = place_in(sorted + at, n, sought[from + i], right);
+  }
+  return result;
+}
+
+NAX_ENGINE bool is_right(const char* function, std::string_view side) {
+  if (side != "left" && side != "right")
+    raise<ValueError>({function, ": side must be 'left' or 'right', got '", side, "'"});
+  return side == "right";
+}
+
+}  // namespace detail
+
+// Where the elements of v would be inserted into the sorted 1-d array a to keep its order: before equal
+// elements, or behind them with .side = "right".
+template <detail::ArrayLike A, detail::Operand V>
+Array<std::int32_t> searchsorted(const A& a, const V& v, const SearchsortedOptions& options = {}) {
+  using T = typename A::value_type;
+  const bool right = detail::is_right("searchsorted", options.side);
+  if constexpr (Scalar<V>) {
+    return detail::places<T>("searchsorted", detail::materialise(a), Array<T>(v), right);
+  } else {
+    using R = promote_t<T, typename V::value_type>;
+    return detail::places<R>("searchsorted", detail::as_type<R>(a), detail::as_type<R>(v), right);
+  }
+}
+
+struct IsinOptions {
+  bool invert = false;
+};
+// Which elements are among those of another array, of any shape; NaN is in none.
+template <detail::ArrayLike X, detail::ArrayLike Y>
+Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& options = {}) {
+  using R = promote_t<typename X::value_type, typename Y::value_type>;
+  const Array<R> x = detail::as_type<R>(element), tests = detail::as_type<R>(test_elements);
+  detail::check_operand("isin", x);
+  detail::need_host("isin", x, tests);
+  if (tests.size() == 0) return full_like(x, options.invert).template astype<bool>();
+  const Array<R> sorted = sort(detail::reshape_to("isin", tests, Shape{tests.size()}));
+  const Array<std::int32_t> at =
+      minimum(searchsorted(sorted, x), static_cast<std::int32_t>(sorted.size() - 1));
+  const Array<bool> found = take(sorted, at) == x;
+  return options.invert ? Array<bool>(!found) : found;
+}
+
+struct DigitizeOptions {
+  bool right = false;  // does a bin include its right edge instead of its left one?
+};
+// The number of the bin that each element of x falls into; `bins` ascends or descends.
+template <detail::ArrayLike X, detail::ArrayLike B>
+Array<std::int32_t> digitize(const X& x, const B& bins, const DigitizeOptions& options = {}) {
+  using R = promote_t<typename X::value_type, typename B::value_type>;
+  const Array<R> edges = detail::as_type<R>(bins), values = detail::as_type<R>(x);
+  const auto ascending = [&] { return detail::places<R>("digitize", edges, values, !options.right); };
+  const auto descending = [&] {
+    const Array<std::int32_t> from_end =
+        detail::places<R>("digitize", edges(slice(none, none, -1)), values, !options.right);
+    return Array<std::int32_t>(static_cast<std::int32_t>(edges.size()) - from_end);
+  };
+  if (edges.ndim() != 1 || edges.size() < 2) return ascending();
+  const Array<bool> falls = edges(0) > edges(-1);
+  if (detail::is_batched(falls)) return where(falls, descending(), ascending());  // each example has its own
+  return falls.item() ? descending() : ascending();
+}
+
+struct BincountOptions {
+  std::int64_t minlength = 0;
+  std::optional<std::int64_t> length =
+      {};  // of the result, whatever the elements are: larger ones do not count
+};
+
+namespace detail {
+
+// Checks what bincount counts; how long its result is.
+template <class T>
+std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) {
+  static_assert(is_integer_v<T> || std::is_same_v<T, bool>, "bincount: the array must be of integers");
+  check_operand("bincount", x);
+  need_host("bincount", x);
+  if (x.ndim() != 1) raise<ValueError>({"bincount: the array must be 1-d, shape ", x.shape()});
+  if (options.length && *options.length < 0)
+    raise<ValueError>({"bincount: the length must not be negative, got ", *options.length});
+  if (is_batched(x) && !options.length)
+    throw ValueError(
+        "bincount: the length of the result depends on the values, which vmap cannot map; give it as "
+        ".length");
+  const ArrayBase flat = contiguous(x);
+  const T* v = elements<const T>(flat, transforms_handled);
+  std::int64_t length = options.minlength;
+  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) {
+    if constexpr (std::is_signed_v<T>)
+      if (v[i] < 0) raise<ValueError>({"bincount: the elements must not be negative, got ", v[i]});
+    length = std::max(length, static_cast<std::int64_t>(v[i]) + 1);
+  }
+  return options.length.value_or(length);
+}
+
+// x as positions in the result; those beyond its end are dropped.
+template <class T>
+Selection bins_selected(const Array<T>& x, std::int64_t length) {
+  const ArrayBase flat = contiguous(x);
+  auto step = std::make_shared<GatherStep>();
+  step->index = Array<std::int64_t>(allocate(DType::int64, layout_of(flat)));
+  const T* v = elements<const T>(flat, transforms_handled);
+  std::int64_t* to = elements<std::int64_t>(step->index);
+  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) {
+    const auto bin = static_cast<std::int64_t>(v[i]);
+    to[i] = bin < length ? bin : cpu::dropped_index;
+  }
+  step->axes.push_back(0), step->x_axis.push_back(-1), step->index_axis.push_back(0);
+  Selection s = Selection::all(Frame{Dims(std::size_t{1}, length), {}});
+  s.gather = std::move(step);
+  return s;
+}
+
+// The sums of the weights (of ones where there are none) in each bin, for each example of a vmap. Linear in
+// the weights, and recorded so.
+template <class R, class T>
+Array<R> count_bins(const Array<T>& x, const Array<R>* weights, std::int64_t length) {
+  using Lane = lane_t<R>;
+  Frame rows = layout_of(x);
+  if (weights) rows = broadcast("bincount", rows, layout_of(*weights));
+  const auto over_rows = [&](const ArrayBase& a) {
+    return static_cast<const Frame&>(layout_of(a)) == rows ? contiguous(a, transforms_handled)
+                                                           : copy_over(a, rows);
+  };
+  const ArrayBase bins = over_rows(x), added = weights ? over_rows(*weights) : ArrayBase();
+  const T* bin = elements<const T>(bins, transforms_handled);
+  const R* w = weights ? elements<const R>(added, transforms_handled) : nullptr;
+  ArrayBase sums = allocate(dtype_of<Lane>, with_visible(rows, Dims(std::size_t{1}, length)));
+  Lane* out = elements<Lane>(sums);
+  std::fill(out, out + layout_of(sums).size(), Lane(0));
+  const std::int64_t n = x.size();
+  for (std::int64_t end = layout_of(bins).size(), i = 0; i < end; out += length)
+    for (const std::int64_t row_end = i + n; i < row_end; ++i)
+      if (static_cast<std::uint64_t>(bin[i]) < static_cast<std::uint64_t>(length))
+        out[bin[i]] += w ? static_cast<Lane>(w[i]) : Lane(1);
+  Array<R> result = from_accumulator<R, Lane>(std::move(sums));
+  if constexpr (is_inexact_v<R>) {
+    if (weights && is_recorded(*weights)) {
+      const auto pull = [s = bins_selected(x, length)](const Array<R>& g) { return get(g, s); };
+      const auto push = [x, length](const Array<R>& t) { return count_bins<R>(x, &t, length); };
+      return record(std::move(result), wrt(*weights, pull, push));
+    }
+  }
+  return result;
+}
+
+}  // namespace detail
+
+// How often each of 0, 1, 2... occurs in a 1-d array of integers that are not negative. Under vmap the result
+// needs a .length. Throws ValueError for negative elements.
+template <detail::ArrayLike X>
+Array<std::int32_t> bincount(const X& x_, const BincountOptions& options = {}) {
+  const Array<typename X::value_type> x = detail::materialise(x_);
+  return detail::count_bins<std::int32_t>(x, nullptr, detail::bincount_length(x, options));
+}
+// The sum of the weights of each; differentiable with regard to the weights.
+template <detail::ArrayLike X, detail::ArrayLike W>
+auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {}) {
+  using R = inexact_t<typename W::value_type>;
+  const Array<typename X::value_type> x = detail::materialise(x_);
+  const Array<R> weights = detail::as_type<R>(weights_);
+  detail::check_operand("bincount", weights);
+  if (!(weights.shape() == x.shape()))
+    raise<ShapeError>({"bincount: the weights have shape ", weights.shape(), ", the array ", x.shape()});
+  detail::need_host("bincount", weights);
+  return detail::count_bins<R>(x, &weights, detail::bincount_length(x, options));
+}
+
+// ---- unique elements, under their array-API names
+
+template <class T>
+struct UniqueAll {
+  Array<T> values;  // ascending
+  Array<std::int32_t> indices, inverse_indices, counts;
+};
+template <class T>
+struct UniqueCounts {
+  Array<T> values;
+  Array<std::int32_t> counts;
+};
+template <class T>
+struct UniqueInverse {
+  Array<T> values;
+  Array<std::int32_t> inverse_indices;
+};
+
+namespace detail {
+
+template <class T>
+UniqueAll<T> unique_of(const char* function, const Array<T>& x, bool equal_nan) {
+  check_operand(function, x);
+  if (is_batched(x))
+    raise<ValueError>({function, ": the length of the result depends on the values, which vmap cannot map"});
+  need_host(function, x);
+  const std::int64_t n = x.size();
+  const Array<T> line = reshape_to(function, x, Shape{n}), flat(contiguous(line, transforms_handled));
+  const Array<std::int32_t> order = argsort_axis(flat, 0, false);
+  const T* v = elements<const T>(flat);
+  const std::int32_t* o = elements<const std::int32_t>(order);
+  Array<std::int32_t> inverse(allocate(DType::int32, Frame{x.shape(), {}}));
+  std::int32_t* which = elements<std::int32_t>(inverse);
+  std::vector<std::int32_t> first, counts;
+  const auto same = [equal_nan](T a, T b) { return a == b || (equal_nan && !(a == a) && !(b == b)); };
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (i == 0 || !same(v[o[i]], v[o[i - 1]])) first.push_back(o[i]), counts.push_back(0);
+    ++counts.back();
+    which[o[i]] = static_cast<std::int32_t>(first.size()) - 1;
+  }
+  // The values move along with their derivatives.
+  return {take_positions(line, host_numbers<std::int64_t>(first), 0), host_numbers<std::int32_t>(first),
+          inverse, host_numbers<std::int32_t>(counts)};
+}
+
+}  // namespace detail
+
+// The different elements, where each occurs first, which of them each element is (in the array's shape), and
+// how often each occurs. NaNs count as different, as the array API has it. The values are differentiable;
+// vmap refuses, since how many there are depends on the values.
+template <detail::ArrayLike X>
+auto unique_all(const X& x) {
+  return detail::unique_of("unique_all", Array<typename X::value_type>(detail::materialise(x)), false);
+}
+template <detail::ArrayLike X>
+auto unique_values(const X& x) {
+  return detail::unique_of("unique_values", Array<typename X::value_type>(detail::materialise(x)), false)
+      .values;
+}
+template <detail::ArrayLike X>
+auto unique_counts(const X& x) {
+  auto all = detail::unique_of("unique_counts", Array<typename X::value_type>(detail::materialise(x)), false);
+  return UniqueCounts<typename X::value_type>{all.values, all.counts};
+}
+template <detail::ArrayLike X>
+auto unique_inverse(const X& x) {
+  auto all =
+      detail::unique_of("unique_inverse", Array<typename X::value_type>(detail::materialise(x)), false);
+  return UniqueInverse<typename X::value_type>{all.values, all.inverse_indices};
+}
+
+struct UniqueOptions {
+  bool equal_nan = true;  // are all NaNs one element?
+};
+// The different elements in ascending order.
+template <detail::ArrayLike X>
+auto unique(const X& x, const UniqueOptions& options = {}) {
+  return detail::unique_of("unique", Array<typename X::value_type>(detail::materialise(x)), options.equal_nan)
+      .values;
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,130 @@
+#pragma once
+
+#include "nax/backend/cpu/sort.hpp"
+#include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/reductions/cumulative.hpp"
+
+// Order along an axis. Sorts are stable and put NaN last (first when descending); the derivative of a sort
+// moves along with the elements.
+namespace nax::inline NAX_ABI {
+
+// No axis (none) means the flattened array.
+struct SortOptions {
+  Axis axis = -1;
+  bool descending = false;
+};
+
+namespace detail {
+
+// What the sort kernels compare: half types as float, bool as bytes.
+template <class T>
+using sortable_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, lane_t<T>>;
+
+template <class T>
+ArrayBase sortable_rows(const Array<T>& x) {
+  static_assert(!is_complex_v<T>, "sort: complex numbers have no order");
+  using Lane = sortable_t<T>;
+  ArrayBase rows = contiguous(x, transforms_handled);
+  if constexpr (std::is_same_v<Lane, T> || std::is_same_v<T, bool>) {
+    return rows;
+  } else {
+    ArrayBase wide = allocate(dtype_of<Lane>, layout_of(rows));
+    cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
+    return wide;
+  }
+}
+
+// Where the elements of each sorted line come from, on a GPU.
+[[gnu::cold]] NAX_ENGINE ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending) {
+  const ArrayBase rows = contiguous(x, transforms_handled);
+  ArrayBase order = allocate(DType::int32, layout_of(rows), rows.device());
+  cuda::operations().argsort(rows.device(), lines_of(layout_of(rows), axis), rows.dtype(), descending,
+                             device_data(rows), reinterpret_cast<std::int32_t*>(device_data(order)));
+  return order;
+}
+
+template <class T>
+Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
+  static_assert(!is_complex_v<T>, "argsort: complex numbers have no order");
+  if (on_accelerator(x)) return Array<std::int32_t>(argsort_on_device(x, axis, descending));
+  using Lane = sortable_t<T>;
+  const ArrayBase rows = sortable_rows(x);
+  Array<std::int32_t> result(allocate(DType::int32, layout_of(rows)));
+  const cpu::Lines lines = lines_of(layout_of(rows), axis);
+  const Lane* from = elements<const Lane>(rows, transforms_handled);
+  std::int32_t* to = elements<std::int32_t>(result);
+  if (lines.n > 0)
+    cpu::for_each_line(lines, [=](std::int64_t first) {
+      cpu::argsort_line(from + first, lines.inner, lines.n, descending, to + first, lines.inner);
+    });
+  return result;
+}
+
+template <class T>
+Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
+  if (on_accelerator(x)) {
+    const Array<std::int64_t> order(as_dtype(argsort_on_device(x, axis, descending), DType::int64));
+    return get(x, along_selection(layout_of(x), order, axis));
+  }
+  if constexpr (is_inexact_v<T>) {
+    if (is_recorded(x))
+      return take_along_axis(x, argsort_axis(Array<T>(constant(x)), axis, descending), axis);
+  }
+  using Lane = sortable_t<T>;
+  const Frame frame = layout_of(x);
+  const cpu::Lines lines = lines_of(frame, axis);
+  const ArrayBase rows = sortable_rows(x);
+  ArrayBase sorted = allocate(dtype_of<Lane>, frame);
+  const Lane* from = elements<const Lane>(rows, transforms_handled);
+  Lane* to = elements<Lane>(sorted);
+  if (lines.n > 0)
+    cpu::for_each_line(lines, [=](std::int64_t first) {
+      if (lines.inner == 1) return cpu::sort_run(from + first, to + first, lines.n, descending);
+      const cpu::Scratch<Lane> line(lines.n);
+      for (std::int64_t i = 0; i < lines.n; ++i) line[i] = from[first + i * lines.inner];
+      cpu::sort_run(line.data(), line.data(), lines.n, descending);
+      for (std::int64_t i = 0; i < lines.n; ++i) to[first + i * lines.inner] = line[i];
+    });
+  if constexpr (std::is_same_v<Lane, T> || std::is_same_v<T, bool>)
+    return Array<T>(std::move(sorted));
+  else
+    return from_accumulator<T, Lane>(std::move(sorted));
+}
+
+}  // namespace detail
+
+// The elements in ascending order along `axis` (the last when not given; none: flattened).
+template <detail::ArrayLike X>
+auto sort(const X& x, const SortOptions& options = {}) {
+  return detail::along_axis("sort", x, {.axis = options.axis}, [&](const auto& a, int axis) {
+    return detail::sort_axis(a, axis, options.descending);
+  });
+}
+// Where the elements of the sorted array come from: take_along_axis(x, argsort(x), axis) is sort(x).
+template <detail::ArrayLike X>
+Array<std::int32_t> argsort(const X& x, const SortOptions& options = {}) {
+  return detail::along_axis("argsort", x, {.axis = options.axis}, [&](const auto& a, int axis) {
+    return detail::argsort_axis(a, axis, options.descending);
+  });
+}
+
+template <class T>
+struct TopK {
+  Array<T> values;
+  Array<std::int32_t> indices;
+};
+// The k largest elements along the last axis in descending order, and where they were.
+template <detail::ArrayLike X>
+auto top_k(const X& x_, std::int64_t k) {
+  using T = typename X::value_type;
+  const Array<T> x = detail::materialise(x_);
+  detail::check_reducible("top_k", x);
+  if (x.ndim() == 0) throw ValueError("top_k: the array must be at least 1-d");
+  if (k < 0 || k > x.shape(-1))
+    raise<ValueError>({"top_k: k = ", k, " is out of range for shape ", x.shape()});
+  const Array<std::int32_t> order = detail::argsort_axis(Array<T>(detail::constant(x)), x.ndim() - 1, true);
+  const Array<std::int32_t> indices = order(ellipsis, slice(0, k));
+  return TopK<T>{take_along_axis(x, indices, -1), indices};
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <tuple>
+#include <vector>
+
+#include "nax/numpy/views/reshape.hpp"
+
+// Broadcasting asked for by name. The results are views with strides of 0.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+template <class T>
+Array<T> broadcast_visible(const char* function, const Array<T>& x, const Dims& shape) {
+  check_operand(function, x);
+  Frame frame = with_visible(layout_of(x), shape);
+  count_elements(function, frame.shape);
+  const int ndim = static_cast<int>(shape.size()), extra = ndim - x.ndim();
+  bool fits = extra >= 0;
+  for (int axis = 0; fits && axis < x.ndim(); ++axis) {
+    const std::int64_t n = x.shape(axis);
+    fits = n == 1 || n == shape[static_cast<std::size_t>(axis + extra)];
+  }
+  if (!fits)
+    raise<ShapeError>(
+        {function, ": operands could not be broadcast together with remapped shapes [original->remapped]: ",
+         x.shape(), " and requested shape ", shape});
+  return broadcast_frame(x, frame);
+}
+
+NAX_ENGINE Dims common_shape(const char* function, std::initializer_list<const Layout*> layouts) {
+  Frame frame;
+  for (const Layout* layout : layouts) frame = broadcast(function, frame, Frame{layout->visible_shape(), {}});
+  return frame.shape;
+}
+
+}  // namespace detail
+
+template <detail::ArrayLike X>
+auto broadcast_to(const X& x, const Shape& shape) {
+  return detail::broadcast_visible("broadcast_to", detail::materialise(x), shape);
+}
+
+// The shape that arrays of these shapes broadcast to.
+NAX_ENGINE Shape broadcast_shapes(const std::vector<Shape>& shapes) {
+  Frame frame;
+  for (const Shape& shape : shapes) frame = detail::broadcast("broadcast_shapes", frame, Frame{shape, {}});
+  return frame.shape;
+}
+
+// All of the shape they broadcast to: a vector as meshgrid gives one, a tuple where element types differ.
+template <class T>
+std::vector<Array<T>> broadcast_arrays(const std::vector<Array<T>>& list) {
+  Frame frame;
+  for (const Array<T>& x : list) frame = detail::broadcast("broadcast_arrays", frame, Frame{x.shape(), {}});
+  std::vector<Array<T>> out;
+  for (const Array<T>& x : list) out.push_back(detail::broadcast_visible("broadcast_arrays", x, frame.shape));
+  return out;
+}
+template <class T>
+std::vector<Array<T>> broadcast_arrays(std::initializer_list<Array<T>> list) {
+  return broadcast_arrays(std::vector<Array<T>>(list));
+}
+template <detail::ArrayLike First, detail::ArrayLike... X>
+auto broadcast_arrays(const First& first, const X&... x) {
+  using T = typename First::value_type;
+  if constexpr ((std::is_same_v<T, typename X::value_type> && ...)) {
+    return broadcast_arrays(std::vector<Array<T>>{Array<T>(first), Array<T>(x)...});
+  } else {
+    return [](const auto&... a) {
+      const Dims shape = detail::common_shape("broadcast_arrays", {&detail::layout_of(a)...});
+      return std::tuple{detail::broadcast_visible("broadcast_arrays", a, shape)...};
+    }(detail::as_array(first), detail::as_array(x)...);
+  }
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "nax/backend/cpu/transpose.hpp"
+#include "nax/backend/cuda/operations.hpp"
+#include "nax/expr/scalar_node.hpp"
+#include "nax/numpy/views/elements.hpp"
+
+// Copies of views: the one place where elements move from one layout to another.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+// A number on the host, wherever this thread computes.
+template <class T>
+Array<T> host_number(T value) {
+  Array<T> x(allocate_on_host(dtype_of<T>, Frame{}));
+  *elements<T>(x) = value;
+  return x;
+}
+
+// Writes the elements of `from`, which broadcasts to the axes of `to`, where those of `to` lie. Same dtype.
+NAX_ENGINE void copy_into(const ArrayBase& from, const ArrayBase& to) {
+  const Layout& layout = layout_of(to);
+  if (layout.size() == 0) return;
+  const Dims strides = strides_over(layout_of(from), layout);
+  if (on_accelerator(to) && from.device() == to.device())
+    return cuda::operations().copy(to.device(), layout.shape, plain_operand(from, strides),
+                                   plain_operand(to, layout.strides));
+  cpu::strided_copy(dtype_size(to.dtype()), static_cast<int>(layout.shape.size()), layout.shape.data(),
+                    raw_data(to), layout.strides.data(), raw_data(from), strides.data());
+}
+
+// A row-major copy over `frame`, to which x broadcasts. Not recorded.
+NAX_ENGINE ArrayBase copy_over(const ArrayBase& x, const Frame& frame) {
+  ArrayBase result = allocate(x.dtype(), frame, device_for("copy", x));
+  copy_into(x, result);
+  return result;
+}
+
+// x itself where it is row-major, a copy otherwise; not recorded. So the caller records, or x is not
+// recorded.
+inline ArrayBase contiguous(const ArrayBase& x, TransformsHandled) {
+  return layout_of(x).is_contiguous() ? constant(x) : copy_over(x, layout_of(x));
+}
+NAX_ENGINE ArrayBase contiguous(const ArrayBase& x) {
+  if (serial_of(x) != 0 && is_recorded(x)) [[unlikely]]
+    throw_past_transform();
+  return contiguous(x, transforms_handled);
+}
+
+// What the library made on the host, or a number there, where x lies. Not recorded.
+inline ArrayBase beside(const ArrayBase& x, const ArrayBase& made) {
+  return on_accelerator(x) && !on_accelerator(made) ? moved(contiguous(made, transforms_handled), x.device())
+                                                    : made;
+}
+
+}  // namespace detail
+
+// A row-major copy of its own.
+template <detail::ArrayLike X>
+auto copy(const X& x) {
+  using T = typename X::value_type;
+  if constexpr (Expression<X>) {
+    return detail::evaluate(x);
+  } else {
+    Array<T> result(detail::copy_over(x, detail::layout_of(x)));
+    if constexpr (is_inexact_v<T>) {
+      const auto same = [](const Array<T>& g) { return g; };
+      return detail::record(std::move(result), detail::wrt(x, same, same));
+    } else {
+      return result;
+    }
+  }
+}
+
+}  // namespace nax::inline NAX_ABI

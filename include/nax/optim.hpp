@@ -1,0 +1,13 @@
+#pragma once
+
+// Optimisers and schedules.
+
+#include "nax/optim/adagrad.hpp"
+#include "nax/optim/adam.hpp"
+#include "nax/optim/lion.hpp"
+#include "nax/optim/optim.hpp"
+#include "nax/optim/rmsprop.hpp"
+#include "nax/optim/schedules.hpp"
+#include "nax/optim/sgd.hpp"
+#include "nax/optim/transformation.hpp"
+#include "nax/optim/value_and_step.hpp"

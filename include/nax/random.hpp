@@ -1,0 +1,12 @@
+#pragma once
+
+// JAX's random numbers.
+
+#include "nax/random/bits.hpp"
+#include "nax/random/choice.hpp"
+#include "nax/random/continuous.hpp"
+#include "nax/random/integers.hpp"
+#include "nax/random/key.hpp"
+#include "nax/random/random.hpp"
+#include "nax/random/shuffle.hpp"
+#include "nax/random/uniform.hpp"

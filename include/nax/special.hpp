@@ -1,0 +1,5 @@
+#pragma once
+
+// SciPy's special functions.
+
+#include "nax/special/special.hpp"

@@ -1,0 +1,26 @@
+#pragma once
+
+// grad, vjp, jvp, vmap, pmap, collectives and their like.
+
+#include "nax/transform/axes.hpp"
+#include "nax/transform/batching.hpp"
+#include "nax/transform/call.hpp"
+#include "nax/transform/callee.hpp"
+#include "nax/transform/checkpoint.hpp"
+#include "nax/transform/collective_rules.hpp"
+#include "nax/transform/collectives.hpp"
+#include "nax/transform/custom.hpp"
+#include "nax/transform/device_threads.hpp"
+#include "nax/transform/differentiate.hpp"
+#include "nax/transform/flat.hpp"
+#include "nax/transform/grad.hpp"
+#include "nax/transform/jacobian.hpp"
+#include "nax/transform/jvp.hpp"
+#include "nax/transform/pmap.hpp"
+#include "nax/transform/pmap_node.hpp"
+#include "nax/transform/replicated.hpp"
+#include "nax/transform/same_along.hpp"
+#include "nax/transform/sharded.hpp"
+#include "nax/transform/tree_axes.hpp"
+#include "nax/transform/vjp.hpp"
+#include "nax/transform/vmap.hpp"
