@@ -54,10 +54,11 @@ struct Row {
   Function f;
   std::vector<std::vector<Operand>> cases;
   Smooth smooth = Smooth::twice;
-  std::vector<std::string> records = {};  // of the golden suite `ops`, without the type
+  std::vector<std::string> records = {};  // without the type
   std::vector<Typed> typed = {};
-  double ulps = 16;          // what the values may differ from the records', in units of their type
-  double difference = 1e-6;  // what derivatives may differ from quotients of differences
+  double ulps = 16;           // what the values may differ from the records', in units of their type
+  double difference = 1e-6;   // what derivatives may differ from quotients of differences
+  const char* suite = "ops";  // where the records are
 };
 
 // The rows of a function become a test: Table.<function>. What comes behind the first dot of a row's name
@@ -132,6 +133,10 @@ Row row(std::string name, F f, std::vector<std::vector<Operand>> cases, Smooth s
 // JAX has no records of it.
 inline Row unrecorded(Row r) {
   r.records.clear();
+  return r;
+}
+inline Row from_suite(const char* suite, Row r) {
+  r.suite = suite;
   return r;
 }
 inline Row with_ulps(double ulps, Row r) {

@@ -70,7 +70,7 @@ bool close(double a, double b, double tolerance) {
   return a == b || std::abs(a - b) <= tolerance * (std::abs(b) + 0.25);
 }
 void check_record(const Row& row, const std::string& record, const ArrayBase& got, bool same_type) {
-  const golden::Golden& want = golden::get("ops", record + "/out");
+  const golden::Golden& want = golden::get(row.suite, record + "/out");
   ASSERT_EQ(nax::to_string(got.shape()), nax::to_string(Dims(want.shape.begin(), want.shape.end())))
       << record;
   if (same_type) {
@@ -88,11 +88,11 @@ void check_record(const Row& row, const std::string& record, const ArrayBase& go
 }  // namespace
 
 void check_records(const Row& row) {
-  const auto& all = golden::goldens("ops");
+  const auto& all = golden::goldens(row.suite);
   const auto inputs = [&](const std::string& record) {
     Handles in;
     for (int i = 0; all.count(record + "/in" + std::to_string(i)); ++i) {
-      const golden::Golden& g = golden::get("ops", record + "/in" + std::to_string(i));
+      const golden::Golden& g = golden::get(row.suite, record + "/in" + std::to_string(i));
       for (const Element& element : elements())
         if (g.dtype == element.code) in.push_back(element.filled(g));
     }
