@@ -5,12 +5,12 @@
 
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/indexing/diagonal.hpp"
-#include "nax/numpy/indexing/nonzero.hpp"
 #include "nax/numpy/manipulation/edit.hpp"
 #include "nax/numpy/manipulation/pad.hpp"
 #include "nax/numpy/manipulation/rearrange.hpp"
 #include "nax/numpy/manipulation/tiling.hpp"
 #include "nax/numpy/reductions/sum.hpp"
+#include "nax/numpy/sorting/nonzero.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"

@@ -4,7 +4,7 @@
 
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/conversion/print.hpp"
-#include "nax/numpy/indexing/nonzero.hpp"
+#include "nax/numpy/sorting/nonzero.hpp"
 #include "nax/transform/vmap.hpp"
 
 // Indexing against NumPy: the expected numbers are those of the same index there.

@@ -4,7 +4,7 @@
 
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
-#include "nax/numpy/indexing/nonzero.hpp"
+#include "nax/numpy/sorting/nonzero.hpp"
 #include "nax/numpy/sorting/quantile.hpp"
 #include "nax/numpy/views/broadcast_to.hpp"
 

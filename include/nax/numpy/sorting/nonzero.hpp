@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/manipulation/join.hpp"
 
 // Where elements are not zero, and selection by conditions. How many there are depends on the values, so that
 // none of these works on an array batched by vmap: there, `where` with three arguments says the same.
