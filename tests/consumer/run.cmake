@@ -1,5 +1,5 @@
 # Installs nax into a fresh prefix and builds a project outside the tree against it, then, where NAX_SOURCE_DIR is given, the
-# same project against the source folder; runs the programs. With CUDA_COMPILER the project is one for GPUs. A consumer's
+# same project with FetchContent from the source folder; runs the programs. With CUDA_COMPILER the project is one for GPUs. A consumer's
 # build must not need what only nax's own tests need.
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE result)
@@ -33,9 +33,9 @@ if(COMPILED)
 endif()
 
 if(NAX_SOURCE_DIR)
-  run(${configure} -B ${scratch}/subfolder -DNAX_FOLDER=${NAX_SOURCE_DIR})
-  run(${CMAKE_COMMAND} --build ${scratch}/subfolder)
-  run(${scratch}/subfolder/consumer)
+  run(${configure} -B ${scratch}/fetched -DNAX_FOLDER=${NAX_SOURCE_DIR})
+  run(${CMAKE_COMMAND} --build ${scratch}/fetched)
+  run(${scratch}/fetched/consumer)
 endif()
 
 file(REMOVE_RECURSE ${scratch})
