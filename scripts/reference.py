@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""Writes docs/reference: a page a module, from what the public headers say of their functions.
+
+    python3 scripts/reference.py           # after a change of a public header, or of an example
+    python3 scripts/reference.py --check   # exit status 1 where the pages are not what they would be
+
+A function's entry is the comment above it, its parameters, its options with their defaults, and an example out of
+scripts/reference_examples.txt, whose printed result the tests check as they check all code in docs.
+
+The headers are read line by line. That suffices because clang-format gives them one form: a declaration of a namespace begins in
+column 1, and every namespace ends in a comment with its name.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = ROOT / "include/nax"
+PAGES = ROOT / "docs/reference"
+
+# page, title, folders or headers of include/nax
+MODULES = [
+    ("numpy_elementwise", "Elementwise functions", ["numpy/elementwise", "expr/operators.hpp"]),
+    ("numpy_creation", "Creating and converting arrays", ["numpy/creation", "numpy/conversion"]),
+    ("numpy_manipulation", "Shapes, joining and splitting", ["numpy/manipulation", "numpy/views"]),
+    ("numpy_indexing", "Indexing", ["numpy/indexing"]),
+    ("numpy_reductions", "Reductions, scans and statistics", ["numpy/reductions", "numpy/statistics"]),
+    ("numpy_sorting", "Sorting, searching, sets", ["numpy/sorting", "numpy/sets"]),
+    ("numpy_products", "Products", ["numpy/products"]),
+    ("numpy_sequences", "Sequences, polynomials, windows", ["numpy/sequences", "numpy/polynomials", "numpy/windows"]),
+    ("linalg", "nax::linalg", ["linalg"]),
+    ("fft", "nax::fft", ["fft"]),
+    ("special", "nax::special", ["special"]),
+    ("stats", "nax::stats", ["stats"]),
+    ("random", "nax::random", ["random"]),
+    ("transform", "Transforms and collectives", ["transform"]),
+    ("lax", "nax::lax", ["lax"]),
+    ("tree", "nax::tree", ["tree"]),
+    ("nn", "nax::nn", ["nn"]),
+    ("optim", "nax::optim", ["optim"]),
+    ("io", "nax::io", ["io"]),
+    ("data", "nax::data", ["data"]),
+    ("devices", "Devices, processes, profiler", ["core/devices.hpp", "core/device.hpp", "core/transfer.hpp", "core/matmul_precision.hpp",
+                                                  "core/print_options.hpp", "core/allocator.hpp", "distributed", "profiler"]),
+]
+
+Entry = collections.namedtuple("Entry", "name scope parameters comment header")
+Options = collections.namedtuple("Options", "fields comment")
+
+
+def headers_of(parts):
+    for part in parts:
+        path = INCLUDE / part
+        if path.is_dir():
+            yield from sorted(p for p in path.rglob("*.hpp"))
+        elif path.is_file():
+            yield path
+
+
+def split_top(text, separator=","):
+    """Splits at separators that are in no bracket."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        if c in "([{<":
+            depth += 1
+        elif c in ")]}" or (c == ">" and text[i - 1] != "-"):
+            depth -= 1
+        elif c == separator and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    return [p.strip() for p in parts if p.strip()]
+
+
+def closing(text, start):
+    """Where the bracket that opens at `start` closes."""
+    depth = 0
+    for i in range(start, len(text)):
+        depth += text[i] in "([{"
+        depth -= text[i] in ")]}"
+        if depth == 0:
+            return i
+    return -1
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def parse_fields(body):
+    """The members of an options struct: type, name, default, comment."""
+    fields, above = [], []
+    for line in body.split("\n"):
+        code, _, comment = line.partition("//")
+        code = code.strip()
+        if not code:
+            above = above + [comment.strip()] if comment else []
+            continue
+        m = re.match(r"([\w:<>,\s*&]+?)\s+(\w+)\s*(?:=\s*(.*)|(\{.*\}))?;$", code)
+        if m and not code.startswith(("using", "template", "return", "static", "friend")):
+            text = " ".join(above + [comment.strip()]).strip()
+            for one in split_top(code[m.start(2) : -1]):  # `double rtol = 1e-5, atol = 1e-8;`
+                name, default = re.match(r"(\w+)\s*(?:=\s*)?(.*)$", one).groups()
+                fields.append((m[1], name, default, text))
+        above = []
+    return fields
+
+
+def parse(header):
+    """The public functions of a header, and its options."""
+    lines = header.read_text().split("\n")
+    entries, options, scope, comment = [], {}, [], []
+    i = 0
+    while i < len(lines):
+        line = lines[i]
+        if m := re.match(r"(?:inline )?namespace ?(.*?) ?\{$", line):
+            scope.append(re.sub(r"nax::inline NAX_ABI(::)?", "", m[1]) if m[1] else "(anonymous)")
+            comment = []
+        elif line.startswith("}  // namespace"):
+            if scope:
+                scope.pop()
+            comment = []
+        elif line.startswith("//"):
+            text = line[2:].strip()
+            if "clang-format" not in text:
+                comment.append(text)
+        elif not line.strip():
+            comment = []
+        elif line.startswith(("#", "}", " ", "using", "extern", "friend")):
+            pass
+        else:
+            hidden = any(s.split("::")[0] in ("detail", "rules", "(anonymous)") for s in scope)
+            j = i
+            text = line
+            # a declaration goes on until its body or its semicolon
+            while j + 1 < len(lines) and not re.search(r"[{;]\s*(//.*)?$|\}$|\};$", without_comments(text).rstrip()):
+                j += 1
+                text += "\n" + lines[j]
+            end = j
+            if without_comments(text).rstrip().endswith("{"):
+                while end + 1 < len(lines) and not lines[end].startswith("}"):
+                    end += 1
+            body = "\n".join(lines[j + 1 : end])
+            if not hidden:
+                declare(text, body, [s for s in scope if s], comment, header, entries, options)
+            i, comment = end, []
+        i += 1
+    return entries, options
+
+
+def declare(text, body, scope, comment, header, entries, options):
+    code = " ".join(without_comments(text).split())
+    code = re.sub(r"^template <.*?> (?=(requires|auto|struct|class|inline|NAX|constexpr|[A-Z]|std|void|bool))", "", code)
+    if m := re.match(r"(?:struct|class) (\w+Options)\b", code):
+        options[m[1]] = Options(parse_fields(body or text), comment)
+        return
+    if m := re.match(r"(?:inline )?constexpr (?:const )?detail::([\w:<>, ]+?) (\w+)\s*(?:\{\}|=|,|;)", code):
+        # an object that is called: its class names its options
+        kind = re.findall(r"\w+", m[1])[-1]
+        text = header.read_text()
+        if base := re.search(rf"struct {kind} : \w+<(\w+)>", text):
+            kind = base[1]
+        found = re.search(rf"struct {kind}\b[^;]*?\{{\s*using Options = (?!NoOptions)(\w+);", text)
+        parameters = ["auto arrays"] + ([f"{found[1]} options"] if found else [])
+        for name in re.findall(r"(\w+)(?:\{\}|;| =)", code[m.start(2) :]):
+            entries.append(Entry(name, scope, parameters, comment, header))
+        return
+    code = re.sub(r"^requires ?.*? (?=auto |\w+<?[\w:, ]*>? \w+\()", "", code)
+    m = re.match(r"(?:inline |NAX_ENGINE |NAX_COMPILED_ONCE |constexpr |\[\[nodiscard\]\] )*([\w:<>,\s&*]+?[\s&*])(\w+)\(", code)
+    if not m or m[2].startswith("operator") or m[1].split()[0] in ("struct", "class", "using", "return", "enum"):
+        return
+    stop = closing(code, m.end() - 1)
+    if stop < 0 or "detail" in m[2]:
+        return
+    parameters = split_top(code[m.end() : stop])
+    if any("Recorded<" in p for p in parameters):  # what derivatives say
+        return
+    entries.append(Entry(m[2], scope, parameters, comment, header))
+
+
+def shown(parameter):
+    """A parameter as it is read: its name, with its type where that is no array or callable."""
+    parameter, _, default = parameter.partition(" = ")
+    m = re.match(r"(.*?)[\s&*.]*\b(\w+)$", parameter)
+    if not m:
+        return parameter, default
+    kind, name = m[1], m[2].rstrip("_")
+    kind = re.sub(r"\bconst\b|&|std::type_identity_t|\bauto\b", "", kind).strip()
+    if "..." in parameter:
+        name += "..."
+    plain = not kind or re.fullmatch(r"[A-Z]\w?|Array<\w+>|F|Function|Callable|[A-Z][a-z]*\.*", kind) and kind not in ("Shape", "Axis", "Key", "Dims")
+    return (name if plain else f"{kind} {name}"), default
+
+
+def option_name(parameter):
+    m = re.search(r"(\w+Options)\b", parameter)
+    return m[1] if m else None
+
+
+def call_of(entry, options):
+    prefix = "".join(s + "::" for s in entry.scope)
+    parts = []
+    for p in entry.parameters:
+        name = option_name(p)
+        if name and name in options:
+            fields = ", ".join("." + f[1] for f in options[name].fields)
+            parts.append("{" + fields + "}")
+        else:
+            text, default = shown(p)
+            parts.append(text + (f" = {default}" if default else ""))
+    return f"{prefix}{entry.name}({', '.join(parts)})"
+
+
+def read_examples():
+    """`== name`, lines of code, `--`, the lines they print."""
+    examples, name, code, printed, part = {}, None, [], [], None
+    path = ROOT / "scripts/reference_examples.txt"
+    for line in path.read_text().split("\n") if path.exists() else []:
+        if line.startswith("== "):
+            if name:
+                examples[name] = (code, printed)
+            name, code, printed = line[3:].strip(), [], []
+            part = code
+        elif line == "--":
+            part = printed
+        elif part is not None:
+            part.append(line)
+    if name:
+        examples[name] = (code, printed)
+    return {k: ([x for x in c if x], p[: max((i + 1 for i, x in enumerate(p) if x), default=0)]) for k, (c, p) in examples.items()}
+
+
+def page_of(title, entries, options, examples, used):
+    out = [f"# {title}", "", "Made by `scripts/reference.py` from the headers' comments: change those.", ""]
+    by_name = collections.OrderedDict()
+    for e in entries:
+        by_name.setdefault("".join(s + "::" for s in e.scope) + e.name, []).append(e)
+    names = sorted(by_name, key=lambda n: n.split("::")[-1].lower())
+    out += [" ".join(f"[{n.split('::')[-1]}](#{anchor(n)})" for n in names), ""]
+    for name in names:
+        group = by_name[name]
+        out += [f"## {name}", ""]
+        calls = list(dict.fromkeys(call_of(e, options) for e in group))
+        out += ["```cpp sketch", *calls, "```", ""]
+        said = list(dict.fromkeys(" ".join(e.comment) for e in group if e.comment))
+        for text in said:
+            out += [text, ""]
+        wanted = list(dict.fromkeys(option_name(p) for e in group for p in e.parameters if option_name(p) in options))
+        for o in wanted:
+            if options[o].fields:
+                out += ["| option | default | |", "| --- | --- | --- |"]
+                out += [f"| `.{f[1]}` | {'`' + f[2] + '`' if f[2] else ''} | {f[3]} |" for f in options[o].fields] + [""]
+        if name in examples:
+            code, printed = examples[name]
+            used.add(name)
+            out += ["```cpp", *code, "```", "```text", *printed, "```", ""]
+        out += [f"`#include <nax/{group[0].header.relative_to(INCLUDE)}>`", ""]
+    return "\n".join(out)
+
+
+def anchor(name):
+    return re.sub(r"[^\w\- ]", "", name).lower().replace(" ", "-")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--check", action="store_true", help="write nothing, compare")
+    arguments = arguments.parse_args()
+
+    examples, used, pages, index = read_examples(), set(), {}, []
+    everything = [(page, title, [parse(h) for h in headers_of(parts)]) for page, title, parts in MODULES]
+    options = {name: o for _, _, parsed in everything for _, found in parsed for name, o in found.items()}
+    for page, title, parsed in everything:
+        entries = [e for found, _ in parsed for e in found]
+        if entries:
+            pages[page] = page_of(title, entries, options, examples, used)
+            names = sorted({e.name for e in entries}, key=str.lower)
+            index.append(f"- [{title}]({page}.md): " + " ".join(f"`{n}`" for n in names))
+    pages["README"] = "\n".join(["# Reference", "", "Every public function, a page a module. Made by `scripts/reference.py`.", "", *index, ""])
+    for name in sorted(set(examples) - used):
+        print(f"an example of what is not there: {name}", file=sys.stderr)
+
+    wrong = [p for p, text in pages.items() if not (PAGES / f"{p}.md").exists() or (PAGES / f"{p}.md").read_text() != text]
+    if arguments.check:
+        if wrong:
+            sys.exit("not up to date: " + ", ".join(wrong) + " (python3 scripts/reference.py)")
+        return
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for page, text in pages.items():
+        (PAGES / f"{page}.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
