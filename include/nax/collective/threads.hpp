@@ -10,6 +10,7 @@
 #include "nax/collective/communicator.hpp"
 #include "nax/core/at_fork.hpp"
 #include "nax/core/function_ref.hpp"
+#include "nax/core/profile.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/core/transfer.hpp"
 
@@ -132,6 +133,7 @@ class ThreadCommunicator final : public Communicator {
     if (left_by_fork())
       raise<DeviceError>(
           {function, ": the process was forked within pmap's function, without the other devices"});
+    const profile::Span span(profile::Kind::collective, function);
     std::unique_lock lock(mutex_);
     // A meeting closes when all have read; the next begins only then.
     changed_.wait(lock, [&] { return reading_ == 0 || aborted_ || incomplete_; });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/profile.hpp"
 #include "nax/expr/device_compute.hpp"
 #include "nax/expr/device_kernels.hpp"
 #include "nax/expr/scalar_kernels.hpp"
@@ -75,9 +76,21 @@ NAX_ENGINE bool compute_flat(const KernelTable& table, const void* constants, co
   table.device->forward(device, constants, shape, operands);
 }
 
+// What a profile says of it: the result's shape, what is read and written.
+[[gnu::cold]] NAX_ENGINE void describe_operation(profile::Event& event, const ArrayBase* const* leaves,
+                                                 int count, const Frame& frame, const ArrayBase& result) {
+  std::size_t bytes = bytes_of(result);
+  for (int l = 0; l < count; ++l) bytes += bytes_of(*leaves[l]);
+  event.device = result.device();
+  profile::describe(event, frame.shape, bytes, static_cast<double>(frame.size()));
+}
+
 // Writes the values of an expression over `frame` to `result`.
 NAX_COMPILED_ONCE void compute(const KernelTable& table, const void* constants,
                                const ArrayBase* const* leaves, const Frame& frame, const ArrayBase& result) {
+  const profile::Span span(profile::Kind::operation, table.name);
+  if (span.event()) [[unlikely]]
+    describe_operation(*span.event(), leaves, table.leaves, frame, result);
   if (on_accelerator(result)) return compute_on_device(table, constants, leaves, frame, result);
   if (compute_flat(table, constants, leaves, frame, result)) return;
   cpu::Operand operands[max_leaves + 1];

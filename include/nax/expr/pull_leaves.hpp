@@ -69,6 +69,10 @@ NAX_ENGINE bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, cons
 NAX_COMPILED_ONCE void pull_leaves(const char* name, const KernelTable& table, cpu::PullKernel kernel,
                                    const void* constants, const PackedArray* leaves, const ArrayBase& g,
                                    Reverse& sweep) {
+  const profile::Span span(profile::Kind::operation, name, " (gradient)");
+  if (span.event()) [[unlikely]]
+    profile::describe(*span.event(), layout_of(g).shape,
+                      bytes_of(g) * static_cast<std::size_t>(2 * table.leaves + 1), 0);
   if (on_accelerator(g)) return pull_on_device(name, table, constants, leaves, g, sweep);
   if (pull_flat(table, kernel, constants, leaves, g, sweep)) return;
   const int count = table.leaves;

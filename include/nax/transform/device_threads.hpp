@@ -15,6 +15,7 @@
 #include "nax/core/at_fork.hpp"
 #include "nax/core/devices.hpp"
 #include "nax/core/function_ref.hpp"
+#include "nax/core/profile.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/tape/tape.hpp"
 
@@ -35,7 +36,7 @@ struct DeviceProgram {
 
 class DeviceThread {
  public:
-  explicit DeviceThread(Device device) {
+  explicit DeviceThread(Device device) : name_(to_string(device)) {
     std::thread([this, device] { work(device); }).detach();
   }
   void start(DeviceProgram* program, int rank) {
@@ -55,6 +56,7 @@ class DeviceThread {
  private:
   NAX_ENGINE void work(Device device) {
     current_device = device;
+    profile::name_thread(name_.c_str());
     const unsigned generation = process_generation.load(std::memory_order_relaxed);
     std::unique_lock lock(mutex_);
     while (true) {
@@ -75,6 +77,7 @@ class DeviceThread {
   std::condition_variable changed_;
   std::atomic<DeviceProgram*> program_{nullptr};  // changes under the mutex
   int rank_ = 0;
+  const std::string name_;
 };
 
 // A thread for each device that one of its programs has run on.

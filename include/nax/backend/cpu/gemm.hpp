@@ -13,6 +13,7 @@
 #include "nax/backend/cpu/gemm_types.hpp"
 #include "nax/backend/cpu/gemv.hpp"
 #include "nax/backend/cpu/wide.hpp"
+#include "nax/core/profile.hpp"
 #include "nax/core/thread_pool.hpp"
 
 namespace nax::inline NAX_ABI::cpu {
@@ -109,6 +110,15 @@ void gemm_short(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
     }
 }
 
+// What a profile says of a product.
+[[gnu::cold]] NAX_ENGINE void describe_product(nax::detail::profile::Event& event, std::int64_t m,
+                                               std::int64_t n, std::int64_t k, std::size_t item) {
+  const double mn = static_cast<double>(m) * static_cast<double>(n), dk = static_cast<double>(k);
+  const double elements = mn + static_cast<double>(m + n) * dk;
+  nax::detail::profile::describe(
+      event, Shape{m, n}, static_cast<std::uint64_t>(elements * static_cast<double>(item)), 2 * mn * dk);
+}
+
 // C is m x n, A is m x k, B is k x n; `rs` and `cs` are the strides from row to row and from column to
 // column, in elements. An inner dimension of zero gives zeros, or leaves C as it is when accumulating.
 template <class T>
@@ -116,6 +126,9 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64
           const T* b, std::int64_t rsb, std::int64_t csb, T* c, std::int64_t rsc, std::int64_t csc,
           bool accumulate, const NextOperands<T>& next = {}) {
   if (m <= 0 || n <= 0) return;
+  const nax::detail::profile::Span span(nax::detail::profile::Kind::operation, "matmul");
+  if (span.event()) [[unlikely]]
+    describe_product(*span.event(), m, n, k, sizeof(T));
   if (k <= 0) {
     if (accumulate) return;
     for (std::int64_t i = 0; i < m; ++i)

@@ -28,6 +28,9 @@ NAX_COMPILED_ONCE ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::Fo
                                             const AxisMarks& marks, bool keep) {
   ArrayBase result =
       allocate(reducer.to, reduced_frame(frame, marks, keep), device_for("reduce", leaves, count));
+  const profile::Span span(profile::Kind::operation, "reduce");
+  if (span.event()) [[unlikely]]
+    describe_operation(*span.event(), leaves, count, frame, result);
   if (on_accelerator(result)) {  // an array: see reduce_over
     reduce_on_device(reducer.kind, *leaves[0], frame, marks, result);
     return result;

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "nax/core/device.hpp"
+#include "nax/core/error.hpp"
+#include "nax/core/shape.hpp"
+
+// What happened when: events that the engine notes while somebody looks.
+//
+// While nobody does, a Span costs one relaxed load and a branch that is never taken. While somebody does, it
+// reads the clock twice and writes one event into a list of its own thread, under a lock that nobody else
+// wants. A thread keeps its last `most_events`; what it dropped is counted. A thread that ends leaves its
+// list, and its lane to the next thread of the same name.
+namespace nax::inline NAX_ABI::detail::profile {
+
+enum class Kind : std::uint8_t {
+  operation,   // computing
+  collective,  // in a collective, waiting included
+  copy,        // between devices
+  data,        // a stage of a pipeline, in one of its threads
+  wait_data,   // a loop or a stage that waits for the next element
+  scope,       // named by the user
+};
+inline constexpr int kinds = 6;
+
+struct Event {
+  static constexpr std::size_t name_bytes = 40;
+  static constexpr int most_axes = 4;
+
+  std::int64_t begin = 0, end = 0;  // nanoseconds
+  char name[name_bytes] = {};
+  Kind kind = Kind::operation;
+  Device device;
+  std::int8_t axes = -1;  // of the result; -1: no shape
+  std::int64_t shape[most_axes] = {};
+  std::uint64_t bytes = 0;  // read and written
+  double flops = 0;
+};
+
+inline std::atomic<bool> on{false};
+
+inline std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+inline constexpr std::size_t most_events = std::size_t{1} << 18;
+
+// One thread's events.
+class Lane {
+ public:
+  NAX_ENGINE void add(const Event& event) {
+    const std::lock_guard lock(mutex_);
+    if (events_.size() < most_events)
+      events_.push_back(event);
+    else
+      events_[dropped_++ % most_events] = event;
+  }
+  NAX_ENGINE void copy_to(std::vector<Event>& events, std::int64_t since, std::uint64_t& dropped) {
+    const std::lock_guard lock(mutex_);
+    for (const Event& event : events_)
+      if (event.begin >= since) events.push_back(event);
+    dropped += dropped_;
+  }
+  NAX_ENGINE void clear() {
+    const std::lock_guard lock(mutex_);
+    events_ = {};
+    dropped_ = 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Event> events_;
+  std::size_t dropped_ = 0;
+};
+
+struct NamedLane {
+  std::string name;
+  Lane lane;
+  bool taken = true;  // by a thread that lives
+};
+
+// All lanes of the process; never destroyed, since threads may end after everything else.
+class Lanes {
+ public:
+  static Lanes& instance() {
+    static Lanes* const lanes = new Lanes;
+    return *lanes;
+  }
+  // A lane of that name that no thread has, or a new one.
+  NAX_ENGINE NamedLane* take(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& lane : lanes_)
+      if (!lane->taken && lane->name == name) {
+        lane->taken = true;
+        return lane.get();
+      }
+    lanes_.push_back(std::make_unique<NamedLane>());
+    lanes_.back()->name = name.empty() ? "thread " + std::to_string(++unnamed_) : name;
+    return lanes_.back().get();
+  }
+  NAX_ENGINE void leave(NamedLane* lane) {
+    const std::lock_guard lock(mutex_);
+    lane->taken = false;
+  }
+  template <class F>
+  void for_each(const F& f) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& lane : lanes_) f(*lane);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<NamedLane>> lanes_;
+  int unnamed_ = 0;
+};
+
+inline constinit thread_local NamedLane* this_lane = nullptr;
+inline constinit thread_local const char* this_name = nullptr;  // of the thread, where it has one
+
+NAX_ENGINE NamedLane& lane_of_this_thread() {
+  struct AtExit {
+    ~AtExit() {
+      if (this_lane) Lanes::instance().leave(this_lane);
+      this_lane = nullptr;
+    }
+  };
+  if (!this_lane) {
+    this_lane = Lanes::instance().take(this_name ? this_name : ::getpid() == ::gettid() ? "main" : "");
+    thread_local AtExit at_exit;
+    static_cast<void>(at_exit);
+  }
+  return *this_lane;
+}
+
+// What this thread is called in profiles from its first event on; the text must outlive the thread.
+inline void name_thread(const char* name) { this_name = name; }
+
+// An event that lasts as long as this lives, on the stack of a thread.
+class Span {
+ public:
+  // The name's two parts become one.
+  explicit Span(Kind kind, const char* name, const char* more = "") {
+    if (on.load(std::memory_order_relaxed)) [[unlikely]]
+      begin(kind, name, more);
+  }
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+  ~Span() {
+    if (event_) [[unlikely]]
+      end();
+  }
+  // Is it noted? Whoever knows more says it then.
+  Event* event() const { return event_; }
+
+ private:
+  [[gnu::cold]] NAX_COMPILED_ONCE void begin(Kind kind, const char* name, const char* more) {
+    event_ = new Event;
+    event_->kind = kind;
+    std::size_t length = 0;
+    for (const char* part : {name, more})
+      for (; *part && length + 1 < Event::name_bytes; ++part) event_->name[length++] = *part;
+    event_->device = current_device;
+    event_->begin = now();
+  }
+  [[gnu::cold]] NAX_COMPILED_ONCE void end() noexcept {
+    event_->end = now();
+    try {
+      lane_of_this_thread().lane.add(*event_);
+    } catch (...) {  // no memory for events: the program goes on
+    }
+    delete event_;
+  }
+  Event* event_ = nullptr;
+};
+
+// Of a result of this shape, and the bytes and operations that it took.
+NAX_ENGINE void describe(Event& event, const Dims& shape, std::uint64_t bytes, double flops) {
+  event.axes = static_cast<std::int8_t>(shape.size() < 127 ? shape.size() : 127);
+  for (std::size_t axis = 0; axis < shape.size() && axis < Event::most_axes; ++axis)
+    event.shape[axis] = shape[axis];
+  event.bytes = bytes;
+  event.flops = flops;
+}
+
+}  // namespace nax::inline NAX_ABI::detail::profile

@@ -1,0 +1,6 @@
+#pragma once
+
+// Timelines and where the time went.
+
+#include "nax/profiler/summary.hpp"
+#include "nax/profiler/trace.hpp"

@@ -1,0 +1,225 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nax/core/profile.hpp"
+#include "nax/io/new_file.hpp"
+
+// Timelines: what each thread of the program did when, for chrome://tracing, ui.perfetto.dev and summary().
+//
+// Lanes are threads: the program's own, a pipeline's (by the name of the stage), pmap's devices. Events of
+// the engine are computed expressions and reductions (by the name of their outermost function), products,
+// collectives, copies between devices, and the stages of pipelines; a Scope adds your own. On GPUs an event
+// is the time that the host takes to hand the work over, unless a Scope with block_until_ready says
+// otherwise.
+namespace nax::inline NAX_ABI::profiler {
+namespace detail {
+
+using nax::detail::profile::Event;
+using nax::detail::profile::Kind;
+
+struct LaneEvents {
+  std::string name;
+  std::vector<Event> events;  // by beginning
+};
+struct Session {
+  std::int64_t begin = 0, end = 0;
+  std::vector<LaneEvents> lanes;
+  std::uint64_t dropped = 0;
+};
+
+// Who looks, and what they saw last.
+class Sessions {
+ public:
+  static Sessions& instance() {
+    static Sessions* const sessions = new Sessions;
+    return *sessions;
+  }
+  NAX_ENGINE std::int64_t begin() {
+    const std::lock_guard lock(mutex_);
+    if (open_++ == 0) {
+      nax::detail::profile::Lanes::instance().for_each([](auto& lane) { lane.lane.clear(); });
+      nax::detail::profile::on.store(true);
+    }
+    return nax::detail::profile::now();
+  }
+  NAX_ENGINE Session end(std::int64_t since) {
+    const std::lock_guard lock(mutex_);
+    last_ = collect(since);
+    if (--open_ == 0) nax::detail::profile::on.store(false);
+    return last_;
+  }
+  // The session that is open, or the last one.
+  NAX_ENGINE Session seen() {
+    const std::lock_guard lock(mutex_);
+    return open_ > 0 ? collect(0) : last_;
+  }
+
+ private:
+  NAX_ENGINE static Session collect(std::int64_t since) {
+    Session session;
+    session.end = nax::detail::profile::now();
+    session.begin = since;
+    nax::detail::profile::Lanes::instance().for_each([&](auto& lane) {
+      LaneEvents events{lane.name, {}};
+      lane.lane.copy_to(events.events, since, session.dropped);
+      // An event is noted when it ends: of two that begin at once the longer one holds the other.
+      std::sort(events.events.begin(), events.events.end(), [](const Event& a, const Event& b) {
+        return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+      });
+      if (!events.events.empty()) session.lanes.push_back(std::move(events));
+    });
+    if (since == 0)
+      for (const LaneEvents& lane : session.lanes)
+        if (session.begin == 0 || lane.events[0].begin < session.begin) session.begin = lane.events[0].begin;
+    return session;
+  }
+  std::mutex mutex_;
+  int open_ = 0;
+  Session last_;
+};
+
+inline const char* kind_name(Kind kind) {
+  constexpr const char* names[] = {"operation", "collective", "copy", "data", "wait for data", "scope"};
+  return names[static_cast<int>(kind)];
+}
+
+NAX_ENGINE void append_quoted(std::string& out, const char* text) {
+  out += '"';
+  for (; *text; ++text) {
+    const auto c = static_cast<unsigned char>(*text);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += *text;
+    } else if (c < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", c);
+      out += code;
+    } else {
+      out += *text;
+    }
+  }
+  out += '"';
+}
+
+NAX_ENGINE void append_event(std::string& out, const Event& event, std::int64_t begin, std::size_t lane) {
+  char numbers[160];
+  out += "{\"ph\":\"X\",\"name\":";
+  append_quoted(out, event.name);
+  std::snprintf(numbers, sizeof numbers, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"dur\":%.3f",
+                kind_name(event.kind), lane, static_cast<double>(event.begin - begin) * 1e-3,
+                static_cast<double>(event.end - event.begin) * 1e-3);
+  out += numbers;
+  out += ",\"args\":{\"device\":\"" + to_string(event.device) + '"';
+  if (event.axes >= 0) {
+    const int known = std::min<int>(event.axes, Event::most_axes);
+    std::string shape = shape_text(event.shape, static_cast<std::size_t>(known));
+    if (known < event.axes) shape = shape.substr(0, shape.size() - 1) + ", ...)";
+    std::snprintf(numbers, sizeof numbers, ",\"bytes\":%llu", static_cast<unsigned long long>(event.bytes));
+    out += ",\"shape\":\"" + shape + '"' + numbers;
+    if (event.flops > 0) {
+      std::snprintf(numbers, sizeof numbers, ",\"flops\":%.0f", event.flops);
+      out += numbers;
+    }
+  }
+  out += "}}";
+}
+
+NAX_ENGINE std::string json_of(const Session& session) {
+  std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"dropped_events\":\"" +
+                    std::to_string(session.dropped) + "\"},\"traceEvents\":[\n";
+  out += "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"nax\"}}";
+  for (std::size_t lane = 0; lane < session.lanes.size(); ++lane) {
+    out += ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":" + std::to_string(lane) +
+           ",\"args\":{\"name\":";
+    append_quoted(out, session.lanes[lane].name.c_str());
+    out += "}}";
+  }
+  for (std::size_t lane = 0; lane < session.lanes.size(); ++lane)
+    for (const Event& event : session.lanes[lane].events) {
+      out += ",\n";
+      append_event(out, event, session.begin, lane);
+    }
+  return out + "\n]}\n";
+}
+
+NAX_ENGINE void write_json(const std::string& path, const Session& session) {
+  const std::string json = json_of(session);
+  io::detail::NewFile file("trace", path);
+  file.write(json.data(), json.size());
+  file.commit();
+}
+
+// One trace, from here to its end.
+class Tracing {
+ public:
+  NAX_ENGINE explicit Tracing(std::string path)
+      : path_(std::move(path)), begin_(Sessions::instance().begin()) {}
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+  // What was seen is written after an exception as well, if it can be; the exception is what counts then.
+  NAX_ENGINE ~Tracing() {
+    if (begin_ == 0) return;
+    try {
+      write_json(path_, Sessions::instance().end(begin_));
+    } catch (...) {
+    }
+  }
+  NAX_ENGINE void write() { write_json(path_, Sessions::instance().end(std::exchange(begin_, 0))); }
+
+ private:
+  std::string path_;
+  std::int64_t begin_;
+};
+
+// NAX_TRACE=file: everything from the start of the program to its end.
+NAX_ENGINE bool trace_from_environment() {
+  const char* path = std::getenv("NAX_TRACE");
+  if (!path || !*path) return false;
+  static Tracing* const tracing = new Tracing(path);
+  return std::atexit([] {
+           try {
+             tracing->write();
+           } catch (const std::exception& error) {
+             std::fprintf(stderr, "%s\n", error.what());
+           }
+         }) == 0;
+}
+inline const bool traces_from_start = trace_from_environment();
+
+}  // namespace detail
+
+// Calls f and writes what happened meanwhile, on all threads, to a file that chrome://tracing and
+// ui.perfetto.dev open. Returns what f returns. Throws IoError where the file cannot be written. A thread
+// keeps its last 262 144 events.
+template <class F>
+decltype(auto) trace(const std::string& path, F&& f) {
+  using Result = decltype(f());
+  detail::Tracing tracing(path);
+  if constexpr (std::is_void_v<Result>) {
+    f();
+    tracing.write();
+  } else {
+    Result result = f();
+    tracing.write();
+    return static_cast<Result>(std::forward<Result>(result));
+  }
+}
+
+// A part of the program by a name of your own: `profiler::Scope part("augment");`. Scopes nest.
+class Scope {
+ public:
+  explicit Scope(const std::string& name) : Scope(name.c_str()) {}
+  explicit Scope(const char* name) : span_(nax::detail::profile::Kind::scope, name) {}
+
+ private:
+  nax::detail::profile::Span span_;
+};
+
+}  // namespace nax::inline NAX_ABI::profiler
