@@ -37,6 +37,7 @@
 #include "nax/core/small_vector.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/core/version.hpp"
+#include "nax/data.hpp"
 #include "nax/io.hpp"
 #include "nax/linalg.hpp"
 #include "nax/nn.hpp"

@@ -1,0 +1,220 @@
+#pragma once
+
+#include "nax/data/batch.hpp"
+#include "nax/data/cache.hpp"
+#include "nax/data/combine.hpp"
+#include "nax/data/iterator.hpp"
+#include "nax/data/map.hpp"
+#include "nax/data/prefetch.hpp"
+#include "nax/data/shuffle.hpp"
+#include "nax/data/slices.hpp"
+#include "nax/data/sources.hpp"
+
+// Lazy datasets: elements are made when a loop asks for them, or ahead of it by threads.
+namespace nax::inline NAX_ABI::data {
+
+struct FilterOptions {
+  std::string name = "";  // in messages
+};
+
+// A value: copies are the same dataset, and what a method returns is a new one. Any number of loops may run
+// over it, each from the beginning; they see the same elements in the same order, whatever the threads.
+//
+// Elements are trees (arrays, numbers, tuples, structs) wherever they are batched or cached in a folder, and
+// anything that can be copied elsewhere. An exception in a stage reaches the loop as an error of nax that
+// names the stage and the element's source, with the original nested.
+template <class Element>
+class Dataset {
+ public:
+  using value_type = Element;
+
+  explicit Dataset(detail::StageRef<Element> stage) : stage_(std::move(stage)) {}
+
+  // f of each element. f takes the element, or the parts of a tuple or pair one by one; with a random::Key in
+  // front it gets one of its own for each element, made of .key. Threads make no difference to the order; f
+  // must be safe to call from several.
+  template <class F>
+  auto map(F f, MapOptions options = {}) const {
+    using Out = detail::Mapped<F, Element>;
+    return Dataset<Out>(
+        std::make_shared<detail::MapStage<F, Element, Out>>(stage_, std::move(f), std::move(options)));
+  }
+  // The elements for which f is true.
+  template <class F>
+  Dataset filter(F f, const FilterOptions& options = {}) const {
+    return Dataset(std::make_shared<detail::FilterStage<F, Element>>(stage_, std::move(f), options.name));
+  }
+  // A random order. Where elements have indices (sources, and what map, take, batch and the like make of
+  // them) it is one of all elements and costs four bytes each; elsewhere each is chosen among the next
+  // `buffer`.
+  Dataset shuffle(const ShuffleOptions& options) const {
+    return Dataset(std::make_shared<detail::ShuffleStage<Element>>(stage_, options));
+  }
+  // Trees of n elements stacked along a new first axis; numbers become arrays. Throws ShapeError where shapes
+  // differ.
+  auto batch(std::int64_t n, BatchOptions options = {}) const {
+    static_assert(detail::is_whole_tree<Element>(),
+                  "batch: the elements must be trees of arrays and numbers; map them to such first");
+    return Dataset<detail::Batched<Element>>(
+        std::make_shared<detail::BatchStage<Element>>(stage_, n, options));
+  }
+  // The rows of each element along its first axis.
+  Dataset unbatch() const { return Dataset(std::make_shared<detail::UnbatchStage<Element>>(stage_)); }
+  // n epochs, or without an end. Each has a number, which shuffle and map's keys make use of.
+  Dataset repeat(std::int64_t n = -1) const {
+    return Dataset(std::make_shared<detail::RepeatStage<Element>>(stage_, n));
+  }
+  // This epoch: other orders and keys than epoch 0, which loops run over.
+  Dataset epoch(std::int64_t number) const {
+    return Dataset(std::make_shared<detail::EpochStage<Element>>(stage_, number));
+  }
+  Dataset take(std::int64_t n) const {
+    detail::check_not_negative("take", "the number of elements", n);
+    return slice({.most = n});
+  }
+  Dataset skip(std::int64_t n) const {
+    detail::check_not_negative("skip", "the number of elements", n);
+    return slice({.first = n});
+  }
+  // Of `count` parts this one: elements index, index + count, ...
+  Dataset shard(std::int64_t index, std::int64_t count) const {
+    if (count < 1 || index < 0 || index >= count)
+      raise<ValueError>({"shard: no part ", index, " of ", count});
+    return slice({.first = index, .step = count});
+  }
+  // Keeps the elements as they are first made: in memory, or in a folder, a file each, for other runs and
+  // processes too. (A folder knows the stages before it by their kinds, sizes and paths, and cannot know that
+  // a function was rewritten: name another then.)
+  Dataset cache() const { return Dataset(std::make_shared<detail::CacheStage<Element>>(stage_)); }
+  Dataset cache(const std::string& folder) const {
+    return Dataset(std::make_shared<detail::CacheStage<Element>>(stage_, folder));
+  }
+  // Up to n elements are made ahead, by a thread.
+  Dataset prefetch(std::int64_t n) const {
+    return Dataset(std::make_shared<detail::PrefetchStage<Element>>(stage_, n));
+  }
+  // The same, and the arrays are copied: to one device, or row i of the leading axis to device i, which pmap
+  // takes as it is.
+  Dataset prefetch_to(Device device, const PrefetchToOptions& options = {}) const {
+    return place({device}, false, options);
+  }
+  Dataset prefetch_to(const std::vector<Device>& devices, const PrefetchToOptions& options = {}) const {
+    return place(devices, true, options);
+  }
+  // The datasets that f makes of the elements, in turns.
+  template <class F>
+  auto interleave(F f, InterleaveOptions options = {}) const {
+    using Inner =
+        std::remove_cvref_t<decltype(detail::call_with(f, std::declval<Element>(), detail::NoKey()))>;
+    using Out = typename Inner::value_type;
+    auto make = [f = std::move(f)](Element&& element) {
+      return detail::call_with(f, std::move(element), detail::NoKey()).stage();
+    };
+    return Dataset<Out>(std::make_shared<detail::InterleaveStage<Element, Out, decltype(make)>>(
+        stage_, std::move(make), options));
+  }
+  Dataset concatenate(const Dataset& other) const {
+    return Dataset(std::make_shared<detail::ConcatenateStage<Element>>(std::vector{stage_, other.stage_}));
+  }
+
+  // The number of elements, where it is known without looking at them.
+  std::optional<std::int64_t> size() const {
+    const std::int64_t n = stage_->size();
+    return n < 0 ? std::nullopt : std::optional(n);
+  }
+
+  Iterator<Element> iterator() const { return Iterator<Element>(stage_, nullptr); }
+  // Goes on where another one was. Throws ValueError for a position of another pipeline.
+  Iterator<Element> iterator(const Position& position) const { return Iterator<Element>(stage_, &position); }
+
+  // For range-for: an iterator of its own.
+  class Loop {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Element;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Element*;
+    using reference = Element&;
+    Loop() = default;
+    explicit Loop(Iterator<Element> of) : of_(std::make_shared<Iterator<Element>>(std::move(of))) {}
+    Element& operator*() const { return **of_; }
+    Element* operator->() const { return &**of_; }
+    Loop& operator++() {
+      ++*of_;
+      return *this;
+    }
+    void operator++(int) { ++*of_; }
+    friend bool operator==(const Loop& a, const Loop& b) { return a.walk() == b.walk(); }
+
+   private:
+    typename Iterator<Element>::Walk walk() const { return typename Iterator<Element>::Walk(of_.get()); }
+    std::shared_ptr<Iterator<Element>> of_;
+  };
+  Loop begin() const { return Loop(iterator()); }
+  Loop end() const { return Loop(); }
+
+  const detail::StageRef<Element>& stage() const { return stage_; }
+
+ private:
+  Dataset slice(detail::Slice by) const {
+    return Dataset(std::make_shared<detail::SliceStage<Element>>(stage_, by));
+  }
+  Dataset place(std::vector<Device> devices, bool sharded, const PrefetchToOptions& options) const {
+    return Dataset(
+        std::make_shared<detail::PlaceStage<Element>>(stage_, std::move(devices), sharded, options));
+  }
+  detail::StageRef<Element> stage_;
+};
+
+// The rows of a tree of arrays: from_arrays(std::tuple{images, labels}) has tuples of an image and a label.
+// Throws ValueError where the numbers of rows differ.
+template <class T>
+auto from_arrays(const T& arrays) {
+  auto settled = detail::settled(arrays);
+  using Element = decltype(settled);
+  return Dataset<Element>(std::make_shared<detail::ArraySource<Element>>("from_arrays", settled));
+}
+// The numbers from start to before stop, as Python's range.
+inline Dataset<std::int64_t> range(std::int64_t start, std::int64_t stop, std::int64_t step = 1) {
+  return Dataset<std::int64_t>(std::make_shared<detail::RangeSource>(start, stop, step));
+}
+inline Dataset<std::int64_t> range(std::int64_t stop) { return range(0, stop); }
+
+// What decode makes of each file: of its path (a std::string), of its bytes (io::Bytes, a
+// std::vector<std::uint8_t>), or of both. Paths with a scheme (https://, s3://, gs://) are read by
+// nax::storage where decode takes bytes.
+template <class F>
+auto from_files(std::vector<std::string> paths, F decode) {
+  using Element = decltype(detail::decode_file(decode, std::string()));
+  return Dataset<Element>(
+      std::make_shared<detail::FileSource<F, Element>>(std::move(paths), std::move(decode)));
+}
+
+// Tuples of one element of each, until the shortest ends.
+template <class... E>
+Dataset<std::tuple<E...>> zip(const Dataset<E>&... datasets) {
+  static_assert(sizeof...(E) > 0, "zip: at least one dataset is needed");
+  return Dataset<std::tuple<E...>>(std::make_shared<detail::ZipStage<E...>>(datasets.stage()...));
+}
+// One behind the other.
+template <class E>
+Dataset<E> concatenate(const std::vector<Dataset<E>>& datasets) {
+  std::vector<detail::StageRef<E>> stages;
+  for (const Dataset<E>& dataset : datasets) stages.push_back(dataset.stage());
+  return Dataset<E>(std::make_shared<detail::ConcatenateStage<E>>(std::move(stages)));
+}
+template <class E, class... Same>
+requires(std::is_same_v<Same, Dataset<E>>&&...) Dataset<E> concatenate(const Dataset<E>& first,
+                                                                       const Same&... more) {
+  return concatenate(std::vector<Dataset<E>>{first, more...});
+}
+// In turns.
+template <class E>
+Dataset<E> interleave(const std::vector<Dataset<E>>& datasets, InterleaveOptions options = {}) {
+  if (options.cycle_length < static_cast<std::int64_t>(datasets.size()))
+    options.cycle_length = static_cast<std::int64_t>(datasets.size());
+  return range(static_cast<std::int64_t>(datasets.size()))
+      .interleave([datasets](std::int64_t i) { return datasets[static_cast<std::size_t>(i)]; }, options);
+}
+
+}  // namespace nax::inline NAX_ABI::data

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nax/io/file.hpp"
+
+// Files by path, and objects by address where the program links nax::storage.
+namespace nax::inline NAX_ABI::data::detail {
+
+// What nax::storage does for `scheme://` addresses.
+struct RemoteStore {
+  virtual ~RemoteStore() = default;
+  virtual io::Bytes read(const std::string& address) = 0;
+  // The addresses of all objects that begin with this one, in order.
+  virtual std::vector<std::string> list(const std::string& address) = 0;
+};
+inline constinit RemoteStore* remote_store = nullptr;
+
+inline bool is_remote(const std::string& path) { return path.find("://") != std::string::npos; }
+
+NAX_ENGINE RemoteStore& need_store(const char* function, const std::string& address) {
+  if (!remote_store)
+    raise<IoError>({function, ": '", address, "' needs nax::storage, which this program does not link"});
+  return *remote_store;
+}
+
+// All bytes of a file or an object. Throws IoError that names it.
+NAX_ENGINE io::Bytes read_any(const char* function, const std::string& path) {
+  return is_remote(path) ? need_store(function, path).read(path) : io::detail::read_file(function, path);
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail

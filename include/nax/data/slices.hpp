@@ -1,0 +1,196 @@
+#pragma once
+
+#include "nax/data/cursors.hpp"
+
+// take, skip, shard and repeat.
+namespace nax::inline NAX_ABI::data::detail {
+
+// Elements first, first + step, ... : `most` of them, or as many as there are.
+struct Slice {
+  std::int64_t first = 0, step = 1, most = INT64_MAX;
+
+  std::int64_t size_of(std::int64_t input) const {
+    const std::int64_t there = input <= first ? 0 : (input - first - 1) / step + 1;
+    return there < most ? there : most;
+  }
+};
+
+template <class Element>
+class SliceStage final : public Stage<Element> {
+ public:
+  SliceStage(StageRef<Element> input, Slice slice) : input_(std::move(input)), slice_(slice) {}
+  void describe(Fingerprint& print) const override {
+    input_->describe(print), print.add("slice"), print.add(slice_.first), print.add(slice_.step);
+    print.add(slice_.most);
+  }
+  std::int64_t size() const override {
+    const std::int64_t in = input_->size();
+    return in < 0 ? -1 : slice_.size_of(in);
+  }
+  bool indexable() const override { return input_->indexable(); }
+  std::shared_ptr<const Access<Element>> access(const Context& context) const override {
+    auto input = input_->access(context);
+    if (!input) return nullptr;
+    return std::make_shared<Elements>(std::move(input), slice_);
+  }
+  std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
+    if (indexable()) return open_indices(access(context), context);
+    return std::make_unique<Walk>(input_->open(context), slice_);
+  }
+
+ private:
+  struct Elements final : Access<Element> {
+    Elements(std::shared_ptr<const Access<Element>> from, Slice by) : input(std::move(from)), slice(by) {}
+    std::int64_t size() const override { return slice.size_of(input->size()); }
+    Element at(std::int64_t i) const override { return input->at(place(i)); }
+    int threads() const override { return input->threads(); }
+    std::string name() const override { return input->name(); }
+    bool gathers() const override { return input->gathers(); }
+    std::vector<ArrayBase> gather(std::span<const std::int64_t> indices) const override {
+      std::vector<std::int64_t> places;
+      places.reserve(indices.size());
+      for (const std::int64_t i : indices) places.push_back(place(i));
+      return input->gather(places);
+    }
+    std::string source(std::int64_t i) const override { return input->source(place(i)); }
+    std::int64_t place(std::int64_t i) const { return slice.first + i * slice.step; }
+    std::shared_ptr<const Access<Element>> input;
+    Slice slice;
+  };
+  class Walk final : public Cursor<Element> {
+   public:
+    Walk(std::unique_ptr<Cursor<Element>> input, Slice slice)
+        : input_(std::move(input)), slice_(slice), gap_(slice.first) {}
+    std::optional<Element> next() override {
+      if (given_ >= slice_.most) return std::nullopt;
+      if (gap_ > 0 && input_->skip(gap_) < gap_) return std::nullopt;
+      std::optional<Element> element = input_->next();
+      if (element) ++given_, gap_ = slice_.step - 1;
+      return element;
+    }
+    std::int64_t skip(std::int64_t n) override {
+      if (slice_.step != 1) return Cursor<Element>::skip(n);
+      if (gap_ > 0 && input_->skip(gap_) < gap_) return 0;
+      gap_ = 0;
+      const std::int64_t done = input_->skip(std::min(n, slice_.most - given_));
+      given_ += done;
+      return done;
+    }
+    Origin origin() const override { return input_->origin(); }
+
+   private:
+    std::unique_ptr<Cursor<Element>> input_;
+    Slice slice_;
+    std::int64_t gap_, given_ = 0;
+  };
+  StageRef<Element> input_;
+  Slice slice_;
+};
+
+// One epoch after another, each with a number of its own; `count` below 0: without an end.
+template <class Element>
+class RepeatStage final : public Stage<Element> {
+ public:
+  RepeatStage(StageRef<Element> input, std::int64_t count) : input_(std::move(input)), count_(count) {}
+  void describe(Fingerprint& print) const override {
+    input_->describe(print), print.add("repeat"), print.add(count_);
+  }
+  std::int64_t size() const override {
+    const std::int64_t in = input_->size();
+    std::int64_t all;
+    if (in == 0 || count_ == 0) return 0;
+    return in < 0 || count_ < 0 || __builtin_mul_overflow(in, count_, &all) ? -1 : all;
+  }
+  std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
+    return std::make_unique<Epochs>(input_, count_, context);
+  }
+
+ private:
+  class Epochs final : public Cursor<Element> {
+   public:
+    Epochs(StageRef<Element> input, std::int64_t count, const Context& context)
+        : input_(std::move(input)),
+          count_(count),
+          context_(context),
+          first_(context.epoch * (count < 0 ? 1 : count)) {}
+    std::optional<Element> next() override {
+      while (begin_epoch()) {
+        if (std::optional<Element> element = walk_->next()) {
+          empty_ = false;
+          return element;
+        }
+        end_epoch();
+      }
+      return std::nullopt;
+    }
+    std::int64_t skip(std::int64_t n) override {
+      std::int64_t done = 0;
+      const std::int64_t size = input_->size();
+      if (!walk_ && size > 0) {  // whole epochs at once
+        const std::int64_t epochs = count_ < 0 ? n / size : std::min(n / size, count_ - epoch_);
+        epoch_ += epochs;
+        done = epochs * size;
+      }
+      while (done < n && begin_epoch()) {
+        const std::int64_t step = walk_->skip(n - done);
+        empty_ = empty_ && step == 0;
+        done += step;
+        if (done < n) end_epoch();
+      }
+      return done;
+    }
+    Origin origin() const override { return walk_ ? walk_->origin() : Origin{}; }
+
+   private:
+    bool begin_epoch() {
+      if (walk_) return true;
+      if ((count_ >= 0 && epoch_ >= count_) || context_.is_stopped()) return false;
+      Context inner = context_;
+      inner.epoch = first_ + epoch_;
+      walk_ = input_->open(inner);
+      empty_ = true;
+      return true;
+    }
+    void end_epoch() {
+      walk_.reset();
+      ++epoch_;
+      if (empty_) count_ = epoch_;  // nothing, for ever: that is the end
+    }
+    StageRef<Element> input_;
+    std::int64_t count_;
+    Context context_;
+    std::int64_t first_, epoch_ = 0;
+    bool empty_ = true;
+    std::unique_ptr<Cursor<Element>> walk_;
+  };
+  StageRef<Element> input_;
+  std::int64_t count_;
+};
+
+// The same dataset in another epoch.
+template <class Element>
+class EpochStage final : public Stage<Element> {
+ public:
+  EpochStage(StageRef<Element> input, std::int64_t epoch) : input_(std::move(input)), epoch_(epoch) {}
+  void describe(Fingerprint& print) const override {
+    input_->describe(print), print.add("epoch"), print.add(epoch_);
+  }
+  std::int64_t size() const override { return input_->size(); }
+  bool indexable() const override { return input_->indexable(); }
+  std::shared_ptr<const Access<Element>> access(const Context& context) const override {
+    return input_->access(at(context));
+  }
+  std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
+    return input_->open(at(context));
+  }
+
+ private:
+  Context at(Context context) const {
+    context.epoch += epoch_;
+    return context;
+  }
+  StageRef<Element> input_;
+  std::int64_t epoch_;
+};
+
+}  // namespace nax::inline NAX_ABI::data::detail

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "nax/data/trees.hpp"
+#include "nax/io/file.hpp"
+
+// Elements as bytes, for caches on disk: what the type knows is not written. Only this machine's programs
+// read it.
+namespace nax::inline NAX_ABI::data::detail {
+
+class ByteWriter {
+ public:
+  NAX_ENGINE void put(const void* data, std::size_t size) {
+    const auto* from = static_cast<const std::uint8_t*>(data);
+    bytes.insert(bytes.end(), from, from + size);
+  }
+  void number(std::uint64_t value) { put(&value, sizeof value); }
+  NAX_ENGINE void array(const ArrayBase& a) {
+    need_plain("cache", "an element", a);
+    need_host("cache", a);
+    check_operand("cache", a);
+    const ArrayBase whole = contiguous(a, transforms_handled);
+    const Layout& layout = layout_of(whole);
+    number(layout.shape.size());
+    for (const std::int64_t extent : layout.shape) number(static_cast<std::uint64_t>(extent));
+    if (layout.size() > 0) put(raw_data(whole), bytes_of(whole));
+  }
+  io::Bytes bytes;
+};
+
+// Throws IoError where the bytes are not what the type wants.
+class ByteReader {
+ public:
+  ByteReader(const io::Bytes& bytes, std::size_t at) : bytes_(bytes), at_(at) {}
+  NAX_ENGINE void get(void* to, std::size_t size) {
+    if (size > bytes_.size() - at_) throw IoError("cache: a stored element is too short");
+    if (size > 0) std::memcpy(to, bytes_.data() + at_, size);
+    at_ += size;
+  }
+  std::uint64_t number() {
+    std::uint64_t value;
+    get(&value, sizeof value);
+    return value;
+  }
+  // How many of something that takes at least a byte each.
+  std::uint64_t count() {
+    const std::uint64_t n = number();
+    if (n > bytes_.size() - at_) throw IoError("cache: a stored element is too short");
+    return n;
+  }
+  NAX_ENGINE ArrayBase array(DType dtype) {
+    Frame frame;
+    const std::uint64_t axes = number();
+    if (axes > 64) throw IoError("cache: a stored array has too many axes");
+    std::uint64_t size = dtype_size(dtype);
+    for (std::uint64_t axis = 0; axis < axes; ++axis) {
+      const std::uint64_t extent = number();
+      if (extent > INT64_MAX || __builtin_mul_overflow(size, extent, &size))
+        throw IoError("cache: a stored array is too big");
+      frame.shape.push_back(static_cast<std::int64_t>(extent));
+    }
+    if (size > bytes_.size() - at_) throw IoError("cache: a stored element is too short");
+    ArrayBase a = allocate_on_host(dtype, frame);
+    if (size > 0) get(raw_data(a), size);
+    return a;
+  }
+  bool at_end() const { return at_ == bytes_.size(); }
+
+ private:
+  const io::Bytes& bytes_;
+  std::size_t at_;
+};
+
+template <class T>
+void store_value(ByteWriter& out, const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    out.number(value.size());
+    out.put(value.data(), value.size());
+  } else {
+    constexpr tree::NodeKind kind = tree::detail::kind_of<T>;
+    if constexpr (is_array_v<T>) {
+      out.array(value);
+    } else if constexpr (kind == tree::NodeKind::leaf) {
+      static_assert(std::is_trivially_copyable_v<T>, "cache: a leaf of this type cannot be stored");
+      out.put(&value, sizeof value);
+    } else if constexpr (kind == tree::NodeKind::sequence) {
+      out.number(value.size());
+      for (const auto& item : value) store_value(out, item);
+    } else if constexpr (kind == tree::NodeKind::map) {
+      out.number(value.size());
+      for (const auto& [key, item] : value) store_value(out, key), store_value(out, item);
+    } else if constexpr (kind == tree::NodeKind::optional) {
+      out.number(value.has_value());
+      if (value) store_value(out, *value);
+    } else {
+      std::apply([&](const auto&... child) { (store_value(out, child), ...); },
+                 tree::detail::children(value));
+    }
+  }
+}
+
+template <class T>
+void restore_value(ByteReader& in, T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    value.resize(in.count());
+    in.get(value.data(), value.size());
+  } else {
+    constexpr tree::NodeKind kind = tree::detail::kind_of<T>;
+    if constexpr (is_array_v<T>) {
+      value = T(in.array(dtype_of<typename T::value_type>));
+    } else if constexpr (kind == tree::NodeKind::leaf) {
+      in.get(&value, sizeof value);
+    } else if constexpr (kind == tree::NodeKind::sequence) {
+      const std::uint64_t n = in.count();
+      if constexpr (requires { value.resize(n); }) {
+        value.resize(n);
+      } else if (n != value.size()) {
+        throw IoError("cache: a stored element is of another type");
+      }
+      for (auto& item : value) restore_value(in, item);
+    } else if constexpr (kind == tree::NodeKind::map) {
+      for (std::uint64_t n = in.count(); n > 0; --n) {
+        typename T::key_type key{};
+        restore_value(in, key);
+        restore_value(in, value[key]);
+      }
+    } else if constexpr (kind == tree::NodeKind::optional) {
+      if (in.number() != 0) restore_value(in, value.emplace());
+    } else {
+      std::apply([&](auto&... child) { (restore_value(in, child), ...); }, tree::detail::children(value));
+    }
+  }
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail

@@ -1,0 +1,188 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "nax/core/device.hpp"
+#include "nax/core/profile.hpp"
+#include "nax/core/thread_pool.hpp"
+#include "nax/data/stage.hpp"
+
+// Threads that work ahead of a loop, and hand it what they made in order.
+//
+// Elements go round a ring of slots. A thread that finds room pulls the next input into a slot (one thread at
+// a time, so that inputs have an order), works on it beside the others, and marks it done; the loop takes the
+// slots in the order in which they were pulled. So the order is that of the inputs, however many threads
+// there are, and no more elements exist than the ring has slots.
+//
+// Threads start with the first element that is asked for. Whoever leaves early stops them: each ends with the
+// element that it is at.
+namespace nax::inline NAX_ABI::data::detail {
+
+// As an option: as many threads as the loop turns out to need, up to num_threads().
+inline constexpr int auto_tune = -1;
+
+inline constexpr int most_stage_threads = 512;
+
+NAX_ENGINE int check_threads(const char* function, int threads) {
+  if (threads < auto_tune || threads > most_stage_threads)
+    raise<ValueError>({function, ": threads must be between 0 and ", most_stage_threads,
+                       " or data::auto_tune, not ", threads});
+  return threads;
+}
+
+class Workers {
+ public:
+  // `name` is the stage's, in profiles; `capacity` 0: twice the number of threads.
+  Workers(const Context& context, std::string name, int threads, std::int64_t capacity)
+      : name_(std::move(name)),
+        stopped_(context.stopped),
+        most_(threads < 0 ? num_threads() : threads),
+        begin_with_(threads < 0 ? 1 : threads),
+        slots_(static_cast<std::size_t>(capacity > 0 ? capacity : 2 * most_)) {}
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  virtual ~Workers() = default;  // whoever derives from it calls stop()
+
+ protected:
+  // The next input into the slot; false at the end. By one thread at a time.
+  virtual bool pull(std::size_t slot) = 0;
+  // The work on it.
+  virtual void finish(std::size_t slot) = 0;
+
+  std::size_t capacity() const { return slots_.size(); }
+
+  // Waits for the next slot of the order; none at the end. Throws what its work threw. The caller empties it
+  // and calls release().
+  NAX_ENGINE bool take(std::size_t& slot) {
+    std::unique_lock lock(mutex_);
+    if (threads_.empty() && !stop_) grow(begin_with_);
+    slot = static_cast<std::size_t>(taken_) % slots_.size();
+    while (!slots_[slot].done && !(ended_ && taken_ == given_)) {
+      const auto started = static_cast<int>(threads_.size());
+      if (!stop_ && started < most_ && given_ - taken_ >= started)
+        grow(1);  // all at work, and the loop waits
+      const profile::Span waits(profile::Kind::wait_data, name_.c_str());
+      ready_.wait(lock);
+    }
+    if (!slots_[slot].done) return false;
+    if (slots_[slot].error) std::rethrow_exception(slots_[slot].error);
+    return true;
+  }
+  NAX_ENGINE void release(std::size_t slot) {
+    {
+      const std::lock_guard lock(mutex_);
+      slots_[slot].done = false;
+      ++taken_;
+    }
+    room_.notify_one();
+  }
+
+  NAX_ENGINE void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    room_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  bool is_stopped() const { return stopped_ && stopped_->load(std::memory_order_relaxed); }
+
+ private:
+  struct Slot {
+    bool done = false;
+    std::exception_ptr error;
+  };
+
+  // Under the lock. Where the system has no more threads those that are there do the work.
+  NAX_ENGINE void grow(int more) {
+    for (int i = 0; i < more; ++i) {
+      try {
+        threads_.emplace_back([this] { run(); });
+      } catch (const std::system_error&) {
+        if (threads_.empty()) throw;
+        return;
+      }
+    }
+  }
+
+  NAX_ENGINE void run() noexcept {
+    const ThreadLimit alone(1);  // there are as many of these as there is work for
+    profile::name_thread(name_.c_str());
+    for (std::size_t slot; begin(slot);) {
+      std::exception_ptr error;
+      try {
+        finish(slot);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      mark_done(slot, std::move(error));
+    }
+  }
+
+  // Claims a slot and fills it; false when there is nothing more to do.
+  NAX_ENGINE bool begin(std::size_t& slot) noexcept {
+    const std::lock_guard pulling(pull_mutex_);
+    {
+      std::unique_lock lock(mutex_);
+      room_.wait(lock, [this] { return stop_ || ended_ || given_ - taken_ < count(); });
+      if (stop_ || ended_) return false;
+      slot = static_cast<std::size_t>(given_) % slots_.size();
+    }
+    bool more = false;
+    std::exception_ptr error;
+    try {
+      more = !is_stopped() && pull(slot);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      if (more || error) ++given_;
+      if (!more) ended_ = true;
+      if (error) {
+        slots_[slot].error = error;
+        slots_[slot].done = true;
+      }
+    }
+    if (!more) {
+      ready_.notify_all();
+      room_.notify_all();
+    }
+    return more;
+  }
+
+  NAX_ENGINE void mark_done(std::size_t slot, std::exception_ptr error) noexcept {
+    bool awaited;
+    {
+      const std::lock_guard lock(mutex_);
+      slots_[slot].error = std::move(error);
+      slots_[slot].done = true;
+      awaited = slot == static_cast<std::size_t>(taken_) % slots_.size();
+    }
+    if (awaited) ready_.notify_one();
+  }
+
+  std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
+
+  const std::string name_;
+  const std::shared_ptr<std::atomic<bool>> stopped_;
+  const int most_, begin_with_;
+  std::mutex pull_mutex_;  // before mutex_
+  std::mutex mutex_;
+  std::condition_variable room_, ready_;
+  std::vector<Slot> slots_;
+  std::int64_t given_ = 0, taken_ = 0;  // slots pulled into, slots taken by the loop
+  bool ended_ = false, stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace nax::inline NAX_ABI::data::detail
