@@ -6,6 +6,7 @@
 
 #include "nax/core/device.hpp"
 #include "nax/core/error.hpp"
+#include "nax/core/graph_recording.hpp"
 
 // The seam between arrays and machines whose memory the host does not address. The core knows no such
 // machine: a library that brings one (nax::cuda) puts it here before main begins.
@@ -47,6 +48,8 @@ class Accelerator {
   virtual void synchronize(Device device) = 0;
   virtual MemoryStats memory_stats(Device device) = 0;
   virtual void release_cached_memory(Device device) = 0;
+  // Records what the calling thread's stream is given.
+  virtual GraphMaker& graphs() = 0;
 
  protected:
   ~Accelerator() = default;
@@ -63,11 +66,13 @@ inline Accelerator& accelerator_of(Device) { return *cuda_accelerator; }
 
 // A computation that knows only host memory met an array on `device`.
 [[noreturn, gnu::cold]] inline void throw_no_device_form(Device device) {
+  check_recordable("a function of the host");
   raise<DeviceError>({"a function that has no form for the GPU got an array on ", device,
                       "; copy it first: device_put(x, devices(\"cpu\")[0])"});
 }
 
 [[noreturn, gnu::cold]] inline void throw_no_device_form(const char* function, Device device) {
+  check_recordable(function);
   raise<DeviceError>({function, ": has no form for the GPU yet, and got an array on ", device,
                       "; copy x to the CPU first: device_put(x, devices(\"cpu\")[0])"});
 }

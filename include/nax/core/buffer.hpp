@@ -91,6 +91,8 @@ struct alignas(64) Buffer {
     return buffer;
   }
   [[gnu::cold]] NAX_COMPILED_ONCE void* address_for_this_thread() {
+    if (graph_recording) [[unlikely]]
+      pin();
     Accelerator& accelerator = accelerator_of(device);
     const Streams mine = accelerator.stream(device), met = streams.load(std::memory_order_acquire);
     if ((met & mine) == 0) {
@@ -100,6 +102,7 @@ struct alignas(64) Buffer {
     }
     return address;
   }
+  NAX_ENGINE void pin();  // lives as long as the graph that this thread records
   [[gnu::cold]] NAX_COMPILED_ONCE static Buffer* allocate_on_accelerator(std::size_t bytes, Device device) {
     Accelerator& accelerator = accelerator_of(device);
     const Streams mine = accelerator.stream(device);
@@ -171,5 +174,13 @@ class BufferRef {
   }
   Buffer* buffer_ = nullptr;
 };
+
+NAX_ENGINE void Buffer::pin() {
+  if (GraphMemory::owner_of(address) == graph_recording->memory) return;
+  for (const BufferRef& held : *graph_recording->pinned)
+    if (held.get() == this) return;
+  references.fetch_add(1, std::memory_order_relaxed);
+  graph_recording->pinned->push_back(BufferRef(this));
+}
 
 }  // namespace nax::inline NAX_ABI::detail

@@ -85,6 +85,7 @@ struct ArraysWithAxes {
 };
 
 NAX_ENGINE std::vector<Device> devices_for(std::int64_t size, const DeviceChoice& chosen) {
+  check_recordable("pmap");
   std::vector<Device> all = chosen.get();
   if (all.empty())
     throw ValueError("pmap: devices is empty; leave it out for all devices of the default device's platform");

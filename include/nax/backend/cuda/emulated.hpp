@@ -4,9 +4,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "nax/backend/cuda/device_count.hpp"
+#include "nax/backend/cuda/launch_emulated.hpp"
 #include "nax/core/accelerator.hpp"
 #include "nax/core/allocator.hpp"
 
@@ -15,10 +19,49 @@
 // host's functions as a card's.
 namespace nax::inline NAX_ABI::cuda {
 
+class EmulatedAccelerator;
+
+// Graphs of launches that are closures.
+class EmulatedGraphs final : public detail::GraphMaker {
+ public:
+  explicit EmulatedGraphs(EmulatedAccelerator& accelerator) : accelerator_(accelerator) {}
+  void* obtain(Device device, std::size_t bytes) override;
+  void give_back(Device device, void* memory, std::size_t bytes) noexcept override;
+  void begin(detail::GraphRecording& graph) override { graph.state = new EmulatedSteps; }
+  std::unique_ptr<detail::LaunchGraph> end(detail::GraphRecording& graph,
+                                           std::vector<detail::GraphInput> inputs) override {
+    auto made = std::make_unique<Graph>();
+    const std::unique_ptr<EmulatedSteps> steps(
+        static_cast<EmulatedSteps*>(std::exchange(graph.state, nullptr)));
+    made->steps = std::move(*steps);
+    made->inputs = std::move(inputs);
+    return made;
+  }
+  void abandon(detail::GraphRecording& graph) noexcept override {
+    delete static_cast<EmulatedSteps*>(std::exchange(graph.state, nullptr));
+  }
+
+ private:
+  struct Graph final : detail::LaunchGraph {
+    EmulatedSteps steps;
+    std::vector<detail::GraphInput> inputs;
+    void replay(Device, const void* const* from) override {
+      ++emulated_launches();
+      for (std::size_t i = 0; i < inputs.size(); ++i) std::memcpy(inputs[i].to, from[i], inputs[i].bytes);
+      for (const auto& step : steps) step();
+    }
+  };
+  EmulatedAccelerator& accelerator_;
+};
+
 class EmulatedAccelerator final : public detail::Accelerator {
  public:
   int count() override { return requested_devices().value_or(1); }
   void* allocate(Device device, std::size_t bytes) override {
+    if (detail::graph_recording) return detail::graph_recording->memory->allocate(bytes);
+    return obtain(device, bytes);
+  }
+  void* obtain(Device device, std::size_t bytes) {
     Memory& memory = memory_[device.ordinal];
     const std::size_t held = memory.in_use;
     void* const place = bytes <= card_bytes - std::min(held, card_bytes)
@@ -34,6 +77,9 @@ class EmulatedAccelerator final : public detail::Accelerator {
     return place;
   }
   void deallocate(Device device, void* place, std::size_t bytes, detail::Streams) noexcept override {
+    if (!detail::GraphMemory::take_back(place, bytes)) give_back(device, place, bytes);
+  }
+  void give_back(Device device, void* place, std::size_t bytes) noexcept {
     std::free(place);
     memory_[device.ordinal].in_use -= bytes;
   }
@@ -45,15 +91,23 @@ class EmulatedAccelerator final : public detail::Accelerator {
   }
   void join(Device, detail::Streams) override {}
   void copy_to_device(Device, void* to, const void* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
+    if (!detail::graph_recording) return emulate([=] { std::memcpy(to, from, bytes); });
+    const std::shared_ptr<char[]> held(new char[bytes]);
+    std::memcpy(held.get(), from, bytes);
+    emulate([=] { std::memcpy(to, held.get(), bytes); });
   }
   void copy_to_host(Device, void* to, const void* from, std::size_t bytes) override {
+    if (detail::graph_recording) detail::throw_read_while_recording();
     std::memcpy(to, from, bytes);
   }
-  void copy_between(Device, void* to, Device, const void* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
+  void copy_between(Device to_device, void* to, Device from_device, const void* from,
+                    std::size_t bytes) override {
+    if (to_device != from_device) detail::check_recordable("device_put");
+    emulate([=] { std::memcpy(to, from, bytes); });
   }
-  void clear(Device, void* memory, std::size_t bytes) override { std::memset(memory, 0, bytes); }
+  void clear(Device, void* memory, std::size_t bytes) override {
+    emulate([=] { std::memset(memory, 0, bytes); });
+  }
   void synchronize(Device) override {}
   MemoryStats memory_stats(Device device) override {
     const Memory& memory = memory_[device.ordinal];
@@ -64,6 +118,7 @@ class EmulatedAccelerator final : public detail::Accelerator {
             .limit = card_bytes};
   }
   void release_cached_memory(Device) override {}
+  detail::GraphMaker& graphs() override { return graphs_; }
 
  private:
   static constexpr std::size_t card_bytes = std::size_t{64} << 30;
@@ -71,6 +126,14 @@ class EmulatedAccelerator final : public detail::Accelerator {
     std::atomic<std::size_t> in_use{0}, peak{0}, allocations{0};
   };
   Memory memory_[most_devices];
+  EmulatedGraphs graphs_{*this};
 };
+
+inline void* EmulatedGraphs::obtain(Device device, std::size_t bytes) {
+  return accelerator_.obtain(device, bytes);
+}
+inline void EmulatedGraphs::give_back(Device device, void* memory, std::size_t bytes) noexcept {
+  accelerator_.give_back(device, memory, bytes);
+}
 
 }  // namespace nax::inline NAX_ABI::cuda

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "nax/backend/cuda/gpu_graphs.hpp"
 #include "nax/backend/cuda/memory_pool.hpp"
 #include "nax/backend/cuda/streams.hpp"
 #include "nax/core/accelerator.hpp"
@@ -28,23 +29,36 @@ class Gpu final : public detail::Accelerator {
   int count() override { return device_count(); }
 
   void* allocate(Device device, std::size_t bytes) override {
+    if (detail::graph_recording) return detail::graph_recording->memory->allocate(bytes);
     return MemoryPool::of(device).allocate(device, bytes);
   }
   void deallocate(Device device, void* memory, std::size_t bytes, Streams used) noexcept override {
-    MemoryPool::of(device).deallocate(memory, bytes, used);
+    if (!detail::GraphMemory::take_back(memory, bytes))
+      MemoryPool::of(device).deallocate(memory, bytes, used);
   }
 
   Streams stream(Device device) override { return stream_bit(device); }
-  void join(Device device, Streams others) override { DeviceStreams::of(device).follow(others, use(device)); }
+  void join(Device device, Streams others) override {
+    if (detail::graph_recording)  // no graph may wait for what is in none
+      DeviceStreams::of(device).drain(others);
+    else
+      DeviceStreams::of(device).follow(others, use(device));
+  }
   void synchronize(Device device) override {
+    if (detail::graph_recording) return;
     check(cudaStreamSynchronize(use(device)), "cudaStreamSynchronize");
   }
 
   void copy_to_device(Device device, void* to, const void* from, std::size_t bytes) override {
     const cudaStream_t stream = use(device);
-    DeviceStreams::of(device).at(place_on(device)).staging.upload(stream, to, from, bytes);
+    if (detail::graph_recording)
+      check(cudaMemcpyAsync(to, graphs_.held(from, bytes), bytes, cudaMemcpyHostToDevice, stream),
+            "cudaMemcpyAsync");
+    else
+      DeviceStreams::of(device).at(place_on(device)).staging.upload(stream, to, from, bytes);
   }
   void copy_to_host(Device device, void* to, const void* from, std::size_t bytes) override {
+    if (detail::graph_recording) detail::throw_read_while_recording();
     const cudaStream_t stream = use(device);
     DeviceStreams::of(device).at(place_on(device)).staging.download(stream, to, from, bytes);
   }
@@ -52,6 +66,7 @@ class Gpu final : public detail::Accelerator {
   // before what each gets next.
   void copy_between(Device to_device, void* to, Device from_device, const void* from,
                     std::size_t bytes) override {
+    if (to_device != from_device) detail::check_recordable("device_put");
     const cudaStream_t source = use(from_device), target = use(to_device);
     const int to_card = card_of(to_device), from_card = card_of(from_device);
     if (source != target) DeviceStreams::of(from_device).follow(stream_bit(from_device), target);
@@ -69,6 +84,10 @@ class Gpu final : public detail::Accelerator {
 
   MemoryStats memory_stats(Device device) override { return MemoryPool::of(device).stats(); }
   void release_cached_memory(Device device) override { MemoryPool::of(device).release(device); }
+  detail::GraphMaker& graphs() override { return graphs_; }
+
+ private:
+  GpuGraphs graphs_;
 };
 
 }  // namespace nax::inline NAX_ABI::cuda

@@ -1,16 +1,44 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "nax/core/device.hpp"
+#include "nax/core/graph_recording.hpp"
 
 // The grid of a kernel as a loop on the host.
 namespace nax::inline NAX_ABI::cuda {
+
+using EmulatedSteps = std::vector<std::function<void()>>;
+
+// How many kernels, copies and graphs the host has launched.
+inline std::atomic<std::int64_t>& emulated_launches() {
+  static std::atomic<std::int64_t> count{0};
+  return count;
+}
+
+// Does something that a GPU would be told to do: now, or whenever the graph that is being recorded is
+// replayed.
+template <class Step>
+void emulate(const Step& step) {
+  if (detail::graph_recording) [[unlikely]] {
+    static_cast<EmulatedSteps*>(detail::graph_recording->state)->push_back(step);
+  } else {
+    emulated_launches().fetch_add(1, std::memory_order_relaxed);
+    step();
+  }
+}
+
 inline namespace emulated {
 
 template <class Body>
 void launch(Device, std::int64_t n, const Body& body) {
-  for (std::int64_t i = 0; i < n; ++i) body(i);
+  if (n == 0) return;
+  emulate([n, body] {
+    for (std::int64_t i = 0; i < n; ++i) body(i);
+  });
 }
 
 }  // namespace emulated

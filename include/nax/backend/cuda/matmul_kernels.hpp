@@ -40,9 +40,11 @@ inline void launch_float_matmul(Device, DType dtype, std::int64_t batch, std::in
                                 std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c,
                                 bool accumulate) {
   const auto run = [&]<class T>(std::type_identity<T>) {
-    cpu::gemm_batched<T>(batch, m, n, k, reinterpret_cast<const T*>(a.data), a.batch, a.row, a.column,
-                         reinterpret_cast<const T*>(b.data), b.batch, b.row, b.column,
-                         reinterpret_cast<T*>(c.data), c.batch, c.row, c.column, accumulate);
+    emulate([=] {
+      cpu::gemm_batched<T>(batch, m, n, k, reinterpret_cast<const T*>(a.data), a.batch, a.row, a.column,
+                           reinterpret_cast<const T*>(b.data), b.batch, b.row, b.column,
+                           reinterpret_cast<T*>(c.data), c.batch, c.row, c.column, accumulate);
+    });
   };
   if (dtype == DType::float64)
     run(std::type_identity<double>());

@@ -76,6 +76,14 @@ class DeviceStreams {
     }
   }
 
+  // The host waits until these streams have done what they have been given.
+  void drain(Streams streams) {
+    const std::lock_guard lock(mutex_);
+    for (; streams != 0; streams &= streams - 1)
+      if (StreamPlace& place = places_[std::countr_zero(streams)]; place.stream)
+        check(cudaStreamSynchronize(place.stream), "cudaStreamSynchronize");
+  }
+
  private:
   std::mutex mutex_;
   StreamPlace places_[places];

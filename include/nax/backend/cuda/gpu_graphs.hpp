@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nax/backend/cuda/streams.hpp"
+#include "nax/core/graph_recording.hpp"
+
+// Recordings as CUDA graphs: the calling thread's stream is captured. The capture is relaxed, since whoever
+// records may ask the driver for memory or load a kernel meanwhile.
+namespace nax::inline NAX_ABI::cuda {
+
+class GpuGraphs final : public detail::GraphMaker {
+ public:
+  void* obtain(Device device, std::size_t bytes) override {
+    select_card(device);
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, bytes), "cudaMalloc");
+    return memory;
+  }
+  void give_back(Device device, void* memory, std::size_t) noexcept override {
+    if (cudaSetDevice(card_of(device)) == cudaSuccess) cudaFree(memory);
+    cudaGetLastError();  // the process may be ending
+  }
+
+  void begin(detail::GraphRecording& graph) override {
+    auto held = std::make_unique<Held>();
+    check(cudaStreamBeginCapture(use(graph.device), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+    graph.state = held.release();
+  }
+  // One graph of a copy for each input, and then what was captured.
+  std::unique_ptr<detail::LaunchGraph> end(detail::GraphRecording& graph,
+                                           std::vector<detail::GraphInput> inputs) override {
+    auto made = std::make_unique<Graph>(graph.device);
+    made->held.reset(static_cast<Held*>(std::exchange(graph.state, nullptr)));
+    check(cudaStreamEndCapture(use(graph.device), &made->captured), "cudaStreamEndCapture");
+    check(cudaGraphCreate(&made->whole, 0), "cudaGraphCreate");
+    std::vector<cudaGraphNode_t> copies;
+    for (const detail::GraphInput& input : inputs) {
+      Graph::Input in{input, input.from, nullptr};
+      if (input.bytes > 0) {
+        check(cudaGraphAddMemcpyNode1D(&in.copy, made->whole, nullptr, 0, input.to, input.from, input.bytes,
+                                       cudaMemcpyDeviceToDevice),
+              "cudaGraphAddMemcpyNode1D");
+        copies.push_back(in.copy);
+      }
+      made->inputs.push_back(in);
+    }
+    cudaGraphNode_t rest = nullptr;
+    check(cudaGraphAddChildGraphNode(&rest, made->whole, copies.data(), copies.size(), made->captured),
+          "cudaGraphAddChildGraphNode");
+    check(cudaGraphInstantiate(&made->ready, made->whole, 0), "cudaGraphInstantiate");
+    return made;
+  }
+  void abandon(detail::GraphRecording& graph) noexcept override {
+    const std::unique_ptr<Held> held(static_cast<Held*>(std::exchange(graph.state, nullptr)));
+    if (!held) return;
+    cudaGraph_t captured = nullptr;
+    if (cudaStreamEndCapture(DeviceStreams::of(graph.device).at(place_on(graph.device)).stream, &captured) ==
+            cudaSuccess &&
+        captured)
+      cudaGraphDestroy(captured);
+    cudaGetLastError();
+  }
+
+  // The host's bytes where the recording's graph finds them.
+  const void* held(const void* from, std::size_t bytes) {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
+    auto& all = static_cast<Held*>(detail::graph_recording->state)->memory;
+    all.emplace_back(memory);
+    std::memcpy(memory, from, bytes);
+    return memory;
+  }
+
+ private:
+  struct FreeHost {
+    void operator()(void* memory) const noexcept { cudaFreeHost(memory); }
+  };
+  struct Held {
+    std::vector<std::unique_ptr<void, FreeHost>> memory;
+  };
+  struct Graph final : detail::LaunchGraph {
+    struct Input {
+      detail::GraphInput place;
+      const void* from;  // what the copy reads now
+      cudaGraphNode_t copy;
+    };
+    Device device;
+    std::unique_ptr<Held> held;
+    std::vector<Input> inputs;
+    cudaGraph_t captured = nullptr, whole = nullptr;
+    cudaGraphExec_t ready = nullptr;
+
+    explicit Graph(Device d) : device(d) {}
+    ~Graph() override {
+      if (cudaSetDevice(card_of(device)) == cudaSuccess) {
+        cudaDeviceSynchronize();  // it may be running, and its memory goes next
+        if (ready) cudaGraphExecDestroy(ready);
+        if (whole) cudaGraphDestroy(whole);
+        if (captured) cudaGraphDestroy(captured);
+      }
+      cudaGetLastError();
+    }
+    void replay(Device where, const void* const* from) override {
+      const cudaStream_t stream = use(where);
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Input& in = inputs[i];
+        if (in.from == from[i] || !in.copy) continue;
+        check(cudaGraphExecMemcpyNodeSetParams1D(ready, in.copy, in.place.to, from[i], in.place.bytes,
+                                                 cudaMemcpyDeviceToDevice),
+              "cudaGraphExecMemcpyNodeSetParams1D");
+        in.from = from[i];
+      }
+      check(cudaGraphLaunch(ready, stream), "cudaGraphLaunch");
+    }
+  };
+};
+
+}  // namespace nax::inline NAX_ABI::cuda

@@ -1,0 +1,224 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nax/core/abi.hpp"
+#include "nax/core/compiled_once.hpp"
+#include "nax/core/device.hpp"
+#include "nax/core/error.hpp"
+
+// What a function puts on its device's stream, recorded once and done again many times: the seam between jit
+// and a device that has graphs of launches.
+//
+// **While a thread records, its device computes nothing.** Launches and copies go into the graph with the
+// addresses they have now, so memory must not move or be shared afterwards. That is what this file is about:
+//
+//   new blocks        come from the recording's own memory, which nobody else gets while the graph lives.
+//                     Within the recording they are used over and over, as in any other program.
+//   older buffers     that the function reads (arrays it captured) are held as long as the graph (pin).
+//   the host's bytes  that go to the device are copied, and the copies held.
+//   reading           values on the host is an error, since there are none.
+namespace nax::inline NAX_ABI::detail {
+
+// Memory for one graph, in blocks of a few sizes. It lasts until the graph and all blocks are gone.
+class GraphMemory {
+ public:
+  // Where it comes from, in large pieces.
+  struct Source {
+    virtual void* obtain(Device device, std::size_t bytes) = 0;
+    virtual void give_back(Device device, void* memory, std::size_t bytes) noexcept = 0;
+
+   protected:
+    ~Source() = default;
+  };
+
+  GraphMemory(Source& source, Device device) : source_(source), device_(device) {}
+  GraphMemory(const GraphMemory&) = delete;
+  GraphMemory& operator=(const GraphMemory&) = delete;
+
+  NAX_ENGINE void* allocate(std::size_t bytes) {
+    const std::size_t size = block_bytes(bytes);
+    const std::lock_guard lock(mutex_);
+    std::vector<void*>& free = free_[size];
+    if (free.empty()) {
+      if (left_ < size) {
+        const std::size_t piece = size > piece_bytes ? size : piece_bytes;
+        void* const memory = source_.obtain(device_, piece);
+        pieces_.push_back({memory, piece});
+        owners().add(memory, piece, this);
+        if (size > piece_bytes / 2) return ++live_, memory;  // a piece of its own; the last one's rest stays
+        next_ = static_cast<char*>(memory), left_ = piece;
+      }
+      free.reserve(++blocks_);  // freeing allocates nothing
+      void* const block = next_;
+      next_ += size, left_ -= size;
+      return ++live_, block;
+    }
+    void* const block = free.back();
+    free.pop_back();
+    return ++live_, block;
+  }
+  // The graph is gone.
+  void retire() noexcept {
+    bool last = false;
+    {
+      const std::lock_guard lock(mutex_);
+      retired_ = true;
+      last = live_ == 0;
+    }
+    if (last) delete this;
+  }
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const Piece& piece : pieces_) sum += piece.bytes;
+    return sum;
+  }
+  // Whose block it is; null for memory of no graph.
+  static GraphMemory* owner_of(const void* address) { return owners().find(address); }
+  // Takes a block back if it is some graph's. (A free block may be used by the next launch at once: all of a
+  // graph's are in the order of one stream.)
+  NAX_ENGINE static bool take_back(void* block, std::size_t bytes) noexcept {
+    GraphMemory* const owner = owner_of(block);
+    if (!owner) return false;
+    bool last = false;
+    {
+      const std::lock_guard lock(owner->mutex_);
+      if (!owner->retired_) {
+        try {
+          owner->free_[block_bytes(bytes)].push_back(block);
+        } catch (...) {  // no memory for the list: the block rests
+        }
+      }
+      last = --owner->live_ == 0 && owner->retired_;
+    }
+    if (last) delete owner;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t piece_bytes = std::size_t{2} << 20;
+  struct Piece {
+    void* memory;
+    std::size_t bytes;
+  };
+  // The pieces of all graphs, by address.
+  class Owners {
+   public:
+    void add(void* memory, std::size_t bytes, GraphMemory* owner) {
+      const std::lock_guard lock(mutex_);
+      pieces_[static_cast<char*>(memory)] = {bytes, owner};
+      count_.store(pieces_.size(), std::memory_order_release);
+    }
+    void remove(void* memory) noexcept {
+      const std::lock_guard lock(mutex_);
+      pieces_.erase(static_cast<char*>(memory));
+      count_.store(pieces_.size(), std::memory_order_release);
+    }
+    GraphMemory* find(const void* address) {
+      if (count_.load(std::memory_order_acquire) == 0) return nullptr;  // programs without graphs
+      const std::lock_guard lock(mutex_);
+      const char* const at = static_cast<const char*>(address);
+      auto piece = pieces_.upper_bound(const_cast<char*>(at));
+      if (piece == pieces_.begin()) return nullptr;
+      --piece;
+      return at < piece->first + piece->second.first ? piece->second.second : nullptr;
+    }
+
+   private:
+    std::mutex mutex_;
+    std::map<char*, std::pair<std::size_t, GraphMemory*>> pieces_;
+    std::atomic<std::size_t> count_{0};
+  };
+  static Owners& owners() {  // never destroyed: arrays with static storage are freed at any time
+    static Owners* const all = new Owners;
+    return *all;
+  }
+
+  ~GraphMemory() {
+    for (const Piece& piece : pieces_) {
+      owners().remove(piece.memory);
+      source_.give_back(device_, piece.memory, piece.bytes);
+    }
+  }
+  // Multiples of 512 up to 4096, then eight sizes an octave.
+  static std::size_t block_bytes(std::size_t bytes) {
+    std::size_t step = 512;
+    while (step * 16 < bytes) step *= 2;
+    return bytes == 0 ? step : (bytes + step - 1) / step * step;
+  }
+
+  Source& source_;
+  const Device device_;
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<void*>> free_;
+  std::vector<Piece> pieces_;
+  char* next_ = nullptr;
+  std::size_t left_ = 0, live_ = 0, blocks_ = 0;
+  bool retired_ = false;
+};
+
+// Where an argument's elements are copied before each replay.
+struct GraphInput {
+  void* to;
+  const void* from;   // in the first call
+  std::size_t bytes;  // 0 where the copy is made before the replay
+};
+
+// Launches that can be done again.
+class LaunchGraph {
+ public:
+  virtual ~LaunchGraph() = default;
+  // On the calling thread's stream: copies the inputs, which lie at these addresses of the device, and
+  // launches everything at once.
+  virtual void replay(Device device, const void* const* inputs) = 0;
+};
+
+struct Buffer;
+class BufferRef;
+
+// A recording on its way.
+struct GraphRecording {
+  Device device;
+  GraphMemory* memory;
+  void* state = nullptr;  // of who records
+  std::vector<BufferRef>* pinned = nullptr;
+};
+inline thread_local constinit GraphRecording* graph_recording = nullptr;  // the calling thread's
+
+// A device that has graphs.
+class GraphMaker : public GraphMemory::Source {
+ public:
+  // The calling thread's stream records from now on, until one of the others is called.
+  virtual void begin(GraphRecording& graph) = 0;
+  virtual std::unique_ptr<LaunchGraph> end(GraphRecording& graph, std::vector<GraphInput> inputs) = 0;
+  virtual void abandon(GraphRecording& graph) noexcept = 0;
+
+ protected:
+  ~GraphMaker() = default;
+};
+
+// Thrown where a function does what no graph can hold, though it may be called as it is: jit does that then.
+struct NotRecordable : DeviceError {
+  using DeviceError::DeviceError;
+};
+// At the door of what uses several devices or threads.
+inline void check_recordable(const char* function) {
+  if (graph_recording) [[unlikely]]
+    throw NotRecordable(std::string(function) + ": cannot be recorded");
+}
+
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_read_while_recording() {
+  throw DeviceError(
+      "jit: the function reads values on the host (item(), data(), an array as a condition, printing), which "
+      "are "
+      "not there while its launches are recorded; use where or stay outside of jit");
+}
+
+}  // namespace nax::inline NAX_ABI::detail

@@ -1,0 +1,328 @@
+#pragma once
+
+#include <concepts>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <typeindex>
+#include <variant>
+
+#include "nax/transform/call.hpp"
+#include "nax/transform/jit/graph_call.hpp"
+#include "nax/transform/jit/options.hpp"
+#include "nax/transform/vmap.hpp"
+#include "nax/tree/structure.hpp"
+
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+// What tells calls apart: trees, shapes, types, numbers, static arguments, devices.
+class CallKey {
+ public:
+  template <class Tree>
+  void add(const Tree& t, bool by_value) {
+    text_ += tree::structure(t).to_string();
+    tree::for_each(
+        [&](const auto& leaf) {
+          using Leaf = std::remove_cvref_t<decltype(leaf)>;
+          if constexpr (is_array_v<Leaf>) {
+            add_array(leaf);
+            if (by_value) add_bytes(raw_data(on_host(leaf)), bytes_of(leaf));
+          } else if constexpr (Scalar<Leaf>) {
+            add_bytes(&leaf, sizeof leaf);
+          }
+        },
+        t);
+  }
+  void add_array(const ArrayBase& a) {
+    const Dims& shape = layout_of(a).shape;
+    const std::uint64_t head = shape.size() << 8 | static_cast<std::uint64_t>(on_accelerator(a)) << 7 |
+                               static_cast<std::uint64_t>(a.dtype());
+    add_bytes(&head, sizeof head);
+    for (std::int64_t n : shape) add_bytes(&n, sizeof n);
+  }
+  template <class Value>
+  void add_value(Value value) {
+    add_bytes(&value, sizeof value);
+  }
+  friend bool operator==(const CallKey&, const CallKey&) = default;
+
+ private:
+  void add_bytes(const void* from, std::size_t count) { text_.append(static_cast<const char*>(from), count); }
+  std::string text_;
+};
+
+template <class X>
+inline constexpr bool is_tree_v = std::is_void_v<bad_part_t<X>>;
+
+// The arguments that are no trees, which must be static ones.
+template <class Inputs>
+struct OpaqueArguments;
+template <class... X>
+struct OpaqueArguments<std::tuple<X...>> {
+  using type = std::tuple<std::conditional_t<is_tree_v<X>, std::monostate, X>...>;
+  static type of(const std::tuple<X...>& inputs) {
+    return std::apply(
+        [](const X&... x) {
+          return type([](const auto& one) {
+            using One = std::remove_cvref_t<decltype(one)>;
+            if constexpr (is_tree_v<One>) {
+              return std::monostate();
+            } else {
+              static_assert(std::equality_comparable<One>,
+                            "jit: an argument that is no tree is a static one, and must compare by ==");
+              return one;
+            }
+          }(x)...);
+        },
+        inputs);
+  }
+};
+
+// f(i, argument i) for each argument.
+template <class Inputs, class F>
+void for_each_of(Inputs& inputs, F f) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) { (f(i, std::get<i>(inputs)), ...); }
+  (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Inputs>>>());
+}
+
+// The device that would compute, were the arguments given to f: a GPU, or one of the host's.
+NAX_ENGINE Device device_of_call(const std::vector<ArrayBase>& arguments) {
+  for (const ArrayBase& a : arguments)
+    if (on_accelerator(a)) return a.device();
+  return current_device;
+}
+
+// A function's recordings, each for calls of one kind; at most 64 kinds are kept, and the oldest goes first.
+class GraphCache {
+ public:
+  struct Entry {
+    virtual ~Entry() = default;
+    std::type_index inputs = typeid(void);
+    CallKey key;
+    bool plain = false;  // it cannot be recorded
+    std::vector<std::unique_ptr<GraphCall>> calls;
+  };
+  static constexpr std::size_t most_entries = 64;
+
+  std::mutex& mutex() { return mutex_; }
+  template <class Own, class Same>
+  Own* find(const CallKey& key, const Same& same) {
+    for (const auto& entry : entries_)
+      if (entry->inputs == typeid(Own) && entry->key == key)
+        if (Own* const own = static_cast<Own*>(entry.get()); same(*own)) return own;
+    return nullptr;
+  }
+  template <class Own>
+  Own* add(std::unique_ptr<Own> entry, CallKey key) {
+    entry->inputs = typeid(Own);
+    entry->key = std::move(key);
+    if (entries_.size() == most_entries) entries_.pop_front();
+    entries_.push_back(std::move(entry));
+    return static_cast<Own*>(entries_.back().get());
+  }
+  std::size_t size() const { return entries_.size(); }
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<Entry>> entries_;
+};
+
+// A call by graph. Results stay in the graph's memory while their holders come and go, so two recordings take
+// turns where the results of one call are the arguments of the next; a third one is for calls whose results
+// are kept longer, and hands out copies.
+NAX_ENGINE GraphCall::Results run_by_graph(GraphCache::Entry& entry, Device device,
+                                           const std::vector<ArrayBase>& arguments,
+                                           const std::vector<bool>& donated, GraphCall::Function f) {
+  constexpr std::size_t handed_out = 2;
+  std::vector<ArrayBase> rows;
+  for (const ArrayBase& a : arguments) rows.push_back(contiguous(a));
+  const auto call = [&](std::size_t i) -> GraphCall& {
+    if (entry.calls.size() == i) entry.calls.push_back(std::make_unique<GraphCall>(device, rows, donated, f));
+    return *entry.calls[i];
+  };
+  for (std::size_t i = 0; i < handed_out; ++i)
+    if (i == entry.calls.size() || entry.calls[i]->is_free()) return call(i).run(rows, false);
+  return call(handed_out).run(rows, true);
+}
+
+template <class F>
+class Jitted {
+ public:
+  Jitted(F f, JitOptions options)
+      : f_(std::move(f)),
+        options_(std::move(options)),
+        plain_(options_.static_argnums.get().empty() && options_.donate_argnums.get().empty()) {}
+
+  // `numbers`: which arguments were given as numbers, and are arrays of no axes now.
+  template <class Inputs>
+  auto call(Inputs inputs, std::initializer_list<bool> numbers) const {
+    constexpr int count = static_cast<int>(std::tuple_size_v<Inputs>);
+    if (!cuda_accelerator && plain_ && all_trees<Inputs>())
+      return materialise_tree(call_with(f_, std::move(inputs)));
+    const std::vector<bool> fixed = named_arguments("static_argnums", options_.static_argnums, count),
+                            donated = named_arguments("donate_argnums", options_.donate_argnums, count);
+    for_each_of(inputs, [&](std::size_t i, const auto& argument) {
+      if (fixed[i] && donated[i]) raise<ValueError>({"jit: argument ", i, " is both static and donated"});
+      if constexpr (!is_tree_v<std::remove_cvref_t<decltype(argument)>>) {
+        if (!fixed[i])
+          raise<TypeError>({"jit: argument ", i, " is no tree of arrays; name it in static_argnums"});
+      } else if (fixed[i] && !numbers.begin()[i]) {
+        tree::for_each(
+            [&](const auto& leaf) {
+              if constexpr (is_array_v<decltype(leaf)>)
+                raise<ValueError>(
+                    {"jit: the static argument ", i, " holds an array, which is not compared by value"});
+            },
+            argument);
+      }
+    });
+    using Out = decltype(materialise_tree(call_with(f_, std::move(inputs))));
+    if constexpr (is_tree_v<Out>)
+      if (cuda_accelerator && !graph_recording && !recording.tape && !recording.caller &&
+          vmap_stack().frames.empty()) [[unlikely]]
+        return by_graph<Out>(std::move(inputs), fixed, donated);
+    return materialise_tree(call_with(f_, std::move(inputs)));
+  }
+  std::size_t cached() const { return cache_.size(); }
+
+ private:
+  template <class Out, class Inputs>
+  struct Entry final : GraphCache::Entry {
+    typename OpaqueArguments<Inputs>::type opaque;
+    std::optional<Out> out;  // without its arrays
+  };
+
+  template <class Out, class Inputs>
+  Out by_graph(Inputs inputs, const std::vector<bool>& fixed, const std::vector<bool>& donated) const {
+    CallKey key;
+    std::vector<ArrayBase> arguments;
+    std::vector<bool> gives;
+    bool usual = true;
+    for_each_of(inputs, [&](std::size_t i, auto& argument) {
+      if constexpr (is_tree_v<std::remove_cvref_t<decltype(argument)>>) {
+        key.add(argument, fixed[i]);
+        if (fixed[i]) return;
+        tree::for_each(
+            [&](const auto& leaf) {
+              if constexpr (is_array_v<decltype(leaf)>) {
+                check_operand("jit", leaf);
+                // The shards of a pmap's result lie on several devices.
+                const BufferRef& buffer = ArrayAccess::buffer(leaf);
+                usual = usual && !(buffer->source && !buffer->address);
+                arguments.push_back(constant(leaf));
+                gives.push_back(donated[i]);
+              }
+            },
+            argument);
+      }
+    });
+    const Device device = device_of_call(arguments);
+    for (const ArrayBase& a : arguments) usual = usual && (!on_accelerator(a) || a.device() == device);
+    if (!usual || !on_accelerator(device)) return materialise_tree(call_with(f_, std::move(inputs)));
+    key.add_value(device.ordinal);
+    key.add_value(current_device.ordinal);
+    key.add_value(current_device.platform);
+    key.add_value(accelerator_of(device).stream(device));
+
+    using Own = Entry<Out, Inputs>;
+    auto opaque = OpaqueArguments<Inputs>::of(inputs);
+    std::unique_lock lock(cache_.mutex());
+    Own* entry = cache_.template find<Own>(key, [&](const Own& e) { return e.opaque == opaque; });
+    if (!entry) {
+      auto fresh = std::make_unique<Own>();
+      fresh->opaque = std::move(opaque);
+      entry = cache_.add(std::move(fresh), std::move(key));
+    }
+    if (!entry->plain) {
+      const auto traced = [&](std::vector<ArrayBase>& leaves) {
+        Inputs own = inputs;
+        std::size_t at = 0;
+        for_each_of(own, [&](std::size_t i, auto& argument) {
+          if constexpr (is_tree_v<std::remove_cvref_t<decltype(argument)>>)
+            if (!fixed[i]) for_each_leaf(argument, [&](ArrayBase& leaf) { leaf = std::move(leaves[at++]); });
+        });
+        Out out = materialise_tree(call_with(f_, std::move(own)));
+        GraphCall::Results results;
+        for_each_leaf(out, [&](ArrayBase& leaf) { results.push_back(std::exchange(leaf, ArrayBase())); });
+        entry->out = std::move(out);
+        return results;
+      };
+      try {
+        GraphCall::Results results = run_by_graph(*entry, device, arguments, gives, traced);
+        Out out = *entry->out;
+        std::size_t at = 0;
+        for_each_leaf(out, [&](ArrayBase& leaf) { leaf = std::move(results[at++]); });
+        return out;
+      } catch (const NotRecordable&) {
+        entry->plain = true;
+        entry->calls.clear();
+      }
+    }
+    lock.unlock();
+    return materialise_tree(call_with(f_, std::move(inputs)));
+  }
+  template <class Tree, class Visit>
+  static void for_each_leaf(Tree& t, const Visit& visit) {
+    tree::for_each(
+        [&](auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>) visit(leaf);
+        },
+        t);
+  }
+
+  template <class Inputs>
+  static constexpr bool all_trees() {
+    return []<class... X>(std::type_identity<std::tuple<X...>>) {
+      return (is_tree_v<X> && ...);
+    }(std::type_identity<Inputs>());
+  }
+
+  F f_;
+  JitOptions options_;
+  bool plain_;  // no options
+  mutable GraphCache cache_;
+};
+
+}  // namespace detail
+
+// f with the same results. On a GPU the first call with arguments of some structure, shapes, types, numbers
+// and devices records what f launches as a graph, and later such calls launch that: the host's work is done
+// once. So f must do nothing but compute with arrays: what it prints or counts happens while it is recorded,
+// and to read an array's values is a DeviceError. Arrays that f captured are constants. Numbers reach f as
+// arrays of no axes where its parameters allow, and then do not tell calls apart. At most 64 recordings are
+// kept.
+//
+// f is called as it is on the CPU, inside other transforms (which may go outside of jit and inside alike),
+// and where it maps over devices or uses a collective.
+//
+// Throws ValueError for argnums out of range, or a static argument that holds an array, and TypeError for an
+// argument that is no tree and not static.
+template <class F>
+auto jit(F f, JitOptions options = {}) {
+  return detail::transformed<F>(
+      [jitted = std::make_shared<const detail::Jitted<F>>(std::move(f), std::move(options))](auto&&... args) {
+        using namespace detail;
+        using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+        constexpr auto mistake = CallMistake<F, Inputs>::find();
+        if constexpr (mistake != Mistake::none) {
+          return refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
+        } else {
+          return jitted->call(
+              [&] {
+                if constexpr (((Scalar<std::remove_cvref_t<decltype(args)>> ||
+                                Expression<std::remove_cvref_t<decltype(args)>>) ||
+                               ...))
+                  return lift_for<F>(args...);
+                else
+                  return Inputs(std::forward<decltype(args)>(args)...);
+              }(),
+              {Scalar<std::remove_cvref_t<decltype(args)>>...});
+        }
+      });
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nax/core/function_ref.hpp"
+#include "nax/core/transfer.hpp"
+#include "nax/numpy/views/copy.hpp"
+
+// One recording of a function's launches, with memory of its own for arguments, results and what lies
+// between.
+namespace nax::inline NAX_ABI::detail {
+
+// Arguments are copied to where the launches read them; results are handed out where the launches leave them,
+// and so the call may be replayed when nobody holds them any more, or else its results are copied.
+class GraphCall {
+ public:
+  using Results = std::vector<ArrayBase>;
+  using Function = FunctionRef<Results(std::vector<ArrayBase>& arguments)>;
+
+  // Records f with arguments of these shapes. What f throws leaves everything as it was.
+  NAX_ENGINE GraphCall(Device device, const std::vector<ArrayBase>& like, const std::vector<bool>& donated,
+                       Function f)
+      : device_(device), memory_(new GraphMemory(accelerator_of(device).graphs(), device)) {
+    GraphMaker& maker = accelerator_of(device).graphs();
+    GraphRecording graph{device, memory_.get(), nullptr, &pinned_};
+    std::vector<GraphInput> inputs;
+    for (const ArrayBase& a : like) {
+      const bool there = on_accelerator(a);
+      inputs.push_back({nullptr, there ? device_data(a) : nullptr, there ? bytes_of(a) : 0});
+    }
+    {
+      const Scope now(graph);
+      std::vector<ArrayBase> arguments;
+      for (std::size_t i = 0; i < like.size(); ++i) {
+        arguments.push_back(allocate(like[i].dtype(), layout_of(like[i]), device));
+        places_.push_back(inputs[i].to = device_data(arguments[i]));
+      }
+      // Who holds an argument beside f keeps it from being written over.
+      for (std::size_t i = 0; i < like.size(); ++i)
+        if (!donated[i]) arguments_.push_back(arguments[i]);
+      maker.begin(graph);
+      try {
+        results_ = f(arguments);
+        graph_ = maker.end(graph, std::move(inputs));
+      } catch (...) {
+        maker.abandon(graph);
+        throw;
+      }
+    }
+    for (const ArrayBase& r : results_) at_rest_.push_back(ArrayAccess::buffer(r).use_count());
+  }
+
+  // Are all results the graph's alone?
+  NAX_ENGINE bool is_free() const {
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      if (changes(results_[i]) && ArrayAccess::buffer(results_[i]).use_count() > at_rest_[i]) return false;
+    return true;
+  }
+
+  // The results of these arguments, which are row-major. `copied`: in memory of their own.
+  NAX_ENGINE Results run(const std::vector<ArrayBase>& arguments, bool copied) {
+    Accelerator& accelerator = accelerator_of(device_);
+    const Streams mine = accelerator.stream(device_);
+    for (const ArrayBase& r : results_)
+      if (changes(r)) {
+        // Other streams may still read what is written now, and must wait when they read it next.
+        Buffer& buffer = *ArrayAccess::buffer(r).get();
+        delete std::exchange(buffer.source, nullptr);  // what the host has seen of the last results
+        std::atomic<Streams>& met = buffer.streams;
+        if (const Streams others = met.load(std::memory_order_acquire) & ~mine)
+          accelerator.join(device_, others);
+        met.store(mine, std::memory_order_release);
+      }
+    from_.clear();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const ArrayBase& a = arguments[i];
+      if (on_accelerator(a)) {
+        from_.push_back(device_data(a));
+      } else {
+        copy_bytes(device_, places_[i], a.device(), raw_data(a), bytes_of(a));
+        from_.push_back(places_[i]);
+      }
+    }
+    graph_->replay(device_, from_.data());
+    if (!copied) return results_;
+    Results out;
+    for (const ArrayBase& r : results_) out.push_back(changes(r) ? copy_over(r, layout_of(r)) : r);
+    return out;
+  }
+
+ private:
+  struct Scope {
+    explicit Scope(GraphRecording& graph) { graph_recording = &graph; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() { graph_recording = nullptr; }
+  };
+  struct Retire {
+    void operator()(GraphMemory* memory) const { memory->retire(); }
+  };
+  // (A result that the function made on the host, or captured, is the same whatever the arguments are.)
+  bool changes(const ArrayBase& a) const {
+    const BufferRef& buffer = ArrayAccess::buffer(a);
+    return buffer && on_accelerator(a) && GraphMemory::owner_of(buffer->address) == memory_.get();
+  }
+
+  Device device_;
+  // Destroyed from below: first the graph, then what it uses.
+  std::unique_ptr<GraphMemory, Retire> memory_;
+  std::vector<BufferRef> pinned_;
+  std::vector<ArrayBase> arguments_;
+  std::vector<void*> places_;
+  std::vector<const void*> from_;
+  Results results_;
+  std::vector<std::uint32_t> at_rest_;
+  std::unique_ptr<LaunchGraph> graph_;
+};
+
+}  // namespace nax::inline NAX_ABI::detail

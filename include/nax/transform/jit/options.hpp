@@ -1,0 +1,42 @@
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "nax/core/compiled_once.hpp"
+#include "nax/core/error.hpp"
+
+namespace nax::inline NAX_ABI {
+
+// Numbers of arguments: {1}, {0, 2} or 1; negative ones count from the end.
+class Argnums {
+ public:
+  Argnums() = default;
+  Argnums(int one) : numbers_{one} {}
+  Argnums(std::initializer_list<int> numbers) : numbers_(numbers) {}
+  const std::vector<int>& get() const { return numbers_; }
+
+ private:
+  std::vector<int> numbers_;
+};
+
+struct JitOptions {
+  Argnums static_argnums = {};  // arguments by whose values, not only shapes, calls are told apart
+  Argnums donate_argnums = {};  // arguments whose memory f may use for its results
+};
+
+namespace detail {
+
+// For each of `count` arguments, whether it is named. Throws ValueError for one that there is not.
+NAX_ENGINE std::vector<bool> named_arguments(const char* option, const Argnums& numbers, int count) {
+  std::vector<bool> named(static_cast<std::size_t>(count));
+  for (int i : numbers.get()) {
+    if (i < -count || i >= count)
+      raise<ValueError>({"jit: ", option, " ", i, " is out of range for ", count, " arguments"});
+    named[static_cast<std::size_t>(i < 0 ? i + count : i)] = true;
+  }
+  return named;
+}
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI
