@@ -1,12 +1,12 @@
-# nax::cuda for programs that use GPUs, nax::cuda_emulated for those that only pretend to. Both bring a source file that
-# is compiled with the program's own: with its flags, for its architectures.
+# nax::cuda for programs that use GPUs, nax::nccl for those whose pmap runs on several, nax::cuda_emulated for those that
+# only pretend to. Each brings source files that are compiled with the program's own: with its flags, for its architectures.
 #
 # nax::cuda takes CUDA as a language of the project (LANGUAGES CXX CUDA) and the toolkit, which is looked for here and
 # missed only by those who link this target.
 find_package(CUDAToolkit QUIET GLOBAL)
 
 function(nax_add_accelerator name source)
-  set(path include/nax/backend/cuda/${source})
+  set(path include/nax/backend/${source})
   add_library(nax_${name} INTERFACE)
   add_library(nax::${name} ALIAS nax_${name})
   set_target_properties(nax_${name} PROPERTIES EXPORT_NAME ${name})
@@ -18,11 +18,21 @@ endfunction()
 # Rules are plain constexpr, so nvcc needs --expt-relaxed-constexpr to call them on the device; Eigen's own annotations
 # for CUDA would get in the way. -std by hand: CMake 3.25 knows no C++20 for nvcc 13. To the host's compiler all of a .cu
 # file comes from some header, and lambdas that hold lambdas, as transforms make them, would look suspicious there.
-nax_add_accelerator(cuda nax_cuda.cu)
+nax_add_accelerator(cuda cuda/nax_cuda.cu)
 target_link_libraries(nax_cuda INTERFACE CUDA::cudart CUDA::cublasLt)
 target_compile_options(nax_cuda INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wno-subobject-linkage>)
 target_compile_definitions(nax_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:EIGEN_NO_CUDA>)
 
-nax_add_accelerator(cuda_emulated nax_cuda_emulated.cpp)
+nax_add_accelerator(cuda_emulated cuda/nax_cuda_emulated.cpp)
 target_compile_definitions(nax_cuda_emulated INTERFACE NAX_CUDA_EMULATED)
+
+# NCCL: pmap's collectives between cards. The library is looked for here, and missed only by those who link this target.
+list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+find_package(NCCL QUIET)
+nax_add_accelerator(nccl nccl/nax_nccl.cu)
+target_link_libraries(nax_nccl INTERFACE nax_cuda NCCL::NCCL)
+
+# The same for emulated GPUs, which bring an NCCL of their own.
+nax_add_accelerator(nccl_emulated nccl/nax_nccl_emulated.cpp)
+target_link_libraries(nax_nccl_emulated INTERFACE nax_cuda_emulated)

@@ -38,6 +38,7 @@
 #include "nax/core/thread_pool.hpp"
 #include "nax/core/version.hpp"
 #include "nax/data.hpp"
+#include "nax/distributed.hpp"
 #include "nax/io.hpp"
 #include "nax/linalg.hpp"
 #include "nax/nn.hpp"

@@ -15,6 +15,7 @@ struct DeviceAxis {
   std::string name;
   Communicator* communicator = nullptr;
   int index = 0;
+  bool leads = true;  // the first of this process' devices
 };
 
 inline std::vector<DeviceAxis>& device_axes() { return per_thread<std::vector<DeviceAxis>>(); }

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "nax/core/array_base.hpp"
@@ -9,6 +12,11 @@
 namespace nax::inline NAX_ABI::detail {
 
 class Communicator;
+class ThreadCommunicator;
+struct Span;
+
+// What a reduction is, for libraries that are told and not instantiated. Booleans have sums as well: or.
+enum class Reduction : std::uint8_t { sum, product, max, min };
 
 // How values of several devices become one, for the element type it is made for.
 struct Combine {
@@ -23,6 +31,28 @@ struct Combine {
   bool (*waits)(const ArrayBase& x) = nullptr;
   ArrayBase (*waiting)(Communicator& communicator, int rank, std::vector<ArrayBase> everyone,
                        double factor) = nullptr;
+  Reduction kind = Reduction::sum;
+
+  bool is_mean() const { return scale_on_host; }
+};
+
+// A communicator that sends parts of arrays to where they are wanted, instead of showing everybody all.
+// Arrays are plain: row-major, without hidden axes; where there are parts, axis 0 counts them.
+class BlockCommunicator {
+ public:
+  // Everybody's x along a new axis 0.
+  virtual ArrayBase gather_blocks(int rank, const char* function, const ArrayBase& x) = 0;
+  // Part `rank` of the reduction of everybody's x.
+  virtual ArrayBase reduce_scatter(int rank, const char* function, const ArrayBase& x,
+                                   const Combine& combine) = 0;
+  // Everybody's part `rank`, in the order of the devices.
+  virtual ArrayBase all_to_all(int rank, const char* function, const ArrayBase& x) = 0;
+  // The x of the device that `pairs` {from, to} sends here; zeros where none does.
+  virtual ArrayBase permute(int rank, const char* function, const ArrayBase& x,
+                            const std::vector<std::pair<int, int>>& pairs) = 0;
+
+ protected:
+  ~BlockCommunicator() = default;
 };
 
 // How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major,
@@ -32,6 +62,8 @@ class Communicator {
  public:
   virtual ~Communicator() = default;
   virtual int size() const = 0;
+  // The place along the axis of this process' first device. (`rank` is a place along the axis as well.)
+  virtual int first() const { return 0; }
 
   // Everybody's array in the order of the devices.
   virtual std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) = 0;
@@ -43,6 +75,39 @@ class Communicator {
   // lead to goes, before all are done or have failed.
   virtual void work_together(int rank, const char* function, const void* mine,
                              FunctionRef<void(const std::vector<const void*>& everyone)> work) = 0;
+  // Null where arrays of others are read in place.
+  virtual BlockCommunicator* blocks() { return nullptr; }
+
+  // For who runs the devices. A program that has ended waits for what it has begun, then leaves; one that
+  // failed aborts: whoever waits for it, now and later, gets an exception.
+  virtual void finish(int rank) = 0;
+  virtual void leave(int rank) = 0;
+  virtual void abort(const std::string& why) noexcept = 0;
 };
+
+// Libraries by which devices talk, where a program links one: each is asked for the devices of a run, and
+// answers null where it does not serve them. `threads` are these devices' threads, `span` is the run over all
+// processes, null for one of this process alone.
+class CommunicatorProvider {
+ public:
+  virtual std::unique_ptr<Communicator> connect(const std::vector<Device>& devices,
+                                                ThreadCommunicator& threads, const Span* span) = 0;
+
+ protected:
+  ~CommunicatorProvider() = default;
+};
+inline constinit CommunicatorProvider* nccl_provider = nullptr;
+
+// For runs over all processes, in a program that is several.
+class ProcessCommunicatorProvider {
+ public:
+  virtual std::unique_ptr<Communicator> connect(const std::vector<Device>& devices,
+                                                const std::string& axis_name,
+                                                ThreadCommunicator& threads) = 0;
+
+ protected:
+  ~ProcessCommunicatorProvider() = default;
+};
+inline constinit ProcessCommunicatorProvider* process_provider = nullptr;
 
 }  // namespace nax::inline NAX_ABI::detail

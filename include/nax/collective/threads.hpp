@@ -26,6 +26,7 @@ namespace nax::inline NAX_ABI::detail {
 // Thrown into a meeting that another device's failure has ended; the failure itself is what the caller sees.
 struct MeetingAborted : Error {
   MeetingAborted() : Error("pmap: another device failed") {}
+  explicit MeetingAborted(const std::string& text) : Error(text) {}
 };
 
 class ThreadCommunicator final : public Communicator {
@@ -105,14 +106,39 @@ class ThreadCommunicator final : public Communicator {
     if (failure) std::rethrow_exception(failure);
   }
 
-  void abort() {
+  // All devices are in this collective with arrays of the same shapes and types, or this throws; `once` runs
+  // in one of them, while the others wait.
+  NAX_ENGINE void agree(int rank, const char* function, std::vector<ArrayBase> arrays,
+                        FunctionRef<void()> once) {
+    meet(rank, function, std::move(arrays), once, [] {});
+  }
+
+  // What `once` makes of everybody's arrays, device by device, in one of the threads.
+  NAX_ENGINE std::vector<ArrayBase> make_once(
+      int rank, const char* function, std::vector<ArrayBase> arrays,
+      FunctionRef<std::vector<ArrayBase>(const std::vector<std::vector<ArrayBase>>& everyone)> once) {
+    std::vector<ArrayBase> results;
+    finish_stream();
+    meet(
+        rank, function, std::move(arrays),
+        [&] {
+          std::vector<std::vector<ArrayBase>> everyone;
+          for (const Post& post : posts_) everyone.push_back(post.arrays);
+          results_ = once(everyone);
+        },
+        [&] { results = results_; });
+    return results;
+  }
+
+  void finish(int) override { finish_stream(); }
+  void abort(const std::string& = "") noexcept override {
     if (left_by_fork()) return;
     const std::lock_guard lock(mutex_);
     aborted_ = true;
     changed_.notify_all();
   }
   // The device's program has ended; a meeting that still waits for it never will be complete.
-  void leave() {
+  void leave(int) override {
     if (left_by_fork()) return;
     const std::lock_guard lock(mutex_);
     ++left_;
@@ -279,7 +305,8 @@ class ThreadCommunicator final : public Communicator {
   std::vector<ArrayBase> results_;
   int arrived_ = 0, reading_ = 0, left_ = 0;
   std::atomic<std::uint64_t> meeting_{0};  // changes under the mutex
-  bool aborted_ = false, incomplete_ = false, types_differ_ = false;
+  std::atomic<bool> aborted_{false};       // changes under the mutex, too
+  bool incomplete_ = false, types_differ_ = false;
   const unsigned generation_ = process_generation.load(std::memory_order_relaxed);
   std::string mismatch_;
 };

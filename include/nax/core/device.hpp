@@ -15,11 +15,13 @@ inline constexpr int platform_count = 2;
 struct Device {
   Platform platform = Platform::cpu;
   std::uint16_t ordinal = 0;
+  std::uint16_t remote = 0;  // of another process: one more than that process' index
   friend bool operator==(const Device&, const Device&) = default;
 };
 
 inline std::string to_string(Device d) {
-  return (d.platform == Platform::cpu ? "cpu:" : "cuda:") + std::to_string(d.ordinal);
+  return (d.platform == Platform::cpu ? "cpu:" : "cuda:") + std::to_string(d.ordinal) +
+         (d.remote ? " of process " + std::to_string(d.remote - 1) : "");
 }
 inline std::ostream& operator<<(std::ostream& out, Device d) { return out << to_string(d); }
 

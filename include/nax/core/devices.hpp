@@ -10,7 +10,7 @@
 #include "nax/core/device.hpp"
 #include "nax/core/error.hpp"
 
-// The devices of this process: groups of CPU cores, as many as set_cpu_device_count or NAX_CPU_DEVICES says
+// Devices: groups of CPU cores, as many as set_cpu_device_count or NAX_CPU_DEVICES says
 // (one by default), all of which share the host's memory; and, in programs that link nax::cuda, GPUs.
 namespace nax::inline NAX_ABI {
 namespace detail {
@@ -66,7 +66,16 @@ inline int device_count(Platform platform) {
   return cuda_accelerator ? cuda_accelerator->count() : 0;
 }
 inline const char* current_platform() { return on_accelerator(current_device) ? "cuda" : "cpu"; }
-inline bool is_known(Device device) { return device.ordinal < device_count(device.platform); }
+inline bool is_known(Device device) {
+  return device.remote == 0 && device.ordinal < device_count(device.platform);
+}
+
+// Where a program is several processes: which of them this is, and how many devices of a platform each has.
+struct ProcessTable {
+  int index = 0;
+  std::vector<int> devices[platform_count];
+};
+inline constinit const ProcessTable* process_table = nullptr;
 
 // Throws ValueError, on behalf of `function`, where this program has not one of the devices, or one is named
 // twice.
@@ -79,9 +88,10 @@ NAX_ENGINE void check_devices(const char* function, const std::vector<Device>& d
 }
 }  // namespace detail
 
-// All devices of a platform, "cpu" or "cuda"; of the default device's where none is named. Throws ValueError
-// for a platform that this program does not know, as for "cuda" where nax::cuda is not linked.
-NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::current_platform()) {
+// The devices of a platform, "cpu" or "cuda", that belong to this process; of the default device's platform
+// where none is named. Throws ValueError for a platform that this program does not know, as for "cuda" where
+// nax::cuda is not linked.
+NAX_ENGINE std::vector<Device> local_devices(const std::string& platform = detail::current_platform()) {
   const bool cuda = platform == "cuda" && detail::cuda_accelerator;
   if (platform != "cpu" && !cuda)
     raise<ValueError>({"devices: no platform '", platform, "' in this program; there is 'cpu'",
@@ -90,6 +100,25 @@ NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::cur
   std::vector<Device> all;
   for (int i = 0; i < detail::device_count(which); ++i) all.push_back({which, static_cast<std::uint16_t>(i)});
   return all;
+}
+// The devices of all processes, in their order. (A program is one process unless distributed::initialize has
+// found others.)
+NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::current_platform()) {
+  std::vector<Device> own = local_devices(platform), all;
+  if (!detail::process_table) return own;
+  const detail::ProcessTable& table = *detail::process_table;
+  const Platform which = platform == "cuda" ? Platform::cuda : Platform::cpu;
+  const std::vector<int>& counts = table.devices[static_cast<int>(which)];
+  for (std::size_t process = 0; process < counts.size(); ++process)
+    for (int i = 0; i < counts[process]; ++i)
+      all.push_back(
+          static_cast<int>(process) == table.index
+              ? own[static_cast<std::size_t>(i)]
+              : Device{which, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(process + 1)});
+  return all;
+}
+inline int local_device_count(const std::string& platform = detail::current_platform()) {
+  return static_cast<int>(local_devices(platform).size());
 }
 inline int device_count(const std::string& platform = detail::current_platform()) {
   return static_cast<int>(devices(platform).size());

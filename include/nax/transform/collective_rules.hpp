@@ -10,6 +10,7 @@
 #include "nax/rules/extrema.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/batching.hpp"
+#include "nax/transform/collective_blocks.hpp"
 #include "nax/transform/product_over_devices.hpp"
 #include "nax/tree/map.hpp"
 
@@ -92,6 +93,10 @@ NAX_ENGINE Layout row_of(Layout layout, std::size_t axis) {
 template <class T>
 Array<T> gather_all(const char* function, const Array<T>& x, const MappedAxis& axis) {
   if (!axis.on_devices) return unbatch(x, 0, axis.level, axis.size);
+  if (BlockCommunicator* sends = blocks_of(axis)) {
+    const ArrayBase all = sends->gather_blocks(static_cast<int>(axis.index), function, as_block(x));
+    return Array<T>(from_blocks(all, layout_of(x).levels));
+  }
   const auto everyone = axis.communicator().all_gather(static_cast<int>(axis.index), function,
                                                        contiguous(x, transforms_handled));
   Frame frame = layout_of(x);
@@ -169,9 +174,13 @@ template <class T>
 Combine combine_to_extreme(const char* function, Extreme extreme) {
   if constexpr (is_complex_v<T>)
     raise<TypeError>({function, ": complex numbers have no order"});
+  else if (extreme == Extreme::max)
+    return {
+        .on_host = extreme_run<T, true>, .arrays = combine_arrays<rules::maximum, T>, .kind = Reduction::max};
   else
-    return extreme == Extreme::max ? Combine{extreme_run<T, true>, combine_arrays<rules::maximum, T>}
-                                   : Combine{extreme_run<T, false>, combine_arrays<rules::minimum, T>};
+    return {.on_host = extreme_run<T, false>,
+            .arrays = combine_arrays<rules::minimum, T>,
+            .kind = Reduction::min};
 }
 
 // The values of a reduction over a mapped axis, which goes; not recorded.
@@ -286,9 +295,16 @@ Array<T> psum_scatter_one(const Array<T>& x, const MappedAxis& axis, int dimensi
   Array<T> result;
   {
     const RecordOn off(nullptr);
-    Array<T> sum = reduce_values("psum_scatter", combine_to_sum<T>(), constant_array(x), axis);
-    if (tiled) sum = divide_axis(sum, dimension, axis.size);
-    result = keep_own(sum, dimension, axis);
+    if (BlockCommunicator* sends = blocks_of(axis)) {
+      const Array<T> all = constant_array(x), parts = tiled ? divide_axis(all, dimension, axis.size) : all;
+      result = Array<T>(from_block(sends->reduce_scatter(static_cast<int>(axis.index), "psum_scatter",
+                                                         as_blocks(parts, dimension), combine_to_sum<T>()),
+                                   layout_of(parts).levels));
+    } else {
+      Array<T> sum = reduce_values("psum_scatter", combine_to_sum<T>(), constant_array(x), axis);
+      if (tiled) sum = divide_axis(sum, dimension, axis.size);
+      result = keep_own(sum, dimension, axis);
+    }
   }
   if constexpr (is_inexact_v<T>)
     return record(std::move(result),
@@ -308,7 +324,12 @@ Array<T> all_to_all_one(const Array<T>& x, const MappedAxis& axis, int split, in
     Array<T> parts = constant_array(x);
     if (tiled) parts = divide_axis(parts, split, axis.size);
     // (source, ..., split, ...): each keeps its own entry of split; the sources become concat.
-    const Array<T> mine = keep_own(gather_all("all_to_all", parts, axis), split + 1, axis);
+    BlockCommunicator* const sends = blocks_of(axis);
+    const Array<T> mine =
+        sends ? Array<T>(from_blocks(
+                    sends->all_to_all(static_cast<int>(axis.index), "all_to_all", as_blocks(parts, split)),
+                    layout_of(parts).levels))
+              : keep_own(gather_all("all_to_all", parts, axis), split + 1, axis);
     result = move_axis(mine, 0, concat);
     if (tiled) result = merge_axes(result, concat);
   }
@@ -328,19 +349,25 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
   Array<T> result;
   {
     const RecordOn off(nullptr);
-    const Array<T> all(contiguous(gather_all("ppermute", constant_array(x), axis)));
-    const Frame& frame = layout_of(all);
-    const ArrayBase moved = allocate(dtype_of<T>, frame, all.device());
-    clear_elements(moved);
-    const std::size_t bytes = static_cast<std::size_t>(x.size()) * sizeof(T);
-    const std::int64_t blocks = hidden_size(frame);
-    for (std::int64_t b = 0; b < blocks; ++b)
-      for (const auto& move : permutation)
-        copy_bytes(all.device(),
-                   device_data(moved) + static_cast<std::size_t>(b * axis.size + move.second) * bytes,
-                   all.device(),
-                   device_data(all) + static_cast<std::size_t>(b * axis.size + move.first) * bytes, bytes);
-    result = keep_own(Array<T>(moved), 0, axis);
+    if (BlockCommunicator* sends = blocks_of(axis)) {
+      result = Array<T>(from_block(
+          sends->permute(static_cast<int>(axis.index), "ppermute", as_block(constant_array(x)), permutation),
+          layout_of(x).levels));
+    } else {
+      const Array<T> all(contiguous(gather_all("ppermute", constant_array(x), axis)));
+      const Frame& frame = layout_of(all);
+      const ArrayBase moved = allocate(dtype_of<T>, frame, all.device());
+      clear_elements(moved);
+      const std::size_t bytes = static_cast<std::size_t>(x.size()) * sizeof(T);
+      const std::int64_t blocks = hidden_size(frame);
+      for (std::int64_t b = 0; b < blocks; ++b)
+        for (const auto& move : permutation)
+          copy_bytes(all.device(),
+                     device_data(moved) + static_cast<std::size_t>(b * axis.size + move.second) * bytes,
+                     all.device(),
+                     device_data(all) + static_cast<std::size_t>(b * axis.size + move.first) * bytes, bytes);
+      result = keep_own(Array<T>(moved), 0, axis);
+    }
   }
   if constexpr (is_inexact_v<T>) {
     Permutation inverse;

@@ -114,24 +114,37 @@ class DeviceCrew {
 
 inline thread_local constinit bool on_device_thread = false;
 
+// Where a program runs: on these devices, inside the named axis, which may go on in other processes.
+struct RunOn {
+  const std::vector<Device>& devices;
+  const std::string& axis_name;
+  bool everywhere = false;
+};
+
 class DeviceThreads {
  public:
   static DeviceThreads& instance() { return *of_this_process(); }
 
   // Runs `task(rank)` on each device at once, inside the named axis. What a device throws reaches the caller
   // as a DeviceError that names it; the other devices are released from any collective they wait in.
-  NAX_COMPILED_ONCE void run(const std::vector<Device>& devices, const std::string& axis_name,
-                             FunctionRef<void(int rank)> task) {
+  NAX_COMPILED_ONCE void run(const RunOn& where, FunctionRef<void(int rank)> task) {
+    const auto& [devices, axis_name, everywhere] = where;
     if (on_device_thread)
       throw ValueError("pmap: a pmap inside a pmap has no devices left; use vmap for the inner axis");
     const int n = static_cast<int>(devices.size());
     // What the caller's stream still computes must be there before other streams read it.
     for (const Device device : devices)
       if (on_accelerator(device)) accelerator_of(device).synchronize(device);
-    ThreadCommunicator communicator(n);
+    ThreadCommunicator here(n);
+    std::unique_ptr<Communicator> library;
+    if (!axis_name.empty() && everywhere && process_provider)
+      library = process_provider->connect(devices, axis_name, here);
+    else if (!axis_name.empty() && nccl_provider)
+      library = nccl_provider->connect(devices, here, nullptr);
+    Communicator& communicator = library ? *library : here;
     struct Program final : DeviceProgram {
       FunctionRef<void(int)> task;
-      ThreadCommunicator& communicator;
+      Communicator& communicator;
       const std::string& name;
       const std::vector<VmapFrame>& frames;
       int sweeping;
@@ -139,7 +152,7 @@ class DeviceThreads {
       int threads;
       std::vector<std::exception_ptr> errors;
 
-      Program(FunctionRef<void(int)> t, ThreadCommunicator& c, const std::string& a, int n)
+      Program(FunctionRef<void(int)> t, Communicator& c, const std::string& a, int n)
           : task(t),
             communicator(c),
             name(a),
@@ -155,14 +168,17 @@ class DeviceThreads {
         try {
           vmap_stack().frames = frames;
           vmap_stack().sweeping = sweeping;
-          device_axes().push_back({name, &communicator, rank});
+          device_axes().push_back({name, &communicator, communicator.first() + rank, rank == 0});
           const ThreadLimit limit(threads);
           task(rank);
-          if (on_accelerator(current_device)) accelerator_of(current_device).synchronize(current_device);
-          communicator.leave();
+          communicator.finish(communicator.first() + rank);
+          communicator.leave(communicator.first() + rank);
+        } catch (const std::exception& error) {
+          errors[static_cast<std::size_t>(rank)] = std::current_exception();
+          communicator.abort(error.what());
         } catch (...) {
           errors[static_cast<std::size_t>(rank)] = std::current_exception();
-          communicator.abort();
+          communicator.abort("an exception that is no std::exception");
         }
         device_axes().clear();
         vmap_stack() = {};

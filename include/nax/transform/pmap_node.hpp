@@ -41,6 +41,7 @@ struct FlatPmap {
   std::vector<Device> devices;
   std::string axis_name;
   std::vector<MappedLeaf> places;  // one for each input
+  bool everywhere = false;         // along with other processes' devices
 
   std::size_t size() const { return devices.size(); }
   Arrays operator()(Arrays inputs) const;
@@ -138,7 +139,8 @@ struct PmapNode final : CallNode {
       for (ArrayBase g : seeds)
         each[d].push_back(holds_value(g) ? take_shard(g, 0, static_cast<int>(d), false) : ArrayBase());
     std::vector<Arrays> shares(pmap.size());
-    DeviceThreads::instance().run(pmap.devices, pmap.axis_name, [&](int rank) {
+    const RunOn where{pmap.devices, pmap.axis_name, pmap.everywhere};
+    DeviceThreads::instance().run(where, [&](int rank) {
       const std::size_t d = static_cast<std::size_t>(rank);
       FlatPmap::bring(each[d]);
       shares[d] = records[d].pull(each[d]);
@@ -155,7 +157,7 @@ struct PmapNode final : CallNode {
       if (!holds_value(g)) g = assemble(Arrays(pmap.size(), zeros_like_leaf(out)), 0);
     }
     FlatPmap derivative{std::make_shared<FlatVjp>(f, inputs.size()), pmap.devices, pmap.axis_name,
-                        pmap.places};
+                        pmap.places, pmap.everywhere};
     Arrays all = inputs;
     for (ArrayBase& g : seeds) {
       all.push_back(std::move(g));
@@ -166,7 +168,7 @@ struct PmapNode final : CallNode {
 
   NAX_ENGINE std::vector<ArrayBase> push_call(Forward& sweep) override {
     FlatPmap derivative{std::make_shared<FlatJvp>(function_at(sweep.mark()), inputs.size()), pmap.devices,
-                        pmap.axis_name, pmap.places};
+                        pmap.axis_name, pmap.places, pmap.everywhere};
     Arrays all = inputs;
     bool any = false;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -187,7 +189,7 @@ NAX_ENGINE Arrays FlatPmap::operator()(Arrays inputs) const {
   std::vector<Arrays> results(size());
   if (!recorded) {
     std::vector<Arrays> each = split(std::move(inputs));
-    DeviceThreads::instance().run(devices, axis_name, [&](int rank) {
+    DeviceThreads::instance().run({devices, axis_name, everywhere}, [&](int rank) {
       const std::size_t d = static_cast<std::size_t>(rank);
       bring(each[d]);
       results[d] = f->call(std::move(each[d]));
@@ -200,7 +202,7 @@ NAX_ENGINE Arrays FlatPmap::operator()(Arrays inputs) const {
   for (MappedLeaf& place : kept.places) place.donated = false;
   std::vector<Arrays> each = kept.split(inputs);
   std::vector<FlatRecord> records(size());
-  DeviceThreads::instance().run(devices, axis_name, [&](int rank) {
+  DeviceThreads::instance().run({devices, axis_name, everywhere}, [&](int rank) {
     const std::size_t d = static_cast<std::size_t>(rank);
     const TapeScope scope;
     bring(each[d]);

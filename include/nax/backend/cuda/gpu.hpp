@@ -46,7 +46,7 @@ class Gpu final : public detail::Accelerator {
   }
   void synchronize(Device device) override {
     if (detail::graph_recording) return;
-    check(cudaStreamSynchronize(use(device)), "cudaStreamSynchronize");
+    wait_for(use(device));
   }
 
   void copy_to_device(Device device, void* to, const void* from, std::size_t bytes) override {
@@ -60,6 +60,7 @@ class Gpu final : public detail::Accelerator {
   void copy_to_host(Device device, void* to, const void* from, std::size_t bytes) override {
     if (detail::graph_recording) detail::throw_read_while_recording();
     const cudaStream_t stream = use(device);
+    if (stream_watch) wait_for(stream);
     DeviceStreams::of(device).at(place_on(device)).staging.download(stream, to, from, bytes);
   }
   // The copy belongs to the thread's streams on both devices: it comes after what each was given before, and

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <bit>
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "nax/backend/cuda/runtime.hpp"
 #include "nax/backend/cuda/staging.hpp"
@@ -115,6 +117,33 @@ inline int place_on(Device device) {
   return thread_places[device.ordinal] - 1;
 }
 inline Streams stream_bit(Device device) { return Streams{1} << place_on(device); }
+
+// Somebody who is asked, while this thread waits for a stream, whether that will end: collectives of several
+// cards, one of which may fail. check() throws when it will not.
+class StreamWatch {
+ public:
+  virtual void check() = 0;
+
+ protected:
+  ~StreamWatch() = default;
+};
+inline thread_local constinit StreamWatch* stream_watch = nullptr;
+
+// Waits until all that the stream has been given is done. With a watch the thread asks instead of sleeping in
+// the driver.
+inline void wait_for(cudaStream_t stream) {
+  if (!stream_watch) return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  for (long n = 0;; ++n) {
+    const cudaError_t state = cudaStreamQuery(stream);
+    if (state == cudaSuccess) return;
+    if (state != cudaErrorNotReady) check(state, "cudaStreamQuery");
+    stream_watch->check();
+    if (n < 1000)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
 
 // The calling thread's stream, the device's card made current.
 inline cudaStream_t use(Device device) {

@@ -1,0 +1,81 @@
+#pragma once
+
+// NCCL and the streams it works on: NVIDIA's, or those of emulated GPUs.
+#if defined(NAX_CUDA_EMULATED)
+#include "nax/backend/nccl/emulated/nccl.hpp"
+#include "nax/backend/nccl/emulated/streams.hpp"
+#else
+#include <nccl.h>
+
+#include "nax/backend/cuda/streams.hpp"
+#endif
+
+namespace nax::inline NAX_ABI::cuda {
+
+#if defined(NAX_CUDA_EMULATED)
+inline namespace emulated_runtime {
+// What follows a collective does not wait for the stream by itself.
+inline constexpr bool kernels_follow_streams = false;
+
+inline cudaStream_t stream_for_collectives(Device device) { return emulated_nccl::stream_of(device); }
+inline bool is_done(cudaStream_t stream) { return emulated_nccl::is_done(stream); }
+inline int card_for_collectives(Device device) { return device.ordinal; }
+inline void select_for_collectives(Device) {}
+struct StreamWatch {
+  virtual void check() = 0;
+
+ protected:
+  ~StreamWatch() = default;
+};
+inline void watch_streams(StreamWatch*) {}
+
+// A place on a stream: has everything before it been done?
+class StreamMark {
+ public:
+  void put(cudaStream_t stream) { stream_ = stream; }
+  bool passed() const { return !stream_ || emulated_nccl::is_done(stream_); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+}  // namespace emulated_runtime
+#else
+inline constexpr bool kernels_follow_streams = true;
+
+inline cudaStream_t stream_for_collectives(Device device) { return use(device); }
+inline bool is_done(cudaStream_t stream) {
+  const cudaError_t state = cudaStreamQuery(stream);
+  if (state == cudaErrorNotReady) return false;
+  check(state, "cudaStreamQuery");
+  return true;
+}
+inline int card_for_collectives(Device device) { return card_of(device); }
+inline void select_for_collectives(Device device) { select_card(device); }
+inline void watch_streams(StreamWatch* watch) { stream_watch = watch; }
+
+class StreamMark {
+ public:
+  StreamMark() = default;
+  StreamMark(const StreamMark&) = delete;
+  StreamMark& operator=(const StreamMark&) = delete;
+  ~StreamMark() {
+    if (event_) cudaEventDestroy(event_);
+  }
+  void put(cudaStream_t stream) {
+    if (!event_) check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    check(cudaEventRecord(event_, stream), "cudaEventRecord");
+  }
+  bool passed() const {
+    if (!event_) return true;
+    const cudaError_t state = cudaEventQuery(event_);
+    if (state == cudaErrorNotReady) return false;
+    check(state, "cudaEventQuery");
+    return true;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+#endif
+
+}  // namespace nax::inline NAX_ABI::cuda

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nax/core/abi.hpp"
+
+// The processes that a program was started as, where it is several (nax::mpi brings them). All make the same
+// calls in the same order: a run is a pmap over all of them (or a barrier), and has a number.
+namespace nax::inline NAX_ABI::detail {
+
+class Processes {
+ public:
+  virtual int index() const = 0;
+  virtual int count() const = 0;
+
+  // A new run begins in this process; its number.
+  virtual std::uint64_t begin_run() = 0;
+  // Everybody's message, when all have sent one. Throws DeviceError that names the process which has failed
+  // in this run, has gone on to another, has ended, or has not come within the time.
+  virtual std::vector<std::string> exchange(std::uint64_t run, const char* function,
+                                            const std::string& mine) = 0;
+  // data[i] of all processes combined in place by combine(from, to, 1, n), where elements have so many bytes.
+  virtual void all_reduce(std::uint64_t run, const char* function, void* data, std::int64_t count,
+                          std::size_t element,
+                          void (*combine)(const void* from, void* to, std::int64_t stride,
+                                          std::int64_t n)) = 0;
+  // Process i's bytes[i] bytes, one after another, in `all`; its own are there already.
+  virtual void all_gather(std::uint64_t run, const char* function, char* all,
+                          const std::vector<std::size_t>& bytes) = 0;
+  // Tells the others that the run has failed here.
+  virtual void fail(std::uint64_t run, const std::string& why) noexcept = 0;
+
+ protected:
+  ~Processes() = default;
+};
+
+inline constinit Processes* several_processes = nullptr;  // since distributed::initialize
+
+// A run over all processes: how many devices it has, and the place of this process' first.
+struct Span {
+  Processes* processes = nullptr;
+  std::uint64_t run = 0;
+  int size = 0, first = 0;
+};
+
+}  // namespace nax::inline NAX_ABI::detail

@@ -1,0 +1,4 @@
+#pragma once
+
+// Programs of several processes.
+#include "nax/distributed/distributed.hpp"
