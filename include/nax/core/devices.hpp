@@ -101,7 +101,7 @@ NAX_ENGINE std::vector<Device> local_devices(const std::string& platform = detai
   for (int i = 0; i < detail::device_count(which); ++i) all.push_back({which, static_cast<std::uint16_t>(i)});
   return all;
 }
-// The devices of all processes, in their order. (A program is one process unless distributed::initialize has
+// The same for all processes, one after another. (A program is one process unless distributed::initialize has
 // found others.)
 NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::current_platform()) {
   std::vector<Device> own = local_devices(platform), all;
