@@ -4,6 +4,7 @@
 
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/random/continuous.hpp"
+#include "nax/random/orthonormal.hpp"
 
 // First values of weights, by the names and with the draws of jax.nn.initializers:
 // initializers::glorot_uniform(key, {784, 512}).
@@ -165,22 +166,8 @@ Array<T> orthogonal(const random::Key& key, const Shape& shape, const Orthogonal
     const random::detail::FillQuantile<T, rules::NormalQuantile> draw{
         {random::detail::spacing_below_one<T> - 1, 1}, {}};
     draw(k, 0, size, draws.data());
-    // Gram and Schmidt, in double and twice over, on columns that lie one after the other.
     std::vector<double> q(draws.size());
-    for (std::int64_t c = 0; c < columns; ++c) {
-      double* v = q.data() + c * rows;
-      for (std::int64_t r = 0; r < rows; ++r)
-        v[r] = static_cast<double>(draws[static_cast<std::size_t>(r * columns + c)]);
-      for (std::int64_t pass = 0; pass < 2 * c; ++pass) {
-        const double* u = q.data() + pass % c * rows;
-        double dot = 0;
-        for (std::int64_t r = 0; r < rows; ++r) dot += u[r] * v[r];
-        for (std::int64_t r = 0; r < rows; ++r) v[r] -= dot * u[r];
-      }
-      double square = 0;
-      for (std::int64_t r = 0; r < rows; ++r) square += v[r] * v[r];
-      for (std::int64_t r = 0; r < rows; ++r) v[r] /= std::sqrt(square);
-    }
+    random::detail::orthonormal_columns(draws.data(), rows, columns, q.data());
     for (std::int64_t i = 0; i < inputs; ++i)
       for (std::int64_t o = 0; o < outputs; ++o)
         out[i * outputs + o] =

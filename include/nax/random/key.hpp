@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "nax/backend/cpu/threefry.hpp"
 #include "nax/numpy/views/views.hpp"
@@ -212,6 +213,11 @@ NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data) {
   ArrayAccess::dtype(words) = DType::uint64;
   return Key(Array<std::uint64_t>(view(std::move(words), Layout::contiguous(std::move(frame)))));
 }
+
+// The generator's name, which is JAX's: there is one.
+inline std::string_view key_impl(const Key&) { return "threefry2x32"; }
+// The same key. (JAX marks with it that a key is used twice by intent.)
+inline Key clone(const Key& key) { return key; }
 
 // Keys of the given shape, all different, drawn from one key.
 NAX_ENGINE Key split(const Key& key, const Shape& shape) {

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <algorithm>
+
+#include "nax/backend/cpu/samplers.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/elementwise/rounding.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/manipulation/join.hpp"
+#include "nax/random/parameters.hpp"
+
+// Distributions of counts: JAX's draws. They have no derivatives. Parameters broadcast to the shape (else
+// ShapeError), which is theirs when none is given.
+namespace nax::inline NAX_ABI::random {
+namespace detail {
+
+template <class I>
+struct PoissonKernel {
+  static bool rejects(std::int64_t n, const float* rates) {
+    return std::any_of(rates, rates + n, [](float rate) { return rate >= 10; });
+  }
+  static std::size_t rounds(std::uint64_t key, std::uint64_t first, std::int64_t n, const float* rates) {
+    return cpu::poisson_rounds(key, first, n, rates);
+  }
+  void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, const float* rates,
+                  std::size_t rounds, I* out) const {
+    cpu::draw_poisson(key, first, n, rates, rounds, out);
+  }
+};
+
+template <class T>
+struct BinomialKernel {
+  static bool rejects(std::int64_t n, const T* counts, const T* probabilities) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T p = probabilities[i], q = p < T(0.5) ? p : 1 - p;
+      if (counts[i] * q > 10) return true;
+    }
+    return false;
+  }
+  static std::size_t rounds(std::uint64_t key, std::uint64_t first, std::int64_t n, const T* counts,
+                            const T* probabilities) {
+    return cpu::binomial_rounds(key, first, n, counts, probabilities);
+  }
+  void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, const T* counts,
+                  const T* probabilities, std::size_t rounds, T* out) const {
+    cpu::draw_binomial(key, first, n, counts, probabilities, rounds, out);
+  }
+};
+
+template <class R>
+Array<R> draw_binomials(const char* function, const Key& key, const Array<R>& n, const Array<R>& p,
+                        const Shape& shape) {
+  check_parameters(function, shape, n, p);
+  if constexpr (!std::is_same_v<R, float> && !std::is_same_v<R, double>) {
+    return draw_binomials<float>(function, key, as_type<float>(n), as_type<float>(p), shape)
+        .template astype<R>();
+  } else {
+    return draw_elements<R>(function, key, shape, BinomialKernel<R>(), n, p);
+  }
+}
+
+}  // namespace detail
+
+// How often something happens that has this rate; -1 where the rate is negative or NaN. Of any integer type.
+// (Rates count as float, as in JAX.)
+template <class T = std::int32_t, class L = Array<float>>
+requires is_integer_v<T> Array<T> poisson(const Key& key, const L& rate_, const Shape& shape) {
+  const Array<float> rate = detail::parameter<float>("poisson", rate_);
+  detail::check_parameters("poisson", shape, rate);
+  if constexpr (sizeof(T) == 8) {
+    return detail::draw_elements<std::int64_t>("poisson", key, shape, detail::PoissonKernel<std::int64_t>(),
+                                               rate)
+        .template astype<T>();
+  } else {
+    return detail::draw_elements<std::int32_t>("poisson", key, shape, detail::PoissonKernel<std::int32_t>(),
+                                               rate)
+        .template astype<T>();
+  }
+}
+
+// How many of n trials succeed, each with probability p: whole numbers of a floating type. NaN where p is not
+// in [0, 1] or n is negative.
+template <class T = void, class N = Array<float>, class P = Array<float>>
+auto binomial(const Key& key, const N& n, const P& p, const Shape& shape) {
+  using R = detail::sample_t<T, N, P>;
+  return detail::draw_binomials("binomial", key, detail::parameter<R>("binomial", n),
+                                detail::parameter<R>("binomial", p), shape);
+}
+
+// How many trials it takes until one succeeds, 1 at least.
+template <class T = std::int32_t, class P = Array<float>>
+requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p_, const Shape& shape) {
+  using R = detail::sample_t<void, P>;
+  const Array<R> p(detail::constant(detail::parameter<R>("geometric", p_)));
+  detail::check_parameters("geometric", shape, p);
+  const Array<R> drawn = uniform<R>(key, shape);
+  const Array<R> u = nax::where(drawn == R(0), R(1), drawn);
+  const Array<R> trials = nax::floor(nax::log(u) / nax::log1p(-p)) + R(1);
+  return trials.template astype<T>();
+}
+
+// How n trials fall on the outcomes along the last axis of p, whose probabilities need not add up to 1.
+// `shape` is that of the draw, last axis and all; n broadcasts to it without the last axis.
+template <class T = void, class N = Array<float>, class P = Array<float>>
+auto multinomial(const Key& key, const N& n_, const P& p_, const Shape& shape) {
+  using R = detail::sample_t<T, N, P>;
+  const Array<R> p(detail::constant(detail::parameter<R>("multinomial", p_)));
+  Array<R> rest(detail::constant(detail::parameter<R>("multinomial", n_)));
+  if (p.ndim() == 0 || shape.empty())
+    raise<ShapeError>(
+        {"multinomial: p and the shape must have one axis at least, got ", p.shape(), " and ", shape});
+  Shape outer = shape;
+  outer.pop_back();
+  detail::check_parameters("multinomial", shape, p);
+  detail::check_parameters("multinomial", outer, rest);
+  const std::int64_t outcomes = shape.back();
+  const Array<R> all = nax::broadcast_to(p, shape);
+  if (outcomes == 0) return all;
+  // The probability of each outcome among those from it on.
+  std::vector<Array<R>> remaining(static_cast<std::size_t>(outcomes));
+  for (std::int64_t i = outcomes - 1; i >= 0; --i) {
+    const Array<R> own = all(nax::ellipsis, i);
+    remaining[static_cast<std::size_t>(i)] =
+        i == outcomes - 1 ? own : Array<R>(remaining[static_cast<std::size_t>(i + 1)] + own);
+  }
+  const Key keys = split(key, Shape{outcomes});
+  std::vector<Array<R>> counts;
+  for (std::int64_t i = 0; i < outcomes; ++i) {
+    const Array<R>& among = remaining[static_cast<std::size_t>(i)];
+    const Array<R> own = all(nax::ellipsis, i);
+    const Array<R> ratio =
+        nax::minimum(nax::maximum(own / nax::where(among == R(0), R(1), among), R(0)), R(1));
+    counts.push_back(detail::draw_binomials("multinomial", keys[i], rest, ratio, outer));
+    rest = rest - counts.back();
+  }
+  return nax::stack(counts, {.axis = -1});
+}
+template <class T = void, class N = Array<float>, class P = Array<float>>
+auto multinomial(const Key& key, const N& n, const P& p) {
+  return multinomial<T>(key, n, p, detail::shape_of_parameter(p));
+}
+
+// clang-format off
+template <class T = std::int32_t, class L = Array<float>> requires is_integer_v<T> Array<T> poisson(const Key& key, const L& rate) { return poisson<T>(key, rate, detail::shape_of_parameter(rate)); }
+template <class T = void, class N = Array<float>, class P = Array<float>> auto binomial(const Key& key, const N& n, const P& p) { return binomial<T>(key, n, p, detail::joint_shape("binomial", n, p)); }
+template <class T = std::int32_t, class P = Array<float>> requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p) { return geometric<T>(key, p, detail::shape_of_parameter(p)); }
+// clang-format on
+
+}  // namespace nax::inline NAX_ABI::random
