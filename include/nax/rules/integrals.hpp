@@ -1,0 +1,169 @@
+#pragma once
+
+#include "nax/rules/scalar_lanes.hpp"
+
+// Integrals of exponentials, sines and logarithms; sums of powers.
+namespace nax::inline NAX_ABI::rules {
+
+// n is whole, and not differentiated.
+struct expn : RealInexact {
+  static constexpr const char* name = "expn";
+  template <class V>
+  static constexpr V value(V n, V x) {
+    using math::expn_at;
+    return expn_at(n, x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V n, V x, V) {
+    using math::expn_at;
+    return std::tuple{V(0), guarded(g, -expn_at(n - V(1), x))};
+  }
+};
+struct expi : RealInexact {
+  static constexpr const char* name = "expi";
+  template <class V>
+  static constexpr V value(V x) {
+    using math::expi_at;
+    return expi_at(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V) {
+    using std::exp;
+    return std::tuple{guarded(g, exp(x) / x)};
+  }
+};
+struct sine_integral : RealInexact {
+  static constexpr const char* name = "sine_integral";
+  template <class V>
+  static constexpr V value(V x) {
+    using math::sine_integral_at;
+    return sine_integral_at(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V) {
+    using std::sin;
+    return std::tuple{guarded(g, select(x == V(0), V(1), sin(x) / select(x == V(0), V(1), x)))};
+  }
+};
+struct cosine_integral : RealInexact {
+  static constexpr const char* name = "cosine_integral";
+  template <class V>
+  static constexpr V value(V x) {
+    using math::cosine_integral_at;
+    return cosine_integral_at(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V) {
+    using std::cos;
+    return std::tuple{guarded(g, cos(x) / x)};
+  }
+};
+struct spence : RealInexact {
+  static constexpr const char* name = "spence";
+  template <class V>
+  static constexpr V value(V x) {
+    using math::spence_at;
+    return spence_at(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V) {
+    using std::log;
+    return std::tuple{guarded(g, select(x == V(1), V(-1), log(x) / (V(1) - select(x == V(1), V(0), x))))};
+  }
+};
+// The n-th derivative of (e^u - 1) / u.
+struct exponential_moment : RealInexact {
+  static constexpr const char* name = "exponential_moment";
+  template <class V>
+  static constexpr V value(V n, V u) {
+    using math::exponential_moment_at;
+    return exponential_moment_at(n, u);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V n, V u, V) {
+    using math::exponential_moment_at;
+    return std::tuple{V(0), guarded(g, exponential_moment_at(n + V(1), u))};
+  }
+};
+// Derivative number `order` by s of the sum of (q + k)^-s. The order is not differentiated.
+struct zeta : RealInexact {
+  static constexpr const char* name = "zeta";
+  template <class V>
+  static constexpr V value(V order, V s, V q) {
+    using math::zeta_at;
+    return zeta_at(order, s, q);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V order, V s, V q, V) {
+    using math::zeta_at;
+    return std::tuple{
+        V(0), guarded(g, zeta_at(order + V(1), s, q)),
+        guarded(g, -(s * zeta_at(order, s + V(1), q) + order * zeta_at(order - V(1), s + V(1), q)))};
+  }
+};
+// (x^lambda - 1) / lambda, log(x) at lambda = 0
+struct boxcox : RealInexact {
+  static constexpr const char* name = "boxcox";
+  template <class V>
+  static constexpr V value(V x, V lambda) {
+    using std::expm1, std::log;
+    const V l = log(x);
+    return select(lambda == V(0), l, expm1(lambda * l) / select(lambda == V(0), V(1), lambda));
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V lambda, V) {
+    using std::log, std::pow, math::exponential_moment_at;
+    return std::tuple{guarded(g, pow(x, lambda - V(1))),
+                      guarded(g, log(x) * log(x) * exponential_moment_at(V(1), lambda * log(x)))};
+  }
+};
+// The same of 1 + x
+struct boxcox1p : RealInexact {
+  static constexpr const char* name = "boxcox1p";
+  template <class V>
+  static constexpr V value(V x, V lambda) {
+    using std::expm1, std::log1p;
+    const V l = log1p(x);
+    return select(lambda == V(0), l, expm1(lambda * l) / select(lambda == V(0), V(1), lambda));
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V lambda, V) {
+    using std::log1p, std::pow, math::exponential_moment_at;
+    return std::tuple{guarded(g, pow(V(1) + x, lambda - V(1))),
+                      guarded(g, log1p(x) * log1p(x) * exponential_moment_at(V(1), lambda * log1p(x)))};
+  }
+};
+// x log(x / y) - x + y: infinite where x or y is below 0, and where y is 0 and x is not
+struct kl_div : RealInexact {
+  static constexpr const char* name = "kl_div";
+  template <class V>
+  static constexpr V value(V x, V y) {
+    using std::log;
+    const V above = x * log(x / y) - x + y;
+    const V edge = select((x == V(0)) & (y >= V(0)), y, V(std::numeric_limits<float>::infinity()));
+    return select((x != x) | (y != y), x + y, select((x > V(0)) & (y > V(0)), above, edge));
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V y, V) {
+    using std::log;
+    return std::tuple{guarded(g, log(x / y)), guarded(g, V(1) - x / y)};
+  }
+};
+// x log(x / y), the same at its ends
+struct rel_entr : RealInexact {
+  static constexpr const char* name = "rel_entr";
+  template <class V>
+  static constexpr V value(V x, V y) {
+    using std::log;
+    const V above = x * log(x / y);
+    const V edge = select((x == V(0)) & (y >= V(0)), V(0), V(std::numeric_limits<float>::infinity()));
+    return select((x != x) | (y != y), x + y, select((x > V(0)) & (y > V(0)), above, edge));
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V y, V) {
+    using std::log;
+    return std::tuple{guarded(g, log(x / y) + V(1)), guarded(g, -(x / y))};
+  }
+};
+
+}  // namespace nax::inline NAX_ABI::rules

@@ -1,0 +1,158 @@
+// Special functions against mpmath's 50 digits, and against SciPy at the ends of their domains.
+
+#include <functional>
+#include <nax/nax.hpp>
+
+#include "elementwise/support.hpp"
+#include "support/expect_close.hpp"
+
+namespace {
+
+using elementwise::array_of, elementwise::numbers;
+using nax::Array;
+using Real = Array<double>;
+using Reals = std::vector<Real>;
+namespace sp = nax::special;
+
+using Call = Real (*)(const Reals&);
+#define ONE(name)                                                \
+  {                                                              \
+#name, [](const Reals& x) -> Real { return sp::name(x[0]); } \
+  }
+#define TWO(name)                                                      \
+  {                                                                    \
+#name, [](const Reals& x) -> Real { return sp::name(x[0], x[1]); } \
+  }
+#define THREE(name)                                                          \
+  {                                                                          \
+#name, [](const Reals& x) -> Real { return sp::name(x[0], x[1], x[2]); } \
+  }
+
+// The derivative of a function of several arrays by one of them, elementwise.
+Real slope(Call f, Reals x, std::size_t by) {
+  const Real at = x[by];
+  return nax::grad([&](const Real& a) {
+    x[by] = a;
+    return nax::sum(f(x));
+  })(at);
+}
+
+const std::map<std::string, Call> functions = {
+    TWO(gammainc),
+    TWO(gammaincc),
+    ONE(gammasgn),
+    TWO(poch),
+    TWO(beta),
+    TWO(betaln),
+    THREE(betainc),
+    TWO(comb),
+    ONE(factorial),
+    ONE(erfcx),
+    ONE(dawsn),
+    ONE(log_ndtr),
+    ONE(ndtri),
+    TWO(owens_t),
+    ONE(i0),
+    ONE(i0e),
+    ONE(i1),
+    ONE(i1e),
+    TWO(expn),
+    ONE(exp1),
+    ONE(expi),
+    ONE(spence),
+    TWO(zeta),
+    TWO(polygamma),
+    THREE(hyp1f1),
+    TWO(kl_div),
+    TWO(rel_entr),
+    TWO(boxcox),
+    TWO(boxcox1p),
+    {"hyp2f1", [](const Reals& x) -> Real { return sp::hyp2f1(x[0], x[1], x[2], x[3]); }},
+    {"sine_integral", [](const Reals& x) -> Real { return sp::sici(x[0]).si; }},
+    {"cosine_integral", [](const Reals& x) -> Real { return sp::sici(x[0]).ci; }},
+    {"multigammaln", [](const Reals& x) -> Real { return sp::multigammaln(x[0], 3); }},
+    {"gammainc_da",
+     [](const Reals& x) {
+       return slope([](const Reals& a) -> Real { return sp::gammainc(a[0], a[1]); }, x, 0);
+     }},
+    {"zeta_ds",
+     [](const Reals& x) { return slope([](const Reals& a) -> Real { return sp::zeta(a[0], a[1]); }, x, 0); }},
+};
+
+TEST(SpecialFunctions, HaveAllDigits) {
+  const auto& all = golden::goldens("special");
+  for (const auto& [name, f] : functions)
+    for (const char* tag : {"", ".ends"}) {
+      const std::string record = name + tag + "/f64";
+      if (!all.count(record + "/out")) {
+        EXPECT_NE(tag[0], '\0') << "no record of " << name;
+        continue;
+      }
+      Reals x;
+      for (int i = 0; all.count(record + "/in" + std::to_string(i)); ++i)
+        x.push_back(array_of<double>(golden::get("special", record + "/in" + std::to_string(i))));
+      support::expect_close(record, numbers(f(x)), golden::get("special", record + "/out").values, 1e-12,
+                            1e-300);
+    }
+}
+
+TEST(SpecialFunctions, BesselFunctionsAlongANewAxis) {
+  const auto& v = golden::get("special", "bessel_j/f64/in0");
+  const Real x = array_of<double>(golden::get("special", "bessel_j/f64/in1"));
+  const auto& want = golden::get("special", "bessel_j/f64/out");
+  const Real all = sp::bessel_jn(x, {.v = 10});
+  EXPECT_EQ(all.shape(), (nax::Shape{11, x.shape(0)}));
+  for (std::size_t i = 0; i < want.values.size(); ++i)
+    EXPECT_NEAR(all(static_cast<int>(v.values[i]), static_cast<int>(i)).item(), want.values[i], 1e-14);
+  EXPECT_THROW(sp::bessel_jn(x, {.v = -1}), nax::ValueError);
+  EXPECT_EQ(sp::bessel_jn(1.0, {.v = 2}).shape(), nax::Shape{3});
+}
+
+TEST(SpecialFunctions, BernoullisNumbers) {
+  support::expect_close("bernoulli", numbers(sp::bernoulli<double>(39)),
+                        golden::get("special", "bernoulli/f64/out").values, 1e-14, 1e-300);
+  EXPECT_EQ(sp::bernoulli(0).to_vector(), std::vector<float>{1});
+  EXPECT_THROW(sp::bernoulli(-1), nax::ValueError);
+}
+
+TEST(SpecialFunctions, TypesAndForms) {
+  const Array<float> x = {0.5f, 1.5f};
+  static_assert(std::is_same_v<decltype(nax::eval(sp::gammainc(2, x))), Array<float>>);
+  static_assert(std::is_same_v<decltype(nax::eval(sp::i0(Array<int>{1}))), Array<float>>);
+  static_assert(std::is_same_v<decltype(nax::eval(sp::ndtri(Array<nax::half>{0.5f}))), Array<nax::half>>);
+  EXPECT_FLOAT_EQ(nax::eval(sp::gammainc(2, x))(0).item(), 0.090204010431f);
+  EXPECT_DOUBLE_EQ(nax::i0(Real{1.0})(0).item(), 1.2660658777520084);
+  EXPECT_NEAR(Real(sp::zeta(Real(2.0))).item(), 1.6449340668482264, 1e-15);
+  EXPECT_FLOAT_EQ(Array<float>(sp::betainc(2, 3, x * 0.5f))(0).item(), 0.26171875f);
+  EXPECT_EQ(sp::comb(Real{5}, Real{3}, {.repetition = true})(0).item(), 35);
+  EXPECT_EQ(Real(sp::comb(Real{10, 3}, 5.0)).to_vector(), (std::vector<double>{252, 0}));
+  EXPECT_TRUE(std::isnan(Real(sp::loggamma(Real(-0.5))).item()));
+  EXPECT_EQ(Real(sp::gammainc(nax::zeros<double>({0, 3}), nax::ones<double>({3}))).shape(),
+            (nax::Shape{0, 3}));
+}
+
+// What has no derivative says so, under grad and jvp, and works beside one.
+TEST(SpecialFunctions, ParametersThatAreNotDifferentiated) {
+  const auto refused = [](auto f) {
+    try {
+      nax::grad([&](const Real& p) { return nax::sum(f(p)); })(Real{0.5, 0.7});
+    } catch (const nax::ValueError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string rest = "; pass stop_gradient of it if it is meant to be a constant";
+  EXPECT_EQ(refused([](const Real& p) { return sp::betainc(p, 2.0, 0.5); }),
+            "betainc: not differentiable with regard to a" + rest);
+  EXPECT_EQ(refused([](const Real& p) { return sp::betainc(2.0, p * 2, 0.5); }),
+            "betainc: not differentiable with regard to b" + rest);
+  EXPECT_EQ(refused([](const Real& p) { return sp::hyp1f1(1.0, p, 0.5); }),
+            "hyp1f1: not differentiable with regard to b" + rest);
+  EXPECT_EQ(refused([](const Real& p) { return sp::hyp2f1(1.0, 2.0, p, 0.5); }),
+            "hyp2f1: not differentiable with regard to c" + rest);
+  EXPECT_EQ(refused([](const Real& p) { return sp::expn(p, 0.5); }),
+            "expn: not differentiable with regard to n" + rest);
+  EXPECT_EQ(refused([](const Real& p) { return sp::betainc(nax::stop_gradient(p), 2.0, p); }), "");
+}
+
+}  // namespace
