@@ -39,6 +39,7 @@
 #include "nax/core/version.hpp"
 #include "nax/data.hpp"
 #include "nax/distributed.hpp"
+#include "nax/fft.hpp"
 #include "nax/io.hpp"
 #include "nax/linalg.hpp"
 #include "nax/nn.hpp"
@@ -47,6 +48,7 @@
 #include "nax/profiler.hpp"
 #include "nax/random.hpp"
 #include "nax/special.hpp"
+#include "nax/stats.hpp"
 #include "nax/transform.hpp"
 #include "nax/tree.hpp"
 

@@ -1,0 +1,25 @@
+#pragma once
+
+// SciPy's distributions.
+
+#include "nax/stats/bernoulli.hpp"
+#include "nax/stats/beta.hpp"
+#include "nax/stats/binom.hpp"
+#include "nax/stats/cauchy.hpp"
+#include "nax/stats/chi2.hpp"
+#include "nax/stats/dirichlet.hpp"
+#include "nax/stats/expon.hpp"
+#include "nax/stats/gamma.hpp"
+#include "nax/stats/geom.hpp"
+#include "nax/stats/gumbel_l.hpp"
+#include "nax/stats/gumbel_r.hpp"
+#include "nax/stats/laplace.hpp"
+#include "nax/stats/logistic.hpp"
+#include "nax/stats/multivariate_normal.hpp"
+#include "nax/stats/nbinom.hpp"
+#include "nax/stats/norm.hpp"
+#include "nax/stats/parameter.hpp"
+#include "nax/stats/pareto.hpp"
+#include "nax/stats/poisson.hpp"
+#include "nax/stats/t.hpp"
+#include "nax/stats/uniform.hpp"

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "nax/special/gamma.hpp"
+#include "nax/stats/parameter.hpp"
+
+// Student's t distribution with df degrees of freedom.
+namespace nax::inline NAX_ABI::stats::t {
+
+// The logarithm of the density.
+template <class X, class DF>
+requires Function<X, DF>
+auto logpdf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
+  using R = detail::stats_t<X, DF>;
+  const Array<R> df = detail::stats_operand<R>(df_);
+  const Array<R> z = detail::standardised<R>(x_, options);
+  const Array<R> more = 0.5 * (df + 1);
+  return Array<R>(-special::betaln(0.5 * df, 0.5) - 0.5 * log(df) - more * log1p(z * z / df) -
+                  detail::log_scale<R>(options));
+}
+
+// The density.
+template <class X, class DF>
+requires Function<X, DF>
+auto pdf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
+  return decltype(logpdf(x_, df_, options))(exp(logpdf(x_, df_, options)));
+}
+
+}  // namespace nax::inline NAX_ABI::stats::t
