@@ -17,9 +17,9 @@
 namespace nax::inline NAX_ABI {
 
 struct FftOptions {
-  std::optional<std::int64_t> n = {};
+  std::optional<std::int64_t> n = {};  // places: cut off or filled with zeros; else as many as there are
   std::int64_t axis = -1;
-  std::string_view norm = "backward";
+  std::string_view norm = "backward";  // or "ortho", "forward": which direction divides by n
 };
 
 namespace detail {

@@ -9,13 +9,13 @@ namespace nax::inline NAX_ABI {
 // result for irfftn. Without axes they are all of the operand's, or as many of the last as s has entries.
 // Throws ValueError where s and axes differ in length or an axis is named twice, and what fft throws.
 struct FftnOptions {
-  Shape s = {};
-  Axis axes = {};
+  Shape s = {};    // places on each of the axes
+  Axis axes = {};  // all, or as many of the last as s has
   std::string_view norm = "backward";
 };
 // The same over the last two axes.
 struct Fft2Options {
-  Shape s = {};
+  Shape s = {};  // places on each of the axes
   Axis axes = {-2, -1};
   std::string_view norm = "backward";
 };

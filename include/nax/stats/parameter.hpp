@@ -61,11 +61,11 @@ class Parameter {
 };
 
 struct LocScaleOptions {
-  Parameter loc = 0;
-  Parameter scale = 1;
+  Parameter loc = 0;    // what z = 0 stands for: a number, or an array that broadcasts
+  Parameter scale = 1;  // what z = 1 stands for, less loc
 };
 struct LocOptions {
-  Parameter loc = 0;
+  Parameter loc = 0;  // where counting begins: a number, or an array that broadcasts
 };
 
 }  // namespace stats
