@@ -25,6 +25,11 @@ missing_packages() {
         has_header zlib.h || echo zlib1g-dev
         ;;
       tests) has_header gtest/gtest.h || echo libgtest-dev ;;
+      components)
+        has_header curl/curl.h || echo libcurl4-openssl-dev
+        has_header jpeglib.h || echo libjpeg-dev
+        has_header png.h || echo libpng-dev
+        ;;
       download)
         has_command curl || echo curl
         [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/pki/tls/certs/ca-bundle.crt || -e /etc/ssl/cert.pem ]] ||

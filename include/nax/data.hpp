@@ -9,6 +9,7 @@
 #include "nax/data/cursors.hpp"
 #include "nax/data/dataset.hpp"
 #include "nax/data/failure.hpp"
+#include "nax/data/image_folder.hpp"
 #include "nax/data/iterator.hpp"
 #include "nax/data/map.hpp"
 #include "nax/data/npy.hpp"

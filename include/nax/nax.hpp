@@ -40,6 +40,7 @@
 #include "nax/data.hpp"
 #include "nax/distributed.hpp"
 #include "nax/fft.hpp"
+#include "nax/image.hpp"
 #include "nax/io.hpp"
 #include "nax/linalg.hpp"
 #include "nax/nn.hpp"
@@ -49,6 +50,7 @@
 #include "nax/random.hpp"
 #include "nax/special.hpp"
 #include "nax/stats.hpp"
+#include "nax/storage.hpp"
 #include "nax/transform.hpp"
 #include "nax/tree.hpp"
 

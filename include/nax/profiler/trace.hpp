@@ -191,7 +191,9 @@ NAX_ENGINE bool trace_from_environment() {
            }
          }) == 0;
 }
+#if !defined(NAX_CALLS_LIBRARY)  // else it is the library's
 inline const bool traces_from_start = trace_from_environment();
+#endif
 
 }  // namespace detail
 

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <algorithm>
+
+#include "nax/data/dataset.hpp"
+#include "nax/image/codec.hpp"
+#include "nax/image/resize.hpp"
+
+// Folders of images as datasets. Link nax::image (and nax::storage for addresses). (Nothing here is of the
+// compiled library, which does not know of either.)
+namespace nax::inline NAX_ABI::data {
+
+struct ImageFolderOptions {
+  Shape size = {};   // (height, width) of all elements; none: each as it is
+  int channels = 3;  // 1, 3 or 4
+};
+
+// Tuples of an image, (height, width, channels) bytes, and a label.
+class ImageFolder : public Dataset<std::tuple<Array<std::uint8_t>, int>> {
+ public:
+  using Element = std::tuple<Array<std::uint8_t>, int>;
+  ImageFolder(Dataset<Element> elements, std::vector<std::string> classes)
+      : Dataset<Element>(std::move(elements)), classes_(std::move(classes)) {}
+  // The names of the folders that labels count.
+  const std::vector<std::string>& classes() const { return classes_; }
+
+ private:
+  std::vector<std::string> classes_;
+};
+
+namespace detail {
+
+// Decodes no more than the size needs.
+inline Array<std::uint8_t> read_sized(const std::string& path, const ImageFolderOptions& options) {
+  image::DecodeOptions decoding;
+  decoding.channels = options.channels;
+  if (options.size.empty()) return image::read(path, decoding);
+  decoding.height = options.size[0], decoding.width = options.size[1];
+  return image::resize(image::read(path, decoding), options.size);
+}
+
+// The folder right below `root` that a file lies in; empty where it lies in root itself.
+inline std::string class_of(const std::string& root, const std::string& path) {
+  std::size_t begin = root.size();
+  while (begin < path.size() && path[begin] == '/') ++begin;
+  const std::size_t end = path.find('/', begin);
+  return end == std::string::npos ? "" : path.substr(begin, end - begin);
+}
+
+}  // namespace detail
+
+// The JPEG and PNG files below a folder or an address (s3://bucket/train), by name. Their labels count the
+// folders right below it in the order of their names; where there are none all labels are 0. Throws IoError
+// where there is no image; one that cannot be decoded is an error of the loop, by its name.
+inline ImageFolder image_folder(const std::string& folder, const ImageFolderOptions& options = {}) {
+  if (!options.size.empty() && (options.size.size() != 2 || options.size[0] < 1 || options.size[1] < 1))
+    raise<ValueError>({"image_folder: size must be (height, width), both at least 1, not ", options.size});
+  if (folder.empty()) throw ValueError("image_folder: the folder has no name");
+  std::vector<std::string> paths = image::files_below(folder), classes;
+  for (const std::string& path : paths) classes.push_back(detail::class_of(folder, path));
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  const auto element = [=](const std::string& path) {
+    const auto place = std::lower_bound(classes.begin(), classes.end(), detail::class_of(folder, path));
+    return ImageFolder::Element{detail::read_sized(path, options), static_cast<int>(place - classes.begin())};
+  };
+  return ImageFolder(from_files(std::move(paths), element), classes);
+}
+
+}  // namespace nax::inline NAX_ABI::data

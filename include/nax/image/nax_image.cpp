@@ -1,0 +1,333 @@
+// What nax::image brings: JPEG by libjpeg-turbo, PNG by libpng. Compiled with the program's own sources, as
+// nax::cuda's is.
+#include <png.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+// after <cstdio>
+#include <jpeglib.h>
+// after jpeglib.h
+#include <jerror.h>
+
+#include "nax/data/remote.hpp"
+#include "nax/image/codec.hpp"
+#include "nax/numpy/views/copy.hpp"
+
+namespace nax::inline NAX_ABI::image {
+namespace {
+
+using nax::detail::elements;
+
+Array<std::uint8_t> allocate_image(std::int64_t height, std::int64_t width, int channels) {
+  return Array<std::uint8_t>(
+      nax::detail::allocate_on_host(DType::uint8, Frame{Shape{height, width, channels}, {}}));
+}
+[[noreturn]] void fail(const std::string& name, const std::string& what) {
+  raise<IoError>({"image::decode: ", name, " ", what});
+}
+void check_size(const std::string& name, std::int64_t height, std::int64_t width,
+                const DecodeOptions& options) {
+  if (height <= 0 || width <= 0) fail(name, "has no pixels");
+  if (width > options.most_pixels / height)
+    fail(name, "claims to be " + std::to_string(width) + " x " + std::to_string(height) +
+                   " pixels, more than most_pixels");
+}
+
+// libjpeg reports errors by a function that must not return; it goes back to where the decoder was called.
+struct JpegErrors {
+  jpeg_error_mgr manager;
+  std::jmp_buf back;
+  char message[JMSG_LENGTH_MAX];
+};
+void on_error(j_common_ptr info) {
+  auto* const errors = reinterpret_cast<JpegErrors*>(info->err);
+  info->err->format_message(info, errors->message);
+  std::longjmp(errors->back, 1);
+}
+// Warnings after which pixels are made up are errors here.
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) return;
+  switch (info->err->msg_code) {
+    case JWRN_JPEG_EOF:
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_MUST_RESYNC:
+    case JWRN_BOGUS_PROGRESSION:
+    case JWRN_NOT_SEQUENTIAL:
+      on_error(info);
+      break;
+    default:
+      break;
+  }
+}
+
+class JpegDecoder {
+ public:
+  JpegDecoder() {
+    info_.err = ::jpeg_std_error(&errors_.manager);
+    errors_.manager.error_exit = on_error;
+    errors_.manager.emit_message = on_message;
+  }
+  JpegDecoder(const JpegDecoder&) = delete;
+  JpegDecoder& operator=(const JpegDecoder&) = delete;
+  ~JpegDecoder() { ::jpeg_destroy_decompress(&info_); }
+
+  // Each step returns whether it went well; nothing with a destructor lies within them.
+  bool begin(const io::Bytes& bytes) {
+    if (setjmp(errors_.back)) return false;
+    ::jpeg_create_decompress(&info_);
+    ::jpeg_mem_src(&info_, bytes.data(), static_cast<unsigned long>(bytes.size()));
+    ::jpeg_read_header(&info_, TRUE);
+    return true;
+  }
+  bool start(const DecodeOptions& options) {
+    if (setjmp(errors_.back)) return false;
+    const bool cmyk = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
+    const int channels = options.channels == 0 ? (info_.num_components == 1 ? 1 : 3) : options.channels;
+    info_.out_color_space = cmyk                                                 ? JCS_CMYK
+                            : channels == 1 && info_.jpeg_color_space != JCS_RGB ? JCS_GRAYSCALE
+                                                                                 : JCS_RGB;
+    info_.scale_num = 8, info_.scale_denom = 8;
+    if (options.height > 0 || options.width > 0) {
+      for (unsigned scale = 1; scale <= 8; ++scale) {
+        info_.scale_num = scale;
+        ::jpeg_calc_output_dimensions(&info_);
+        if (static_cast<std::int64_t>(info_.output_height) >= options.height &&
+            static_cast<std::int64_t>(info_.output_width) >= options.width)
+          break;
+      }
+    }
+    ::jpeg_start_decompress(&info_);
+    return true;
+  }
+  bool read(std::uint8_t* out) {
+    if (setjmp(errors_.back)) return false;
+    const std::size_t row =
+        std::size_t{info_.output_width} * static_cast<std::size_t>(info_.output_components);
+    while (info_.output_scanline < info_.output_height) {
+      JSAMPROW rows[8];
+      for (unsigned i = 0; i < 8; ++i)
+        rows[i] = out + std::min(info_.output_scanline + i, info_.output_height - 1) * row;
+      ::jpeg_read_scanlines(&info_, rows, std::min(8u, info_.output_height - info_.output_scanline));
+    }
+    ::jpeg_finish_decompress(&info_);
+    return true;
+  }
+  const jpeg_decompress_struct& info() const { return info_; }
+  const char* message() const { return errors_.message; }
+
+ private:
+  jpeg_decompress_struct info_{};
+  JpegErrors errors_{};
+};
+
+std::uint8_t grey_of(const std::uint8_t* rgb) {  // ITU-R 601, as PIL's
+  return static_cast<std::uint8_t>((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
+}
+
+// Pixels of `from` channels (1, 3 or 4) as those of `to`.
+Array<std::uint8_t> with_channels(const Array<std::uint8_t>& image, int from, int to) {
+  if (from == to) return image;
+  Array<std::uint8_t> result = allocate_image(image.shape(0), image.shape(1), to);
+  const auto* in = elements<const std::uint8_t>(image);
+  auto* out = elements<std::uint8_t>(result);
+  for (std::int64_t pixels = image.shape(0) * image.shape(1); pixels > 0; --pixels, in += from, out += to) {
+    if (to == 1) {
+      out[0] = from == 1 ? in[0] : grey_of(in);
+    } else {
+      for (int c = 0; c < 3; ++c) out[c] = from == 1 ? in[0] : in[c];
+      if (to == 4) out[3] = from == 4 ? in[3] : 255;
+    }
+  }
+  return result;
+}
+
+Array<std::uint8_t> decode_jpeg(const io::Bytes& bytes, const DecodeOptions& options,
+                                const std::string& name) {
+  JpegDecoder decoder;
+  const auto check = [&](bool fine) {
+    if (!fine) fail(name, std::string("is no whole JPEG image: ") + decoder.message());
+  };
+  check(decoder.begin(bytes));
+  check_size(name, decoder.info().image_height, decoder.info().image_width, options);
+  check(decoder.start(options));
+  const auto& info = decoder.info();
+  const bool cmyk = info.out_color_space == JCS_CMYK;
+  Array<std::uint8_t> image = allocate_image(info.output_height, info.output_width, info.output_components);
+  check(decoder.read(elements<std::uint8_t>(image)));
+  const int wanted = options.channels == 0 ? (info.num_components == 1 ? 1 : 3) : options.channels;
+  if (!cmyk) return with_channels(image, info.output_components, wanted);
+  // Adobe's programs write what is left of the paper's white, others ink.
+  Array<std::uint8_t> rgb = allocate_image(image.shape(0), image.shape(1), 3);
+  const auto* in = elements<const std::uint8_t>(image);
+  auto* out = elements<std::uint8_t>(rgb);
+  const bool inverted = info.saw_Adobe_marker;
+  for (std::int64_t pixels = image.shape(0) * image.shape(1); pixels > 0; --pixels, in += 4, out += 3)
+    for (int c = 0; c < 3; ++c) {
+      const unsigned colour = inverted ? in[c] : 255u - in[c], black = inverted ? in[3] : 255u - in[3];
+      out[c] = static_cast<std::uint8_t>((colour * black + 127) / 255);
+    }
+  return with_channels(rgb, 3, wanted);
+}
+
+// Do its chunks go on to the last one? (libpng is content when it has the pixels.)
+bool has_end(const io::Bytes& bytes) {
+  for (std::size_t at = 8; bytes.size() - at >= 12;) {
+    const std::size_t length = io::detail::big_endian(bytes.data() + at);
+    if (length > bytes.size() - at - 12) return false;
+    if (std::equal(bytes.begin() + static_cast<std::ptrdiff_t>(at) + 4,
+                   bytes.begin() + static_cast<std::ptrdiff_t>(at) + 8, "IEND"))
+      return true;
+    at += length + 12;
+  }
+  return false;
+}
+
+Array<std::uint8_t> decode_png(const io::Bytes& bytes, const DecodeOptions& options,
+                               const std::string& name) {
+  png_image png{};
+  png.version = PNG_IMAGE_VERSION;
+  const std::unique_ptr<png_image, void (*)(png_image*)> freed(&png,
+                                                               [](png_image* p) { ::png_image_free(p); });
+  const auto check = [&](int fine) {
+    if (!fine || (png.warning_or_error & PNG_IMAGE_ERROR))
+      fail(name, std::string("is no whole PNG image: ") + png.message);
+  };
+  if (!has_end(bytes)) fail(name, "is no whole PNG image: its end is missing");
+  check(::png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()));
+  check_size(name, png.height, png.width, options);
+  const bool colour = png.format & PNG_FORMAT_FLAG_COLOR, alpha = png.format & PNG_FORMAT_FLAG_ALPHA;
+  const int own = alpha ? 4 : colour ? 3 : 1;
+  const int wanted = options.channels == 0 ? own : options.channels;
+  png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // 16 bits mean the same as 8
+  const int read = alpha ? 4 : colour || wanted != 1 ? 3 : 1;
+  png.format = read == 4 ? PNG_FORMAT_RGBA : read == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
+  Array<std::uint8_t> image = allocate_image(png.height, png.width, read);
+  check(::png_image_finish_read(&png, nullptr, elements<std::uint8_t>(image), 0, nullptr));
+  return with_channels(image, read, wanted);
+}
+
+// For the encoders: (height, width, channels), row-major.
+Array<std::uint8_t> checked_image(const char* function, const Array<std::uint8_t>& image, bool alpha) {
+  nax::detail::check_operand(function, image);
+  nax::detail::need_plain(function, "the image", image);
+  nax::detail::need_host(function, image);
+  const std::int64_t channels = image.ndim() == 3 ? image.shape(2) : 0;
+  if ((channels != 1 && channels != 3 && !(alpha && channels == 4)) || image.size() == 0)
+    raise<ShapeError>({function, ": an image is (height, width, channels) with 1 or 3 channels",
+                       alpha ? " or 4" : "", ", shape ", image.shape()});
+  return Array<std::uint8_t>(nax::detail::contiguous(image));
+}
+
+struct JpegEncoder {
+  jpeg_compress_struct info{};
+  JpegErrors errors{};
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  JpegEncoder() {
+    info.err = ::jpeg_std_error(&errors.manager);
+    errors.manager.error_exit = on_error;
+  }
+  JpegEncoder(const JpegEncoder&) = delete;
+  JpegEncoder& operator=(const JpegEncoder&) = delete;
+  ~JpegEncoder() {
+    ::jpeg_destroy_compress(&info);
+    std::free(memory);
+  }
+  bool write(const std::uint8_t* pixels, unsigned height, unsigned width, int channels, int quality) {
+    if (setjmp(errors.back)) return false;
+    ::jpeg_create_compress(&info);
+    ::jpeg_mem_dest(&info, &memory, &size);
+    info.image_height = height, info.image_width = width;
+    info.input_components = channels;
+    info.in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    ::jpeg_set_defaults(&info);
+    ::jpeg_set_quality(&info, quality, TRUE);
+    ::jpeg_start_compress(&info, TRUE);
+    while (info.next_scanline < height) {
+      auto* row = const_cast<JSAMPROW>(pixels + std::size_t{info.next_scanline} * width *
+                                                    static_cast<std::size_t>(channels));
+      ::jpeg_write_scanlines(&info, &row, 1);
+    }
+    ::jpeg_finish_compress(&info);
+    return true;
+  }
+};
+
+bool is_image_name(std::string name) {
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const std::string end : {".jpg", ".jpeg", ".png"})
+    if (name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+Array<std::uint8_t> decode(const io::Bytes& bytes, const DecodeOptions& options, const std::string& name) {
+  if (options.channels != 0 && options.channels != 1 && options.channels != 3 && options.channels != 4)
+    raise<ValueError>({"image::decode: channels must be 0, 1, 3 or 4, not ", options.channels});
+  if (bytes.size() >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff)
+    return decode_jpeg(bytes, options, name);
+  if (bytes.size() >= 8 && ::png_sig_cmp(bytes.data(), 0, 8) == 0) return decode_png(bytes, options, name);
+  fail(name, "is neither JPEG nor PNG");
+}
+
+Array<std::uint8_t> read(const std::string& path, const DecodeOptions& options) {
+  return decode(data::detail::read_any("image::read", path), options, "'" + path + "'");
+}
+
+io::Bytes encode_jpeg(const Array<std::uint8_t>& image, int quality) {
+  const Array<std::uint8_t> whole = checked_image("encode_jpeg", image, false);
+  if (quality < 1 || quality > 100)
+    raise<ValueError>({"encode_jpeg: quality must be between 1 and 100, not ", quality});
+  if (whole.shape(0) > 65500 || whole.shape(1) > 65500)
+    raise<ShapeError>({"encode_jpeg: an image may have 65500 rows and columns, shape ", whole.shape()});
+  JpegEncoder encoder;
+  if (!encoder.write(elements<const std::uint8_t>(whole), static_cast<unsigned>(whole.shape(0)),
+                     static_cast<unsigned>(whole.shape(1)), static_cast<int>(whole.shape(2)), quality))
+    raise<Error>({"encode_jpeg: ", encoder.errors.message});
+  return io::Bytes(encoder.memory, encoder.memory + encoder.size);
+}
+
+io::Bytes encode_png(const Array<std::uint8_t>& image) {
+  const Array<std::uint8_t> whole = checked_image("encode_png", image, true);
+  const int channels = static_cast<int>(whole.shape(2));
+  png_image png{};
+  png.version = PNG_IMAGE_VERSION;
+  if (whole.shape(0) > 1'000'000 || whole.shape(1) > 1'000'000)
+    raise<ShapeError>({"encode_png: an image may have 1000000 rows and columns, shape ", whole.shape()});
+  png.height = static_cast<png_uint_32>(whole.shape(0)), png.width = static_cast<png_uint_32>(whole.shape(1));
+  png.format = channels == 1 ? PNG_FORMAT_GRAY : channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
+  io::Bytes bytes(size);
+  if (!::png_image_write_to_memory(&png, bytes.data(), &size, 0, elements<const std::uint8_t>(whole), 0,
+                                   nullptr))
+    raise<Error>({"encode_png: ", png.message});
+  bytes.resize(size);
+  return bytes;
+}
+
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> paths;
+  if (data::detail::is_remote(folder)) {
+    for (std::string& path :
+         data::detail::need_store("image_folder", folder).list(folder.back() == '/' ? folder : folder + "/"))
+      if (is_image_name(path)) paths.push_back(std::move(path));
+  } else {
+    std::error_code error;
+    for (auto at = std::filesystem::recursive_directory_iterator(folder, error);
+         !error && at != std::filesystem::recursive_directory_iterator(); at.increment(error))
+      if (at->is_regular_file() && is_image_name(at->path().string())) paths.push_back(at->path().string());
+    if (error) raise<IoError>({"image_folder: '", folder, "' cannot be read: ", error.message()});
+  }
+  std::sort(paths.begin(), paths.end());
+  if (paths.empty()) raise<IoError>({"image_folder: there is no JPEG or PNG file below '", folder, "'"});
+  return paths;
+}
+
+}  // namespace nax::inline NAX_ABI::image

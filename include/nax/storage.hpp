@@ -1,0 +1,5 @@
+#pragma once
+
+// Objects by address: declarations; link nax::storage for what is behind them.
+
+#include "nax/storage/storage.hpp"

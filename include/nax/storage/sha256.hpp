@@ -1,0 +1,119 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "nax/core/abi.hpp"
+
+// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for signing requests.
+namespace nax::inline NAX_ABI::storage::detail {
+
+using Digest = std::array<std::uint8_t, 32>;
+
+class Sha256 {
+ public:
+  void add(const void* data, std::size_t size) {
+    const auto* bytes = static_cast<const std::uint8_t*>(data);
+    total_ += size;
+    while (size > 0) {
+      const std::size_t n = size < 64 - filled_ ? size : 64 - filled_;
+      std::memcpy(block_ + filled_, bytes, n);
+      filled_ += n, bytes += n, size -= n;
+      if (filled_ == 64) mix(), filled_ = 0;
+    }
+  }
+  Digest finish() {
+    const std::uint64_t bits = total_ * 8;
+    const std::uint8_t one = 0x80, zero = 0;
+    add(&one, 1);
+    while (filled_ != 56) add(&zero, 1);
+    std::uint8_t length[8];
+    for (int i = 0; i < 8; ++i) length[i] = static_cast<std::uint8_t>(bits >> (56 - 8 * i));
+    add(length, 8);
+    Digest digest;
+    for (std::size_t i = 0; i < 32; ++i)
+      digest[i] = static_cast<std::uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
+    return digest;
+  }
+
+ private:
+  static std::uint32_t rotate(std::uint32_t x, int n) { return x >> n | x << (32 - n); }
+  // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+  static constexpr std::uint32_t constants[64] = {
+      0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+      0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+      0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+      0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+      0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+      0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+      0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+      0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+  void mix() {
+    std::uint32_t w[64];
+    for (std::size_t i = 0; i < 16; ++i)
+      w[i] = std::uint32_t{block_[4 * i]} << 24 | std::uint32_t{block_[4 * i + 1]} << 16 |
+             std::uint32_t{block_[4 * i + 2]} << 8 | block_[4 * i + 3];
+    for (std::size_t i = 16; i < 64; ++i) {
+      const std::uint32_t a = w[i - 15], b = w[i - 2];
+      w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7] +
+             (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+    }
+    std::uint32_t s[8];
+    std::memcpy(s, state_, sizeof s);
+    for (std::size_t i = 0; i < 64; ++i) {
+      const std::uint32_t e = s[4], a = s[0];
+      const std::uint32_t t1 = s[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
+                               ((e & s[5]) ^ (~e & s[6])) + constants[i] + w[i];
+      const std::uint32_t t2 =
+          (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+      std::memmove(s + 1, s, 7 * sizeof *s);
+      s[4] += t1;
+      s[0] = t1 + t2;
+    }
+    for (std::size_t i = 0; i < 8; ++i) state_[i] += s[i];
+  }
+  std::uint32_t state_[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                             0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::uint8_t block_[64];
+  std::size_t filled_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+inline Digest sha256(std::string_view text) {
+  Sha256 hash;
+  hash.add(text.data(), text.size());
+  return hash.finish();
+}
+inline std::string hex(const Digest& digest) {
+  std::string text;
+  for (const std::uint8_t byte : digest) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+inline std::string_view as_text(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+inline Digest hmac(std::string_view key, std::string_view text) {
+  std::uint8_t inner[64] = {}, outer[64];
+  if (key.size() > 64) {
+    const Digest digest = sha256(key);
+    std::memcpy(inner, digest.data(), digest.size());
+  } else if (!key.empty()) {
+    std::memcpy(inner, key.data(), key.size());
+  }
+  for (int i = 0; i < 64; ++i) outer[i] = inner[i] ^ 0x5c, inner[i] ^= 0x36;
+  Sha256 hash, again;
+  hash.add(inner, 64);
+  hash.add(text.data(), text.size());
+  const Digest digest = hash.finish();
+  again.add(outer, 64);
+  again.add(digest.data(), digest.size());
+  return again.finish();
+}
+
+}  // namespace nax::inline NAX_ABI::storage::detail

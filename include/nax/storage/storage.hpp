@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nax/io/file.hpp"
+
+// Objects by address: https:// and http://, s3://bucket/key, gs://bucket/key. Programs that call this link
+// nax::storage, which brings libcurl; data::from_files and data::image_folder then take such addresses as
+// paths.
+//
+// Credentials come from where each store's own tools look: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+// AWS_SESSION_TOKEN, or the profile AWS_PROFILE of AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials), with
+// AWS_REGION and AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; for gs:// GOOGLE_OAUTH_ACCESS_TOKEN, or
+// GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY, with GS_ENDPOINT_URL. Without any, requests are not signed. No
+// error shows them, nor the query of an address.
+namespace nax::inline NAX_ABI::storage {
+
+struct Options {
+  int connections = 8;                // at once for one large object
+  std::int64_t part_bytes = 8 << 20;  // of a large object, for each request
+  int retries = 6;         // after errors that may pass: 5xx, 408, 429, resets, timeouts, short bodies
+  double backoff = 0.1;    // seconds before the first retry; doubles, with jitter, up to 10 s
+  double timeout = 30;     // seconds without a byte
+  std::string cache = "";  // a folder for what was read; none: nothing is kept
+  std::int64_t cache_bytes = std::int64_t{16}
+                             << 30;  // what it may hold; what was not used for longest goes first
+};
+
+// For all reads from now on.
+void configure(const Options& options);
+
+// All bytes of an object. Throws IoError naming it and the last failure where it did not arrive whole.
+io::Bytes read(const std::string& address);
+
+struct Object {
+  std::string address;
+  std::int64_t size = 0;
+};
+// The objects of s3:// and gs:// whose addresses begin with this one, in the store's order (by name).
+std::vector<Object> list(const std::string& address);
+
+}  // namespace nax::inline NAX_ABI::storage
