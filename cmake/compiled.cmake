@@ -4,7 +4,8 @@
 # nax_add_compiled(<target>): such a library. Programs must be compiled for the processor that it is compiled for, so it
 # hands that flag on.
 function(nax_add_compiled target)
-  set(names engine float double int32 int64 bool operations_float operations_double samplers fft special)
+  set(names engine float double int32 int64 bool operations_float operations_double samplers fft special factorisations_float
+    factorisations_double svd_float svd_double)
   list(TRANSFORM names PREPEND ${PROJECT_SOURCE_DIR}/include/nax/compiled/ OUTPUT_VARIABLE sources)
   list(TRANSFORM sources APPEND .cpp)
   add_library(${target} ${ARGN} ${sources})

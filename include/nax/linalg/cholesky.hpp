@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "nax/linalg/solve.hpp"
 
 namespace nax::inline NAX_ABI {
@@ -65,9 +67,18 @@ Array<T> solve_triangles(const Array<T>& t, const Array<T>& b, bool lower, bool 
           [=](const Array<T>& db, const Array<T>&) { return solve_triangles(t, db, lower, unit); }));
 }
 
-// a, symmetric, is (a + a^T) / 2 for its derivative, as in JAX.
+template <class T>
+Array<T> conjugate_transpose(const Array<T>& x) {
+  if constexpr (is_complex_v<T>)
+    return evaluate(make_expr<rules::conjugate>(matrix_transpose(x)));
+  else
+    return matrix_transpose(x);
+}
+
+// a, Hermitian, is (a + a^H) / 2 for its derivative, as in JAX.
 template <class T>
 Array<T> cholesky_of(const Array<T>& a) {
+  using R = real_t<T>;
   const Frame frame = layout_of(a);
   Array<T> result(copy_over(a, frame));
   const std::int64_t n = frame.shape.back();
@@ -76,20 +87,24 @@ Array<T> cholesky_of(const Array<T>& a) {
     for (std::int64_t i = begin; i < end; ++i) cpu::cholesky_factor(elements<T>(result) + i * n * n, n);
   });
   const auto symmetric = [](const Array<T>& x) {
-    return scaled(evaluate(make_expr<rules::add>(x, matrix_transpose(x))), 0.5);
+    const Array<T> sum = evaluate(make_expr<rules::add>(x, conjugate_transpose(x)));
+    return evaluate(make_expr<rules::multiply>(sum, Array<T>(host_number(T(R(0.5))))));
   };
-  // With P the lower triangle, its diagonal halved, of L^T g: the symmetric part of L^-T P L^-1.
+  const auto conjugated = [](const Array<T>& x) { return conjugate_transpose(matrix_transpose(x)); };
+  // (Murray 2016.) With P the lower triangle, its diagonal halved, of L^H g: the Hermitian part of
+  // L^-H P L^-1, for cotangents that are conjugated on the way in and out.
   const auto pull = [=](const Array<T>& g, const Array<T>& l) {
-    const Array<T> upper = matrix_transpose(l);
-    const Array<T> p = triangle(matmul_arrays("cholesky", upper, g), true, T(0.5));
+    const Array<T> upper = conjugate_transpose(l);
+    const Array<T> p = triangle(matmul_arrays("cholesky", upper, conjugated(g)), true, T(R(0.5)));
     const Array<T> left = solve_triangles(upper, p, false, false);
-    return symmetric(matrix_transpose(solve_triangles(upper, matrix_transpose(left), false, false)));
+    return conjugated(
+        symmetric(conjugate_transpose(solve_triangles(upper, conjugate_transpose(left), false, false))));
   };
-  // dL = L times the lower triangle, its diagonal halved, of L^-1 da L^-T.
+  // dL = L times the lower triangle, its diagonal halved, of L^-1 da L^-H.
   const auto push = [=](const Array<T>& t, const Array<T>& l) {
     const Array<T> left = solve_triangles(l, symmetric(t), true, false);
-    const Array<T> both = matrix_transpose(solve_triangles(l, matrix_transpose(left), true, false));
-    return matmul_arrays("cholesky", l, triangle(both, true, T(0.5)));
+    const Array<T> both = conjugate_transpose(solve_triangles(l, conjugate_transpose(left), true, false));
+    return matmul_arrays("cholesky", l, triangle(both, true, T(R(0.5))));
   };
   return record_with_result(std::move(result), wrt(a, pull, push));
 }
@@ -98,22 +113,49 @@ Array<T> cholesky_of(const Array<T>& a) {
 
 namespace linalg {
 
-// The lower triangular L with L L^T = a, for symmetric positive definite real matrices; NaN for others. The
-// lower triangle is read.
+struct CholeskyOptions {
+  bool upper = false;
+};
+// The lower triangular L with L L^H = a, for symmetric or Hermitian positive definite matrices, of which the
+// lower triangle is read; `upper`: the U with U^H U = a, from the upper triangle. NaN for other matrices.
 template <detail::ArrayLike A>
-auto cholesky(const A& a_) {
+auto cholesky(const A& a_, const CholeskyOptions& options = {}) {
   using R = detail::linalg_t<A>;
-  static_assert(!is_complex_v<R>, "cholesky: complex matrices are not supported");
   const Array<R> a = detail::as_type<R>(a_);
   detail::check_square("cholesky", a);
-  return detail::cholesky_of(a);
+  if (!options.upper) return detail::cholesky_of(a);
+  return detail::conjugate_transpose(detail::cholesky_of(detail::conjugate_transpose(a)));
 }
 
+// The value of `trans`: 0 or "N", 1 or "T", 2 or "C".
+class Transposition {
+ public:
+  template <std::integral I>
+  Transposition(I which) : which_(static_cast<int>(which)) {
+    if (which_ < 0 || which_ > 2) raise<ValueError>({"linalg: trans must be 0, 1 or 2, got ", which});
+  }
+  Transposition(const char* which) {
+    const std::string_view name = which;
+    which_ = name == "N" ? 0 : name == "T" ? 1 : name == "C" ? 2 : -1;
+    if (which_ < 0) raise<ValueError>({"linalg: trans must be 'N', 'T' or 'C', got '", which, "'"});
+  }
+  bool transposes() const { return which_ != 0; }
+  template <class T>
+  Array<T> of(const Array<T>& x) const {
+    return which_ == 0 ? x : which_ == 1 ? matrix_transpose(x) : detail::conjugate_transpose(x);
+  }
+
+ private:
+  int which_ = 0;
+};
+
 struct SolveTriangularOptions {
+  Transposition trans = 0;
   bool lower = false;
   bool unit_diagonal = false;
 };
-// x with a x = b, a triangular: the other triangle is not read.
+// x with a x = b, a triangular: the other triangle is not read. `trans`: a^T x = b (1 or "T"), or a^H x = b
+// (2 or "C"); `lower` speaks of a as it is given.
 template <detail::ArrayLike A, detail::ArrayLike B>
 auto solve_triangular(const A& a_, const B& b_, const SolveTriangularOptions& options = {}) {
   using R = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;
@@ -124,9 +166,10 @@ auto solve_triangular(const A& a_, const B& b_, const SolveTriangularOptions& op
   if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1))
     detail::throw_inner("solve_triangular", a.shape(), b.shape());
   const int rank = std::max(a.ndim(), b.ndim());
-  const Array<R> left = detail::with_unit_axes(a, rank - a.ndim(), false);
+  const Array<R> left = options.trans.of(detail::with_unit_axes(a, rank - a.ndim(), false));
   const Array<R> right = detail::with_unit_axes(b, rank - std::max(b.ndim(), 2), b.ndim() == 1);
-  const Array<R> x = detail::solve_triangles(left, right, options.lower, options.unit_diagonal);
+  const bool lower = options.lower != options.trans.transposes();
+  const Array<R> x = detail::solve_triangles(left, right, lower, options.unit_diagonal);
   if (b.ndim() > 1) return x;
   Dims visible = x.shape();
   visible.pop_back();

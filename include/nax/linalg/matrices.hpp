@@ -68,7 +68,7 @@ struct LuFactors {
     rows.resize(static_cast<std::size_t>(n));
     gather_matrix(elements<const T>(a, transforms_handled) + at, l.strides[rank - 2], l.strides[rank - 1], n,
                   n, lu.data());
-    sign = cpu::lu_factor(lu.data(), n, n, rows.data());
+    sign = cpu::lu_factor(lu.data(), n, n, n, rows.data());
   }
 };
 

@@ -3,8 +3,11 @@
 #include <limits>
 #include <string_view>
 
+#include "nax/linalg/solve.hpp"
+#include "nax/linalg/svd.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/reductions/max_min.hpp"
 #include "nax/numpy/views/copy.hpp"
 #include "nax/numpy/views/reshape.hpp"
@@ -13,23 +16,26 @@ namespace nax::inline NAX_ABI::linalg {
 
 inline constexpr double inf = std::numeric_limits<double>::infinity();
 
-// The value of `ord`: a number, inf or -inf, or "fro".
+// The value of `ord`: a number, inf or -inf, "fro" or "nuc".
 class NormOrder {
  public:
   NormOrder() = default;
   NormOrder(None) {}
   template <class N>
   requires std::is_arithmetic_v<N> NormOrder(N p) : given_(true), p_(static_cast<double>(p)) {}
-  NormOrder(const char* name) : given_(true), frobenius_(true) {
-    if (std::string_view(name) != "fro")
-      raise<ValueError>({"norm: ord must be a number or 'fro', got '", name, "'"});
+  NormOrder(const char* name) : given_(true), name_(name) {
+    if (name_ != "fro" && name_ != "nuc")
+      raise<ValueError>({"norm: ord must be a number, 'fro' or 'nuc', got '", name, "'"});
   }
   bool given() const { return given_; }
-  bool frobenius() const { return frobenius_; }
+  bool named() const { return !name_.empty(); }
+  bool frobenius() const { return name_ == "fro"; }
+  bool nuclear() const { return name_ == "nuc"; }
   double p() const { return p_; }
 
  private:
-  bool given_ = false, frobenius_ = false;
+  bool given_ = false;
+  std::string_view name_ = {};
   double p_ = 2;
 };
 
@@ -39,58 +45,145 @@ struct NormOptions {
   bool keepdims = false;
 };
 
-// Vector norms over one axis (ord: 2 when not given, inf, -inf, 0 or any p), matrix norms over two (ord:
-// "fro" when not given, 1, -1, inf, -inf), and the 2-norm of all elements without ord and axis. Singular
-// values (ord 2 and -2 of a matrix) are not among them: a ValueError.
-template <detail::ArrayLike X>
-auto norm(const X& x_, const NormOptions& options = {}) {
-  using T = inexact_t<typename X::value_type>;
-  using R = real_t<T>;
-  const Array<T> x = detail::as_type<T>(x_);
-  detail::check_reducible("norm", x);
-  const Array<R> size = detail::evaluate(detail::make_expr<rules::absolute>(x));
-  const double p = options.ord.p();
-  const bool keep = options.keepdims;
-  const auto root_of_squares = [&](const Axis& axis) -> Array<R> {
-    const Array<R> total = [&] {
-      if constexpr (is_complex_v<T>)
-        return sum(detail::make_expr<rules::square>(size), {.axis = axis, .keepdims = keep});
-      else
-        return sum(detail::make_expr<rules::square>(x), {.axis = axis, .keepdims = keep});
-    }();
-    return detail::evaluate(detail::make_expr<rules::sqrt>(total));
-  };
-  if (!options.ord.given()) return root_of_squares(options.axis);
+}  // namespace nax::inline NAX_ABI::linalg
 
-  Dims axes = detail::normalize_axes("norm", options.axis, x.ndim());
-  if (axes.size() == 1) {
-    if (options.ord.frobenius()) throw ValueError("norm: ord 'fro' is a matrix norm, the array has one axis");
-    const Axis axis(axes[0]);
-    if (p == 2) return root_of_squares(axis);
-    if (p == inf) return max(size, {.axis = axis, .keepdims = keep});
-    if (p == -inf) return min(size, {.axis = axis, .keepdims = keep});
-    if (p == 1) return sum(size, {.axis = axis, .keepdims = keep});
-    if (p == 0) {
-      const Array<bool> there = detail::evaluate(detail::make_expr<rules::not_equal>(size, Array<R>(R(0))));
-      return sum(there, {.axis = axis, .keepdims = keep}).template astype<R>();
-    }
-    const Array<R> power(static_cast<R>(p)), root(static_cast<R>(1 / p));
-    const Array<R> total =
-        sum(detail::make_expr<rules::power>(size, power), {.axis = axis, .keepdims = keep});
-    return detail::evaluate(detail::make_expr<rules::power>(total, root));
+namespace nax::inline NAX_ABI::detail {
+
+// The p-norm of all elements along some axes.
+template <class T>
+Array<real_t<T>> vector_norm_of(const Array<T>& x, double p, const Axis& axis, bool keep) {
+  using R = real_t<T>;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  if constexpr (!is_complex_v<T>)
+    if (p == 2)  // no kink at elements that are 0
+      return evaluate(
+          make_expr<rules::sqrt>(sum(make_expr<rules::square>(x), {.axis = axis, .keepdims = keep})));
+  const Array<R> size = evaluate(make_expr<rules::absolute>(x));
+  if (p == 2)
+    return evaluate(
+        make_expr<rules::sqrt>(sum(make_expr<rules::square>(size), {.axis = axis, .keepdims = keep})));
+  if (p == inf) return max(size, {.axis = axis, .keepdims = keep});
+  if (p == -inf) return min(size, {.axis = axis, .keepdims = keep});
+  if (p == 1) return sum(size, {.axis = axis, .keepdims = keep});
+  if (p == 0) {
+    const Array<bool> there = evaluate(make_expr<rules::not_equal>(size, Array<R>(R(0))));
+    return sum(there, {.axis = axis, .keepdims = keep}).template astype<R>();
   }
-  if (axes.size() != 2) raise<ValueError>({"norm: improper number of axes, ", axes.size(), ", for ord"});
-  if (options.ord.frobenius())
-    return root_of_squares(Axis(std::vector<std::int64_t>(axes.begin(), axes.end())));
-  const double order = p < 0 ? -p : p;
+  const Array<R> power(static_cast<R>(p)), root(static_cast<R>(1 / p));
+  const Array<R> total = sum(make_expr<rules::power>(size, power), {.axis = axis, .keepdims = keep});
+  return evaluate(make_expr<rules::power>(total, root));
+}
+
+// The norm of matrices in the axes `rows` and `columns`.
+template <class T>
+Array<real_t<T>> matrix_norm_of(const Array<T>& x, const linalg::NormOrder& ord, std::int64_t rows,
+                                std::int64_t columns, bool keep) {
+  using R = real_t<T>;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  if (ord.frobenius()) return vector_norm_of(x, 2, {rows, columns}, keep);
+  const double p = ord.p(), order = p < 0 ? -p : p;
+  if (ord.nuclear() || order == 2) {
+    const Array<R> extreme = [&]() -> Array<R> {
+      if constexpr (is_linalg_v<T>) {
+        const Array<R> s = linalg::svdvals(moveaxis(x, {rows, columns}, {-2, -1}));
+        return ord.nuclear() ? Array<R>(sum(s, {.axis = -1}))
+               : p > 0       ? Array<R>(max(s, {.axis = -1}))
+                             : Array<R>(min(s, {.axis = -1}));
+      } else {  // 16 bits
+        return matrix_norm_of(x.template astype<float>(), ord, rows, columns, false).template astype<R>();
+      }
+    }();
+    if (!keep) return extreme;
+    Dims visible = x.shape();
+    visible[static_cast<std::size_t>(rows)] = visible[static_cast<std::size_t>(columns)] = 1;
+    return restride(extreme, with_visible(layout_of(extreme), visible));
+  }
   if (order != 1 && order != inf)
-    raise<ValueError>(
-        {"norm: ord ", p, " is not a matrix norm that is supported: 'fro', 1, -1, inf or -inf"});
-  const std::int64_t summed = order == 1 ? axes[0] : axes[1], kept = order == 1 ? axes[1] : axes[0];
+    raise<ValueError>({"norm: ord ", p, " is no norm of matrices: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"});
+  const Array<R> size = evaluate(make_expr<rules::absolute>(x));
+  const std::int64_t summed = order == 1 ? rows : columns, kept = order == 1 ? columns : rows;
   const Array<R> sums = sum(size, {.axis = summed, .keepdims = true});
   const Array<R> extreme =
       p > 0 ? max(sums, {.axis = kept, .keepdims = true}) : min(sums, {.axis = kept, .keepdims = true});
-  return keep ? extreme : squeeze(extreme, {.axis = {axes[0], axes[1]}});
+  return keep ? extreme : squeeze(extreme, {.axis = {rows, columns}});
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+
+namespace nax::inline NAX_ABI::linalg {
+
+// Vector norms over one axis (ord: 2 when not given, inf, -inf, 0 or any p), matrix norms over two (ord:
+// "fro" when not given, "nuc", 1, -1, 2, -2, inf, -inf), and the 2-norm of all elements without ord and axis.
+template <detail::ArrayLike X>
+auto norm(const X& x_, const NormOptions& options = {}) {
+  using T = inexact_t<typename X::value_type>;
+  const Array<T> x = detail::as_type<T>(x_);
+  detail::check_reducible("norm", x);
+  if (!options.ord.given()) return detail::vector_norm_of(x, 2, options.axis, options.keepdims);
+  const Dims axes = detail::normalize_axes("norm", options.axis, x.ndim());
+  if (axes.size() == 2) return detail::matrix_norm_of(x, options.ord, axes[0], axes[1], options.keepdims);
+  if (axes.size() != 1) raise<ValueError>({"norm: improper number of axes, ", axes.size(), ", for ord"});
+  if (options.ord.named())
+    throw ValueError("norm: ord 'fro' and 'nuc' are matrix norms, the array has one axis");
+  return detail::vector_norm_of(x, options.ord.p(), Axis(axes[0]), options.keepdims);
+}
+
+struct MatrixNormOptions {
+  bool keepdims = false;
+  NormOrder ord = "fro";
+};
+// The norm of the matrices in the last two axes; ord as above.
+template <detail::ArrayLike X>
+auto matrix_norm(const X& x_, const MatrixNormOptions& options = {}) {
+  using T = inexact_t<typename X::value_type>;
+  const Array<T> x = detail::as_type<T>(x_);
+  detail::check_reducible("matrix_norm", x);
+  if (x.ndim() < 2) raise<ShapeError>({"matrix_norm: the array must be at least 2-d, shape ", x.shape()});
+  const NormOrder ord = options.ord.given() ? options.ord : NormOrder("fro");
+  return detail::matrix_norm_of(x, ord, x.ndim() - 2, x.ndim() - 1, options.keepdims);
+}
+
+struct VectorNormOptions {
+  Axis axis = {};
+  bool keepdims = false;
+  NormOrder ord = 2;
+};
+// The norm over one axis, over several as if they were one, or over all; ord is a number, inf or -inf.
+template <detail::ArrayLike X>
+auto vector_norm(const X& x_, const VectorNormOptions& options = {}) {
+  using T = inexact_t<typename X::value_type>;
+  const Array<T> x = detail::as_type<T>(x_);
+  detail::check_reducible("vector_norm", x);
+  if (options.ord.named()) throw ValueError("vector_norm: ord must be a number");
+  return detail::vector_norm_of(x, options.ord.p(), options.axis, options.keepdims);
+}
+
+// The condition numbers of matrices: the ratio of the largest singular value to the smallest (p: 2 when not
+// given; -2: its inverse), or norm(x, p) norm(inv(x), p) of square ones. inf for singular matrices. Throws
+// ValueError for empty ones.
+template <detail::ArrayLike X>
+auto cond(const X& x_, const NormOrder& p = {}) {
+  using T = detail::linalg_t<X>;
+  using R = real_t<T>;
+  const Array<T> x = detail::as_type<T>(x_);
+  detail::check_matrices("cond", x);
+  if (x.size() == 0) throw ValueError("cond: not defined on empty arrays");
+  const auto ratio = [&]() -> Array<R> {
+    if (!p.given() || (!p.named() && (p.p() == 2 || p.p() == -2))) {
+      const Array<R> s = svdvals(x);
+      const Array<R> first = s(ellipsis, 0), last = s(ellipsis, -1);
+      return p.p() == -2 ? detail::la::over(last, first) : detail::la::over(first, last);
+    }
+    detail::check_square("cond", x);
+    const int n = x.ndim();
+    return detail::la::times(detail::matrix_norm_of(x, p, n - 2, n - 1, false),
+                             detail::matrix_norm_of(detail::inverse(x), p, n - 2, n - 1, false));
+  };
+  const Array<R> r = ratio();
+  // What is NaN though x has none is 0 / 0, or infinity times 0: a singular matrix.
+  const Array<bool> holes = any(isnan(Array<T>(detail::constant(x))), {.axis = {-2, -1}});
+  const Array<bool> singular = detail::evaluate(isnan(Array<R>(detail::constant(r))) & !holes);
+  return Array<R>(where(singular, std::numeric_limits<R>::infinity(), r));
 }
 
 }  // namespace nax::inline NAX_ABI::linalg

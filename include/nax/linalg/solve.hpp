@@ -2,6 +2,9 @@
 
 #include "nax/linalg/matrices.hpp"
 #include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/elementwise/complex.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 
 // Linear systems. A singular matrix gives infinities or NaN, as JAX has it: in a batch the others are solved.
@@ -210,23 +213,41 @@ auto det(const A& a_) {
 
 template <class T>
 struct Slogdet {
-  Array<T> sign, logabsdet;
+  Array<T> sign;
+  Array<real_t<T>> logabsdet;
 };
-// The sign of the determinant and the logarithm of its absolute value: no overflow. Real matrices.
+// The sign of the determinant (of complex matrices the number of size 1 that it is a multiple of) and the
+// logarithm of its absolute value: no overflow. A singular matrix has 0 and -inf.
 template <detail::ArrayLike A>
 auto slogdet(const A& a_) {
-  using R = detail::linalg_t<A>;
-  static_assert(!is_complex_v<R>, "slogdet: complex matrices are not supported");
-  const Array<R> a = detail::as_type<R>(a_);
+  using T = detail::linalg_t<A>;
+  using R = real_t<T>;
+  const Array<T> a = detail::as_type<T>(a_);
   detail::check_square("slogdet", a);
-  auto parts = detail::log_determinants(Array<R>(detail::constant(a)));
-  const auto pull = [=](const Array<R>& g) {
+  auto parts = detail::log_determinants(Array<T>(detail::constant(a)));
+  // The differential of log det is the trace of a^-1 da.
+  const auto pull = [=](const Array<T>& g) {
     return detail::times_matrix(g, matrix_transpose(detail::inverse(a)));
   };
-  const auto push = [=](const Array<R>& t) {
+  const auto push = [=](const Array<T>& t) {
     return detail::matrix_inner(matrix_transpose(detail::inverse(a)), t);
   };
-  return Slogdet<R>{parts.sign, detail::record(std::move(parts.logabs), detail::wrt(a, pull, push))};
+  if constexpr (is_complex_v<T>) {
+    if (!detail::is_recorded(a)) return Slogdet<T>{parts.sign, parts.logabs};
+    // What the logarithm of the determinant, a complex number, has besides its value: 0, with a derivative.
+    // Its real part is that of logabsdet, and the sign turns with its imaginary part.
+    const Array<T> moves =
+        detail::record(Array<T>(detail::copy_over(Array<T>(T(0)), detail::layout_of(parts.sign))),
+                       detail::wrt(a, pull, push));
+    const Array<R> grows = detail::evaluate(detail::make_expr<rules::real>(moves));
+    const Array<T> turns = detail::evaluate(detail::make_expr<rules::subtract>(
+        moves, detail::evaluate(detail::make_expr<rules::cast<T>>(grows))));
+    return Slogdet<T>{detail::evaluate(detail::make_expr<rules::multiply>(
+                          parts.sign, detail::evaluate(detail::make_expr<rules::exp>(turns)))),
+                      detail::evaluate(detail::make_expr<rules::add>(parts.logabs, grows))};
+  } else {
+    return Slogdet<T>{parts.sign, detail::record(std::move(parts.logabs), detail::wrt(a, pull, push))};
+  }
 }
 
 // a multiplied by itself n times; the inverse for negative n, the identity for 0.

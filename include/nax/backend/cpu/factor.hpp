@@ -20,28 +20,40 @@ void subtract_row(T* y, const T* x, T factor, std::int64_t n) {
 
 }  // namespace detail
 
-// a (n x n, rows `stride` apart) becomes L and U, rows permuted: row i of the factors was row rows[i] of a,
-// after an even (1) or odd (-1) number of swaps, which is returned. A zero pivot stays and makes infinities
-// later.
+// What a pivot is chosen by: of complex numbers the sum of the parts' sizes, as LAPACK has it.
 template <class T>
-int lu_factor(T* a, std::int64_t n, std::int64_t stride, std::int32_t* rows) {
+auto pivot_size(T x) {
+  if constexpr (requires { x.imag(); })
+    return std::abs(x.real()) + std::abs(x.imag());
+  else
+    return std::abs(x);
+}
+
+// a (m x n, rows `stride` apart) becomes L and U, rows permuted: row i of the factors was row rows[i] of a,
+// after an even (1) or odd (-1) number of swaps, which is returned. `swaps`, if not null, gets the row that
+// each of the first min(m, n) was swapped with. A zero pivot stays and makes infinities later.
+template <class T>
+int lu_factor(T* a, std::int64_t m, std::int64_t n, std::int64_t stride, std::int32_t* rows,
+              std::int32_t* swaps = nullptr) {
   constexpr std::int64_t block = 32;
+  const std::int64_t size = std::min(m, n);
   int sign = 1;
-  for (std::int64_t i = 0; i < n; ++i) rows[i] = static_cast<std::int32_t>(i);
-  for (std::int64_t k0 = 0; k0 < n; k0 += block) {
-    const std::int64_t k1 = std::min(n, k0 + block);
+  for (std::int64_t i = 0; i < m; ++i) rows[i] = static_cast<std::int32_t>(i);
+  for (std::int64_t k0 = 0; k0 < size; k0 += block) {
+    const std::int64_t k1 = std::min(size, k0 + block);
     for (std::int64_t k = k0; k < k1; ++k) {
       std::int64_t pivot = k;
-      auto best = std::abs(a[k * stride + k]);
-      for (std::int64_t i = k + 1; i < n; ++i)
-        if (const auto v = std::abs(a[i * stride + k]); v > best) best = v, pivot = i;
+      auto best = pivot_size(a[k * stride + k]);
+      for (std::int64_t i = k + 1; i < m; ++i)
+        if (const auto v = pivot_size(a[i * stride + k]); v > best) best = v, pivot = i;
+      if (swaps) swaps[k] = static_cast<std::int32_t>(pivot);
       if (pivot != k) {
         std::swap_ranges(a + k * stride, a + k * stride + n, a + pivot * stride);
         std::swap(rows[k], rows[pivot]);
         sign = -sign;
       }
       const T inverse = T(1) / a[k * stride + k];
-      for (std::int64_t i = k + 1; i < n; ++i) {
+      for (std::int64_t i = k + 1; i < m; ++i) {
         T* row = a + i * stride;
         if (row[k] == T(0)) continue;
         row[k] *= inverse;
@@ -52,13 +64,14 @@ int lu_factor(T* a, std::int64_t n, std::int64_t stride, std::int32_t* rows) {
     for (std::int64_t k = k0; k < k1; ++k)
       for (std::int64_t i = k + 1; i < k1; ++i)
         detail::subtract_row(a + i * stride + k1, a + k * stride + k1, a[i * stride + k], n - k1);
+    if (k1 == m) break;
     // The rest: minus L of this block times U of this block.
-    const std::int64_t width = k1 - k0, below = n - k1;
+    const std::int64_t width = k1 - k0, below = m - k1, beside = n - k1;
     const Scratch<T> left(below * width);
     for (std::int64_t i = 0; i < below; ++i)
       for (std::int64_t j = 0; j < width; ++j) left.data()[i * width + j] = -a[(k1 + i) * stride + k0 + j];
-    gemm<T>(below, below, width, left.data(), width, 1, a + k0 * stride + k1, stride, 1, a + k1 * stride + k1,
-            stride, 1, true);
+    gemm<T>(below, beside, width, left.data(), width, 1, a + k0 * stride + k1, stride, 1,
+            a + k1 * stride + k1, stride, 1, true);
   }
   return sign;
 }
@@ -88,29 +101,49 @@ void lu_solve(const T* lu, const std::int32_t* rows, std::int64_t n, const T* b,
   solve_triangle(lu, n, 1, n, false, false, x, m);
 }
 
-// The lower triangle of a symmetric positive definite a (n x n, row-major) becomes its Cholesky factor, the
-// upper one zeros; NaN where a is not positive definite.
+// The lower triangle of a symmetric (Hermitian) positive definite a (n x n, row-major) becomes its Cholesky
+// factor, the upper one zeros; NaN where a is not positive definite.
 template <class T>
 void cholesky_factor(T* a, std::int64_t n) {
   constexpr std::int64_t block = 32;
+  const auto real = [](T x) {
+    if constexpr (requires { x.imag(); })
+      return x.real();
+    else
+      return x;
+  };
+  const auto conjugate = [](T x) {
+    if constexpr (requires { x.imag(); })
+      return std::conj(x);
+    else
+      return x;
+  };
   for (std::int64_t k0 = 0; k0 < n; k0 += block) {
     const std::int64_t k1 = std::min(n, k0 + block);
     for (std::int64_t k = k0; k < k1; ++k) {
-      const T d = std::sqrt(a[k * n + k]);
-      a[k * n + k] = d;
+      const auto d = std::sqrt(real(a[k * n + k]));  // NaN where it is negative
+      a[k * n + k] = T(d);
       for (std::int64_t i = k + 1; i < n; ++i) a[i * n + k] /= d;
       for (std::int64_t i = k + 1; i < n; ++i) {
         const T factor = a[i * n + k];
         const std::int64_t last = std::min(i + 1, k1);
-        for (std::int64_t j = k + 1; j < last; ++j) a[i * n + j] -= factor * a[j * n + k];
+        for (std::int64_t j = k + 1; j < last; ++j) a[i * n + j] -= factor * conjugate(a[j * n + k]);
       }
     }
     if (k1 == n) break;
     const std::int64_t width = k1 - k0, below = n - k1;
-    const Scratch<T> left(below * width);
+    const Scratch<T> left(below * width), right(is_complex<T>::value ? below * width : 0);
     for (std::int64_t i = 0; i < below; ++i)
       for (std::int64_t j = 0; j < width; ++j) left.data()[i * width + j] = -a[(k1 + i) * n + k0 + j];
-    gemm<T>(below, below, width, left.data(), width, 1, a + k1 * n + k0, 1, n, a + k1 * n + k1, n, 1, true);
+    if constexpr (is_complex<T>::value) {
+      for (std::int64_t i = 0; i < below; ++i)
+        for (std::int64_t j = 0; j < width; ++j)
+          right.data()[i * width + j] = std::conj(a[(k1 + i) * n + k0 + j]);
+      gemm<T>(below, below, width, left.data(), width, 1, right.data(), 1, width, a + k1 * n + k1, n, 1,
+              true);
+    } else {
+      gemm<T>(below, below, width, left.data(), width, 1, a + k1 * n + k0, 1, n, a + k1 * n + k1, n, 1, true);
+    }
   }
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = i + 1; j < n; ++j) a[i * n + j] = T(0);

@@ -1,0 +1,307 @@
+#pragma once
+
+#include <string_view>
+
+#include "nax/linalg/eigh.hpp"
+#include "nax/linalg/solve.hpp"
+#include "nax/linalg/svd.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
+
+// SciPy's functions of matrices.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+// x with a x + x b = q for a (..., m, m), b (..., n, n) and q (..., m, n); leading axes broadcast.
+template <class T>
+Array<T> sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q) {
+  const Layout &la_ = layout_of(a), &lb = layout_of(b), &lq = layout_of(q);
+  const std::int64_t m = la_.shape.back(), n = lb.shape.back();
+  const Frame leading = broadcast(
+      "solve_sylvester", broadcast("solve_sylvester", leading_axes(la_), leading_axes(lb)), leading_axes(lq));
+  Frame frame = leading;
+  frame.shape.push_back(m);
+  frame.shape.push_back(n);
+  Array<T> result(allocate_on_host(dtype_of<T>, frame));
+  if (frame.size() > 0) {
+    const BatchWalk walk_a(la_, leading, 2), walk_b(lb, leading, 2), walk_q(lq, leading, 2);
+    const auto gather = [](const Array<T>& x, std::int64_t at, std::int64_t rows, std::int64_t columns,
+                           T* to) {
+      const Layout& l = layout_of(x);
+      const std::size_t rank = l.shape.size();
+      gather_matrix(elements<const T>(x, transforms_handled) + at, l.strides[rank - 2], l.strides[rank - 1],
+                    rows, columns, to);
+    };
+    T* const out = elements<T>(result);
+    for_each_batch(leading.size(), std::max(m, n), [&](std::int64_t begin, std::int64_t end) {
+      std::vector<T> left(static_cast<std::size_t>(m * m)), right(static_cast<std::size_t>(n * n));
+      for (std::int64_t i = begin; i < end; ++i) {
+        gather(a, walk_a.at(i), m, m, left.data());
+        gather(b, walk_b.at(i), n, n, right.data());
+        gather(q, walk_q.at(i), m, n, out + i * m * n);
+        cpu::solve_sylvester<T>(left.data(), m, right.data(), n, out + i * m * n);
+      }
+    });
+  }
+  if (!may_be_recorded(a) && !may_be_recorded(b) && !may_be_recorded(q)) return result;
+  const Frame fa = la_, fb = lb, fq = lq;
+  // The equation of the cotangent is that of the transposed matrices.
+  const auto back = [a, b](const Array<T>& g) {
+    return sylvester(matrix_transpose(a), matrix_transpose(b), g);
+  };
+  return record_with_result(
+      std::move(result),
+      wrt(
+          a,
+          [=](const Array<T>& g, const Array<T>& x) {
+            return contract(negated(back(g)), matrix_transpose(x), with_new_levels(fa, frame, layout_of(g)));
+          },
+          [=](const Array<T>& t, const Array<T>& x) {
+            return negated(sylvester(a, b, matmul_arrays("solve_sylvester", t, x)));
+          }),
+      wrt(
+          b,
+          [=](const Array<T>& g, const Array<T>& x) {
+            return contract(matrix_transpose(x), negated(back(g)), with_new_levels(fb, frame, layout_of(g)));
+          },
+          [=](const Array<T>& t, const Array<T>& x) {
+            return negated(sylvester(a, b, matmul_arrays("solve_sylvester", x, t)));
+          }),
+      wrt(
+          q, [=](const Array<T>& g, const Array<T>&) { return sum_to(back(g), fq, frame); },
+          [=](const Array<T>& t, const Array<T>&) { return sylvester(a, b, t); }));
+}
+
+// X^2 = a, so X dX + dX X = da.
+template <class T>
+Array<T> sqrtm_of(const Array<T>& a) {
+  static_assert(is_complex_v<T>);
+  const std::int64_t n = a.shape(-1);
+  Array<T> result = matrices_like<T>(layout_of(a), {n, n});
+  T* const out = elements<T>(result);
+  for_each_matrix(a, [=](std::int64_t i, const T* x) { cpu::sqrtm<T>(x, n, out + i * n * n); });
+  if (!may_be_recorded(a)) return result;
+  return record_with_result(std::move(result),
+                            wrt(
+                                a,
+                                [](const Array<T>& g, const Array<T>& x) {
+                                  return sylvester(matrix_transpose(x), matrix_transpose(x), g);
+                                },
+                                [](const Array<T>& t, const Array<T>& x) { return sylvester(x, x, t); }));
+}
+
+// u with orthonormal columns and Hermitian p = u^H a, where a = u p has at least as many rows as columns.
+// With B = u^H da: u^H du = W is skew and solves p W + W p = B - B^H, and du = u W + (1 - u u^H) da p^-1.
+// Equal singular values do no harm.
+template <class T>
+Array<T> unitary_factor(const Array<T>& a) {
+  const linalg::SVD<T> f = svd_values(Array<T>(constant(a)), false, true);
+  const Array<T> value(constant(la::product(f.U, f.Vh)));
+  return record_tangent(value, a, [a](const Array<T>& t, const Array<T>& u) {
+    const Array<T> p = la::hermitian_part(la::product(la::adjoint(u), a));
+    const Array<T> b = la::product(la::adjoint(u), t);
+    const Array<T> du = la::product(u, sylvester(p, p, la::minus(b, la::adjoint(b))));
+    if (u.shape(-1) == u.shape(-2)) return du;
+    const Array<T> outside = la::minus(t, la::product(u, b));
+    return la::plus(du, matrix_transpose(solve_matrices(matrix_transpose(p), matrix_transpose(outside))));
+  });
+}
+
+// The largest of the sums of sizes of a column, in all matrices of a; infinite or NaN where an element is.
+template <class T>
+double largest_norm(const Array<T>& norms) {
+  const Layout& l = layout_of(norms);
+  const Array<T> plain(contiguous(norms, transforms_handled));
+  double most = 0;
+  for (std::int64_t i = 0, n = l.size(); i < n; ++i) {
+    const double x = static_cast<double>(elements<const T>(plain, transforms_handled)[i]);
+    if (!(x <= most)) most = x;
+    if (std::isnan(x)) return x;
+  }
+  return most;
+}
+
+// How often to halve a matrix of this norm, for the approximation of order 13.
+inline int halvings(double norm, double limit) {
+  if (!std::isfinite(norm) || norm <= limit) return 0;
+  return std::max(0, static_cast<int>(std::ceil(std::log2(norm / limit))));
+}
+
+// The diagonal Pade approximant to exp of this order: exp(a) = q^-1 p, with p = v + u and q = v - u, u and v
+// the odd and even parts of its polynomial (Higham 2005).
+template <class T>
+Array<T> pade_exp(const Array<T>& a, int order) {
+  std::vector<double> c(static_cast<std::size_t>(order) + 1, 1);
+  for (int j = 1; j <= order; ++j)  // c_j = (2m - j)! m! / ((2m)! (m - j)! j!)
+    c[static_cast<std::size_t>(j)] = c[static_cast<std::size_t>(j - 1)] * static_cast<double>(order - j + 1) /
+                                     (static_cast<double>(2 * order - j + 1) * j);
+  const Array<T> one = la::unit_matrix<T>(a.shape(-1));
+  const auto scaled_by = [](const Array<T>& x, double by) -> Array<T> {
+    return evaluate(
+        make_expr<rules::multiply>(x, Array<T>(host_number(static_cast<T>(static_cast<real_t<T>>(by))))));
+  };
+  std::vector<Array<T>> power{one, la::product(a, a)};  // of a^2
+  const std::size_t most = order == 13 ? 3 : static_cast<std::size_t>(order / 2);
+  while (power.size() <= most) power.push_back(la::product(power.back(), power[1]));
+  // The sum of c[offset + 2 j] a^(2 j) for j below `count`.
+  const auto even = [&](std::size_t offset, std::size_t count) {
+    Array<T> total = scaled_by(power[0], c[offset]);
+    for (std::size_t j = 1; j < count; ++j) total = la::plus(total, scaled_by(power[j], c[offset + 2 * j]));
+    return total;
+  };
+  const std::size_t half = static_cast<std::size_t>(order / 2) + 1;
+  const auto polynomial = [&](std::size_t offset) {
+    if (order != 13) return even(offset, half);
+    // a^6 (c8 a^2 + c10 a^4 + c12 a^6) + the rest.
+    Array<T> high = scaled_by(power[1], c[offset + 8]);
+    high = la::plus(high, scaled_by(power[2], c[offset + 10]));
+    high = la::plus(high, scaled_by(power[3], c[offset + 12]));
+    return la::plus(la::product(power[3], high), even(offset, 4));
+  };
+  const Array<T> u = la::product(a, polynomial(1)), v = polynomial(0);
+  return solve_matrices(la::minus(v, u), la::plus(v, u));
+}
+
+template <class T>
+Array<T> expm_of(const Array<T>& a) {
+  using R = real_t<T>;
+  struct Order {
+    int order;
+    double norm;
+  };
+  // Up to which norm an order is exact to rounding (Higham 2005, table 2.3).
+  constexpr Order of_double[] = {{3, 1.495585217958292e-2},
+                                 {5, 2.539398330063230e-1},
+                                 {7, 9.504178996162932e-1},
+                                 {9, 2.097847961257068},
+                                 {13, 5.371920351148152}};
+  constexpr Order of_float[] = {{3, 4.258730016922831e-1}, {5, 1.880152677804762}, {7, 3.925724783138660}};
+  const bool wide = std::is_same_v<R, double>;
+  const Order* const first = wide ? std::begin(of_double) : std::begin(of_float);
+  const Order* const last = (wide ? std::end(of_double) : std::end(of_float)) - 1;
+  const Array<T> plain(constant(a));
+  const Array<R> size = evaluate(make_expr<rules::absolute>(plain));
+  const Array<R> norms = a.shape(-1) == 0 ? Array<R>() : max(sum(size, {.axis = -2}), {.axis = -1});
+  const double most = largest_norm(norms);
+  if (a.shape(-1) == 0) return a;
+  const Order* at = first;
+  while (at != last && !(most <= at->norm)) ++at;
+  const int rounds = halvings(most, at->norm);
+  if (rounds == 0) return pade_exp(a, at->order);
+  // Each matrix is halved as often as its own norm asks for.
+  const Array<R> plain_norms(contiguous(norms, transforms_handled));
+  const std::int64_t count = layout_of(norms).size();
+  const R* const norm = elements<const R>(plain_norms, transforms_handled);
+  Array<T> scale(allocate_on_host(dtype_of<T>, layout_of(norms)));
+  Array<std::int32_t> times_(allocate_on_host(DType::int32, layout_of(norms)));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const int s = halvings(static_cast<double>(norm[i]), at->norm);
+    elements<T>(scale)[i] = T(std::ldexp(R(1), -s));
+    elements<std::int32_t>(times_)[i] = s;
+  }
+  Array<T> x = pade_exp(times_matrix(scale, a), at->order);
+  Dims visible = times_.shape();
+  visible.push_back(1);
+  visible.push_back(1);
+  const Array<std::int32_t> squarings = restride(times_, with_visible(layout_of(times_), visible));
+  for (std::int32_t i = 0; i < rounds; ++i) {
+    const Array<T> square = la::product(x, x);
+    x = count == 1 ? square
+                   : evaluate(make_selection<rules::where>(
+                         evaluate(make_expr<rules::greater>(squarings, Array<std::int32_t>(host_number(i)))),
+                         square, x));
+  }
+  return x;
+}
+
+}  // namespace detail
+
+namespace linalg {
+
+// exp(a) of square matrices (..., n, n): Pade approximation with scaling and squaring (Higham 2005). NaN
+// where an element is not finite.
+template <detail::ArrayLike A>
+auto expm(const A& a_) {
+  using T = detail::linalg_t<A>;
+  const Array<T> a = detail::as_type<T>(a_);
+  detail::check_square("expm", a);
+  return detail::expm_of(a);
+}
+
+// The principal square roots of square matrices, complex also where they are real (nax::real says). Singular
+// matrices may have none: NaN or infinities then; so has the derivative of one of theirs.
+template <detail::ArrayLike A>
+auto sqrtm(const A& a_) {
+  using C = complex_t<detail::linalg_t<A>>;
+  const Array<detail::linalg_t<A>> a = detail::as_type<detail::linalg_t<A>>(a_);
+  detail::check_square("sqrtm", a);
+  return detail::sqrtm_of(detail::la::converted<C>(a));
+}
+
+// The x with a x + x b = q, for a (..., m, m), b (..., n, n) and q (..., m, n). Not finite where an
+// eigenvalue of a is one of -b. Differentiable in all three.
+template <detail::ArrayLike A, detail::ArrayLike B, detail::ArrayLike Q>
+auto solve_sylvester(const A& a_, const B& b_, const Q& q_) {
+  using T = promote_t<promote_t<detail::linalg_t<A>, detail::linalg_t<B>>, detail::linalg_t<Q>>;
+  const Array<T> a = detail::as_type<T>(a_), b = detail::as_type<T>(b_), q = detail::as_type<T>(q_);
+  detail::check_square("solve_sylvester", a);
+  detail::check_square("solve_sylvester", b);
+  detail::check_matrices("solve_sylvester", q);
+  if (q.shape(-2) != a.shape(-1) || q.shape(-1) != b.shape(-1))
+    raise<ShapeError>({"solve_sylvester: q must have as many rows as a and columns as b: shapes ", a.shape(),
+                       ", ", b.shape(), " and ", q.shape()});
+  const int rank = std::max({a.ndim(), b.ndim(), q.ndim()});
+  return detail::sylvester(detail::with_unit_axes(a, rank - a.ndim(), false),
+                           detail::with_unit_axes(b, rank - b.ndim(), false),
+                           detail::with_unit_axes(q, rank - q.ndim(), false));
+}
+
+// SciPy's names.
+template <class T>
+struct Polar {
+  Array<T> u, p;
+};
+struct PolarOptions {
+  const char* side = "right";
+};
+// a = u p ("right"), or a = p u ("left"), for matrices (..., m, n): p is Hermitian and positive, u has
+// orthonormal columns, or rows where m < n. Differentiable where a has full rank.
+template <detail::ArrayLike A>
+auto polar(const A& a_, const PolarOptions& options = {}) {
+  using T = detail::linalg_t<A>;
+  const Array<T> a = detail::as_type<T>(a_);
+  detail::check_matrices("polar", a);
+  const std::string_view side = options.side;
+  if (side != "right" && side != "left")
+    raise<ValueError>({"polar: side must be 'right' or 'left', got '", options.side, "'"});
+  const bool tall = a.shape(-2) >= a.shape(-1);
+  const Array<T> u =
+      tall ? detail::unitary_factor(a) : detail::la::adjoint(detail::unitary_factor(detail::la::adjoint(a)));
+  const Array<T> p = side == "right" ? detail::la::product(detail::la::adjoint(u), a)
+                                     : detail::la::product(a, detail::la::adjoint(u));
+  return Polar<T>{u, detail::la::hermitian_part(p)};
+}
+
+template <class Element>
+struct Schur {
+  Array<Element> T, Z;
+};
+// a = Z T Z^H for square matrices, Z unitary. T is upper triangular for complex ones, and for real ones upper
+// triangular but for 2 x 2 blocks of pairs of complex eigenvalues on its diagonal; a complex array of real
+// numbers has the complex form. Not differentiable: an error under grad and jvp.
+template <detail::ArrayLike A>
+auto schur(const A& a_) {
+  using T = detail::linalg_t<A>;
+  const Array<T> a = detail::as_type<T>(a_);
+  detail::check_square("schur", a);
+  if (detail::is_recorded(a)) detail::throw_not_differentiable("schur", "a");
+  const std::int64_t n = a.shape(-1);
+  Schur<T> parts{detail::matrices_like<T>(detail::layout_of(a), {n, n}),
+                 detail::matrices_like<T>(detail::layout_of(a), {n, n})};
+  T *const t = detail::elements<T>(parts.T), *const z = detail::elements<T>(parts.Z);
+  detail::for_each_matrix(
+      a, [=](std::int64_t i, const T* x) { cpu::schur<T>(x, n, t + i * n * n, z + i * n * n); });
+  return parts;
+}
+
+}  // namespace linalg
+}  // namespace nax::inline NAX_ABI
