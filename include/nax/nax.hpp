@@ -42,6 +42,7 @@
 #include "nax/fft.hpp"
 #include "nax/image.hpp"
 #include "nax/io.hpp"
+#include "nax/lax.hpp"
 #include "nax/linalg.hpp"
 #include "nax/nn.hpp"
 #include "nax/numpy.hpp"

@@ -1,0 +1,14 @@
+// What nax::compiled holds of convolutions.
+#define NAX_COMPILED_LIBRARY
+#include "nax/backend/cpu/conv_kernels.hpp"
+
+namespace nax::inline NAX_ABI::cpu {
+
+#define NAX_CONV(T)                                                           \
+  template void conv_forward<T>(const ConvGeometry&, const T*, const T*, T*); \
+  template void conv_input<T>(const ConvGeometry&, const T*, const T*, T*);   \
+  template void conv_weights<T>(const ConvGeometry&, const T*, const T*, T*, bool);
+NAX_CONV(float)
+NAX_CONV(double)
+
+}  // namespace nax::inline NAX_ABI::cpu

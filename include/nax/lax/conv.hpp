@@ -1,0 +1,269 @@
+#pragma once
+
+#include <string>
+
+#include "nax/lax/associative_scan.hpp"
+#include "nax/lax/conv_product.hpp"
+#include "nax/lax/padding.hpp"
+#include "nax/numpy/manipulation/join.hpp"
+#include "nax/numpy/manipulation/rearrange.hpp"
+#include "nax/numpy/reductions/reduce.hpp"
+#include "nax/numpy/views/transpose.hpp"
+
+// Convolutions of one to three spatial axes.
+namespace nax::inline NAX_ABI {
+namespace lax {
+
+// What the axes are, letter by letter: N the batch, C the channels of inputs and outputs, I and O those of
+// the kernel; any other letter is a spatial axis.
+struct DimensionNumbers {
+  std::string lhs = "", rhs = "", out = "";
+};
+
+struct ConvOptions {
+  Shape lhs_dilation = {};                  // the inputs stand so far apart, zeros between
+  Shape rhs_dilation = {};                  // the same for the kernel
+  DimensionNumbers dimension_numbers = {};  // "NCHW", "OIHW", "NCHW" for two axes, and so on
+  std::int64_t feature_group_count = 1;     // groups of channels that do not mix
+  std::int64_t batch_group_count = 1;
+};
+
+struct ConvTransposeOptions {
+  Shape rhs_dilation = {};
+  DimensionNumbers dimension_numbers = {};  // "NHWC", "HWIO", "NHWC" for two axes, and so on
+  bool transpose_kernel = false;  // flips the kernel and swaps its channels: the transpose of a convolution
+};
+
+}  // namespace lax
+
+namespace detail {
+
+struct ConvAxes {
+  std::vector<int> lhs, rhs, out;  // (N, spatial..., C), (spatial..., I, O), (N, spatial..., C)
+};
+// The places of the axes. Spatial ones go in the kernel's order.
+NAX_ENGINE ConvAxes conv_axes(const char* function, const lax::DimensionNumbers& names, int ndim) {
+  const auto check = [&](const std::string& spec, char first, char second) {
+    bool good = static_cast<int>(spec.size()) == ndim;
+    for (std::size_t i = 0; i < spec.size(); ++i) good = good && spec.find(spec[i]) == i;
+    good = good && spec.find(first) != spec.npos && spec.find(second) != spec.npos;
+    for (const char letter : spec)
+      good = good && (letter == first || letter == second ||
+                      (names.rhs.find(letter) != names.rhs.npos && letter != 'I' && letter != 'O'));
+    if (!good)
+      raise<ValueError>({function, ": dimension_numbers must name each of ", ndim, " axes once: '", names.lhs,
+                         "', '", names.rhs, "', '", names.out, "'"});
+  };
+  check(names.lhs, 'N', 'C');
+  check(names.rhs, 'I', 'O');
+  check(names.out, 'N', 'C');
+  ConvAxes axes;
+  const auto at = [](const std::string& spec, char letter) { return static_cast<int>(spec.find(letter)); };
+  axes.lhs.push_back(at(names.lhs, 'N'));
+  axes.out.push_back(at(names.out, 'N'));
+  for (const char letter : names.rhs)
+    if (letter != 'I' && letter != 'O') {
+      axes.lhs.push_back(at(names.lhs, letter));
+      axes.rhs.push_back(at(names.rhs, letter));
+      axes.out.push_back(at(names.out, letter));
+    }
+  axes.lhs.push_back(at(names.lhs, 'C'));
+  axes.rhs.push_back(at(names.rhs, 'I'));
+  axes.rhs.push_back(at(names.rhs, 'O'));
+  axes.out.push_back(at(names.out, 'C'));
+  return axes;
+}
+// The names that a function takes where none are given.
+NAX_ENGINE lax::DimensionNumbers conv_names(const lax::DimensionNumbers& given, int ndim,
+                                            bool channels_last) {
+  if (!given.lhs.empty() || !given.rhs.empty() || !given.out.empty()) return given;
+  const std::string spatial = ndim == 3 ? "W" : ndim == 4 ? "HW" : "DHW";
+  if (channels_last) return {"N" + spatial + "C", spatial + "IO", "N" + spatial + "C"};
+  return {"NC" + spatial, "OI" + spatial, "NC" + spatial};
+}
+
+// The sizes of a convolution of operands (N, spatial..., C) and (spatial..., I, O), checked.
+NAX_ENGINE ConvRef conv_spec(const char* function, const Shape& x, const Shape& w, const Dims& window_strides,
+                             const lax::Padding& padding, const Dims& lhs_dilation, const Dims& rhs_dilation,
+                             std::int64_t groups) {
+  const std::size_t spatial = x.size() - 2;
+  const Dims strides = each_axis(function, "window_strides", window_strides, spatial),
+             lhs = each_axis(function, "lhs_dilation", lhs_dilation, spatial),
+             rhs = each_axis(function, "rhs_dilation", rhs_dilation, spatial);
+  if (groups < 1) raise<ValueError>({function, ": feature_group_count must be at least 1, not ", groups});
+  const std::int64_t c = x[spatial + 1], in = w[spatial], o = w[spatial + 1];
+  if (c != in * groups)
+    raise<ShapeError>({function, ": the input has ", c, " channels, the kernel takes ", in, " in each of ",
+                       groups, " groups: shapes (batch, spatial..., channels) ", x,
+                       " and (spatial..., in, out) ", w});
+  if (o % groups != 0)
+    raise<ShapeError>(
+        {function, ": feature_group_count ", groups, " does not divide the ", o, " output channels"});
+  auto spec = std::make_shared<ConvSpec>();
+  spec->spatial = static_cast<int>(spatial);
+  cpu::ConvGeometry& g = spec->geometry;
+  g.n = x[0], g.c = c, g.o = o, g.groups = groups;
+  Dims sizes, windows;
+  for (std::size_t axis = 0; axis < spatial; ++axis) {
+    sizes.push_back(x[axis + 1]);
+    windows.push_back(dilated(w[axis], rhs[axis]));
+  }
+  const auto pads = padding.over(function, sizes, windows, strides);
+  Dims out(1, g.n);
+  for (std::size_t axis = 0; axis < spatial; ++axis) {
+    const std::size_t to = axis + 3 - spatial;
+    if (w[axis] == 0) raise<ShapeError>({function, ": the kernel has an axis without elements: ", w});
+    g.in[to] = x[axis + 1], g.kernel[to] = w[axis], g.stride[to] = strides[axis];
+    g.lhs[to] = lhs[axis], g.rhs[to] = rhs[axis], g.low[to] = pads[axis].first;
+    g.out[to] =
+        window_count(function, dilated(x[axis + 1], lhs[axis]), windows[axis], strides[axis], pads[axis]);
+    out.push_back(g.out[to]);
+  }
+  out.push_back(o);
+  count_elements(function, out);
+  return spec;
+}
+
+template <class T>
+using conv_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+template <class T>
+Array<T> convolve(const char* function, const Array<T>& x, const Array<T>& w, const Dims& strides,
+                  const lax::Padding& padding, const Dims& lhs_dilation, const Dims& rhs_dilation,
+                  const ConvAxes& axes, std::int64_t groups) {
+  const Array<T> from = x.transpose(axes.lhs), by = w.transpose(axes.rhs);
+  const ConvRef spec =
+      conv_spec(function, from.shape(), by.shape(), strides, padding, lhs_dilation, rhs_dilation, groups);
+  const Array<T> y = conv_part(ConvPart::forward, spec, from, by);
+  std::vector<int> back(axes.out.size());
+  for (std::size_t i = 0; i < back.size(); ++i)
+    back[static_cast<std::size_t>(axes.out[i])] = static_cast<int>(i);
+  return y.transpose(back);
+}
+
+template <ArrayLike X, ArrayLike W>
+void check_conv(const char* function, const X& x, const W& w) {
+  check_operand(function, x);
+  check_operand(function, w);
+  need_host(function, x, w);
+  if (x.ndim() != w.ndim() || x.ndim() < 3 || x.ndim() > 5)
+    raise<ShapeError>({function,
+                       ": input and kernel must both have one to three spatial axes and two more: shapes ",
+                       x.shape(), " and ", w.shape()});
+}
+
+// The element type of a convolution, and the one that it is computed in.
+template <class X, class W>
+using conv_result_t = inexact_t<promote_t<typename X::value_type, typename W::value_type>>;
+
+}  // namespace detail
+
+namespace lax {
+
+// The convolution of lhs with the kernel rhs (as networks have it: not flipped), with JAX's arguments. One to
+// three spatial axes; floating types (half types are computed in float). Differentiable in both to any order.
+// Throws ShapeError where channels and groups disagree.
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
+auto conv_general_dilated(const X& lhs, const W& rhs, const Shape& window_strides, const Padding& padding,
+                          const ConvOptions& options = {}) {
+  using namespace nax::detail;
+  using R = conv_result_t<X, W>;
+  static_assert(!is_complex_v<R>, "conv_general_dilated: complex types are not supported");
+  using T = conv_t<R>;
+  const char* const name = "conv_general_dilated";
+  const Array<T> x = as_type<T>(lhs), w = as_type<T>(rhs);
+  check_conv(name, x, w);
+  const DimensionNumbers names = conv_names(options.dimension_numbers, x.ndim(), false);
+  const ConvAxes axes = conv_axes(name, names, x.ndim());
+  const auto run = [&](const Array<T>& a, const Array<T>& b) {
+    return convolve(name, a, b, window_strides, padding, options.lhs_dilation, options.rhs_dilation, axes,
+                    options.feature_group_count);
+  };
+  const std::int64_t groups = options.batch_group_count;
+  Array<T> y;
+  if (groups == 1) {
+    y = run(x, w);
+  } else {
+    const int n = axes.lhs[0], o = axes.rhs.back();
+    if (groups < 1 || options.feature_group_count != 1)
+      raise<ValueError>(
+          {name, ": batch_group_count must be at least 1, and 1 beside feature_group_count: ", groups});
+    if (x.shape(n) % groups != 0 || w.shape(o) % groups != 0)
+      raise<ShapeError>({name, ": batch_group_count ", groups, " does not divide the batch of ", x.shape(n),
+                         " and the ", w.shape(o), " output channels"});
+    std::vector<Array<T>> parts;
+    for (std::int64_t g = 0; g < groups; ++g)
+      parts.push_back(run(stepped(x, n, g * (x.shape(n) / groups), 1, x.shape(n) / groups),
+                          stepped(w, o, g * (w.shape(o) / groups), 1, w.shape(o) / groups)));
+    y = concatenate_on(name, parts, axes.out.back());
+  }
+  if constexpr (std::is_same_v<T, R>)
+    return y;
+  else
+    return y.template astype<R>();
+}
+
+// JAX's short forms, channels first: conv(x, w, {1, 1}, "SAME").
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
+auto conv(const X& lhs, const W& rhs, const Shape& window_strides, const Padding& padding) {
+  return conv_general_dilated(lhs, rhs, window_strides, padding);
+}
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
+auto conv_with_general_padding(const X& lhs, const W& rhs, const Shape& window_strides,
+                               const Padding& padding, const Shape& lhs_dilation, const Shape& rhs_dilation) {
+  return conv_general_dilated(lhs, rhs, window_strides, padding,
+                              {.lhs_dilation = lhs_dilation, .rhs_dilation = rhs_dilation});
+}
+
+// The transposed convolution, which enlarges its input by the strides; JAX's arguments, channels last. "SAME"
+// and "VALID" are those of the convolution that it would transpose.
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
+auto conv_transpose(const X& lhs, const W& rhs_, const Shape& strides_, const Padding& padding,
+                    const ConvTransposeOptions& options = {}) {
+  using namespace nax::detail;
+  const char* const name = "conv_transpose";
+  auto rhs = as_array(rhs_);
+  check_conv(name, as_array(lhs), rhs);
+  const int ndim = rhs.ndim();
+  const std::size_t spatial = static_cast<std::size_t>(ndim) - 2;
+  const DimensionNumbers names = conv_names(options.dimension_numbers, ndim, true);
+  const ConvAxes axes = conv_axes(name, names, ndim);
+  const Dims strides = each_axis(name, "strides", strides_, spatial),
+             dilation = each_axis(name, "rhs_dilation", options.rhs_dilation, spatial);
+  std::vector<Padding::Pair> pads;
+  if (padding.named()) {
+    for (std::size_t axis = 0; axis < spatial; ++axis) {
+      const std::int64_t k = dilated(rhs.shape(axes.rhs[axis]), dilation[axis]), s = strides[axis];
+      std::int64_t all = 0, low = 0;
+      if (padding.name() == "SAME") {
+        all = k + s - 2;
+        low = s > k - 1 ? k - 1 : (all + 1) / 2;
+      } else if (padding.name() == "VALID") {
+        all = k + s - 2 + std::max<std::int64_t>(k - s, 0);
+        low = k - 1;
+      } else {
+        raise<ValueError>({name, ": padding must be 'SAME', 'VALID' or pairs, not '", padding.name(), "'"});
+      }
+      pads.push_back({low, all - low});
+    }
+  } else {
+    pads = padding.over(name, Dims(spatial, 1), Dims(spatial, 1), strides);
+  }
+  if (options.transpose_kernel) {
+    for (std::size_t axis = 0; axis < spatial; ++axis) {
+      const std::int64_t n = rhs.shape(axes.rhs[axis]);
+      if (n > 0) rhs = stepped(rhs, axes.rhs[axis], n - 1, -1, n);
+    }
+    std::vector<int> swapped;
+    for (int axis = 0; axis < ndim; ++axis) swapped.push_back(axis);
+    std::swap(swapped[static_cast<std::size_t>(axes.rhs[spatial])],
+              swapped[static_cast<std::size_t>(axes.rhs[spatial + 1])]);
+    rhs = rhs.transpose(swapped);
+  }
+  return conv_general_dilated(
+      lhs, rhs, Shape(Dims(spatial, 1)), Padding(pads),
+      {.lhs_dilation = Shape(strides), .rhs_dilation = Shape(dilation), .dimension_numbers = names});
+}
+
+}  // namespace lax
+}  // namespace nax::inline NAX_ABI

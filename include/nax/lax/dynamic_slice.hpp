@@ -1,0 +1,211 @@
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "nax/lax/branches.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/indexing/take.hpp"
+
+// Slices of a fixed size whose place is computed, also one for each example of a vmap.
+namespace nax::inline NAX_ABI {
+namespace lax {
+
+// Where a slice begins, axis by axis: integers and 0-d arrays in braces, a vector, or an array of one axis.
+class StartIndices {
+ public:
+  class One {
+   public:
+    template <std::integral I>
+    One(I i) : value_(nax::detail::host_number(static_cast<std::int64_t>(i))) {}
+    template <nax::detail::ArrayLike X>
+    One(const X& x) : value_(nax::detail::scalar_index("dynamic_slice", x)) {}
+    const Array<std::int64_t>& get() const { return value_; }
+
+   private:
+    Array<std::int64_t> value_;
+  };
+  StartIndices(std::initializer_list<One> each) {
+    for (const One& one : each) starts_.push_back(one.get());
+  }
+  template <class V>
+  StartIndices(const std::vector<V>& each) {
+    for (const V& one : each) starts_.push_back(One(one).get());
+  }
+  template <nax::detail::ArrayLike X>
+  StartIndices(const X& x_) {
+    const auto x = nax::detail::as_array(x_);
+    nax::detail::check_operand("dynamic_slice", x);
+    if (x.ndim() != 1)
+      raise<ShapeError>({"dynamic_slice: the start indices must be an array of one axis, shape ", x.shape()});
+    for (std::int64_t i = 0; i < x.shape(0); ++i) starts_.push_back(One(x(i)).get());
+  }
+  const std::vector<Array<std::int64_t>>& list() const { return starts_; }
+
+ private:
+  std::vector<Array<std::int64_t>> starts_;
+};
+
+}  // namespace lax
+
+namespace detail {
+
+// The window of these sizes at `starts`, which are moved so that it fits, as a selection of x.
+NAX_ENGINE Selection window_selection(const char* function, const ArrayBase& x,
+                                      const std::vector<Array<std::int64_t>>& starts, const Dims& sizes) {
+  check_operand(function, x);
+  const std::size_t ndim = static_cast<std::size_t>(x.ndim());
+  if (starts.size() != ndim || sizes.size() != ndim)
+    raise<ValueError>({function, ": needs one start and one size for each axis, got ", starts.size(), " and ",
+                       sizes.size(), " for shape ", x.shape()});
+  Selection s = Selection::all(layout_of(x));
+  bool batched = false;
+  for (std::size_t axis = 0; axis < ndim; ++axis) {
+    const std::int64_t extent = layout_of(x).visible(static_cast<int>(axis));
+    if (sizes[axis] < 0 || sizes[axis] > extent)
+      raise<ShapeError>({function, ": a slice of shape ", sizes, " does not fit into shape ", x.shape()});
+    s.count[axis] = sizes[axis];
+    batched = batched || is_batched(starts[axis]);
+  }
+  const auto fit = [&](std::size_t axis, std::int64_t at) {
+    const std::int64_t extent = layout_of(x).visible(static_cast<int>(axis));
+    return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent - sizes[axis]);
+  };
+  if (!batched) {
+    for (std::size_t axis = 0; axis < ndim; ++axis) s.start[axis] = fit(axis, starts[axis].item());
+    return s;
+  }
+  // One gather over all axes: positions in row-major order, for each example its own.
+  Frame frame;
+  for (const Array<std::int64_t>& start : starts) frame = merge_frames({&frame, &layout_of(start)}, Dims());
+  const std::size_t hidden = frame.levels.size();
+  frame.shape.append(sizes.begin(), sizes.end());
+  auto step = std::make_shared<GatherStep>();
+  step->index = Array<std::int64_t>(allocate_on_host(DType::int64, frame));
+  std::vector<ArrayBase> values;
+  std::vector<Dims> strides;
+  for (const Array<std::int64_t>& start : starts) {
+    values.push_back(on_host(constant(start)));
+    strides.push_back(strides_over(
+        layout_of(values.back()),
+        Frame{Dims(frame.shape.begin(), frame.shape.begin() + static_cast<std::ptrdiff_t>(hidden)),
+              frame.levels}));
+  }
+  std::int64_t* to = elements<std::int64_t>(step->index);
+  std::int64_t window = 1, examples = 1;
+  for (const std::int64_t size : sizes) window *= size;
+  for (std::size_t h = 0; h < hidden; ++h) examples *= frame.shape[h];
+  for (std::int64_t example = 0; example < examples; ++example) {
+    Dims begin;
+    for (std::size_t axis = 0; axis < ndim; ++axis) {
+      std::int64_t rest = example, offset = 0;
+      for (std::size_t h = hidden; h-- > 0; rest /= frame.shape[h])
+        offset += rest % frame.shape[h] * strides[axis][h];
+      begin.push_back(fit(axis, elements<const std::int64_t>(values[axis], transforms_handled)[offset]));
+    }
+    for (std::int64_t i = 0; i < window; ++i) {
+      std::int64_t rest = i, position = 0, stride = 1;
+      for (std::size_t axis = ndim; axis-- > 0; rest /= sizes[axis]) {
+        position += (begin[axis] + rest % sizes[axis]) * stride;
+        stride *= layout_of(x).visible(static_cast<int>(axis));
+      }
+      *to++ = position;
+    }
+  }
+  step->index = Array<std::int64_t>(beside(x, step->index));
+  for (std::size_t axis = 0; axis < ndim; ++axis) {
+    s.count[axis] = layout_of(x).visible(static_cast<int>(axis));
+    step->axes.push_back(static_cast<std::int64_t>(axis));
+    step->x_axis.push_back(-1);
+    step->index_axis.push_back(static_cast<std::int64_t>(axis));
+  }
+  s.gather = std::move(step);
+  return s;
+}
+
+// All axes as they are, but one.
+template <class T>
+std::vector<Array<std::int64_t>> starts_on(const Array<T>& x, int axis, const Array<std::int64_t>& start) {
+  std::vector<Array<std::int64_t>> starts(static_cast<std::size_t>(x.ndim()), host_number(std::int64_t{0}));
+  starts[static_cast<std::size_t>(axis)] = start;
+  return starts;
+}
+
+}  // namespace detail
+
+namespace lax {
+
+// The elements of x from start_indices on, slice_sizes of them. Negative starts count from the end; then a
+// slice that would reach beyond the array is moved until it fits, as in JAX. Throws ShapeError for sizes
+// larger than x.
+template <nax::detail::ArrayLike X>
+auto dynamic_slice(const X& x_, const StartIndices& start_indices, const Shape& slice_sizes) {
+  const auto x = nax::detail::as_array(x_);
+  return nax::detail::get(
+      x, nax::detail::window_selection("dynamic_slice", x, start_indices.list(), slice_sizes));
+}
+// x with the elements from start_indices on replaced by those of `update`, placed as dynamic_slice places a
+// slice.
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>
+auto dynamic_update_slice(const X& x_, const U& update_, const StartIndices& start_indices) {
+  const auto x = nax::detail::as_array(x_);
+  const auto update = nax::detail::as_array(update_);
+  static_assert(std::is_same_v<decltype(x), decltype(update)>,
+                "lax::dynamic_update_slice: the update must have the array's type");
+  nax::detail::check_operand("dynamic_update_slice", update);
+  return nax::detail::update(
+      x, nax::detail::window_selection("dynamic_update_slice", x, start_indices.list(), update.shape()),
+      update, nax::detail::Update::set);
+}
+
+// The same on one axis: the others are taken whole.
+template <nax::detail::ArrayLike X>
+auto dynamic_slice_in_dim(const X& x_, const StartIndices::One& start, std::int64_t size,
+                          std::int64_t axis_ = 0) {
+  const auto x = nax::detail::as_array(x_);
+  const int axis = nax::detail::normalize_axis("dynamic_slice_in_dim", axis_, x.ndim());
+  Dims sizes = x.shape();
+  sizes[static_cast<std::size_t>(axis)] = size;
+  return nax::detail::get(x,
+                          nax::detail::window_selection("dynamic_slice_in_dim", x,
+                                                        nax::detail::starts_on(x, axis, start.get()), sizes));
+}
+template <nax::detail::ArrayLike X>
+auto dynamic_index_in_dim(const X& x, const StartIndices::One& index, std::int64_t axis = 0,
+                          bool keepdims = true) {
+  const auto row = dynamic_slice_in_dim(x, index, 1, axis);
+  if (keepdims) return row;
+  Dims visible = row.shape();
+  visible.erase(
+      static_cast<std::size_t>(nax::detail::normalize_axis("dynamic_index_in_dim", axis, row.ndim())));
+  return nax::detail::reshape_to("dynamic_index_in_dim", row, Shape(visible));
+}
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>
+auto dynamic_update_slice_in_dim(const X& x_, const U& update_, const StartIndices::One& start,
+                                 std::int64_t axis_) {
+  const auto x = nax::detail::as_array(x_);
+  const auto update = nax::detail::as_array(update_);
+  const int axis = nax::detail::normalize_axis("dynamic_update_slice_in_dim", axis_, x.ndim());
+  return nax::detail::update(
+      x,
+      nax::detail::window_selection("dynamic_update_slice_in_dim", x,
+                                    nax::detail::starts_on(x, axis, start.get()), update.shape()),
+      update, nax::detail::Update::set);
+}
+// `update` may lack the axis.
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>
+auto dynamic_update_index_in_dim(const X& x_, const U& update_, const StartIndices::One& index,
+                                 std::int64_t axis_) {
+  const auto x = nax::detail::as_array(x_);
+  auto update = nax::detail::as_array(update_);
+  const int axis = nax::detail::normalize_axis("dynamic_update_index_in_dim", axis_, x.ndim());
+  if (update.ndim() + 1 == x.ndim()) {
+    Dims visible = update.shape();
+    visible.insert(static_cast<std::size_t>(axis), 1);
+    update = nax::detail::reshape_to("dynamic_update_index_in_dim", update, Shape(visible));
+  }
+  return dynamic_update_slice_in_dim(x, update, index, axis);
+}
+
+}  // namespace lax
+}  // namespace nax::inline NAX_ABI

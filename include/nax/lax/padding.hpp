@@ -1,0 +1,87 @@
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nax/core/shape.hpp"
+
+// Strides, dilations and paddings of convolutions and windows.
+namespace nax::inline NAX_ABI {
+namespace lax {
+
+// "SAME" (as many outputs as the strides leave of the inputs), "SAME_LOWER" (the odd element before), "VALID"
+// (none), or {low, high} for each spatial axis; negative ones cut elements off.
+class Padding {
+ public:
+  using Pair = std::pair<std::int64_t, std::int64_t>;
+  Padding(const char* name) : name_(name) {}
+  Padding(std::string name) : name_(std::move(name)) {}
+  Padding(std::initializer_list<Pair> pairs) : pairs_(pairs) {}
+  Padding(std::vector<Pair> pairs) : pairs_(std::move(pairs)) {}
+
+  bool named() const { return !name_.empty(); }
+  const std::string& name() const { return name_; }
+  // One pair for each of these axes.
+  NAX_ENGINE std::vector<Pair> over(const char* function, const Dims& in, const Dims& window,
+                                    const Dims& strides) const {
+    if (!named()) {
+      if (pairs_.size() != in.size())
+        raise<ValueError>({function, ": padding has ", pairs_.size(), " pairs for ", in.size(), " axes"});
+      return pairs_;
+    }
+    std::vector<Pair> pairs;
+    for (std::size_t axis = 0; axis < in.size(); ++axis) {
+      if (name_ == "VALID") {
+        pairs.push_back({0, 0});
+      } else if (name_ == "SAME" || name_ == "SAME_LOWER") {
+        const std::int64_t out = (in[axis] + strides[axis] - 1) / strides[axis];
+        const std::int64_t all =
+            std::max<std::int64_t>(0, (out - 1) * strides[axis] + window[axis] - in[axis]);
+        const std::int64_t less = all / 2;
+        pairs.push_back(name_ == "SAME" ? Pair{less, all - less} : Pair{all - less, less});
+      } else {
+        raise<ValueError>(
+            {function, ": padding must be 'SAME', 'SAME_LOWER', 'VALID' or pairs, not '", name_, "'"});
+      }
+    }
+    return pairs;
+  }
+
+ private:
+  std::string name_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace lax
+
+namespace detail {
+
+// An option with one number an axis: ones where nothing is given. Throws ValueError for another count and
+// below 1.
+NAX_ENGINE Dims each_axis(const char* function, const char* option, const Dims& given, std::size_t axes) {
+  if (given.empty()) return Dims(axes, 1);
+  if (given.size() != axes)
+    raise<ValueError>({function, ": ", option, " has ", given.size(), " numbers for ", axes, " axes"});
+  for (const std::int64_t n : given)
+    if (n < 1 || n > (std::int64_t{1} << 31))
+      raise<ValueError>({function, ": ", option, " must be at least 1: ", to_string(given)});
+  return given;
+}
+inline std::int64_t dilated(std::int64_t n, std::int64_t by) { return n == 0 ? 0 : (n - 1) * by + 1; }
+
+// How many windows of `window` (dilated) elements fit on a padded axis.
+NAX_ENGINE std::int64_t window_count(const char* function, std::int64_t in, std::int64_t window,
+                                     std::int64_t stride, const lax::Padding::Pair& pad) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (pad.first < -most || pad.first > most || pad.second < -most || pad.second > most)
+    raise<ValueError>({function, ": padding is out of range: ", pad.first, ", ", pad.second});
+  const std::int64_t room = in + pad.first + pad.second - window;
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI

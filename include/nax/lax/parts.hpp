@@ -1,0 +1,358 @@
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "nax/numpy/manipulation/join.hpp"
+#include "nax/transform/call.hpp"
+#include "nax/transform/vmap.hpp"
+
+// Rows of arrays for loops: an array is taken apart along its leading axis, and rows are put together again.
+//
+// Indexing row by row would give each row a gradient as large as the whole array. Here the array that is
+// watched is taken apart by one call node, whose sweep joins what came for the parts; so a loop over n rows
+// costs n rows, in either direction. Rows that nobody watches are views, made when they are asked for.
+namespace nax::inline NAX_ABI::detail {
+
+// Rows [first, first + n) of the leading visible axis, which goes when `drop` (n is 1 then). Not recorded.
+NAX_ENGINE ArrayBase rows_view(const ArrayBase& x, std::int64_t first, std::int64_t n, bool drop) {
+  Layout layout = layout_of(x);
+  const std::size_t at = layout.levels.size();
+  const std::int64_t offset = n > 0 ? first * layout.strides[at] : 0;
+  if (drop) {
+    layout.shape.erase(at);
+    layout.strides.erase(at);
+  } else {
+    layout.shape[at] = n;
+  }
+  return view(x, std::move(layout), offset);
+}
+
+// Array x taken apart at plan.starts. Its results are the parts.
+template <class T>
+struct PartsNode final : CallNode {
+  std::uint64_t serial;
+  JoinPlan plan;
+
+  PartsNode(std::uint64_t of, JoinPlan p) : serial(of), plan(std::move(p)) {}
+  Watchers watchers(const Tape& tape) const override { return tape.watchers(serial); }
+  void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
+    if (!sweep.wants(serial)) return;
+    std::vector<Array<T>> list;
+    for (std::size_t i = 0; i < cotangents.size(); ++i) {
+      if (holds_value(cotangents[i])) {
+        list.emplace_back(std::move(cotangents[i]));
+      } else {
+        Frame part{plan.part(Frame{plan.shape, {}}, i).result_shape(), {}};
+        list.push_back(zeros_over<T>(part));
+      }
+    }
+    sweep.add(serial, join(list, plan));
+  }
+  std::vector<ArrayBase> push_call(Forward& sweep) override {
+    std::vector<ArrayBase> parts;
+    if (const ArrayBase* t = sweep.find(serial)) {
+      const Array<T> tangent(*t);
+      for (std::size_t i = 0; i + 1 < plan.starts.size(); ++i)
+        parts.push_back(get(tangent, plan.part(layout_of(tangent), i)));
+    }
+    return parts;
+  }
+};
+
+// The parts of x between `starts`, rows without their axis when `drop`. Recorded.
+template <class T>
+std::vector<ArrayBase> cut_rows(const Array<T>& x, std::vector<std::int64_t> starts, bool drop) {
+  std::vector<Array<T>> parts;
+  parts.reserve(starts.size());
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i)
+    parts.emplace_back(rows_view(x, starts[i], starts[i + 1] - starts[i], drop));
+  if constexpr (is_inexact_v<T>)
+    if (!parts.empty() && is_recorded(x)) {
+      JoinPlan plan{0, drop, std::move(starts), x.shape()};
+      record_call<PartsNode<T>>(parts, serial_of(x), std::move(plan));
+    }
+  return std::vector<ArrayBase>(std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
+}
+
+inline std::vector<std::int64_t> row_starts(std::int64_t rows, std::int64_t step) {
+  std::vector<std::int64_t> starts{0};
+  while (starts.back() < rows) starts.push_back(std::min(starts.back() + step, rows));
+  return starts;
+}
+
+// The common length of the leading axes of a tree's arrays; -1 where it has none. Throws where they differ.
+template <class Tree>
+std::int64_t leading_extent(const char* function, const Tree& t) {
+  std::int64_t length = -1;
+  Shape first;
+  tree::for_each(
+      [&](const auto& leaf) {
+        if constexpr (is_array_v<decltype(leaf)>) {
+          check_operand(function, leaf);
+          if (leaf.ndim() == 0)
+            raise<ShapeError>({function, ": xs has an array of no axes; each must have a leading one"});
+          if (length >= 0 && leaf.shape(0) != length)
+            raise<ShapeError>(
+                {function, ": the leading axes of xs differ: shapes ", first, " and ", leaf.shape()});
+          if (length < 0) length = leaf.shape(0), first = leaf.shape();
+        }
+      },
+      t);
+  return length;
+}
+
+// A tree of arrays, row by row, or `step` rows at a time (then their axis stays).
+template <class Tree>
+class RowReader {
+ public:
+  RowReader(const Tree& t, std::int64_t rows, std::int64_t step, bool drop)
+      : tree_(t), starts_(row_starts(rows, step)), drop_(drop) {
+    for_each_input(t, [&](const auto& leaf) {
+      parts_.emplace_back();
+      if (is_recorded(leaf)) parts_.back() = cut_rows(leaf, starts_, drop_);
+    });
+  }
+  std::int64_t count() const { return static_cast<std::int64_t>(starts_.size()) - 1; }
+  std::int64_t extent(std::int64_t i) const { return starts_[at(i) + 1] - starts_[at(i)]; }
+  Tree operator()(std::int64_t i) const {
+    if constexpr (is_array_v<Tree>) {
+      if (parts_.empty() || parts_[0].empty())
+        return Tree(rows_view(tree_, starts_[at(i)], extent(i), drop_));
+      return Tree(parts_[0][at(i)]);
+    } else {
+      Tree row = tree_;
+      std::size_t input = 0;
+      tree::for_each(
+          [&](auto& leaf) {
+            using Leaf = std::remove_cvref_t<decltype(leaf)>;
+            if constexpr (is_array_v<Leaf>) {
+              if constexpr (is_inexact_v<typename Leaf::value_type>) {
+                const auto& parts = parts_[input++];
+                if (!parts.empty()) {
+                  leaf = Leaf(parts[at(i)]);
+                  return;
+                }
+              }
+              leaf = Leaf(rows_view(leaf, starts_[at(i)], extent(i), drop_));
+            }
+          },
+          row);
+      return row;
+    }
+  }
+
+ private:
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+  const Tree& tree_;
+  std::vector<std::int64_t> starts_;
+  bool drop_;
+  std::vector<std::vector<ArrayBase>> parts_;  // of the floating arrays that are watched
+};
+
+// The rows of one array that is being made. While nobody watches them they are written where they belong;
+// else they wait in a list.
+class RowWriter {
+ public:
+  // Row i of n.
+  NAX_ENGINE void put(const char* function, const ArrayBase& row, std::int64_t i, std::int64_t n) {
+    check_operand(function, row);
+    if (!begun_) {
+      frame_ = layout_of(row);
+      begun_ = true;
+    } else if (!(row.shape() == frame_.visible_shape())) {
+      raise<ShapeError>({function, ": the outputs of the steps differ in shape: ", frame_.visible_shape(),
+                         " and ", row.shape()});
+    }
+    if (done_.empty() && !is_recorded(row) && frame_ == layout_of(row)) {
+      start(row, n);
+      if (whole_.device() == row.device()) {
+        write(row, i);
+        order_.push_back(i);
+        return;
+      }
+    }
+    if (done_.empty()) {
+      done_.resize(static_cast<std::size_t>(n));
+      for (const std::int64_t j : order_) done_[static_cast<std::size_t>(j)] = rows_view(whole_, j, 1, true);
+    }
+    done_[static_cast<std::size_t>(i)] = row;
+  }
+  template <class T>
+  Array<T> finish(const char* function) {
+    if (done_.empty()) return Array<T>(std::move(whole_));
+    std::vector<Array<T>> list;
+    for (ArrayBase& row : done_) list.emplace_back(std::move(row));
+    return stack_on(function, list, 0);
+  }
+
+ private:
+  void start(const ArrayBase& row, std::int64_t n) {
+    if (ArrayAccess::buffer(whole_)) return;
+    Frame frame = frame_;
+    frame.shape.insert(frame.levels.size(), n);
+    whole_ = allocate(row.dtype(), frame, row.device());
+    bytes_ = static_cast<std::size_t>(frame_.size()) * dtype_size(row.dtype());
+    plain_ = frame_.levels.empty() && !on_accelerator(row);
+    if (!plain_) return;
+    data_ = raw_data(whole_);
+  }
+  void write(const ArrayBase& row, std::int64_t i) {
+    if (plain_ && layout_of(row).is_contiguous()) {
+      if (bytes_) std::memcpy(data_ + static_cast<std::size_t>(i) * bytes_, raw_data(row), bytes_);
+    } else {
+      copy_into(row, rows_view(whole_, i, 1, true));
+    }
+  }
+  Frame frame_;
+  ArrayBase whole_ = ArrayAccess::unset();
+  char* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  bool plain_ = false, begun_ = false;
+  std::vector<std::int64_t> order_;
+  std::vector<ArrayBase> done_;
+};
+
+// The same for a tree of rows.
+template <class Tree>
+class TreeWriter {
+ public:
+  explicit TreeWriter(const char* function) : function_(function) {}
+  void put(const Tree& row, std::int64_t i, std::int64_t n) {
+    std::size_t leaf_index = 0;
+    tree::for_each(
+        [&](const auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>) {
+            if (leaf_index == leaves_.size()) {
+              if (begun_) throw_differ();
+              leaves_.emplace_back();
+            }
+            leaves_[leaf_index++].put(function_, leaf, i, n);
+          }
+        },
+        row);
+    if (leaf_index != leaves_.size()) throw_differ();
+    begun_ = true;
+  }
+  // `like`: any of the rows.
+  Tree finish(Tree like) {
+    std::size_t leaf_index = 0;
+    tree::for_each(
+        [&](auto& leaf) {
+          using Leaf = std::remove_cvref_t<decltype(leaf)>;
+          if constexpr (is_array_v<Leaf>)
+            leaf = leaves_[leaf_index++].template finish<typename Leaf::value_type>(function_);
+        },
+        like);
+    return like;
+  }
+
+ private:
+  [[noreturn, gnu::cold]] void throw_differ() const {
+    raise<ValueError>({function_, ": the outputs of the steps are trees of different structures"});
+  }
+  const char* function_;
+  std::vector<RowWriter> leaves_;
+  bool begun_ = false;
+};
+
+// What would be written for no rows at all: arrays with 0 rows shaped like those of `row`.
+template <class Tree>
+Tree no_rows(Tree row) {
+  tree::for_each(
+      [&](auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>) {
+          Frame frame = layout_of(leaf);
+          frame.shape.insert(frame.levels.size(), 0);
+          leaf = Leaf(allocate(leaf.dtype(), frame, leaf.device()));
+        }
+      },
+      row);
+  return row;
+}
+
+// Trees of parts along the leading axis as one.
+template <class Tree>
+Tree join_trees(const char* function, const std::vector<Tree>& parts) {
+  std::vector<std::vector<ArrayBase>> leaves;
+  for (const Tree& part : parts) {
+    std::size_t i = 0;
+    tree::for_each(
+        [&](const auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>) {
+            if (i == leaves.size()) leaves.emplace_back();
+            leaves[i++].push_back(leaf);
+          }
+        },
+        part);
+  }
+  Tree out = parts.at(0);
+  std::size_t i = 0;
+  tree::for_each(
+      [&](auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>) {
+          std::vector<Leaf> list;
+          for (ArrayBase& one : leaves[i++]) list.emplace_back(std::move(one));
+          leaf = concatenate_on(function, list, 0);
+        }
+      },
+      out);
+  return out;
+}
+
+// A result of the user's function as a tree of arrays; what is one already is handed on.
+template <class X>
+auto to_arrays(X&& x) {
+  using U = std::remove_cvref_t<X>;
+  if constexpr (is_array_v<U>)
+    return U(std::forward<X>(x));
+  else
+    return array_tree(x);
+}
+template <class X>
+using arrays_t = decltype(to_arrays(std::declval<X>()));
+
+// The shapes of a carry's arrays: a loop's body must not change them.
+class CarryShapes {
+ public:
+  template <class Tree>
+  explicit CarryShapes(const Tree& carry) {
+    tree::for_each(
+        [&](const auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>) shapes_.push_back(leaf.shape());
+        },
+        carry);
+  }
+  template <class Tree>
+  void check(const char* function, const Tree& carry) const {
+    std::size_t i = 0;
+    tree::for_each(
+        [&](const auto& leaf) {
+          if constexpr (is_array_v<decltype(leaf)>) check_one(function, leaf, i++);
+        },
+        carry);
+    if (i != shapes_.size()) throw_count(function, i);
+  }
+
+ private:
+  NAX_ENGINE void check_one(const char* function, const ArrayBase& leaf, std::size_t i) const {
+    if (i >= shapes_.size()) throw_count(function, i + 1);
+    const Layout& layout = layout_of(leaf);
+    const Shape& shape = shapes_[i];
+    bool same = static_cast<std::size_t>(layout.ndim()) == shape.size();
+    for (std::size_t axis = 0; same && axis < shape.size(); ++axis)
+      same = layout.visible(static_cast<int>(axis)) == shape[axis];
+    if (!same)
+      raise<ShapeError>({function, ": the body changes the shape of the carry (array ", i, "): ", shape,
+                         " in, ", leaf.shape(), " out"});
+  }
+  [[noreturn, gnu::cold]] void throw_count(const char* function, std::size_t found) const {
+    raise<ValueError>({function, ": the body changes the structure of the carry: ", shapes_.size(),
+                       " arrays in, ", found, " out"});
+  }
+  std::vector<Shape> shapes_;
+};
+
+}  // namespace nax::inline NAX_ABI::detail
