@@ -25,8 +25,8 @@ PAGES = ROOT / "docs/reference"
 MODULES = [
     ("numpy_elementwise", "Elementwise functions", ["numpy/elementwise", "expr/operators.hpp"]),
     ("numpy_creation", "Creating and converting arrays", ["numpy/creation", "numpy/conversion"]),
-    ("numpy_manipulation", "Shapes, joining and splitting", ["numpy/manipulation", "numpy/views"]),
-    ("numpy_indexing", "Indexing", ["numpy/indexing"]),
+    ("numpy_manipulation", "Shapes, joining and splitting", ["numpy/manipulation", "numpy/padding", "numpy/views"]),
+    ("numpy_indexing", "Indexing", ["numpy/indexing", "numpy/grids", "numpy/updates"]),
     ("numpy_reductions", "Reductions, scans and statistics", ["numpy/reductions", "numpy/statistics"]),
     ("numpy_sorting", "Sorting, searching, sets", ["numpy/sorting", "numpy/sets"]),
     ("numpy_products", "Products", ["numpy/products"]),

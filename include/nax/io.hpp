@@ -3,12 +3,15 @@
 // Files: npz, npy (nax/io/gzip.hpp, idx.hpp and mnist.hpp are apart: they need zlib).
 
 #include "nax/io/crc32.hpp"
+#include "nax/io/deflate.hpp"
 #include "nax/io/file.hpp"
 #include "nax/io/inflate.hpp"
 #include "nax/io/member.hpp"
 #include "nax/io/new_file.hpp"
 #include "nax/io/npy.hpp"
 #include "nax/io/npy_header.hpp"
+#include "nax/io/numpy_files.hpp"
 #include "nax/io/save.hpp"
+#include "nax/io/text_tables.hpp"
 #include "nax/io/zip_reader.hpp"
 #include "nax/io/zip_writer.hpp"

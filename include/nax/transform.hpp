@@ -2,6 +2,7 @@
 
 // grad, vjp, jvp, vmap, pmap, collectives and their like.
 
+#include "nax/transform/apply_along_axis.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/batching.hpp"
 #include "nax/transform/call.hpp"
@@ -19,11 +20,13 @@
 #include "nax/transform/jit/graph_call.hpp"
 #include "nax/transform/jit/options.hpp"
 #include "nax/transform/jvp.hpp"
+#include "nax/transform/map_loops.hpp"
 #include "nax/transform/pmap.hpp"
 #include "nax/transform/pmap_node.hpp"
 #include "nax/transform/replicated.hpp"
 #include "nax/transform/same_along.hpp"
 #include "nax/transform/sharded.hpp"
 #include "nax/transform/tree_axes.hpp"
+#include "nax/transform/vectorize.hpp"
 #include "nax/transform/vjp.hpp"
 #include "nax/transform/vmap.hpp"

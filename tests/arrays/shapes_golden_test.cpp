@@ -6,9 +6,9 @@
 
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/indexing/diagonal.hpp"
-#include "nax/numpy/manipulation/pad.hpp"
 #include "nax/numpy/manipulation/rearrange.hpp"
 #include "nax/numpy/manipulation/tiling.hpp"
+#include "nax/numpy/padding/pad.hpp"
 #include "support/compare.hpp"
 
 // Creation and shape functions against JAX's numbers.

@@ -6,8 +6,8 @@
 #include "nax/backend/cpu/fft.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
-#include "nax/numpy/manipulation/pad.hpp"
 #include "nax/numpy/manipulation/split.hpp"
+#include "nax/numpy/padding/pad.hpp"
 #include "nax/numpy/reductions/reduce.hpp"
 
 // Fourier transforms along one axis, as primitives. All are linear, so tangents are transformed like values;

@@ -3,36 +3,48 @@
 #include <set>
 
 #include "nax/io/crc32.hpp"
+#include "nax/io/deflate.hpp"
 #include "nax/io/new_file.hpp"
 
 namespace nax::inline NAX_ABI::io::detail {
 
-// Zip archives as .npz files are: members stored as they are, each with a CRC. Sizes, offsets and counts that
-// the format's own fields cannot hold go into its "zip64" fields, which NumPy reads too.
+// Zip archives as .npz files are: members stored as they are, or packed, each with a CRC. Sizes, offsets and
+// counts that the format's own fields cannot hold go into its "zip64" fields, which NumPy reads too.
 class ZipWriter {
  public:
   // `most` is the largest number that goes into a field of four bytes (0xffffffff says: look into zip64's).
   ZipWriter(const char* function, const std::string& path, std::uint64_t most = 0xffff'fffe)
       : function_(function), path_(path), most_(most), file_(function, path) {}
 
-  // One member: its bytes are those of `head` and of `data`.
-  NAX_ENGINE void add(const std::string& name, const std::string& head, const void* data, std::size_t size) {
+  // One member: its bytes are those of `head` and of `data`, packed where that is asked for and makes them
+  // fewer.
+  NAX_ENGINE void add(const std::string& name, const std::string& head, const void* data, std::size_t size,
+                      bool pack = false) {
     if (name.size() > 0xffff) fail(function_, path_, "cannot hold a name of more than 65535 bytes");
     if (!names_.insert(name).second) fail(function_, path_, "cannot hold two members named " + name);
     const std::uint64_t total = head.size() + size, at = file_.position();
     const bool long_size = total > most_, long_at = at > most_;
     const std::uint32_t crc = crc32(data, size, crc32(head.data(), head.size()));
+    std::string packed;
+    if (pack) {
+      std::string all = head;
+      all.append(static_cast<const char*>(data), size);
+      packed = Deflate::pack(reinterpret_cast<const std::uint8_t*>(all.data()), all.size());
+      pack = packed.size() < total;
+    }
+    const std::uint64_t stored = pack ? packed.size() : total;
     const int version = long_size || long_at ? 45 : 20;
     std::string sizes, extra;
-    if (long_size) number(sizes, total, 8), number(sizes, total, 8);
+    if (long_size) number(sizes, total, 8), number(sizes, stored, 8);
     extra = sizes;
     if (long_at) number(extra, at, 8);
 
     std::string entry;  // what the local header and the directory have in common
-    number(entry, version, 2), number(entry, 0x800, 2), number(entry, 0, 2);  // UTF-8 names, stored
+    number(entry, version, 2), number(entry, 0x800, 2);  // UTF-8 names
+    number(entry, pack ? 8 : 0, 2);
     number(entry, 0, 2), number(entry, 0x21, 2);  // 1980-01-01: equal trees make equal files
     number(entry, crc, 4);
-    number(entry, long_size ? all_ones : total, 4), number(entry, long_size ? all_ones : total, 4);
+    number(entry, long_size ? all_ones : stored, 4), number(entry, long_size ? all_ones : total, 4);
     number(entry, name.size(), 2);
     number(directory_, 0x02014b50, 4), number(directory_, version, 2);
     directory_ += entry;
@@ -47,9 +59,9 @@ class ZipWriter {
     number(local, extra_size(sizes), 2);
     local += name;
     add_extra(local, sizes);
-    local += head;
+    if (!pack) local += head;
     file_.write(local.data(), local.size());
-    file_.write(data, size);
+    file_.write(pack ? packed.data() : data, static_cast<std::size_t>(pack ? stored : size));
   }
 
   NAX_ENGINE void commit() {

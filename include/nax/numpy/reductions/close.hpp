@@ -34,4 +34,15 @@ Array<bool> array_equal(const X& x, const Y& y, const ArrayEqualOptions& options
   return all(x == y);
 }
 
+// The same, where one may be broadcast to the other.
+template <detail::ArrayLike X, detail::ArrayLike Y>
+Array<bool> array_equiv(const X& x, const Y& y) {
+  const Dims a = x.shape(), b = y.shape();
+  const std::size_t common = a.size() < b.size() ? a.size() : b.size();
+  for (std::size_t k = 1; k <= common; ++k)
+    if (a[a.size() - k] != b[b.size() - k] && a[a.size() - k] != 1 && b[b.size() - k] != 1)
+      return Array<bool>(false);
+  return all(x == y);
+}
+
 }  // namespace nax::inline NAX_ABI

@@ -143,6 +143,34 @@ Array<T> select(const std::vector<Array<bool>>& conditions, const std::vector<Ar
   return out;
 }
 
+// The same with braces: select({x < 0, x > 1}, {a, b}). The choices are arrays or expressions of one type, or
+// numbers.
+template <detail::Operand X>
+auto select(const std::vector<Array<bool>>& conditions, std::initializer_list<X> choices,
+            const SelectOptions<typename decltype(detail::as_array(std::declval<const X&>()))::value_type>&
+                options = {}) {
+  using T = typename decltype(detail::as_array(std::declval<const X&>()))::value_type;
+  std::vector<Array<T>> all;
+  for (const X& x : choices) all.push_back(detail::as_array(x));
+  return nax::select(conditions, all, options);
+}
+
+// Braces of arrays and expressions mixed have no type to deduce. (Templates, so that nobody compiles those he
+// does not call.)
+#define NAX_SELECT(T)                                                                                  \
+  template <int = 0>                                                                                   \
+  Array<T> select(const std::vector<Array<bool>>& conditions, std::initializer_list<Array<T>> choices, \
+                  const SelectOptions<T>& options = {}) {                                              \
+    return nax::select(conditions, std::vector<Array<T>>(choices), options);                           \
+  }
+NAX_SELECT(float)
+NAX_SELECT(double)
+NAX_SELECT(std::int32_t)
+NAX_SELECT(std::int64_t)
+NAX_SELECT(std::complex<float>)
+NAX_SELECT(std::complex<double>)
+#undef NAX_SELECT
+
 struct ChooseOptions {
   const char* mode = "raise";  // or "wrap", "clip"
 };

@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "nax/io/save.hpp"
+#include "nax/numpy/indexing/index_items.hpp"
+#include "nax/numpy/views/transpose.hpp"
+
+// Tables of numbers as text: loadtxt, genfromtxt, savetxt.
+namespace nax::inline NAX_ABI {
+
+struct LoadtxtOptions {
+  std::string comments = "#", delimiter = "";  // none: white space
+  std::int64_t skiprows = 0;
+  std::vector<int> usecols = {};  // all when empty; negative ones count from the last
+  bool unpack = false;            // transposed
+  int ndmin = 0;
+  std::int64_t max_rows = -1;
+};
+namespace io::detail {
+
+// The fields of each line that has any.
+NAX_ENGINE std::vector<std::vector<std::string>> text_fields(const std::string& text,
+                                                             const LoadtxtOptions& options) {
+  std::vector<std::vector<std::string>> rows;
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  std::int64_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (options.max_rows >= 0 && static_cast<std::int64_t>(rows.size()) == options.max_rows) break;
+    std::size_t end = text.find('\n', at);
+    if (end == std::string::npos) end = text.size();
+    std::string line = text.substr(at, end - at);
+    at = end + 1;
+    if (number++ < options.skiprows) continue;
+    if (!options.comments.empty()) line.erase(std::min(line.find(options.comments), line.size()));
+    while (!line.empty() && is_blank(line.back())) line.pop_back();
+    std::size_t i = 0;
+    while (i < line.size() && is_blank(line[i])) ++i;
+    if (i == line.size()) continue;
+    std::vector<std::string> fields;
+    while (i <= line.size()) {
+      std::size_t stop = i;
+      if (options.delimiter.empty())
+        while (stop < line.size() && !is_blank(line[stop])) ++stop;
+      else
+        stop = std::min(line.find(options.delimiter, i), line.size());
+      fields.push_back(line.substr(i, stop - i));
+      i = stop + (options.delimiter.empty() ? 1 : options.delimiter.size());
+      if (options.delimiter.empty())
+        while (i < line.size() && is_blank(line[i])) ++i;
+    }
+    rows.push_back(std::move(fields));
+  }
+  return rows;
+}
+
+// Extents of 1 let go down to `ndmin` axes.
+NAX_ENGINE Shape text_shape(std::int64_t rows, std::int64_t columns, int ndmin) {
+  if (ndmin >= 2) return {rows, columns};
+  if (rows == 1 && columns == 1 && ndmin == 0) return {};
+  if (rows == 1) return {columns};
+  if (columns == 1) return {rows};
+  return {rows, columns};
+}
+
+// One field as a number; `fallback` where it is empty or no number and there is one.
+template <class T>
+T number_of_field(const char* function, const std::string& path, const std::string& field, std::size_t row,
+                  std::size_t column, const T* fallback) {
+  const char* const begin = field.c_str();
+  char* end = nullptr;
+  T value;
+  if constexpr (std::is_integral_v<T>)
+    value = static_cast<T>(std::strtoll(begin, &end, 10));
+  else
+    value = static_cast<T>(std::strtod(begin, &end));
+  while (*end == ' ' || *end == '\t') ++end;
+  if (end != begin && *end == '\0') return value;
+  if (fallback) return *fallback;
+  fail(function, path,
+       "has '" + field.substr(0, 40) + "' where a number should be, row " + std::to_string(row) +
+           ", column " + std::to_string(column + 1));
+}
+
+template <class T>
+Array<T> read_table(const char* function, const std::string& path, const LoadtxtOptions& options,
+                    const T* fallback) {
+  static_assert(!is_complex_v<T>, "loadtxt: complex numbers are not read");
+  const Bytes bytes = read_file(function, path);
+  const auto rows = text_fields(std::string(bytes.begin(), bytes.end()), options);
+  std::vector<T> out;
+  std::size_t columns = rows.empty() ? 0 : rows[0].size();
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const auto& row = rows[r];
+    if (row.size() != columns && options.usecols.empty())
+      fail(function, path,
+           "changes its number of columns from " + std::to_string(columns) + " to " +
+               std::to_string(row.size()) + " in row " + std::to_string(r + 1));
+    const auto take = [&](std::size_t column) {
+      out.push_back(number_of_field<T>(function, path, row[column], r + 1, column, fallback));
+    };
+    if (options.usecols.empty())
+      for (std::size_t column = 0; column < row.size(); ++column) take(column);
+    for (const int c : options.usecols) {
+      const std::int64_t column = c < 0 ? c + static_cast<std::int64_t>(row.size()) : c;
+      if (column < 0 || column >= static_cast<std::int64_t>(row.size()))
+        fail(function, path, "has no column " + std::to_string(c) + " in row " + std::to_string(r + 1));
+      take(static_cast<std::size_t>(column));
+    }
+  }
+  if (!options.usecols.empty()) columns = options.usecols.size();
+  const Array<T> table(nax::detail::placed(nax::detail::host_numbers<T>(out)));
+  const Shape shape =
+      text_shape(static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns), options.ndmin);
+  const Array<T> shaped = table.reshape(rows.empty() ? Shape{0} : shape);
+  return options.unpack && shaped.ndim() == 2 ? shaped.T() : shaped;
+}
+
+}  // namespace io::detail
+
+// The numbers of a table of text: rows are lines, columns are set apart by white space or by .delimiter. 2-d,
+// 1-d for one row or one column, 0-d for one number, unless .ndmin asks for more. Throws IoError for what is
+// no number and for rows of different lengths.
+template <Dtype T = float>
+Array<T> loadtxt(const std::string& path, const LoadtxtOptions& options = {}) {
+  return io::detail::within_memory(
+      "loadtxt", path, [&] { return io::detail::read_table<T>("loadtxt", path, options, nullptr); });
+}
+
+struct GenfromtxtOptions {
+  std::string comments = "#", delimiter = "";
+  std::int64_t skip_header = 0;
+  std::optional<double> filling_values =
+      {};  // for fields that are empty or no numbers; NaN, or -1 for integers
+  std::vector<int> usecols = {};
+  bool unpack = false;
+  std::int64_t max_rows = -1;
+};
+// loadtxt for tables with holes.
+template <Dtype T = float>
+Array<T> genfromtxt(const std::string& path, const GenfromtxtOptions& options = {}) {
+  const double missing = is_inexact_v<T> ? std::numeric_limits<double>::quiet_NaN() : -1;
+  const T fill = static_cast<T>(options.filling_values.value_or(missing));
+  return io::detail::within_memory("genfromtxt", path, [&] {
+    return io::detail::read_table<T>("genfromtxt", path,
+                                     {.comments = options.comments,
+                                      .delimiter = options.delimiter,
+                                      .skiprows = options.skip_header,
+                                      .usecols = options.usecols,
+                                      .unpack = options.unpack,
+                                      .max_rows = options.max_rows},
+                                     &fill);
+  });
+}
+
+struct SavetxtOptions {
+  std::string fmt = "%.18e";  // printf's form of one number
+  std::string delimiter = " ", newline = "\n", header = "", footer = "", comments = "# ";
+};
+namespace io::detail {
+
+NAX_ENGINE bool is_number_format(const std::string& fmt, bool& integer) {
+  std::size_t at = fmt.find('%');
+  if (at == std::string::npos) return false;
+  at = fmt.find_first_not_of("+-# 0123456789.", at + 1);
+  if (at == std::string::npos || fmt.find('%', at) != std::string::npos) return false;
+  integer = fmt[at] == 'd' || fmt[at] == 'i';
+  return integer || std::string_view("eEfFgG").find(fmt[at]) != std::string_view::npos;
+}
+NAX_ENGINE std::string formatted_number(std::string fmt, double x, bool integer) {
+  if (integer) fmt.insert(fmt.find_first_not_of("+-# 0123456789.", fmt.find('%') + 1), "ll");
+  const auto print = [&](char* to, std::size_t size) {
+    return integer ? std::snprintf(to, size, fmt.c_str(), static_cast<long long>(x))
+                   : std::snprintf(to, size, fmt.c_str(), x);
+  };
+  std::string text(static_cast<std::size_t>(print(nullptr, 0)), '\0');
+  print(text.data(), text.size() + 1);
+  return text;
+}
+
+}  // namespace io::detail
+
+// Writes a 1-d array (one number a line) or a 2-d one (one row a line) as text. Throws ValueError for a .fmt
+// that is not one number's, IoError.
+template <detail::ArrayLike X>
+void savetxt(const std::string& path, const X& x_, const SavetxtOptions& options = {}) {
+  using T = typename X::value_type;
+  static_assert(!is_complex_v<T>, "savetxt: complex numbers have no form");
+  Array<T> x(io::detail::array_of("the array", x_));
+  bool integer = false;
+  if (!io::detail::is_number_format(options.fmt, integer))
+    raise<ValueError>({"savetxt: fmt must have one % format of a number, got '", options.fmt, "'"});
+  if (x.ndim() != 1 && x.ndim() != 2)
+    raise<ValueError>({"savetxt: expected 1D or 2D array, shape ", x.shape()});
+  const std::int64_t columns = x.ndim() == 2 ? x.shape(1) : 1;
+  const std::vector<T> numbers = x.to_vector();
+  std::string text;
+  const auto remark = [&](const std::string& words) {
+    if (words.empty()) return;
+    text += options.comments;
+    for (const char c : words) {
+      text += c;
+      if (c == '\n') text += options.comments;
+    }
+    text += options.newline;
+  };
+  remark(options.header);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    text += io::detail::formatted_number(options.fmt, static_cast<double>(numbers[i]), integer);
+    const bool last = (static_cast<std::int64_t>(i) + 1) % columns == 0;
+    text += last ? options.newline : options.delimiter;
+  }
+  remark(options.footer);
+  io::detail::NewFile file("savetxt", path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,291 @@
+#pragma once
+
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "nax/core/bools.hpp"
+#include "nax/numpy/conversion/print.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/indexing/index_items.hpp"
+
+// The texts of arrays besides str(): with separators, as Python would read them, and back.
+namespace nax::inline NAX_ABI {
+
+// What is not given is what set_printoptions says.
+template <class T>
+struct Array2stringOptions {
+  std::optional<int> max_line_width = {}, precision = {};
+  std::optional<bool> suppress_small = {};
+  std::string separator = " ", prefix = "";                  // the prefix is only counted, as in NumPy
+  std::function<std::string(const T&)> formatter = nullptr;  // of one element
+  std::optional<int> threshold = {}, edgeitems = {};
+  std::string suffix = "";  // counted, too
+};
+struct ArrayStrOptions {
+  std::optional<int> max_line_width = {}, precision = {};
+  std::optional<bool> suppress_small = {};
+};
+
+namespace detail {
+
+// Cells in brackets with any separator between them, as NumPy's _formatArray sets them. `width` is what is
+// left of the line for the brackets that are open.
+class SeparatedCells {
+ public:
+  SeparatedCells(const std::vector<std::string>& cells, const Shape& shape, Summary summary,
+                 std::string separator)
+      : cell_(cells.data()), shape_(shape), summary_(summary), separator_(std::move(separator)) {
+    bare_ = separator_.substr(0, separator_.find_last_not_of(' ') + 1);
+  }
+
+  NAX_ENGINE std::string text(std::size_t axis, const std::string& indent, std::int64_t width) {
+    if (axis == shape_.size()) return *cell_++;
+    const std::size_t left = shape_.size() - axis;
+    const std::int64_t n = shape_[axis];
+    const bool cut = summary_.cuts(n);
+    const std::string between = left == 1 ? separator_ : bare_ + std::string(left - 1, '\n');
+    const std::int64_t room = width - static_cast<std::int64_t>(std::max<std::size_t>(bare_.size(), 1));
+    std::string out, line = indent;
+    const auto put = [&](const std::string& word, bool last) {
+      if (left > 1) {
+        out += indent + word + (last ? "" : between);
+        return;
+      }
+      if (line.size() > indent.size() && static_cast<std::int64_t>(line.size() + word.size()) > room) {
+        out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+        line = indent;
+      }
+      line += word + (last ? "" : between);
+    };
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (cut && i == summary_.edge) {
+        put("...", false);
+        i = n - summary_.tail();
+      }
+      put(text(axis + 1, indent + ' ', width - 1), i + 1 == n);
+    }
+    if (left == 1) out += line;
+    return '[' + out.substr(indent.size()) + ']';
+  }
+
+ private:
+  const std::string* cell_;
+  Shape shape_;
+  Summary summary_;
+  std::string separator_, bare_;
+};
+
+template <class T>
+Array<T> on_host_for_text(const char* function, const Array<T>& x) {
+  check_operand(function, x);
+  if (is_batched(x)) throw_batched(function, "return it from the mapped function instead");
+  return Array<T>(on_host(contiguous(x, transforms_handled)));
+}
+inline PrintOptions changed(PrintOptions o, const std::optional<int>& width,
+                            const std::optional<int>& precision, const std::optional<bool>& suppress) {
+  o.linewidth = width.value_or(o.linewidth);
+  o.precision = precision.value_or(o.precision);
+  o.suppress = suppress.value_or(o.suppress);
+  return o;
+}
+
+// What repr() writes behind the elements: the shape where the text does not show it, the type where it is
+// not NumPy's default for such numbers.
+NAX_ENGINE std::string repr_of(const std::string& elements, DType dtype, const Shape& shape,
+                               const PrintOptions& options) {
+  const std::int64_t size = shape.count();
+  std::string extras;
+  if ((size == 0 && !(shape == Shape{0})) || size > options.threshold) extras = "shape=" + to_string(shape);
+  const bool implied = dtype == DType::boolean || dtype == DType::int64 || dtype == DType::float64 ||
+                       dtype == DType::complex128;
+  if (!implied || size == 0)
+    extras += (extras.empty() ? "dtype=" : ", dtype=") + std::string(dtype_name(dtype));
+  if (extras.empty()) return "array(" + elements + ")";
+  const std::string text = "array(" + elements + ",";
+  const std::size_t last = text.size() - (text.rfind('\n') + 1);  // npos + 1 is 0
+  const bool fits = static_cast<std::int64_t>(last + extras.size() + 2) <= options.linewidth;
+  return text + (fits ? " " : "\n      ") + extras + ")";
+}
+
+}  // namespace detail
+
+// The elements in brackets: array2string(x, {.separator = ", "}).
+template <detail::ArrayLike X>
+std::string array2string(const X& x_, const Array2stringOptions<typename X::value_type>& options = {}) {
+  using T = typename X::value_type;
+  const Array<T> x = detail::on_host_for_text("array2string", detail::as_array(x_));
+  const Shape shape = x.shape();
+  if (x.size() == 0) return "[]";
+  PrintOptions o =
+      detail::changed(get_printoptions(), options.max_line_width, options.precision, options.suppress_small);
+  o.threshold = options.threshold.value_or(o.threshold);
+  o.edgeitems = options.edgeitems.value_or(o.edgeitems);
+  const detail::Summary summary{x.size() > o.threshold, o.edgeitems};
+  const Layout& layout = detail::layout_of(x);
+  std::vector<T> shown;
+  detail::gather_shown(shown, detail::elements<const T>(x, detail::transforms_handled), layout.shape.data(),
+                       layout.strides.data(), layout.ndim(), summary);
+  std::vector<std::string> cells;
+  if (options.formatter)
+    for (const T& element : shown) cells.push_back(options.formatter(element));
+  else
+    cells = detail::format_cells(shown, o);
+  if (shape.empty()) return cells[0].substr(cells[0].find_first_not_of(' '));
+  return detail::SeparatedCells(cells, shape, summary, options.separator)
+      .text(0, std::string(options.prefix.size() + 1, ' '),
+            o.linewidth - static_cast<std::int64_t>(options.suffix.size()));
+}
+
+// str(x).
+template <detail::ArrayLike X>
+std::string array_str(const X& x_, const ArrayStrOptions& options = {}) {
+  using T = typename X::value_type;
+  const Array<T> x = detail::on_host_for_text("array_str", detail::as_array(x_));
+  const Layout& layout = detail::layout_of(x);
+  return format_array(
+      detail::elements<const T>(x, detail::transforms_handled), layout.shape.data(), layout.strides.data(),
+      layout.ndim(),
+      detail::changed(get_printoptions(), options.max_line_width, options.precision, options.suppress_small));
+}
+
+// repr(x), as NumPy has it: array([1., 2.], dtype=float32).
+template <detail::ArrayLike X>
+std::string array_repr(const X& x_, const ArrayStrOptions& options = {}) {
+  const auto x = detail::on_host_for_text("array_repr", detail::as_array(x_));
+  const PrintOptions o =
+      detail::changed(get_printoptions(), options.max_line_width, options.precision, options.suppress_small);
+  const std::string text = array2string(x, {.max_line_width = o.linewidth,
+                                            .precision = o.precision,
+                                            .suppress_small = o.suppress,
+                                            .separator = ", ",
+                                            .prefix = "array(",
+                                            .suffix = ")"});
+  return detail::repr_of(text, x.dtype(), x.shape(), o);
+}
+
+struct FromstringOptions {
+  std::int64_t count = -1;  // so many numbers at most; all there are
+  std::string sep = "";     // between them; a blank stands for any white space
+};
+namespace detail {
+
+// Numbers out of text.
+template <class T>
+std::vector<T> parsed_numbers(const char* function, const std::string& text,
+                              const FromstringOptions& options) {
+  static_assert(!is_complex_v<T>, "fromstring: complex numbers are not read");
+  if (options.sep.empty())
+    raise<ValueError>({function, ": `sep` must be given; bytes are read by frombuffer and fromfile"});
+  std::vector<T> out;
+  const char* at = text.c_str();
+  const char* const end = at + text.size();
+  const auto blanks = [&] {
+    while (at < end && std::isspace(static_cast<unsigned char>(*at))) ++at;
+  };
+  const auto refuse = [&] {
+    raise<ValueError>({function, ": string or file could not be read to its end due to unmatched data: '",
+                       std::string(at, end).substr(0, 20), "'"});
+  };
+  blanks();
+  while (at < end && (options.count < 0 || static_cast<std::int64_t>(out.size()) < options.count)) {
+    char* after = nullptr;
+    if constexpr (is_integer_v<T> && std::is_signed_v<T>)
+      out.push_back(static_cast<T>(std::strtoll(at, &after, 10)));
+    else if constexpr (std::is_integral_v<T>)
+      out.push_back(static_cast<T>(std::strtoull(at, &after, 10)));
+    else
+      out.push_back(static_cast<T>(std::strtod(at, &after)));
+    if (after == at) refuse();
+    at = after;
+    for (const char c : options.sep) {
+      if (std::isspace(static_cast<unsigned char>(c))) {
+        blanks();
+      } else if (at < end) {
+        blanks();
+        if (at == end) break;
+        if (*at != c) refuse();
+        ++at;
+      }
+    }
+    blanks();
+  }
+  return out;
+}
+
+}  // namespace detail
+
+// The numbers of a text: fromstring<int>("1, 2", {.sep = ","}). Throws ValueError for what is no number.
+template <Dtype T = float>
+Array<T> fromstring(const std::string& string, const FromstringOptions& options = {}) {
+  return Array<T>(
+      detail::placed(detail::host_numbers<T>(detail::parsed_numbers<T>("fromstring", string, options))));
+}
+
+struct FrombufferOptions {
+  std::int64_t count = -1;  // elements; all that are left
+  std::int64_t offset = 0;  // bytes to leave out
+};
+namespace detail {
+
+// Bytes as elements, copied.
+template <class T>
+Array<T> array_of_bytes(const char* function, const void* data, std::size_t bytes,
+                        const FrombufferOptions& options) {
+  if (options.offset < 0 || static_cast<std::size_t>(options.offset) > bytes)
+    raise<ValueError>(
+        {function, ": offset must be non-negative and no greater than buffer length (", bytes, ")"});
+  const std::size_t left = bytes - static_cast<std::size_t>(options.offset);
+  if (options.count < 0 && left % sizeof(T) != 0)
+    raise<ValueError>({function, ": buffer size must be a multiple of element size: ", left,
+                       " bytes, elements of ", sizeof(T)});
+  const std::size_t there = left / sizeof(T);
+  if (options.count >= 0 && static_cast<std::size_t>(options.count) > there)
+    raise<ValueError>({function, ": buffer is smaller than requested size: ", left, " bytes for ",
+                       options.count, " elements of ", sizeof(T)});
+  const std::size_t n = options.count < 0 ? there : static_cast<std::size_t>(options.count);
+  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, Shape{n})));
+  if (n > 0) std::memcpy(elements<T>(a), static_cast<const char*>(data) + options.offset, n * sizeof(T));
+  if constexpr (std::is_same_v<T, bool>) normalize_bools(elements<T>(a), n);
+  return Array<T>(placed(std::move(a)));
+}
+
+}  // namespace detail
+
+// The bytes of a contiguous range (a string, a vector, a span) as elements of type T; a copy, 1-d.
+template <Dtype T = float, class Buffer>
+requires requires(const Buffer& b) {
+  {std::data(b)};
+  {std::size(b)};
+}
+Array<T> frombuffer(const Buffer& buffer, const FrombufferOptions& options = {}) {
+  static_assert(std::is_trivially_copyable_v<std::remove_cvref_t<decltype(*std::data(buffer))>>,
+                "frombuffer: a range of plain bytes or numbers");
+  return detail::array_of_bytes<T>("frombuffer", std::data(buffer),
+                                   std::size(buffer) * sizeof(*std::data(buffer)), options);
+}
+
+struct FromiterOptions {
+  std::int64_t count = -1;  // so many; all
+};
+// The numbers that a range gives, 1-d. Throws ValueError where there are fewer than `count`.
+template <class T = void, class Range>
+requires requires(const Range& r) { r.begin() != r.end(); }
+auto fromiter(const Range& range, const FromiterOptions& options = {}) {
+  using S = std::remove_cvref_t<decltype(*range.begin())>;
+  using To = typename std::conditional_t<std::is_void_v<T>, std::type_identity<element_t<S>>,
+                                         std::type_identity<T>>::type;
+  std::vector<To> out;
+  for (const auto& x : range) {
+    if (options.count >= 0 && static_cast<std::int64_t>(out.size()) == options.count) break;
+    out.push_back(static_cast<To>(x));
+  }
+  if (static_cast<std::int64_t>(out.size()) < options.count)
+    raise<ValueError>({"fromiter: iterator too short: expected ", options.count, " but iterator had only ",
+                       out.size(), " items"});
+  return Array<To>(detail::placed(detail::host_numbers<To>(out)));
+}
+
+}  // namespace nax::inline NAX_ABI

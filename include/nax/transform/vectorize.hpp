@@ -1,0 +1,174 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "nax/transform/map_loops.hpp"
+
+namespace nax::inline NAX_ABI {
+
+struct VectorizeOptions {
+  std::vector<int> excluded = {};  // arguments that are handed on as they are
+  std::string signature = {};      // NumPy's: "(m,n),(n)->(m)"
+};
+
+namespace detail {
+
+// A generalised ufunc's signature: the names of the core axes of arguments and results.
+struct UfuncSignature {
+  using Core = std::vector<std::string>;
+  std::vector<Core> in, out;
+
+  NAX_ENGINE static UfuncSignature parse(const std::string& text_) {
+    std::string text;
+    for (const char c : text_)
+      if (c != ' ') text += c;
+    const auto refuse = [&] { raise<ValueError>({"vectorize: not a valid gufunc signature: ", text_}); };
+    const std::size_t arrow = text.find("->");
+    if (arrow == std::string::npos) refuse();
+    const auto side = [&](const std::string& part) {
+      std::vector<Core> all;
+      for (std::size_t at = 0; at < part.size();) {
+        const std::size_t end = part.find(')', at);
+        if (part[at] != '(' || end == std::string::npos) refuse();
+        Core core;
+        std::string name;
+        for (std::size_t i = at + 1; i <= end; ++i) {
+          const char c = part[i];
+          if (c == ',' || c == ')') {
+            if (name.empty() && !(c == ')' && core.empty())) refuse();
+            if (!name.empty()) core.push_back(name);
+            name.clear();
+          } else if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+            name += c;
+          } else {
+            refuse();
+          }
+        }
+        all.push_back(core);
+        at = end + 1;
+        if (at < part.size() && part[at++] != ',') refuse();
+        if (at == part.size() && part[at - 1] == ',') refuse();
+      }
+      return all;
+    };
+    return {side(text.substr(0, arrow)), side(text.substr(arrow + 2))};
+  }
+};
+
+// The extents of core axes, by name, as arguments are read.
+class CoreSizes {
+ public:
+  NAX_ENGINE void read(const UfuncSignature::Core& core, const Shape& shape, std::size_t argument) {
+    if (shape.size() < core.size())
+      raise<ValueError>({"vectorize: argument ", argument, " has shape ", shape, " but ", core.size(),
+                         " core dimension(s)"});
+    for (std::size_t k = 0; k < core.size(); ++k) {
+      const std::int64_t extent = shape[shape.size() - core.size() + k];
+      const bool is_number = std::all_of(core[k].begin(), core[k].end(), [](char c) {
+        return std::isdigit(static_cast<unsigned char>(c)) != 0;
+      });
+      const auto [found, is_new] = sizes_.emplace(core[k], is_number ? std::stoll(core[k]) : extent);
+      if (found->second != extent)
+        raise<ValueError>({"vectorize: inconsistent size for core dimension '", core[k], "': ", extent,
+                           " against ", found->second});
+    }
+  }
+
+ private:
+  std::map<std::string, std::int64_t> sizes_;
+};
+
+template <class X>
+void check_core_ndim(const X& y, const std::vector<UfuncSignature::Core>& out, std::size_t i) {
+  if constexpr (is_array_v<X>)
+    if (i < out.size() && y.ndim() != static_cast<int>(out[i].size()))
+      raise<ValueError>({"vectorize: output ", i, " has shape ", y.shape(), " but the signature gives it ",
+                         out[i].size(), " core dimension(s)"});
+}
+template <class X>
+inline constexpr bool is_tuple_like_v = false;
+template <class... X>
+inline constexpr bool is_tuple_like_v<std::tuple<X...>> = true;
+template <class A, class B>
+inline constexpr bool is_tuple_like_v<std::pair<A, B>> = true;
+
+template <class F>
+class Vectorized {
+ public:
+  Vectorized(F f, VectorizeOptions options) : f_(std::move(f)), options_(std::move(options)) {
+    if (!options_.signature.empty()) signature_ = UfuncSignature::parse(options_.signature);
+  }
+  template <class... A>
+  auto operator()(const A&... args) const {
+    return std::apply([&](const auto&... a) { return call(a...); }, lift_for<F>(args...));
+  }
+
+ private:
+  template <class... A>
+  auto call(const A&... args) const {
+    const bool named = !options_.signature.empty();
+    std::vector<int> cores;
+    CoreSizes sizes;
+    Frame loops;
+    std::size_t i = 0, input = 0;
+    const auto read = [&](const auto& argument) {
+      int core = -1;
+      const bool excluded = std::find(options_.excluded.begin(), options_.excluded.end(),
+                                      static_cast<int>(i)) != options_.excluded.end();
+      if constexpr (is_array_v<decltype(argument)>) {
+        check_operand("vectorize", argument);
+        if (!excluded) {
+          if (named && input >= signature_.in.size()) throw_count(sizeof...(A));
+          core = named ? static_cast<int>(signature_.in[input].size()) : 0;
+          if (named) sizes.read(signature_.in[input], argument.shape(), i);
+          Dims own = argument.shape();
+          own.resize_for_overwrite(own.size() - static_cast<std::size_t>(core));
+          loops = broadcast("vectorize", loops, Frame{own, {}});
+          ++input;
+        }
+      }
+      cores.push_back(core);
+      ++i;
+    };
+    (read(args), ...);
+    if (named && input != signature_.in.size()) throw_count(sizeof...(A));
+    const auto checked = [this, named](const A&... a) {
+      auto y = array_tree(f_(a...));
+      if (named) check_outputs(y);
+      return y;
+    };
+    return map_loops("vectorize", checked, loops.shape, cores, args...);
+  }
+  template <class Y>
+  void check_outputs(const Y& y) const {
+    if constexpr (is_tuple_like_v<Y>)
+      std::apply([&, i = std::size_t{0}](
+                     const auto&... part) mutable { (check_core_ndim(part, signature_.out, i++), ...); },
+                 y);
+    else
+      check_core_ndim(y, signature_.out, 0);
+  }
+  [[noreturn, gnu::cold]] void throw_count(std::size_t arguments) const {
+    raise<TypeError>({"vectorize: wrong number of positional arguments: ", arguments, " for the signature ",
+                      options_.signature});
+  }
+
+  F f_;
+  VectorizeOptions options_;
+  UfuncSignature signature_;
+};
+
+}  // namespace detail
+
+// f over arrays: the axes before the core axes that the signature names (none without one) broadcast and are
+// mapped by vmap. vectorize([](const auto& a, const auto& v) { return matmul(a, v); }, {.signature =
+// "(m,n),(n)->(m)"}). f sees the core axes only and runs once. Throws ValueError where core axes of one name
+// differ, TypeError for a wrong number of arguments.
+template <class F>
+auto vectorize(F f, VectorizeOptions options = {}) {
+  return detail::Vectorized<F>(std::move(f), std::move(options));
+}
+
+}  // namespace nax::inline NAX_ABI
