@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Writes docs/coverage.md: every public name of JAX's modules, and what nax has for it.
+
+usage: scripts/coverage.py [compiler]     (with a Python that has JAX; Eigen where the compiler finds it)
+
+The compiler says what there is: one file declares `using nax::name;` for every name, and what it complains of is
+missing. What is missing has a reason in MISSING below, or none yet. A name is "in the table" where tests/table has a
+row of it (values against JAX's, gradient, jvp, vmap, hessian, layouts), "tested" where another test calls it.
+"""
+
+import glob
+import importlib
+import os
+import re
+import subprocess
+import sys
+import types
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# module, namespaces that may have the name, the first of which is where it is looked for first
+MODULES = [
+    ("jax.numpy", ["", "nn", "special"]),
+    ("jax.numpy.linalg", ["linalg", ""]),
+    ("jax.numpy.fft", ["fft"]),
+    ("jax.scipy.linalg", ["linalg", ""]),
+    ("jax.scipy.special", ["special", "", "nn"]),
+    ("jax.random", ["random", ""]),
+    ("jax.nn", ["nn", "", "special"]),
+    ("jax.nn.initializers", ["nn::initializers"]),
+    ("jax.lax", ["lax", "", "special", "linalg", "nn"]),
+    ("jax", [""]),
+]
+
+# Another spelling: a keyword of C++, or a word of nax's own.
+RENAMED = {
+    "delete": "delete_", "switch": "switch_", "while": "while_", "bool": "the type bool", "double": "the type double",
+    "dtype": "DType", "ndarray": "Array", "PRNGKey": "random::key", "Array": "Array", "device_put": "device_put",
+    "make_jaxpr": None,
+}
+# Where a module has no function of that name in nax, NumPy's does the same.
+NUMPYS = {
+    "jax.lax": dict(pair.split(":") for pair in (
+        "eq:equal ne:not_equal lt:less le:less_equal gt:greater ge:greater_equal mul:multiply sub:subtract div:divide neg:negative "
+        "rem:fmod clamp:clip erf_inv:erfinv logistic:expit is_finite:isfinite population_count:bitwise_count "
+        "shift_left:left_shift shift_right_arithmetic:right_shift rev:flip select_n:choose convert_element_type:astype "
+        "iota:arange igamma:gammainc igammac:gammaincc reduce_sum:sum reduce_max:max reduce_min:min reduce_prod:prod "
+        "reduce_and:all reduce_or:any collapse:reshape batch_matmul:matmul broadcast:broadcast_to bessel_i0e:i0e "
+        "bessel_i1e:i1e dot_general:einsum integer_pow:power cummax:cumulative_max "
+        "index_take:take sort_key_val:argsort").split()),
+    "jax": {"remat": "checkpoint"},
+}
+IS_CPP = {"bool", "double"}
+
+# Why a name is not there.
+OBJECT = "an array has one element type, known to the compiler; Python objects and strings are none"
+SMALL = "a type of 4, 6 or 8 bits: none of nax's"
+BRACKETS = "syntax of Python's brackets: a(slice(...), i) says the same"
+MISSING = {
+    "jax.numpy": {
+        "object_": OBJECT, "character": OBJECT, "flexible": OBJECT,
+        "ComplexWarning": "a class of Python's warnings",
+        "s_": BRACKETS, "index_exp": BRACKETS,
+        "from_dlpack": "a protocol between Python's libraries: asarray(pointer, shape) copies",
+        "frompyfunc": "vectorize maps any function; reduce and accumulate are sum, max, cumulative_sum ...",
+        "ufunc": "functions are functions: their methods are sum, cumulative_sum, at(...).add, outer ...",
+    },
+}
+for name in ("float4_e2m1fn float6_e2m3fn float6_e3m2fn float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn "
+             "float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu int1 int2 int4 uint1 uint2 uint4").split():
+    MISSING["jax.numpy"][name] = SMALL
+INDEXING = "a(...) and a.at(...) index, cut and scatter"
+MISSING["jax.lax"] = dict.fromkeys((
+    "dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim dynamic_update_index_in_dim dynamic_update_slice "
+    "dynamic_update_slice_in_dim gather scatter scatter_add scatter_apply scatter_max scatter_min scatter_mul "
+    "scatter_sub slice_in_dim index_in_dim broadcast_in_dim broadcast_like broadcast_to_rank").split(), INDEXING)
+COMPILER = "about JAX's own compiler and its intermediate language, which nax has not"
+for module, names in {
+        "jax": "make_jaxpr eval_shape ShapeDtypeStruct closure_convert ensure_compile_time_eval core export jit_p "
+               "live_arrays make_array_from_callback make_array_from_process_local_data "
+               "make_array_from_single_device_arrays debug_nans debug_infs log_compiles no_tracing transfer_guard "
+               "transfer_guard_device_to_device transfer_guard_device_to_host transfer_guard_host_to_device "
+               "explain_cache_misses checking_leaks check_tracer_leaks clear_caches config numpy_dtype_promotion "
+               "numpy_rank_promotion default_matmul_precision default_prng_impl enable_checks enable_custom_prng "
+               "enable_custom_vjp_by_custom_transpose threefry_partitionable legacy_prng_key softmax_custom_jvp "
+               "Ref array_garbage_collection_guard auto_pcast checkpoint_policies debug_key_reuse ds effects_barrier float0 "
+               "make_user_context named_call named_scope pure_callback linear_transpose disable_jit "
+               "copy_to_host_async jax2tf_associative_scan_reductions remove_size_one_mesh_axis_from_type typeof NamedSharding P Shard "
+               "set_mesh make_mesh fwd_and_bwd print_environment_info device_put_replicated device_put_sharded "
+               "enable_x64 thread_guard allow_f16_reductions array_ref new_ref freeze ref empty_ref free_ref "
+               "custom_batching custom_gradient custom_transpose shard_map smap reshard memory no_execution "
+               "error_checking_behavior_divide error_checking_behavior_nan error_checking_behavior_oob "
+               "explicit_device_put_scope explicit_device_get_scope use_lowp_custom_kernels mutable_array",
+        "jax.lax": "AccuracyMode ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers DotAlgorithm "
+                   "DotAlgorithmPreset DotDimensionNumbers FftType GatherDimensionNumbers GatherScatterMode "
+                   "PrecisionLike RaggedDotDimensionNumbers RandomAlgorithm RoundingMethod ScatterDimensionNumbers "
+                   "Tolerance after_all composite create_token dce_sink optimization_barrier platform_dependent "
+                   "pcast psend precv ragged_all_to_all stage with_sharding_constraint shape_as_value "
+                   "conv_dimension_numbers conv_general_permutations conv_general_shape_tuple conv_shape_tuple "
+                   "conv_transpose_shape_tuple padtype_to_pads reduce_window_shape_tuple pvary broadcasted_iota "
+                   "rng_bit_generator rng_uniform",
+        "jax.random": "key_dtype key_impl clone",
+        "jax.nn": "get_scaled_dot_general_config scaled_matmul",
+        "jax.nn.initializers": "Initializer",
+}.items():
+    MISSING.setdefault(module, {}).update({name: COMPILER for name in names.split()})
+
+
+def public_names(module):
+    m = importlib.import_module(module)
+    names = []
+    for name in dir(m):
+        if name.startswith("_") or (module == "jax.lax" and name.endswith("_p")):
+            continue
+        value = getattr(m, name)
+        if isinstance(value, types.ModuleType):
+            continue
+        names.append((name, kind_of(value)))
+    return names
+
+
+def kind_of(value):
+    if isinstance(value, type) or type(value).__name__ == "_ScalarMeta":
+        return "type"
+    return "function" if callable(value) else "constant"
+
+
+def declared(names, compiler):
+    """Which of these qualified names the headers declare."""
+    names = sorted(names)
+    lines = ["#include <nax/nax.hpp>"] + [f"void f{i}() {{ using {n}; }}" for i, n in enumerate(names)]
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-fmax-errors=0", "-DNAX_COMPILED", "-I", ROOT + "/include",
+               "-isystem", "/usr/include/eigen3", "-x", "c++", "-"]
+    run = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
+    wrong = {names[int(m[1]) - 2] for m in re.finditer(r"<stdin>:(\d+):\d+: error", run.stderr)}
+    if "error" in run.stderr and not wrong:
+        sys.exit(run.stderr)
+    return set(names) - wrong
+
+
+def tests():
+    """What the table's rows are called, and which functions tests call."""
+    rows, calls = set(), set()
+    for path in glob.glob(ROOT + "/tests/**/*.cpp", recursive=True):
+        with open(path) as file:
+            text = file.read()
+        calls.update(re.findall(r"\b([A-Za-z_]\w*)(?:<[^<>()]*>)?\(", text))
+        if "/table/" in path:
+            rows.update(re.findall(r'"([A-Za-z_]\w*)[."]', text))
+    return rows, calls
+
+
+def main():
+    compiler = sys.argv[1] if len(sys.argv) > 1 else "g++"
+    modules = {module: public_names(module) for module, _ in MODULES}
+    candidates = set()
+    for module, spaces in MODULES:
+        for name, _ in modules[module]:
+            own = RENAMED.get(name, name)
+            if name not in IS_CPP and own:
+                candidates.update("nax::" + (s + "::" if s else "") + own.split("::")[-1] for s in spaces)
+                if "::" in own:
+                    candidates.add("nax::" + own)
+            other = NUMPYS.get(module, {}).get(name)
+            if other:
+                candidates.update("nax::" + (s + "::" if s else "") + other for s in spaces)
+    there = declared(candidates, compiler)
+    rows, calls = tests()
+
+    import jax
+    head, tables = [], []
+    for module, spaces in MODULES:
+        lines, count, total = [], 0, 0
+        for name, kind in modules[module]:
+            own = RENAMED.get(name, name)
+            found = None
+            if name in IS_CPP:
+                found = own
+            elif own:
+                options = ["nax::" + own] if "::" in own else ["nax::" + (s + "::" if s else "") + own for s in spaces]
+                found = next((o for o in options if o in there), None)
+                other = NUMPYS.get(module, {}).get(name)
+                if not found and other:
+                    found = next((o for o in ("nax::" + (s + "::" if s else "") + other for s in spaces) if o in there),
+                                 None)
+            total += 1
+            if found:
+                count += 1
+                short = found.split("::")[-1]
+                tested = "in the table" if short in rows else "tested" if short in calls else ""
+                lines.append(f"| {name} | `{found.removeprefix('nax::')}` | {tested if kind == 'function' else kind} |")
+            else:
+                lines.append(f"| {name} | - | {MISSING.get(module, {}).get(name, '')} |")
+        head.append(f"| {module} | {count} | {total} |")
+        tables += [f"\n## {module}\n", "| name | nax | |", "| --- | --- | --- |"] + lines
+
+    text = f"""# What there is
+
+Every public name of JAX {jax.__version__}'s modules, and nax's: written by `scripts/coverage.py`, which asks the compiler.
+"In the table" are functions with rows in `tests/table`: values against JAX's or NumPy's, gradients against differences, `jvp`, `vmap`, second
+derivatives, views, all types they are for. What composes such functions has their derivatives and batches as they do. Of what a GPU has no form
+for, calls on one throw a `DeviceError` that says so.
+
+| module | in nax | of |
+| --- | --- | --- |
+""" + "\n".join(head) + "\n" + "\n".join(tables) + "\n"
+    with open(ROOT + "/docs/coverage.md", "w") as file:
+        file.write(text)
+    print("\n".join(head))
+
+
+if __name__ == "__main__":
+    main()
