@@ -1,5 +1,4 @@
-// Trains a multilayer perceptron on MNIST, the batch shared out over devices; linked with nax::mpi and
-// started by mpirun, over those of all processes. --help lists the options.
+// Trains a multilayer perceptron on MNIST, the batch shared out over devices. --help lists the options.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -64,10 +63,8 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
   // A step on one device: the gradients of its share of the batch, their mean over all devices, the update.
   const auto step = nax::optim::value_and_step(optimizer, loss, {.axis_name = "devices"});
   using State = decltype(optimizer.init(Params()));
-  // The first devices of each process; those that belong to this one.
-  auto devices = nax::devices(options.platform), own = nax::local_devices(options.platform);
-  std::erase_if(devices, [&](nax::Device device) { return device.ordinal >= options.devices; });
-  own.resize(static_cast<std::size_t>(options.devices));
+  auto devices = nax::devices(options.platform);
+  devices.resize(static_cast<std::size_t>(options.devices));
   const auto update = nax::pmap(
       [=](Params params, State state, const Array<float>& x, const Array<float>& y) {
         Array<float> value;  // given away, params and state are written over
@@ -81,25 +78,36 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
   sizes.insert(sizes.begin(), 784), sizes.push_back(10);
   const Params initial = init_params(init_key, sizes);
   // A copy on each device. What update returns stays there, so nothing travels between the steps.
-  auto params = nax::device_put_replicated(initial, own);
-  auto state = nax::device_put_replicated(optimizer.init(initial), own);
+  auto params = nax::device_put_replicated(initial, devices);
+  auto state = nax::device_put_replicated(optimizer.init(initial), devices);
 
   const std::int64_t examples = mnist.train_images.shape(0), steps = examples / options.batch_size;
   if (steps == 0) throw nax::ValueError("--batch-size is larger than the training set");
-  // This process' part of each batch.
-  const std::int64_t processes = nax::distributed::process_count(), share = options.batch_size / processes,
-                     first_row = nax::distributed::process_index() * share;
+  // A batch as pmap takes it: the leading axis counts the devices.
+  const auto shared_out = [=](const Array<float>& images, const Array<int>& labels) {
+    return std::tuple{images.reshape({options.devices, -1, 784}),
+                      Array<float>(nax::nn::one_hot(labels, 10)).reshape({options.devices, -1, 10})};
+  };
+  const auto pipeline = nax::data::from_arrays(std::tuple{mnist.train_images, mnist.train_labels})
+                            .shuffle({.key = shuffle_key})
+                            .batch(options.batch_size, {.drop_remainder = true})
+                            .map(shared_out)
+                            .prefetch_to(devices);
   double test_accuracy = 0;
   for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     examples::ProgressBar bar(epoch + 1, steps);
     const auto order = nax::random::permutation(nax::random::fold_in(shuffle_key, epoch), examples);
+    auto ahead = pipeline.epoch(epoch).iterator();
     double total = 0;
     for (std::int64_t k = 0; k < steps; ++k) {
-      const std::int64_t begin = k * options.batch_size + first_row;
-      const auto rows = order(slice(begin, begin + share));
-      const auto x = mnist.train_images(rows).reshape({options.devices, -1, 784});
-      const auto y = nax::nn::one_hot(mnist.train_labels(rows), 10).reshape({options.devices, -1, 10});
+      Array<float> x, y;
+      if (options.pipeline) {
+        std::tie(x, y) = *ahead.next();
+      } else {
+        const auto rows = order(slice(k * options.batch_size, (k + 1) * options.batch_size));
+        std::tie(x, y) = shared_out(mnist.train_images(rows), mnist.train_labels(rows));
+      }
       Array<float> losses;  // the same on all devices
       std::tie(params, state, losses) = update(std::move(params), std::move(state), x, y);
       const float value = losses(0).item();
@@ -128,14 +136,11 @@ int main(int argc, char** argv) {
   const auto options = examples::read_mnist_options(argc, argv);
   std::ofstream log;  // writes nowhere unless opened
   log.precision(9);
+  if (!options.log.empty()) log.open(options.log);
   try {
-    if (options.platform == "cpu") nax::set_cpu_device_count(static_cast<int>(options.devices));
-    nax::distributed::initialize();
-    if (!options.log.empty() && nax::distributed::process_index() == 0) log.open(options.log);
     if (!log) throw nax::IoError("--log: cannot write " + options.log);
-    if (options.batch_size % (options.devices * nax::distributed::process_count()) != 0)
-      throw nax::ValueError("--batch-size does not divide by the devices of all processes");
-    if (const int count = nax::local_device_count(options.platform); count < options.devices)
+    if (options.platform == "cpu") nax::set_cpu_device_count(static_cast<int>(options.devices));
+    if (const int count = nax::device_count(options.platform); count < options.devices)
       throw nax::ValueError("--platform " + options.platform + " has " + std::to_string(count) +
                             " devices here");
     const examples::Mnist mnist = examples::load_mnist(options.data);

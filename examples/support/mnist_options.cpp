@@ -18,6 +18,8 @@ MnistOptions read_mnist_options(int argc, char** argv) {
   o.platform = args.choice("--platform", {"cpu", "cuda"}, "what computes");
   o.devices = args.integer("--devices", 1, "devices that share each batch", 1, 256);
   o.data = args.text("--data", "", "folder of the four MNIST files, gzipped or not");
+  o.pipeline = args.choice("--input", {"arrays", "pipeline"},
+                           "batches taken in the loop, or made ahead of it by threads") == "pipeline";
   o.seed = args.integer("--seed", 0, "of the weights and of the order of the examples", INT64_MIN, INT64_MAX);
   o.log = args.text("--log", "", "file for losses and accuracies, one JSON object a line");
   args.done();

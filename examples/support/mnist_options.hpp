@@ -11,7 +11,7 @@ enum class Activation { relu, tanh };
 struct MnistOptions {
   std::vector<std::int64_t> hidden;
   std::int64_t epochs, batch_size, devices, seed;
-  bool adam;
+  bool adam, pipeline;
   double lr, momentum;
   Activation activation;
   std::string platform, data, log;
