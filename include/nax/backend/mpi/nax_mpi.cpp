@@ -9,6 +9,9 @@ namespace {
 class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvider {
  public:
   Processes* start() override {
+    if (ended_)
+      raise<DeviceError>(
+          {"distributed::initialize: MPI cannot be started again after distributed::shutdown"});
     int initialized = 0;
     MPI_Initialized(&initialized);
     int level = MPI_THREAD_SINGLE;
