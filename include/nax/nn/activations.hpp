@@ -1,8 +1,12 @@
 #pragma once
 
 #include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/hyperbolic.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/indexing/select.hpp"
 #include "nax/rules/activations.hpp"
 #include "nax/special/special.hpp"
 
@@ -54,6 +58,77 @@ auto gelu(X&& x, GeluOptions options) {
   using Result = Array<inexact_t<detail::operand_type_t<X>>>;
   if (options.approximate) return Result(detail::apply<rules::gelu_tanh>(std::forward<X>(x)));
   return Result(detail::apply<rules::gelu>(std::forward<X>(x)));
+}
+
+// Of relu6, so without exponentials: hard_sigmoid(x) = relu6(x + 3) / 6, hard_silu(x) = x hard_sigmoid(x).
+template <class X>
+requires Function<X>
+auto hard_sigmoid(X&& x) { return relu6(std::forward<X>(x) + 3) / 6; }
+template <detail::ArrayLike X>
+auto hard_silu(const X& x_) {
+  const auto x = detail::as_array(x_);
+  return x * hard_sigmoid(x);
+}
+template <detail::ArrayLike X>
+auto hard_swish(const X& x) {
+  return hard_silu(x);
+}
+// x tanh(softplus(x))
+template <detail::ArrayLike X>
+auto mish(const X& x_) {
+  const auto x = detail::as_array(x_);
+  return x * tanh(softplus(x));
+}
+
+struct SquareplusOptions {
+  double b = 4;
+};
+// (x + sqrt(x^2 + b)) / 2
+template <detail::ArrayLike X>
+auto squareplus(const X& x_, SquareplusOptions options = {}) {
+  const auto x = detail::as_array(x_);
+  return (x + sqrt(square(x) + options.b)) / 2;
+}
+// 0 up to -1, x from 1 on, (x + 1)^2 / 4 between; its derivative is sparse_sigmoid.
+template <detail::ArrayLike X>
+auto sparse_plus(const X& x_) {
+  const auto x = detail::as_array(x_);
+  return where(x <= -1, x * 0, where(x >= 1, x, square(x + 1) / 4));
+}
+// 0 up to -1, 1 from 1 on, (x + 1) / 2 between.
+template <detail::ArrayLike X>
+auto sparse_sigmoid(const X& x_) {
+  const auto x = detail::as_array(x_);
+  return clip((x + 1) / 2, 0, 1);
+}
+// log(1 - e^-x) for x > 0, accurate at both ends.
+template <detail::ArrayLike X>
+auto log1mexp(const X& x_) {
+  const auto x = detail::as_array(x_);
+  return where(x < 0.6931471805599453, log(-expm1(-x)), log1p(-exp(-x)));
+}
+template <class X>
+requires Function<X>
+auto identity(X&& x) { return +std::forward<X>(x); }
+
+struct GluOptions {
+  std::int64_t axis = -1;
+};
+// The first half of x along `axis`, times the sigmoid of the second. Throws ShapeError for an odd extent.
+template <detail::ArrayLike X>
+auto glu(const X& x_, GluOptions options = {}) {
+  const auto x = detail::as_array(x_);
+  detail::check_operand("glu", x);
+  const int axis = detail::normalize_axis("glu", options.axis, x.ndim());
+  const std::int64_t n = x.shape(axis);
+  if (n % 2 != 0) raise<ShapeError>({"glu: axis ", axis, " must have an even extent, shape ", x.shape()});
+  const auto half = [&](std::int64_t start) {
+    auto s = detail::Selection::all(detail::layout_of(x));
+    s.start[static_cast<std::size_t>(axis)] = start;
+    s.count[static_cast<std::size_t>(axis)] = n / 2;
+    return detail::get(x, s);
+  };
+  return half(0) * sigmoid(half(n / 2));
 }
 
 }  // namespace nax::inline NAX_ABI::nn

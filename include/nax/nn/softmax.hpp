@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "nax/numpy/reductions/logsumexp.hpp"
 
 namespace nax::inline NAX_ABI {
@@ -119,6 +121,21 @@ auto log_softmax(const X& x_, const SoftmaxOptions& options = {}) {
   decltype(auto) x = detail::row_operand(x_);
   detail::check_reducible("log_softmax", x);
   return detail::log_softmax_over(x, detail::marked_axes("log_softmax", options.axis, x.ndim()));
+}
+struct LogmeanexpOptions {
+  Axis axis = {};
+  bool keepdims = false;
+};
+// log(mean(exp(x))) over `axis`, without overflow.
+template <detail::ArrayLike X>
+auto logmeanexp(const X& x_, const LogmeanexpOptions& options = {}) {
+  const auto x = detail::as_type<inexact_t<typename X::value_type>>(x_);
+  using T = typename std::remove_cvref_t<decltype(x)>::value_type;
+  double count = 1;
+  for (const std::int64_t axis : detail::normalize_axes("logmeanexp", options.axis, x.ndim()))
+    count *= static_cast<double>(x.shape(axis));
+  const Array<T> total = logsumexp(x, {.axis = options.axis, .keepdims = options.keepdims});
+  return Array<T>(total - static_cast<T>(std::log(count)));
 }
 }  // namespace nn
 

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <utility>
+
+#include "nax/nn/normalization.hpp"
+#include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/reductions/variance.hpp"
+#include "nax/numpy/views/reshape.hpp"
+#include "nax/transform/checkpoint.hpp"
+#include "nax/transform/collectives.hpp"
+
+// Normalisations over a batch, over groups of channels, and by the root of the mean square; embeddings.
+namespace nax::inline NAX_ABI::nn {
+
+// What batch_norm keeps from step to step.
+template <class T>
+struct BatchStats {
+  Array<T> mean, var;  // (C,)
+};
+struct BatchNormOptions {
+  bool use_running_average =
+      false;               // normalise by what was kept, as in use; else by the batch, as in training
+  double momentum = 0.99;  // of what is kept
+  double epsilon = 1e-5;
+  AxisName axis_name = {};  // a mapped axis over which batches are one
+};
+
+// {y, stats}: x (..., C) with mean 0 and variance 1 for each channel, times scale, plus bias (C,). The kept
+// mean and variance move by 1 - momentum towards the batch's (the variance is the biased one, as in flax); no
+// gradient passes through them.
+template <class T>
+std::pair<Array<T>, BatchStats<T>> batch_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
+                                              const BatchStats<T>& stats,
+                                              const BatchNormOptions& options = {}) {
+  detail::check_operand("batch_norm", x);
+  if (x.ndim() < 1 || scale.ndim() != 1 || !(scale.shape() == bias.shape()) || scale.shape(0) != x.shape(-1))
+    raise<ShapeError>({"batch_norm: scale and bias must have one number for each channel: shapes ", x.shape(),
+                       ", ", scale.shape(), ", ", bias.shape()});
+  if (options.use_running_average)
+    return {(x - stats.mean) * (rsqrt(stats.var + static_cast<T>(options.epsilon)) * scale) + bias, stats};
+  const Array<T> rows = x.reshape({x.size() / std::max<std::int64_t>(x.shape(-1), 1), x.shape(-1)});
+  Array<T> mean = nax::mean(rows, {.axis = 0}), var;
+  if (options.axis_name.empty()) {
+    var = nax::mean(square(rows - mean), {.axis = 0});
+  } else {
+    mean = pmean(mean, options.axis_name);
+    var = pmean(Array<T>(nax::mean(square(rows - mean), {.axis = 0})), options.axis_name);
+  }
+  const Array<T> y = (x - mean) * (rsqrt(var + static_cast<T>(options.epsilon)) * scale) + bias;
+  const T kept = static_cast<T>(options.momentum), fresh = static_cast<T>(1 - options.momentum);
+  return {y,
+          {stats.mean * kept + stop_gradient(mean) * fresh, stats.var * kept + stop_gradient(var) * fresh}};
+}
+
+struct GroupNormOptions {
+  std::int64_t num_groups = 32;
+  double epsilon = 1e-6;
+};
+// x (N, ..., C): each example's channels in groups, each of mean 0 and variance 1 over its channels and all
+// axes between; times scale, plus bias (C,). Throws ValueError where the groups do not divide C.
+template <class T>
+Array<T> group_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
+                    const GroupNormOptions& options = {}) {
+  detail::check_operand("group_norm", x);
+  const std::int64_t groups = options.num_groups;
+  if (x.ndim() < 2) raise<ShapeError>({"group_norm: x must be (N, ..., C), shape ", x.shape()});
+  const std::int64_t c = x.shape(-1);
+  if (groups < 1 || c % groups != 0)
+    raise<ValueError>({"group_norm: num_groups ", groups, " does not divide the ", c, " channels"});
+  const std::int64_t between = x.shape(0) * c == 0 ? 0 : x.size() / (x.shape(0) * c);
+  const Array<T> parts = x.reshape({x.shape(0), between, groups, c / groups});
+  return standardize(parts, {.axis = {1, 3}, .epsilon = options.epsilon}).reshape(x.shape()) * scale + bias;
+}
+
+struct RmsNormOptions {
+  Axis axis = -1;
+  double epsilon = 1e-6;
+};
+// x / sqrt(mean(x^2) + epsilon) along `axis`, times scale.
+template <class T>
+Array<T> rms_norm(const Array<T>& x, const Array<T>& scale, const RmsNormOptions& options = {}) {
+  return x *
+         rsqrt(mean(square(x), {.axis = options.axis, .keepdims = true}) + static_cast<T>(options.epsilon)) *
+         scale;
+}
+
+// Rows of the table (V, E) for numbers of any shape (...): (..., E). Throws IndexError for one that is out of
+// range.
+template <nax::detail::ArrayLike Table, nax::detail::ArrayLike I>
+auto embedding(const Table& table, const I& indices) {
+  return take(table, indices, {.axis = 0});
+}
+
+}  // namespace nax::inline NAX_ABI::nn
