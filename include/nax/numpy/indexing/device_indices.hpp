@@ -37,6 +37,7 @@ NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
   cuda::operations().wrap_indices(device, mode, extent, frame.shape,
                                   plain_operand(index, layout_of(index).strides),
                                   plain_operand(out, layout_of(out).strides));
+  if (graph_recording) return out;  // nobody knows yet: those out of range read as 0, and write nothing
   if (mode != cuda::IndexMode::drop || extreme_number(out, ReduceKind::min) != cpu::dropped_index) return out;
   const ArrayBase place = allocate(DType::int32, Frame{}, device);
   cuda::operations().arg_reduce(device, false, frame.shape, Dims(frame.shape.size(), 1),
