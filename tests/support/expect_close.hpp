@@ -15,6 +15,8 @@ inline void expect_close(const std::string& what, const std::vector<double>& got
   ASSERT_EQ(got.size(), want.size()) << what;
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i]))) continue;
+    ASSERT_TRUE(std::isfinite(want[i]))
+        << what << ", element " << i << ": " << got[i] << " is not " << want[i];
     EXPECT_LE(std::abs(got[i] - want[i]), tolerance * std::max(std::abs(want[i]), scale))
         << what << ", element " << i << ": " << got[i] << " is not " << want[i];
   }

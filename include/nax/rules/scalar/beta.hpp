@@ -41,7 +41,7 @@ NAX_SCALAR Double beta_fraction(Double a, Double b, Double x) {
   if (std::abs(d) < tiny) d = tiny;
   d = 1 / d;
   Double h = d;
-  for (Double m = 1; m < 1e7; m += 1) {
+  for (Double m = 1; m < 1e5; m += 1) {
     Double step = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
     for (int half = 0; half < 2; ++half) {
       d = 1 + step * d;
@@ -52,7 +52,7 @@ NAX_SCALAR Double beta_fraction(Double a, Double b, Double x) {
       h *= d * c;
       step = -(a + m) * (sum + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
     }
-    if (std::abs(d * c - 1) < 2 * rounding) break;
+    if (std::abs(d * c - 1) < 2 * rounding || h != h) break;
   }
   return h;
 }

@@ -44,7 +44,7 @@ NAX_SCALAR Double poisson_density(Double a, Double x) {
 template <class Double>
 NAX_SCALAR Double gamma_series(Double a, Double x) {  // P, for x < a + 1
   Double sum = 1, term = 1;
-  for (Double n = 1; n < 1e8; n += 1) {
+  for (Double n = 1; n < 1e5; n += 1) {
     term *= x / (a + n);
     sum += term;
     if (term < rounding * sum) break;
@@ -55,7 +55,7 @@ template <class Double>
 NAX_SCALAR Double gamma_fraction(Double a, Double x) {  // Q, for x >= a + 1, by Lentz' way
   constexpr double tiny = 1e-290;
   Double b = x + 1 - a, c = 1 / tiny, d = 1 / b, h = d;
-  for (Double i = 1; i < 1e8; i += 1) {
+  for (Double i = 1; i < 1e5; i += 1) {
     const Double an = -i * (i - a);
     b += 2;
     d = an * d + b;
@@ -83,6 +83,21 @@ NAX_SCALAR Double log_gamma_above_one(Double a) {
   return sum;
 }
 
+// Both for large a, where the others take too many terms, by N. Temme's expansion ("The asymptotic expansion
+// of the incomplete gamma functions", 1979), whose coefficients are series around x = a: elsewhere it is 0
+// or 1.
+inline constexpr double large_gamma = 1e7;
+template <class Double>
+NAX_SCALAR Double gamma_large(Double a, Double x, bool upper) {
+  const Double t = deviance(a, x);
+  if (!(t < 800)) return (x > a) == upper ? 0 : 1;
+  const Double root = x > a ? std::sqrt(t) : -std::sqrt(t), eta = root * std::sqrt(2 / a);
+  const Double c0 = -1. / 3 + eta * (1. / 12 - eta * (2. / 135 - eta * (1. / 864 + eta / 2835)));
+  const Double c1 = -1. / 540 - eta / 288;
+  const Double rest = std::exp(-t) / std::sqrt(6.28318530717958647693 * a) * (c0 + c1 / a);
+  return upper ? 0.5 * std::erfc(root) + rest : 0.5 * std::erfc(-root) - rest;
+}
+
 template <class Double>
 NAX_SCALAR Double gamma_p(Double a, Double x) {
   if (!(a >= 0) || !(x >= 0)) return not_a_number;
@@ -90,6 +105,7 @@ NAX_SCALAR Double gamma_p(Double a, Double x) {
   if (x == 0) return 0;
   if (a == infinity) return x == infinity ? not_a_number : 0;
   if (x == infinity) return 1;
+  if (a > large_gamma) return gamma_large(a, x, false);
   return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
 }
 template <class Double>
@@ -99,6 +115,7 @@ NAX_SCALAR Double gamma_q(Double a, Double x) {
   if (x == 0) return 1;
   if (a == infinity) return x == infinity ? not_a_number : 1;
   if (x == infinity) return 0;
+  if (a > large_gamma) return gamma_large(a, x, true);
   if (x >= a + 1) return gamma_fraction(a, x);
   if (a >= 1 || x >= 1.5) return 1 - gamma_series(a, x);
   // 1 - x^a / Gamma(a + 1) (1 + a sum (-x)^n / ((a + n) n!)), without taking the small from the large
@@ -127,12 +144,12 @@ NAX_SCALAR Series density_series(Double a, Double x, int shift) {
 }
 template <class Double>
 NAX_SCALAR Double gamma_p_derivative(int order, Double a, Double x) {
-  if (!(a > 0) || !(x >= 0) || a == infinity) return not_a_number;
+  if (!(a > 0) || !(x >= 0) || a > large_gamma) return not_a_number;
   if (x == 0 || x == infinity) return 0;
   const Series at = Series::variable(a);
   if (x < a + 1) {
     Series sum(1), term(1);
-    for (double n = 1; n < 1e6; n += 1) {
+    for (double n = 1; n < 1e5; n += 1) {
       term = term * (Series(x) / (at + Series(n)));
       sum = sum + term;
       if (term.small_beside(sum)) break;
@@ -140,7 +157,7 @@ NAX_SCALAR Double gamma_p_derivative(int order, Double a, Double x) {
     return (density_series(a, x, 1) * sum).derivative(order);
   }
   Series b = Series(x + 1) - at, c(1e290), d = Series(1) / b, h = d;
-  for (double i = 1; i < 1e6; i += 1) {
+  for (double i = 1; i < 1e5; i += 1) {
     const Series an = Series(-i) * (Series(i) - at);
     b = b + Series(2);
     d = Series(1) / (an * d + b);

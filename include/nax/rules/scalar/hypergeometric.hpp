@@ -16,6 +16,7 @@ NAX_SCALAR Double hyp1f1_series(Double a, Double b, Double x) {
   for (Double n = 0; n < 100000; n += 1) {
     term *= (a + n) / (b + n) * (x / (n + 1));
     sum += term;
+    if (!(std::abs(sum) < infinity)) break;
     if (std::abs(term) <= 0.1 * rounding * std::abs(sum) && n > -a && n > -b) break;
   }
   return sum;
@@ -26,6 +27,7 @@ NAX_SCALAR Double hyp1f1(Double a, Double b, Double x) {
   if (ends(b) && !(ends(a) && a >= b)) return infinity;
   if (a == 0 || x == 0) return 1;
   if (ends(a)) {
+    if (a < -1e5) return not_a_number;  // a polynomial of more terms than anybody means
     Double sum = 1, term = 1;
     for (Double n = 0; n < -a; n += 1) {
       term *= (a + n) / (b + n) * (x / (n + 1));
@@ -66,6 +68,7 @@ NAX_SCALAR void hyp2f1_step(Double a, Double b, Double c, Double z, Double t, Do
         ((n + 1) * (n + 2) * lead);
     sum += f2;
     slopes += (n + 2) * f2;
+    if (!(std::abs(slopes) < infinity)) break;
     if (std::abs(f2) * (n + 2) <= 0.1 * rounding * std::abs(slopes) &&
         std::abs(f1) * (n + 1) <= rounding * std::abs(slopes) &&
         std::abs(f2) <= 0.1 * rounding * std::abs(sum))
@@ -115,6 +118,7 @@ NAX_SCALAR Double hyp2f1(Double a, Double b, Double c, Double x) {
     term *= ratio;
     sum += term;
     slope += (n + 1) * term;
+    if (!(std::abs(slope) < infinity)) break;
     if (std::abs(term) * (n + 1) <= 0.1 * rounding * std::abs(slope) &&
         std::abs(term) <= 0.1 * rounding * std::abs(sum) && n > -a && n > -b && n > -c)
       break;

@@ -163,7 +163,7 @@ NAX_SCALAR Double spence(Double x) {
 
 template <class Double>
 NAX_SCALAR Double exponential_moment(Double n, Double u) {
-  if (u != u || !(n >= 0) || n != std::floor(n)) return not_a_number;
+  if (u != u || !(n >= 0 && n < 1000) || n != std::floor(n)) return not_a_number;
   if (u == infinity) return infinity;
   if (std::abs(u) < n + 4) {
     Double sum = 1 / (n + 1), power = 1;

@@ -26,6 +26,7 @@ NAX_SCALAR Double zeta(Double order, Double s, Double q) {
     }
     const Double l = -std::log(q);
     Double term = std::pow(q, -s);
+    if (k > 1 && term < 1e-40 * sum.c[0]) return sum.derivative(derivative);
     for (int i = 0; i < series_terms; ++i) {
       sum.c[i] += term;
       term *= l / (i + 1);
