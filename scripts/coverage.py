@@ -170,7 +170,7 @@ def main():
     import jax
     head, tables = [], []
     for module, spaces in MODULES:
-        lines, count, total = [], 0, 0
+        lines, count, functions, total_functions = [], 0, 0, 0
         for name, kind in modules[module]:
             own = RENAMED.get(name, name)
             found = None
@@ -183,15 +183,16 @@ def main():
                 if not found and other:
                     found = next((o for o in ("nax::" + (s + "::" if s else "") + other for s in spaces) if o in there),
                                  None)
-            total += 1
+            total_functions += kind == "function"
             if found:
                 count += 1
+                functions += kind == "function"
                 short = found.split("::")[-1]
                 tested = "in the table" if short in rows else "tested" if short in calls else ""
                 lines.append(f"| {name} | `{found.removeprefix('nax::')}` | {tested if kind == 'function' else kind} |")
             else:
                 lines.append(f"| {name} | - | {MISSING.get(module, {}).get(name, '')} |")
-        head.append(f"| {module} | {count} | {total} |")
+        head.append(f"| {module} | {functions} | {total_functions} | {count} | {len(modules[module])} |")
         tables += [f"\n## {module}\n", "| name | nax | |", "| --- | --- | --- |"] + lines
 
     text = f"""# What there is
@@ -201,8 +202,8 @@ Every public name of JAX {jax.__version__}'s modules, and nax's: written by `scr
 derivatives, views, all types they are for. What composes such functions has their derivatives and batches as they do. Of what a GPU has no form
 for, calls on one throw a `DeviceError` that says so.
 
-| module | in nax | of |
-| --- | --- | --- |
+| module | functions in nax | of | names in nax | of |
+| --- | --- | --- | --- | --- |
 """ + "\n".join(head) + "\n" + "\n".join(tables) + "\n"
     with open(ROOT + "/docs/coverage.md", "w") as file:
         file.write(text)
