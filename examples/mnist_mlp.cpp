@@ -1,4 +1,5 @@
-// Trains a multilayer perceptron on MNIST, the batch shared out over devices. --help lists the options.
+// Trains a multilayer perceptron on MNIST, the batch shared out over devices; linked with nax::mpi and
+// started by mpirun, over those of all processes. --help lists the options.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -63,8 +64,10 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
   // A step on one device: the gradients of its share of the batch, their mean over all devices, the update.
   const auto step = nax::optim::value_and_step(optimizer, loss, {.axis_name = "devices"});
   using State = decltype(optimizer.init(Params()));
-  auto devices = nax::devices(options.platform);
-  devices.resize(static_cast<std::size_t>(options.devices));
+  // The first devices of each process; those that belong to this one.
+  auto devices = nax::devices(options.platform), own = nax::local_devices(options.platform);
+  std::erase_if(devices, [&](nax::Device device) { return device.ordinal >= options.devices; });
+  own.resize(static_cast<std::size_t>(options.devices));
   const auto update = nax::pmap(
       [=](Params params, State state, const Array<float>& x, const Array<float>& y) {
         Array<float> value;  // given away, params and state are written over
@@ -78,21 +81,24 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
   sizes.insert(sizes.begin(), 784), sizes.push_back(10);
   const Params initial = init_params(init_key, sizes);
   // A copy on each device. What update returns stays there, so nothing travels between the steps.
-  auto params = nax::device_put_replicated(initial, devices);
-  auto state = nax::device_put_replicated(optimizer.init(initial), devices);
+  auto params = nax::device_put_replicated(initial, own);
+  auto state = nax::device_put_replicated(optimizer.init(initial), own);
 
   const std::int64_t examples = mnist.train_images.shape(0), steps = examples / options.batch_size;
   if (steps == 0) throw nax::ValueError("--batch-size is larger than the training set");
-  // A batch as pmap takes it: the leading axis counts the devices.
+  // This process' rows of a batch, as pmap takes them: the leading axis counts the devices.
+  const std::int64_t share = options.batch_size / nax::distributed::process_count(),
+                     first = nax::distributed::process_index() * share;
   const auto shared_out = [=](const Array<float>& images, const Array<int>& labels) {
-    return std::tuple{images.reshape({options.devices, -1, 784}),
-                      Array<float>(nax::nn::one_hot(labels, 10)).reshape({options.devices, -1, 10})};
+    const auto rows = slice(first, first + share);
+    return std::tuple{Array<float>(images(rows)).reshape({options.devices, -1, 784}),
+                      Array<float>(nax::nn::one_hot(labels(rows), 10)).reshape({options.devices, -1, 10})};
   };
   const auto pipeline = nax::data::from_arrays(std::tuple{mnist.train_images, mnist.train_labels})
                             .shuffle({.key = shuffle_key})
                             .batch(options.batch_size, {.drop_remainder = true})
                             .map(shared_out)
-                            .prefetch_to(devices);
+                            .prefetch_to(own);
   double test_accuracy = 0;
   for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
@@ -119,9 +125,9 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     bar.clear();
 
-    const Params first = nax::tree::map([](const auto& p) { return p(0); }, params);
-    const double train_accuracy = accuracy(first, mnist.train_images, mnist.train_labels, options.activation);
-    test_accuracy = accuracy(first, mnist.test_images, mnist.test_labels, options.activation);
+    const Params one = nax::tree::map([](const auto& p) { return p(0); }, params);
+    const double train_accuracy = accuracy(one, mnist.train_images, mnist.train_labels, options.activation);
+    test_accuracy = accuracy(one, mnist.test_images, mnist.test_labels, options.activation);
     std::printf("epoch %d  %.2f s  loss %.4f  train %.4f  test %.4f\n", static_cast<int>(epoch + 1),
                 seconds.count(), total / static_cast<double>(steps), train_accuracy, test_accuracy);
     std::fflush(stdout);
@@ -136,11 +142,14 @@ int main(int argc, char** argv) {
   const auto options = examples::read_mnist_options(argc, argv);
   std::ofstream log;  // writes nowhere unless opened
   log.precision(9);
-  if (!options.log.empty()) log.open(options.log);
   try {
-    if (!log) throw nax::IoError("--log: cannot write " + options.log);
     if (options.platform == "cpu") nax::set_cpu_device_count(static_cast<int>(options.devices));
-    if (const int count = nax::device_count(options.platform); count < options.devices)
+    nax::distributed::initialize();
+    if (!options.log.empty() && nax::distributed::process_index() == 0) log.open(options.log);
+    if (!log) throw nax::IoError("--log: cannot write " + options.log);
+    if (options.batch_size % (options.devices * nax::distributed::process_count()) != 0)
+      throw nax::ValueError("--batch-size does not divide by the devices of all processes");
+    if (const int count = nax::local_device_count(options.platform); count < options.devices)
       throw nax::ValueError("--platform " + options.platform + " has " + std::to_string(count) +
                             " devices here");
     const examples::Mnist mnist = examples::load_mnist(options.data);
