@@ -122,7 +122,8 @@ namespace linalg {
 // SciPy's names.
 template <class T>
 struct LU {
-  Array<T> p, l, u;
+  Array<real_t<T>> p;
+  Array<T> l, u;
 };
 template <class T>
 struct LuFactor {
@@ -144,7 +145,7 @@ auto lu(const A& a_) {
   const Array<T> a = detail::as_type<T>(a_);
   detail::check_matrices("lu", a);
   const detail::PackedLu<T> parts = detail::lu_of(a);
-  return LU<T>{detail::permutation_of<T>(parts.swaps, a.shape(-2)), detail::lower_of(parts.lu),
+  return LU<T>{detail::permutation_of<real_t<T>>(parts.swaps, a.shape(-2)), detail::lower_of(parts.lu),
                detail::upper_of(parts.lu)};
 }
 
