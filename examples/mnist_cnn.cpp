@@ -52,8 +52,8 @@ double accuracy(const Params& params, const Array<float>& images, const Array<in
 int main(int argc, char** argv) {
   examples::CommandLine args(argc, argv, "trains a convolutional network on MNIST");
   const std::int64_t epochs = args.integer("--epochs", 3, "how often all examples are seen", 1);
-  const std::int64_t batch = args.integer("--batch-size", 128, "examples of a step", 1);
-  const double lr = args.number("--lr", "0.001", "the first learning rate; it falls to 0 along a cosine");
+  const std::int64_t batch = args.integer("--batch-size", 64, "examples of a step", 1);
+  const double lr = args.number("--lr", "0.003", "the first learning rate; it falls to 0 along a cosine");
   const std::int64_t seed = args.integer("--seed", 0, "of parameters and order");
   const std::int64_t most = args.integer("--examples", 60000, "train on the first so many", 1);
   const std::string data = args.text("--data", "", "folder with the four files of MNIST");
