@@ -5,7 +5,7 @@
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/sorting/search.hpp"
 
-// Functions that are given by numbers: points to join, coefficients.
+// Functions that are given by points to join.
 namespace nax::inline NAX_ABI {
 
 // The values on the left of all points and on their right, in place of the first and the last.
@@ -40,17 +40,6 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
   const Array<T> step = where(x1 == x0, T(1), x1 - x0);  // two values at one place: the later one
   const Array<T> inside = where(x1 == x0, f1, f0 + (x - x0) / step * (f1 - f0));
   return Array<T>(where(x < xp(0), below, where(x > xp(-1), above, inside)));
-}
-
-// p[0] x^(n-1) + ... + p[n-1], by Horner's rule. Throws ValueError where p is not 1-d.
-template <detail::ArrayLike P, detail::ArrayLike X>
-auto polyval(const P& p_, const X& x_) {
-  using T = promote_t<typename P::value_type, typename X::value_type>;
-  const Array<T> p = detail::as_type<T>(p_), x = detail::as_type<T>(x_);
-  if (p.ndim() != 1) raise<ValueError>({"polyval: the coefficients must be 1-d, shape ", p.shape()});
-  Array<T> y = zeros_like(x);
-  for (std::int64_t i = 0; i < p.size(); ++i) y = y * x + p(i);
-  return y;
 }
 
 }  // namespace nax::inline NAX_ABI

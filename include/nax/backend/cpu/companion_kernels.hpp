@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+
+#include "nax/backend/cpu/eigen_core.hpp"
+#include "nax/core/abi.hpp"
+#include "nax/core/compiled_once.hpp"
+//
+#include <Eigen/Eigenvalues>
+
+// Eigen's eigenvalues take long to parse: files that call the library read companion.hpp alone.
+namespace nax::inline NAX_ABI::cpu {
+namespace detail {
+
+// The companion matrix of a monic polynomial: its first row is less the coefficients, ones lie below the
+// diagonal.
+template <class Matrix, class F>
+Matrix companion(std::int64_t n, const F& coefficient) {
+  Matrix m = Matrix::Zero(n, n);
+  for (std::int64_t i = 0; i < n; ++i) m(0, i) = -coefficient(i + 1);
+  for (std::int64_t i = 1; i < n; ++i) m(i, i - 1) = 1;
+  return m;
+}
+
+}  // namespace detail
+
+NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, std::complex<double>* roots) {
+  bool finite = true, real = true;
+  for (std::int64_t i = 0; i <= n; ++i) {
+    const std::complex<double> c = p[i] / p[0];
+    finite &= std::isfinite(c.real()) && std::isfinite(c.imag());
+    real &= p[i].imag() == 0;
+  }
+  if (!finite) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    for (std::int64_t i = 0; i < n; ++i) roots[i] = {nan, nan};
+    return;
+  }
+  if (real) {
+    const auto m =
+        detail::companion<Eigen::MatrixXd>(n, [=](std::int64_t i) { return p[i].real() / p[0].real(); });
+    const Eigen::EigenSolver<Eigen::MatrixXd> solver(m, false);
+    for (std::int64_t i = 0; i < n; ++i) roots[i] = solver.eigenvalues()(i);
+  } else {
+    const auto m = detail::companion<Eigen::MatrixXcd>(n, [=](std::int64_t i) { return p[i] / p[0]; });
+    const Eigen::ComplexEigenSolver<Eigen::MatrixXcd> solver(m, false);
+    for (std::int64_t i = 0; i < n; ++i) roots[i] = solver.eigenvalues()(i);
+  }
+}
+
+}  // namespace nax::inline NAX_ABI::cpu
