@@ -16,6 +16,7 @@
 #include "nax/numpy/indexing/diagonal.hpp"
 #include "nax/numpy/reductions/nan_reductions.hpp"
 #include "nax/numpy/sorting/search.hpp"
+#include "nax/numpy/sorting/unique.hpp"
 #include "nax/special/special.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jvp.hpp"

@@ -1,5 +1,5 @@
 #include "nax/numpy/indexing/indexing.hpp"
-#include "nax/numpy/sorting/search.hpp"
+#include "nax/numpy/sorting/unique.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/vmap.hpp"
 #include "reductions/check.hpp"

@@ -1,99 +1,31 @@
 #pragma once
 
-#include <string_view>
-
-#include "nax/numpy/conversion/array_methods.hpp"
-#include "nax/numpy/indexing/indexing.hpp"
 #include "nax/numpy/manipulation/join.hpp"
-#include "nax/numpy/sorting/sort.hpp"
+#include "nax/numpy/sorting/quantile_lines.hpp"
 
 // Order statistics and weighted means.
 namespace nax::inline NAX_ABI {
-
-struct QuantileOptions {
-  Axis axis = {};
-  std::string_view method = "linear";  // or "lower", "higher", "midpoint", "nearest"
-  bool keepdims = false;
-};
-
 namespace detail {
 
-// The marked axes joined into the last one.
-template <class T>
-Array<T> marked_last(const char* function, const Array<T>& x, const AxisMarks& marks) {
-  Dims order, shape;
-  std::int64_t n = 1;
-  for (int axis = 0; axis < x.ndim(); ++axis)
-    if (!marks[static_cast<std::size_t>(axis)]) order.push_back(axis), shape.push_back(x.shape(axis));
-  for (int axis = 0; axis < x.ndim(); ++axis)
-    if (marks[static_cast<std::size_t>(axis)]) order.push_back(axis), n *= x.shape(axis);
-  shape.push_back(n);
-  return reshape_to(function, permute(x, order), shape);
-}
-
-// A result of axes `lead` + those that were not marked, with the marked ones kept as extents of 1.
-template <class T>
-Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, const AxisMarks& marks,
-                   int lead) {
-  Dims shape;
-  for (int axis = 0; axis < lead; ++axis) shape.push_back(y.shape(axis));
-  for (std::size_t axis = 0; axis < from.size(); ++axis) shape.push_back(marks[axis] ? 1 : from[axis]);
-  return reshape_to(function, y, shape);
-}
-
-// One quantile of sorted lines: between two neighbours. NaN, sorted last, makes the whole line NaN.
-template <class T>
-Array<T> quantile_of_sorted(const char* function, const Array<T>& sorted, double q, std::string_view method) {
-  if (!(q >= 0 && q <= 1)) raise<ValueError>({function, ": quantiles must be in the range [0, 1]"});
-  const std::int64_t n = sorted.shape(-1);
-  const double place = q * static_cast<double>(n - 1);
-  std::int64_t low = static_cast<std::int64_t>(place),
-               high = low + (static_cast<double>(low) < place ? 1 : 0);
-  double weight = place - static_cast<double>(low);
-  if (method == "lower") {
-    weight = 0;
-  } else if (method == "higher") {
-    weight = high > low ? 1 : 0;
-  } else if (method == "midpoint") {
-    weight = high > low ? 0.5 : 0;
-  } else if (method == "nearest") {
-    weight = weight > 0.5 || (weight == 0.5 && low % 2 == 1) ? 1 : 0;
-  } else if (method != "linear") {
-    raise<ValueError>({function, ": unknown method '", method, "'"});
-  }
-  Array<T> value = weight == 1 ? sorted(ellipsis, high) : sorted(ellipsis, low);
-  if (weight > 0 && weight < 1)
-    value =
-        evaluate(make_expr<rules::add>(scaled(value, 1 - weight), scaled(sorted(ellipsis, high), weight)));
-  const Array<T> last = sorted(ellipsis, n - 1);
-  return evaluate(make_selection<rules::where>(make_expr<rules::equal>(last, last), value, last));
-}
-
 template <class X>
-auto sorted_lines(const char* function, const X& x_, const AxisMarks& marks) {
-  using T = inexact_t<typename X::value_type>;
-  const Array<T> lines = marked_last(function, as_type<T>(x_), marks);
-  if (lines.shape(-1) == 0) raise<ValueError>({function, ": the array has no elements along the axis"});
-  return sort_axis(lines, lines.ndim() - 1, false);
-}
-
-template <class X>
-auto one_quantile(const char* function, const X& x, double q, const QuantileOptions& options) {
+auto one_quantile(const char* function, const X& x, double q, const QuantileOptions& options,
+                  bool ignore_nan = false) {
   check_reducible(function, x);
   const AxisMarks marks = marked_axes(function, options.axis, x.ndim());
-  auto value = quantile_of_sorted(function, sorted_lines(function, x, marks), q, options.method);
+  auto value = line_quantile(function, quantile_lines(function, x, marks, options, ignore_nan), q, options,
+                             ignore_nan);
   return options.keepdims ? with_kept(function, value, x.shape(), marks, 0) : value;
 }
 
 template <class X>
 auto several_quantiles(const char* function, const X& x, const std::vector<double>& q,
-                       const QuantileOptions& options) {
+                       const QuantileOptions& options, bool ignore_nan) {
   check_reducible(function, x);
   using T = inexact_t<typename X::value_type>;
   const AxisMarks marks = marked_axes(function, options.axis, x.ndim());
-  const Array<T> sorted = sorted_lines(function, x, marks);
+  const QuantileLines<T> lines = quantile_lines(function, x, marks, options, ignore_nan);
   std::vector<Array<T>> values;
-  for (double one : q) values.push_back(quantile_of_sorted(function, sorted, one, options.method));
+  for (double one : q) values.push_back(line_quantile(function, lines, one, options, ignore_nan));
   const Array<T> all = stack(values);
   return options.keepdims ? with_kept(function, all, x.shape(), marks, 1) : all;
 }
@@ -116,13 +48,14 @@ template <class Q>
 concept Fractions = Operand<Q> || IsVectorOfNumbers<Q>::value;
 
 template <class X, class Q>
-auto quantiles(const char* function, const X& x, const Q& q, double divisor, const QuantileOptions& options) {
+auto quantiles(const char* function, const X& x, const Q& q, double divisor, const QuantileOptions& options,
+               bool ignore_nan = false) {
   if constexpr (Scalar<Q>)
-    return one_quantile(function, x, static_cast<double>(q) / divisor, options);
+    return one_quantile(function, x, static_cast<double>(q) / divisor, options, ignore_nan);
   else if constexpr (Expression<Q>)
-    return several_quantiles(function, x, fractions(function, as_array(q), divisor), options);
+    return several_quantiles(function, x, fractions(function, as_array(q), divisor), options, ignore_nan);
   else
-    return several_quantiles(function, x, fractions(function, q, divisor), options);
+    return several_quantiles(function, x, fractions(function, q, divisor), options, ignore_nan);
 }
 
 }  // namespace detail
@@ -141,6 +74,21 @@ auto percentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
 template <detail::ArrayLike X>
 auto median(const X& x, const AxisOptions& options = {}) {
   return detail::one_quantile("median", x, 0.5, {.axis = options.axis, .keepdims = options.keepdims});
+}
+
+// The same of the numbers alone; NaN where there is none.
+template <detail::ArrayLike X, detail::Fractions Q>
+auto nanquantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
+  return detail::quantiles("nanquantile", x, q, 1, options, true);
+}
+template <detail::ArrayLike X, detail::Fractions Q>
+auto nanpercentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
+  return detail::quantiles("nanpercentile", x, q, 100, options, true);
+}
+template <detail::ArrayLike X>
+auto nanmedian(const X& x, const AxisOptions& options = {}) {
+  return detail::one_quantile("nanmedian", x, 0.5, {.axis = options.axis, .keepdims = options.keepdims},
+                              true);
 }
 
 template <class T>

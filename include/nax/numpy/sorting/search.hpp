@@ -94,6 +94,7 @@ Array<std::int32_t> searchsorted(const A& a, const V& v, const SearchsortedOptio
 }
 
 struct IsinOptions {
+  bool assume_unique = false;  // of no importance here
   bool invert = false;
 };
 // Which elements are among those of another array, of any shape; NaN is in none.
@@ -234,87 +235,6 @@ auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {
     raise<ShapeError>({"bincount: the weights have shape ", weights.shape(), ", the array ", x.shape()});
   detail::need_host("bincount", weights);
   return detail::count_bins<R>(x, &weights, detail::bincount_length(x, options));
-}
-
-// ---- unique elements, under their array-API names
-
-template <class T>
-struct UniqueAll {
-  Array<T> values;  // ascending
-  Array<std::int32_t> indices, inverse_indices, counts;
-};
-template <class T>
-struct UniqueCounts {
-  Array<T> values;
-  Array<std::int32_t> counts;
-};
-template <class T>
-struct UniqueInverse {
-  Array<T> values;
-  Array<std::int32_t> inverse_indices;
-};
-
-namespace detail {
-
-template <class T>
-UniqueAll<T> unique_of(const char* function, const Array<T>& x, bool equal_nan) {
-  check_operand(function, x);
-  if (is_batched(x))
-    raise<ValueError>({function, ": the length of the result depends on the values, which vmap cannot map"});
-  need_host(function, x);
-  const std::int64_t n = x.size();
-  const Array<T> line = reshape_to(function, x, Shape{n}), flat(contiguous(line, transforms_handled));
-  const Array<std::int32_t> order = argsort_axis(flat, 0, false);
-  const T* v = elements<const T>(flat);
-  const std::int32_t* o = elements<const std::int32_t>(order);
-  Array<std::int32_t> inverse(allocate(DType::int32, Frame{x.shape(), {}}));
-  std::int32_t* which = elements<std::int32_t>(inverse);
-  std::vector<std::int32_t> first, counts;
-  const auto same = [equal_nan](T a, T b) { return a == b || (equal_nan && !(a == a) && !(b == b)); };
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (i == 0 || !same(v[o[i]], v[o[i - 1]])) first.push_back(o[i]), counts.push_back(0);
-    ++counts.back();
-    which[o[i]] = static_cast<std::int32_t>(first.size()) - 1;
-  }
-  // The values move along with their derivatives.
-  return {take_positions(line, host_numbers<std::int64_t>(first), 0), host_numbers<std::int32_t>(first),
-          inverse, host_numbers<std::int32_t>(counts)};
-}
-
-}  // namespace detail
-
-// The different elements, where each occurs first, which of them each element is (in the array's shape), and
-// how often each occurs. NaNs count as different, as the array API has it. The values are differentiable;
-// vmap refuses, since how many there are depends on the values.
-template <detail::ArrayLike X>
-auto unique_all(const X& x) {
-  return detail::unique_of("unique_all", Array<typename X::value_type>(detail::materialise(x)), false);
-}
-template <detail::ArrayLike X>
-auto unique_values(const X& x) {
-  return detail::unique_of("unique_values", Array<typename X::value_type>(detail::materialise(x)), false)
-      .values;
-}
-template <detail::ArrayLike X>
-auto unique_counts(const X& x) {
-  auto all = detail::unique_of("unique_counts", Array<typename X::value_type>(detail::materialise(x)), false);
-  return UniqueCounts<typename X::value_type>{all.values, all.counts};
-}
-template <detail::ArrayLike X>
-auto unique_inverse(const X& x) {
-  auto all =
-      detail::unique_of("unique_inverse", Array<typename X::value_type>(detail::materialise(x)), false);
-  return UniqueInverse<typename X::value_type>{all.values, all.inverse_indices};
-}
-
-struct UniqueOptions {
-  bool equal_nan = true;  // are all NaNs one element?
-};
-// The different elements in ascending order.
-template <detail::ArrayLike X>
-auto unique(const X& x, const UniqueOptions& options = {}) {
-  return detail::unique_of("unique", Array<typename X::value_type>(detail::materialise(x)), options.equal_nan)
-      .values;
 }
 
 }  // namespace nax::inline NAX_ABI

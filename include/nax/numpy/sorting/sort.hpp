@@ -1,16 +1,20 @@
 #pragma once
 
 #include "nax/backend/cpu/sort.hpp"
+#include "nax/numpy/elementwise/complex.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/reductions/cumulative.hpp"
 
-// Order along an axis. Sorts are stable and put NaN last (first when descending); the derivative of a sort
-// moves along with the elements.
+// Order along an axis. Sorts put NaN last (first when descending); the derivative of a sort moves along with
+// the elements. Complex numbers are ordered by their real parts, equal ones by their imaginary parts.
 namespace nax::inline NAX_ABI {
 
-// No axis (none) means the flattened array.
+// No axis (none) means the flattened array. Every sort is stable, whether that is asked for or not: of equal
+// elements the first comes first, also when descending.
 struct SortOptions {
   Axis axis = -1;
+  bool stable = true;
   bool descending = false;
 };
 
@@ -91,20 +95,61 @@ Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
     return from_accumulator<T, Lane>(std::move(sorted));
 }
 
+// Does the element hold a NaN, and in which parts? NumPy sorts complex numbers in this order: none, one in
+// the imaginary part, one in the real part, both.
+template <class T>
+Array<std::int8_t> nan_class(const Array<T>& x) {
+  const Array<real_t<T>> re = evaluate(make_expr<rules::real>(x)), im = evaluate(make_expr<rules::imag>(x));
+  const Array<std::int8_t> one(std::int8_t{1}), two(std::int8_t{2}), zero(std::int8_t{0});
+  const Array<std::int8_t> of_re =
+      evaluate(make_selection<rules::where>(make_expr<rules::equal>(re, re), zero, two));
+  const Array<std::int8_t> of_im =
+      evaluate(make_selection<rules::where>(make_expr<rules::equal>(im, im), zero, one));
+  return evaluate(make_expr<rules::add>(of_re, of_im));
+}
+
+// `order`, sorted by another key that goes before all so far.
+template <class T>
+Array<std::int32_t> ordered_by(const Array<T>& key, const Array<std::int32_t>& order, int axis,
+                               bool descending) {
+  return take_along_axis(order, argsort_axis(Array<T>(take_along_axis(key, order, axis)), axis, descending),
+                         axis);
+}
+
+template <class T>
+Array<std::int32_t> argsort_any(const Array<T>& x_, int axis, bool descending) {
+  const Array<T> x(constant(x_));
+  if constexpr (is_complex_v<T>) {
+    const Array<std::int32_t> by_imag = argsort_axis(evaluate(make_expr<rules::imag>(x)), axis, descending);
+    return ordered_by(nan_class(x),
+                      ordered_by(evaluate(make_expr<rules::real>(x)), by_imag, axis, descending), axis,
+                      descending);
+  } else {
+    return argsort_axis(x, axis, descending);
+  }
+}
+template <class T>
+Array<T> sort_any(const Array<T>& x, int axis, bool descending) {
+  if constexpr (is_complex_v<T>)
+    return take_along_axis(x, argsort_any(x, axis, descending), axis);
+  else
+    return sort_axis(x, axis, descending);
+}
+
 }  // namespace detail
 
 // The elements in ascending order along `axis` (the last when not given; none: flattened).
 template <detail::ArrayLike X>
 auto sort(const X& x, const SortOptions& options = {}) {
   return detail::along_axis("sort", x, {.axis = options.axis}, [&](const auto& a, int axis) {
-    return detail::sort_axis(a, axis, options.descending);
+    return detail::sort_any(a, axis, options.descending);
   });
 }
 // Where the elements of the sorted array come from: take_along_axis(x, argsort(x), axis) is sort(x).
 template <detail::ArrayLike X>
 Array<std::int32_t> argsort(const X& x, const SortOptions& options = {}) {
   return detail::along_axis("argsort", x, {.axis = options.axis}, [&](const auto& a, int axis) {
-    return detail::argsort_axis(a, axis, options.descending);
+    return detail::argsort_any(a, axis, options.descending);
   });
 }
 

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <vector>
+
+#include "nax/numpy/manipulation/join.hpp"
+#include "nax/numpy/sorting/sort.hpp"
+
+// Orders by several keys, and order in part.
+namespace nax::inline NAX_ABI {
+
+// No axis (none) means the flattened array.
+struct PartitionOptions {
+  Axis axis = -1;
+};
+
+namespace detail {
+
+NAX_ENGINE void check_kth(const char* function, const std::vector<std::int64_t>& kth, std::int64_t n) {
+  for (const std::int64_t k : kth)
+    if (k < -n || k >= n)
+      raise<ValueError>({function, ": kth(=", k, ") out of bounds for an axis of ", n, " elements"});
+}
+template <class X, class F>
+auto in_part(const char* function, const X& x, const std::vector<std::int64_t>& kth,
+             const PartitionOptions& options, const F& f) {
+  return along_axis(function, x, {.axis = options.axis}, [&](const auto& a, int axis) {
+    check_kth(function, kth, a.shape(axis));
+    return f(a, axis);
+  });
+}
+
+}  // namespace detail
+
+// The elements along `axis`, the kth where a sort would put it (each of several in a vector), none larger
+// before it, none smaller behind. NumPy leaves open how the others lie; here they are in order. Throws
+// ValueError for a kth that the axis has not.
+template <detail::ArrayLike X>
+auto partition(const X& x, const std::vector<std::int64_t>& kth, const PartitionOptions& options = {}) {
+  return detail::in_part("partition", x, kth, options,
+                         [](const auto& a, int axis) { return detail::sort_any(a, axis, false); });
+}
+template <detail::ArrayLike X>
+auto partition(const X& x, std::int64_t kth, const PartitionOptions& options = {}) {
+  return partition(x, std::vector{kth}, options);
+}
+// Where the elements of the partition come from.
+template <detail::ArrayLike X>
+Array<std::int32_t> argpartition(const X& x, const std::vector<std::int64_t>& kth,
+                                 const PartitionOptions& options = {}) {
+  return detail::in_part("argpartition", x, kth, options,
+                         [](const auto& a, int axis) { return detail::argsort_any(a, axis, false); });
+}
+template <detail::ArrayLike X>
+Array<std::int32_t> argpartition(const X& x, std::int64_t kth, const PartitionOptions& options = {}) {
+  return argpartition(x, std::vector{kth}, options);
+}
+
+struct LexsortOptions {
+  std::int64_t axis = -1;
+};
+namespace detail {
+
+struct Lexsort {
+  using Options = LexsortOptions;
+  template <class T>
+  static Array<std::int32_t> call(const std::vector<Array<T>>& keys, const Options& options) {
+    if (keys.empty()) throw ValueError("lexsort: need at least one key");
+    for (const Array<T>& key : keys) {
+      check_operand("lexsort", key);
+      if (!(key.shape() == keys[0].shape()))
+        raise<ShapeError>({"lexsort: the keys must have one shape: ", keys[0].shape(), " and ", key.shape()});
+    }
+    if (keys[0].ndim() == 0) return Array<std::int32_t>(0);
+    const int axis = normalize_axis("lexsort", options.axis, keys[0].ndim());
+    Array<std::int32_t> order = argsort_any(keys[0], axis, false);
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+      const Array<T> key = take_along_axis(Array<T>(constant(keys[i])), order, axis);
+      order = take_along_axis(order, argsort_any(key, axis, false), axis);
+    }
+    return order;
+  }
+};
+
+}  // namespace detail
+
+// The order by several keys: the last counts first, the one before it where that is equal, and so on:
+// lexsort({b, a}). The keys are arrays of one type and shape, in braces, a vector, or the rows of an array.
+// Throws ValueError without keys, ShapeError where their shapes differ.
+inline constexpr detail::ListFunction<detail::Lexsort> lexsort{};
+
+// The elements along the last axis as complex numbers, ordered by the real parts, then by the imaginary ones.
+template <detail::ArrayLike X>
+auto sort_complex(const X& x_) {
+  using T = inexact_t<typename X::value_type>;
+  using C = std::conditional_t<is_complex_v<T>, T,
+                               std::complex<std::conditional_t<std::is_same_v<T, double>, double, float>>>;
+  const Array<C> x = detail::as_type<C>(x_);
+  detail::check_reducible("sort_complex", x);
+  if (x.ndim() == 0) return x;
+  return detail::sort_any(x, x.ndim() - 1, false);
+}
+
+}  // namespace nax::inline NAX_ABI

@@ -1,0 +1,205 @@
+#pragma once
+
+#include <limits>
+#include <string_view>
+
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/sorting/quantile_methods.hpp"
+#include "nax/numpy/sorting/sort.hpp"
+
+// Quantiles of the lines of an array: between two neighbours of the sorted line, with NaN or past it, or
+// where the weights come to a share.
+namespace nax::inline NAX_ABI {
+
+// The value of a `weights` option: an array of any real type.
+class Weights {
+ public:
+  Weights() = default;
+  template <detail::ArrayLike W>
+  Weights(const W& weights) : array_(detail::as_type<double>(weights)) {}
+  const std::optional<Array<double>>& array() const { return array_; }
+
+ private:
+  std::optional<Array<double>> array_;
+};
+
+struct QuantileOptions {
+  Axis axis = {};
+  // One of NumPy's: inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen
+  // weibull linear median_unbiased normal_unbiased lower higher midpoint nearest.
+  std::string_view method = "linear";
+  bool keepdims = false;
+  Weights weights = {};  // of the array's shape, or 1-d along one axis; for the method "inverted_cdf"
+};
+
+namespace detail {
+
+// The marked axes joined into the last one.
+template <class T>
+Array<T> marked_last(const char* function, const Array<T>& x, const AxisMarks& marks) {
+  Dims order, shape;
+  std::int64_t n = 1;
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (!marks[static_cast<std::size_t>(axis)]) order.push_back(axis), shape.push_back(x.shape(axis));
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (marks[static_cast<std::size_t>(axis)]) order.push_back(axis), n *= x.shape(axis);
+  shape.push_back(n);
+  return reshape_to(function, permute(x, order), shape);
+}
+
+// A result of axes `lead` + those that were not marked, with the marked ones kept as extents of 1.
+template <class T>
+Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, const AxisMarks& marks,
+                   int lead) {
+  Dims shape;
+  for (int axis = 0; axis < lead; ++axis) shape.push_back(y.shape(axis));
+  for (std::size_t axis = 0; axis < from.size(); ++axis) shape.push_back(marks[axis] ? 1 : from[axis]);
+  return reshape_to(function, y, shape);
+}
+
+NAX_ENGINE void check_fraction(const char* function, double q) {
+  if (!(q >= 0 && q <= 1)) raise<ValueError>({function, ": quantiles must be in the range [0, 1]"});
+}
+
+// One quantile of sorted lines: between two neighbours. NaN, sorted last, makes the whole line NaN.
+template <class T>
+Array<T> quantile_of_sorted(const char* function, const Array<T>& sorted, double q, std::string_view method) {
+  check_fraction(function, q);
+  const std::int64_t n = sorted.shape(-1);
+  const auto [low, high, weight] = quantile_place(quantile_method(function, method), q, n);
+  Array<T> value = weight == 1 ? sorted(ellipsis, high) : sorted(ellipsis, low);
+  if (weight > 0 && weight < 1)
+    value =
+        evaluate(make_expr<rules::add>(scaled(value, 1 - weight), scaled(sorted(ellipsis, high), weight)));
+  const Array<T> last = sorted(ellipsis, n - 1);
+  return evaluate(make_selection<rules::where>(make_expr<rules::equal>(last, last), value, last));
+}
+
+// The elements at these places of the lines, a place a line.
+template <class T>
+Array<T> picked(const Array<T>& lines, const Array<std::int64_t>& place) {
+  const Array<T> values = take_along_axis(lines, expand_dims(place, -1), -1);
+  Dims shape = values.shape();
+  shape.pop_back();
+  return reshape_to("quantile", values, shape);
+}
+
+// The same of the numbers alone, which come before the NaNs; NaN where there is none.
+template <class T>
+Array<T> nan_quantile_of_sorted(const char* function, const Array<T>& sorted, double q,
+                                std::string_view method) {
+  check_fraction(function, q);
+  need_host(function, sorted);
+  const QuantileMethod how = quantile_method(function, method);
+  const Array<T> plain(constant(sorted));
+  const Array<std::int32_t> numbers = count_nonzero(make_expr<rules::equal>(plain, plain), {.axis = -1});
+  Array<std::int64_t> low(allocate(DType::int64, layout_of(numbers))),
+      high(allocate(DType::int64, layout_of(numbers)));
+  Array<double> weight(allocate(DType::float64, layout_of(numbers)));
+  const std::int32_t* n = elements<const std::int32_t>(numbers, transforms_handled);
+  for (std::int64_t i = 0, size = layout_of(numbers).size(); i < size; ++i) {
+    const QuantilePlace place = quantile_place(how, q, n[i] > 0 ? n[i] : 1);
+    elements<std::int64_t>(low)[i] = place.low;
+    elements<std::int64_t>(high)[i] = place.high;
+    elements<double>(weight)[i] = place.weight;
+  }
+  const Array<T> below = picked(sorted, low), above = picked(sorted, high), w = as_type<T>(weight),
+                 one(static_cast<T>(1)), zero(static_cast<T>(0));
+  const Array<T> left = evaluate(make_expr<rules::multiply>(below, make_expr<rules::subtract>(one, w))),
+                 right = evaluate(make_expr<rules::multiply>(above, w));
+  // At a place itself the neighbour plays no part, were it infinite.
+  const Array<T> between = evaluate(make_selection<rules::where>(make_expr<rules::equal>(w, one), above,
+                                                                 make_expr<rules::add>(left, right)));
+  return evaluate(make_selection<rules::where>(make_expr<rules::equal>(w, zero), below, between));
+}
+
+// The lines whose quantiles are asked for, sorted, and with weights the share of them up to each element.
+template <class T>
+struct QuantileLines {
+  Array<T> sorted;
+  std::optional<Array<double>> share = {};
+};
+
+// The first element up to which the weights come to the share q.
+template <class T>
+Array<T> weighted_quantile(const char* function, const QuantileLines<T>& lines, double q) {
+  check_fraction(function, q);
+  const Array<std::int64_t> before = as_type<std::int64_t>(
+      count_nonzero(make_expr<rules::less>(*lines.share, Array<double>(q)), {.axis = -1}));
+  const Array<std::int64_t> last(lines.sorted.shape(-1) - 1);
+  return picked(lines.sorted, evaluate(make_expr<rules::minimum>(before, last)));
+}
+
+template <class T>
+Array<double> weights_like(const char* function, const Array<T>& x, Array<double> weights,
+                           const AxisMarks& marks) {
+  check_operand(function, weights);
+  if (!(weights.shape() == x.shape())) {
+    Dims shape;
+    std::int64_t extent = -1, count = 0;
+    for (int axis = 0; axis < x.ndim(); ++axis) {
+      const bool marked = marks[static_cast<std::size_t>(axis)];
+      shape.push_back(marked ? x.shape(axis) : 1);
+      if (marked) extent = x.shape(axis), ++count;
+    }
+    if (count != 1 || weights.ndim() != 1 || weights.shape(0) != extent)
+      raise<ShapeError>({function, ": the weights have shape ", weights.shape(), ", the array ", x.shape()});
+    weights = broadcast_visible(function, reshape_to(function, weights, shape), x.shape());
+  }
+  return Array<double>(constant(weights));
+}
+
+// Throws ValueError for weights that are no weights, in any example.
+NAX_ENGINE void check_weights(const char* function, const Array<double>& weights) {
+  const ArrayBase flat = contiguous(constant(weights), transforms_handled);
+  const double* w = elements<const double>(flat, transforms_handled);
+  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i)
+    if (!(w[i] >= 0 && w[i] <= std::numeric_limits<double>::max()))
+      raise<ValueError>({function, ": the weights must be finite and not negative, got ", w[i]});
+}
+
+template <class X>
+auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, const QuantileOptions& options,
+                    bool ignore_nan) {
+  using T = inexact_t<typename X::value_type>;
+  const Array<T> x = as_type<T>(x_), lines = marked_last(function, x, marks);
+  if (lines.shape(-1) == 0) raise<ValueError>({function, ": the array has no elements along the axis"});
+  const int axis = lines.ndim() - 1;
+  if (!options.weights.array()) return QuantileLines<T>{sort_axis(lines, axis, false)};
+  if (options.method != "inverted_cdf")
+    raise<ValueError>(
+        {function, ": weights go with the method 'inverted_cdf' only, not '", options.method, "'"});
+  need_host(function, x, *options.weights.array());
+  check_weights(function, *options.weights.array());
+  Array<double> weights = weights_like(function, x, *options.weights.array(), marks);
+  const Array<T> plain(constant(x));
+  if (ignore_nan)
+    weights = evaluate(
+        make_selection<rules::where>(make_expr<rules::equal>(plain, plain), weights, Array<double>(0.0)));
+  weights = marked_last(function, weights, marks);
+  const Array<std::int32_t> order = argsort_axis(Array<T>(constant(lines)), axis, false);
+  const Array<double> share = cumsum(Array<double>(take_along_axis(weights, order, -1)), {.axis = -1});
+  const Array<double> total = share(ellipsis, slice(share.shape(-1) - 1, none));
+  // No share at all: nothing that even the share 0 is looked for in.
+  const Array<double> part =
+      evaluate(make_selection<rules::where>(make_expr<rules::equal>(share, Array<double>(0.0)),
+                                            Array<double>(-1.0), make_expr<rules::divide>(share, total)));
+  return QuantileLines<T>{take_along_axis(lines, order, -1), part};
+}
+
+template <class T>
+Array<T> line_quantile(const char* function, const QuantileLines<T>& lines, double q,
+                       const QuantileOptions& options, bool ignore_nan) {
+  if (!lines.share)
+    return ignore_nan ? nan_quantile_of_sorted(function, lines.sorted, q, options.method)
+                      : quantile_of_sorted(function, lines.sorted, q, options.method);
+  const Array<T> value = weighted_quantile(function, lines, q);
+  if (ignore_nan) return value;
+  const Array<T> last = lines.sorted(ellipsis, lines.sorted.shape(-1) - 1);
+  return evaluate(make_selection<rules::where>(make_expr<rules::equal>(last, last), value, last));
+}
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI

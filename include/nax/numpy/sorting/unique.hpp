@@ -1,0 +1,213 @@
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/bitwise.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/sorting/search.hpp"
+
+// The different elements of an array.
+namespace nax::inline NAX_ABI {
+
+template <class T>
+struct UniqueAll {
+  Array<T> values;  // ascending
+  Array<std::int32_t> indices, inverse_indices, counts;
+};
+template <class T>
+struct UniqueCounts {
+  Array<T> values;
+  Array<std::int32_t> counts;
+};
+template <class T>
+struct UniqueInverse {
+  Array<T> values;
+  Array<std::int32_t> inverse_indices;
+};
+
+// unique: `axis` none means the flattened array, else the different slices of that axis, in lexicographic
+// order.
+template <class T>
+struct UniqueOptions {
+  Axis axis = {};
+  bool equal_nan = true;  // are all NaNs one element?
+  // How many elements the result has, whatever the values are: larger ones fall off, and where there are too
+  // few `fill_value` (the smallest element when not given) stands in. So vmap can map it. Without axis.
+  std::optional<std::int64_t> size = {};
+  std::optional<T> fill_value = {};
+};
+// unique_all and kin, where NaNs are different from each other unless .equal_nan says otherwise.
+struct UniqueAllOptions {
+  Axis axis = {};
+  bool equal_nan = false;
+};
+
+namespace detail {
+
+template <class T>
+bool is_nan(T x) {
+  return !(x == x);
+}
+template <class T>
+bool same_element(T a, T b, bool equal_nan) {
+  return a == b || (equal_nan && is_nan(a) && is_nan(b));
+}
+// Is a before b, NaN last, and is either before the other?
+template <class T>
+bool comes_before(T a, T b) {
+  if constexpr (is_complex_v<T>) {
+    const auto rank = [](T x) {
+      return 2 * static_cast<int>(is_nan(x.real())) + static_cast<int>(is_nan(x.imag()));
+    };
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    if (comes_before(a.real(), b.real())) return true;
+    if (comes_before(b.real(), a.real())) return false;
+    return comes_before(a.imag(), b.imag());
+  } else {
+    return is_nan(b) ? !is_nan(a) : a < b;
+  }
+}
+
+// How the elements (or slices) 0 ... n - 1 fall into groups of equal ones, in order.
+struct UniqueGroups {
+  std::vector<std::int32_t> first, counts;
+  Array<std::int32_t> inverse;  // of shape (n,)
+};
+template <class Same>
+UniqueGroups unique_groups(const std::int32_t* order, std::int64_t n, const Same& same) {
+  UniqueGroups groups{
+      {}, {}, Array<std::int32_t>(allocate(DType::int32, Frame{Dims(std::size_t{1}, n), {}}))};
+  std::int32_t* which = elements<std::int32_t>(groups.inverse);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (i == 0 || !same(order[i], order[i - 1])) groups.first.push_back(order[i]), groups.counts.push_back(0);
+    ++groups.counts.back();
+    which[order[i]] = static_cast<std::int32_t>(groups.first.size()) - 1;
+  }
+  return groups;
+}
+
+template <class T>
+void check_unique(const char* function, const Array<T>& x) {
+  check_operand(function, x);
+  if (is_batched(x))
+    raise<ValueError>({function, ": the length of the result depends on the values, which vmap cannot map"});
+  need_host(function, x);
+}
+
+// The slices of an axis; the derivatives of the values move along with them.
+template <class T>
+UniqueAll<T> unique_slices(const char* function, const Array<T>& x, std::int64_t axis_, bool equal_nan) {
+  const int axis = normalize_axis(function, axis_, x.ndim());
+  const std::int64_t n = x.shape(axis), each = x.size() / std::max<std::int64_t>(n, 1);
+  const ArrayBase rows = contiguous(moveaxis(Array<T>(constant(x)), axis, 0), transforms_handled);
+  const T* v = elements<const T>(rows, transforms_handled);
+  std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [=](std::int32_t a, std::int32_t b) {
+    const T *p = v + a * each, *q = v + b * each;
+    for (std::int64_t i = 0; i < each; ++i) {
+      if (comes_before(p[i], q[i])) return true;
+      if (comes_before(q[i], p[i])) return false;
+    }
+    return false;
+  });
+  const UniqueGroups groups = unique_groups(order.data(), n, [=](std::int32_t a, std::int32_t b) {
+    for (std::int64_t i = 0; i < each; ++i)
+      if (!same_element(v[a * each + i], v[b * each + i], equal_nan)) return false;
+    return true;
+  });
+  return {take_positions(x, host_numbers<std::int64_t>(groups.first), axis),
+          host_numbers<std::int32_t>(groups.first), groups.inverse,
+          host_numbers<std::int32_t>(groups.counts)};
+}
+
+template <class T>
+UniqueAll<T> unique_of(const char* function, const Array<T>& x, const Axis& axis, bool equal_nan) {
+  check_unique(function, x);
+  if (axis.given()) {
+    if (axis.list().size() != 1) raise<ValueError>({function, ": axis must be one axis"});
+    return unique_slices(function, x, axis.list()[0], equal_nan);
+  }
+  const std::int64_t n = x.size();
+  const Array<T> line = reshape_to(function, x, Shape{n}), flat(contiguous(Array<T>(constant(line))));
+  const Array<std::int32_t> order = argsort_any(flat, 0, false);
+  const T* v = elements<const T>(flat);
+  const UniqueGroups groups =
+      unique_groups(elements<const std::int32_t>(order), n,
+                    [=](std::int32_t a, std::int32_t b) { return same_element(v[a], v[b], equal_nan); });
+  // The values move along with their derivatives.
+  return {take_positions(line, host_numbers<std::int64_t>(groups.first), 0),
+          host_numbers<std::int32_t>(groups.first), reshape_to(function, groups.inverse, x.shape()),
+          host_numbers<std::int32_t>(groups.counts)};
+}
+
+// As many elements as asked for, of each example of a vmap: the k-th is where the k-th change of the sorted
+// line is.
+template <class T>
+Array<T> unique_sized(const Array<T>& x, const UniqueOptions<T>& options) {
+  check_operand("unique", x);
+  need_host("unique", x);
+  const std::int64_t size = *options.size, n = x.size();
+  if (options.axis.given()) throw ValueError("unique: .size goes without .axis");
+  if (size < 0) raise<ValueError>({"unique: size must not be negative, got ", size});
+  if (n == 0) {
+    if (size > 0 && !options.fill_value)
+      throw ValueError("unique: an empty array needs a fill_value to fill .size elements");
+    return filled<T>("unique", Shape{size}, options.fill_value.value_or(T(0.f)));
+  }
+  const Array<T> sorted = sort_any(reshape_to("unique", x, Shape{n}), 0, false);
+  const Array<T> plain(constant(sorted)), before(part_of_axis(plain, 0, 0, n - 1)),
+      after(part_of_axis(plain, 0, 1, n - 1));
+  Array<bool> differs = before != after;
+  if constexpr (is_inexact_v<T>)
+    if (options.equal_nan) differs = differs & ((before == before) | (after == after));
+  const Array<std::int32_t> group = cumsum(differs), k = arange<std::int32_t>(size);
+  const Array<std::int32_t> place = where(k == 0, 0, 1 + searchsorted(group, k));
+  const Array<T> values = take(sorted, Array<std::int32_t>(minimum(place, static_cast<std::int32_t>(n - 1))));
+  const Array<T> fill = options.fill_value ? Array<T>(*options.fill_value) : sorted(0);
+  return where(place < static_cast<std::int32_t>(n), values, fill);
+}
+
+}  // namespace detail
+
+// The different elements, where each occurs first, which of them each element is (in the array's shape; with
+// .axis one number a slice), and how often each occurs. The values are differentiable; vmap refuses, since
+// how many there are depends on the values.
+template <detail::ArrayLike X>
+auto unique_all(const X& x, const UniqueAllOptions& options = {}) {
+  return detail::unique_of("unique_all", Array<typename X::value_type>(detail::materialise(x)), options.axis,
+                           options.equal_nan);
+}
+template <detail::ArrayLike X>
+auto unique_values(const X& x, const UniqueAllOptions& options = {}) {
+  return detail::unique_of("unique_values", Array<typename X::value_type>(detail::materialise(x)),
+                           options.axis, options.equal_nan)
+      .values;
+}
+template <detail::ArrayLike X>
+auto unique_counts(const X& x, const UniqueAllOptions& options = {}) {
+  auto all = detail::unique_of("unique_counts", Array<typename X::value_type>(detail::materialise(x)),
+                               options.axis, options.equal_nan);
+  return UniqueCounts<typename X::value_type>{all.values, all.counts};
+}
+template <detail::ArrayLike X>
+auto unique_inverse(const X& x, const UniqueAllOptions& options = {}) {
+  auto all = detail::unique_of("unique_inverse", Array<typename X::value_type>(detail::materialise(x)),
+                               options.axis, options.equal_nan);
+  return UniqueInverse<typename X::value_type>{all.values, all.inverse_indices};
+}
+
+// The different elements in ascending order, or the different slices of an axis. vmap needs a .size.
+template <detail::ArrayLike X>
+auto unique(const X& x, const UniqueOptions<typename X::value_type>& options = {}) {
+  const Array<typename X::value_type> a = detail::materialise(x);
+  if (options.size) return detail::unique_sized(a, options);
+  return detail::unique_of("unique", a, options.axis, options.equal_nan).values;
+}
+
+}  // namespace nax::inline NAX_ABI
