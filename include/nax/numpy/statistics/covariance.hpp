@@ -1,0 +1,122 @@
+#pragma once
+
+#include "nax/numpy/elementwise/complex.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/indexing/diagonal.hpp"
+#include "nax/numpy/manipulation/join.hpp"
+#include "nax/numpy/products/dot.hpp"
+#include "nax/numpy/sorting/quantile.hpp"
+
+// How variables vary together.
+namespace nax::inline NAX_ABI {
+
+template <class T>
+struct CovOptions {
+  std::optional<Array<T>> y = {};   // more variables
+  bool rowvar = true;               // are the rows the variables, or the columns?
+  bool bias = false;                // divide by the number of observations?
+  std::optional<double> ddof = {};  // or by that number less ddof: 0 with .bias, otherwise 1
+  Weights fweights = {};            // how often each observation occurs
+  Weights aweights = {};            // how much each observation counts
+};
+
+template <class T>
+struct CorrcoefOptions {
+  std::optional<Array<T>> y = {};
+  bool rowvar = true;
+};
+
+namespace detail {
+
+// Observations as columns, a row a variable.
+template <class T>
+Array<T> variables(const char* function, const Array<T>& m, bool rowvar) {
+  check_operand(function, m);
+  if (m.ndim() > 2)
+    raise<ValueError>({function, ": the array has more than 2 dimensions, shape ", m.shape()});
+  if (m.ndim() < 2) return reshape_to(function, m, Shape{1, m.size()});
+  return rowvar ? m : matrix_transpose(m);
+}
+
+template <class T>
+Array<T> observation_weights(const char* function, const char* name, const Array<double>& w, std::int64_t n) {
+  check_operand(function, w);
+  if (w.ndim() != 1 || w.shape(0) != n)
+    raise<ShapeError>({function, ": ", name, " must be 1-d with a number for each of ", n,
+                       " observations, shape ", w.shape()});
+  if (!on_accelerator(w)) check_weights(function, w);
+  return as_type<T>(w);
+}
+
+template <class T>
+Array<T> covariance(const char* function, const Array<T>& m, const CovOptions<T>& options) {
+  Array<T> x = variables(function, m, options.rowvar);
+  if (options.y) {
+    const Array<T> y = variables(function, *options.y, options.rowvar);
+    if (x.shape(1) != y.shape(1))
+      raise<ShapeError>(
+          {function, ": m and y must have as many observations: ", m.shape(), " and ", options.y->shape()});
+    x = concatenate_on(function, std::vector{x, y}, 0);
+  }
+  const std::int64_t n = x.shape(1);
+  const double ddof = options.ddof.value_or(options.bias ? 0 : 1);
+  std::optional<Array<T>> weights, of_aweights;
+  if (options.fweights.array())
+    weights = observation_weights<T>(function, "fweights", *options.fweights.array(), n);
+  if (options.aweights.array()) {
+    of_aweights = observation_weights<T>(function, "aweights", *options.aweights.array(), n);
+    weights = weights ? Array<T>(*weights * *of_aweights) : *of_aweights;
+  }
+  const auto number = [](double v) { return Array<T>(static_cast<T>(static_cast<real_t<T>>(v))); };
+  Array<T> count = number(static_cast<double>(n) - ddof), weighted = x, mean_of = Array<T>();
+  if (weights) {
+    const Array<T> total = sum(*weights);
+    mean_of = sum(x * *weights, {.axis = 1, .keepdims = true}) / total;
+    count = !of_aweights ? Array<T>(total - number(ddof))
+            : ddof == 0  ? total
+                         : Array<T>(total - number(ddof) * sum(*weights * *of_aweights) / total);
+  } else {
+    mean_of = mean(x, {.axis = 1, .keepdims = true});
+  }
+  const Array<T> centred = x - mean_of;
+  weighted = weights ? Array<T>(centred * *weights) : centred;
+  // As NumPy has it: where too few observations are left, nothing is divided by.
+  if constexpr (!is_complex_v<T>) count = maximum(count, number(0));
+  const Array<T> transposed = matrix_transpose(Array<T>(conj(centred)));
+  const Array<T> c = matmul(weighted, transposed) / count;
+  return c.size() == 1 ? reshape_to(function, c, Shape{}) : c;
+}
+
+}  // namespace detail
+
+// The covariances of the variables in the rows of m (1-d: one variable), and of y; 0-d for one variable.
+// Integers become float. Differentiable with regard to m, y and the weights. Throws ValueError for more than
+// two axes and for weights that are negative or not finite, ShapeError where observations or weights do not
+// fit.
+template <detail::ArrayLike X>
+auto cov(const X& m, const CovOptions<inexact_t<typename X::value_type>>& options = {}) {
+  using T = inexact_t<typename X::value_type>;
+  return detail::covariance<T>("cov", detail::as_type<T>(m), options);
+}
+
+// The correlation coefficients: covariances divided by both deviations, between -1 and 1. NaN for a variable
+// that does not vary.
+template <detail::ArrayLike X>
+auto corrcoef(const X& x, const CorrcoefOptions<inexact_t<typename X::value_type>>& options = {}) {
+  using T = inexact_t<typename X::value_type>;
+  using R = real_t<T>;
+  const Array<T> c =
+      detail::covariance<T>("corrcoef", detail::as_type<T>(x), {.y = options.y, .rowvar = options.rowvar});
+  if (c.ndim() == 0) return Array<T>(c / c);
+  const Array<R> deviation = sqrt(real(diagonal(c)));
+  const Array<T> divisor =
+      detail::as_type<T>(Array<R>(expand_dims(deviation, 1) * expand_dims(deviation, 0)));
+  const Array<T> r = c / divisor;
+  if constexpr (is_complex_v<T>)
+    return r;
+  else
+    return Array<T>(clip(r, R(-1.f), R(1.f)));
+}
+
+}  // namespace nax::inline NAX_ABI
