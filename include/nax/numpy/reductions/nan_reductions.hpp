@@ -23,22 +23,23 @@ Array<T> without_nan(const Array<T>& x, T value) {
     return evaluate(make_selection<rules::where>(numbers_in(x), x, Array<T>(value)));
 }
 
-// Options that leave NaN out of a variance. (The values themselves are replaced as well: a derivative
-// multiplies by them, and zero times NaN is NaN.)
-template <class T>
-VarOptions numbers_only(VarOptions options, const Array<T>& x) {
+// Options that leave NaN out of a mean or a variance. (The values themselves are replaced as well: a
+// derivative multiplies by them, and zero times NaN is NaN.)
+template <class Options, class T>
+Options numbers_only(Options options, const Array<T>& x) {
   const Array<bool> numbers = numbers_in(x);
   options.where = options.where ? evaluate(make_expr<rules::logical_and>(numbers, *options.where)) : numbers;
   return options;
 }
 
-// Extrema without NaN; NaN where there is no number.
+// Extrema without NaN; where there is no number `initial`, or else NaN.
 template <class Op, class T, class F>
-Array<T> nan_extremum(const Array<T>& x, const AxisOptions& options, const F& reduce) {
+Array<T> nan_extremum(const Array<T>& x, const ReduceOptions<T>& options, const F& reduce) {
   if constexpr (!is_inexact_v<T>) {
     return reduce(x);
   } else {
     const Array<T> found = reduce(without_nan(x, static_cast<T>(Op::identity())));
+    if (options.initial) return found;
     const Array<bool> numbers = any(numbers_in(x), {.axis = options.axis, .keepdims = options.keepdims});
     const Array<T> nan(std::numeric_limits<lane_t<T>>::quiet_NaN());
     return evaluate(make_selection<rules::where>(numbers, found, nan));
@@ -59,9 +60,10 @@ auto nanprod(const X& x, const ReduceOptions<typename X::value_type>& options = 
 }
 // The mean of the numbers; NaN where there is none.
 template <detail::ArrayLike X>
-auto nanmean(const X& x_, const AxisOptions& options = {}) {
-  const Array<typename X::value_type> x = detail::materialise(x_);
-  return mean(x, {.axis = options.axis, .keepdims = options.keepdims, .where = detail::numbers_in(x)});
+auto nanmean(const X& x_, const MeanOptions& options = {}) {
+  using T = typename X::value_type;
+  const Array<T> x = detail::materialise(x_);
+  return mean(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
 }
 template <detail::ArrayLike X>
 auto nanvar(const X& x_, const VarOptions& options = {}) {
@@ -75,20 +77,18 @@ auto nanstd(const X& x_, const VarOptions& options = {}) {
   const Array<T> x = detail::materialise(x_);
   return std(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
 }
-// The largest number; NaN where there is none.
+// The largest number; NaN where there is none and no `initial`. `where` needs `initial`, as for max.
 template <detail::ArrayLike X>
-auto nanmax(const X& x_, const AxisOptions& options = {}) {
+auto nanmax(const X& x_, const ReduceOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
   return detail::nan_extremum<cpu::reduce_op::Max<detail::lane_t<T>>>(
-      Array<T>(detail::materialise(x_)), options,
-      [&](const Array<T>& x) { return max(x, {.axis = options.axis, .keepdims = options.keepdims}); });
+      Array<T>(detail::materialise(x_)), options, [&](const Array<T>& x) { return max(x, options); });
 }
 template <detail::ArrayLike X>
-auto nanmin(const X& x_, const AxisOptions& options = {}) {
+auto nanmin(const X& x_, const ReduceOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
   return detail::nan_extremum<cpu::reduce_op::Min<detail::lane_t<T>>>(
-      Array<T>(detail::materialise(x_)), options,
-      [&](const Array<T>& x) { return min(x, {.axis = options.axis, .keepdims = options.keepdims}); });
+      Array<T>(detail::materialise(x_)), options, [&](const Array<T>& x) { return min(x, options); });
 }
 namespace detail {
 // Throws where a slice has no number, and so no place to point at.

@@ -25,12 +25,13 @@ struct MeanOptions {
   std::optional<Array<bool>> where = {};
 };
 
-// var, std. The divisor is the number of elements less ddof.
+// var, std. The divisor is the number of elements less ddof (by its other name `correction`).
 struct VarOptions {
   Axis axis = {};
   double ddof = 0;
   bool keepdims = false;
   std::optional<Array<bool>> where = {};
+  std::optional<double> correction = {};
 };
 
 // argmax, argmin, ptp, count_nonzero, median.

@@ -23,6 +23,14 @@ Array<T> variance_of_rows(const Array<T>& x, const AxisMarks& visible, const Row
   return result;
 }
 
+// ddof under either of its names.
+inline VarOptions corrected(const char* function, VarOptions options) {
+  if (options.correction && options.ddof != 0)
+    raise<ValueError>({function, ": ddof and correction can't be provided simultaneously"});
+  options.ddof = options.correction.value_or(options.ddof);
+  return options;
+}
+
 // Half types are computed in float.
 template <class T>
 Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOptions& options) {
@@ -71,14 +79,15 @@ template <detail::ArrayLike X>
 auto var(const X& x, const VarOptions& options = {}) {
   const auto a = detail::as_type<inexact_t<typename X::value_type>>(x);
   detail::check_reducible("var", a);
-  return detail::variance("var", a, options);
+  return detail::variance("var", a, detail::corrected("var", options));
 }
 // sqrt(var(x)).
 template <detail::ArrayLike X>
 auto std(const X& x, const VarOptions& options = {}) {
   const auto a = detail::as_type<inexact_t<typename X::value_type>>(x);
   detail::check_reducible("std", a);
-  return detail::evaluate(detail::make_expr<rules::sqrt>(detail::variance("std", a, options)));
+  return detail::evaluate(
+      detail::make_expr<rules::sqrt>(detail::variance("std", a, detail::corrected("std", options))));
 }
 
 }  // namespace nax::inline NAX_ABI
