@@ -1,9 +1,9 @@
 // Differences between neighbours, integrals, functions given by points and by coefficients.
 
 #include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/polynomials/polynomial.hpp"
 #include "nax/numpy/reductions/cumulative.hpp"
 #include "nax/numpy/sequences/differences.hpp"
-#include "nax/numpy/polynomials/polynomial.hpp"
 #include "nax/numpy/sequences/interpolate.hpp"
 #include "table/harness.hpp"
 

@@ -1,6 +1,6 @@
 // Quantiles by every method, orders, running sums, differences; reductions over what `where` chooses.
 
-#include "nax/numpy/elementwise/rounding.hpp"
+#include "nax/numpy/elementwise/number_parts.hpp"
 #include "nax/numpy/products/matvec.hpp"
 #include "nax/numpy/reductions/running.hpp"
 #include "nax/numpy/sequences/unwrap.hpp"

@@ -35,9 +35,5 @@ auto round(X&& x, RoundOptions options) {
     return detail::apply<rules::round_decimals>(std::forward<X>(x), up, down);
   }
 }
-// NumPy's other name for round.
-template <class X>
-requires Function<X>
-auto around(X&& x, RoundOptions options = {}) { return nax::round(std::forward<X>(x), options); }
 
 }  // namespace nax::inline NAX_ABI
