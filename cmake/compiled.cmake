@@ -1,20 +1,36 @@
 # nax::compiled: the same headers with the engine, and the functions people call at the common types, in a library. Whoever
 # links it compiles the expressions of their own and nothing else. It is static, or shared with BUILD_SHARED_LIBS.
 
+function(nax_compile_for_library target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  # A program takes what it calls.
+  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+endfunction()
+
+# nax_sources_of_library(<variable> <name>...): the sources of these names
+function(nax_sources_of_library variable)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/include/nax/compiled/ OUTPUT_VARIABLE sources)
+  list(TRANSFORM sources APPEND .cpp)
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Kernels that know no device: they are the same in every such library.
+nax_sources_of_library(sources samplers fft special factorisations_float factorisations_double svd_float svd_double conv)
+add_library(nax_compiled_kernels OBJECT EXCLUDE_FROM_ALL ${sources})
+target_link_libraries(nax_compiled_kernels PRIVATE nax)
+nax_compile_for_library(nax_compiled_kernels)
+if(NAX_NATIVE)
+  target_compile_options(nax_compiled_kernels PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+endif()
+
 # nax_add_compiled(<target>): such a library. Programs must be compiled for the processor that it is compiled for, so it
 # hands that flag on.
 function(nax_add_compiled target)
-  set(names engine float double int32 int64 bool operations_float operations_double samplers fft special factorisations_float
-    factorisations_double svd_float svd_double)
-  list(TRANSFORM names PREPEND ${PROJECT_SOURCE_DIR}/include/nax/compiled/ OUTPUT_VARIABLE sources)
-  list(TRANSFORM sources APPEND .cpp)
-  list(APPEND sources ${PROJECT_SOURCE_DIR}/include/nax/compiled/conv.cpp)
-  add_library(${target} ${ARGN} ${sources})
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  nax_sources_of_library(sources engine float double int32 int64 bool operations_float operations_double)
+  add_library(${target} ${ARGN} ${sources} $<TARGET_OBJECTS:nax_compiled_kernels>)
+  nax_compile_for_library(${target})
   target_link_libraries(${target} PUBLIC nax)
   target_compile_definitions(${target} INTERFACE NAX_COMPILED)
-  # A program takes what it calls.
-  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   if(NOT APPLE)
     target_link_options(${target} INTERFACE LINKER:--gc-sections)
   endif()

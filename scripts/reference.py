@@ -42,7 +42,7 @@ MODULES = [
     ("nn", "nax::nn", ["nn"]),
     ("optim", "nax::optim", ["optim"]),
     ("io", "nax::io", ["io"]),
-    ("data", "nax::data", ["data"]),
+    ("data", "nax::data, nax::storage, nax::image", ["data", "storage/storage.hpp", "image"]),
     ("devices", "Devices, processes, profiler", ["core/devices.hpp", "core/device.hpp", "core/transfer.hpp", "core/matmul_precision.hpp",
                                                   "core/print_options.hpp", "core/allocator.hpp", "distributed", "profiler"]),
 ]
@@ -111,7 +111,7 @@ def parse_fields(body):
 
 def parse(header):
     """The public functions of a header, and its options."""
-    lines = header.read_text().split("\n")
+    lines = header.read_text().split("#if !defined(NAX_CALLS_LIBRARY)  // bodies")[0].split("\n")
     entries, options, scope, comment = [], {}, [], []
     i = 0
     while i < len(lines):
@@ -132,7 +132,7 @@ def parse(header):
         elif line.startswith(("#", "}", " ", "using", "extern", "friend")):
             pass
         else:
-            hidden = any(s.split("::")[0] in ("detail", "rules", "(anonymous)") for s in scope)
+            hidden = any(part in ("detail", "rules", "(anonymous)") for s in scope for part in s.split("::"))
             j = i
             text = line
             # a declaration goes on until its body or its semicolon

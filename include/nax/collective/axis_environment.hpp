@@ -32,6 +32,13 @@ struct MappedAxis {
   Communicator& communicator() const { return *device_axes().back().communicator; }
 };
 
+NAX_ENGINE MappedAxis find_axis(const char* function, const std::string& name);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE MappedAxis find_axis(const char* function, const std::string& name) {
   const auto& frames = vmap_stack().frames;
   for (std::size_t i = frames.size(); i-- > 0;)
@@ -47,3 +54,4 @@ NAX_ENGINE MappedAxis find_axis(const char* function, const std::string& name) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

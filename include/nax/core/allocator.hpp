@@ -132,28 +132,9 @@ class Pool {
     return *pool;
   }
 
-  NAX_ENGINE void* allocate(std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    void* block = take(bytes);
-    ++allocations_;
-    flush(thread_cache);
-    in_use_ += static_cast<std::int64_t>(bytes);
-    peak_ = std::max(peak_, in_use_);
-    return block;
-  }
+  void* allocate(std::size_t bytes);
 
-  NAX_ENGINE void deallocate(void* pointer, std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    if (!NAX_ALLOCATOR_CACHES) {
-      std::free(pointer);
-      held_ -= rounded(bytes);
-    } else {
-      (bytes <= small_limit ? small_[small_class(bytes)] : large_[large_class(bytes)])
-          .push(static_cast<Block*>(pointer));
-    }
-    flush(thread_cache);
-    in_use_ -= static_cast<std::int64_t>(bytes);
-  }
+  void deallocate(void* pointer, std::size_t bytes);
 
   // Gives a thread without caches its own, and fills the list of one class with up to a batch of blocks.
   void refill(std::size_t bytes) {
@@ -185,38 +166,9 @@ class Pool {
     delete cache;
   }
 
-  NAX_ENGINE MemoryStats stats() {
-    const std::lock_guard lock(mutex_);
-    std::int64_t pending = 0, highest = 0;
-    std::int64_t allocations = allocations_;
-    for (const ThreadCache* cache : threads_) {
-      pending += cache->pending.load(std::memory_order_relaxed);
-      highest += cache->highest.load(std::memory_order_relaxed);
-      allocations += cache->allocations.load(std::memory_order_relaxed);
-    }
-    const auto unsigned_of = [](std::int64_t value) {
-      return static_cast<std::size_t>(std::max<std::int64_t>(value, 0));
-    };
-    MemoryStats stats;
-    stats.in_use = unsigned_of(in_use_ + pending);
-    stats.peak = unsigned_of(std::max(peak_, in_use_ + highest));
-    stats.cached = unsigned_of(static_cast<std::int64_t>(held_) - static_cast<std::int64_t>(stats.in_use));
-    stats.allocations = unsigned_of(allocations);
-    stats.limit = limit_;
-    return stats;
-  }
+  MemoryStats stats();
 
-  NAX_ENGINE void reset_peak() {
-    const std::lock_guard lock(mutex_);
-    peak_ = in_use_;
-    // The highest marks belong to their threads; one that is written at the same moment may survive the
-    // reset.
-    for (ThreadCache* cache : threads_) {
-      const std::int64_t pending = cache->pending.load(std::memory_order_relaxed);
-      cache->highest.store(pending, std::memory_order_relaxed);
-      peak_ += pending;
-    }
-  }
+  void reset_peak();
 
   void set_limit(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -242,37 +194,9 @@ class Pool {
     return bytes <= small_limit ? small_bytes(small_class(bytes)) : large_bytes(large_class(bytes));
   }
 
-  NAX_ENGINE void* take(std::size_t bytes) {
-    if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {  // a thread that has ended its caches comes here
-      FreeList& shared = small_[small_class(bytes)];
-      if (!shared.head) cut_slab(small_class(bytes));
-      return shared.pop();
-    }
-    if (bytes > PTRDIFF_MAX / 2)
-      raise<Error>({"allocate: ", bytes, " bytes asked, more than an address can reach"});
-    if (NAX_ALLOCATOR_CACHES) {
-      FreeList& shared = large_[large_class(bytes)];
-      if (shared.head) return shared.pop();
-    }
-    return from_system(rounded(bytes), alignment, bytes);
-  }
+  void* take(std::size_t bytes);
 
-  NAX_ENGINE void* from_system(std::size_t bytes, std::size_t align, std::size_t asked) {
-    const auto over = [&] { return limit_ != 0 && held_ + bytes > limit_; };
-    if (over()) release();
-    if (over())
-      raise<Error>({"allocate: over the memory limit (", asked, " bytes asked, ", held_, " held, limit ",
-                    limit_, ")"});
-    void* block = std::aligned_alloc(align, bytes);
-    if (!block) {
-      release();
-      block = std::aligned_alloc(align, bytes);
-    }
-    if (!block)
-      raise<Error>({"allocate: the system is out of memory (", asked, " bytes asked, ", held_, " held)"});
-    held_ += bytes;
-    return block;
-  }
+  void* from_system(std::size_t bytes, std::size_t align, std::size_t asked);
 
   void cut_slab(std::size_t index) {
     auto* slab = static_cast<std::byte*>(from_system(slab_bytes, slab_bytes, small_bytes(index)));
@@ -281,24 +205,7 @@ class Pool {
       small_[index].push(new (slab + block * bytes) Block);
   }
 
-  NAX_ENGINE void adopt_thread() {
-    struct AtExit {
-      ~AtExit() {
-        ThreadCache* const cache = thread_cache;
-        thread_cache = nullptr;
-        thread_ended = true;
-        instance().end_thread(cache);
-      }
-    };
-    auto cache = std::make_unique<ThreadCache>();
-    {
-      const std::lock_guard lock(mutex_);
-      threads_.push_back(cache.get());
-    }
-    thread_cache = cache.release();
-    thread_local AtExit at_exit;
-    static_cast<void>(at_exit);
-  }
+  void adopt_thread();
 
   void give_back(ThreadCache& cache) {
     for (std::size_t index = 0; index < small_classes; ++index)
@@ -315,35 +222,9 @@ class Pool {
 
   // Frees the large blocks and those slabs of which all blocks are here; the calling thread's lists come
   // first.
-  NAX_ENGINE void release() {
-    if (thread_cache) give_back(*thread_cache);
-    for (std::size_t index = 0; index < large_classes; ++index)
-      while (large_[index].head) {
-        std::free(large_[index].pop());
-        held_ -= large_bytes(index);
-      }
-    for (std::size_t index = 0; index < small_classes; ++index) release_slabs(index);
-  }
+  void release();
 
-  NAX_ENGINE void release_slabs(std::size_t index) {
-    const std::size_t per_slab = slab_bytes / small_bytes(index);
-    FreeList& list = small_[index];
-    if (list.count < per_slab) return;
-    std::vector<std::uintptr_t> blocks;
-    blocks.reserve(list.count);
-    while (list.head) blocks.push_back(reinterpret_cast<std::uintptr_t>(list.pop()));
-    std::sort(blocks.begin(), blocks.end());
-    for (std::size_t first = 0, last = 0; first < blocks.size(); first = last) {
-      const std::uintptr_t slab = blocks[first] & ~std::uintptr_t{slab_bytes - 1};
-      while (last < blocks.size() && blocks[last] < slab + slab_bytes) ++last;
-      if (last - first == per_slab) {
-        std::free(reinterpret_cast<void*>(slab));
-        held_ -= slab_bytes;
-      } else {
-        for (std::size_t at = first; at < last; ++at) list.push(reinterpret_cast<Block*>(blocks[at]));
-      }
-    }
-  }
+  void release_slabs(std::size_t index);
 
   std::mutex mutex_;
   FreeList small_[small_classes];
@@ -370,21 +251,7 @@ class HostAllocator {
   }
 
   // `bytes` as they were asked for. Any thread may give a block back. Null is ignored.
-  NAX_ENGINE static void deallocate(void* pointer, std::size_t bytes) noexcept {
-    using namespace detail::memory;
-    if (!pointer) return;
-    if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {
-      if (ThreadCache* cache = thread_cache; cache) [[likely]] {
-        const std::size_t index = small_class(bytes);
-        cache->lists[index].push(static_cast<Block*>(pointer));
-        const bool full = cache->lists[index].count * small_bytes(index) > list_bytes;
-        if (cache->count_deallocation(bytes) || full) [[unlikely]]
-          settle(index, full);
-        return;
-      }
-    }
-    deallocate_shared(pointer, bytes);
-  }
+  static void deallocate(void* pointer, std::size_t bytes) noexcept;
 
  private:
   static void* pop(detail::memory::ThreadCache& cache, std::size_t bytes) {
@@ -421,3 +288,165 @@ inline void release_cached_memory() { detail::memory::Pool::instance().release_c
 inline void set_memory_limit(std::size_t bytes) { detail::memory::Pool::instance().set_limit(bytes); }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail::memory {
+
+NAX_ENGINE void* Pool::allocate(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  void* block = take(bytes);
+  ++allocations_;
+  flush(thread_cache);
+  in_use_ += static_cast<std::int64_t>(bytes);
+  peak_ = std::max(peak_, in_use_);
+  return block;
+}
+
+NAX_ENGINE void Pool::deallocate(void* pointer, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!NAX_ALLOCATOR_CACHES) {
+    std::free(pointer);
+    held_ -= rounded(bytes);
+  } else {
+    (bytes <= small_limit ? small_[small_class(bytes)] : large_[large_class(bytes)])
+        .push(static_cast<Block*>(pointer));
+  }
+  flush(thread_cache);
+  in_use_ -= static_cast<std::int64_t>(bytes);
+}
+
+NAX_ENGINE MemoryStats Pool::stats() {
+  const std::lock_guard lock(mutex_);
+  std::int64_t pending = 0, highest = 0;
+  std::int64_t allocations = allocations_;
+  for (const ThreadCache* cache : threads_) {
+    pending += cache->pending.load(std::memory_order_relaxed);
+    highest += cache->highest.load(std::memory_order_relaxed);
+    allocations += cache->allocations.load(std::memory_order_relaxed);
+  }
+  const auto unsigned_of = [](std::int64_t value) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(value, 0));
+  };
+  MemoryStats stats;
+  stats.in_use = unsigned_of(in_use_ + pending);
+  stats.peak = unsigned_of(std::max(peak_, in_use_ + highest));
+  stats.cached = unsigned_of(static_cast<std::int64_t>(held_) - static_cast<std::int64_t>(stats.in_use));
+  stats.allocations = unsigned_of(allocations);
+  stats.limit = limit_;
+  return stats;
+}
+
+NAX_ENGINE void Pool::reset_peak() {
+  const std::lock_guard lock(mutex_);
+  peak_ = in_use_;
+  // The highest marks belong to their threads; one that is written at the same moment may survive the
+  // reset.
+  for (ThreadCache* cache : threads_) {
+    const std::int64_t pending = cache->pending.load(std::memory_order_relaxed);
+    cache->highest.store(pending, std::memory_order_relaxed);
+    peak_ += pending;
+  }
+}
+
+NAX_ENGINE void* Pool::take(std::size_t bytes) {
+  if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {  // a thread that has ended its caches comes here
+    FreeList& shared = small_[small_class(bytes)];
+    if (!shared.head) cut_slab(small_class(bytes));
+    return shared.pop();
+  }
+  if (bytes > PTRDIFF_MAX / 2)
+    raise<Error>({"allocate: ", bytes, " bytes asked, more than an address can reach"});
+  if (NAX_ALLOCATOR_CACHES) {
+    FreeList& shared = large_[large_class(bytes)];
+    if (shared.head) return shared.pop();
+  }
+  return from_system(rounded(bytes), alignment, bytes);
+}
+
+NAX_ENGINE void* Pool::from_system(std::size_t bytes, std::size_t align, std::size_t asked) {
+  const auto over = [&] { return limit_ != 0 && held_ + bytes > limit_; };
+  if (over()) release();
+  if (over())
+    raise<Error>(
+        {"allocate: over the memory limit (", asked, " bytes asked, ", held_, " held, limit ", limit_, ")"});
+  void* block = std::aligned_alloc(align, bytes);
+  if (!block) {
+    release();
+    block = std::aligned_alloc(align, bytes);
+  }
+  if (!block)
+    raise<Error>({"allocate: the system is out of memory (", asked, " bytes asked, ", held_, " held)"});
+  held_ += bytes;
+  return block;
+}
+
+NAX_ENGINE void Pool::adopt_thread() {
+  struct AtExit {
+    ~AtExit() {
+      ThreadCache* const cache = thread_cache;
+      thread_cache = nullptr;
+      thread_ended = true;
+      instance().end_thread(cache);
+    }
+  };
+  auto cache = std::make_unique<ThreadCache>();
+  {
+    const std::lock_guard lock(mutex_);
+    threads_.push_back(cache.get());
+  }
+  thread_cache = cache.release();
+  thread_local AtExit at_exit;
+  static_cast<void>(at_exit);
+}
+
+NAX_ENGINE void Pool::release() {
+  if (thread_cache) give_back(*thread_cache);
+  for (std::size_t index = 0; index < large_classes; ++index)
+    while (large_[index].head) {
+      std::free(large_[index].pop());
+      held_ -= large_bytes(index);
+    }
+  for (std::size_t index = 0; index < small_classes; ++index) release_slabs(index);
+}
+
+NAX_ENGINE void Pool::release_slabs(std::size_t index) {
+  const std::size_t per_slab = slab_bytes / small_bytes(index);
+  FreeList& list = small_[index];
+  if (list.count < per_slab) return;
+  std::vector<std::uintptr_t> blocks;
+  blocks.reserve(list.count);
+  while (list.head) blocks.push_back(reinterpret_cast<std::uintptr_t>(list.pop()));
+  std::sort(blocks.begin(), blocks.end());
+  for (std::size_t first = 0, last = 0; first < blocks.size(); first = last) {
+    const std::uintptr_t slab = blocks[first] & ~std::uintptr_t{slab_bytes - 1};
+    while (last < blocks.size() && blocks[last] < slab + slab_bytes) ++last;
+    if (last - first == per_slab) {
+      std::free(reinterpret_cast<void*>(slab));
+      held_ -= slab_bytes;
+    } else {
+      for (std::size_t at = first; at < last; ++at) list.push(reinterpret_cast<Block*>(blocks[at]));
+    }
+  }
+}
+
+}  // namespace nax::inline NAX_ABI::detail::memory
+namespace nax::inline NAX_ABI {
+
+NAX_ENGINE void HostAllocator::deallocate(void* pointer, std::size_t bytes) noexcept {
+  using namespace detail::memory;
+  if (!pointer) return;
+  if (NAX_ALLOCATOR_CACHES && bytes <= small_limit) {
+    if (ThreadCache* cache = thread_cache; cache) [[likely]] {
+      const std::size_t index = small_class(bytes);
+      cache->lists[index].push(static_cast<Block*>(pointer));
+      const bool full = cache->lists[index].count * small_bytes(index) > list_bytes;
+      if (cache->count_deallocation(bytes) || full) [[unlikely]]
+        settle(index, full);
+      return;
+    }
+  }
+  deallocate_shared(pointer, bytes);
+}
+
+}  // namespace nax::inline NAX_ABI
+#endif

@@ -176,12 +176,7 @@ NAX_COMPILED_ONCE ArrayBase allocate(DType dtype, const Frame& frame, Device dev
 }
 
 // The same elements under another layout; the view is not recorded.
-NAX_ENGINE ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset = 0) {
-  ArrayAccess::offset(a) += extra_offset;
-  ArrayAccess::layout(a) = std::move(layout);
-  ArrayAccess::serial(a) = 0;
-  return a;
-}
+NAX_ENGINE ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset = 0);
 
 // Are its elements one unbroken run that nobody else sees?
 inline bool is_exclusive(const ArrayBase& a) {
@@ -196,3 +191,16 @@ inline ArrayBase constant(ArrayBase a) {
 
 }  // namespace detail
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset) {
+  ArrayAccess::offset(a) += extra_offset;
+  ArrayAccess::layout(a) = std::move(layout);
+  ArrayAccess::serial(a) = 0;
+  return a;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

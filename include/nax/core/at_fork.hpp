@@ -15,6 +15,13 @@ inline std::atomic<unsigned> process_generation{0};
 
 // Calls these around every fork from now on, where not null: `before` and `in_parent` in the process that
 // forks, `in_child` in the new one.
+NAX_ENGINE void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
   [[maybe_unused]] static const bool counts =
       (pthread_atfork(nullptr, nullptr, [] { process_generation.fetch_add(1, std::memory_order_relaxed); }),
@@ -23,3 +30,4 @@ NAX_ENGINE void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)(
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

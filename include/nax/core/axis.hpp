@@ -36,6 +36,16 @@ namespace detail {
 
 // Each axis counted from the front, in the order given. Throws IndexError out of range, ValueError for one
 // named twice.
+NAX_ENGINE Dims normalize_axes(const char* function, const Dims& axes, int ndim);
+// The same, every axis where none was given.
+NAX_ENGINE Dims normalize_axes(const char* function, const Axis& axis, int ndim);
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
   Dims out;
   for (std::int64_t axis : axes) {
@@ -46,7 +56,7 @@ NAX_ENGINE Dims normalize_axes(const char* function, const Dims& axes, int ndim)
   }
   return out;
 }
-// The same, every axis where none was given.
+
 NAX_ENGINE Dims normalize_axes(const char* function, const Axis& axis, int ndim) {
   if (axis.given()) return normalize_axes(function, axis.list(), ndim);
   Dims all;
@@ -54,5 +64,5 @@ NAX_ENGINE Dims normalize_axes(const char* function, const Axis& axis, int ndim)
   return all;
 }
 
-}  // namespace detail
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::detail
+#endif

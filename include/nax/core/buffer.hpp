@@ -175,6 +175,11 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE void Buffer::pin() {
   if (GraphMemory::owner_of(address) == graph_recording->memory) return;
   for (const BufferRef& held : *graph_recording->pinned)
@@ -184,3 +189,4 @@ NAX_ENGINE void Buffer::pin() {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

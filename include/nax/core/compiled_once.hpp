@@ -2,22 +2,27 @@
 
 // What is compiled where. By default nax is headers, and each file compiles what it uses. With nax::compiled
 // (NAX_COMPILED) the engine is a library: a user's file calls it, and compiles its own expressions only.
-//   NAX_ENGINE         in place of inline: a function of more than a few lines that is no template, or such a
-//                      member of a class. In a user's file of compiled mode it is neither inlined nor
-//                      emitted.
-//   NAX_COMPILED_ONCE  the same, and never inlined in the library or in header-only programs either.
+//   NAX_ENGINE         in place of inline: a function of more than a few lines that is no template. A header
+//                      declares it; the body stands at the header's end, where a user's file of compiled mode
+//                      does not read it.
+//   NAX_ENGINE_HERE    the same where the body stays in its place, as those of members do. A user's file of
+//                      compiled mode reads it, and neither inlines nor emits it.
+//   NAX_COMPILED_ONCE  in place of NAX_ENGINE_HERE: and never inlined in the library or in header-only
+//   programs
+//                      either.
 // Templates that many programs call at the same types are listed in nax/compiled/*.inc.
 #if defined(NAX_COMPILED) && !defined(NAX_COMPILED_LIBRARY) && !defined(NAX_COMPILED_ENGINE)
 #define NAX_CALLS_LIBRARY  // a user's file
+#define NAX_ENGINE
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wgnu-inline-cpp-without-extern"
 #pragma clang diagnostic ignored "-Wstatic-local-in-inline"  // there is one copy, in the library
-#define NAX_ENGINE __attribute__((gnu_inline, noinline)) inline
+#define NAX_ENGINE_HERE __attribute__((gnu_inline, noinline)) inline
 #else
 // GCC takes noinline for a contradiction; a function of another optimisation level is not inlined either.
-#define NAX_ENGINE __attribute__((gnu_inline, optimize("O0"))) inline
+#define NAX_ENGINE_HERE __attribute__((gnu_inline, optimize("O0"))) inline
 #endif
-#define NAX_COMPILED_ONCE NAX_ENGINE
+#define NAX_COMPILED_ONCE NAX_ENGINE_HERE
 #else
 #if defined(NAX_COMPILED_ENGINE)
 #define NAX_ENGINE __attribute__((used)) inline
@@ -30,4 +35,5 @@
 #else
 #define NAX_COMPILED_ONCE __attribute__((noinline, noclone)) NAX_ENGINE
 #endif
+#define NAX_ENGINE_HERE NAX_ENGINE
 #endif

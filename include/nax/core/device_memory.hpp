@@ -11,6 +11,13 @@ inline MemoryStats memory_stats(Device device) {
                                         : memory_stats();
 }
 // Gives the memory that a device keeps for arrays to come back to the system.
+NAX_ENGINE void release_cached_memory(Device device);
+
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI {
+
 NAX_ENGINE void release_cached_memory(Device device) {
   if (detail::on_accelerator(device))
     detail::accelerator_of(device).release_cached_memory(device);
@@ -19,3 +26,4 @@ NAX_ENGINE void release_cached_memory(Device device) {
 }
 
 }  // namespace nax::inline NAX_ABI
+#endif

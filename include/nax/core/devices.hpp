@@ -37,15 +37,7 @@ class DeviceRegistry {
   }
 
  private:
-  NAX_ENGINE DeviceRegistry() {
-    if (const char* text = std::getenv("NAX_CPU_DEVICES")) {
-      char* end = nullptr;
-      const long count = std::strtol(text, &end, 10);
-      if (end == text || *end != '\0') raise<ValueError>({"NAX_CPU_DEVICES: not a number: '", text, "'"});
-      check(count, "NAX_CPU_DEVICES: the count");
-      count_ = static_cast<int>(count);
-    }
-  }
+  DeviceRegistry();
   static void check(long count, const char* what) {
     if (count < 1 || count > most_cpu_devices)
       raise<ValueError>({what, " must be between 1 and ", most_cpu_devices, ", not ", count});
@@ -79,6 +71,43 @@ inline constinit const ProcessTable* process_table = nullptr;
 
 // Throws ValueError, on behalf of `function`, where this program has not one of the devices, or one is named
 // twice.
+NAX_ENGINE void check_devices(const char* function, const std::vector<Device>& devices);
+}  // namespace detail
+
+// The devices of a platform, "cpu" or "cuda", that belong to this process; of the default device's platform
+// where none is named. Throws ValueError for a platform that this program does not know, as for "cuda" where
+// nax::cuda is not linked.
+NAX_ENGINE std::vector<Device> local_devices(const std::string& platform = detail::current_platform());
+// The same for all processes, one after another. (A program is one process unless distributed::initialize has
+// found others.)
+NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::current_platform());
+inline int local_device_count(const std::string& platform = detail::current_platform()) {
+  return static_cast<int>(local_devices(platform).size());
+}
+inline int device_count(const std::string& platform = detail::current_platform()) {
+  return static_cast<int>(devices(platform).size());
+}
+
+// Where this thread makes new arrays. (What is computed from arrays is computed where these are.)
+inline Device default_device() { return detail::current_device; }
+// Throws ValueError for a device that this program has not.
+NAX_ENGINE void set_default_device(Device device);
+
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE DeviceRegistry::DeviceRegistry() {
+  if (const char* text = std::getenv("NAX_CPU_DEVICES")) {
+    char* end = nullptr;
+    const long count = std::strtol(text, &end, 10);
+    if (end == text || *end != '\0') raise<ValueError>({"NAX_CPU_DEVICES: not a number: '", text, "'"});
+    check(count, "NAX_CPU_DEVICES: the count");
+    count_ = static_cast<int>(count);
+  }
+}
+
 NAX_ENGINE void check_devices(const char* function, const std::vector<Device>& devices) {
   for (auto device = devices.begin(); device != devices.end(); ++device) {
     if (!is_known(*device)) raise<ValueError>({function, ": no device ", *device, " in this program"});
@@ -86,12 +115,11 @@ NAX_ENGINE void check_devices(const char* function, const std::vector<Device>& d
       raise<ValueError>({function, ": device ", *device, " is named twice"});
   }
 }
-}  // namespace detail
 
-// The devices of a platform, "cpu" or "cuda", that belong to this process; of the default device's platform
-// where none is named. Throws ValueError for a platform that this program does not know, as for "cuda" where
-// nax::cuda is not linked.
-NAX_ENGINE std::vector<Device> local_devices(const std::string& platform = detail::current_platform()) {
+}  // namespace nax::inline NAX_ABI::detail
+namespace nax::inline NAX_ABI {
+
+NAX_ENGINE std::vector<Device> local_devices(const std::string& platform) {
   const bool cuda = platform == "cuda" && detail::cuda_accelerator;
   if (platform != "cpu" && !cuda)
     raise<ValueError>({"devices: no platform '", platform, "' in this program; there is 'cpu'",
@@ -101,9 +129,8 @@ NAX_ENGINE std::vector<Device> local_devices(const std::string& platform = detai
   for (int i = 0; i < detail::device_count(which); ++i) all.push_back({which, static_cast<std::uint16_t>(i)});
   return all;
 }
-// The same for all processes, one after another. (A program is one process unless distributed::initialize has
-// found others.)
-NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::current_platform()) {
+
+NAX_ENGINE std::vector<Device> devices(const std::string& platform) {
   std::vector<Device> own = local_devices(platform), all;
   if (!detail::process_table) return own;
   const detail::ProcessTable& table = *detail::process_table;
@@ -117,16 +144,7 @@ NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::cur
               : Device{which, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(process + 1)});
   return all;
 }
-inline int local_device_count(const std::string& platform = detail::current_platform()) {
-  return static_cast<int>(local_devices(platform).size());
-}
-inline int device_count(const std::string& platform = detail::current_platform()) {
-  return static_cast<int>(devices(platform).size());
-}
 
-// Where this thread makes new arrays. (What is computed from arrays is computed where these are.)
-inline Device default_device() { return detail::current_device; }
-// Throws ValueError for a device that this program has not.
 NAX_ENGINE void set_default_device(Device device) {
   if (!detail::is_known(device))
     raise<ValueError>({"set_default_device: no device ", device, " in this program"});
@@ -134,3 +152,4 @@ NAX_ENGINE void set_default_device(Device device) {
 }
 
 }  // namespace nax::inline NAX_ABI
+#endif

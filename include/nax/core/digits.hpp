@@ -34,16 +34,7 @@ class BigInt {
     for (; value != 0; value >>= 32) word_[size_++] = static_cast<std::uint32_t>(value);
   }
 
-  NAX_ENGINE BigInt& operator*=(std::uint32_t factor) {
-    std::uint64_t carry = 0;
-    for (int i = 0; i < size_; ++i) {
-      carry += std::uint64_t{word_[i]} * factor;
-      word_[i] = static_cast<std::uint32_t>(carry);
-      carry >>= 32;
-    }
-    if (carry != 0) word_[size_++] = static_cast<std::uint32_t>(carry);
-    return *this;
-  }
+  BigInt& operator*=(std::uint32_t factor);
 
   BigInt& multiply_pow10(int exponent) {
     for (; exponent >= 9; exponent -= 9) *this *= 1'000'000'000u;
@@ -56,28 +47,10 @@ class BigInt {
     return *this *= 1u << bits;
   }
 
-  NAX_ENGINE BigInt& operator+=(const BigInt& other) {
-    std::uint64_t carry = 0;
-    for (int i = 0; i < size_ || i < other.size_ || carry != 0; ++i) {
-      if (i == size_) word_[size_++] = 0;
-      carry += std::uint64_t{word_[i]} + (i < other.size_ ? other.word_[i] : 0u);
-      word_[i] = static_cast<std::uint32_t>(carry);
-      carry >>= 32;
-    }
-    return *this;
-  }
+  BigInt& operator+=(const BigInt& other);
 
   // Needs *this >= other.
-  NAX_ENGINE BigInt& operator-=(const BigInt& other) {
-    std::int64_t borrow = 0;
-    for (int i = 0; i < size_; ++i) {
-      borrow += std::int64_t{word_[i]} - (i < other.size_ ? std::int64_t{other.word_[i]} : 0);
-      word_[i] = static_cast<std::uint32_t>(borrow);
-      borrow >>= 32;
-    }
-    while (size_ > 0 && word_[size_ - 1] == 0) --size_;
-    return *this;
-  }
+  BigInt& operator-=(const BigInt& other);
 
   friend int compare(const BigInt& a, const BigInt& b) {
     if (a.size_ != b.size_) return a.size_ < b.size_ ? -1 : 1;
@@ -107,6 +80,46 @@ struct Decimal {
 };
 
 // Digits of |value|, which is finite.
+NAX_ENGINE Decimal decimal_digits(double value, const FloatSpec& spec, DigitLimits limits);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE auto BigInt::operator*=(std::uint32_t factor) -> BigInt& {
+  std::uint64_t carry = 0;
+  for (int i = 0; i < size_; ++i) {
+    carry += std::uint64_t{word_[i]} * factor;
+    word_[i] = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  if (carry != 0) word_[size_++] = static_cast<std::uint32_t>(carry);
+  return *this;
+}
+
+NAX_ENGINE auto BigInt::operator+=(const BigInt& other) -> BigInt& {
+  std::uint64_t carry = 0;
+  for (int i = 0; i < size_ || i < other.size_ || carry != 0; ++i) {
+    if (i == size_) word_[size_++] = 0;
+    carry += std::uint64_t{word_[i]} + (i < other.size_ ? other.word_[i] : 0u);
+    word_[i] = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  return *this;
+}
+
+NAX_ENGINE auto BigInt::operator-=(const BigInt& other) -> BigInt& {
+  std::int64_t borrow = 0;
+  for (int i = 0; i < size_; ++i) {
+    borrow += std::int64_t{word_[i]} - (i < other.size_ ? std::int64_t{other.word_[i]} : 0);
+    word_[i] = static_cast<std::uint32_t>(borrow);
+    borrow >>= 32;
+  }
+  while (size_ > 0 && word_[size_ - 1] == 0) --size_;
+  return *this;
+}
+
 NAX_ENGINE Decimal decimal_digits(double value, const FloatSpec& spec, DigitLimits limits) {
   value = std::fabs(value);
   if (value == 0) return {"0", 0};
@@ -189,3 +202,4 @@ NAX_ENGINE Decimal decimal_digits(double value, const FloatSpec& spec, DigitLimi
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

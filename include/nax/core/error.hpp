@@ -58,11 +58,7 @@ class TextPart {
   void (*append_)(std::string&, const void*);
 };
 
-[[gnu::cold]] NAX_ENGINE std::string text_of(std::initializer_list<TextPart> parts) {
-  std::string text;
-  for (const TextPart& part : parts) part.append_to(text);
-  return text;
-}
+[[gnu::cold]] NAX_ENGINE std::string text_of(std::initializer_list<TextPart> parts);
 
 }  // namespace detail
 
@@ -74,3 +70,15 @@ template <class E>
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE std::string text_of(std::initializer_list<TextPart> parts) {
+  std::string text;
+  for (const TextPart& part : parts) part.append_to(text);
+  return text;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

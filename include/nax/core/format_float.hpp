@@ -32,6 +32,58 @@ struct FloatText {
   std::string whole, fraction, exponent;  // exponent without its 'e', empty in positional form
 };
 
+NAX_ENGINE FloatText positional_text(double x, const FloatSpec& spec, DigitLimits limits, bool plus);
+
+NAX_ENGINE FloatText scientific_text(double x, const FloatSpec& spec, DigitLimits limits, bool plus);
+
+inline std::string nonfinite_text(double x, bool plus) {
+  if (std::isnan(x)) return plus ? "+nan" : "nan";
+  return sign_text(x, plus) + "inf";
+}
+
+// str() of a NumPy scalar; `point` keeps at least "1.0", otherwise it is "1" (as inside a complex number).
+NAX_ENGINE std::string scalar_text(double x, const FloatSpec& spec, bool point = true, bool plus = false);
+
+// bfloat16 prints as printf's %g, in arrays too: NumPy has no such type, and the one JAX registers prints so.
+NAX_ENGINE std::string bfloat16_text(double x);
+
+// The common form of an array's numbers: decided from all of them at once, then applied to each.
+class FloatFormat {
+ public:
+  // `plus`: positive numbers carry a sign, as imaginary parts do.
+  FloatFormat(const std::vector<double>& values, const FloatSpec& spec, const PrintOptions& options,
+              bool plus);
+
+  std::string operator()(double x) const;
+
+ private:
+  static std::string padding(int width, std::size_t used) {
+    const auto wide = static_cast<std::size_t>(width > 0 ? width : 0);
+    return std::string(wide > used ? wide - used : 0, ' ');
+  }
+
+  // Rounded to the array's own type, as NumPy's comparison has it.
+  double ratio(double largest, double smallest) const {
+    const double exact = largest / smallest;
+    if (spec_.digits == 24) return static_cast<float>(exact);
+    return spec_.digits == 11 ? double(float(half(exact))) : exact;
+  }
+
+  // Widths of the parts, from the form each number would take by itself.
+  void measure(const std::vector<double>& values);
+
+  FloatSpec spec_;
+  int precision_;
+  bool plus_;
+  bool exponential_ = false;
+  int pad_left_ = 0, pad_right_ = 0, exponent_size_ = 0;
+};
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE FloatText positional_text(double x, const FloatSpec& spec, DigitLimits limits, bool plus) {
   Decimal d = decimal_digits(x, spec, limits);
   FloatText text{sign_text(x, plus), "", ""};
@@ -60,13 +112,7 @@ NAX_ENGINE FloatText scientific_text(double x, const FloatSpec& spec, DigitLimit
   return text;
 }
 
-inline std::string nonfinite_text(double x, bool plus) {
-  if (std::isnan(x)) return plus ? "+nan" : "nan";
-  return sign_text(x, plus) + "inf";
-}
-
-// str() of a NumPy scalar; `point` keeps at least "1.0", otherwise it is "1" (as inside a complex number).
-NAX_ENGINE std::string scalar_text(double x, const FloatSpec& spec, bool point = true, bool plus = false) {
+NAX_ENGINE std::string scalar_text(double x, const FloatSpec& spec, bool point, bool plus) {
   if (!std::isfinite(x)) return nonfinite_text(x, plus);
   const double size = std::fabs(x);
   if (size == 0 || (size >= 1e-4 && size < spec.scalar_exponent_from)) {
@@ -78,7 +124,6 @@ NAX_ENGINE std::string scalar_text(double x, const FloatSpec& spec, bool point =
   return text.whole + (text.fraction.empty() ? "" : "." + text.fraction) + 'e' + text.exponent;
 }
 
-// bfloat16 prints as printf's %g, in arrays too: NumPy has no such type, and the one JAX registers prints so.
 NAX_ENGINE std::string bfloat16_text(double x) {
   if (!std::isfinite(x)) return nonfinite_text(x, false);
   DigitLimits six{.most = 6, .total = true, .unique = false};
@@ -93,96 +138,72 @@ NAX_ENGINE std::string bfloat16_text(double x) {
   return text.whole + (text.fraction.empty() ? "" : "." + text.fraction);
 }
 
-// The common form of an array's numbers: decided from all of them at once, then applied to each.
-class FloatFormat {
- public:
-  // `plus`: positive numbers carry a sign, as imaginary parts do.
-  NAX_ENGINE FloatFormat(const std::vector<double>& values, const FloatSpec& spec,
-                         const PrintOptions& options, bool plus)
-      : spec_(spec), precision_(options.precision), plus_(plus) {
-    bool any_finite = false, any_nonfinite = false, negative_infinity = false;
-    double largest = 0, smallest = std::numeric_limits<double>::infinity();
-    for (const double x : values) {
-      if (!std::isfinite(x)) {
-        any_nonfinite = true;
-        negative_infinity |= x < 0;
-        continue;
-      }
-      any_finite = true;
-      if (x == 0) continue;
-      const double size = std::fabs(x);
-      if (size > largest) largest = size;
-      if (size < smallest) smallest = size;
-    }
-    if (largest > 0) {
-      const bool spread = smallest < spec.array_exponent_below || ratio(largest, smallest) > 1000;
-      exponential_ = largest >= spec.array_exponent_from || (!options.suppress && spread);
-    }
-    if (any_finite) measure(values);
-    if (any_nonfinite) {
-      const int after_point = pad_right_ + 1;
-      const int infinity = (plus || negative_infinity ? 4 : 3) - after_point;
-      if (pad_left_ < 3 - after_point) pad_left_ = 3 - after_point;
-      if (pad_left_ < infinity) pad_left_ = infinity;
-    }
-  }
-
-  NAX_ENGINE std::string operator()(double x) const {
+NAX_ENGINE FloatFormat::FloatFormat(const std::vector<double>& values, const FloatSpec& spec,
+                                    const PrintOptions& options, bool plus)
+    : spec_(spec), precision_(options.precision), plus_(plus) {
+  bool any_finite = false, any_nonfinite = false, negative_infinity = false;
+  double largest = 0, smallest = std::numeric_limits<double>::infinity();
+  for (const double x : values) {
     if (!std::isfinite(x)) {
-      const std::string text = nonfinite_text(x, plus_);
-      return padding(pad_left_ + pad_right_ + 1, text.size()) + text;
+      any_nonfinite = true;
+      negative_infinity |= x < 0;
+      continue;
     }
-    if (!exponential_) {
-      const FloatText text = positional_text(x, spec_, {.most = precision_, .least = 0}, plus_);
-      return padding(pad_left_, text.whole.size()) + text.whole + '.' + text.fraction +
-             padding(pad_right_, text.fraction.size());
-    }
-    FloatText text = scientific_text(x, spec_, {.most = precision_ + 1, .least = precision_ + 1}, plus_);
-    text.fraction += std::string(padding(precision_, text.fraction.size()).size(), '0');
-    const std::string zeros(padding(exponent_size_ + 1, text.exponent.size()).size(), '0');
-    return padding(pad_left_, text.whole.size()) + text.whole + '.' + text.fraction + 'e' + text.exponent[0] +
-           zeros + text.exponent.substr(1);
+    any_finite = true;
+    if (x == 0) continue;
+    const double size = std::fabs(x);
+    if (size > largest) largest = size;
+    if (size < smallest) smallest = size;
   }
-
- private:
-  static std::string padding(int width, std::size_t used) {
-    const auto wide = static_cast<std::size_t>(width > 0 ? width : 0);
-    return std::string(wide > used ? wide - used : 0, ' ');
+  if (largest > 0) {
+    const bool spread = smallest < spec.array_exponent_below || ratio(largest, smallest) > 1000;
+    exponential_ = largest >= spec.array_exponent_from || (!options.suppress && spread);
   }
-
-  // Rounded to the array's own type, as NumPy's comparison has it.
-  double ratio(double largest, double smallest) const {
-    const double exact = largest / smallest;
-    if (spec_.digits == 24) return static_cast<float>(exact);
-    return spec_.digits == 11 ? double(float(half(exact))) : exact;
+  if (any_finite) measure(values);
+  if (any_nonfinite) {
+    const int after_point = pad_right_ + 1;
+    const int infinity = (plus || negative_infinity ? 4 : 3) - after_point;
+    if (pad_left_ < 3 - after_point) pad_left_ = 3 - after_point;
+    if (pad_left_ < infinity) pad_left_ = infinity;
   }
+}
 
-  // Widths of the parts, from the form each number would take by itself.
-  NAX_ENGINE void measure(const std::vector<double>& values) {
-    std::size_t whole = 0, fraction = 0, exponent = 0;
-    const DigitLimits limits{.most = exponential_ ? precision_ + 1 : precision_};
-    for (const double x : values) {
-      if (!std::isfinite(x)) continue;
-      const FloatText text =
-          exponential_ ? scientific_text(x, spec_, limits, plus_) : positional_text(x, spec_, limits, plus_);
-      if (text.whole.size() > whole) whole = text.whole.size();
-      if (text.fraction.size() > fraction) fraction = text.fraction.size();
-      if (text.exponent.size() > exponent) exponent = text.exponent.size();
-    }
-    pad_left_ = static_cast<int>(whole);
-    pad_right_ = static_cast<int>(fraction);
-    if (exponential_) {
-      exponent_size_ = static_cast<int>(exponent) - 1;
-      precision_ = pad_right_;
-      pad_right_ += exponent_size_ + 2;
-    }
+NAX_ENGINE std::string FloatFormat::operator()(double x) const {
+  if (!std::isfinite(x)) {
+    const std::string text = nonfinite_text(x, plus_);
+    return padding(pad_left_ + pad_right_ + 1, text.size()) + text;
   }
+  if (!exponential_) {
+    const FloatText text = positional_text(x, spec_, {.most = precision_, .least = 0}, plus_);
+    return padding(pad_left_, text.whole.size()) + text.whole + '.' + text.fraction +
+           padding(pad_right_, text.fraction.size());
+  }
+  FloatText text = scientific_text(x, spec_, {.most = precision_ + 1, .least = precision_ + 1}, plus_);
+  text.fraction += std::string(padding(precision_, text.fraction.size()).size(), '0');
+  const std::string zeros(padding(exponent_size_ + 1, text.exponent.size()).size(), '0');
+  return padding(pad_left_, text.whole.size()) + text.whole + '.' + text.fraction + 'e' + text.exponent[0] +
+         zeros + text.exponent.substr(1);
+}
 
-  FloatSpec spec_;
-  int precision_;
-  bool plus_;
-  bool exponential_ = false;
-  int pad_left_ = 0, pad_right_ = 0, exponent_size_ = 0;
-};
+NAX_ENGINE void FloatFormat::measure(const std::vector<double>& values) {
+  std::size_t whole = 0, fraction = 0, exponent = 0;
+  const DigitLimits limits{.most = exponential_ ? precision_ + 1 : precision_};
+  for (const double x : values) {
+    if (!std::isfinite(x)) continue;
+    const FloatText text =
+        exponential_ ? scientific_text(x, spec_, limits, plus_) : positional_text(x, spec_, limits, plus_);
+    if (text.whole.size() > whole) whole = text.whole.size();
+    if (text.fraction.size() > fraction) fraction = text.fraction.size();
+    if (text.exponent.size() > exponent) exponent = text.exponent.size();
+  }
+  pad_left_ = static_cast<int>(whole);
+  pad_right_ = static_cast<int>(fraction);
+  if (exponential_) {
+    exponent_size_ = static_cast<int>(exponent) - 1;
+    precision_ = pad_right_;
+    pad_right_ += exponent_size_ + 2;
+  }
+}
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -43,28 +43,7 @@ class GraphMemory {
   GraphMemory(const GraphMemory&) = delete;
   GraphMemory& operator=(const GraphMemory&) = delete;
 
-  NAX_ENGINE void* allocate(std::size_t bytes) {
-    const std::size_t size = block_bytes(bytes);
-    const std::lock_guard lock(mutex_);
-    std::vector<void*>& free = free_[size];
-    if (free.empty()) {
-      if (left_ < size) {
-        const std::size_t piece = size > piece_bytes ? size : piece_bytes;
-        void* const memory = source_.obtain(device_, piece);
-        pieces_.push_back({memory, piece});
-        owners().add(memory, piece, this);
-        if (size > piece_bytes / 2) return ++live_, memory;  // a piece of its own; the last one's rest stays
-        next_ = static_cast<char*>(memory), left_ = piece;
-      }
-      free.reserve(++blocks_);  // freeing allocates nothing
-      void* const block = next_;
-      next_ += size, left_ -= size;
-      return ++live_, block;
-    }
-    void* const block = free.back();
-    free.pop_back();
-    return ++live_, block;
-  }
+  void* allocate(std::size_t bytes);
   // The graph is gone.
   void retire() noexcept {
     bool last = false;
@@ -84,23 +63,7 @@ class GraphMemory {
   static GraphMemory* owner_of(const void* address) { return owners().find(address); }
   // Takes a block back if it is some graph's. (A free block may be used by the next launch at once: all of a
   // graph's are in the order of one stream.)
-  NAX_ENGINE static bool take_back(void* block, std::size_t bytes) noexcept {
-    GraphMemory* const owner = owner_of(block);
-    if (!owner) return false;
-    bool last = false;
-    {
-      const std::lock_guard lock(owner->mutex_);
-      if (!owner->retired_) {
-        try {
-          owner->free_[block_bytes(bytes)].push_back(block);
-        } catch (...) {  // no memory for the list: the block rests
-        }
-      }
-      last = --owner->live_ == 0 && owner->retired_;
-    }
-    if (last) delete owner;
-    return true;
-  }
+  static bool take_back(void* block, std::size_t bytes) noexcept;
 
  private:
   static constexpr std::size_t piece_bytes = std::size_t{2} << 20;
@@ -214,7 +177,55 @@ inline void check_recordable(const char* function) {
     throw NotRecordable(std::string(function) + ": cannot be recorded");
 }
 
-[[noreturn, gnu::cold]] NAX_ENGINE void throw_read_while_recording() {
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_read_while_recording();
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void* GraphMemory::allocate(std::size_t bytes) {
+  const std::size_t size = block_bytes(bytes);
+  const std::lock_guard lock(mutex_);
+  std::vector<void*>& free = free_[size];
+  if (free.empty()) {
+    if (left_ < size) {
+      const std::size_t piece = size > piece_bytes ? size : piece_bytes;
+      void* const memory = source_.obtain(device_, piece);
+      pieces_.push_back({memory, piece});
+      owners().add(memory, piece, this);
+      if (size > piece_bytes / 2) return ++live_, memory;  // a piece of its own; the last one's rest stays
+      next_ = static_cast<char*>(memory), left_ = piece;
+    }
+    free.reserve(++blocks_);  // freeing allocates nothing
+    void* const block = next_;
+    next_ += size, left_ -= size;
+    return ++live_, block;
+  }
+  void* const block = free.back();
+  free.pop_back();
+  return ++live_, block;
+}
+
+NAX_ENGINE bool GraphMemory::take_back(void* block, std::size_t bytes) noexcept {
+  GraphMemory* const owner = owner_of(block);
+  if (!owner) return false;
+  bool last = false;
+  {
+    const std::lock_guard lock(owner->mutex_);
+    if (!owner->retired_) {
+      try {
+        owner->free_[block_bytes(bytes)].push_back(block);
+      } catch (...) {  // no memory for the list: the block rests
+      }
+    }
+    last = --owner->live_ == 0 && owner->retired_;
+  }
+  if (last) delete owner;
+  return true;
+}
+
+NAX_ENGINE void throw_read_while_recording() {
   throw DeviceError(
       "jit: the function reads values on the host (item(), data(), an array as a condition, printing), which "
       "are "
@@ -222,3 +233,4 @@ inline void check_recordable(const char* function) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

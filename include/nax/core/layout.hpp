@@ -76,33 +76,12 @@ struct Layout : Frame {
   }
   // Becomes the row-major layout over `frame`; the number of elements. Throws ValueError where they are too
   // many: what its function did not check before.
-  NAX_ENGINE std::int64_t make_row_major(const Frame& frame) {
-    static_cast<Frame&>(*this) = frame;
-    const std::size_t n = shape.size();
-    strides.resize_for_overwrite(n);
-    std::int64_t size = 1;
-    bool over = false;
-    for (std::size_t i = n; i-- > 0;) {
-      strides[i] = size;
-      over |= __builtin_mul_overflow(size, shape[i], &size);
-    }
-    if (over || size <= 0 || size > detail::most_elements) [[unlikely]]
-      return detail::count_elements("array", shape);
-    return size;
-  }
+  std::int64_t make_row_major(const Frame& frame);
   static Layout contiguous(Frame frame) {
     Dims strides = row_major(frame.shape);
     return {std::move(frame), std::move(strides)};
   }
-  NAX_ENGINE bool is_contiguous() const {
-    std::int64_t expected = 1;
-    for (std::size_t i = shape.size(); i-- > 0;) {
-      if (shape[i] == 0) return true;
-      if (shape[i] != 1 && strides[i] != expected) return false;
-      expected *= shape[i];
-    }
-    return true;
-  }
+  bool is_contiguous() const;
 };
 
 namespace detail {
@@ -113,6 +92,52 @@ namespace detail {
 }
 
 // NumPy's broadcasting over visible axes, a merge by level over hidden ones.
+NAX_ENGINE Frame broadcast(const char* function, const Frame& a, const Frame& b);
+
+// Strides with which an array of layout `from` is read over the axes of `to` (which it broadcasts to).
+NAX_ENGINE Dims strides_over(const Layout& from, const Frame& to);
+
+// Marks over the visible axes as marks over all axes of a frame: no hidden axis is meant.
+NAX_ENGINE AxisMarks over_frame(const AxisMarks& visible, const Frame& frame);
+
+NAX_ENGINE Levels merge_levels(const Levels& a, const Levels& b);
+
+NAX_ENGINE bool contains(const Levels& levels, Level level);
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI {
+
+NAX_ENGINE std::int64_t Layout::make_row_major(const Frame& frame) {
+  static_cast<Frame&>(*this) = frame;
+  const std::size_t n = shape.size();
+  strides.resize_for_overwrite(n);
+  std::int64_t size = 1;
+  bool over = false;
+  for (std::size_t i = n; i-- > 0;) {
+    strides[i] = size;
+    over |= __builtin_mul_overflow(size, shape[i], &size);
+  }
+  if (over || size <= 0 || size > detail::most_elements) [[unlikely]]
+    return detail::count_elements("array", shape);
+  return size;
+}
+
+NAX_ENGINE bool Layout::is_contiguous() const {
+  std::int64_t expected = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] == 0) return true;
+    if (shape[i] != 1 && strides[i] != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+}  // namespace nax::inline NAX_ABI
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE Frame broadcast(const char* function, const Frame& a, const Frame& b) {
   if (a == b) return a;
   Frame out;
@@ -137,7 +162,6 @@ NAX_ENGINE Frame broadcast(const char* function, const Frame& a, const Frame& b)
   return out;
 }
 
-// Strides with which an array of layout `from` is read over the axes of `to` (which it broadcasts to).
 NAX_ENGINE Dims strides_over(const Layout& from, const Frame& to) {
   Dims strides(to.shape.size(), 0);
   for (int h = 0; h < from.hidden(); ++h) strides[to.find(from.levels[h])] = from.strides[h];
@@ -147,7 +171,6 @@ NAX_ENGINE Dims strides_over(const Layout& from, const Frame& to) {
   return strides;
 }
 
-// Marks over the visible axes as marks over all axes of a frame: no hidden axis is meant.
 NAX_ENGINE AxisMarks over_frame(const AxisMarks& visible, const Frame& frame) {
   AxisMarks marks(static_cast<std::size_t>(frame.hidden()), false);
   marks.append(visible.begin(), visible.end());
@@ -174,5 +197,5 @@ NAX_ENGINE bool contains(const Levels& levels, Level level) {
   return false;
 }
 
-}  // namespace detail
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::detail
+#endif

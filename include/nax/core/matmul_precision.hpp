@@ -15,6 +15,17 @@ inline constinit std::atomic<bool> tensor_float32{false};
 // is first rounded to 10 bits behind the point, which tensor cores multiply several times faster. The names
 // are those of JAX's default_matmul_precision. Holds for all threads from now on; says nothing to a CPU,
 // where products are always full. Throws ValueError for other names.
+NAX_ENGINE void set_matmul_precision(const std::string& precision);
+// "float32" or "tensorfloat32".
+inline std::string matmul_precision() {
+  return detail::tensor_float32.load(std::memory_order_relaxed) ? "tensorfloat32" : "float32";
+}
+
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE void set_matmul_precision(const std::string& precision) {
   const bool full = precision == "float32" || precision == "highest";
   if (!full && precision != "tensorfloat32" && precision != "high")
@@ -22,9 +33,6 @@ NAX_ENGINE void set_matmul_precision(const std::string& precision) {
                        precision, "'"});
   detail::tensor_float32.store(!full, std::memory_order_relaxed);
 }
-// "float32" or "tensorfloat32".
-inline std::string matmul_precision() {
-  return detail::tensor_float32.load(std::memory_order_relaxed) ? "tensorfloat32" : "float32";
-}
 
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::detail
+#endif

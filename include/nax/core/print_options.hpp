@@ -43,11 +43,7 @@ inline void check_print_option(const char* name, int value) {
 
 }  // namespace detail
 
-NAX_ENGINE PrintOptions get_printoptions() {
-  auto& shared = detail::shared_print_options();
-  std::lock_guard lock(shared.mutex);
-  return shared.options;
-}
+NAX_ENGINE PrintOptions get_printoptions();
 
 // set_printoptions(get_printoptions()) changes nothing. (A template, so that braces mean a change.)
 template <class Options>
@@ -63,15 +59,7 @@ void set_printoptions(const Options& options) {
 }
 
 // set_printoptions({.precision = 3}): the others stay as they are.
-NAX_ENGINE void set_printoptions(const PrintOptionsChange& change) {
-  PrintOptions o = get_printoptions();
-  o.precision = change.precision.value_or(o.precision);
-  o.threshold = change.threshold.value_or(o.threshold);
-  o.edgeitems = change.edgeitems.value_or(o.edgeitems);
-  o.linewidth = change.linewidth.value_or(o.linewidth);
-  o.suppress = change.suppress.value_or(o.suppress);
-  set_printoptions(o);
-}
+NAX_ENGINE void set_printoptions(const PrintOptionsChange& change);
 
 // NumPy's context manager: `auto scope = nax::printoptions({.precision = 3});` until the end of the block.
 class [[nodiscard]] PrintOptionsScope {
@@ -89,3 +77,25 @@ class [[nodiscard]] PrintOptionsScope {
 inline PrintOptionsScope printoptions(const PrintOptionsChange& change) { return PrintOptionsScope(change); }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI {
+
+NAX_ENGINE PrintOptions get_printoptions() {
+  auto& shared = detail::shared_print_options();
+  std::lock_guard lock(shared.mutex);
+  return shared.options;
+}
+
+NAX_ENGINE void set_printoptions(const PrintOptionsChange& change) {
+  PrintOptions o = get_printoptions();
+  o.precision = change.precision.value_or(o.precision);
+  o.threshold = change.threshold.value_or(o.threshold);
+  o.edgeitems = change.edgeitems.value_or(o.edgeitems);
+  o.linewidth = change.linewidth.value_or(o.linewidth);
+  o.suppress = change.suppress.value_or(o.suppress);
+  set_printoptions(o);
+}
+
+}  // namespace nax::inline NAX_ABI
+#endif

@@ -60,24 +60,9 @@ inline constexpr std::size_t most_events = std::size_t{1} << 18;
 // One thread's events.
 class Lane {
  public:
-  NAX_ENGINE void add(const Event& event) {
-    const std::lock_guard lock(mutex_);
-    if (events_.size() < most_events)
-      events_.push_back(event);
-    else
-      events_[dropped_++ % most_events] = event;
-  }
-  NAX_ENGINE void copy_to(std::vector<Event>& events, std::int64_t since, std::uint64_t& dropped) {
-    const std::lock_guard lock(mutex_);
-    for (const Event& event : events_)
-      if (event.begin >= since) events.push_back(event);
-    dropped += dropped_;
-  }
-  NAX_ENGINE void clear() {
-    const std::lock_guard lock(mutex_);
-    events_ = {};
-    dropped_ = 0;
-  }
+  void add(const Event& event);
+  void copy_to(std::vector<Event>& events, std::int64_t since, std::uint64_t& dropped);
+  void clear();
 
  private:
   std::mutex mutex_;
@@ -99,21 +84,8 @@ class Lanes {
     return *lanes;
   }
   // A lane of that name that no thread has, or a new one.
-  NAX_ENGINE NamedLane* take(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& lane : lanes_)
-      if (!lane->taken && lane->name == name) {
-        lane->taken = true;
-        return lane.get();
-      }
-    lanes_.push_back(std::make_unique<NamedLane>());
-    lanes_.back()->name = name.empty() ? "thread " + std::to_string(++unnamed_) : name;
-    return lanes_.back().get();
-  }
-  NAX_ENGINE void leave(NamedLane* lane) {
-    const std::lock_guard lock(mutex_);
-    lane->taken = false;
-  }
+  NamedLane* take(const std::string& name);
+  void leave(NamedLane* lane);
   template <class F>
   void for_each(const F& f) {
     const std::lock_guard lock(mutex_);
@@ -129,20 +101,7 @@ class Lanes {
 inline constinit thread_local NamedLane* this_lane = nullptr;
 inline constinit thread_local const char* this_name = nullptr;  // of the thread, where it has one
 
-NAX_ENGINE NamedLane& lane_of_this_thread() {
-  struct AtExit {
-    ~AtExit() {
-      if (this_lane) Lanes::instance().leave(this_lane);
-      this_lane = nullptr;
-    }
-  };
-  if (!this_lane) {
-    this_lane = Lanes::instance().take(this_name ? this_name : ::getpid() == ::gettid() ? "main" : "");
-    thread_local AtExit at_exit;
-    static_cast<void>(at_exit);
-  }
-  return *this_lane;
-}
+NAX_ENGINE NamedLane& lane_of_this_thread();
 
 // What this thread is called in profiles from its first event on; the text must outlive the thread.
 inline void name_thread(const char* name) { this_name = name; }
@@ -186,6 +145,66 @@ class Span {
 };
 
 // Of a result of this shape, and the bytes and operations that it took.
+NAX_ENGINE void describe(Event& event, const Dims& shape, std::uint64_t bytes, double flops);
+
+}  // namespace nax::inline NAX_ABI::detail::profile
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail::profile {
+
+NAX_ENGINE void Lane::add(const Event& event) {
+  const std::lock_guard lock(mutex_);
+  if (events_.size() < most_events)
+    events_.push_back(event);
+  else
+    events_[dropped_++ % most_events] = event;
+}
+
+NAX_ENGINE void Lane::copy_to(std::vector<Event>& events, std::int64_t since, std::uint64_t& dropped) {
+  const std::lock_guard lock(mutex_);
+  for (const Event& event : events_)
+    if (event.begin >= since) events.push_back(event);
+  dropped += dropped_;
+}
+
+NAX_ENGINE void Lane::clear() {
+  const std::lock_guard lock(mutex_);
+  events_ = {};
+  dropped_ = 0;
+}
+
+NAX_ENGINE NamedLane* Lanes::take(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& lane : lanes_)
+    if (!lane->taken && lane->name == name) {
+      lane->taken = true;
+      return lane.get();
+    }
+  lanes_.push_back(std::make_unique<NamedLane>());
+  lanes_.back()->name = name.empty() ? "thread " + std::to_string(++unnamed_) : name;
+  return lanes_.back().get();
+}
+
+NAX_ENGINE void Lanes::leave(NamedLane* lane) {
+  const std::lock_guard lock(mutex_);
+  lane->taken = false;
+}
+
+NAX_ENGINE NamedLane& lane_of_this_thread() {
+  struct AtExit {
+    ~AtExit() {
+      if (this_lane) Lanes::instance().leave(this_lane);
+      this_lane = nullptr;
+    }
+  };
+  if (!this_lane) {
+    this_lane = Lanes::instance().take(this_name ? this_name : ::getpid() == ::gettid() ? "main" : "");
+    thread_local AtExit at_exit;
+    static_cast<void>(at_exit);
+  }
+  return *this_lane;
+}
+
 NAX_ENGINE void describe(Event& event, const Dims& shape, std::uint64_t bytes, double flops) {
   event.axes = static_cast<std::int8_t>(shape.size() < 127 ? shape.size() : 127);
   for (std::size_t axis = 0; axis < shape.size() && axis < Event::most_axes; ++axis)
@@ -195,3 +214,4 @@ NAX_ENGINE void describe(Event& event, const Dims& shape, std::uint64_t bytes, d
 }
 
 }  // namespace nax::inline NAX_ABI::detail::profile
+#endif

@@ -27,18 +27,7 @@ inline constexpr std::int64_t most_elements = PTRDIFF_MAX / 16;
 // shape of numbers that somebody gave comes by here. Throws ValueError for a negative extent and for more
 // elements than any array may have; extents of 0 do not excuse the others, as in NumPy, so that no product of
 // some of the extents overflows either.
-NAX_ENGINE std::int64_t count_elements(const char* function, const Dims& shape) {
-  std::int64_t n = 1;
-  bool empty = false, wrong = false;
-  for (const std::int64_t extent : shape) {
-    empty |= extent == 0;
-    wrong |= extent < 0;
-    wrong |= __builtin_mul_overflow(n, extent + (extent == 0), &n);
-  }
-  if (wrong || n > most_elements) [[unlikely]]
-    throw_extents(function, shape);
-  return empty ? 0 : n;
-}
+NAX_ENGINE std::int64_t count_elements(const char* function, const Dims& shape);
 
 // Sums and products on the way to an extent. Where they overflow, they are one that no shape may have.
 inline std::int64_t add_extents(std::int64_t a, std::int64_t b) {
@@ -79,17 +68,49 @@ class Shape : public Dims {
   std::int64_t count() const { return detail::count_elements("shape", *this); }
 };
 
-NAX_ENGINE std::string shape_text(const std::int64_t* dims, std::size_t n) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < n; ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
-  return text + (n == 1 ? ",)" : ")");
-}
+NAX_ENGINE std::string shape_text(const std::int64_t* dims, std::size_t n);
 inline std::string to_string(const Dims& dims) { return shape_text(dims.data(), dims.size()); }
 inline std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
 
 namespace detail {
 
-[[noreturn, gnu::cold]] NAX_ENGINE void throw_extents(const char* function, const Dims& shape) {
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_extents(const char* function, const Dims& shape);
+
+// A visible axis, counted from the end when negative, checked: NumPy's normalize_axis_index.
+NAX_ENGINE int normalize_axis(const char* function, std::int64_t axis, int ndim);
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE std::int64_t count_elements(const char* function, const Dims& shape) {
+  std::int64_t n = 1;
+  bool empty = false, wrong = false;
+  for (const std::int64_t extent : shape) {
+    empty |= extent == 0;
+    wrong |= extent < 0;
+    wrong |= __builtin_mul_overflow(n, extent + (extent == 0), &n);
+  }
+  if (wrong || n > most_elements) [[unlikely]]
+    throw_extents(function, shape);
+  return empty ? 0 : n;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+namespace nax::inline NAX_ABI {
+
+NAX_ENGINE std::string shape_text(const std::int64_t* dims, std::size_t n) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < n; ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
+  return text + (n == 1 ? ",)" : ")");
+}
+
+}  // namespace nax::inline NAX_ABI
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void throw_extents(const char* function, const Dims& shape) {
   for (const std::int64_t extent : shape)
     if (extent < 0)
       raise<ValueError>({function, ": negative dimensions are not allowed, shape ", to_string(shape)});
@@ -97,12 +118,11 @@ namespace detail {
                      most_elements, " elements"});
 }
 
-// A visible axis, counted from the end when negative, checked: NumPy's normalize_axis_index.
 NAX_ENGINE int normalize_axis(const char* function, std::int64_t axis, int ndim) {
   if (axis < -ndim || axis >= ndim)
     raise<IndexError>({function, ": axis ", axis, " is out of bounds for array of dimension ", ndim});
   return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }
 
-}  // namespace detail
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -13,18 +13,7 @@ inline std::size_t bytes_of(const ArrayBase& a) {
 
 // Bytes from one device's memory to another's (or the same).
 NAX_ENGINE void copy_bytes(Device to_device, void* to, Device from_device, const void* from,
-                           std::size_t bytes) {
-  if (bytes == 0) return;
-  const bool up = on_accelerator(to_device), down = on_accelerator(from_device);
-  if (up && down)
-    accelerator_of(to_device).copy_between(to_device, to, from_device, from, bytes);
-  else if (up)
-    accelerator_of(to_device).copy_to_device(to_device, to, from, bytes);
-  else if (down)
-    accelerator_of(from_device).copy_to_host(from_device, to, from, bytes);
-  else
-    std::memcpy(to, from, bytes);
-}
+                           std::size_t bytes);
 
 // A row-major array's elements from host memory, and to it.
 inline void write_elements(const ArrayBase& to, const void* from) {
@@ -35,19 +24,10 @@ inline void read_elements(const ArrayBase& from, void* to) {
 }
 
 // Zero bytes for the elements of a row-major array.
-NAX_ENGINE void clear_elements(const ArrayBase& a) {
-  if (on_accelerator(a)) [[unlikely]]
-    accelerator_of(a.device()).clear(a.device(), device_data(a), bytes_of(a));
-  else
-    std::memset(raw_data(a), 0, bytes_of(a));
-}
+NAX_ENGINE void clear_elements(const ArrayBase& a);
 
 // A row-major array on another device. Not recorded.
-NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to) {
-  ArrayBase result = allocate(a.dtype(), layout_of(a), to);
-  copy_bytes(to, device_data(result), a.device(), device_data(a), bytes_of(a));
-  return result;
-}
+NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to);
 
 // What the library makes on the host for a new array: an array there, and the same on the device on which
 // this thread computes.
@@ -73,3 +53,36 @@ class HostCopy final : public BufferSource {
 };
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void copy_bytes(Device to_device, void* to, Device from_device, const void* from,
+                           std::size_t bytes) {
+  if (bytes == 0) return;
+  const bool up = on_accelerator(to_device), down = on_accelerator(from_device);
+  if (up && down)
+    accelerator_of(to_device).copy_between(to_device, to, from_device, from, bytes);
+  else if (up)
+    accelerator_of(to_device).copy_to_device(to_device, to, from, bytes);
+  else if (down)
+    accelerator_of(from_device).copy_to_host(from_device, to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+NAX_ENGINE void clear_elements(const ArrayBase& a) {
+  if (on_accelerator(a)) [[unlikely]]
+    accelerator_of(a.device()).clear(a.device(), device_data(a), bytes_of(a));
+  else
+    std::memset(raw_data(a), 0, bytes_of(a));
+}
+
+NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to) {
+  ArrayBase result = allocate(a.dtype(), layout_of(a), to);
+  copy_bytes(to, device_data(result), a.device(), device_data(a), bytes_of(a));
+  return result;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -16,57 +16,16 @@ namespace nax::inline NAX_ABI::data::detail {
 
 class CacheFolder {
  public:
-  NAX_ENGINE CacheFolder(std::string folder, std::uint64_t print)
-      : folder_(std::move(folder)), print_(print) {
-    for (std::size_t slash = 0; slash != std::string::npos;) {
-      slash = folder_.find('/', slash + 1);
-      const std::string part = folder_.substr(0, slash);
-      if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR &&
-          slash == std::string::npos)
-        io::detail::fail_system("cache", folder_, "cannot be made");
-    }
-  }
+  CacheFolder(std::string folder, std::uint64_t print);
 
   static constexpr std::size_t header_bytes = 32;
 
   // The file's bytes, elements from header_bytes on; none where there is no such file or it is not to be
   // believed.
-  NAX_ENGINE bool read(std::int64_t i, io::Bytes& bytes) const {
-    const std::string path = path_of(i);
-    io::detail::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat status;
-    if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    const auto size = static_cast<std::size_t>(status.st_size);
-    if (size < header_bytes) return false;
-    bytes.resize(size);
-    for (std::size_t done = 0; done < size;) {
-      const ssize_t got = ::read(file.get(), bytes.data() + done, size - done);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return false;
-      done += static_cast<std::size_t>(got);
-    }
-    io::Bytes expected;
-    header(expected, i, bytes.data() + header_bytes, size - header_bytes);
-    return std::memcmp(bytes.data(), expected.data(), header_bytes) == 0;
-  }
+  bool read(std::int64_t i, io::Bytes& bytes) const;
 
   // Throws IoError naming the folder where it cannot be written to.
-  NAX_ENGINE void write(std::int64_t i, const io::Bytes& element) const {
-    static std::atomic<std::uint64_t> files{0};
-    io::Bytes start;
-    header(start, i, element.data(), element.size());
-    const std::string path = path_of(i);
-    const std::string temporary = path + ".part" + std::to_string(::getpid()) + "-" +
-                                  std::to_string(files.fetch_add(1, std::memory_order_relaxed));
-    io::detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    const bool written = file.get() >= 0 && put(file.get(), start) && put(file.get(), element) &&
-                         file.close() && ::rename(temporary.c_str(), path.c_str()) == 0;
-    if (written) return;
-    const int error = errno;
-    ::unlink(temporary.c_str());
-    errno = error;
-    io::detail::fail_system("cache", folder_, "cannot be written to");
-  }
+  void write(std::int64_t i, const io::Bytes& element) const;
 
  private:
   std::string path_of(std::int64_t i) const {
@@ -75,27 +34,84 @@ class CacheFolder {
     return folder_ + name;
   }
   // Magic, pipeline, number, size and checksum.
-  NAX_ENGINE void header(io::Bytes& out, std::int64_t i, const std::uint8_t* data, std::size_t size) const {
-    const std::uint32_t crc = io::detail::crc32(data, size);
-    const auto short_size = static_cast<std::uint32_t>(size);
-    out.resize(header_bytes);
-    std::memcpy(out.data(), "naxdata1", 8);
-    std::memcpy(out.data() + 8, &print_, 8);
-    std::memcpy(out.data() + 16, &i, 8);
-    std::memcpy(out.data() + 24, &short_size, 4);
-    std::memcpy(out.data() + 28, &crc, 4);
-  }
-  NAX_ENGINE static bool put(int file, const io::Bytes& bytes) {
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t put = ::write(file, bytes.data() + done, bytes.size() - done);
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return false;
-      done += static_cast<std::size_t>(put);
-    }
-    return true;
-  }
+  void header(io::Bytes& out, std::int64_t i, const std::uint8_t* data, std::size_t size) const;
+  static bool put(int file, const io::Bytes& bytes);
   std::string folder_;
   std::uint64_t print_;
 };
 
 }  // namespace nax::inline NAX_ABI::data::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
+NAX_ENGINE CacheFolder::CacheFolder(std::string folder, std::uint64_t print)
+    : folder_(std::move(folder)), print_(print) {
+  for (std::size_t slash = 0; slash != std::string::npos;) {
+    slash = folder_.find('/', slash + 1);
+    const std::string part = folder_.substr(0, slash);
+    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR && slash == std::string::npos)
+      io::detail::fail_system("cache", folder_, "cannot be made");
+  }
+}
+
+NAX_ENGINE bool CacheFolder::read(std::int64_t i, io::Bytes& bytes) const {
+  const std::string path = path_of(i);
+  io::detail::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status;
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size < header_bytes) return false;
+  bytes.resize(size);
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t got = ::read(file.get(), bytes.data() + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  io::Bytes expected;
+  header(expected, i, bytes.data() + header_bytes, size - header_bytes);
+  return std::memcmp(bytes.data(), expected.data(), header_bytes) == 0;
+}
+
+NAX_ENGINE void CacheFolder::write(std::int64_t i, const io::Bytes& element) const {
+  static std::atomic<std::uint64_t> files{0};
+  io::Bytes start;
+  header(start, i, element.data(), element.size());
+  const std::string path = path_of(i);
+  const std::string temporary = path + ".part" + std::to_string(::getpid()) + "-" +
+                                std::to_string(files.fetch_add(1, std::memory_order_relaxed));
+  io::detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const bool written = file.get() >= 0 && put(file.get(), start) && put(file.get(), element) &&
+                       file.close() && ::rename(temporary.c_str(), path.c_str()) == 0;
+  if (written) return;
+  const int error = errno;
+  ::unlink(temporary.c_str());
+  errno = error;
+  io::detail::fail_system("cache", folder_, "cannot be written to");
+}
+
+NAX_ENGINE void CacheFolder::header(io::Bytes& out, std::int64_t i, const std::uint8_t* data,
+                                    std::size_t size) const {
+  const std::uint32_t crc = io::detail::crc32(data, size);
+  const auto short_size = static_cast<std::uint32_t>(size);
+  out.resize(header_bytes);
+  std::memcpy(out.data(), "naxdata1", 8);
+  std::memcpy(out.data() + 8, &print_, 8);
+  std::memcpy(out.data() + 16, &i, 8);
+  std::memcpy(out.data() + 24, &short_size, 4);
+  std::memcpy(out.data() + 28, &crc, 4);
+}
+
+NAX_ENGINE bool CacheFolder::put(int file, const io::Bytes& bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t put = ::write(file, bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    done += static_cast<std::size_t>(put);
+  }
+  return true;
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail
+#endif

@@ -17,7 +17,7 @@ struct Describes {
   Describes(const Describes&) = delete;
   Describes& operator=(const Describes&) = delete;
   virtual ~Describes() = default;
-  NAX_ENGINE virtual std::string source(std::int64_t i) const { return "element " + std::to_string(i); }
+  virtual std::string source(std::int64_t i) const;
 };
 
 struct Origin {
@@ -33,7 +33,21 @@ template <class E>
 }
 
 // Inside a catch block. An error of nax keeps its class; anything else becomes an Error.
-[[noreturn, gnu::cold]] NAX_ENGINE void rethrow_from(const std::string& stage, const std::string& source) {
+[[noreturn, gnu::cold]] NAX_ENGINE void rethrow_from(const std::string& stage, const std::string& source);
+
+// A stage's name in messages: its kind, and what its user called it.
+NAX_ENGINE std::string stage_label(const char* kind, const std::string& name);
+
+[[gnu::cold]] NAX_ENGINE void check_not_negative(const char* function, const char* what, std::int64_t n);
+
+}  // namespace nax::inline NAX_ABI::data::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
+NAX_ENGINE std::string Describes::source(std::int64_t i) const { return "element " + std::to_string(i); }
+
+NAX_ENGINE void rethrow_from(const std::string& stage, const std::string& source) {
   try {
     throw;
   } catch (const ShapeError& error) {
@@ -55,13 +69,13 @@ template <class E>
   }
 }
 
-// A stage's name in messages: its kind, and what its user called it.
 NAX_ENGINE std::string stage_label(const char* kind, const std::string& name) {
   return name.empty() ? kind : kind + (" '" + name + "'");
 }
 
-[[gnu::cold]] NAX_ENGINE void check_not_negative(const char* function, const char* what, std::int64_t n) {
+NAX_ENGINE void check_not_negative(const char* function, const char* what, std::int64_t n) {
   if (n < 0) raise<ValueError>({function, ": ", what, " must not be negative, got ", n});
 }
 
 }  // namespace nax::inline NAX_ABI::data::detail
+#endif

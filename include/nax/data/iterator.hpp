@@ -16,23 +16,16 @@ namespace nax::inline NAX_ABI::data {
 class Position {
  public:
   // Elements handed out since the beginning.
-  NAX_ENGINE std::int64_t count() const { return numbers_.size() == 2 ? number(0) : 0; }
+  std::int64_t count() const;
 
   friend bool operator==(const Position& a, const Position& b) {
     return a.count() == b.count() && a.print() == b.print();
   }
 
   // For iterators.
-  NAX_ENGINE Position(std::int64_t count, std::uint64_t print)
-      : numbers_(nax::detail::allocate_on_host(DType::int64, Frame{Shape{2}, {}})) {
-    auto* out = nax::detail::elements<std::int64_t>(numbers_);
-    out[0] = count;
-    out[1] = static_cast<std::int64_t>(print);
-  }
+  Position(std::int64_t count, std::uint64_t print);
   Position() = default;
-  NAX_ENGINE std::uint64_t print() const {
-    return numbers_.size() == 2 ? static_cast<std::uint64_t>(number(1)) : 0;
-  }
+  std::uint64_t print() const;
 
  private:
   friend auto tree_fields(Position& position) { return std::tie(position.numbers_); }
@@ -168,3 +161,22 @@ class Iterator {
 };
 
 }  // namespace nax::inline NAX_ABI::data
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data {
+
+NAX_ENGINE std::int64_t Position::count() const { return numbers_.size() == 2 ? number(0) : 0; }
+
+NAX_ENGINE Position::Position(std::int64_t count, std::uint64_t print)
+    : numbers_(nax::detail::allocate_on_host(DType::int64, Frame{Shape{2}, {}})) {
+  auto* out = nax::detail::elements<std::int64_t>(numbers_);
+  out[0] = count;
+  out[1] = static_cast<std::int64_t>(print);
+}
+
+NAX_ENGINE std::uint64_t Position::print() const {
+  return numbers_.size() == 2 ? static_cast<std::uint64_t>(number(1)) : 0;
+}
+
+}  // namespace nax::inline NAX_ABI::data
+#endif

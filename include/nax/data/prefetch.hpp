@@ -35,19 +35,7 @@ class PrefetchStage final : public Stage<Element> {
 };
 
 // On one device whole; on several row i of the leading axis on device i, as pmap takes it.
-NAX_ENGINE ArrayBase place_array(const ArrayBase& a, const std::vector<Device>& devices, bool sharded) {
-  need_plain("prefetch_to", "an element", a);
-  check_operand("prefetch_to", a);
-  if (!sharded)
-    return share_memory(a.device(), devices[0]) ? a : moved(contiguous(a, transforms_handled), devices[0]);
-  const auto n = static_cast<std::int64_t>(devices.size());
-  if (a.ndim() == 0 || a.shape(0) != n)
-    raise<ShapeError>({"prefetch_to: the leading axis must count the ", n, " devices, shape ", a.shape()});
-  std::vector<ArrayBase> shards;
-  for (std::int64_t i = 0; i < n; ++i)
-    shards.push_back(brought(row_of(a, i), devices[static_cast<std::size_t>(i)]));
-  return assemble(shards, 0);
-}
+NAX_ENGINE ArrayBase place_array(const ArrayBase& a, const std::vector<Device>& devices, bool sharded);
 
 template <class Element>
 Element place_tree(const Element& element, const std::vector<Device>& devices, bool sharded) {
@@ -98,3 +86,23 @@ class PlaceStage final : public Stage<Element> {
 
 }  // namespace detail
 }  // namespace nax::inline NAX_ABI::data
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
+NAX_ENGINE ArrayBase place_array(const ArrayBase& a, const std::vector<Device>& devices, bool sharded) {
+  need_plain("prefetch_to", "an element", a);
+  check_operand("prefetch_to", a);
+  if (!sharded)
+    return share_memory(a.device(), devices[0]) ? a : moved(contiguous(a, transforms_handled), devices[0]);
+  const auto n = static_cast<std::int64_t>(devices.size());
+  if (a.ndim() == 0 || a.shape(0) != n)
+    raise<ShapeError>({"prefetch_to: the leading axis must count the ", n, " devices, shape ", a.shape()});
+  std::vector<ArrayBase> shards;
+  for (std::int64_t i = 0; i < n; ++i)
+    shards.push_back(brought(row_of(a, i), devices[static_cast<std::size_t>(i)]));
+  return assemble(shards, 0);
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail
+#endif

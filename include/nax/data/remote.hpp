@@ -19,15 +19,25 @@ inline constinit RemoteStore* remote_store = nullptr;
 
 inline bool is_remote(const std::string& path) { return path.find("://") != std::string::npos; }
 
+NAX_ENGINE RemoteStore& need_store(const char* function, const std::string& address);
+
+// All bytes of a file or an object. Throws IoError that names it.
+NAX_ENGINE io::Bytes read_any(const char* function, const std::string& path);
+
+}  // namespace nax::inline NAX_ABI::data::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
 NAX_ENGINE RemoteStore& need_store(const char* function, const std::string& address) {
   if (!remote_store)
     raise<IoError>({function, ": '", address, "' needs nax::storage, which this program does not link"});
   return *remote_store;
 }
 
-// All bytes of a file or an object. Throws IoError that names it.
 NAX_ENGINE io::Bytes read_any(const char* function, const std::string& path) {
   return is_remote(path) ? need_store(function, path).read(path) : io::detail::read_file(function, path);
 }
 
 }  // namespace nax::inline NAX_ABI::data::detail
+#endif

@@ -16,12 +16,7 @@ struct ShuffleOptions {
 
 namespace detail {
 
-NAX_ENGINE std::uint64_t shuffle_word(const random::Key& key) {
-  if (key.ndim() != 0) throw ValueError("shuffle: a key is needed, as .key");
-  random::detail::check_single("shuffle", key);
-  need_plain("shuffle", "the key", key.words());
-  return key.words().item();
-}
+NAX_ENGINE std::uint64_t shuffle_word(const random::Key& key);
 
 // A number below n (at most 2^63), from 64 random bits.
 inline std::int64_t below(std::uint64_t bits, std::int64_t n) {
@@ -30,20 +25,7 @@ inline std::int64_t below(std::uint64_t bits, std::int64_t n) {
 }
 
 // The numbers below n in random order: Fisher and Yates's, bits by threefry.
-NAX_ENGINE std::vector<std::uint32_t> shuffled_indices(std::uint64_t key, std::int64_t n) {
-  if (n > std::int64_t{UINT32_MAX}) raise<ValueError>({"shuffle: too many elements: ", n});
-  std::vector<std::uint32_t> order(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::uint64_t bits[256];
-  for (std::int64_t last = n - 1; last > 0;) {
-    const std::int64_t count = std::min<std::int64_t>(256, last);
-    cpu::random_bits(key, static_cast<std::uint64_t>(n - 1 - last), count, bits);
-    for (std::int64_t k = 0; k < count; ++k, --last)
-      std::swap(order[static_cast<std::size_t>(last)],
-                order[static_cast<std::size_t>(below(bits[k], last + 1))]);
-  }
-  return order;
-}
+NAX_ENGINE std::vector<std::uint32_t> shuffled_indices(std::uint64_t key, std::int64_t n);
 
 // Elements of another access in an order of this one's own: gathers and sources go through.
 template <class Element>
@@ -197,3 +179,31 @@ class ShuffleStage final : public Stage<Element> {
 
 }  // namespace detail
 }  // namespace nax::inline NAX_ABI::data
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
+NAX_ENGINE std::uint64_t shuffle_word(const random::Key& key) {
+  if (key.ndim() != 0) throw ValueError("shuffle: a key is needed, as .key");
+  random::detail::check_single("shuffle", key);
+  need_plain("shuffle", "the key", key.words());
+  return key.words().item();
+}
+
+NAX_ENGINE std::vector<std::uint32_t> shuffled_indices(std::uint64_t key, std::int64_t n) {
+  if (n > std::int64_t{UINT32_MAX}) raise<ValueError>({"shuffle: too many elements: ", n});
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  std::uint64_t bits[256];
+  for (std::int64_t last = n - 1; last > 0;) {
+    const std::int64_t count = std::min<std::int64_t>(256, last);
+    cpu::random_bits(key, static_cast<std::uint64_t>(n - 1 - last), count, bits);
+    for (std::int64_t k = 0; k < count; ++k, --last)
+      std::swap(order[static_cast<std::size_t>(last)],
+                order[static_cast<std::size_t>(below(bits[k], last + 1))]);
+  }
+  return order;
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail
+#endif

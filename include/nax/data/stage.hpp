@@ -33,10 +33,7 @@ struct Context {
 // What a pipeline is, as a number: a position belongs to the pipeline that it was taken from.
 class Fingerprint {
  public:
-  NAX_ENGINE void add(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001b3u;
-  }
+  void add(const void* data, std::size_t size);
   void add(std::int64_t number) { add(&number, sizeof number); }
   void add(const std::string& text) {
     add(static_cast<std::int64_t>(text.size()));
@@ -102,3 +99,14 @@ using StageRef = std::shared_ptr<const Stage<Element>>;
 inline int most_threads(int a, int b) { return a < 0 || b < 0 ? -1 : a < b ? b : a; }
 
 }  // namespace nax::inline NAX_ABI::data::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
+NAX_ENGINE void Fingerprint::add(const void* data, std::size_t size) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001b3u;
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail
+#endif

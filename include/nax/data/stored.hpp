@@ -14,21 +14,9 @@ namespace nax::inline NAX_ABI::data::detail {
 
 class ByteWriter {
  public:
-  NAX_ENGINE void put(const void* data, std::size_t size) {
-    const auto* from = static_cast<const std::uint8_t*>(data);
-    bytes.insert(bytes.end(), from, from + size);
-  }
+  void put(const void* data, std::size_t size);
   void number(std::uint64_t value) { put(&value, sizeof value); }
-  NAX_ENGINE void array(const ArrayBase& a) {
-    need_plain("cache", "an element", a);
-    need_host("cache", a);
-    check_operand("cache", a);
-    const ArrayBase whole = contiguous(a, transforms_handled);
-    const Layout& layout = layout_of(whole);
-    number(layout.shape.size());
-    for (const std::int64_t extent : layout.shape) number(static_cast<std::uint64_t>(extent));
-    if (layout.size() > 0) put(raw_data(whole), bytes_of(whole));
-  }
+  void array(const ArrayBase& a);
   io::Bytes bytes;
 };
 
@@ -36,11 +24,7 @@ class ByteWriter {
 class ByteReader {
  public:
   ByteReader(const io::Bytes& bytes, std::size_t at) : bytes_(bytes), at_(at) {}
-  NAX_ENGINE void get(void* to, std::size_t size) {
-    if (size > bytes_.size() - at_) throw IoError("cache: a stored element is too short");
-    if (size > 0) std::memcpy(to, bytes_.data() + at_, size);
-    at_ += size;
-  }
+  void get(void* to, std::size_t size);
   std::uint64_t number() {
     std::uint64_t value;
     get(&value, sizeof value);
@@ -52,22 +36,7 @@ class ByteReader {
     if (n > bytes_.size() - at_) throw IoError("cache: a stored element is too short");
     return n;
   }
-  NAX_ENGINE ArrayBase array(DType dtype) {
-    Frame frame;
-    const std::uint64_t axes = number();
-    if (axes > 64) throw IoError("cache: a stored array has too many axes");
-    std::uint64_t size = dtype_size(dtype);
-    for (std::uint64_t axis = 0; axis < axes; ++axis) {
-      const std::uint64_t extent = number();
-      if (extent > INT64_MAX || __builtin_mul_overflow(size, extent, &size))
-        throw IoError("cache: a stored array is too big");
-      frame.shape.push_back(static_cast<std::int64_t>(extent));
-    }
-    if (size > bytes_.size() - at_) throw IoError("cache: a stored element is too short");
-    ArrayBase a = allocate_on_host(dtype, frame);
-    if (size > 0) get(raw_data(a), size);
-    return a;
-  }
+  ArrayBase array(DType dtype);
   bool at_end() const { return at_ == bytes_.size(); }
 
  private:
@@ -137,3 +106,48 @@ void restore_value(ByteReader& in, T& value) {
 }
 
 }  // namespace nax::inline NAX_ABI::data::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
+NAX_ENGINE void ByteWriter::put(const void* data, std::size_t size) {
+  const auto* from = static_cast<const std::uint8_t*>(data);
+  bytes.insert(bytes.end(), from, from + size);
+}
+
+NAX_ENGINE void ByteWriter::array(const ArrayBase& a) {
+  need_plain("cache", "an element", a);
+  need_host("cache", a);
+  check_operand("cache", a);
+  const ArrayBase whole = contiguous(a, transforms_handled);
+  const Layout& layout = layout_of(whole);
+  number(layout.shape.size());
+  for (const std::int64_t extent : layout.shape) number(static_cast<std::uint64_t>(extent));
+  if (layout.size() > 0) put(raw_data(whole), bytes_of(whole));
+}
+
+NAX_ENGINE void ByteReader::get(void* to, std::size_t size) {
+  if (size > bytes_.size() - at_) throw IoError("cache: a stored element is too short");
+  if (size > 0) std::memcpy(to, bytes_.data() + at_, size);
+  at_ += size;
+}
+
+NAX_ENGINE ArrayBase ByteReader::array(DType dtype) {
+  Frame frame;
+  const std::uint64_t axes = number();
+  if (axes > 64) throw IoError("cache: a stored array has too many axes");
+  std::uint64_t size = dtype_size(dtype);
+  for (std::uint64_t axis = 0; axis < axes; ++axis) {
+    const std::uint64_t extent = number();
+    if (extent > INT64_MAX || __builtin_mul_overflow(size, extent, &size))
+      throw IoError("cache: a stored array is too big");
+    frame.shape.push_back(static_cast<std::int64_t>(extent));
+  }
+  if (size > bytes_.size() - at_) throw IoError("cache: a stored element is too short");
+  ArrayBase a = allocate_on_host(dtype, frame);
+  if (size > 0) get(raw_data(a), size);
+  return a;
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail
+#endif

@@ -121,6 +121,86 @@ std::string leaf_path(const E& element, std::size_t index) {
 // Leaf j of the elements, `stride` leaves an element, as one array with a leading axis; `path` names it in
 // errors. Throws ShapeError where shapes differ.
 NAX_ENGINE ArrayBase stack_leaf(const std::vector<LeafView>& leaves, std::size_t stride, std::size_t j,
+                                FunctionRef<std::string(std::size_t)> path);
+
+// The tree of `like`, its leaves (numbers too) replaced by these arrays.
+template <class E>
+auto with_leaves(const E& like, std::vector<ArrayBase>&& arrays) {
+  std::size_t i = 0;
+  return tree::detail::map(
+      "batch",
+      [&](const auto& leaf) {
+        using T = typename LeafElement<std::remove_cvref_t<decltype(leaf)>>::type;
+        return Array<T>(std::move(arrays[i++]));
+      },
+      like);
+}
+
+// What batches of E are.
+template <class E>
+using Batched = decltype(with_leaves(std::declval<const E&>(), std::declval<std::vector<ArrayBase>>()));
+
+// At least one element, of one structure.
+template <class E>
+Batched<E> stack_elements(const std::vector<E>& elements) {
+  std::vector<LeafView> leaves;
+  for (const E& element : elements) append_leaves(element, leaves);
+  const std::size_t stride = leaves.size() / elements.size();
+  std::vector<LeafView> first;
+  append_leaves(elements[0], first);
+  if (first.size() != stride) raise<ValueError>({"batch: the elements of a batch have different structures"});
+  std::vector<ArrayBase> arrays;
+  for (std::size_t j = 0; j < stride; ++j)
+    arrays.push_back(stack_leaf(leaves, stride, j, [&](std::size_t k) { return leaf_path(elements[0], k); }));
+  return with_leaves(elements[0], std::move(arrays));
+}
+
+// Row i of an array with a leading axis, as a view.
+NAX_ENGINE ArrayBase row_of(const ArrayBase& a, std::int64_t i);
+
+template <class T>
+T row_of_tree(const T& arrays, std::int64_t i) {
+  return tree::detail::map(
+      "data", [i](const auto& leaf) { return std::remove_cvref_t<decltype(leaf)>(row_of(leaf, i)); }, arrays);
+}
+
+// These rows of a row-major array on the host, copied into one.
+NAX_ENGINE ArrayBase gather_rows(const ArrayBase& a, std::span<const std::int64_t> rows);
+
+// The number of rows that all leaves have. Throws, on behalf of `function`, ValueError where they differ or a
+// leaf has no axis.
+template <class T>
+std::int64_t count_rows(const char* function, const T& arrays) {
+  std::int64_t rows = -1;
+  std::string first_path;
+  tree::for_each_with_path(
+      [&](const std::string& path, const auto& leaf) {
+        static_assert(is_array_v<decltype(leaf)>,
+                      "from_arrays: the leaves of the tree must be arrays, one row an element");
+        check_operand(function, leaf);
+        need_plain(function, "the data", leaf);
+        need_host(function, leaf);
+        const std::string place = path.empty() ? "" : " at " + path;
+        if (leaf.ndim() == 0) raise<ValueError>({function, ": an array without axes has no rows", place});
+        if (rows < 0) {
+          rows = leaf.shape(0);
+          first_path = path;
+        } else if (rows != leaf.shape(0)) {
+          raise<ValueError>(
+              {function, ": the arrays have ", rows, " rows at ", first_path, " and ", leaf.shape(0), place});
+        }
+      },
+      arrays);
+  if (rows < 0) raise<ValueError>({function, ": there is no array in the data"});
+  return rows;
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
+NAX_ENGINE ArrayBase stack_leaf(const std::vector<LeafView>& leaves, std::size_t stride, std::size_t j,
                                 FunctionRef<std::string(std::size_t)> path) {
   const LeafView& first = leaves[j];
   const std::size_t n = leaves.size() / stride;
@@ -156,39 +236,6 @@ NAX_ENGINE ArrayBase stack_leaf(const std::vector<LeafView>& leaves, std::size_t
   return result;
 }
 
-// The tree of `like`, its leaves (numbers too) replaced by these arrays.
-template <class E>
-auto with_leaves(const E& like, std::vector<ArrayBase>&& arrays) {
-  std::size_t i = 0;
-  return tree::detail::map(
-      "batch",
-      [&](const auto& leaf) {
-        using T = typename LeafElement<std::remove_cvref_t<decltype(leaf)>>::type;
-        return Array<T>(std::move(arrays[i++]));
-      },
-      like);
-}
-
-// What batches of E are.
-template <class E>
-using Batched = decltype(with_leaves(std::declval<const E&>(), std::declval<std::vector<ArrayBase>>()));
-
-// At least one element, of one structure.
-template <class E>
-Batched<E> stack_elements(const std::vector<E>& elements) {
-  std::vector<LeafView> leaves;
-  for (const E& element : elements) append_leaves(element, leaves);
-  const std::size_t stride = leaves.size() / elements.size();
-  std::vector<LeafView> first;
-  append_leaves(elements[0], first);
-  if (first.size() != stride) raise<ValueError>({"batch: the elements of a batch have different structures"});
-  std::vector<ArrayBase> arrays;
-  for (std::size_t j = 0; j < stride; ++j)
-    arrays.push_back(stack_leaf(leaves, stride, j, [&](std::size_t k) { return leaf_path(elements[0], k); }));
-  return with_leaves(elements[0], std::move(arrays));
-}
-
-// Row i of an array with a leading axis, as a view.
 NAX_ENGINE ArrayBase row_of(const ArrayBase& a, std::int64_t i) {
   Layout layout = layout_of(a);
   const std::int64_t offset = layout.strides[0] * i;
@@ -197,13 +244,6 @@ NAX_ENGINE ArrayBase row_of(const ArrayBase& a, std::int64_t i) {
   return view(a, std::move(layout), offset);
 }
 
-template <class T>
-T row_of_tree(const T& arrays, std::int64_t i) {
-  return tree::detail::map(
-      "data", [i](const auto& leaf) { return std::remove_cvref_t<decltype(leaf)>(row_of(leaf, i)); }, arrays);
-}
-
-// These rows of a row-major array on the host, copied into one.
 NAX_ENGINE ArrayBase gather_rows(const ArrayBase& a, std::span<const std::int64_t> rows) {
   Frame frame = layout_of(a);
   frame.shape[0] = static_cast<std::int64_t>(rows.size());
@@ -229,32 +269,5 @@ NAX_ENGINE ArrayBase gather_rows(const ArrayBase& a, std::span<const std::int64_
   return result;
 }
 
-// The number of rows that all leaves have. Throws, on behalf of `function`, ValueError where they differ or a
-// leaf has no axis.
-template <class T>
-std::int64_t count_rows(const char* function, const T& arrays) {
-  std::int64_t rows = -1;
-  std::string first_path;
-  tree::for_each_with_path(
-      [&](const std::string& path, const auto& leaf) {
-        static_assert(is_array_v<decltype(leaf)>,
-                      "from_arrays: the leaves of the tree must be arrays, one row an element");
-        check_operand(function, leaf);
-        need_plain(function, "the data", leaf);
-        need_host(function, leaf);
-        const std::string place = path.empty() ? "" : " at " + path;
-        if (leaf.ndim() == 0) raise<ValueError>({function, ": an array without axes has no rows", place});
-        if (rows < 0) {
-          rows = leaf.shape(0);
-          first_path = path;
-        } else if (rows != leaf.shape(0)) {
-          raise<ValueError>(
-              {function, ": the arrays have ", rows, " rows at ", first_path, " and ", leaf.shape(0), place});
-        }
-      },
-      arrays);
-  if (rows < 0) raise<ValueError>({function, ": there is no array in the data"});
-  return rows;
-}
-
 }  // namespace nax::inline NAX_ABI::data::detail
+#endif

@@ -31,12 +31,7 @@ inline constexpr int auto_tune = -1;
 
 inline constexpr int most_stage_threads = 512;
 
-NAX_ENGINE int check_threads(const char* function, int threads) {
-  if (threads < auto_tune || threads > most_stage_threads)
-    raise<ValueError>({function, ": threads must be between 0 and ", most_stage_threads,
-                       " or data::auto_tune, not ", threads});
-  return threads;
-}
+NAX_ENGINE int check_threads(const char* function, int threads);
 
 class Workers {
  public:
@@ -61,39 +56,10 @@ class Workers {
 
   // Waits for the next slot of the order; none at the end. Throws what its work threw. The caller empties it
   // and calls release().
-  NAX_ENGINE bool take(std::size_t& slot) {
-    std::unique_lock lock(mutex_);
-    if (threads_.empty() && !stop_) grow(begin_with_);
-    slot = static_cast<std::size_t>(taken_) % slots_.size();
-    while (!slots_[slot].done && !(ended_ && taken_ == given_)) {
-      const auto started = static_cast<int>(threads_.size());
-      if (!stop_ && started < most_ && given_ - taken_ >= started)
-        grow(1);  // all at work, and the loop waits
-      const profile::Span waits(profile::Kind::wait_data, name_.c_str());
-      ready_.wait(lock);
-    }
-    if (!slots_[slot].done) return false;
-    if (slots_[slot].error) std::rethrow_exception(slots_[slot].error);
-    return true;
-  }
-  NAX_ENGINE void release(std::size_t slot) {
-    {
-      const std::lock_guard lock(mutex_);
-      slots_[slot].done = false;
-      ++taken_;
-    }
-    room_.notify_one();
-  }
+  bool take(std::size_t& slot);
+  void release(std::size_t slot);
 
-  NAX_ENGINE void stop() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    room_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-  }
+  void stop();
   bool is_stopped() const { return stopped_ && stopped_->load(std::memory_order_relaxed); }
 
  private:
@@ -103,73 +69,14 @@ class Workers {
   };
 
   // Under the lock. Where the system has no more threads those that are there do the work.
-  NAX_ENGINE void grow(int more) {
-    for (int i = 0; i < more; ++i) {
-      try {
-        threads_.emplace_back([this] { run(); });
-      } catch (const std::system_error&) {
-        if (threads_.empty()) throw;
-        return;
-      }
-    }
-  }
+  void grow(int more);
 
-  NAX_ENGINE void run() noexcept {
-    const ThreadLimit alone(1);  // there are as many of these as there is work for
-    profile::name_thread(name_.c_str());
-    for (std::size_t slot; begin(slot);) {
-      std::exception_ptr error;
-      try {
-        finish(slot);
-      } catch (...) {
-        error = std::current_exception();
-      }
-      mark_done(slot, std::move(error));
-    }
-  }
+  void run() noexcept;
 
   // Claims a slot and fills it; false when there is nothing more to do.
-  NAX_ENGINE bool begin(std::size_t& slot) noexcept {
-    const std::lock_guard pulling(pull_mutex_);
-    {
-      std::unique_lock lock(mutex_);
-      room_.wait(lock, [this] { return stop_ || ended_ || given_ - taken_ < count(); });
-      if (stop_ || ended_) return false;
-      slot = static_cast<std::size_t>(given_) % slots_.size();
-    }
-    bool more = false;
-    std::exception_ptr error;
-    try {
-      more = !is_stopped() && pull(slot);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      if (more || error) ++given_;
-      if (!more) ended_ = true;
-      if (error) {
-        slots_[slot].error = error;
-        slots_[slot].done = true;
-      }
-    }
-    if (!more) {
-      ready_.notify_all();
-      room_.notify_all();
-    }
-    return more;
-  }
+  bool begin(std::size_t& slot) noexcept;
 
-  NAX_ENGINE void mark_done(std::size_t slot, std::exception_ptr error) noexcept {
-    bool awaited;
-    {
-      const std::lock_guard lock(mutex_);
-      slots_[slot].error = std::move(error);
-      slots_[slot].done = true;
-      awaited = slot == static_cast<std::size_t>(taken_) % slots_.size();
-    }
-    if (awaited) ready_.notify_one();
-  }
+  void mark_done(std::size_t slot, std::exception_ptr error) noexcept;
 
   std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
 
@@ -186,3 +93,117 @@ class Workers {
 };
 
 }  // namespace nax::inline NAX_ABI::data::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
+NAX_ENGINE int check_threads(const char* function, int threads) {
+  if (threads < auto_tune || threads > most_stage_threads)
+    raise<ValueError>({function, ": threads must be between 0 and ", most_stage_threads,
+                       " or data::auto_tune, not ", threads});
+  return threads;
+}
+
+NAX_ENGINE bool Workers::take(std::size_t& slot) {
+  std::unique_lock lock(mutex_);
+  if (threads_.empty() && !stop_) grow(begin_with_);
+  slot = static_cast<std::size_t>(taken_) % slots_.size();
+  while (!slots_[slot].done && !(ended_ && taken_ == given_)) {
+    const auto started = static_cast<int>(threads_.size());
+    if (!stop_ && started < most_ && given_ - taken_ >= started) grow(1);  // all at work, and the loop waits
+    const profile::Span waits(profile::Kind::wait_data, name_.c_str());
+    ready_.wait(lock);
+  }
+  if (!slots_[slot].done) return false;
+  if (slots_[slot].error) std::rethrow_exception(slots_[slot].error);
+  return true;
+}
+
+NAX_ENGINE void Workers::release(std::size_t slot) {
+  {
+    const std::lock_guard lock(mutex_);
+    slots_[slot].done = false;
+    ++taken_;
+  }
+  room_.notify_one();
+}
+
+NAX_ENGINE void Workers::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  room_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+NAX_ENGINE void Workers::grow(int more) {
+  for (int i = 0; i < more; ++i) {
+    try {
+      threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) throw;
+      return;
+    }
+  }
+}
+
+NAX_ENGINE void Workers::run() noexcept {
+  const ThreadLimit alone(1);  // there are as many of these as there is work for
+  profile::name_thread(name_.c_str());
+  for (std::size_t slot; begin(slot);) {
+    std::exception_ptr error;
+    try {
+      finish(slot);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    mark_done(slot, std::move(error));
+  }
+}
+
+NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {
+  const std::lock_guard pulling(pull_mutex_);
+  {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [this] { return stop_ || ended_ || given_ - taken_ < count(); });
+    if (stop_ || ended_) return false;
+    slot = static_cast<std::size_t>(given_) % slots_.size();
+  }
+  bool more = false;
+  std::exception_ptr error;
+  try {
+    more = !is_stopped() && pull(slot);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (more || error) ++given_;
+    if (!more) ended_ = true;
+    if (error) {
+      slots_[slot].error = error;
+      slots_[slot].done = true;
+    }
+  }
+  if (!more) {
+    ready_.notify_all();
+    room_.notify_all();
+  }
+  return more;
+}
+
+NAX_ENGINE void Workers::mark_done(std::size_t slot, std::exception_ptr error) noexcept {
+  bool awaited;
+  {
+    const std::lock_guard lock(mutex_);
+    slots_[slot].error = std::move(error);
+    slots_[slot].done = true;
+    awaited = slot == static_cast<std::size_t>(taken_) % slots_.size();
+  }
+  if (awaited) ready_.notify_one();
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail
+#endif

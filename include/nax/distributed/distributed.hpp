@@ -29,6 +29,35 @@ struct Launched {
   int count = 1;
   const char* variable = nullptr;
 };
+NAX_ENGINE Launched launched_processes();
+
+}  // namespace detail
+
+namespace distributed {
+
+// Joins the processes that mpirun or srun has started. Before anything asks for devices; a second call does
+// nothing. Throws DeviceError where the launcher started several processes and this program cannot join them.
+NAX_ENGINE void initialize();
+
+// Which of the processes this is, and how many there are; 0 of 1 before initialize().
+inline int process_index() { return detail::several_processes ? detail::several_processes->index() : 0; }
+inline int process_count() { return detail::several_processes ? detail::several_processes->count() : 1; }
+// Of a device.
+inline int process_index(Device device) { return device.remote ? device.remote - 1 : process_index(); }
+
+// Waits until all processes are here. Throws DeviceError, naming it, where one does not come within
+// NAX_COLLECTIVE_TIMEOUT_S (300) seconds.
+NAX_ENGINE void barrier();
+
+// Leaves the others: this program is one process from now on. At the end of main it comes by itself.
+NAX_ENGINE void shutdown();
+
+}  // namespace distributed
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE Launched launched_processes() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (const char* text = std::getenv(name))
@@ -37,12 +66,9 @@ NAX_ENGINE Launched launched_processes() {
   return {};
 }
 
-}  // namespace detail
+}  // namespace nax::inline NAX_ABI::detail
+namespace nax::inline NAX_ABI::distributed {
 
-namespace distributed {
-
-// Joins the processes that mpirun or srun has started. Before anything asks for devices; a second call does
-// nothing. Throws DeviceError where the launcher started several processes and this program cannot join them.
 NAX_ENGINE void initialize() {
   if (detail::several_processes) return;
   const auto [launched, variable] = detail::launched_processes();
@@ -56,19 +82,10 @@ NAX_ENGINE void initialize() {
                             : ": link nax::mpi"});
 }
 
-// Which of the processes this is, and how many there are; 0 of 1 before initialize().
-inline int process_index() { return detail::several_processes ? detail::several_processes->index() : 0; }
-inline int process_count() { return detail::several_processes ? detail::several_processes->count() : 1; }
-// Of a device.
-inline int process_index(Device device) { return device.remote ? device.remote - 1 : process_index(); }
-
-// Waits until all processes are here. Throws DeviceError, naming it, where one does not come within
-// NAX_COLLECTIVE_TIMEOUT_S (300) seconds.
 NAX_ENGINE void barrier() {
   if (auto* const all = detail::several_processes) all->exchange(all->begin_run(), "barrier", "");
 }
 
-// Leaves the others: this program is one process from now on. At the end of main it comes by itself.
 NAX_ENGINE void shutdown() {
   if (!detail::several_processes) return;
   barrier();
@@ -77,5 +94,5 @@ NAX_ENGINE void shutdown() {
   detail::process_launcher->stop();
 }
 
-}  // namespace distributed
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::distributed
+#endif

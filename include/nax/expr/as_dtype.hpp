@@ -12,6 +12,13 @@ inline cpu::Operand plain_operand(const ArrayBase& a, Dims strides) {
 }
 
 // A row-major array in another dtype. Not recorded.
+NAX_ENGINE ArrayBase as_dtype(ArrayBase x, DType dtype);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE ArrayBase as_dtype(ArrayBase x, DType dtype) {
   if (x.dtype() == dtype) return x;
   ArrayBase result = allocate(dtype, layout_of(x), x.device());
@@ -24,3 +31,4 @@ NAX_ENGINE ArrayBase as_dtype(ArrayBase x, DType dtype) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -40,6 +40,14 @@ const Product* deferred_product_of(const ArrayBase& a) {
 
 // An array over `frame` that waits for `product`, of whose type it is.
 NAX_ENGINE ArrayBase array_of_product(std::unique_ptr<DeferredProduct> product, Frame frame, DType dtype,
+                                      Device device);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE ArrayBase array_of_product(std::unique_ptr<DeferredProduct> product, Frame frame, DType dtype,
                                       Device device) {
   const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);
   BufferRef buffer(Buffer::wrap(std::move(product), bytes, device));
@@ -47,3 +55,4 @@ NAX_ENGINE ArrayBase array_of_product(std::unique_ptr<DeferredProduct> product, 
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

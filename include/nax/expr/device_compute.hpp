@@ -7,12 +7,7 @@
 // Running an expression's kernels on a GPU, without its type.
 namespace nax::inline NAX_ABI::detail {
 
-[[noreturn, gnu::cold]] NAX_ENGINE void throw_devices(const char* name, Device a, Device b) {
-  raise<DeviceError>(
-      {name, ": the operands are on different devices, ", a, " and ", b,
-       "; device_put brings them together, and pmap takes what its devices share as an argument "
-       "with in_axes none"});
-}
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_devices(const char* name, Device a, Device b);
 
 // Where an operation on these arrays is computed: where they are. Arrays of no axes on the host go along to a
 // GPU, as C++ numbers do. Throws DeviceError for arrays on different devices.
@@ -42,16 +37,34 @@ Device device_for(const char* name, const A&... array) {
 
 // An operand of a kernel on `device`; a number on the host is brought there, into `number`.
 NAX_ENGINE cpu::Operand device_operand(const ArrayBase& a, const Frame& frame, DType lane, Device device,
+                                       ArrayBase& number);
+
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_no_kernel(const char* name, Device device);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void throw_devices(const char* name, Device a, Device b) {
+  raise<DeviceError>(
+      {name, ": the operands are on different devices, ", a, " and ", b,
+       "; device_put brings them together, and pmap takes what its devices share as an argument "
+       "with in_axes none"});
+}
+
+NAX_ENGINE cpu::Operand device_operand(const ArrayBase& a, const Frame& frame, DType lane, Device device,
                                        ArrayBase& number) {
   const ArrayBase* there = &a;
   if (!on_accelerator(a)) there = &(number = moved(a, device));
   return {device_data(*there), strides_over(layout_of(*there), frame), a.dtype(), lane};
 }
 
-[[noreturn, gnu::cold]] NAX_ENGINE void throw_no_kernel(const char* name, Device device) {
+NAX_ENGINE void throw_no_kernel(const char* name, Device device) {
   raise<DeviceError>({name, ": an expression on ", device,
                       " has no kernel: complex numbers have none on a GPU, and other expressions need a file "
                       "that is compiled as CUDA (.cu)"});
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -35,52 +35,16 @@ class FusedNode final : public Node {
     return sizeof(FusedNode) + static_cast<std::size_t>(type.leaves) * sizeof(PackedArray) +
            static_cast<std::size_t>(type.constants) * constant_bytes;
   }
-  NAX_ENGINE FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants)
-      : type_(type) {
-    int made = 0;
-    try {
-      for (; made < count(); ++made)
-        new (this->leaves() + made)
-            PackedArray(*leaves[made], type.reads >> made & 1, type.carries >> made & 1);
-    } catch (...) {  // a layout that found no memory
-      while (made > 0) this->leaves()[--made].~PackedArray();
-      throw;
-    }
-    copy_constants(constants, type.constants, this->constants());
-  }
+  FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants);
   ~FusedNode() override {
     for (int l = 0; l < count(); ++l) leaves()[l].~PackedArray();
   }
   Watchers watchers(const Tape& tape) const override { return watchers_of(leaves(), count(), tape); }
   void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
 
-  NAX_ENGINE void pull(const ArrayBase& g, Reverse& sweep) override {
-    if (type_.is_sum) {
-      const Frame own = frame();
-      for (int l = 0; l < 2; ++l) give_leaf(type_.steps[l], g, own, sweep);
-    } else if (recording.tape) {
-      pull_recorded(g, sweep);
-    } else {
-      pull_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), g, sweep);
-    }
-  }
+  void pull(const ArrayBase& g, Reverse& sweep) override;
 
-  NAX_ENGINE void push(Forward& sweep, std::size_t self) override {
-    const ArrayBase* tangents[max_leaves];
-    bool any = false;
-    for (int l = 0; l < count(); ++l) {
-      tangents[l] = sweep.find(leaves()[l].serial());
-      any = any || tangents[l];
-    }
-    if (!any) return;
-    std::optional<ArrayBase> tangent;
-    if (type_.is_sum)
-      tangent = push_sum(tangents);
-    else if (!recording.tape)
-      tangent = push_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), tangents);
-    if (!tangent) tangent = push_recorded(tangents);
-    if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));
-  }
+  void push(Forward& sweep, std::size_t self) override;
 
  private:
   int count() const { return type_.leaves; }
@@ -99,16 +63,7 @@ class FusedNode final : public Node {
     const PackedArray& leaf = leaves()[step.slot];
     return leaf.buffer() ? leaf.unpack(step.dtype) : zeros_over(step.dtype, leaf.layout());
   }
-  NAX_ENGINE std::vector<ArrayBase> values_of_steps() {
-    std::vector<ArrayBase> values(static_cast<std::size_t>(type_.step_count));
-    for (int i = 0; i <= root(); ++i) {
-      const Step& step = type_.steps[i];
-      if (step.kind == Step::Kind::leaf) values[i] = leaf(step);
-      if (step.kind == Step::Kind::constant) values[i] = constant(step);
-      if (step.kind == Step::Kind::operation) values[i] = step.op->value(Operands(step, values).at);
-    }
-    return values;
-  }
+  std::vector<ArrayBase> values_of_steps();
   struct Operands {
     ArrayBase at[Step::most_operands];
     Operands(const Step& step, const std::vector<ArrayBase>& values) {
@@ -168,23 +123,8 @@ class FusedNode final : public Node {
     step.op->vjp(step.op->one(), operands.at, y, derivatives);
     step.op->drop(derivatives[j], shares[j]);
   }
-  NAX_ENGINE static void push_step(const Step& step, const std::vector<ArrayBase>& values, const ArrayBase& y,
-                                   const std::vector<ArrayBase>& tangents, ArrayBase& total) {
-    const Operands operands(step, values);
-    for (int j = 0; j < step.arity; ++j) {
-      const ArrayBase& t = tangents[step.operand[j]];
-      if (!(step.through >> j & 1) || !ArrayAccess::buffer(t)) continue;
-      ArrayBase shares[Step::most_operands];
-      if (step.op->push)
-        shares[j] = step.op->push(j, t, operands.at, y);
-      else
-        push_by_vjp(step, j, t, operands, y, shares);
-      if (ArrayAccess::buffer(total))
-        step.op->add(total, shares[j]);
-      else
-        total = std::move(shares[j]);
-    }
-  }
+  static void push_step(const Step& step, const std::vector<ArrayBase>& values, const ArrayBase& y,
+                        const std::vector<ArrayBase>& tangents, ArrayBase& total);
 
   const FusedType& type_;
 };
@@ -237,3 +177,81 @@ NAX_COMPILED_ONCE std::uint64_t record_fused(const FusedType& type, const ArrayB
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE FusedNode::FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants)
+    : type_(type) {
+  int made = 0;
+  try {
+    for (; made < count(); ++made)
+      new (this->leaves() + made)
+          PackedArray(*leaves[made], type.reads >> made & 1, type.carries >> made & 1);
+  } catch (...) {  // a layout that found no memory
+    while (made > 0) this->leaves()[--made].~PackedArray();
+    throw;
+  }
+  copy_constants(constants, type.constants, this->constants());
+}
+
+NAX_ENGINE void FusedNode::pull(const ArrayBase& g, Reverse& sweep) {
+  if (type_.is_sum) {
+    const Frame own = frame();
+    for (int l = 0; l < 2; ++l) give_leaf(type_.steps[l], g, own, sweep);
+  } else if (recording.tape) {
+    pull_recorded(g, sweep);
+  } else {
+    pull_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), g, sweep);
+  }
+}
+
+NAX_ENGINE void FusedNode::push(Forward& sweep, std::size_t self) {
+  const ArrayBase* tangents[max_leaves];
+  bool any = false;
+  for (int l = 0; l < count(); ++l) {
+    tangents[l] = sweep.find(leaves()[l].serial());
+    any = any || tangents[l];
+  }
+  if (!any) return;
+  std::optional<ArrayBase> tangent;
+  if (type_.is_sum)
+    tangent = push_sum(tangents);
+  else if (!recording.tape)
+    tangent = push_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), tangents);
+  if (!tangent) tangent = push_recorded(tangents);
+  if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));
+}
+
+NAX_ENGINE std::vector<ArrayBase> FusedNode::values_of_steps() {
+  std::vector<ArrayBase> values(static_cast<std::size_t>(type_.step_count));
+  for (int i = 0; i <= root(); ++i) {
+    const Step& step = type_.steps[i];
+    if (step.kind == Step::Kind::leaf) values[i] = leaf(step);
+    if (step.kind == Step::Kind::constant) values[i] = constant(step);
+    if (step.kind == Step::Kind::operation) values[i] = step.op->value(Operands(step, values).at);
+  }
+  return values;
+}
+
+NAX_ENGINE void FusedNode::push_step(const Step& step, const std::vector<ArrayBase>& values,
+                                     const ArrayBase& y, const std::vector<ArrayBase>& tangents,
+                                     ArrayBase& total) {
+  const Operands operands(step, values);
+  for (int j = 0; j < step.arity; ++j) {
+    const ArrayBase& t = tangents[step.operand[j]];
+    if (!(step.through >> j & 1) || !ArrayAccess::buffer(t)) continue;
+    ArrayBase shares[Step::most_operands];
+    if (step.op->push)
+      shares[j] = step.op->push(j, t, operands.at, y);
+    else
+      push_by_vjp(step, j, t, operands, y, shares);
+    if (ArrayAccess::buffer(total))
+      step.op->add(total, shares[j]);
+    else
+      total = std::move(shares[j]);
+  }
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

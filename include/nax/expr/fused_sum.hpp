@@ -32,24 +32,11 @@ struct DerivedLeaves {
   int count;  // of leaves; of `one`, the first stands for all
 };
 
-NAX_ENGINE bool are_one(const ArrayBase* const* leaves, int count) {
-  for (int l = 1; l < count; ++l)
-    if (serial_of(*leaves[l]) != serial_of(*leaves[0])) return false;
-  return true;
-}
+NAX_ENGINE bool are_one(const ArrayBase* const* leaves, int count);
 
 // A derivative serves every cotangent only where no two of these meet in one of its elements: the leaf has
 // all axes that stay.
-NAX_ENGINE bool has_all_kept(const Frame& leaf, const FusedSum& sum, const Frame& frame) {
-  if (!(leaf.levels == frame.levels)) return false;
-  if (sum.whole()) return true;
-  const int missing = frame.ndim() - leaf.ndim();
-  for (int axis = 0; axis < frame.ndim(); ++axis)
-    if (!sum.sums(axis) && frame.visible(axis) != 1 &&
-        (axis < missing || leaf.visible(axis - missing) != frame.visible(axis)))
-      return false;
-  return true;
-}
+NAX_ENGINE bool has_all_kept(const Frame& leaf, const FusedSum& sum, const Frame& frame);
 
 // False where the general way must do.
 NAX_COMPILED_ONCE bool find_derived(const FusedSumType& type, const ArrayBase* const* leaves,
@@ -104,31 +91,11 @@ NAX_COMPILED_ONCE void allocate_derivatives(DType dtype, const ArrayBase* const*
 }
 
 // The cotangent of each term, as often as a tile has room for it.
-NAX_ENGINE void fill_seeds(void* tile, const void* seed, std::int64_t bytes, std::int64_t size) {
-  const std::int64_t n = std::min(cpu::tile_bytes / bytes, size);
-  if (bytes == 4) {
-    std::uint32_t bits;
-    std::memcpy(&bits, seed, sizeof bits);
-    std::fill_n(static_cast<std::uint32_t*>(tile), n, bits);
-  } else {
-    std::uint64_t bits;
-    std::memcpy(&bits, seed, sizeof bits);
-    std::fill_n(static_cast<std::uint64_t*>(tile), n, bits);
-  }
-}
+NAX_ENGINE void fill_seeds(void* tile, const void* seed, std::int64_t bytes, std::int64_t size);
 
 // The usual small case: one number out of leaves that are unbroken runs over the same axes.
 NAX_ENGINE bool is_flat(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
-                        const DerivedLeaves& derived) {
-  if (frame.size() > cpu::detail::parallel_grain) return false;
-  for (int l = 0; l < derived.count; ++l) {
-    const ArrayBase& leaf = *leaves[l];
-    if (leaf.dtype() != table.result || table.lanes[l] != table.result ||
-        !(layout_of(leaf).shape == frame.shape) || !layout_of(leaf).is_contiguous())
-      return false;
-  }
-  return true;
-}
+                        const DerivedLeaves& derived);
 NAX_COMPILED_ONCE void sum_flat(const FusedSumType& type, const void* constants,
                                 const ArrayBase* const* leaves, std::int64_t size,
                                 const DerivedLeaves& derived, const void* seeds, const cpu::Reducer& reducer,
@@ -216,3 +183,51 @@ template <class T>
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE bool are_one(const ArrayBase* const* leaves, int count) {
+  for (int l = 1; l < count; ++l)
+    if (serial_of(*leaves[l]) != serial_of(*leaves[0])) return false;
+  return true;
+}
+
+NAX_ENGINE bool has_all_kept(const Frame& leaf, const FusedSum& sum, const Frame& frame) {
+  if (!(leaf.levels == frame.levels)) return false;
+  if (sum.whole()) return true;
+  const int missing = frame.ndim() - leaf.ndim();
+  for (int axis = 0; axis < frame.ndim(); ++axis)
+    if (!sum.sums(axis) && frame.visible(axis) != 1 &&
+        (axis < missing || leaf.visible(axis - missing) != frame.visible(axis)))
+      return false;
+  return true;
+}
+
+NAX_ENGINE void fill_seeds(void* tile, const void* seed, std::int64_t bytes, std::int64_t size) {
+  const std::int64_t n = std::min(cpu::tile_bytes / bytes, size);
+  if (bytes == 4) {
+    std::uint32_t bits;
+    std::memcpy(&bits, seed, sizeof bits);
+    std::fill_n(static_cast<std::uint32_t*>(tile), n, bits);
+  } else {
+    std::uint64_t bits;
+    std::memcpy(&bits, seed, sizeof bits);
+    std::fill_n(static_cast<std::uint64_t*>(tile), n, bits);
+  }
+}
+
+NAX_ENGINE bool is_flat(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
+                        const DerivedLeaves& derived) {
+  if (frame.size() > cpu::detail::parallel_grain) return false;
+  for (int l = 0; l < derived.count; ++l) {
+    const ArrayBase& leaf = *leaves[l];
+    if (leaf.dtype() != table.result || table.lanes[l] != table.result ||
+        !(layout_of(leaf).shape == frame.shape) || !layout_of(leaf).is_contiguous())
+      return false;
+  }
+  return true;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

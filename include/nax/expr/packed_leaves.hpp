@@ -11,11 +11,7 @@
 // of pulling and pushing through a fused expression share.
 namespace nax::inline NAX_ABI::detail {
 
-NAX_ENGINE Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
-  Frame frame = leaves[0].layout();
-  for (int l = 1; l < count; ++l) frame = broadcast(name, frame, leaves[l].layout());
-  return frame;
-}
+NAX_ENGINE Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count);
 
 // The leaf before l that is the same array, or l itself: they share a gradient.
 template <class Leaf>
@@ -32,18 +28,10 @@ Watchers watchers_of(const Leaf* leaves, int count, const Tape& tape) {
 }
 
 // A node's constants, as they follow it. (Slot by slot: a call would take longer.)
-NAX_ENGINE void copy_constants(const void* from, int count, void* to) {
-  const std::size_t bytes = static_cast<std::size_t>(count) * constant_bytes;
-  for (std::size_t i = 0; i < bytes; i += constant_bytes)
-    std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, constant_bytes);
-}
+NAX_ENGINE void copy_constants(const void* from, int count, void* to);
 
 // A leaf as the kernel reads it over `frame`; one whose value no derivative needs is anything.
-NAX_ENGINE cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane) {
-  alignas(16) static char unread[16] = {};
-  if (!leaf.buffer()) return {unread, Dims(frame.shape.size(), 0), stored, lane};
-  return {leaf.data(stored), strides_over(leaf.layout(), frame), stored, lane};
-}
+NAX_ENGINE cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane);
 
 // The cotangent that a node has so far, where a kernel may add to it in place.
 inline ArrayBase* addable(Reverse& sweep, std::size_t node, DType lane, const Frame& frame) {
@@ -84,3 +72,27 @@ struct NewGradients {
 };
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
+  Frame frame = leaves[0].layout();
+  for (int l = 1; l < count; ++l) frame = broadcast(name, frame, leaves[l].layout());
+  return frame;
+}
+
+NAX_ENGINE void copy_constants(const void* from, int count, void* to) {
+  const std::size_t bytes = static_cast<std::size_t>(count) * constant_bytes;
+  for (std::size_t i = 0; i < bytes; i += constant_bytes)
+    std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, constant_bytes);
+}
+
+NAX_ENGINE cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane) {
+  alignas(16) static char unread[16] = {};
+  if (!leaf.buffer()) return {unread, Dims(frame.shape.size(), 0), stored, lane};
+  return {leaf.data(stored), strides_over(leaf.layout(), frame), stored, lane};
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -120,20 +120,7 @@ class PrimitiveNode final : public Node {
         sweep.add_at(node, pull(*in, g, *this));
       }
   }
-  NAX_ENGINE void push(Forward& sweep, std::size_t self) override {
-    ArrayBase total;
-    InputBase* in = first();
-    for (int i = 0; i < count_; ++i, in = after(in)) {
-      const ArrayBase* const tangent = sweep.find(in->serial);
-      if (!tangent) continue;
-      ArrayBase share = in->push_share(*in, *tangent, *this);
-      if (ArrayAccess::buffer(total))
-        add_(total, share);
-      else
-        total = std::move(share);
-    }
-    if (ArrayAccess::buffer(total)) sweep.put(self, std::move(total));
-  }
+  void push(Forward& sweep, std::size_t self) override;
   void add(ArrayBase& sum, const ArrayBase& term) const override { add_(sum, term); }
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
@@ -224,3 +211,24 @@ Array<T> record_with_result(Array<T> result, In... in) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void PrimitiveNode::push(Forward& sweep, std::size_t self) {
+  ArrayBase total;
+  InputBase* in = first();
+  for (int i = 0; i < count_; ++i, in = after(in)) {
+    const ArrayBase* const tangent = sweep.find(in->serial);
+    if (!tangent) continue;
+    ArrayBase share = in->push_share(*in, *tangent, *this);
+    if (ArrayAccess::buffer(total))
+      add_(total, share);
+    else
+      total = std::move(share);
+  }
+  if (ArrayAccess::buffer(total)) sweep.put(self, std::move(total));
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

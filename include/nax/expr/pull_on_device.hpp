@@ -13,25 +13,8 @@ namespace nax::inline NAX_ABI::detail {
 // gets a share, the same for leaves that share one; null for the others.
 class DevicePullLaunch {
  public:
-  NAX_ENGINE DevicePullLaunch(const KernelTable& table, const void* constants, const PackedArray* leaves,
-                              const Frame& all, const ArrayBase& g)
-      : table_(table), constants_(constants), device_(g.device()), shape_(all.shape) {
-    const int count = table.leaves;
-    const ArrayBase cotangent = as_dtype(g, table.result);
-    for (int l = 0; l < count; ++l) {
-      const PackedArray& leaf = leaves[l];
-      // A leaf without its value is not read for what it is; the cotangent stands in.
-      if (!leaf.buffer())
-        operands_[l] = {static_cast<char*>(ArrayAccess::buffer(g)->data()), Dims(all.shape.size(), 0),
-                        table.stored[l], table.lanes[l]};
-      else
-        operands_[l] =
-            device_operand(leaf.unpack(table.stored[l]), all, table.lanes[l], device_, numbers_[l]);
-      operands_[count + 1 + l] = {nullptr, Dims(all.shape.size(), 0), gradient_dtype(l), gradient_dtype(l)};
-    }
-    operands_[count] = device_operand(cotangent, all, table.result, device_, held_);
-    held_ = cotangent;
-  }
+  DevicePullLaunch(const KernelTable& table, const void* constants, const PackedArray* leaves,
+                   const Frame& all, const ArrayBase& g);
   DType gradient_dtype(int l) const {
     return dtype_size(table_.stored[l]) == 2 ? DType::float32 : table_.stored[l];
   }
@@ -60,17 +43,7 @@ class DevicePullLaunch {
 };
 
 // What a row-major share over `all` is to a leaf.
-NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own) {
-  const Layout& layout = layout_of(share);
-  const Frame target = gradient_frame(leaf, own, layout);
-  const AxisMarks summed = axes_to_sum(layout, leaf, target);
-  ArrayBase sum = share;
-  if (!summed.empty()) {
-    sum = allocate(share.dtype(), reduced_frame(layout, summed, true), share.device());
-    reduce_on_device(ReduceKind::sum, share, layout, summed, sum);
-  }
-  return ArrayAccess::make(ArrayAccess::buffer(sum), Layout::contiguous(target), sum.dtype());
-}
+NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own);
 
 [[gnu::cold]] NAX_COMPILED_ONCE void pull_on_device(const char* name, const KernelTable& table,
                                                     const void* constants, const PackedArray* leaves,
@@ -120,3 +93,40 @@ NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, con
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE DevicePullLaunch::DevicePullLaunch(const KernelTable& table, const void* constants,
+                                              const PackedArray* leaves, const Frame& all, const ArrayBase& g)
+    : table_(table), constants_(constants), device_(g.device()), shape_(all.shape) {
+  const int count = table.leaves;
+  const ArrayBase cotangent = as_dtype(g, table.result);
+  for (int l = 0; l < count; ++l) {
+    const PackedArray& leaf = leaves[l];
+    // A leaf without its value is not read for what it is; the cotangent stands in.
+    if (!leaf.buffer())
+      operands_[l] = {static_cast<char*>(ArrayAccess::buffer(g)->data()), Dims(all.shape.size(), 0),
+                      table.stored[l], table.lanes[l]};
+    else
+      operands_[l] = device_operand(leaf.unpack(table.stored[l]), all, table.lanes[l], device_, numbers_[l]);
+    operands_[count + 1 + l] = {nullptr, Dims(all.shape.size(), 0), gradient_dtype(l), gradient_dtype(l)};
+  }
+  operands_[count] = device_operand(cotangent, all, table.result, device_, held_);
+  held_ = cotangent;
+}
+
+NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own) {
+  const Layout& layout = layout_of(share);
+  const Frame target = gradient_frame(leaf, own, layout);
+  const AxisMarks summed = axes_to_sum(layout, leaf, target);
+  ArrayBase sum = share;
+  if (!summed.empty()) {
+    sum = allocate(share.dtype(), reduced_frame(layout, summed, true), share.device());
+    reduce_on_device(ReduceKind::sum, share, layout, summed, sum);
+  }
+  return ArrayAccess::make(ArrayAccess::buffer(sum), Layout::contiguous(target), sum.dtype());
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -12,21 +12,7 @@ namespace nax::inline NAX_ABI::detail {
 class ScalarLeaf {
  public:
   ScalarLeaf() = default;
-  NAX_ENGINE ScalarLeaf(DType dtype, const void* value, std::uint64_t serial) : serial_(serial) {
-    switch (dtype_size(dtype)) {  // of known sizes, which need no call
-      case 4:
-        std::memcpy(value_, value, 4);
-        break;
-      case 8:
-        std::memcpy(value_, value, 8);
-        break;
-      case 2:
-        std::memcpy(value_, value, 2);
-        break;
-      default:
-        std::memcpy(value_, value, 1);
-    }
-  }
+  ScalarLeaf(DType dtype, const void* value, std::uint64_t serial);
   void* value() { return value_; }
   const void* value() const { return value_; }
   std::uint64_t serial() const { return serial_; }
@@ -46,15 +32,8 @@ class ScalarNode final : public Node {
                              static_cast<std::size_t>(type.constants) * constant_bytes;
     return recording.tape->emplace_with<ScalarNode>(room, type, leaves, in, constants);
   }
-  NAX_ENGINE ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* const* in,
-                        const void* constants) noexcept
-      : type_(type) {
-    ScalarLeaf* to = this->leaves();
-    const int count = type.leaves;
-    for (int l = 0; l < count; ++l, ++to)
-      new (to) ScalarLeaf(type.kernels->stored[l], in[l], type.carries >> l & 1 ? serial_of(*leaves[l]) : 0);
-    copy_constants(constants, type.constants, to);
-  }
+  ScalarNode(const FusedType& type, const ArrayBase* const* leaves, const void* const* in,
+             const void* constants) noexcept;
 
   Watchers watchers(const Tape& tape) const override { return watchers_of(leaves(), type_.leaves, tape); }
   void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
@@ -67,19 +46,7 @@ class ScalarNode final : public Node {
   }
   void push(Forward& sweep, std::size_t self) override { General(*this)->push(sweep, self); }
 
-  NAX_ENGINE void pull_number(Number g, Reverse& sweep) override {
-    if (recording.tape) [[unlikely]]
-      return pull_watched(g, sweep);
-    if (type_.leaves != 1) return pull_several(g, sweep);
-    const std::size_t node = sweep.place(leaves()->serial());
-    if (node == Tape::npos) return;
-    bool present = false;
-    void* const sum = sweep.number_for(node, type_.kernels->stored[0], present);
-    if (!sum) [[unlikely]]
-      return pull_several(g, sweep);
-    const void* const in = leaves()->value();
-    type_.scalar_pull(constants(), &in, g.value, &sum, present, nullptr, 1);
-  }
+  void pull_number(Number g, Reverse& sweep) override;
 
  private:
   // The general node of the same expression.
@@ -185,3 +152,49 @@ static_assert(sizeof(ScalarNode) % 16 == 0 && sizeof(ScalarLeaf) == 16);
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE ScalarLeaf::ScalarLeaf(DType dtype, const void* value, std::uint64_t serial) : serial_(serial) {
+  switch (dtype_size(dtype)) {  // of known sizes, which need no call
+    case 4:
+      std::memcpy(value_, value, 4);
+      break;
+    case 8:
+      std::memcpy(value_, value, 8);
+      break;
+    case 2:
+      std::memcpy(value_, value, 2);
+      break;
+    default:
+      std::memcpy(value_, value, 1);
+  }
+}
+
+NAX_ENGINE ScalarNode::ScalarNode(const FusedType& type, const ArrayBase* const* leaves,
+                                  const void* const* in, const void* constants) noexcept
+    : type_(type) {
+  ScalarLeaf* to = this->leaves();
+  const int count = type.leaves;
+  for (int l = 0; l < count; ++l, ++to)
+    new (to) ScalarLeaf(type.kernels->stored[l], in[l], type.carries >> l & 1 ? serial_of(*leaves[l]) : 0);
+  copy_constants(constants, type.constants, to);
+}
+
+NAX_ENGINE void ScalarNode::pull_number(Number g, Reverse& sweep) {
+  if (recording.tape) [[unlikely]]
+    return pull_watched(g, sweep);
+  if (type_.leaves != 1) return pull_several(g, sweep);
+  const std::size_t node = sweep.place(leaves()->serial());
+  if (node == Tape::npos) return;
+  bool present = false;
+  void* const sum = sweep.number_for(node, type_.kernels->stored[0], present);
+  if (!sum) [[unlikely]]
+    return pull_several(g, sweep);
+  const void* const in = leaves()->value();
+  type_.scalar_pull(constants(), &in, g.value, &sum, present, nullptr, 1);
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

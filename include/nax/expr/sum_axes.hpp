@@ -55,41 +55,14 @@ Array<T> restride(const Array<T>& x, const Frame& to) {
 }
 
 // The axes left by a reduction over the marked ones.
-NAX_ENGINE Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool keep) {
-  Frame out;
-  for (std::size_t axis = 0; axis < frame.shape.size(); ++axis) {
-    const bool hidden = axis < frame.levels.size();
-    if (!reduced[axis]) {
-      if (hidden) out.levels.push_back(frame.levels[axis]);
-      out.shape.push_back(frame.shape[axis]);
-    } else if (keep && !hidden) {
-      out.shape.push_back(1);
-    }
-  }
-  return out;
-}
+NAX_ENGINE Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool keep);
 
 // Strides of a row-major result over the axes of what was reduced: 0 on the axes that went.
-NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced) {
-  Dims strides(frame.shape.size(), 0);
-  std::int64_t stride = 1;
-  for (std::size_t axis = frame.shape.size(); axis-- > 0;) {
-    if (reduced[axis]) continue;
-    strides[axis] = stride;
-    stride *= frame.shape[axis];
-  }
-  return strides;
-}
+NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced);
 
 // Reduces an array on a GPU to accumulators over the axes that are not marked.
 [[gnu::cold]] NAX_ENGINE void reduce_on_device(ReduceKind kind, const ArrayBase& x, const Frame& frame,
-                                               const AxisMarks& reduced, const ArrayBase& result) {
-  Dims marks(frame.shape.size(), 0);
-  for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
-  cuda::operations().reduce(result.device(), kind, frame.shape, marks,
-                            plain_operand(x, strides_over(layout_of(x), frame)),
-                            plain_operand(result, reduced_strides(frame, reduced)));
-}
+                                               const AxisMarks& reduced, const ArrayBase& result);
 
 // Spreads a cotangent of a reduction back over the axes that went: a view of stride 0. `reduced` marks axes
 // of `frame`.
@@ -150,3 +123,43 @@ Array<T> sum_axes(const Array<T>& x, const AxisMarks& summed, bool keep) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool keep) {
+  Frame out;
+  for (std::size_t axis = 0; axis < frame.shape.size(); ++axis) {
+    const bool hidden = axis < frame.levels.size();
+    if (!reduced[axis]) {
+      if (hidden) out.levels.push_back(frame.levels[axis]);
+      out.shape.push_back(frame.shape[axis]);
+    } else if (keep && !hidden) {
+      out.shape.push_back(1);
+    }
+  }
+  return out;
+}
+
+NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced) {
+  Dims strides(frame.shape.size(), 0);
+  std::int64_t stride = 1;
+  for (std::size_t axis = frame.shape.size(); axis-- > 0;) {
+    if (reduced[axis]) continue;
+    strides[axis] = stride;
+    stride *= frame.shape[axis];
+  }
+  return strides;
+}
+
+NAX_ENGINE void reduce_on_device(ReduceKind kind, const ArrayBase& x, const Frame& frame,
+                                 const AxisMarks& reduced, const ArrayBase& result) {
+  Dims marks(frame.shape.size(), 0);
+  for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
+  cuda::operations().reduce(result.device(), kind, frame.shape, marks,
+                            plain_operand(x, strides_over(layout_of(x), frame)),
+                            plain_operand(result, reduced_strides(frame, reduced)));
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -33,6 +33,27 @@ Array<T> sum_levels(Array<T> x, const Levels& made, const Levels& kept) {
 }
 
 // The axes a gradient has: those of the value, and the hidden axes that only the cotangent brought along.
+NAX_ENGINE Frame gradient_frame(const Frame& value, const Frame& result, const Frame& cotangent);
+
+// Which axes of a cotangent go, or become 1, on its way to the gradient of `value` over `target`; empty where
+// none does.
+NAX_ENGINE AxisMarks axes_to_sum(const Layout& cotangent, const Frame& value, const Frame& target);
+
+// Sums g, a cotangent over `result`, down to the axes of `value`, which was broadcast to it.
+template <class T>
+Array<T> sum_to(const Array<T>& g, const Frame& value, const Frame& result) {
+  const Frame target = gradient_frame(value, result, layout_of(g));
+  if (layout_of(g) == target) return g;
+  const AxisMarks summed = axes_to_sum(layout_of(g), value, target);
+  // Extents of 1 that the value has not go by a view.
+  return restride(summed.empty() ? g : sum_axes(g, summed, true), target);
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE Frame gradient_frame(const Frame& value, const Frame& result, const Frame& cotangent) {
   Frame frame = value;
   for (int h = 0; h < cotangent.hidden(); ++h) {
@@ -46,8 +67,6 @@ NAX_ENGINE Frame gradient_frame(const Frame& value, const Frame& result, const F
   return frame;
 }
 
-// Which axes of a cotangent go, or become 1, on its way to the gradient of `value` over `target`; empty where
-// none does.
 NAX_ENGINE AxisMarks axes_to_sum(const Layout& cotangent, const Frame& value, const Frame& target) {
   AxisMarks summed(cotangent.shape.size(), false);
   bool any = false;
@@ -61,14 +80,5 @@ NAX_ENGINE AxisMarks axes_to_sum(const Layout& cotangent, const Frame& value, co
   return summed;
 }
 
-// Sums g, a cotangent over `result`, down to the axes of `value`, which was broadcast to it.
-template <class T>
-Array<T> sum_to(const Array<T>& g, const Frame& value, const Frame& result) {
-  const Frame target = gradient_frame(value, result, layout_of(g));
-  if (layout_of(g) == target) return g;
-  const AxisMarks summed = axes_to_sum(layout_of(g), value, target);
-  // Extents of 1 that the value has not go by a view.
-  return restride(summed.empty() ? g : sum_axes(g, summed, true), target);
-}
-
 }  // namespace nax::inline NAX_ABI::detail
+#endif

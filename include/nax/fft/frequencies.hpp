@@ -14,10 +14,7 @@ struct FftShiftOptions {
 };
 
 namespace detail {
-NAX_ENGINE void check_frequencies(const char* function, std::int64_t n, double d) {
-  if (n < 1) raise<ValueError>({function, ": n must be at least 1, got ", n});
-  if (d == 0) raise<ValueError>({function, ": the sample spacing d must not be 0"});
-}
+NAX_ENGINE void check_frequencies(const char* function, std::int64_t n, double d);
 template <class X, class By>
 auto shifted(const char* function, const X& x_, const FftShiftOptions& options, const By& by) {
   const auto x = as_array(x_);
@@ -63,3 +60,14 @@ auto ifftshift(const X& x, const FftShiftOptions& options = {}) {
 
 }  // namespace fft
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void check_frequencies(const char* function, std::int64_t n, double d) {
+  if (n < 1) raise<ValueError>({function, ": n must be at least 1, got ", n});
+  if (d == 0) raise<ValueError>({function, ": the sample spacing d must not be 0"});
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -106,19 +106,9 @@ Array<R> lines_to_real(const ComplexArray<R>& x, int axis, std::int64_t n, doubl
 }
 
 // The factor of a transform of length n. Throws ValueError for a norm that has no meaning.
-NAX_ENGINE double norm_scale(const char* function, std::string_view norm, bool inverse, std::int64_t n) {
-  const double all = static_cast<double>(n);
-  if (norm == "ortho") return 1 / std::sqrt(all);
-  if (norm != "backward" && norm != "forward")
-    raise<ValueError>(
-        {function, ": invalid norm value '", norm, "'; it should be 'backward', 'ortho' or 'forward'"});
-  return (norm == "backward") == inverse ? 1 / all : 1;
-}
+NAX_ENGINE double norm_scale(const char* function, std::string_view norm, bool inverse, std::int64_t n);
 
-NAX_ENGINE void check_length(const char* function, std::int64_t n) {
-  if (n < 1) raise<ValueError>({function, ": invalid number of data points (", n, ") specified"});
-  count_elements(function, Dims(1, n));
-}
+NAX_ENGINE void check_length(const char* function, std::int64_t n);
 
 // n places along an axis: the first ones, or zeros behind.
 template <class T>
@@ -157,3 +147,23 @@ auto real_operand(const char* function, const X& x) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE double norm_scale(const char* function, std::string_view norm, bool inverse, std::int64_t n) {
+  const double all = static_cast<double>(n);
+  if (norm == "ortho") return 1 / std::sqrt(all);
+  if (norm != "backward" && norm != "forward")
+    raise<ValueError>(
+        {function, ": invalid norm value '", norm, "'; it should be 'backward', 'ortho' or 'forward'"});
+  return (norm == "backward") == inverse ? 1 / all : 1;
+}
+
+NAX_ENGINE void check_length(const char* function, std::int64_t n) {
+  if (n < 1) raise<ValueError>({function, ": invalid number of data points (", n, ") specified"});
+  count_elements(function, Dims(1, n));
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -7,7 +7,14 @@
 namespace nax::inline NAX_ABI::io::detail {
 
 // The checksum of zip and gzip files, of `data` behind what `crc` is of.
-NAX_ENGINE std::uint32_t crc32(const void* data, std::size_t size, std::uint32_t crc = 0) {
+NAX_ENGINE std::uint32_t crc32(const void* data, std::size_t size, std::uint32_t crc = 0);
+
+}  // namespace nax::inline NAX_ABI::io::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::io::detail {
+
+NAX_ENGINE std::uint32_t crc32(const void* data, std::size_t size, std::uint32_t crc) {
   static const auto tables = [] {
     std::array<std::array<std::uint32_t, 256>, 4> t{};
     for (std::uint32_t i = 0; i < 256; ++i) {
@@ -31,3 +38,4 @@ NAX_ENGINE std::uint32_t crc32(const void* data, std::size_t size, std::uint32_t
 }
 
 }  // namespace nax::inline NAX_ABI::io::detail
+#endif

@@ -25,17 +25,7 @@ class Member {
   [[noreturn, gnu::cold]] void fail(const std::string& what) const { source_.fail(place_ + what); }
 
   // The next `size` bytes.
-  NAX_ENGINE void read(void* to, std::size_t size) {
-    if (size > left()) fail("is truncated: it ends at offset " + std::to_string(size_));
-    if (inflate_) {
-      if (inflate_->read(static_cast<std::uint8_t*>(to), size) < size)
-        fail("is damaged: it holds less than it says");
-    } else {
-      source_.read(at_ + done_, to, size);
-    }
-    done_ += size;
-    if (has_crc_) read_crc_ = crc32(to, size, read_crc_);
-  }
+  void read(void* to, std::size_t size);
   // After the last byte: was all of it as it was written?
   void finish() {
     std::uint8_t more;
@@ -54,3 +44,21 @@ class Member {
 };
 
 }  // namespace nax::inline NAX_ABI::io::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::io::detail {
+
+NAX_ENGINE void Member::read(void* to, std::size_t size) {
+  if (size > left()) fail("is truncated: it ends at offset " + std::to_string(size_));
+  if (inflate_) {
+    if (inflate_->read(static_cast<std::uint8_t*>(to), size) < size)
+      fail("is damaged: it holds less than it says");
+  } else {
+    source_.read(at_ + done_, to, size);
+  }
+  done_ += size;
+  if (has_crc_) read_crc_ = crc32(to, size, read_crc_);
+}
+
+}  // namespace nax::inline NAX_ABI::io::detail
+#endif

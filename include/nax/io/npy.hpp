@@ -9,6 +9,23 @@ namespace nax::inline NAX_ABI::io::detail {
 
 // How many bytes the elements take. The product of the extents that are not 0 is checked too: strides are
 // made of it.
+NAX_ENGINE std::uint64_t npy_bytes(const Member& member, DType dtype, const Shape& shape);
+
+// Turns the bytes of elements that are in the other order.
+NAX_ENGINE void swap_bytes(char* elements, std::size_t bytes, DType dtype);
+
+// The row-major array that lies in Fortran's order where `a` lies.
+NAX_ENGINE ArrayBase out_of_fortran_order(const ArrayBase& a);
+
+// An array on the host with the elements of a .npy file, of this dtype and, where that is known, this shape.
+// Nothing is allocated before the header has been believed: the file must hold what it says, to the byte.
+NAX_ENGINE ArrayBase read_npy(Member& member, DType dtype, const Shape* expected);
+
+}  // namespace nax::inline NAX_ABI::io::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::io::detail {
+
 NAX_ENGINE std::uint64_t npy_bytes(const Member& member, DType dtype, const Shape& shape) {
   std::uint64_t bytes = dtype_size(dtype);
   bool empty = false;
@@ -24,14 +41,12 @@ NAX_ENGINE std::uint64_t npy_bytes(const Member& member, DType dtype, const Shap
   return empty ? 0 : bytes;
 }
 
-// Turns the bytes of elements that are in the other order.
 NAX_ENGINE void swap_bytes(char* elements, std::size_t bytes, DType dtype) {
   const std::size_t item = dtype_size(dtype), part = dtype_kind(dtype) == Kind::complex ? item / 2 : item;
   for (std::size_t i = 0; i < bytes; i += part)
     for (std::size_t k = 0; k < part / 2; ++k) std::swap(elements[i + k], elements[i + part - 1 - k]);
 }
 
-// The row-major array that lies in Fortran's order where `a` lies.
 NAX_ENGINE ArrayBase out_of_fortran_order(const ArrayBase& a) {
   Layout layout = nax::detail::layout_of(a);
   std::int64_t stride = 1;
@@ -42,8 +57,6 @@ NAX_ENGINE ArrayBase out_of_fortran_order(const ArrayBase& a) {
   return nax::detail::contiguous(nax::detail::view(a, std::move(layout)));
 }
 
-// An array on the host with the elements of a .npy file, of this dtype and, where that is known, this shape.
-// Nothing is allocated before the header has been believed: the file must hold what it says, to the byte.
 NAX_ENGINE ArrayBase read_npy(Member& member, DType dtype, const Shape* expected) {
   const NpyHeader header = read_npy_header(member);
   bool swapped;
@@ -70,3 +83,4 @@ NAX_ENGINE ArrayBase read_npy(Member& member, DType dtype, const Shape* expected
 }
 
 }  // namespace nax::inline NAX_ABI::io::detail
+#endif

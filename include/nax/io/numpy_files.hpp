@@ -17,21 +17,9 @@ inline std::string with_ending(std::string path, std::string_view ending) {
   return has ? path : path += ending;
 }
 
-NAX_ENGINE void write_npy(const char* function, const std::string& path, const ArrayBase& array) {
-  const std::string header = npy_header(array.dtype(), array.shape());
-  NewFile file(function, path);
-  file.write(header.data(), header.size());
-  file.write(nax::detail::raw_data(array), array.nbytes());
-  file.commit();
-}
+NAX_ENGINE void write_npy(const char* function, const std::string& path, const ArrayBase& array);
 NAX_ENGINE void write_npz(const char* function, const std::string& path,
-                          const std::vector<std::pair<std::string, ArrayBase>>& arrays, bool pack) {
-  ZipWriter zip(function, with_ending(path, ".npz"));
-  for (const auto& [name, array] : arrays)
-    zip.add(name + ".npy", npy_header(array.dtype(), array.shape()), nax::detail::raw_data(array),
-            array.nbytes(), pack);
-  zip.commit();
-}
+                          const std::vector<std::pair<std::string, ArrayBase>>& arrays, bool pack);
 
 }  // namespace io::detail
 
@@ -93,11 +81,7 @@ std::vector<std::pair<std::string, ArrayBase>> numbered(const X&... x) {
   (arrays.emplace_back("arr_" + std::to_string(arrays.size()), array_of("an array", x)), ...);
   return arrays;
 }
-NAX_ENGINE std::vector<std::pair<std::string, ArrayBase>> named(std::initializer_list<NamedArray> list) {
-  std::vector<std::pair<std::string, ArrayBase>> arrays;
-  for (const NamedArray& x : list) arrays.emplace_back(x.name, x.array);
-  return arrays;
-}
+NAX_ENGINE std::vector<std::pair<std::string, ArrayBase>> named(std::initializer_list<NamedArray> list);
 }  // namespace io::detail
 
 // Several arrays in one .npz file: savez("x.npz", a, b) names them arr_0, arr_1, ...; savez("x.npz", {{"a",
@@ -155,3 +139,32 @@ void tofile(const X& x, const std::string& path) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::io::detail {
+
+NAX_ENGINE void write_npy(const char* function, const std::string& path, const ArrayBase& array) {
+  const std::string header = npy_header(array.dtype(), array.shape());
+  NewFile file(function, path);
+  file.write(header.data(), header.size());
+  file.write(nax::detail::raw_data(array), array.nbytes());
+  file.commit();
+}
+
+NAX_ENGINE void write_npz(const char* function, const std::string& path,
+                          const std::vector<std::pair<std::string, ArrayBase>>& arrays, bool pack) {
+  ZipWriter zip(function, with_ending(path, ".npz"));
+  for (const auto& [name, array] : arrays)
+    zip.add(name + ".npy", npy_header(array.dtype(), array.shape()), nax::detail::raw_data(array),
+            array.nbytes(), pack);
+  zip.commit();
+}
+
+NAX_ENGINE std::vector<std::pair<std::string, ArrayBase>> named(std::initializer_list<NamedArray> list) {
+  std::vector<std::pair<std::string, ArrayBase>> arrays;
+  for (const NamedArray& x : list) arrays.emplace_back(x.name, x.array);
+  return arrays;
+}
+
+}  // namespace nax::inline NAX_ABI::io::detail
+#endif

@@ -30,12 +30,7 @@ Array<bool> predicate(const char* function, const P& p) {
 }
 
 // Is it true for any example of the vmaps that it belongs to?
-NAX_ENGINE bool any_true(const Array<bool>& p) {
-  if (!is_batched(p)) return p.item();
-  const ArrayBase flat = on_host(contiguous(p, transforms_handled));
-  const bool* values = elements<const bool>(flat, transforms_handled);
-  return std::find(values, values + layout_of(flat).size(), true) != values + layout_of(flat).size();
-}
+NAX_ENGINE bool any_true(const Array<bool>& p);
 
 // The arrays of one tree where p holds, of the other elsewhere.
 template <class Tree>
@@ -158,3 +153,16 @@ auto select(const P& predicate, const X& on_true, const Y& on_false) {
 
 }  // namespace lax
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE bool any_true(const Array<bool>& p) {
+  if (!is_batched(p)) return p.item();
+  const ArrayBase flat = on_host(contiguous(p, transforms_handled));
+  const bool* values = elements<const bool>(flat, transforms_handled);
+  return std::find(values, values + layout_of(flat).size(), true) != values + layout_of(flat).size();
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

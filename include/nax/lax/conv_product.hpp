@@ -44,12 +44,7 @@ void run_conv(ConvPart part, const cpu::ConvGeometry& geometry, const T* a, cons
   cpu::conv_weights<T>(geometry, a, b, to, accumulate);
 }
 
-NAX_ENGINE Levels levels_without(const Levels& all, const Levels& gone) {
-  Levels left;
-  for (const Level level : all)
-    if (!contains(gone, level)) left.push_back(level);
-  return left;
-}
+NAX_ENGINE Levels levels_without(const Levels& all, const Levels& gone);
 
 // The value; weights are summed over the hidden axes that are not among `kept`.
 template <class T>
@@ -151,3 +146,16 @@ Array<T> conv_part(ConvPart part, const ConvRef& spec, const Array<T>& a, const 
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Levels levels_without(const Levels& all, const Levels& gone) {
+  Levels left;
+  for (const Level level : all)
+    if (!contains(gone, level)) left.push_back(level);
+  return left;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -18,16 +18,7 @@ namespace nax::inline NAX_ABI {
 namespace detail {
 
 // The vmaps of the moment when a call was made and those of now, in order.
-NAX_ENGINE std::vector<VmapFrame> merged_vmaps(const std::vector<VmapFrame>& then) {
-  std::vector<VmapFrame> all = then;
-  for (const VmapFrame& frame : vmap_stack().frames) {
-    bool known = false;
-    for (const VmapFrame& other : then) known = known || other.level == frame.level;
-    if (!known) all.push_back(frame);
-  }
-  std::sort(all.begin(), all.end(), [](const VmapFrame& a, const VmapFrame& b) { return a.level < b.level; });
-  return all;
-}
+NAX_ENGINE std::vector<VmapFrame> merged_vmaps(const std::vector<VmapFrame>& then);
 
 // A linear function of a tree whose value here is 0, by what it does to tangents and to cotangents.
 template <class Tree, class Push, class Pull>
@@ -223,3 +214,20 @@ auto custom_root(const F& f, const X& initial_guess, const Solve& solve, const T
 
 }  // namespace lax
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE std::vector<VmapFrame> merged_vmaps(const std::vector<VmapFrame>& then) {
+  std::vector<VmapFrame> all = then;
+  for (const VmapFrame& frame : vmap_stack().frames) {
+    bool known = false;
+    for (const VmapFrame& other : then) known = known || other.level == frame.level;
+    if (!known) all.push_back(frame);
+  }
+  std::sort(all.begin(), all.end(), [](const VmapFrame& a, const VmapFrame& b) { return a.level < b.level; });
+  return all;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -26,30 +26,7 @@ class Padding {
   bool named() const { return !name_.empty(); }
   const std::string& name() const { return name_; }
   // One pair for each of these axes.
-  NAX_ENGINE std::vector<Pair> over(const char* function, const Dims& in, const Dims& window,
-                                    const Dims& strides) const {
-    if (!named()) {
-      if (pairs_.size() != in.size())
-        raise<ValueError>({function, ": padding has ", pairs_.size(), " pairs for ", in.size(), " axes"});
-      return pairs_;
-    }
-    std::vector<Pair> pairs;
-    for (std::size_t axis = 0; axis < in.size(); ++axis) {
-      if (name_ == "VALID") {
-        pairs.push_back({0, 0});
-      } else if (name_ == "SAME" || name_ == "SAME_LOWER") {
-        const std::int64_t out = (in[axis] + strides[axis] - 1) / strides[axis];
-        const std::int64_t all =
-            std::max<std::int64_t>(0, (out - 1) * strides[axis] + window[axis] - in[axis]);
-        const std::int64_t less = all / 2;
-        pairs.push_back(name_ == "SAME" ? Pair{less, all - less} : Pair{all - less, less});
-      } else {
-        raise<ValueError>(
-            {function, ": padding must be 'SAME', 'SAME_LOWER', 'VALID' or pairs, not '", name_, "'"});
-      }
-    }
-    return pairs;
-  }
+  std::vector<Pair> over(const char* function, const Dims& in, const Dims& window, const Dims& strides) const;
 
  private:
   std::string name_;
@@ -62,6 +39,46 @@ namespace detail {
 
 // An option with one number an axis: ones where nothing is given. Throws ValueError for another count and
 // below 1.
+NAX_ENGINE Dims each_axis(const char* function, const char* option, const Dims& given, std::size_t axes);
+inline std::int64_t dilated(std::int64_t n, std::int64_t by) { return n == 0 ? 0 : (n - 1) * by + 1; }
+
+// How many windows of `window` (dilated) elements fit on a padded axis.
+NAX_ENGINE std::int64_t window_count(const char* function, std::int64_t in, std::int64_t window,
+                                     std::int64_t stride, const lax::Padding::Pair& pad);
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::lax {
+
+NAX_ENGINE auto Padding::over(const char* function, const Dims& in, const Dims& window,
+                              const Dims& strides) const -> std::vector<Pair> {
+  if (!named()) {
+    if (pairs_.size() != in.size())
+      raise<ValueError>({function, ": padding has ", pairs_.size(), " pairs for ", in.size(), " axes"});
+    return pairs_;
+  }
+  std::vector<Pair> pairs;
+  for (std::size_t axis = 0; axis < in.size(); ++axis) {
+    if (name_ == "VALID") {
+      pairs.push_back({0, 0});
+    } else if (name_ == "SAME" || name_ == "SAME_LOWER") {
+      const std::int64_t out = (in[axis] + strides[axis] - 1) / strides[axis];
+      const std::int64_t all = std::max<std::int64_t>(0, (out - 1) * strides[axis] + window[axis] - in[axis]);
+      const std::int64_t less = all / 2;
+      pairs.push_back(name_ == "SAME" ? Pair{less, all - less} : Pair{all - less, less});
+    } else {
+      raise<ValueError>(
+          {function, ": padding must be 'SAME', 'SAME_LOWER', 'VALID' or pairs, not '", name_, "'"});
+    }
+  }
+  return pairs;
+}
+
+}  // namespace nax::inline NAX_ABI::lax
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE Dims each_axis(const char* function, const char* option, const Dims& given, std::size_t axes) {
   if (given.empty()) return Dims(axes, 1);
   if (given.size() != axes)
@@ -71,9 +88,7 @@ NAX_ENGINE Dims each_axis(const char* function, const char* option, const Dims& 
       raise<ValueError>({function, ": ", option, " must be at least 1: ", to_string(given)});
   return given;
 }
-inline std::int64_t dilated(std::int64_t n, std::int64_t by) { return n == 0 ? 0 : (n - 1) * by + 1; }
 
-// How many windows of `window` (dilated) elements fit on a padded axis.
 NAX_ENGINE std::int64_t window_count(const char* function, std::int64_t in, std::int64_t window,
                                      std::int64_t stride, const lax::Padding::Pair& pad) {
   constexpr std::int64_t most = std::int64_t{1} << 40;
@@ -83,5 +98,5 @@ NAX_ENGINE std::int64_t window_count(const char* function, std::int64_t in, std:
   return room < 0 ? 0 : room / stride + 1;
 }
 
-}  // namespace detail
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::detail
+#endif

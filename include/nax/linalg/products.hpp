@@ -12,21 +12,7 @@ namespace detail {
 
 // The cheapest order of a chain of products (Cormen et al.): cut[i][j] is where the product of matrices i to
 // j is split. `extents`: the rows of the first, then the columns of all.
-NAX_ENGINE std::vector<std::vector<std::size_t>> best_cuts(const std::vector<double>& extents) {
-  const std::size_t n = extents.size() - 1;
-  std::vector<std::vector<double>> cost(n, std::vector<double>(n, 0));
-  std::vector<std::vector<std::size_t>> cut(n, std::vector<std::size_t>(n, 0));
-  for (std::size_t length = 2; length <= n; ++length)
-    for (std::size_t i = 0; i + length <= n; ++i) {
-      const std::size_t j = i + length - 1;
-      cost[i][j] = std::numeric_limits<double>::infinity();
-      for (std::size_t k = i; k < j; ++k) {
-        const double c = cost[i][k] + cost[k + 1][j] + extents[i] * extents[k + 1] * extents[j + 1];
-        if (c < cost[i][j]) cost[i][j] = c, cut[i][j] = k;
-      }
-    }
-  return cut;
-}
+NAX_ENGINE std::vector<std::vector<std::size_t>> best_cuts(const std::vector<double>& extents);
 
 template <class T>
 Array<T> chain(const std::vector<Array<T>>& list, const std::vector<std::vector<std::size_t>>& cut,
@@ -153,3 +139,25 @@ auto tensorinv(const A& a_, const TensorinvOptions& options = {}) {
 
 }  // namespace linalg
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE std::vector<std::vector<std::size_t>> best_cuts(const std::vector<double>& extents) {
+  const std::size_t n = extents.size() - 1;
+  std::vector<std::vector<double>> cost(n, std::vector<double>(n, 0));
+  std::vector<std::vector<std::size_t>> cut(n, std::vector<std::size_t>(n, 0));
+  for (std::size_t length = 2; length <= n; ++length)
+    for (std::size_t i = 0; i + length <= n; ++i) {
+      const std::size_t j = i + length - 1;
+      cost[i][j] = std::numeric_limits<double>::infinity();
+      for (std::size_t k = i; k < j; ++k) {
+        const double c = cost[i][k] + cost[k + 1][j] + extents[i] * extents[k + 1] * extents[j + 1];
+        if (c < cost[i][j]) cost[i][j] = c, cut[i][j] = k;
+      }
+    }
+  return cut;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -114,12 +114,7 @@ Array<T> inverse_gaps(const Array<T>& w) {
 }  // namespace la
 
 // A result of matrices: the leading axes of `a`, hidden ones too, and these behind them. On the host.
-NAX_ENGINE Frame frame_like(const Frame& a, std::initializer_list<std::int64_t> tail) {
-  Frame frame = leading_axes(a);
-  for (std::int64_t extent : tail) frame.shape.push_back(extent);
-  count_elements("linalg", frame.shape);
-  return frame;
-}
+NAX_ENGINE Frame frame_like(const Frame& a, std::initializer_list<std::int64_t> tail);
 template <class T>
 Array<T> matrices_like(const Frame& a, std::initializer_list<std::int64_t> tail) {
   return Array<T>(allocate_on_host(dtype_of<T>, frame_like(a, tail)));
@@ -168,3 +163,16 @@ void check_matrices(const char* function, const Array<T>& a) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Frame frame_like(const Frame& a, std::initializer_list<std::int64_t> tail) {
+  Frame frame = leading_axes(a);
+  for (std::int64_t extent : tail) frame.shape.push_back(extent);
+  count_elements("linalg", frame.shape);
+  return frame;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

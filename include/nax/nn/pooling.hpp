@@ -24,26 +24,7 @@ namespace detail {
 
 // The windows over all axes: the batch and the channels are left alone.
 NAX_ENGINE WindowSpec pool_spec(const char* function, const Shape& x, const Shape& window,
-                                const Shape& strides, const lax::Padding& padding) {
-  const std::size_t spatial = window.size();
-  if (spatial == 0 || x.size() < spatial + 1)
-    raise<ShapeError>({function, ": an input of shape ", x, " has no window ", window,
-                       " before its last axis, the channels"});
-  const std::size_t batch = x.size() - spatial - 1;
-  const Dims steps = each_axis(function, "strides", strides, spatial);
-  each_axis(function, "window_shape", window, spatial);
-  Dims in;
-  for (std::size_t axis = 0; axis < spatial; ++axis) in.push_back(x[batch + axis]);
-  const auto inner = padding.over(function, in, window, steps);
-  Dims all_window(x.size(), 1), all_steps(x.size(), 1);
-  std::vector<lax::Padding::Pair> pads(x.size(), {0, 0});
-  for (std::size_t axis = 0; axis < spatial; ++axis) {
-    all_window[batch + axis] = window[axis];
-    all_steps[batch + axis] = steps[axis];
-    pads[batch + axis] = inner[axis];
-  }
-  return window_spec(function, x, all_window, all_steps, pads, {}, {});
-}
+                                const Shape& strides, const lax::Padding& padding);
 
 template <class X, class Better>
 auto extreme_pool(const char* function, const X& x_, const Shape& window, const nn::PoolOptions& options,
@@ -134,3 +115,31 @@ auto avg_pool(const X& x_, const Shape& window_shape, const AvgPoolOptions& opti
 
 }  // namespace nn
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE WindowSpec pool_spec(const char* function, const Shape& x, const Shape& window,
+                                const Shape& strides, const lax::Padding& padding) {
+  const std::size_t spatial = window.size();
+  if (spatial == 0 || x.size() < spatial + 1)
+    raise<ShapeError>({function, ": an input of shape ", x, " has no window ", window,
+                       " before its last axis, the channels"});
+  const std::size_t batch = x.size() - spatial - 1;
+  const Dims steps = each_axis(function, "strides", strides, spatial);
+  each_axis(function, "window_shape", window, spatial);
+  Dims in;
+  for (std::size_t axis = 0; axis < spatial; ++axis) in.push_back(x[batch + axis]);
+  const auto inner = padding.over(function, in, window, steps);
+  Dims all_window(x.size(), 1), all_steps(x.size(), 1);
+  std::vector<lax::Padding::Pair> pads(x.size(), {0, 0});
+  for (std::size_t axis = 0; axis < spatial; ++axis) {
+    all_window[batch + axis] = window[axis];
+    all_steps[batch + axis] = steps[axis];
+    pads[batch + axis] = inner[axis];
+  }
+  return window_spec(function, x, all_window, all_steps, pads, {}, {});
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

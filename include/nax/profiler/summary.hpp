@@ -53,6 +53,21 @@ void for_each_own(const std::vector<Event>& events, const F& f) {
   while (!open.empty()) close();
 }
 
+NAX_ENGINE Totals totals_of(const Session& session);
+
+}  // namespace detail
+
+// Of the trace that is being taken, or the last one.
+inline Totals totals() { return detail::totals_of(detail::Sessions::instance().seen()); }
+
+// The same as text: for each lane the shares of the time, then the ten operations that took most of it.
+NAX_ENGINE void summary(std::ostream& out = std::cout);
+
+}  // namespace nax::inline NAX_ABI::profiler
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::profiler::detail {
+
 NAX_ENGINE Totals totals_of(const Session& session) {
   Totals totals;
   totals.seconds = static_cast<double>(session.end - session.begin) * 1e-9;
@@ -98,13 +113,10 @@ NAX_ENGINE Totals totals_of(const Session& session) {
   return totals;
 }
 
-}  // namespace detail
+}  // namespace nax::inline NAX_ABI::profiler::detail
+namespace nax::inline NAX_ABI::profiler {
 
-// Of the trace that is being taken, or the last one.
-inline Totals totals() { return detail::totals_of(detail::Sessions::instance().seen()); }
-
-// The same as text: for each lane the shares of the time, then the ten operations that took most of it.
-NAX_ENGINE void summary(std::ostream& out = std::cout) {
+NAX_ENGINE void summary(std::ostream& out) {
   const Totals all = totals();
   char line[200];
   std::snprintf(line, sizeof line, "%.3f s%s\n%-20s %8s %9s %9s %9s %8s\n", all.seconds,
@@ -131,3 +143,4 @@ NAX_ENGINE void summary(std::ostream& out = std::cout) {
 }
 
 }  // namespace nax::inline NAX_ABI::profiler
+#endif

@@ -41,45 +41,13 @@ class Sessions {
     static Sessions* const sessions = new Sessions;
     return *sessions;
   }
-  NAX_ENGINE std::int64_t begin() {
-    const std::lock_guard lock(mutex_);
-    if (open_++ == 0) {
-      nax::detail::profile::Lanes::instance().for_each([](auto& lane) { lane.lane.clear(); });
-      nax::detail::profile::on.store(true);
-    }
-    return nax::detail::profile::now();
-  }
-  NAX_ENGINE Session end(std::int64_t since) {
-    const std::lock_guard lock(mutex_);
-    last_ = collect(since);
-    if (--open_ == 0) nax::detail::profile::on.store(false);
-    return last_;
-  }
+  std::int64_t begin();
+  Session end(std::int64_t since);
   // The session that is open, or the last one.
-  NAX_ENGINE Session seen() {
-    const std::lock_guard lock(mutex_);
-    return open_ > 0 ? collect(0) : last_;
-  }
+  Session seen();
 
  private:
-  NAX_ENGINE static Session collect(std::int64_t since) {
-    Session session;
-    session.end = nax::detail::profile::now();
-    session.begin = since;
-    nax::detail::profile::Lanes::instance().for_each([&](auto& lane) {
-      LaneEvents events{lane.name, {}};
-      lane.lane.copy_to(events.events, since, session.dropped);
-      // An event is noted when it ends: of two that begin at once the longer one holds the other.
-      std::sort(events.events.begin(), events.events.end(), [](const Event& a, const Event& b) {
-        return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
-      });
-      if (!events.events.empty()) session.lanes.push_back(std::move(events));
-    });
-    if (since == 0)
-      for (const LaneEvents& lane : session.lanes)
-        if (session.begin == 0 || lane.events[0].begin < session.begin) session.begin = lane.events[0].begin;
-    return session;
-  }
+  static Session collect(std::int64_t since);
   std::mutex mutex_;
   int open_ = 0;
   Session last_;
@@ -88,6 +56,109 @@ class Sessions {
 inline const char* kind_name(Kind kind) {
   constexpr const char* names[] = {"operation", "collective", "copy", "data", "wait for data", "scope"};
   return names[static_cast<int>(kind)];
+}
+
+NAX_ENGINE void append_quoted(std::string& out, const char* text);
+
+NAX_ENGINE void append_event(std::string& out, const Event& event, std::int64_t begin, std::size_t lane);
+
+NAX_ENGINE std::string json_of(const Session& session);
+
+NAX_ENGINE void write_json(const std::string& path, const Session& session);
+
+// One trace, from here to its end.
+class Tracing {
+ public:
+  explicit Tracing(std::string path);
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+  // What was seen is written after an exception as well, if it can be; the exception is what counts then.
+  ~Tracing();
+  void write();
+
+ private:
+  std::string path_;
+  std::int64_t begin_;
+};
+
+// NAX_TRACE=file: everything from the start of the program to its end.
+NAX_ENGINE bool trace_from_environment();
+#if !defined(NAX_CALLS_LIBRARY)  // else it is the library's
+inline const bool traces_from_start = trace_from_environment();
+#endif
+
+}  // namespace detail
+
+// Calls f and writes what happened meanwhile, on all threads, to a file that chrome://tracing and
+// ui.perfetto.dev open. Returns what f returns. Throws IoError where the file cannot be written. A thread
+// keeps its last 262 144 events.
+template <class F>
+decltype(auto) trace(const std::string& path, F&& f) {
+  using Result = decltype(f());
+  detail::Tracing tracing(path);
+  if constexpr (std::is_void_v<Result>) {
+    f();
+    tracing.write();
+  } else {
+    Result result = f();
+    tracing.write();
+    return static_cast<Result>(std::forward<Result>(result));
+  }
+}
+
+// A part of the program by a name of your own: `profiler::Scope part("augment");`. Scopes nest.
+class Scope {
+ public:
+  explicit Scope(const std::string& name) : Scope(name.c_str()) {}
+  explicit Scope(const char* name) : span_(nax::detail::profile::Kind::scope, name) {}
+
+ private:
+  nax::detail::profile::Span span_;
+};
+
+}  // namespace nax::inline NAX_ABI::profiler
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::profiler::detail {
+
+NAX_ENGINE std::int64_t Sessions::begin() {
+  const std::lock_guard lock(mutex_);
+  if (open_++ == 0) {
+    nax::detail::profile::Lanes::instance().for_each([](auto& lane) { lane.lane.clear(); });
+    nax::detail::profile::on.store(true);
+  }
+  return nax::detail::profile::now();
+}
+
+NAX_ENGINE Session Sessions::end(std::int64_t since) {
+  const std::lock_guard lock(mutex_);
+  last_ = collect(since);
+  if (--open_ == 0) nax::detail::profile::on.store(false);
+  return last_;
+}
+
+NAX_ENGINE Session Sessions::seen() {
+  const std::lock_guard lock(mutex_);
+  return open_ > 0 ? collect(0) : last_;
+}
+
+NAX_ENGINE Session Sessions::collect(std::int64_t since) {
+  Session session;
+  session.end = nax::detail::profile::now();
+  session.begin = since;
+  nax::detail::profile::Lanes::instance().for_each([&](auto& lane) {
+    LaneEvents events{lane.name, {}};
+    lane.lane.copy_to(events.events, since, session.dropped);
+    // An event is noted when it ends: of two that begin at once the longer one holds the other.
+    std::sort(events.events.begin(), events.events.end(), [](const Event& a, const Event& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    });
+    if (!events.events.empty()) session.lanes.push_back(std::move(events));
+  });
+  if (since == 0)
+    for (const LaneEvents& lane : session.lanes)
+      if (session.begin == 0 || lane.events[0].begin < session.begin) session.begin = lane.events[0].begin;
+  return session;
 }
 
 NAX_ENGINE void append_quoted(std::string& out, const char* text) {
@@ -156,29 +227,19 @@ NAX_ENGINE void write_json(const std::string& path, const Session& session) {
   file.commit();
 }
 
-// One trace, from here to its end.
-class Tracing {
- public:
-  NAX_ENGINE explicit Tracing(std::string path)
-      : path_(std::move(path)), begin_(Sessions::instance().begin()) {}
-  Tracing(const Tracing&) = delete;
-  Tracing& operator=(const Tracing&) = delete;
-  // What was seen is written after an exception as well, if it can be; the exception is what counts then.
-  NAX_ENGINE ~Tracing() {
-    if (begin_ == 0) return;
-    try {
-      write_json(path_, Sessions::instance().end(begin_));
-    } catch (...) {
-    }
+NAX_ENGINE Tracing::Tracing(std::string path)
+    : path_(std::move(path)), begin_(Sessions::instance().begin()) {}
+
+NAX_ENGINE Tracing::~Tracing() {
+  if (begin_ == 0) return;
+  try {
+    write_json(path_, Sessions::instance().end(begin_));
+  } catch (...) {
   }
-  NAX_ENGINE void write() { write_json(path_, Sessions::instance().end(std::exchange(begin_, 0))); }
+}
 
- private:
-  std::string path_;
-  std::int64_t begin_;
-};
+NAX_ENGINE void Tracing::write() { write_json(path_, Sessions::instance().end(std::exchange(begin_, 0))); }
 
-// NAX_TRACE=file: everything from the start of the program to its end.
 NAX_ENGINE bool trace_from_environment() {
   const char* path = std::getenv("NAX_TRACE");
   if (!path || !*path) return false;
@@ -191,37 +252,6 @@ NAX_ENGINE bool trace_from_environment() {
            }
          }) == 0;
 }
-#if !defined(NAX_CALLS_LIBRARY)  // else it is the library's
-inline const bool traces_from_start = trace_from_environment();
+
+}  // namespace nax::inline NAX_ABI::profiler::detail
 #endif
-
-}  // namespace detail
-
-// Calls f and writes what happened meanwhile, on all threads, to a file that chrome://tracing and
-// ui.perfetto.dev open. Returns what f returns. Throws IoError where the file cannot be written. A thread
-// keeps its last 262 144 events.
-template <class F>
-decltype(auto) trace(const std::string& path, F&& f) {
-  using Result = decltype(f());
-  detail::Tracing tracing(path);
-  if constexpr (std::is_void_v<Result>) {
-    f();
-    tracing.write();
-  } else {
-    Result result = f();
-    tracing.write();
-    return static_cast<Result>(std::forward<Result>(result));
-  }
-}
-
-// A part of the program by a name of your own: `profiler::Scope part("augment");`. Scopes nest.
-class Scope {
- public:
-  explicit Scope(const std::string& name) : Scope(name.c_str()) {}
-  explicit Scope(const char* name) : span_(nax::detail::profile::Kind::scope, name) {}
-
- private:
-  nax::detail::profile::Span span_;
-};
-
-}  // namespace nax::inline NAX_ABI::profiler

@@ -27,17 +27,7 @@ class Key {
   const Array<std::uint64_t>& words() const { return words_; }
 
   // Row i of the first axis; negative ones count from the end. Throws IndexError.
-  NAX_ENGINE Key operator[](std::int64_t i) const {
-    Layout layout = nax::detail::layout_of(words_);
-    if (ndim() == 0) throw IndexError("key: too many indices: a single key has no axes");
-    const std::int64_t n = shape(0);
-    if (i < -n || i >= n) raise<IndexError>({"key: index ", i, " is out of bounds for axis 0 with size ", n});
-    const std::size_t axis = layout.levels.size();
-    const std::int64_t offset = (i < 0 ? i + n : i) * layout.strides[axis];
-    layout.shape.erase(axis);
-    layout.strides.erase(axis);
-    return Key(Array<std::uint64_t>(nax::detail::view(words_, std::move(layout), offset)));
-  }
+  Key operator[](std::int64_t i) const;
   template <std::integral I>
   Key operator()(I i) const {
     return (*this)[i];
@@ -74,21 +64,10 @@ namespace detail {
 
 using namespace nax::detail;
 
-NAX_ENGINE void check_single(const char* function, const Key& key) {
-  check_operand(function, key.words());
-  if (key.ndim() != 0)
-    raise<ValueError>(
-        {function, ": takes one key, not keys of shape ", key.shape(), "; map over them with vmap"});
-}
+NAX_ENGINE void check_single(const char* function, const Key& key);
 
 // The hidden axes of `outer`, then these visible ones.
-NAX_ENGINE Frame below(const Frame& outer, const Dims& visible) {
-  Frame frame;
-  frame.levels = outer.levels;
-  frame.shape.append(outer.shape.begin(), outer.shape.begin() + outer.hidden());
-  frame.shape.append(visible.begin(), visible.end());
-  return frame;
-}
+NAX_ENGINE Frame below(const Frame& outer, const Dims& visible);
 
 // Where draws from a key are made: where this thread computes, or where the key is. Keys on the host are
 // small, and go along.
@@ -109,20 +88,7 @@ Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape,
 
 // The same on a GPU.
 [[gnu::cold]] NAX_ENGINE void draw_on_device(const Draw& form, const ArrayBase& words,
-                                             const ArrayBase& result) {
-  const std::int64_t rows = layout_of(words).size(), size = layout_of(result).size();
-  if (size == 0) return;
-  cuda::Keys keys{nullptr, 0};
-  ArrayBase there;
-  if (rows == 1 && !on_accelerator(words)) {
-    keys.one = *elements<const std::uint64_t>(words, transforms_handled);
-  } else {
-    there = beside(result, words);
-    keys.many = reinterpret_cast<const std::uint64_t*>(device_data(there));
-  }
-  cuda::operations().draw(result.device(), form, keys, size / rows, result.dtype(), size,
-                          device_data(result));
-}
+                                             const ArrayBase& result);
 
 // An array of shape `shape` drawn from each key: fill(key, first, n, out) writes elements first ... first + n
 // - 1 of a key's draw. Which elements are computed together makes no difference to what they are. `form`:
@@ -183,6 +149,97 @@ Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, co
 inline Key key(std::int64_t seed) { return Key(nax::detail::host_number(static_cast<std::uint64_t>(seed))); }
 
 // The two uint32 words of each key, along a new last axis.
+NAX_ENGINE Array<std::uint32_t> key_data(const Key& key);
+
+// The keys with these words; the inverse of key_data. Throws ShapeError unless the last axis has two
+// elements.
+NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data);
+
+// The generator's name, which is JAX's: there is one.
+inline std::string_view key_impl(const Key&) { return "threefry2x32"; }
+// The same key. (JAX marks with it that a key is used twice by intent.)
+inline Key clone(const Key& key) { return key; }
+
+// Keys of the given shape, all different, drawn from one key.
+NAX_ENGINE Key split(const Key& key, const Shape& shape);
+// auto [k1, k2] = random::split(key);
+inline std::array<Key, 2> split(const Key& key) {
+  const Key both = split(key, Shape{2});
+  return {both[0], both[1]};
+}
+
+namespace detail {
+NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*word)(const char*));
+}  // namespace detail
+
+// A new key from a key and a number: a step, the index of an example.
+template <class I>
+requires is_integer_v<I> Key fold_in(const Key& key, const Array<I>& data) {
+  detail::check_single("fold_in", key);
+  if (data.ndim() != 0) raise<ShapeError>({"fold_in: data must be a single number, shape ", data.shape()});
+  return detail::fold_in(
+      key, data, [](const char* at) { return static_cast<std::uint32_t>(*reinterpret_cast<const I*>(at)); });
+}
+
+// The number counts modulo 2^32.
+template <std::integral I>
+Key fold_in(const Key& key, I data) {
+  return fold_in(key, nax::detail::host_number(static_cast<std::uint32_t>(data)));
+}
+
+}  // namespace nax::inline NAX_ABI::random
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::random {
+
+NAX_ENGINE auto Key::operator[](std::int64_t i) const -> Key {
+  Layout layout = nax::detail::layout_of(words_);
+  if (ndim() == 0) throw IndexError("key: too many indices: a single key has no axes");
+  const std::int64_t n = shape(0);
+  if (i < -n || i >= n) raise<IndexError>({"key: index ", i, " is out of bounds for axis 0 with size ", n});
+  const std::size_t axis = layout.levels.size();
+  const std::int64_t offset = (i < 0 ? i + n : i) * layout.strides[axis];
+  layout.shape.erase(axis);
+  layout.strides.erase(axis);
+  return Key(Array<std::uint64_t>(nax::detail::view(words_, std::move(layout), offset)));
+}
+
+}  // namespace nax::inline NAX_ABI::random
+namespace nax::inline NAX_ABI::random::detail {
+
+NAX_ENGINE void check_single(const char* function, const Key& key) {
+  check_operand(function, key.words());
+  if (key.ndim() != 0)
+    raise<ValueError>(
+        {function, ": takes one key, not keys of shape ", key.shape(), "; map over them with vmap"});
+}
+
+NAX_ENGINE Frame below(const Frame& outer, const Dims& visible) {
+  Frame frame;
+  frame.levels = outer.levels;
+  frame.shape.append(outer.shape.begin(), outer.shape.begin() + outer.hidden());
+  frame.shape.append(visible.begin(), visible.end());
+  return frame;
+}
+
+NAX_ENGINE void draw_on_device(const Draw& form, const ArrayBase& words, const ArrayBase& result) {
+  const std::int64_t rows = layout_of(words).size(), size = layout_of(result).size();
+  if (size == 0) return;
+  cuda::Keys keys{nullptr, 0};
+  ArrayBase there;
+  if (rows == 1 && !on_accelerator(words)) {
+    keys.one = *elements<const std::uint64_t>(words, transforms_handled);
+  } else {
+    there = beside(result, words);
+    keys.many = reinterpret_cast<const std::uint64_t*>(device_data(there));
+  }
+  cuda::operations().draw(result.device(), form, keys, size / rows, result.dtype(), size,
+                          device_data(result));
+}
+
+}  // namespace nax::inline NAX_ABI::random::detail
+namespace nax::inline NAX_ABI::random {
+
 NAX_ENGINE Array<std::uint32_t> key_data(const Key& key) {
   using namespace nax::detail;
   ArrayBase words = contiguous(key.words());
@@ -195,8 +252,6 @@ NAX_ENGINE Array<std::uint32_t> key_data(const Key& key) {
   return Array<std::uint32_t>(placed(contiguous(view(std::move(words), std::move(halves), 1))));
 }
 
-// The keys with these words; the inverse of key_data. Throws ShapeError unless the last axis has two
-// elements.
 NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data) {
   using namespace nax::detail;
   if (data.ndim() == 0 || data.shape(-1) != 2)
@@ -214,12 +269,6 @@ NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data) {
   return Key(Array<std::uint64_t>(view(std::move(words), Layout::contiguous(std::move(frame)))));
 }
 
-// The generator's name, which is JAX's: there is one.
-inline std::string_view key_impl(const Key&) { return "threefry2x32"; }
-// The same key. (JAX marks with it that a key is used twice by intent.)
-inline Key clone(const Key& key) { return key; }
-
-// Keys of the given shape, all different, drawn from one key.
 NAX_ENGINE Key split(const Key& key, const Shape& shape) {
   const auto fill = [](std::uint64_t k, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
     cpu::random_bits(k, first, n, out);
@@ -228,13 +277,10 @@ NAX_ENGINE Key split(const Key& key, const Shape& shape) {
   return Key(detail::draw<std::uint64_t>("split", key, shape, detail::Draw(), fill,
                                          detail::device_for("split", words)));
 }
-// auto [k1, k2] = random::split(key);
-inline std::array<Key, 2> split(const Key& key) {
-  const Key both = split(key, Shape{2});
-  return {both[0], both[1]};
-}
 
-namespace detail {
+}  // namespace nax::inline NAX_ABI::random
+namespace nax::inline NAX_ABI::random::detail {
+
 NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*word)(const char*)) {
   const Frame frame = broadcast("fold_in", layout_of(key.words()), layout_of(data));
   if (on_accelerator(key.words()) || on_accelerator(data)) {
@@ -257,21 +303,6 @@ NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*wo
         cpu::threefry(out[i], word(from + i * static_cast<std::int64_t>(dtype_size(data.dtype())))));
   return Key(std::move(words));
 }
-}  // namespace detail
 
-// A new key from a key and a number: a step, the index of an example.
-template <class I>
-requires is_integer_v<I> Key fold_in(const Key& key, const Array<I>& data) {
-  detail::check_single("fold_in", key);
-  if (data.ndim() != 0) raise<ShapeError>({"fold_in: data must be a single number, shape ", data.shape()});
-  return detail::fold_in(
-      key, data, [](const char* at) { return static_cast<std::uint32_t>(*reinterpret_cast<const I*>(at)); });
-}
-
-// The number counts modulo 2^32.
-template <std::integral I>
-Key fold_in(const Key& key, I data) {
-  return fold_in(key, nax::detail::host_number(static_cast<std::uint32_t>(data)));
-}
-
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace nax::inline NAX_ABI::random::detail
+#endif

@@ -57,18 +57,7 @@ Array<T> signs(const Key& key, const Shape& shape) {
 
 // Throws ShapeError unless the parameters broadcast to `shape`.
 NAX_ENGINE void check_fit(const char* function, const Shape& shape,
-                          std::initializer_list<const Shape*> parameters) {
-  for (const Shape* p : parameters) {
-    bool fits = p->size() <= shape.size();
-    for (std::size_t i = 0; fits && i < p->size(); ++i) {
-      const std::int64_t n = (*p)[i];
-      fits = n == 1 || n == shape[shape.size() - p->size() + i];
-    }
-    if (!fits)
-      raise<ShapeError>(
-          {function, ": a parameter of shape ", *p, " does not broadcast to the shape ", shape});
-  }
-}
+                          std::initializer_list<const Shape*> parameters);
 template <class... T>
 void check_parameters(const char* function, const Shape& shape, const Array<T>&... p) {
   const Shape shapes[] = {p.shape()...};
@@ -147,3 +136,23 @@ Array<R> draw_elements(const char* function, const Key& key, const Shape& shape,
 
 }  // namespace detail
 }  // namespace nax::inline NAX_ABI::random
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::random::detail {
+
+NAX_ENGINE void check_fit(const char* function, const Shape& shape,
+                          std::initializer_list<const Shape*> parameters) {
+  for (const Shape* p : parameters) {
+    bool fits = p->size() <= shape.size();
+    for (std::size_t i = 0; fits && i < p->size(); ++i) {
+      const std::int64_t n = (*p)[i];
+      fits = n == 1 || n == shape[shape.size() - p->size() + i];
+    }
+    if (!fits)
+      raise<ShapeError>(
+          {function, ": a parameter of shape ", *p, " does not broadcast to the shape ", shape});
+  }
+}
+
+}  // namespace nax::inline NAX_ABI::random::detail
+#endif

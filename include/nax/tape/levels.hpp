@@ -43,15 +43,7 @@ class Sweeping {
 
 // Throws when a batched array is used after the vmap that it belongs to has returned. Levels nest, so that
 // the youngest tells for all.
-NAX_ENGINE void check_alive(const char* function, const ArrayBase& a) {
-  const VmapStack& stack = vmap_stack();
-  if (stack.sweeping) return;
-  const Level level = layout_of(a).levels.back();
-  for (const VmapFrame& frame : stack.frames)
-    if (frame.level == level) return;
-  raise<ValueError>(
-      {function, ": the array belongs to a vmap that has ended; return it from the mapped function instead"});
-}
+NAX_ENGINE void check_alive(const char* function, const ArrayBase& a);
 
 NAX_COMPILED_ONCE void check_special(const char* function, const ArrayBase& a) {
   if (is_moved_from(a)) throw_moved_from(function);
@@ -65,3 +57,19 @@ inline void check_operand(const char* function, const ArrayBase& a) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void check_alive(const char* function, const ArrayBase& a) {
+  const VmapStack& stack = vmap_stack();
+  if (stack.sweeping) return;
+  const Level level = layout_of(a).levels.back();
+  for (const VmapFrame& frame : stack.frames)
+    if (frame.level == level) return;
+  raise<ValueError>(
+      {function, ": the array belongs to a vmap that has ended; return it from the mapped function instead"});
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

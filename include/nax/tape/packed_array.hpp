@@ -28,15 +28,7 @@ class PackedArray {
   char* data(DType dtype) const {
     return static_cast<char*>(buffer_->data()) + offset_ * static_cast<std::int64_t>(dtype_size(dtype));
   }
-  NAX_ENGINE ArrayBase unpack(DType dtype) const {
-    ArrayBase a;
-    ArrayAccess::buffer(a) = buffer_;
-    ArrayAccess::offset(a) = offset_;
-    ArrayAccess::layout(a) = layout();
-    ArrayAccess::serial(a) = serial_;
-    ArrayAccess::dtype(a) = dtype;
-    return a;
-  }
+  ArrayBase unpack(DType dtype) const;
 
  private:
   BufferRef buffer_;
@@ -46,3 +38,19 @@ class PackedArray {
 };
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE ArrayBase PackedArray::unpack(DType dtype) const {
+  ArrayBase a;
+  ArrayAccess::buffer(a) = buffer_;
+  ArrayAccess::offset(a) = offset_;
+  ArrayAccess::layout(a) = layout();
+  ArrayAccess::serial(a) = serial_;
+  ArrayAccess::dtype(a) = dtype;
+  return a;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

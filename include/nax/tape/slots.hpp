@@ -18,16 +18,7 @@ namespace nax::inline NAX_ABI::detail {
 class ArrayPool {
  public:
   ArrayBase& of(std::uint32_t at) { return values_[at]; }
-  NAX_ENGINE std::uint32_t put(ArrayBase&& value) {
-    if (free_.empty()) {
-      values_.push_back(std::move(value));
-      return static_cast<std::uint32_t>(values_.size() - 1);
-    }
-    const std::uint32_t at = free_.back();
-    free_.pop_back();
-    of(at) = std::move(value);
-    return at;
-  }
+  std::uint32_t put(ArrayBase&& value);
   ArrayBase take(std::uint32_t at) {
     free_.push_back(at);
     return std::move(of(at));
@@ -154,3 +145,20 @@ class Slots {
 };
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE std::uint32_t ArrayPool::put(ArrayBase&& value) {
+  if (free_.empty()) {
+    values_.push_back(std::move(value));
+    return static_cast<std::uint32_t>(values_.size() - 1);
+  }
+  const std::uint32_t at = free_.back();
+  free_.pop_back();
+  of(at) = std::move(value);
+  return at;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -65,20 +65,7 @@ class Reverse {
   }
 
   // Sweeps from the youngest node with a cotangent down to `stop`, which keeps its own.
-  NAX_ENGINE void run(std::size_t stop) {
-    while (top_ > stop) {
-      const std::size_t i = --top_;
-      current_ = i;
-      if (slots_.holds_number(i)) {
-        tape_[i].pull_number(slots_.take_number(i), *this);
-      } else if (slots_.holds(i)) {
-        const ArrayBase cotangent = slots_.take(i);
-        const ComputeOn beside(cotangent);
-        tape_[i].pull(cotangent, *this);
-      }
-      if (consume_) tape_.destroy(i);
-    }
-  }
+  void run(std::size_t stop);
   // Sweeps nodes that were appended meanwhile, from within a node's pull.
   void run_nested(std::size_t stop) {
     const std::size_t resume = current_;
@@ -132,15 +119,7 @@ class Forward {
       if (slots_.holds(i)) slots_.take(i);
   }
 
-  NAX_ENGINE void run(std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      try {
-        tape_[i].push(*this, i);
-      } catch (const NoTangent&) {
-        refuse(i);  // it depends on one that has none
-      }
-    }
-  }
+  void run(std::size_t begin, std::size_t end);
   Tape& tape() { return tape_; }
   std::size_t mark() const { return mark_; }
 
@@ -151,3 +130,34 @@ class Forward {
 };
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void Reverse::run(std::size_t stop) {
+  while (top_ > stop) {
+    const std::size_t i = --top_;
+    current_ = i;
+    if (slots_.holds_number(i)) {
+      tape_[i].pull_number(slots_.take_number(i), *this);
+    } else if (slots_.holds(i)) {
+      const ArrayBase cotangent = slots_.take(i);
+      const ComputeOn beside(cotangent);
+      tape_[i].pull(cotangent, *this);
+    }
+    if (consume_) tape_.destroy(i);
+  }
+}
+
+NAX_ENGINE void Forward::run(std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    try {
+      tape_[i].push(*this, i);
+    } catch (const NoTangent&) {
+      refuse(i);  // it depends on one that has none
+    }
+  }
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -12,12 +12,26 @@ inline BlockCommunicator* blocks_of(const MappedAxis& axis) {
 }
 
 // One block of all of x.
+NAX_ENGINE ArrayBase as_block(const ArrayBase& x);
+// The blocks are those along visible axis `at`.
+NAX_ENGINE ArrayBase as_blocks(const ArrayBase& x, int at);
+
+// Hidden axes have their levels again.
+NAX_ENGINE ArrayBase from_block(const ArrayBase& block, const Levels& levels);
+// The same for several, whose axis becomes the first visible one.
+NAX_ENGINE ArrayBase from_blocks(const ArrayBase& blocks, const Levels& levels);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE ArrayBase as_block(const ArrayBase& x) {
   Layout layout = layout_of(x);
   layout.levels.clear();
   return contiguous(view(x, std::move(layout)));
 }
-// The blocks are those along visible axis `at`.
+
 NAX_ENGINE ArrayBase as_blocks(const ArrayBase& x, int at) {
   Layout layout = layout_of(x);
   const std::size_t i = layout.levels.size() + static_cast<std::size_t>(at);
@@ -28,13 +42,12 @@ NAX_ENGINE ArrayBase as_blocks(const ArrayBase& x, int at) {
   return contiguous(view(x, std::move(layout)));
 }
 
-// Hidden axes have their levels again.
 NAX_ENGINE ArrayBase from_block(const ArrayBase& block, const Levels& levels) {
   Layout layout = layout_of(block);
   layout.levels = levels;
   return view(block, std::move(layout));
 }
-// The same for several, whose axis becomes the first visible one.
+
 NAX_ENGINE ArrayBase from_blocks(const ArrayBase& blocks, const Levels& levels) {
   Layout layout = layout_of(blocks);
   const std::int64_t extent = layout.shape[0], stride = layout.strides[0];
@@ -45,3 +58,4 @@ NAX_ENGINE ArrayBase from_blocks(const ArrayBase& blocks, const Levels& levels) 
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

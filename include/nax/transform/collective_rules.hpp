@@ -63,18 +63,9 @@ Array<T> divide_axis(const Array<T>& x, int at, std::int64_t outer) {
 }
 
 NAX_ENGINE void check_divides(const char* function, const Shape& shape, int axis, std::int64_t size,
-                              bool tiled) {
-  const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
-  if (tiled ? extent % size != 0 : extent != size)
-    raise<ShapeError>({function, ": axis ", axis, " of shape ", shape,
-                       (tiled ? " must be a multiple of" : " must equal"), " the mapped axis' size ", size});
-}
+                              bool tiled);
 
-NAX_ENGINE std::int64_t hidden_size(const Frame& frame) {
-  std::int64_t n = 1;
-  for (int h = 0; h < frame.hidden(); ++h) n *= frame.shape[h];
-  return n;
-}
+NAX_ENGINE std::int64_t hidden_size(const Frame& frame);
 
 template <class T>
 Array<T> constant_array(const Array<T>& x) {
@@ -82,11 +73,7 @@ Array<T> constant_array(const Array<T>& x) {
 }
 
 // A layout without one of its axes, counted from the first hidden one.
-NAX_ENGINE Layout row_of(Layout layout, std::size_t axis) {
-  layout.shape.erase(axis);
-  layout.strides.erase(axis);
-  return layout;
-}
+NAX_ENGINE Layout row_of(Layout layout, std::size_t axis);
 
 // ---- everybody's values, as the leading visible axis
 
@@ -382,3 +369,29 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void check_divides(const char* function, const Shape& shape, int axis, std::int64_t size,
+                              bool tiled) {
+  const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
+  if (tiled ? extent % size != 0 : extent != size)
+    raise<ShapeError>({function, ": axis ", axis, " of shape ", shape,
+                       (tiled ? " must be a multiple of" : " must equal"), " the mapped axis' size ", size});
+}
+
+NAX_ENGINE std::int64_t hidden_size(const Frame& frame) {
+  std::int64_t n = 1;
+  for (int h = 0; h < frame.hidden(); ++h) n *= frame.shape[h];
+  return n;
+}
+
+NAX_ENGINE Layout row_of(Layout layout, std::size_t axis) {
+  layout.shape.erase(axis);
+  layout.strides.erase(axis);
+  return layout;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -37,17 +37,8 @@ auto map_arrays(const X& x, F f) {
       x);
 }
 
-NAX_ENGINE std::vector<MappedAxis> find_axes(const char* function, const AxisName& names) {
-  if (names.empty()) raise<ValueError>({function, ": no axis is named"});
-  std::vector<MappedAxis> axes;
-  for (const std::string& name : names.names()) axes.push_back(find_axis(function, name));
-  return axes;
-}
-NAX_ENGINE MappedAxis find_one_axis(const char* function, const AxisName& names) {
-  const auto axes = find_axes(function, names);
-  if (axes.size() > 1) raise<ValueError>({function, ": takes one axis, not several"});
-  return axes[0];
-}
+NAX_ENGINE std::vector<MappedAxis> find_axes(const char* function, const AxisName& names);
+NAX_ENGINE MappedAxis find_one_axis(const char* function, const AxisName& names);
 
 template <class T>
 Array<T> multiplied(const Array<T>& x, double factor) {
@@ -104,11 +95,7 @@ auto reduce_tree(const X& x, const std::vector<MappedAxis>& axes, bool mean) {
   return result;
 }
 
-NAX_ENGINE std::int64_t total_size(const std::vector<MappedAxis>& axes) {
-  std::int64_t n = 1;
-  for (const MappedAxis& axis : axes) n *= axis.size;
-  return n;
-}
+NAX_ENGINE std::int64_t total_size(const std::vector<MappedAxis>& axes);
 
 template <class X>
 auto extreme_tree(const char* function, Extreme extreme, const X& x, const AxisName& names) {
@@ -204,6 +191,40 @@ auto ppermute(const X& x, const AxisName& axis_name, const std::vector<std::pair
 }
 
 // This program's place along the axis, an int32 of rank 0.
+NAX_ENGINE Array<std::int32_t> axis_index(const AxisName& axis_name);
+
+// The number of programs along the axis (or the product over several).
+inline std::int64_t axis_size(const AxisName& axis_name) {
+  return detail::total_size(detail::find_axes("axis_size", axis_name));
+}
+
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE std::vector<MappedAxis> find_axes(const char* function, const AxisName& names) {
+  if (names.empty()) raise<ValueError>({function, ": no axis is named"});
+  std::vector<MappedAxis> axes;
+  for (const std::string& name : names.names()) axes.push_back(find_axis(function, name));
+  return axes;
+}
+
+NAX_ENGINE MappedAxis find_one_axis(const char* function, const AxisName& names) {
+  const auto axes = find_axes(function, names);
+  if (axes.size() > 1) raise<ValueError>({function, ": takes one axis, not several"});
+  return axes[0];
+}
+
+NAX_ENGINE std::int64_t total_size(const std::vector<MappedAxis>& axes) {
+  std::int64_t n = 1;
+  for (const MappedAxis& axis : axes) n *= axis.size;
+  return n;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+namespace nax::inline NAX_ABI {
+
 NAX_ENGINE Array<std::int32_t> axis_index(const AxisName& axis_name) {
   const auto axis = detail::find_one_axis("axis_index", axis_name);
   if (axis.on_devices) return Array<std::int32_t>(axis.index);
@@ -216,9 +237,5 @@ NAX_ENGINE Array<std::int32_t> axis_index(const AxisName& axis_name) {
   return Array<std::int32_t>(detail::placed(result));
 }
 
-// The number of programs along the axis (or the product over several).
-inline std::int64_t axis_size(const AxisName& axis_name) {
-  return detail::total_size(detail::find_axes("axis_size", axis_name));
-}
-
 }  // namespace nax::inline NAX_ABI
+#endif

@@ -58,18 +58,7 @@ auto materialise_tree(const std::tuple<A...>& x) {
 
 // The axes that an input of a transform has: its own, and those of every vmap entered so far. So a gradient
 // with regard to it is one for each example of those vmaps, and what a later vmap adds is summed.
-NAX_ENGINE Frame door_frame(const Frame& frame) {
-  Frame out = frame;
-  const auto& frames = vmap_stack().frames;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    std::size_t at = 0;
-    while (at < out.levels.size() && out.levels[at] < frames[i].level) ++at;
-    if (at < out.levels.size() && out.levels[at] == frames[i].level) continue;
-    out.levels.insert(at, frames[i].level);
-    out.shape.insert(at, frames[i].size);
-  }
-  return out;
-}
+NAX_ENGINE Frame door_frame(const Frame& frame);
 
 // Puts one array on the tape as an input. (Errors say grad for vjp, jvp and all that come of these, too.)
 template <class T>
@@ -173,3 +162,22 @@ Array<R> transpose_linear(const F& f, const Frame& domain, const Array<T>& t) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Frame door_frame(const Frame& frame) {
+  Frame out = frame;
+  const auto& frames = vmap_stack().frames;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    std::size_t at = 0;
+    while (at < out.levels.size() && out.levels[at] < frames[i].level) ++at;
+    if (at < out.levels.size() && out.levels[at] == frames[i].level) continue;
+    out.levels.insert(at, frames[i].level);
+    out.shape.insert(at, frames[i].size);
+  }
+  return out;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

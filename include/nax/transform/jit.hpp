@@ -90,11 +90,7 @@ void for_each_of(Inputs& inputs, F f) {
 }
 
 // The device that would compute, were the arguments given to f: a GPU, or one of the host's.
-NAX_ENGINE Device device_of_call(const std::vector<ArrayBase>& arguments) {
-  for (const ArrayBase& a : arguments)
-    if (on_accelerator(a)) return a.device();
-  return current_device;
-}
+NAX_ENGINE Device device_of_call(const std::vector<ArrayBase>& arguments);
 
 // A function's recordings, each for calls of one kind; at most 64 kinds are kept, and the oldest goes first.
 class GraphCache {
@@ -136,18 +132,7 @@ class GraphCache {
 // are kept longer, and hands out copies.
 NAX_ENGINE GraphCall::Results run_by_graph(GraphCache::Entry& entry, Device device,
                                            const std::vector<ArrayBase>& arguments,
-                                           const std::vector<bool>& donated, GraphCall::Function f) {
-  constexpr std::size_t handed_out = 2;
-  std::vector<ArrayBase> rows;
-  for (const ArrayBase& a : arguments) rows.push_back(contiguous(a));
-  const auto call = [&](std::size_t i) -> GraphCall& {
-    if (entry.calls.size() == i) entry.calls.push_back(std::make_unique<GraphCall>(device, rows, donated, f));
-    return *entry.calls[i];
-  };
-  for (std::size_t i = 0; i < handed_out; ++i)
-    if (i == entry.calls.size() || entry.calls[i]->is_free()) return call(i).run(rows, false);
-  return call(handed_out).run(rows, true);
-}
+                                           const std::vector<bool>& donated, GraphCall::Function f);
 
 template <class F>
 class Jitted {
@@ -326,3 +311,30 @@ auto jit(F f, JitOptions options = {}) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Device device_of_call(const std::vector<ArrayBase>& arguments) {
+  for (const ArrayBase& a : arguments)
+    if (on_accelerator(a)) return a.device();
+  return current_device;
+}
+
+NAX_ENGINE GraphCall::Results run_by_graph(GraphCache::Entry& entry, Device device,
+                                           const std::vector<ArrayBase>& arguments,
+                                           const std::vector<bool>& donated, GraphCall::Function f) {
+  constexpr std::size_t handed_out = 2;
+  std::vector<ArrayBase> rows;
+  for (const ArrayBase& a : arguments) rows.push_back(contiguous(a));
+  const auto call = [&](std::size_t i) -> GraphCall& {
+    if (entry.calls.size() == i) entry.calls.push_back(std::make_unique<GraphCall>(device, rows, donated, f));
+    return *entry.calls[i];
+  };
+  for (std::size_t i = 0; i < handed_out; ++i)
+    if (i == entry.calls.size() || entry.calls[i]->is_free()) return call(i).run(rows, false);
+  return call(handed_out).run(rows, true);
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -47,42 +47,15 @@ struct FlatPmap {
   Arrays operator()(Arrays inputs) const;
 
   // What each device gets.
-  NAX_ENGINE std::vector<Arrays> split(Arrays inputs) const {
-    std::vector<Arrays> each(size());
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      for (std::size_t d = 0; d < size(); ++d)
-        each[d].push_back(places[i].axis < 0 ? constant(inputs[i])
-                                             : take_shard(inputs[i], places[i].axis, static_cast<int>(d),
-                                                          places[i].donated));
-    return each;
-  }
+  std::vector<Arrays> split(Arrays inputs) const;
   // On a device's thread: its arrays come to it.
   static void bring(Arrays& arrays) {
     for (ArrayBase& x : arrays)
       if (holds_value(x)) x = brought(x, current_device);
   }
   // The devices' results must be equal in structure and shapes.
-  NAX_ENGINE static void check_alike(const std::vector<Arrays>& results) {
-    for (std::size_t d = 1; d < results.size(); ++d) {
-      if (results[d].size() != results[0].size())
-        raise<ShapeError>({"pmap: results differ between devices: ", results[0].size(),
-                           " arrays on device 0, ", results[d].size(), " on device ", d});
-      for (std::size_t i = 0; i < results[d].size(); ++i)
-        if (!(layout_of(results[d][i]).shape == layout_of(results[0][i]).shape))
-          raise<ShapeError>({"pmap: results differ between devices: shape ", results[0][i].shape(),
-                             " on device 0, ", results[d][i].shape(), " on device ", d});
-    }
-  }
-  NAX_ENGINE static Arrays assemble_all(const std::vector<Arrays>& results) {
-    check_alike(results);
-    Arrays whole;
-    for (std::size_t i = 0; i < results[0].size(); ++i) {
-      Arrays column;
-      for (const Arrays& one : results) column.push_back(one[i]);
-      whole.push_back(assemble(column, 0));
-    }
-    return whole;
-  }
+  static void check_alike(const std::vector<Arrays>& results);
+  static Arrays assemble_all(const std::vector<Arrays>& results);
 };
 
 struct PmapNode final : CallNode {
@@ -113,75 +86,120 @@ struct PmapNode final : CallNode {
       if (watcher > mark) f = std::make_shared<FlatWatched>(std::move(f));
     return f;
   }
-  NAX_ENGINE void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
-    Arrays seeds;
-    for (std::size_t i = 0; i < cotangents.size(); ++i) seeds.push_back(cotangents[i]);
-    const FlatRef f = function_at(sweep.mark());
-    Arrays shares =
-        recording.tape || f != pmap.f ? pull_recorded(f, std::move(seeds)) : pull_on_devices(seeds);
-    Levels all;
-    for (const Levels& levels : made) all = merge_levels(all, levels);
-    std::size_t k = 0;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (!is_inexact(inputs[i].dtype())) continue;
-      const ArrayBase& share = shares[k++];  // the device axis first
-      if (!sweep.wants(serial_of(inputs[i]))) continue;
-      const LeafOperations& leaf = operations_of(share);
-      const int axis = pmap.places[i].axis;
-      sweep.add(serial_of(inputs[i]),
-                leaf.sum_levels(axis < 0 ? leaf.sum_leading(share) : leaf.move_axis(share, 0, axis), all,
-                                layout_of(inputs[i]).levels));
-    }
-  }
-  NAX_ENGINE Arrays pull_on_devices(const Arrays& seeds) const {
-    std::vector<Arrays> each(pmap.size());
-    for (std::size_t d = 0; d < pmap.size(); ++d)
-      for (ArrayBase g : seeds)
-        each[d].push_back(holds_value(g) ? take_shard(g, 0, static_cast<int>(d), false) : ArrayBase());
-    std::vector<Arrays> shares(pmap.size());
-    const RunOn where{pmap.devices, pmap.axis_name, pmap.everywhere};
-    DeviceThreads::instance().run(where, [&](int rank) {
-      const std::size_t d = static_cast<std::size_t>(rank);
-      FlatPmap::bring(each[d]);
-      shares[d] = records[d].pull(each[d]);
-    });
-    return FlatPmap::assemble_all(shares);
-  }
+  void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override;
+  Arrays pull_on_devices(const Arrays& seeds) const;
 
   // The same by a pmap of the derivative, which the outer transform sees.
-  NAX_ENGINE Arrays pull_recorded(const FlatRef& f, Arrays seeds) const {
-    std::size_t k = 0;
-    for (const ArrayBase& out : records[0].outputs) {
-      if (!is_inexact(out.dtype())) continue;
-      ArrayBase& g = seeds[k++];
-      if (!holds_value(g)) g = assemble(Arrays(pmap.size(), zeros_like_leaf(out)), 0);
-    }
-    FlatPmap derivative{std::make_shared<FlatVjp>(f, inputs.size()), pmap.devices, pmap.axis_name,
-                        pmap.places, pmap.everywhere};
-    Arrays all = inputs;
-    for (ArrayBase& g : seeds) {
-      all.push_back(std::move(g));
-      derivative.places.push_back({0, false});
-    }
-    return derivative(std::move(all));
-  }
+  Arrays pull_recorded(const FlatRef& f, Arrays seeds) const;
 
-  NAX_ENGINE std::vector<ArrayBase> push_call(Forward& sweep) override {
-    FlatPmap derivative{std::make_shared<FlatJvp>(function_at(sweep.mark()), inputs.size()), pmap.devices,
-                        pmap.axis_name, pmap.places, pmap.everywhere};
-    Arrays all = inputs;
-    bool any = false;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (!is_inexact(inputs[i].dtype())) continue;
-      const ArrayBase* t = sweep.find(serial_of(inputs[i]));
-      any = any || t;
-      all.push_back(t ? *t : zeros_like_leaf(inputs[i]));
-      derivative.places.push_back(pmap.places[i]);
-    }
-    if (!any) return {};
-    return derivative(std::move(all));
-  }
+  std::vector<ArrayBase> push_call(Forward& sweep) override;
 };
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE std::vector<Arrays> FlatPmap::split(Arrays inputs) const {
+  std::vector<Arrays> each(size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t d = 0; d < size(); ++d)
+      each[d].push_back(places[i].axis < 0
+                            ? constant(inputs[i])
+                            : take_shard(inputs[i], places[i].axis, static_cast<int>(d), places[i].donated));
+  return each;
+}
+
+NAX_ENGINE void FlatPmap::check_alike(const std::vector<Arrays>& results) {
+  for (std::size_t d = 1; d < results.size(); ++d) {
+    if (results[d].size() != results[0].size())
+      raise<ShapeError>({"pmap: results differ between devices: ", results[0].size(), " arrays on device 0, ",
+                         results[d].size(), " on device ", d});
+    for (std::size_t i = 0; i < results[d].size(); ++i)
+      if (!(layout_of(results[d][i]).shape == layout_of(results[0][i]).shape))
+        raise<ShapeError>({"pmap: results differ between devices: shape ", results[0][i].shape(),
+                           " on device 0, ", results[d][i].shape(), " on device ", d});
+  }
+}
+
+NAX_ENGINE Arrays FlatPmap::assemble_all(const std::vector<Arrays>& results) {
+  check_alike(results);
+  Arrays whole;
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    Arrays column;
+    for (const Arrays& one : results) column.push_back(one[i]);
+    whole.push_back(assemble(column, 0));
+  }
+  return whole;
+}
+
+NAX_ENGINE void PmapNode::pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) {
+  Arrays seeds;
+  for (std::size_t i = 0; i < cotangents.size(); ++i) seeds.push_back(cotangents[i]);
+  const FlatRef f = function_at(sweep.mark());
+  Arrays shares = recording.tape || f != pmap.f ? pull_recorded(f, std::move(seeds)) : pull_on_devices(seeds);
+  Levels all;
+  for (const Levels& levels : made) all = merge_levels(all, levels);
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_inexact(inputs[i].dtype())) continue;
+    const ArrayBase& share = shares[k++];  // the device axis first
+    if (!sweep.wants(serial_of(inputs[i]))) continue;
+    const LeafOperations& leaf = operations_of(share);
+    const int axis = pmap.places[i].axis;
+    sweep.add(serial_of(inputs[i]),
+              leaf.sum_levels(axis < 0 ? leaf.sum_leading(share) : leaf.move_axis(share, 0, axis), all,
+                              layout_of(inputs[i]).levels));
+  }
+}
+
+NAX_ENGINE Arrays PmapNode::pull_on_devices(const Arrays& seeds) const {
+  std::vector<Arrays> each(pmap.size());
+  for (std::size_t d = 0; d < pmap.size(); ++d)
+    for (ArrayBase g : seeds)
+      each[d].push_back(holds_value(g) ? take_shard(g, 0, static_cast<int>(d), false) : ArrayBase());
+  std::vector<Arrays> shares(pmap.size());
+  const RunOn where{pmap.devices, pmap.axis_name, pmap.everywhere};
+  DeviceThreads::instance().run(where, [&](int rank) {
+    const std::size_t d = static_cast<std::size_t>(rank);
+    FlatPmap::bring(each[d]);
+    shares[d] = records[d].pull(each[d]);
+  });
+  return FlatPmap::assemble_all(shares);
+}
+
+NAX_ENGINE Arrays PmapNode::pull_recorded(const FlatRef& f, Arrays seeds) const {
+  std::size_t k = 0;
+  for (const ArrayBase& out : records[0].outputs) {
+    if (!is_inexact(out.dtype())) continue;
+    ArrayBase& g = seeds[k++];
+    if (!holds_value(g)) g = assemble(Arrays(pmap.size(), zeros_like_leaf(out)), 0);
+  }
+  FlatPmap derivative{std::make_shared<FlatVjp>(f, inputs.size()), pmap.devices, pmap.axis_name, pmap.places,
+                      pmap.everywhere};
+  Arrays all = inputs;
+  for (ArrayBase& g : seeds) {
+    all.push_back(std::move(g));
+    derivative.places.push_back({0, false});
+  }
+  return derivative(std::move(all));
+}
+
+NAX_ENGINE std::vector<ArrayBase> PmapNode::push_call(Forward& sweep) {
+  FlatPmap derivative{std::make_shared<FlatJvp>(function_at(sweep.mark()), inputs.size()), pmap.devices,
+                      pmap.axis_name, pmap.places, pmap.everywhere};
+  Arrays all = inputs;
+  bool any = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_inexact(inputs[i].dtype())) continue;
+    const ArrayBase* t = sweep.find(serial_of(inputs[i]));
+    any = any || t;
+    all.push_back(t ? *t : zeros_like_leaf(inputs[i]));
+    derivative.places.push_back(pmap.places[i]);
+  }
+  if (!any) return {};
+  return derivative(std::move(all));
+}
 
 NAX_ENGINE Arrays FlatPmap::operator()(Arrays inputs) const {
   bool recorded = false;
@@ -226,3 +244,4 @@ NAX_ENGINE Arrays FlatPmap::operator()(Arrays inputs) const {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

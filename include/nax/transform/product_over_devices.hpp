@@ -19,20 +19,7 @@ class ProductOverDevices final : public DeferredProduct {
   ProductOverDevices(Communicator& communicator, int rank, std::vector<ArrayBase> everyone, double factor)
       : communicator_(communicator), rank_(rank), everyone_(std::move(everyone)), factor_(factor) {}
 
-  NAX_ENGINE void for_each_run(const Take& take) const override {
-    if (done_.exchange(true)) return hand_out(0, 1, take);
-    const Wanted mine{this, &take};
-    communicator_.work_together(rank_, "psum", &mine, [&](const std::vector<const void*>& everyone) {
-      for (const void* one : everyone)
-        if (!is_same(*static_cast<const Wanted*>(one)->product))
-          throw ValueError("psum: devices use gradients in different orders");
-      hand_out(rank_, static_cast<int>(everyone.size()),
-               [&](std::int64_t first, std::int64_t count, const char* elements) {
-                 for (const void* one : everyone)
-                   (*static_cast<const Wanted*>(one)->take)(first, count, elements);
-               });
-    });
-  }
+  void for_each_run(const Take& take) const override;
   bool done() const { return done_; }
 
  private:
@@ -51,16 +38,7 @@ class ProductOverDevices final : public DeferredProduct {
     products[0]->for_each_run_of_sum(products.data(), static_cast<int>(products.size()), factor_, part, parts,
                                      take);
   }
-  NAX_ENGINE BufferRef gathered() const override {
-    const ArrayBase& like = everyone_[0];
-    BufferRef block(Buffer::allocate(like.nbytes(), like.device()));
-    char* const to = static_cast<char*>(block->data());
-    const std::int64_t element = static_cast<std::int64_t>(dtype_size(like.dtype()));
-    for_each_run([&](std::int64_t first, std::int64_t count, const char* elements) {
-      std::memcpy(to + first * element, elements, static_cast<std::size_t>(count * element));
-    });
-    return block;
-  }
+  BufferRef gathered() const override;
 
   Communicator& communicator_;
   const int rank_;
@@ -78,6 +56,40 @@ inline void settle_product(const ArrayBase& a) {
 // For Combine.
 inline bool waits_for_product(const ArrayBase& a) { return deferred_product_of<AddableProduct>(a); }
 NAX_ENGINE ArrayBase product_over_devices(Communicator& communicator, int rank,
+                                          std::vector<ArrayBase> everyone, double factor);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void ProductOverDevices::for_each_run(const Take& take) const {
+  if (done_.exchange(true)) return hand_out(0, 1, take);
+  const Wanted mine{this, &take};
+  communicator_.work_together(rank_, "psum", &mine, [&](const std::vector<const void*>& everyone) {
+    for (const void* one : everyone)
+      if (!is_same(*static_cast<const Wanted*>(one)->product))
+        throw ValueError("psum: devices use gradients in different orders");
+    hand_out(rank_, static_cast<int>(everyone.size()),
+             [&](std::int64_t first, std::int64_t count, const char* elements) {
+               for (const void* one : everyone)
+                 (*static_cast<const Wanted*>(one)->take)(first, count, elements);
+             });
+  });
+}
+
+NAX_ENGINE BufferRef ProductOverDevices::gathered() const {
+  const ArrayBase& like = everyone_[0];
+  BufferRef block(Buffer::allocate(like.nbytes(), like.device()));
+  char* const to = static_cast<char*>(block->data());
+  const std::int64_t element = static_cast<std::int64_t>(dtype_size(like.dtype()));
+  for_each_run([&](std::int64_t first, std::int64_t count, const char* elements) {
+    std::memcpy(to + first * element, elements, static_cast<std::size_t>(count * element));
+  });
+  return block;
+}
+
+NAX_ENGINE ArrayBase product_over_devices(Communicator& communicator, int rank,
                                           std::vector<ArrayBase> everyone, double factor) {
   const ArrayBase mine = everyone[static_cast<std::size_t>(rank)];
   return array_of_product(
@@ -86,3 +98,4 @@ NAX_ENGINE ArrayBase product_over_devices(Communicator& communicator, int rank,
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

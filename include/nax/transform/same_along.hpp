@@ -9,6 +9,16 @@
 // is equal to the last bit.
 namespace nax::inline NAX_ABI::detail {
 
+NAX_ENGINE bool same_elements(const ArrayBase& a, const ArrayBase& b);
+
+// Is the array the same all along this axis, counted from the first hidden one?
+NAX_ENGINE bool same_along(const ArrayBase& a, int axis);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE bool same_elements(const ArrayBase& a, const ArrayBase& b) {
   if (ArrayAccess::buffer(a).get() == ArrayAccess::buffer(b).get() &&
       ArrayAccess::offset(a) == ArrayAccess::offset(b) && layout_of(a).strides == layout_of(b).strides)
@@ -18,7 +28,6 @@ NAX_ENGINE bool same_elements(const ArrayBase& a, const ArrayBase& b) {
   return std::memcmp(raw_data(x), raw_data(y), x.nbytes()) == 0;
 }
 
-// Is the array the same all along this axis, counted from the first hidden one?
 NAX_ENGINE bool same_along(const ArrayBase& a, int axis) {
   const std::size_t at = static_cast<std::size_t>(axis);
   Layout layout = layout_of(a);
@@ -38,3 +47,4 @@ NAX_ENGINE bool same_along(const ArrayBase& a, int axis) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

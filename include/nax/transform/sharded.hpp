@@ -18,24 +18,45 @@ class ShardSource final : public GatheredOnce {
   const Dims& shard_shape() const { return shard_shape_; }  // known also of shards that were given away
 
  private:
-  NAX_ENGINE BufferRef gathered() const override {
-    std::size_t bytes = 0;
-    for (const ArrayBase& shard : shards_) bytes += bytes_of(shard);
-    const Device device = shards_[0].device();
-    BufferRef block(Buffer::allocate(bytes, device));
-    char* to = static_cast<char*>(block->data());
-    for (const ArrayBase& shard : shards_) {
-      copy_bytes(device, to, shard.device(), device_data(shard), bytes_of(shard));
-      to += bytes_of(shard);
-    }
-    return block;
-  }
+  BufferRef gathered() const override;
 
   std::vector<ArrayBase> shards_;  // row-major
   Dims shard_shape_;
 };
 
 // The shards of an array that is one row of devices and nothing else; null for any other.
+NAX_ENGINE ShardSource* shards_of(const ArrayBase& a);
+
+// Example `rank` along visible axis `axis`. A donated array that nobody else holds gives its shard away.
+NAX_ENGINE ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated);
+
+// x on a device whose kernels can read it: x itself on the host's devices, which share their memory.
+inline ArrayBase brought(const ArrayBase& x, Device device) {
+  if (share_memory(x.device(), device)) return x;
+  return moved(contiguous(x, transforms_handled), device);
+}
+
+// One array of the devices' results, the device axis at `axis`.
+NAX_ENGINE ArrayBase assemble(const std::vector<ArrayBase>& results, int axis);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE BufferRef ShardSource::gathered() const {
+  std::size_t bytes = 0;
+  for (const ArrayBase& shard : shards_) bytes += bytes_of(shard);
+  const Device device = shards_[0].device();
+  BufferRef block(Buffer::allocate(bytes, device));
+  char* to = static_cast<char*>(block->data());
+  for (const ArrayBase& shard : shards_) {
+    copy_bytes(device, to, shard.device(), device_data(shard), bytes_of(shard));
+    to += bytes_of(shard);
+  }
+  return block;
+}
+
 NAX_ENGINE ShardSource* shards_of(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);
   if (!buffer || !buffer->source || ArrayAccess::offset(a) != 0 || is_batched(a)) return nullptr;
@@ -48,7 +69,6 @@ NAX_ENGINE ShardSource* shards_of(const ArrayBase& a) {
   return layout.is_contiguous() && rest == source->shard_shape() ? source : nullptr;
 }
 
-// Example `rank` along visible axis `axis`. A donated array that nobody else holds gives its shard away.
 NAX_ENGINE ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated) {
   if (axis == 0) {
     if (ShardSource* source = shards_of(a)) {
@@ -64,13 +84,6 @@ NAX_ENGINE ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated) 
   return view(a, std::move(layout), offset);
 }
 
-// x on a device whose kernels can read it: x itself on the host's devices, which share their memory.
-inline ArrayBase brought(const ArrayBase& x, Device device) {
-  if (share_memory(x.device(), device)) return x;
-  return moved(contiguous(x, transforms_handled), device);
-}
-
-// One array of the devices' results, the device axis at `axis`.
 NAX_ENGINE ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
   const ArrayBase& first = results[0];
   const std::int64_t n = static_cast<std::int64_t>(results.size());
@@ -111,3 +124,4 @@ NAX_ENGINE ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

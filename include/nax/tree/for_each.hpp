@@ -14,11 +14,7 @@
 namespace nax::inline NAX_ABI::tree {
 namespace detail {
 
-[[noreturn, gnu::cold]] NAX_ENGINE void throw_differ(const Path& path, const std::string& what, int which) {
-  const std::string place = path.text();
-  raise<ValueError>({path.function(), ": the trees differ at ", (place.empty() ? "the root" : place), ": ",
-                     what, " (tree 1 and tree ", which, ')'});
-}
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_differ(const Path& path, const std::string& what, int which);
 
 // The keys of two maps, the first few of each.
 template <class T>
@@ -135,3 +131,15 @@ void for_each_with_path(F&& f, T&& t, R&&... rest) {
 }
 
 }  // namespace nax::inline NAX_ABI::tree
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::tree::detail {
+
+NAX_ENGINE void throw_differ(const Path& path, const std::string& what, int which) {
+  const std::string place = path.text();
+  raise<ValueError>({path.function(), ": the trees differ at ", (place.empty() ? "the root" : place), ": ",
+                     what, " (tree 1 and tree ", which, ')'});
+}
+
+}  // namespace nax::inline NAX_ABI::tree::detail
+#endif

@@ -20,18 +20,7 @@ struct Path {
   const void* key = nullptr;
   std::string (*key_text)(const void*) = nullptr;
 
-  NAX_ENGINE std::string text() const {
-    if (up == nullptr) return {};
-    std::string step;
-    if (key_text != nullptr) {
-      step = '[' + key_text(key) + ']';
-    } else if (!name.empty()) {
-      step = '.' + std::string(name);
-    } else {
-      step = '[' + std::to_string(index) + ']';
-    }
-    return up->text() + step;
-  }
+  std::string text() const;
 
   std::string_view function() const { return up == nullptr ? name : up->function(); }
 };
@@ -71,3 +60,22 @@ Path child_path(const Path& up) {
 }
 
 }  // namespace nax::inline NAX_ABI::tree::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::tree::detail {
+
+NAX_ENGINE std::string Path::text() const {
+  if (up == nullptr) return {};
+  std::string step;
+  if (key_text != nullptr) {
+    step = '[' + key_text(key) + ']';
+  } else if (!name.empty()) {
+    step = '.' + std::string(name);
+  } else {
+    step = '[' + std::to_string(index) + ']';
+  }
+  return up->text() + step;
+}
+
+}  // namespace nax::inline NAX_ABI::tree::detail
+#endif

@@ -11,6 +11,13 @@ void accumulate_run(const void* from, void* to, std::int64_t stride, std::int64_
 }
 
 // For the types in which gradients are accumulated; half types accumulate in float.
+NAX_ENGINE const Reducer* sum_reducer(DType lane);
+
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu {
+
 NAX_ENGINE const Reducer* sum_reducer(DType lane) {
   switch (lane) {
     case DType::float32:
@@ -27,3 +34,4 @@ NAX_ENGINE const Reducer* sum_reducer(DType lane) {
 }
 
 }  // namespace nax::inline NAX_ABI::cpu
+#endif

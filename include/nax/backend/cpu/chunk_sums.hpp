@@ -17,18 +17,7 @@ inline constexpr std::int64_t most_joins = 64;  // what accumulators of the elem
 // Whether so many terms, or sums of runs, come to a result whose strides over the loop are these that its
 // accumulators must be wide. `together`: rows that are summed before they are added to it.
 NAX_ENGINE bool joins_many(const Reducer& reducer, const Dims& shape, const Dims& strides,
-                           std::int64_t together = 1) {
-  constexpr std::int64_t run = 1024;
-  if (!reducer.wide) return false;
-  const std::size_t rank = shape.size();
-  std::int64_t n = 1;
-  for (std::size_t axis = 0; axis < rank; ++axis)
-    if (strides[axis] == 0) {
-      const std::int64_t at_once = axis + 1 == rank ? run : axis + 2 == rank ? together : 1;
-      n *= (shape[axis] + at_once - 1) / at_once;
-    }
-  return n > most_joins;
-}
+                           std::int64_t together = 1);
 
 // Zeroed accumulators, of any type. Few lie on the stack.
 class Accumulators {
@@ -51,45 +40,14 @@ class Accumulators {
 class ChunkSums {
  public:
   ChunkSums() = default;
-  NAX_ENGINE ChunkSums(const Reducer& reducer, bool wide, const Operand& result, const Dims& shape)
-      : reducer_(&reducer), into_(wide ? reducer.wide : &reducer), result_(&result), shape_(&shape) {
-    const std::size_t rank = shape.size();
-    bytes_ = static_cast<std::int64_t>(dtype_size(into_->to));
-    from_bytes_ = static_cast<std::int64_t>(dtype_size(reducer.from));
-    into_one_ = true;
-    for (std::size_t axis = 0; axis < rank; ++axis) into_one_ = into_one_ && result.strides[axis] == 0;
-    inner_ = 1;
-    kept_ = rank;
-    while (kept_ > 0 && result.strides[kept_ - 1] != 0) inner_ *= shape[--kept_];
-    near_ = nullptr;
-    terms_ = 0;
-    near_size_ = static_cast<std::int64_t>(dtype_size(reducer.to));
-    left_ = 0;
-    blocked_ = wide && !into_one_ && kept_ < rank;
-  }
+  ChunkSums(const Reducer& reducer, bool wide, const Operand& result, const Dims& shape);
   // What the accumulators in front need, zeros to begin with.
   std::size_t near_bytes() const {
     return blocked_ ? (static_cast<std::size_t>(inner_ * near_size_) + 63) / 64 * 64 : 0;
   }
   void use(char* near) { near_ = near; }
 
-  NAX_ENGINE void add(const Chunk& chunk, const void* values_) {
-    const char* const values = static_cast<const char*>(values_);
-    if (into_one_) {
-      into_->combine(values, result_->data, 0, chunk.length());
-    } else if (blocked_) {
-      if (kept_ + 1 == shape_->size())  // the usual case: terms are rows
-        add_terms(chunk.row(), chunk.column(), chunk.length(), values);
-      else
-        add_terms(chunk.begin() / inner_, chunk.begin() % inner_, chunk.length(), values);
-    } else {
-      const std::int64_t inner = result_->strides.back();
-      for_each_segment(
-          *shape_, result_->strides, chunk, [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
-            into_->combine(values + at * from_bytes_, result_->data + offset * bytes_, inner, length);
-          });
-    }
-  }
+  void add(const Chunk& chunk, const void* values_);
   void finish() {
     if (terms_ > 0) flush();
   }
@@ -98,25 +56,7 @@ class ChunkSums {
   static constexpr int most_terms = 64;
 
   // (A term is as long as the axes inside the last one that goes.)
-  NAX_ENGINE void add_terms(std::int64_t term, std::int64_t at, std::int64_t left, const char* values) {
-    while (left > 0) {
-      if (at == 0) begin_term(term);
-      std::int64_t n = std::min(left, inner_ - at), rows = 1;
-      if (at == 0 && left >= 2 * inner_) {
-        rows = std::min({left / inner_, left_ + 1, std::int64_t{most_terms - terms_ + 1}});
-        terms_ += static_cast<int>(rows - 1);
-        left_ -= rows - 1;
-        reducer_->terms(values, rows, near_, inner_);
-        n *= rows;
-      } else {
-        reducer_->combine(values, near_ + at * near_size_, 1, n);
-      }
-      values += n * from_bytes_;
-      left -= n;
-      term += rows;
-      at = 0;
-    }
-  }
+  void add_terms(std::int64_t term, std::int64_t at, std::int64_t left, const char* values);
   void begin_term(std::int64_t term) {
     if (terms_ == most_terms || left_ == 0) {
       if (terms_ > 0) flush();
@@ -168,3 +108,79 @@ class ChunkSums {
 };
 
 }  // namespace nax::inline NAX_ABI::cpu::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu::detail {
+
+NAX_ENGINE bool joins_many(const Reducer& reducer, const Dims& shape, const Dims& strides,
+                           std::int64_t together) {
+  constexpr std::int64_t run = 1024;
+  if (!reducer.wide) return false;
+  const std::size_t rank = shape.size();
+  std::int64_t n = 1;
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (strides[axis] == 0) {
+      const std::int64_t at_once = axis + 1 == rank ? run : axis + 2 == rank ? together : 1;
+      n *= (shape[axis] + at_once - 1) / at_once;
+    }
+  return n > most_joins;
+}
+
+NAX_ENGINE ChunkSums::ChunkSums(const Reducer& reducer, bool wide, const Operand& result, const Dims& shape)
+    : reducer_(&reducer), into_(wide ? reducer.wide : &reducer), result_(&result), shape_(&shape) {
+  const std::size_t rank = shape.size();
+  bytes_ = static_cast<std::int64_t>(dtype_size(into_->to));
+  from_bytes_ = static_cast<std::int64_t>(dtype_size(reducer.from));
+  into_one_ = true;
+  for (std::size_t axis = 0; axis < rank; ++axis) into_one_ = into_one_ && result.strides[axis] == 0;
+  inner_ = 1;
+  kept_ = rank;
+  while (kept_ > 0 && result.strides[kept_ - 1] != 0) inner_ *= shape[--kept_];
+  near_ = nullptr;
+  terms_ = 0;
+  near_size_ = static_cast<std::int64_t>(dtype_size(reducer.to));
+  left_ = 0;
+  blocked_ = wide && !into_one_ && kept_ < rank;
+}
+
+NAX_ENGINE void ChunkSums::add(const Chunk& chunk, const void* values_) {
+  const char* const values = static_cast<const char*>(values_);
+  if (into_one_) {
+    into_->combine(values, result_->data, 0, chunk.length());
+  } else if (blocked_) {
+    if (kept_ + 1 == shape_->size())  // the usual case: terms are rows
+      add_terms(chunk.row(), chunk.column(), chunk.length(), values);
+    else
+      add_terms(chunk.begin() / inner_, chunk.begin() % inner_, chunk.length(), values);
+  } else {
+    const std::int64_t inner = result_->strides.back();
+    for_each_segment(
+        *shape_, result_->strides, chunk, [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
+          into_->combine(values + at * from_bytes_, result_->data + offset * bytes_, inner, length);
+        });
+  }
+}
+
+NAX_ENGINE void ChunkSums::add_terms(std::int64_t term, std::int64_t at, std::int64_t left,
+                                     const char* values) {
+  while (left > 0) {
+    if (at == 0) begin_term(term);
+    std::int64_t n = std::min(left, inner_ - at), rows = 1;
+    if (at == 0 && left >= 2 * inner_) {
+      rows = std::min({left / inner_, left_ + 1, std::int64_t{most_terms - terms_ + 1}});
+      terms_ += static_cast<int>(rows - 1);
+      left_ -= rows - 1;
+      reducer_->terms(values, rows, near_, inner_);
+      n *= rows;
+    } else {
+      reducer_->combine(values, near_ + at * near_size_, 1, n);
+    }
+    values += n * from_bytes_;
+    left -= n;
+    term += rows;
+    at = 0;
+  }
+}
+
+}  // namespace nax::inline NAX_ABI::cpu::detail
+#endif

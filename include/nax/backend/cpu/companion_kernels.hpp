@@ -27,6 +27,13 @@ Matrix companion(std::int64_t n, const F& coefficient) {
 
 }  // namespace detail
 
+NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, std::complex<double>* roots);
+
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu {
+
 NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, std::complex<double>* roots) {
   bool finite = true, real = true;
   for (std::int64_t i = 0; i <= n; ++i) {
@@ -52,3 +59,4 @@ NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, 
 }
 
 }  // namespace nax::inline NAX_ABI::cpu
+#endif

@@ -37,20 +37,7 @@ constexpr To convert_element(const From& x) {
 namespace detail {
 
 // Same type: bytes move.
-NAX_ENGINE ConvertFn copier(std::size_t size) {
-  switch (size) {
-    case 1:
-      return copy_run<Unit8>;
-    case 2:
-      return copy_run<Unit16>;
-    case 4:
-      return copy_run<Unit32>;
-    case 8:
-      return copy_run<Unit64>;
-    default:
-      return copy_run<Unit128>;
-  }
-}
+NAX_ENGINE ConvertFn copier(std::size_t size);
 
 template <class From, class To>
 [[gnu::noinline]] void convert_contiguous(const void* from, void* to, std::int64_t n) {
@@ -92,6 +79,31 @@ void convert_run(const void* from, std::int64_t from_stride, void* to, std::int6
 
 // The run converter for the pairs that kernels read and write through; null for others (astype is a kernel of
 // its own).
+NAX_ENGINE ConvertFn converter(DType from, DType to);
+
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu::detail {
+
+NAX_ENGINE ConvertFn copier(std::size_t size) {
+  switch (size) {
+    case 1:
+      return copy_run<Unit8>;
+    case 2:
+      return copy_run<Unit16>;
+    case 4:
+      return copy_run<Unit32>;
+    case 8:
+      return copy_run<Unit64>;
+    default:
+      return copy_run<Unit128>;
+  }
+}
+
+}  // namespace nax::inline NAX_ABI::cpu::detail
+namespace nax::inline NAX_ABI::cpu {
+
 NAX_ENGINE ConvertFn converter(DType from, DType to) {
   if (from == to) return detail::copier(dtype_size(from));
   if (from == DType::boolean)
@@ -108,3 +120,4 @@ NAX_ENGINE ConvertFn converter(DType from, DType to) {
 }
 
 }  // namespace nax::inline NAX_ABI::cpu
+#endif

@@ -25,22 +25,47 @@ class TileStore {
   void* operator[](int i) { return tiles_[i].bytes; }
 
  private:
-  NAX_ENGINE static Tile* of_thread(int count) {
-    struct Kept {
-      std::unique_ptr<Tile[]> tiles;
-      int size = 0;
-    };
-    Kept& kept = nax::detail::per_thread<Kept>();
-    if (kept.size < count) {
-      kept.tiles.reset(new Tile[static_cast<std::size_t>(count)]);
-      kept.size = count;
-    }
-    return kept.tiles.get();
-  }
+  static Tile* of_thread(int count);
   static constexpr int few = 4;
   Tile few_[few];
   Tile* tiles_;
 };
+
+NAX_ENGINE void map_range(ForwardKernel kernel, const void* constants, const Dims& shape,
+                          const Operand* leaves, int count, const Operand& out, std::int64_t tile_length,
+                          std::int64_t begin, std::int64_t end);
+
+// Values [begin, end) of the flat, row-major loop, one after the other to `to`.
+NAX_ENGINE void compute_range(ForwardKernel kernel, const void* constants, const Dims& shape,
+                              const Operand* leaves, int count, DType result, std::int64_t begin,
+                              std::int64_t end, void* to_);
+
+// A large result of contiguous operands: computed piece by piece in the first cache and streamed from there.
+NAX_ENGINE void map_streaming(ForwardKernel kernel, const void* constants, const Operand* operands, int count,
+                              std::int64_t begin, std::int64_t end);
+
+}  // namespace detail
+
+// `operands`: `count` leaves, then the result; their strides run over `shape`. All are used up (collapsed).
+NAX_ENGINE void map(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count);
+
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu::detail {
+
+NAX_ENGINE Tile* TileStore::of_thread(int count) {
+  struct Kept {
+    std::unique_ptr<Tile[]> tiles;
+    int size = 0;
+  };
+  Kept& kept = nax::detail::per_thread<Kept>();
+  if (kept.size < count) {
+    kept.tiles.reset(new Tile[static_cast<std::size_t>(count)]);
+    kept.size = count;
+  }
+  return kept.tiles.get();
+}
 
 NAX_ENGINE void map_range(ForwardKernel kernel, const void* constants, const Dims& shape,
                           const Operand* leaves, int count, const Operand& out, std::int64_t tile_length,
@@ -58,7 +83,6 @@ NAX_ENGINE void map_range(ForwardKernel kernel, const void* constants, const Dim
   }
 }
 
-// Values [begin, end) of the flat, row-major loop, one after the other to `to`.
 NAX_ENGINE void compute_range(ForwardKernel kernel, const void* constants, const Dims& shape,
                               const Operand* leaves, int count, DType result, std::int64_t begin,
                               std::int64_t end, void* to_) {
@@ -77,7 +101,6 @@ NAX_ENGINE void compute_range(ForwardKernel kernel, const void* constants, const
   }
 }
 
-// A large result of contiguous operands: computed piece by piece in the first cache and streamed from there.
 NAX_ENGINE void map_streaming(ForwardKernel kernel, const void* constants, const Operand* operands, int count,
                               std::int64_t begin, std::int64_t end) {
   const std::int64_t size = static_cast<std::int64_t>(dtype_size(operands[count].stored)),
@@ -100,9 +123,9 @@ NAX_ENGINE void map_streaming(ForwardKernel kernel, const void* constants, const
   finish_streams();
 }
 
-}  // namespace detail
+}  // namespace nax::inline NAX_ABI::cpu::detail
+namespace nax::inline NAX_ABI::cpu {
 
-// `operands`: `count` leaves, then the result; their strides run over `shape`. All are used up (collapsed).
 NAX_ENGINE void map(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count) {
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
@@ -142,3 +165,4 @@ NAX_ENGINE void map(ForwardKernel kernel, const void* constants, Dims shape, Ope
 }
 
 }  // namespace nax::inline NAX_ABI::cpu
+#endif

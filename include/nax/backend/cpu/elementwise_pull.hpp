@@ -19,11 +19,7 @@ using PullKernel = void (*)(const void* constants, const void* const* leaves, co
                             void* const* grads, unsigned added, void* values, std::int64_t n);
 
 // The first leaf whose share goes where that of leaf l goes.
-NAX_ENGINE int first_of(void* const* grads, int l) {
-  int first = 0;
-  while (grads[first] != grads[l]) ++first;
-  return first;
-}
+NAX_ENGINE int first_of(void* const* grads, int l);
 
 namespace detail {
 
@@ -38,15 +34,7 @@ class GradientSums {
     leaves_ |= 1u << leaf;
   }
   // When all have been added.
-  NAX_ENGINE void begin() {
-    if (bytes_ == 0) return;
-    char* at = near_.allocate(bytes_);
-    for (int l = 0; leaves_ >> l; ++l)
-      if (leaves_ >> l & 1) {
-        sums_[l].use(at);
-        at += sums_[l].near_bytes();
-      }
-  }
+  void begin();
   ChunkSums& operator[](int leaf) { return sums_[leaf]; }
   void finish() {
     if (bytes_ == 0) return;
@@ -72,44 +60,81 @@ struct PullLoop {
   unsigned added = 0;
 
   // The part [begin, end) of the loop.
-  NAX_ENGINE void run(const Dims& shape, const Operand* operands, std::int64_t begin,
-                      std::int64_t end) const {
-    const Operand* const gradients = operands + count + 1;
-    std::size_t widest = 1;
-    for (int o = 0; o <= 2 * count; ++o) widest = std::max(widest, dtype_size(operands[o].lane));
-    const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
-    TileStore tiles(2 * count + 1);
-    TileAccess access[max_operands + 1];
-    bool direct = !any_summed;
-    for (int o = 0; o <= count; ++o) {
-      access[o] = TileAccess(operands[o], shape);
-      direct = direct && access[o].direct();
-    }
-    GradientSums sums;
-    for (int l = 0; l < count; ++l)
-      if (first[l] == l && summed[l]) sums.add(l, gradients[l], shape);
-    sums.begin();
-    const void* in[max_operands];
-    void* out[max_operands];
-    for (Chunk chunk(shape, begin); chunk.advance(end, direct ? end - begin : tile_length);) {
-      for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
-      const void* g = access[count].read(chunk, tiles[count]);
-      for (int l = 0; l < count; ++l)
-        out[l] = first[l] < 0 ? nullptr
-                 : summed[l]  ? tiles[count + 1 + first[l]]
-                              : gradients[l].data +
-                                   chunk.begin() * static_cast<std::int64_t>(dtype_size(gradients[l].lane));
-      kernel(constants, in, g, out, added, nullptr, chunk.length());
-      for (int l = 0; l < count; ++l)
-        if (first[l] == l && summed[l]) sums[l].add(chunk, out[l]);
-    }
-    sums.finish();
-  }
+  void run(const Dims& shape, const Operand* operands, std::int64_t begin, std::int64_t end) const;
 };
 
 // The loop in parts of its first axis, which threads share out. Where this axis is added up each part has
 // sums of its own, and these are added up in order. How many parts there are depends on sizes only: the
 // result does not depend on the threads.
+NAX_ENGINE void pull_in_parts(const PullLoop& loop, const Dims& shape, const Operand* operands,
+                              const std::int64_t* sizes, std::int64_t size);
+
+}  // namespace detail
+
+// `operands`: `count` leaves, the cotangent, then `count` gradients (their data null where not wanted, the
+// same where leaves are one array), strides over `shape`. `sizes[l]`: elements of gradient l. Bit l of
+// `present`: gradient l holds a sum to which the share is added.
+NAX_ENGINE void pull(PullKernel kernel, const void* constants, Dims shape, Operand* operands,
+                     const std::int64_t* sizes, unsigned present, int count);
+
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu {
+
+NAX_ENGINE int first_of(void* const* grads, int l) {
+  int first = 0;
+  while (grads[first] != grads[l]) ++first;
+  return first;
+}
+
+}  // namespace nax::inline NAX_ABI::cpu
+namespace nax::inline NAX_ABI::cpu::detail {
+
+NAX_ENGINE void GradientSums::begin() {
+  if (bytes_ == 0) return;
+  char* at = near_.allocate(bytes_);
+  for (int l = 0; leaves_ >> l; ++l)
+    if (leaves_ >> l & 1) {
+      sums_[l].use(at);
+      at += sums_[l].near_bytes();
+    }
+}
+
+NAX_ENGINE void PullLoop::run(const Dims& shape, const Operand* operands, std::int64_t begin,
+                              std::int64_t end) const {
+  const Operand* const gradients = operands + count + 1;
+  std::size_t widest = 1;
+  for (int o = 0; o <= 2 * count; ++o) widest = std::max(widest, dtype_size(operands[o].lane));
+  const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
+  TileStore tiles(2 * count + 1);
+  TileAccess access[max_operands + 1];
+  bool direct = !any_summed;
+  for (int o = 0; o <= count; ++o) {
+    access[o] = TileAccess(operands[o], shape);
+    direct = direct && access[o].direct();
+  }
+  GradientSums sums;
+  for (int l = 0; l < count; ++l)
+    if (first[l] == l && summed[l]) sums.add(l, gradients[l], shape);
+  sums.begin();
+  const void* in[max_operands];
+  void* out[max_operands];
+  for (Chunk chunk(shape, begin); chunk.advance(end, direct ? end - begin : tile_length);) {
+    for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
+    const void* g = access[count].read(chunk, tiles[count]);
+    for (int l = 0; l < count; ++l)
+      out[l] = first[l] < 0 ? nullptr
+               : summed[l]  ? tiles[count + 1 + first[l]]
+                            : gradients[l].data +
+                                 chunk.begin() * static_cast<std::int64_t>(dtype_size(gradients[l].lane));
+    kernel(constants, in, g, out, added, nullptr, chunk.length());
+    for (int l = 0; l < count; ++l)
+      if (first[l] == l && summed[l]) sums[l].add(chunk, out[l]);
+  }
+  sums.finish();
+}
+
 NAX_ENGINE void pull_in_parts(const PullLoop& loop, const Dims& shape, const Operand* operands,
                               const std::int64_t* sizes, std::int64_t size) {
   constexpr std::int64_t most_parts = 16;
@@ -146,11 +171,9 @@ NAX_ENGINE void pull_in_parts(const PullLoop& loop, const Dims& shape, const Ope
   }
 }
 
-}  // namespace detail
+}  // namespace nax::inline NAX_ABI::cpu::detail
+namespace nax::inline NAX_ABI::cpu {
 
-// `operands`: `count` leaves, the cotangent, then `count` gradients (their data null where not wanted, the
-// same where leaves are one array), strides over `shape`. `sizes[l]`: elements of gradient l. Bit l of
-// `present`: gradient l holds a sum to which the share is added.
 NAX_ENGINE void pull(PullKernel kernel, const void* constants, Dims shape, Operand* operands,
                      const std::int64_t* sizes, unsigned present, int count) {
   Operand* const gradients = operands + count + 1;
@@ -199,3 +222,4 @@ NAX_ENGINE void pull(PullKernel kernel, const void* constants, Dims shape, Opera
 }
 
 }  // namespace nax::inline NAX_ABI::cpu
+#endif

@@ -103,6 +103,32 @@ void scatter_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end)
 
 using SelectRange = void (*)(const SelectLoop&, std::int64_t begin, std::int64_t end);
 
+NAX_ENGINE SelectRange gatherer(std::size_t bytes);
+NAX_ENGINE SelectRange setter(std::size_t bytes);
+
+NAX_ENGINE std::int64_t loop_size(const SelectLoop& loop);
+
+}  // namespace detail
+
+// values = data at the indices.
+NAX_ENGINE void gather(SelectLoop loop, std::size_t bytes);
+
+// data at the indices = values, or += values. Two positions of the loop may name one place, but only if they
+// agree in every coordinate by which the data moves; so threads share such an axis out among them.
+NAX_ENGINE void scatter(SelectLoop loop, detail::SelectRange run);
+inline void scatter_set(SelectLoop loop, std::size_t bytes) {
+  scatter(std::move(loop), detail::setter(bytes));
+}
+template <class To, class From>
+void scatter_add(SelectLoop loop) {
+  scatter(std::move(loop), detail::scatter_range<detail::AddElement, To, From>);
+}
+
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu::detail {
+
 NAX_ENGINE SelectRange gatherer(std::size_t bytes) {
   switch (bytes) {
     case 1:
@@ -117,6 +143,7 @@ NAX_ENGINE SelectRange gatherer(std::size_t bytes) {
       return gather_range<Unit128>;
   }
 }
+
 NAX_ENGINE SelectRange setter(std::size_t bytes) {
   switch (bytes) {
     case 1:
@@ -138,9 +165,9 @@ NAX_ENGINE std::int64_t loop_size(const SelectLoop& loop) {
   return n;
 }
 
-}  // namespace detail
+}  // namespace nax::inline NAX_ABI::cpu::detail
+namespace nax::inline NAX_ABI::cpu {
 
-// values = data at the indices.
 NAX_ENGINE void gather(SelectLoop loop, std::size_t bytes) {
   const std::int64_t n = detail::loop_size(loop);
   if (n == 0) return;
@@ -150,8 +177,6 @@ NAX_ENGINE void gather(SelectLoop loop, std::size_t bytes) {
                [&](std::int64_t begin, std::int64_t end) { run(loop, begin, end); });
 }
 
-// data at the indices = values, or += values. Two positions of the loop may name one place, but only if they
-// agree in every coordinate by which the data moves; so threads share such an axis out among them.
 NAX_ENGINE void scatter(SelectLoop loop, detail::SelectRange run) {
   const std::int64_t n = detail::loop_size(loop);
   if (n == 0) return;
@@ -176,12 +201,6 @@ NAX_ENGINE void scatter(SelectLoop loop, detail::SelectRange run) {
     run(part, 0, each * (end - begin));
   });
 }
-inline void scatter_set(SelectLoop loop, std::size_t bytes) {
-  scatter(std::move(loop), detail::setter(bytes));
-}
-template <class To, class From>
-void scatter_add(SelectLoop loop) {
-  scatter(std::move(loop), detail::scatter_range<detail::AddElement, To, From>);
-}
 
 }  // namespace nax::inline NAX_ABI::cpu
+#endif

@@ -112,12 +112,7 @@ void gemm_short(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
 
 // What a profile says of a product.
 [[gnu::cold]] NAX_ENGINE void describe_product(nax::detail::profile::Event& event, std::int64_t m,
-                                               std::int64_t n, std::int64_t k, std::size_t item) {
-  const double mn = static_cast<double>(m) * static_cast<double>(n), dk = static_cast<double>(k);
-  const double elements = mn + static_cast<double>(m + n) * dk;
-  nax::detail::profile::describe(
-      event, Shape{m, n}, static_cast<std::uint64_t>(elements * static_cast<double>(item)), 2 * mn * dk);
-}
+                                               std::int64_t n, std::int64_t k, std::size_t item);
 
 // C is m x n, A is m x k, B is k x n; `rs` and `cs` are the strides from row to row and from column to
 // column, in elements. An inner dimension of zero gives zeros, or leaves C as it is when accumulating.
@@ -175,3 +170,17 @@ void gemm_batched(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64
 
 }  // namespace NAX_SIMD_ABI
 }  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI {
+
+NAX_ENGINE void describe_product(nax::detail::profile::Event& event, std::int64_t m, std::int64_t n,
+                                 std::int64_t k, std::size_t item) {
+  const double mn = static_cast<double>(m) * static_cast<double>(n), dk = static_cast<double>(k);
+  const double elements = mn + static_cast<double>(m + n) * dk;
+  nax::detail::profile::describe(
+      event, Shape{m, n}, static_cast<std::uint64_t>(elements * static_cast<double>(item)), 2 * mn * dk);
+}
+
+}  // namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI
+#endif

@@ -201,11 +201,7 @@ constexpr int kernel_height(int rows) { return rows <= 1 ? 1 : (rows + 1) / 2 * 
 
 // The height of the next panel, when `left` rows are split over as few panels as possible, all of nearly the
 // same height. Packed panels may be higher than the rows that are left (those are zeros), others not.
-NAX_ENGINE int next_height(std::int64_t left, bool packed) {
-  const std::int64_t panels = (left + tile_rows - 1) / tile_rows;
-  const int height = kernel_height(static_cast<int>((left + panels - 1) / panels));
-  return height > left && !packed ? height - 2 : height;
-}
+NAX_ENGINE int next_height(std::int64_t left, bool packed);
 
 template <class T, int rows = tile_rows>
 MicroKernel<T> find_kernel(int height, int packets) {
@@ -231,3 +227,15 @@ PackingKernel<T> find_packing_kernel(int height) {
 
 }  // namespace NAX_SIMD_ABI
 }  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI {
+
+NAX_ENGINE int next_height(std::int64_t left, bool packed) {
+  const std::int64_t panels = (left + tile_rows - 1) / tile_rows;
+  const int height = kernel_height(static_cast<int>((left + panels - 1) / panels));
+  return height > left && !packed ? height - 2 : height;
+}
+
+}  // namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI
+#endif

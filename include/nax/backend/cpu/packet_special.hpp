@@ -14,7 +14,7 @@ inline constexpr bool widens = true;
 struct Widened {
   Packet<double> low, high;
 };
-NAX_ENGINE Widened widen(Packet<float> x) {
+NAX_ENGINE_HERE Widened widen(Packet<float> x) {
 #ifdef EIGEN_VECTORIZE_AVX512
   const __m256d high = _mm512_maskz_extractf64x4_pd(0xF, _mm512_castps_pd(x.raw), 1);
   return {Packet<double>(_mm512_maskz_cvtps_pd(0xFF, _mm512_castps512_ps256(x.raw))),
@@ -26,7 +26,7 @@ NAX_ENGINE Widened widen(Packet<float> x) {
   return {Packet<double>(_mm_cvtps_pd(x.raw)), Packet<double>(_mm_cvtps_pd(_mm_movehl_ps(x.raw, x.raw)))};
 #endif
 }
-NAX_ENGINE Packet<float> narrow(Widened x) {
+NAX_ENGINE_HERE Packet<float> narrow(Widened x) {
 #ifdef EIGEN_VECTORIZE_AVX512
   const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xFF, x.low.raw)));
   const __m256d high = _mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xFF, x.high.raw));

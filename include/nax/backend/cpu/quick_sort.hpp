@@ -164,7 +164,7 @@ void quick_sort(K* x, std::int64_t n, int depth, std::uint64_t& state) {
 }
 
 inline constexpr std::uint64_t first_sort_state = 0x9E3779B97F4A7C15u;
-NAX_ENGINE int sort_depth(std::int64_t n) {
+NAX_ENGINE_HERE int sort_depth(std::int64_t n) {
   int depth = 4;
   for (; n > 0; n /= 2) depth += 2;
   return depth;

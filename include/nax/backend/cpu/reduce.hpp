@@ -23,21 +23,7 @@ namespace nax::inline NAX_ABI::cpu {
 namespace detail {
 
 // Moves the axes with large strides outward. The operation must be commutative.
-NAX_ENGINE void order_axes(Dims& shape, Operand* operands, int count, int total) {
-  const auto weight = [&](std::size_t axis) {
-    std::int64_t sum = 0;
-    for (int l = 0; l < count; ++l) {
-      const std::int64_t s = operands[l].strides[axis];
-      sum += s < 0 ? -s : s;
-    }
-    return sum;
-  };
-  for (std::size_t i = 1; i < shape.size(); ++i)
-    for (std::size_t j = i; j > 0 && weight(j - 1) < weight(j); --j) {
-      std::swap(shape[j - 1], shape[j]);
-      for (int o = 0; o < total; ++o) std::swap(operands[o].strides[j - 1], operands[o].strides[j]);
-    }
-}
+NAX_ENGINE void order_axes(Dims& shape, Operand* operands, int count, int total);
 
 // Rows that the reducer's own kernel takes together: the last axis is kept, the one before goes.
 inline bool takes_rows(const Dims& shape, const Dims& result) {
@@ -45,68 +31,11 @@ inline bool takes_rows(const Dims& shape, const Dims& result) {
 }
 
 // The whole of a loop, in this thread. The last operand is the result, already filled.
-NAX_ENGINE void reduce_plain(const Dims& shape, const Operand* operands, const Reducer& reducer) {
-  const Operand &in = operands[0], &out = operands[1];
-  const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(in.stored));
-  const std::int64_t to_bytes = static_cast<std::int64_t>(dtype_size(out.stored));
-  if (shape.empty()) {
-    reducer.combine(in.data, out.data, 0, 1);
-    return;
-  }
-  std::size_t outer = shape.size() - 1;
-  const std::int64_t n = shape[outer], stride = out.strides[outer];
-  // Rows that all go to the same place are taken together.
-  const bool rows = takes_rows(shape, out.strides);
-  if (rows) --outer;
-  Dims index(outer, 0);
-  for (std::int64_t f = 0, t = 0;;) {
-    if (rows)
-      reducer.rows(in.data + f * from_bytes, in.strides[outer], shape[outer], out.data + t * to_bytes, n);
-    else
-      reducer.combine(in.data + f * from_bytes, out.data + t * to_bytes, stride, n);
-    std::size_t axis = outer;
-    for (; axis > 0; --axis) {
-      f += in.strides[axis - 1];
-      t += out.strides[axis - 1];
-      if (++index[axis - 1] < shape[axis - 1]) break;
-      f -= shape[axis - 1] * in.strides[axis - 1];
-      t -= shape[axis - 1] * out.strides[axis - 1];
-      index[axis - 1] = 0;
-    }
-    if (axis == 0) return;
-  }
-}
+NAX_ENGINE void reduce_plain(const Dims& shape, const Operand* operands, const Reducer& reducer);
 
 NAX_ENGINE void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims& shape,
                              const Operand* operands, int count, const Reducer& reducer, bool wide,
-                             const PullAlong* along) {
-  std::size_t widest = dtype_size(reducer.from);
-  for (int l = 0; l < count; ++l) widest = std::max(widest, dtype_size(operands[l].lane));
-  const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
-  std::int64_t size = 1;
-  for (std::int64_t d : shape) size *= d;
-
-  TileStore tiles(along ? 2 * count + 1 : count + 1);
-  TileAccess access[max_operands];
-  const void* in[max_operands];
-  for (int l = 0; l < count; ++l) access[l] = TileAccess(operands[l], shape);
-  GradientTiles gradients(along, shape, operands + count + 1, count, tiles, count + 1);
-  ChunkSums sums(reducer, wide, operands[count], shape);
-  Accumulators near;
-  if (const std::size_t bytes = sums.near_bytes()) sums.use(near.allocate(bytes));
-  for (Chunk chunk(shape, 0); chunk.advance(size, tile_length);) {
-    for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
-    const void* values = in[0];
-    if (along || kernel) values = tiles[count];
-    if (along)
-      gradients.pull(constants, in, chunk, tiles[count]);
-    else if (kernel)
-      kernel(constants, in, tiles[count], chunk.length());
-    sums.add(chunk, values);
-  }
-  sums.finish();
-  gradients.finish();
-}
+                             const PullAlong* along);
 
 NAX_COMPILED_ONCE void reduce_here(ForwardKernel kernel, const void* constants, const Dims& shape,
                                    const Operand* operands, int count, const Reducer& reducer, bool wide,
@@ -126,12 +55,7 @@ NAX_COMPILED_ONCE void reduce_here(ForwardKernel kernel, const void* constants, 
 
 // The part [begin, end) of one axis of a loop.
 NAX_ENGINE void cut(Dims& shape, Operand* operands, int total, std::size_t axis, std::int64_t begin,
-                    std::int64_t end) {
-  shape[axis] = end - begin;
-  for (int o = 0; o < total; ++o)
-    operands[o].data +=
-        begin * operands[o].strides[axis] * static_cast<std::int64_t>(dtype_size(operands[o].stored));
-}
+                    std::int64_t end);
 
 // Shares a loop out.
 NAX_COMPILED_ONCE void reduce_shared(ForwardKernel kernel, const void* constants, const Dims& shape,
@@ -212,7 +136,105 @@ NAX_COMPILED_ONCE void reduce_wide(ForwardKernel kernel, const void* constants, 
 // filled here; then, where something is pulled along (instead of the kernel), the gradients of the leaves.
 // All are used up. A null kernel means: the one leaf itself.
 NAX_ENGINE void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
-                       std::int64_t result_size, const Reducer& reducer, const PullAlong* along = nullptr) {
+                       std::int64_t result_size, const Reducer& reducer, const PullAlong* along = nullptr);
+
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu::detail {
+
+NAX_ENGINE void order_axes(Dims& shape, Operand* operands, int count, int total) {
+  const auto weight = [&](std::size_t axis) {
+    std::int64_t sum = 0;
+    for (int l = 0; l < count; ++l) {
+      const std::int64_t s = operands[l].strides[axis];
+      sum += s < 0 ? -s : s;
+    }
+    return sum;
+  };
+  for (std::size_t i = 1; i < shape.size(); ++i)
+    for (std::size_t j = i; j > 0 && weight(j - 1) < weight(j); --j) {
+      std::swap(shape[j - 1], shape[j]);
+      for (int o = 0; o < total; ++o) std::swap(operands[o].strides[j - 1], operands[o].strides[j]);
+    }
+}
+
+NAX_ENGINE void reduce_plain(const Dims& shape, const Operand* operands, const Reducer& reducer) {
+  const Operand &in = operands[0], &out = operands[1];
+  const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(in.stored));
+  const std::int64_t to_bytes = static_cast<std::int64_t>(dtype_size(out.stored));
+  if (shape.empty()) {
+    reducer.combine(in.data, out.data, 0, 1);
+    return;
+  }
+  std::size_t outer = shape.size() - 1;
+  const std::int64_t n = shape[outer], stride = out.strides[outer];
+  // Rows that all go to the same place are taken together.
+  const bool rows = takes_rows(shape, out.strides);
+  if (rows) --outer;
+  Dims index(outer, 0);
+  for (std::int64_t f = 0, t = 0;;) {
+    if (rows)
+      reducer.rows(in.data + f * from_bytes, in.strides[outer], shape[outer], out.data + t * to_bytes, n);
+    else
+      reducer.combine(in.data + f * from_bytes, out.data + t * to_bytes, stride, n);
+    std::size_t axis = outer;
+    for (; axis > 0; --axis) {
+      f += in.strides[axis - 1];
+      t += out.strides[axis - 1];
+      if (++index[axis - 1] < shape[axis - 1]) break;
+      f -= shape[axis - 1] * in.strides[axis - 1];
+      t -= shape[axis - 1] * out.strides[axis - 1];
+      index[axis - 1] = 0;
+    }
+    if (axis == 0) return;
+  }
+}
+
+NAX_ENGINE void reduce_tiles(ForwardKernel kernel, const void* constants, const Dims& shape,
+                             const Operand* operands, int count, const Reducer& reducer, bool wide,
+                             const PullAlong* along) {
+  std::size_t widest = dtype_size(reducer.from);
+  for (int l = 0; l < count; ++l) widest = std::max(widest, dtype_size(operands[l].lane));
+  const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
+  std::int64_t size = 1;
+  for (std::int64_t d : shape) size *= d;
+
+  TileStore tiles(along ? 2 * count + 1 : count + 1);
+  TileAccess access[max_operands];
+  const void* in[max_operands];
+  for (int l = 0; l < count; ++l) access[l] = TileAccess(operands[l], shape);
+  GradientTiles gradients(along, shape, operands + count + 1, count, tiles, count + 1);
+  ChunkSums sums(reducer, wide, operands[count], shape);
+  Accumulators near;
+  if (const std::size_t bytes = sums.near_bytes()) sums.use(near.allocate(bytes));
+  for (Chunk chunk(shape, 0); chunk.advance(size, tile_length);) {
+    for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
+    const void* values = in[0];
+    if (along || kernel) values = tiles[count];
+    if (along)
+      gradients.pull(constants, in, chunk, tiles[count]);
+    else if (kernel)
+      kernel(constants, in, tiles[count], chunk.length());
+    sums.add(chunk, values);
+  }
+  sums.finish();
+  gradients.finish();
+}
+
+NAX_ENGINE void cut(Dims& shape, Operand* operands, int total, std::size_t axis, std::int64_t begin,
+                    std::int64_t end) {
+  shape[axis] = end - begin;
+  for (int o = 0; o < total; ++o)
+    operands[o].data +=
+        begin * operands[o].strides[axis] * static_cast<std::int64_t>(dtype_size(operands[o].stored));
+}
+
+}  // namespace nax::inline NAX_ABI::cpu::detail
+namespace nax::inline NAX_ABI::cpu {
+
+NAX_ENGINE void reduce(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands, int count,
+                       std::int64_t result_size, const Reducer& reducer, const PullAlong* along) {
   const int total = along ? 2 * count + 1 : count + 1;
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
@@ -232,3 +254,4 @@ NAX_ENGINE void reduce(ForwardKernel kernel, const void* constants, Dims shape, 
 }
 
 }  // namespace nax::inline NAX_ABI::cpu
+#endif

@@ -53,6 +53,15 @@ inline std::int64_t bytes_to_line(const void* p) {
 inline constexpr std::int64_t streamed_result_bytes = 8 << 20;
 
 // Copies bytes to the beginning of a line; what fills no line is left out. Returns how many went.
+NAX_ENGINE std::int64_t stream_lines(char* to, const char* from, std::int64_t bytes);
+NAX_ENGINE void stream_copy(char* to, const char* from, std::int64_t bytes);
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI {
+
 NAX_ENGINE std::int64_t stream_lines(char* to, const char* from, std::int64_t bytes) {
   using P = simd::Packet<float>;
   constexpr std::int64_t step = sizeof(float) * P::size;
@@ -62,6 +71,7 @@ NAX_ENGINE std::int64_t stream_lines(char* to, const char* from, std::int64_t by
       stream(reinterpret_cast<float*>(to + part), P::load(reinterpret_cast<const float*>(from + part)));
   return i;
 }
+
 NAX_ENGINE void stream_copy(char* to, const char* from, std::int64_t bytes) {
   const std::int64_t head = std::min(bytes, bytes_to_line(to));
   std::memcpy(to, from, static_cast<std::size_t>(head));
@@ -69,5 +79,5 @@ NAX_ENGINE void stream_copy(char* to, const char* from, std::int64_t bytes) {
   std::memcpy(to + done, from + done, static_cast<std::size_t>(bytes - done));
 }
 
-}  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI
+#endif

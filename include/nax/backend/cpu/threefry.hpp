@@ -106,12 +106,22 @@ void for_each_block(std::uint64_t key, std::uint64_t first, std::int64_t n, F f)
 }
 
 // Draws first, first + 1, ... of a key, of 32 and of 64 bits.
+NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint32_t* out);
+NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint64_t* out);
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI {
+
 NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint32_t* out) {
   for_each_block(key, first, n,
                  [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
                    for (int i = 0; i < count; ++i) out[at + i] = x[i] ^ y[i];
                  });
 }
+
 NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
   for_each_block(key, first, n,
                  [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
@@ -119,5 +129,5 @@ NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t
                  });
 }
 
-}  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI
+#endif

@@ -49,16 +49,7 @@ struct CopyAxes {
     for (--count; axis < count; ++axis) exchange(axis, axis + 1);
   }
   // Offsets of the `index`-th combination of all axes but the last `skip`.
-  NAX_ENGINE std::pair<std::int64_t, std::int64_t> offsets(std::int64_t index, int skip) const {
-    std::int64_t to_offset = 0, from_offset = 0;
-    for (int axis = count - skip; axis-- > 0;) {
-      const std::int64_t i = index % shape[axis];
-      index /= shape[axis];
-      to_offset += i * to[axis];
-      from_offset += i * from[axis];
-    }
-    return {to_offset, from_offset};
-  }
+  std::pair<std::int64_t, std::int64_t> offsets(std::int64_t index, int skip) const;
 };
 
 inline namespace NAX_SIMD_ABI {
@@ -242,6 +233,38 @@ NAX_COMPILED_ONCE void copy_axes(const CopyLoops& loops, const CopyAxes& axes, c
 
 // Brings the axes into the order described above; `to` and `from` move where a stride changes its sign.
 // Returns false when there is nothing to copy.
+NAX_ENGINE bool normalise(CopyAxes& axes, std::int64_t& to_offset, std::int64_t& from_offset);
+
+// to[sum i_d to_strides[d]] = from[sum i_d from_strides[d]] for every index within `shape`; strides in
+// elements, of any sign; a source stride of zero repeats. The two must not overlap, and no element of `to` be
+// reached twice.
+NAX_ENGINE void strided_copy(std::size_t element_bytes, int ndim, const std::int64_t* shape, void* to,
+                             const std::int64_t* to_strides, const void* from,
+                             const std::int64_t* from_strides);
+
+template <class T>
+void strided_copy(int ndim, const std::int64_t* shape, T* to, const std::int64_t* to_strides, const T* from,
+                  const std::int64_t* from_strides) {
+  strided_copy(sizeof(T), ndim, shape, static_cast<void*>(to), to_strides, static_cast<const void*>(from),
+               from_strides);
+}
+
+}  // namespace nax::inline NAX_ABI::cpu
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::cpu {
+
+NAX_ENGINE std::pair<std::int64_t, std::int64_t> CopyAxes::offsets(std::int64_t index, int skip) const {
+  std::int64_t to_offset = 0, from_offset = 0;
+  for (int axis = count - skip; axis-- > 0;) {
+    const std::int64_t i = index % shape[axis];
+    index /= shape[axis];
+    to_offset += i * to[axis];
+    from_offset += i * from[axis];
+  }
+  return {to_offset, from_offset};
+}
+
 NAX_ENGINE bool normalise(CopyAxes& axes, std::int64_t& to_offset, std::int64_t& from_offset) {
   for (int axis = axes.count; axis-- > 0;) {
     if (axes.shape[axis] <= 0) return false;
@@ -267,9 +290,6 @@ NAX_ENGINE bool normalise(CopyAxes& axes, std::int64_t& to_offset, std::int64_t&
   return true;
 }
 
-// to[sum i_d to_strides[d]] = from[sum i_d from_strides[d]] for every index within `shape`; strides in
-// elements, of any sign; a source stride of zero repeats. The two must not overlap, and no element of `to` be
-// reached twice.
 NAX_ENGINE void strided_copy(std::size_t element_bytes, int ndim, const std::int64_t* shape, void* to,
                              const std::int64_t* to_strides, const void* from,
                              const std::int64_t* from_strides) {
@@ -299,11 +319,5 @@ NAX_ENGINE void strided_copy(std::size_t element_bytes, int ndim, const std::int
   }
 }
 
-template <class T>
-void strided_copy(int ndim, const std::int64_t* shape, T* to, const std::int64_t* to_strides, const T* from,
-                  const std::int64_t* from_strides) {
-  strided_copy(sizeof(T), ndim, shape, static_cast<void*>(to), to_strides, static_cast<const void*>(from),
-               from_strides);
-}
-
 }  // namespace nax::inline NAX_ABI::cpu
+#endif

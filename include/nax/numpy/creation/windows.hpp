@@ -22,12 +22,7 @@ Array<T> window(const char* function, std::int64_t M, const F& f) {
 }
 
 // The modified Bessel function I0, by its power series: all terms are positive, so that no digit is lost.
-NAX_ENGINE double bessel_i0(double x) {
-  const double quarter = x * x / 4;
-  double term = 1, sum = 1;
-  for (int k = 1; term > sum * 1e-17 && k < 4000; ++k) sum += term *= quarter / (double(k) * k);
-  return sum;
-}
+NAX_ENGINE double bessel_i0(double x);
 
 }  // namespace detail
 
@@ -64,3 +59,16 @@ Array<T> kaiser(std::int64_t M, double beta) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE double bessel_i0(double x) {
+  const double quarter = x * x / 4;
+  double term = 1, sum = 1;
+  for (int k = 1; term > sum * 1e-17 && k < 4000; ++k) sum += term *= quarter / (double(k) * k);
+  return sum;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -54,9 +54,7 @@ std::vector<Array<std::int32_t>> triangle_indices(const char* function, std::int
   return {as_indices(rows), as_indices(columns)};
 }
 
-NAX_ENGINE void check_matrix(const char* function, const Shape& shape) {
-  if (shape.size() != 2) raise<ValueError>({function, ": input array must be 2-d, shape ", shape});
-}
+NAX_ENGINE void check_matrix(const char* function, const Shape& shape);
 
 }  // namespace detail
 
@@ -134,13 +132,8 @@ struct DiagIndicesOptions {
   int ndim = 2;
 };
 // The indices of the main diagonal of an array of `ndim` axes of extent n.
-NAX_ENGINE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n,
-                                                         const DiagIndicesOptions& options = {}) {
-  if (options.ndim < 0) raise<ValueError>({"diag_indices: ndim must not be negative, got ", options.ndim});
-  if (n < 0) raise<ValueError>({"diag_indices: n must not be negative, got ", n});
-  return std::vector<Array<std::int32_t>>(static_cast<std::size_t>(options.ndim),
-                                          detail::open_index<std::int32_t>("diag_indices", Shape{n}, 0));
-}
+NAX_ENGINE_HERE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n,
+                                                              const DiagIndicesOptions& options = {});
 // Those of the array's diagonal. Its axes, two or more, must be equally long.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> diag_indices_from(const X& x) {
@@ -159,18 +152,10 @@ struct TriangleIndicesOptions {
   std::optional<std::int64_t> m = {};  // columns; as many as rows when not given
 };
 // Rows and columns of the places at and below (tril), or at and above (triu), diagonal k of an n x m matrix.
-NAX_ENGINE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
-                                                         const TriangleIndicesOptions& options = {}) {
-  const std::int64_t k = options.k;
-  return detail::triangle_indices("tril_indices", n, options.m.value_or(n),
-                                  [k](std::int64_t d) { return d <= k; });
-}
-NAX_ENGINE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
-                                                         const TriangleIndicesOptions& options = {}) {
-  const std::int64_t k = options.k;
-  return detail::triangle_indices("triu_indices", n, options.m.value_or(n),
-                                  [k](std::int64_t d) { return d >= k; });
-}
+NAX_ENGINE_HERE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
+                                                              const TriangleIndicesOptions& options = {});
+NAX_ENGINE_HERE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
+                                                              const TriangleIndicesOptions& options = {});
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> tril_indices_from(const X& x, const DiagOptions& options = {}) {
   detail::check_matrix("tril_indices_from", x.shape());
@@ -205,11 +190,7 @@ struct UnravelOptions {
 
 namespace detail {
 
-NAX_ENGINE bool is_c_order(const char* function, std::string_view order) {
-  if (order != "C" && order != "F")
-    raise<ValueError>({function, ": order must be 'C' or 'F', not '", order, "'"});
-  return order == "C";
-}
+NAX_ENGINE bool is_c_order(const char* function, std::string_view order);
 
 // Throws where an index is outside [0, extent): negative ones do not count from the end here, as in NumPy.
 template <class I>
@@ -285,3 +266,46 @@ std::vector<Array<T>> unravel_index(const X& indices, const Shape& shape,
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void check_matrix(const char* function, const Shape& shape) {
+  if (shape.size() != 2) raise<ValueError>({function, ": input array must be 2-d, shape ", shape});
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+namespace nax::inline NAX_ABI {
+
+NAX_ENGINE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n, const DiagIndicesOptions& options) {
+  if (options.ndim < 0) raise<ValueError>({"diag_indices: ndim must not be negative, got ", options.ndim});
+  if (n < 0) raise<ValueError>({"diag_indices: n must not be negative, got ", n});
+  return std::vector<Array<std::int32_t>>(static_cast<std::size_t>(options.ndim),
+                                          detail::open_index<std::int32_t>("diag_indices", Shape{n}, 0));
+}
+
+NAX_ENGINE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
+                                                         const TriangleIndicesOptions& options) {
+  const std::int64_t k = options.k;
+  return detail::triangle_indices("tril_indices", n, options.m.value_or(n),
+                                  [k](std::int64_t d) { return d <= k; });
+}
+
+NAX_ENGINE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
+                                                         const TriangleIndicesOptions& options) {
+  const std::int64_t k = options.k;
+  return detail::triangle_indices("triu_indices", n, options.m.value_or(n),
+                                  [k](std::int64_t d) { return d >= k; });
+}
+
+}  // namespace nax::inline NAX_ABI
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE bool is_c_order(const char* function, std::string_view order) {
+  if (order != "C" && order != "F")
+    raise<ValueError>({function, ": order must be 'C' or 'F', not '", order, "'"});
+  return order == "C";
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

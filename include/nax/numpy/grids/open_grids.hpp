@@ -6,11 +6,7 @@
 namespace nax::inline NAX_ABI {
 namespace detail {
 
-NAX_ENGINE Array<std::int32_t> grid_line(const char* function, const Slice& s) {
-  if (s.stop.open) raise<ValueError>({function, ": a slice must have an end"});
-  const std::int64_t start = s.start.open ? 0 : s.start.value, step = s.step.open ? 1 : s.step.value;
-  return arange<std::int32_t>(start, s.stop.value, step);
-}
+NAX_ENGINE Array<std::int32_t> grid_line(const char* function, const Slice& s);
 template <class... S>
 std::vector<Array<std::int32_t>> grid_lines(const char* function, const S&... slices) {
   std::vector<Array<std::int32_t>> lines{grid_line(function, slices)...};
@@ -114,3 +110,15 @@ auto fromfunction(const F& function, const Shape& shape) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Array<std::int32_t> grid_line(const char* function, const Slice& s) {
+  if (s.stop.open) raise<ValueError>({function, ": a slice must have an end"});
+  const std::int64_t start = s.start.open ? 0 : s.start.value, step = s.step.open ? 1 : s.step.value;
+  return arange<std::int32_t>(start, s.stop.value, step);
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

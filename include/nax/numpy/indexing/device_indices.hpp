@@ -11,12 +11,29 @@
 namespace nax::inline NAX_ABI::detail {
 
 // The number at a place of an array of int64, read from the device.
+NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset);
+// The least or the greatest of them.
+NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind);
+
+// Indices of any integer type as int64, counted from the front. `bad`: the first that is out of range, if
+// any is.
+[[gnu::cold]] NAX_ENGINE ArrayBase wrapped_on_device(const ArrayBase& index, std::int64_t extent,
+                                                     cuda::IndexMode mode, std::optional<std::int64_t>& bad);
+
+// Row-major positions of the true elements of a row-major mask.
+[[gnu::cold]] NAX_ENGINE ArrayBase true_positions_on_device(const ArrayBase& mask);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset) {
   std::int64_t value;
   copy_bytes(Device{}, &value, x.device(), device_data(x) + offset * 8, sizeof value);
   return value;
 }
-// The least or the greatest of them.
+
 NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
   const Dims& shape = layout_of(x).shape;
   const ArrayBase extreme = allocate(DType::int64, Frame{}, x.device());
@@ -26,10 +43,8 @@ NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
   return read_number(extreme, 0);
 }
 
-// Indices of any integer type as int64, counted from the front. `bad`: the first that is out of range, if
-// any is.
-[[gnu::cold]] NAX_ENGINE ArrayBase wrapped_on_device(const ArrayBase& index, std::int64_t extent,
-                                                     cuda::IndexMode mode, std::optional<std::int64_t>& bad) {
+NAX_ENGINE ArrayBase wrapped_on_device(const ArrayBase& index, std::int64_t extent, cuda::IndexMode mode,
+                                       std::optional<std::int64_t>& bad) {
   const Device device = index.device();
   const Frame& frame = layout_of(index);
   ArrayBase out = allocate(DType::int64, frame, device);
@@ -48,8 +63,7 @@ NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
   return out;
 }
 
-// Row-major positions of the true elements of a row-major mask.
-[[gnu::cold]] NAX_ENGINE ArrayBase true_positions_on_device(const ArrayBase& mask) {
+NAX_ENGINE ArrayBase true_positions_on_device(const ArrayBase& mask) {
   const Device device = mask.device();
   const std::int64_t n = layout_of(mask).size();
   const auto numbers = [&](std::int64_t count) {
@@ -67,3 +81,4 @@ NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

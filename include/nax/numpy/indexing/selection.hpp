@@ -43,47 +43,66 @@ struct Selection {
   }
 
   // The view's layout over an array of layout `x`; its offset.
-  NAX_ENGINE std::int64_t view(const Layout& x, Layout& out) const {
-    out = hidden_part(x);
-    std::int64_t offset = 0;
-    const std::size_t hidden = x.levels.size();
-    for (std::size_t axis = 0; axis < start.size(); ++axis) offset += start[axis] * x.strides[hidden + axis];
-    for (std::int64_t axis : kept) {
-      if (axis < 0)
-        append_axis(out, 1, 0);
-      else
-        append_axis(
-            out, count[static_cast<std::size_t>(axis)],
-            x.strides[hidden + static_cast<std::size_t>(axis)] * step[static_cast<std::size_t>(axis)]);
-    }
-    // A view without elements may begin behind the buffer's end.
-    for (std::int64_t axis : kept)
-      if (axis >= 0 && count[static_cast<std::size_t>(axis)] == 0) offset = 0;
-    return offset;
-  }
+  std::int64_t view(const Layout& x, Layout& out) const;
 
   std::int64_t view_extent(std::int64_t axis) const {
     const std::int64_t from = kept[static_cast<std::size_t>(axis)];
     return from < 0 ? 1 : count[static_cast<std::size_t>(from)];
   }
   // The visible axes of the result.
-  NAX_ENGINE Dims result_shape() const {
-    Dims shape;
-    if (!gather) {
-      for (std::size_t axis = 0; axis < kept.size(); ++axis)
-        shape.push_back(view_extent(static_cast<std::int64_t>(axis)));
-    } else {
-      for (std::size_t axis = 0; axis < gather->x_axis.size(); ++axis)
-        shape.push_back(gather->x_axis[axis] >= 0
-                            ? view_extent(gather->x_axis[axis])
-                            : layout_of(gather->index).visible(static_cast<int>(gather->index_axis[axis])));
-    }
-    return shape;
-  }
+  Dims result_shape() const;
   Levels index_levels() const { return gather ? layout_of(gather->index).levels : Levels(); }
 };
 
 // A frame of these hidden axes and visible ones, their extents taken from whoever has them.
+NAX_ENGINE Frame merge_frames(std::initializer_list<const Frame*> hidden, const Dims& visible);
+
+// Row-major positions over axes of these extents as offsets for their strides.
+NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, const Dims& extents,
+                                          const Dims& strides);
+
+// The loop that moves values (over hidden axes and the result's visible ones) from or to the places that `s`
+// selects in `data`. `hold` keeps alive what the loop points into.
+NAX_ENGINE cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data, const ArrayBase& values,
+                                       Array<std::int64_t>& hold);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE std::int64_t Selection::view(const Layout& x, Layout& out) const {
+  out = hidden_part(x);
+  std::int64_t offset = 0;
+  const std::size_t hidden = x.levels.size();
+  for (std::size_t axis = 0; axis < start.size(); ++axis) offset += start[axis] * x.strides[hidden + axis];
+  for (std::int64_t axis : kept) {
+    if (axis < 0)
+      append_axis(out, 1, 0);
+    else
+      append_axis(out, count[static_cast<std::size_t>(axis)],
+                  x.strides[hidden + static_cast<std::size_t>(axis)] * step[static_cast<std::size_t>(axis)]);
+  }
+  // A view without elements may begin behind the buffer's end.
+  for (std::int64_t axis : kept)
+    if (axis >= 0 && count[static_cast<std::size_t>(axis)] == 0) offset = 0;
+  return offset;
+}
+
+NAX_ENGINE Dims Selection::result_shape() const {
+  Dims shape;
+  if (!gather) {
+    for (std::size_t axis = 0; axis < kept.size(); ++axis)
+      shape.push_back(view_extent(static_cast<std::int64_t>(axis)));
+  } else {
+    for (std::size_t axis = 0; axis < gather->x_axis.size(); ++axis)
+      shape.push_back(gather->x_axis[axis] >= 0
+                          ? view_extent(gather->x_axis[axis])
+                          : layout_of(gather->index).visible(static_cast<int>(gather->index_axis[axis])));
+  }
+  return shape;
+}
+
 NAX_ENGINE Frame merge_frames(std::initializer_list<const Frame*> hidden, const Dims& visible) {
   Frame frame;
   for (const Frame* other : hidden) frame.levels = merge_levels(frame.levels, other->levels);
@@ -97,7 +116,6 @@ NAX_ENGINE Frame merge_frames(std::initializer_list<const Frame*> hidden, const 
   return frame;
 }
 
-// Row-major positions over axes of these extents as offsets for their strides.
 NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, const Dims& extents,
                                           const Dims& strides) {
   const ArrayBase flat = contiguous(index);
@@ -127,8 +145,6 @@ NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, cons
   return out;
 }
 
-// The loop that moves values (over hidden axes and the result's visible ones) from or to the places that `s`
-// selects in `data`. `hold` keeps alive what the loop points into.
 NAX_ENGINE cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data, const ArrayBase& values,
                                        Array<std::int64_t>& hold) {
   Layout view_layout;
@@ -190,3 +206,4 @@ NAX_ENGINE cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

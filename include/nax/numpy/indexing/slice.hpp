@@ -48,6 +48,25 @@ struct SliceRange {
 };
 
 // The positions that a slice takes on an axis, as Python's slice.indices has them.
+NAX_ENGINE SliceRange resolve(const Slice& s, std::int64_t extent);
+
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_index(const char* function, std::int64_t index, int axis,
+                                                    std::int64_t extent);
+inline std::int64_t resolve(const char* function, std::int64_t index, int axis, std::int64_t extent) {
+  if (index < -extent || index >= extent) throw_index(function, index, axis, extent);
+  return index < 0 ? index + extent : index;
+}
+[[noreturn, gnu::cold]] inline void throw_too_many(const Frame& x, int given) {
+  raise<IndexError>({"index: too many indices for array: array is ", x.ndim(), "-dimensional, but ", given,
+                     " were indexed, shape ", x.visible_shape()});
+}
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE SliceRange resolve(const Slice& s, std::int64_t extent) {
   std::int64_t step = s.step.open ? 1 : s.step.value;
   if (step == 0) throw ValueError("index: slice step cannot be zero");
@@ -67,19 +86,10 @@ NAX_ENGINE SliceRange resolve(const Slice& s, std::int64_t extent) {
   return {start, step, count};
 }
 
-[[noreturn, gnu::cold]] NAX_ENGINE void throw_index(const char* function, std::int64_t index, int axis,
-                                                    std::int64_t extent) {
+NAX_ENGINE void throw_index(const char* function, std::int64_t index, int axis, std::int64_t extent) {
   raise<IndexError>(
       {function, ": index ", index, " is out of bounds for axis ", axis, " with size ", extent});
 }
-inline std::int64_t resolve(const char* function, std::int64_t index, int axis, std::int64_t extent) {
-  if (index < -extent || index >= extent) throw_index(function, index, axis, extent);
-  return index < 0 ? index + extent : index;
-}
-[[noreturn, gnu::cold]] inline void throw_too_many(const Frame& x, int given) {
-  raise<IndexError>({"index: too many indices for array: array is ", x.ndim(), "-dimensional, but ", given,
-                     " were indexed, shape ", x.visible_shape()});
-}
 
-}  // namespace detail
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -20,16 +20,7 @@ struct JoinPlan {
   std::vector<std::int64_t> starts;
   Dims shape;
 
-  NAX_ENGINE Selection part(const Frame& result, std::size_t i) const {
-    Selection s;
-    for (int a = 0; a < result.ndim(); ++a) {
-      if (a == axis)
-        s.append(starts[i], 1, starts[i + 1] - starts[i], !stacked);
-      else
-        s.append(0, 1, result.visible(a), true);
-    }
-    return s;
-  }
+  Selection part(const Frame& result, std::size_t i) const;
 };
 
 // Arrays of one type, which is looked at only to allocate.
@@ -46,56 +37,16 @@ inline Device device_of(const char* function, const JoinList& list) {
   return device_for(function, list.data(), static_cast<int>(list.size()));
 }
 
-NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
-  Frame frame;
-  for (const ArrayBase* x : list) frame = merge_frames({&frame, &layout_of(*x)}, Dims());
-  frame.shape.append(plan.shape.begin(), plan.shape.end());
-  ArrayBase result = allocate(list[0]->dtype(), frame, device_of("concatenate", list));
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    Layout layout;
-    const std::int64_t offset = plan.part(frame, i).view(layout_of(result), layout);
-    copy_into(beside(result, *list[i]), sub_array(result, std::move(layout), offset));
-  }
-  return result;
-}
+NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan);
 
 inline void check_join(const char* function, const JoinList& list) {
   if (list.empty()) raise<ValueError>({function, ": need at least one array"});
   for (const ArrayBase* x : list) check_operand(function, *x);
 }
 
-NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis) {
-  check_join(function, list);
-  if (list[0]->ndim() == 0) raise<ShapeError>({function, ": zero-dimensional arrays cannot be concatenated"});
-  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim()), false, {0}, list[0]->shape()};
-  const std::size_t along = static_cast<std::size_t>(plan.axis);
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Shape shape = list[i]->shape();
-    bool fits = shape.size() == plan.shape.size();
-    for (std::size_t a = 0; fits && a < shape.size(); ++a) fits = a == along || shape[a] == plan.shape[a];
-    if (!fits)
-      raise<ShapeError>({function, ": all dimensions but that of axis ", plan.axis,
-                         " must match: ", list[0]->shape(), " at 0, ", shape, " at ", i});
-    plan.starts.push_back(add_extents(plan.starts.back(), shape[along]));
-  }
-  plan.shape[along] = plan.starts.back();
-  count_elements(function, plan.shape);
-  return plan;
-}
+NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis);
 
-NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis) {
-  check_join(function, list);
-  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim() + 1), true, {0}, list[0]->shape()};
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (!(list[i]->shape() == plan.shape))
-      raise<ShapeError>({function, ": all input arrays must have the same shape: ", plan.shape, " at 0, ",
-                         list[i]->shape(), " at ", i});
-    plan.starts.push_back(static_cast<std::int64_t>(i) + 1);
-  }
-  plan.shape.insert(static_cast<std::size_t>(plan.axis), static_cast<std::int64_t>(list.size()));
-  count_elements(function, plan.shape);
-  return plan;
-}
+NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis);
 
 template <class T>
 Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan) {
@@ -251,3 +202,66 @@ inline constexpr detail::ListFunction<detail::Dstack> dstack{};
 inline constexpr detail::ListFunction<detail::ColumnStack> column_stack{};
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Selection JoinPlan::part(const Frame& result, std::size_t i) const {
+  Selection s;
+  for (int a = 0; a < result.ndim(); ++a) {
+    if (a == axis)
+      s.append(starts[i], 1, starts[i + 1] - starts[i], !stacked);
+    else
+      s.append(0, 1, result.visible(a), true);
+  }
+  return s;
+}
+
+NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
+  Frame frame;
+  for (const ArrayBase* x : list) frame = merge_frames({&frame, &layout_of(*x)}, Dims());
+  frame.shape.append(plan.shape.begin(), plan.shape.end());
+  ArrayBase result = allocate(list[0]->dtype(), frame, device_of("concatenate", list));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Layout layout;
+    const std::int64_t offset = plan.part(frame, i).view(layout_of(result), layout);
+    copy_into(beside(result, *list[i]), sub_array(result, std::move(layout), offset));
+  }
+  return result;
+}
+
+NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis) {
+  check_join(function, list);
+  if (list[0]->ndim() == 0) raise<ShapeError>({function, ": zero-dimensional arrays cannot be concatenated"});
+  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim()), false, {0}, list[0]->shape()};
+  const std::size_t along = static_cast<std::size_t>(plan.axis);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Shape shape = list[i]->shape();
+    bool fits = shape.size() == plan.shape.size();
+    for (std::size_t a = 0; fits && a < shape.size(); ++a) fits = a == along || shape[a] == plan.shape[a];
+    if (!fits)
+      raise<ShapeError>({function, ": all dimensions but that of axis ", plan.axis,
+                         " must match: ", list[0]->shape(), " at 0, ", shape, " at ", i});
+    plan.starts.push_back(add_extents(plan.starts.back(), shape[along]));
+  }
+  plan.shape[along] = plan.starts.back();
+  count_elements(function, plan.shape);
+  return plan;
+}
+
+NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis) {
+  check_join(function, list);
+  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim() + 1), true, {0}, list[0]->shape()};
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!(list[i]->shape() == plan.shape))
+      raise<ShapeError>({function, ": all input arrays must have the same shape: ", plan.shape, " at 0, ",
+                         list[i]->shape(), " at ", i});
+    plan.starts.push_back(static_cast<std::int64_t>(i) + 1);
+  }
+  plan.shape.insert(static_cast<std::size_t>(plan.axis), static_cast<std::int64_t>(list.size()));
+  count_elements(function, plan.shape);
+  return plan;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

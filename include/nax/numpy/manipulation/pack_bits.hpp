@@ -27,13 +27,7 @@ struct UnpackbitsOptions {
 namespace detail {
 
 // The place of each of eight values in the byte.
-NAX_ENGINE Array<std::uint8_t> bit_places(const char* function, std::string_view bitorder) {
-  if (bitorder != "big" && bitorder != "little")
-    raise<ValueError>({function, ": 'bitorder' must be either 'big' or 'little', not '", bitorder, "'"});
-  const bool big = bitorder == "big";
-  return generated_on_host<std::uint8_t>(
-      function, 8, [big](std::int64_t i) { return static_cast<std::uint8_t>(big ? 7 - i : i); });
-}
+NAX_ENGINE Array<std::uint8_t> bit_places(const char* function, std::string_view bitorder);
 template <class T>
 Array<T> zeros_behind(const char* function, const Array<T>& x, std::int64_t more) {  // on the last axis
   if (more == 0) return x;
@@ -90,3 +84,17 @@ Array<std::uint8_t> unpackbits(const X& x_, const UnpackbitsOptions& options = {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Array<std::uint8_t> bit_places(const char* function, std::string_view bitorder) {
+  if (bitorder != "big" && bitorder != "little")
+    raise<ValueError>({function, ": 'bitorder' must be either 'big' or 'little', not '", bitorder, "'"});
+  const bool big = bitorder == "big";
+  return generated_on_host<std::uint8_t>(
+      function, 8, [big](std::int64_t i) { return static_cast<std::uint8_t>(big ? 7 - i : i); });
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -15,11 +15,7 @@ namespace detail {
 
 using Labels = SmallVector<std::int32_t, 8>;
 
-NAX_ENGINE bool has_label(const Labels& labels, std::int32_t label) {
-  for (std::int32_t l : labels)
-    if (l == label) return true;
-  return false;
-}
+NAX_ENGINE bool has_label(const Labels& labels, std::int32_t label);
 
 // A view of the diagonal over axes i and j (i stays), recorded.
 template <class T>
@@ -137,22 +133,7 @@ Term<T> join_terms(const Term<T>& a, const Term<T>& b, const std::vector<std::in
 
 // The labels of one operand or of the output; those behind the ellipsis are counted from its end: 1000,
 // 1001...
-NAX_ENGINE Labels parse_labels(std::string_view all, std::string_view text, int ellipsis_axes) {
-  Labels labels;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == ' ') continue;
-    if (c == '.') {
-      if (text.substr(i, 3) != "...") throw_einsum(all, {"'.' is only allowed in an ellipsis '...'"});
-      i += 2;
-      for (int k = ellipsis_axes; k-- > 0;) labels.push_back(128 + k);
-      continue;
-    }
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) throw_einsum(all, {"invalid label '", c, "'"});
-    labels.push_back(c);
-  }
-  return labels;
-}
+NAX_ENGINE Labels parse_labels(std::string_view all, std::string_view text, int ellipsis_axes);
 
 template <class T>
 Array<T> einsum_arrays(std::string_view subscripts, std::vector<Array<T>> operands) {
@@ -267,3 +248,32 @@ requires(sizeof...(X) > 0) auto einsum(std::string_view subscripts, const X&... 
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE bool has_label(const Labels& labels, std::int32_t label) {
+  for (std::int32_t l : labels)
+    if (l == label) return true;
+  return false;
+}
+
+NAX_ENGINE Labels parse_labels(std::string_view all, std::string_view text, int ellipsis_axes) {
+  Labels labels;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ') continue;
+    if (c == '.') {
+      if (text.substr(i, 3) != "...") throw_einsum(all, {"'.' is only allowed in an ellipsis '...'"});
+      i += 2;
+      for (int k = ellipsis_axes; k-- > 0;) labels.push_back(128 + k);
+      continue;
+    }
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) throw_einsum(all, {"invalid label '", c, "'"});
+    labels.push_back(c);
+  }
+  return labels;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -15,17 +15,7 @@ struct EinsumPath {
   double naive_flops = 0, flops = 0;      // of one loop over all labels, and of the steps
   std::int64_t largest_intermediate = 0;  // elements
 
-  NAX_ENGINE std::string text() const {
-    std::string out = "['einsum_path'";
-    for (const auto& step : path) {
-      out += ", (";
-      for (std::size_t i = 0; i < step.size(); ++i) out += (i ? ", " : "") + std::to_string(step[i]);
-      out += step.size() == 1 ? ",)" : ")";
-    }
-    return detail::text_of({out, "]\n  Naive FLOP count:  ", std::to_string(naive_flops),
-                            "\n  Optimized FLOP count:  ", std::to_string(flops),
-                            "\n  Largest intermediate:  ", largest_intermediate, " elements\n"});
-  }
+  std::string text() const;
 };
 
 namespace detail {
@@ -36,47 +26,7 @@ struct EinsumLabels {
   Labels output;
   std::vector<double> extents = std::vector<double>(256, 1);
 
-  NAX_ENGINE EinsumLabels(std::string_view subscripts, const std::vector<Shape>& shapes) {
-    const std::size_t arrow = subscripts.find("->");
-    std::string_view rest = subscripts.substr(0, arrow);
-    int most_ellipsis = 0;
-    for (std::size_t n = 0; n < shapes.size(); ++n) {
-      const std::size_t comma = rest.find(',');
-      if ((comma == std::string_view::npos) != (n + 1 == shapes.size()))
-        raise<ValueError>(
-            {"einsum_path: the subscripts '", subscripts, "' do not name ", shapes.size(), " operand(s)"});
-      const std::string_view text = rest.substr(0, comma);
-      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-      const int named = static_cast<int>(parse_labels(subscripts, text, 0).size());
-      const int behind = static_cast<int>(shapes[n].size()) - named;
-      const bool ellipsis = text.find("...") != std::string_view::npos;
-      if (behind < 0 || (behind > 0 && !ellipsis))
-        raise<ValueError>({"einsum_path: operand ", n, " has ", shapes[n].size(),
-                           " axes, its subscripts name ", named, ", subscripts '", subscripts, "'"});
-      most_ellipsis = std::max(most_ellipsis, ellipsis ? behind : 0);
-      const Labels labels = parse_labels(subscripts, text, ellipsis ? behind : 0);
-      Labels once;
-      for (std::size_t i = 0; i < labels.size(); ++i) {
-        double& extent = extents[static_cast<std::size_t>(labels[i])];
-        const double own = static_cast<double>(shapes[n][i]);
-        if (extent != 1 && own != 1 && own != extent)
-          raise<ValueError>({"einsum_path: operand ", n, " of shape ", shapes[n],
-                             " does not fit another operand, subscripts '", subscripts, "'"});
-        if (own != 1) extent = own;
-        if (!has_label(once, labels[i])) once.push_back(labels[i]);
-      }
-      terms.push_back(once);
-    }
-    if (arrow != std::string_view::npos) {
-      output = parse_labels(subscripts, subscripts.substr(arrow + 2), most_ellipsis);
-      return;
-    }
-    for (std::int32_t label = 0; label < 256; ++label) {
-      int seen = 0;
-      for (const Labels& term : terms) seen += has_label(term, label);
-      if (seen == 1 || (seen > 0 && label >= 128)) output.push_back(label);
-    }
-  }
+  EinsumLabels(std::string_view subscripts, const std::vector<Shape>& shapes);
   double size_of(const Labels& labels) const {
     double n = 1;
     for (const std::int32_t l : labels) n *= extents[static_cast<std::size_t>(l)];
@@ -88,6 +38,79 @@ struct EinsumLabels {
 // the loop over all labels.
 inline double einsum_flops(double loop, std::size_t operands, bool sums) {
   return loop * (static_cast<double>(std::max<std::size_t>(operands, 2) - 1) + (sums ? 1 : 0));
+}
+
+NAX_ENGINE EinsumPath einsum_path_of(std::string_view subscripts, const std::vector<Shape>& shapes);
+
+}  // namespace detail
+
+// The pairs that einsum joins, one after the other, in NumPy's form (the operands of a step leave the list,
+// their product comes last), with the work of it. Only shapes are read.
+template <detail::ArrayLike... X>
+requires(sizeof...(X) > 0) EinsumPath einsum_path(std::string_view subscripts, const X&... x) {
+  return detail::einsum_path_of(subscripts, {x.shape()...});
+}
+
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI {
+
+NAX_ENGINE std::string EinsumPath::text() const {
+  std::string out = "['einsum_path'";
+  for (const auto& step : path) {
+    out += ", (";
+    for (std::size_t i = 0; i < step.size(); ++i) out += (i ? ", " : "") + std::to_string(step[i]);
+    out += step.size() == 1 ? ",)" : ")";
+  }
+  return detail::text_of({out, "]\n  Naive FLOP count:  ", std::to_string(naive_flops),
+                          "\n  Optimized FLOP count:  ", std::to_string(flops),
+                          "\n  Largest intermediate:  ", largest_intermediate, " elements\n"});
+}
+
+}  // namespace nax::inline NAX_ABI
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE EinsumLabels::EinsumLabels(std::string_view subscripts, const std::vector<Shape>& shapes) {
+  const std::size_t arrow = subscripts.find("->");
+  std::string_view rest = subscripts.substr(0, arrow);
+  int most_ellipsis = 0;
+  for (std::size_t n = 0; n < shapes.size(); ++n) {
+    const std::size_t comma = rest.find(',');
+    if ((comma == std::string_view::npos) != (n + 1 == shapes.size()))
+      raise<ValueError>(
+          {"einsum_path: the subscripts '", subscripts, "' do not name ", shapes.size(), " operand(s)"});
+    const std::string_view text = rest.substr(0, comma);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    const int named = static_cast<int>(parse_labels(subscripts, text, 0).size());
+    const int behind = static_cast<int>(shapes[n].size()) - named;
+    const bool ellipsis = text.find("...") != std::string_view::npos;
+    if (behind < 0 || (behind > 0 && !ellipsis))
+      raise<ValueError>({"einsum_path: operand ", n, " has ", shapes[n].size(), " axes, its subscripts name ",
+                         named, ", subscripts '", subscripts, "'"});
+    most_ellipsis = std::max(most_ellipsis, ellipsis ? behind : 0);
+    const Labels labels = parse_labels(subscripts, text, ellipsis ? behind : 0);
+    Labels once;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      double& extent = extents[static_cast<std::size_t>(labels[i])];
+      const double own = static_cast<double>(shapes[n][i]);
+      if (extent != 1 && own != 1 && own != extent)
+        raise<ValueError>({"einsum_path: operand ", n, " of shape ", shapes[n],
+                           " does not fit another operand, subscripts '", subscripts, "'"});
+      if (own != 1) extent = own;
+      if (!has_label(once, labels[i])) once.push_back(labels[i]);
+    }
+    terms.push_back(once);
+  }
+  if (arrow != std::string_view::npos) {
+    output = parse_labels(subscripts, subscripts.substr(arrow + 2), most_ellipsis);
+    return;
+  }
+  for (std::int32_t label = 0; label < 256; ++label) {
+    int seen = 0;
+    for (const Labels& term : terms) seen += has_label(term, label);
+    if (seen == 1 || (seen > 0 && label >= 128)) output.push_back(label);
+  }
 }
 
 NAX_ENGINE EinsumPath einsum_path_of(std::string_view subscripts, const std::vector<Shape>& shapes) {
@@ -136,13 +159,5 @@ NAX_ENGINE EinsumPath einsum_path_of(std::string_view subscripts, const std::vec
   return out;
 }
 
-}  // namespace detail
-
-// The pairs that einsum joins, one after the other, in NumPy's form (the operands of a step leave the list,
-// their product comes last), with the work of it. Only shapes are read.
-template <detail::ArrayLike... X>
-requires(sizeof...(X) > 0) EinsumPath einsum_path(std::string_view subscripts, const X&... x) {
-  return detail::einsum_path_of(subscripts, {x.shape()...});
-}
-
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -91,11 +91,7 @@ void check_reducible(const char* function, const X& x) {
 }
 
 // Throws where an operation without identity meets no elements.
-NAX_ENGINE void check_not_empty(const char* function, const AxisMarks& marks, const Frame& frame) {
-  if (marked_count(marks, frame) == 0)
-    raise<ValueError>(
-        {function, ": zero-size array to reduction operation ", function, " which has no identity"});
-}
+NAX_ENGINE void check_not_empty(const char* function, const AxisMarks& marks, const Frame& frame);
 
 // An operand as an array of element type R.
 template <class R, ArrayLike X>
@@ -107,3 +103,15 @@ Array<R> as_type(const X& x) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void check_not_empty(const char* function, const AxisMarks& marks, const Frame& frame) {
+  if (marked_count(marks, frame) == 0)
+    raise<ValueError>(
+        {function, ": zero-size array to reduction operation ", function, " which has no identity"});
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -44,6 +44,17 @@ namespace detail {
 
 // Which of ndim visible axes are meant. Throws IndexError for one out of range, ValueError for one named
 // twice.
+NAX_ENGINE AxisMarks marked_axes(const char* function, const Axis& axis, int ndim);
+
+// How many elements go into one.
+NAX_ENGINE std::int64_t marked_count(const AxisMarks& visible, const Frame& frame);
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE AxisMarks marked_axes(const char* function, const Axis& axis, int ndim) {
   AxisMarks marks(static_cast<std::size_t>(ndim), !axis.given());
   if (axis.given())
@@ -52,7 +63,6 @@ NAX_ENGINE AxisMarks marked_axes(const char* function, const Axis& axis, int ndi
   return marks;
 }
 
-// How many elements go into one.
 NAX_ENGINE std::int64_t marked_count(const AxisMarks& visible, const Frame& frame) {
   std::int64_t n = 1;
   for (int axis = 0; axis < frame.ndim(); ++axis)
@@ -60,5 +70,5 @@ NAX_ENGINE std::int64_t marked_count(const AxisMarks& visible, const Frame& fram
   return n;
 }
 
-}  // namespace detail
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -9,11 +9,7 @@
 namespace nax::inline NAX_ABI::detail {
 
 // Are the marked axes the last ones? Then the rest counts the rows.
-NAX_ENGINE bool marks_suffix(const AxisMarks& marks) {
-  for (std::size_t i = 1; i < marks.size(); ++i)
-    if (marks[i - 1] && !marks[i]) return false;
-  return true;
-}
+NAX_ENGINE bool marks_suffix(const AxisMarks& marks);
 
 // How many elements a row has, and how many rows there are.
 struct RowCount {
@@ -103,3 +99,15 @@ Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const AxisMarks&
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE bool marks_suffix(const AxisMarks& marks) {
+  for (std::size_t i = 1; i < marks.size(); ++i)
+    if (marks[i - 1] && !marks[i]) return false;
+  return true;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

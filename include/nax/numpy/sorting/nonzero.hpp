@@ -35,37 +35,12 @@ Array<bool> truth(const char* function, const X& x) {
 
 // Row-major positions as one index an axis, where they lie.
 [[gnu::cold]] NAX_ENGINE std::vector<Array<std::int32_t>> unravelled(const Array<std::int64_t>& positions,
-                                                                     const Shape& shape) {
-  std::vector<Array<std::int32_t>> out;
-  std::int64_t below = shape.count();
-  for (std::int64_t extent : shape) {
-    below = extent > 0 ? below / extent : 1;
-    // The middle one of three axes is kept.
-    const Array<std::int64_t> along =
-        offsets_of(positions, Shape{shape.count(), extent, below}, Shape{0, 1, 0});
-    out.push_back(Array<std::int32_t>(as_dtype(along, DType::int32)));
-  }
-  return out;
-}
+                                                                     const Shape& shape);
 
 }  // namespace detail
 
 namespace detail {
-NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask) {
-  const Array<std::int64_t> positions = true_positions(function, mask);
-  if (on_accelerator(positions)) return unravelled(positions, mask.shape());
-  const std::int64_t* at = elements<const std::int64_t>(positions);
-  const std::int64_t n = positions.size();
-  const Shape shape = mask.shape();
-  std::vector<Array<std::int32_t>> out;
-  std::int64_t below = shape.count();
-  for (std::int64_t extent : shape) {
-    below = extent > 0 ? below / extent : 1;
-    out.push_back(generated<std::int32_t>(
-        function, n, [=](std::int64_t i) { return static_cast<std::int32_t>(at[i] / below % extent); }));
-  }
-  return out;
-}
+NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask);
 }  // namespace detail
 
 // The indices of the elements that are not zero: one int32 array an axis.
@@ -196,3 +171,39 @@ auto choose(const I& index_, const std::vector<Array<T>>& choices, const ChooseO
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE std::vector<Array<std::int32_t>> unravelled(const Array<std::int64_t>& positions,
+                                                       const Shape& shape) {
+  std::vector<Array<std::int32_t>> out;
+  std::int64_t below = shape.count();
+  for (std::int64_t extent : shape) {
+    below = extent > 0 ? below / extent : 1;
+    // The middle one of three axes is kept.
+    const Array<std::int64_t> along =
+        offsets_of(positions, Shape{shape.count(), extent, below}, Shape{0, 1, 0});
+    out.push_back(Array<std::int32_t>(as_dtype(along, DType::int32)));
+  }
+  return out;
+}
+
+NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask) {
+  const Array<std::int64_t> positions = true_positions(function, mask);
+  if (on_accelerator(positions)) return unravelled(positions, mask.shape());
+  const std::int64_t* at = elements<const std::int64_t>(positions);
+  const std::int64_t n = positions.size();
+  const Shape shape = mask.shape();
+  std::vector<Array<std::int32_t>> out;
+  std::int64_t below = shape.count();
+  for (std::int64_t extent : shape) {
+    below = extent > 0 ? below / extent : 1;
+    out.push_back(generated<std::int32_t>(
+        function, n, [=](std::int64_t i) { return static_cast<std::int32_t>(at[i] / below % extent); }));
+  }
+  return out;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -15,11 +15,7 @@ struct PartitionOptions {
 
 namespace detail {
 
-NAX_ENGINE void check_kth(const char* function, const std::vector<std::int64_t>& kth, std::int64_t n) {
-  for (const std::int64_t k : kth)
-    if (k < -n || k >= n)
-      raise<ValueError>({function, ": kth(=", k, ") out of bounds for an axis of ", n, " elements"});
-}
+NAX_ENGINE void check_kth(const char* function, const std::vector<std::int64_t>& kth, std::int64_t n);
 template <class X, class F>
 auto in_part(const char* function, const X& x, const std::vector<std::int64_t>& kth,
              const PartitionOptions& options, const F& f) {
@@ -101,3 +97,15 @@ auto sort_complex(const X& x_) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void check_kth(const char* function, const std::vector<std::int64_t>& kth, std::int64_t n) {
+  for (const std::int64_t k : kth)
+    if (k < -n || k >= n)
+      raise<ValueError>({function, ": kth(=", k, ") out of bounds for an axis of ", n, " elements"});
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -59,9 +59,7 @@ Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, c
   return reshape_to(function, y, shape);
 }
 
-NAX_ENGINE void check_fraction(const char* function, double q) {
-  if (!(q >= 0 && q <= 1)) raise<ValueError>({function, ": quantiles must be in the range [0, 1]"});
-}
+NAX_ENGINE void check_fraction(const char* function, double q);
 
 // One quantile of sorted lines: between two neighbours. NaN, sorted last, makes the whole line NaN.
 template <class T>
@@ -152,13 +150,7 @@ Array<double> weights_like(const char* function, const Array<T>& x, Array<double
 }
 
 // Throws ValueError for weights that are no weights, in any example.
-NAX_ENGINE void check_weights(const char* function, const Array<double>& weights) {
-  const ArrayBase flat = contiguous(constant(weights), transforms_handled);
-  const double* w = elements<const double>(flat, transforms_handled);
-  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i)
-    if (!(w[i] >= 0 && w[i] <= std::numeric_limits<double>::max()))
-      raise<ValueError>({function, ": the weights must be finite and not negative, got ", w[i]});
-}
+NAX_ENGINE void check_weights(const char* function, const Array<double>& weights);
 
 template <class X>
 auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, const QuantileOptions& options,
@@ -203,3 +195,21 @@ Array<T> line_quantile(const char* function, const QuantileLines<T>& lines, doub
 
 }  // namespace detail
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void check_fraction(const char* function, double q) {
+  if (!(q >= 0 && q <= 1)) raise<ValueError>({function, ": quantiles must be in the range [0, 1]"});
+}
+
+NAX_ENGINE void check_weights(const char* function, const Array<double>& weights) {
+  const ArrayBase flat = contiguous(constant(weights), transforms_handled);
+  const double* w = elements<const double>(flat, transforms_handled);
+  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i)
+    if (!(w[i] >= 0 && w[i] <= std::numeric_limits<double>::max()))
+      raise<ValueError>({function, ": the weights must be finite and not negative, got ", w[i]});
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -28,6 +28,21 @@ enum class QuantileMethod {
   nearest
 };
 
+NAX_ENGINE QuantileMethod quantile_method(const char* function, std::string_view name);
+
+// Between the places `low` and `high`, `weight` of the way.
+struct QuantilePlace {
+  std::int64_t low, high;
+  double weight;
+};
+
+NAX_ENGINE QuantilePlace quantile_place(QuantileMethod method, double q, std::int64_t n);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE QuantileMethod quantile_method(const char* function, std::string_view name) {
   constexpr std::string_view names[] = {"inverted_cdf",
                                         "averaged_inverted_cdf",
@@ -46,12 +61,6 @@ NAX_ENGINE QuantileMethod quantile_method(const char* function, std::string_view
     if (names[i] == name) return static_cast<QuantileMethod>(i);
   raise<ValueError>({function, ": unknown method '", name, "'"});
 }
-
-// Between the places `low` and `high`, `weight` of the way.
-struct QuantilePlace {
-  std::int64_t low, high;
-  double weight;
-};
 
 NAX_ENGINE QuantilePlace quantile_place(QuantileMethod method, double q, std::int64_t n) {
   using enum QuantileMethod;
@@ -115,3 +124,4 @@ NAX_ENGINE QuantilePlace quantile_place(QuantileMethod method, double q, std::in
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

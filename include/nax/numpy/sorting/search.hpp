@@ -71,11 +71,7 @@ Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array
   return result;
 }
 
-NAX_ENGINE bool is_right(const char* function, std::string_view side) {
-  if (side != "left" && side != "right")
-    raise<ValueError>({function, ": side must be 'left' or 'right', got '", side, "'"});
-  return side == "right";
-}
+NAX_ENGINE bool is_right(const char* function, std::string_view side);
 
 }  // namespace detail
 
@@ -238,3 +234,15 @@ auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE bool is_right(const char* function, std::string_view side) {
+  if (side != "left" && side != "right")
+    raise<ValueError>({function, ": side must be 'left' or 'right', got '", side, "'"});
+  return side == "right";
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

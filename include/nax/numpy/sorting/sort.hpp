@@ -39,13 +39,7 @@ ArrayBase sortable_rows(const Array<T>& x) {
 }
 
 // Where the elements of each sorted line come from, on a GPU.
-[[gnu::cold]] NAX_ENGINE ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending) {
-  const ArrayBase rows = contiguous(x, transforms_handled);
-  ArrayBase order = allocate(DType::int32, layout_of(rows), rows.device());
-  cuda::operations().argsort(rows.device(), lines_of(layout_of(rows), axis), rows.dtype(), descending,
-                             device_data(rows), reinterpret_cast<std::int32_t*>(device_data(order)));
-  return order;
-}
+[[gnu::cold]] NAX_ENGINE ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending);
 
 template <class T>
 Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
@@ -173,3 +167,17 @@ auto top_k(const X& x_, std::int64_t k) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending) {
+  const ArrayBase rows = contiguous(x, transforms_handled);
+  ArrayBase order = allocate(DType::int32, layout_of(rows), rows.device());
+  cuda::operations().argsort(rows.device(), lines_of(layout_of(rows), axis), rows.dtype(), descending,
+                             device_data(rows), reinterpret_cast<std::int32_t*>(device_data(order)));
+  return order;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -37,6 +37,20 @@ struct BinSample {
 };
 
 // Stone (1984): the number of bins with the smallest estimated error under cross-validation.
+NAX_ENGINE double stone_width(const BinSample& x);
+
+// The width that a rule gives; 0 where it has none. Throws ValueError for a rule that is not known.
+NAX_ENGINE double bin_width(const char* function, std::string_view rule, const BinSample& x);
+
+// The number of bins by a rule. `whole`: of integers, which no bin should divide.
+NAX_ENGINE std::int64_t bins_by_rule(const char* function, std::string_view rule, std::vector<double> values,
+                                     double first, double last, bool whole);
+
+}  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE double stone_width(const BinSample& x) {
   const double n = x.count(), spread = x.spread();
   if (n <= 1 || spread == 0) return 0;
@@ -58,7 +72,6 @@ NAX_ENGINE double stone_width(const BinSample& x) {
   return best;
 }
 
-// The width that a rule gives; 0 where it has none. Throws ValueError for a rule that is not known.
 NAX_ENGINE double bin_width(const char* function, std::string_view rule, const BinSample& x) {
   const double n = x.count(), spread = x.spread(), root3 = std::cbrt(n);
   const auto sturges = [&] { return spread / (std::log2(n) + 1); };                                  // 1926
@@ -84,7 +97,6 @@ NAX_ENGINE double bin_width(const char* function, std::string_view rule, const B
   raise<ValueError>({function, ": '", rule, "' is not a valid estimator for `bins`"});
 }
 
-// The number of bins by a rule. `whole`: of integers, which no bin should divide.
 NAX_ENGINE std::int64_t bins_by_rule(const char* function, std::string_view rule, std::vector<double> values,
                                      double first, double last, bool whole) {
   std::erase_if(values, [=](double v) { return !(v >= first && v <= last); });
@@ -102,3 +114,4 @@ NAX_ENGINE std::int64_t bins_by_rule(const char* function, std::string_view rule
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -54,13 +54,7 @@ class BinRange {
 
 namespace detail {
 
-NAX_ENGINE void throw_range(const char* function, double first, double last, bool given) {
-  if (!(std::isfinite(first) && std::isfinite(last)))
-    raise<ValueError>({function, given ? ": supplied" : ": autodetected", " range of [", first, ", ", last,
-                       "] is not finite"});
-  raise<ValueError>(
-      {function, ": max must be larger than min in range parameter: [", first, ", ", last, "]"});
-}
+NAX_ENGINE void throw_range(const char* function, double first, double last, bool given);
 
 // Throws ValueError for edges that are not 1-d, fewer than 1 or descend, in any example.
 template <class T>
@@ -145,3 +139,17 @@ Array<std::int32_t> bin_places(const char* function, const Array<T>& x_, const A
 
 }  // namespace detail
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void throw_range(const char* function, double first, double last, bool given) {
+  if (!(std::isfinite(first) && std::isfinite(last)))
+    raise<ValueError>({function, given ? ": supplied" : ": autodetected", " range of [", first, ", ", last,
+                       "] is not finite"});
+  raise<ValueError>(
+      {function, ": max must be larger than min in range parameter: [", first, ", ", last, "]"});
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

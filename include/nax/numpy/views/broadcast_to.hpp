@@ -27,11 +27,7 @@ Array<T> broadcast_visible(const char* function, const Array<T>& x, const Dims& 
   return broadcast_frame(x, frame);
 }
 
-NAX_ENGINE Dims common_shape(const char* function, std::initializer_list<const Layout*> layouts) {
-  Frame frame;
-  for (const Layout* layout : layouts) frame = broadcast(function, frame, Frame{layout->visible_shape(), {}});
-  return frame.shape;
-}
+NAX_ENGINE Dims common_shape(const char* function, std::initializer_list<const Layout*> layouts);
 
 }  // namespace detail
 
@@ -41,11 +37,7 @@ auto broadcast_to(const X& x, const Shape& shape) {
 }
 
 // The shape that arrays of these shapes broadcast to.
-NAX_ENGINE Shape broadcast_shapes(const std::vector<Shape>& shapes) {
-  Frame frame;
-  for (const Shape& shape : shapes) frame = detail::broadcast("broadcast_shapes", frame, Frame{shape, {}});
-  return frame.shape;
-}
+NAX_ENGINE Shape broadcast_shapes(const std::vector<Shape>& shapes);
 
 // All of the shape they broadcast to: a vector as meshgrid gives one, a tuple where element types differ.
 template <class T>
@@ -74,3 +66,24 @@ auto broadcast_arrays(const First& first, const X&... x) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Dims common_shape(const char* function, std::initializer_list<const Layout*> layouts) {
+  Frame frame;
+  for (const Layout* layout : layouts) frame = broadcast(function, frame, Frame{layout->visible_shape(), {}});
+  return frame.shape;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+namespace nax::inline NAX_ABI {
+
+NAX_ENGINE Shape broadcast_shapes(const std::vector<Shape>& shapes) {
+  Frame frame;
+  for (const Shape& shape : shapes) frame = detail::broadcast("broadcast_shapes", frame, Frame{shape, {}});
+  return frame.shape;
+}
+
+}  // namespace nax::inline NAX_ABI
+#endif

@@ -18,34 +18,17 @@ Array<T> host_number(T value) {
 }
 
 // Writes the elements of `from`, which broadcasts to the axes of `to`, where those of `to` lie. Same dtype.
-NAX_ENGINE void copy_into(const ArrayBase& from, const ArrayBase& to) {
-  const Layout& layout = layout_of(to);
-  if (layout.size() == 0) return;
-  const Dims strides = strides_over(layout_of(from), layout);
-  if (on_accelerator(to) && from.device() == to.device())
-    return cuda::operations().copy(to.device(), layout.shape, plain_operand(from, strides),
-                                   plain_operand(to, layout.strides));
-  cpu::strided_copy(dtype_size(to.dtype()), static_cast<int>(layout.shape.size()), layout.shape.data(),
-                    raw_data(to), layout.strides.data(), raw_data(from), strides.data());
-}
+NAX_ENGINE void copy_into(const ArrayBase& from, const ArrayBase& to);
 
 // A row-major copy over `frame`, to which x broadcasts. Not recorded.
-NAX_ENGINE ArrayBase copy_over(const ArrayBase& x, const Frame& frame) {
-  ArrayBase result = allocate(x.dtype(), frame, device_for("copy", x));
-  copy_into(x, result);
-  return result;
-}
+NAX_ENGINE ArrayBase copy_over(const ArrayBase& x, const Frame& frame);
 
 // x itself where it is row-major, a copy otherwise; not recorded. So the caller records, or x is not
 // recorded.
 inline ArrayBase contiguous(const ArrayBase& x, TransformsHandled) {
   return layout_of(x).is_contiguous() ? constant(x) : copy_over(x, layout_of(x));
 }
-NAX_ENGINE ArrayBase contiguous(const ArrayBase& x) {
-  if (serial_of(x) != 0 && is_recorded(x)) [[unlikely]]
-    throw_past_transform();
-  return contiguous(x, transforms_handled);
-}
+NAX_ENGINE ArrayBase contiguous(const ArrayBase& x);
 
 // What the library made on the host, or a number there, where x lies. Not recorded.
 inline ArrayBase beside(const ArrayBase& x, const ArrayBase& made) {
@@ -73,3 +56,32 @@ auto copy(const X& x) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void copy_into(const ArrayBase& from, const ArrayBase& to) {
+  const Layout& layout = layout_of(to);
+  if (layout.size() == 0) return;
+  const Dims strides = strides_over(layout_of(from), layout);
+  if (on_accelerator(to) && from.device() == to.device())
+    return cuda::operations().copy(to.device(), layout.shape, plain_operand(from, strides),
+                                   plain_operand(to, layout.strides));
+  cpu::strided_copy(dtype_size(to.dtype()), static_cast<int>(layout.shape.size()), layout.shape.data(),
+                    raw_data(to), layout.strides.data(), raw_data(from), strides.data());
+}
+
+NAX_ENGINE ArrayBase copy_over(const ArrayBase& x, const Frame& frame) {
+  ArrayBase result = allocate(x.dtype(), frame, device_for("copy", x));
+  copy_into(x, result);
+  return result;
+}
+
+NAX_ENGINE ArrayBase contiguous(const ArrayBase& x) {
+  if (serial_of(x) != 0 && is_recorded(x)) [[unlikely]]
+    throw_past_transform();
+  return contiguous(x, transforms_handled);
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -22,11 +22,7 @@ inline constexpr TransformsHandled transforms_handled;
 // Does a transform see more of the array than its elements?
 inline bool is_transformed(const ArrayBase& a) { return (serial_of(a) | layout_of(a).levels.size()) != 0; }
 
-[[noreturn, gnu::cold]] NAX_ENGINE void throw_past_transform() {
-  throw ValueError(
-      "elements: a function of nax would read an array's elements past the grad, jvp or vmap that it is "
-      "under, and give wrong derivatives or one example's values for all; please report which");
-}
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_past_transform();
 // An array that outlived its transform is a constant again.
 [[gnu::cold]] NAX_COMPILED_ONCE void check_read(const ArrayBase& a) {
   if (is_batched(a) || is_recorded(a)) throw_past_transform();
@@ -64,12 +60,7 @@ T* elements(const ArrayBase& a, TransformsHandled) {
 
 // At the door of a function that reads the values of an operand and handles no transform of it: throws
 // ValueError naming both.
-NAX_ENGINE void need_plain(const char* function, const char* operand, const ArrayBase& a) {
-  if (!is_transformed(a)) [[likely]]
-    return;
-  if (is_batched(a)) throw_not_mapped(function, operand);
-  if (is_recorded(a)) throw_not_differentiable(function, operand);
-}
+NAX_ENGINE void need_plain(const char* function, const char* operand, const ArrayBase& a);
 // The values of such an operand, row-major.
 template <class T>
 std::vector<T> plain_values(const char* function, const char* operand, const Array<T>& a) {
@@ -78,3 +69,22 @@ std::vector<T> plain_values(const char* function, const char* operand, const Arr
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE void throw_past_transform() {
+  throw ValueError(
+      "elements: a function of nax would read an array's elements past the grad, jvp or vmap that it is "
+      "under, and give wrong derivatives or one example's values for all; please report which");
+}
+
+NAX_ENGINE void need_plain(const char* function, const char* operand, const ArrayBase& a) {
+  if (!is_transformed(a)) [[likely]]
+    return;
+  if (is_batched(a)) throw_not_mapped(function, operand);
+  if (is_recorded(a)) throw_not_differentiable(function, operand);
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -8,14 +8,7 @@
 namespace nax::inline NAX_ABI::detail {
 
 // The hidden part of a layout, to which a function appends its visible axes.
-NAX_ENGINE Layout hidden_part(const Layout& layout) {
-  Layout out;
-  out.levels = layout.levels;
-  const std::size_t n = layout.levels.size();
-  out.shape.append(layout.shape.begin(), layout.shape.begin() + n);
-  out.strides.append(layout.strides.begin(), layout.strides.begin() + n);
-  return out;
-}
+NAX_ENGINE Layout hidden_part(const Layout& layout);
 inline void append_axis(Layout& layout, std::int64_t extent, std::int64_t stride) {
   layout.shape.push_back(extent);
   layout.strides.push_back(stride);
@@ -25,23 +18,10 @@ inline std::int64_t visible_stride(const Layout& layout, int axis) {
 }
 
 // Some of x's elements under a layout of their own; not recorded. (`view` copies the layout of x first.)
-NAX_ENGINE ArrayBase sub_array(const ArrayBase& x, Layout&& layout, std::int64_t extra_offset) {
-  ArrayBase a;
-  ArrayAccess::buffer(a) = ArrayAccess::buffer(x);
-  ArrayAccess::offset(a) = ArrayAccess::offset(x) + extra_offset;
-  ArrayAccess::layout(a) = std::move(layout);
-  ArrayAccess::dtype(a) = x.dtype();
-  return a;
-}
+NAX_ENGINE ArrayBase sub_array(const ArrayBase& x, Layout&& layout, std::int64_t extra_offset);
 
 // The frame of an array with x's hidden axes and these visible ones.
-NAX_ENGINE Frame with_visible(const Frame& x, const Dims& visible) {
-  Frame frame;
-  frame.levels = x.levels;
-  frame.shape.append(x.shape.begin(), x.shape.begin() + x.hidden());
-  frame.shape.append(visible.begin(), visible.end());
-  return frame;
-}
+NAX_ENGINE Frame with_visible(const Frame& x, const Dims& visible);
 
 // A view of x, recorded where x is: `pull` and `push` are views or copies of a cotangent and of a tangent.
 template <class T, class Pull, class Push>
@@ -64,3 +44,35 @@ auto as_array(const X& x) {
 }
 
 }  // namespace nax::inline NAX_ABI::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Layout hidden_part(const Layout& layout) {
+  Layout out;
+  out.levels = layout.levels;
+  const std::size_t n = layout.levels.size();
+  out.shape.append(layout.shape.begin(), layout.shape.begin() + n);
+  out.strides.append(layout.strides.begin(), layout.strides.begin() + n);
+  return out;
+}
+
+NAX_ENGINE ArrayBase sub_array(const ArrayBase& x, Layout&& layout, std::int64_t extra_offset) {
+  ArrayBase a;
+  ArrayAccess::buffer(a) = ArrayAccess::buffer(x);
+  ArrayAccess::offset(a) = ArrayAccess::offset(x) + extra_offset;
+  ArrayAccess::layout(a) = std::move(layout);
+  ArrayAccess::dtype(a) = x.dtype();
+  return a;
+}
+
+NAX_ENGINE Frame with_visible(const Frame& x, const Dims& visible) {
+  Frame frame;
+  frame.levels = x.levels;
+  frame.shape.append(x.shape.begin(), x.shape.begin() + x.hidden());
+  frame.shape.append(visible.begin(), visible.end());
+  return frame;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

@@ -28,6 +28,14 @@ struct JitOptions {
 namespace detail {
 
 // For each of `count` arguments, whether it is named. Throws ValueError for one that there is not.
+NAX_ENGINE std::vector<bool> named_arguments(const char* option, const Argnums& numbers, int count);
+
+}  // namespace detail
+}  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
 NAX_ENGINE std::vector<bool> named_arguments(const char* option, const Argnums& numbers, int count) {
   std::vector<bool> named(static_cast<std::size_t>(count));
   for (int i : numbers.get()) {
@@ -38,5 +46,5 @@ NAX_ENGINE std::vector<bool> named_arguments(const char* option, const Argnums& 
   return named;
 }
 
-}  // namespace detail
-}  // namespace nax::inline NAX_ABI
+}  // namespace nax::inline NAX_ABI::detail
+#endif
