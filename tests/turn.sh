@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bash tests/turn.sh [preset]: builds and tests what tests/run.sh does not: all of one preset, or, where none is named, a fifth
 # of one. The number of commits says which, so that in the course of 25 of them every preset has built every program. What does
-# not fit into ten minutes is left to another turn; what fails fails.
+# not fit into NAX_TURN_SECONDS (600) is left to another turn; what fails fails.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/scripts/packages.sh"
@@ -26,10 +26,10 @@ if [[ $missing ]]; then
   exit 0
 fi
 
-# within <seconds> <command>...: status 0 also where the time was too short
-within() {
+# in_time <command>...: status 0 also where the time was too short
+in_time() {
   local status=0
-  timeout "$@" || status=$?
+  timeout $((${NAX_TURN_SECONDS:-600} - SECONDS)) "$@" || status=$?
   if ((status == 124)); then
     echo "turn: $preset, part $((part + 1)) of 5, took longer than it may: the rest is for another time"
     exit 0
@@ -46,5 +46,5 @@ if ((${#programs[@]} == 0)); then
   exit 0
 fi
 echo "turn: $preset, part $((part + 1)) of 5: ${programs[*]}"
-within 600 cmake --build --preset "$preset" --target "${programs[@]}"
-within 300 ctest --preset "$preset" --parallel "$(nproc)" -R "^(cuda\.)?($(IFS='|'; echo "${programs[*]}"))(\.|$)"
+in_time cmake --build --preset "$preset" --target "${programs[@]}"
+in_time ctest --preset "$preset" --parallel "$(nproc)" -R "^(cuda\.)?($(IFS='|'; echo "${programs[*]}"))(\.|$)"

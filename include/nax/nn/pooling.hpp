@@ -131,13 +131,16 @@ NAX_ENGINE WindowSpec pool_spec(const char* function, const Shape& x, const Shap
   Dims in;
   for (std::size_t axis = 0; axis < spatial; ++axis) in.push_back(x[batch + axis]);
   const auto inner = padding.over(function, in, window, steps);
-  Dims all_window(x.size(), 1), all_steps(x.size(), 1);
-  std::vector<lax::Padding::Pair> pads(x.size(), {0, 0});
+  Dims all_window(batch, 1), all_steps(batch, 1);
+  std::vector<lax::Padding::Pair> pads(batch, {0, 0});
   for (std::size_t axis = 0; axis < spatial; ++axis) {
-    all_window[batch + axis] = window[axis];
-    all_steps[batch + axis] = steps[axis];
-    pads[batch + axis] = inner[axis];
+    all_window.push_back(window[axis]);
+    all_steps.push_back(steps[axis]);
+    pads.push_back(inner[axis]);
   }
+  all_window.push_back(1);  // the channels
+  all_steps.push_back(1);
+  pads.push_back({0, 0});
   return window_spec(function, x, all_window, all_steps, pads, {}, {});
 }
 
