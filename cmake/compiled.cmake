@@ -1,10 +1,12 @@
 # nax::compiled: the same headers with the engine, and the functions people call at the common types, in a library. Whoever
 # links it compiles the expressions of their own and nothing else. It is static, or shared with BUILD_SHARED_LIBS.
 
+set(NAX_LIBRARY_FLAGS "" CACHE STRING "What nax::compiled adds to an optimised build's flags")
 function(nax_compile_for_library target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   # A program takes what it calls.
-  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections
+                                           $<$<CONFIG:Release,RelWithDebInfo>:${NAX_LIBRARY_FLAGS}>)
 endfunction()
 
 # nax_sources_of_library(<variable> <name>...): the sources of these names

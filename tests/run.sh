@@ -7,6 +7,6 @@ need_packages build tests
 (need_packages components) || echo "the tests of nax::storage and nax::image are left out" >&2
 
 cd "$root"
-cmake --preset release
-cmake --build --preset release
-exec ctest --preset release --parallel "$(nproc)" "$@"
+cmake --preset tests
+cmake --build --preset tests
+exec ctest --preset tests --parallel "$(nproc)" "$@"
