@@ -12,7 +12,7 @@ namespace detail {
 
 // A vector is one row, a number one element.
 template <class T>
-Array<T> as_block(const Array<T>& x) {
+Array<T> as_diagonal_block(const Array<T>& x) {
   check_operand("block_diag", x);
   if (x.ndim() > 2)
     raise<ShapeError>({"block_diag: arrays must have at most 2 dimensions, shape ", x.shape()});
@@ -23,7 +23,7 @@ template <class T>
 Array<T> block_diagonal(const std::vector<Array<T>>& list) {
   std::vector<Array<T>> rows, blocks;
   std::int64_t columns = 0, before = 0;
-  for (const Array<T>& x : list) blocks.push_back(as_block(x)), columns += blocks.back().shape(1);
+  for (const Array<T>& x : list) blocks.push_back(as_diagonal_block(x)), columns += blocks.back().shape(1);
   for (const Array<T>& x : blocks) {
     const std::int64_t m = x.shape(0), n = x.shape(1);
     const auto zeros_beside = [&](std::int64_t count) {
