@@ -42,7 +42,7 @@ Array<T> without_leading_zeros(const char* function, const Array<T>& p, std::int
   const std::vector<T> values = Array<T>(constant(p)).to_vector();
   std::int64_t begin = 0;
   while (begin < p.size() - least && values[static_cast<std::size_t>(begin)] == T(0.f)) ++begin;
-  return part_of_axis<T>(p, 0, begin, p.size() - begin);
+  return stretch_of_axis<T>(p, 0, begin, p.size() - begin);
 }
 
 template <class X, class Y>
@@ -142,7 +142,7 @@ auto polyder(const P& p_, const PolyderOptions& options = {}) {
     for (std::int64_t k = 0; k < m; ++k) product *= static_cast<double>(n - 1 - i + m - k);
     return static_cast<T>(static_cast<real_t<T>>(product));
   });
-  return Array<T>(detail::part_of_axis<T>(p, 0, 0, n) * Array<T>(detail::beside(p, factors)));
+  return Array<T>(detail::stretch_of_axis<T>(p, 0, 0, n) * Array<T>(detail::beside(p, factors)));
 }
 
 template <detail::ArrayLike P>
@@ -174,7 +174,7 @@ auto polyint(const P& p_, const PolyintOptions<inexact_t<typename P::value_type>
     const Array<T> powers = detail::generated<T>(
         "polyint", n, [=](std::int64_t j) { return static_cast<T>(static_cast<real_t<T>>(n - j)); });
     const Array<T> integral = p / Array<T>(detail::beside(p, powers));
-    const Array<T> constant = detail::part_of_axis<T>(constants, 0, constants.size() == 1 ? 0 : i, 1);
+    const Array<T> constant = detail::stretch_of_axis<T>(constants, 0, constants.size() == 1 ? 0 : i, 1);
     p = detail::concatenate_on("polyint", std::vector{integral, constant}, 0);
   }
   return p;

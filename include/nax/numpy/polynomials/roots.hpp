@@ -65,7 +65,7 @@ auto roots(const P& p_, const RootsOptions& options = {}) {
     while (begin < end && values[static_cast<std::size_t>(begin)] == C(0)) ++begin;
     while (end > begin && values[static_cast<std::size_t>(end - 1)] == C(0)) --end;
     at_zero = end > begin ? p.size() - end : 0;
-    p = detail::part_of_axis<C>(p, 0, begin, end - begin);
+    p = detail::stretch_of_axis<C>(p, 0, begin, end - begin);
   }
   const Array<C> zeros_at(detail::filled_on_host<C>("roots", Shape{at_zero}, C(0)));
   if (p.size() < 2) return zeros_at;

@@ -22,7 +22,7 @@ namespace detail {
 
 // `count` entries of an axis from `start` on.
 template <class T>
-Array<T> part_of_axis(const Array<T>& x, int axis, std::int64_t start, std::int64_t count) {
+Array<T> stretch_of_axis(const Array<T>& x, int axis, std::int64_t start, std::int64_t count) {
   Selection s = Selection::all(layout_of(x));
   s.start[static_cast<std::size_t>(axis)] = start;
   s.count[static_cast<std::size_t>(axis)] = count;
@@ -32,7 +32,7 @@ Array<T> part_of_axis(const Array<T>& x, int axis, std::int64_t start, std::int6
 template <class T>
 std::pair<Array<T>, Array<T>> neighbours(const Array<T>& x, int axis) {
   const std::int64_t count = std::max<std::int64_t>(x.shape(axis) - 1, 0);
-  return {part_of_axis(x, axis, 0, count), part_of_axis(x, axis, x.shape(axis) - count, count)};
+  return {stretch_of_axis(x, axis, 0, count), stretch_of_axis(x, axis, x.shape(axis) - count, count)};
 }
 
 template <class T>

@@ -51,8 +51,12 @@ class GradientAlong {
 
  private:
   // `count` samples (or distances) from `start` on.
-  Array<T> f(std::int64_t start, std::int64_t count) const { return part_of_axis(f_, axis_, start, count); }
-  Array<T> h(std::int64_t start, std::int64_t count) const { return part_of_axis(h_, axis_, start, count); }
+  Array<T> f(std::int64_t start, std::int64_t count) const {
+    return stretch_of_axis(f_, axis_, start, count);
+  }
+  Array<T> h(std::int64_t start, std::int64_t count) const {
+    return stretch_of_axis(h_, axis_, start, count);
+  }
 
   Array<T> inside() const {
     const std::int64_t n = n_ - 2;

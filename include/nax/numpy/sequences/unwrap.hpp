@@ -37,8 +37,8 @@ auto unwrapped(const P& p_, const UnwrapOptions& options) {
   // A step of half the period upwards stays one upwards.
   const Array<T> into = where((wrapped == -half) & (step > T(0.f)), half, wrapped);
   const Array<T> jump = where(abs(step) < discont, T(0.f), into - step);
-  const Array<T> shifted = part_of_axis<T>(p, axis, 1, p.shape(axis) - 1) + cumsum(jump, {.axis = axis});
-  return concatenate_on("unwrap", std::vector{part_of_axis<T>(p, axis, 0, 1), shifted}, axis);
+  const Array<T> shifted = stretch_of_axis<T>(p, axis, 1, p.shape(axis) - 1) + cumsum(jump, {.axis = axis});
+  return concatenate_on("unwrap", std::vector{stretch_of_axis<T>(p, axis, 0, 1), shifted}, axis);
 }
 
 // (An object, as detail has a function of this name that would be found as well.)

@@ -161,8 +161,8 @@ Array<T> unique_sized(const Array<T>& x, const UniqueOptions<T>& options) {
     return filled<T>("unique", Shape{size}, options.fill_value.value_or(T(0.f)));
   }
   const Array<T> sorted = sort_any(reshape_to("unique", x, Shape{n}), 0, false);
-  const Array<T> plain(constant(sorted)), before(part_of_axis(plain, 0, 0, n - 1)),
-      after(part_of_axis(plain, 0, 1, n - 1));
+  const Array<T> plain(constant(sorted)), before(stretch_of_axis(plain, 0, 0, n - 1)),
+      after(stretch_of_axis(plain, 0, 1, n - 1));
   Array<bool> differs = before != after;
   if constexpr (is_inexact_v<T>)
     if (options.equal_nan) differs = differs & ((before == before) | (after == after));

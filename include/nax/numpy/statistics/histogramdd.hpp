@@ -78,7 +78,7 @@ HistogramOfAxes<T> histogram_of(const char* function, const std::vector<Array<T>
   Array<T> counts = reshape_to(
       function, count_in_bins(function, place, options.weights, count_elements(function, grid)), grid);
   for (int d = 0; d < static_cast<int>(dimensions); ++d)
-    counts = part_of_axis<T>(counts, d, 1, grid[static_cast<std::size_t>(d)] - 2);
+    counts = stretch_of_axis<T>(counts, d, 1, grid[static_cast<std::size_t>(d)] - 2);
   if (options.density) {
     Array<T> density = counts / sum(counts);
     for (int d = 0; d < static_cast<int>(dimensions); ++d) {
