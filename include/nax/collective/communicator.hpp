@@ -79,10 +79,11 @@ class Communicator {
   virtual BlockCommunicator* blocks() { return nullptr; }
 
   // For who runs the devices. A program that has ended waits for what it has begun, then leaves; one that
-  // failed aborts: whoever waits for it, now and later, gets an exception.
+  // failed aborts: whoever waits for it, now and later, gets an exception. (No string: the failure may be
+  // that there is no memory.)
   virtual void finish(int rank) = 0;
   virtual void leave(int rank) = 0;
-  virtual void abort(const std::string& why) noexcept = 0;
+  virtual void abort(const char* why) noexcept = 0;
 };
 
 // Libraries by which devices talk, where a program links one: each is asked for the devices of a run, and

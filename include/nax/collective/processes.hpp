@@ -31,7 +31,7 @@ class Processes {
   virtual void all_gather(std::uint64_t run, const char* function, char* all,
                           const std::vector<std::size_t>& bytes) = 0;
   // Tells the others that the run has failed here.
-  virtual void fail(std::uint64_t run, const std::string& why) noexcept = 0;
+  virtual void fail(std::uint64_t run, const char* why) noexcept = 0;
 
  protected:
   ~Processes() = default;

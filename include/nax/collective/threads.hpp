@@ -53,7 +53,7 @@ class ThreadCommunicator final : public Communicator {
       FunctionRef<std::vector<ArrayBase>(const std::vector<std::vector<ArrayBase>>& everyone)> once);
 
   void finish(int) override { finish_stream(); }
-  void abort(const std::string& = "") noexcept override {
+  void abort(const char* = "") noexcept override {
     if (left_by_fork()) return;
     const std::lock_guard lock(mutex_);
     aborted_ = true;

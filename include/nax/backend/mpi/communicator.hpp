@@ -101,7 +101,7 @@ class ProcessCommunicator final : public Communicator {
 
   void finish(int rank) override { threads_.finish(rank - first_); }
   void leave(int rank) override { threads_.leave(rank - first_); }
-  void abort(const std::string& why) noexcept override {
+  void abort(const char* why) noexcept override {
     threads_.abort();
     processes_.fail(run_, why);
   }

@@ -123,7 +123,7 @@ class MpiProcesses final : public Processes {
     }
   }
 
-  void fail(std::uint64_t run, const std::string& why) noexcept override {
+  void fail(std::uint64_t run, const char* why) noexcept override {
     try {
       const std::lock_guard lock(mutex_);
       tell_failed(run, why);

@@ -179,7 +179,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     threads_.finish(rank - first());
   }
   void leave(int rank) override { threads_.leave(rank - first()); }
-  void abort(const std::string& why) noexcept override {
+  void abort(const char* why) noexcept override {
     cuda::watch_streams(nullptr);
     abort_all();
     if (span_.processes) span_.processes->fail(span_.run, why);
