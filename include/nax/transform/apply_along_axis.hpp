@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/numpy/views/transpose.hpp"
 #include "nax/transform/map_loops.hpp"
 
 namespace nax::inline NAX_ABI {
