@@ -6,14 +6,14 @@
 #include "nax/core/abi.hpp"
 #include "nax/core/compiled_once.hpp"
 
-#if defined(NAX_CALLS_LIBRARY)
 namespace nax::inline NAX_ABI::cpu {
 
 // The roots of p[0] x^n + ... + p[n], as eigenvalues of its companion matrix. NaN where a coefficient is not
 // finite or p[0] is 0. Real polynomials have real roots and conjugate pairs, exactly.
-void polynomial_roots(const std::complex<double>* p, std::int64_t n, std::complex<double>* roots);
+NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, std::complex<double>* roots);
 
 }  // namespace nax::inline NAX_ABI::cpu
-#else
+
+#if !defined(NAX_CALLS_LIBRARY)
 #include "nax/backend/cpu/companion_kernels.hpp"
 #endif

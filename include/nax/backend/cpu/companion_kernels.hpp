@@ -5,11 +5,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "nax/backend/cpu/eigen_core.hpp"
-#include "nax/core/abi.hpp"
-#include "nax/core/compiled_once.hpp"
-//
-#include <Eigen/Eigenvalues>
+#include "nax/backend/cpu/companion.hpp"
+#include "nax/backend/cpu/eigen_dense.hpp"
 
 // Eigen's eigenvalues take long to parse: files that call the library read companion.hpp alone.
 namespace nax::inline NAX_ABI::cpu {
@@ -26,13 +23,6 @@ Matrix companion(std::int64_t n, const F& coefficient) {
 }
 
 }  // namespace detail
-
-NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, std::complex<double>* roots);
-
-}  // namespace nax::inline NAX_ABI::cpu
-
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::cpu {
 
 NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, std::complex<double>* roots) {
   bool finite = true, real = true;
@@ -59,4 +49,3 @@ NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, 
 }
 
 }  // namespace nax::inline NAX_ABI::cpu
-#endif
