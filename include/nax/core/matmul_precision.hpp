@@ -24,7 +24,7 @@ inline std::string matmul_precision() {
 }  // namespace nax::inline NAX_ABI
 
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
+namespace nax::inline NAX_ABI {
 
 NAX_ENGINE void set_matmul_precision(const std::string& precision) {
   const bool full = precision == "float32" || precision == "highest";
@@ -34,5 +34,5 @@ NAX_ENGINE void set_matmul_precision(const std::string& precision) {
   detail::tensor_float32.store(!full, std::memory_order_relaxed);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace nax::inline NAX_ABI
 #endif
