@@ -61,14 +61,14 @@ def headers_of(parts):
 
 
 def split_top(text, separator=","):
-    """Splits at separators that are in no bracket."""
+    """Splits at separators that are in no bracket and no character."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         if c in "([{<":
             depth += 1
         elif c in ")]}" or (c == ">" and text[i - 1] != "-"):
             depth -= 1
-        elif c == separator and depth == 0:
+        elif c == separator and depth == 0 and text[i - 1 : i + 2] != f"'{separator}'":
             parts.append(text[start:i])
             start = i + 1
     parts.append(text[start:])

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <concepts>
+
+#include "nax/data/csv_reader.hpp"
+#include "nax/data/dataset.hpp"
+
+// Tables of comma-separated values as datasets.
+namespace nax::inline NAX_ABI::data {
+namespace detail {
+
+template <class T>
+auto csv_dataset(const std::string& path, const io::Bytes& bytes, const CsvOptions& options) {
+  return io::detail::within_memory("from_csv", path, [&] {
+    if constexpr (std::is_same_v<T, std::string>) {
+      using Rows = std::vector<std::vector<std::string>>;
+      const auto rows = std::make_shared<const Rows>(read_csv_text(path, bytes, options));
+      return range(static_cast<std::int64_t>(rows->size())).map([rows](std::int64_t i) {
+        return (*rows)[static_cast<std::size_t>(i)];
+      });
+    } else if constexpr (Dtype<T>) {
+      static_assert(!is_complex_v<T>, "from_csv: complex numbers are not read");
+      return from_arrays(Array<T>(read_csv_rows(path, bytes, options, dtype_of<T>)));
+    } else {
+      T tree{};
+      std::vector<std::string> names;
+      std::vector<DType> dtypes;
+      tree::for_each_with_path(
+          [&](const std::string& place, const auto& leaf) {
+            using L = std::remove_cvref_t<decltype(leaf)>;
+            static_assert(is_array_v<L>, "from_csv: the leaves of the tree must be arrays, a column each");
+            using Value = typename L::value_type;
+            static_assert(!is_complex_v<Value>, "from_csv: complex numbers are not read");
+            const bool named = !place.empty() && place[0] == '.';
+            names.push_back(named ? place.substr(1) : ""), dtypes.push_back(dtype_of<Value>);
+          },
+          tree);
+      std::vector<ArrayBase> arrays = read_csv_columns(path, bytes, options, names, dtypes);
+      std::size_t i = 0;
+      tree::for_each([&](auto& leaf) { leaf = std::remove_cvref_t<decltype(leaf)>(std::move(arrays[i++])); },
+                     tree);
+      return from_arrays(tree);
+    }
+  });
+}
+
+}  // namespace detail
+
+// The lines of a table of comma-separated values, which is read (addresses too, where the program links
+// nax::storage). from_csv<float> has rows of numbers, (columns,); from_csv<std::string> vectors of text; for
+// a tree of arrays, as from_npz's, each is the column of its name, and elements hold numbers, (). Throws
+// IoError that names the file and the line for what is no number and for lines of different lengths.
+template <class T = float>
+auto from_csv(const std::string& path, const CsvOptions& options = {}) {
+  return detail::csv_dataset<T>(path, detail::read_any("from_csv", path), options);
+}
+// Of a file that is in memory already; `name` is for messages.
+template <class T = float, std::same_as<io::Bytes> B>
+auto from_csv(const B& bytes, const std::string& name, const CsvOptions& options = {}) {
+  return detail::csv_dataset<T>(name, bytes, options);
+}
+
+}  // namespace nax::inline NAX_ABI::data

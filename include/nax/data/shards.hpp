@@ -1,0 +1,273 @@
+#pragma once
+
+#include <algorithm>
+
+#include "nax/data/cursors.hpp"
+#include "nax/data/remote.hpp"
+
+// Files that hold many elements, one behind the other. A format says where the next one lies and what its
+// bytes are; this finds, opens and counts.
+namespace nax::inline NAX_ABI::data::detail {
+
+// Bytes of a file, from one offset to before another.
+struct Extent {
+  std::uint64_t begin = 0, end = 0;
+};
+
+// Where the first element from `at` on lies; `at` moves behind it. False at the end of the file. Throws
+// IoError for what is not of the format.
+using FindElement = bool(const io::detail::Source& file, std::uint64_t& at, Extent& element);
+
+template <class Element>
+struct ShardFormat {
+  const char* function;
+  FindElement* find;
+  // The element of these bytes, which lay from `offset` on in the file of that name.
+  Element (*make)(io::Bytes&& bytes, const std::string& path, std::uint64_t offset);
+};
+
+// Local files, or the bytes of one, looked through.
+class ShardFiles : public Describes {
+ public:
+  ShardFiles(const char* function, std::vector<std::string> paths, FindElement* find);
+  ShardFiles(const char* function, std::string name, io::Bytes bytes, FindElement* find);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(extents_.size()); }
+  const Extent& extent(std::int64_t i) const { return extents_[static_cast<std::size_t>(i)]; }
+  const std::string& path(std::int64_t i) const { return paths_[file_of(i)]; }
+  // The bytes of element i. Any thread may ask.
+  io::Bytes read(std::int64_t i) const;
+  std::string source(std::int64_t i) const override;
+  void describe(Fingerprint& print) const;
+
+ private:
+  std::size_t file_of(std::int64_t i) const {
+    return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin());
+  }
+  void look_through(const io::detail::Source& file, FindElement* find);
+
+  const char* function_;
+  std::vector<std::string> paths_;
+  std::vector<std::int64_t> ends_;  // of the files' elements, counted together
+  std::vector<Extent> extents_;
+  std::vector<io::detail::Descriptor> open_;  // of the files, where they are few; none of bytes
+  io::Bytes bytes_;
+};
+
+// An open file of many elements, local or not, for one thread.
+class OpenShard {
+ public:
+  OpenShard(const char* function, const std::string& path);
+  const io::detail::Source& source() const { return *source_; }
+
+ private:
+  io::Bytes bytes_;  // of an address
+  std::unique_ptr<io::detail::Source> source_;
+};
+
+NAX_ENGINE io::Bytes read_extent(const io::detail::Source& file, const Extent& extent);
+NAX_ENGINE std::string offset_text(const std::string& path, std::uint64_t offset);
+NAX_ENGINE bool any_remote(const std::vector<std::string>& paths);
+
+// With indices.
+template <class Element>
+class IndexedShards final : public IndexedStage<Element> {
+ public:
+  IndexedShards(const ShardFormat<Element>& format, std::shared_ptr<const ShardFiles> files)
+      : elements_(std::make_shared<Elements>(format, std::move(files))) {}
+  void describe(Fingerprint& print) const override {
+    print.add(elements_->format.function), elements_->files->describe(print);
+  }
+  std::int64_t size() const override { return elements_->size(); }
+  std::shared_ptr<const Access<Element>> access(const Context&) const override { return elements_; }
+
+ private:
+  struct Elements final : Access<Element> {
+    Elements(const ShardFormat<Element>& of, std::shared_ptr<const ShardFiles> in)
+        : format(of), files(std::move(in)) {}
+    std::int64_t size() const override { return files->size(); }
+    Element at(std::int64_t i) const override {
+      const profile::Span span(profile::Kind::data, format.function);
+      return format.make(files->read(i), files->path(i), files->extent(i).begin);
+    }
+    std::string source(std::int64_t i) const override { return files->source(i); }
+    const ShardFormat<Element> format;
+    const std::shared_ptr<const ShardFiles> files;
+  };
+  std::shared_ptr<const Elements> elements_;
+};
+
+// Without: one file behind the other.
+template <class Element>
+class StreamedShards final : public Stage<Element> {
+ public:
+  StreamedShards(const ShardFormat<Element>& format, std::vector<std::string> paths)
+      : format_(format), paths_(std::make_shared<const std::vector<std::string>>(std::move(paths))) {}
+  void describe(Fingerprint& print) const override {
+    print.add(format_.function), print.add(static_cast<std::int64_t>(paths_->size()));
+    for (const std::string& path : *paths_) print.add(path);
+  }
+  std::int64_t size() const override { return paths_->empty() ? 0 : -1; }
+  std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
+    return std::make_unique<Walk>(format_, paths_, context);
+  }
+
+ private:
+  struct Last final : Describes {
+    Last(const std::string& of, std::uint64_t at) : path(of), offset(at) {}
+    std::string source(std::int64_t) const override { return offset_text(path, offset); }
+    std::string path;
+    std::uint64_t offset;
+  };
+  class Walk final : public Cursor<Element> {
+   public:
+    Walk(const ShardFormat<Element>& format, std::shared_ptr<const std::vector<std::string>> paths,
+         const Context& context)
+        : format_(format), paths_(std::move(paths)), context_(context) {}
+    std::optional<Element> next() override {
+      const profile::Span span(profile::Kind::data, format_.function);
+      if (!find()) return std::nullopt;
+      return format_.make(read_extent(shard_->source(), last_), path(), last_.begin);
+    }
+    std::int64_t skip(std::int64_t n) override {
+      std::int64_t done = 0;
+      while (done < n && find()) ++done;
+      return done;
+    }
+    Origin origin() const override {
+      if (at_ == 0) return {};
+      return {std::make_shared<Last>(path(), last_.begin), 0};
+    }
+
+   private:
+    const std::string& path() const { return (*paths_)[at_ - 1]; }
+    bool find() {
+      while (!context_.is_stopped()) {
+        if (shard_ && format_.find(shard_->source(), offset_, last_)) return true;
+        if (at_ == paths_->size()) return false;
+        shard_.reset();  // before the next one is there
+        ++at_, offset_ = 0;
+        shard_ = std::make_unique<OpenShard>(format_.function, path());
+      }
+      return false;
+    }
+    ShardFormat<Element> format_;
+    std::shared_ptr<const std::vector<std::string>> paths_;
+    Context context_;
+    std::size_t at_ = 0;  // files that were opened
+    std::unique_ptr<OpenShard> shard_;
+    std::uint64_t offset_ = 0;
+    Extent last_;
+  };
+  ShardFormat<Element> format_;
+  std::shared_ptr<const std::vector<std::string>> paths_;
+};
+
+template <class Element>
+StageRef<Element> shards(const ShardFormat<Element>& format, std::vector<std::string> paths, bool index) {
+  if (!index || any_remote(paths)) return std::make_shared<StreamedShards<Element>>(format, std::move(paths));
+  return std::make_shared<IndexedShards<Element>>(
+      format, std::make_shared<ShardFiles>(format.function, std::move(paths), format.find));
+}
+template <class Element>
+StageRef<Element> shards(const ShardFormat<Element>& format, std::string name, io::Bytes bytes) {
+  return std::make_shared<IndexedShards<Element>>(
+      format, std::make_shared<ShardFiles>(format.function, std::move(name), std::move(bytes), format.find));
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::data::detail {
+
+NAX_ENGINE ShardFiles::ShardFiles(const char* function, std::vector<std::string> paths, FindElement* find)
+    : function_(function), paths_(std::move(paths)) {
+  constexpr std::size_t few = 128;  // of what a process may have open, usually 1024
+  for (const std::string& path : paths_) {
+    const io::detail::Source file(function_, path);
+    look_through(file, find);
+    if (paths_.size() > few) continue;
+    open_.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (open_.back().get() < 0) io::detail::fail_system(function_, path, "cannot be opened");
+  }
+}
+
+NAX_ENGINE ShardFiles::ShardFiles(const char* function, std::string name, io::Bytes bytes, FindElement* find)
+    : function_(function), paths_{std::move(name)}, bytes_(std::move(bytes)) {
+  look_through(io::detail::Source(function_, paths_[0], bytes_), find);
+}
+
+NAX_ENGINE void ShardFiles::look_through(const io::detail::Source& file, FindElement* find) {
+  Extent extent;
+  for (std::uint64_t at = 0; find(file, at, extent);) extents_.push_back(extent);
+  ends_.push_back(size());
+}
+
+NAX_ENGINE io::Bytes ShardFiles::read(std::int64_t i) const {
+  const Extent& of = extent(i);
+  const auto size = static_cast<std::size_t>(of.end - of.begin);
+  if (!bytes_.empty()) {
+    const auto begin = bytes_.begin() + static_cast<std::ptrdiff_t>(of.begin);
+    return io::Bytes(begin, begin + static_cast<std::ptrdiff_t>(size));
+  }
+  const std::size_t file = file_of(i);
+  const std::string& path = paths_[file];
+  io::detail::Descriptor own;
+  int descriptor;
+  if (open_.empty()) {
+    own = io::detail::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    descriptor = own.get();
+    if (descriptor < 0) io::detail::fail_system(function_, path, "cannot be opened");
+  } else {
+    descriptor = open_[file].get();
+  }
+  io::Bytes bytes = io::detail::within_memory(function_, path, [&] { return io::Bytes(size); });
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t got =
+        ::pread(descriptor, bytes.data() + done, size - done, static_cast<off_t>(of.begin + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) io::detail::fail_system(function_, path, "cannot be read");
+    if (got == 0)
+      io::detail::fail(function_, path,
+                       "was cut short meanwhile: it ends at offset " + std::to_string(of.begin + done));
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+NAX_ENGINE std::string ShardFiles::source(std::int64_t i) const {
+  return offset_text(path(i), extent(i).begin);
+}
+
+NAX_ENGINE void ShardFiles::describe(Fingerprint& print) const {
+  print.add(static_cast<std::int64_t>(paths_.size()));
+  for (std::size_t i = 0; i < paths_.size(); ++i) print.add(paths_[i]), print.add(ends_[i]);
+}
+
+NAX_ENGINE OpenShard::OpenShard(const char* function, const std::string& path) {
+  if (is_remote(path)) {
+    bytes_ = read_any(function, path);
+    source_ = std::make_unique<io::detail::Source>(function, path, bytes_);
+  } else {
+    source_ = std::make_unique<io::detail::Source>(function, path);
+  }
+}
+
+NAX_ENGINE io::Bytes read_extent(const io::detail::Source& file, const Extent& extent) {
+  return io::detail::within_memory(file.function(), file.path(), [&] {
+    io::Bytes bytes(static_cast<std::size_t>(extent.end - extent.begin));
+    file.read(extent.begin, bytes.data(), bytes.size());
+    return bytes;
+  });
+}
+
+NAX_ENGINE std::string offset_text(const std::string& path, std::uint64_t offset) {
+  return "'" + path + "' at offset " + std::to_string(offset);
+}
+
+NAX_ENGINE bool any_remote(const std::vector<std::string>& paths) {
+  return std::any_of(paths.begin(), paths.end(), is_remote);
+}
+
+}  // namespace nax::inline NAX_ABI::data::detail
+#endif
