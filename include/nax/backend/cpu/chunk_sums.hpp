@@ -19,6 +19,11 @@ inline constexpr std::int64_t most_joins = 64;  // what accumulators of the elem
 NAX_ENGINE bool joins_many(const Reducer& reducer, const Dims& shape, const Dims& strides,
                            std::int64_t together = 1);
 
+// Whether runs of so many elements are joined many at a time: each into one result, these so far apart.
+inline bool takes_short_runs(const Reducer& reducer, std::int64_t n, std::int64_t to_stride) {
+  return reducer.short_runs && n <= most_of_short_run && to_stride != 0;
+}
+
 // Zeroed accumulators, of any type. Few lie on the stack.
 class Accumulators {
  public:
@@ -57,6 +62,7 @@ class ChunkSums {
 
   // (A term is as long as the axes inside the last one that goes.)
   void add_terms(std::int64_t term, std::int64_t at, std::int64_t left, const char* values);
+  void add_short_runs(std::int64_t run, std::int64_t left, const char* values);
   void begin_term(std::int64_t term) {
     if (terms_ == most_terms || left_ == 0) {
       if (terms_ > 0) flush();
@@ -103,7 +109,7 @@ class ChunkSums {
   std::int64_t target_;  // where the terms in `near_` go
   std::int64_t left_;    // terms that will go there
   int terms_;
-  bool into_one_, blocked_;
+  bool into_one_, blocked_, short_runs_;
   char* near_;
 };
 
@@ -141,6 +147,8 @@ NAX_ENGINE ChunkSums::ChunkSums(const Reducer& reducer, bool wide, const Operand
   near_size_ = static_cast<std::int64_t>(dtype_size(reducer.to));
   left_ = 0;
   blocked_ = wide && !into_one_ && kept_ < rank;
+  short_runs_ = rank > 1 && result.strides[rank - 1] == 0 &&
+                takes_short_runs(*into_, shape[rank - 1], result.strides[rank - 2]);
 }
 
 NAX_ENGINE void ChunkSums::add(const Chunk& chunk, const void* values_) {
@@ -152,12 +160,29 @@ NAX_ENGINE void ChunkSums::add(const Chunk& chunk, const void* values_) {
       add_terms(chunk.row(), chunk.column(), chunk.length(), values);
     else
       add_terms(chunk.begin() / inner_, chunk.begin() % inner_, chunk.length(), values);
+  } else if (short_runs_ && chunk.column() == 0 && chunk.length() % shape_->back() == 0) {
+    add_short_runs(chunk.row(), chunk.length() / shape_->back(), values);
   } else {
     const std::int64_t inner = result_->strides.back();
     for_each_segment(
         *shape_, result_->strides, chunk, [&](std::int64_t offset, std::int64_t at, std::int64_t length) {
           into_->combine(values + at * from_bytes_, result_->data + offset * bytes_, inner, length);
         });
+  }
+}
+
+NAX_ENGINE void ChunkSums::add_short_runs(std::int64_t run, std::int64_t left, const char* values) {
+  const std::size_t outer = shape_->size() - 2;
+  const std::int64_t n = shape_->back(), extent = (*shape_)[outer];
+  while (left > 0) {
+    const std::int64_t first = run % extent, some = std::min(left, extent - first);
+    std::int64_t offset = first * result_->strides[outer], rest = run / extent;
+    for (std::size_t axis = outer; axis-- > 0; rest /= (*shape_)[axis])
+      offset += rest % (*shape_)[axis] * result_->strides[axis];
+    into_->short_runs(values, n, some, n, result_->data + offset * bytes_, result_->strides[outer]);
+    values += some * n * from_bytes_;
+    run += some;
+    left -= some;
   }
 }
 

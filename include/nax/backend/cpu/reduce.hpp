@@ -171,11 +171,16 @@ NAX_ENGINE void reduce_plain(const Dims& shape, const Operand* operands, const R
   const std::int64_t n = shape[outer], stride = out.strides[outer];
   // Rows that all go to the same place are taken together.
   const bool rows = takes_rows(shape, out.strides);
-  if (rows) --outer;
+  // And short runs that each go to a place of their own, one after the other.
+  const bool short_runs = stride == 0 && outer > 0 && takes_short_runs(reducer, n, out.strides[outer - 1]);
+  if (rows || short_runs) --outer;
   Dims index(outer, 0);
   for (std::int64_t f = 0, t = 0;;) {
     if (rows)
       reducer.rows(in.data + f * from_bytes, in.strides[outer], shape[outer], out.data + t * to_bytes, n);
+    else if (short_runs)
+      reducer.short_runs(in.data + f * from_bytes, in.strides[outer], shape[outer], n,
+                         out.data + t * to_bytes, out.strides[outer]);
     else
       reducer.combine(in.data + f * from_bytes, out.data + t * to_bytes, stride, n);
     std::size_t axis = outer;

@@ -7,6 +7,7 @@
 
 #include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/cpu/packet.hpp"
+#include "nax/backend/cpu/short_runs.hpp"
 #include "nax/backend/cpu/wide.hpp"
 #include "nax/backend/reduce_kind.hpp"
 
@@ -37,6 +38,10 @@ struct Reducer {
   void (*narrow)(const void* from, void* to, std::int64_t n);
   // to[i] joins from[r * n + i] for each r < rows, one after the other: for short rows.
   void (*terms)(const void* from, std::int64_t rows, void* to, std::int64_t n);
+  // to[r * to_stride] joins from[r * run_stride + i] for each i < n, which is most_of_short_run at the most;
+  // null in a wide one.
+  void (*short_runs)(const void* from, std::int64_t run_stride, std::int64_t runs, std::int64_t n, void* to,
+                     std::int64_t to_stride);
 };
 
 namespace reduce_op {
@@ -398,6 +403,7 @@ inline constexpr Reducer wide_reducer = {combine_wide<A, From>,
                                          nullptr,
                                          nullptr,
                                          nullptr,
+                                         nullptr,
                                          nullptr};
 
 template <class Op, class From>
@@ -413,7 +419,8 @@ constexpr Reducer make_reducer() {
                nullptr,
                nullptr,
                nullptr,
-               nullptr};
+               nullptr,
+               combine_short_runs<Op, From>};
   if constexpr (Blocks<Op>::rounds) {
     r.wide = &wide_reducer<Acc, From>;
     r.widen = combine_wide<Acc, Acc>;
