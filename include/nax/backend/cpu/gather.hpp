@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "nax/backend/cpu/rows.hpp"
@@ -11,6 +12,39 @@
 namespace nax::inline NAX_ABI::cpu {
 
 namespace detail {
+
+inline constexpr std::int64_t most_of_short_row = 256;  // bytes
+// At least one step's bytes; the last two steps may overlap.
+template <std::size_t step>
+inline void copy_in_steps(char* to, const char* from, std::int64_t bytes) {
+  const std::int64_t last = bytes - static_cast<std::int64_t>(step);
+  for (std::int64_t i = 0; i < last; i += static_cast<std::int64_t>(step))
+    std::memcpy(to + i, from + i, step);
+  std::memcpy(to + last, from + last, step);
+}
+
+// Whether the loop, over two axes, is one over such rows, each contiguous and with an index of its own.
+NAX_ENGINE bool are_short_rows(const SelectLoop& loop);
+
+// Such rows [begin, end). One costs little more than its bytes: there is no call for it and no walk over
+// axes.
+template <std::size_t step>
+void gather_rows_in_steps(const SelectLoop& loop, std::int64_t begin, std::int64_t end) {
+  const std::int64_t item = static_cast<std::int64_t>(dtype_size(loop.operands[0].stored));
+  const std::int64_t to_row = loop.operands[0].strides[0] * item,
+                     from_row = loop.operands[1].strides[0] * item, index_row = loop.operands[2].strides[0],
+                     scale = loop.scale * item, bytes = loop.shape[1] * item;
+  const auto* const indices = reinterpret_cast<const std::int64_t*>(loop.operands[2].data);
+  for (std::int64_t r = begin; r < end; ++r) {
+    char* const to = loop.operands[0].data + r * to_row;
+    const std::int64_t index = indices[r * index_row];
+    if (index == dropped_index) [[unlikely]]
+      std::memset(to, 0, static_cast<std::size_t>(bytes));
+    else
+      copy_in_steps<step>(to, loop.operands[1].data + r * from_row + index * scale, bytes);
+  }
+}
+NAX_ENGINE void gather_short_rows(const SelectLoop& loop, std::int64_t begin, std::int64_t end);
 
 template <class Unit>
 void gather_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end) {
@@ -129,6 +163,28 @@ void scatter_add(SelectLoop loop) {
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
 namespace nax::inline NAX_ABI::cpu::detail {
 
+NAX_ENGINE bool are_short_rows(const SelectLoop& loop) {
+  if (loop.shape.size() != 2) return false;
+  for (int o = 0; o < 2; ++o)
+    if (loop.operands[o].strides[1] != 1) return false;
+  return loop.operands[2].strides[1] == 0 &&
+         loop.shape[1] <= most_of_short_row / static_cast<std::int64_t>(dtype_size(loop.operands[0].stored));
+}
+
+NAX_ENGINE void gather_short_rows(const SelectLoop& loop, std::int64_t begin, std::int64_t end) {
+  const std::int64_t bytes = loop.shape[1] * static_cast<std::int64_t>(dtype_size(loop.operands[0].stored));
+  if (bytes >= 32)
+    gather_rows_in_steps<32>(loop, begin, end);
+  else if (bytes >= 16)
+    gather_rows_in_steps<16>(loop, begin, end);
+  else if (bytes >= 8)
+    gather_rows_in_steps<8>(loop, begin, end);
+  else if (bytes >= 4)
+    gather_rows_in_steps<4>(loop, begin, end);
+  else
+    gather_rows_in_steps<1>(loop, begin, end);
+}
+
 NAX_ENGINE SelectRange gatherer(std::size_t bytes) {
   switch (bytes) {
     case 1:
@@ -172,9 +228,15 @@ NAX_ENGINE void gather(SelectLoop loop, std::size_t bytes) {
   const std::int64_t n = detail::loop_size(loop);
   if (n == 0) return;
   detail::collapse(loop.shape, loop.operands, 3);
+  constexpr std::int64_t grain = std::int64_t{1} << 14;
+  if (detail::are_short_rows(loop)) {
+    const std::int64_t length = loop.shape[1];
+    return parallel_for(n / length, (grain + length - 1) / length, [&](std::int64_t begin, std::int64_t end) {
+      detail::gather_short_rows(loop, begin, end);
+    });
+  }
   const detail::SelectRange run = detail::gatherer(bytes);
-  parallel_for(n, std::int64_t{1} << 14,
-               [&](std::int64_t begin, std::int64_t end) { run(loop, begin, end); });
+  parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) { run(loop, begin, end); });
 }
 
 NAX_ENGINE void scatter(SelectLoop loop, detail::SelectRange run) {

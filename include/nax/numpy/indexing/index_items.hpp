@@ -126,13 +126,26 @@ struct IndexLimits {
 template <class I>
 void wrap_run(const void* limits_, const void* const* in, void* out_, std::int64_t n) {
   const IndexLimits& limits = *static_cast<const IndexLimits*>(limits_);
-  const I* from = static_cast<const I*>(in[0]);
-  std::int64_t* out = static_cast<std::int64_t*>(out_);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t k = static_cast<std::int64_t>(from[i]);
-    if (k < -limits.extent || k >= limits.extent || (std::is_unsigned_v<I> && k < 0)) [[unlikely]]
-      throw_index(limits.function, k, limits.axis, limits.extent);
-    out[i] = k < 0 ? k + limits.extent : k;
+  const I* const from = static_cast<const I*>(in[0]);
+  std::int64_t* const out = static_cast<std::int64_t*>(out_);
+  const std::int64_t extent = limits.extent;
+  // A block as if all were in range, and then its extremes: a loop without a way out of it runs on packets.
+  constexpr std::int64_t block = 512;
+  for (std::int64_t begin = 0; begin < n; begin += block) {
+    const std::int64_t end = n - begin < block ? n : begin + block;
+    std::int64_t least = 0, most = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t k = static_cast<std::int64_t>(from[i]);
+      least = k < least ? k : least;
+      most = k > most ? k : most;
+      out[i] = k < 0 ? k + extent : k;
+    }
+    const std::int64_t lowest = std::is_unsigned_v<I> ? 0 : -extent;
+    if (least >= lowest && most < extent) [[likely]]
+      continue;
+    for (std::int64_t i = begin; i < end; ++i)
+      if (const std::int64_t k = static_cast<std::int64_t>(from[i]); k < lowest || k >= extent)
+        throw_index(limits.function, k, limits.axis, extent);
   }
 }
 template <class I>
