@@ -10,6 +10,7 @@
 
 #include "nax/backend/cpu/gemm_shared.hpp"
 #include "nax/backend/cpu/gemm_simple.hpp"
+#include "nax/backend/cpu/gemm_tiny.hpp"
 #include "nax/backend/cpu/gemm_types.hpp"
 #include "nax/backend/cpu/gemv.hpp"
 #include "nax/backend/cpu/wide.hpp"
@@ -153,6 +154,26 @@ void gemm_batched(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64
     return gemm(batch * m, n, k, a, rsa, csa, b, rsb, csb, c, rsc, csc, accumulate);
   if (bsa == 0 && bsb == n * csb && bsc == n * csc)
     return gemm(m, batch * n, k, a, rsa, csa, b, rsb, csb, c, rsc, csc, accumulate);
+  const double products =
+      static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1));
+  const std::int64_t grain = static_cast<std::int64_t>((1 << 16) / std::max(products, 1.0)) + 1;
+  if constexpr (simd::has_packet<T>) {
+    if (is_tiny_product(m, n, k)) {
+      const nax::detail::profile::Span span(nax::detail::profile::Kind::operation, "matmul");
+      if (span.event()) [[unlikely]]
+        describe_product(*span.event(), batch * m, n, k, sizeof(T));
+      MatrixBatch<const T> left{{a, rsa, csa}, bsa}, right{{b, rsb, csb}, bsb};
+      MatrixBatch<T> result{{c, rsc, csc}, bsc};
+      const bool by_columns = csc != 1 && rsc == 1 && n > 1;  // rows of C are to be contiguous
+      return parallel_for(batch, grain, [&](std::int64_t begin, std::int64_t end) {
+        if (by_columns)
+          gemm_tiny<T>(batch, begin, end, n, m, k, right.transposed(), left.transposed(), result.transposed(),
+                       accumulate);
+        else
+          gemm_tiny<T>(batch, begin, end, m, n, k, left, right, result, accumulate);
+      });
+    }
+  }
   const auto some = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       NextOperands<T> next;
@@ -163,9 +184,7 @@ void gemm_batched(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64
     }
   };
   if (batch < available_threads()) return some(0, batch);  // threads share each product instead
-  const double products =
-      static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<std::int64_t>(k, 1));
-  parallel_for(batch, static_cast<std::int64_t>((1 << 16) / std::max(products, 1.0)) + 1, some);
+  parallel_for(batch, grain, some);
 }
 
 }  // namespace NAX_SIMD_ABI
