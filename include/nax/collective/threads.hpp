@@ -35,13 +35,16 @@ class ThreadCommunicator final : public Communicator {
 
   int size() const override { return size_; }
 
-  std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) override;
+  NAX_ENGINE_VIRTUAL std::vector<ArrayBase> all_gather(int rank, const char* function,
+                                                       const ArrayBase& x) override;
 
-  std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
-                                    const std::vector<Combine>& combine) override;
+  NAX_ENGINE_VIRTUAL std::vector<ArrayBase> all_reduce(int rank, const char* function,
+                                                       const std::vector<ArrayBase>& x,
+                                                       const std::vector<Combine>& combine) override;
 
-  void work_together(int rank, const char* function, const void* mine,
-                     FunctionRef<void(const std::vector<const void*>& everyone)> work) override;
+  NAX_ENGINE_VIRTUAL void work_together(
+      int rank, const char* function, const void* mine,
+      FunctionRef<void(const std::vector<const void*>& everyone)> work) override;
 
   // All devices are in this collective with arrays of the same shapes and types, or this throws; `once` runs
   // in one of them, while the others wait.

@@ -1,6 +1,7 @@
 // What nax::compiled holds of Eigen's factorisations of matrices of double, and of complex numbers of them.
 // (Singular values have a source of their own: compiling them takes as long as all of these.)
 #define NAX_COMPILED_LIBRARY
+#include "nax/backend/cpu/companion_kernels.hpp"
 #include "nax/backend/cpu/factorisations_kernels.hpp"
 
 #define NAX_T double
@@ -9,4 +10,6 @@
 #define NAX_T nax::complex_t<double>
 #include "nax/compiled/factorisations.inc"
 template void nax::cpu::sqrtm<NAX_T>(const NAX_T*, std::int64_t, NAX_T*);
+template void nax::cpu::polynomial_roots<double>(const std::complex<double>*, std::int64_t,
+                                                 std::complex<double>*);
 #undef NAX_T

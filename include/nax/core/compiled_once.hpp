@@ -8,9 +8,16 @@
 //   NAX_ENGINE_HERE    the same where the body stays in its place, as those of members do. A user's file of
 //                      compiled mode reads it, and neither inlines nor emits it.
 //   NAX_COMPILED_ONCE  in place of NAX_ENGINE_HERE: and never inlined in the library or in header-only
-//   programs
-//                      either.
+//                      programs either.
+//   NAX_ENGINE_VIRTUAL before the declaration of a virtual function whose body stands at the header's end. It
+//                      says inline at once where there is no library: else compilers put the class's virtual
+//                      table, and all that it reaches, into every file that reads the header.
 // Templates that many programs call at the same types are listed in nax/compiled/*.inc.
+#if defined(NAX_COMPILED) || defined(NAX_COMPILED_LIBRARY) || defined(NAX_COMPILED_ENGINE)
+#define NAX_ENGINE_VIRTUAL
+#else
+#define NAX_ENGINE_VIRTUAL inline
+#endif
 #if defined(NAX_COMPILED) && !defined(NAX_COMPILED_LIBRARY) && !defined(NAX_COMPILED_ENGINE)
 #define NAX_CALLS_LIBRARY  // a user's file
 #define NAX_ENGINE

@@ -17,7 +17,7 @@ struct Describes {
   Describes(const Describes&) = delete;
   Describes& operator=(const Describes&) = delete;
   virtual ~Describes() = default;
-  virtual std::string source(std::int64_t i) const;
+  NAX_ENGINE_VIRTUAL virtual std::string source(std::int64_t i) const;
 };
 
 struct Origin {

@@ -30,8 +30,10 @@ class ImageFolder : public Dataset<std::tuple<Array<std::uint8_t>, int>> {
 
 namespace detail {
 
-// Decodes no more than the size needs.
-inline Array<std::uint8_t> read_sized(const std::string& path, const ImageFolderOptions& options) {
+// Decodes no more than the size needs. (This and image_folder are templates so that files that call neither
+// do not compile them.)
+template <class = void>
+Array<std::uint8_t> read_sized(const std::string& path, const ImageFolderOptions& options) {
   image::DecodeOptions decoding;
   decoding.channels = options.channels;
   if (options.size.empty()) return image::read(path, decoding);
@@ -52,7 +54,8 @@ inline std::string class_of(const std::string& root, const std::string& path) {
 // The JPEG and PNG files below a folder or an address (s3://bucket/train), by name. Their labels count the
 // folders right below it in the order of their names; where there are none all labels are 0. Throws IoError
 // where there is no image; one that cannot be decoded is an error of the loop, by its name.
-inline ImageFolder image_folder(const std::string& folder, const ImageFolderOptions& options = {}) {
+template <class = void>
+ImageFolder image_folder(const std::string& folder, const ImageFolderOptions& options = {}) {
   if (!options.size.empty() && (options.size.size() != 2 || options.size[0] < 1 || options.size[1] < 1))
     raise<ValueError>({"image_folder: size must be (height, width), both at least 1, not ", options.size});
   if (folder.empty()) throw ValueError("image_folder: the folder has no name");

@@ -42,9 +42,9 @@ class FusedNode final : public Node {
   Watchers watchers(const Tape& tape) const override { return watchers_of(leaves(), count(), tape); }
   void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
 
-  void pull(const ArrayBase& g, Reverse& sweep) override;
+  NAX_ENGINE_VIRTUAL void pull(const ArrayBase& g, Reverse& sweep) override;
 
-  void push(Forward& sweep, std::size_t self) override;
+  NAX_ENGINE_VIRTUAL void push(Forward& sweep, std::size_t self) override;
 
  private:
   int count() const { return type_.leaves; }

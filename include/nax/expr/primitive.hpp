@@ -120,7 +120,7 @@ class PrimitiveNode final : public Node {
         sweep.add_at(node, pull(*in, g, *this));
       }
   }
-  void push(Forward& sweep, std::size_t self) override;
+  NAX_ENGINE_VIRTUAL void push(Forward& sweep, std::size_t self) override;
   void add(ArrayBase& sum, const ArrayBase& term) const override { add_(sum, term); }
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;

@@ -46,7 +46,7 @@ class ScalarNode final : public Node {
   }
   void push(Forward& sweep, std::size_t self) override { General(*this)->push(sweep, self); }
 
-  void pull_number(Number g, Reverse& sweep) override;
+  NAX_ENGINE_VIRTUAL void pull_number(Number g, Reverse& sweep) override;
 
  private:
   // The general node of the same expression.

@@ -19,7 +19,7 @@ class ProductOverDevices final : public DeferredProduct {
   ProductOverDevices(Communicator& communicator, int rank, std::vector<ArrayBase> everyone, double factor)
       : communicator_(communicator), rank_(rank), everyone_(std::move(everyone)), factor_(factor) {}
 
-  void for_each_run(const Take& take) const override;
+  NAX_ENGINE_VIRTUAL void for_each_run(const Take& take) const override;
   bool done() const { return done_; }
 
  private:
@@ -38,7 +38,7 @@ class ProductOverDevices final : public DeferredProduct {
     products[0]->for_each_run_of_sum(products.data(), static_cast<int>(products.size()), factor_, part, parts,
                                      take);
   }
-  BufferRef gathered() const override;
+  NAX_ENGINE_VIRTUAL BufferRef gathered() const override;
 
   Communicator& communicator_;
   const int rank_;

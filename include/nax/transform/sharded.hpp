@@ -18,7 +18,7 @@ class ShardSource final : public GatheredOnce {
   const Dims& shard_shape() const { return shard_shape_; }  // known also of shards that were given away
 
  private:
-  BufferRef gathered() const override;
+  NAX_ENGINE_VIRTUAL BufferRef gathered() const override;
 
   std::vector<ArrayBase> shards_;  // row-major
   Dims shard_shape_;

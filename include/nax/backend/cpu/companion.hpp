@@ -9,8 +9,10 @@
 namespace nax::inline NAX_ABI::cpu {
 
 // The roots of p[0] x^n + ... + p[n], as eigenvalues of its companion matrix. NaN where a coefficient is not
-// finite or p[0] is 0. Real polynomials have real roots and conjugate pairs, exactly.
-NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, std::complex<double>* roots);
+// finite or p[0] is 0. Real polynomials have real roots and conjugate pairs, exactly. A template, of double,
+// so that it costs only those who call it.
+template <class T>
+void polynomial_roots(const std::complex<T>* p, std::int64_t n, std::complex<T>* roots);
 
 }  // namespace nax::inline NAX_ABI::cpu
 

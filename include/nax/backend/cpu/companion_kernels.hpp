@@ -24,26 +24,28 @@ Matrix companion(std::int64_t n, const F& coefficient) {
 
 }  // namespace detail
 
-NAX_ENGINE void polynomial_roots(const std::complex<double>* p, std::int64_t n, std::complex<double>* roots) {
+template <class T>
+void polynomial_roots(const std::complex<T>* p, std::int64_t n, std::complex<T>* roots) {
   bool finite = true, real = true;
   for (std::int64_t i = 0; i <= n; ++i) {
-    const std::complex<double> c = p[i] / p[0];
+    const std::complex<T> c = p[i] / p[0];
     finite &= std::isfinite(c.real()) && std::isfinite(c.imag());
     real &= p[i].imag() == 0;
   }
   if (!finite) {
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr T nan = std::numeric_limits<T>::quiet_NaN();
     for (std::int64_t i = 0; i < n; ++i) roots[i] = {nan, nan};
     return;
   }
   if (real) {
-    const auto m =
-        detail::companion<Eigen::MatrixXd>(n, [=](std::int64_t i) { return p[i].real() / p[0].real(); });
-    const Eigen::EigenSolver<Eigen::MatrixXd> solver(m, false);
+    using Matrix = Eigen::MatrixX<T>;
+    const auto m = detail::companion<Matrix>(n, [=](std::int64_t i) { return p[i].real() / p[0].real(); });
+    const Eigen::EigenSolver<Matrix> solver(m, false);
     for (std::int64_t i = 0; i < n; ++i) roots[i] = solver.eigenvalues()(i);
   } else {
-    const auto m = detail::companion<Eigen::MatrixXcd>(n, [=](std::int64_t i) { return p[i] / p[0]; });
-    const Eigen::ComplexEigenSolver<Eigen::MatrixXcd> solver(m, false);
+    using Matrix = Eigen::MatrixX<std::complex<T>>;
+    const auto m = detail::companion<Matrix>(n, [=](std::int64_t i) { return p[i] / p[0]; });
+    const Eigen::ComplexEigenSolver<Matrix> solver(m, false);
     for (std::int64_t i = 0; i < n; ++i) roots[i] = solver.eigenvalues()(i);
   }
 }
