@@ -46,11 +46,16 @@ struct ListNode final : ResultNode<T> {
   }
 };
 
+template <class T>
+bool any_of_list_recorded(const std::vector<Array<T>>& inputs) {
+  for (const Array<T>& x : inputs)
+    if (is_recorded(x)) return true;
+  return false;
+}
+
 template <class T, class Pull, class Push>
 Array<T> record_list(Array<T> result, const std::vector<Array<T>>& inputs, Pull pull, Push push) {
-  bool any = false;
-  for (const Array<T>& x : inputs) any = any || is_recorded(x);
-  if (any)
+  if (any_of_list_recorded(inputs))
     ArrayAccess::serial(result) = recording.tape->emplace<ListNode<T, Pull, Push>>(
         static_cast<const Frame&>(layout_of(result)), inputs, std::move(pull), std::move(push));
   return result;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "nax/expr/primitive_list.hpp"
@@ -24,7 +26,7 @@ struct JoinPlan {
 };
 
 // Arrays of one type, which is looked at only to allocate.
-using JoinList = std::vector<const ArrayBase*>;
+using JoinList = SmallVector<const ArrayBase*, 8>;
 
 template <class T>
 JoinList join_list(const std::vector<Array<T>>& list) {
@@ -38,6 +40,9 @@ inline Device device_of(const char* function, const JoinList& list) {
 }
 
 NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan);
+// The same where all lies contiguous on the host, has no hidden axes and is so small that nothing pays but to
+// copy it; false otherwise.
+NAX_ENGINE bool join_small(const JoinList& list, const JoinPlan& plan, ArrayBase& result);
 
 inline void check_join(const char* function, const JoinList& list) {
   if (list.empty()) raise<ValueError>({function, ": need at least one array"});
@@ -52,6 +57,7 @@ template <class T>
 Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan) {
   Array<T> result(join_values(join_list(list), plan));
   if constexpr (is_inexact_v<T>) {
+    if (!any_of_list_recorded(list)) return result;
     const auto pull = [plan](std::size_t i, const Array<T>& g) { return get(g, plan.part(layout_of(g), i)); };
     const Device device = result.device();
     const auto push = [plan, device](const std::vector<std::optional<Array<T>>>& tangents) {
@@ -217,7 +223,42 @@ NAX_ENGINE Selection JoinPlan::part(const Frame& result, std::size_t i) const {
   return s;
 }
 
+NAX_ENGINE bool join_small(const JoinList& list, const JoinPlan& plan, ArrayBase& result) {
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 16;
+  const std::int64_t item = static_cast<std::int64_t>(dtype_size(list[0]->dtype()));
+  std::int64_t outer = 1, inner = item;
+  for (std::size_t a = 0; a < plan.shape.size(); ++a)
+    if (static_cast<int>(a) != plan.axis) (static_cast<int>(a) < plan.axis ? outer : inner) *= plan.shape[a];
+  const std::int64_t row = plan.starts.back() * inner;
+  if (outer * row > most_bytes) return false;
+  for (const ArrayBase* x : list)
+    if (!layout_of(*x).levels.empty() || on_accelerator(*x) || !layout_of(*x).is_contiguous()) return false;
+  const Device device = device_of("concatenate", list);
+  if (on_accelerator(device)) return false;
+  Frame frame;
+  frame.shape = plan.shape;
+  result = allocate(list[0]->dtype(), frame, device);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::int64_t piece = (plan.starts[i + 1] - plan.starts[i]) * inner;
+    if (piece == 0 || outer == 0) continue;
+    const char* from = raw_data(*list[i]);
+    char* to = raw_data(result) + plan.starts[i] * inner;
+    const auto copy = [&](auto bytes) {  // of a known size, which needs no call
+      for (std::int64_t o = 0; o < outer; ++o, from += piece, to += row)
+        std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    };
+    if (piece == 8)
+      copy(std::integral_constant<std::size_t, 8>());
+    else if (piece == 4)
+      copy(std::integral_constant<std::size_t, 4>());
+    else
+      copy(piece);
+  }
+  return true;
+}
+
 NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
+  if (ArrayBase small; join_small(list, plan, small)) return small;
   Frame frame;
   for (const ArrayBase* x : list) frame = merge_frames({&frame, &layout_of(*x)}, Dims());
   frame.shape.append(plan.shape.begin(), plan.shape.end());
@@ -233,7 +274,9 @@ NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
 NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis) {
   check_join(function, list);
   if (list[0]->ndim() == 0) raise<ShapeError>({function, ": zero-dimensional arrays cannot be concatenated"});
-  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim()), false, {0}, list[0]->shape()};
+  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim()), false, {}, list[0]->shape()};
+  plan.starts.reserve(list.size() + 1);
+  plan.starts.push_back(0);
   const std::size_t along = static_cast<std::size_t>(plan.axis);
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Shape shape = list[i]->shape();
@@ -251,7 +294,9 @@ NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list,
 
 NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis) {
   check_join(function, list);
-  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim() + 1), true, {0}, list[0]->shape()};
+  JoinPlan plan{normalize_axis(function, axis, list[0]->ndim() + 1), true, {}, list[0]->shape()};
+  plan.starts.reserve(list.size() + 1);
+  plan.starts.push_back(0);
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (!(list[i]->shape() == plan.shape))
       raise<ShapeError>({function, ": all input arrays must have the same shape: ", plan.shape, " at 0, ",

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstring>
+#include <type_traits>
+
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/numpy/manipulation/split.hpp"
 #include "nax/numpy/views/transpose.hpp"
@@ -44,6 +47,12 @@ auto fliplr(const X& x_) {
 struct RollOptions {
   Axis axis = {};  // of the flattened array when not given
 };
+namespace detail {
+// x with what lies before `cut` on an axis moved behind the rest; not recorded. Only where x lies contiguous
+// on the host and is so small that nothing pays but to copy it; false otherwise.
+NAX_ENGINE bool roll_small(const ArrayBase& x, int axis, std::int64_t cut, ArrayBase& result);
+}  // namespace detail
+
 // Elements moved on by `shift` along axes; those that pass the end come in at the front. One shift for all
 // axes named, or one for each.
 template <detail::ArrayLike X>
@@ -65,6 +74,10 @@ auto roll(const X& x_, const Axis& shift, const RollOptions& options = {}) {
     if (n == 0) continue;
     const std::int64_t cut = ((n - by % n) % n + n) % n;
     if (cut == 0) continue;
+    if (ArrayBase rolled; !detail::is_recorded(x) && detail::roll_small(x, axis, cut, rolled)) {
+      x = std::remove_cvref_t<decltype(x)>(std::move(rolled));
+      continue;
+    }
     x = detail::concatenate_on(
         "roll", std::vector{detail::narrow(x, axis, cut, n), detail::narrow(x, axis, 0, cut)}, axis);
   }
@@ -95,3 +108,28 @@ auto rot90(const X& x_, const Rot90Options& options = {}) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE bool roll_small(const ArrayBase& x, int axis, std::int64_t cut, ArrayBase& result) {
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 16;
+  const Layout& layout = layout_of(x);
+  std::int64_t inner = static_cast<std::int64_t>(dtype_size(x.dtype()));
+  if (layout.size() == 0 || layout.size() * inner > most_bytes || on_accelerator(x) ||
+      !layout.is_contiguous())
+    return false;
+  for (int a = axis + 1; a < layout.ndim(); ++a) inner *= layout.visible(a);
+  const std::int64_t line = layout.visible(axis) * inner, first = cut * inner;
+  result = allocate(x.dtype(), layout, x.device());
+  const char* from = raw_data(x);
+  const char* const end = from + layout.size() * static_cast<std::int64_t>(dtype_size(x.dtype()));
+  for (char* to = raw_data(result); from < end; from += line, to += line) {
+    std::memcpy(to, from + first, static_cast<std::size_t>(line - first));
+    std::memcpy(to + (line - first), from, static_cast<std::size_t>(first));
+  }
+  return true;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif
