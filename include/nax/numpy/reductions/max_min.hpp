@@ -1,5 +1,7 @@
 #pragma once
 
+#include "nax/backend/cpu/extrema.hpp"
+#include "nax/numpy/reductions/rows.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 #include "nax/rules/comparison.hpp"
 #include "nax/rules/extrema.hpp"
@@ -17,6 +19,29 @@ auto reaches(const Array<T>& x_, const Array<T>& y, const AxisMarks& marks, bool
   return make_expr<rules::logical_or>(make_expr<rules::equal>(x, whole), make_expr<rules::not_equal>(x, x));
 }
 
+// Whether a derivative may go row by row, which takes no mask and no sum of one: nothing records it, and x
+// and what else has its elements (`of_x`, or null) lie row after row on the host, as do those that have one
+// element a row.
+NAX_ENGINE bool goes_by_rows(const ArrayBase& x, const ArrayBase* of_x, const ArrayBase& y,
+                             const ArrayBase& of_y, const AxisMarks& marks);
+
+// kernel(x, y, g, result, rows, length) for blocks of rows; `result` has as many elements a row as it says,
+// `g` as many as the result has not.
+template <class T, class Kernel>
+Array<T> extremum_by_rows(const Array<T>& x, const Array<T>& y, const Array<T>& g, const Frame& frame,
+                          std::int64_t g_step, std::int64_t step, Kernel kernel) {
+  Array<T> result(allocate(dtype_of<T>, frame));
+  const std::int64_t rows = layout_of(y).size(), n = layout_of(x).size() / rows;
+  const T* const from = elements<const T>(x, transforms_handled);
+  const T* const tops = elements<const T>(y, transforms_handled);
+  const T* const given = elements<const T>(g, transforms_handled);
+  T* const out = elements<T>(result);
+  parallel_for(rows, (std::int64_t{1} << 14) / n + 1, [=](std::int64_t begin, std::int64_t end) {
+    kernel(from + begin * n, tops + begin, given + begin * g_step, out + begin * step, end - begin, n);
+  });
+  return result;
+}
+
 template <class Op, class X>
 auto extremum_over(const char* function, const X& x, const AxisMarks& visible, bool keep) {
   using T = typename X::value_type;
@@ -31,12 +56,20 @@ auto extremum_over(const char* function, const X& x, const AxisMarks& visible, b
   if constexpr (is_inexact_v<T> && is_array_v<X>) {
     if (serial_of(x) == 0) return result;
     const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
+      if constexpr (simd::has_packet<T>)
+        if (goes_by_rows(x, nullptr, y, g, marks))
+          return extremum_by_rows(x, y, g, frame, 1, layout_of(x).size() / layout_of(y).size(),
+                                  cpu::spread_extrema<T>);
       const auto mask = reaches(x, y, marks, keep);
       const Array<T> share = evaluate(make_expr<rules::divide>(g, sum_over<T>(mask, visible, keep, 1)));
       return evaluate(
           make_selection<rules::where>(mask, unreduce(share, frame, marks, keep), Array<T>(T(0))));
     };
     const auto push = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
+      if constexpr (simd::has_packet<T>)
+        if (goes_by_rows(x, &t, y, y, marks))
+          return extremum_by_rows(x, y, t, layout_of(y), layout_of(x).size() / layout_of(y).size(), 1,
+                                  cpu::mean_over_extrema<T>);
       const auto mask = reaches(x, y, marks, keep);
       const Array<T> chosen =
           sum_over<T>(make_selection<rules::where>(mask, t, Array<T>(T(0))), visible, keep, 1);
@@ -101,3 +134,25 @@ auto ptp(const X& x_, const AxisOptions& options = {}) {
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE bool goes_by_rows(const ArrayBase& x, const ArrayBase* of_x, const ArrayBase& y,
+                             const ArrayBase& of_y, const AxisMarks& marks) {
+  const Layout& layout = layout_of(x);
+  if (recording.tape || layout.size() == 0 || !layout.is_contiguous() || on_accelerator(x) ||
+      !marks_suffix(marks))
+    return false;
+  if (layout.size() > cpu::detail::parallel_grain && layout_of(y).size() < available_threads()) return false;
+  for (const ArrayBase* one : {&y, &of_y})
+    if (on_accelerator(*one) || !layout_of(*one).is_contiguous() ||
+        !(static_cast<const Frame&>(layout_of(*one)) == layout_of(y)))
+      return false;
+  if (layout_of(y).levels != layout.levels) return false;
+  return !of_x || (!on_accelerator(*of_x) && layout_of(*of_x).is_contiguous() &&
+                   static_cast<const Frame&>(layout_of(*of_x)) == layout);
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif
