@@ -44,7 +44,9 @@ class ScalarNode final : public Node {
     else
       General(*this)->pull(g, sweep);
   }
-  void push(Forward& sweep, std::size_t self) override { General(*this)->push(sweep, self); }
+  void push(Forward& sweep, std::size_t self) override {
+    if (recording.tape || !push_numbers(sweep, self)) General(*this)->push(sweep, self);
+  }
 
   NAX_ENGINE_VIRTUAL void pull_number(Number g, Reverse& sweep) override;
 
@@ -111,6 +113,51 @@ class ScalarNode final : public Node {
     type_.scalar_pull(constants(), in, g.value, out, added, nullptr, 1);
     if (apart) [[unlikely]]
       add_apart(apart, nodes, shares, sweep);
+  }
+  // The tangent, by the same kernel with the tangent of an array among the leaves in the cotangent's place,
+  // one after the other. False, and nothing done, where these are not all numbers of the result's type, or
+  // where a derivative of zero may have met an infinite one.
+  NAX_COMPILED_ONCE bool push_numbers(Forward& sweep, std::size_t self) {
+    const int count = type_.leaves;
+    const DType result = type_.kernels->result;
+    const void* in[max_leaves];
+    const ArrayBase* tangents[max_leaves];
+    bool any = false;
+    for (int l = 0; l < count; ++l) {
+      in[l] = leaves()[l].value();
+      tangents[l] = sweep.find(leaves()[l].serial());
+      if (!tangents[l]) continue;
+      any = true;
+      if (!layout_of(*tangents[l]).shape.empty() || on_accelerator(*tangents[l]) ||
+          tangents[l]->dtype() != result || type_.kernels->stored[l] != result)
+        return false;
+    }
+    if (!any) return true;
+    alignas(scalar_bytes) unsigned char sum[scalar_bytes] = {};
+    unsigned done = 0;
+    for (int first = 0; first < count; ++first) {
+      if (!tangents[first] || done >> first & 1) continue;
+      const Number t{raw_data(*tangents[first]), result};
+      if (type_.is_sum) {
+        t.give(sum, done != 0);
+        done |= 1u << first;
+        continue;
+      }
+      void* out[max_leaves] = {};
+      unsigned added = 0;
+      bool present = done != 0;
+      for (int l = first; l < count; ++l) {
+        if (!tangents[l] || leaves()[l].serial() != leaves()[first].serial()) continue;
+        out[l] = sum;
+        added |= static_cast<unsigned>(present) << l;
+        present = true;
+        done |= 1u << l;
+      }
+      type_.scalar_pull(constants(), in, t.value, out, added, nullptr, 1);
+    }
+    if (Number{sum, result}.is_nan()) return false;
+    sweep.put(self, array_of_number(result, sum));
+    return true;
   }
   // The cotangent itself is the share of either array of a sum.
   void pull_sum(Number g, Reverse& sweep) {

@@ -29,6 +29,7 @@ struct Number {
       give_as<double>(sum, present);
   }
   ArrayBase array() const { return array_of_number(dtype, value); }
+  bool is_nan() const { return dtype == DType::float32 ? is_nan_as<float>() : is_nan_as<double>(); }
 
  private:
   template <class T>
@@ -36,6 +37,11 @@ struct Number {
     T* const to = static_cast<T*>(sum);
     const T given = *static_cast<const T*>(value);
     *to = present ? *to + given : given;
+  }
+  template <class T>
+  bool is_nan_as() const {
+    const T x = *static_cast<const T*>(value);
+    return x != x;
   }
 };
 
