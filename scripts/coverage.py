@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Writes docs/coverage.md: every public name of JAX's modules, and what nax has for it.
 
-usage: scripts/coverage.py [compiler]     (with a Python that has JAX; Eigen where the compiler finds it)
+usage: scripts/coverage.py TABLE_TEST [compiler]     (with a Python that has JAX; Eigen where the compiler finds it)
 
 The compiler says what there is: one file declares `using nax::name;` for every name, and what it complains of is
-missing. What is missing has a reason in MISSING below, or none yet. A name is "in the table" where tests/table has a
-row of it (values against JAX's, gradient, jvp, vmap, hessian, layouts), "tested" where another test calls it.
+missing. What is missing has a reason in MISSING below, or none yet. TABLE_TEST, the program of tests/table, is run on the CPU and on
+emulated GPUs and says what its rows check; a name without a row is "tested" where another test calls it.
 """
 
 import glob
 import importlib
+import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import types
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -138,20 +140,42 @@ def declared(names, compiler):
     return set(names) - wrong
 
 
-def tests():
-    """What the table's rows are called, and which functions tests call."""
-    rows, calls = set(), set()
+def rows_of(program, platform):
+    """What the table's tests report: by function, (its entry in GoogleTest's report)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/report.json"
+        run = subprocess.run([program, "--gtest_filter=Table.*", "--gtest_output=json:" + path],
+                             env={**os.environ, "NAX_TEST_PLATFORM": platform}, capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(run.stdout[-2000:])
+        with open(path) as file:
+            return {test["name"]: test for suite in json.load(file)["testsuites"] for test in suite["testsuite"]}
+
+
+def table_columns(program):
+    """By function: the columns derivatives, vmap, GPU and types of what the table checks."""
+    on_gpu = rows_of(program, "cuda")
+    columns = {}
+    for name, test in rows_of(program, "cpu").items():
+        derivatives = ("none", "grad jvp", "grad jvp hessian")[int(test["derivatives"])]
+        gpu = "yes" if on_gpu[name]["result"] == "COMPLETED" else "refused"
+        columns[name] = f"table | {derivatives} | yes | {gpu} | {test['types']}"
+    return columns
+
+
+def called():
+    """Which functions tests call."""
+    calls = set()
     for path in glob.glob(ROOT + "/tests/**/*.cpp", recursive=True):
         with open(path) as file:
-            text = file.read()
-        calls.update(re.findall(r"\b([A-Za-z_]\w*)(?:<[^<>()]*>)?\(", text))
-        if "/table/" in path:
-            rows.update(re.findall(r'"([A-Za-z_]\w*)[."]', text))
-    return rows, calls
+            calls.update(re.findall(r"\b([A-Za-z_]\w*)(?:<[^<>()]*>)?\(", file.read()))
+    return calls
 
 
 def main():
-    compiler = sys.argv[1] if len(sys.argv) > 1 else "g++"
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    compiler = sys.argv[2] if len(sys.argv) > 2 else "g++"
     modules = {module: public_names(module) for module, _ in MODULES}
     candidates = set()
     for module, spaces in MODULES:
@@ -165,7 +189,7 @@ def main():
             if other:
                 candidates.update("nax::" + (s + "::" if s else "") + other for s in spaces)
     there = declared(candidates, compiler)
-    rows, calls = tests()
+    columns, calls = table_columns(sys.argv[1]), called()
 
     import jax
     head, tables = [], []
@@ -188,19 +212,20 @@ def main():
                 count += 1
                 functions += kind == "function"
                 short = found.split("::")[-1]
-                tested = "in the table" if short in rows else "tested" if short in calls else ""
-                lines.append(f"| {name} | `{found.removeprefix('nax::')}` | {tested if kind == 'function' else kind} |")
+                checked = kind if kind != "function" else columns.get(short, "tested" if short in calls else "")
+                lines.append(f"| {name} | `{found.removeprefix('nax::')}` | {checked}{' |' * (5 - checked.count('|'))}")
             else:
-                lines.append(f"| {name} | - | {MISSING.get(module, {}).get(name, '')} |")
+                lines.append(f"| {name} | - | {MISSING.get(module, {}).get(name, '')} | | | | |")
         head.append(f"| {module} | {functions} | {total_functions} | {count} | {len(modules[module])} |")
         tables += [f"\n## {module}\n", "| name | nax | |", "| --- | --- | --- |"] + lines
 
     text = f"""# What there is
 
 Every public name of JAX {jax.__version__}'s modules, and nax's: written by `scripts/coverage.py`, which asks the compiler.
-"In the table" are functions with rows in `tests/table`: values against JAX's or NumPy's, gradients against differences, `jvp`, `vmap`, second
-derivatives, views, all types they are for. What composes such functions has their derivatives and batches as they do. Of what a GPU has no form
-for, calls on one throw a `DeviceError` that says so.
+"table": `tests/table` has rows of the function, which compare values with JAX's or NumPy's, gradients with differences and
+with `jvp`, `vmap` with a loop, views with copies; the columns say which of it applies, whether the same passes on (emulated)
+GPUs or is refused there by a `DeviceError` that says so, and the types whose values are compared. "tested": another test calls
+it. What composes such functions has their derivatives and batches as they do.
 
 | module | functions in nax | of | names in nax | of |
 | --- | --- | --- | --- | --- |

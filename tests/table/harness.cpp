@@ -69,6 +69,7 @@ class RowsTest : public testing::Test {
  public:
   explicit RowsTest(std::vector<std::shared_ptr<const Row>> rows) : rows_(std::move(rows)) {}
   void TestBody() override {
+    report();
     for (const auto& row : rows_) {
       SCOPED_TRACE(row->name);
       if (platform::is_cuda())
@@ -79,6 +80,20 @@ class RowsTest : public testing::Test {
   }
 
  private:
+  // What is checked, for scripts/coverage.py.
+  void report() const {
+    Smooth smooth = Smooth::no;
+    std::vector<std::string> types = {"f64"};
+    for (const auto& row : rows_) {
+      smooth = std::max(smooth, row->smooth);
+      for (const Typed& typed : row->typed)
+        if (std::find(types.begin(), types.end(), typed.code) == types.end()) types.push_back(typed.code);
+    }
+    std::string text;
+    for (const std::string& type : types) text += (text.empty() ? "" : " ") + type;
+    RecordProperty("derivatives", static_cast<int>(smooth));
+    RecordProperty("types", text);
+  }
   // What has no form for the GPU says so; nothing else fails.
   static void check_on_device(const Row& row) {
     try {
