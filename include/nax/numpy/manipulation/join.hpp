@@ -241,8 +241,8 @@ NAX_ENGINE bool join_small(const JoinList& list, const JoinPlan& plan, ArrayBase
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::int64_t piece = (plan.starts[i + 1] - plan.starts[i]) * inner;
     if (piece == 0 || outer == 0) continue;
-    const char* from = raw_data(*list[i]);
-    char* to = raw_data(result) + plan.starts[i] * inner;
+    const char* from = elements<const char>(*list[i], transforms_handled);
+    char* to = elements<char>(result, transforms_handled) + plan.starts[i] * inner;
     const auto copy = [&](auto bytes) {  // of a known size, which needs no call
       for (std::int64_t o = 0; o < outer; ++o, from += piece, to += row)
         std::memcpy(to, from, static_cast<std::size_t>(bytes));

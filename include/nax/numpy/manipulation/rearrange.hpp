@@ -122,9 +122,9 @@ NAX_ENGINE bool roll_small(const ArrayBase& x, int axis, std::int64_t cut, Array
   for (int a = axis + 1; a < layout.ndim(); ++a) inner *= layout.visible(a);
   const std::int64_t line = layout.visible(axis) * inner, first = cut * inner;
   result = allocate(x.dtype(), layout, x.device());
-  const char* from = raw_data(x);
+  const char* from = elements<const char>(x, transforms_handled);
   const char* const end = from + layout.size() * static_cast<std::int64_t>(dtype_size(x.dtype()));
-  for (char* to = raw_data(result); from < end; from += line, to += line) {
+  for (char* to = elements<char>(result, transforms_handled); from < end; from += line, to += line) {
     std::memcpy(to, from + first, static_cast<std::size_t>(line - first));
     std::memcpy(to + (line - first), from, static_cast<std::size_t>(first));
   }
