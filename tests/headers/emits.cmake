@@ -1,0 +1,16 @@
+# Files that read headers hold no virtual tables but those of exceptions, which reading a setting at the start may throw:
+# a table takes all that its functions reach with it, the engine for one. (See NAX_ENGINE_VIRTUAL.)
+#   cmake -DNM=<nm> -DOBJECTS=<file>,<file>... -P emits.cmake
+string(REPLACE "," ";" objects "${OBJECTS}")
+set(found "")
+foreach(object IN LISTS objects)
+  execute_process(COMMAND ${NM} -C ${object} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "vtable for nax::[^\n]*" tables "${symbols}")
+  list(FILTER tables EXCLUDE REGEX "Error$")
+  if(tables)
+    string(APPEND found "${object}: ${tables}\n")
+  endif()
+endforeach()
+if(found)
+  message(FATAL_ERROR "virtual tables in files that only read headers:\n${found}")
+endif()
