@@ -144,7 +144,10 @@ NAX_ENGINE bool goes_by_rows(const ArrayBase& x, const ArrayBase* of_x, const Ar
   if (recording.tape || layout.size() == 0 || !layout.is_contiguous() || on_accelerator(x) ||
       !marks_suffix(marks))
     return false;
-  if (layout.size() > cpu::detail::parallel_grain && layout_of(y).size() < available_threads()) return false;
+  // Threads share rows; that there are enough of them must not depend on how many threads there are, as the
+  // order of sums does on the way that is taken.
+  constexpr std::int64_t enough_rows = 16;
+  if (layout.size() > cpu::detail::parallel_grain && layout_of(y).size() < enough_rows) return false;
   for (const ArrayBase* one : {&y, &of_y})
     if (on_accelerator(*one) || !layout_of(*one).is_contiguous() ||
         !(static_cast<const Frame&>(layout_of(*one)) == layout_of(y)))
