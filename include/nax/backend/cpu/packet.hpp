@@ -6,6 +6,8 @@
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 #include "nax/backend/cpu/packet_base.hpp"
 #include "nax/backend/cpu/packet_exp.hpp"
+#include "nax/backend/cpu/packet_gamma.hpp"
+#include "nax/backend/cpu/packet_power.hpp"
 #include "nax/backend/cpu/packet_special.hpp"
 #include "nax/backend/cpu/packet_trig.hpp"
 
@@ -13,32 +15,8 @@ namespace nax::inline NAX_ABI::simd {
 inline namespace NAX_SIMD_ABI {
 
 template <class T>
-Packet<T> cbrt(Packet<T> x) {
-  return detail::by_lanes([](T v) { return std::cbrt(v); }, x);
-}
-template <class T>
 Packet<T> erfc(Packet<T> x) {
   return detail::by_lanes([](T v) { return std::erfc(v); }, x);
-}
-template <class T>
-Packet<T> lgamma(Packet<T> x) {
-  return detail::by_lanes(
-      [](T v) {
-#ifdef __GLIBC__
-        int sign;  // std::lgamma writes it to a global variable, which threads would race for
-        if constexpr (std::is_same_v<T, float>)
-          return ::lgammaf_r(v, &sign);
-        else
-          return ::lgamma_r(v, &sign);
-#else
-        return std::lgamma(v);
-#endif
-      },
-      x);
-}
-template <class T>
-Packet<T> tgamma(Packet<T> x) {
-  return detail::by_lanes([](T v) { return std::tgamma(v); }, x);
 }
 template <class T>
 Packet<T> fmod(Packet<T> x, Packet<T> y) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Powers and error functions on packets.
+// The error function on packets, and floats as doubles.
 
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 #include "nax/backend/cpu/packet_exp.hpp"
@@ -79,26 +79,6 @@ Packet<T> erf(Packet<T> x) {
   const Packet<T> near = fma(x, detail::polynomial(z, C::small), x);
   const Packet<T> far = Packet<T>(1) - exp(-a * detail::polynomial(a, C::large));
   return select(ax < Packet<T>(T(0.95)), near, copysign(far, x));
-}
-
-// As IEEE 754 has it: pow(x, 0) and pow(1, y) are 1 even for NaN, a negative x needs a whole y. float is
-// computed in double, which makes it right to the last place almost always.
-template <class T>
-Packet<T> pow(Packet<T> x, Packet<T> y) {
-  if constexpr (detail::widens && std::is_same_v<T, float>) {
-    const Packet<T> zero(0), one(1), ax = abs(x);
-    const auto base = detail::widen(ax), exponent = detail::widen(y);
-    Packet<T> r = detail::narrow({exp(exponent.low * log(base.low)), exp(exponent.high * log(base.high))});
-    const Mask<T> whole = rint(y) == y;
-    const Packet<T> half = y * Packet<T>(T(0.5));
-    const Mask<T> odd = whole & (rint(half) != half);
-    r = select(signbit(x) & odd, -r, r);
-    r = select((x < zero) & !whole & (ax < Packet<T>(infinity<T>)), Packet<T>(nan<T>), r);
-    const Mask<T> unit = (y == zero) | (x == one) | ((ax == one) & isinf(y));
-    return select(unit, one, r);
-  } else {
-    return detail::by_lanes([](T a, T b) { return std::pow(a, b); }, x, y);
-  }
 }
 
 }  // namespace NAX_SIMD_ABI
