@@ -1,4 +1,8 @@
 #include "nax/linalg/cholesky.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
+#include "nax/numpy/views/broadcast_to.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"
@@ -46,6 +50,42 @@ TEST(Solve, SolvesVectorsMatricesAndBatches) {
                       {1, 1, 1}});
   EXPECT_THROW(nax::linalg::solve(A{{1, 2, 3}}, b), nax::ShapeError);
   EXPECT_THROW(nax::linalg::solve(a3, A{1, 2}), nax::ShapeError);
+}
+
+// Many at once, of every order up to where others take over; views, one matrix for all, fewer than a packet.
+TEST(Solve, BatchesOfSmallMatrices) {
+  for (std::int64_t n = 1; n <= 9; ++n)
+    for (const std::int64_t batch : {1, 3, 21}) {
+      SCOPED_TRACE(testing::Message() << batch << " of order " << n);
+      A a = nax::zeros<double>({batch, n, n}), b = nax::zeros<double>({batch, n, 2});
+      std::uint32_t state = static_cast<std::uint32_t>(n * batch);
+      const auto next = [&] {
+        return static_cast<double>((state = state * 1664525u + 1013904223u) >> 8) / (1 << 24) - 0.5;
+      };
+      for (std::int64_t i = 0; i < batch * n * n; ++i) nax::detail::elements<double>(a)[i] = next();
+      for (std::int64_t i = 0; i < batch * n * 2; ++i) nax::detail::elements<double>(b)[i] = next();
+      a = a + nax::eye<double>(n) * (0.7 * static_cast<double>(n));
+      const A t = nax::swapaxes(a, 1, 2), one = a(0);
+      expect_near(nax::matmul(a, nax::linalg::solve(a, b)), b);
+      expect_near(nax::matmul(t, nax::linalg::solve(t, b)), b);
+      expect_near(nax::matmul(one, nax::linalg::solve(one, b)), b);
+      expect_near(nax::matmul(a, nax::linalg::inv(a)), nax::broadcast_to(nax::eye<double>(n), {batch, n, n}));
+      const A d = nax::linalg::det(a);
+      const auto [sign, log] = nax::linalg::slogdet(a);
+      expect_near(d, sign * nax::exp(log), 1e-9 * nax::max(nax::abs(d)).item());
+      expect_near(nax::linalg::det(nax::matmul(a, t)), d * d, 1e-9 * nax::max(d * d).item());
+      const A s = nax::matmul(a, t), l = nax::linalg::cholesky(s);
+      expect_near(nax::matmul(l, nax::swapaxes(l, 1, 2)), s);
+      expect_near(l(0), nax::linalg::cholesky(s(0)), 1e-12);
+    }
+}
+
+TEST(Solve, DeterminantsThatLeaveTheRange) {
+  const A large = {{1e200, 0, 0}, {0, 1e200, 0}, {0, 0, 1e-300}}, small = {{1e-200, 0}, {0, 1e-200}};
+  EXPECT_NEAR(nax::linalg::det(large).item() / 1e100, 1, 1e-9);
+  EXPECT_EQ(nax::linalg::det(small).item(), 0);
+  EXPECT_EQ(nax::linalg::det(A{{1, 2}, {2, 4}}).item(), 0);
+  EXPECT_EQ(nax::linalg::det(A{{0, 2}, {3, 0}}).item(), -6);
 }
 
 TEST(Solve, LargeMatrices) {

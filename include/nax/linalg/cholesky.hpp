@@ -84,6 +84,9 @@ Array<T> cholesky_of(const Array<T>& a) {
   const std::int64_t n = frame.shape.back();
   const std::int64_t batches = frame.size() == 0 ? 0 : frame.size() / (n * n);
   for_each_batch(batches, n, [&](std::int64_t begin, std::int64_t end) {
+    if constexpr (simd::has_packet<T>)
+      if (cpu::has_tiny_factors<T>(n))
+        return cpu::cholesky_tiny(elements<T>(result) + begin * n * n, n, end - begin);
     for (std::int64_t i = begin; i < end; ++i) cpu::cholesky_factor(elements<T>(result) + i * n * n, n);
   });
   const auto symmetric = [](const Array<T>& x) {

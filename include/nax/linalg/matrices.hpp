@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/factor.hpp"
+#include "nax/backend/cpu/factor_tiny.hpp"
 #include "nax/numpy/products/matmul.hpp"
 
 // What the functions of linalg share: square matrices in the last two axes, everything before them a batch.
@@ -32,6 +33,7 @@ class BatchWalk {
     strides_ = strides_over(leading, all);
   }
   std::int64_t at(std::int64_t batch) const {
+    if (shape_.size() == 1) return batch * strides_[0];
     std::int64_t offset = 0;
     for (std::size_t axis = shape_.size(); axis-- > 0; batch /= shape_[axis])
       offset += batch % shape_[axis] * strides_[axis];
@@ -69,6 +71,19 @@ struct LuFactors {
     gather_matrix(elements<const T>(a, transforms_handled) + at, l.strides[rank - 2], l.strides[rank - 1], n,
                   n, lu.data());
     sign = cpu::lu_factor(lu.data(), n, n, n, rows.data());
+  }
+};
+
+// Where so many matrices after number `first` lie, a packet's width of them; the last one over and over where
+// there are fewer.
+template <class T>
+struct MatrixLanes {
+  static constexpr std::int64_t width = simd::Packet<T>::size;
+  const T* at[width];
+
+  MatrixLanes(const Array<T>& x, const BatchWalk& walk, std::int64_t first, std::int64_t some) {
+    const T* const data = elements<const T>(x, transforms_handled);
+    for (std::int64_t l = 0; l < width; ++l) at[l] = data + walk.at(first + (l < some ? l : some - 1));
   }
 };
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "nax/linalg/matrices.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
@@ -30,6 +33,17 @@ Array<T> solve_matrices(const Array<T>& a, const Array<T>& b) {
   const std::size_t rb = lb.shape.size();
   if (frame.size() > 0)
     for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
+      if constexpr (simd::has_packet<T>)
+        if (cpu::has_tiny_factors<T>(n) && m <= cpu::most_tiny_right) {
+          const std::size_t ra = la.shape.size();
+          for (std::int64_t i = begin; i < end; i += MatrixLanes<T>::width) {
+            const std::int64_t some = std::min(end - i, MatrixLanes<T>::width);
+            cpu::solve_tiny<T>(MatrixLanes<T>(a, walk_a, i, some).at, la.strides[ra - 2], la.strides[ra - 1],
+                               n, MatrixLanes<T>(b, walk_b, i, some).at, lb.strides[rb - 2],
+                               lb.strides[rb - 1], m, elements<T>(result) + i * n * m, some);
+          }
+          return;
+        }
       LuFactors<T> factors;
       std::vector<T> right(static_cast<std::size_t>(n * m));
       for (std::int64_t i = begin; i < end; ++i) {
@@ -86,6 +100,17 @@ Array<T> inverse(const Array<T>& a) {
   const BatchWalk walk(la, leading, 2);
   if (frame.size() > 0)
     for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
+      if constexpr (simd::has_packet<T>)
+        if (cpu::has_tiny_factors<T>(n)) {
+          const std::size_t rank = la.shape.size();
+          for (std::int64_t i = begin; i < end; i += MatrixLanes<T>::width) {
+            const std::int64_t some = std::min(end - i, MatrixLanes<T>::width);
+            cpu::solve_tiny<T>(MatrixLanes<T>(a, walk, i, some).at, la.strides[rank - 2],
+                               la.strides[rank - 1], n, nullptr, 0, 0, n, elements<T>(result) + i * n * n,
+                               some);
+          }
+          return;
+        }
       LuFactors<T> factors;
       std::vector<T> one(static_cast<std::size_t>(n * n), T(0));
       for (std::int64_t i = 0; i < n; ++i) one[static_cast<std::size_t>(i * n + i)] = T(1);
@@ -108,6 +133,50 @@ Array<T> inverse(const Array<T>& a) {
                                 [=](const Array<T>& t, const Array<T>& y) { return product(y, t, y); }));
 }
 
+// f(i, sign, diagonal, step): the sign of the permutation and the diagonal of U, elements `step` apart, of
+// each matrix of a batch.
+template <class T, class F>
+void for_each_lu(const Array<T>& a, const F& f) {
+  const Layout& la = layout_of(a);
+  const std::int64_t n = la.shape.back();
+  const Frame leading = leading_axes(la);
+  const BatchWalk walk(la, leading, 2);
+  for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
+    if constexpr (simd::has_packet<T>)
+      if (cpu::has_tiny_factors<T>(n)) {
+        constexpr std::int64_t width = MatrixLanes<T>::width;
+        const std::size_t rank = la.shape.size();
+        T diagonals[width * cpu::most_tiny_order], signs[width];
+        for (std::int64_t i = begin; i < end; i += width) {
+          const std::int64_t some = std::min(end - i, width);
+          cpu::diagonals_tiny<T>(MatrixLanes<T>(a, walk, i, some).at, la.strides[rank - 2],
+                                 la.strides[rank - 1], n, diagonals, signs, some);
+          for (std::int64_t l = 0; l < some; ++l)
+            f(i + l, signs[l], static_cast<const T*>(diagonals + l * n), std::int64_t{1});
+        }
+        return;
+      }
+    LuFactors<T> factors;
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (n > 0) factors.of(a, walk.at(i));
+      f(i, T(static_cast<real_t<T>>(factors.sign)), static_cast<const T*>(factors.lu.data()), n + 1);
+    }
+  });
+}
+
+// The logarithm of the size of a product of n numbers, `step` apart; `sign` takes theirs.
+template <class T>
+real_t<T> log_of_product(const T* factors, std::int64_t step, std::int64_t n, T& sign) {
+  real_t<T> log = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const T d = factors[k * step];
+    const real_t<T> size = std::abs(d);
+    sign = size == 0 ? T(0) : sign * (d / size);
+    log += std::log(size);
+  }
+  return log;
+}
+
 // Signs (complex: phases) and logarithms of the absolute values of the determinants.
 template <class T>
 struct LogDeterminants {
@@ -117,30 +186,15 @@ struct LogDeterminants {
 template <class T>
 LogDeterminants<T> log_determinants(const Array<T>& a) {
   using R = real_t<T>;
-  const Layout& la = layout_of(a);
-  const std::int64_t n = la.shape.back();
-  const Frame leading = leading_axes(la);
+  const std::int64_t n = layout_of(a).shape.back();
+  const Frame leading = leading_axes(layout_of(a));
   LogDeterminants<T> result{Array<T>(allocate(dtype_of<T>, leading)),
                             Array<R>(allocate(dtype_of<R>, leading))};
-  const BatchWalk walk(la, leading, 2);
-  for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
-    LuFactors<T> factors;
-    for (std::int64_t i = begin; i < end; ++i) {
-      T sign(1);
-      R log = 0;
-      if (n > 0) {
-        factors.of(a, walk.at(i));
-        sign = T(static_cast<R>(factors.sign));
-        for (std::int64_t k = 0; k < n; ++k) {
-          const T d = factors.lu[static_cast<std::size_t>(k * n + k)];
-          const R size = std::abs(d);
-          sign = size == 0 ? T(0) : sign * (d / size);
-          log += std::log(size);
-        }
-      }
-      elements<T>(result.sign)[i] = sign;
-      elements<R>(result.logabs)[i] = log;
-    }
+  T* const signs = elements<T>(result.sign);
+  R* const logs = elements<R>(result.logabs);
+  for_each_lu(a, [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
+    logs[i] = log_of_product(diagonal, step, n, sign);
+    signs[i] = sign;
   });
   return result;
 }
@@ -164,11 +218,25 @@ Array<T> matrix_inner(const Array<T>& x, const Array<T>& y) {
 
 template <class T>
 Array<T> determinant(const Array<T>& a) {
-  const LogDeterminants<T> parts = log_determinants(Array<T>(constant(a)));
-  Array<T> result(allocate(dtype_of<T>, layout_of(parts.sign)));
-  for (std::int64_t i = 0, n = layout_of(result).size(); i < n; ++i)
-    elements<T>(result)[i] = elements<const T>(parts.sign, transforms_handled)[i] *
-                             std::exp(elements<const real_t<T>>(parts.logabs, transforms_handled)[i]);
+  using R = real_t<T>;
+  const std::int64_t n = layout_of(a).shape.back();
+  Array<T> result(allocate(dtype_of<T>, leading_axes(layout_of(a))));
+  T* const out = elements<T>(result);
+  for_each_lu(Array<T>(constant(a)), [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
+    // The product, unless it leaves the range of numbers on the way, from where it may come back.
+    T product = sign;
+    bool normal = true;
+    for (std::int64_t k = 0; k < n; ++k) {
+      product *= diagonal[k * step];
+      const R size = std::abs(product);
+      normal = normal && size >= std::numeric_limits<R>::min() && size <= std::numeric_limits<R>::max();
+    }
+    if (!normal) {
+      const R log = log_of_product(diagonal, step, n, sign);
+      product = sign * std::exp(log);
+    }
+    out[i] = product;
+  });
   return record_with_result(
       std::move(result),
       wrt(
