@@ -213,6 +213,11 @@ NAX_ENGINE void reduce_tiles(ForwardKernel kernel, const void* constants, const 
   ChunkSums sums(reducer, wide, operands[count], shape);
   Accumulators near;
   if (const std::size_t bytes = sums.near_bytes()) sums.use(near.allocate(bytes));
+  // One truth value that nothing changes any more ends the loop.
+  bool one_truth = !along && (reducer.kind == nax::detail::ReduceKind::any ||
+                              reducer.kind == nax::detail::ReduceKind::all);
+  for (const std::int64_t stride : operands[count].strides) one_truth = one_truth && stride == 0;
+  const bool decided = reducer.kind == nax::detail::ReduceKind::any;
   for (Chunk chunk(shape, 0); chunk.advance(size, tile_length);) {
     for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
     const void* values = in[0];
@@ -222,6 +227,7 @@ NAX_ENGINE void reduce_tiles(ForwardKernel kernel, const void* constants, const 
     else if (kernel)
       kernel(constants, in, tiles[count], chunk.length());
     sums.add(chunk, values);
+    if (one_truth && *reinterpret_cast<const bool*>(operands[count].data) == decided) break;
   }
   sums.finish();
   gradients.finish();

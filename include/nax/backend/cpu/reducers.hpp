@@ -2,12 +2,14 @@
 
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/cpu/packet.hpp"
 #include "nax/backend/cpu/short_runs.hpp"
+#include "nax/backend/cpu/truth.hpp"
 #include "nax/backend/cpu/wide.hpp"
 #include "nax/backend/reduce_kind.hpp"
 
@@ -130,17 +132,35 @@ struct Min {
     return simd::reduce_min(a);
   }
 };
+// The ones below take elements by their truth alone. `fold`: of a run.
 struct Any {
   using Acc = bool;
   static constexpr auto kind = nax::detail::ReduceKind::any;
   static constexpr bool identity() { return false; }
   static bool join(bool a, bool b) { return a | b; }
+  template <class T>
+  static bool fold(const T* x, std::int64_t n) {
+    return detail::finds_truth<true>(x, n);
+  }
 };
 struct All {
   using Acc = bool;
   static constexpr auto kind = nax::detail::ReduceKind::all;
   static constexpr bool identity() { return true; }
   static bool join(bool a, bool b) { return a & b; }
+  template <class T>
+  static bool fold(const T* x, std::int64_t n) {
+    return !detail::finds_truth<false>(x, n);
+  }
+};
+// How many are true; of truth values the sum.
+template <class A>
+struct Count : Sum<A> {
+  using Merging = Sum<A>;  // counts are no truth values
+  template <class T>
+  static A fold(const T* x, std::int64_t n) {
+    return static_cast<A>(detail::count_nonzero(x, n));
+  }
 };
 
 }  // namespace reduce_op
@@ -223,7 +243,9 @@ joined_t<Op> fold_run(const From* x, std::int64_t n) {
   using Acc = typename Op::Acc;
   using Wide = joined_t<Op>;
   // Blocks bound the length of any chain of additions, and so the rounding error.
-  if constexpr (reduces_packets<Op, From>) {
+  if constexpr (TakesTruth<Op, From>) {
+    return Op::fold(x, n);
+  } else if constexpr (reduces_packets<Op, From>) {
     constexpr std::int64_t block = 4096, many = std::int64_t{1} << 18;
     if (n <= block) return fold_packets<Op>(x, n);
     const std::int64_t quarter = n < many ? 0 : n / (4 * 1024) * 1024;
@@ -253,6 +275,8 @@ joined_t<Op> fold_run(const From* x, std::int64_t n) {
 
 template <class Op, class From>
 [[gnu::noinline]] void fold_into(const From* from, typename Op::Acc& to, std::int64_t n) {
+  if constexpr (std::is_same_v<typename Op::Acc, bool>)
+    if (to != Op::identity()) return;  // nothing changes it any more
   to = static_cast<typename Op::Acc>(Op::join(static_cast<joined_t<Op>>(to), fold_run<Op, From>(from, n)));
 }
 
@@ -267,8 +291,24 @@ void combine_run(const void* from_, void* to_, std::int64_t stride, std::int64_t
     using P = simd::Packet<From>;
     if (stride == 1)
       for (; i + P::size <= n; i += P::size) Op::join(P::load(to + i), P::load(from + i)).store(to + i);
+  } else if constexpr (TakesTruth<Op, From> && std::is_same_v<Acc, bool>) {
+    // As bytes: the compiler vectorises no loop over bool.
+    constexpr int block = 64;
+    if (stride == 1)
+      for (; i + block <= n; i += block) {
+        unsigned char truth[block], so_far[block];
+        std::memcpy(so_far, to + i, block);
+        for (int j = 0; j < block; ++j) truth[j] = static_cast<unsigned char>(from[i + j] != From(0));
+        for (int j = 0; j < block; ++j)
+          so_far[j] =
+              static_cast<unsigned char>(Op::identity() ? so_far[j] & truth[j] : so_far[j] | truth[j]);
+        std::memcpy(to + i, so_far, block);
+      }
+  } else if constexpr (TakesTruth<Op, From>) {
+    if (stride == 1)
+      for (; i < n; ++i) to[i] = Op::join(to[i], element_of<Op>(from[i]));
   }
-  for (; i < n; ++i) to[i * stride] = Op::join(to[i * stride], convert_element<From, Acc>(from[i]));
+  for (; i < n; ++i) to[i * stride] = Op::join(to[i * stride], element_of<Op>(from[i]));
 }
 
 // Eight rows at a time: the accumulators are read and written once for eight rows, and the rows are eight
@@ -307,7 +347,10 @@ void combine_rows(const void* from_, std::int64_t row_stride, std::int64_t rows,
 
 template <class Op>
 void merge_run(const void* from, void* to, std::int64_t n) {
-  combine_run<Op, typename Op::Acc>(from, to, 1, n);
+  if constexpr (requires { typename Op::Merging; })
+    combine_run<typename Op::Merging, typename Op::Acc>(from, to, 1, n);
+  else
+    combine_run<Op, typename Op::Acc>(from, to, 1, n);
 }
 
 template <class Op>
@@ -388,8 +431,7 @@ void combine_terms(const void* from_, std::int64_t rows, void* to_, std::int64_t
     }
   }
   for (; i < n; ++i)
-    for (std::int64_t r = 0; r < rows; ++r)
-      to[i] = Op::join(to[i], convert_element<From, Acc>(from[r * n + i]));
+    for (std::int64_t r = 0; r < rows; ++r) to[i] = Op::join(to[i], element_of<Op>(from[r * n + i]));
 }
 
 template <class A, class From>

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/cpu/packet.hpp"
+#include "nax/backend/cpu/truth.hpp"
 
 // Reductions of many short runs: the last axis of an array of a few columns. A run of its own would cost a
 // call and a sum across a packet's lanes; here a packet holds one element of each of several runs.
@@ -116,7 +116,7 @@ void combine_short_runs(const void* from_, std::int64_t run_stride, std::int64_t
       const From* const x = from + r * run_stride;
       for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t l = 0; l < some; ++l)
-          totals[l] = Op::join(totals[l], convert_element<From, Acc>(x[l * run_stride + i]));
+          totals[l] = Op::join(totals[l], element_of<Op>(x[l * run_stride + i]));
       for (std::int64_t l = 0; l < some; ++l) to[(r + l) * to_stride] = totals[l];
     }
   }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "nax/backend/cpu/true_places.hpp"
 #include "nax/numpy/indexing/selection.hpp"
 
 // From the arguments of a(...) to a Selection.
@@ -283,12 +284,10 @@ NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<
   if (on_accelerator(flat)) return Array<std::int64_t>(true_positions_on_device(flat));
   const bool* m = elements<const bool>(flat);
   const std::int64_t n = layout_of(flat).size();
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < n; ++i) count += m[i];
+  const std::int64_t count = cpu::detail::count_true(m, n);
   Array<std::int64_t> out(allocate_on_host(DType::int64, Frame{Dims(1, count), {}}));
   std::int64_t* to = elements<std::int64_t>(out);
-  for (std::int64_t i = 0; i < n; ++i)
-    if (m[i]) *to++ = i;
+  cpu::write_true_places<std::int64_t>(m, n, 0, to, to + count);
   return out;
 }
 

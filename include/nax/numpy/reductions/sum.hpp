@@ -61,7 +61,9 @@ Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double diviso
   }
   const Frame frame = frame_of(x);
   const AxisMarks marks = over_frame(visible, frame);
-  ArrayBase sums = reduce_over<cpu::reduce_op::Sum<Acc>>(x, marks, keep);
+  using Op = std::conditional_t<std::is_same_v<T, bool> && is_integer_v<Acc>, cpu::reduce_op::Count<Acc>,
+                                cpu::reduce_op::Sum<Acc>>;
+  ArrayBase sums = reduce_over<Op>(x, marks, keep);
   if constexpr (is_inexact_v<R>) {
     if (divisor != 1 && on_accelerator(sums)) {
       const Array<Acc> by(static_cast<Acc>(static_cast<real_t<Acc>>(divisor)));
@@ -135,6 +137,12 @@ template <detail::ArrayLike X>
 Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) {
   using T = typename X::value_type;
   const AxisMarks marks = detail::marked_axes("count_nonzero", options.axis, x.ndim());
+  if constexpr (is_array_v<X>) {
+    detail::check_operand("count_nonzero", x);
+    if (!detail::on_accelerator(x))
+      return Array<std::int32_t>(detail::reduce_over<cpu::reduce_op::Count<std::int32_t>>(
+          x, detail::over_frame(marks, detail::frame_of(x)), options.keepdims));
+  }
   return detail::sum_over<std::int32_t>(detail::make_expr<rules::not_equal>(x, T(0)), marks, options.keepdims,
                                         1);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
@@ -7,6 +9,16 @@
 
 // Functions that are given by points to join.
 namespace nax::inline NAX_ABI {
+
+namespace detail {
+
+// The points on both sides of a value that so many points come before, of those up to `last`.
+struct Brackets {
+  Array<std::int64_t> left, right;
+};
+NAX_ENGINE Brackets brackets(const Array<std::int32_t>& before, std::int64_t last);
+
+}  // namespace detail
 
 // The values on the left of all points and on their right, in place of the first and the last.
 template <class T>
@@ -31,15 +43,35 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
   if (xp.ndim() != 1 || xp.shape() != fp.shape() || xp.size() == 0)
     raise<ValueError>(
         {"interp: xp and fp must be 1-d, of one length and not empty: ", xp.shape(), " and ", fp.shape()});
-  const auto last = static_cast<std::int32_t>(xp.size() - 1);
-  const Array<std::int32_t> right = minimum(maximum(searchsorted(xp, x, {.side = "right"}), 1), last);
+  const auto [left, right] = detail::brackets(searchsorted(xp, x, {.side = "right"}), xp.size() - 1);
   const Array<T> below = options.left ? Array<T>(*options.left) : Array<T>(fp(0));
   const Array<T> above = options.right ? Array<T>(*options.right) : Array<T>(fp(-1));
-  const Array<std::int32_t> left = maximum(right - 1, 0);
-  const Array<T> x0 = take(xp, left), x1 = take(xp, right), f0 = take(fp, left), f1 = take(fp, right);
+  const auto at = [](const Array<T>& points, const Array<std::int64_t>& places) {
+    return detail::take_positions(points, places, 0);
+  };
+  const Array<T> x0 = at(xp, left), x1 = at(xp, right), f0 = at(fp, left), f1 = at(fp, right);
   const Array<T> step = where(x1 == x0, T(1), x1 - x0);  // two values at one place: the later one
   const Array<T> inside = where(x1 == x0, f1, f0 + (x - x0) / step * (f1 - f0));
   return Array<T>(where(x < xp(0), below, where(x > xp(-1), above, inside)));
 }
 
 }  // namespace nax::inline NAX_ABI
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::detail {
+
+NAX_ENGINE Brackets brackets(const Array<std::int32_t>& before, std::int64_t last) {
+  const ArrayBase flat = contiguous(before, transforms_handled);
+  Brackets result{Array<std::int64_t>(allocate_on_host(DType::int64, layout_of(flat))),
+                  Array<std::int64_t>(allocate_on_host(DType::int64, layout_of(flat)))};
+  const std::int32_t* from = elements<const std::int32_t>(flat, transforms_handled);
+  std::int64_t *left = elements<std::int64_t>(result.left), *right = elements<std::int64_t>(result.right);
+  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) {
+    right[i] = std::min(std::max<std::int64_t>(from[i], 1), last);
+    left[i] = std::max<std::int64_t>(right[i] - 1, 0);
+  }
+  return result;
+}
+
+}  // namespace nax::inline NAX_ABI::detail
+#endif

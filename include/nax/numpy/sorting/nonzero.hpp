@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "nax/numpy/indexing/take.hpp"
@@ -65,11 +66,8 @@ template <detail::ArrayLike X>
 Array<std::int32_t> flatnonzero(const X& x) {
   const Array<std::int64_t> positions =
       detail::true_positions("flatnonzero", detail::truth("flatnonzero", x));
-  if (detail::on_accelerator(positions))
-    return Array<std::int32_t>(detail::as_dtype(positions, DType::int32));
-  const std::int64_t* at = detail::elements<const std::int64_t>(positions);
-  return detail::generated<std::int32_t>("flatnonzero", positions.size(),
-                                         [=](std::int64_t i) { return static_cast<std::int32_t>(at[i]); });
+  const ArrayBase narrow = detail::as_dtype(positions, DType::int32);
+  return Array<std::int32_t>(detail::on_accelerator(positions) ? narrow : detail::placed(narrow));
 }
 
 // The elements of the flattened array where the flattened condition is not zero.
@@ -190,18 +188,36 @@ NAX_ENGINE std::vector<Array<std::int32_t>> unravelled(const Array<std::int64_t>
 }
 
 NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask) {
-  const Array<std::int64_t> positions = true_positions(function, mask);
-  if (on_accelerator(positions)) return unravelled(positions, mask.shape());
-  const std::int64_t* at = elements<const std::int64_t>(positions);
-  const std::int64_t n = positions.size();
+  if (is_batched(mask) || on_accelerator(mask))
+    return unravelled(true_positions(function, mask), mask.shape());  // (or its error)
+  const ArrayBase flat = contiguous(mask);
+  const bool* m = elements<const bool>(flat);
   const Shape shape = mask.shape();
+  if (shape.empty()) return {};
+  const std::int64_t n = shape.count(), count = cpu::detail::count_true(m, n);
   std::vector<Array<std::int32_t>> out;
-  std::int64_t below = shape.count();
-  for (std::int64_t extent : shape) {
-    below = extent > 0 ? below / extent : 1;
-    out.push_back(generated<std::int32_t>(
-        function, n, [=](std::int64_t i) { return static_cast<std::int32_t>(at[i] / below % extent); }));
+  Dims index(shape.size(), 0);
+  SmallVector<std::int32_t*, 8> to;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    out.emplace_back(allocate_on_host(DType::int32, Frame{Dims(1, count), {}}));
+    to.push_back(elements<std::int32_t>(out.back()));
   }
+  // Row by row: along the last axis the places in the row, along the others the row's own.
+  const std::size_t last = shape.size() - 1;
+  const std::int64_t length = shape.back();
+  std::int32_t* along = to[last];
+  const std::int32_t* const end = along + count;
+  for (std::int64_t row = 0; row < n; row += length) {
+    std::int32_t* const next = cpu::write_true_places<std::int32_t>(m + row, length, 0, along, end);
+    for (std::size_t axis = 0; axis < last; ++axis)
+      to[axis] = std::fill_n(to[axis], next - along, static_cast<std::int32_t>(index[axis]));
+    along = next;
+    for (std::size_t axis = last; axis > 0; --axis) {
+      if (++index[axis - 1] < shape[axis - 1]) break;
+      index[axis - 1] = 0;
+    }
+  }
+  for (Array<std::int32_t>& a : out) a = Array<std::int32_t>(placed(a));
   return out;
 }
 

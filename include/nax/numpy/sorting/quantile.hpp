@@ -12,7 +12,7 @@ auto one_quantile(const char* function, const X& x, double q, const QuantileOpti
                   bool ignore_nan = false) {
   check_reducible(function, x);
   const AxisMarks marks = marked_axes(function, options.axis, x.ndim());
-  auto value = line_quantile(function, quantile_lines(function, x, marks, options, ignore_nan), q, options,
+  auto value = line_quantile(function, quantile_lines(function, x, marks, options, ignore_nan, 1), q, options,
                              ignore_nan);
   return options.keepdims ? with_kept(function, value, x.shape(), marks, 0) : value;
 }
@@ -23,7 +23,7 @@ auto several_quantiles(const char* function, const X& x, const std::vector<doubl
   check_reducible(function, x);
   using T = inexact_t<typename X::value_type>;
   const AxisMarks marks = marked_axes(function, options.axis, x.ndim());
-  const QuantileLines<T> lines = quantile_lines(function, x, marks, options, ignore_nan);
+  const QuantileLines<T> lines = quantile_lines(function, x, marks, options, ignore_nan, q.size());
   std::vector<Array<T>> values;
   for (double one : q) values.push_back(line_quantile(function, lines, one, options, ignore_nan));
   const Array<T> all = stack(values);

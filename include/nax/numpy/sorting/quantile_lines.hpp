@@ -3,6 +3,7 @@
 #include <limits>
 #include <string_view>
 
+#include "nax/backend/cpu/select.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
@@ -61,17 +62,54 @@ Array<T> with_kept(const char* function, const Array<T>& y, const Shape& from, c
 
 NAX_ENGINE void check_fraction(const char* function, double q);
 
-// One quantile of sorted lines: between two neighbours. NaN, sorted last, makes the whole line NaN.
+// The lines whose quantiles are asked for, most of the time sorted, and with weights the share of them up to
+// each element.
 template <class T>
-Array<T> quantile_of_sorted(const char* function, const Array<T>& sorted, double q, std::string_view method) {
+struct QuantileLines {
+  Array<T> lines;
+  bool sorted = true;
+  std::optional<Array<double>> share = {};
+};
+
+// Of each line along the last axis three elements: those that a sort would put at `rank` and behind it, and
+// one that is NaN where one of the line is, which the first two are then as well.
+template <class T>
+Array<T> selected_from(const Array<T>& x, std::int64_t rank) {
+  using Lane = sortable_t<T>;
+  const ArrayBase rows = sortable_rows(Array<T>(constant(x)));
+  const cpu::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
+  Frame frame = layout_of(rows);
+  frame.shape.back() = 3;
+  const Lane* from = elements<const Lane>(rows, transforms_handled);
+  const auto select = [&](auto* to, const auto& f) {
+    cpu::for_each_line(lines,
+                       [=](std::int64_t first) { f(from + first, lines.n, rank, to + first / lines.n * 3); });
+  };
+  if (is_recorded(x)) {
+    const Array<std::int32_t> places(allocate(DType::int32, frame));
+    select(elements<std::int32_t>(places), cpu::argquantile_line<Lane>);
+    return take_along_axis(x, places, -1);
+  }
+  ArrayBase found = allocate(dtype_of<Lane>, frame);
+  select(elements<Lane>(found), cpu::quantile_line<Lane>);
+  return from_accumulator<T, Lane>(std::move(found));
+}
+
+// One quantile of the lines: between two neighbours. NaN, sorted last, makes the whole line NaN.
+template <class T>
+Array<T> quantile_between(const char* function, const QuantileLines<T>& lines, double q,
+                          std::string_view method) {
   check_fraction(function, q);
-  const std::int64_t n = sorted.shape(-1);
+  const std::int64_t n = lines.lines.shape(-1);
   const auto [low, high, weight] = quantile_place(quantile_method(function, method), q, n);
-  Array<T> value = weight == 1 ? sorted(ellipsis, high) : sorted(ellipsis, low);
+  const Array<T> from = lines.sorted ? lines.lines : selected_from(lines.lines, low);
+  const auto at = [&, rank = low](std::int64_t place) {
+    return from(ellipsis, lines.sorted ? place : place == rank ? 0 : 1);
+  };
+  Array<T> value = weight == 1 ? at(high) : at(low);
   if (weight > 0 && weight < 1)
-    value =
-        evaluate(make_expr<rules::add>(scaled(value, 1 - weight), scaled(sorted(ellipsis, high), weight)));
-  const Array<T> last = sorted(ellipsis, n - 1);
+    value = evaluate(make_expr<rules::add>(scaled(value, 1 - weight), scaled(at(high), weight)));
+  const Array<T> last = from(ellipsis, lines.sorted ? n - 1 : 2);
   return evaluate(make_selection<rules::where>(make_expr<rules::equal>(last, last), value, last));
 }
 
@@ -113,21 +151,14 @@ Array<T> nan_quantile_of_sorted(const char* function, const Array<T>& sorted, do
   return evaluate(make_selection<rules::where>(make_expr<rules::equal>(w, zero), below, between));
 }
 
-// The lines whose quantiles are asked for, sorted, and with weights the share of them up to each element.
-template <class T>
-struct QuantileLines {
-  Array<T> sorted;
-  std::optional<Array<double>> share = {};
-};
-
 // The first element up to which the weights come to the share q.
 template <class T>
 Array<T> weighted_quantile(const char* function, const QuantileLines<T>& lines, double q) {
   check_fraction(function, q);
   const Array<std::int64_t> before = as_type<std::int64_t>(
       count_nonzero(make_expr<rules::less>(*lines.share, Array<double>(q)), {.axis = -1}));
-  const Array<std::int64_t> last(lines.sorted.shape(-1) - 1);
-  return picked(lines.sorted, evaluate(make_expr<rules::minimum>(before, last)));
+  const Array<std::int64_t> last(lines.lines.shape(-1) - 1);
+  return picked(lines.lines, evaluate(make_expr<rules::minimum>(before, last)));
 }
 
 template <class T>
@@ -152,14 +183,19 @@ Array<double> weights_like(const char* function, const Array<T>& x, Array<double
 // Throws ValueError for weights that are no weights, in any example.
 NAX_ENGINE void check_weights(const char* function, const Array<double>& weights);
 
+// `count`: how many quantiles are asked for; few are selected from lines that are not sorted.
 template <class X>
 auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, const QuantileOptions& options,
-                    bool ignore_nan) {
+                    bool ignore_nan, std::size_t count) {
+  constexpr std::size_t few = 4;
   using T = inexact_t<typename X::value_type>;
   const Array<T> x = as_type<T>(x_), lines = marked_last(function, x, marks);
   if (lines.shape(-1) == 0) raise<ValueError>({function, ": the array has no elements along the axis"});
   const int axis = lines.ndim() - 1;
-  if (!options.weights.array()) return QuantileLines<T>{sort_axis(lines, axis, false)};
+  if (!options.weights.array()) {
+    if (count <= few && !ignore_nan && !on_accelerator(lines)) return QuantileLines<T>{lines, false};
+    return QuantileLines<T>{sort_axis(lines, axis, false)};
+  }
   if (options.method != "inverted_cdf")
     raise<ValueError>(
         {function, ": weights go with the method 'inverted_cdf' only, not '", options.method, "'"});
@@ -178,18 +214,18 @@ auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, c
   const Array<double> part =
       evaluate(make_selection<rules::where>(make_expr<rules::equal>(share, Array<double>(0.0)),
                                             Array<double>(-1.0), make_expr<rules::divide>(share, total)));
-  return QuantileLines<T>{take_along_axis(lines, order, -1), part};
+  return QuantileLines<T>{take_along_axis(lines, order, -1), true, part};
 }
 
 template <class T>
 Array<T> line_quantile(const char* function, const QuantileLines<T>& lines, double q,
                        const QuantileOptions& options, bool ignore_nan) {
   if (!lines.share)
-    return ignore_nan ? nan_quantile_of_sorted(function, lines.sorted, q, options.method)
-                      : quantile_of_sorted(function, lines.sorted, q, options.method);
+    return ignore_nan ? nan_quantile_of_sorted(function, lines.lines, q, options.method)
+                      : quantile_between(function, lines, q, options.method);
   const Array<T> value = weighted_quantile(function, lines, q);
   if (ignore_nan) return value;
-  const Array<T> last = lines.sorted(ellipsis, lines.sorted.shape(-1) - 1);
+  const Array<T> last = lines.lines(ellipsis, lines.lines.shape(-1) - 1);
   return evaluate(make_selection<rules::where>(make_expr<rules::equal>(last, last), value, last));
 }
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "nax/backend/cpu/count_bins.hpp"
+#include "nax/backend/cpu/search.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/sorting/sort.hpp"
 
@@ -15,22 +17,6 @@ struct SearchsortedOptions {
 };
 
 namespace detail {
-
-// The number of elements of the sorted run that come before v: less than it, or (right) not greater.
-template <class T>
-std::int32_t place_in(const T* a, std::int64_t n, T v, bool right) {
-  const auto key = cpu::detail::sort_key(v);
-  std::int64_t low = 0, high = n;
-  while (low < high) {
-    const std::int64_t mid = (low + high) / 2;
-    const auto k = cpu::detail::sort_key(a[mid]);
-    if (right ? k <= key : k < key)
-      low = mid + 1;
-    else
-      high = mid;
-  }
-  return static_cast<std::int32_t>(low);
-}
 
 template <class T>
 Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array<T>& v_, bool right) {
@@ -65,8 +51,9 @@ Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array
       at += rest % batches.shape[axis] * step_a[axis];
       from += rest % batches.shape[axis] * step_v[axis];
     }
-    for (std::int64_t i = 0; i < each; ++i)
-      out[b * each + i] = place_in(sorted + at, n, sought[from + i], right);
+    parallel_for(each, std::int64_t{1} << 13, [&](std::int64_t begin, std::int64_t end) {
+      cpu::search_sorted(sorted + at, n, sought + from + begin, end - begin, right, out + b * each + begin);
+    });
   }
   return result;
 }
@@ -151,13 +138,15 @@ std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) 
         ".length");
   const ArrayBase flat = contiguous(x);
   const T* v = elements<const T>(flat, transforms_handled);
-  std::int64_t length = options.minlength;
-  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) {
-    if constexpr (std::is_signed_v<T>)
-      if (v[i] < 0) raise<ValueError>({"bincount: the elements must not be negative, got ", v[i]});
-    length = std::max(length, static_cast<std::int64_t>(v[i]) + 1);
-  }
-  return options.length.value_or(length);
+  const std::int64_t n = layout_of(flat).size();
+  const auto [least, greatest] = cpu::extremes(v, n);
+  if constexpr (std::is_signed_v<T>)
+    if (n > 0 && least < 0) {
+      const T first = *std::find_if(v, v + n, [](T x) { return x < 0; });
+      raise<ValueError>({"bincount: the elements must not be negative, got ", first});
+    }
+  const std::int64_t needed = n > 0 ? static_cast<std::int64_t>(greatest) + 1 : 0;
+  return options.length.value_or(std::max(options.minlength, needed));
 }
 
 // x as positions in the result; those beyond its end are dropped.
@@ -196,10 +185,15 @@ Array<R> count_bins(const Array<T>& x, const Array<R>* weights, std::int64_t len
   Lane* out = elements<Lane>(sums);
   std::fill(out, out + layout_of(sums).size(), Lane(0));
   const std::int64_t n = x.size();
-  for (std::int64_t end = layout_of(bins).size(), i = 0; i < end; out += length)
-    for (const std::int64_t row_end = i + n; i < row_end; ++i)
-      if (static_cast<std::uint64_t>(bin[i]) < static_cast<std::uint64_t>(length))
-        out[bin[i]] += w ? static_cast<Lane>(w[i]) : Lane(1);
+  for (std::int64_t end = layout_of(bins).size(), i = 0; i < end; i += n, out += length) {
+    if constexpr (std::is_same_v<Lane, std::int32_t>) {
+      cpu::count_bins(bin + i, n, length, out);
+    } else {
+      for (std::int64_t j = i; j < i + n; ++j)
+        if (static_cast<std::uint64_t>(bin[j]) < static_cast<std::uint64_t>(length))
+          out[bin[j]] += static_cast<Lane>(w[j]);
+    }
+  }
   Array<R> result = from_accumulator<R, Lane>(std::move(sums));
   if constexpr (is_inexact_v<R>) {
     if (weights && is_recorded(*weights)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/sort.hpp"
+#include "nax/backend/cpu/top_k.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
@@ -130,6 +131,25 @@ Array<T> sort_any(const Array<T>& x, int axis, bool descending) {
     return sort_axis(x, axis, descending);
 }
 
+// Where the k largest elements of each line of the last axis are.
+template <class T>
+Array<std::int32_t> top_k_places(const Array<T>& x, std::int64_t k) {
+  if (on_accelerator(x)) return argsort_axis(x, x.ndim() - 1, true)(ellipsis, slice(0, k));
+  using Lane = sortable_t<T>;
+  const ArrayBase rows = sortable_rows(x);
+  Frame frame = layout_of(rows);
+  frame.shape.back() = k;
+  Array<std::int32_t> result(allocate(DType::int32, frame));
+  const cpu::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
+  const Lane* from = elements<const Lane>(rows, transforms_handled);
+  std::int32_t* to = elements<std::int32_t>(result);
+  if (k > 0)
+    cpu::for_each_line(lines, [=](std::int64_t first) {
+      cpu::top_k_line(from + first, lines.n, k, to + first / lines.n * k);
+    });
+  return result;
+}
+
 }  // namespace detail
 
 // The elements in ascending order along `axis` (the last when not given; none: flattened).
@@ -161,8 +181,7 @@ auto top_k(const X& x_, std::int64_t k) {
   if (x.ndim() == 0) throw ValueError("top_k: the array must be at least 1-d");
   if (k < 0 || k > x.shape(-1))
     raise<ValueError>({"top_k: k = ", k, " is out of range for shape ", x.shape()});
-  const Array<std::int32_t> order = detail::argsort_axis(Array<T>(detail::constant(x)), x.ndim() - 1, true);
-  const Array<std::int32_t> indices = order(ellipsis, slice(0, k));
+  const Array<std::int32_t> indices = detail::top_k_places(Array<T>(detail::constant(x)), k);
   return TopK<T>{take_along_axis(x, indices, -1), indices};
 }
 

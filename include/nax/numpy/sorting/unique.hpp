@@ -146,6 +146,59 @@ UniqueAll<T> unique_of(const char* function, const Array<T>& x, const Axis& axis
           host_numbers<std::int32_t>(groups.counts)};
 }
 
+// The different elements and how often each occurs, for values without a derivative to move along.
+template <class T>
+Array<T> unique_plain(const char* function, const Array<T>& x, bool equal_nan, Array<std::int32_t>& counts) {
+  const std::int64_t n = x.size();
+  const Array<T> line = reshape_to(function, x, Shape{n});
+  const Array<T> sorted(contiguous(sort_any(line, 0, false)));
+  const T* const v = elements<const T>(sorted);
+  const cpu::Scratch<T> values(n);
+  const cpu::Scratch<std::int32_t> starts(n + 1);  // in the sorted line, then its end
+  std::int64_t count = 0;
+  starts[0] = 0;
+  if (n > 0) values[0] = v[0], count = 1;
+  // Equal ones are overwritten. All NaNs, which come last, differ from each other.
+  for (std::int64_t i = 1; i < n; ++i) {
+    values[count] = v[i];
+    starts[count] = static_cast<std::int32_t>(i);
+    count += static_cast<std::int64_t>(!(v[i] == v[i - 1]));
+  }
+  if constexpr (is_inexact_v<T>)
+    if (equal_nan)
+      while (count > 1 && is_nan(static_cast<T>(values[count - 2]))) --count;
+  starts[count] = static_cast<std::int32_t>(n);
+  Array<T> result(allocate_on_host(dtype_of<T>, Frame{Dims(1, count), {}}));
+  T* const to = elements<T>(result);
+  std::copy(values.data(), values.data() + count, to);
+  // Of zeros, which are equal whatever their signs are, the first one stands for all.
+  if constexpr (is_floating_v<T>)
+    if (T* const zero = std::find(to, to + count, T(0.f)); zero != to + count) {
+      const Array<T> flat(contiguous(line));
+      const T* first = elements<const T>(flat);
+      while (*first != T(0.f)) ++first;
+      *zero = *first;
+    }
+  counts = Array<std::int32_t>(allocate_on_host(DType::int32, Frame{Dims(1, count), {}}));
+  std::int32_t* const many = elements<std::int32_t>(counts);
+  for (std::int64_t i = 0; i < count; ++i) many[i] = starts[i + 1] - starts[i];
+  return result;
+}
+
+// Where neither places nor derivatives are asked for, the sorted values say it all.
+template <class T>
+UniqueCounts<T> unique_values_of(const char* function, const Array<T>& x, const Axis& axis, bool equal_nan) {
+  if constexpr (!is_complex_v<T>)
+    if (!axis.given() && !is_recorded(x)) {
+      check_unique(function, x);
+      UniqueCounts<T> result{Array<T>(Unset()), Array<std::int32_t>(Unset())};
+      result.values = unique_plain(function, x, equal_nan, result.counts);
+      return result;
+    }
+  UniqueAll<T> all = unique_of(function, x, axis, equal_nan);
+  return {all.values, all.counts};
+}
+
 // As many elements as asked for, of each example of a vmap: the k-th is where the k-th change of the sorted
 // line is.
 template <class T>
@@ -185,15 +238,14 @@ auto unique_all(const X& x, const UniqueAllOptions& options = {}) {
 }
 template <detail::ArrayLike X>
 auto unique_values(const X& x, const UniqueAllOptions& options = {}) {
-  return detail::unique_of("unique_values", Array<typename X::value_type>(detail::materialise(x)),
-                           options.axis, options.equal_nan)
+  return detail::unique_values_of("unique_values", Array<typename X::value_type>(detail::materialise(x)),
+                                  options.axis, options.equal_nan)
       .values;
 }
 template <detail::ArrayLike X>
 auto unique_counts(const X& x, const UniqueAllOptions& options = {}) {
-  auto all = detail::unique_of("unique_counts", Array<typename X::value_type>(detail::materialise(x)),
-                               options.axis, options.equal_nan);
-  return UniqueCounts<typename X::value_type>{all.values, all.counts};
+  return detail::unique_values_of("unique_counts", Array<typename X::value_type>(detail::materialise(x)),
+                                  options.axis, options.equal_nan);
 }
 template <detail::ArrayLike X>
 auto unique_inverse(const X& x, const UniqueAllOptions& options = {}) {
@@ -207,7 +259,7 @@ template <detail::ArrayLike X>
 auto unique(const X& x, const UniqueOptions<typename X::value_type>& options = {}) {
   const Array<typename X::value_type> a = detail::materialise(x);
   if (options.size) return detail::unique_sized(a, options);
-  return detail::unique_of("unique", a, options.axis, options.equal_nan).values;
+  return detail::unique_values_of("unique", a, options.axis, options.equal_nan).values;
 }
 
 }  // namespace nax::inline NAX_ABI
