@@ -142,7 +142,7 @@ std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) 
   const auto [least, greatest] = cpu::extremes(v, n);
   if constexpr (std::is_signed_v<T>)
     if (n > 0 && least < 0) {
-      const T first = *std::find_if(v, v + n, [](T x) { return x < 0; });
+      const T first = *std::find_if(v, v + n, [](T element) { return element < 0; });
       raise<ValueError>({"bincount: the elements must not be negative, got ", first});
     }
   const std::int64_t needed = n > 0 ? static_cast<std::int64_t>(greatest) + 1 : 0;

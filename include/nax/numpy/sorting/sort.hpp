@@ -134,7 +134,10 @@ Array<T> sort_any(const Array<T>& x, int axis, bool descending) {
 // Where the k largest elements of each line of the last axis are.
 template <class T>
 Array<std::int32_t> top_k_places(const Array<T>& x, std::int64_t k) {
-  if (on_accelerator(x)) return argsort_axis(x, x.ndim() - 1, true)(ellipsis, slice(0, k));
+  if (on_accelerator(x)) {
+    const Array<std::int32_t> order = argsort_axis(x, x.ndim() - 1, true);
+    return order(ellipsis, slice(0, k));
+  }
   using Lane = sortable_t<T>;
   const ArrayBase rows = sortable_rows(x);
   Frame frame = layout_of(rows);
