@@ -20,13 +20,13 @@ Extremes<T> extremes(const T* x, std::int64_t n) {
   T least[width], greatest[width];
   std::fill(least, least + width, x[0]);
   std::fill(greatest, greatest + width, x[0]);
-  std::int64_t i = 0;
-  for (; i + width <= n; i += width)
+  const std::int64_t whole = n / width * width;
+  for (std::int64_t i = 0; i < whole; i += width)
     for (int j = 0; j < width; ++j) {
       least[j] = x[i + j] < least[j] ? x[i + j] : least[j];
       greatest[j] = x[i + j] > greatest[j] ? x[i + j] : greatest[j];
     }
-  for (; i < n; ++i) {
+  for (std::int64_t i = whole; i < n; ++i) {
     least[0] = std::min(least[0], x[i]);
     greatest[0] = std::max(greatest[0], x[i]);
   }
@@ -50,11 +50,11 @@ void count_bins(const T* x, std::int64_t n, std::int64_t length, std::int32_t* c
   const Scratch<std::int32_t> scratch(ways * stride);
   std::int32_t* const own = scratch.data();
   std::fill(own, own + ways * stride, 0);
-  std::int64_t i = 0;
-  for (; i + ways <= n; i += ways)
+  const std::int64_t whole = n / ways * ways;
+  for (std::int64_t i = 0; i < whole; i += ways)
     for (std::int64_t way = 0; way < ways; ++way)
       ++own[static_cast<std::uint64_t>(way * stride) + bin(i + way)];
-  for (; i < n; ++i) ++own[bin(i)];
+  for (std::int64_t i = whole; i < n; ++i) ++own[bin(i)];
   for (std::int64_t way = 0; way < ways; ++way)
     for (std::int64_t b = 0; b < length; ++b) counts[b] += own[way * stride + b];
 }

@@ -66,8 +66,11 @@ template <detail::ArrayLike X>
 Array<std::int32_t> flatnonzero(const X& x) {
   const Array<std::int64_t> positions =
       detail::true_positions("flatnonzero", detail::truth("flatnonzero", x));
-  const ArrayBase narrow = detail::as_dtype(positions, DType::int32);
-  return Array<std::int32_t>(detail::on_accelerator(positions) ? narrow : detail::placed(narrow));
+  if (detail::on_accelerator(positions))
+    return Array<std::int32_t>(detail::as_dtype(positions, DType::int32));
+  const std::int64_t* at = detail::elements<const std::int64_t>(positions);
+  return detail::generated<std::int32_t>("flatnonzero", positions.size(),
+                                         [=](std::int64_t i) { return static_cast<std::int32_t>(at[i]); });
 }
 
 // The elements of the flattened array where the flattened condition is not zero.
