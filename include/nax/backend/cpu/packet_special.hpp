@@ -2,7 +2,6 @@
 
 // The error function on packets, and floats as doubles.
 
-#include "nax/backend/cpu/packet_arithmetic.hpp"
 #include "nax/backend/cpu/packet_exp.hpp"
 
 namespace nax::inline NAX_ABI::simd {
@@ -47,21 +46,26 @@ struct ErfConstants;
 template <>
 struct ErfConstants<float> {
   static constexpr float most = 4.0f;  // the result is 1 from there on
-  // (erf(x) / x - 1) in x^2 up to |x| = 0.95
-  static constexpr float small[] = {0.128379166f,   -0.376126319f,    0.112836704f,   -0.0268580113f,
-                                    0.00519758044f, -0.000810359663f, 8.20586283e-05f};
-  // -log(erfc(a)) / a beyond
-  static constexpr float large[] = {1.12865484f,    0.635125577f,     0.106279396f,   -0.0237986557f,
-                                    0.00365975313f, -0.000327057176f, 1.16564252e-05f};
+  // (erf(x) / x - 1) in x^2 up to |x| = split
+  static constexpr float split = 1.0f;
+  static constexpr float small[] = {0.128379166f,   -0.376126271f,    0.112836001f,   -0.0268544405f,
+                                    0.00518952751f, -0.000802077152f, 7.88888648e-05f};
+  // erfc(a) beyond, in a - middle
+  static constexpr float middle = 2.45f;
+  static constexpr float large[] = {0.000530540979f,  -0.00279002985f, 0.00683715068f,  -0.0102341545f,
+                                    0.0102470863f,    -0.00698392982f, 0.00299876988f,  -0.000417277858f,
+                                    -0.000421980755f, 0.000296742948f, -4.7445946e-05f, -2.27501898e-05f,
+                                    8.92503441e-06f,  -5.43653081e-07f};
 };
 template <>
 struct ErfConstants<double> {
-  static constexpr double most = 6.0;
+  static constexpr double most = 6.0, split = 0.95;
   static constexpr double small[] = {0.12837916709551259,     -0.3761263890318412,     0.11283791670973475,
                                      -0.026866170648779601,   0.0052239776632199324,   -0.0008548329342520475,
                                      0.00012055423510997698,  -1.4927981336572107e-05, 1.6502190714482654e-06,
                                      -1.6820771937731793e-07, 1.8072245163825493e-08,  -2.560927903579351e-09,
                                      3.1968691492756531e-10};
+  // -log(erfc(a)) / a beyond
   static constexpr double large[] = {
       1.1283791507255072,      0.63661988275195014,     0.1027724197860593,      -0.019129189640806163,
       -0.00020430406253392123, 0.0016822484323611433,   -0.00056413928320400654, -9.2434320458546058e-06,
@@ -75,10 +79,15 @@ struct ErfConstants<double> {
 template <class T>
 Packet<T> erf(Packet<T> x) {
   using C = detail::ErfConstants<T>;
-  const Packet<T> ax = abs(x), z = x * x, a = clamp(ax, Packet<T>(0), Packet<T>(C::most));
+  const Packet<T> ax = abs(x), z = x * x, a = clamp_above(ax, Packet<T>(C::most));
   const Packet<T> near = fma(x, detail::polynomial(z, C::small), x);
-  const Packet<T> far = Packet<T>(1) - exp(-a * detail::polynomial(a, C::large));
-  return select(ax < Packet<T>(T(0.95)), near, copysign(far, x));
+  Packet<T> outside;
+  if constexpr (std::is_same_v<T, float>)
+    outside = detail::polynomial(a - Packet<T>(C::middle), C::large);
+  else
+    outside = exp(-a * detail::polynomial(a, C::large));
+  const Packet<T> far = Packet<T>(1) - outside;
+  return select(ax < Packet<T>(C::split), near, copysign(far, x));
 }
 
 }  // namespace NAX_SIMD_ABI
