@@ -17,13 +17,6 @@
 namespace nax::inline NAX_ABI::cpu::detail {
 inline namespace NAX_SIMD_ABI {
 
-// Zen 4 takes a hundred cycles to compress to memory.
-#ifdef __znver4__
-inline constexpr bool compresses_to_memory = false;
-#else
-inline constexpr bool compresses_to_memory = true;
-#endif
-
 // Registers of K, whatever it is, as __m512i. Of two equal numbers min and max both give the second, so that
 // a pair of zeros of different signs stays one when the operands are exchanged for one of the two. (maskz and
 // mask forms throughout: the others warn in GCC 12, see packet_arithmetic.hpp)
@@ -107,15 +100,9 @@ struct SortLanes {
     else
       return _mm512_maskz_compress_epi64(m, x);
   }
-  // `count` lanes, all low ones: as many as m has.
-  static void compress_store(K* to, Mask m, Mask count, __m512i x) {
-    if constexpr (!compresses_to_memory)
-      store(to, count, compress(m, x));
-    else if constexpr (narrow)
-      _mm512_mask_compressstoreu_epi32(to, m, x);
-    else
-      _mm512_mask_compressstoreu_epi64(to, m, x);
-  }
+  // `count` lanes, all low ones: as many as m has. In a register, then stored: Zen 4 takes a hundred cycles
+  // to compress to memory, others no fewer than for these two.
+  static void compress_store(K* to, Mask m, Mask count, __m512i x) { store(to, count, compress(m, x)); }
   static __m512i permute(const void* from, __m512i x) {
     if constexpr (narrow)
       return _mm512_maskz_permutexvar_epi32(all, _mm512_load_si512(from), x);
