@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "nax/backend/cpu/convert_packets.hpp"
 #include "nax/backend/cpu/units.hpp"
 #include "nax/core/dtype.hpp"
 
@@ -41,10 +42,14 @@ NAX_ENGINE ConvertFn copier(std::size_t size);
 
 template <class From, class To>
 [[gnu::noinline]] void convert_contiguous(const void* from, void* to, std::int64_t n) {
-  // Truth values are read as bytes: the compiler vectorises no loop over bool.
-  using Read = std::conditional_t<std::is_same_v<From, bool>, unsigned char, From>;
-  for (std::int64_t i = 0; i < n; ++i)
-    static_cast<To*>(to)[i] = convert_element<Read, To>(static_cast<const Read*>(from)[i]);
+  if constexpr (PacketConversion<From, To>::width > 0) {
+    convert_by_packets(static_cast<const From*>(from), static_cast<To*>(to), n);
+  } else {
+    // Truth values are read as bytes: the compiler vectorises no loop over bool.
+    using Read = std::conditional_t<std::is_same_v<From, bool>, unsigned char, From>;
+    for (std::int64_t i = 0; i < n; ++i)
+      static_cast<To*>(to)[i] = convert_element<Read, To>(static_cast<const Read*>(from)[i]);
+  }
 }
 
 // Only contiguous runs are converted; strides are the business of copies before and after.

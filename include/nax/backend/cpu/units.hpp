@@ -22,6 +22,23 @@ struct [[gnu::may_alias]] Unit128 {
   std::uint64_t words[2];
 };
 
+namespace detail {
+// to[i] = from[i stride], with a stride that the compiler knows, a line at a time: reading backward or every
+// other element is a matter of shuffles then.
+template <int stride, class U>
+void copy_strided(const U* from, U* to, std::int64_t n) {
+  constexpr int line = 64 / sizeof(U);
+  std::int64_t i = 0;
+  for (; i + line <= n; i += line) {
+    U held[line];
+    for (int j = 0; j < line; ++j) held[j] = from[(i + j) * stride];
+    std::memcpy(to + i, held, sizeof held);
+  }
+  const std::int64_t rest = n - i;
+  for (int j = 0; j < line && j < rest; ++j) to[i + j] = from[(i + j) * stride];
+}
+}  // namespace detail
+
 // Strides are in elements; 0 repeats one element.
 template <class U>
 void copy_run(const void* from_, std::int64_t from_stride, void* to_, std::int64_t to_stride,
@@ -38,6 +55,10 @@ void copy_run(const void* from_, std::int64_t from_stride, void* to_, std::int64
   } else if (from_stride == 0) {
     const U value = *from;  // of its own: the compiler must not think that writing changes it
     for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+  } else if (from_stride == -1) {
+    detail::copy_strided<-1>(from, to, n);
+  } else if (from_stride == 2) {
+    detail::copy_strided<2>(from, to, n);
   } else {
     for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * from_stride];
   }

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "nax/backend/cpu/packet_base.hpp"
+#include "nax/core/half.hpp"
+
+// Conversions that the machine has instructions for and compilers do not find: between float and half, and
+// from numbers to truth values.
+namespace nax::inline NAX_ABI::cpu {
+inline namespace NAX_SIMD_ABI {
+
+#if defined(EIGEN_VECTORIZE_AVX2) && defined(__F16C__)
+
+// Converts `width` elements at a time; 0 where there is no way of its own from From to To.
+template <class From, class To>
+struct PacketConversion {
+  static constexpr int width = 0;
+};
+// A NaN that signals comes out as one that does not.
+template <>
+struct PacketConversion<float, half> {
+  static constexpr int width = 8;
+  static void run(const float* from, half* to) {
+    const __m128i bits = _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bits);
+  }
+};
+template <>
+struct PacketConversion<half, float> {
+  static constexpr int width = 8;
+  static void run(const half* from, float* to) {
+    const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    _mm256_storeu_ps(to, _mm256_cvtph_ps(bits));
+  }
+};
+template <>
+struct PacketConversion<float, bool> {
+  static constexpr int width = 32;
+  static void run(const float* from, bool* to) {
+    const auto is_true = [from](int i) {  // -1 where it holds
+      return _mm256_castps_si256(
+          _mm256_cmp_ps(_mm256_loadu_ps(from + 8 * i), _mm256_setzero_ps(), _CMP_NEQ_UQ));
+    };
+    // Packing goes by halves of the registers: the four bytes of each quarter lie apart then.
+    const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(is_true(0), is_true(1)),
+                                             _mm256_packs_epi32(is_true(2), is_true(3)));
+    const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_and_si256(ordered, _mm256_set1_epi8(1)));
+  }
+};
+
+#else
+
+template <class From, class To>
+struct PacketConversion {
+  static constexpr int width = 0;
+};
+
+#endif
+
+// A whole run; what fills no packet is converted in a padded copy, so that every element is converted alike.
+template <class From, class To>
+void convert_by_packets(const From* from, To* to, std::int64_t n) {
+  using C = PacketConversion<From, To>;
+  constexpr std::int64_t width = C::width;
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) C::run(from + i, to + i);
+  if (i == n) return;
+  From source[width] = {};
+  To target[width];
+  std::memcpy(source, from + i, static_cast<std::size_t>(n - i) * sizeof(From));
+  C::run(source, target);
+  std::memcpy(to + i, target, static_cast<std::size_t>(n - i) * sizeof(To));
+}
+
+}  // namespace NAX_SIMD_ABI
+}  // namespace nax::inline NAX_ABI::cpu
