@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "nax/random/uniform.hpp"
@@ -17,6 +19,27 @@ struct Range {
   }
   U remainder(U x) const { return span == 0 ? x : x % span; }
   U offset(U higher, U lower) const { return remainder(remainder(higher) * multiplier + remainder(lower)); }
+};
+
+// Remainders of many numbers by one, without dividing: the quotient is the upper half of a product, corrected
+// (Granlund and Montgomery, 1994). By 0, the number itself.
+class Divisor {
+ public:
+  explicit Divisor(std::uint32_t d) : d_(d) {
+    if (d == 0) return;
+    const int bits = std::bit_width(d - 1);  // 2^bits is the first power of two that is not below d
+    factor_ = static_cast<std::uint32_t>((((std::uint64_t{1} << bits) - d) << 32) / d + 1);
+    first_ = std::min(bits, 1);
+    second_ = std::max(bits - 1, 0);
+  }
+  std::uint32_t remainder(std::uint32_t x) const {
+    const auto high = static_cast<std::uint32_t>(std::uint64_t{x} * factor_ >> 32);
+    return x - ((high + ((x - high) >> first_)) >> second_) * d_;
+  }
+
+ private:
+  std::uint32_t d_, factor_ = 0;
+  int first_ = 0, second_ = 0;
 };
 
 // How many numbers the range has: 1 where it is empty, and `maxval` may be one past what the type holds.
@@ -48,12 +71,20 @@ struct FillIntegers {
                         k2 = cpu::word_pair(cpu::threefry(key, 1));
     constexpr std::int64_t block = 256;
     U higher[block], lower[block];
+    const U start = static_cast<U>(low), multiplier = range.multiplier;
+    [[maybe_unused]] const Divisor by(static_cast<std::uint32_t>(range.span));
     for (std::int64_t done = 0; done < n; done += block) {
       const std::int64_t count = n - done < block ? n - done : block;
       fill_bits(k1, first + static_cast<std::uint64_t>(done), count, higher);
       fill_bits(k2, first + static_cast<std::uint64_t>(done), count, lower);
-      for (std::int64_t i = 0; i < count; ++i)
-        out[done + i] = static_cast<T>(static_cast<U>(low) + range.offset(higher[i], lower[i]));
+      if constexpr (sizeof(U) == 4) {
+        for (std::int64_t i = 0; i < count; ++i)
+          lower[i] = by.remainder(by.remainder(higher[i]) * multiplier + by.remainder(lower[i]));
+        for (std::int64_t i = 0; i < count; ++i) out[done + i] = static_cast<T>(start + lower[i]);
+      } else {
+        for (std::int64_t i = 0; i < count; ++i)
+          out[done + i] = static_cast<T>(start + range.offset(higher[i], lower[i]));
+      }
     }
   }
 };

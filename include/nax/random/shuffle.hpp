@@ -19,16 +19,20 @@ inline int shuffle_rounds(std::int64_t n) {
 // For each round, the key that it draws from.
 NAX_ENGINE std::vector<std::uint64_t> round_keys(std::uint64_t key, int rounds);
 
-// Orders n positions by their sort keys, the ones with equal keys as they were. `pairs` is room for the work.
+// Orders n positions, not negative and below 2^31, by their sort keys, the ones with equal keys as they were.
+// `pairs` is room for the work.
 template <class KeyOf, class I>
 void sort_positions(std::int64_t n, KeyOf key_of, I* positions, std::vector<std::uint64_t>& pairs) {
-  pairs.resize(static_cast<std::size_t>(n));
+  pairs.resize(static_cast<std::size_t>(2 * n));
+  std::uint64_t* sorted = pairs.data();
   for (std::int64_t i = 0; i < n; ++i)
-    pairs[static_cast<std::size_t>(i)] = std::uint64_t{key_of(i)} << 32 | static_cast<std::uint32_t>(i);
-  std::sort(pairs.begin(), pairs.end());
-  std::vector<I> before(positions, positions + n);
-  for (std::int64_t i = 0; i < n; ++i)
-    positions[i] = before[static_cast<std::uint32_t>(pairs[static_cast<std::size_t>(i)])];
+    sorted[i] = std::uint64_t{key_of(i)} << 32 | static_cast<std::uint32_t>(positions[i]);
+  const auto key = [](std::uint64_t pair) { return static_cast<std::uint32_t>(pair >> 32); };
+  if (n < cpu::detail::radix_from)
+    std::stable_sort(sorted, sorted + n, [&](std::uint64_t a, std::uint64_t b) { return key(a) < key(b); });
+  else
+    sorted = cpu::detail::radix_sort(sorted, sorted + n, n, key);
+  for (std::int64_t i = 0; i < n; ++i) positions[i] = static_cast<I>(static_cast<std::uint32_t>(sorted[i]));
 }
 
 inline void check_count(const char* function, std::int64_t n) {
