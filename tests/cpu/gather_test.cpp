@@ -72,6 +72,29 @@ TYPED_TEST(GatherRows, EveryLength) {
     check<TypeParam>(10, length, 0, false);
 }
 
+TYPED_TEST(GatherRows, SingleElements) {
+  constexpr nax::DType type = nax::dtype_of<TypeParam>;
+  for (const std::int64_t n : {1, 7, 8, 9, 16, 100, 1003}) {
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<TypeParam> from(size), to(size);
+    std::vector<std::int64_t> indices(size);
+    for (std::size_t i = 0; i < size; ++i) from[i] = static_cast<TypeParam>(i % 101 + 1);
+    for (std::size_t i = 0; i < size; ++i) indices[i] = static_cast<std::int64_t>(i * 7919 % size);
+    indices[size / 2] = dropped_index;
+    SelectLoop loop;
+    loop.shape = nax::Dims(1, n);
+    loop.values() = {reinterpret_cast<char*>(to.data()), nax::Dims(1, 1), type, type};
+    loop.data() = {reinterpret_cast<char*>(from.data()), nax::Dims(1, 0), type, type};
+    loop.indices() = {reinterpret_cast<char*>(indices.data()), nax::Dims(1, 1), nax::DType::int64,
+                      nax::DType::int64};
+    loop.scale = 1;
+    gather(loop, sizeof(TypeParam));
+    for (std::size_t i = 0; i < size; ++i)
+      ASSERT_EQ(to[i], i == size / 2 ? TypeParam(0) : from[static_cast<std::size_t>(indices[i])])
+          << n << " " << i;
+  }
+}
+
 TYPED_TEST(GatherRows, Threads) {
   for (const int count : {1, 2, 3}) {
     const WithThreads threads(count);

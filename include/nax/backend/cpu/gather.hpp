@@ -46,6 +46,26 @@ void gather_rows_in_steps(const SelectLoop& loop, std::int64_t begin, std::int64
 }
 NAX_ENGINE void gather_short_rows(const SelectLoop& loop, std::int64_t begin, std::int64_t end);
 
+// out[i] = in[index[i]], eight at a time: whether any is dropped is asked once for them all, so that their
+// loads do not wait for each other's tests.
+template <class Unit>
+void gather_elements(const Unit* in, const std::int64_t* index, Unit* out, std::int64_t n) {
+  constexpr int block = 8;
+  std::int64_t i = 0;
+  for (; i + block <= n; i += block) {
+    bool dropped = false;
+    for (int j = 0; j < block; ++j) dropped |= index[i + j] == dropped_index;
+    if (dropped) [[unlikely]] {
+      for (int j = 0; j < block; ++j) out[i + j] = index[i + j] == dropped_index ? Unit{} : in[index[i + j]];
+    } else {
+      Unit held[block];
+      for (int j = 0; j < block; ++j) held[j] = in[index[i + j]];
+      std::memcpy(out + i, held, sizeof held);
+    }
+  }
+  for (; i < n; ++i) out[i] = index[i] == dropped_index ? Unit{} : in[index[i]];
+}
+
 template <class Unit>
 void gather_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end) {
   Unit* to = reinterpret_cast<Unit*>(loop.operands[0].data);
@@ -77,6 +97,7 @@ void gather_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end) 
       }
       return;
     }
+    if (is == 1 && ts == 1 && fs == 0 && scale == 1) return gather_elements(in, index, out, n);
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t j = index[i * is];
       out[i * ts] = j == dropped_index ? Unit{} : in[i * fs + j * scale];
@@ -127,6 +148,11 @@ void scatter_range(const SelectLoop& loop, std::int64_t begin, std::int64_t end)
       } else {
         for (std::int64_t i = 0; i < n; ++i) Write::run(out[i * ts], in[i * fs]);
       }
+      return;
+    }
+    if (is == 1 && ts == 0 && scale == 1) {  // single elements
+      for (std::int64_t i = 0; i < n; ++i)
+        if (const std::int64_t j = index[i]; j != dropped_index) Write::run(out[j], in[i * fs]);
       return;
     }
     for (std::int64_t i = 0; i < n; ++i)
