@@ -37,8 +37,6 @@ TYPED_TEST(PacketMath, Exponentials){NAX_EXPECT_ULPS(exp, -100, 90, 1.5) NAX_EXP
     NAX_EXPECT_ULPS(sqrt, 0, 10, 0.5) NAX_EXPECT_ULPS(erf, -4, 4, 2) NAX_EXPECT_ULPS(erf, 0.9, 1.1, 2)
         NAX_EXPECT_ULPS(erf, 3, 6, 2) NAX_EXPECT_ULPS(erfc, -4, 10, 4)
             NAX_EXPECT_ULPS(cbrt, -10, 10, nax::simd::fused ? 1 : 4)}
-
-TYPED_TEST(PacketMath, LogGamma){NAX_EXPECT_ULPS(lgamma, 0, 6, 4) NAX_EXPECT_ULPS(lgamma, 4, 40, 4)}
 #define NAX_EXPECT_PAIR_ULPS(function, low, high, bound)                                                   \
   {                                                                                                        \
     using W = nax::test::Wide<TypeParam>;                                                                  \
