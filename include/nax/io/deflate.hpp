@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "nax/core/abi.hpp"
 #include "nax/core/compiled_once.hpp"
 
 // Packing as deflate (RFC 1951) does, for savez_compressed: the longest of the last few places where the next

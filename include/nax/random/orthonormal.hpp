@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "nax/core/abi.hpp"
+
 namespace nax::inline NAX_ABI::random::detail {
 
 // The Q of a matrix (rows x columns, row-major, no fewer rows than columns) whose R has a positive diagonal,

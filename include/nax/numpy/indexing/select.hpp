@@ -124,6 +124,15 @@ Array<T> get(const Array<T>& x, const Selection& s) {
   return result;
 }
 
+// `count` entries of an axis from `start` on.
+template <class T>
+Array<T> stretch_of_axis(const Array<T>& x, int axis, std::int64_t start, std::int64_t count) {
+  Selection s = Selection::all(layout_of(x));
+  s.start[static_cast<std::size_t>(axis)] = start;
+  s.count[static_cast<std::size_t>(axis)] = count;
+  return get(x, s);
+}
+
 // Which round each index belongs to when every round names a place at most once: the k-th to name its place
 // is in round k. Fills `rounds` in the order of a row-major walk over the index array; how many rounds there
 // are.

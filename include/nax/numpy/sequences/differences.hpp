@@ -20,14 +20,6 @@ struct DiffOptions {
 
 namespace detail {
 
-// `count` entries of an axis from `start` on.
-template <class T>
-Array<T> stretch_of_axis(const Array<T>& x, int axis, std::int64_t start, std::int64_t count) {
-  Selection s = Selection::all(layout_of(x));
-  s.start[static_cast<std::size_t>(axis)] = start;
-  s.count[static_cast<std::size_t>(axis)] = count;
-  return get(x, s);
-}
 // All entries but the last, and all but the first.
 template <class T>
 std::pair<Array<T>, Array<T>> neighbours(const Array<T>& x, int axis) {
