@@ -17,8 +17,37 @@ std::string cache_folder() {
   return std::string(home && *home ? home : "/tmp") + "/.cache/nax/mnist";
 }
 
+// One file below an address, gzip or plain. nax::storage reads it, where the program links that.
+nax::Array<std::uint8_t> fetch_idx(const std::string& address) {
+  const auto decode = [](const std::string& path, const nax::io::Bytes& bytes) {
+    return nax::io::detail::read_idx_from(nax::io::detail::Source("load_mnist", path, bytes));
+  };
+  const auto read = [&](const std::string& path) {
+    return *nax::data::from_files({path}, decode).iterator().next();
+  };
+  try {
+    return read(address + ".gz");
+  } catch (const nax::IoError& packed) {
+    try {
+      return read(address);
+    } catch (const nax::IoError&) {
+      throw packed;
+    }
+  }
+}
+
+nax::io::Mnist fetch_mnist_files(std::string folder) {
+  while (folder.back() == '/') folder.pop_back();
+  nax::Array<std::uint8_t> parts[4];
+  for (int i = 0; i < 4; ++i) parts[i] = fetch_idx(folder + "/" + nax::io::mnist_files[i]);
+  nax::io::detail::check_mnist(folder, "training", parts[0], parts[1]);
+  nax::io::detail::check_mnist(folder, "test", parts[2], parts[3]);
+  return {parts[0], parts[1], parts[2], parts[3]};
+}
+
 Mnist read_mnist(const std::string& folder) {
-  const nax::io::Mnist bytes = nax::io::load_mnist(folder);
+  const bool address = folder.find("://") != std::string::npos;
+  const nax::io::Mnist bytes = address ? fetch_mnist_files(folder) : nax::io::load_mnist(folder);
   const auto images = [](const nax::Array<std::uint8_t>& a) {
     return nax::Array<float>(a.astype<float>().reshape({a.shape(0), 784}) / 255.f);
   };

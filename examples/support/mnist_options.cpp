@@ -17,7 +17,8 @@ MnistOptions read_mnist_options(int argc, char** argv) {
   o.activation = activation == "tanh" ? Activation::tanh : Activation::relu;
   o.platform = args.choice("--platform", {"cpu", "cuda"}, "what computes");
   o.devices = args.integer("--devices", 1, "devices that share each batch", 1, 256);
-  o.data = args.text("--data", "", "folder of the four MNIST files, gzipped or not");
+  o.data =
+      args.text("--data", "", "folder or address (https://, s3://) of the four MNIST files, gzipped or not");
   o.pipeline = args.choice("--input", {"arrays", "pipeline"},
                            "batches taken in the loop, or made ahead of it by threads") == "pipeline";
   o.seed = args.integer("--seed", 0, "of the weights and of the order of the examples", INT64_MIN, INT64_MAX);

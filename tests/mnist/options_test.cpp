@@ -1,4 +1,5 @@
 #include "program.hpp"
+#include "storage/loopback.hpp"
 
 // The command line of mnist_mlp: the help, and what it refuses with status 2 and a sentence.
 
@@ -46,6 +47,30 @@ TEST_F(MnistOptions, wrong_ones_are_refused) {
     EXPECT_EQ(result.status, 2) << options;
     EXPECT_NE(result.output.find(message), std::string::npos) << options << ": " << result.output;
   }
+}
+
+// 64 images and labels, as IDX files.
+std::string idx(bool images) {
+  std::string bytes("\0\0\x08\x01\0\0\0\x40", 8);
+  if (images) bytes[3] = 3, bytes += std::string("\0\0\0\x1c\0\0\0\x1c", 8) + std::string(64 * 28 * 28, 'x');
+  return images ? bytes : bytes + std::string(64, '\7');
+}
+
+TEST_F(MnistOptions, data_lies_at_an_address) {
+  Loopback server;
+  for (const char* part : {"train", "t10k"})
+    for (const bool images : {true, false})
+      server.objects["/mnist/" + std::string(part) + (images ? "-images-idx3-ubyte" : "-labels-idx1-ubyte")] =
+          idx(images);
+  const std::string options = " --epochs 1 --hidden 8 --batch-size 64";
+  const auto read = mnist_program::run("--data " + server.base() + "/mnist" + options);
+  const auto missing = mnist_program::run("--data " + server.base() + "/other" + options);
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_NE(missing.output.find(server.base() + "/other/train-images-idx3-ubyte.gz"), std::string::npos)
+      << missing.output;
+  if (read.output.find("needs nax::storage") != std::string::npos) GTEST_SKIP() << "libcurl is not there";
+  EXPECT_EQ(read.status, 0);
+  EXPECT_NE(read.output.find("test accuracy: "), std::string::npos) << read.output;
 }
 
 }  // namespace
