@@ -8,6 +8,10 @@
 #include <fstream>
 
 #include "nax/core/error.hpp"
+#include "nax/data/csv.hpp"
+#include "nax/data/example.hpp"
+#include "nax/data/tar.hpp"
+#include "nax/data/tfrecord.hpp"
 #include "nax/storage/object_cache.hpp"
 #include "nax/storage/signature.hpp"
 #include "storage/loopback.hpp"
@@ -228,6 +232,31 @@ TEST_F(Storage, PartsHideTheLatency) {
   EXPECT_EQ(server.requests(), 124);
   // One after another they would take 2.5 s.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(1500));
+}
+
+TEST_F(Storage, FilesOfManyExamples) {
+  for (const char* name : {"examples.tfrecord", "samples_gnu.tar", "table.csv"})
+    server.objects[std::string("/bucket/") + name] =
+        as_string(io::detail::read_file("test", std::string(NAX_GOLDENS_DIR "/") + name));
+  server.objects["/bucket/cut.tfrecord"] = server.objects["/bucket/examples.tfrecord"].substr(0, 400);
+  std::size_t examples = 0, keys = 0;
+  for (const auto& example :
+       data::from_tfrecord({"s3://bucket/examples.tfrecord", "s3://bucket/examples.tfrecord"})
+           .map(data::parse_example, {.threads = 2}))
+    examples += example.features.size();
+  EXPECT_EQ(examples, 18u);
+  for (const data::Sample& sample : data::from_tar("s3://bucket/samples_gnu.tar").skip(1).prefetch(2))
+    keys += sample.key.size();
+  EXPECT_GT(keys, 150u);
+  EXPECT_EQ(data::from_csv("s3://bucket/table.csv", {.columns = {"id"}}).size(), 4);
+  try {
+    for (const io::Bytes& record : data::from_tfrecord("s3://bucket/cut.tfrecord"))
+      EXPECT_GT(record.size(), 100u);
+    ADD_FAILURE() << "no error";
+  } catch (const IoError& error) {
+    EXPECT_NE(std::string(error.what()).find("'s3://bucket/cut.tfrecord' is truncated"), std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include "nax/data/crc32c.hpp"
 #include "nax/data/remote.hpp"
 #include "nax/io/crc32.hpp"
 #include "nax/storage/http.hpp"
@@ -36,19 +37,7 @@ std::string base64(const std::uint8_t* data, std::size_t size) {
 }
 
 // Castagnoli's checksum, which Google's store has of everything.
-std::uint32_t crc32c(const io::Bytes& bytes) {
-  static const auto table = [] {
-    std::array<std::uint32_t, 256> t{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      t[i] = i;
-      for (int bit = 0; bit < 8; ++bit) t[i] = t[i] >> 1 ^ (t[i] & 1 ? 0x82f63b78u : 0);
-    }
-    return t;
-  }();
-  std::uint32_t crc = ~0u;
-  for (const std::uint8_t byte : bytes) crc = crc >> 8 ^ table[(crc ^ byte) & 0xff];
-  return ~crc;
-}
+std::uint32_t crc32c(const io::Bytes& bytes) { return data::detail::crc32c(bytes.data(), bytes.size()); }
 std::string base64_number(std::uint32_t number) {
   const std::uint8_t bytes[4] = {static_cast<std::uint8_t>(number >> 24),
                                  static_cast<std::uint8_t>(number >> 16),
