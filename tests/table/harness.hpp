@@ -15,15 +15,12 @@
 // harness_test.cpp; a row costs its function. For each of its cases:
 //
 //   differentiable rows   gradient against differences, jvp = vjp, gradient of vmap, vmap of gradient, the
-//   second
-//                         derivative against differences of the gradient, forward over reverse = reverse over
-//                         forward, hessian, and all of it under vmap
+//                         second derivative against differences of the gradient, forward over reverse =
+//                         reverse over forward, hessian, and all of it under vmap
 //   all rows              vmap against a loop (any of the operands mapped, over axes 0, 1 and -1; two levels
-//   of vmap),
-//                         operands that are permuted, strided, reversed or broadcast, operands left as they
-//                         were
-//   rows with records     values, shapes and types against JAX's, in double and in the types that the row
-//   names
+//                         of vmap), operands that are permuted, strided, reversed or broadcast, operands left
+//                         as they were
+//   rows with records     values, shapes and types against JAX's, in double and in the types the row names
 namespace table {
 
 using nax::Array;
