@@ -12,18 +12,16 @@
 //   operand<i, T...> the type to which operand i is converted, given the operands' element types
 //   result<T...>     the element type that comes out
 //   value(x...)      the operation
-//   vjp(g, x..., y)  for cotangent g, operands x and result y: each operand's share, as a tuple. The Jacobian
-//   is
-//                    diagonal, so a tangent in place of g gives the forward derivative.
+//   vjp(g, x..., y)  for cotangent g, operands x and result y: each operand's share, as a tuple. The
+//                    Jacobian is diagonal, so a tangent in place of g gives the forward derivative.
 //   differentiable   false where the derivative is zero or does not exist; then there is no vjp
 //   linear           true where vjp reads no x and no y, so that a tape need not keep them
 //   hands_on         true where vjp gives g itself or zero: what then lies below the zero takes no part
 //   masks            true where `value` takes packets of truth values, too
 //
 // `value` is a template over V: a SIMD packet or a number. `vjp` meets these and recorded arrays. Both may
-// use
-// + - * /, the comparisons, & | ! on truth values, V(number), select(mask, a, b), and the names of <cmath>
-// and of rules/math.hpp after a using-declaration (a rule of the same name would hide the function).
+// use + - * /, the comparisons, & | ! on truth values, V(number), select(mask, a, b), and the names of
+// <cmath> and of rules/math.hpp after a using-declaration (a rule of the same name would hide the function).
 namespace nax::inline NAX_ABI::rules {
 
 namespace detail {

@@ -8,8 +8,7 @@
 
 // 1-d convolution. One primitive, closed under differentiation:
 //
-//   correlation(x, w, low, high)[i] = sum over k of y[i + k] w[k],  y = x with `low` and `high` zeros around
-//   it
+//   correlation(x, w, low, high)[i] = sum over k of y[i + k] w[k],  y = x between `low` and `high` zeros
 //
 // The gradient of x is a correlation of the cotangent with the reversed w, that of w one of x with the
 // cotangent.
