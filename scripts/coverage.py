@@ -217,7 +217,7 @@ def main():
             else:
                 lines.append(f"| {name} | - | {MISSING.get(module, {}).get(name, '')} | | | | |")
         head.append(f"| {module} | {functions} | {total_functions} | {count} | {len(modules[module])} |")
-        tables += [f"\n## {module}\n", "| name | nax | |", "| --- | --- | --- |"] + lines
+        tables += [f"\n## {module}\n", "| name | nax | checked by | derivatives | vmap | GPU | types |", "|" + " --- |" * 7] + lines
 
     text = f"""# What there is
 
