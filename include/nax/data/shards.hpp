@@ -37,7 +37,7 @@ class ShardFiles : public Describes {
   const std::string& path(std::int64_t i) const { return paths_[file_of(i)]; }
   // The bytes of element i. Any thread may ask.
   io::Bytes read(std::int64_t i) const;
-  std::string source(std::int64_t i) const override;
+  NAX_ENGINE_VIRTUAL std::string source(std::int64_t i) const override;
   void describe(Fingerprint& print) const;
 
  private:
