@@ -12,21 +12,13 @@
 
 namespace {
 using namespace nax;
+using nax::testing::text_of_error;
 
 std::string file(const char* name) { return ::testing::TempDir() + "nax_data_" + name; }
 void write(const std::string& path, const std::string& bytes) {
   io::detail::NewFile out("test", path);
   out.write(bytes.data(), bytes.size());
   out.commit();
-}
-template <class Kind>
-std::string text_of_error(const auto& f) {
-  try {
-    f();
-  } catch (const Kind& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(DataFiles, NpyIsMappedNotRead) {

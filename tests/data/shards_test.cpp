@@ -14,6 +14,7 @@ using namespace nax;
 using io::Bytes;
 using nax::testing::all_of;
 using nax::testing::rest_of;
+using nax::testing::text_of_error;
 
 std::string golden(const char* name) { return std::string(NAX_GOLDENS_DIR "/") + name; }
 Bytes bytes_of(const std::string& path) { return io::detail::read_file("test", path); }
@@ -23,15 +24,6 @@ std::string file(const std::string& name, const Bytes& content) {
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
   return path;
-}
-template <class Kind>
-std::string text_of_error(const auto& f) {
-  try {
-    f();
-  } catch (const Kind& error) {
-    return error.what();
-  }
-  return "no error";
 }
 template <class Kind>
 void expect_error(const std::string& part, const auto& f) {

@@ -11,6 +11,7 @@
 namespace {
 using namespace nax;
 using nax::testing::all_of;
+using nax::testing::text_of_error;
 
 std::size_t threads_now() {
   std::size_t n = 0;
@@ -18,17 +19,6 @@ std::size_t threads_now() {
   return n;
 }
 
-template <class Kind>
-std::string text_of_error(const auto& f) {
-  try {
-    f();
-  } catch (const Kind& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another error: ") + error.what();
-  }
-  return "no error";
-}
 const auto exhaust = [](const auto& dataset) {
   for (const auto& element : dataset) static_cast<void>(element);
 };

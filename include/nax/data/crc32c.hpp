@@ -1,8 +1,6 @@
 #pragma once
 
-#include <array>
-
-#include "nax/io/file.hpp"
+#include "nax/io/crc32.hpp"
 
 namespace nax::inline NAX_ABI::data::detail {
 
@@ -22,17 +20,7 @@ inline std::uint32_t masked_crc32c(const void* data, std::size_t size) {
 namespace nax::inline NAX_ABI::data::detail {
 
 NAX_ENGINE std::uint32_t crc32c(const void* data, std::size_t size) {
-  static const auto tables = [] {
-    std::array<std::array<std::uint32_t, 256>, 8> t{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      std::uint32_t c = i;
-      for (int bit = 0; bit < 8; ++bit) c = c >> 1 ^ (c & 1 ? 0x82f63b78u : 0);
-      t[0][i] = c;
-    }
-    for (std::uint32_t i = 0; i < 256; ++i)
-      for (std::size_t k = 1; k < 8; ++k) t[k][i] = t[k - 1][i] >> 8 ^ t[0][t[k - 1][i] & 0xff];
-    return t;
-  }();
+  static const auto tables = io::detail::crc_tables<8>(0x82f63b78u);
   const auto* p = static_cast<const std::uint8_t*>(data);
   std::uint32_t crc = ~std::uint32_t{0};
   for (; size >= 8; size -= 8, p += 8) {

@@ -40,6 +40,7 @@ inline Device device_of(const char* function, const JoinList& list) {
 }
 
 NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan);
+inline constexpr std::int64_t most_bytes_of_small = std::int64_t{1} << 16;
 // The same where all lies contiguous on the host, has no hidden axes and is so small that nothing pays but to
 // copy it; false otherwise.
 NAX_ENGINE bool join_small(const JoinList& list, const JoinPlan& plan, ArrayBase& result);
@@ -224,13 +225,12 @@ NAX_ENGINE Selection JoinPlan::part(const Frame& result, std::size_t i) const {
 }
 
 NAX_ENGINE bool join_small(const JoinList& list, const JoinPlan& plan, ArrayBase& result) {
-  constexpr std::int64_t most_bytes = std::int64_t{1} << 16;
   const std::int64_t item = static_cast<std::int64_t>(dtype_size(list[0]->dtype()));
   std::int64_t outer = 1, inner = item;
   for (std::size_t a = 0; a < plan.shape.size(); ++a)
     if (static_cast<int>(a) != plan.axis) (static_cast<int>(a) < plan.axis ? outer : inner) *= plan.shape[a];
   const std::int64_t row = plan.starts.back() * inner;
-  if (outer * row > most_bytes) return false;
+  if (outer * row > most_bytes_of_small) return false;
   for (const ArrayBase* x : list)
     if (!layout_of(*x).levels.empty() || on_accelerator(*x) || !layout_of(*x).is_contiguous()) return false;
   const Device device = device_of("concatenate", list);

@@ -113,10 +113,9 @@ auto rot90(const X& x_, const Rot90Options& options = {}) {
 namespace nax::inline NAX_ABI::detail {
 
 NAX_ENGINE bool roll_small(const ArrayBase& x, int axis, std::int64_t cut, ArrayBase& result) {
-  constexpr std::int64_t most_bytes = std::int64_t{1} << 16;
   const Layout& layout = layout_of(x);
   std::int64_t inner = static_cast<std::int64_t>(dtype_size(x.dtype()));
-  if (layout.size() == 0 || layout.size() * inner > most_bytes || on_accelerator(x) ||
+  if (layout.size() == 0 || layout.size() * inner > most_bytes_of_small || on_accelerator(x) ||
       !layout.is_contiguous())
     return false;
   for (int a = axis + 1; a < layout.ndim(); ++a) inner *= layout.visible(a);

@@ -148,7 +148,7 @@ UniqueAll<T> unique_of(const char* function, const Array<T>& x, const Axis& axis
 
 // The different elements and how often each occurs, for values without a derivative to move along.
 template <class T>
-Array<T> unique_plain(const char* function, const Array<T>& x, bool equal_nan, Array<std::int32_t>& counts) {
+UniqueCounts<T> unique_plain(const char* function, const Array<T>& x, bool equal_nan) {
   const std::int64_t n = x.size();
   const Array<T> line = reshape_to(function, x, Shape{n});
   const Array<T> sorted(contiguous(sort_any(line, 0, false)));
@@ -179,10 +179,10 @@ Array<T> unique_plain(const char* function, const Array<T>& x, bool equal_nan, A
       while (*first != T(0.f)) ++first;
       *zero = *first;
     }
-  counts = Array<std::int32_t>(allocate_on_host(DType::int32, Frame{Dims(1, count), {}}));
+  Array<std::int32_t> counts(allocate_on_host(DType::int32, Frame{Dims(1, count), {}}));
   std::int32_t* const many = elements<std::int32_t>(counts);
   for (std::int64_t i = 0; i < count; ++i) many[i] = starts[i + 1] - starts[i];
-  return result;
+  return {std::move(result), std::move(counts)};
 }
 
 // Where neither places nor derivatives are asked for, the sorted values say it all.
@@ -191,9 +191,7 @@ UniqueCounts<T> unique_values_of(const char* function, const Array<T>& x, const 
   if constexpr (!is_complex_v<T>)
     if (!axis.given() && !is_recorded(x)) {
       check_unique(function, x);
-      UniqueCounts<T> result{Array<T>(Unset()), Array<std::int32_t>(Unset())};
-      result.values = unique_plain(function, x, equal_nan, result.counts);
-      return result;
+      return unique_plain(function, x, equal_nan);
     }
   UniqueAll<T> all = unique_of(function, x, axis, equal_nan);
   return {all.values, all.counts};
