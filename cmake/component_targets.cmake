@@ -1,12 +1,16 @@
-# nax::storage (objects by address, by libcurl) and nax::image (JPEG and PNG, by libjpeg and libpng). Like nax::cuda both
-# bring a source file that is compiled with the program's own. Their libraries are looked for here, and missed only by
-# those who link these targets.
+# Components with a library of others: nax::storage (objects by address, by libcurl), nax::image (JPEG and PNG, by libjpeg and
+# libpng), nax::lapack (matrix factorisations by a LAPACK, such as OpenBLAS's) and nax::mpi (programs that run as several
+# processes, by OpenMPI or MPICH). Like nax::cuda each brings a source file that is compiled with the program's own. The
+# libraries are looked for here, and missed only by those who link these targets.
 find_package(CURL QUIET GLOBAL)
 find_package(JPEG QUIET GLOBAL)
 find_package(PNG QUIET GLOBAL)
+find_package(LAPACK QUIET GLOBAL)
+find_package(MPI QUIET COMPONENTS CXX GLOBAL)
 
-function(nax_add_component name)
-  set(path include/nax/${name}/nax_${name}.cpp)
+# nax_add_component(<name> <folder> <library>...): nax::<name>, whose source is nax_<name>.cpp in that folder of include/nax
+function(nax_add_component name folder)
+  set(path include/nax/${folder}/nax_${name}.cpp)
   add_library(nax_${name} INTERFACE)
   add_library(nax::${name} ALIAS nax_${name})
   set_target_properties(nax_${name} PROPERTIES EXPORT_NAME ${name})
@@ -15,5 +19,7 @@ function(nax_add_component name)
   target_link_libraries(nax_${name} INTERFACE nax ${ARGN})
 endfunction()
 
-nax_add_component(storage CURL::libcurl)
-nax_add_component(image JPEG::JPEG PNG::PNG)
+nax_add_component(storage storage CURL::libcurl)
+nax_add_component(image image JPEG::JPEG PNG::PNG)
+nax_add_component(lapack backend/lapack LAPACK::LAPACK)
+nax_add_component(mpi backend/mpi MPI::MPI_CXX)

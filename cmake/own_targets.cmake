@@ -50,6 +50,23 @@ function(nax_source_per_header variable extension)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
+# nax_sources_of_all_headers(<variable> <extension>): two generated files that include all headers, in both orders: what one
+# header leaves to those before it does not compile
+function(nax_sources_of_all_headers variable extension)
+  nax_public_headers(headers)
+  list(FILTER headers EXCLUDE REGEX "nax/compiled/")
+  set(sources "")
+  foreach(order down up)
+    list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>\n" OUTPUT_VARIABLE includes)
+    list(JOIN includes "" includes)
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/sources/${order}.${extension})
+    file(CONFIGURE OUTPUT ${source} CONTENT "${includes}" @ONLY)
+    list(APPEND sources ${source})
+    list(REVERSE headers)
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
 # nax_source_per_folder(<variable> <extension>): one generated file for each folder, which includes all of its headers
 function(nax_source_per_folder variable extension)
   nax_public_headers(headers)

@@ -12,6 +12,8 @@ has_header() {
   echo "#include <$1>" | "${CXX:-c++}" "${flags[@]}" -E -x c++ - >/dev/null 2>&1
 }
 
+has_library() { echo 'int main() {}' | "${CXX:-c++}" -x c++ - "-l$1" -o /dev/null 2>/dev/null; }
+
 # missing_packages <group>...: the Debian packages to install, one a line
 missing_packages() {
   local group
@@ -29,6 +31,7 @@ missing_packages() {
         has_header curl/curl.h || echo libcurl4-openssl-dev
         has_header jpeglib.h || echo libjpeg-dev
         has_header png.h || echo libpng-dev
+        has_library lapack || echo liblapack-dev
         ;;
       download)
         has_command curl || echo curl

@@ -4,7 +4,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/scripts/packages.sh"
 need_packages build tests
-(need_packages components) || echo "the tests of nax::storage and nax::image are left out" >&2
+(need_packages components) || echo "the tests of nax::storage, nax::image and nax::lapack are left out" >&2
 
 cd "$root"
 cmake --preset tests

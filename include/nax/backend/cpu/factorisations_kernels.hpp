@@ -7,6 +7,7 @@
 
 #include "nax/backend/cpu/eigen_dense.hpp"
 #include "nax/backend/cpu/factorisations.hpp"
+#include "nax/backend/cpu/lapack.hpp"
 
 namespace nax::inline NAX_ABI::cpu {
 namespace detail {
@@ -60,6 +61,7 @@ void qr(const T* a, std::int64_t m, std::int64_t n, bool complete, T* q, T* r) {
     if (q && k > 0) detail::fill_identity(q, m);
     return;
   }
+  if (const auto* by = lapack_for<T>(std::min(m, n)); by && by->qr(a, m, n, complete, q, r)) return;
   const Eigen::HouseholderQR<detail::Dense<T>> factors(detail::rows_of(a, m, n));
   if (q) {
     detail::Dense<T> thin = detail::Dense<T>::Identity(m, k);
@@ -83,6 +85,7 @@ void svd(const T* a, std::int64_t m, std::int64_t n, bool full, T* u, real_t<T>*
     if (full) detail::fill_identity(u, m), detail::fill_identity(vh, n);
     return;
   }
+  if (const auto* by = lapack_for<T>(k); by && by->svd(a, m, n, full, u, s, vh)) return;
   const unsigned options = !u     ? 0
                            : full ? Eigen::ComputeFullU | Eigen::ComputeFullV
                                   : Eigen::ComputeThinU | Eigen::ComputeThinV;
@@ -111,6 +114,7 @@ void eigh(const T* a, std::int64_t n, bool lower, real_t<T>* w, T* v) {
   for (std::int64_t j = 0; j < n; ++j)
     if (!detail::all_finite(x.data() + j * n + j, n - j))
       return detail::fill_nan(w, n), detail::fill_nan(v, n * n);
+  if (const auto* by = lapack_for<T>(n); by && by->eigh(a, n, lower, w, v)) return;
   const Eigen::SelfAdjointEigenSolver<detail::Dense<T>> factors(
       x, v ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
   if (factors.info() != Eigen::Success) return detail::fill_nan(w, n), detail::fill_nan(v, n * n);
@@ -175,6 +179,13 @@ void eig(const T* a, std::int64_t n, complex_t<T>* w, complex_t<T>* v, real_t<T>
   };
   if (n == 0) return;
   if (!detail::all_finite(a, n * n)) return refuse();
+  if (const auto* by = lapack_for<T>(n); by && by->eig(a, n, w, v)) {
+    if (!v) return;
+    detail::Dense<C> vectors = detail::rows_of(v, n, n);
+    detail::normalise_columns(vectors, !is_complex_v<T>, largest);
+    detail::rows_of(v, n, n) = vectors;
+    return;
+  }
   detail::Dense<T> x = detail::rows_of(a, n, n);
   const auto scales = detail::balance(x);
   const auto give = [&](const auto& factors) {
@@ -196,6 +207,7 @@ void schur(const T* a, std::int64_t n, T* t, T* z) {
   if (n == 0) return;
   const auto refuse = [&] { detail::fill_nan(t, n * n), detail::fill_nan(z, n * n); };
   if (!detail::all_finite(a, n * n)) return refuse();
+  if (const auto* by = lapack_for<T>(n); by && by->schur(a, n, t, z)) return;
   const auto give = [&](const auto& factors) {
     if (factors.info() != Eigen::Success) return refuse();
     detail::rows_of(t, n, n) = factors.matrixT();
