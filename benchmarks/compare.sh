@@ -5,6 +5,7 @@
 #     --threads N              threads of every side, one core each (1)
 #     --filter RE              only rows whose name matches
 #     --rounds N --seconds S   how often every side has its turn, and how long (7, 0.1)
+#     --isa avx2               all sides without AVX-512, as on most clients' processors
 #   compare.sh mnist           epochs of training on MNIST, nax and JAX; the images from NAX_MNIST_DIR or where examples/run.sh
 #                              keeps them
 #     --threads 1,2 --devices 1,2,4 --hidden '512,512 1024,1024' --epochs N
@@ -16,7 +17,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 for argument in "$@"; do
-  if [[ $argument == -h || $argument == --help ]]; then sed -n '/^# /s/^# //p; /^#$/s/.*//p' "${BASH_SOURCE[0]}" | head -n 16 && exit; fi
+  if [[ $argument == -h || $argument == --help ]]; then sed -n '/^# /s/^# //p; /^#$/s/.*//p' "${BASH_SOURCE[0]}" | head -n 17 && exit; fi
 done
 if [[ ${1:-} == publish ]]; then
   shift
@@ -35,6 +36,16 @@ if ! "$venv/bin/python" -c 'import jax, numpy, torch' 2>/dev/null; then
   "${pip[@]}" jax numpy
   # PyTorch for processors only, where that index can be reached: it is ten times smaller.
   "${pip[@]}" --retries 0 --index-url https://download.pytorch.org/whl/cpu torch 2>/dev/null || "${pip[@]}" torch
+fi
+
+isa='' previous=''
+for argument in "$@"; do
+  if [[ $previous == --isa ]]; then isa=$argument; fi
+  previous=$argument
+done
+if [[ $isa ]]; then  # haswell: what every processor with AVX2 has
+  benchmark_options=(-DNAX_NATIVE=OFF -DCMAKE_CXX_FLAGS=-march=haswell)
+  NAX_BENCHMARKS_BUILD=${NAX_BENCHMARKS_BUILD:-$root/build/benchmarks}_$isa
 fi
 
 program=compare.py targets=(nax_rows eigen_rows hand_rows)

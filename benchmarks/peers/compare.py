@@ -28,10 +28,18 @@ WARM_HEAP = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 28),
 }
+# What keeps the peers from AVX-512. (nax, Eigen and C++ are compiled without.)
+WITHOUT_AVX512 = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL X86_V4 AVX512_ICL AVX512_SPR",
+    "OPENBLAS_CORETYPE": "Haswell",
+}
 
 
-def environment(cores, devices):
-    """Threads for an operation, and devices, of every side."""
+def environment(cores, devices, isa=None):
+    """Threads for an operation, devices, and instructions, of every side."""
     threads = str(len(cores)) if devices == 1 else "1"
     result = dict(
         os.environ,
@@ -47,8 +55,14 @@ def environment(cores, devices):
     )
     if len(cores) == 1:
         result["NAX_PROCESSOR_TIME"] = "1"  # other programs may want the same core
+    flags = []
+    if isa:
+        result.update(WITHOUT_AVX512)
+        flags.append("--xla_cpu_max_isa=AVX2")
     if devices > 1:
-        result["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+        flags.append(f"--xla_force_host_platform_device_count={devices}")
+    if flags:
+        result["XLA_FLAGS"] = " ".join(flags)
     return result
 
 
@@ -59,14 +73,14 @@ class SideError(Exception):
 class Side:
     """A process that answers one line for each line it is told."""
 
-    def __init__(self, name, command, cores, devices):
+    def __init__(self, name, command, cores, devices, isa=None):
         self.name = name
         self.start = lambda: subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=environment(cores, devices),
+            env=environment(cores, devices, isa),
             preexec_fn=lambda: os.sched_setaffinity(0, cores),
         )
         self.process = self.start()
@@ -97,7 +111,7 @@ class Side:
         self.process.wait()
 
 
-def start_sides(build, cores, devices):
+def start_sides(build, cores, devices, isa):
     commands = {"nax": [f"{build}/nax_rows"]}
     for peer in ("jax", "torch", "numpy"):
         commands[{"jax": "JAX", "torch": "PyTorch", "numpy": "NumPy"}[peer]] = [sys.executable, f"{HERE}/{peer}_side.py"]
@@ -108,7 +122,7 @@ def start_sides(build, cores, devices):
         commands = {name: commands[name] for name in ("nax", "JAX")}
     if len(cores) > 1:
         commands.pop("C++", None), commands.pop("Eigen", None)  # loops of one thread
-    sides = [Side(name, command, cores, devices) for name, command in commands.items()]
+    sides = [Side(name, command, cores, devices, isa) for name, command in commands.items()]
     for side in sides:
         side.rows = set(side.ask("list").split())
     return sides
@@ -184,6 +198,7 @@ def main():
     parser.add_argument("--filter", default="", help="regular expression: only rows whose name it matches")
     parser.add_argument("--rounds", type=int, default=7, help="how often every side has its turn (default 7)")
     parser.add_argument("--seconds", type=float, default=0.1, help="of a turn (default 0.1)")
+    parser.add_argument("--isa", choices=["avx2"], help="keep all sides from wider instructions")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the tables (default out/compare)")
     args = parser.parse_args()
 
@@ -205,6 +220,7 @@ def main():
         "date": datetime.date.today().isoformat(),
         "machine": machine(),
         "threads": args.threads,
+        "isa": args.isa,
         "versions": versions(args.build),
         "rows": [],
     }
@@ -215,7 +231,7 @@ def main():
             if devices != running:
                 for side in sides:
                     side.close()
-                sides, running = start_sides(args.build, cores, devices), devices
+                sides, running = start_sides(args.build, cores, devices, args.isa), devices
             here = []
             for side in sides:
                 if row["name"] in side.rows:
@@ -239,7 +255,8 @@ def main():
     order = {row["name"]: i for i, row in enumerate(rows)}
     report["rows"] = sorted(rows, key=lambda row: order[row["name"]])
     report["failures"] = failures
-    write(args.out, f"threads_{args.threads}", report, row_tables(report))
+    name = f"threads_{args.threads}" + (f"_{args.isa}" if args.isa else "")
+    write(args.out, name, report, row_tables(report))
     print("goals missed:", *goals_missed(report), sep="\n", file=sys.stderr)
     for failure in failures:
         print(f"DISAGREES: {failure}", file=sys.stderr)

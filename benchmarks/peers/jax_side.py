@@ -256,6 +256,92 @@ ROWS = {
     "eager_add_10": eager_add,
     "recorded_scalars_100": lambda: jitted(jax.grad(scalars), data.uniform(1, (), 0.5, 1)),
 }
+
+
+def convolution(channels, out, size, kernel, stride):
+    pad = [(kernel // 2, kernel // 2)] * 2
+    f = values_and_gradients(lambda x, w: jax.lax.conv_general_dilated(x, w, (stride, stride), pad))
+    after = size // stride
+    return lambda: jitted(
+        f,
+        data.uniform(3, (8, out, after, after)),
+        data.uniform(1, (8, channels, size, size)),
+        data.uniform(2, (out, channels, kernel, kernel)),
+    )
+
+
+def recurrence(w, h, xs):
+    return jnp.sum(jax.lax.scan(lambda h, x: (jnp.tanh(h @ w + x), None), h, xs)[0])
+
+
+def cubic(x):
+    return jnp.sin(x) * x * x + 1
+
+
+def matrices(n):
+    return data.uniform(1, (572, n, n)) + 4 * np.eye(n, dtype=np.float32)
+
+
+def nearest(centroids, points):
+    distances = jnp.sum(points**2, axis=1, keepdims=True) + jnp.sum(centroids**2, axis=1) - 2 * points @ centroids.T
+    return jnp.sum(jnp.min(distances, axis=1))
+
+
+def stencil(x):
+    inner = x[1:-1, 1:-1]
+    return jnp.sum((x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] - 4 * inner) ** 2)
+
+
+def of_grid(f):
+    return lambda: jitted(jax.grad(f), data.uniform(1, GRID))
+
+
+GRID = (1000, 1000)
+slope, heads = jax.grad(cubic), (8, 256, 8, 64)
+other = data.uniform(3, GRID)
+attention = jax.nn.dot_product_attention
+ROWS |= {
+    "conv_64_56": convolution(64, 64, 56, 3, 1),
+    "conv_512_7": convolution(512, 512, 7, 3, 1),
+    "conv_128_28_stride_2": convolution(64, 128, 56, 3, 2),
+    "attention_8x8x256x64": lambda: jitted(attention, *(data.uniform(i, heads) for i in (1, 2, 3))),
+    "attention_gradient_8x8x256x64": lambda: jitted(
+        values_and_gradients(attention), *(data.uniform(i, heads) for i in (4, 1, 2, 3))
+    ),
+    "scan_gradient_1000": lambda: jitted(
+        jax.grad(recurrence), data.uniform(1, (32, 32), -0.2, 0.2), data.uniform(2, (32,)), data.uniform(3, (1000, 32))
+    ),
+    "grad_of_number": unary(slope, ()),
+    "grad_of_grad_of_number": unary(jax.grad(slope), ()),
+    "jvp_of_grad_of_number": unary(lambda x: jax.jvp(slope, (x,), (x,))[1], ()),
+    "products_4x4_572": product((572, 4, 4), (572, 4, 4)),
+    "solve_4x4_572": lambda: jitted(jnp.linalg.solve, matrices(4), data.uniform(2, (572, 4, 1))),
+    "det_4x4_572": lambda: jitted(jnp.linalg.det, matrices(4)),
+    "take_rows_of_11": lambda: jitted(take, data.uniform(1, (1000, 11)), data.integers(3, 1000, 1000)),
+    "concatenate_short": lambda: jitted(
+        lambda a, b: jnp.concatenate([a, b]), data.uniform(1, (10,)), data.uniform(2, (10,))
+    ),
+    "roll_1000": unary(lambda x: jnp.roll(x, 3), (1000,)),
+    "stack_axis_1": lambda: jitted(
+        lambda a, b: jnp.stack([a, b], axis=1), data.uniform(1, (1000,)), data.uniform(2, (1000,))
+    ),
+    "sum_of_rows_of_4": unary(lambda x: jnp.sum(x, axis=1), (1 << 18, 4)),
+    "nearest_centroids_gradient": lambda: jitted(
+        jax.grad(nearest), data.uniform(1, (1000, 8)), data.uniform(2, (4096, 8))
+    ),
+    "hessian_vector_tanh": lambda: jitted(
+        lambda x, v: jax.jvp(jax.grad(lambda x: jnp.sum(jnp.tanh(x * 1.5) * x)), (x,), (v,))[1],
+        data.uniform(1, GRID),
+        data.uniform(2, GRID),
+    ),
+    "stencil_gradient": of_grid(stencil),
+    "concatenate_gradient": of_grid(lambda x: jnp.sum(jnp.concatenate([x, other, x]) ** 2)),
+    "stack_gradient": of_grid(lambda x: jnp.sum(jnp.stack([x, other]) ** 2)),
+    "clip_gradient": of_grid(lambda x: jnp.sum(jnp.clip(x, -0.5, 0.5) ** 2)),
+    "pad_gradient": of_grid(lambda x: jnp.sum(jnp.pad(x, 1) ** 2)),
+    "var_gradient": of_grid(jnp.var),
+    "norm_gradient": of_grid(jnp.linalg.norm),
+}
 for name, case in data.STEPS.items():
     ROWS["step_" + name] = lambda case=case: train_step(*case)
     if case[0][0] == 784:

@@ -50,6 +50,10 @@ def layer_norm(x, scale, bias):
     return centred / np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + np.float32(1e-5)) * scale + bias
 
 
+def matrices(n):
+    return data.uniform(1, (572, n, n)) + 4 * np.eye(n, dtype=np.float32)
+
+
 rows, square, line = (4096, 1000), (2048, 2048), (MILLION,)
 generator = np.random.default_rng(0)
 
@@ -84,6 +88,18 @@ ROWS = {
     "random_uniform_1m": lambda: calls(lambda: generator.random(MILLION, dtype=np.float32)),
     "random_normal_1m": lambda: calls(lambda: generator.standard_normal(MILLION, dtype=np.float32)),
     "eager_add_10": eager_add,
+    "products_4x4_572": product((572, 4, 4), (572, 4, 4)),
+    "solve_4x4_572": lambda: of(np.linalg.solve, matrices(4), data.uniform(2, (572, 4, 1))),
+    "det_4x4_572": lambda: of(np.linalg.det, matrices(4)),
+    "take_rows_of_11": lambda: of(
+        lambda x, i: np.take(x, i, axis=0), data.uniform(1, (1000, 11)), data.integers(3, 1000, 1000)
+    ),
+    "concatenate_short": lambda: of(lambda a, b: np.concatenate([a, b]), data.uniform(1, (10,)), data.uniform(2, (10,))),
+    "roll_1000": unary(lambda x: np.roll(x, 3), (1000,)),
+    "stack_axis_1": lambda: of(
+        lambda a, b: np.stack([a, b], axis=1), data.uniform(1, (1000,)), data.uniform(2, (1000,))
+    ),
+    "sum_of_rows_of_4": unary(lambda x: np.sum(x, axis=1), (1 << 18, 4)),
 }
 
 if __name__ == "__main__":

@@ -63,6 +63,8 @@ def number(x):
 
 def described(report):
     cores = f", {report['threads']} thread{'s' if report['threads'] > 1 else ''}" if "threads" in report else ""
+    if report.get("isa"):
+        cores += f", {report['isa'].upper()} at most"
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     return f"{report['machine']}{cores}, {report['date']}; {versions}."
 
@@ -148,7 +150,7 @@ def main():
     out, results = parser.parse_args().out, ROOT / "benchmarks" / "results"
     results.mkdir(exist_ok=True)
     full, short = {}, {}
-    for name in ("threads_1", "threads_2", "mnist"):
+    for name in ("threads_1", "threads_2", "threads_1_avx2", "mnist"):
         if (out / f"{name}.json").exists():
             report = json.loads((out / f"{name}.json").read_text())
             (results / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")

@@ -220,6 +220,104 @@ ROWS = {
     "eager_add_10": eager_add,
     "recorded_scalars_100": scalars,
 }
+
+
+def convolution(channels, out, size, kernel, stride):
+    after = size // stride
+    return lambda: values_and_gradients(
+        lambda x, w: F.conv2d(x, w, stride=stride, padding=kernel // 2),
+        tensor(3, (8, out, after, after)),
+        tensor(1, (8, channels, size, size)),
+        tensor(2, (out, channels, kernel, kernel)),
+    )
+
+
+def attention(q, k, v):
+    q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2)
+
+
+def recurrence():
+    w, h, xs = tensor(1, (32, 32), -0.2, 0.2).requires_grad_(), tensor(2, (32,)), tensor(3, (1000, 32))
+
+    def step():
+        state = h
+        for x in xs:
+            state = torch.tanh(torch.addmv(x, w.T, state))
+        return torch.autograd.grad(state.sum(), w)
+
+    return calls(step)
+
+
+def gradient_of(f, *x):
+    """The gradient by the first of x, of a scalar function."""
+
+    def row():
+        first = x[0].clone().requires_grad_()
+        return calls(lambda: torch.autograd.grad(f(first, *x[1:]), first))
+
+    return row
+
+
+def matrices(n):
+    return tensor(1, (572, n, n)) + 4 * torch.eye(n)
+
+
+def nearest(centroids, points):
+    distances = (points**2).sum(1, keepdim=True) + (centroids**2).sum(1) - 2 * points @ centroids.T
+    return distances.min(1)[0].sum()
+
+
+def stencil(x):
+    inner = x[1:-1, 1:-1]
+    return ((x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] - 4 * inner) ** 2).sum()
+
+
+def hessian_vector():
+    x, v = tensor(1, GRID).requires_grad_(), tensor(2, GRID)
+
+    def step():
+        (slope,) = torch.autograd.grad((torch.tanh(x * 1.5) * x).sum(), x, create_graph=True)
+        return torch.autograd.grad(slope, x, v)
+
+    return calls(step)
+
+
+GRID, heads = (1000, 1000), (8, 256, 8, 64)
+cubic = lambda x: torch.sin(x) * x * x + 1
+slope = torch.func.grad(cubic)
+other = tensor(3, GRID)
+of_grid = lambda f: lambda: gradient_of(f, tensor(1, GRID))()
+ROWS |= {
+    "conv_64_56": convolution(64, 64, 56, 3, 1),
+    "conv_512_7": convolution(512, 512, 7, 3, 1),
+    "conv_128_28_stride_2": convolution(64, 128, 56, 3, 2),
+    "attention_8x8x256x64": lambda: of(attention, *(tensor(i, heads) for i in (1, 2, 3))),
+    "attention_gradient_8x8x256x64": lambda: values_and_gradients(attention, *(tensor(i, heads) for i in (4, 1, 2, 3))),
+    "scan_gradient_1000": recurrence,
+    "grad_of_number": lambda: calls(lambda x=tensor(1, ()): slope(x)),
+    "grad_of_grad_of_number": lambda: calls(lambda x=tensor(1, ()): torch.func.grad(slope)(x)),
+    "jvp_of_grad_of_number": lambda: calls(lambda x=tensor(1, ()): torch.func.jvp(slope, (x,), (x,))[1]),
+    "products_4x4_572": product((572, 4, 4), (572, 4, 4)),
+    "solve_4x4_572": lambda: of(torch.linalg.solve, matrices(4), tensor(2, (572, 4, 1))),
+    "det_4x4_572": lambda: of(torch.linalg.det, matrices(4)),
+    "take_rows_of_11": lambda: of(
+        lambda x, i: torch.index_select(x, 0, i), tensor(1, (1000, 11)), torch.from_numpy(data.integers(3, 1000, 1000))
+    ),
+    "concatenate_short": lambda: of(lambda a, b: torch.cat([a, b]), tensor(1, (10,)), tensor(2, (10,))),
+    "roll_1000": unary(lambda x: torch.roll(x, 3), (1000,)),
+    "stack_axis_1": lambda: of(lambda a, b: torch.stack([a, b], dim=1), tensor(1, (1000,)), tensor(2, (1000,))),
+    "sum_of_rows_of_4": unary(lambda x: torch.sum(x, dim=1), (1 << 18, 4)),
+    "nearest_centroids_gradient": lambda: gradient_of(nearest, tensor(1, (1000, 8)), tensor(2, (4096, 8)))(),
+    "hessian_vector_tanh": hessian_vector,
+    "stencil_gradient": of_grid(stencil),
+    "concatenate_gradient": of_grid(lambda x: (torch.cat([x, other, x]) ** 2).sum()),
+    "stack_gradient": of_grid(lambda x: (torch.stack([x, other]) ** 2).sum()),
+    "clip_gradient": of_grid(lambda x: (torch.clamp(x, -0.5, 0.5) ** 2).sum()),
+    "pad_gradient": of_grid(lambda x: (F.pad(x, (1, 1, 1, 1)) ** 2).sum()),
+    "var_gradient": of_grid(lambda x: torch.var(x, correction=0)),
+    "norm_gradient": of_grid(torch.linalg.norm),
+}
 for name, case in data.STEPS.items():
     ROWS["step_" + name] = lambda case=case: train_step(*case)
 

@@ -52,6 +52,9 @@ Rows reduction_rows();
 Rows layout_rows();
 Rows random_rows();
 Rows transform_rows();
+Rows network_rows();
+Rows small_rows();
+Rows second_order_rows();
 Rows dispatch_rows();
 
 }  // namespace bench

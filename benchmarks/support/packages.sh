@@ -19,12 +19,12 @@ need_benchmark_packages() {
   fi
 }
 
-# build_benchmarks <target>...: builds them and prints the folder they are in
+# build_benchmarks <target>...: builds them and prints the folder they are in; `benchmark_options`, where set, are CMake's
 build_benchmarks() {
   local build=${NAX_BENCHMARKS_BUILD:-$root/build/benchmarks}
   if [[ ! -e $build/build.ninja ]]; then
     cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DNAX_BUILD_BENCHMARKS=ON \
-      -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_EXAMPLES=OFF >&2
+      -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_EXAMPLES=OFF "${benchmark_options[@]}" >&2
   fi
   cmake --build "$build" -j "${NAX_BUILD_JOBS:-$(nproc)}" --target "$@" >&2
   echo "$build/benchmarks"
