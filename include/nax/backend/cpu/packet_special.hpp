@@ -8,11 +8,11 @@ namespace nax::inline NAX_ABI::simd {
 inline namespace NAX_SIMD_ABI {
 namespace detail {
 
-#if defined(EIGEN_VECTORIZE_SSE2)
-inline constexpr bool widens = true;
 struct Widened {
   Packet<double> low, high;
 };
+#if defined(EIGEN_VECTORIZE_SSE2)
+inline constexpr bool widens = true;
 NAX_ENGINE_HERE Widened widen(Packet<float> x) {
 #ifdef EIGEN_VECTORIZE_AVX512
   const __m256d high = _mm512_maskz_extractf64x4_pd(0xF, _mm512_castps_pd(x.raw), 1);
@@ -37,8 +37,18 @@ NAX_ENGINE_HERE Packet<float> narrow(Widened x) {
   return Packet<float>(_mm_movelh_ps(_mm_cvtpd_ps(x.low.raw), _mm_cvtpd_ps(x.high.raw)));
 #endif
 }
+#elif defined(EIGEN_VECTORIZE_NEON) && EIGEN_ARCH_ARM64
+inline constexpr bool widens = true;
+NAX_ENGINE_HERE Widened widen(Packet<float> x) {
+  return {Packet<double>(vcvt_f64_f32(vget_low_f32(x.raw))), Packet<double>(vcvt_high_f64_f32(x.raw))};
+}
+NAX_ENGINE_HERE Packet<float> narrow(Widened x) {
+  return Packet<float>(vcvt_high_f32_f64(vcvt_f32_f64(x.low.raw), x.high.raw));
+}
 #else
 inline constexpr bool widens = false;
+Widened widen(Packet<float> x);  // not there
+Packet<float> narrow(Widened x);
 #endif
 
 template <class T>
