@@ -25,7 +25,7 @@ done
 source "$root/scripts/packages.sh"
 source "$root/benchmarks/support/packages.sh"
 need_packages build components
-build=$(benchmark_options=(-DNAX_BUILD_EXAMPLES=ON) build_benchmarks train_images)
+build=$(build_benchmarks train_images)
 program=$build/../examples/train_images
 mkdir -p "$out"
 scratch=$(mktemp -d)

@@ -24,7 +24,7 @@ build_benchmarks() {
   local build=${NAX_BENCHMARKS_BUILD:-$root/build/benchmarks}
   if [[ ! -e $build/build.ninja ]]; then
     cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DNAX_BUILD_BENCHMARKS=ON \
-      -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_EXAMPLES=OFF "${benchmark_options[@]}" >&2
+      -DNAX_BUILD_TESTS=OFF "${benchmark_options[@]}" >&2
   fi
   cmake --build "$build" -j "${NAX_BUILD_JOBS:-$(nproc)}" --target "$@" >&2
   echo "$build/benchmarks"
