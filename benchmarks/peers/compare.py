@@ -159,12 +159,15 @@ def measure(row, sides, rounds, budget, rest):
     for _ in range(rounds):
         for side in sides:
             time.sleep(rest)
-            samples[side.name].append([float(s) for s in side.ask(f"run {row['name']} {budget}").split()])
+            # (A clock of the processor's time that stood still has measured nothing.)
+            times = [float(s) for s in side.ask(f"run {row['name']} {budget}").split()]
+            samples[side.name] += [times] if min(times) > 0 else []
     for side in sides:
         side.ask("drop")
     return {
         name: {"median_us": statistics.median(s[0] for s in pairs) * 1e6, "least_us": min(s[1] for s in pairs) * 1e6}
         for name, pairs in samples.items()
+        if pairs
     }
 
 

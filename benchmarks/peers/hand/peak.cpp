@@ -4,13 +4,18 @@
 namespace bench {
 namespace {
 
-using Vector = float __attribute__((vector_size(64)));
+#ifdef __AVX512F__
+constexpr int bytes = 64;
+#else
+constexpr int bytes = 32;
+#endif
+using Vector = float __attribute__((vector_size(bytes)));
 
 float volatile start = 0.5f;  // not known when compiling
 
 Work multiply_adds(double count) {
   constexpr int chains = 12;
-  const auto turns = static_cast<std::int64_t>(count / (16 * chains));
+  const auto turns = static_cast<std::int64_t>(count / (bytes / 4 * chains));
   return work(
       [=] {
         const float scale = start;

@@ -86,9 +86,10 @@ bool with_workspace(const Routine& routine) {
   return routine(work.data(), &size) == 0;
 }
 
-// Sizes are ints there, those of whole matrices and workspaces of several, too.
+// Sizes are ints there, those of workspaces too, which are up to five times a matrix's.
 bool fits(std::int64_t m, std::int64_t n) {
-  return std::max(m, n) <= 1 << 14 || (m <= 1 << 28 && n <= 1 << 28 && m * n <= 1 << 28);
+  constexpr std::int64_t most = 1 << 28;
+  return m <= most && n <= most && m * n <= most;
 }
 
 // out[j * m + i] = a[i * n + j]
@@ -135,7 +136,7 @@ bool qr_by_lapack(const T* a, std::int64_t m, std::int64_t n, bool complete, T* 
 // LAPACK sees a^T = conj(v) s u^T, whose factors, column-major, are vh and u, row-major.
 template <class T>
 bool svd_by_lapack(const T* a, std::int64_t m, std::int64_t n, bool full, T* u, real_t<T>* s, T* vh) {
-  if (!fits(std::max(m, n), full ? std::max(m, n) : 4 * std::min(m, n))) return false;
+  if (!fits(std::max(m, n), full ? std::max(m, n) : std::min(m, n))) return false;
   const int rows = static_cast<int>(n), columns = static_cast<int>(m), k = std::min(rows, columns);
   const int width = full ? columns : k;
   const char job = !u ? 'N' : full ? 'A' : 'S';
@@ -164,7 +165,7 @@ bool svd_by_lapack(const T* a, std::int64_t m, std::int64_t n, bool full, T* u, 
 // LAPACK sees conj(a), the triangles swapped.
 template <class T>
 bool eigh_by_lapack(const T* a, std::int64_t n, bool lower, real_t<T>* w, T* v) {
-  if (!fits(n, 4 * n)) return false;
+  if (!fits(n, n)) return false;
   const int size = static_cast<int>(n);
   const char job = v ? 'V' : 'N', triangle = lower ? 'U' : 'L';
   std::vector<T> x(a, a + n * n);
@@ -193,7 +194,7 @@ bool eigh_by_lapack(const T* a, std::int64_t n, bool lower, real_t<T>* w, T* v) 
 
 template <class T>
 bool eig_by_lapack(const T* a, std::int64_t n, complex_t<T>* w, complex_t<T>* v) {
-  if (!fits(n, 4 * n)) return false;
+  if (!fits(n, n)) return false;
   const int size = static_cast<int>(n), one = 1;
   const char none = 'N', job = v ? 'V' : 'N';
   std::vector<T> x = transposed(a, n, n), vectors(v ? static_cast<std::size_t>(n * n) : 1);
@@ -237,7 +238,7 @@ bool eig_by_lapack(const T* a, std::int64_t n, complex_t<T>* w, complex_t<T>* v)
 
 template <class T>
 bool schur_by_lapack(const T* a, std::int64_t n, T* t, T* z) {
-  if (!fits(n, 4 * n)) return false;
+  if (!fits(n, n)) return false;
   const int size = static_cast<int>(n);
   const char job = 'V', unsorted = 'N';
   std::vector<T> x = transposed(a, n, n), vectors(static_cast<std::size_t>(n * n));
