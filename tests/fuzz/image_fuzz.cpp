@@ -1,5 +1,6 @@
 #include "fuzz.hpp"
 #include "nax/image/codec.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 
 // JPEG and PNG. The first byte chooses the channels and, for JPEG, a scale.
