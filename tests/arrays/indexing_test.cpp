@@ -6,6 +6,7 @@
 #include "nax/numpy/conversion/print.hpp"
 #include "nax/numpy/sorting/nonzero.hpp"
 #include "nax/transform/vmap.hpp"
+#include "support/refusal.hpp"
 
 // Indexing against NumPy: the expected numbers are those of the same index there.
 namespace {
@@ -24,16 +25,6 @@ void expect_array(const Array<T>& got, const Shape& shape, const std::vector<T>&
   EXPECT_EQ(got.shape(), shape);
   EXPECT_EQ(got.to_vector(), values);
 }
-template <class F>
-std::string message(F&& f) {
-  try {
-    f();
-  } catch (const nax::Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 const Array<int> line = arange(10);
 const Array<int> matrix = arange(12).reshape({3, 4});
 const Array<int> cube = arange(24).reshape({2, 3, 4});
@@ -118,27 +109,30 @@ TEST(AdvancedIndexing, TakesMasks) {
 }
 
 TEST(Indexing, NamesWhatIsWrong) {
-  EXPECT_EQ(message([] { line(10); }), "index: index 10 is out of bounds for axis 0 with size 10");
-  EXPECT_EQ(message([] { matrix(0, -5); }), "index: index -5 is out of bounds for axis 1 with size 4");
-  EXPECT_EQ(message([] {
+  EXPECT_EQ(refusal<nax::Error>([] { line(10); }),
+            "index: index 10 is out of bounds for axis 0 with size 10");
+  EXPECT_EQ(refusal<nax::Error>([] { matrix(0, -5); }),
+            "index: index -5 is out of bounds for axis 1 with size 4");
+  EXPECT_EQ(refusal<nax::Error>([] {
               matrix(_, Index{0, 4});
             }),
             "index: index 4 is out of bounds for axis 1 with size 4");
-  EXPECT_EQ(message([] { matrix(0, 0, 0); }),
+  EXPECT_EQ(refusal<nax::Error>([] { matrix(0, 0, 0); }),
             "index: too many indices for array: array is 2-dimensional, but 3 were indexed, shape (3, 4)");
-  EXPECT_EQ(message([] {
+  EXPECT_EQ(refusal<nax::Error>([] {
               matrix(Index{0, 1}, Index{0, 1, 2});
             }),
             "index: shape mismatch: indexing arrays could not be broadcast together with shapes (2,) (3,)");
-  EXPECT_EQ(message([] {
+  EXPECT_EQ(refusal<nax::Error>([] {
               matrix(Array<bool>{true, false});
             }),
             "index: boolean index did not match indexed array along axis 0; size of axis is 3 but size of "
             "corresponding boolean axis is 2");
-  EXPECT_EQ(message([] { line(slice(_, _, 0)); }), "index: slice step cannot be zero");
+  EXPECT_EQ(refusal<nax::Error>([] { line(slice(_, _, 0)); }), "index: slice step cannot be zero");
   EXPECT_THROW(line(-11), nax::IndexError);
   EXPECT_THROW(nax::take(line, Index{12}), nax::IndexError);
-  EXPECT_EQ(message([] { line.at(12).set(1); }), "index: index 12 is out of bounds for axis 0 with size 10");
+  EXPECT_EQ(refusal<nax::Error>([] { line.at(12).set(1); }),
+            "index: index 12 is out of bounds for axis 0 with size 10");
 }
 
 TEST(Indexing, MapsOverIndicesAndArrays) {
@@ -153,7 +147,7 @@ TEST(Indexing, MapsOverIndicesAndArrays) {
   const auto twice = [&](const Index& i) -> Array<float> { return x(0).at(i).multiply(2); };
   expect_array(nax::vmap(twice)(Index{{0, 0}, {1, 2}}), {2, 3}, {4.f, 2.f, 3.f, 1.f, 4.f, 6.f});
   const auto masked = [](const Array<float>& x) -> Array<float> { return x(x > 2.f); };
-  EXPECT_NE(message([&] { nax::vmap(masked)(x); }).find("batched by vmap"), std::string::npos);
+  EXPECT_NE(refusal<nax::Error>([&] { nax::vmap(masked)(x); }).find("batched by vmap"), std::string::npos);
   std::ostringstream out;
   nax::vmap([&](const Array<float>& r) {
     out << r;

@@ -20,15 +20,6 @@ struct Example {
 
 Array<float> images(std::int64_t n) { return arange<float>(static_cast<float>(n * 6)).reshape({n, 2, 3}); }
 
-std::string shape_refusal(const auto& f) {
-  try {
-    f();
-  } catch (const ShapeError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(DataArrays, RowsAndBatches) {
   const auto pairs = data::from_arrays(std::tuple{images(7), arange<int>(7)});
   EXPECT_EQ(pairs.size(), 7);
@@ -107,7 +98,7 @@ TEST(DataArrays, Refusals) {
   const auto ragged = data::range(1, 5).map([](std::int64_t i) {
     return std::tuple{i, Array<float>(zeros<float>({i}))};
   });
-  EXPECT_EQ(shape_refusal([&] {
+  EXPECT_EQ(refusal<ShapeError>([&] {
               for (const auto& batch : ragged.batch(2)) static_cast<void>(batch);
             }),
             "batch: the batch of element 0 on: batch: elements 0 and 1 of a batch have shapes (1,) and (2,) "

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "nax/data.hpp"
@@ -20,17 +19,6 @@ std::vector<E> rest_of(data::Iterator<E>&& it) {
   std::vector<E> elements;
   while (auto element = it.next()) elements.push_back(*element);
   return elements;
-}
-
-// What an error of this kind says that f throws; one of another kind goes on to the test.
-template <class Kind>
-std::string text_of_error(const auto& f) {
-  try {
-    f();
-  } catch (const Kind& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace nax::testing

@@ -8,13 +8,13 @@
 #include "data/elements.hpp"
 #include "nax/data/crc32c.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
+#include "support/refusal.hpp"
 
 namespace {
 using namespace nax;
 using io::Bytes;
 using nax::testing::all_of;
 using nax::testing::rest_of;
-using nax::testing::text_of_error;
 
 std::string golden(const char* name) { return std::string(NAX_GOLDENS_DIR "/") + name; }
 Bytes bytes_of(const std::string& path) { return io::detail::read_file("test", path); }
@@ -27,7 +27,7 @@ std::string file(const std::string& name, const Bytes& content) {
 }
 template <class Kind>
 void expect_error(const std::string& part, const auto& f) {
-  const std::string text = text_of_error<Kind>(f);
+  const std::string text = refusal<Kind>(f);
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 

@@ -7,11 +7,11 @@
 
 #include "data/elements.hpp"
 #include "nax/core/allocator.hpp"
+#include "support/refusal.hpp"
 
 namespace {
 using namespace nax;
 using nax::testing::all_of;
-using nax::testing::text_of_error;
 
 std::size_t threads_now() {
   std::size_t n = 0;
@@ -32,11 +32,10 @@ TEST(DataThreads, ErrorsNameTheStageAndTheElement) {
     const auto by_index = data::range(20).map(fail_at_7, {.threads = threads, .name = "sevens"});
     const auto walked =
         data::range(20).filter([](std::int64_t) { return true; }).map(fail_at_7, {.threads = threads});
-    EXPECT_EQ(text_of_error<ShapeError>([&] { exhaust(by_index); }), "map 'sevens': element 7: f: no sevens");
-    EXPECT_EQ(text_of_error<ShapeError>([&] { exhaust(by_index.batch(4).prefetch(2)); }),
+    EXPECT_EQ(refusal<ShapeError>([&] { exhaust(by_index); }), "map 'sevens': element 7: f: no sevens");
+    EXPECT_EQ(refusal<ShapeError>([&] { exhaust(by_index.batch(4).prefetch(2)); }),
               "map 'sevens': element 7: f: no sevens");
-    EXPECT_EQ(text_of_error<ShapeError>([&] { exhaust(walked.prefetch(2)); }),
-              "map: element 7: f: no sevens");
+    EXPECT_EQ(refusal<ShapeError>([&] { exhaust(walked.prefetch(2)); }), "map: element 7: f: no sevens");
     // What came before the error comes, and then there is nothing more.
     auto it = by_index.prefetch(1).iterator();
     for (int i = 0; i < 7; ++i) EXPECT_EQ(it.next(), i);
@@ -45,13 +44,13 @@ TEST(DataThreads, ErrorsNameTheStageAndTheElement) {
     EXPECT_EQ(it.state().count(), 7);
   }
   const auto shuffled = data::range(20).shuffle({.key = random::key(0)}).map(fail_at_7);
-  EXPECT_EQ(text_of_error<ShapeError>([&] { exhaust(shuffled); }), "map: element 7: f: no sevens");
+  EXPECT_EQ(refusal<ShapeError>([&] { exhaust(shuffled); }), "map: element 7: f: no sevens");
   const auto throws_int = data::range(3).map([](std::int64_t i) -> std::int64_t { throw i; }, {.threads = 2});
-  EXPECT_EQ(text_of_error<Error>([&] { exhaust(throws_int); }),
+  EXPECT_EQ(refusal<Error>([&] { exhaust(throws_int); }),
             "map: element 0: an exception that is no std::exception");
   const auto filtered =
       data::range(9).filter([](std::int64_t i) { return fail_at_7(i) >= 0; }, {.name = "good"});
-  EXPECT_EQ(text_of_error<ShapeError>([&] { exhaust(filtered.prefetch(1)); }),
+  EXPECT_EQ(refusal<ShapeError>([&] { exhaust(filtered.prefetch(1)); }),
             "filter 'good': element 7: f: no sevens");
   try {
     exhaust(data::range(9).map([](std::int64_t) -> int { throw std::out_of_range("mine"); }, {.threads = 2}));
@@ -65,7 +64,7 @@ TEST(DataThreads, FilesAreNamedInErrors) {
   const std::vector<std::string> paths = {"/proc/self/status", "/no/such/file"};
   const auto sizes = data::from_files(paths, [](const io::Bytes& bytes) { return bytes.size(); });
   EXPECT_EQ(
-      text_of_error<IoError>([&] { exhaust(sizes.prefetch(1)); }),
+      refusal<IoError>([&] { exhaust(sizes.prefetch(1)); }),
       "from_files: '/no/such/file': from_files: '/no/such/file' cannot be opened: No such file or directory");
   EXPECT_EQ(all_of(data::from_files(paths, [](const std::string& path) { return path; })), paths);
   const auto both = [](const std::string& path, const io::Bytes& bytes) {

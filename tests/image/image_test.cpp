@@ -7,6 +7,7 @@
 
 #include "nax/nax.hpp"
 #include "support/golden.hpp"
+#include "support/refusal.hpp"
 
 namespace {
 using namespace nax;
@@ -29,15 +30,6 @@ int largest_difference(const Image& a, const Image& b) {
   for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - y[i]));
   return most;
 }
-std::string error_of(const auto& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(ImageDecode, AsPillow) {
   for (const std::string name :
        {"jpeg", "progressive", "jpeg_grey", "cmyk", "png", "png_grey", "palette", "alpha"}) {
@@ -50,7 +42,7 @@ TEST(ImageDecode, AsPillow) {
   EXPECT_EQ(image::decode(golden_file("png_grey"), {.channels = 0}).shape(), (Shape{19, 27, 1}));
   EXPECT_EQ(image::decode(golden_file("alpha"), {.channels = 0}).shape(), (Shape{19, 27, 4}));
   EXPECT_EQ(image::decode(golden_file("jpeg"), {.channels = 4})(0, 0, 3).item(), 255);
-  EXPECT_EQ(error_of([] { image::decode(golden_file("png"), {.channels = 2}); }),
+  EXPECT_EQ(refusal<Error>([] { image::decode(golden_file("png"), {.channels = 2}); }),
             "image::decode: channels must be 0, 1, 3 or 4, not 2");
 }
 
@@ -61,11 +53,11 @@ TEST(ImageDecode, ThereAndBack) {
   EXPECT_LE(largest_difference(image::decode(image::encode_jpeg(smooth, 98)), smooth), 24);
   EXPECT_EQ(image::decode(image::encode_jpeg(smooth(_, _, slice(0, 1))), {.channels = 0}).shape(),
             (Shape{19, 27, 1}));
-  EXPECT_NE(error_of([] {
+  EXPECT_NE(refusal<Error>([] {
               image::encode_jpeg(zeros<std::uint8_t>({3, 4}));
             }).find("shape (3, 4)"),
             std::string::npos);
-  EXPECT_NE(error_of([] {
+  EXPECT_NE(refusal<Error>([] {
               image::encode_png(zeros<std::uint8_t>({0, 4, 3}));
             }).find("shape (0, 4, 3)"),
             std::string::npos);
@@ -83,15 +75,15 @@ TEST(ImageDecode, AtAScale) {
 }
 
 TEST(ImageDecode, DamagedFilesAreNamed) {
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(refusal<Error>([] {
               image::decode({1, 2, 3}, {}, "'x.jpg'");
             }),
             "image::decode: 'x.jpg' is neither JPEG nor PNG");
-  EXPECT_EQ(error_of([] { image::decode({}); }), "image::decode: the image is neither JPEG nor PNG");
+  EXPECT_EQ(refusal<Error>([] { image::decode({}); }), "image::decode: the image is neither JPEG nor PNG");
   for (const std::string name : {"jpeg", "progressive", "png", "palette"}) {
     const io::Bytes whole = golden_file(name);
     for (std::size_t size = 3; size + 2 < whole.size(); size += 7) {
-      const std::string text = error_of([&] {
+      const std::string text = refusal<Error>([&] {
         image::decode(io::Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)), {}, "'x'");
       });
       EXPECT_NE(text.find("'x' is"), std::string::npos) << name << " cut at " << size << ": " << text;
@@ -100,7 +92,7 @@ TEST(ImageDecode, DamagedFilesAreNamed) {
   io::Bytes huge = golden_file("jpeg");
   for (std::size_t i = 0; i + 9 < huge.size(); ++i)
     if (huge[i] == 0xff && huge[i + 1] == 0xc0) huge[i + 5] = huge[i + 6] = huge[i + 7] = huge[i + 8] = 0xf0;
-  EXPECT_NE(error_of([&] { image::decode(huge); }).find("more than most_pixels"), std::string::npos);
+  EXPECT_NE(refusal<Error>([&] { image::decode(huge); }).find("more than most_pixels"), std::string::npos);
 }
 
 // Bytes changed at random: an image or an error, never anything else.
@@ -147,15 +139,15 @@ TEST(ImageResize, AsPillow) {
               method == "nearest" ? 0 : 1)
         << name;
   }
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal<Error>([&] {
               image::resize(x, {3, 4}, {.method = "cubic"});
             }),
             "resize: no method 'cubic'; there are 'bilinear', 'area' and 'nearest'");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal<Error>([&] {
               image::resize(x, {0, 4});
             }),
             "resize: the size must be (height, width), both at least 1, not (0, 4)");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal<Error>([&] {
               image::resize(x(0), {3, 4});
             }),
             "resize: an image is (..., height, width, channels), shape (27, 3)");
@@ -179,7 +171,7 @@ TEST(ImageAugment, CropsFlipsAndColours) {
   EXPECT_EQ(largest_difference(image::crop(x, 2, 3, 5, 7), x(slice(2, 7), slice(3, 10))), 0);
   EXPECT_EQ(largest_difference(image::center_crop(x, {9, 7}), x(slice(5, 14), slice(10, 17))), 0);
   EXPECT_EQ(largest_difference(image::flip_left_right(image::flip_left_right(x)), x), 0);
-  EXPECT_NE(error_of([&] { image::crop(x, 15, 0, 5, 5); }).find("rows 15 to 20"), std::string::npos);
+  EXPECT_NE(refusal<Error>([&] { image::crop(x, 15, 0, 5, 5); }).find("rows 15 to 20"), std::string::npos);
   const auto part = [&](const random::Key& key) { return image::random_crop(key, x, {5, 6}); };
   const random::Key keys = random::split(random::key(1), 20);
   const Image parts = vmap(part)(keys);
@@ -198,9 +190,10 @@ TEST(ImageAugment, CropsFlipsAndColours) {
   EXPECT_GT(largest_difference(other, x), 3);
   const Image both = vmap([&](const random::Key& key) { return image::color_jitter(key, x, all); })(keys);
   EXPECT_LE(largest_difference(both(0), other), 1);
-  EXPECT_NE(
-      error_of([&] { image::color_jitter(keys(0), x, {.contrast = 2}); }).find("between 0 and 1, not 2"),
-      std::string::npos);
+  EXPECT_NE(refusal<Error>([&] {
+              image::color_jitter(keys(0), x, {.contrast = 2});
+            }).find("between 0 and 1, not 2"),
+            std::string::npos);
 }
 
 TEST(ImageFolder, LabelsSizesAndErrors) {
@@ -227,14 +220,14 @@ TEST(ImageFolder, LabelsSizesAndErrors) {
   for (auto [pixels, label] : data::image_folder(root + "/dog/")) n += pixels.shape(0) == 19 && label == 0;
   EXPECT_EQ(n, 1);
   write("cat/d.jpg", {0xff, 0xd8, 0xff, 1});
-  const std::string text = error_of([&] {
+  const std::string text = refusal<Error>([&] {
     for (auto element : data::image_folder(root).prefetch(2)) static_cast<void>(element);
   });
   EXPECT_NE(text.find("from_files: '" + root + "/cat/d.jpg': image::decode: '" + root +
                       "/cat/d.jpg' is no whole JPEG image"),
             std::string::npos)
       << text;
-  EXPECT_NE(error_of([&] { data::image_folder(root + "/none"); }).find("/none' cannot be read"),
+  EXPECT_NE(refusal<Error>([&] { data::image_folder(root + "/none"); }).find("/none' cannot be read"),
             std::string::npos);
 }
 

@@ -9,6 +9,7 @@
 #include "nax/numpy/views/reshape.hpp"
 #include "nax/numpy/views/transpose.hpp"
 #include "nax/random/key.hpp"
+#include "support/refusal.hpp"
 
 namespace {
 using namespace nax;
@@ -32,15 +33,6 @@ void write(const std::string& path, const io::Bytes& bytes) {
   out.commit();
 }
 
-template <class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const IoError& e) {
-    return e.what();
-  }
-  return "no error";
-}
 void expect_says(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
@@ -99,23 +91,24 @@ TEST(Save, NamesWhatDoesNotFit) {
   const std::string path = file("fit.npz");
   io::save(path, Layer{{{1, 2}, {3, 4}}, {5, 6}});
   Layer other{{{1, 2}}, {5, 6}};
-  expect_says(message([&] { io::load(path, other); }),
+  expect_says(refusal<IoError>([&] { io::load(path, other); }),
               "load: '" + path + "' (w) has shape (2, 2), the tree (1, 2)");
   EXPECT_EQ(other.w.shape(), (Shape{1, 2}));
   std::pair<Array<float>, Array<float>> pair;
-  expect_says(message([&] { io::load(path, pair); }), "has no array named [0]");
+  expect_says(refusal<IoError>([&] { io::load(path, pair); }), "has no array named [0]");
   struct Wide {
     Array<double> w;
     Array<float> b;
   } wide;
-  expect_says(message([&] { io::load(path, wide); }), "(w) has dtype '<f4', the tree float64 ('<f8')");
+  expect_says(refusal<IoError>([&] { io::load(path, wide); }),
+              "(w) has dtype '<f4', the tree float64 ('<f8')");
   struct Narrow {
     Array<float> w;
   } narrow;
-  expect_says(message([&] { io::load(path, narrow); }), "has b, which the tree has not");
-  expect_says(message([&] { io::load(file("nowhere.npz"), other); }), "cannot be opened");
-  expect_says(message([&] { io::save("/nowhere/at/all.npz", other); }), "cannot be written");
-  expect_says(message([&] { io::save(file("tree.npy"), other); }), "one array only");
+  expect_says(refusal<IoError>([&] { io::load(path, narrow); }), "has b, which the tree has not");
+  expect_says(refusal<IoError>([&] { io::load(file("nowhere.npz"), other); }), "cannot be opened");
+  expect_says(refusal<IoError>([&] { io::save("/nowhere/at/all.npz", other); }), "cannot be written");
+  expect_says(refusal<IoError>([&] { io::save(file("tree.npy"), other); }), "one array only");
 }
 
 TEST(Save, RefusesDamage) {
@@ -131,8 +124,8 @@ TEST(Save, RefusesDamage) {
   io::Bytes bytes = good;
   bytes[165] ^= 1;  // of an element
   write(broken, bytes);
-  expect_says(message(load), "(w) is damaged: its CRC is wrong");
-  EXPECT_EQ(message([&] { io::load(path, layer); }), "no error");
+  expect_says(refusal<IoError>(load), "(w) is damaged: its CRC is wrong");
+  EXPECT_EQ(refusal<IoError>([&] { io::load(path, layer); }), "no error");
 }
 
 TEST(Save, SingleArrays) {
@@ -156,7 +149,7 @@ TEST(Save, SingleArrays) {
   bytes.pop_back();
   write(path, bytes);
   Array<std::int16_t> b;
-  expect_says(message([&] { io::load(path, b); }), "truncated: 11 bytes of elements instead of 12");
+  expect_says(refusal<IoError>([&] { io::load(path, b); }), "truncated: 11 bytes of elements instead of 12");
 }
 
 }  // namespace

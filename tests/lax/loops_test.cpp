@@ -4,20 +4,12 @@
 
 #include "nax/nax.hpp"
 #include "support/compare.hpp"
+#include "support/refusal.hpp"
 
 namespace {
 using namespace nax;
 using F = Array<float>;
 
-template <class Function>
-std::string error_of(const Function& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 const auto add_up = [](const F& c, const F& x) { return std::pair{c + x, c * x}; };
 
 TEST(Scan, StacksAndCarries) {
@@ -76,21 +68,21 @@ TEST(Scan, OutputsOfOtherAxesUnderVmap) {
 }
 
 TEST(Scan, SaysWhatIsWrong) {
-  EXPECT_EQ(error_of([] { lax::scan(add_up, 1.f, F(1)); }),
+  EXPECT_EQ(refusal<Error>([] { lax::scan(add_up, 1.f, F(1)); }),
             "scan: xs has an array of no axes; each must have a leading one");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(refusal<Error>([] {
               lax::scan(add_up, 1.f, F{1, 2}, {.length = 3});
             }),
             "scan: length is 3 but the leading axes of xs have 2 rows");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(refusal<Error>([] {
               lax::scan([](const F& c) { return std::pair{c, c}; }, 1.f, none);
             }),
             "scan: xs has no arrays and length is not given: how many steps?");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(refusal<Error>([] {
               lax::scan(add_up, 1.f, ones<float>({2, 3}));
             }),
             "scan: the body changes the shape of the carry (array 0): () in, (3,) out");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(refusal<Error>([] {
               lax::scan(
                   [](const F& c, const std::pair<F, F>&) {
                     return std::pair{c, c};
@@ -98,7 +90,7 @@ TEST(Scan, SaysWhatIsWrong) {
                   1.f, std::pair{F{1, 2}, F{1, 2, 3}});
             }),
             "scan: the leading axes of xs differ: shapes (2,) and (3,)");
-  EXPECT_EQ(error_of([] { lax::scan(add_up, 1.f, F{1}, {.checkpoint = 0}); }),
+  EXPECT_EQ(refusal<Error>([] { lax::scan(add_up, 1.f, F{1}, {.checkpoint = 0}); }),
             "scan: checkpoint must be true or at least 1 step, not 0");
 }
 
@@ -130,7 +122,7 @@ TEST(Loops, TakeNumbersAndArraysAsBounds) {
 
 TEST(Loops, SayWhatIsWrong) {
   const auto forever = [](const F&) { return true; };
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal<Error>([&] {
               lax::while_loop(
                   forever,
                   [](const F& c) {
@@ -139,7 +131,7 @@ TEST(Loops, SayWhatIsWrong) {
                   1.f);
             }),
             "while_loop: the body changes the shape of the carry (array 0): () in, (2,) out");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(refusal<Error>([] {
               lax::while_loop([](const F& c) { return c > 0; }, [](const F& c) { return c; }, F{1, 2});
             }),
             "while_loop: the predicate must be a scalar, shape (2,)");
@@ -180,11 +172,11 @@ TEST(Branches, AreTakenByNumber) {
 TEST(Branches, SayWhatIsWrong) {
   const auto one = [](const F& x) { return x; };
   const auto two = [](const F& x) { return stack({x, x}); };
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal<Error>([&] {
               vmap([&](const F& x) { return lax::cond(x > 0, one, two, x); })(F{1, 2});
             }),
             "cond: the branches give different shapes: () and (2,)");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal<Error>([&] {
               lax::cond(Array<bool>{true, false}, one, one, 1.f);
             }),
             "cond: the predicate must be a scalar, shape (2,)");
@@ -209,11 +201,11 @@ TEST(Slices, AreMovedUntilTheyFit) {
   };
   EXPECT_EQ(vmap(put)(Array<int>{0, 2}).to_vector(), (std::vector<float>{7, 0, 0, 0, 0, 7}));
   EXPECT_EQ(lax::dynamic_index_in_dim(x, 1, 1, false).to_vector(), (std::vector<float>{1, 5, 9}));
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal<Error>([&] {
               lax::dynamic_slice(x, {0, 0}, {4, 1});
             }),
             "dynamic_slice: a slice of shape (4, 1) does not fit into shape (3, 4)");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal<Error>([&] {
               lax::dynamic_slice(x, {0}, {1, 1});
             }),
             "dynamic_slice: needs one start and one size for each axis, got 1 and 2 for shape (3, 4)");

@@ -22,6 +22,7 @@
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jacobian.hpp"
 #include "nax/transform/pmap.hpp"
+#include "support/refusal.hpp"
 
 // Graphs of launches, recorded and replayed on the emulated GPU.
 namespace {
@@ -206,32 +207,23 @@ TEST(Jit, TakesKeysAndConstants) {
   set_default_device(before);
 }
 
-template <class Function>
-std::string text_of(const Function& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Jit, RefusesByName) {
   const F x = there(F{1.f, 2.f});
   const auto reads = jit([](const F& v) {
     if (sum(v).item() > 0) return F(v * 2.f);
     return v;
   });
-  EXPECT_EQ(text_of([&] { reads(x); }).substr(0, 43), "jit: the function reads values on the host ");
+  EXPECT_EQ(refusal<Error>([&] { reads(x); }).substr(0, 43), "jit: the function reads values on the host ");
   EXPECT_EQ(host(F(x + 1.f)), (std::vector<float>{2, 3}));          // all is as it was
   EXPECT_EQ(host(reads(F{1.f, 2.f})), (std::vector<float>{2, 4}));  // on the CPU it may
-  EXPECT_EQ(text_of([&] { jit([](const F& v) { return v; }, {.static_argnums = {2}})(x); }),
+  EXPECT_EQ(refusal<Error>([&] { jit([](const F& v) { return v; }, {.static_argnums = {2}})(x); }),
             "jit: static_argnums 2 is out of range for 1 arguments");
-  EXPECT_EQ(text_of([&] { jit([](const F& v) { return v; }, {.static_argnums = {0}})(x); }),
+  EXPECT_EQ(refusal<Error>([&] { jit([](const F& v) { return v; }, {.static_argnums = {0}})(x); }),
             "jit: the static argument 0 holds an array, which is not compared by value");
-  EXPECT_EQ(text_of([&] { jit([](const F& v, const std::string&) { return v; })(x, std::string("a")); }),
-            "jit: argument 1 is no tree of arrays; name it in static_argnums");
-  EXPECT_EQ(text_of([&] {
+  EXPECT_EQ(
+      refusal<Error>([&] { jit([](const F& v, const std::string&) { return v; })(x, std::string("a")); }),
+      "jit: argument 1 is no tree of arrays; name it in static_argnums");
+  EXPECT_EQ(refusal<Error>([&] {
               jit([](const F& v, int) { return v; }, {.static_argnums = {1}, .donate_argnums = {1}})(x, 1);
             }),
             "jit: argument 1 is both static and donated");
@@ -241,7 +233,7 @@ TEST(Jit, RefusesByName) {
     if (++calls == 1) throw ValueError("first");
     return F(v * 3.f);
   });
-  EXPECT_EQ(text_of([&] { second(x); }), "first");
+  EXPECT_EQ(refusal<Error>([&] { second(x); }), "first");
   EXPECT_EQ(host(second(x)), (std::vector<float>{3, 6}));
 }
 
