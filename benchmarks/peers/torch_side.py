@@ -249,14 +249,10 @@ def recurrence():
     return calls(step)
 
 
-def gradient_of(f, *x):
-    """The gradient by the first of x, of a scalar function."""
-
-    def row():
-        first = x[0].clone().requires_grad_()
-        return calls(lambda: torch.autograd.grad(f(first, *x[1:]), first))
-
-    return row
+def gradient_of(f, x, *others):
+    """The gradient by x of a scalar function."""
+    x.requires_grad_()
+    return calls(lambda: torch.autograd.grad(f(x, *others), x))
 
 
 def matrices(n):
@@ -287,7 +283,7 @@ GRID, heads = (1000, 1000), (8, 256, 8, 64)
 cubic = lambda x: torch.sin(x) * x * x + 1
 slope = torch.func.grad(cubic)
 other = tensor(3, GRID)
-of_grid = lambda f: lambda: gradient_of(f, tensor(1, GRID))()
+of_grid = lambda f: lambda: gradient_of(f, tensor(1, GRID))
 ROWS |= {
     "conv_64_56": convolution(64, 64, 56, 3, 1),
     "conv_512_7": convolution(512, 512, 7, 3, 1),
@@ -308,7 +304,7 @@ ROWS |= {
     "roll_1000": unary(lambda x: torch.roll(x, 3), (1000,)),
     "stack_axis_1": lambda: of(lambda a, b: torch.stack([a, b], dim=1), tensor(1, (1000,)), tensor(2, (1000,))),
     "sum_of_rows_of_4": unary(lambda x: torch.sum(x, dim=1), (1 << 18, 4)),
-    "nearest_centroids_gradient": lambda: gradient_of(nearest, tensor(1, (1000, 8)), tensor(2, (4096, 8)))(),
+    "nearest_centroids_gradient": lambda: gradient_of(nearest, tensor(1, (1000, 8)), tensor(2, (4096, 8))),
     "hessian_vector_tanh": hessian_vector,
     "stencil_gradient": of_grid(stencil),
     "concatenate_gradient": of_grid(lambda x: (torch.cat([x, other, x]) ** 2).sum()),

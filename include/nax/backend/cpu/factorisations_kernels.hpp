@@ -179,11 +179,12 @@ void eig(const T* a, std::int64_t n, complex_t<T>* w, complex_t<T>* v, real_t<T>
   };
   if (n == 0) return;
   if (!detail::all_finite(a, n * n)) return refuse();
-  if (const auto* by = lapack_for<T>(n); by && by->eig(a, n, w, v)) {
-    if (!v) return;
-    detail::Dense<C> vectors = detail::rows_of(v, n, n);
+  const auto give_vectors = [&](detail::Dense<C> vectors) {
     detail::normalise_columns(vectors, !is_complex_v<T>, largest);
     detail::rows_of(v, n, n) = vectors;
+  };
+  if (const auto* by = lapack_for<T>(n); by && by->eig(a, n, w, v)) {
+    if (v) give_vectors(detail::rows_of(v, n, n));
     return;
   }
   detail::Dense<T> x = detail::rows_of(a, n, n);
@@ -191,10 +192,7 @@ void eig(const T* a, std::int64_t n, complex_t<T>* w, complex_t<T>* v, real_t<T>
   const auto give = [&](const auto& factors) {
     if (factors.info() != Eigen::Success) return refuse();
     Eigen::Map<Eigen::Matrix<C, Eigen::Dynamic, 1>>(w, n) = factors.eigenvalues();
-    if (!v) return;
-    detail::Dense<C> vectors = scales.template cast<C>().asDiagonal() * factors.eigenvectors();
-    detail::normalise_columns(vectors, !is_complex_v<T>, largest);
-    detail::rows_of(v, n, n) = vectors;
+    if (v) give_vectors(scales.template cast<C>().asDiagonal() * factors.eigenvectors());
   };
   if constexpr (is_complex_v<T>)
     give(Eigen::ComplexEigenSolver<detail::Dense<T>>(x, v != nullptr));

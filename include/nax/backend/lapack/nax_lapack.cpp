@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nax/backend/cpu/lapack.hpp"
+#include "nax/backend/cpu/transpose.hpp"
 
 #define NAX_LAPACK_REAL(T, p)                                                                                \
   void p##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                          \
@@ -95,11 +96,8 @@ bool fits(std::int64_t m, std::int64_t n) {
 // out[j * m + i] = a[i * n + j]
 template <class T>
 void transpose(const T* a, std::int64_t m, std::int64_t n, T* out) {
-  constexpr std::int64_t tile = 32;
-  for (std::int64_t i0 = 0; i0 < m; i0 += tile)
-    for (std::int64_t j0 = 0; j0 < n; j0 += tile)
-      for (std::int64_t i = i0; i < std::min(m, i0 + tile); ++i)
-        for (std::int64_t j = j0; j < std::min(n, j0 + tile); ++j) out[j * m + i] = a[i * n + j];
+  const std::int64_t shape[] = {m, n}, to[] = {1, m}, from[] = {n, 1};
+  strided_copy(2, shape, out, to, a, from);
 }
 template <class T>
 std::vector<T> transposed(const T* a, std::int64_t m, std::int64_t n) {
