@@ -76,11 +76,27 @@ inline std::size_t take_header(char* data, std::size_t size, std::size_t count, 
   return size * count;
 }
 
-// One attempt. Returns what went wrong, empty where an answer came.
-inline std::string attempt(const std::string& url, const Pairs& headers, double timeout, bool follow,
-                           Response& response) {
+// Certificates other than the system's, where a store has its own: named as other tools of such stores are
+// told of them.
+inline const char* certificates() {
+  for (const char* name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"})
+    if (const char* const file = std::getenv(name); file && *file) return file;
+  return nullptr;
+}
+
+// Not what another attempt would see differently.
+inline bool may_pass(CURLcode code) {
+  return code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE &&
+         code != CURLE_URL_MALFORMAT && code != CURLE_UNSUPPORTED_PROTOCOL &&
+         code != CURLE_TOO_MANY_REDIRECTS;
+}
+inline bool may_pass(long status) { return status >= 500 || status == 408 || status == 429; }
+
+// One attempt. Returns CURLE_OK where an answer came.
+inline CURLcode attempt(const std::string& url, const Pairs& headers, double timeout, bool follow,
+                        Response& response) {
   CURL* const handle = Handles::instance().take();
-  if (!handle) return "libcurl cannot be started";
+  if (!handle) return CURLE_FAILED_INIT;
   curl_slist* list = nullptr;
   for (const auto& [name, value] : headers) list = ::curl_slist_append(list, (name + ": " + value).c_str());
   ::curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
@@ -98,14 +114,13 @@ inline std::string attempt(const std::string& url, const Pairs& headers, double 
   ::curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header);
   ::curl_easy_setopt(handle, CURLOPT_HEADERDATA, &response);
   ::curl_easy_setopt(handle, CURLOPT_USERAGENT, "nax");
+  if (const char* const file = certificates()) ::curl_easy_setopt(handle, CURLOPT_CAINFO, file);
   const CURLcode code = ::curl_easy_perform(handle);
   ::curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &response.status);
   ::curl_slist_free_all(list);
   Handles::instance().give(handle);
-  return code == CURLE_OK ? "" : ::curl_easy_strerror(code);  // which says nothing of the request
+  return code;
 }
-
-inline bool may_pass(long status) { return status >= 500 || status == 408 || status == 429; }
 
 inline void wait_before_retry(const Options& options, int failures, const Response& response) {
   thread_local std::mt19937_64 random{std::random_device{}()};
@@ -128,7 +143,6 @@ struct Range {
 template <class Fine>
 Response get(const char* function, const Place& place, const Pairs& query, const std::string& path,
              Range range, const Options& options, const Fine& fine) {
-  std::string failure;
   for (int failures = 0;; ++failures) {
     Response response;
     Pairs headers;
@@ -148,19 +162,23 @@ Response get(const char* function, const Place& place, const Pairs& query, const
     std::string url = place.base + path;
     const std::string text = place.is_store ? query_text(query) : place.query;
     if (!text.empty()) url += "?" + text;
-    failure = attempt(url, headers, options.timeout, !place.is_store, response);
-    if (failure.empty()) {
-      if (response.status == 200 || response.status == 206) {
-        failure = fine(response);
-        if (failure.empty()) return response;
-      } else {
-        failure = "the server answers " + std::to_string(response.status);
-        const auto codes =
-            xml_texts({reinterpret_cast<const char*>(response.body.data()), response.body.size()}, "Code");
-        if (place.is_store && !codes.empty() && codes[0].size() < 64) failure += " (" + codes[0] + ")";
-        if (!may_pass(response.status)) raise<IoError>({function, ": '", place.shown, "': ", failure});
-      }
+    const CURLcode code = attempt(url, headers, options.timeout, !place.is_store, response);
+    bool again = true;
+    std::string failure;
+    if (code != CURLE_OK) {
+      failure = ::curl_easy_strerror(code);  // which says nothing of the request
+      again = may_pass(code);
+    } else if (response.status == 200 || response.status == 206) {
+      failure = fine(response);
+      if (failure.empty()) return response;
+    } else {
+      failure = "the server answers " + std::to_string(response.status);
+      const auto codes =
+          xml_texts({reinterpret_cast<const char*>(response.body.data()), response.body.size()}, "Code");
+      if (place.is_store && !codes.empty() && codes[0].size() < 64) failure += " (" + codes[0] + ")";
+      again = may_pass(response.status);
     }
+    if (!again) raise<IoError>({function, ": '", place.shown, "': ", failure});
     if (failures >= options.retries)
       raise<IoError>({function, ": '", place.shown, "': ", failure, " (tried ", failures + 1, " times)"});
     wait_before_retry(options, failures + 1, response);

@@ -14,7 +14,8 @@
 // AWS_SESSION_TOKEN, or the profile AWS_PROFILE of AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials), with
 // AWS_REGION and AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; for gs:// GOOGLE_OAUTH_ACCESS_TOKEN, or
 // GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY, with GS_ENDPOINT_URL. Without any, requests are not signed. No
-// error shows them, nor the query of an address.
+// error shows them, nor the query of an address. AWS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE names a file
+// of certificates to trust instead of the system's.
 namespace nax::inline NAX_ABI::storage {
 
 struct Options {
