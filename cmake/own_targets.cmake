@@ -21,6 +21,7 @@ target_compile_options(nax_own INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${NAX_NATIVE}>>:-march=native>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${NAX_NATIVE}>>:-Xcompiler=-march=native>)
 target_link_libraries(nax_own INTERFACE nax::nax)
+nax_compile_with_memory(nax_own INTERFACE 700000)
 
 # What most of them link: the library, where it is built. (nax_own itself stays headers only.)
 add_library(nax_own_compiled INTERFACE)

@@ -56,5 +56,7 @@ void check_derivatives(const Row& row, const Operands& x, Random& random);
 void check_vmap(const Row& row, const std::vector<Operand>& operands, Random& random);
 void check_layouts(const Row& row, const Operands& x, Random& random);
 void check_records(const Row& row);
+// `other`: a second point, of the same shapes.
+void check_jit(const Row& row, const Operands& x, const Operands& other, Random& random);
 
 }  // namespace table

@@ -1,28 +1,13 @@
 #pragma once
 
+#include "nax/expr/fused_gradients_node.hpp"
 #include "nax/expr/pull_leaves.hpp"
-#include "nax/expr/recorded_op.hpp"
+#include "nax/expr/recorded_steps.hpp"
 
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
-// fused kernel gives all gradients in one pass; where one does, the steps of the expression run on recorded
-// arrays, one operation at a time. One class serves all expressions: what it must know of the type is data.
+// fused kernel gives all gradients in one pass; where one does, they are a call (fused_gradients_node.hpp),
+// or the steps of the expression run on recorded arrays, one operation at a time.
 namespace nax::inline NAX_ABI::detail {
-
-// What the node must know of an expression type.
-struct FusedType {
-  const char* name;  // of the root's rule
-  const KernelTable* kernels;
-  cpu::PullKernel pull;
-  const Step* steps;
-  int step_count, constants, leaves;
-  unsigned reads;               // bit l: does a derivative read the value of leaf l?
-  unsigned carries;             // bit l: does a gradient flow into leaf l?
-  cpu::PullKernel scalar_pull;  // of numbers; none where they cannot be kept and handed on as such
-  bool is_sum;                  // of two arrays: the cotangent itself is both shares
-  ArrayBase (*spread)(const ArrayBase&, const Frame&);
-
-  const Step& root() const { return steps[step_count - 1]; }
-};
 
 // In the arena the leaves follow the node, and the constants follow the leaves.
 class FusedNode final : public Node {
@@ -51,25 +36,7 @@ class FusedNode final : public Node {
   PackedArray* leaves() { return reinterpret_cast<PackedArray*>(this + 1); }
   const PackedArray* leaves() const { return reinterpret_cast<const PackedArray*>(this + 1); }
   void* constants() { return leaves() + count(); }
-  int root() const { return type_.step_count - 1; }
   Frame frame() const { return frame_of_leaves(type_.name, leaves(), count()); }
-
-  // A number: it goes along to any device.
-  ArrayBase constant(const Step& step) {
-    return array_of_number(step.dtype, static_cast<const char*>(constants()) + step.slot * constant_bytes);
-  }
-  // A leaf whose value no derivative reads was not kept.
-  ArrayBase leaf(const Step& step) {
-    const PackedArray& leaf = leaves()[step.slot];
-    return leaf.buffer() ? leaf.unpack(step.dtype) : zeros_over(step.dtype, leaf.layout());
-  }
-  std::vector<ArrayBase> values_of_steps();
-  struct Operands {
-    ArrayBase at[Step::most_operands];
-    Operands(const Step& step, const std::vector<ArrayBase>& values) {
-      for (int j = 0; j < step.arity; ++j) at[j] = values[step.operand[j]];
-    }
-  };
 
   void give_leaf(const Step& step, const ArrayBase& share, const Frame& own, Reverse& sweep) {
     const PackedArray& leaf = leaves()[step.slot];
@@ -77,21 +44,13 @@ class FusedNode final : public Node {
   }
 
   NAX_COMPILED_ONCE void pull_recorded(const ArrayBase& g, Reverse& sweep) {
-    const std::vector<ArrayBase> values = values_of_steps();
-    std::vector<ArrayBase> cotangents(values.size());
-    cotangents.back() = g;
+    if (FusedGradientsNode::pull(type_, leaves(), constants(), g, sweep)) return;
+    LeafArrays values(count());
+    unpack_leaves(type_, leaves(), values);
     const Frame own = frame();
-    for (int i = root(); i >= 0; --i) {
-      const Step& step = type_.steps[i];
-      const ArrayBase cotangent = std::move(cotangents[i]);
-      if (!ArrayAccess::buffer(cotangent)) continue;
-      if (step.kind == Step::Kind::leaf) give_leaf(step, cotangent, own, sweep);
-      if (!step.through) continue;
-      ArrayBase shares[Step::most_operands];
-      step.op->vjp(cotangent, Operands(step, values).at, values[i], shares);
-      for (int j = 0; j < step.arity; ++j)
-        if (step.through >> j & 1) cotangents[step.operand[j]] = std::move(shares[j]);
-    }
+    RecordedSteps(type_, values, constants()).pull(g, [&](const Step& leaf, const ArrayBase& share) {
+      give_leaf(leaf, share, own, sweep);
+    });
   }
 
   ArrayBase push_sum(const ArrayBase* const* tangents) {
@@ -99,32 +58,11 @@ class FusedNode final : public Node {
     const ArrayBase terms[] = {*tangents[0], *tangents[1]};
     return type_.root().op->value(terms);
   }
-  NAX_COMPILED_ONCE std::optional<ArrayBase> push_recorded(const ArrayBase* const* leaf_tangents) {
-    const std::vector<ArrayBase> values = values_of_steps();
-    std::vector<ArrayBase> tangents(values.size());  // zero where there is no buffer
-    for (int i = 0; i <= root(); ++i) {
-      const Step& step = type_.steps[i];
-      if (step.through)
-        push_step(step, values, values[i], tangents, tangents[i]);
-      else if (step.share_of_leaf && leaf_tangents[step.slot])
-        tangents[i] = *leaf_tangents[step.slot];
-    }
-    if (!ArrayAccess::buffer(tangents.back())) return std::nullopt;
-    return std::move(tangents.back());
+  std::optional<ArrayBase> push_recorded(const ArrayBase* const* leaf_tangents) {
+    LeafArrays values(count());
+    unpack_leaves(type_, leaves(), values);
+    return RecordedSteps(type_, values, constants()).push(leaf_tangents);
   }
-
-  // The shares of a tangent, to all operands; the j-th counts. Where it has NaNs the derivative itself tells
-  // whether a zero of it met an infinite tangent.
-  static void push_by_vjp(const Step& step, int j, const ArrayBase& t, const Operands& operands,
-                          const ArrayBase& y, ArrayBase* shares) {
-    step.op->vjp(t, operands.at, y, shares);
-    if (!step.op->drop || !step.op->may_hold_nan(shares[j])) return;
-    ArrayBase derivatives[Step::most_operands];
-    step.op->vjp(step.op->one(), operands.at, y, derivatives);
-    step.op->drop(derivatives[j], shares[j]);
-  }
-  static void push_step(const Step& step, const std::vector<ArrayBase>& values, const ArrayBase& y,
-                        const std::vector<ArrayBase>& tangents, ArrayBase& total);
 
   const FusedType& type_;
 };
@@ -221,36 +159,6 @@ NAX_ENGINE void FusedNode::push(Forward& sweep, std::size_t self) {
     tangent = push_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), tangents);
   if (!tangent) tangent = push_recorded(tangents);
   if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));
-}
-
-NAX_ENGINE std::vector<ArrayBase> FusedNode::values_of_steps() {
-  std::vector<ArrayBase> values(static_cast<std::size_t>(type_.step_count));
-  for (int i = 0; i <= root(); ++i) {
-    const Step& step = type_.steps[i];
-    if (step.kind == Step::Kind::leaf) values[i] = leaf(step);
-    if (step.kind == Step::Kind::constant) values[i] = constant(step);
-    if (step.kind == Step::Kind::operation) values[i] = step.op->value(Operands(step, values).at);
-  }
-  return values;
-}
-
-NAX_ENGINE void FusedNode::push_step(const Step& step, const std::vector<ArrayBase>& values,
-                                     const ArrayBase& y, const std::vector<ArrayBase>& tangents,
-                                     ArrayBase& total) {
-  const Operands operands(step, values);
-  for (int j = 0; j < step.arity; ++j) {
-    const ArrayBase& t = tangents[step.operand[j]];
-    if (!(step.through >> j & 1) || !ArrayAccess::buffer(t)) continue;
-    ArrayBase shares[Step::most_operands];
-    if (step.op->push)
-      shares[j] = step.op->push(j, t, operands.at, y);
-    else
-      push_by_vjp(step, j, t, operands, y, shares);
-    if (ArrayAccess::buffer(total))
-      step.op->add(total, shares[j]);
-    else
-      total = std::move(shares[j]);
-  }
 }
 
 }  // namespace nax::inline NAX_ABI::detail

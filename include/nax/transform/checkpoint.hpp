@@ -2,68 +2,38 @@
 
 #include <memory>
 
+#include "nax/tape/recomputed_call.hpp"
 #include "nax/transform/call.hpp"
 
 namespace nax::inline NAX_ABI {
 namespace detail {
 
-// A call whose insides are not kept: a sweep that comes by computes it anew, at the tape's end, sweeps that
-// part, and pops it. Arrays that the function captured get their gradients too, since the new nodes refer to
-// them.
 template <class F, class Arguments>
-struct CheckpointNode;
+class CheckpointNode;
 template <class F, class... A>
-struct CheckpointNode<F, std::tuple<A...>> final : CallNode {
-  std::shared_ptr<const F> f;
-  std::optional<std::tuple<A...>> args;
-  std::vector<VmapFrame> frames;
-  Tape::Scopes scopes;
-  Watchers watched_by;
-
+class CheckpointNode<F, std::tuple<A...>> final : public RecomputedCall {
+ public:
   CheckpointNode(std::shared_ptr<const F> function, std::tuple<A...> arguments, Watchers watchers)
-      : f(std::move(function)),
-        args(std::move(arguments)),
-        frames(vmap_stack().frames),
-        scopes(recording.tape->scopes),
-        watched_by(watchers) {}
-  Watchers watchers(const Tape&) const override { return watched_by; }
+      : f_(std::move(function)),
+        args_(std::move(arguments)),
+        frames_(vmap_stack().frames),
+        watched_by_(watchers) {}
+  Watchers watchers(const Tape&) const override { return watched_by_; }
 
-  // As it was computed then: within the same vmaps, watched by the same transforms.
-  auto recompute(Tape& tape) const {
-    const RecordOn on(&tape);
-    const VmapScope vmaps(frames);
-    const ScopesOf watching(tape, scopes);
-    return materialise_tree(call_with(*f, *args));
+ private:
+  // Within the same vmaps.
+  std::vector<ArrayBase> recompute() const override {
+    const VmapScope vmaps(frames_);
+    const auto out = materialise_tree(call_with(*f_, args_));
+    std::vector<ArrayBase> results;
+    for_each_input(out, [&](const ArrayBase& leaf) { results.push_back(leaf); });
+    return results;
   }
-  void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
-    Tape& tape = sweep.tape();
-    const std::size_t mark = tape.size();
-    {
-      const auto out = recompute(tape);
-      std::size_t slot = 0;
-      for_each_input(out, [&](const ArrayBase& leaf) {
-        const ArrayBase& g = cotangents[slot++];
-        if (holds_value(g)) sweep.add(serial_of(leaf), ArrayBase(g));
-      });
-    }
-    sweep.run_nested(mark);
-    if (!recording.tape) tape.pop(mark);
-  }
-  std::vector<ArrayBase> push_call(Forward& sweep) override {
-    Tape& tape = sweep.tape();
-    const std::size_t mark = tape.size();
-    const auto out = recompute(tape);
-    const std::size_t end = tape.size();
-    sweep.run(mark, end);
-    std::vector<ArrayBase> tangents;
-    for_each_input(out, [&](const ArrayBase& leaf) {
-      const ArrayBase* t = sweep.find(serial_of(leaf));
-      tangents.push_back(t ? *t : ArrayBase());
-    });
-    sweep.forget(mark, end);
-    if (!recording.tape) tape.pop(mark);
-    return tangents;
-  }
+
+  std::shared_ptr<const F> f_;
+  std::tuple<A...> args_;
+  std::vector<VmapFrame> frames_;
+  Watchers watched_by_;
 };
 
 }  // namespace detail

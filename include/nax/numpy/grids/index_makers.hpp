@@ -6,6 +6,7 @@
 
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/indexing/device_indices.hpp"
 #include "nax/numpy/indexing/diagonal.hpp"
 #include "nax/numpy/sorting/nonzero.hpp"
 #include "nax/numpy/views/broadcast_to.hpp"
@@ -196,12 +197,19 @@ NAX_ENGINE bool is_c_order(const char* function, std::string_view order);
 template <class I>
 void check_within(const char* function, const char* what, const Array<I>& index, std::int64_t extent) {
   check_operand(function, index);
-  const ArrayBase flat = on_host(contiguous(index, transforms_handled));
+  const auto check = [&](std::int64_t at) {
+    if (at < 0 || at >= extent)
+      raise<ValueError>({function, ": ", what, " ", at, " is out of bounds for size ", extent});
+  };
+  if (on_accelerator(index)) {
+    if (graph_recording || layout_of(index).size() == 0) return;  // while recorded nobody knows yet
+    const ArrayBase wide = as_dtype(contiguous(index, transforms_handled), DType::int64);
+    for (const ReduceKind kind : {ReduceKind::min, ReduceKind::max}) check(extreme_number(wide, kind));
+    return;
+  }
+  const ArrayBase flat = contiguous(index, transforms_handled);
   const I* at = elements<const I>(flat, transforms_handled);
-  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i)
-    if (static_cast<std::int64_t>(at[i]) < 0 || static_cast<std::int64_t>(at[i]) >= extent)
-      raise<ValueError>({function, ": ", what, " ", static_cast<std::int64_t>(at[i]),
-                         " is out of bounds for size ", extent});
+  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) check(static_cast<std::int64_t>(at[i]));
 }
 
 template <class T, class I>
