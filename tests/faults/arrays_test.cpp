@@ -2,7 +2,7 @@
 
 #include "faults/every_allocation.hpp"
 
-namespace {
+namespace arrays_test {
 
 using namespace faults;
 using F = Array<float>;
@@ -75,4 +75,4 @@ TEST(Faults, MemoryOfArrays) {
   });
 }
 
-}  // namespace
+}  // namespace arrays_test

@@ -5,7 +5,7 @@
 
 #include "faults/every_allocation.hpp"
 
-namespace {
+namespace devices_test {
 
 using namespace faults;
 using F = Array<float>;
@@ -131,4 +131,4 @@ TEST(Faults, ThreadsOfDevices) {
   }
 }
 
-}  // namespace
+}  // namespace devices_test

@@ -1,6 +1,6 @@
 #include "faults/every_allocation.hpp"
 
-namespace {
+namespace transforms_test {
 
 using namespace faults;
 using F = Array<float>;
@@ -122,4 +122,4 @@ TEST(Faults, MemoryOfTransforms) {
   });
 }
 
-}  // namespace
+}  // namespace transforms_test

@@ -13,7 +13,7 @@
 #include "nax/transform/vmap.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace degenerate_test {
 
 namespace la = nax::linalg;
 using A = nax::Array<double>;
@@ -149,4 +149,4 @@ TEST(Degenerate, ArgumentsThatDoNotFit) {
             "pinv: rcond and rtol are one option: give one");
 }
 
-}  // namespace
+}  // namespace degenerate_test

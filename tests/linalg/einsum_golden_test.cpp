@@ -1,7 +1,7 @@
 #include "nax/numpy/products/einsum.hpp"
 #include "reductions/check.hpp"
 
-namespace {
+namespace einsum_golden_test {
 
 using A = nax::Array<float>;
 
@@ -69,4 +69,4 @@ TEST(TensordotGolden, Axes) {
   one("axes=1.2x3x4.4x5", {.axes = 1});
 }
 
-}  // namespace
+}  // namespace einsum_golden_test

@@ -2,7 +2,7 @@
 
 // Products whose inner axis is long. (Tenths are left out: each of their additions rounds the same way, which
 // the 512 terms of a register tile feel.)
-namespace {
+namespace long_products_test {
 
 using namespace long_sums;
 using nax::matmul;
@@ -112,4 +112,4 @@ TEST(LongProducts, threads) {
   for (const auto& values : seen) EXPECT_EQ(values, seen[0]);
 }
 
-}  // namespace
+}  // namespace long_products_test

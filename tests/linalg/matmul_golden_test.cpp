@@ -1,7 +1,7 @@
 #include "nax/numpy/products/matmul.hpp"
 #include "reductions/check.hpp"
 
-namespace {
+namespace matmul_golden_test {
 
 template <class T>
 void one(const std::string& shapes) {
@@ -28,4 +28,4 @@ TEST(MatmulGolden, EveryType) {
   one<std::complex<double>>("2x3.3x2");
 }
 
-}  // namespace
+}  // namespace matmul_golden_test

@@ -8,7 +8,7 @@
 #include "nax/transform/vmap.hpp"
 #include "reductions/check.hpp"
 
-namespace {
+namespace solve_test {
 
 using A = nax::Array<double>;
 
@@ -117,4 +117,4 @@ TEST(Solve, Derivatives) {
       a3, v3);
 }
 
-}  // namespace
+}  // namespace solve_test

@@ -6,7 +6,7 @@
 
 // Arguments given as rvalues are the function's to overwrite, on each device.
 
-namespace {
+namespace donation_test {
 
 using nax::Array;
 
@@ -36,4 +36,4 @@ TEST(Donation, what_somebody_else_holds_is_left_alone) {
   EXPECT_TRUE(nax::all(b == 4.f).item());
 }
 
-}  // namespace
+}  // namespace donation_test

@@ -3,7 +3,7 @@
 #include "pmap/devices.hpp"
 
 // A device that fails: the caller hears of it at once, nobody hangs, and the next call works.
-namespace on_devices {
+namespace on_devices::failures {
 
 struct Broken : std::runtime_error {
   Broken() : std::runtime_error("it broke") {}
@@ -208,4 +208,4 @@ TEST(Failure, CallersOfTwoThreads) {  // one pmap at a time; each hears its own
   EXPECT_TRUE(b);
 }
 
-}  // namespace on_devices
+}  // namespace on_devices::failures

@@ -5,7 +5,7 @@
 #include "nax/transform/vmap.hpp"
 #include "random/draws.hpp"
 
-namespace {
+namespace choice_test {
 using namespace nax;
 using draws::expect_same;
 
@@ -88,4 +88,4 @@ TEST(Permutation, IsDifferentiable) {
   EXPECT_EQ(sum, 3);
 }
 
-}  // namespace
+}  // namespace choice_test

@@ -3,7 +3,7 @@
 #include "nax/transform/vmap.hpp"
 #include "random/draws.hpp"
 
-namespace {
+namespace continuous_test {
 using namespace nax;
 using draws::expect_close;
 using draws::expect_same;
@@ -72,4 +72,4 @@ TEST(Continuous, BatchAsALoop) {
                "vmap/unbatched/normal+x", 4, 1e-6);
 }
 
-}  // namespace
+}  // namespace continuous_test

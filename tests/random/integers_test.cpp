@@ -3,7 +3,7 @@
 #include "nax/transform/vmap.hpp"
 #include "random/draws.hpp"
 
-namespace {
+namespace integers_test {
 using namespace nax;
 using draws::expect_same;
 
@@ -57,4 +57,4 @@ TEST(Integers, BatchAsALoop) {
               "vmap/bernoulli.0.3");
 }
 
-}  // namespace
+}  // namespace integers_test

@@ -2,7 +2,7 @@
 #include "nax/transform/vmap.hpp"
 #include "random/draws.hpp"
 
-namespace {
+namespace key_test {
 using namespace nax;
 using draws::expect_same;
 
@@ -94,4 +94,4 @@ TEST(Threefry, CarriesIntoTheHighWord) {
   }
 }
 
-}  // namespace
+}  // namespace key_test

@@ -1,6 +1,6 @@
 #include "random/samplers.hpp"
 
-namespace {
+namespace sampler_transforms_test {
 using namespace nax;
 using samplers::expect_close;
 
@@ -205,4 +205,4 @@ TEST(SamplerBatches, OfVectorsAreLoops) {
   EXPECT_EQ(draws::values(turns(1)), draws::values(random::orthogonal<double>(keys[1], 3)));
 }
 
-}  // namespace
+}  // namespace sampler_transforms_test

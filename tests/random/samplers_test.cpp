@@ -1,6 +1,6 @@
 #include "random/samplers.hpp"
 
-namespace {
+namespace samplers_test {
 using namespace nax;
 using samplers::expect_close;
 using samplers::expect_distribution;
@@ -165,4 +165,4 @@ TEST(Samplers, RefuseByName) {
             "gamma: takes one key, not keys of shape (2,); map over them with vmap");
 }
 
-}  // namespace
+}  // namespace samplers_test

@@ -16,7 +16,7 @@
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"
 
-namespace {
+namespace extrema_test {
 
 using nax::Array;
 
@@ -101,4 +101,4 @@ TYPED_TEST(Extrema, WholeKeptMappedAndTwice) {
   for (std::int64_t i = 0; i < 18; ++i) EXPECT_NEAR(second.data()[i], 2 * g.data()[i], 1e-5);
 }
 
-}  // namespace
+}  // namespace extrema_test

@@ -6,7 +6,7 @@
 #include "nax/numpy/reductions/sum.hpp"
 #include "reductions/check.hpp"
 
-namespace {
+namespace golden_test {
 
 using nax::Axis;
 using nax::none;
@@ -118,4 +118,4 @@ TEST(ReductionTypes, HalfAndComplex) {
   check::expect("mean/c64", nax::mean(check::input<Complex>("mean/c64/in0")));
 }
 
-}  // namespace
+}  // namespace golden_test

@@ -7,7 +7,7 @@
 #include "support/numpy_more.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace histogram_test {
 
 using A = nax::Array<double>;
 
@@ -91,4 +91,4 @@ TEST(Quantiles, WhatTheyRefuse) {
   EXPECT_EQ(nax::nanmedian(A{std::nan(""), -INFINITY, 2, 3, INFINITY}).item(), 2.5);
 }
 
-}  // namespace
+}  // namespace histogram_test

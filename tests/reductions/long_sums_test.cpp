@@ -1,7 +1,7 @@
 #include "support/long_sums.hpp"
 
 // Sums of 2^25 terms over all axes and over each, of arrays and of expressions.
-namespace {
+namespace long_sums_test {
 
 using namespace long_sums;
 using nax::sum;
@@ -193,4 +193,4 @@ TEST(LongSums, threads) {
   for (const auto& values : seen) EXPECT_EQ(values, seen[0]);
 }
 
-}  // namespace
+}  // namespace long_sums_test

@@ -19,7 +19,7 @@
 #include "nax/transform/grad.hpp"
 #include "support/compare.hpp"
 
-namespace {
+namespace rows_test {
 using nax::Array;
 
 constexpr std::int64_t lengths[] = {1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 100, 1000, 5001};
@@ -135,4 +135,4 @@ TYPED_TEST(Rows, Variances) {
   }
 }
 
-}  // namespace
+}  // namespace rows_test

@@ -6,7 +6,7 @@
 #include "nax/transform/grad.hpp"
 #include "reductions/check.hpp"
 
-namespace {
+namespace scan_test {
 
 using A = nax::Array<double>;
 using nax::none;
@@ -74,4 +74,4 @@ TEST(ScanGradient, ZerosAreNoException) {
   differentiate([](const A& a) { return nax::var(a, {.axis = 1}); }, x, A{2, -1}, v);
 }
 
-}  // namespace
+}  // namespace scan_test

@@ -5,7 +5,7 @@
 #include "nax/transform/vmap.hpp"
 #include "reductions/check.hpp"
 
-namespace {
+namespace selection_test {
 
 using namespace nax;
 using A = Array<float>;
@@ -173,4 +173,4 @@ TEST(Unique, CountsNansAndZeros) {
   expect_equal(unique_counts(k).counts, all.counts);
 }
 
-}  // namespace
+}  // namespace selection_test

@@ -11,7 +11,7 @@
 
 #include "nax/backend/cpu/sort.hpp"
 
-namespace {
+namespace sort_lengths_test {
 
 template <class T>
 class SortLengths : public testing::Test {};
@@ -112,4 +112,4 @@ TEST(QuickSort, BadPivotsEndInTheStandardSort) {
 }
 #endif
 
-}  // namespace
+}  // namespace sort_lengths_test

@@ -4,7 +4,7 @@
 #include "nax/transform/vmap.hpp"
 #include "reductions/check.hpp"
 
-namespace {
+namespace sort_test {
 
 using A = nax::Array<double>;
 using I = nax::Array<std::int32_t>;
@@ -64,4 +64,4 @@ TEST(Sort, UniqueAndCounts) {
   EXPECT_EQ(nax::digitize(A{0.5, 1, 3}, A{3, 2, 1}).to_vector(), (std::vector<std::int32_t>{3, 2, 0}));
 }
 
-}  // namespace
+}  // namespace sort_test

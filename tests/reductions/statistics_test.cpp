@@ -6,7 +6,7 @@
 #include "nax/transform/vmap.hpp"
 #include "reductions/check.hpp"
 
-namespace {
+namespace statistics_test {
 
 using A = nax::Array<double>;
 const double nan = std::nan("");
@@ -80,4 +80,4 @@ TEST(Statistics, Norms) {
   EXPECT_EQ(norm(x, {.ord = "fro", .axis = {0, 1}, .keepdims = true}).shape(), (nax::Shape{1, 1}));
 }
 
-}  // namespace
+}  // namespace statistics_test

@@ -13,7 +13,7 @@
 #include "reductions/check.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace transform_test {
 
 using A = nax::Array<double>;
 const A x = {{{1, -2, 0.5}, {3, 0, 1}}, {{0.2, 4, -1}, {2, 2, 2}}},
@@ -113,4 +113,4 @@ TEST(ReductionErrors, NameTheFunctionAndTheArgument) {
             "matmul: operands must be at least 1-d, shapes (2, 2) ()");
 }
 
-}  // namespace
+}  // namespace transform_test

@@ -4,7 +4,7 @@
 
 #include "table/harness.hpp"
 
-namespace {
+namespace arithmetic_test {
 using namespace table;
 using nax::bfloat16;
 using nax::half;
@@ -33,4 +33,4 @@ const bool rows = add({
     unrecorded(binary("fmod", NAX_FUNCTION(nax::fmod), {}, {.7, .9})),
 });
 
-}  // namespace
+}  // namespace arithmetic_test

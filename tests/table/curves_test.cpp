@@ -7,7 +7,7 @@
 #include "nax/numpy/sequences/interpolate.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace curves_test {
 using namespace table;
 
 #define OF(call) [](const Operands& x) -> Real { return call; }
@@ -42,4 +42,4 @@ const bool curves = add({
     row("polyval", OF(nax::polyval(x[0], x[1])), {{{{4}}, {{2, 3}}}, {{{0}}, {{3}}}, {{{1}}, {{}}}}),
 });
 
-}  // namespace
+}  // namespace curves_test

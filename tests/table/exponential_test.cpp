@@ -5,7 +5,7 @@
 #include "nax/numpy/elementwise/power.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace exponential_test {
 using namespace table;
 using Complex = Types<float, nax::half, nax::bfloat16, std::complex<float>, std::complex<double>>;
 
@@ -27,4 +27,4 @@ const bool rows = add({
     unrecorded(binary("logaddexp2", NAX_FUNCTION(nax::logaddexp2), {}, {})),
 });
 
-}  // namespace
+}  // namespace exponential_test

@@ -8,7 +8,7 @@
 #include "nax/numpy/elementwise/rounding.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace extrema_test {
 using namespace table;
 using nax::bfloat16;
 using nax::half;
@@ -54,4 +54,4 @@ const bool rows = add({
         Types<>(), Smooth::no)),
 });
 
-}  // namespace
+}  // namespace extrema_test

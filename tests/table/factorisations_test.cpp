@@ -11,7 +11,7 @@
 #include "nax/numpy/elementwise/trigonometric.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace factorisations_test {
 using namespace table;
 namespace la = nax::linalg;
 using nax::matmul;
@@ -81,4 +81,4 @@ const bool rows = add({
     of("polar.p", OF(la::polar(x[0], {.side = "left"}).p), {{square}, {tall}, {wide}}),
 });
 
-}  // namespace
+}  // namespace factorisations_test

@@ -9,7 +9,7 @@
 #include "nax/numpy/manipulation/join.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace fft_test {
 using namespace table;
 namespace ft = nax::fft;
 using Complex = Array<std::complex<double>>;
@@ -63,4 +63,4 @@ const bool rows = add({
     of("ifftshift", [](const Operands& x) -> Real { return ft::ifftshift(x[0]); }, {one({3, 2})}),
 });
 
-}  // namespace
+}  // namespace fft_test

@@ -4,7 +4,7 @@
 #include "nax/numpy/statistics/histogramdd.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace histograms_test {
 using namespace table;
 
 Row of(std::string name, Real (*f)(const Operands&), std::vector<std::vector<Operand>> cases,
@@ -51,4 +51,4 @@ const bool covariances = add({
        {{{{5, 2}}, {{5, 1}}}}),
 });
 
-}  // namespace
+}  // namespace histograms_test

@@ -12,7 +12,7 @@
 #include "nax/numpy/sorting/sort.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace indexing_test {
 using namespace table;
 using nax::_;
 using nax::ellipsis;
@@ -90,4 +90,4 @@ const bool orders = add({
        {{{5}}, {{2, 3}}}, Smooth::no),
 });
 
-}  // namespace
+}  // namespace indexing_test

@@ -3,7 +3,7 @@
 #include "nax/lax.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace lax_conv_test {
 using namespace table;
 using nax::Shape;
 namespace lax = nax::lax;
@@ -105,4 +105,4 @@ const bool windows = add({
                 {{{{2, 3, 3}}}})),
 });
 
-}  // namespace
+}  // namespace lax_conv_test

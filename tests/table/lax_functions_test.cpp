@@ -5,7 +5,7 @@
 #include "nax/numpy/products/matmul.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace lax_functions_test {
 using namespace table;
 using nax::Shape;
 namespace lax = nax::lax;
@@ -96,4 +96,4 @@ const bool dynamic_update_slice = add({of_lax(row("dynamic_update_slice",
                                                   },
                                                   {{{{4, 5}}, {{2, 3}}}}))});
 
-}  // namespace
+}  // namespace lax_functions_test

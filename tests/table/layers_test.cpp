@@ -7,7 +7,7 @@
 #include "nax/numpy/indexing/indexing.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace layers_test {
 using namespace table;
 using nax::Shape;
 namespace nn = nax::nn;
@@ -80,4 +80,4 @@ const bool halves = add(
                  [](const Operands& x) { return nn::logmeanexp(x[0], {.axis = 1, .keepdims = true}); },
                  {{{{3, 4}}}}))});
 
-}  // namespace
+}  // namespace layers_test

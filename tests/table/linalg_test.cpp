@@ -9,7 +9,7 @@
 #include "nax/numpy/views/transpose.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace linalg_test {
 using namespace table;
 namespace la = nax::linalg;
 using nax::Shape;
@@ -47,4 +47,4 @@ const bool rows = add({
     of("norm.ord", OF(la::norm(x[0], {.ord = 3, .axis = 0, .keepdims = true})), {{{{3, 4}}}}),
 });
 
-}  // namespace
+}  // namespace linalg_test

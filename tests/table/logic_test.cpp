@@ -11,7 +11,7 @@
 #include "nax/numpy/reductions/close.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace logic_test {
 using namespace table;
 using Halves = Types<nax::half, nax::bfloat16>;
 using Every = Types<nax::half, std::int8_t, std::uint32_t, std::uint64_t, bool, std::complex<double>>;
@@ -96,4 +96,4 @@ const bool bits = add({
         Smooth::no)),
 });
 
-}  // namespace
+}  // namespace logic_test

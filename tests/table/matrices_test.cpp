@@ -6,7 +6,7 @@
 #include "nax/linalg/special_matrices.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace matrices_test {
 using namespace table;
 namespace la = nax::linalg;
 
@@ -54,4 +54,4 @@ const bool rows = add({
        {{square}}),
 });
 
-}  // namespace
+}  // namespace matrices_test

@@ -6,7 +6,7 @@
 #include "nax/numpy/elementwise/cast.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace network_test {
 using namespace table;
 namespace nn = nax::nn;
 
@@ -46,4 +46,4 @@ const bool layers = add({
     one_hot("one_hot.outside", 3, -1),
 });
 
-}  // namespace
+}  // namespace network_test

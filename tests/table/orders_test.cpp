@@ -9,7 +9,7 @@
 #include "nax/numpy/sorting/unique.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace orders_test {
 using namespace table;
 
 Row of(std::string name, std::function<Real(const Operands&)> f, std::vector<std::vector<Operand>> cases,
@@ -94,4 +94,4 @@ const bool chosen_ones = add({
     of("std.correction", OF(nax::std(x[0], {.axis = 1, .correction = 1})), {{matrix}}),
 });
 
-}  // namespace
+}  // namespace orders_test

@@ -8,7 +8,7 @@
 #include "nax/transform/vectorize.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace padding_test {
 using namespace table;
 
 #define OF(call) [](const Operands& x) -> Real { return call; }
@@ -126,4 +126,4 @@ const bool vectorized = add({
        {{{{3, 1}}, {{4}}}, {{{}}, {{}}}}, Smooth::twice),
 });
 
-}  // namespace
+}  // namespace padding_test

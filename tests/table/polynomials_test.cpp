@@ -4,7 +4,7 @@
 #include "nax/numpy/polynomials/roots.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace polynomials_test {
 using namespace table;
 
 Row of(std::string name, Real (*f)(const Operands&), std::vector<std::vector<Operand>> cases) {
@@ -56,4 +56,4 @@ Real of_roots(const Real& p) {
 }
 const bool roots = add({unrecorded(of("roots", OF(of_roots(x[0])), {{{{4}, .5, 2}}, {{{2}, .5, 2}}}))});
 
-}  // namespace
+}  // namespace polynomials_test

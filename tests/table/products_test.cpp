@@ -5,7 +5,7 @@
 #include "nax/numpy/products/matmul.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace products_test {
 using namespace table;
 using nax::Shape;
 
@@ -116,4 +116,4 @@ const bool sums = add({
     einsum("ba", {{2, 3}}),
 });
 
-}  // namespace
+}  // namespace products_test

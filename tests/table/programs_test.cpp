@@ -21,7 +21,7 @@
 #include "nax/numpy/views/transpose.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace programs_test {
 using namespace table;
 
 class Random {
@@ -146,4 +146,4 @@ TEST(Programs, DrawnAtRandom) {
   }
 }
 
-}  // namespace
+}  // namespace programs_test

@@ -13,7 +13,7 @@
 #include "nax/numpy/reductions/variance.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace reductions_test {
 using namespace table;
 using nax::Axis;
 using nax::none;
@@ -145,4 +145,4 @@ const bool scans = add({
         Smooth::no)),
 });
 
-}  // namespace
+}  // namespace reductions_test

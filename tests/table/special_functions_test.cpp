@@ -3,7 +3,7 @@
 #include "nax/special.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace special_functions_test {
 using namespace table;
 namespace sp = nax::special;
 
@@ -65,4 +65,4 @@ const bool others = add({
     TWO(boxcox1p, {.3, 2}, {-1, 1}),
 });
 
-}  // namespace
+}  // namespace special_functions_test

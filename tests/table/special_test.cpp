@@ -5,7 +5,7 @@
 #include "nax/nn/activations.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace special_test {
 using namespace table;
 namespace sp = nax::special;
 namespace nn = nax::nn;
@@ -47,4 +47,4 @@ const bool activations = add({
     unrecorded(unary("celu", [](const auto& x) { return nn::celu(x, {.alpha = 2}); }, {})),
 });
 
-}  // namespace
+}  // namespace special_test

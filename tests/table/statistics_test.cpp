@@ -7,7 +7,7 @@
 #include "nax/numpy/sorting/search.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace statistics_test {
 using namespace table;
 using nax::Axis;
 
@@ -57,4 +57,4 @@ const bool bins = add({
     of("digitize", OF(real_of(nax::digitize(x[0], Real{-1, 0, .5}))), {{matrix}}, Smooth::no),
 });
 
-}  // namespace
+}  // namespace statistics_test

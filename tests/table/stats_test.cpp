@@ -8,7 +8,7 @@
 #include "nax/numpy/views/transpose.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace stats_test {
 using namespace table;
 namespace st = nax::stats;
 
@@ -49,4 +49,4 @@ const bool rows = add({
        {{-1, 1}, {-1, 1}, {.3, 1}}),
 });
 
-}  // namespace
+}  // namespace stats_test

@@ -5,7 +5,7 @@
 #include "nax/numpy/elementwise/hyperbolic.hpp"
 #include "table/harness.hpp"
 
-namespace {
+namespace trigonometric_test {
 using namespace table;
 using Complex = Types<float, nax::half, nax::bfloat16, std::complex<float>, std::complex<double>>;
 
@@ -29,4 +29,4 @@ const bool rows = add({
     unrecorded(unary("sinc", NAX_FUNCTION(nax::sinc), {})),
 });
 
-}  // namespace
+}  // namespace trigonometric_test

@@ -12,7 +12,7 @@
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/tree/tree.hpp"
 
-namespace {
+namespace array_test {
 
 namespace tree = nax::tree;
 using nax::Array;
@@ -107,4 +107,4 @@ TEST(TreeOfArrays, ErrorsNameTheFunctionThatWalks) {
   }
 }
 
-}  // namespace
+}  // namespace array_test

@@ -9,7 +9,7 @@
 
 #include "nax/tree/reduce.hpp"
 
-namespace {
+namespace flatten_test {
 
 namespace tree = nax::tree;
 
@@ -94,4 +94,4 @@ TEST(TreeReduce, GoesThroughTheLeavesInOrder) {
   EXPECT_EQ(tree::reduce([](int a, auto) { return a + 1; }, Nothing{}, 7), 7);
 }
 
-}  // namespace
+}  // namespace flatten_test

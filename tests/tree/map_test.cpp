@@ -11,7 +11,7 @@
 
 #include "nax/core/error.hpp"
 
-namespace {
+namespace map_test {
 
 namespace tree = nax::tree;
 
@@ -167,4 +167,4 @@ TEST(TreeForEach, GivesReferences) {
   EXPECT_EQ(h.sum(), 8);
 }
 
-}  // namespace
+}  // namespace map_test

@@ -20,8 +20,8 @@ namespace nax::inline NAX_ABI::detail {
 class FusedGradientsNode final : public RecomputedCall {
  public:
   // Gives the sweep the shares of g. False, and nothing done, where arrays are small or not as said above.
-  static bool pull(const FusedType& type, const PackedArray* leaves, const void* constants,
-                   const ArrayBase& g, Reverse& sweep);
+  static bool give_shares(const FusedType& type, const PackedArray* leaves, const void* constants,
+                          const ArrayBase& g, Reverse& sweep);
 
   // `slots`: leaf by leaf, which of `count` results its share is part of, below 0 for none.
   FusedGradientsNode(const FusedType& type, const PackedArray* leaves, const void* constants,
@@ -86,8 +86,8 @@ NAX_ENGINE FusedGradientsNode::Form FusedGradientsNode::form_of(const Layout& la
   return layout.levels.empty() ? Form::number : Form::other;
 }
 
-NAX_ENGINE bool FusedGradientsNode::pull(const FusedType& type, const PackedArray* leaves,
-                                         const void* constants, const ArrayBase& g, Reverse& sweep) {
+NAX_ENGINE bool FusedGradientsNode::give_shares(const FusedType& type, const PackedArray* leaves,
+                                                const void* constants, const ArrayBase& g, Reverse& sweep) {
   const KernelTable& table = *type.kernels;
   if (!table.plain || !Number::holds(table.result) || on_accelerator(g)) return false;
   const Frame own = frame_of_leaves(type.name, leaves, table.leaves);

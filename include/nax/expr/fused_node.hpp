@@ -44,7 +44,7 @@ class FusedNode final : public Node {
   }
 
   NAX_COMPILED_ONCE void pull_recorded(const ArrayBase& g, Reverse& sweep) {
-    if (FusedGradientsNode::pull(type_, leaves(), constants(), g, sweep)) return;
+    if (FusedGradientsNode::give_shares(type_, leaves(), constants(), g, sweep)) return;
     LeafArrays values(count());
     unpack_leaves(type_, leaves(), values);
     const Frame own = frame();

@@ -1,7 +1,7 @@
 #include "both_devices.hpp"
 
 // Functions that are made of expressions, copies, gathers, reductions and products.
-namespace {
+namespace composed_test {
 
 using namespace nax;
 using namespace both_devices;
@@ -68,4 +68,4 @@ TEST(ComposedOnGpu, Statistics) {
       1e-4);
 }
 
-}  // namespace
+}  // namespace composed_test

@@ -1,7 +1,7 @@
 #include "both_devices.hpp"
 
 // Index arrays, masks and take on a GPU.
-namespace {
+namespace indexing_test {
 
 using namespace nax;
 using namespace both_devices;
@@ -68,4 +68,4 @@ TEST(IndexingOnGpu, IndicesElsewhereAreAnError) {
   EXPECT_EQ(text_of<DeviceError>([] { matrix()(device_put(rows(), gpu())); }), text);
 }
 
-}  // namespace
+}  // namespace indexing_test

@@ -4,7 +4,7 @@
 
 // Functions of every kind, recorded and replayed on the emulated GPU, next to the same not recorded: values
 // and gradients.
-namespace {
+namespace jit_functions_test {
 using namespace nax;
 using both_devices::gpu;
 using F = Array<float>;
@@ -76,4 +76,4 @@ TEST(JitFunctions, AreTheirOwn) {
   }
 }
 
-}  // namespace
+}  // namespace jit_functions_test

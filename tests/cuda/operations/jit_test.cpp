@@ -25,7 +25,7 @@
 #include "support/refusal.hpp"
 
 // Graphs of launches, recorded and replayed on the emulated GPU.
-namespace {
+namespace jit_test {
 using namespace nax;
 using F = Array<float>;
 
@@ -252,4 +252,4 @@ TEST(Jit, ManyCallsOfChangingShapes) {
   }
 }
 
-}  // namespace
+}  // namespace jit_test

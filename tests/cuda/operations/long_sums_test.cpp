@@ -1,7 +1,7 @@
 #include "both_devices.hpp"
 
 // Sums of many tenths on a GPU: each addition rounds the same way, which long chains add up.
-namespace {
+namespace long_sums_test {
 
 using namespace nax;
 using namespace both_devices;
@@ -31,4 +31,4 @@ TEST(LongSumsOnGpu, RunningSums) {
   ASSERT_NEAR(double{line[2]}, double{.1f} * all, 1e-7 * all);
 }
 
-}  // namespace
+}  // namespace long_sums_test

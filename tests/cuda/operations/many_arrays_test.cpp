@@ -1,7 +1,7 @@
 #include "both_devices.hpp"
 
 // Expressions of more arrays than one kernel takes.
-namespace {
+namespace many_arrays_test {
 
 using namespace nax;
 using namespace both_devices;
@@ -25,4 +25,4 @@ TEST(ManyArraysOnGpu, ValuesAndGradients) {
       1e-5);
 }
 
-}  // namespace
+}  // namespace many_arrays_test

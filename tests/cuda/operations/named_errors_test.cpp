@@ -1,7 +1,7 @@
 #include "both_devices.hpp"
 
 // What has no form for the GPU says so by its name, and computes nothing.
-namespace {
+namespace named_errors_test {
 
 using namespace nax;
 using namespace both_devices;
@@ -53,4 +53,4 @@ TEST(NamedErrorsOnGpu, ComplexNumbers) {
   EXPECT_NE(text_of<DeviceError>([&] { matmul(z, z); }).find("matmul"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace named_errors_test

@@ -2,7 +2,7 @@
 
 // Draws on a GPU are those of the CPU, bit for bit where no function of mathematics takes part. Keys on the
 // host go along.
-namespace {
+namespace random_test {
 
 using namespace nax;
 using namespace both_devices;
@@ -93,4 +93,4 @@ TEST(RandomOnGpu, KeysStayOnTheHost) {
   EXPECT_EQ(random::normal(random::key(0), {3}).device(), gpu());
 }
 
-}  // namespace
+}  // namespace random_test

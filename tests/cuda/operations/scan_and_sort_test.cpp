@@ -1,7 +1,7 @@
 #include "both_devices.hpp"
 
 // Running sums and products, and order, on a GPU.
-namespace {
+namespace scan_and_sort_test {
 
 using namespace nax;
 using namespace both_devices;
@@ -62,4 +62,4 @@ TEST(SortOnGpu, OrderStatisticsAndGradients) {
       1e-6);
 }
 
-}  // namespace
+}  // namespace scan_and_sort_test

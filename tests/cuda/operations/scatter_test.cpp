@@ -1,7 +1,7 @@
 #include "both_devices.hpp"
 
 // Writing and adding at indices on a GPU, and the gradients of reading.
-namespace {
+namespace scatter_test {
 
 using namespace nax;
 using namespace both_devices;
@@ -98,4 +98,4 @@ TEST(ScatterOnGpu, ValuesElsewhereAreAnError) {
       "pmap takes what its devices share as an argument with in_axes none");
 }
 
-}  // namespace
+}  // namespace scatter_test
