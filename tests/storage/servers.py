@@ -31,6 +31,10 @@ def missing():
     return None
 
 
+class Unfit(Exception):
+    """A server that is there, and of no use."""
+
+
 PATH = os.environ.get("PATH", "") + ":/usr/sbin"
 
 
@@ -51,6 +55,8 @@ def wait_for(port):
 def start_s3(folder):
     """moto's S3, filled; from then on it checks signatures. Returns its port and a key that may read."""
     import boto3
+    import botocore.exceptions
+    import moto
     import requests
     from moto.server import ThreadedMotoServer
 
@@ -74,6 +80,12 @@ def start_s3(folder):
     for i in range(1200):
         s3.put_object(Bucket="bucket", Key=f"many/{i:04} &+", Body=b"number %d" % i)
     requests.post(f"http://127.0.0.1:{port}/moto-api/reset-auth", data="0", timeout=10)
+    try:
+        own = boto3.client("s3", **where, aws_access_key_id=key["AccessKeyId"], aws_secret_access_key=key["SecretAccessKey"])
+        own.get_object(Bucket="bucket", Key=NAMES[2])
+        own.list_objects_v2(Bucket="bucket", Prefix="many/")
+    except botocore.exceptions.ClientError as error:  # moto before 5.2.5 decodes names before it checks
+        raise Unfit(f"moto {moto.__version__} refuses boto3's own requests: {error}") from error
     return port, key
 
 
@@ -173,4 +185,8 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except Unfit as error:
+        print("skipped:", error)
+        sys.exit(77)

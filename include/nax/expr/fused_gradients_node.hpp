@@ -9,9 +9,8 @@
 
 // The gradients of a large fused expression as one call on the tape, where another transform watches the
 // sweep that takes them. The fused kernel gives them in one pass. What differentiates them in turn runs the
-// operations of the expression: for a tangent block by block, on a tape of the block's own, so that all that
-// is written and read stays in cache; for a cotangent, or where that sweep is watched as well, on whole
-// arrays.
+// operations of the expression block by block, on a tape of the block's own, so that all that is written and
+// read stays in cache, and nothing is kept; where that sweep is watched as well, on whole arrays.
 //
 // All arrays have the axes of the expression, none hidden, and are unbroken runs or one number repeated, so
 // that a block is a range of elements. A leaf of other axes is a number, and takes no gradient.
@@ -23,9 +22,9 @@ class FusedGradientsNode final : public RecomputedCall {
   static bool give_shares(const FusedType& type, const PackedArray* leaves, const void* constants,
                           const ArrayBase& g, Reverse& sweep);
 
-  // `slots`: leaf by leaf, which of `count` results its share is part of, below 0 for none.
+  // `slot_of`: leaf by leaf, which of `count` results its share is part of, below 0 for none.
   FusedGradientsNode(const FusedType& type, const PackedArray* leaves, const void* constants,
-                     const ArrayBase& g, Frame frame, std::vector<int> slots, std::size_t count);
+                     const ArrayBase& g, Frame frame, std::vector<int> slot_of, std::size_t count);
 
   NAX_ENGINE_VIRTUAL Watchers watchers(const Tape& tape) const override;
   NAX_ENGINE_VIRTUAL void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override;
@@ -69,7 +68,7 @@ class FusedGradientsNode final : public RecomputedCall {
   mutable LeafArrays leaves_;  // as handles, which operations take
   ArrayBase g_;
   Frame frame_;
-  std::vector<int> slots_;
+  std::vector<int> slot_of_;
   std::size_t count_;
   std::vector<double> constants_;  // their bytes
 };
@@ -101,7 +100,7 @@ NAX_ENGINE bool FusedGradientsNode::give_shares(const FusedType& type, const Pac
     if (nodes[l] != Tape::npos && (!(layout == own) || table.stored[l] != table.result)) return false;
   }
 
-  std::vector<int> slots(static_cast<std::size_t>(table.leaves), -1);
+  std::vector<int> slot_of(static_cast<std::size_t>(table.leaves), -1);
   std::vector<ArrayBase> shares;
   std::vector<std::size_t> takers;
   cpu::Operand operands[2 * max_leaves + 1];
@@ -113,13 +112,13 @@ NAX_ENGINE bool FusedGradientsNode::give_shares(const FusedType& type, const Pac
     if (nodes[l] == Tape::npos) continue;
     const int first = first_occurrence(leaves, l);
     if (first == l) {
-      slots[l] = static_cast<int>(shares.size());
+      slot_of[l] = static_cast<int>(shares.size());
       takers.push_back(nodes[l]);
       shares.push_back(allocate(table.result, own, g.device()));
       target.data = raw_data(shares.back());
       target.strides = layout_of(shares.back()).strides;
     } else {
-      slots[l] = slots[first];
+      slot_of[l] = slot_of[first];
       target = operands[table.leaves + 1 + first];
     }
     sizes[l] = own.size();
@@ -130,7 +129,7 @@ NAX_ENGINE bool FusedGradientsNode::give_shares(const FusedType& type, const Pac
 
   Tape& tape = *recording.tape;
   const std::uint64_t serial =
-      tape.emplace<FusedGradientsNode>(type, leaves, constants, g, own, std::move(slots), shares.size());
+      tape.emplace<FusedGradientsNode>(type, leaves, constants, g, own, std::move(slot_of), shares.size());
   auto* const call = static_cast<CallNode*>(&tape[tape.find(serial)]);
   for (std::size_t slot = 0; slot < shares.size(); ++slot) {
     ArrayAccess::serial(shares[slot]) =
@@ -143,12 +142,12 @@ NAX_ENGINE bool FusedGradientsNode::give_shares(const FusedType& type, const Pac
 
 NAX_ENGINE FusedGradientsNode::FusedGradientsNode(const FusedType& type, const PackedArray* leaves,
                                                   const void* constants, const ArrayBase& g, Frame frame,
-                                                  std::vector<int> slots, std::size_t count)
+                                                  std::vector<int> slot_of, std::size_t count)
     : type_(type),
       leaves_(type.leaves),
       g_(g),
       frame_(std::move(frame)),
-      slots_(std::move(slots)),
+      slot_of_(std::move(slot_of)),
       count_(count),
       constants_(static_cast<std::size_t>(type.constants) * constant_bytes / sizeof(double)) {
   unpack_leaves(type, leaves, leaves_);
@@ -166,7 +165,7 @@ NAX_ENGINE std::vector<ArrayBase> FusedGradientsNode::shares_of(LeafArrays& leav
                                                                 const ArrayBase& g) const {
   std::vector<ArrayBase> shares(count_);
   RecordedSteps(type_, leaves, constants_.data()).pull(g, [&](const Step& leaf, const ArrayBase& share) {
-    const int slot = slots_[static_cast<std::size_t>(leaf.slot)];
+    const int slot = slot_of_[static_cast<std::size_t>(leaf.slot)];
     if (slot < 0) return;
     const Frame over = layout_of(leaves[leaf.slot]);
     ArrayBase& sum = shares[static_cast<std::size_t>(slot)];
@@ -206,12 +205,13 @@ class FusedGradientsNode::Block {
       }
       if (i < node.type_.leaves) leaves[i] = inputs_.back();
     }
-    shares = node.shares_of(leaves, inputs_.back());
+    shares_ = node.shares_of(leaves, inputs_.back());
   }
   Tape& tape() { return *scope_.tape(); }
   std::size_t mark() const { return scope_.mark(); }
   std::size_t end_of_inputs() const { return mark() + moving_; }
   std::uint64_t serial(int input) const { return serial_of(inputs_[static_cast<std::size_t>(input)]); }
+  std::uint64_t serial_of_share(std::size_t slot) const { return serial_of(shares_[slot]); }
 
   // The block of a run.
   ArrayBase of(const ArrayBase& run) const {
@@ -242,10 +242,7 @@ class FusedGradientsNode::Block {
   const TapeScope scope_;
   std::int64_t first_, count_;
   std::size_t moving_ = 0;
-  std::vector<ArrayBase> inputs_;
-
- public:
-  std::vector<ArrayBase> shares;
+  std::vector<ArrayBase> inputs_, shares_;
 };
 
 // Nothing is recorded meanwhile but by the blocks.
@@ -283,7 +280,7 @@ NAX_ENGINE std::vector<ArrayBase> FusedGradientsNode::push_call(Forward& sweep) 
         own.put(one.tape().find(one.serial(i)), one.of(tangent));
     own.run(one.mark(), one.tape().size());
     for (std::size_t slot = 0; slot < count_; ++slot)
-      one.put(own.find(serial_of(one.shares[slot])), tangents[slot]);
+      one.put(own.find(one.serial_of_share(slot)), tangents[slot]);
   });
   return tangents;
 }
@@ -307,7 +304,7 @@ NAX_ENGINE void FusedGradientsNode::pull_call(std::vector<ArrayBase> cotangents,
   for_each_block(runs, [&](Block& one) {
     Reverse own(one.tape(), one.mark(), true);
     for (std::size_t slot = 0; slot < count_; ++slot)
-      if (holds_value(outer[slot])) own.add(serial_of(one.shares[slot]), one.of(outer[slot]));
+      if (holds_value(outer[slot])) own.add(one.serial_of_share(slot), one.of(outer[slot]));
     own.run(one.end_of_inputs());
     for (int i = 0; i < inputs(); ++i)
       if (const auto& gradient = gradients[static_cast<std::size_t>(i)]; holds_value(gradient))
