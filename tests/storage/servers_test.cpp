@@ -9,6 +9,7 @@
 #include "nax/core/error.hpp"
 #include "nax/io/file.hpp"
 #include "nax/storage.hpp"
+#include "support/refusal.hpp"
 
 namespace {
 using namespace nax;
@@ -41,12 +42,7 @@ class Servers : public ::testing::Test {
     return {bytes.begin(), bytes.end()};
   }
   static std::string error_of(const std::string& address) {
-    try {
-      storage::read(address);
-    } catch (const IoError& error) {
-      return error.what();
-    }
-    return "no error";
+    return refusal<IoError>([&] { storage::read(address); });
   }
   const std::string folder = environment("NAX_TEST_OBJECTS");
 };

@@ -15,6 +15,7 @@
 #include "nax/storage/object_cache.hpp"
 #include "nax/storage/signature.hpp"
 #include "storage/loopback.hpp"
+#include "support/refusal.hpp"
 
 namespace {
 using namespace nax;
@@ -50,12 +51,7 @@ class Storage : public ::testing::Test {
     return options;
   }
   std::string error_of(const std::string& address) {
-    try {
-      storage::read(address);
-    } catch (const IoError& error) {
-      return error.what();
-    }
-    return "no error";
+    return refusal<IoError>([&] { storage::read(address); });
   }
   const std::string large = pseudo_random(123'457);
   Loopback server;

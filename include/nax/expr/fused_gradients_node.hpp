@@ -51,7 +51,7 @@ class FusedGradientsNode final : public RecomputedCall {
     return i;
   }
 
-  std::vector<ArrayBase> shares_of(LeafArrays& leaves, const ArrayBase& g) const;
+  std::vector<ArrayBase> recorded_shares(const LeafArrays& leaves, const ArrayBase& g) const;
   NAX_ENGINE_VIRTUAL std::vector<ArrayBase> recompute() const override;
 
   // What blocks are cut from: the elements in their order, or a block of one number.
@@ -65,7 +65,7 @@ class FusedGradientsNode final : public RecomputedCall {
   void for_each_block(const Runs& runs, FunctionRef<void(Block&)> f) const;
 
   const FusedType& type_;
-  mutable LeafArrays leaves_;  // as handles, which operations take
+  LeafArrays leaves_;  // as handles, which operations take
   ArrayBase g_;
   Frame frame_;
   std::vector<int> slot_of_;
@@ -88,44 +88,38 @@ NAX_ENGINE FusedGradientsNode::Form FusedGradientsNode::form_of(const Layout& la
 NAX_ENGINE bool FusedGradientsNode::give_shares(const FusedType& type, const PackedArray* leaves,
                                                 const void* constants, const ArrayBase& g, Reverse& sweep) {
   const KernelTable& table = *type.kernels;
-  if (!table.plain || !Number::holds(table.result) || on_accelerator(g)) return false;
+  if (layout_of(g).size() < 2 * block || !table.plain || !Number::holds(table.result) || on_accelerator(g))
+    return false;
   const Frame own = frame_of_leaves(type.name, leaves, table.leaves);
-  if (own.size() < 2 * block || !own.levels.empty() || !fits(layout_of(g), own)) return false;
+  if (!own.levels.empty() || !fits(layout_of(g), own)) return false;
   std::size_t nodes[max_leaves];
+  bool any = false;
   for (int l = 0; l < table.leaves; ++l) {
     const Layout& layout = leaves[l].layout();
     if (form_of(layout, own) == Form::other || (type.carries >> l & 1 && !Number::holds(table.stored[l])))
       return false;
     nodes[l] = sweep.place(leaves[l].serial());
     if (nodes[l] != Tape::npos && (!(layout == own) || table.stored[l] != table.result)) return false;
+    any = any || nodes[l] != Tape::npos;
   }
+  if (!any) return true;
 
+  ArrayBase of_leaves[max_leaves];
+  shares_of(table, type.pull, constants, leaves, own, operand_over(g, own, table.result_lane), of_leaves,
+            [&](int l) { return nodes[l] != Tape::npos; });
   std::vector<int> slot_of(static_cast<std::size_t>(table.leaves), -1);
   std::vector<ArrayBase> shares;
   std::vector<std::size_t> takers;
-  cpu::Operand operands[2 * max_leaves + 1];
-  std::int64_t sizes[max_leaves] = {};
   for (int l = 0; l < table.leaves; ++l) {
-    operands[l] = leaf_operand(leaves[l], own, table.stored[l], table.lanes[l]);
-    cpu::Operand& target = operands[table.leaves + 1 + l];
-    target = {nullptr, Dims(own.shape.size(), 0), table.lanes[l], table.lanes[l]};
     if (nodes[l] == Tape::npos) continue;
-    const int first = first_occurrence(leaves, l);
-    if (first == l) {
-      slot_of[l] = static_cast<int>(shares.size());
-      takers.push_back(nodes[l]);
-      shares.push_back(allocate(table.result, own, g.device()));
-      target.data = raw_data(shares.back());
-      target.strides = layout_of(shares.back()).strides;
-    } else {
+    if (const int first = first_occurrence(leaves, l); first != l) {
       slot_of[l] = slot_of[first];
-      target = operands[table.leaves + 1 + first];
+      continue;
     }
-    sizes[l] = own.size();
+    slot_of[l] = static_cast<int>(shares.size());
+    takers.push_back(nodes[l]);
+    shares.push_back(std::move(of_leaves[l]));
   }
-  if (shares.empty()) return true;
-  operands[table.leaves] = operand_over(g, own, table.result_lane);
-  cpu::pull(type.pull, constants, own.shape, operands, sizes, 0, table.leaves);
 
   Tape& tape = *recording.tape;
   const std::uint64_t serial =
@@ -161,8 +155,8 @@ NAX_ENGINE Watchers FusedGradientsNode::watchers(const Tape& tape) const {
 }
 
 // The results by the operations one at a time, recorded where leaves or g are.
-NAX_ENGINE std::vector<ArrayBase> FusedGradientsNode::shares_of(LeafArrays& leaves,
-                                                                const ArrayBase& g) const {
+NAX_ENGINE std::vector<ArrayBase> FusedGradientsNode::recorded_shares(const LeafArrays& leaves,
+                                                                      const ArrayBase& g) const {
   std::vector<ArrayBase> shares(count_);
   RecordedSteps(type_, leaves, constants_.data()).pull(g, [&](const Step& leaf, const ArrayBase& share) {
     const int slot = slot_of_[static_cast<std::size_t>(leaf.slot)];
@@ -178,7 +172,9 @@ NAX_ENGINE std::vector<ArrayBase> FusedGradientsNode::shares_of(LeafArrays& leav
   return shares;
 }
 
-NAX_ENGINE std::vector<ArrayBase> FusedGradientsNode::recompute() const { return shares_of(leaves_, g_); }
+NAX_ENGINE std::vector<ArrayBase> FusedGradientsNode::recompute() const {
+  return recorded_shares(leaves_, g_);
+}
 
 NAX_ENGINE ArrayBase FusedGradientsNode::run_of(const ArrayBase& a) const {
   if (form_of(layout_of(a), frame_) == Form::run) return constant(a);
@@ -205,7 +201,7 @@ class FusedGradientsNode::Block {
       }
       if (i < node.type_.leaves) leaves[i] = inputs_.back();
     }
-    shares_ = node.shares_of(leaves, inputs_.back());
+    shares_ = node.recorded_shares(leaves, inputs_.back());
   }
   Tape& tape() { return *scope_.tape(); }
   std::size_t mark() const { return scope_.mark(); }

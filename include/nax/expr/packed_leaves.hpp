@@ -51,6 +51,9 @@ class LeafArrays {
   LeafArrays(const LeafArrays&) = delete;
   LeafArrays& operator=(const LeafArrays&) = delete;
   ArrayBase& operator[](int l) { return *std::launder(reinterpret_cast<ArrayBase*>(bytes_[l].at)); }
+  const ArrayBase& operator[](int l) const {
+    return *std::launder(reinterpret_cast<const ArrayBase*>(bytes_[l].at));
+  }
 
  private:
   struct Bytes {

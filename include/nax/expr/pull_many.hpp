@@ -10,7 +10,12 @@ namespace nax::inline NAX_ABI::detail {
 
 NAX_ENGINE bool has_many(const KernelTable& table, const Frame& own, const Frame& all);
 
-// One pass of the kernel over `own`: derivatives[l] = that of the result in leaf l, where wanted(l) (the same
+// One pass of the kernel over `own`: shares[l] = what leaf l gets of the cotangent, where wanted(l) (the same
+// for leaves that are one).
+NAX_ENGINE void shares_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                          const PackedArray* leaves, const Frame& own, const cpu::Operand& cotangent,
+                          ArrayBase* shares, FunctionRef<bool(int)> wanted);
+// Of a cotangent of ones: derivatives[l] = that of the result in leaf l, where wanted(l) (the same
 // for leaves that are one).
 NAX_ENGINE void derivatives_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
                                const PackedArray* leaves, const Frame& own, ArrayBase* derivatives,
@@ -87,13 +92,20 @@ NAX_ENGINE bool has_many(const KernelTable& table, const Frame& own, const Frame
 NAX_ENGINE void derivatives_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
                                const PackedArray* leaves, const Frame& own, ArrayBase* derivatives,
                                FunctionRef<bool(int)> wanted) {
-  const int count = table.leaves;
   const DType lane = table.result_lane;
   alignas(16) char one[16];
   if (lane == DType::float32)
     new (one) float(1);
   else
     new (one) double(1);
+  shares_of(table, kernel, constants, leaves, own, {one, Dims(own.shape.size(), 0), lane, lane}, derivatives,
+            wanted);
+}
+
+NAX_ENGINE void shares_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                          const PackedArray* leaves, const Frame& own, const cpu::Operand& cotangent,
+                          ArrayBase* shares, FunctionRef<bool(int)> wanted) {
+  const int count = table.leaves;
   cpu::Operand operands[2 * max_leaves + 1];
   std::int64_t sizes[max_leaves] = {};
   for (int l = 0; l < count; ++l) {
@@ -101,12 +113,12 @@ NAX_ENGINE void derivatives_of(const KernelTable& table, cpu::PullKernel kernel,
     operands[count + 1 + l] = {nullptr, Dims(own.shape.size(), 0), table.lanes[l], table.lanes[l]};
     if (!wanted(l)) continue;
     const int first = first_occurrence(leaves, l);
-    derivatives[l] = first == l ? allocate(lane, own) : derivatives[first];
-    operands[count + 1 + l].data = raw_data(derivatives[l]);
-    operands[count + 1 + l].strides = layout_of(derivatives[l]).strides;
+    shares[l] = first == l ? allocate(table.result_lane, own) : shares[first];
+    operands[count + 1 + l].data = raw_data(shares[l]);
+    operands[count + 1 + l].strides = layout_of(shares[l]).strides;
     sizes[l] = own.size();
   }
-  operands[count] = {one, Dims(own.shape.size(), 0), lane, lane};
+  operands[count] = cotangent;
   cpu::pull(kernel, constants, own.shape, operands, sizes, 0, count);
 }
 

@@ -30,7 +30,7 @@ struct FusedType {
 class RecordedSteps {
  public:
   // Leaves and constants, as many as the type has, stay where they are.
-  RecordedSteps(const FusedType& type, LeafArrays& leaves, const void* constants)
+  RecordedSteps(const FusedType& type, const LeafArrays& leaves, const void* constants)
       : type_(type), leaves_(leaves), constants_(constants) {}
 
   // Runs back from the root's cotangent: give(leaf, share) for each share of a leaf, over the axes that the
@@ -97,7 +97,7 @@ class RecordedSteps {
                         const std::vector<ArrayBase>& tangents, ArrayBase& total);
 
   const FusedType& type_;
-  LeafArrays& leaves_;
+  const LeafArrays& leaves_;
   const void* constants_;
 };
 

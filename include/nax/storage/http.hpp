@@ -78,10 +78,9 @@ inline std::size_t take_header(char* data, std::size_t size, std::size_t count, 
 
 // Certificates other than the system's, where a store has its own: named as other tools of such stores are
 // told of them.
-inline const char* certificates() {
-  for (const char* name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"})
-    if (const char* const file = std::getenv(name); file && *file) return file;
-  return nullptr;
+inline std::string certificates() {
+  return first_of(
+      {environment("AWS_CA_BUNDLE"), environment("CURL_CA_BUNDLE"), environment("SSL_CERT_FILE")});
 }
 
 // Not what another attempt would see differently.
@@ -114,7 +113,8 @@ inline CURLcode attempt(const std::string& url, const Pairs& headers, double tim
   ::curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header);
   ::curl_easy_setopt(handle, CURLOPT_HEADERDATA, &response);
   ::curl_easy_setopt(handle, CURLOPT_USERAGENT, "nax");
-  if (const char* const file = certificates()) ::curl_easy_setopt(handle, CURLOPT_CAINFO, file);
+  if (const std::string file = certificates(); !file.empty())
+    ::curl_easy_setopt(handle, CURLOPT_CAINFO, file.c_str());
   const CURLcode code = ::curl_easy_perform(handle);
   ::curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &response.status);
   ::curl_slist_free_all(list);
