@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <complex>
 #include <concepts>
 #include <cstddef>
@@ -17,23 +18,33 @@
 // complex<float>).
 namespace nax::inline NAX_ABI {
 
-enum class DType : std::uint8_t {
-  boolean,
-  int8,
-  int16,
-  int32,
-  int64,
-  uint8,
-  uint16,
-  uint32,
-  uint64,
-  float16,
-  bfloat16,
-  float32,
-  float64,
-  complex64,
-  complex128
-};
+// The element types, in the order in which promotion compares them: name of the enumerator, C++ type, kind,
+// NumPy's name. Every table over dtypes is made from this list; switches over dtypes name each and have no
+// default, so that the compiler finds those that a new type concerns.
+#define NAX_FOR_EACH_DTYPE(X)                             \
+  X(boolean, bool, boolean, "bool")                       \
+  X(int8, std::int8_t, integer, "int8")                   \
+  X(int16, std::int16_t, integer, "int16")                \
+  X(int32, std::int32_t, integer, "int32")                \
+  X(int64, std::int64_t, integer, "int64")                \
+  X(uint8, std::uint8_t, integer, "uint8")                \
+  X(uint16, std::uint16_t, integer, "uint16")             \
+  X(uint32, std::uint32_t, integer, "uint32")             \
+  X(uint64, std::uint64_t, integer, "uint64")             \
+  X(float16, half, floating, "float16")                   \
+  X(bfloat16, nax::bfloat16, floating, "bfloat16")        \
+  X(float32, float, floating, "float32")                  \
+  X(float64, double, floating, "float64")                 \
+  X(complex64, std::complex<float>, complex, "complex64") \
+  X(complex128, std::complex<double>, complex, "complex128")
+
+#define NAX_DTYPE(name, type, kind, text) name,
+enum class DType : std::uint8_t { NAX_FOR_EACH_DTYPE(NAX_DTYPE) };
+#undef NAX_DTYPE
+
+#define NAX_DTYPE(name, type, kind, text) +1
+inline constexpr std::size_t dtype_count = NAX_FOR_EACH_DTYPE(NAX_DTYPE);
+#undef NAX_DTYPE
 
 enum class Kind : std::uint8_t { boolean, integer, floating, complex };
 
@@ -49,40 +60,17 @@ struct DTypeIs {
   static constexpr DType dtype = d;
   static constexpr Kind kind = k;
 };
-// clang-format off
-template <> struct DTypeOf<bool> : DTypeIs<DType::boolean, Kind::boolean> {};
-template <> struct DTypeOf<std::int8_t> : DTypeIs<DType::int8, Kind::integer> {};
-template <> struct DTypeOf<std::int16_t> : DTypeIs<DType::int16, Kind::integer> {};
-template <> struct DTypeOf<std::int32_t> : DTypeIs<DType::int32, Kind::integer> {};
-template <> struct DTypeOf<std::int64_t> : DTypeIs<DType::int64, Kind::integer> {};
-template <> struct DTypeOf<std::uint8_t> : DTypeIs<DType::uint8, Kind::integer> {};
-template <> struct DTypeOf<std::uint16_t> : DTypeIs<DType::uint16, Kind::integer> {};
-template <> struct DTypeOf<std::uint32_t> : DTypeIs<DType::uint32, Kind::integer> {};
-template <> struct DTypeOf<std::uint64_t> : DTypeIs<DType::uint64, Kind::integer> {};
-template <> struct DTypeOf<half> : DTypeIs<DType::float16, Kind::floating> {};
-template <> struct DTypeOf<bfloat16> : DTypeIs<DType::bfloat16, Kind::floating> {};
-template <> struct DTypeOf<float> : DTypeIs<DType::float32, Kind::floating> {};
-template <> struct DTypeOf<double> : DTypeIs<DType::float64, Kind::floating> {};
-template <> struct DTypeOf<std::complex<float>> : DTypeIs<DType::complex64, Kind::complex> {};
-template <> struct DTypeOf<std::complex<double>> : DTypeIs<DType::complex128, Kind::complex> {};
-
-template <DType d> struct TypeOf;
-template <> struct TypeOf<DType::boolean> { using type = bool; };
-template <> struct TypeOf<DType::int8> { using type = std::int8_t; };
-template <> struct TypeOf<DType::int16> { using type = std::int16_t; };
-template <> struct TypeOf<DType::int32> { using type = std::int32_t; };
-template <> struct TypeOf<DType::int64> { using type = std::int64_t; };
-template <> struct TypeOf<DType::uint8> { using type = std::uint8_t; };
-template <> struct TypeOf<DType::uint16> { using type = std::uint16_t; };
-template <> struct TypeOf<DType::uint32> { using type = std::uint32_t; };
-template <> struct TypeOf<DType::uint64> { using type = std::uint64_t; };
-template <> struct TypeOf<DType::float16> { using type = half; };
-template <> struct TypeOf<DType::bfloat16> { using type = bfloat16; };
-template <> struct TypeOf<DType::float32> { using type = float; };
-template <> struct TypeOf<DType::float64> { using type = double; };
-template <> struct TypeOf<DType::complex64> { using type = std::complex<float>; };
-template <> struct TypeOf<DType::complex128> { using type = std::complex<double>; };
-// clang-format on
+template <DType d>
+struct TypeOf;
+#define NAX_DTYPE(name, type_, kind, text)                     \
+  template <>                                                  \
+  struct DTypeOf<type_> : DTypeIs<DType::name, Kind::kind> {}; \
+  template <>                                                  \
+  struct TypeOf<DType::name> {                                 \
+    using type = type_;                                        \
+  };
+NAX_FOR_EACH_DTYPE(NAX_DTYPE)
+#undef NAX_DTYPE
 
 template <class T>
 struct IsStdComplex : std::false_type {};
@@ -117,15 +105,23 @@ template <class T>
 inline constexpr bool is_integer_v = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
 constexpr std::string_view dtype_name(DType d) {
-  constexpr std::string_view names[] = {"bool",     "int8",    "int16",   "int32",     "int64",
-                                        "uint8",    "uint16",  "uint32",  "uint64",    "float16",
-                                        "bfloat16", "float32", "float64", "complex64", "complex128"};
+#define NAX_DTYPE(name, type, kind, text) text,
+  constexpr std::string_view names[] = {NAX_FOR_EACH_DTYPE(NAX_DTYPE)};
+#undef NAX_DTYPE
   return names[static_cast<std::size_t>(d)];
 }
 
 constexpr std::size_t dtype_size(DType d) {
   // Four bits a type, from the lowest: the logarithm of its size. (A table would be read from memory.)
-  constexpr std::uint64_t logarithms = 0x433211321032100;
+  constexpr std::uint64_t logarithms = [] {
+    std::uint64_t bits = 0;
+    unsigned at = 0;
+#define NAX_DTYPE(name, type, kind, text) bits |= std::uint64_t{std::bit_width(sizeof(type)) - 1} << 4 * at++;
+    NAX_FOR_EACH_DTYPE(NAX_DTYPE)
+#undef NAX_DTYPE
+    return bits;
+  }();
+  static_assert(dtype_count <= 16, "dtype_size packs four bits a type into 64");
   return std::size_t{1} << (logarithms >> (4 * static_cast<unsigned>(d)) & 15);
 }
 
@@ -144,7 +140,8 @@ constexpr DType promote(DType a, DType b) {
       return a == DType::float64 ? DType::complex128 : b;
     case Kind::floating:  // integers leave a float as it is; the two 16-bit floats meet in float32
       return a == DType::float16 && b == DType::bfloat16 ? DType::float32 : b;
-    default:
+    case Kind::boolean:
+    case Kind::integer:
       break;
   }
   if (a >= DType::uint8 || b <= DType::int64) return b;  // of one signedness: the wider
@@ -153,6 +150,14 @@ constexpr DType promote(DType a, DType b) {
                                               static_cast<int>(DType::int16));
   return a > next_signed ? a : next_signed;
 }
+
+// promote and dtype_kind compare enumerators: the kinds stand in order, and each signedness by width.
+static_assert(DType::int8 < DType::uint8 && DType::uint64 < DType::float16 &&
+              DType::float64 < DType::complex64);
+#define NAX_DTYPE(name, type, kind_, text) \
+  static_assert(dtype_size(DType::name) == sizeof(type) && dtype_kind(DType::name) == Kind::kind_);
+NAX_FOR_EACH_DTYPE(NAX_DTYPE)
+#undef NAX_DTYPE
 
 template <Dtype A, Dtype B>
 using promote_t = type_of_t<promote(dtype_of<A>, dtype_of<B>)>;

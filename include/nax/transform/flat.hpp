@@ -68,7 +68,7 @@ struct LeafOperationsOf {
 };
 
 inline std::atomic<const LeafOperations*>& leaf_operations_slot(DType dtype) {
-  static std::atomic<const LeafOperations*> slots[16] = {};
+  static std::atomic<const LeafOperations*> slots[dtype_count] = {};
   return slots[static_cast<std::size_t>(dtype)];
 }
 template <class T>

@@ -28,9 +28,20 @@ NAX_ENGINE const Reducer* sum_reducer(DType lane) {
       return &reducer<reduce_op::Sum<std::complex<float>>, std::complex<float>>;
     case DType::complex128:
       return &reducer<reduce_op::Sum<std::complex<double>>, std::complex<double>>;
-    default:
-      return nullptr;
+    case DType::boolean:
+    case DType::int8:
+    case DType::int16:
+    case DType::int32:
+    case DType::int64:
+    case DType::uint8:
+    case DType::uint16:
+    case DType::uint32:
+    case DType::uint64:
+    case DType::float16:
+    case DType::bfloat16:
+      break;
   }
+  return nullptr;
 }
 
 }  // namespace nax::inline NAX_ABI::cpu

@@ -119,9 +119,12 @@ constexpr int kind_order(DType d) {
       return 0;
     case Kind::integer:
       return is_signed_integer(d) ? 2 : 1;
-    default:
-      return dtype_kind(d) == Kind::floating ? 3 : 4;
+    case Kind::floating:
+      return 3;
+    case Kind::complex:
+      break;
   }
+  return 4;
 }
 
 }  // namespace detail

@@ -90,8 +90,13 @@ NAX_ENGINE QuantilePlace quantile_place(QuantileMethod method, double q, std::in
     case normal_unbiased:
       place = line(3.0 / 8, 3.0 / 8);
       break;
-    default:
+    case linear:
+    case lower:
+    case higher:
+    case midpoint:
+    case nearest:
       place = (count - 1) * q;
+      break;
   }
   const double floor = std::floor(place), part = place - floor;
   double weight = part;
@@ -115,7 +120,12 @@ NAX_ENGINE QuantilePlace quantile_place(QuantileMethod method, double q, std::in
     case nearest:  // a tie goes to the even place
       weight = part > 0.5 || (part == 0.5 && std::fmod(floor, 2) != 0) ? 1 : 0;
       break;
-    default:
+    case interpolated_inverted_cdf:
+    case hazen:
+    case weibull:
+    case median_unbiased:
+    case normal_unbiased:
+    case linear:
       break;
   }
   const auto inside = [=](double at) { return static_cast<std::int64_t>(std::clamp(at, 0.0, count - 1)); };
