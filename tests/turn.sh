@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# bash tests/turn.sh [preset]: builds and tests what tests/run.sh does not: all of one preset, or, where none is named, a fifth
-# of one. The number of commits says which, so that in the course of 25 of them every preset has built every program. What does
-# not fit into NAX_TURN_SECONDS (600) is left to another turn; what fails fails.
+# bash tests/turn.sh [preset]: builds and tests what tests/run.sh does not: the whole preset, or, without a name, a part of one.
+#
+# The date chooses the part: five presets take turns day by day, and each begins with another program on each of its days.
+# Programs are built one by one for NAX_TURN_SECONDS (600); those not reached are listed. Only building is cut short: a test
+# that fails or hangs fails the turn. NAX_TURN_DAY (days since 1970) stands in for the date.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/scripts/packages.sh"
@@ -14,37 +16,43 @@ if (($#)); then
   exec ctest --preset "$1" --parallel "$(nproc)"
 fi
 
-commits=$(git rev-list --count HEAD 2>/dev/null || echo 0)
+day=${NAX_TURN_DAY:-$(($(date +%s) / 86400))}
 presets=(clang asan headers tsan cuda)
-preset=${presets[commits % 5]}
-part=$((commits / 5 % 5))
+preset=${presets[day % 5]}
 missing=""
 if [[ $preset == clang ]] && ! has_command clang++; then missing=clang++; fi
 if [[ $preset == cuda ]] && ! PATH=$PATH:/usr/local/cuda/bin has_command nvcc; then missing=nvcc; fi
 if [[ $missing ]]; then
-  echo "turn: the preset $preset needs $missing, which is not here"
+  echo "turn: $preset: nothing was built, since $missing is not installed"
   exit 0
 fi
-
-# in_time <command>...: status 0 also where the time was too short
-in_time() {
-  local status=0
-  timeout $((${NAX_TURN_SECONDS:-600} - SECONDS)) "$@" || status=$?
-  if ((status == 124)); then
-    echo "turn: $preset, part $((part + 1)) of 5, took longer than it may: the rest is for another time"
-    exit 0
-  fi
-  return "$status"
-}
 
 cmake --preset "$preset"
-# programs of GoogleTest have tests of this name until they are built
-mapfile -t programs < <(ctest --preset "$preset" -N | sed -n 's/.*: \(cuda\.\)\?\(.*\)_NOT_BUILT.*/\2/p' | sort -u | awk -v part=$part 'NR % 5 == part')
-if [[ $preset == headers ]]; then programs=(headers_test); fi
-if ((${#programs[@]} == 0)); then
-  echo "turn: $preset has no program in part $((part + 1)) of 5"
+# A program of GoogleTest has a test of this name until it is built.
+mapfile -t programs < <(ctest --preset "$preset" -N | sed -n 's/.*: \([a-z]*\.\)\?\(.*\)_NOT_BUILT.*/\2/p' | sort -u)
+if [[ $preset == headers ]]; then programs=(headers_test "${programs[@]}"); fi
+count=${#programs[@]}
+if ((count == 0)); then
+  echo "turn: $preset: every program is built; run ctest --preset $preset"
   exit 0
 fi
-echo "turn: $preset, part $((part + 1)) of 5: ${programs[*]}"
-in_time cmake --build --preset "$preset" --target "${programs[@]}"
-in_time ctest --preset "$preset" --parallel "$(nproc)" -R "^(cuda\.)?($(IFS='|'; echo "${programs[*]}"))(\.|$)"
+first=$((day / 5 * 7 % count))
+programs=("${programs[@]:first}" "${programs[@]:0:first}")
+
+built=()
+end=$((SECONDS + ${NAX_TURN_SECONDS:-600}))
+for program in "${programs[@]}"; do
+  ((SECONDS < end)) || break
+  status=0
+  timeout $((end - SECONDS)) cmake --build --preset "$preset" --target "$program" || status=$?
+  if ((status == 124)); then break; fi
+  if ((status)); then
+    echo "turn: $preset: $program does not build"
+    exit 1
+  fi
+  built+=("$program")
+done
+echo "turn: $preset: built ${#built[@]} of $count programs: ${built[*]}"
+if ((${#built[@]} < count)); then echo "turn: $preset: left for another day: ${programs[*]:${#built[@]}}"; fi
+if ((${#built[@]} == 0)); then exit 0; fi
+ctest --preset "$preset" --parallel "$(nproc)" -R "^([a-z]*\.)?($(IFS='|'; echo "${built[*]}"))(\.|$)"
