@@ -33,6 +33,13 @@ missing_packages() {
         has_header png.h || echo libpng-dev
         has_library lapack || echo liblapack-dev
         ;;
+      peers)  # what the tests hold nax against, or check its sources with
+        has_command python3 || echo python3
+        has_command mpirun || printf '%s\n' libopenmpi-dev openmpi-bin
+        has_command nginx || echo nginx-light
+        has_command clang-format || echo clang-format
+        has_command clang-tidy || echo clang-tidy
+        ;;
       download)
         has_command curl || echo curl
         [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/pki/tls/certs/ca-bundle.crt || -e /etc/ssl/cert.pem ]] ||
