@@ -1,11 +1,11 @@
 #pragma once
 
 #include "nax/backend/cpu/samplers.hpp"
-#include "nax/nn/softmax.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/power.hpp"
+#include "nax/numpy/reductions/logsumexp.hpp"
 #include "nax/random/continuous.hpp"
 #include "nax/random/integers.hpp"
 #include "nax/random/parameters.hpp"
@@ -86,7 +86,8 @@ auto dirichlet(const Key& key, const A& alpha_, const Shape& shape) {
   if (alpha.ndim() == 0) throw ValueError("dirichlet: alpha must have one axis at least");
   Shape full = shape;
   full.push_back(alpha.shape(-1));
-  return nax::nn::softmax(detail::draw_gammas("dirichlet", key, alpha, full, true));
+  const Array<R> logs = detail::draw_gammas("dirichlet", key, alpha, full, true);
+  return Array<R>(nax::exp(logs - nax::logsumexp(logs, {.axis = -1, .keepdims = true})));
 }
 template <class T = void, class A = Array<float>>
 auto dirichlet(const Key& key, const A& alpha) {
