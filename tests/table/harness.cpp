@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
+#include <set>
 
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/views/copy.hpp"
@@ -65,13 +67,18 @@ void expect_close(const char* what, const Operands& got, const Operands& want, d
 
 namespace {
 
+std::string function_of(const Row& row) { return row.name.substr(0, row.name.find('.')); }
+
 class RowsTest : public testing::Test {
  public:
-  explicit RowsTest(std::vector<std::shared_ptr<const Row>> rows) : rows_(std::move(rows)) {}
+  RowsTest(std::vector<std::shared_ptr<const Row>> rows, std::source_location where)
+      : rows_(std::move(rows)), where_(where) {}
   void TestBody() override {
     report();
     for (const auto& row : rows_) {
-      SCOPED_TRACE(row->name);
+      SCOPED_TRACE(std::string(where_.file_name()) + ':' + std::to_string(where_.line()) + ": row " +
+                   row->name + "; to run it again: ctest --preset tests -R 'table_test.Table." +
+                   function_of(*row) + "$'");
       if (platform::is_cuda())
         check_on_device(*row);
       else
@@ -94,17 +101,21 @@ class RowsTest : public testing::Test {
     RecordProperty("derivatives", static_cast<int>(smooth));
     RecordProperty("types", text);
   }
-  // What has no form for the GPU says so; nothing else fails.
+  // Rows without a form for the GPU throw a DeviceError, and host_only.txt lists them.
   static void check_on_device(const Row& row) {
     try {
       check(row);
+      EXPECT_FALSE(is_host_only(row.name)) << row.name << " runs on the GPU: host_only.txt must not list it";
     } catch (const nax::DeviceError& error) {
-      GTEST_SKIP() << row.name << ": " << error.what();
+      if (is_host_only(row.name)) GTEST_SKIP() << row.name << ": " << error.what();
+      ADD_FAILURE() << row.name
+                    << " has no form for the GPU, and host_only.txt does not list it: " << error.what();
     } catch (const std::exception& error) {
       ADD_FAILURE() << row.name << ": " << error.what();
     }
   }
   std::vector<std::shared_ptr<const Row>> rows_;
+  std::source_location where_;
 };
 
 }  // namespace
@@ -129,17 +140,30 @@ void check(const Row& row) {
   }
 }
 
-bool add(std::vector<Row> rows) {
+bool is_host_only(const std::string& row) {
+  static const std::set<std::string> rows = [] {
+    std::ifstream file(NAX_GOLDENS_DIR "/../table/host_only.txt");
+    EXPECT_TRUE(file.is_open()) << "tests/table/host_only.txt is missing";
+    std::set<std::string> names;
+    for (std::string line; std::getline(file, line);)
+      if (!line.empty() && line[0] != '#') names.insert(line);
+    return names;
+  }();
+  return rows.count(row) > 0;
+}
+
+bool add(std::vector<Row> rows, std::source_location where) {
   std::vector<std::pair<std::string, std::vector<std::shared_ptr<const Row>>>> functions;
   for (Row& row : rows) {
-    const std::string function = row.name.substr(0, row.name.find('.'));
+    const std::string function = function_of(row);
     if (functions.empty() || functions.back().first != function) functions.push_back({function, {}});
     functions.back().second.push_back(std::make_shared<const Row>(std::move(row)));
   }
   for (const auto& [function, own] : functions) {
     const auto shared = own;
-    testing::RegisterTest("Table", function.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [shared]() -> testing::Test* { return new RowsTest(shared); });
+    testing::RegisterTest("Table", function.c_str(), nullptr, nullptr, where.file_name(),
+                          static_cast<int>(where.line()),
+                          [shared, where]() -> testing::Test* { return new RowsTest(shared, where); });
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -59,11 +60,14 @@ struct Row {
   const char* suite = "ops";  // where the records are
 };
 
-// The rows of a function become a test: Table.<function>. What comes behind the first dot of a row's name
-// tells it from others of its function.
-bool add(std::vector<Row> rows);
+// The rows of a function become a test: Table.<function>. The text behind the first dot of a row's name tells
+// it from others of its function. A failure names the file and line of the call.
+bool add(std::vector<Row> rows, std::source_location where = std::source_location::current());
 // What the test of a row does.
 void check(const Row& row);
+// Whether host_only.txt lists the row: it has no form for the GPU. A row on the list that runs there fails,
+// and so does one that refuses and is not on the list.
+bool is_host_only(const std::string& row);
 
 // A result as a handle: expressions are computed.
 template <class X>
