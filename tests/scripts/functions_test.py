@@ -1,0 +1,98 @@
+"""Every public function has a sentence and an example in the reference, a call in the tests and, if elementwise or a reduction, a line
+in benchmarks/lint/functions.txt; and docs/coverage.md calls nothing missing that is there.
+
+unfinished.txt lists what is still without: "function: sentence example test lint". A function that is not on the list must have all,
+and one that has something must not be listed for it, so that the list only shrinks. `functions_test.py --write` writes it anew.
+"""
+
+import importlib.util
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+LIST = HERE / "unfinished.txt"
+HEAD = "# Public functions that are still without a sentence, an example, a test or a line of lint (functions_test.py).\n"
+spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts/reference.py")
+reference = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reference)
+
+MEASURED = {"numpy_elementwise", "numpy_reductions", "numpy_sorting", "special"}  # pages whose functions lint.sh measures
+COVERED = {"jax.numpy": "numpy_", "jax.numpy.linalg": "linalg", "jax.numpy.fft": "fft", "jax.random": "random", "jax.nn": "nn", "jax.lax": "lax"}
+
+
+def words_in(paths):
+    found = set()
+    for path in paths:
+        found.update(re.findall(r"\w+", path.read_text()))
+    return found
+
+
+def functions():
+    """(page, full name, whether a comment describes it)"""
+    for page, _, parts in reference.MODULES:
+        said = {}
+        for header in reference.headers_of(parts):
+            for entry in reference.parse(header)[0]:
+                name = "".join(s + "::" for s in entry.scope) + entry.name
+                said[name] = said.get(name, False) or bool(entry.comment)
+        for name, commented in said.items():
+            yield page, name, commented
+
+
+def lacks():
+    examples = reference.read_examples()
+    tested = words_in(p for p in (ROOT / "tests").rglob("*") if p.suffix in (".cpp", ".hpp"))
+    measured = words_in([ROOT / "benchmarks/lint/functions.txt"])
+    result = {}
+    for page, name, commented in functions():
+        short = name.split("::")[-1]
+        missing = [] if commented else ["sentence"]
+        if name not in examples:
+            missing.append("example")
+        if short not in tested:
+            missing.append("test")
+        if page in MEASURED and short not in measured:
+            missing.append("lint")
+        if missing:
+            result[name] = missing
+    return result
+
+
+def stale_coverage():
+    """Names that docs/coverage.md calls missing, and that are public functions of nax."""
+    module, there = None, {}
+    for page, name, _ in functions():
+        there.setdefault(page, set()).add(name.split("::")[-1])
+    for line in (ROOT / "docs/coverage.md").read_text().split("\n"):
+        if m := re.match(r"## (\S+)$", line):
+            module = m[1]
+        elif (m := re.match(r"\| (\w+) \| - \|", line)) and module in COVERED:
+            if any(m[1] in names for page, names in there.items() if page.startswith(COVERED[module])):
+                yield f"docs/coverage.md: {module}.{m[1]} is called missing and is there"
+
+
+def main():
+    now = lacks()
+    if sys.argv[1:] == ["--write"]:
+        LIST.write_text(HEAD + "".join(f"{name}: {' '.join(missing)}\n" for name, missing in sorted(now.items())))
+        return
+    listed = {}
+    for line in LIST.read_text().split("\n"):
+        if line and not line.startswith("#"):
+            name, _, missing = line.partition(": ")
+            listed[name] = missing.split()
+    wrong = list(stale_coverage())
+    for name in sorted(now.keys() | listed.keys()):
+        for kind in ("sentence", "example", "test", "lint"):
+            has_not, is_listed = kind in now.get(name, []), kind in listed.get(name, [])
+            if has_not and not is_listed:
+                wrong.append(f"{name}: has no {kind}")
+            elif is_listed and not has_not:
+                wrong.append(f"{name}: unfinished.txt lists it for its {kind}, which is there")
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+main()

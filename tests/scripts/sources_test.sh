@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The form of the sources, as far as text shows it:
+# - headers include only folders that come before their own in CONTRIBUTING.md's list;
+# - test files of a folder can be compiled as one source: each has a namespace of its own, and undefines its macros;
+# - no comment of a header opens with words that point at nothing ("What", "The same", "Whoever").
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$root"
+failed=0
+fail() { echo "$*"; failed=1; }
+
+# Folders of include/nax, the lowest first.
+mapfile -t folders < <(sed -n '/<!-- folders -->/,/<!-- end -->/p' CONTRIBUTING.md | grep -o '`[a-z_/]*`' | tr -d '`')
+((${#folders[@]} > 20)) || fail "CONTRIBUTING.md: the list of folders was not found"
+declare -A rank
+for i in "${!folders[@]}"; do rank[${folders[i]}]=$i; done
+folder_of() { # the name in the list of the folder of a path below include/nax
+  local path=$1
+  if [[ $path == backend/*/* ]]; then path=${path#backend/} && echo "backend/${path%%/*}"; else echo "${path%%/*}"; fi
+}
+while IFS=: read -r file _ include; do
+  file=${file#include/nax/}
+  target=${include#*\"nax/} target=${target%\"*}
+  [[ $file == */* && $target == */* ]] || continue # umbrella headers
+  from=$(folder_of "$file") to=$(folder_of "$target")
+  if [[ -z ${rank[$from]:-} ]]; then fail "$file: the folder $from is not in CONTRIBUTING.md's list"; continue; fi
+  if [[ -z ${rank[$to]:-} ]]; then fail "$file: the folder $to is not in CONTRIBUTING.md's list"; continue; fi
+  if ((rank[$to] > rank[$from])); then fail "$file: includes nax/$target, whose folder comes after $from"; fi
+done < <(grep -rn --include=*.hpp '^#include "nax/' include/nax)
+
+# Test files.
+declare -A owner
+while read -r file; do
+  space=$(sed -n 's/^namespace \([a-z_0-9:]*\) {.*/\1/p' "$file" | head -n 1)
+  if [[ -z $space ]]; then
+    fail "$file: no namespace of its own (namespace ${file##*/}, say)"
+  else
+    key=$(dirname "$file"):$space
+    [[ -z ${owner[$key]:-} ]] || fail "$file: its namespace $space is that of ${owner[$key]}"
+    owner[$key]=$file
+  fi
+  if grep -q '^namespace {' "$file"; then fail "$file: an unnamed namespace is shared with its neighbours"; fi
+  while read -r macro; do
+    grep -q "^#undef $macro\$" "$file" || fail "$file: defines $macro and does not undefine it"
+  done < <(sed -n 's/^ *# *define \([A-Za-z_0-9]*\).*/\1/p' "$file" | sort -u)
+done < <(find tests -name '*_test.cpp' ! -path 'tests/cpu/*' | sort) # tests/cpu is compiled file by file
+
+while read -r line; do fail "$line"; done < <(grep -rnE --include=*.hpp '^ *// (What|The same|Whoever|Those that) ' include/nax || true)
+exit $failed
