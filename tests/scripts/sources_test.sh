@@ -2,6 +2,7 @@
 # The form of the sources, as far as text shows it:
 # - headers include only folders that come before their own in CONTRIBUTING.md's list;
 # - test files of a folder can be compiled as one source: each has a namespace of its own, and undefines its macros;
+# - docs/environment.md explains every environment variable;
 # - no comment of a header opens with words that point at nothing ("What", "The same", "Whoever").
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -44,6 +45,11 @@ while read -r file; do
     grep -q "^#undef $macro\$" "$file" || fail "$file: defines $macro and does not undefine it"
   done < <(sed -n 's/^ *# *define \([A-Za-z_0-9]*\).*/\1/p' "$file" | sort -u)
 done < <(find tests -name '*_test.cpp' ! -path 'tests/cpu/*' | sort) # tests/cpu is compiled file by file
+
+# Every variable that headers or sources read is explained.
+while read -r variable; do
+  grep -q "\`$variable\`" docs/environment.md || fail "docs/environment.md does not explain $variable"
+done < <(grep -rhoE --include=*.hpp --include=*.cpp --include=*.cu '"(NAX|AWS|CURL|SSL|PMIX|PMI|AZURE)_[A-Z_]+"' include/nax | tr -d '"' | sort -u)
 
 while read -r line; do fail "$line"; done < <(grep -rnE --include=*.hpp '^ *// (What|The same|Whoever|Those that) ' include/nax || true)
 exit $failed
