@@ -105,7 +105,7 @@ TEST(DataResume, PositionsAreTreesAndBelongToTheirPipeline) {
   // Threads and prefetching are no part of what a pipeline gives.
   EXPECT_EQ(*dataset.prefetch(2).iterator(position).next(), all_of(dataset)[2]);
   const std::string other =
-      "iterator: the position was taken from another pipeline (its stages, sizes or keys differ)";
+      "iterator: the position was taken from another pipeline (its stages, options, keys or files differ)";
   EXPECT_EQ(refusal([&] { data::range(11).shuffle({.key = random::key(1)}).iterator(position); }), other);
   EXPECT_EQ(refusal([&] { data::range(10).shuffle({.key = random::key(2)}).iterator(position); }), other);
   EXPECT_EQ(refusal([&] { dataset.epoch(1).iterator(position); }), other);

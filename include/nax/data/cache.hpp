@@ -4,6 +4,7 @@
 
 #include "nax/data/cache_folder.hpp"
 #include "nax/data/cursors.hpp"
+#include "nax/data/identity.hpp"
 #include "nax/data/stored.hpp"
 
 // Elements that are made once and kept, in memory or in a folder.
@@ -100,9 +101,10 @@ class CacheStage final : public Stage<Element> {
  public:
   explicit CacheStage(StageRef<Element> input)
       : input_(std::move(input)), store_(std::make_shared<MemoryStore<Element>>()) {}
-  CacheStage(StageRef<Element> input, const std::string& folder) : input_(std::move(input)) {
-    Fingerprint print;
-    input_->describe(print);
+  CacheStage(StageRef<Element> input, const std::string& folder, const std::string& version)
+      : input_(std::move(input)) {
+    Fingerprint print(Fingerprint::Purpose::cache);
+    input_->describe(print), add_types<Element>(print), print.add(version);
     store_ = std::make_shared<FolderStore<Element>>(folder, print.value());
   }
   void describe(Fingerprint& print) const override { input_->describe(print), print.add("cache"); }

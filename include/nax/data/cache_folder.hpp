@@ -8,10 +8,11 @@
 #include "nax/io/crc32.hpp"
 #include "nax/io/file.hpp"
 
-// A folder of stored elements, a file each. A file gets its name when all of it is written, so that several
-// processes may fill one folder: they write the same. It is believed if its sizes, its checksum and the
-// pipeline that it was made by are right; any other is as if it were not there. Nothing waits for the disk: a
-// crash of the machine costs elements, not truth.
+// A folder of stored elements, a file each, below the folder that the user names: one for each pipeline,
+// named by its fingerprint. A file gets its name when all of it is written, so that several processes may
+// fill one folder: they write the same. It is believed if its sizes, its checksum and the pipeline that it
+// was made by are right; any other is as if it were not there. Nothing waits for the disk: a crash of the
+// machine costs elements, not truth.
 namespace nax::inline NAX_ABI::data::detail {
 
 class CacheFolder {
@@ -36,7 +37,7 @@ class CacheFolder {
   // Magic, pipeline, number, size and checksum.
   void header(io::Bytes& out, std::int64_t i, const std::uint8_t* data, std::size_t size) const;
   static bool put(int file, const io::Bytes& bytes);
-  std::string folder_;
+  std::string named_, folder_;  // by the user; of the files
   std::uint64_t print_;
 };
 
@@ -46,12 +47,15 @@ class CacheFolder {
 namespace nax::inline NAX_ABI::data::detail {
 
 NAX_ENGINE CacheFolder::CacheFolder(std::string folder, std::uint64_t print)
-    : folder_(std::move(folder)), print_(print) {
+    : named_(std::move(folder)), folder_(named_), print_(print) {
+  char name[32];
+  std::snprintf(name, sizeof name, "/%016llx", static_cast<unsigned long long>(print));
+  folder_ += name;
   for (std::size_t slash = 0; slash != std::string::npos;) {
     slash = folder_.find('/', slash + 1);
     const std::string part = folder_.substr(0, slash);
     if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR && slash == std::string::npos)
-      io::detail::fail_system("cache", folder_, "cannot be made");
+      io::detail::fail_system("cache", named_, "cannot be made");
   }
 }
 
@@ -88,7 +92,7 @@ NAX_ENGINE void CacheFolder::write(std::int64_t i, const io::Bytes& element) con
   const int error = errno;
   ::unlink(temporary.c_str());
   errno = error;
-  io::detail::fail_system("cache", folder_, "cannot be written to");
+  io::detail::fail_system("cache", named_, "cannot be written to");
 }
 
 NAX_ENGINE void CacheFolder::header(io::Bytes& out, std::int64_t i, const std::uint8_t* data,

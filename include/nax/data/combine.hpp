@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "nax/data/cursors.hpp"
+#include "nax/data/map.hpp"
 
 // Several datasets as one: zip, concatenate, interleave.
 namespace nax::inline NAX_ABI::data {
@@ -10,6 +11,7 @@ namespace nax::inline NAX_ABI::data {
 struct InterleaveOptions {
   std::int64_t cycle_length = 4;  // datasets open at once
   std::int64_t block_length = 1;  // elements of one before the next has its turn
+  std::string version = "";       // of the function, as map's
 };
 
 namespace detail {
@@ -220,6 +222,23 @@ inline InterleaveOptions checked(InterleaveOptions options) {
   return options;
 }
 
+// The stage of the dataset that a user's function makes of an element.
+template <class F, class Element>
+struct StageOf {
+  F f;
+  auto operator()(Element&& element) const { return call_with(f, std::move(element), NoKey()).stage(); }
+  void describe(Fingerprint& print, const std::string& version) const { add_function<F>(print, "", version); }
+};
+// One of several.
+template <class Element>
+struct StageByNumber {
+  std::vector<StageRef<Element>> stages;
+  const StageRef<Element>& operator()(std::int64_t i) const { return stages[static_cast<std::size_t>(i)]; }
+  void describe(Fingerprint& print, const std::string&) const {
+    for (const StageRef<Element>& stage : stages) stage->describe(print);
+  }
+};
+
 // Elements of the datasets that `make` makes of the input's elements, in turns.
 template <class In, class Element, class Make>
 class InterleaveStage final : public Stage<Element> {
@@ -230,7 +249,7 @@ class InterleaveStage final : public Stage<Element> {
         options_(checked(options)) {}
   void describe(Fingerprint& print) const override {
     input_->describe(print), print.add("interleave"), print.add(options_.cycle_length);
-    print.add(options_.block_length);
+    print.add(options_.block_length), add_types<Element>(print), make_->describe(print, options_.version);
   }
   std::int64_t size() const override { return -1; }
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {

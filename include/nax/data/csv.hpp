@@ -15,9 +15,12 @@ auto csv_dataset(const std::string& path, const io::Bytes& bytes, const CsvOptio
     if constexpr (std::is_same_v<T, std::string>) {
       using Rows = std::vector<std::vector<std::string>>;
       const auto rows = std::make_shared<const Rows>(read_csv_text(path, bytes, options));
-      return range(static_cast<std::int64_t>(rows->size())).map([rows](std::int64_t i) {
-        return (*rows)[static_cast<std::size_t>(i)];
-      });
+      const auto row = [rows](std::int64_t i) { return (*rows)[static_cast<std::size_t>(i)]; };
+      Fingerprint print;
+      for (const auto& fields : *rows)
+        for (const std::string& field : fields) print.add(field);
+      return range(static_cast<std::int64_t>(rows->size()))
+          .map(row, {.version = "from_csv " + std::to_string(print.value())});
     } else if constexpr (Dtype<T>) {
       static_assert(!is_complex_v<T>, "from_csv: complex numbers are not read");
       return from_arrays(Array<T>(read_csv_rows(path, bytes, options, dtype_of<T>)));

@@ -13,8 +13,11 @@
 // Lazy datasets: elements are made when a loop asks for them, or ahead of it by threads.
 namespace nax::inline NAX_ABI::data {
 
-struct FilterOptions {
-  std::string name = "";  // in messages
+struct FileOptions {
+  std::string version = "";  // of decode, as map's
+};
+struct CacheOptions {
+  std::string version = "";  // of all that the elements are made by: another one is another cache
 };
 
 // A value: copies are the same dataset, and what a method returns is a new one. Any number of loops may run
@@ -42,7 +45,7 @@ class Dataset {
   // The elements for which f is true.
   template <class F>
   Dataset filter(F f, const FilterOptions& options = {}) const {
-    return Dataset(std::make_shared<detail::FilterStage<F, Element>>(stage_, std::move(f), options.name));
+    return Dataset(std::make_shared<detail::FilterStage<F, Element>>(stage_, std::move(f), options));
   }
   // A random order. Where elements have indices (sources, and what map, take, batch and the like make of
   // them) it is one of all elements and costs four bytes each; elsewhere each is chosen among the next
@@ -83,11 +86,13 @@ class Dataset {
     return slice({.first = index, .step = count});
   }
   // Keeps the elements as they are first made: in memory, or in a folder, a file each, for other runs and
-  // processes too. (A folder knows the stages before it by their kinds, sizes and paths, and cannot know that
-  // a function was rewritten: name another then.)
+  // processes too. Several pipelines may share a folder. Each has its own files, named by its stages, their
+  // options, keys and types, and by the paths, sizes and times (addresses: versions) of the files that it
+  // reads. A function is known by its type, not by its text: after rewriting one, give it or the cache
+  // another .version.
   Dataset cache() const { return Dataset(std::make_shared<detail::CacheStage<Element>>(stage_)); }
-  Dataset cache(const std::string& folder) const {
-    return Dataset(std::make_shared<detail::CacheStage<Element>>(stage_, folder));
+  Dataset cache(const std::string& folder, const CacheOptions& options = {}) const {
+    return Dataset(std::make_shared<detail::CacheStage<Element>>(stage_, folder, options.version));
   }
   // Up to n elements are made ahead, by a thread.
   Dataset prefetch(std::int64_t n) const {
@@ -107,11 +112,9 @@ class Dataset {
     using Inner =
         std::remove_cvref_t<decltype(detail::call_with(f, std::declval<Element>(), detail::NoKey()))>;
     using Out = typename Inner::value_type;
-    auto make = [f = std::move(f)](Element&& element) {
-      return detail::call_with(f, std::move(element), detail::NoKey()).stage();
-    };
-    return Dataset<Out>(std::make_shared<detail::InterleaveStage<Element, Out, decltype(make)>>(
-        stage_, std::move(make), options));
+    using Make = detail::StageOf<F, Element>;
+    return Dataset<Out>(
+        std::make_shared<detail::InterleaveStage<Element, Out, Make>>(stage_, Make{std::move(f)}, options));
   }
   Dataset concatenate(const Dataset& other) const {
     return Dataset(std::make_shared<detail::ConcatenateStage<Element>>(std::vector{stage_, other.stage_}));
@@ -184,10 +187,10 @@ inline Dataset<std::int64_t> range(std::int64_t stop) { return range(0, stop); }
 // std::vector<std::uint8_t>), or of both. Paths with a scheme (https://, s3://, gs://) are read by
 // nax::storage where decode takes bytes.
 template <class F>
-auto from_files(std::vector<std::string> paths, F decode) {
+auto from_files(std::vector<std::string> paths, F decode, const FileOptions& options = {}) {
   using Element = decltype(detail::decode_file(decode, std::string()));
   return Dataset<Element>(
-      std::make_shared<detail::FileSource<F, Element>>(std::move(paths), std::move(decode)));
+      std::make_shared<detail::FileSource<F, Element>>(std::move(paths), std::move(decode), options.version));
 }
 
 // Tuples of one element of each, until the shortest ends.
@@ -213,8 +216,11 @@ template <class E>
 Dataset<E> interleave(const std::vector<Dataset<E>>& datasets, InterleaveOptions options = {}) {
   if (options.cycle_length < static_cast<std::int64_t>(datasets.size()))
     options.cycle_length = static_cast<std::int64_t>(datasets.size());
-  return range(static_cast<std::int64_t>(datasets.size()))
-      .interleave([datasets](std::int64_t i) { return datasets[static_cast<std::size_t>(i)]; }, options);
+  std::vector<detail::StageRef<E>> stages;
+  for (const Dataset<E>& dataset : datasets) stages.push_back(dataset.stage());
+  using Make = detail::StageByNumber<E>;
+  return Dataset<E>(std::make_shared<detail::InterleaveStage<std::int64_t, E, Make>>(
+      range(static_cast<std::int64_t>(stages.size())).stage(), Make{std::move(stages)}, options));
 }
 
 }  // namespace nax::inline NAX_ABI::data

@@ -11,8 +11,9 @@
 namespace nax::inline NAX_ABI::data {
 
 struct ImageFolderOptions {
-  Shape size = {};   // (height, width) of all elements; none: each as it is
-  int channels = 3;  // 1, 3 or 4
+  Shape size = {};           // (height, width) of all elements; none: each as it is
+  int channels = 3;          // 1, 3 or 4
+  std::string version = "";  // as map's
 };
 
 // Tuples of an image, (height, width, channels) bytes, and a label.
@@ -67,7 +68,9 @@ ImageFolder image_folder(const std::string& folder, const ImageFolderOptions& op
     const auto place = std::lower_bound(classes.begin(), classes.end(), detail::class_of(folder, path));
     return ImageFolder::Element{detail::read_sized(path, options), static_cast<int>(place - classes.begin())};
   };
-  return ImageFolder(from_files(std::move(paths), element), classes);
+  std::string version = std::to_string(options.channels) + " " + options.version;
+  for (const std::int64_t extent : options.size) version = std::to_string(extent) + " " + version;
+  return ImageFolder(from_files(std::move(paths), element, {.version = version}), classes);
 }
 
 }  // namespace nax::inline NAX_ABI::data

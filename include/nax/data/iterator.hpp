@@ -38,16 +38,14 @@ class Position {
 template <class Element>
 class Iterator {
  public:
-  Iterator(detail::StageRef<Element> stage, const Position* position) {
-    detail::Fingerprint print;
-    stage->describe(print);
-    print_ = print.value();
+  Iterator(detail::StageRef<Element> stage, const Position* position) : stage_(std::move(stage)) {
     context_.stopped = std::make_shared<std::atomic<bool>>(false);
-    if (position && position->print() != print_)
+    if (position && position->print() != print())
       throw ValueError(
-          "iterator: the position was taken from another pipeline (its stages, sizes or keys differ)");
+          "iterator: the position was taken from another pipeline (its stages, options, keys or files "
+          "differ)");
     const OnHost host;
-    cursor_ = stage->open(context_);
+    cursor_ = stage_->open(context_);
     if (position) {
       const std::int64_t there = cursor_->skip(position->count());
       if (there < position->count())
@@ -63,7 +61,8 @@ class Iterator {
       context_ = std::move(other.context_);
       cursor_ = std::move(other.cursor_);
       current_ = std::move(other.current_);
-      fresh_ = other.fresh_, count_ = other.count_, print_ = other.print_;
+      stage_ = std::move(other.stage_);
+      fresh_ = other.fresh_, count_ = other.count_;
     }
     return *this;
   }
@@ -89,7 +88,8 @@ class Iterator {
   }
 
   // To go on from after the last element that was handed out: dataset.iterator(position).
-  Position state() const { return Position(count_, print_); }
+  // The first call for a dataset looks at the times of its files, or through its arrays.
+  Position state() const { return Position(count_, print()); }
 
   // The element of this turn of a loop.
   Element& operator*() {
@@ -140,6 +140,11 @@ class Iterator {
     ~OnHost() { nax::detail::current_device = before; }
     Device before = nax::detail::current_device;
   };
+  std::uint64_t print() const {
+    detail::Fingerprint print;
+    stage_->describe(print);
+    return print.value();
+  }
   bool has_current() {
     if (!fresh_) {
       current_ = next();
@@ -152,12 +157,12 @@ class Iterator {
     cursor_.reset();
   }
 
+  detail::StageRef<Element> stage_;
   detail::Context context_;
   std::unique_ptr<detail::Cursor<Element>> cursor_;
   std::optional<Element> current_;
   bool fresh_ = false;  // is current_ the element of this turn?
   std::int64_t count_ = 0;
-  std::uint64_t print_ = 0;
 };
 
 }  // namespace nax::inline NAX_ABI::data

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/data/cursors.hpp"
+#include "nax/data/identity.hpp"
 #include "nax/data/trees.hpp"
 #include "nax/random/key.hpp"
 
@@ -14,6 +15,13 @@ struct MapOptions {
   int threads = 0;        // 0: in the loop's own thread
   random::Key key = {};   // for functions that take one: f(key, element), a key of its own for each element
   std::string name = "";  // in messages and profiles
+  // Of the function, for caches on disk and positions, which cannot know that it was rewritten.
+  std::string version = "";
+};
+
+struct FilterOptions {
+  std::string name = "";     // in messages
+  std::string version = "";  // of the function, as map's
 };
 
 namespace detail {
@@ -117,7 +125,11 @@ class MapStage final : public Stage<Out> {
       random::detail::check_single("map", key);
     }
   }
-  void describe(Fingerprint& print) const override { input_->describe(print), print.add("map"); }
+  void describe(Fingerprint& print) const override {
+    input_->describe(print), print.add("map"), add_types<Out>(print);
+    add_function<F>(print, function_->options.name, function_->options.version);
+    if constexpr (takes_key_v<F, In>) add_key(print, function_->options.key.words());
+  }
   std::int64_t size() const override { return input_->size(); }
   bool indexable() const override { return input_->indexable(); }
   std::shared_ptr<const Access<Out>> access(const Context& context) const override {
@@ -196,12 +208,18 @@ class MapStage final : public Stage<Out> {
 template <class F, class Element>
 class FilterStage final : public Stage<Element> {
  public:
-  FilterStage(StageRef<Element> input, F f, const std::string& name)
-      : input_(std::move(input)), function_(std::make_shared<const F>(std::move(f))), name_(name) {}
-  void describe(Fingerprint& print) const override { input_->describe(print), print.add("filter"); }
+  FilterStage(StageRef<Element> input, F f, FilterOptions options)
+      : input_(std::move(input)),
+        function_(std::make_shared<const F>(std::move(f))),
+        options_(std::move(options)) {}
+  void describe(Fingerprint& print) const override {
+    input_->describe(print), print.add("filter");
+    add_function<F>(print, options_.name, options_.version);
+  }
   std::int64_t size() const override { return -1; }
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
-    return std::make_unique<Passing>(input_->open(context), function_, stage_label("filter", name_), context);
+    return std::make_unique<Passing>(input_->open(context), function_, stage_label("filter", options_.name),
+                                     context);
   }
 
  private:
@@ -237,7 +255,7 @@ class FilterStage final : public Stage<Element> {
   };
   StageRef<Element> input_;
   std::shared_ptr<const F> function_;
-  std::string name_;
+  FilterOptions options_;
 };
 
 }  // namespace detail

@@ -14,6 +14,10 @@ struct RemoteStore {
   virtual io::Bytes read(const std::string& address) = 0;
   // The addresses of all objects that begin with this one, in order.
   virtual std::vector<std::string> list(const std::string& address) = 0;
+  // For each address a text that changes with the object (its ETag); empty where the store has none.
+  virtual std::vector<std::string> versions(const std::vector<std::string>& addresses) {
+    return std::vector<std::string>(addresses.size());
+  }
 };
 inline constinit RemoteStore* remote_store = nullptr;
 

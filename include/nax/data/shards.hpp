@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nax/data/cursors.hpp"
+#include "nax/data/identity.hpp"
 #include "nax/data/remote.hpp"
 
 // Files that hold many elements, one behind the other. A format says where the next one lies and what its
@@ -52,6 +53,7 @@ class ShardFiles : public Describes {
   std::vector<Extent> extents_;
   std::vector<io::detail::Descriptor> open_;  // of the files, where they are few; none of bytes
   io::Bytes bytes_;
+  Identity identity_;
 };
 
 // An open file of many elements, local or not, for one thread.
@@ -105,7 +107,7 @@ class StreamedShards final : public Stage<Element> {
       : format_(format), paths_(std::make_shared<const std::vector<std::string>>(std::move(paths))) {}
   void describe(Fingerprint& print) const override {
     print.add(format_.function), print.add(static_cast<std::int64_t>(paths_->size()));
-    for (const std::string& path : *paths_) print.add(path);
+    identity_.describe(print, [&](Fingerprint& own) { describe_files(own, *paths_); });
   }
   std::int64_t size() const override { return paths_->empty() ? 0 : -1; }
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
@@ -161,6 +163,7 @@ class StreamedShards final : public Stage<Element> {
   };
   ShardFormat<Element> format_;
   std::shared_ptr<const std::vector<std::string>> paths_;
+  Identity identity_;
 };
 
 template <class Element>
@@ -183,6 +186,8 @@ namespace nax::inline NAX_ABI::data::detail {
 NAX_ENGINE ShardFiles::ShardFiles(const char* function, std::vector<std::string> paths, FindElement* find)
     : function_(function), paths_(std::move(paths)) {
   constexpr std::size_t few = 128;  // of what a process may have open, usually 1024
+  Fingerprint now;                  // of the files as they are looked through
+  identity_.describe(now, [&](Fingerprint& own) { describe_files(own, paths_); });
   for (const std::string& path : paths_) {
     const io::detail::Source file(function_, path);
     look_through(file, find);
@@ -241,7 +246,10 @@ NAX_ENGINE std::string ShardFiles::source(std::int64_t i) const {
 
 NAX_ENGINE void ShardFiles::describe(Fingerprint& print) const {
   print.add(static_cast<std::int64_t>(paths_.size()));
-  for (std::size_t i = 0; i < paths_.size(); ++i) print.add(paths_[i]), print.add(ends_[i]);
+  for (const std::int64_t end : ends_) print.add(end);
+  identity_.describe(print, [&](Fingerprint& own) {
+    own.add(static_cast<std::int64_t>(content_hash(bytes_.data(), bytes_.size())));
+  });
 }
 
 NAX_ENGINE OpenShard::OpenShard(const char* function, const std::string& path) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nax/data/cursors.hpp"
+#include "nax/data/identity.hpp"
 #include "nax/data/remote.hpp"
 #include "nax/data/trees.hpp"
 
@@ -15,8 +16,20 @@ namespace nax::inline NAX_ABI::data::detail {
 template <class T>
 class ArraySource final : public IndexedStage<T> {
  public:
-  ArraySource(const char* function, const T& arrays) : rows_(std::make_shared<Rows>(function, arrays)) {}
-  void describe(Fingerprint& print) const override { print.add("from_arrays"), print.add(rows_->size()); }
+  // `path` is that of the file the arrays are mapped from; else their elements tell them apart.
+  ArraySource(const char* function, const T& arrays, const std::string& path = "")
+      : rows_(std::make_shared<Rows>(function, arrays)), path_(path) {
+    if (path_.empty()) return;
+    Fingerprint now;  // of the file as it was mapped
+    identity_.describe(now, [&](Fingerprint& own) { describe_files(own, {path_}); });
+  }
+  void describe(Fingerprint& print) const override {
+    print.add("from_arrays"), print.add(rows_->size()), add_types<T>(print);
+    tree::for_each([&](const auto& leaf) { describe_shape(print, leaf); }, rows_->arrays);
+    identity_.describe(print, [&](Fingerprint& own) {
+      tree::for_each([&](const auto& leaf) { describe_elements(own, leaf); }, rows_->arrays);
+    });
+  }
   std::int64_t size() const override { return rows_->size(); }
   std::shared_ptr<const Access<T>> access(const Context&) const override { return rows_; }
 
@@ -41,7 +54,15 @@ class ArraySource final : public IndexedStage<T> {
     const std::int64_t count;
     const T arrays;
   };
+  static void describe_shape(Fingerprint& print, const ArrayBase& leaf) {
+    for (const std::int64_t extent : leaf.shape()) print.add(extent);
+  }
+  static void describe_elements(Fingerprint& print, const ArrayBase& leaf) {
+    if (leaf.size() > 0) print.add(static_cast<std::int64_t>(content_hash(raw_data(leaf), bytes_of(leaf))));
+  }
   std::shared_ptr<const Rows> rows_;
+  std::string path_;
+  Identity identity_;
 };
 
 class RangeSource final : public IndexedStage<std::int64_t> {
@@ -102,11 +123,12 @@ auto decode_file(const F& decode, const std::string& path) {
 template <class F, class Element>
 class FileSource final : public IndexedStage<Element> {
  public:
-  FileSource(std::vector<std::string> paths, F decode)
-      : files_(std::make_shared<Files>(std::move(paths), std::move(decode))) {}
+  FileSource(std::vector<std::string> paths, F decode, std::string version)
+      : files_(std::make_shared<Files>(std::move(paths), std::move(decode))), version_(std::move(version)) {}
   void describe(Fingerprint& print) const override {
-    print.add("from_files"), print.add(files_->size());
-    for (const std::string& path : files_->paths) print.add(path);
+    print.add("from_files"), print.add(files_->size()), add_types<Element>(print);
+    add_function<F>(print, "", version_);
+    identity_.describe(print, [&](Fingerprint& own) { describe_files(own, files_->paths); });
   }
   std::int64_t size() const override { return files_->size(); }
   std::shared_ptr<const Access<Element>> access(const Context&) const override { return files_; }
@@ -130,6 +152,8 @@ class FileSource final : public IndexedStage<Element> {
     const F decode;
   };
   std::shared_ptr<const Files> files_;
+  std::string version_;
+  Identity identity_;
 };
 
 }  // namespace nax::inline NAX_ABI::data::detail

@@ -30,9 +30,14 @@ struct Context {
   bool is_stopped() const { return stopped && stopped->load(std::memory_order_relaxed); }
 };
 
-// What a pipeline is, as a number: a position belongs to the pipeline that it was taken from.
+// Identifies a pipeline by a number: its stages, their options and keys, the files that it reads and the
+// types of its elements. Caches are found by it, and a position belongs to the pipeline that it was taken
+// from.
 class Fingerprint {
  public:
+  enum class Purpose : std::uint8_t { position, cache };
+  explicit Fingerprint(Purpose purpose = Purpose::position) : purpose_(purpose) {}
+  Purpose purpose() const { return purpose_; }
   void add(const void* data, std::size_t size);
   void add(std::int64_t number) { add(&number, sizeof number); }
   void add(const std::string& text) {
@@ -42,6 +47,7 @@ class Fingerprint {
   std::uint64_t value() const { return value_; }
 
  private:
+  Purpose purpose_;
   std::uint64_t value_ = 0xcbf29ce484222325u;  // FNV-1a
 };
 
