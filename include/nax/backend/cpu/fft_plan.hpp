@@ -28,14 +28,8 @@ class UnitRoots {
   explicit UnitRoots(std::int64_t n) {
     while ((std::int64_t{1} << (2 * shift_)) < n) ++shift_;
     const std::int64_t block = std::int64_t{1} << shift_;
-    const auto root = [n](std::int64_t k) {
-      const long double angle =
-          6.283185307179586476925286766559005768L * static_cast<long double>(k) / static_cast<long double>(n);
-      return std::complex<double>(static_cast<double>(std::cos(angle)),
-                                  -static_cast<double>(std::sin(angle)));
-    };
-    for (std::int64_t k = 0; k < block; ++k) low_.push_back(root(k));
-    for (std::int64_t k = 0; k < n; k += block) high_.push_back(root(k));
+    for (std::int64_t k = 0; k < block; ++k) low_.push_back(root(k, n));
+    for (std::int64_t k = 0; k < n; k += block) high_.push_back(root(k, n));
   }
   std::complex<double> operator()(std::int64_t k) const {
     const std::complex<double> a = low_[static_cast<std::size_t>(k & ((std::int64_t{1} << shift_) - 1))],
@@ -44,6 +38,14 @@ class UnitRoots {
   }
 
  private:
+  // A function and no lambda: lambdas are constexpr where they can be, so nvcc would compile one for the
+  // device as well, where long double is double.
+  static std::complex<double> root(std::int64_t k, std::int64_t n) {
+    const long double angle =
+        6.283185307179586476925286766559005768L * static_cast<long double>(k) / static_cast<long double>(n);
+    return {static_cast<double>(std::cos(angle)), -static_cast<double>(std::sin(angle))};
+  }
+
   int shift_ = 0;
   std::vector<std::complex<double>> low_, high_;
 };
