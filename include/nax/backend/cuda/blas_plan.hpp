@@ -48,9 +48,22 @@ inline cudaDataType_t blas_type(DType dtype) {
       return CUDA_R_16F;
     case DType::bfloat16:
       return CUDA_R_16BF;
-    default:
+    case DType::float32:
       return CUDA_R_32F;
+    case DType::boolean:
+    case DType::int8:
+    case DType::int16:
+    case DType::int32:
+    case DType::int64:
+    case DType::uint8:
+    case DType::uint16:
+    case DType::uint32:
+    case DType::uint64:
+    case DType::complex64:
+    case DType::complex128:
+      break;
   }
+  raise<DeviceError>({"matmul: no product of ", dtype_name(dtype), " by cuBLASLt"});
 }
 
 inline void describe(cublasLtMatrixLayoutOpaque_t& layout, const BlasProblem& p, const BlasMatrix& x,

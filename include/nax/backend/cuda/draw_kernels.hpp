@@ -89,6 +89,7 @@ class DrawLauncher {
       : device_(device), draw_(draw), keys_(keys), n_(n), dtype_(dtype), size_(size), out_(out) {}
 
   void launch_all() const {
+    check_real(dtype_);
     with_type(dtype_, [&]<class T>(std::type_identity<T>) {
       if constexpr (is_floating_v<T>)
         floating<T>();
@@ -133,18 +134,41 @@ class DrawLauncher {
       case DrawKind::clipped_normal:
         return quantile<T>(
             rules::ClippedNormalQuantile<T>{static_cast<C>(draw_.least), static_cast<C>(draw_.most)});
-      default:
+      case DrawKind::rademacher:
         return run<T>(DrawSign<T>{{0.5f}});
+      case DrawKind::bits:
+      case DrawKind::integers:
+      case DrawKind::bernoulli:
+        break;
     }
+    refuse();
   }
   template <class T>
   void integral() const {
     using U = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-    if (draw_.kind == DrawKind::rademacher) return run<T>(DrawSign<T>{{0.5f}});
-    if (draw_.kind == DrawKind::integers)
-      return run<T>(DrawInteger<T, U>{static_cast<U>(draw_.offset), static_cast<U>(draw_.span),
-                                      static_cast<U>(draw_.multiplier)});
-    run<T>(DrawBits<T>());
+    switch (draw_.kind) {
+      case DrawKind::rademacher:
+        return run<T>(DrawSign<T>{{0.5f}});
+      case DrawKind::integers:
+        return run<T>(DrawInteger<T, U>{static_cast<U>(draw_.offset), static_cast<U>(draw_.span),
+                                        static_cast<U>(draw_.multiplier)});
+      case DrawKind::bits:
+        return run<T>(DrawBits<T>());
+      case DrawKind::uniform:
+      case DrawKind::bernoulli:
+      case DrawKind::normal:
+      case DrawKind::gumbel:
+      case DrawKind::exponential:
+      case DrawKind::laplace:
+      case DrawKind::logistic:
+      case DrawKind::cauchy:
+      case DrawKind::clipped_normal:
+        break;
+    }
+    refuse();
+  }
+  [[noreturn]] void refuse() const {
+    raise<DeviceError>({"random: no draw of this kind of ", dtype_name(dtype_), " on ", device_});
   }
 
   Device device_;

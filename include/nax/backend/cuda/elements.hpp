@@ -1,18 +1,32 @@
 #pragma once
 
+#include <cstdlib>
 #include <limits>
 #include <type_traits>
 
 #include "nax/core/dtype.hpp"
+#include "nax/core/error.hpp"
 #include "nax/core/half.hpp"
 
 // Elements of any real dtype in kernels that are compiled once for all: the dtype is data, and the same for
 // all threads.
 namespace nax::inline NAX_ABI::cuda {
 
+// Ends a switch whose cases all return. Such a switch has no default, so that the compiler names the
+// enumerators that it forgets; only a value outside the enum comes here, and ends the program or the kernel.
+template <class Enum>
+[[noreturn]] constexpr void no_such_value(Enum) {
+#if defined(__CUDA_ARCH__)
+  __trap();
+#else
+  std::abort();
+#endif
+}
+
 // The type in which elements of a dtype are computed with.
 enum class Wide { f32, f64, i64, u64 };
 
+// Precondition: a real dtype.
 constexpr Wide wide_of(DType dtype) {
   switch (dtype) {
     case DType::float16:
@@ -26,9 +40,17 @@ constexpr Wide wide_of(DType dtype) {
     case DType::int32:
     case DType::int64:
       return Wide::i64;
-    default:
+    case DType::boolean:
+    case DType::uint8:
+    case DType::uint16:
+    case DType::uint32:
+    case DType::uint64:
       return Wide::u64;
+    case DType::complex64:
+    case DType::complex128:
+      break;
   }
+  no_such_value(dtype);
 }
 
 // f(type_identity of the element type) for a real dtype.
@@ -59,23 +81,36 @@ constexpr decltype(auto) with_type(DType dtype, const F& f) {
       return f(std::type_identity<bfloat16>());
     case DType::float64:
       return f(std::type_identity<double>());
-    default:
+    case DType::float32:
       return f(std::type_identity<float>());
+    case DType::complex64:
+    case DType::complex128:
+      break;
   }
+  no_such_value(dtype);
 }
-// The same for the wide types.
+// Throws DeviceError, on the host, for a dtype that kernels cannot load.
+inline void check_real(DType dtype) {
+  if (dtype_kind(dtype) == Kind::complex)
+    raise<DeviceError>({"a computation with ", dtype_name(dtype),
+                        " has no form for the GPU; do it on the CPU: device_put(x, devices(\"cpu\")[0])"});
+}
+// f(type_identity of the wide type) for a dtype. Throws DeviceError for a complex one.
 template <class F>
 decltype(auto) with_wide(DType dtype, const F& f) {
-  switch (wide_of(dtype)) {
+  check_real(dtype);
+  const Wide wide = wide_of(dtype);
+  switch (wide) {
     case Wide::f32:
       return f(std::type_identity<float>());
     case Wide::f64:
       return f(std::type_identity<double>());
     case Wide::i64:
       return f(std::type_identity<std::int64_t>());
-    default:
+    case Wide::u64:
       return f(std::type_identity<std::uint64_t>());
   }
+  no_such_value(wide);
 }
 
 template <class A>

@@ -188,17 +188,11 @@ A extreme_identity(DType dtype, bool lowest) {
 
 inline void launch_reduce(Device device, ReduceKind kind, const Dims& shape, const Dims& reduced,
                           const cpu::Operand& from, const cpu::Operand& to) {
-  if (dtype_kind(from.stored) == Kind::complex)
-    throw DeviceError("a reduction of complex numbers has no form for the GPU; do it on the CPU");
+  check_real(from.stored);
   const PartedAxes axes(shape, reduced, from, to);
-  if (kind == ReduceKind::any || kind == ReduceKind::all)
-    return with_wide(from.stored, [&]<class A>(std::type_identity<A>) {
-      if (kind == ReduceKind::any)
-        launch_reduce_as<JoinAny, A>(device, axes, A(0));
-      else
-        launch_reduce_as<JoinAll, A>(device, axes, A(1));
-    });
-  with_wide(to.stored, [&]<class A>(std::type_identity<A>) {
+  const bool of_truth =
+      kind == ReduceKind::any || kind == ReduceKind::all;  // accumulates in the operand's type
+  with_wide(of_truth ? from.stored : to.stored, [&]<class A>(std::type_identity<A>) {
     switch (kind) {
       case ReduceKind::sum:
         return launch_reduce_as<JoinSum, A>(device, axes, A(0));
@@ -206,9 +200,14 @@ inline void launch_reduce(Device device, ReduceKind kind, const Dims& shape, con
         return launch_reduce_as<JoinProduct, A>(device, axes, A(1));
       case ReduceKind::max:
         return launch_reduce_as<JoinMax, A>(device, axes, extreme_identity<A>(to.stored, true));
-      default:
+      case ReduceKind::min:
         return launch_reduce_as<JoinMin, A>(device, axes, extreme_identity<A>(to.stored, false));
+      case ReduceKind::any:
+        return launch_reduce_as<JoinAny, A>(device, axes, A(0));
+      case ReduceKind::all:
+        return launch_reduce_as<JoinAll, A>(device, axes, A(1));
     }
+    no_such_value(kind);
   });
 }
 

@@ -77,7 +77,7 @@ inline void combine_all(ncclDataType_t type, ncclRedOp_t op, const std::vector<c
       return combine_all<bfloat16>(op, from, offset, count, to);
     case ncclFloat64:
       return combine_all<double>(op, from, offset, count, to);
-    default:
+    case ncclFloat32:
       return combine_all<float>(op, from, offset, count, to);
   }
 }
