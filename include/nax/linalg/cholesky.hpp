@@ -75,9 +75,11 @@ Array<T> conjugate_transpose(const Array<T>& x) {
     return matrix_transpose(x);
 }
 
-// a, Hermitian, is (a + a^H) / 2 for its derivative, as in JAX.
+// Of what the derivative is one: of (a + a^H) / 2, or of all elements of a, each for itself.
+enum class CholeskyDerivative { hermitian_part, elements };
+
 template <class T>
-Array<T> cholesky_of(const Array<T>& a) {
+Array<T> cholesky_of(const Array<T>& a, CholeskyDerivative of = CholeskyDerivative::hermitian_part) {
   using R = real_t<T>;
   const Frame frame = layout_of(a);
   Array<T> result(copy_over(a, frame));
@@ -89,9 +91,10 @@ Array<T> cholesky_of(const Array<T>& a) {
         return cpu::cholesky_tiny(elements<T>(result) + begin * n * n, n, end - begin);
     for (std::int64_t i = begin; i < end; ++i) cpu::cholesky_factor(elements<T>(result) + i * n * n, n);
   });
-  const auto symmetric = [](const Array<T>& x) {
+  const auto symmetric = [of](const Array<T>& x) {
+    if (of == CholeskyDerivative::elements) return x;
     const Array<T> sum = evaluate(make_expr<rules::add>(x, conjugate_transpose(x)));
-    return evaluate(make_expr<rules::multiply>(sum, Array<T>(host_number(T(R(0.5))))));
+    return Array<T>(evaluate(make_expr<rules::multiply>(sum, Array<T>(host_number(T(R(0.5)))))));
   };
   const auto conjugated = [](const Array<T>& x) { return conjugate_transpose(matrix_transpose(x)); };
   // (Murray 2016.) With P the lower triangle, its diagonal halved, of L^H g: the Hermitian part of

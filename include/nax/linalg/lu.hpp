@@ -188,13 +188,17 @@ struct ChoFactorOptions {
   bool lower = false;
 };
 // The Cholesky factor in the form that cho_solve takes: c^H c = a, or c c^H = a where `lower`. The other
-// triangle of c holds zeros. NaN where a is not positive definite.
+// triangle of c holds zeros. NaN where a is not positive definite. The gradient
+// is JAX's: not symmetric, as that of cholesky is.
 template <detail::ArrayLike A>
 auto cho_factor(const A& a_, const ChoFactorOptions& options = {}) {
   using T = detail::linalg_t<A>;
   const Array<T> a = detail::as_type<T>(a_);
   detail::check_square("cho_factor", a);
-  return ChoFactor<T>{cholesky(a, {.upper = !options.lower}), options.lower};
+  constexpr auto of = detail::CholeskyDerivative::elements;
+  if (options.lower) return ChoFactor<T>{detail::cholesky_of(a, of), true};
+  return ChoFactor<T>{detail::conjugate_transpose(detail::cholesky_of(detail::conjugate_transpose(a), of)),
+                      false};
 }
 // x with a x = b, a given by cho_factor(a): b a vector or matrices, whose leading axes broadcast.
 template <class T, detail::ArrayLike B>
