@@ -3,6 +3,7 @@
 // NumPy's linalg and SciPy's.
 
 #include "nax/linalg/cholesky.hpp"
+#include "nax/linalg/determinant.hpp"
 #include "nax/linalg/eig.hpp"
 #include "nax/linalg/eigh.hpp"
 #include "nax/linalg/lu.hpp"

@@ -1,4 +1,5 @@
 #include "nax/linalg/cholesky.hpp"
+#include "nax/linalg/determinant.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/reductions/max_min.hpp"

@@ -1,6 +1,7 @@
 // Linear algebra of well-conditioned matrices.
 
 #include "nax/linalg/cholesky.hpp"
+#include "nax/linalg/determinant.hpp"
 #include "nax/linalg/matrices.hpp"
 #include "nax/linalg/norm.hpp"
 #include "nax/linalg/solve.hpp"

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cmath>
-#include <limits>
-
 #include "nax/linalg/matrices.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
@@ -133,72 +130,6 @@ Array<T> inverse(const Array<T>& a) {
                                 [=](const Array<T>& t, const Array<T>& y) { return product(y, t, y); }));
 }
 
-// f(i, sign, diagonal, step): the sign of the permutation and the diagonal of U, elements `step` apart, of
-// each matrix of a batch.
-template <class T, class F>
-void for_each_lu(const Array<T>& a, const F& f) {
-  const Layout& la = layout_of(a);
-  const std::int64_t n = la.shape.back();
-  const Frame leading = leading_axes(la);
-  const BatchWalk walk(la, leading, 2);
-  for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
-    if constexpr (simd::has_packet<T>)
-      if (cpu::has_tiny_factors<T>(n)) {
-        constexpr std::int64_t width = MatrixLanes<T>::width;
-        const std::size_t rank = la.shape.size();
-        T diagonals[width * cpu::most_tiny_order], signs[width];
-        for (std::int64_t i = begin; i < end; i += width) {
-          const std::int64_t some = std::min(end - i, width);
-          cpu::diagonals_tiny<T>(MatrixLanes<T>(a, walk, i, some).at, la.strides[rank - 2],
-                                 la.strides[rank - 1], n, diagonals, signs, some);
-          for (std::int64_t l = 0; l < some; ++l)
-            f(i + l, signs[l], static_cast<const T*>(diagonals + l * n), std::int64_t{1});
-        }
-        return;
-      }
-    LuFactors<T> factors;
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (n > 0) factors.of(a, walk.at(i));
-      f(i, T(static_cast<real_t<T>>(factors.sign)), static_cast<const T*>(factors.lu.data()), n + 1);
-    }
-  });
-}
-
-// The logarithm of the size of a product of n numbers, `step` apart; `sign` takes theirs.
-template <class T>
-real_t<T> log_of_product(const T* factors, std::int64_t step, std::int64_t n, T& sign) {
-  real_t<T> log = 0;
-  for (std::int64_t k = 0; k < n; ++k) {
-    const T d = factors[k * step];
-    const real_t<T> size = std::abs(d);
-    sign = size == 0 ? T(0) : sign * (d / size);
-    log += std::log(size);
-  }
-  return log;
-}
-
-// Signs (complex: phases) and logarithms of the absolute values of the determinants.
-template <class T>
-struct LogDeterminants {
-  Array<T> sign;
-  Array<real_t<T>> logabs;
-};
-template <class T>
-LogDeterminants<T> log_determinants(const Array<T>& a) {
-  using R = real_t<T>;
-  const std::int64_t n = layout_of(a).shape.back();
-  const Frame leading = leading_axes(layout_of(a));
-  LogDeterminants<T> result{Array<T>(allocate(dtype_of<T>, leading)),
-                            Array<R>(allocate(dtype_of<R>, leading))};
-  T* const signs = elements<T>(result.sign);
-  R* const logs = elements<R>(result.logabs);
-  for_each_lu(a, [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
-    logs[i] = log_of_product(diagonal, step, n, sign);
-    signs[i] = sign;
-  });
-  return result;
-}
-
 // g, one number a matrix, times the matrices x.
 template <class T>
 Array<T> times_matrix(const Array<T>& g, const Array<T>& x) {
@@ -214,40 +145,6 @@ Array<T> matrix_inner(const Array<T>& x, const Array<T>& y) {
   AxisMarks marks(static_cast<std::size_t>(product.ndim()), false);
   marks[marks.size() - 1] = marks[marks.size() - 2] = true;
   return sum_over<T>(product, marks, false, 1);
-}
-
-template <class T>
-Array<T> determinant(const Array<T>& a) {
-  using R = real_t<T>;
-  const std::int64_t n = layout_of(a).shape.back();
-  Array<T> result(allocate(dtype_of<T>, leading_axes(layout_of(a))));
-  T* const out = elements<T>(result);
-  for_each_lu(Array<T>(constant(a)), [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
-    // The product, unless it leaves the range of numbers on the way, from where it may come back.
-    T product = sign;
-    bool normal = true;
-    for (std::int64_t k = 0; k < n; ++k) {
-      product *= diagonal[k * step];
-      const R size = std::abs(product);
-      normal = normal && size >= std::numeric_limits<R>::min() && size <= std::numeric_limits<R>::max();
-    }
-    if (!normal) {
-      const R log = log_of_product(diagonal, step, n, sign);
-      product = sign * std::exp(log);
-    }
-    out[i] = product;
-  });
-  return record_with_result(
-      std::move(result),
-      wrt(
-          a,
-          [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
-            const Array<T> scale = evaluate(make_expr<rules::multiply>(g, y));
-            return times_matrix(scale, matrix_transpose(inverse(a)));
-          },
-          [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
-            return evaluate(make_expr<rules::multiply>(y, matrix_inner(matrix_transpose(inverse(a)), t)));
-          }));
 }
 
 }  // namespace detail
@@ -269,53 +166,6 @@ auto inv(const A& a_) {
   const Array<R> a = detail::as_type<R>(a_);
   detail::check_square("inv", a);
   return detail::inverse(a);
-}
-
-template <detail::ArrayLike A>
-auto det(const A& a_) {
-  using R = detail::linalg_t<A>;
-  const Array<R> a = detail::as_type<R>(a_);
-  detail::check_square("det", a);
-  return detail::determinant(a);
-}
-
-template <class T>
-struct Slogdet {
-  Array<T> sign;
-  Array<real_t<T>> logabsdet;
-};
-// The sign of the determinant (of complex matrices the number of size 1 that it is a multiple of) and the
-// logarithm of its absolute value: no overflow. A singular matrix has 0 and -inf.
-template <detail::ArrayLike A>
-auto slogdet(const A& a_) {
-  using T = detail::linalg_t<A>;
-  using R = real_t<T>;
-  const Array<T> a = detail::as_type<T>(a_);
-  detail::check_square("slogdet", a);
-  auto parts = detail::log_determinants(Array<T>(detail::constant(a)));
-  // The differential of log det is the trace of a^-1 da.
-  const auto pull = [=](const Array<T>& g) {
-    return detail::times_matrix(g, matrix_transpose(detail::inverse(a)));
-  };
-  const auto push = [=](const Array<T>& t) {
-    return detail::matrix_inner(matrix_transpose(detail::inverse(a)), t);
-  };
-  if constexpr (is_complex_v<T>) {
-    if (!detail::is_recorded(a)) return Slogdet<T>{parts.sign, parts.logabs};
-    // What the logarithm of the determinant, a complex number, has besides its value: 0, with a derivative.
-    // Its real part is that of logabsdet, and the sign turns with its imaginary part.
-    const Array<T> moves =
-        detail::record(Array<T>(detail::copy_over(Array<T>(T(0)), detail::layout_of(parts.sign))),
-                       detail::wrt(a, pull, push));
-    const Array<R> grows = detail::evaluate(detail::make_expr<rules::real>(moves));
-    const Array<T> turns = detail::evaluate(detail::make_expr<rules::subtract>(
-        moves, detail::evaluate(detail::make_expr<rules::cast<T>>(grows))));
-    return Slogdet<T>{detail::evaluate(detail::make_expr<rules::multiply>(
-                          parts.sign, detail::evaluate(detail::make_expr<rules::exp>(turns)))),
-                      detail::evaluate(detail::make_expr<rules::add>(parts.logabs, grows))};
-  } else {
-    return Slogdet<T>{parts.sign, detail::record(std::move(parts.logabs), detail::wrt(a, pull, push))};
-  }
 }
 
 // a multiplied by itself n times; the inverse for negative n, the identity for 0.

@@ -1,0 +1,242 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nax/backend/cpu/adjugate.hpp"
+#include "nax/linalg/rules.hpp"
+#include "nax/linalg/solve.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
+
+// Determinants, which are polynomials of the elements: their derivatives exist at singular matrices, too.
+namespace nax::inline NAX_ABI {
+namespace detail {
+
+// f(i, sign, diagonal, step): the sign of the permutation and the diagonal of U, elements `step` apart, of
+// each matrix of a batch.
+template <class T, class F>
+void for_each_lu(const Array<T>& a, const F& f) {
+  const Layout& la = layout_of(a);
+  const std::int64_t n = la.shape.back();
+  const Frame leading = leading_axes(la);
+  const BatchWalk walk(la, leading, 2);
+  for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
+    if constexpr (simd::has_packet<T>)
+      if (cpu::has_tiny_factors<T>(n)) {
+        constexpr std::int64_t width = MatrixLanes<T>::width;
+        const std::size_t rank = la.shape.size();
+        T diagonals[width * cpu::most_tiny_order], signs[width];
+        for (std::int64_t i = begin; i < end; i += width) {
+          const std::int64_t some = std::min(end - i, width);
+          cpu::diagonals_tiny<T>(MatrixLanes<T>(a, walk, i, some).at, la.strides[rank - 2],
+                                 la.strides[rank - 1], n, diagonals, signs, some);
+          for (std::int64_t l = 0; l < some; ++l)
+            f(i + l, signs[l], static_cast<const T*>(diagonals + l * n), std::int64_t{1});
+        }
+        return;
+      }
+    LuFactors<T> factors;
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (n > 0) factors.of(a, walk.at(i));
+      f(i, T(static_cast<real_t<T>>(factors.sign)), static_cast<const T*>(factors.lu.data()), n + 1);
+    }
+  });
+}
+
+// The logarithm of the size of a product of n numbers, `step` apart; `sign` takes theirs.
+template <class T>
+real_t<T> log_of_product(const T* factors, std::int64_t step, std::int64_t n, T& sign) {
+  real_t<T> log = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const T d = factors[k * step];
+    const real_t<T> size = std::abs(d);
+    sign = size == 0 ? T(0) : sign * (d / size);
+    log += std::log(size);
+  }
+  return log;
+}
+
+// `sign` times a product of n numbers, `step` apart: the product may leave the range of numbers on the way.
+template <class T>
+T scaled_product(const T* factors, std::int64_t step, std::int64_t n, T sign) {
+  cpu::ScaledNumber<T> product(sign);
+  for (std::int64_t k = 0; k < n; ++k) product.multiply(factors[k * step]);
+  return product.times(T(1));
+}
+
+// Signs (complex: phases) and logarithms of the absolute values of the determinants.
+template <class T>
+struct LogDeterminants {
+  Array<T> sign;
+  Array<real_t<T>> logabs;
+};
+template <class T>
+LogDeterminants<T> log_determinants(const Array<T>& a) {
+  using R = real_t<T>;
+  const std::int64_t n = layout_of(a).shape.back();
+  const Frame leading = leading_axes(layout_of(a));
+  LogDeterminants<T> result{Array<T>(allocate(dtype_of<T>, leading)),
+                            Array<R>(allocate(dtype_of<R>, leading))};
+  T* const signs = elements<T>(result.sign);
+  R* const logs = elements<R>(result.logabs);
+  for_each_lu(a, [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
+    logs[i] = log_of_product(diagonal, step, n, sign);
+    signs[i] = sign;
+  });
+  return result;
+}
+
+template <class T>
+Array<T> adjugate(const Array<T>& a);
+
+template <class T>
+Array<T> determinant(const Array<T>& a) {
+  using R = real_t<T>;
+  const std::int64_t n = layout_of(a).shape.back();
+  Array<T> result(allocate(dtype_of<T>, leading_axes(layout_of(a))));
+  T* const out = elements<T>(result);
+  for_each_lu(Array<T>(constant(a)), [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
+    // The product, unless it leaves the range of numbers on the way, from where it may come back.
+    T product = sign;
+    bool normal = true;
+    for (std::int64_t k = 0; k < n; ++k) {
+      product *= diagonal[k * step];
+      const R size = std::abs(product);
+      normal = normal && size >= std::numeric_limits<R>::min() && size <= std::numeric_limits<R>::max();
+    }
+    out[i] = normal ? product : scaled_product(diagonal, step, n, sign);
+  });
+  const auto pull = [=](const Array<T>& g) { return times_matrix(g, matrix_transpose(adjugate(a))); };
+  const auto push = [=](const Array<T>& t) { return matrix_inner(matrix_transpose(adjugate(a)), t); };
+  return record(std::move(result), wrt(a, pull, push));
+}
+
+// The tangent of the adjugate along t, by the polynomial that it is (Faddeev and LeVerrier): it needs no
+// inverse. With M_1 = 1, c_k = -tr(a M_k) / k and M_k+1 = a M_k + c_k, the adjugate is M_n, up to its sign.
+template <class T>
+Array<T> adjugate_tangent(const Array<T>& a, const Array<T>& t) {
+  const std::int64_t n = a.shape(-1);
+  const Array<T> one = la::unit_matrix<T>(n);
+  const auto scaled = [](const Array<T>& x, double by) -> Array<T> {
+    return evaluate(
+        make_expr<rules::multiply>(x, Array<T>(host_number(static_cast<T>(static_cast<real_t<T>>(by))))));
+  };
+  // x - tr(x) / k
+  const auto next = [&](const Array<T>& x, std::int64_t k) {
+    const Array<T> trace = matrix_inner(x, one);
+    return la::plus(x, times_matrix(scaled(trace, -1 / static_cast<double>(k)), one));
+  };
+  Array<T> m = one, dm = scaled(t, 0);
+  for (std::int64_t k = 1; k < n; ++k) {
+    dm = next(la::plus(la::product(t, m), la::product(a, dm)), k);
+    m = next(la::product(a, m), k);
+  }
+  return n % 2 == 0 ? negated(dm) : dm;
+}
+
+// Which matrices are so far from singular that their inverses serve, from their adjugates and determinants.
+template <class T>
+Array<bool> has_good_inverse(const Array<T>& a, const Array<T>& adjugates, const Array<T>& dets) {
+  using R = real_t<T>;
+  const auto largest = [](const Array<T>& x) {
+    return max(make_expr<rules::absolute>(Array<T>(constant(x))), {.axis = {-2, -1}});
+  };
+  const Array<R> sizes = la::times(largest(a), largest(adjugates));
+  const Array<R> least =
+      la::times(sizes, Array<R>(host_number(std::sqrt(std::numeric_limits<R>::epsilon()))));
+  const Array<R> size = evaluate(make_expr<rules::absolute>(Array<T>(constant(dets))));
+  return evaluate(make_expr<rules::greater>(size, least));
+}
+
+// How many of these are true, in all batches.
+inline std::int64_t count_true(const Array<bool>& x) {
+  const Array<bool> plain(contiguous(x, transforms_handled));
+  const std::int64_t size = layout_of(x).size();
+  const bool* const from = size > 0 ? elements<const bool>(plain, transforms_handled) : nullptr;
+  return std::count(from, from + size, true);
+}
+
+// The adjugates of square matrices, the transposes of their cofactors: det(a) a^-1 where there is an inverse.
+template <class T>
+Array<T> adjugate(const Array<T>& a) {
+  const std::int64_t n = a.shape(-1);
+  const Array<T> plain(constant(a)), dets = determinant(plain);
+  if (layout_of(a).size() == 0) return plain;
+  Array<T> result = times_matrix(dets, inverse(plain));
+  const Array<bool> good = has_good_inverse(plain, result, dets);
+  const std::int64_t with_inverse = count_true(good);
+  if (with_inverse < layout_of(good).size()) {
+    result = matrices_like<T>(layout_of(a), {n, n});
+    T* const out = elements<T>(result);
+    for_each_matrix(plain, [=](std::int64_t i, const T* x) { cpu::adjugate(x, n, out + i * n * n); });
+  }
+  return record_tangent(std::move(result), a, [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
+    if (with_inverse == 0) return adjugate_tangent(a, t);
+    // Of det(a) a^-1: (tr(y t) y - y t y) / det(a).
+    const Array<T> turned =
+        la::minus(times_matrix(matrix_inner(matrix_transpose(y), t), y), la::product(y, t, y));
+    const Array<T> regular = times_matrix(evaluate(make_expr<rules::reciprocal>(determinant(a))), turned);
+    if (with_inverse == layout_of(good).size()) return regular;
+    Dims visible = good.shape();
+    visible.push_back(1);
+    visible.push_back(1);
+    return evaluate(make_selection<rules::where>(restride(good, with_visible(layout_of(good), visible)),
+                                                 regular, adjugate_tangent(a, t)));
+  });
+}
+
+}  // namespace detail
+
+namespace linalg {
+
+// The determinants of the matrices in the last two axes. Differentiable at every matrix, to any order.
+template <detail::ArrayLike A>
+auto det(const A& a_) {
+  using R = detail::linalg_t<A>;
+  const Array<R> a = detail::as_type<R>(a_);
+  detail::check_square("det", a);
+  return detail::determinant(a);
+}
+
+template <class T>
+struct Slogdet {
+  Array<T> sign;
+  Array<real_t<T>> logabsdet;
+};
+// The sign of the determinant (of complex matrices the number of size 1 that it is a multiple of) and the
+// logarithm of its absolute value: no overflow. A singular matrix has 0 and -inf.
+template <detail::ArrayLike A>
+auto slogdet(const A& a_) {
+  using T = detail::linalg_t<A>;
+  using R = real_t<T>;
+  const Array<T> a = detail::as_type<T>(a_);
+  detail::check_square("slogdet", a);
+  auto parts = detail::log_determinants(Array<T>(detail::constant(a)));
+  // The differential of log det is the trace of a^-1 da.
+  const auto pull = [=](const Array<T>& g) {
+    return detail::times_matrix(g, matrix_transpose(detail::inverse(a)));
+  };
+  const auto push = [=](const Array<T>& t) {
+    return detail::matrix_inner(matrix_transpose(detail::inverse(a)), t);
+  };
+  if constexpr (is_complex_v<T>) {
+    if (!detail::is_recorded(a)) return Slogdet<T>{parts.sign, parts.logabs};
+    // What the logarithm of the determinant, a complex number, has besides its value: 0, with a derivative.
+    // Its real part is that of logabsdet, and the sign turns with its imaginary part.
+    const Array<T> moves =
+        detail::record(Array<T>(detail::copy_over(Array<T>(T(0)), detail::layout_of(parts.sign))),
+                       detail::wrt(a, pull, push));
+    const Array<R> grows = detail::evaluate(detail::make_expr<rules::real>(moves));
+    const Array<T> turns = detail::evaluate(detail::make_expr<rules::subtract>(
+        moves, detail::evaluate(detail::make_expr<rules::cast<T>>(grows))));
+    return Slogdet<T>{detail::evaluate(detail::make_expr<rules::multiply>(
+                          parts.sign, detail::evaluate(detail::make_expr<rules::exp>(turns)))),
+                      detail::evaluate(detail::make_expr<rules::add>(parts.logabs, grows))};
+  } else {
+    return Slogdet<T>{parts.sign, detail::record(std::move(parts.logabs), detail::wrt(a, pull, push))};
+  }
+}
+
+}  // namespace linalg
+}  // namespace nax::inline NAX_ABI
