@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 
 #include "nax/backend/cpu/gemm.hpp"
 
@@ -29,6 +30,12 @@ auto pivot_size(T x) {
     return std::abs(x);
 }
 
+// Whether the reciprocal of a number of this size is a normal number.
+template <class R>
+bool has_reciprocal(R size) {
+  return size >= std::numeric_limits<R>::min() && size <= 1 / std::numeric_limits<R>::min();
+}
+
 // a (m x n, rows `stride` apart) becomes L and U, rows permuted: row i of the factors was row rows[i] of a,
 // after an even (1) or odd (-1) number of swaps, which is returned. `swaps`, if not null, gets the row that
 // each of the first min(m, n) was swapped with. A zero pivot stays and makes infinities later.
@@ -52,11 +59,13 @@ int lu_factor(T* a, std::int64_t m, std::int64_t n, std::int64_t stride, std::in
         std::swap(rows[k], rows[pivot]);
         sign = -sign;
       }
-      const T inverse = T(1) / a[k * stride + k];
+      const T top = a[k * stride + k];
+      const bool divides = !has_reciprocal(best);
+      const T inverse = divides ? T(1) : T(1) / top;
       for (std::int64_t i = k + 1; i < m; ++i) {
         T* row = a + i * stride;
         if (row[k] == T(0)) continue;
-        row[k] *= inverse;
+        row[k] = divides ? row[k] / top : row[k] * inverse;
         detail::subtract_row(row + k + 1, a + k * stride + k + 1, row[k], k1 - k - 1);
       }
     }

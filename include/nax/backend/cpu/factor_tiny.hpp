@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "nax/backend/cpu/packet.hpp"
@@ -101,10 +102,15 @@ simd::Packet<T> eliminate(simd::Packet<T>* a, std::int64_t n, simd::Packet<T>* b
       }
     }
     const P inverse = P(T(1)) / top[k];
+    // Pivots whose reciprocal is no normal number divide.
+    constexpr T least = std::numeric_limits<T>::min();
+    const simd::Mask<T> divides = (best < P(least)) | (best > P(1 / least));
+    const bool some_divide = any(divides);
     for (std::int64_t i = k + 1; i < n; ++i) {
       P* const row = a + i * n;
       const simd::Mask<T> counts = row[k] != P(T(0));  // a zero meets no infinity
-      const P factor = kept(counts, row[k] * inverse);
+      P factor = kept(counts, row[k] * inverse);
+      if (some_divide) factor = select(divides, kept(counts, row[k] / top[k]), factor);
       for (std::int64_t j = k + 1; j < n; ++j) row[j] = select(counts, row[j] - factor * top[j], row[j]);
       for (std::int64_t c = 0; c < m; ++c) b[i * m + c] = b[i * m + c] - factor * b[k * m + c];
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <vector>
 
 #include "nax/backend/cpu/eigen_dense.hpp"
 #include "nax/backend/cpu/factorisations.hpp"
@@ -51,6 +52,39 @@ void fill_identity(T* a, std::int64_t n) {
   if (a) rows_of(a, n, n).setIdentity();
 }
 
+// The larger of the sizes of the parts of x.
+template <class T>
+real_t<T> largest_part(T x) {
+  if constexpr (is_complex_v<T>)
+    return std::max(std::abs(x.real()), std::abs(x.imag()));
+  else
+    return std::abs(x);
+}
+// x times 2^power; rounded once where the result is subnormal, infinite where it is too large.
+template <class T>
+T times_power_of_two(T x, int power) {
+  if constexpr (is_complex_v<T>)
+    return T(std::ldexp(x.real(), power), std::ldexp(x.imag(), power));
+  else
+    return std::ldexp(x, power);
+}
+// The power of two to divide finite elements by, `step` apart, so that squares of the result neither overflow
+// nor vanish; 0 where they do not as it is.
+template <class T>
+int excess_exponent(const T* a, std::int64_t count, std::int64_t step = 1) {
+  real_t<T> most = 0;
+  for (std::int64_t i = 0; i < count; ++i) most = std::max(most, largest_part(a[i * step]));
+  if (most == 0) return 0;
+  constexpr int tame = std::numeric_limits<real_t<T>>::max_exponent / 4;
+  const int exponent = std::ilogb(most);
+  return std::abs(exponent) < tame ? 0 : exponent;
+}
+template <class T>
+void scale_by_power(Dense<T>& a, int power) {
+  if (power == 0) return;
+  a = a.unaryExpr([power](const T& x) { return times_power_of_two(x, power); }).eval();
+}
+
 }  // namespace detail
 
 template <class T>
@@ -62,7 +96,15 @@ void qr(const T* a, std::int64_t m, std::int64_t n, bool complete, T* q, T* r) {
     return;
   }
   if (const auto* by = lapack_for<T>(std::min(m, n)); by && by->qr(a, m, n, complete, q, r)) return;
-  const Eigen::HouseholderQR<detail::Dense<T>> factors(detail::rows_of(a, m, n));
+  // Columns scaled by powers of two have the same Q, and R scaled alike, to the last bit.
+  detail::Dense<T> scaled = detail::rows_of(a, m, n);
+  std::vector<int> powers(static_cast<std::size_t>(n));
+  for (std::int64_t j = 0; j < n; ++j) {
+    const int power = powers[static_cast<std::size_t>(j)] = detail::excess_exponent(a + j, m, n);
+    if (power != 0)
+      for (std::int64_t i = 0; i < m; ++i) scaled(i, j) = detail::times_power_of_two(scaled(i, j), -power);
+  }
+  const Eigen::HouseholderQR<detail::Dense<T>> factors(scaled);
   if (q) {
     detail::Dense<T> thin = detail::Dense<T>::Identity(m, k);
     thin.applyOnTheLeft(factors.householderQ());
@@ -72,6 +114,9 @@ void qr(const T* a, std::int64_t m, std::int64_t n, bool complete, T* q, T* r) {
   to.setZero();
   const std::int64_t height = std::min(k, n);
   to.topRows(height) = factors.matrixQR().topRows(height).template triangularView<Eigen::Upper>();
+  for (std::int64_t j = 0; j < n; ++j)
+    if (const int power = powers[static_cast<std::size_t>(j)]; power != 0)
+      for (std::int64_t i = 0; i < height; ++i) to(i, j) = detail::times_power_of_two(to(i, j), power);
 }
 
 template <class T>
@@ -188,10 +233,13 @@ void eig(const T* a, std::int64_t n, complex_t<T>* w, complex_t<T>* v, real_t<T>
     return;
   }
   detail::Dense<T> x = detail::rows_of(a, n, n);
+  const int power = detail::excess_exponent(a, n * n);
+  detail::scale_by_power(x, -power);
   const auto scales = detail::balance(x);
   const auto give = [&](const auto& factors) {
     if (factors.info() != Eigen::Success) return refuse();
-    Eigen::Map<Eigen::Matrix<C, Eigen::Dynamic, 1>>(w, n) = factors.eigenvalues();
+    for (std::int64_t i = 0; i < n; ++i)
+      w[i] = detail::times_power_of_two(C(factors.eigenvalues()(i)), power);
     if (v) give_vectors(scales.template cast<C>().asDiagonal() * factors.eigenvectors());
   };
   if constexpr (is_complex_v<T>)
@@ -206,15 +254,20 @@ void schur(const T* a, std::int64_t n, T* t, T* z) {
   const auto refuse = [&] { detail::fill_nan(t, n * n), detail::fill_nan(z, n * n); };
   if (!detail::all_finite(a, n * n)) return refuse();
   if (const auto* by = lapack_for<T>(n); by && by->schur(a, n, t, z)) return;
+  detail::Dense<T> x = detail::rows_of(a, n, n);
+  const int power = detail::excess_exponent(a, n * n);
+  detail::scale_by_power(x, -power);
   const auto give = [&](const auto& factors) {
     if (factors.info() != Eigen::Success) return refuse();
-    detail::rows_of(t, n, n) = factors.matrixT();
+    x = factors.matrixT();
+    detail::scale_by_power(x, power);
+    detail::rows_of(t, n, n) = x;
     detail::rows_of(z, n, n) = factors.matrixU();
   };
   if constexpr (is_complex_v<T>)
-    give(Eigen::ComplexSchur<detail::Dense<T>>(detail::rows_of(a, n, n)));
+    give(Eigen::ComplexSchur<detail::Dense<T>>(x));
   else
-    give(Eigen::RealSchur<detail::Dense<T>>(detail::rows_of(a, n, n)));
+    give(Eigen::RealSchur<detail::Dense<T>>(x));
 }
 
 template <class T>
@@ -244,7 +297,11 @@ template <class T>
 void sqrtm(const T* a, std::int64_t n, T* root) {
   if (n == 0) return;
   if (!detail::all_finite(a, n * n)) return detail::fill_nan(root, n * n);
-  const Eigen::ComplexSchur<detail::Dense<T>> factors(detail::rows_of(a, n, n));
+  // The root of 4^half a is 2^half times that of a.
+  const int half = detail::excess_exponent(a, n * n) / 2;
+  detail::Dense<T> x = detail::rows_of(a, n, n);
+  detail::scale_by_power(x, -2 * half);
+  const Eigen::ComplexSchur<detail::Dense<T>> factors(x);
   if (factors.info() != Eigen::Success) return detail::fill_nan(root, n * n);
   const detail::Dense<T>& t = factors.matrixT();
   detail::Dense<T> r = detail::Dense<T>::Zero(n, n);
@@ -257,7 +314,9 @@ void sqrtm(const T* a, std::int64_t n, T* root) {
       r(i, j) = rest == T(0) ? T(0) : rest / (r(i, i) + r(j, j));
     }
   }
-  detail::rows_of(root, n, n) = factors.matrixU() * r * factors.matrixU().adjoint();
+  x = factors.matrixU() * r * factors.matrixU().adjoint();
+  detail::scale_by_power(x, half);
+  detail::rows_of(root, n, n) = x;
 }
 
 }  // namespace nax::inline NAX_ABI::cpu
