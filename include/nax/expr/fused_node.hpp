@@ -103,10 +103,19 @@ cpu::PullKernel scalar_pull_of() {
 template <class E>
 const FusedType& fused_type_of() {
   static const Fused<E> fused;
-  static const FusedType type = {
-      E::rule::name,       &kernel_table<E>,    pull_kernel<E>,      fused.steps,
-      StepCount<E>::value, Tree<E>::constants,  Tree<E>::leaves,     fused.reads,
-      fused.carries,       scalar_pull_of<E>(), is_sum_of_arrays<E>, spread_over<typename E::value_type>};
+  static const FusedType type = {E::rule::name,
+                                 &kernel_table<E>,
+                                 pull_kernel<E>,
+                                 fused.steps,
+                                 StepCount<E>::value,
+                                 Tree<E>::constants,
+                                 Tree<E>::leaves,
+                                 fused.reads,
+                                 fused.carries,
+                                 scalar_pull_of<E>(),
+                                 is_sum_of_arrays<E>,
+                                 is_holomorphic<E>,
+                                 spread_over<typename E::value_type>};
   return type;
 }
 NAX_COMPILED_ONCE std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
@@ -155,7 +164,7 @@ NAX_ENGINE void FusedNode::push(Forward& sweep, std::size_t self) {
   std::optional<ArrayBase> tangent;
   if (type_.is_sum)
     tangent = push_sum(tangents);
-  else if (!recording.tape)
+  else if (!recording.tape && type_.holomorphic)
     tangent = push_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), tangents);
   if (!tangent) tangent = push_recorded(tangents);
   if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));

@@ -174,6 +174,34 @@ inline constexpr bool multiplies_within = false;
 template <class Rule, class... A>
 inline constexpr bool multiplies_within<Expr<Rule, A...>> = multiplies<Rule> || (multiplies_within<A> || ...);
 
+// Does a rule that is applied to complex numbers read more than z: conj(z), a part, the modulus?
+template <class Rule, class Operand, class Result>
+constexpr bool reads_conjugate() {
+  if constexpr (!is_complex_v<Operand>)
+    return false;
+  else if constexpr (requires { Rule::holomorphic; })
+    return !Rule::holomorphic;
+  else
+    return !is_complex_v<Result>;
+}
+// Does a gradient flow through such a rule?
+template <class E>
+inline constexpr bool reads_conjugate_within = false;
+template <class Rule, class... A>
+inline constexpr bool reads_conjugate_within<Expr<Rule, A...>> = [
+]<int... j>(std::integer_sequence<int, j...>) {
+  using E = Expr<Rule, A...>;
+  return Carries<E>::value && ((Carries<E>::template through<j, A> &&
+                                (reads_conjugate<Rule, typename A::value_type, typename E::value_type>() ||
+                                 reads_conjugate_within<A>)) ||
+                               ...);
+}
+(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+// True where the differential is d dz, with the share of a cotangent t equal to d t: always for real numbers.
+// False for a dz + b conj(dz), which one share of t does not give.
+template <class E>
+inline constexpr bool is_holomorphic = !is_complex_v<typename E::value_type> || !reads_conjugate_within<E>;
+
 // Where a cotangent is zero - at the root, or because where, maximum or relu did not take a branch - nothing
 // below contributes, even where a derivative is infinite or NaN. What is pulled through such places may be
 // NaN on its way; at the leaves a mask keeps what is alive.

@@ -9,7 +9,7 @@
 
 // The backward pass of a fused expression: one pass of its kernel gives all leaves their gradients. And the
 // forward one: the Jacobian is diagonal, so a leaf's share in the cotangent t is what a tangent t of that
-// leaf adds to the result's.
+// leaf adds to the result's. (Not of expressions that read conj(z): see is_holomorphic.)
 namespace nax::inline NAX_ABI::detail {
 
 // The usual small case: every leaf and the cotangent are unbroken runs over the same axes.

@@ -22,6 +22,7 @@ struct FusedType {
   unsigned carries;             // bit l: does a gradient flow into leaf l?
   cpu::PullKernel scalar_pull;  // of numbers; none where they cannot be kept and handed on as such
   bool is_sum;                  // of two arrays: the cotangent itself is both shares
+  bool holomorphic;             // a tangent in the cotangent's place gives the result's
   ArrayBase (*spread)(const ArrayBase&, const Frame&);
 
   const Step& root() const { return steps[step_count - 1]; }

@@ -40,7 +40,7 @@ struct imag : RealPart {
 };
 struct conjugate : Arithmetic {
   static constexpr const char* name = "conjugate";
-  static constexpr bool linear = true;
+  static constexpr bool linear = true, holomorphic = false;
   template <class V>
   static constexpr V value(V x) {
     using math::conj;

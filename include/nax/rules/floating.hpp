@@ -107,6 +107,7 @@ struct ldexp {
 // x, but zero where it is smaller than `least`: with the smallest normal number, no subnormal one is left.
 struct flush : Arithmetic {
   static constexpr const char* name = "flush";
+  static constexpr bool holomorphic = false;  // treats the parts of complex numbers apart
   template <class V>
   static constexpr V value(V x, V least) {
     using std::abs;
@@ -124,6 +125,7 @@ struct flush : Arithmetic {
 // x with other numbers for NaN and the infinities; the derivative there is 0.
 struct nan_to_num : Arithmetic {
   static constexpr const char* name = "nan_to_num";
+  static constexpr bool holomorphic = false;  // treats the parts of complex numbers apart
   template <class V>
   static constexpr V value(V x, V nan, V above, V below) {
     if constexpr (is_complex_v<V>) {
