@@ -12,7 +12,6 @@
 #include "nax/random/multivariate.hpp"
 #include "nax/random/orthonormal.hpp"
 #include "nax/random/parameters.hpp"
-#include "nax/random/random.hpp"
 #include "nax/random/shuffle.hpp"
 #include "nax/random/transformed.hpp"
 #include "nax/random/uniform.hpp"

@@ -8,6 +8,7 @@ import goldens
 import jax.numpy as jnp
 import numpy as np
 import optax
+import optax.contrib
 
 out = goldens.Writer("optim")
 W, B = goldens.grid(1, (2, 3)).astype(np.float32), goldens.grid(2, (3,)).astype(np.float32)
@@ -27,6 +28,25 @@ OPTIMISERS = {
     "rmsprop.eps_in_sqrt=false.nesterov": optax.rmsprop(0.01, eps=1e-3, eps_in_sqrt=False, momentum=0.9, nesterov=True),
     "adagrad": optax.adagrad(0.5),
     "lion": optax.lion(0.05),
+    "nadam": optax.nadam(0.1),
+    "nadamw": optax.nadamw(0.1, weight_decay=0.1),
+    "adamax": optax.adamax(0.1),
+    "adamaxw": optax.adamaxw(0.1, weight_decay=0.1),
+    "adabelief": optax.adabelief(0.1),
+    "yogi": optax.yogi(0.1),
+    "radam": optax.radam(0.1, b2=0.9, eps=1e-3),
+    "amsgrad": optax.amsgrad(0.1, b2=0.5),
+    "lamb": optax.lamb(0.1, weight_decay=0.1),
+    "lars": optax.lars(0.1, weight_decay=0.1, trust_coefficient=0.1),
+    "muon": optax.contrib.muon(0.1, weight_decay=0.1),
+    "adafactor": optax.adafactor(0.1),
+    "adafactor.factored": optax.adafactor(0.1, min_dim_size_to_factor=2, multiply_by_parameter_scale=False),
+    "chain.ema.scale": optax.chain(optax.ema(0.9), optax.scale(-0.3)),
+    "chain.clip_by_block_rms=0.5.sgd": optax.chain(optax.clip_by_block_rms(0.5), optax.sgd(0.1)),
+    "multi_steps=3.adam": optax.MultiSteps(optax.adam(0.1), 3),
+    "masked.adam": optax.chain(optax.masked(optax.scale_by_adam(), (True, False)), optax.scale(-0.1)),
+    "multi_transform": optax.multi_transform({"w": optax.adam(0.1), "b": optax.sgd(0.2)}, ("w", "b")),
+    "apply_if_finite": optax.apply_if_finite(optax.adam(0.1), 2),
     "chain.clip_by_global_norm=1.sgd": optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.3)),
     "chain.clip=0.5.adam": optax.chain(optax.clip(0.5), optax.adam(0.1)),
     "chain.add_decayed_weights=0.1.sgd": optax.chain(optax.add_decayed_weights(0.1), optax.sgd(0.1)),
@@ -39,6 +59,15 @@ for name, optimiser in OPTIMISERS.items():
         updates, state = optimiser.update(grads, state, params)
         params = optax.apply_updates(params, updates)
     out.case(name, (W, B), tuple(map(np.asarray, params)))
+# Two copies of the parameters: gradients are those of the fast ones.
+params = optax.LookaheadParams((jnp.asarray(W), jnp.asarray(B)), (jnp.asarray(W), jnp.asarray(B)))
+optimiser = optax.lookahead(optax.sgd(0.1), sync_period=4, slow_step_size=0.5)
+state = optimiser.init(params)
+for k in range(10):
+    grads = tuple(2 * p - 0.25 * (k - 4) for p in params.fast)
+    updates, state = optimiser.update(grads, state, params)
+    params = optax.apply_updates(params, updates)
+out.case("lookahead", (W, B), tuple(map(np.asarray, params.fast + params.slow)))
 out.put("global_norm", np.asarray(optax.global_norm((jnp.asarray(W), jnp.asarray(B)))))
 
 SCHEDULES = {
@@ -50,6 +79,15 @@ SCHEDULES = {
     "cosine": optax.cosine_decay_schedule(0.5, 20, alpha=0.1, exponent=2),
     "warmup_cosine": optax.warmup_cosine_decay_schedule(0.0, 1.0, 5, 25, end_value=0.1),
     "piecewise": optax.piecewise_constant_schedule(1.0, {5: 0.5, 20: 0.1}),
+    "join": optax.join_schedules([optax.linear_schedule(0.0, 1.0, 5), optax.exponential_decay(1.0, 4, 0.5)], [7]),
+    "warmup_constant": optax.warmup_constant_schedule(0.0, 1.0, 6),
+    "warmup_exponential": optax.warmup_exponential_decay_schedule(0.0, 1.0, 5, 4, 0.5, end_value=0.1),
+    "sgdr": optax.sgdr_schedule([dict(init_value=0.0, peak_value=1.0, warmup_steps=2, decay_steps=8, end_value=0.1),
+                                 dict(init_value=0.1, peak_value=0.5, warmup_steps=3, decay_steps=12)]),
+    "piecewise_linear": optax.piecewise_interpolate_schedule("linear", 1.0, {5: 0.5, 20: 0.1}),
+    "piecewise_cosine": optax.piecewise_interpolate_schedule("cosine", 1.0, {5: 0.5, 20: 0.1}),
+    "linear_onecycle": optax.linear_onecycle_schedule(25, 1.0),
+    "cosine_onecycle": optax.cosine_onecycle_schedule(25, 1.0),
 }
 for name, schedule in SCHEDULES.items():
     out.put(f"schedule/{name}", np.array([schedule(k) for k in range(30)], np.float32))

@@ -24,7 +24,7 @@
 #include "nax/numpy/sorting/quantile.hpp"
 #include "nax/numpy/sorting/search.hpp"
 #include "nax/numpy/sorting/unique.hpp"
-#include "nax/random/random.hpp"
+#include "nax/random.hpp"
 #include "nax/transform/checkpoint.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jvp.hpp"
