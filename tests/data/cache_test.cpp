@@ -1,5 +1,7 @@
 // Caches in memory and in folders.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -122,6 +124,50 @@ TEST(DataCache, TwoProcessesFillOneFolder) {
   EXPECT_TRUE(is_right());
   for (const auto& entry : std::filesystem::directory_iterator(files_of(folder)))
     EXPECT_EQ(entry.path().extension(), ".nax") << entry.path();
+}
+
+TEST(DataCache, FilesOfKilledProcessesAreSwept) {
+  const std::string named = fresh_folder("swept");
+  const auto cached = [&] { return data::range(3).cache(named); };
+  all_of(cached());
+  const std::string folder = files_of(named);
+  const pid_t child = ::fork();
+  if (child == 0) {  // killed between writing and renaming
+    std::ofstream(io::detail::part_name(folder + "/0000000001.nax")) << "half";
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  const std::string own = io::detail::part_name(folder + "/0000000002.nax");
+  std::ofstream(own) << "in the making";
+  const auto count = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+  };
+  EXPECT_EQ(count(), 5);
+  EXPECT_EQ(all_of(cached()).size(), 3u);
+  EXPECT_EQ(count(), 4);
+  EXPECT_TRUE(std::filesystem::exists(own));
+}
+
+TEST(DataCache, AFullDiskIsSaidOnceAndDoneWithout) {
+  const std::string folder = fresh_folder("full");
+  const auto large = [](std::int64_t i) {
+    return std::tuple{full<float>({100, 100}, static_cast<float>(i)), i};
+  };
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{10'000, before.rlim_max};
+  ::testing::internal::CaptureStderr();
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  std::int64_t sum = 0;
+  for (const auto& [x, i] : data::range(5).map(large, {.threads = 2}).cache(folder))
+    sum += static_cast<std::int64_t>(x(99, 99).item()) + i;
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_EQ(sum, 20);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "cache: '" + folder + "' cannot be written to: File too large; the loop goes on without it\n");
+  EXPECT_TRUE(std::filesystem::is_empty(files_of(folder)));
 }
 
 struct Everything {

@@ -6,7 +6,7 @@
 
 #include "nax/data/failure.hpp"
 #include "nax/io/crc32.hpp"
-#include "nax/io/file.hpp"
+#include "nax/io/part_files.hpp"
 
 // A folder of stored elements, a file each, below the folder that the user names: one for each pipeline,
 // named by its fingerprint. A file gets its name when all of it is written, so that several processes may
@@ -25,8 +25,9 @@ class CacheFolder {
   // believed.
   bool read(std::int64_t i, io::Bytes& bytes) const;
 
-  // Throws IoError naming the folder where it cannot be written to.
-  void write(std::int64_t i, const io::Bytes& element) const;
+  // Where the folder cannot be written to (a full disk), the first time says so on stderr, and nothing more
+  // is kept: the loop goes on without.
+  void write(std::int64_t i, const io::Bytes& element);
 
  private:
   std::string path_of(std::int64_t i) const {
@@ -39,6 +40,7 @@ class CacheFolder {
   static bool put(int file, const io::Bytes& bytes);
   std::string named_, folder_;  // by the user; of the files
   std::uint64_t print_;
+  std::atomic<bool> full_{false};
 };
 
 }  // namespace nax::inline NAX_ABI::data::detail
@@ -57,6 +59,7 @@ NAX_ENGINE CacheFolder::CacheFolder(std::string folder, std::uint64_t print)
     if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR && slash == std::string::npos)
       io::detail::fail_system("cache", named_, "cannot be made");
   }
+  io::detail::sweep_parts(folder_);
 }
 
 NAX_ENGINE bool CacheFolder::read(std::int64_t i, io::Bytes& bytes) const {
@@ -78,21 +81,21 @@ NAX_ENGINE bool CacheFolder::read(std::int64_t i, io::Bytes& bytes) const {
   return std::memcmp(bytes.data(), expected.data(), header_bytes) == 0;
 }
 
-NAX_ENGINE void CacheFolder::write(std::int64_t i, const io::Bytes& element) const {
-  static std::atomic<std::uint64_t> files{0};
+NAX_ENGINE void CacheFolder::write(std::int64_t i, const io::Bytes& element) {
+  if (full_.load(std::memory_order_relaxed)) return;
   io::Bytes start;
   header(start, i, element.data(), element.size());
   const std::string path = path_of(i);
-  const std::string temporary = path + ".part" + std::to_string(::getpid()) + "-" +
-                                std::to_string(files.fetch_add(1, std::memory_order_relaxed));
+  const std::string temporary = io::detail::part_name(path);
   io::detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   const bool written = file.get() >= 0 && put(file.get(), start) && put(file.get(), element) &&
                        file.close() && ::rename(temporary.c_str(), path.c_str()) == 0;
   if (written) return;
-  const int error = errno;
+  const std::string why = std::strerror(errno);
   ::unlink(temporary.c_str());
-  errno = error;
-  io::detail::fail_system("cache", named_, "cannot be written to");
+  if (!full_.exchange(true))
+    std::fprintf(stderr, "cache: '%s' cannot be written to: %s; the loop goes on without it\n",
+                 named_.c_str(), why.c_str());
 }
 
 NAX_ENGINE void CacheFolder::header(io::Bytes& out, std::int64_t i, const std::uint8_t* data,
