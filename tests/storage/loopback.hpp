@@ -18,10 +18,10 @@
 class Loopback {
  public:
   struct Request {
-    std::string path, query;
+    std::string method, path, query;
     std::map<std::string, std::string> headers;  // names in lower case
   };
-  enum class Fault { none, answer_503, cut_headers, cut_body, close_at_once, wrong_byte };
+  enum class Fault { none, answer_503, cut_headers, cut_body, close_at_once, wrong_byte, stall_body, drip };
 
   Loopback() {
     listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -54,6 +54,8 @@ class Loopback {
   int latency_ms = 0;
   std::size_t page = 1000;
   std::map<std::string, std::string> more_headers;
+  std::map<std::string, std::string> etags, head_headers;  // by path; of answers to HEAD alone
+  std::size_t part_bytes = 0;                              // of objects that were uploaded in parts
 
   int requests() const { return count_; }
   int connections() const { return accepted_; }
@@ -104,6 +106,7 @@ class Loopback {
     Request request;
     const std::size_t line = text.find("\r\n"), first = text.find(' '), last = text.rfind(' ', line);
     const std::string target = text.substr(first + 1, last - first - 1);
+    request.method = text.substr(0, first);
     request.path = target.substr(0, target.find('?'));
     if (target.find('?') != std::string::npos) request.query = target.substr(target.find('?') + 1);
     for (std::size_t at = line + 2; at < text.size();) {
@@ -137,6 +140,15 @@ class Loopback {
     } else {
       body = found->second;
       for (const auto& [name, value] : more_headers) extra += name + ": " + value + "\r\n";
+      if (const auto etag = etags.find(request.path); etag != etags.end())
+        extra += "ETag: \"" + etag->second + "\"\r\n";
+      if (request.method == "HEAD") {
+        for (const auto& [name, value] : head_headers) extra += name + ": " + value + "\r\n";
+        const std::size_t size = request.query == "partNumber=1" && part_bytes > 0 ? part_bytes : body.size();
+        send(connection,
+             "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) + "\r\n" + extra + "\r\n");
+        return true;
+      }
       unsigned long long begin = 0, last = 0;
       const auto range = request.headers.find("range");
       if (knows_ranges && range != request.headers.end() &&
@@ -157,8 +169,20 @@ class Loopback {
         "HTTP/1.1 " + status + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + extra + "\r\n";
     if (what == Fault::cut_headers) return send(connection, text.substr(0, text.size() / 2)), false;
     if (what == Fault::cut_body) return send(connection, text + body.substr(0, body.size() / 2)), false;
+    if (what == Fault::stall_body || what == Fault::drip) {
+      send(connection, text + body.substr(0, body.size() / 2));
+      for (std::size_t at = body.size() / 2; !stop_ && at < body.size(); ++at) {
+        if (what == Fault::drip) send(connection, body.substr(at, 1));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+      return false;
+    }
     send(connection, text + body);
     return true;
+  }
+  std::string etag_of(const std::string& path) const {
+    const auto etag = etags.find(path);
+    return etag == etags.end() ? "" : "<ETag>&quot;" + etag->second + "&quot;</ETag>";
   }
   // A page of the objects whose paths begin with that of the bucket and the prefix.
   std::string list(const Request& request) const {
@@ -184,7 +208,8 @@ class Loopback {
       if (n++ == page)
         return xml + "<IsTruncated>true</IsTruncated><NextContinuationToken>" + last +
                "</NextContinuationToken></ListBucketResult>";
-      xml += "<Contents><Key>" + key + "</Key><Size>" + std::to_string(body.size()) + "</Size></Contents>";
+      xml += "<Contents><Key>" + key + "</Key><Size>" + std::to_string(body.size()) + "</Size>" +
+             etag_of(path) + "</Contents>";
       last = key;
     }
     return xml + "<IsTruncated>false</IsTruncated></ListBucketResult>";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,21 @@ struct RemoteStore {
   }
 };
 inline constinit RemoteStore* remote_store = nullptr;
+
+// Set once the loop is left that this thread works for: what reads objects gives up then. Null for none.
+inline constinit thread_local const std::atomic<bool>* reads_for = nullptr;
+
+// Names the loop that this thread reads for, while it lives.
+class ReadsFor {
+ public:
+  explicit ReadsFor(const std::atomic<bool>* left) : before_(reads_for) { reads_for = left; }
+  ~ReadsFor() { reads_for = before_; }
+  ReadsFor(const ReadsFor&) = delete;
+  ReadsFor& operator=(const ReadsFor&) = delete;
+
+ private:
+  const std::atomic<bool>* before_;
+};
 
 inline bool is_remote(const std::string& path) { return path.find("://") != std::string::npos; }
 

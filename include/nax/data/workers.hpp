@@ -13,6 +13,7 @@
 #include "nax/core/device.hpp"
 #include "nax/core/profile.hpp"
 #include "nax/core/thread_pool.hpp"
+#include "nax/data/remote.hpp"
 #include "nax/data/stage.hpp"
 
 // Threads that work ahead of a loop, and hand it what they made in order.
@@ -151,6 +152,7 @@ NAX_ENGINE void Workers::grow(int more) {
 
 NAX_ENGINE void Workers::run() noexcept {
   const ThreadLimit alone(1);  // there are as many of these as there is work for
+  const ReadsFor loop(stopped_.get());
   profile::name_thread(name_.c_str());
   for (std::size_t slot; begin(slot);) {
     std::exception_ptr error;

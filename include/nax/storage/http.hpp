@@ -3,25 +3,26 @@
 #include <curl/curl.h>
 
 #include <chrono>
-#include <map>
 #include <mutex>
 #include <random>
 #include <thread>
 
+#include "nax/core/profile.hpp"
+#include "nax/data/remote.hpp"
 #include "nax/storage/place.hpp"
+#include "nax/storage/response.hpp"
 #include "nax/storage/storage.hpp"
 
 // Requests by libcurl, tried again where that may help. Handles, and with them connections, are kept.
 namespace nax::inline NAX_ABI::storage::detail {
 
-struct Response {
-  long status = 0;
-  std::map<std::string, std::string> headers;  // names in lower case
-  io::Bytes body;
-  std::string header(const std::string& name) const {
-    const auto found = headers.find(name);
-    return found == headers.end() ? "" : found->second;
-  }
+using Clock = std::chrono::steady_clock;
+
+// A connection that is kept, and what drives it.
+struct Handle {
+  CURL* easy = nullptr;
+  CURLM* multi = nullptr;
+  explicit operator bool() const { return easy && multi; }
 };
 
 class Handles {
@@ -30,15 +31,15 @@ class Handles {
     static Handles* const handles = new Handles;
     return *handles;
   }
-  CURL* take() {
+  Handle take() {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return ::curl_easy_init();
-    CURL* const handle = idle_.back();
+    if (idle_.empty()) return {::curl_easy_init(), ::curl_multi_init()};
+    const Handle handle = idle_.back();
     idle_.pop_back();
     return handle;
   }
-  void give(CURL* handle) {
-    ::curl_easy_reset(handle);  // keeps connections
+  void give(Handle handle) {
+    ::curl_easy_reset(handle.easy);  // keeps connections
     const std::lock_guard lock(mutex_);
     idle_.push_back(handle);
   }
@@ -46,11 +47,13 @@ class Handles {
  private:
   Handles() { ::curl_global_init(CURL_GLOBAL_DEFAULT); }
   std::mutex mutex_;
-  std::vector<CURL*> idle_;
+  std::vector<Handle> idle_;
 };
 
 inline std::size_t take_body(char* data, std::size_t size, std::size_t count, void* to) {
-  auto& body = static_cast<Response*>(to)->body;
+  auto& response = *static_cast<Response*>(to);
+  auto& body = response.body;
+  response.received += size * count;
   try {
     body.insert(body.end(), data, data + size * count);
   } catch (...) {
@@ -60,6 +63,7 @@ inline std::size_t take_body(char* data, std::size_t size, std::size_t count, vo
 }
 inline std::size_t take_header(char* data, std::size_t size, std::size_t count, void* to) {
   auto& response = *static_cast<Response*>(to);
+  response.received += size * count;
   std::string line(data, size * count);
   while (!line.empty() && (line.back() == '\r' || line.back() == '\n' || line.back() == ' ')) line.pop_back();
   const std::size_t colon = line.find(':');
@@ -91,38 +95,75 @@ inline bool may_pass(CURLcode code) {
 }
 inline bool may_pass(long status) { return status >= 500 || status == 408 || status == 429; }
 
-// One attempt. Returns CURLE_OK where an answer came.
-inline CURLcode attempt(const std::string& url, const Pairs& headers, double timeout, bool follow,
-                        Response& response) {
-  CURL* const handle = Handles::instance().take();
-  if (!handle) return CURLE_FAILED_INIT;
-  curl_slist* list = nullptr;
-  for (const auto& [name, value] : headers) list = ::curl_slist_append(list, (name + ": " + value).c_str());
-  ::curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
-  ::curl_easy_setopt(handle, CURLOPT_HTTPHEADER, list);
-  ::curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-  ::curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, follow ? 1L : 0L);
-  ::curl_easy_setopt(handle, CURLOPT_MAXREDIRS, 5L);
-  ::curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  ::curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-  ::curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout * 1e3));
-  ::curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  ::curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(timeout + 0.5)));
-  ::curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
-  ::curl_easy_setopt(handle, CURLOPT_WRITEDATA, &response);
-  ::curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header);
-  ::curl_easy_setopt(handle, CURLOPT_HEADERDATA, &response);
-  ::curl_easy_setopt(handle, CURLOPT_USERAGENT, "nax");
-  if (const std::string file = certificates(); !file.empty())
-    ::curl_easy_setopt(handle, CURLOPT_CAINFO, file.c_str());
-  const CURLcode code = ::curl_easy_perform(handle);
-  ::curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &response.status);
-  ::curl_slist_free_all(list);
-  Handles::instance().give(handle);
-  return code;
+// A request's end: an answer, a failure of curl's, no byte for as long as the options allow, no time left, or
+// a loop that was left meanwhile.
+enum class End { answered, failed, stalled, late, left };
+
+// Has the loop been left that this thread reads for?
+inline bool is_left() {
+  return data::detail::reads_for && data::detail::reads_for->load(std::memory_order_relaxed);
 }
 
-inline void wait_before_retry(const Options& options, int failures, const Response& response) {
+// Drives the transfer to its end; looks twenty times a second whether it is still wanted.
+inline End drive(Handle handle, double timeout, Clock::time_point deadline, const Response& response,
+                 CURLcode& code) {
+  auto moved = Clock::now();
+  std::uint64_t received = response.received;
+  for (int running = 1;;) {
+    if (::curl_multi_perform(handle.multi, &running) != CURLM_OK) return End::failed;
+    if (running == 0) break;
+    const auto now = Clock::now();
+    if (response.received != received) received = response.received, moved = now;
+    if (is_left()) return End::left;
+    if (now >= deadline) return End::late;
+    if (now - moved > std::chrono::duration<double>(timeout)) return End::stalled;
+    ::curl_multi_poll(handle.multi, nullptr, 0, 50, nullptr);
+  }
+  int left = 0;
+  const CURLMsg* const message = ::curl_multi_info_read(handle.multi, &left);
+  code = message ? message->data.result : CURLE_FAILED_INIT;
+  return code == CURLE_OK ? End::answered : End::failed;
+}
+
+// One attempt; `code` is curl's where it failed.
+inline End attempt(const std::string& url, const char* method, const Pairs& headers, double timeout,
+                   Clock::time_point deadline, bool follow, Response& response, CURLcode& code) {
+  code = CURLE_FAILED_INIT;
+  const Handle handle = Handles::instance().take();
+  if (!handle) return End::failed;
+  CURL* const easy = handle.easy;
+  curl_slist* list = nullptr;
+  for (const auto& [name, value] : headers) list = ::curl_slist_append(list, (name + ": " + value).c_str());
+  ::curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
+  ::curl_easy_setopt(easy, CURLOPT_NOBODY, std::string_view(method) == "HEAD" ? 1L : 0L);
+  ::curl_easy_setopt(easy, CURLOPT_HTTPHEADER, list);
+  ::curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  ::curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, follow ? 1L : 0L);
+  ::curl_easy_setopt(easy, CURLOPT_MAXREDIRS, 5L);
+  ::curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  ::curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  ::curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, static_cast<long>(timeout * 1e3)));
+  ::curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+  ::curl_easy_setopt(easy, CURLOPT_WRITEDATA, &response);
+  ::curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+  ::curl_easy_setopt(easy, CURLOPT_HEADERDATA, &response);
+  ::curl_easy_setopt(easy, CURLOPT_USERAGENT, "nax");
+  if (const std::string file = certificates(); !file.empty())
+    ::curl_easy_setopt(easy, CURLOPT_CAINFO, file.c_str());
+  End end = End::failed;
+  if (::curl_multi_add_handle(handle.multi, easy) == CURLM_OK) {
+    end = drive(handle, timeout, deadline, response, code);
+    ::curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &response.status);
+    ::curl_multi_remove_handle(handle.multi, easy);
+  }
+  ::curl_slist_free_all(list);
+  Handles::instance().give(handle);
+  return end;
+}
+
+// Ends early where the loop is left or the deadline comes.
+inline void wait_before_retry(const Options& options, int failures, const Response& response,
+                              Clock::time_point deadline) {
   thread_local std::mt19937_64 random{std::random_device{}()};
   double longest = options.backoff;
   for (int i = 1; i < failures && longest < 10; ++i) longest *= 2;
@@ -131,41 +172,70 @@ inline void wait_before_retry(const Options& options, int failures, const Respon
   const std::string asked = response.header("retry-after");
   if (!asked.empty() && asked.find_first_not_of("0123456789") == std::string::npos && asked.size() < 4)
     seconds = std::max(seconds, std::min(std::stod(asked), 60.0));
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const auto wanted =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const auto until = std::min(wanted, deadline);
+  for (auto now = Clock::now(); now < until && !is_left(); now = Clock::now())
+    std::this_thread::sleep_for(std::min<Clock::duration>(until - now, std::chrono::milliseconds(10)));
+}
+
+inline Clock::time_point deadline_of(const Options& options) {
+  const double most = 1e9;  // seconds, which the clock can count
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(std::min(options.deadline, most)));
 }
 
 struct Range {
   std::int64_t first = 0, size = -1;  // below 0: all of the object
 };
 
-// The answer to a GET: 200 or 206, whole. Throws IoError naming the object, the last failure, and how often
-// it was tried. `fine(response)` says what is wrong with an answer, for another try.
+// What is asked for.
+struct Request {
+  const char* method = "GET";
+  Pairs query;
+  std::string path;  // encoded
+  Range range;
+};
+
+// The answer: 200 or 206, whole. Throws IoError naming the object, the last failure, and how often it was
+// tried; at the deadline, which counts retries in. `fine(response)` says what is wrong with an answer, for
+// another try.
 template <class Fine>
-Response get(const char* function, const Place& place, const Pairs& query, const std::string& path,
-             Range range, const Options& options, const Fine& fine) {
+Response get(const char* function, const Place& place, const Request& request, const Options& options,
+             const Fine& fine) {
+  const auto& [method, query, path, range] = request;
+  const nax::detail::profile::Span span(nax::detail::profile::Kind::data, "request to the store");
+  const Clock::time_point deadline = deadline_of(options);
   for (int failures = 0;; ++failures) {
     Response response;
     Pairs headers;
     if (range.size >= 0)
       headers.emplace_back("Range", "bytes=" + std::to_string(range.first) + "-" +
                                         std::to_string(range.first + range.size - 1));
+    Pairs extra;
+    if (place.scheme == "s3" && !place.is_list(query)) extra.emplace_back("x-amz-checksum-mode", "ENABLED");
     if (place.credentials) {
-      Pairs extra;
-      if (place.scheme == "s3" && range.size < 0 && query.empty())
-        extra.emplace_back("x-amz-checksum-mode", "ENABLED");
-      for (auto& header : signed_headers(place.credentials, place.region, "GET", place.host, path, query,
+      for (auto& header : signed_headers(place.credentials, place.region, method, place.host, path, query,
                                          std::time(nullptr), extra))
         headers.push_back(std::move(header));
-    } else if (!place.bearer.empty()) {
-      headers.emplace_back("Authorization", "Bearer " + place.bearer);
+    } else {
+      for (auto& header : extra) headers.push_back(std::move(header));
+      if (!place.bearer.empty()) headers.emplace_back("Authorization", "Bearer " + place.bearer);
     }
     std::string url = place.base + path;
     const std::string text = place.is_store ? query_text(query) : place.query;
     if (!text.empty()) url += "?" + text;
-    const CURLcode code = attempt(url, headers, options.timeout, !place.is_store, response);
+    CURLcode code;
+    const End end = attempt(url, method, headers, options.timeout, deadline, !place.is_store, response, code);
     bool again = true;
     std::string failure;
-    if (code != CURLE_OK) {
+    if (end == End::left) {
+      raise<IoError>({function, ": '", place.shown, "': the loop was left"});
+    } else if (end == End::late) {
+      failure = "no answer within the deadline";
+    } else if (end == End::stalled) {
+      failure = "the answer stalled";
+    } else if (end == End::failed) {
       failure = ::curl_easy_strerror(code);  // which says nothing of the request
       again = may_pass(code);
     } else if (response.status == 200 || response.status == 206) {
@@ -179,9 +249,13 @@ Response get(const char* function, const Place& place, const Pairs& query, const
       again = may_pass(response.status);
     }
     if (!again) raise<IoError>({function, ": '", place.shown, "': ", failure});
-    if (failures >= options.retries)
-      raise<IoError>({function, ": '", place.shown, "': ", failure, " (tried ", failures + 1, " times)"});
-    wait_before_retry(options, failures + 1, response);
+    if (end != End::late && failures < options.retries)
+      wait_before_retry(options, failures + 1, response, deadline);
+    if (is_left()) raise<IoError>({function, ": '", place.shown, "': the loop was left"});
+    const bool late = Clock::now() >= deadline;
+    if (late || failures >= options.retries)
+      raise<IoError>({function, ": '", place.shown, "': ", failure, " (tried ", failures + 1, " times",
+                      late ? ", until the deadline)" : ")"});
   }
 }
 

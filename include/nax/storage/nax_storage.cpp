@@ -1,11 +1,12 @@
 // What nax::storage brings: reads and listings of remote objects, by libcurl. Compiled with the program's own
 // sources, as nax::cuda's is.
 #include <atomic>
+#include <map>
 #include <memory>
+#include <optional>
 
-#include "nax/data/crc32c.hpp"
 #include "nax/data/remote.hpp"
-#include "nax/io/crc32.hpp"
+#include "nax/storage/checksums.hpp"
 #include "nax/storage/http.hpp"
 #include "nax/storage/object_cache.hpp"
 #include "nax/storage/storage.hpp"
@@ -24,50 +25,9 @@ Settings& settings() {
   return *all;
 }
 
-std::string base64(const std::uint8_t* data, std::size_t size) {
-  constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < size; i += 3) {
-    const std::uint32_t three = std::uint32_t{data[i]} << 16 |
-                                (i + 1 < size ? std::uint32_t{data[i + 1]} << 8 : 0) |
-                                (i + 2 < size ? data[i + 2] : 0);
-    for (std::size_t k = 0; k < 4; ++k) text += i + k <= size ? digits[three >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
-}
-
-// Castagnoli's checksum, which Google's store has of everything.
-std::uint32_t crc32c(const io::Bytes& bytes) { return data::detail::crc32c(bytes.data(), bytes.size()); }
-std::string base64_number(std::uint32_t number) {
-  const std::uint8_t bytes[4] = {static_cast<std::uint8_t>(number >> 24),
-                                 static_cast<std::uint8_t>(number >> 16),
-                                 static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
-  return base64(bytes, 4);
-}
-
-// What the store says of the whole object, against the whole object; empty where it agrees or says nothing.
-std::string check_sums(const Response& response, const io::Bytes& object) {
-  constexpr const char* wrong = "the checksum is wrong";
-  const std::string sha = response.header("x-amz-checksum-sha256"),
-                    crc = response.header("x-amz-checksum-crc32"),
-                    castagnoli = response.header("x-amz-checksum-crc32c"),
-                    google = response.header("x-goog-hash");
-  const auto whole = [](const std::string& sum) {
-    return !sum.empty() && sum.find('-') == std::string::npos;
-  };
-  if (whole(sha)) {
-    Sha256 hash;
-    hash.add(object.data(), object.size());
-    const Digest digest = hash.finish();
-    if (base64(digest.data(), digest.size()) != sha) return wrong;
-  }
-  if (whole(crc) && base64_number(io::detail::crc32(object.data(), object.size())) != crc) return wrong;
-  if (whole(castagnoli) && base64_number(crc32c(object)) != castagnoli) return wrong;
-  const std::size_t at = google.find("crc32c=");
-  if (at != std::string::npos && response.header("content-encoding").empty() &&
-      google.substr(at + 7, 8) != base64_number(crc32c(object)))
-    return wrong;
-  return "";
+Options current_options() {
+  const std::lock_guard lock(settings().mutex);
+  return settings().options;
 }
 
 // "bytes 0-99/1234" -> 1234; below 0 where it says something else.
@@ -79,49 +39,68 @@ std::int64_t total_of(const Response& response, std::int64_t first, std::size_t 
   return begin == first && end - begin + 1 == static_cast<long long>(size) && total > end ? total : -1;
 }
 
-io::Bytes read_whole(const char* function, const Place& place, const std::string& path,
-                     const Options& options) {
-  const auto fine = [](const Response& response) { return check_sums(response, response.body); };
-  return get(function, place, {}, path, {}, options, fine).body;
+// What the store keeps of the object; asks it again, by a HEAD, where the answers to a part say nothing.
+struct Sums {
+  std::optional<StoredSum> sum;
+  std::int64_t part_bytes = 0;  // where the sum is of parts
+};
+Response head(const char* function, const Place& place, const Pairs& query, const Options& options) {
+  return get(function, place, {"HEAD", query, place.object_path(), {}}, options,
+             [](const Response&) { return std::string(); });
+}
+Sums sums_of(const char* function, const Place& place, const Response& answer, bool is_whole,
+             std::int64_t total, const Options& options) {
+  Sums sums;
+  if (is_whole || place.scheme == "gs") sums.sum = sum_of(answer, place.scheme);
+  if (place.scheme != "s3" || (sums.sum && sums.sum->parts == 0)) return sums;
+  if (is_whole && answer.header("etag").empty()) return sums;  // a server that keeps none
+  try {
+    if (!sums.sum) sums.sum = sum_of(head(function, place, {}, options), place.scheme);
+    if (!sums.sum || sums.sum->parts == 0) return sums;
+    const std::string first = head(function, place, {{"partNumber", "1"}}, options).header("content-length");
+    sums.part_bytes = std::atoll(first.c_str());
+  } catch (const IoError& error) {  // a server without HEAD
+    if (std::string(error.what()).find("answers 4") == std::string::npos) throw;
+  }
+  // Parts of different sizes have no sum that can be checked.
+  if (sums.sum && sums.sum->parts > 0 &&
+      (sums.part_bytes < 1 || (total + sums.part_bytes - 1) / sums.part_bytes != sums.sum->parts))
+    sums.sum.reset();
+  return sums;
+}
+constexpr const char* wrong_sum = "the checksum is wrong";
+
+io::Bytes read_whole(const char* function, const Place& place, const Options& options) {
+  const auto fine = [&](const Response& response) -> std::string {
+    if (!options.verify) return "";
+    const auto size = static_cast<std::int64_t>(response.body.size());
+    const Sums sums = sums_of(function, place, response, true, size, options);
+    return sums.sum && !fits(*sums.sum, response.body, sums.part_bytes) ? wrong_sum : "";
+  };
+  return get(function, place, {"GET", {}, place.object_path(), {}}, options, fine).body;
 }
 
-// Where an object is large it is read in parts, several at once; all must be of one version of it.
-io::Bytes read_object(const char* function, const Place& place, const Options& options) {
-  const std::string path = place.is_store ? place.path + percent_encoded(place.key, true) : place.path;
-  const Range first{0, options.part_bytes};
-  Response begin;
-  try {
-    begin = get(function, place, {}, path, first, options, [&](const Response& response) -> std::string {
-      if (response.status == 200) return check_sums(response, response.body);
-      return total_of(response, 0, response.body.size()) < 0 ? "the answer is not the part that was asked for"
-                                                             : "";
-    });
-  } catch (const IoError& error) {
-    // An empty object has no first byte to ask for.
-    if (std::string(error.what()).find("answers 416") == std::string::npos) throw;
-    return read_whole(function, place, path, options);
-  }
-  if (begin.status == 200) return std::move(begin.body);  // the server knows no parts
-  const auto total = static_cast<std::size_t>(total_of(begin, 0, begin.body.size()));
-  if (begin.body.size() == total) {
-    if (check_sums(begin, begin.body).empty()) return std::move(begin.body);
-    return read_whole(function, place, path, options);
-  }
+// The parts of an object behind the first, several at once; all must be of one version of it.
+io::Bytes read_parts(const char* function, const Place& place, const Response& begin, std::size_t total,
+                     const Options& options) {
   io::Bytes object(total);
   std::copy(begin.body.begin(), begin.body.end(), object.begin());
   std::atomic<std::size_t> next{begin.body.size()};
   std::atomic<bool> failed{false};
   std::exception_ptr error;
+  const std::atomic<bool>* const loop = data::detail::reads_for;
   const auto part = static_cast<std::size_t>(options.part_bytes);
   const auto work = [&] {
+    const data::detail::ReadsFor reading(loop);
     try {
       while (!failed) {
         const std::size_t at = next.fetch_add(part);
         if (at >= total) return;
         const std::size_t size = std::min(part, total - at);
         const Range range{static_cast<std::int64_t>(at), static_cast<std::int64_t>(size)};
-        const Response response =
-            get(function, place, {}, path, range, options, [&](const Response& r) -> std::string {
+        const Response response = get(
+            function, place, {"GET", {}, place.object_path(), range}, options,
+            [&](const Response& r) -> std::string {
               if (r.status != 206 || r.body.size() != size ||
                   total_of(r, range.first, size) != static_cast<std::int64_t>(total))
                 return "the answer is not the part that was asked for";
@@ -144,9 +123,100 @@ io::Bytes read_object(const char* function, const Place& place, const Options& o
   work();
   for (std::thread& thread : threads) thread.join();
   if (error) std::rethrow_exception(error);
-  if (!check_sums(begin, object).empty())
-    raise<IoError>({function, ": '", place.shown, "': the checksum is wrong"});
   return object;
+}
+
+// All of an object once; false where its checksum is wrong.
+bool read_once(const char* function, const Place& place, const Options& options, io::Bytes& object) {
+  Response begin;
+  try {
+    begin = get(function, place, {"GET", {}, place.object_path(), {0, options.part_bytes}}, options,
+                [&](const Response& response) -> std::string {
+                  return response.status == 206 && total_of(response, 0, response.body.size()) < 0
+                             ? "the answer is not the part that was asked for"
+                             : "";
+                });
+  } catch (const IoError& error) {
+    // An empty object has no first byte to ask for.
+    if (std::string(error.what()).find("answers 416") == std::string::npos) throw;
+    object = read_whole(function, place, options);
+    return true;
+  }
+  // A server that knows no parts answers 200.
+  const std::int64_t total = begin.status == 200 ? static_cast<std::int64_t>(begin.body.size())
+                                                 : total_of(begin, 0, begin.body.size());
+  const bool is_whole = static_cast<std::int64_t>(begin.body.size()) == total;
+  Sums sums;
+  if (options.verify) sums = sums_of(function, place, begin, is_whole, total, options);
+  object = is_whole ? std::move(begin.body)
+                    : read_parts(function, place, begin, static_cast<std::size_t>(total), options);
+  return !sums.sum || fits(*sums.sum, object, sums.part_bytes);
+}
+
+io::Bytes read_object(const char* function, const Place& place, const Options& options) {
+  const Clock::time_point deadline = deadline_of(options);
+  io::Bytes object;
+  for (int failures = 0; !read_once(function, place, options, object); ++failures) {
+    if (failures >= options.retries || is_left() || Clock::now() >= deadline)
+      raise<IoError>({function, ": '", place.shown, "': ", wrong_sum, " (tried ", failures + 1, " times)"});
+    wait_before_retry(options, failures + 1, {}, deadline);
+  }
+  return object;
+}
+
+// f(i) for all i below n, by as many threads as the options have connections.
+template <class F>
+void for_each_parallel(std::size_t n, const Options& options, const F& f) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+  const auto work = [&] {
+    try {
+      for (std::size_t i; !failed && (i = next.fetch_add(1)) < n;) f(i);
+    } catch (...) {
+      if (!failed.exchange(true)) error = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < std::min(n, static_cast<std::size_t>(options.connections)); ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (error) std::rethrow_exception(error);
+}
+
+// One object's ETag, or its time and size where it has none.
+std::string version_of(const std::string& address, const Options& options) {
+  try {
+    const Response answer = head("storage::versions", place_of("storage::versions", address), {}, options);
+    const std::string etag = answer.header("etag");
+    return etag.empty() ? answer.header("last-modified") + " " + answer.header("content-length") : etag;
+  } catch (const IoError& error) {  // not there, or a server without HEAD
+    if (std::string(error.what()).find("answers 4") == std::string::npos) throw;
+    return "";
+  }
+}
+
+// A page of a list says of a thousand objects what a HEAD says of one.
+std::vector<std::string> versions_of(const std::vector<std::string>& addresses, const Options& options) {
+  constexpr int worth_a_list = 8;
+  const auto folder_of = [](const std::string& address) { return address.substr(0, address.rfind('/') + 1); };
+  std::map<std::string, int> folders;
+  for (const std::string& address : addresses) ++folders[folder_of(address)];
+  std::map<std::string, std::string> listed;
+  for (const auto& [folder, count] : folders) {
+    const bool can_list = folder.starts_with("s3://") || folder.starts_with("gs://");
+    if (!can_list || count < worth_a_list) continue;
+    for (Object& object : storage::list(folder))
+      listed.emplace(std::move(object.address), std::move(object.etag));
+  }
+  std::vector<std::string> versions(addresses.size());
+  for_each_parallel(addresses.size(), options, [&](std::size_t i) {
+    const auto found = listed.find(addresses[i]);
+    versions[i] =
+        found == listed.end() || found->second.empty() ? version_of(addresses[i], options) : found->second;
+  });
+  return versions;
 }
 
 class Store final : public data::detail::RemoteStore {
@@ -156,6 +226,9 @@ class Store final : public data::detail::RemoteStore {
     std::vector<std::string> addresses;
     for (Object& object : storage::list(address)) addresses.push_back(std::move(object.address));
     return addresses;
+  }
+  std::vector<std::string> versions(const std::vector<std::string>& addresses) override {
+    return versions_of(addresses, current_options());
   }
 };
 [[maybe_unused]] const bool there = [] {
@@ -169,9 +242,10 @@ class Store final : public data::detail::RemoteStore {
 
 void configure(const Options& options) {
   if (options.connections < 1 || options.part_bytes < 1 || options.retries < 0 || !(options.timeout > 0) ||
-      !(options.backoff >= 0) || options.cache_bytes < 0)
+      !(options.deadline > 0) || !(options.backoff >= 0) || options.cache_bytes < 0)
     throw ValueError(
-        "storage::configure: connections, part_bytes and timeout must be positive, the others not negative");
+        "storage::configure: connections, part_bytes, timeout and deadline must be positive, the others not "
+        "negative");
   auto cache = options.cache.empty()
                    ? nullptr
                    : std::make_shared<detail::ObjectCache>(options.cache, options.cache_bytes);
@@ -202,12 +276,7 @@ io::Bytes read(const std::string& address) {
 }
 
 std::vector<Object> list(const std::string& address) {
-  auto& settings = detail::settings();
-  Options options;
-  {
-    const std::lock_guard lock(settings.mutex);
-    options = settings.options;
-  }
+  const Options options = detail::current_options();
   const detail::Place place = detail::place_of("storage::list", address);
   if (!place.is_store)
     raise<IoError>({"storage::list: '", place.shown, "': only s3:// and gs:// can be listed"});
@@ -217,19 +286,22 @@ std::vector<Object> list(const std::string& address) {
     detail::Pairs query = {{"list-type", "2"}, {"prefix", place.key}, {"encoding-type", "url"}};
     if (!token.empty()) query.emplace_back("continuation-token", token);
     const detail::Response response = detail::get(
-        "storage::list", place, query, place.path, {}, options, [](const detail::Response& r) -> std::string {
+        "storage::list", place, {"GET", query, place.path, {}}, options,
+        [](const detail::Response& r) -> std::string {
           const std::string_view xml(reinterpret_cast<const char*>(r.body.data()), r.body.size());
           return xml.find("</ListBucketResult>") == std::string_view::npos ? "the answer is no list" : "";
         });
     const std::string_view xml(reinterpret_cast<const char*>(response.body.data()), response.body.size());
     const bool encoded = !detail::xml_texts(xml, "EncodingType").empty();
     for (const std::string& one : detail::xml_texts(xml, "Contents")) {
-      const auto keys = detail::xml_texts(one, "Key"), sizes = detail::xml_texts(one, "Size");
+      const auto keys = detail::xml_texts(one, "Key"), sizes = detail::xml_texts(one, "Size"),
+                 etags = detail::xml_texts(one, "ETag");
       if (keys.empty()) continue;
       const std::string key = detail::xml_unescaped(keys[0]);
       objects.push_back(
           {place.scheme + "://" + place.bucket + "/" + (encoded ? detail::percent_decoded(key) : key),
-           sizes.empty() ? 0 : std::atoll(sizes[0].c_str())});
+           sizes.empty() ? 0 : std::atoll(sizes[0].c_str()),
+           etags.empty() ? "" : detail::xml_unescaped(etags[0])});
     }
     const auto more = detail::xml_texts(xml, "IsTruncated"),
                tokens = detail::xml_texts(xml, "NextContinuationToken");

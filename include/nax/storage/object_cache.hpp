@@ -7,7 +7,8 @@
 #include <atomic>
 #include <mutex>
 
-#include "nax/io/file.hpp"
+#include "nax/data/identity.hpp"
+#include "nax/io/part_files.hpp"
 #include "nax/storage/sha256.hpp"
 
 // Objects that were read, in a folder: a file each, named by the hash of its address, with a checksum before
@@ -24,6 +25,7 @@ class ObjectCache {
           slash == std::string::npos)
         io::detail::fail_system("storage", folder_, "cannot be made");
     }
+    io::detail::sweep_parts(folder_);
     held_ = trim(limit_);
   }
 
@@ -31,13 +33,13 @@ class ObjectCache {
     const std::string path = path_of(address);
     const io::detail::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status;
-    if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || status.st_size < 40) return false;
-    std::uint8_t header[40];
+    if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || status.st_size < header_bytes) return false;
+    std::uint8_t header[header_bytes], expected[header_bytes];
     object.resize(static_cast<std::size_t>(status.st_size) - sizeof header);
     if (!get(file.get(), header, sizeof header) || !get(file.get(), object.data(), object.size()))
       return false;
-    if (std::memcmp(header, "naxobj01", 8) != 0 ||
-        std::memcmp(header + 8, digest_of(object).data(), 32) != 0) {
+    head(object, expected);
+    if (std::memcmp(header, expected, header_bytes) != 0) {
       ::unlink(path.c_str());
       return false;
     }
@@ -45,32 +47,34 @@ class ObjectCache {
     return true;
   }
 
-  // What cannot be kept is not kept: the object is there all the same.
+  // What cannot be kept is not kept: the object is there all the same, and the first time says so.
   void write(const std::string& address, const io::Bytes& object) {
-    static std::atomic<std::uint64_t> files{0};
-    const auto size = static_cast<std::int64_t>(object.size()) + 40;
+    const auto size = static_cast<std::int64_t>(object.size()) + header_bytes;
     if (size > limit_) return;
     make_room(size);
-    const std::string path = path_of(address), temporary = path + ".part" + std::to_string(::getpid()) + "-" +
-                                                           std::to_string(files.fetch_add(1));
-    std::uint8_t header[40];
-    const Digest digest = digest_of(object);
-    std::memcpy(header, "naxobj01", 8);
-    std::memcpy(header + 8, digest.data(), 32);
+    const std::string path = path_of(address), temporary = io::detail::part_name(path);
+    std::uint8_t header[header_bytes];
+    head(object, header);
     io::detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     const bool written = file.get() >= 0 && put(file.get(), header, sizeof header) &&
                          put(file.get(), object.data(), object.size()) && file.close() &&
                          ::rename(temporary.c_str(), path.c_str()) == 0;
-    if (!written) ::unlink(temporary.c_str());
+    if (!written) {
+      const std::string why = std::strerror(errno);
+      ::unlink(temporary.c_str());
+      if (!said_.exchange(true))
+        std::fprintf(stderr, "storage: the cache '%s' cannot be written to: %s; reading goes on without it\n",
+                     folder_.c_str(), why.c_str());
+    }
     const std::lock_guard lock(mutex_);
     if (written) held_ += size;
   }
 
  private:
-  static Digest digest_of(const io::Bytes& bytes) {
-    Sha256 hash;
-    hash.add(bytes.data(), bytes.size());
-    return hash.finish();
+  static constexpr int header_bytes = 24;
+  static void head(const io::Bytes& object, std::uint8_t* to) {
+    const std::uint64_t size = object.size(), hash = data::detail::content_hash(object.data(), object.size());
+    std::memcpy(to, "naxobj02", 8), std::memcpy(to + 8, &size, 8), std::memcpy(to + 16, &hash, 8);
   }
   std::string path_of(const std::string& address) const {
     return folder_ + "/" + hex(sha256(address)) + ".obj";
@@ -133,6 +137,7 @@ class ObjectCache {
   std::int64_t limit_;
   std::mutex mutex_;
   std::int64_t held_ = 0;
+  std::atomic<bool> said_{false};
 };
 
 }  // namespace nax::inline NAX_ABI::storage::detail

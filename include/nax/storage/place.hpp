@@ -68,6 +68,8 @@ struct Place {
   bool is_store = false;
   Credentials credentials;
   std::string region, bearer;
+  std::string object_path() const { return is_store ? path + percent_encoded(key, true) : path; }
+  static bool is_list(const Pairs& query) { return !query.empty() && query[0].first == "list-type"; }
 };
 
 inline Place place_of(const char* function, const std::string& address) {

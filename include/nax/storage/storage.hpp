@@ -23,7 +23,9 @@ struct Options {
   std::int64_t part_bytes = 8 << 20;  // of a large object, for each request
   int retries = 6;         // after errors that may pass: 5xx, 408, 429, resets, timeouts, short bodies
   double backoff = 0.1;    // seconds before the first retry; doubles, with jitter, up to 10 s
-  double timeout = 30;     // seconds without a byte
+  double timeout = 30;     // seconds without a byte, then the request is tried again
+  double deadline = 600;   // seconds for a request (a part, or an object), retries counted in
+  bool verify = true;      // bytes against the checksums that the store keeps
   std::string cache = "";  // a folder for what was read; none: nothing is kept
   std::int64_t cache_bytes = std::int64_t{16}
                              << 30;  // what it may hold; what was not used for longest goes first
@@ -38,6 +40,7 @@ io::Bytes read(const std::string& address);
 struct Object {
   std::string address;
   std::int64_t size = 0;
+  std::string etag = "";  // changes with the object
 };
 // The objects of s3:// and gs:// whose addresses begin with this one, in the store's order (by name).
 std::vector<Object> list(const std::string& address);
