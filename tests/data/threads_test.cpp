@@ -7,6 +7,7 @@
 
 #include "data/elements.hpp"
 #include "nax/core/allocator.hpp"
+#include "nax/nax.hpp"
 #include "support/refusal.hpp"
 
 namespace {
@@ -58,6 +59,42 @@ TEST(DataThreads, ErrorsNameTheStageAndTheElement) {
   } catch (const Error& error) {
     EXPECT_THROW(std::rethrow_if_nested(error), std::out_of_range);
   }
+}
+
+TEST(DataThreads, DerivativesThroughThreadsAreRefused) {
+  const auto loss_with = [](int threads, std::int64_t ahead) {
+    return [=](const Array<float>& w) {
+      const auto scaled = [&](std::int64_t i) -> Array<float> { return w * static_cast<float>(i); };
+      const auto pipeline = data::range(4).map(scaled, {.threads = threads, .name = "scaled"});
+      Array<float> sum(0.f);
+      for (const Array<float>& x : pipeline.prefetch(ahead)) sum = sum + x;
+      return sum;
+    };
+  };
+  const Array<float> w(2.f);
+  EXPECT_EQ(grad(loss_with(0, 0))(w).item(), 6.f);
+  const std::string refused =
+      "map 'scaled': element 0: the function works in a thread of its own and uses an array that is being "
+      "differentiated, which only the loop's thread records; give the stages from here to the loop no "
+      "threads and no prefetch";
+  EXPECT_EQ(refusal<ValueError>([&] { grad(loss_with(2, 0))(w); }), refused);
+  EXPECT_EQ(refusal<ValueError>([&] { grad(loss_with(0, 2))(w); }), refused);
+  // The second derivative's outer array, too.
+  const auto outer = [&](const Array<float>& v) {
+    return grad([&](const Array<float>& u) { return u * u + loss_with(1, 0)(v); })(Array<float>(1.f));
+  };
+  EXPECT_EQ(refusal<ValueError>([&] { grad(outer)(w); }), refused);
+  // Outside of a derivative, and with constants within one, threads are as good as none.
+  EXPECT_EQ(loss_with(2, 2)(w).item(), 12.f);
+  const auto constants = [](const Array<float>& v) {
+    const auto twice = [](std::int64_t i) -> Array<float> {
+      return grad([](const Array<float>& x) { return x * x; })(Array<float>(static_cast<float>(i)));
+    };
+    Array<float> sum(0.f);
+    for (const Array<float>& x : data::range(4).map(twice, {.threads = 2})) sum = sum + x * v;
+    return sum;
+  };
+  EXPECT_EQ(grad(constants)(w).item(), 12.f);
 }
 
 TEST(DataThreads, FilesAreNamedInErrors) {

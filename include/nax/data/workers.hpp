@@ -15,6 +15,7 @@
 #include "nax/core/thread_pool.hpp"
 #include "nax/data/remote.hpp"
 #include "nax/data/stage.hpp"
+#include "nax/tape/tape.hpp"
 
 // Threads that work ahead of a loop, and hand it what they made in order.
 //
@@ -77,6 +78,9 @@ class Workers {
   // Claims a slot and fills it; false when there is nothing more to do.
   bool begin(std::size_t& slot) noexcept;
 
+  // Refuses arrays that the loop's thread differentiates: what this thread does with them it cannot record.
+  void watch_recorded() const;
+
   void mark_done(std::size_t slot, std::exception_ptr error) noexcept;
 
   std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
@@ -91,6 +95,7 @@ class Workers {
   std::int64_t given_ = 0, taken_ = 0;  // slots pulled into, slots taken by the loop
   bool ended_ = false, stop_ = false;
   std::vector<std::thread> threads_;
+  std::atomic<std::uint64_t> recorded_since_{0};  // by the loop's thread, where it differentiates; else 0
 };
 
 }  // namespace nax::inline NAX_ABI::data::detail
@@ -106,6 +111,10 @@ NAX_ENGINE int check_threads(const char* function, int threads) {
 }
 
 NAX_ENGINE bool Workers::take(std::size_t& slot) {
+  if (recording.tape)
+    recorded_since_ = recording.tape->first_serial();
+  else
+    recorded_since_ = recording.since;
   std::unique_lock lock(mutex_);
   if (threads_.empty() && !stop_) grow(begin_with_);
   slot = static_cast<std::size_t>(taken_) % slots_.size();
@@ -165,6 +174,12 @@ NAX_ENGINE void Workers::run() noexcept {
   }
 }
 
+NAX_ENGINE void Workers::watch_recorded() const {
+  static const Tape none;
+  recording.since = recorded_since_.load(std::memory_order_relaxed);
+  recording.caller = recording.since != 0 ? &none : nullptr;
+}
+
 NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {
   const std::lock_guard pulling(pull_mutex_);
   {
@@ -175,6 +190,7 @@ NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {
   }
   bool more = false;
   std::exception_ptr error;
+  watch_recorded();
   try {
     more = !is_stopped() && pull(slot);
   } catch (...) {

@@ -51,6 +51,7 @@ struct Node {
 class Tape {
  public:
   static constexpr std::size_t npos = ~std::size_t{0};
+  static constexpr int range_bits = 42;  // of a serial, that count within a range
 
   Tape() : last_{next_serial(), 0} {}
   ~Tape() { pop(0); }
@@ -58,6 +59,12 @@ class Tape {
   Tape& operator=(const Tape&) = delete;
 
   std::size_t size() const { return size_; }
+  static std::uint64_t range_of(std::uint64_t serial) { return serial >> range_bits; }
+  // No array on the tape has a lower serial.
+  std::uint64_t first_serial() const {
+    if (size_ == 0) return next_serial();
+    return earlier_.empty() ? last_.serial : earlier_.front().serial;
+  }
   Node& operator[](std::size_t i) { return *nodes_[i].node; }
 
   std::size_t find(std::uint64_t serial) const {
@@ -178,7 +185,7 @@ class Tape {
     return serial_counter;
   }
   static std::uint64_t draw_range() {
-    return (range_count.fetch_add(1, std::memory_order_relaxed) << 42) + 1;
+    return (range_count.fetch_add(1, std::memory_order_relaxed) << range_bits) + 1;
   }
 
   std::uint64_t claim_serial(std::size_t index) {
@@ -263,14 +270,24 @@ class TapeRef {
 };
 
 // What this thread records on, if anything. A pmap worker also knows the tape of the thread that it works
-// for, to tell a captured array of that tape (an error) from a constant.
+// for, to tell a captured array of that tape (an error) from a constant. That thread waits meanwhile; where
+// it goes on recording (a pipeline's), its tape is not looked at, and what was recorded from `since` on
+// counts.
 struct Recording {
   Tape* tape = nullptr;
   const Tape* caller = nullptr;
+  std::uint64_t since = 0;  // 0: look on the caller's tape
 };
 inline thread_local constinit Recording recording{};
 
 [[gnu::cold]] NAX_COMPILED_ONCE void check_captured(std::uint64_t serial) {
+  if (recording.since != 0) {
+    if (serial >= recording.since && Tape::range_of(serial) == Tape::range_of(recording.since))
+      throw ValueError(
+          "the function works in a thread of its own and uses an array that is being differentiated, which "
+          "only the loop's thread records; give the stages from here to the loop no threads and no prefetch");
+    return;
+  }
   if (recording.caller->find(serial) != Tape::npos)
     throw ValueError(
         "pmap: the function uses an array from outside that is being differentiated there; pass it as an "
