@@ -5,8 +5,9 @@
     python3 scripts/timeline.py trace.json -o timeline.svg
 
 A column of a lane is a slice of time, its colours the shares of it: busy (operations, copies), in the stages of a
-pipeline, waiting for data, waiting for others (collectives); what is white is the rest of the program. An event within
-another counts for itself, and the outer one for what is left. The numbers at the right are shares of all the time shown.
+pipeline, waiting for data, waiting for others (collectives), idle; what is white is the rest of the program. An event within
+another counts for itself, and the outer one for what is left; within a wait for data all but collectives is that wait.
+The numbers at the right are shares of all the time shown.
 """
 
 import argparse
@@ -21,12 +22,14 @@ KINDS = {  # of events: which share they are of
     "data": "pipeline",
     "wait for data": "data",
     "collective": "others",
+    "idle": "idle",
 }
 SHARES = [  # colours that people who see fewer of them tell apart
     ("busy", "busy", "#2f6db3"),
     ("pipeline", "in the pipeline", "#5fb3a1"),
     ("data", "waiting for data", "#e7a33e"),
     ("others", "waiting for others", "#a8437f"),
+    ("idle", "idle: no room for more", "#d5d9de"),
 ]
 LABEL, PLOT, TOTALS, ROW, GAP, TOP = 150, 640, 190, 40, 10, 46
 
@@ -72,6 +75,8 @@ def own_pieces(events):
     for event in sorted(events, key=lambda e: (e[0], -e[1])):
         at = event[0] if at is None else at
         pass_to(max(event[0], at))
+        if open_events and open_events[-1][2] == "data" and event[2] != "others":
+            event = (event[0], event[1], "data")  # a loop that makes its own elements waits for them
         open_events.append(event)
     pass_to(float("inf"))
     return pieces

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "nax/data.hpp"
+#include "nax/profiler.hpp"
 #include "storage/fixture.hpp"
 
 namespace storage_limits {
@@ -75,6 +76,18 @@ TEST_F(StorageLimits, LeavingALoopEndsItsRequestsAtOnce) {
     EXPECT_LT(seconds, 0.5) << static_cast<int>(fault);
     server.fault = nullptr;
   }
+}
+
+TEST_F(StorageLimits, ASlowStoreIsTheSlowestStage) {
+  server.latency_ms = 10;
+  const auto size = [](const io::Bytes& bytes) { return bytes.size(); };
+  std::vector<std::string> addresses(10, "s3://bucket/a/one");
+  profiler::trace(::testing::TempDir() + "nax_store.json", [&] {
+    for (const std::size_t n : data::from_files(addresses, size).prefetch(1)) EXPECT_EQ(n, 5u);
+  });
+  const auto totals = profiler::totals();
+  ASSERT_FALSE(totals.stages.empty());
+  EXPECT_EQ(totals.stages[0].name, "request to the store");
 }
 
 }  // namespace

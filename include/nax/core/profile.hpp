@@ -30,8 +30,9 @@ enum class Kind : std::uint8_t {
   data,        // a stage of a pipeline, in one of its threads
   wait_data,   // a loop or a stage that waits for the next element
   scope,       // named by the user
+  idle,        // a stage's thread without room for more
 };
-inline constexpr int kinds = 6;
+inline constexpr int kinds = 7;
 
 struct Event {
   static constexpr std::size_t name_bytes = 40;
@@ -73,7 +74,8 @@ class Lane {
 struct NamedLane {
   std::string name;
   Lane lane;
-  bool taken = true;  // by a thread that lives
+  bool taken = true;    // by a thread that lives
+  bool worker = false;  // of a stage or a device: where it does nothing it is idle
 };
 
 // All lanes of the process; never destroyed, since threads may end after everything else.
@@ -114,6 +116,7 @@ class Span {
     if (on.load(std::memory_order_relaxed)) [[unlikely]]
       begin(kind, name, more);
   }
+  Span() = default;  // of nothing
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
   ~Span() {
@@ -181,6 +184,7 @@ NAX_ENGINE NamedLane* Lanes::take(const std::string& name) {
       return lane.get();
     }
   lanes_.push_back(std::make_unique<NamedLane>());
+  lanes_.back()->worker = !name.empty() && name != "main";
   lanes_.back()->name = name.empty() ? "thread " + std::to_string(++unnamed_) : name;
   return lanes_.back().get();
 }

@@ -62,6 +62,7 @@ class FolderStore final : public Store<Element> {
  public:
   FolderStore(const std::string& folder, std::uint64_t print) : folder_(folder, print) {}
   std::optional<Element> get(std::int64_t i) override {
+    const profile::Span span(profile::Kind::data, "cache: read");
     io::Bytes bytes;
     if (!folder_.read(i, bytes)) return std::nullopt;
     ByteReader in(bytes, CacheFolder::header_bytes);
@@ -75,6 +76,7 @@ class FolderStore final : public Store<Element> {
     return element;
   }
   void put(std::int64_t i, const Element& element) override {
+    const profile::Span span(profile::Kind::data, "cache: write");
     ByteWriter out;
     store_value(out, element);
     folder_.write(i, out.bytes);

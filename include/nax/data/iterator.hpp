@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "nax/core/compute_on.hpp"
+#include "nax/core/profile.hpp"
 #include "nax/data/stage.hpp"
 #include "nax/numpy/views/copy.hpp"
 
@@ -75,6 +76,7 @@ class Iterator {
     if (!cursor_) return std::nullopt;
     try {
       const OnHost host;
+      const nax::detail::profile::Span span(nax::detail::profile::Kind::wait_data, "next element");
       std::optional<Element> element = cursor_->next();
       if (element)
         ++count_;

@@ -242,6 +242,7 @@ class FilterStage final : public Stage<Element> {
 
    private:
     bool passes(const Element& element) const {
+      const profile::Span span(profile::Kind::data, label_.c_str());
       try {
         return static_cast<bool>(settled(call_with(*function_, Element(element), NoKey())));
       } catch (...) {

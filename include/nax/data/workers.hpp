@@ -121,7 +121,7 @@ NAX_ENGINE bool Workers::take(std::size_t& slot) {
   while (!slots_[slot].done && !(ended_ && taken_ == given_)) {
     const auto started = static_cast<int>(threads_.size());
     if (!stop_ && started < most_ && given_ - taken_ >= started) grow(1);  // all at work, and the loop waits
-    const profile::Span waits(profile::Kind::wait_data, name_.c_str());
+    const profile::Span waits(profile::Kind::wait_data, "wait for ", name_.c_str());
     ready_.wait(lock);
   }
   if (!slots_[slot].done) return false;
@@ -181,9 +181,15 @@ NAX_ENGINE void Workers::watch_recorded() const {
 }
 
 NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {
-  const std::lock_guard pulling(pull_mutex_);
+  std::unique_lock pulling(pull_mutex_, std::try_to_lock);
+  if (!pulling) {
+    const profile::Span waits(profile::Kind::idle, "another thread pulls");
+    pulling.lock();
+  }
   {
     std::unique_lock lock(mutex_);
+    const bool full = !stop_ && !ended_ && given_ - taken_ >= count();
+    const profile::Span waits = full ? profile::Span(profile::Kind::idle, "no room") : profile::Span();
     room_.wait(lock, [this] { return stop_ || ended_ || given_ - taken_ < count(); });
     if (stop_ || ended_) return false;
     slot = static_cast<std::size_t>(given_) % slots_.size();

@@ -11,6 +11,7 @@ namespace detail {
 // p += u for one leaf, in one pass over memory together with what advance(now, u) assigns to get u.
 template <class T, class Advance>
 void step_leaf(Array<T>& p, const Advance& advance) {
+  const profile::Span span(profile::Kind::operation, "optim::step");
   in_blocks(p.size(), [&](Assignments& now) {
     Array<T> u;
     advance(now, u);

@@ -14,9 +14,18 @@ struct LaneTotals {
   std::string name;
   double busy = 0;                // in operations and copies, those of pipeline stages included
   double pipeline = 0;            // in the stages of a pipeline otherwise
-  double waiting_for_data = 0;    // for the next element of a pipeline
+  double waiting_for_data = 0;    // for the next element, or making it where the loop's own thread does
   double waiting_for_others = 0;  // in collectives
+  double idle = 0;                // a stage's or a device's thread without work
   double host = 0;                // all the rest
+};
+// A stage of a pipeline: what its own code took, operations within it included, its waits and the stages
+// before it not.
+struct StageTotals {
+  std::string name;
+  double seconds = 0;
+  int threads = 0;   // that worked for it at once, at most
+  double share = 0;  // of the time of each of them: near 1, and it is what the loop waits for
 };
 struct OperationTotals {
   std::string name;
@@ -27,28 +36,43 @@ struct OperationTotals {
 struct Totals {
   double seconds = 0;
   std::vector<LaneTotals> lanes;
-  std::vector<OperationTotals> operations;  // by name, the most expensive first
+  std::vector<OperationTotals> operations;  // by name, the most expensive first; waits have their own names
+  std::vector<StageTotals> stages;          // the slowest first
   std::uint64_t dropped_events = 0;
 };
 
 namespace detail {
 
-// f(event, seconds that are the event's own) for each event of a lane.
+// An event's own time, and where it lies: within which stage (itself, where it is one), and within a wait for
+// data.
+struct Own {
+  const Event* event;
+  double seconds;
+  const Event* stage;
+  bool in_wait;
+};
+
+// f(own) for each event of a lane.
 template <class F>
 void for_each_own(const std::vector<Event>& events, const F& f) {
   struct Open {
-    const Event* event;
-    std::int64_t own;
+    Own own;
+    std::int64_t left;
   };
   std::vector<Open> open;
   const auto close = [&] {
-    f(*open.back().event, static_cast<double>(open.back().own) * 1e-9);
+    open.back().own.seconds = static_cast<double>(open.back().left) * 1e-9;
+    f(open.back().own);
     open.pop_back();
   };
   for (const Event& event : events) {
-    while (!open.empty() && open.back().event->end <= event.begin) close();
-    if (!open.empty()) open.back().own -= std::min(event.end, open.back().event->end) - event.begin;
-    open.push_back({&event, event.end - event.begin});
+    while (!open.empty() && open.back().own.event->end <= event.begin) close();
+    if (!open.empty()) open.back().left -= std::min(event.end, open.back().own.event->end) - event.begin;
+    const Event* const around = open.empty() ? nullptr : open.back().own.stage;
+    const bool waits = event.kind == Kind::wait_data;
+    const Event* const stage = event.kind == Kind::data ? &event : waits ? nullptr : around;
+    const bool in_wait = waits || (!open.empty() && open.back().own.in_wait);
+    open.push_back({{&event, 0, stage, in_wait}, event.end - event.begin});
   }
   while (!open.empty()) close();
 }
@@ -68,42 +92,82 @@ NAX_ENGINE void summary(std::ostream& out = std::cout);
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
 namespace nax::inline NAX_ABI::profiler::detail {
 
+// Which of a lane's times an event's own time is of; none for a scope, which is the program's.
+inline double* share_of(LaneTotals& of, Kind kind, bool in_wait) {
+  if (in_wait && kind != Kind::collective) return &of.waiting_for_data;
+  switch (kind) {
+    case Kind::operation:
+    case Kind::copy:
+      return &of.busy;
+    case Kind::collective:
+      return &of.waiting_for_others;
+    case Kind::wait_data:
+      return &of.waiting_for_data;
+    case Kind::data:
+      return &of.pipeline;
+    case Kind::idle:
+      return &of.idle;
+    case Kind::scope:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+// Before a lane's first event and after its last one.
+inline double seconds_outside(const Session& session, const LaneEvents& lane) {
+  std::int64_t last = session.begin;
+  for (const Event& event : lane.events) last = std::max(last, event.end);
+  const std::int64_t first = lane.events.front().begin;
+  return static_cast<double>(std::max<std::int64_t>(0, first - session.begin) +
+                             std::max<std::int64_t>(0, session.end - last)) *
+         1e-9;
+}
+
+inline int most_at_once(std::vector<std::pair<std::int64_t, int>>& changes) {
+  std::sort(changes.begin(), changes.end());  // of two at one time the end comes first
+  int now = 0, most = 1;
+  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  return most;
+}
+
 NAX_ENGINE Totals totals_of(const Session& session) {
   Totals totals;
   totals.seconds = static_cast<double>(session.end - session.begin) * 1e-9;
   totals.dropped_events = session.dropped;
   std::map<std::string, OperationTotals> operations;
+  std::map<std::string, StageTotals> stages;
+  std::map<std::string, std::vector<std::pair<std::int64_t, int>>> work;  // when threads begin and end it
   for (const LaneEvents& lane : session.lanes) {
     LaneTotals of;
     of.name = lane.name;
-    for_each_own(lane.events, [&](const Event& event, double own) {
-      switch (event.kind) {
-        case Kind::operation:
-        case Kind::copy:
-          of.busy += own;
-          break;
-        case Kind::collective:
-          of.waiting_for_others += own;
-          break;
-        case Kind::wait_data:
-          of.waiting_for_data += own;
-          break;
-        case Kind::data:
-          of.pipeline += own;
-          break;
-        case Kind::scope:
-          break;
+    for_each_own(lane.events, [&](const Own& own) {
+      const Event& event = *own.event;
+      if (double* const share = share_of(of, event.kind, own.in_wait)) *share += own.seconds;
+      if (own.stage && event.kind != Kind::idle) stages[own.stage->name].seconds += own.seconds;
+      if (event.kind == Kind::data) {
+        auto& changes = work[event.name];
+        changes.emplace_back(event.begin, 1), changes.emplace_back(event.end, -1);
       }
       OperationTotals& operation = operations[event.name];
       ++operation.count;
-      operation.seconds += own;
+      operation.seconds += own.seconds;
       operation.bytes += static_cast<double>(event.bytes);
       operation.flops += event.flops;
     });
-    of.host =
-        std::max(0.0, totals.seconds - of.busy - of.pipeline - of.waiting_for_data - of.waiting_for_others);
+    const double known = of.busy + of.pipeline + of.waiting_for_data + of.waiting_for_others + of.idle;
+    const double rest = std::max(0.0, totals.seconds - known);
+    const double outside = lane.worker ? std::min(rest, seconds_outside(session, lane)) : 0;
+    of.idle += outside, of.host = rest - outside;
     totals.lanes.push_back(std::move(of));
   }
+  for (auto& [name, stage] : stages) {
+    stage.name = name;
+    stage.threads = most_at_once(work[name]);
+    if (totals.seconds > 0) stage.share = stage.seconds / totals.seconds / stage.threads;
+    totals.stages.push_back(stage);
+  }
+  std::stable_sort(totals.stages.begin(), totals.stages.end(),
+                   [](const StageTotals& a, const StageTotals& b) { return a.share > b.share; });
   for (auto& [name, operation] : operations) {
     operation.name = name;
     totals.operations.push_back(operation);
@@ -119,15 +183,23 @@ namespace nax::inline NAX_ABI::profiler {
 NAX_ENGINE void summary(std::ostream& out) {
   const Totals all = totals();
   char line[200];
-  std::snprintf(line, sizeof line, "%.3f s%s\n%-20s %8s %9s %9s %9s %8s\n", all.seconds,
+  std::snprintf(line, sizeof line, "%.3f s%s\n%-20s %8s %9s %9s %9s %8s %8s\n", all.seconds,
                 all.dropped_events > 0 ? " (the first events were dropped)" : "", "", "busy", "pipeline",
-                "for data", "others", "host");
+                "for data", "others", "idle", "host");
   out << line;
   const double percent = all.seconds > 0 ? 100 / all.seconds : 0;
   for (const LaneTotals& lane : all.lanes) {
-    std::snprintf(line, sizeof line, "%-20.60s %7.1f%% %8.1f%% %8.1f%% %8.1f%% %7.1f%%\n", lane.name.c_str(),
-                  lane.busy * percent, lane.pipeline * percent, lane.waiting_for_data * percent,
-                  lane.waiting_for_others * percent, lane.host * percent);
+    std::snprintf(line, sizeof line, "%-20.60s %7.1f%% %8.1f%% %8.1f%% %8.1f%% %7.1f%% %7.1f%%\n",
+                  lane.name.c_str(), lane.busy * percent, lane.pipeline * percent,
+                  lane.waiting_for_data * percent, lane.waiting_for_others * percent, lane.idle * percent,
+                  lane.host * percent);
+    out << line;
+  }
+  if (!all.stages.empty()) {
+    const StageTotals& slowest = all.stages[0];
+    std::snprintf(line, sizeof line, "slowest stage: %.60s, at work %.1f%% of the time in %d thread%s\n",
+                  slowest.name.c_str(), slowest.share * 100, slowest.threads,
+                  slowest.threads == 1 ? "" : "s");
     out << line;
   }
   std::snprintf(line, sizeof line, "%-28s %9s %11s %9s %9s\n", "", "count", "ms", "GB/s", "GFLOP/s");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -27,6 +28,7 @@ using nax::detail::profile::Kind;
 struct LaneEvents {
   std::string name;
   std::vector<Event> events;  // by beginning
+  bool worker = false;
 };
 struct Session {
   std::int64_t begin = 0, end = 0;
@@ -54,7 +56,8 @@ class Sessions {
 };
 
 inline const char* kind_name(Kind kind) {
-  constexpr const char* names[] = {"operation", "collective", "copy", "data", "wait for data", "scope"};
+  constexpr const char* names[] = {"operation",     "collective", "copy", "data",
+                                   "wait for data", "scope",      "idle"};
   return names[static_cast<int>(kind)];
 }
 
@@ -66,7 +69,7 @@ NAX_ENGINE std::string json_of(const Session& session);
 
 NAX_ENGINE void write_json(const std::string& path, const Session& session);
 
-// One trace, from here to its end.
+// One trace, from here to its end. A program that ends by an exception that nobody catches writes it too.
 class Tracing {
  public:
   explicit Tracing(std::string path);
@@ -77,6 +80,11 @@ class Tracing {
   void write();
 
  private:
+  // Of all that are open, the outermost last.
+  static void write_all() noexcept;
+  static std::vector<Tracing*>& open();
+  static void leave(Tracing* tracing);
+
   std::string path_;
   std::int64_t begin_;
 };
@@ -147,7 +155,7 @@ NAX_ENGINE Session Sessions::collect(std::int64_t since) {
   session.end = nax::detail::profile::now();
   session.begin = since;
   nax::detail::profile::Lanes::instance().for_each([&](auto& lane) {
-    LaneEvents events{lane.name, {}};
+    LaneEvents events{lane.name, {}, lane.worker};
     lane.lane.copy_to(events.events, since, session.dropped);
     // An event is noted when it ends: of two that begin at once the longer one holds the other.
     std::sort(events.events.begin(), events.events.end(), [](const Event& a, const Event& b) {
@@ -161,11 +169,30 @@ NAX_ENGINE Session Sessions::collect(std::int64_t since) {
   return session;
 }
 
+// How many bytes the UTF-8 character that begins here has; 0 where none does.
+inline int utf8_length(const char* text) {
+  const auto byte = [&](int i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char c = byte(0);
+  const int length = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 0;
+  for (int i = 1; i < length; ++i)
+    if (byte(i) >> 6 != 2) return 0;
+  const bool overlong =
+      (c == 0xc0 || c == 0xc1) || (c == 0xe0 && byte(1) < 0xa0) || (c == 0xf0 && byte(1) < 0x90);
+  const bool beyond = (c == 0xed && byte(1) > 0x9f) || c > 0xf4 || (c == 0xf4 && byte(1) > 0x8f);
+  return overlong || beyond ? 0 : length;
+}
+
+// A string of JSON. What is no UTF-8 (a name in Latin-1, one cut within a character) becomes U+FFFD.
 NAX_ENGINE void append_quoted(std::string& out, const char* text) {
   out += '"';
-  for (; *text; ++text) {
+  for (int length; *text; text += std::max(1, length)) {
+    length = utf8_length(text);
     const auto c = static_cast<unsigned char>(*text);
-    if (c == '"' || c == '\\') {
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+    } else if (length > 1) {
+      out.append(text, static_cast<std::size_t>(length));
+    } else if (c == '"' || c == '\\') {
       out += '\\';
       out += *text;
     } else if (c < 0x20) {
@@ -227,10 +254,52 @@ NAX_ENGINE void write_json(const std::string& path, const Session& session) {
   file.commit();
 }
 
-NAX_ENGINE Tracing::Tracing(std::string path)
-    : path_(std::move(path)), begin_(Sessions::instance().begin()) {}
+inline std::mutex& open_mutex() {
+  static std::mutex* const mutex = new std::mutex;
+  return *mutex;
+}
+
+NAX_ENGINE std::vector<Tracing*>& Tracing::open() {
+  static auto* const all = new std::vector<Tracing*>;
+  return *all;
+}
+
+NAX_ENGINE void Tracing::leave(Tracing* tracing) {
+  const std::lock_guard lock(open_mutex());
+  std::erase(open(), tracing);
+}
+
+NAX_ENGINE void Tracing::write_all() noexcept {
+  std::vector<Tracing*> all;
+  {
+    const std::lock_guard lock(open_mutex());
+    all.swap(open());
+  }
+  for (auto one = all.rbegin(); one != all.rend(); ++one) {
+    try {
+      (*one)->write();
+    } catch (...) {
+    }
+  }
+}
+
+NAX_ENGINE Tracing::Tracing(std::string path) : path_(std::move(path)), begin_(Sessions::instance().begin()) {
+  static std::terminate_handler before = nullptr;
+  static const bool once = [] {
+    before = std::set_terminate([] {
+      write_all();
+      if (before) before();
+      std::abort();
+    });
+    return true;
+  }();
+  static_cast<void>(once);
+  const std::lock_guard lock(open_mutex());
+  open().push_back(this);
+}
 
 NAX_ENGINE Tracing::~Tracing() {
+  leave(this);
   if (begin_ == 0) return;
   try {
     write_json(path_, Sessions::instance().end(begin_));
@@ -238,7 +307,10 @@ NAX_ENGINE Tracing::~Tracing() {
   }
 }
 
-NAX_ENGINE void Tracing::write() { write_json(path_, Sessions::instance().end(std::exchange(begin_, 0))); }
+NAX_ENGINE void Tracing::write() {
+  leave(this);
+  write_json(path_, Sessions::instance().end(std::exchange(begin_, 0)));
+}
 
 NAX_ENGINE bool trace_from_environment() {
   const char* path = std::getenv("NAX_TRACE");
