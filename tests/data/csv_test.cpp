@@ -99,8 +99,19 @@ TEST(DataCsv, Quotes) {
   EXPECT_EQ(texts("\"\",\"a,b\"\n\"\"\"\",\"x\"\"y\"\"\"\nq\"q,\"\"\n"),
             (std::vector<Fields>{{"", "a,b"}, {"\"", "x\"y\""}, {"q\"q", ""}}));
   EXPECT_EQ(texts("\"a\nb\",\"c\"\"\n\"\"d\""), (std::vector<Fields>{{"a\nb", "c\"\n\"d"}}));
-  EXPECT_EQ(texts("a\rb,\n"), (std::vector<Fields>{{"a\rb", ""}}));
+  EXPECT_EQ(texts("\"a\rb\",\n"), (std::vector<Fields>{{"a\rb", ""}}));
   EXPECT_EQ(texts("\"a\"\r\n"), (std::vector<Fields>{{"a"}}));
+}
+
+// As Python's csv reads them: old files end lines with a carriage return alone, some with several kinds.
+TEST(DataCsv, LinesEndWithAnyOfThreeEnds) {
+  EXPECT_EQ(texts("a,b\rc,d\r\re,f"), (std::vector<Fields>{{"a", "b"}, {"c", "d"}, {"e", "f"}}));
+  EXPECT_EQ(texts("a\r\nb\rc\nd\r"), (std::vector<Fields>{{"a"}, {"b"}, {"c"}, {"d"}}));
+  const auto numbers = rows("x,y\r1,2\r3,4\r");
+  EXPECT_EQ(numbers.size(), 2);
+  expect_error("has 'q' where a number (float32) should be, in column 'x', in line 3",
+               [] { rows("x\r1\rq\r"); });
+  expect_error("has 1 fields where the first line has 2, in line 2", [] { rows("1,2\r3\r"); });
 }
 
 TEST(DataCsv, ErrorsNameTheLine) {

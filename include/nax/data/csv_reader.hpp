@@ -31,8 +31,9 @@ struct CsvOptions {
 
 namespace detail {
 
-// The lines of a table, one after another. A field may stand in double quotes; delimiters and ends of lines
-// belong to it there, and a double quote is two. Lines without a character are passed over.
+// The lines of a table, one after another; they end with \n, \r\n or \r. A field may stand in double quotes;
+// delimiters and ends of lines belong to it there, and a double quote is two. Lines without a character are
+// passed over.
 class CsvReader {
  public:
   // The bytes must outlive this. Reads the header, where there is one.
@@ -119,11 +120,9 @@ NAX_ENGINE bool CsvReader::next() {
 
 NAX_ENGINE bool CsvReader::read_line() {
   fields_.clear(), unquoted_.clear();
-  const auto ends = [&] {
-    return at_ == end_ || *at_ == '\n' || (*at_ == '\r' && end_ - at_ > 1 && at_[1] == '\n');
-  };
+  const auto ends = [&] { return at_ == end_ || *at_ == '\n' || *at_ == '\r'; };
   const auto pass_end = [&] {
-    if (*at_ == '\r') ++at_;
+    if (*at_ == '\r' && end_ - at_ > 1 && at_[1] == '\n') ++at_;
     ++at_, ++line_;
   };
   while (at_ != end_ && ends()) pass_end();
@@ -149,7 +148,7 @@ NAX_ENGINE std::string_view CsvReader::quoted() {
   std::string* text = nullptr;  // where it is not as it stands
   for (;; ++at_) {
     if (at_ == end_) fail("has a quoted field without an end", opened);
-    if (*at_ == '\n') ++line_;
+    if (*at_ == '\n' || (*at_ == '\r' && !(end_ - at_ > 1 && at_[1] == '\n'))) ++line_;
     if (*at_ != '"') continue;
     const bool twice = end_ - at_ > 1 && at_[1] == '"';
     if (twice || text) {
