@@ -178,6 +178,12 @@ inline void check_recordable(const char* function) {
 }
 
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_read_while_recording();
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_other_device(Device device);
+// A graph is of one device: what allocates on another one, or computes there, is not recorded.
+inline void check_recorded_on(Device device) {
+  if (graph_recording && graph_recording->device != device) [[unlikely]]
+    throw_other_device(device);
+}
 
 }  // namespace nax::inline NAX_ABI::detail
 
@@ -223,6 +229,11 @@ NAX_ENGINE bool GraphMemory::take_back(void* block, std::size_t bytes) noexcept 
   }
   if (last) delete owner;
   return true;
+}
+
+NAX_ENGINE void throw_other_device(Device device) {
+  throw NotRecordable("jit: the function computes on " + to_string(device) + " while it is recorded for " +
+                      to_string(graph_recording->device));
 }
 
 NAX_ENGINE void throw_read_while_recording() {

@@ -58,6 +58,7 @@ class EmulatedAccelerator final : public detail::Accelerator {
  public:
   int count() override { return requested_devices().value_or(1); }
   void* allocate(Device device, std::size_t bytes) override {
+    detail::check_recorded_on(device);
     if (detail::graph_recording) return detail::graph_recording->memory->allocate(bytes);
     return obtain(device, bytes);
   }
@@ -90,22 +91,26 @@ class EmulatedAccelerator final : public detail::Accelerator {
     return mine;
   }
   void join(Device, detail::Streams) override {}
-  void copy_to_device(Device, void* to, const void* from, std::size_t bytes) override {
+  void copy_to_device(Device device, void* to, const void* from, std::size_t bytes) override {
+    detail::check_recorded_on(device);
     if (!detail::graph_recording) return emulate([=] { std::memcpy(to, from, bytes); });
     const std::shared_ptr<char[]> held(new char[bytes]);
     std::memcpy(held.get(), from, bytes);
     emulate([=] { std::memcpy(to, held.get(), bytes); });
   }
-  void copy_to_host(Device, void* to, const void* from, std::size_t bytes) override {
+  void copy_to_host(Device device, void* to, const void* from, std::size_t bytes) override {
+    detail::check_recorded_on(device);
     if (detail::graph_recording) detail::throw_read_while_recording();
     std::memcpy(to, from, bytes);
   }
   void copy_between(Device to_device, void* to, Device from_device, const void* from,
                     std::size_t bytes) override {
     if (to_device != from_device) detail::check_recordable("device_put");
+    detail::check_recorded_on(to_device);
     emulate([=] { std::memcpy(to, from, bytes); });
   }
-  void clear(Device, void* memory, std::size_t bytes) override {
+  void clear(Device device, void* memory, std::size_t bytes) override {
+    detail::check_recorded_on(device);
     emulate([=] { std::memset(memory, 0, bytes); });
   }
   void synchronize(Device) override {}

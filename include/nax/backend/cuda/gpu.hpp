@@ -29,18 +29,19 @@ class Gpu final : public detail::Accelerator {
   int count() override { return device_count(); }
 
   void* allocate(Device device, std::size_t bytes) override {
+    detail::check_recorded_on(device);
     if (detail::graph_recording) return detail::graph_recording->memory->allocate(bytes);
     return MemoryPool::of(device).allocate(device, bytes);
   }
   void deallocate(Device device, void* memory, std::size_t bytes, Streams used) noexcept override {
     if (!detail::GraphMemory::take_back(memory, bytes))
-      MemoryPool::of(device).deallocate(memory, bytes, used);
+      MemoryPool::of(device).deallocate(device, memory, bytes, used);
   }
 
   Streams stream(Device device) override { return stream_bit(device); }
   void join(Device device, Streams others) override {
     if (detail::graph_recording)  // no graph may wait for what is in none
-      DeviceStreams::of(device).drain(others);
+      DeviceStreams::of(device).drain(device, others);
     else
       DeviceStreams::of(device).follow(others, use(device));
   }
@@ -58,6 +59,7 @@ class Gpu final : public detail::Accelerator {
       DeviceStreams::of(device).at(place_on(device)).staging.upload(stream, to, from, bytes);
   }
   void copy_to_host(Device device, void* to, const void* from, std::size_t bytes) override {
+    detail::check_recorded_on(device);
     if (detail::graph_recording) detail::throw_read_while_recording();
     const cudaStream_t stream = use(device);
     if (stream_watch) wait_for(stream);

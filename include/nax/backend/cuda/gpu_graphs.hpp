@@ -5,29 +5,35 @@
 #include <utility>
 #include <vector>
 
+#include "nax/backend/cuda/memory_pool.hpp"
 #include "nax/backend/cuda/streams.hpp"
 #include "nax/core/graph_recording.hpp"
 
-// Recordings as CUDA graphs: the calling thread's stream is captured. The capture is relaxed, since whoever
-// records may ask the driver for memory or load a kernel meanwhile.
+// Recordings as CUDA graphs. A recording captures a stream of its own (capture_stream), which nobody else
+// knows; its graph is replayed on the thread's stream of the table. The capture is relaxed, since the
+// recording thread may ask the driver for memory or load a kernel meanwhile.
+//
+// A graph's memory comes from the device's pool, in pieces, and returns there.
 namespace nax::inline NAX_ABI::cuda {
 
 class GpuGraphs final : public detail::GraphMaker {
  public:
   void* obtain(Device device, std::size_t bytes) override {
-    select_card(device);
-    void* memory = nullptr;
-    check(cudaMalloc(&memory, bytes), "cudaMalloc");
-    return memory;
+    return MemoryPool::of(device).allocate(device, bytes);
   }
-  void give_back(Device device, void* memory, std::size_t) noexcept override {
-    if (cudaSetDevice(card_of(device)) == cudaSuccess) cudaFree(memory);
-    cudaGetLastError();  // the process may be ending
+  // Results may have been read on any stream.
+  void give_back(Device device, void* memory, std::size_t bytes) noexcept override {
+    MemoryPool::of(device).deallocate(device, memory, bytes, ~Streams{0});
   }
 
   void begin(detail::GraphRecording& graph) override {
     auto held = std::make_unique<Held>();
-    check(cudaStreamBeginCapture(use(graph.device), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+    select_card(graph.device);
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    held->stream.reset(stream);
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+    capture_stream = stream;
     graph.state = held.release();
   }
   // One graph of a copy for each input, and then what was captured.
@@ -35,7 +41,9 @@ class GpuGraphs final : public detail::GraphMaker {
                                            std::vector<detail::GraphInput> inputs) override {
     auto made = std::make_unique<Graph>(graph.device);
     made->held.reset(static_cast<Held*>(std::exchange(graph.state, nullptr)));
-    check(cudaStreamEndCapture(use(graph.device), &made->captured), "cudaStreamEndCapture");
+    capture_stream = nullptr;
+    check(cudaStreamEndCapture(made->held->stream.get(), &made->captured), "cudaStreamEndCapture");
+    made->held->stream.reset();
     check(cudaGraphCreate(&made->whole, 0), "cudaGraphCreate");
     std::vector<cudaGraphNode_t> copies;
     for (const detail::GraphInput& input : inputs) {
@@ -57,10 +65,9 @@ class GpuGraphs final : public detail::GraphMaker {
   void abandon(detail::GraphRecording& graph) noexcept override {
     const std::unique_ptr<Held> held(static_cast<Held*>(std::exchange(graph.state, nullptr)));
     if (!held) return;
+    capture_stream = nullptr;
     cudaGraph_t captured = nullptr;
-    if (cudaStreamEndCapture(DeviceStreams::of(graph.device).at(place_on(graph.device)).stream, &captured) ==
-            cudaSuccess &&
-        captured)
+    if (cudaStreamEndCapture(held->stream.get(), &captured) == cudaSuccess && captured)
       cudaGraphDestroy(captured);
     cudaGetLastError();
   }
@@ -79,8 +86,15 @@ class GpuGraphs final : public detail::GraphMaker {
   struct FreeHost {
     void operator()(void* memory) const noexcept { cudaFreeHost(memory); }
   };
+  struct DestroyStream {
+    void operator()(cudaStream_t stream) const noexcept {
+      cudaStreamDestroy(stream);
+      cudaGetLastError();
+    }
+  };
   struct Held {
     std::vector<std::unique_ptr<void, FreeHost>> memory;
+    std::unique_ptr<CUstream_st, DestroyStream> stream;  // while it is captured
   };
   struct Graph final : detail::LaunchGraph {
     struct Input {
@@ -94,18 +108,22 @@ class GpuGraphs final : public detail::GraphMaker {
     cudaGraph_t captured = nullptr, whole = nullptr;
     cudaGraphExec_t ready = nullptr;
 
+    Streams launched_on = 0;
+
     explicit Graph(Device d) : device(d) {}
     ~Graph() override {
-      if (cudaSetDevice(card_of(device)) == cudaSuccess) {
-        cudaDeviceSynchronize();  // it may be running, and its memory goes next
-        if (ready) cudaGraphExecDestroy(ready);
-        if (whole) cudaGraphDestroy(whole);
-        if (captured) cudaGraphDestroy(captured);
+      try {
+        DeviceStreams::of(device).drain(device, launched_on);  // it may be running, and its memory goes next
+      } catch (...) {                                          // the process may be ending
       }
+      if (ready) cudaGraphExecDestroy(ready);
+      if (whole) cudaGraphDestroy(whole);
+      if (captured) cudaGraphDestroy(captured);
       cudaGetLastError();
     }
     void replay(Device where, const void* const* from) override {
-      const cudaStream_t stream = use(where);
+      const cudaStream_t stream = table_stream(where);
+      launched_on |= stream_bit(where);
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         Input& in = inputs[i];
         if (in.from == from[i] || !in.copy) continue;

@@ -34,8 +34,9 @@ void emulate(const Step& step) {
 inline namespace emulated {
 
 template <class Body>
-void launch(Device, std::int64_t n, const Body& body) {
+void launch(Device device, std::int64_t n, const Body& body) {
   if (n == 0) return;
+  detail::check_recorded_on(device);
   emulate([n, body] {
     for (std::int64_t i = 0; i < n; ++i) body(i);
   });

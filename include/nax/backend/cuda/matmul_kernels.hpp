@@ -10,8 +10,8 @@
 #include "nax/backend/cpu/gemm.hpp"
 #endif
 
-// Matrix products: by cuBLASLt for floating types (on the emulated device by the CPU's GEMM), by a plain loop
-// for integers.
+// Matrix products: by cuBLASLt for floating types (where the host runs the kernels by the CPU's GEMM), by a
+// plain loop for integers.
 namespace nax::inline NAX_ABI::cuda {
 
 template <class A>
@@ -36,11 +36,11 @@ struct IntegerProduct {
 };
 
 #if !defined(__CUDACC__)
-inline void launch_float_matmul(Device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n,
-                                std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c,
-                                bool accumulate) {
+inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m,
+                                std::int64_t n, std::int64_t k, const Matrix& a, const Matrix& b,
+                                const Matrix& c, bool accumulate) {
   const auto run = [&]<class T>(std::type_identity<T>) {
-    emulate([=] {
+    launch(device, 1, [=](std::int64_t) {
       cpu::gemm_batched<T>(batch, m, n, k, reinterpret_cast<const T*>(a.data), a.batch, a.row, a.column,
                            reinterpret_cast<const T*>(b.data), b.batch, b.row, b.column,
                            reinterpret_cast<T*>(c.data), c.batch, c.row, c.column, accumulate);

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "nax/backend/cuda/streams.hpp"
@@ -12,10 +13,13 @@
 // Sizes are rounded up to eight steps an octave, and a freed block waits in the list of its size. Blocks of
 // up to 256 KiB are cut from slabs, which are kept; larger ones go back to the driver when memory runs out.
 //
-// Freeing asks the driver for nothing and never waits, so a block may still be in use by kernels that have
-// been launched: it remembers the streams that used it. Its next user on one of them comes after those
-// kernels anyway; on another stream it first waits for them, and so such a block is only taken where the list
-// has no other.
+// Freeing never waits, so a block may still be in use by kernels that have been launched: it remembers the
+// streams that used it. Its next user on one of them comes after those kernels anyway; on another stream it
+// first waits for them, and so such a block is only taken where the list has no other.
+//
+// A block that several streams have used (an upload's, which is then computed with) is marked in each of them
+// when it is freed. Its next user waits for the marks, and not for what the streams have been given since: so
+// uploads and computations overlap. A block of one stream asks the driver for nothing when it is freed.
 namespace nax::inline NAX_ABI::cuda {
 
 inline constexpr std::size_t smallest_block = 512, largest_cut = 256 * 1024;
@@ -51,42 +55,62 @@ class MemoryPool {
     FreeBlock block = take_free(size, mine);
     if (!block.memory) {
       block.memory = ask_driver(device, size, bytes);
-    } else if (block.used & ~mine) {
+    } else if (block.foreign(mine)) {
       try {
-        DeviceStreams::of(device).follow(block.used & ~mine, use(device));
+        wait_for_users(device, block, mine);
       } catch (...) {
         put_free(size, block);
         throw;
       }
     }
+    if (block.marks) DeviceStreams::of(device).give_back(block.marks);
     const std::lock_guard lock(mutex_);
     in_use_ += bytes;
     peak_ = std::max(peak_, in_use_);
     ++allocations_;
     return block.memory;
   }
-  void deallocate(void* memory, std::size_t bytes, Streams used) noexcept {
-    put_free(size_class(bytes), {memory, used});
+  void deallocate(Device device, void* memory, std::size_t bytes, Streams used) noexcept {
+    FreeBlock block{memory, used, nullptr};
+    if (!std::has_single_bit(used)) block.marks = DeviceStreams::of(device).mark(device, block.used);
+    put_free(size_class(bytes), block);
     const std::lock_guard lock(mutex_);
     in_use_ -= bytes;
   }
 
-  // Gives the driver back what it takes: all free blocks that are no parts of slabs. Waits for the card.
+  // Gives the driver back what it takes: all free blocks that are no parts of slabs. Waits for the streams.
   void release(Device device) {
+    static std::mutex one_at_a_time;  // who comes second finds free what the first has taken from the lists
+    const std::lock_guard releasing(one_at_a_time);
     select_card(device);
-    const std::lock_guard lock(mutex_);
-    bool waited = false;
-    for (std::size_t i = size_class(largest_cut).index + 1; i < size_classes; ++i) {
-      List& list = lists_[i];
-      if (list.free.empty()) continue;
-      if (!waited) check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-      waited = true;
-      while (!list.free.empty()) {
-        check(cudaFree(list.free.back().memory), "cudaFree");
-        list.free.pop_back();
-        --list.blocks;
-        held_ -= list.bytes;
+    std::vector<std::pair<std::size_t, FreeBlock>> blocks;
+    const auto put_back = [&]() noexcept {
+      for (const auto& [index, block] : blocks) put_free({index, 0}, block);
+    };
+    {
+      const std::lock_guard lock(mutex_);
+      std::size_t count = 0;
+      for (std::size_t i = first_large; i < size_classes; ++i) count += lists_[i].free.size();
+      blocks.reserve(count);
+      for (std::size_t i = first_large; i < size_classes; ++i) {
+        for (const FreeBlock& block : lists_[i].free) blocks.emplace_back(i, block);
+        lists_[i].free.clear();
       }
+    }
+    if (blocks.empty()) return;
+    try {
+      DeviceStreams::of(device).drain(device, ~Streams{0});
+      for (; !blocks.empty(); blocks.pop_back()) {
+        const auto [index, block] = blocks.back();
+        check(cudaFree(block.memory), "cudaFree");
+        if (block.marks) DeviceStreams::of(device).give_back(block.marks);
+        const std::lock_guard lock(mutex_);
+        --lists_[index].blocks;
+        held_ -= lists_[index].bytes;
+      }
+    } catch (...) {
+      put_back();
+      throw;
     }
   }
 
@@ -97,9 +121,18 @@ class MemoryPool {
   }
 
  private:
+  static constexpr std::size_t first_large = size_class(largest_cut).index + 1;
   struct FreeBlock {
     void* memory = nullptr;
-    Streams used = 0;
+    Streams used = 0;            // by streams that are waited for as they are when the block is taken
+    PlaceMark* marks = nullptr;  // and those that are waited for as they were when it was freed
+
+    bool foreign(Streams mine) const {
+      if (used & ~mine) return true;
+      for (const PlaceMark* m = marks; m; m = m->next)
+        if ((Streams{1} << m->place & mine) == 0) return true;
+      return false;
+    }
   };
   struct List {
     std::vector<FreeBlock> free;  // with room for all blocks: freeing allocates nothing
@@ -110,13 +143,27 @@ class MemoryPool {
     const std::lock_guard lock(mutex_);
     std::vector<FreeBlock>& free = lists_[size.index].free;
     if (free.empty()) return {};
-    std::size_t at = free.size() - 1;
-    while (at > 0 && (free[at].used & ~mine) != 0) --at;
-    if (free[at].used & ~mine) at = free.size() - 1;
+    std::size_t at = free.size();
+    while (at > 0 && free[at - 1].foreign(mine)) --at;
+    if (at > 0) {
+      const FreeBlock block = free[--at];
+      free[at] = free.back();
+      free.pop_back();
+      return block;
+    }
+    // Of other streams' blocks the first that is marked, or else the last.
+    while (at < free.size() && free[at].used & ~mine) ++at;
+    if (at == free.size()) --at;
     const FreeBlock block = free[at];
-    free[at] = free.back();
-    free.pop_back();
+    free.erase(free.begin() + static_cast<std::ptrdiff_t>(at));
     return block;
+  }
+  static void wait_for_users(Device device, const FreeBlock& block, Streams mine) {
+    const cudaStream_t stream = table_stream(device);
+    for (const PlaceMark* m = block.marks; m; m = m->next)
+      if ((Streams{1} << m->place & mine) == 0)
+        check(cudaStreamWaitEvent(stream, m->event, 0), "cudaStreamWaitEvent");
+    DeviceStreams::of(device).follow(block.used & ~mine, stream);
   }
   void put_free(const SizeClass& size, const FreeBlock& block) noexcept {
     const std::lock_guard lock(mutex_);

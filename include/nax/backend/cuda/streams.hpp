@@ -3,7 +3,9 @@
 #include <bit>
 #include <chrono>
 #include <mutex>
+#include <new>
 #include <thread>
+#include <utility>
 
 #include "nax/backend/cuda/runtime.hpp"
 #include "nax/backend/cuda/staging.hpp"
@@ -22,6 +24,13 @@
 namespace nax::inline NAX_ABI::cuda {
 
 using detail::Streams;
+
+// What a stream had been given at some moment: passed when the event is.
+struct PlaceMark {
+  cudaEvent_t event;
+  int place;
+  PlaceMark* next;
+};
 
 struct StreamPlace {
   cudaStream_t stream = nullptr;
@@ -78,17 +87,55 @@ class DeviceStreams {
     }
   }
 
-  // The host waits until these streams have done what they have been given.
-  void drain(Streams streams) {
+  // A list of marks of what these streams have been given so far. Takes the bits away from `streams` for
+  // which nothing is left to wait but the marks: of streams that are gone, too. What the driver refuses is
+  // left.
+  PlaceMark* mark(Device device, Streams& streams) noexcept {
+    PlaceMark* marks = nullptr;
     const std::lock_guard lock(mutex_);
-    for (; streams != 0; streams &= streams - 1)
-      if (StreamPlace& place = places_[std::countr_zero(streams)]; place.stream)
-        check(cudaStreamSynchronize(place.stream), "cudaStreamSynchronize");
+    for (Streams rest = streams; rest != 0; rest &= rest - 1) {
+      const int number = std::countr_zero(rest);
+      if (places_[number].stream) {
+        PlaceMark* const mark = spare_mark(device);
+        if (!mark) break;
+        mark->next = marks, mark->place = number, marks = mark;
+        if (cudaEventRecord(mark->event, places_[number].stream) != cudaSuccess) {
+          marks = mark->next, mark->next = spare_, spare_ = mark;
+          cudaGetLastError();
+          break;
+        }
+      }
+      streams &= ~(Streams{1} << number);
+    }
+    return marks;
+  }
+  void give_back(PlaceMark* marks) noexcept {
+    const std::lock_guard lock(mutex_);
+    while (marks) {
+      PlaceMark* const mark = std::exchange(marks, marks->next);
+      mark->next = spare_, spare_ = mark;
+    }
   }
 
+  // The host waits until these streams have done what they have been given. (Never for the device: that would
+  // end what other threads capture.)
+  void drain(Device device, Streams streams);
+
  private:
+  PlaceMark* spare_mark(Device device) noexcept {
+    if (PlaceMark* const mark = spare_) return spare_ = mark->next, mark;
+    PlaceMark* const mark = new (std::nothrow) PlaceMark{};
+    if (mark && cudaSetDevice(card_of(device)) == cudaSuccess &&
+        cudaEventCreateWithFlags(&mark->event, cudaEventDisableTiming) == cudaSuccess)
+      return mark;
+    delete mark;
+    cudaGetLastError();
+    return nullptr;
+  }
+
   std::mutex mutex_;
   StreamPlace places_[places];
+  PlaceMark* spare_ = nullptr;
 };
 
 // The calling thread's places, by device: 0 for none, otherwise one more than the place. Plain data, so that
@@ -129,14 +176,13 @@ class StreamWatch {
 };
 inline thread_local constinit StreamWatch* stream_watch = nullptr;
 
-// Waits until all that the stream has been given is done. With a watch the thread asks instead of sleeping in
-// the driver.
-inline void wait_for(cudaStream_t stream) {
-  if (!stream_watch) return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+// Asks until it is done, and the watch in between.
+template <class Query>
+void poll_watched(const Query& query, const char* call) {
   for (long n = 0;; ++n) {
-    const cudaError_t state = cudaStreamQuery(stream);
+    const cudaError_t state = query();
     if (state == cudaSuccess) return;
-    if (state != cudaErrorNotReady) check(state, "cudaStreamQuery");
+    if (state != cudaErrorNotReady) check(state, call);
     stream_watch->check();
     if (n < 1000)
       std::this_thread::yield();
@@ -144,11 +190,48 @@ inline void wait_for(cudaStream_t stream) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
+// Waits until all that the stream has been given is done. With a watch the thread asks instead of sleeping in
+// the driver.
+inline void wait_for(cudaStream_t stream) {
+  if (!stream_watch) return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  poll_watched([stream] { return cudaStreamQuery(stream); }, "cudaStreamQuery");
+}
+inline void wait_for(const PlaceMark& mark) {
+  if (!stream_watch) return check(cudaEventSynchronize(mark.event), "cudaEventSynchronize");
+  poll_watched([&mark] { return cudaEventQuery(mark.event); }, "cudaEventQuery");
+}
 
-// The calling thread's stream, the device's card made current.
-inline cudaStream_t use(Device device) {
+inline void DeviceStreams::drain(Device device, Streams streams) {
+  const struct Marks {
+    DeviceStreams& all;
+    PlaceMark* first;
+    ~Marks() { all.give_back(first); }
+  } marks{*this, mark(device, streams)};
+  for (const PlaceMark* m = marks.first; m; m = m->next) wait_for(*m);
+  if (streams == 0) return;
+  const std::lock_guard lock(mutex_);  // those that could not be marked
+  for (; streams != 0; streams &= streams - 1)
+    if (const StreamPlace& place = places_[std::countr_zero(streams)]; place.stream)
+      check(cudaStreamSynchronize(place.stream), "cudaStreamSynchronize");
+}
+
+// The calling thread's stream in the device's table, the card made current: where recordings are replayed.
+inline cudaStream_t table_stream(Device device) {
   select_card(device);
   return DeviceStreams::of(device).at(place_on(device)).stream;
+}
+
+// What the calling thread's recording captures: a stream of its own, which is in no table. So nobody can wait
+// for it, and be drawn into the capture.
+inline thread_local constinit cudaStream_t capture_stream = nullptr;
+
+// Where the calling thread's work on the device goes, the card made current.
+inline cudaStream_t use(Device device) {
+  if (!detail::graph_recording) [[likely]]
+    return table_stream(device);
+  detail::check_recorded_on(device);
+  select_card(device);
+  return capture_stream;
 }
 
 }  // namespace nax::inline NAX_ABI::cuda

@@ -1,0 +1,120 @@
+// jit while other threads use the device.
+
+#include "cuda/runtime/on_stand_in.hpp"
+
+namespace capture_test {
+using namespace on_stand_in;
+
+struct Capture : OnStandIn {};
+
+std::vector<float> values(const Array<float>& x) { return x.to_vector(); }
+
+// Calls `meanwhile` while a function is recorded, and compares what the recording computes.
+template <class F>
+void record_and_call(const Array<float>& x, const F& meanwhile) {
+  bool first = true;
+  const auto f = nax::jit([&](const Array<float>& v) {
+    const Array<float> w = v * 2.f;
+    if (std::exchange(first, false)) meanwhile();
+    return Array<float>(w + 1.f);
+  });
+  for (int call = 0; call < 3; ++call) {
+    const Array<float> in = x + static_cast<float>(call);
+    std::vector<float> want = in.to_vector();
+    for (float& value : want) value = value * 2 + 1;
+    EXPECT_EQ(f(in).to_vector(), want);
+  }
+  EXPECT_FALSE(first);
+}
+
+// The other thread waits for the recording thread's stream, and must not join the capture.
+TEST_F(Capture, OtherThreadsReadWhatTheThreadHasComputed) {
+  const Array<float> x = there(nax::arange<float>(100)), y = x * 3.f;
+  std::vector<float> seen;
+  record_and_call(x, [&] { in_thread([&] { seen = Array<float>(y + 1.f).to_vector(); }); });
+  EXPECT_EQ(seen, values(nax::arange<float>(100) * 3.f + 1.f));
+}
+
+// Blocks that the recording thread has freed.
+TEST_F(Capture, OtherThreadsTakeBlocksOfTheThread) {
+  const Array<float> x = there(nax::arange<float>(100));
+  { const Array<float> freed = there(nax::ones<float>({150'000})) * 2.f; }
+  std::vector<float> seen;
+  record_and_call(x, [&] {
+    in_thread([&] { seen = Array<float>(there(nax::ones<float>({150'000})) + 1.f).to_vector(); });
+  });
+  EXPECT_EQ(seen, std::vector<float>(150'000, 2.f));
+}
+
+TEST_F(Capture, OtherThreadsReleaseMemory) {
+  const Array<float> x = there(nax::arange<float>(100));
+  { const Array<float> freed = there(nax::ones<float>({150'000})) * 2.f; }
+  record_and_call(x, [&] { in_thread([] { nax::release_cached_memory(gpu()); }); });
+}
+
+TEST_F(Capture, TheThreadItselfReleasesMemory) {
+  const Array<float> x = there(nax::arange<float>(100));
+  { const Array<float> freed = there(nax::ones<float>({150'000})) * 2.f; }
+  record_and_call(x, [] { nax::release_cached_memory(gpu()); });
+}
+
+TEST_F(Capture, OtherThreadsDropJittedFunctions) {
+  const Array<float> x = there(nax::arange<float>(100));
+  record_and_call(x, [&] {
+    in_thread([&] {
+      const auto g = nax::jit([](const Array<float>& v) { return Array<float>(v - 1.f); });
+      EXPECT_EQ(g(x).to_vector(), values(nax::arange<float>(100) - 1.f));
+    });
+  });
+}
+
+// A second recording at the same time, on a thread of its own.
+TEST_F(Capture, ThreadsRecordAtATime) {
+  const Array<float> x = there(nax::arange<float>(100));
+  record_and_call(x, [&] { in_thread([&] { record_and_call(x, [] {}); }); });
+}
+
+// What a recording throws leaves the device as it was.
+TEST_F(Capture, EndsWithTheFunctionsError) {
+  const Array<float> x = there(nax::arange<float>(100));
+  const stand_in::Live before = stand_in::live();
+  const auto f = nax::jit([](const Array<float>& v) { return Array<float>(v * v(0).item()); });
+  EXPECT_THROW(f(x), nax::DeviceError);
+  EXPECT_EQ(stand_in::live().streams, before.streams);
+  EXPECT_EQ(stand_in::live().graphs, before.graphs);
+  EXPECT_EQ(Array<float>(x + 1.f).to_vector(), values(nax::arange<float>(100) + 1.f));
+}
+
+// ---- memory
+
+TEST_F(Capture, TakesMemoryFromThePool) {
+  stand_in::card_bytes(std::size_t{32} << 20);
+  nax::release_cached_memory(gpu());
+  const Array<float> x = there(nax::arange<float>(100));
+  { const Array<float> cached = there(nax::ones<float>({6 << 20})); }  // 24 of 32 megabytes, freed
+  const auto f = nax::jit([](const Array<float>& v) {
+    return nax::sum(nax::broadcast_to(v, {30'000, 100}) * 2.f + nax::ones<float>({30'000, 100}));
+  });
+  EXPECT_EQ(f(x).item(), 4950.f * 2 * 30'000 + 3'000'000);
+}
+
+// ---- several devices
+
+TEST_F(Capture, IsOfOneDevice) {
+  const Array<float> x = there(nax::arange<float>(100)), y = there(nax::ones<float>({100}), 1);
+  const auto f = nax::jit([&](const Array<float>& v) {
+    return std::pair{Array<float>(v + 1.f), Array<float>(y * 2.f)};
+  });
+  for (int call = 0; call < 2; ++call) {
+    const auto [a, b] = f(x);
+    EXPECT_EQ(a.to_vector(), values(nax::arange<float>(100) + 1.f));
+    EXPECT_EQ(b.to_vector(), std::vector<float>(100, 2.f));
+    EXPECT_EQ(b.device(), gpu(1));
+    EXPECT_EQ(stand_in::card_of(nax::detail::device_data(b)), 1);
+  }
+  const auto g =
+      nax::jit([&](const Array<float>& v) { return Array<float>(v + nax::device_put(y * 3.f, gpu())); });
+  for (int call = 0; call < 2; ++call) EXPECT_EQ(g(x).to_vector(), values(nax::arange<float>(100) + 3.f));
+}
+
+}  // namespace capture_test

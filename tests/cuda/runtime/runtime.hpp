@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <functional>
+
+// A stand-in of the CUDA runtime on the host, for tests of nax's own host code. What it keeps of CUDA's
+// rules:
+//
+//   streams    queues of work. An enqueued task runs some time later: each call runs a few tasks, of streams
+//              that are chosen at random among those whose next task may run. Waiting runs tasks until done.
+//   events     stand for the streams' past when they were recorded; waits see the last recording.
+//   memory     comes poisoned (0xCB); freeing waits for the device and poisons (0xFF: NaN), and the addresses
+//              do not come back. A device has card_bytes().
+//   capture    (relaxed only) turns what a stream is given into a graph. A stream that waits for a captured
+//              event joins the capture. Illegal are, and invalidate it: to synchronise or query the stream,
+//              its captured events or its device, on any thread; to wait for an event from outside (905); to
+//              end it elsewhere or with streams that have not come back (904).
+//   failures   one call, the k-th from now, fails as told and does nothing.
+//
+// Not kept: the legacy stream, priorities, timing, host functions, memory pools of the driver. A wait that
+// can never end (a held stream, nobody to release it) returns cudaErrorLaunchTimeout after two seconds.
+// Single-threaded programs repeat exactly for a seed.
+namespace stand_in {
+
+inline constexpr int cards = 2;
+
+void seed(std::uint32_t value);
+void card_bytes(std::size_t bytes);  // of each card, used or not
+
+// Keeps the stream's tasks from running until it is released.
+void hold(cudaStream_t stream);
+void release(cudaStream_t stream);
+
+// What a kernel's launch does: enqueues or captures `kernel`, and sets the error that cudaGetLastError gives.
+void launch(cudaStream_t stream, std::function<void()> kernel);
+
+// Call number `call` (0 is the next) fails with this code.
+void fail_at(long call, cudaError_t code);
+long calls();  // since fail_at
+
+// What is there: streams, events, graphs and blocks that have been made and not destroyed.
+struct Live {
+  long streams, events, graphs, blocks;
+  friend bool operator==(const Live&, const Live&) = default;
+};
+Live live();
+// Copies from or to memory that was freed, since the beginning.
+long violations();
+// The card on which an address lies; -1 where it is on none.
+int card_of(const void* address);
+
+}  // namespace stand_in
