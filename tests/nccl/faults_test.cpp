@@ -1,6 +1,8 @@
 #include "nax/backend/nccl/emulated/faults.hpp"
 
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "nax/core/device_memory.hpp"
 #include "nax/numpy/creation/creation.hpp"
@@ -91,6 +93,45 @@ TEST_F(NcclFaults, Anywhere) {
   }
   EXPECT_EQ(in_use(), before);
   EXPECT_EQ(live_communicators, communicators);
+}
+
+// All ranks of a collective in one group, though two threads map over the same devices at a time: all devices
+// get the collectives of both in one order.
+TEST_F(NcclFaults, OneGroupLaunchesAllRanks) {
+  using nax::cuda::emulated_nccl::launched_groups, nax::cuda::emulated_nccl::partial_groups;
+  const std::vector<float> want = step(w, x).shifted.to_vector();
+  const long groups = launched_groups, partial = partial_groups;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t)
+    threads.emplace_back([&] {
+      set_default_device(devices("cuda")[0]);
+      for (int i = 0; i < 5; ++i) EXPECT_EQ(step(w, x).shifted.to_vector(), want);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(partial_groups, partial);
+  EXPECT_EQ(launched_groups, groups + 2 * 5 * 6);
+}
+
+// Room for results is made before the devices agree: one that has no memory holds up no kernel of the others.
+TEST_F(NcclFaults, AllocatesBeforeAgreeing) {
+  std::atomic<std::size_t> allocated[3] = {};
+  EXPECT_THROW(pmap(
+                   [&](const A& x) {
+                     const auto i = static_cast<std::size_t>(axis_index("i").item());
+                     const Device device = first_gpus(3)[i];
+                     const A mine = i == 2 ? A(zeros<float>({4})) : A(zeros<float>({3}));
+                     const std::size_t before = memory_stats(device).allocations;
+                     try {
+                       return sum(psum(mine, "i")) + x;
+                     } catch (const Error&) {
+                       allocated[i] = memory_stats(device).allocations - before;
+                       throw;
+                     }
+                   },
+                   {.axis_name = "i", .devices = first_gpus(3)})(A{1, 2, 3}),
+               Error);
+  EXPECT_GE(allocated[0], 1u);
+  EXPECT_GE(allocated[1], 1u);
 }
 
 // While the communicators are being made.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <deque>
+#include <optional>
 
 #include "nax/backend/nccl/buckets.hpp"
 #include "nax/backend/nccl/clique.hpp"
@@ -11,14 +12,17 @@
 #include "nax/expr/as_dtype.hpp"
 #include "nax/numpy/views/copy.hpp"
 
-// The communicator of a run whose devices are cards of their own: their threads agree on a collective, then
-// each puts its part on its stream, and NCCL does the rest.
+// The communicator of a run whose devices are cards of their own: their threads agree on a collective, one of
+// them puts everybody's part on the streams, and NCCL does the rest.
 //
-// The agreement, a meeting of the threads on the host, is where shapes and types are compared, so that NCCL
-// never sees calls that differ; nobody puts anything on a stream before all have come. From then on only NCCL
-// can fail. Whoever learns of it (by a call's result, an asynchronous error, or the time that it takes) first
-// aborts the communicators of all devices, which ends the kernels that wait, and then throws. Everybody else
-// who waits, for a meeting or for a stream, throws as well; the next run has communicators of its own.
+// A thread allocates what its part needs, and packs it, before it agrees: memory that is not there, or that
+// is waited for, holds up no collective that others have begun. The agreement, a meeting of the threads on
+// the host, is where shapes and types are compared, so that NCCL never sees calls that differ. The last to
+// come launches all ranks of this process in one group, and only one run does so at a time: two runs over the
+// same cards give each of them their collectives in the same order. From then on only NCCL can fail. Whoever
+// learns of it (by a call's result, an asynchronous error, or the time that it takes) first aborts the
+// communicators of all devices, which ends the kernels that wait, and then throws. Everybody else who waits,
+// for a meeting or for a stream, throws as well; the next run has communicators of its own.
 namespace nax::inline NAX_ABI::detail::nccl {
 
 class NcclCommunicator final : public Communicator, public BlockCommunicator {
@@ -54,9 +58,11 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
       wires.push_back(wire_of(x[i].dtype(), combine[i]));
       mine.push_back(as_dtype(here(x[i]), wires[i].stored));
     }
-    agree(rank, function, x);
     struct Message {
       ArrayBase from, to;
+      const char* source;
+      char* target;
+      std::size_t numbers;
       Wire wire;
     };
     std::vector<Message> messages;
@@ -64,26 +70,34 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
       const bool alone = bucket.arrays.size() == 1;
       const ArrayBase from = alone ? mine[bucket.arrays[0]] : packed(bucket, mine);
       const ArrayBase to = alone ? allocate_like(from) : from;
-      messages.push_back({from, to, bucket.wire});
+      messages.push_back(
+          {from, to, device_data(from), device_data(to),
+           static_cast<std::size_t>(layout_of(from).size()) * static_cast<std::size_t>(bucket.wire.parts),
+           bucket.wire});
       for (std::size_t k = 0; k < bucket.arrays.size(); ++k)
         results[bucket.arrays[k]] =
             view(to, Layout::contiguous(layout_of(mine[bucket.arrays[k]])), alone ? 0 : bucket.places[k]);
     }
+    struct Gather {
+      const char* source;
+      char* target;
+      std::size_t bytes;
+    };
+    std::vector<Gather> gathers;
     for (std::size_t i = 0; i < x.size(); ++i)
-      if (layout_of(x[i]).size() == 0)
+      if (layout_of(x[i]).size() == 0) {
         results[i] = allocate_like(mine[i]);
-      else if (wires[i].gathered)
+      } else if (wires[i].gathered) {
         gathered[i] = allocate_blocks(mine[i]);
-    group(rank, [&](ncclComm_t comm, cudaStream_t stream) {
+        gathers.push_back({device_data(mine[i]), device_data(gathered[i]), bytes_of(mine[i])});
+      }
+    together(rank, function, x, [&](ncclComm_t comm, cudaStream_t stream) {
       for (const Message& message : messages)
-        call("ncclAllReduce", ncclAllReduce(device_data(message.from), device_data(message.to),
-                                            static_cast<std::size_t>(layout_of(message.from).size()) *
-                                                static_cast<std::size_t>(message.wire.parts),
+        call("ncclAllReduce", ncclAllReduce(message.source, message.target, message.numbers,
                                             message.wire.type, message.wire.op, comm, stream));
-      for (std::size_t i = 0; i < x.size(); ++i)
-        if (ArrayAccess::buffer(gathered[i]))
-          call("ncclAllGather", ncclAllGather(device_data(mine[i]), device_data(gathered[i]),
-                                              bytes_of(mine[i]), ncclInt8, comm, stream));
+      for (const Gather& gather : gathers)
+        call("ncclAllGather",
+             ncclAllGather(gather.source, gather.target, gather.bytes, ncclInt8, comm, stream));
     });
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (ArrayAccess::buffer(gathered[i])) {
@@ -98,13 +112,12 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   }
 
   ArrayBase gather_blocks(int rank, const char* function, const ArrayBase& x) override {
-    const ArrayBase mine = here(x);
-    agree(rank, function, {x});
-    const ArrayBase all = allocate_blocks(mine);
-    if (layout_of(all).size() == 0) return all;
-    group(rank, [&](ncclComm_t comm, cudaStream_t stream) {
-      call("ncclAllGather",
-           ncclAllGather(device_data(mine), device_data(all), bytes_of(mine), ncclInt8, comm, stream));
+    const ArrayBase mine = here(x), all = allocate_blocks(mine);
+    const char* const from = device_data(mine);
+    char* const to = device_data(all);
+    together(rank, function, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
+      if (layout_of(all).size() == 0) return;
+      call("ncclAllGather", ncclAllGather(from, to, bytes_of(mine), ncclInt8, comm, stream));
     });
     return all;
   }
@@ -114,56 +127,52 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     const Wire wire = wire_of(x.dtype(), combine);
     if (wire.gathered)
       raise<TypeError>({function, ": has no reduction of ", dtype_name(x.dtype()), " by NCCL"});
-    const ArrayBase mine = as_dtype(here(x), wire.stored);
-    agree(rank, function, {x});
-    const ArrayBase part = allocate_part(mine);
-    if (layout_of(part).size() > 0)
-      group(rank, [&](ncclComm_t comm, cudaStream_t stream) {
-        call("ncclReduceScatter", ncclReduceScatter(device_data(mine), device_data(part),
+    const ArrayBase mine = as_dtype(here(x), wire.stored), part = allocate_part(mine);
+    const char* const from = device_data(mine);
+    char* const to = device_data(part);
+    together(rank, function, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
+      if (layout_of(part).size() > 0)
+        call("ncclReduceScatter", ncclReduceScatter(from, to,
                                                     static_cast<std::size_t>(layout_of(part).size()) *
                                                         static_cast<std::size_t>(wire.parts),
                                                     wire.type, wire.op, comm, stream));
-      });
+    });
     return as_dtype(part, x.dtype());
   }
 
   ArrayBase all_to_all(int rank, const char* function, const ArrayBase& x) override {
-    const ArrayBase mine = here(x);
-    agree(rank, function, {x});
-    const ArrayBase result = allocate_like(mine);
+    const ArrayBase mine = here(x), result = allocate_like(mine);
+    const char* const from = device_data(mine);
+    char* const to = device_data(result);
     const std::size_t bytes = bytes_of(mine) / static_cast<std::size_t>(size());
-    if (bytes > 0)
-      group(rank, [&](ncclComm_t comm, cudaStream_t stream) {
+    together(rank, function, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
+      if (bytes > 0)
         for (int d = 0; d < size(); ++d) {
           const std::size_t at = static_cast<std::size_t>(d) * bytes;
-          call("ncclSend", ncclSend(device_data(mine) + at, bytes, ncclInt8, d, comm, stream));
-          call("ncclRecv", ncclRecv(device_data(result) + at, bytes, ncclInt8, d, comm, stream));
+          call("ncclSend", ncclSend(from + at, bytes, ncclInt8, d, comm, stream));
+          call("ncclRecv", ncclRecv(to + at, bytes, ncclInt8, d, comm, stream));
         }
-      });
+    });
     return result;
   }
 
   ArrayBase permute(int rank, const char* function, const ArrayBase& x,
                     const std::vector<std::pair<int, int>>& pairs) override {
-    const ArrayBase mine = here(x);
-    agree(rank, function, {x});
-    const ArrayBase result = allocate_like(mine);
-    bool takes_part = false, receives = false;
-    for (const auto& [from, to] : pairs) {
-      takes_part = takes_part || from == rank || to == rank;
-      receives = receives || to == rank;
-    }
+    const ArrayBase mine = here(x), result = allocate_like(mine);
+    const char* const from = device_data(mine);
+    char* const to = device_data(result);
+    bool receives = false;
+    for (const auto& pair : pairs) receives = receives || pair.second == rank;
     if (!receives) clear_elements(result);
     const std::size_t bytes = bytes_of(mine);
-    if (takes_part && bytes > 0)
-      group(rank, [&](ncclComm_t comm, cudaStream_t stream) {
+    together(rank, function, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
+      if (bytes > 0)
         for (const auto& pair : pairs) {
           if (pair.first == rank)
-            call("ncclSend", ncclSend(device_data(mine), bytes, ncclInt8, pair.second, comm, stream));
-          if (pair.second == rank)
-            call("ncclRecv", ncclRecv(device_data(result), bytes, ncclInt8, pair.first, comm, stream));
+            call("ncclSend", ncclSend(from, bytes, ncclInt8, pair.second, comm, stream));
+          if (pair.second == rank) call("ncclRecv", ncclRecv(to, bytes, ncclInt8, pair.first, comm, stream));
         }
-      });
+    });
     return result;
   }
 
@@ -193,6 +202,10 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     const char* function = nullptr;  // null when nothing is
     std::vector<Dims> shapes;
     std::chrono::steady_clock::time_point deadline;
+    cudaStream_t stream = nullptr;  // of the device's thread
+    std::optional<FunctionRef<void(ncclComm_t, cudaStream_t)>>
+        calls;             // that this device makes, while it waits
+    std::string failure;   // of those calls
     cuda::StreamMark end;  // of the collective; what the program computes then may take its time
 
     void check() override { communicator->check(rank); }
@@ -200,6 +213,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   struct Failed {
     const char* call;
     ncclResult_t code;
+    std::string text = {};
   };
 
   static ArrayBase allocate_like(const ArrayBase& x) { return allocate(x.dtype(), layout_of(x), x.device()); }
@@ -224,16 +238,74 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     return x.device() == current_device ? x : moved(x, current_device);
   }
 
-  void agree(int rank, const char* function, const std::vector<ArrayBase>& arrays) {
+  // The collective of all devices, in which this one makes these calls: some device's thread does, so that
+  // they know addresses, and no arrays.
+  void together(int rank, const char* function, const std::vector<ArrayBase>& arrays,
+                FunctionRef<void(ncclComm_t, cudaStream_t)> calls) {
     Pending& mine = pending_of(rank);
     mine.function = function;
     mine.shapes.clear();
     for (const ArrayBase& x : arrays) mine.shapes.push_back(layout_of(x).shape);
+    mine.stream = cuda::stream_for_collectives(devices_[static_cast<std::size_t>(rank - first())]);
+    mine.calls = calls;
     threads_.agree(rank - first(), function, arrays, [&] {
       if (span_.processes) agree_across(span_, function, arrays);
       if (!clique_) connect();
+      launch(rank);
     });
     mine.deadline = deadline_from_now();
+    if (!mine.failure.empty()) fail(rank, std::exchange(mine.failure, std::string()));
+    if (launch_failed_) throw_aborted(rank);
+    mine.end.put(mine.stream);
+    if (cuda::kernels_follow_streams)
+      cuda::watch_streams(&mine);
+    else
+      wait(rank);
+  }
+
+  // In one thread, while the others wait: puts the calls of all devices of this process on their streams, as
+  // one group. Returns when NCCL has taken them. What fails is left with the device whose call it was.
+  void launch(int rank) {
+    static std::mutex one_run_at_a_time;
+    const std::lock_guard order(one_run_at_a_time);
+    int at = rank;
+    try {
+      std::vector<std::unique_lock<std::mutex>> locks;
+      for (Pending& one : pending_) locks.emplace_back(clique_->at(one.rank - first()).mutex);
+      call("ncclGroupStart", ncclGroupStart());
+      try {
+        for (Pending& one : pending_) {
+          Clique::Member& member = clique_->at((at = one.rank) - first());
+          if (!member.comm) throw_aborted(at);
+          cuda::select_for_collectives(member.device);
+          (*one.calls)(member.comm, one.stream);
+        }
+        at = rank;
+      } catch (...) {
+        ncclGroupEnd();
+        throw;
+      }
+      const ncclResult_t ended = ncclGroupEnd();
+      call("ncclGroupEnd", ended);
+      locks.clear();
+      // Communicators say themselves when they are done with the calls; until then they must not be given
+      // more.
+      if (ended == ncclInProgress)
+        for (Pending& one : pending_) settle(at = one.rank);
+    } catch (const Failed& failed) {
+      launch_failed_ = true;
+      pending_of(at).failure =
+          failed.text.empty() ? nccl_error(failed.call, failed.code, nullptr) : failed.text;
+    } catch (const MeetingAborted&) {  // the communicators are gone
+      launch_failed_ = true;
+    }
+  }
+  void settle(int rank) {
+    const auto deadline = deadline_from_now();
+    std::string text;
+    const bool done = poll(deadline, [&] { return state_of(rank, text) != ncclInProgress; });
+    if (!text.empty()) throw Failed{"", ncclSuccess, text};
+    if (!done) throw Failed{"", ncclSuccess, "NCCL has not begun after " + timeout_text()};
   }
 
   // In one thread, while the others wait; of several processes, in one thread of each.
@@ -266,74 +338,43 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   static void call(const char* name, ncclResult_t code) {
     if (code != ncclSuccess && code != ncclInProgress) throw Failed{name, code};
   }
-  // `calls` as one group on this thread's stream. Returns when NCCL has taken them.
-  template <class Calls>
-  void group(int rank, const Calls& calls) {
-    Clique::Member& member = clique_->at(rank - first());
-    const cudaStream_t stream = cuda::stream_for_collectives(member.device);
-    ncclResult_t ended = ncclSuccess;
-    try {
-      const std::lock_guard lock(member.mutex);
-      if (!member.comm) throw_aborted(rank);
-      call("ncclGroupStart", ncclGroupStart());
-      try {
-        calls(member.comm, stream);
-      } catch (...) {
-        ncclGroupEnd();
-        throw;
-      }
-      ended = ncclGroupEnd();
-      call("ncclGroupEnd", ended);
-    } catch (const Failed& failed) {
-      fail(rank, nccl_error(failed.call, failed.code, nullptr));
-    }
-    // It says so itself when it is done with the calls; until then it must not be given more.
-    while (ended == ncclInProgress && !settled(rank)) std::this_thread::yield();
-    pending_of(rank).end.put(stream);
-    if (cuda::kernels_follow_streams)
-      cuda::watch_streams(&pending_of(rank));
-    else
-      wait(rank);
-  }
-
   // Until all on this thread's stream is done.
   void wait(int rank) {
     Pending& mine = pending_of(rank);
     if (!mine.function || !clique_) return;
-    const cudaStream_t stream = cuda::stream_for_collectives(clique_->at(rank - first()).device);
-    for (long n = 0; !cuda::is_done(stream); ++n) {
+    for (long n = 0; !cuda::is_done(mine.stream); ++n) {
       check(rank);
       if (n < 1000)
         std::this_thread::yield();
       else
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-    settled(rank);
+    check_state(rank);
     mine.function = nullptr;
   }
   // Throws where what this device waits for will not come.
   void check(int rank) {
-    settled(rank);
+    check_state(rank);
     if (!pending_of(rank).end.passed() && std::chrono::steady_clock::now() > pending_of(rank).deadline)
       fail(rank, "not done after " + timeout_text());
   }
-  // Has NCCL taken this device's last calls? Throws where something is wrong.
-  bool settled(int rank) {
+  // Of the device's communicator; the text of an error, if that is one.
+  ncclResult_t state_of(int rank, std::string& text) {
     Clique::Member& member = clique_->at(rank - first());
-    ncclResult_t state = ncclSuccess, asked = ncclSuccess;
+    ncclResult_t state = ncclSuccess;
+    const std::lock_guard lock(member.mutex);
+    if (!member.comm) throw_aborted(rank);
+    if (const ncclResult_t asked = ncclCommGetAsyncError(member.comm, &state); asked != ncclSuccess)
+      state = asked;
+    if (state != ncclSuccess && state != ncclInProgress)
+      text = nccl_error("ncclCommGetAsyncError", state, member.comm);
+    return state;
+  }
+  // Throws where something is wrong with this device's last calls.
+  void check_state(int rank) {
     std::string text;
-    {
-      const std::lock_guard lock(member.mutex);
-      if (!member.comm) throw_aborted(rank);
-      asked = ncclCommGetAsyncError(member.comm, &state);
-      if (asked != ncclSuccess) state = asked;
-      if (state != ncclSuccess && state != ncclInProgress)
-        text = nccl_error("ncclCommGetAsyncError", state, member.comm);
-    }
+    state_of(rank, text);
     if (!text.empty()) fail(rank, text);
-    if (state == ncclInProgress && std::chrono::steady_clock::now() > pending_of(rank).deadline)
-      fail(rank, "NCCL has not begun after " + timeout_text());
-    return state == ncclSuccess;
   }
 
   // "psum on cuda:1 (2 of 4), shapes (3,), (2, 3)"
@@ -366,6 +407,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   Span span_;  // no processes where the run is of this one alone
   int size_ = 0;
   std::unique_ptr<Clique> clique_;  // made in the first collective
+  bool launch_failed_ = false;      // written in a meeting
   std::deque<Pending> pending_;
 };
 

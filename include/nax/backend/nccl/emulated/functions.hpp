@@ -53,6 +53,12 @@ inline ncclResult_t launch(Group& group) {
     }
     (*at)->parts.push_back(call.part);
   }
+  if (!operations.empty()) {
+    ++launched_groups;
+    std::size_t ranks = 0;
+    for (const auto& [comm, operation] : operations) ranks += comm->world == operations[0].first->world;
+    partial_groups += ranks < operations[0].first->world->ranks.size();
+  }
   for (auto& [comm, operation] : operations) {
     const Fault fault = Faults::instance().strikes_operation();
     operation->stuck = fault != Fault::none;
