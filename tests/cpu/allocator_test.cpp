@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -107,6 +108,74 @@ TEST(Allocator, LimitGivesCachedBackThenThrows) {
   nax::set_memory_limit(0);
   void* fits = HostAllocator::allocate(8 << 20);
   HostAllocator::deallocate(fits, 8 << 20);
+}
+
+// Bytes that the system counts for this process; 0 where it does not say.
+std::size_t resident() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t all = 0, resident = 0;
+  statm >> all >> resident;
+  return resident * 4096;
+}
+
+// Arrays of many sizes, one after another, keep a multiple of what is in use at a time, and not their sum.
+TEST(Allocator, CacheIsCapped) {
+  if (!caches) GTEST_SKIP();
+  nax::release_cached_memory();
+  const std::size_t base = memory_stats().in_use + memory_stats().cached, before = resident();
+  constexpr std::size_t megabyte = 1 << 20, largest = 48 * megabyte;
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t bytes = 4 * megabyte; bytes <= largest; bytes += 4 * megabyte) {
+      void* const block = HostAllocator::allocate(bytes);
+      std::memset(block, 1, bytes);
+      HostAllocator::deallocate(block, bytes);
+    }
+  const std::size_t most = 2 * largest + 64 * megabyte;
+  EXPECT_LE(memory_stats().cached, base + most);
+  EXPECT_LE(resident(), before + most + 32 * megabyte);
+  nax::set_memory_cache(0);
+  EXPECT_LE(memory_stats().cached, base + 64 * megabyte);
+  EXPECT_LE(resident(), before + 96 * megabyte);
+  nax::set_memory_cache(2);
+  EXPECT_THROW(nax::set_memory_cache(-1), nax::ValueError);
+}
+
+// What a program uses at a time, over and over, stays in the cache.
+TEST(Allocator, CacheKeepsWhatIsUsedAgain) {
+  if (!caches) GTEST_SKIP();
+  std::vector<std::pair<void*, std::size_t>> blocks;
+  std::size_t held = 0;
+  for (int step = 0; step < 20; ++step) {
+    for (std::size_t bytes = 10'000; bytes < 20'000'000; bytes += bytes / 3)
+      for (int i = 0; i < 2; ++i) blocks.emplace_back(HostAllocator::allocate(bytes), bytes);
+    for (const auto& [block, bytes] : blocks) HostAllocator::deallocate(block, bytes);
+    blocks.clear();
+    const std::size_t now = memory_stats().cached + memory_stats().in_use;
+    if (step > 0) {
+      EXPECT_EQ(now, held);
+    }
+    held = now;
+  }
+}
+
+// A request takes a free block of up to twice its size.
+TEST(Allocator, BlocksAreSharedAcrossClasses) {
+  if (!caches) GTEST_SKIP();
+  nax::release_cached_memory();
+  constexpr std::size_t large = 9'000'000, small = 5'000'000, tiny = 1'000'000;
+  void* const first = HostAllocator::allocate(large);
+  HostAllocator::deallocate(first, large);
+  const std::size_t held = memory_stats().cached + memory_stats().in_use;
+  void* const second = HostAllocator::allocate(small);
+  EXPECT_EQ(second, first);
+  void* const third = HostAllocator::allocate(tiny);
+  EXPECT_NE(third, first);
+  HostAllocator::deallocate(second, small);
+  void* const fourth = HostAllocator::allocate(large);  // it is as large as it was
+  EXPECT_EQ(fourth, first);
+  HostAllocator::deallocate(fourth, large);
+  HostAllocator::deallocate(third, tiny);
+  EXPECT_LT(memory_stats().cached + memory_stats().in_use, held + 2 * tiny);
 }
 
 TEST(Allocator, ImpossibleSizesThrow) {

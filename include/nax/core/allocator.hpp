@@ -9,7 +9,13 @@
 // its lists back.
 //
 // Large blocks: classes at four steps per power of two (waste <= 25 %), kept in the shared pool under its
-// mutex.
+// mutex. A request whose class has no free block takes one of up to four classes above (at most twice the
+// size) before it asks the system; `borrowed_` knows these, since their size at deallocation is not theirs.
+//
+// The cache has a cap: what is held from the system stays below a multiple of the recent peak of bytes in
+// use, and 64 MiB. Above it, freed blocks go back to the system, those of the class first that has not been
+// used for the longest. The recent peak is that of the last window_length large allocations or twice as many.
+// So programs that do the same over and over keep all they need, and sizes that come once do not add up.
 //
 // Accounting: bytes in use are the bytes asked for. Each thread counts its small traffic in `pending` (and
 // the highest `pending` since the last flush) and adds it to the shared counters every 64 KiB and with each
@@ -29,7 +35,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
+
+#if __has_include(<malloc.h>)
+#include <malloc.h>  // malloc_trim, of glibc
+#endif
 
 #include "nax/core/at_fork.hpp"
 #include "nax/core/error.hpp"
@@ -64,6 +76,9 @@ inline constexpr std::size_t slab_bytes = 64 * 1024;
 inline constexpr std::size_t list_bytes = 64 * 1024;    // a thread's list of one class holds at most this
 inline constexpr std::int64_t flush_bytes = 64 * 1024;  // small traffic counted apart before it is shared
 inline constexpr std::size_t large_classes = 4 * 64;
+inline constexpr std::size_t shared_classes = 4;  // above its own of which a request may take a block
+inline constexpr std::size_t always_cached = std::size_t{64} << 20;
+inline constexpr int window_length = 4096;  // large allocations
 
 struct Block {
   Block* next;
@@ -176,9 +191,17 @@ class Pool {
     if (limit_ != 0 && held_ > limit_) release();
   }
 
+  void set_cache_multiple(double multiple) {
+    if (!(multiple >= 0)) raise<ValueError>({"set_memory_cache: must be 0 or more, not ", multiple});
+    const std::lock_guard lock(mutex_);
+    cache_multiple_ = multiple;
+    trim();
+  }
+
   void release_cached() {
     const std::lock_guard lock(mutex_);
     release();
+    return_to_system();
   }
 
  private:
@@ -226,9 +249,46 @@ class Pool {
 
   void release_slabs(std::size_t index);
 
+  // A large block out of the cache; null where there is none that fits.
+  void* take_cached(std::size_t index);
+  void put_cached(void* pointer, std::size_t index);
+  void free_one(std::size_t index) {
+    std::free(large_[index].pop());
+    held_ -= large_bytes(index);
+    cached_ -= large_bytes(index);
+    unreturned_ += large_bytes(index);
+  }
+  // More than the cap is given back.
+  void trim();
+  // What free() has kept for itself.
+  void return_to_system() {
+#if defined(__GLIBC__)
+    if (unreturned_ >= always_cached / 2) malloc_trim(0);
+#endif
+    unreturned_ = 0;
+  }
+  void note_peak() {
+    if (in_use_ > recent_peaks_[0]) {
+      recent_peaks_[0] = in_use_;
+      new_cap();
+    }
+    if (--window_left_ > 0) return;
+    window_left_ = window_length;
+    recent_peaks_[1] = std::exchange(recent_peaks_[0], in_use_);
+    new_cap();
+  }
+  void new_cap();
+
   std::mutex mutex_;
   FreeList small_[small_classes];
   FreeList large_[large_classes];
+  std::uint64_t last_use_[large_classes] = {}, uses_ = 0;
+  std::unordered_map<void*, std::size_t> borrowed_;  // blocks in use for smaller requests: their classes
+  std::size_t cached_ = 0, unreturned_ = 0;          // bytes of free large blocks; freed since malloc_trim
+  std::int64_t recent_peaks_[2] = {};                // of this window and the last
+  int window_left_ = window_length;
+  double cache_multiple_ = 2;
+  std::size_t cap_ = always_cached;
   std::vector<ThreadCache*> threads_;
   std::size_t held_ = 0, limit_ = 0;
   std::int64_t in_use_ = 0, peak_ = 0, allocations_ = 0;
@@ -286,6 +346,12 @@ inline void reset_peak_memory() { detail::memory::Pool::instance().reset_peak();
 inline void release_cached_memory() { detail::memory::Pool::instance().release_cached(); }
 // Bytes that may be held from the system, cached ones included; 0 lifts the limit.
 inline void set_memory_limit(std::size_t bytes) { detail::memory::Pool::instance().set_limit(bytes); }
+// How much is held from the system, cached memory included: `multiple` times the recent peak of bytes in use,
+// and 64 MiB (2 by default). Freed memory beyond that goes back to the system. Throws ValueError for a
+// negative multiple.
+inline void set_memory_cache(double multiple) {
+  detail::memory::Pool::instance().set_cache_multiple(multiple);
+}
 
 }  // namespace nax::inline NAX_ABI
 
@@ -299,7 +365,52 @@ NAX_ENGINE void* Pool::allocate(std::size_t bytes) {
   flush(thread_cache);
   in_use_ += static_cast<std::int64_t>(bytes);
   peak_ = std::max(peak_, in_use_);
+  note_peak();
   return block;
+}
+
+NAX_ENGINE void Pool::new_cap() {
+  const std::int64_t peak = std::max({recent_peaks_[0], recent_peaks_[1], in_use_});
+  const double cap = cache_multiple_ * static_cast<double>(peak) + static_cast<double>(always_cached);
+  cap_ = cap < 1e18 ? static_cast<std::size_t>(cap) : SIZE_MAX;
+}
+
+NAX_ENGINE void* Pool::take_cached(std::size_t index) {
+  last_use_[index] = ++uses_;
+  for (std::size_t from = index; from <= index + shared_classes && from < large_classes; ++from) {
+    if (!large_[from].head) continue;
+    if (from != index) {
+      try {
+        borrowed_.emplace(large_[from].head, from);
+      } catch (const std::bad_alloc&) {
+        return nullptr;
+      }
+    }
+    cached_ -= large_bytes(from);
+    return large_[from].pop();
+  }
+  return nullptr;
+}
+
+NAX_ENGINE void Pool::put_cached(void* pointer, std::size_t index) {
+  if (!borrowed_.empty()) [[unlikely]]
+    if (const auto found = borrowed_.find(pointer); found != borrowed_.end()) {
+      index = found->second;
+      borrowed_.erase(found);
+    }
+  large_[index].push(static_cast<Block*>(pointer));
+  cached_ += large_bytes(index);
+}
+
+NAX_ENGINE void Pool::trim() {
+  new_cap();  // small blocks may have raised the peak
+  while (cached_ > 0 && held_ > cap_) {
+    std::size_t oldest = large_classes;
+    for (std::size_t i = 0; i < large_classes; ++i)
+      if (large_[i].head && (oldest == large_classes || last_use_[i] < last_use_[oldest])) oldest = i;
+    while (large_[oldest].head && held_ > cap_) free_one(oldest);
+  }
+  if (unreturned_ >= always_cached / 2) return_to_system();
 }
 
 NAX_ENGINE void Pool::deallocate(void* pointer, std::size_t bytes) {
@@ -307,12 +418,15 @@ NAX_ENGINE void Pool::deallocate(void* pointer, std::size_t bytes) {
   if (!NAX_ALLOCATOR_CACHES) {
     std::free(pointer);
     held_ -= rounded(bytes);
+  } else if (bytes <= small_limit) {
+    small_[small_class(bytes)].push(static_cast<Block*>(pointer));
   } else {
-    (bytes <= small_limit ? small_[small_class(bytes)] : large_[large_class(bytes)])
-        .push(static_cast<Block*>(pointer));
+    put_cached(pointer, large_class(bytes));
   }
   flush(thread_cache);
   in_use_ -= static_cast<std::int64_t>(bytes);
+  if (held_ > cap_) [[unlikely]]
+    trim();
 }
 
 NAX_ENGINE MemoryStats Pool::stats() {
@@ -356,10 +470,8 @@ NAX_ENGINE void* Pool::take(std::size_t bytes) {
   }
   if (bytes > PTRDIFF_MAX / 2)
     raise<Error>({"allocate: ", bytes, " bytes asked, more than an address can reach"});
-  if (NAX_ALLOCATOR_CACHES) {
-    FreeList& shared = large_[large_class(bytes)];
-    if (shared.head) return shared.pop();
-  }
+  if (NAX_ALLOCATOR_CACHES)
+    if (void* const block = take_cached(large_class(bytes))) return block;
   return from_system(rounded(bytes), alignment, bytes);
 }
 
@@ -402,10 +514,7 @@ NAX_ENGINE void Pool::adopt_thread() {
 NAX_ENGINE void Pool::release() {
   if (thread_cache) give_back(*thread_cache);
   for (std::size_t index = 0; index < large_classes; ++index)
-    while (large_[index].head) {
-      std::free(large_[index].pop());
-      held_ -= large_bytes(index);
-    }
+    while (large_[index].head) free_one(index);
   for (std::size_t index = 0; index < small_classes; ++index) release_slabs(index);
 }
 
