@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <map>
@@ -66,7 +67,8 @@ class GraphMemory {
   static bool take_back(void* block, std::size_t bytes) noexcept;
 
  private:
-  static constexpr std::size_t piece_bytes = std::size_t{2} << 20;
+  // Pieces double from one to the other: a recording of a few small arrays is small.
+  static constexpr std::size_t first_piece = std::size_t{64} << 10, piece_bytes = std::size_t{2} << 20;
   struct Piece {
     void* memory;
     std::size_t bytes;
@@ -167,6 +169,14 @@ class GraphMaker : public GraphMemory::Source {
   ~GraphMaker() = default;
 };
 
+// Drops recordings that are in nobody's use, for their memory: what a device tries before it has none. False
+// where there were none. (jit puts it here.)
+inline constinit std::atomic<bool (*)()> drop_recordings{nullptr};
+inline bool drop_unused_recordings() {
+  const auto drop = drop_recordings.load(std::memory_order_acquire);
+  return drop && drop();
+}
+
 // Thrown where a function does what no graph can hold, though it may be called as it is: jit does that then.
 struct NotRecordable : DeviceError {
   using DeviceError::DeviceError;
@@ -196,11 +206,14 @@ NAX_ENGINE void* GraphMemory::allocate(std::size_t bytes) {
   std::vector<void*>& free = free_[size];
   if (free.empty()) {
     if (left_ < size) {
-      const std::size_t piece = size > piece_bytes ? size : piece_bytes;
+      const std::size_t next = std::clamp(this->bytes(), first_piece, piece_bytes);
+      const bool alone = size > next / 2;  // in a piece of its own; the last one's rest stays
+      const std::size_t piece = alone ? size : next;
+      pieces_.reserve(pieces_.size() + 1);
       void* const memory = source_.obtain(device_, piece);
       pieces_.push_back({memory, piece});
       owners().add(memory, piece, this);
-      if (size > piece_bytes / 2) return ++live_, memory;  // a piece of its own; the last one's rest stays
+      if (alone) return ++live_, memory;
       next_ = static_cast<char*>(memory), left_ = piece;
     }
     free.reserve(++blocks_);  // freeing allocates nothing

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstring>
 #include <deque>
@@ -92,7 +93,8 @@ void for_each_of(Inputs& inputs, F f) {
 // The device that would compute, were the arguments given to f: a GPU, or one of the host's.
 NAX_ENGINE Device device_of_call(const std::vector<ArrayBase>& arguments);
 
-// A function's recordings, each for calls of one kind; at most 64 kinds are kept, and the oldest goes first.
+// A function's recordings, each for calls of one kind. At most 64 kinds are kept, and as many as
+// set_jit_cache() allows; the kind goes first that has not been called for the longest.
 class GraphCache {
  public:
   struct Entry {
@@ -101,15 +103,49 @@ class GraphCache {
     CallKey key;
     bool plain = false;  // it cannot be recorded
     std::vector<std::unique_ptr<GraphCall>> calls;
+
+    std::size_t bytes() const {
+      std::size_t sum = 0;
+      for (const auto& call : calls) sum += call->bytes();
+      return sum;
+    }
   };
   static constexpr std::size_t most_entries = 64;
 
-  std::mutex& mutex() { return mutex_; }
+  GraphCache();
+  GraphCache(const GraphCache&) = delete;
+  GraphCache& operator=(const GraphCache&) = delete;
+  ~GraphCache();
+
+  // A call of the function: nobody else calls it meanwhile, nor drops the entry that it uses.
+  class Use {
+   public:
+    explicit Use(GraphCache& cache) : lock_(cache.mutex_), outer_(std::exchange(in_use, &cache)) {}
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use() { end(); }
+    void end() {
+      if (!lock_) return;
+      in_use->used_ = nullptr;
+      in_use = outer_;
+      lock_.unlock();
+    }
+
+   private:
+    std::unique_lock<std::mutex> lock_;
+    GraphCache* outer_;
+  };
+
+  // In a use only.
   template <class Own, class Same>
   Own* find(const CallKey& key, const Same& same) {
-    for (const auto& entry : entries_)
-      if (entry->inputs == typeid(Own) && entry->key == key)
-        if (Own* const own = static_cast<Own*>(entry.get()); same(*own)) return own;
+    for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
+      if ((*entry)->inputs == typeid(Own) && (*entry)->key == key)
+        if (Own* const own = static_cast<Own*>(entry->get()); same(*own)) {
+          std::rotate(entry, entry + 1, entries_.end());  // the last in use
+          used_ = own;
+          return own;
+        }
     return nullptr;
   }
   template <class Own>
@@ -118,13 +154,38 @@ class GraphCache {
     entry->key = std::move(key);
     if (entries_.size() == most_entries) entries_.pop_front();
     entries_.push_back(std::move(entry));
+    used_ = entries_.back().get();
     return static_cast<Own*>(entries_.back().get());
+  }
+  void keep_within(std::size_t bytes) {
+    std::size_t sum = 0;
+    for (const auto& entry : entries_) sum += entry->bytes();
+    while (sum > bytes && entries_.size() > 1) {
+      sum -= entries_.front()->bytes();
+      entries_.pop_front();
+    }
   }
   std::size_t size() const { return entries_.size(); }
 
  private:
+  using Entries = std::deque<std::unique_ptr<Entry>>;
+  // All caches that there are.
+  struct All {
+    std::mutex mutex;
+    std::vector<GraphCache*> caches;
+    static All& instance() {
+      static All* const all = new All;  // functions with static storage are destroyed at any time
+      return *all;
+    }
+  };
+  static bool drop_all();
+  void move_unused(Entries& to);
+
+  static inline thread_local constinit GraphCache* in_use = nullptr;
+
   std::mutex mutex_;
-  std::deque<std::unique_ptr<Entry>> entries_;
+  Entries entries_;
+  Entry* used_ = nullptr;
 };
 
 // A call by graph. Results stay in the graph's memory while their holders come and go, so two recordings take
@@ -215,7 +276,7 @@ class Jitted {
 
     using Own = Entry<Out, Inputs>;
     auto opaque = OpaqueArguments<Inputs>::of(inputs);
-    std::unique_lock lock(cache_.mutex());
+    GraphCache::Use use(cache_);
     Own* entry = cache_.template find<Own>(key, [&](const Own& e) { return e.opaque == opaque; });
     if (!entry) {
       auto fresh = std::make_unique<Own>();
@@ -237,7 +298,10 @@ class Jitted {
         return results;
       };
       try {
+        const std::size_t recordings = entry->calls.size();
         GraphCall::Results results = run_by_graph(*entry, device, arguments, gives, traced);
+        if (entry->calls.size() > recordings)
+          cache_.keep_within(jit_cache_bytes.load(std::memory_order_relaxed));
         Out out = *entry->out;
         std::size_t at = 0;
         for_each_leaf(out, [&](ArrayBase& leaf) { leaf = std::move(results[at++]); });
@@ -247,7 +311,7 @@ class Jitted {
         entry->calls.clear();
       }
     }
-    lock.unlock();
+    use.end();
     return materialise_tree(call_with(f_, std::move(inputs)));
   }
   template <class Tree, class Visit>
@@ -278,8 +342,9 @@ class Jitted {
 // and devices records what f launches as a graph, and later such calls launch that: the host's work is done
 // once. So f must do nothing but compute with arrays: what it prints or counts happens while it is recorded,
 // and to read an array's values is a DeviceError. Arrays that f captured are constants. Numbers reach f as
-// arrays of no axes where its parameters allow, and then do not tell calls apart. At most 64 recordings are
-// kept.
+// arrays of no axes where its parameters allow, and then do not tell calls apart. Recordings of the 64 kinds
+// of calls that came last are kept, of at most set_jit_cache() bytes; when the GPU's memory runs out none
+// are.
 //
 // f is called as it is on the CPU, inside other transforms (which may go outside of jit and inside alike),
 // and where it maps over devices or uses a collective.
@@ -319,6 +384,40 @@ NAX_ENGINE Device device_of_call(const std::vector<ArrayBase>& arguments) {
   for (const ArrayBase& a : arguments)
     if (on_accelerator(a)) return a.device();
   return current_device;
+}
+
+NAX_ENGINE GraphCache::GraphCache() {
+  All& all = All::instance();
+  const std::lock_guard lock(all.mutex);
+  all.caches.push_back(this);
+  drop_recordings.store(&drop_all, std::memory_order_release);
+}
+NAX_ENGINE GraphCache::~GraphCache() {
+  All& all = All::instance();
+  const std::lock_guard lock(all.mutex);
+  std::erase(all.caches, this);
+}
+
+NAX_ENGINE void GraphCache::move_unused(Entries& to) {
+  Entries kept;
+  for (auto& entry : entries_) (entry.get() == used_ ? kept : to).push_back(std::move(entry));
+  entries_ = std::move(kept);
+}
+
+NAX_ENGINE bool GraphCache::drop_all() {
+  Entries gone;  // they are destroyed when nothing is locked: they may hold jitted functions
+  {
+    All& all = All::instance();
+    const std::lock_guard lock(all.mutex);
+    for (GraphCache* const cache : all.caches) {
+      if (cache == in_use) {
+        cache->move_unused(gone);
+      } else if (const std::unique_lock mine(cache->mutex_, std::try_to_lock); mine) {
+        cache->move_unused(gone);
+      }
+    }
+  }
+  return !gone.empty();
 }
 
 NAX_ENGINE GraphCall::Results run_by_graph(GraphCache::Entry& entry, Device device,

@@ -98,6 +98,37 @@ TEST_F(Capture, TakesMemoryFromThePool) {
   EXPECT_EQ(f(x).item(), 4950.f * 2 * 30'000 + 3'000'000);
 }
 
+// Eight kinds of calls, of six megabytes each, on a card of 32.
+TEST_F(Capture, RecordingsAreDroppedWhenMemoryRunsOut) {
+  stand_in::card_bytes(std::size_t{32} << 20);
+  nax::release_cached_memory(gpu());
+  const auto f = nax::jit([](const Array<float>& v) { return Array<float>(v * 2.f); });
+  for (int round = 0; round < 2; ++round)
+    for (std::int64_t kind = 0; kind < 8; ++kind) {
+      const std::int64_t n = 750'000 + kind;
+      EXPECT_EQ(nax::sum(f(nax::ones<float>({n}))).item(), 2.f * static_cast<float>(n));
+    }
+}
+
+TEST_F(Capture, RecordingsAreAsLargeAsWhatTheyCompute) {
+  const Array<float> x = there(nax::arange<float>(100));
+  const std::size_t before = nax::memory_stats(gpu()).in_use;
+  const auto f = nax::jit([](const Array<float>& v) { return Array<float>(v + 1.f); });
+  f(x);
+  EXPECT_LE(nax::memory_stats(gpu()).in_use, before + (std::size_t{128} << 10));
+}
+
+TEST_F(Capture, CachesAreBounded) {
+  nax::set_jit_cache(std::size_t{3} << 20);
+  const std::size_t before = nax::memory_stats(gpu()).in_use;
+  const auto f = nax::jit([](const Array<float>& v) { return Array<float>(v + 1.f); });
+  for (std::int64_t kind = 0; kind < 8; ++kind) {
+    f(nax::ones<float>({100'000 + kind}));
+    EXPECT_LE(nax::memory_stats(gpu()).in_use, before + (std::size_t{3} << 20));
+  }
+  nax::set_jit_cache(std::size_t{1} << 30);
+}
+
 // ---- several devices
 
 TEST_F(Capture, IsOfOneDevice) {

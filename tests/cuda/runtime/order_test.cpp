@@ -10,6 +10,7 @@ struct Order : OnStandIn {};
 // Uploads of one thread, computations of another: a block that has been freed and is taken again waits for
 // what used it, and not for what was launched since.
 TEST_F(Order, UploadsDoNotWaitForLaterKernels) {
+  nax::release_cached_memory(gpu());
   constexpr std::int64_t n = 100'000;
   Array<float> batch;
   Array<float> kept = there(nax::zeros<float>({10}));

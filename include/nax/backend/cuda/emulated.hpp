@@ -64,6 +64,8 @@ class EmulatedAccelerator final : public detail::Accelerator {
   }
   void* obtain(Device device, std::size_t bytes) {
     Memory& memory = memory_[device.ordinal];
+    if (bytes > card_bytes - std::min<std::size_t>(memory.in_use, card_bytes))
+      detail::drop_unused_recordings();
     const std::size_t held = memory.in_use;
     void* const place = bytes <= card_bytes - std::min(held, card_bytes)
                             ? std::aligned_alloc(256, (bytes + 256) / 256 * 256)

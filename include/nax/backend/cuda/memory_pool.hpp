@@ -201,6 +201,7 @@ class MemoryPool {
     cudaError_t code = cudaMalloc(&memory, bytes);
     if (code == cudaErrorMemoryAllocation) {
       cudaGetLastError();
+      detail::drop_unused_recordings();
       for (int d = device.ordinal % card_count(); d < device_count(); d += card_count()) {
         const Device neighbour{Platform::cuda, static_cast<std::uint16_t>(d)};
         of(neighbour).release(neighbour);

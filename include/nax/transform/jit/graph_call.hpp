@@ -25,6 +25,9 @@ class GraphCall {
   // Are all results the graph's alone?
   bool is_free() const;
 
+  // Of the device's memory, that is held as long as this is.
+  std::size_t bytes() const { return memory_->bytes(); }
+
   // The results of these arguments, which are row-major. `copied`: in memory of their own.
   Results run(const std::vector<ArrayBase>& arguments, bool copied);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <initializer_list>
 #include <vector>
 
@@ -24,6 +26,17 @@ struct JitOptions {
   Argnums static_argnums = {};  // arguments by whose values, not only shapes, calls are told apart
   Argnums donate_argnums = {};  // arguments whose memory f may use for its results
 };
+
+namespace detail {
+inline std::atomic<std::size_t> jit_cache_bytes{std::size_t{1} << 30};
+}  // namespace detail
+
+// How many bytes of a GPU's memory the recordings of a jitted function may hold, 1 GiB by default: beyond
+// that, those that have not been called for the longest are dropped, but for the last. (When a GPU's memory
+// runs out, recordings are dropped whatever they hold.)
+inline void set_jit_cache(std::size_t bytes) {
+  detail::jit_cache_bytes.store(bytes, std::memory_order_relaxed);
+}
 
 namespace detail {
 
