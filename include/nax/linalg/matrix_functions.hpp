@@ -1,6 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "nax/linalg/eigh.hpp"
 #include "nax/linalg/solve.hpp"
@@ -106,24 +111,77 @@ Array<T> unitary_factor(const Array<T>& a) {
   });
 }
 
-// The largest of the sums of sizes of a column, in all matrices of a; infinite or NaN where an element is.
+// The sums of sizes of the columns of each matrix, the largest of them.
 template <class T>
-double largest_norm(const Array<T>& norms) {
-  const Layout& l = layout_of(norms);
-  const Array<T> plain(contiguous(norms, transforms_handled));
-  double most = 0;
-  for (std::int64_t i = 0, n = l.size(); i < n; ++i) {
-    const double x = static_cast<double>(elements<const T>(plain, transforms_handled)[i]);
-    if (!(x <= most)) most = x;
-    if (std::isnan(x)) return x;
-  }
-  return most;
+Array<real_t<T>> one_norms(const Array<T>& a) {
+  const Array<real_t<T>> size = evaluate(make_expr<rules::absolute>(a));
+  return max(sum(size, {.axis = -2}), {.axis = -1});
+}
+// As numbers, those of all batches.
+template <class T>
+std::vector<double> one_norm_values(const Array<T>& a) {
+  using R = real_t<T>;
+  const Array<R> norms(contiguous(one_norms(a), transforms_handled));
+  const R* const from = elements<const R>(norms, transforms_handled);
+  return std::vector<double>(from, from + layout_of(norms).size());
 }
 
-// How often to halve a matrix of this norm, for the approximation of order 13.
-inline int halvings(double norm, double limit) {
-  if (!std::isfinite(norm) || norm <= limit) return 0;
-  return std::max(0, static_cast<int>(std::ceil(std::log2(norm / limit))));
+// The largest approximant of exp, which larger matrices are halved for.
+struct PadeLimit {
+  int order;
+  double norm;      // of matrices that it is exact for, to rounding
+  double constant;  // the reciprocal of its error's first coefficient, that of a^(2 order + 1)
+};
+
+// log2 of the norm of |a|^power over that of a, a (n x n) row-major.
+template <class T>
+double growth_of_powers(const T* a, std::int64_t n, double norm, int power) {
+  std::vector<double> sums(static_cast<std::size_t>(n), 1), next(sums);
+  for (int k = 0; k < power; ++k) {  // the sums of |a|^k's columns
+    std::fill(next.begin(), next.end(), 0);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        next[static_cast<std::size_t>(j)] +=
+            sums[static_cast<std::size_t>(i)] * static_cast<double>(std::abs(a[i * n + j]));
+    sums.swap(next);
+  }
+  return std::log2(*std::max_element(sums.begin(), sums.end()) / norm);
+}
+
+// How often to halve each matrix before the approximation, `norms` being theirs: what the norms of its powers
+// ask for, which of badly scaled matrices is much less than what its own does (Al-Mohy and Higham 2009).
+template <class T>
+std::vector<int> halvings(const Array<T>& a, const std::vector<double>& norms, const PadeLimit& limit) {
+  using R = real_t<T>;
+  const std::int64_t n = a.shape(-1);
+  std::vector<int> rounds(norms.size(), 0), powers(norms.size(), 0);
+  Array<T> scale(allocate_on_host(dtype_of<T>, leading_axes(layout_of(a))));
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    if (std::isfinite(norms[i]) && norms[i] > limit.norm) powers[i] = std::ilogb(norms[i]);
+    elements<T>(scale)[i] = T(std::ldexp(R(1), -powers[i]));
+  }
+  const Array<T> unit = times_matrix(scale, a), a2 = la::product(unit, unit), a4 = la::product(a2, a2),
+                 a6 = la::product(a2, a4);
+  const std::vector<double> of_unit = one_norm_values(unit), of6 = one_norm_values(a6),
+                            of8 = one_norm_values(la::product(a4, a4)),
+                            of10 = one_norm_values(la::product(a4, a6));
+  for_each_matrix(unit, [&](std::int64_t batch, const T* x) {
+    const auto i = static_cast<std::size_t>(batch);
+    if (!std::isfinite(norms[i]) || !(norms[i] > limit.norm)) return;
+    const double d6 = std::pow(of6[i], 1.0 / 6), d8 = std::pow(of8[i], 1.0 / 8),
+                 d10 = std::pow(of10[i], 1.0 / 10);
+    double size = std::min(of_unit[i], std::max(d6, d8));
+    if (limit.order == 13) size = std::min(size, std::max(d8, d10));
+    const double log_size = std::log2(size / limit.norm) + powers[i];
+    int s = log_size > 0 ? static_cast<int>(std::ceil(log_size)) : 0;
+    // The first term of the error, with all elements positive, must round away as well.
+    const double term = growth_of_powers(x, n, of_unit[i], 2 * limit.order + 1) +
+                        2 * limit.order * static_cast<double>(powers[i] - s) - std::log2(limit.constant);
+    const double excess = term - std::log2(static_cast<double>(std::numeric_limits<R>::epsilon()) / 2);
+    if (excess > 0) s += static_cast<int>(std::ceil(excess / (2 * limit.order)));
+    rounds[i] = s;
+  });
+  return rounds;
 }
 
 // The diagonal Pade approximant to exp of this order: exp(a) = q^-1 p, with p = v + u and q = v - u, u and v
@@ -168,37 +226,34 @@ Array<T> expm_of(const Array<T>& a) {
     int order;
     double norm;
   };
-  // Up to which norm an order is exact to rounding (Higham 2005, table 2.3).
+  // Up to which norm a smaller order is exact to rounding (Higham 2005, table 2.3), and the largest one.
   constexpr Order of_double[] = {{3, 1.495585217958292e-2},
                                  {5, 2.539398330063230e-1},
                                  {7, 9.504178996162932e-1},
-                                 {9, 2.097847961257068},
-                                 {13, 5.371920351148152}};
-  constexpr Order of_float[] = {{3, 4.258730016922831e-1}, {5, 1.880152677804762}, {7, 3.925724783138660}};
+                                 {9, 2.097847961257068}};
+  constexpr Order of_float[] = {{3, 4.258730016922831e-1}, {5, 1.880152677804762}};
   const bool wide = std::is_same_v<R, double>;
-  const Order* const first = wide ? std::begin(of_double) : std::begin(of_float);
-  const Order* const last = (wide ? std::end(of_double) : std::end(of_float)) - 1;
+  const PadeLimit limit = wide ? PadeLimit{13, 5.371920351148152, 113250775606021113483283660800000000.0}
+                               : PadeLimit{7, 3.925724783138660, 4487938430976000.0};
+  if (layout_of(a).size() == 0) return a;
   const Array<T> plain(constant(a));
-  const Array<R> size = evaluate(make_expr<rules::absolute>(plain));
-  const Array<R> norms = a.shape(-1) == 0 ? Array<R>() : max(sum(size, {.axis = -2}), {.axis = -1});
-  const double most = largest_norm(norms);
-  if (a.shape(-1) == 0) return a;
-  const Order* at = first;
-  while (at != last && !(most <= at->norm)) ++at;
-  const int rounds = halvings(most, at->norm);
-  if (rounds == 0) return pade_exp(a, at->order);
-  // Each matrix is halved as often as its own norm asks for.
-  const Array<R> plain_norms(contiguous(norms, transforms_handled));
-  const std::int64_t count = layout_of(norms).size();
-  const R* const norm = elements<const R>(plain_norms, transforms_handled);
-  Array<T> scale(allocate_on_host(dtype_of<T>, layout_of(norms)));
-  Array<std::int32_t> times_(allocate_on_host(DType::int32, layout_of(norms)));
-  for (std::int64_t i = 0; i < count; ++i) {
-    const int s = halvings(static_cast<double>(norm[i]), at->norm);
-    elements<T>(scale)[i] = T(std::ldexp(R(1), -s));
-    elements<std::int32_t>(times_)[i] = s;
+  const std::vector<double> norms = one_norm_values(plain);
+  const double most = *std::max_element(norms.begin(), norms.end());
+  for (const Order& o : wide ? std::span<const Order>(of_double) : std::span<const Order>(of_float))
+    if (most <= o.norm) return pade_exp(a, o.order);
+  // Each matrix is halved as often as it asks for.
+  const std::vector<int> each = halvings(plain, norms, limit);
+  const int rounds = *std::max_element(each.begin(), each.end());
+  if (rounds == 0) return pade_exp(a, limit.order);
+  const std::size_t count = each.size();
+  const Frame leading = leading_axes(layout_of(a));
+  Array<T> scale(allocate_on_host(dtype_of<T>, leading));
+  Array<std::int32_t> times_(allocate_on_host(DType::int32, leading));
+  for (std::size_t i = 0; i < count; ++i) {
+    elements<T>(scale)[i] = T(std::ldexp(R(1), -each[i]));
+    elements<std::int32_t>(times_)[i] = each[i];
   }
-  Array<T> x = pade_exp(times_matrix(scale, a), at->order);
+  Array<T> x = pade_exp(times_matrix(scale, a), limit.order);
   Dims visible = times_.shape();
   visible.push_back(1);
   visible.push_back(1);
@@ -217,8 +272,8 @@ Array<T> expm_of(const Array<T>& a) {
 
 namespace linalg {
 
-// exp(a) of square matrices (..., n, n): Pade approximation with scaling and squaring (Higham 2005). NaN
-// where an element is not finite.
+// exp(a) of square matrices (..., n, n): Pade approximation with scaling and squaring (Al-Mohy and Higham
+// 2009). NaN where an element is not finite.
 template <detail::ArrayLike A>
 auto expm(const A& a_) {
   using T = detail::linalg_t<A>;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
+#include <string>
 #include <string_view>
 
 #include "nax/linalg/solve.hpp"
@@ -49,9 +51,34 @@ struct NormOptions {
 
 namespace nax::inline NAX_ABI::detail {
 
+// An order as one writes it.
+inline std::string order_text(double p) {
+  return p == std::trunc(p) && std::abs(p) < 1e9 ? std::to_string(static_cast<std::int64_t>(p))
+                                                 : std::to_string(p);
+}
+
+// The largest of sizes along some axes: 0 where there are none, as in NumPy.
+template <class R>
+Array<R> largest_size(const char* function, const Array<R>& sizes, const Axis& axis, bool keep) {
+  for (const std::int64_t a : normalize_axes(function, axis, sizes.ndim()))
+    if (sizes.shape(static_cast<int>(a)) == 0) return sum(sizes, {.axis = axis, .keepdims = keep});
+  return max(sizes, {.axis = axis, .keepdims = keep});
+}
+// The smallest one; a ValueError where there is none.
+template <class R>
+Array<R> smallest_size(const char* function, double p, const Array<R>& sizes, const Axis& axis, bool keep) {
+  if (sizes.size() > 0) return min(sizes, {.axis = axis, .keepdims = keep});
+  for (const std::int64_t a : normalize_axes(function, axis, sizes.ndim()))
+    if (sizes.shape(static_cast<int>(a)) == 0)
+      raise<ValueError>(
+          {function, ": ord ", order_text(p), " is the smallest of no sizes: shape ", sizes.shape()});
+  return min(sizes, {.axis = axis, .keepdims = keep});
+}
+
 // The p-norm of all elements along some axes.
 template <class T>
-Array<real_t<T>> vector_norm_of(const Array<T>& x, double p, const Axis& axis, bool keep) {
+Array<real_t<T>> vector_norm_of(const char* function, const Array<T>& x, double p, const Axis& axis,
+                                bool keep) {
   using R = real_t<T>;
   constexpr double inf = std::numeric_limits<double>::infinity();
   if constexpr (!is_complex_v<T>)
@@ -62,8 +89,8 @@ Array<real_t<T>> vector_norm_of(const Array<T>& x, double p, const Axis& axis, b
   if (p == 2)
     return evaluate(
         make_expr<rules::sqrt>(sum(make_expr<rules::square>(size), {.axis = axis, .keepdims = keep})));
-  if (p == inf) return max(size, {.axis = axis, .keepdims = keep});
-  if (p == -inf) return min(size, {.axis = axis, .keepdims = keep});
+  if (p == inf) return largest_size(function, size, axis, keep);
+  if (p == -inf) return smallest_size(function, p, size, axis, keep);
   if (p == 1) return sum(size, {.axis = axis, .keepdims = keep});
   if (p == 0) {
     const Array<bool> there = evaluate(make_expr<rules::not_equal>(size, Array<R>(R(0))));
@@ -76,21 +103,22 @@ Array<real_t<T>> vector_norm_of(const Array<T>& x, double p, const Axis& axis, b
 
 // The norm of matrices in the axes `rows` and `columns`.
 template <class T>
-Array<real_t<T>> matrix_norm_of(const Array<T>& x, const linalg::NormOrder& ord, std::int64_t rows,
-                                std::int64_t columns, bool keep) {
+Array<real_t<T>> matrix_norm_of(const char* function, const Array<T>& x, const linalg::NormOrder& ord,
+                                std::int64_t rows, std::int64_t columns, bool keep) {
   using R = real_t<T>;
   constexpr double inf = std::numeric_limits<double>::infinity();
-  if (ord.frobenius()) return vector_norm_of(x, 2, {rows, columns}, keep);
+  if (ord.frobenius()) return vector_norm_of(function, x, 2, {rows, columns}, keep);
   const double p = ord.p(), order = p < 0 ? -p : p;
   if (ord.nuclear() || order == 2) {
     const Array<R> extreme = [&]() -> Array<R> {
       if constexpr (is_linalg_v<T>) {
         const Array<R> s = linalg::svdvals(moveaxis(x, {rows, columns}, {-2, -1}));
         return ord.nuclear() ? Array<R>(sum(s, {.axis = -1}))
-               : p > 0       ? Array<R>(max(s, {.axis = -1}))
-                             : Array<R>(min(s, {.axis = -1}));
+               : p > 0       ? largest_size(function, s, -1, false)
+                             : smallest_size(function, p, s, -1, false);
       } else {  // 16 bits
-        return matrix_norm_of(x.template astype<float>(), ord, rows, columns, false).template astype<R>();
+        return matrix_norm_of(function, x.template astype<float>(), ord, rows, columns, false)
+            .template astype<R>();
       }
     }();
     if (!keep) return extreme;
@@ -99,12 +127,13 @@ Array<real_t<T>> matrix_norm_of(const Array<T>& x, const linalg::NormOrder& ord,
     return restride(extreme, with_visible(layout_of(extreme), visible));
   }
   if (order != 1 && order != inf)
-    raise<ValueError>({"norm: ord ", p, " is no norm of matrices: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"});
+    raise<ValueError>({function, ": ord ", order_text(p),
+                       " is no norm of matrices: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"});
   const Array<R> size = evaluate(make_expr<rules::absolute>(x));
   const std::int64_t summed = order == 1 ? rows : columns, kept = order == 1 ? columns : rows;
   const Array<R> sums = sum(size, {.axis = summed, .keepdims = true});
   const Array<R> extreme =
-      p > 0 ? max(sums, {.axis = kept, .keepdims = true}) : min(sums, {.axis = kept, .keepdims = true});
+      p > 0 ? largest_size(function, sums, kept, true) : smallest_size(function, p, sums, kept, true);
   return keep ? extreme : squeeze(extreme, {.axis = {rows, columns}});
 }
 
@@ -119,13 +148,14 @@ auto norm(const X& x_, const NormOptions& options = {}) {
   using T = inexact_t<typename X::value_type>;
   const Array<T> x = detail::as_type<T>(x_);
   detail::check_reducible("norm", x);
-  if (!options.ord.given()) return detail::vector_norm_of(x, 2, options.axis, options.keepdims);
+  if (!options.ord.given()) return detail::vector_norm_of("norm", x, 2, options.axis, options.keepdims);
   const Dims axes = detail::normalize_axes("norm", options.axis, x.ndim());
-  if (axes.size() == 2) return detail::matrix_norm_of(x, options.ord, axes[0], axes[1], options.keepdims);
+  if (axes.size() == 2)
+    return detail::matrix_norm_of("norm", x, options.ord, axes[0], axes[1], options.keepdims);
   if (axes.size() != 1) raise<ValueError>({"norm: improper number of axes, ", axes.size(), ", for ord"});
   if (options.ord.named())
     throw ValueError("norm: ord 'fro' and 'nuc' are matrix norms, the array has one axis");
-  return detail::vector_norm_of(x, options.ord.p(), Axis(axes[0]), options.keepdims);
+  return detail::vector_norm_of("norm", x, options.ord.p(), Axis(axes[0]), options.keepdims);
 }
 
 struct MatrixNormOptions {
@@ -140,7 +170,7 @@ auto matrix_norm(const X& x_, const MatrixNormOptions& options = {}) {
   detail::check_reducible("matrix_norm", x);
   if (x.ndim() < 2) raise<ShapeError>({"matrix_norm: the array must be at least 2-d, shape ", x.shape()});
   const NormOrder ord = options.ord.given() ? options.ord : NormOrder("fro");
-  return detail::matrix_norm_of(x, ord, x.ndim() - 2, x.ndim() - 1, options.keepdims);
+  return detail::matrix_norm_of("matrix_norm", x, ord, x.ndim() - 2, x.ndim() - 1, options.keepdims);
 }
 
 struct VectorNormOptions {
@@ -155,7 +185,7 @@ auto vector_norm(const X& x_, const VectorNormOptions& options = {}) {
   const Array<T> x = detail::as_type<T>(x_);
   detail::check_reducible("vector_norm", x);
   if (options.ord.named()) throw ValueError("vector_norm: ord must be a number");
-  return detail::vector_norm_of(x, options.ord.p(), options.axis, options.keepdims);
+  return detail::vector_norm_of("vector_norm", x, options.ord.p(), options.axis, options.keepdims);
 }
 
 // The condition numbers of matrices: the ratio of the largest singular value to the smallest (p: 2 when not
@@ -176,8 +206,8 @@ auto cond(const X& x_, const NormOrder& p = {}) {
     }
     detail::check_square("cond", x);
     const int n = x.ndim();
-    return detail::la::times(detail::matrix_norm_of(x, p, n - 2, n - 1, false),
-                             detail::matrix_norm_of(detail::inverse(x), p, n - 2, n - 1, false));
+    return detail::la::times(detail::matrix_norm_of("cond", x, p, n - 2, n - 1, false),
+                             detail::matrix_norm_of("cond", detail::inverse(x), p, n - 2, n - 1, false));
   };
   const Array<R> r = ratio();
   // What is NaN though x has none is 0 / 0, or infinity times 0: a singular matrix.
