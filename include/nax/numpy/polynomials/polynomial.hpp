@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -35,13 +36,19 @@ Array<T> with_leading_zeros(const char* function, const Array<T>& p, std::int64_
   return concatenate_on(function, std::vector{before, p}, 0);
 }
 
-// p without its leading zeros, at least `least` of it. Reads the values.
+// p without its leading coefficients of at most this size, at least `least` of it. Reads the values.
 template <class T>
-Array<T> without_leading_zeros(const char* function, const Array<T>& p, std::int64_t least) {
+Array<T> without_leading_zeros(const char* function, const Array<T>& p, std::int64_t least, double size = 0) {
   if (is_batched(p)) throw_batched(function, "how many zeros it leads with differs between examples");
   const std::vector<T> values = Array<T>(constant(p)).to_vector();
+  const auto spared = [size](const T& x) {
+    if constexpr (is_complex_v<T>)
+      return std::abs(x) <= size;
+    else
+      return std::abs(static_cast<double>(x)) <= size;
+  };
   std::int64_t begin = 0;
-  while (begin < p.size() - least && values[static_cast<std::size_t>(begin)] == T(0.f)) ++begin;
+  while (begin < p.size() - least && spared(values[static_cast<std::size_t>(begin)])) ++begin;
   return stretch_of_axis<T>(p, 0, begin, p.size() - begin);
 }
 
@@ -100,8 +107,8 @@ struct PolynomialQuotient {
   Array<T> q, r;
 };
 // The quotient and the remainder of u / v: u = q v + r. The remainder is as long as u and starts with zeros;
-// trimmed, it starts at its first coefficient that is not zero. Integers become float. Throws ValueError for
-// empty ones; where v starts with 0 the result is infinite or NaN.
+// trimmed, it starts at its first coefficient above 1e-8, as NumPy's. Integers become float. Throws
+// ValueError for empty ones; where v starts with 0 the result is infinite or NaN.
 template <detail::ArrayLike P, detail::ArrayLike Q>
 auto polydiv(const P& u_, const Q& v_, const PolynomialOptions& options = {}) {
   using T = inexact_t<detail::polynomial_t<P, Q>>;
@@ -109,8 +116,12 @@ auto polydiv(const P& u_, const Q& v_, const PolynomialOptions& options = {}) {
   const std::int64_t n = u.size(), m = v.size();
   if (n == 0 || m == 0)
     raise<ValueError>({"polydiv: the polynomials must not be empty, shapes ", u.shape(), " ", v.shape()});
+  const auto remainder_of = [&](const Array<T>& r) {
+    constexpr double rounded = 1e-8;
+    return options.trim_leading_zeros ? detail::without_leading_zeros("polydiv", r, 1, rounded) : r;
+  };
   // In both cases the quotient has a coefficient.
-  if (n < m) return PolynomialQuotient<T>{Array<T>(u(slice(0, 1)) * T(0.f)), u};
+  if (n < m) return PolynomialQuotient<T>{Array<T>(u(slice(0, 1)) * T(0.f)), remainder_of(u)};
   std::vector<Array<T>> quotient;
   Array<T> rest = u;
   for (std::int64_t k = 0; k <= n - m; ++k) {
@@ -121,9 +132,7 @@ auto polydiv(const P& u_, const Q& v_, const PolynomialOptions& options = {}) {
     rest = detail::concatenate_on("polydiv", std::vector{next, rest(slice(m, none))}, 0);
   }
   const Array<T> r = detail::with_leading_zeros("polydiv", rest, n);
-  return PolynomialQuotient<T>{
-      detail::stack_on("polydiv", quotient, 0),
-      options.trim_leading_zeros ? detail::without_leading_zeros("polydiv", r, 1) : r};
+  return PolynomialQuotient<T>{detail::stack_on("polydiv", quotient, 0), remainder_of(r)};
 }
 
 struct PolyderOptions {

@@ -32,6 +32,22 @@ Options numbers_only(Options options, const Array<T>& x) {
   return options;
 }
 
+// NaN where there are no more numbers than ddof.
+template <class R, class T>
+Array<R> with_freedom(const char* function, const Array<R>& spread, const Array<T>& x,
+                      const VarOptions& options) {
+  if constexpr (!is_inexact_v<T>) {
+    return spread;
+  } else {
+    const VarOptions plain = corrected(function, options);
+    const Array<std::int32_t> count =
+        sum(*numbers_only(plain, x).where, {.axis = plain.axis, .keepdims = plain.keepdims});
+    const Array<R> nan(std::numeric_limits<lane_t<R>>::quiet_NaN());
+    return evaluate(make_selection<rules::where>(
+        make_expr<rules::greater>(count.template astype<double>(), Array<double>(plain.ddof)), spread, nan));
+  }
+}
+
 // Extrema without NaN; where there is no number `initial`, or else NaN.
 template <class Op, class T, class F>
 Array<T> nan_extremum(const Array<T>& x, const ReduceOptions<T>& options, const F& reduce) {
@@ -65,17 +81,21 @@ auto nanmean(const X& x_, const MeanOptions& options = {}) {
   const Array<T> x = detail::materialise(x_);
   return mean(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
 }
+// The variance of the numbers; NaN where they are no more than ddof.
 template <detail::ArrayLike X>
 auto nanvar(const X& x_, const VarOptions& options = {}) {
   using T = typename X::value_type;
   const Array<T> x = detail::materialise(x_);
-  return var(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
+  const auto spread = var(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
+  return detail::with_freedom("nanvar", spread, x, options);
 }
+// The standard deviation of the numbers; NaN where they are no more than ddof.
 template <detail::ArrayLike X>
 auto nanstd(const X& x_, const VarOptions& options = {}) {
   using T = typename X::value_type;
   const Array<T> x = detail::materialise(x_);
-  return std(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
+  const auto spread = std(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
+  return detail::with_freedom("nanstd", spread, x, options);
 }
 // The largest number; NaN where there is none and no `initial`. `where` needs `initial`, as for max.
 template <detail::ArrayLike X>

@@ -5,6 +5,7 @@
 #include "nax/numpy/elementwise/power.hpp"
 #include "nax/numpy/reductions/rows.hpp"
 #include "nax/numpy/reductions/sum.hpp"
+#include "nax/rules/extrema.hpp"
 
 namespace nax::inline NAX_ABI {
 namespace detail {
@@ -63,7 +64,8 @@ Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOpti
       const AxisMarks marks = marked_axes(function, options.axis, where.ndim());
       const Array<R> count = sum_over<R>(where, marks, options.keepdims, 1);
       const Array<R> ddof(static_cast<R>(options.ddof)), zero(R(0));
-      const Array<R> left = evaluate(make_expr<rules::subtract>(count, ddof));
+      const Array<R> left =
+          evaluate(make_expr<rules::maximum>(make_expr<rules::subtract>(count, ddof), zero));
       return evaluate(make_expr<rules::divide>(total, left));
     }
     const AxisMarks marks = marked_axes(function, options.axis, x.ndim());

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <system_error>
+
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/numpy/sorting/quantile_lines.hpp"
 
@@ -26,21 +31,51 @@ auto several_quantiles(const char* function, const X& x, const std::vector<doubl
   const QuantileLines<T> lines = quantile_lines(function, x, marks, options, ignore_nan, q.size());
   std::vector<Array<T>> values;
   for (double one : q) values.push_back(line_quantile(function, lines, one, options, ignore_nan));
-  const Array<T> all = stack(values);
+  const Array<T> all = q.empty() ? Array<T>(stack(std::vector<Array<T>>{
+                                       line_quantile(function, lines, 0, options, ignore_nan)})(slice(0, 0)))
+                                 : stack(values);
   return options.keepdims ? with_kept(function, all, x.shape(), marks, 1) : all;
+}
+
+// A fraction as a double. That of a float is the decimal that it is written as, so that 0.3f of ten elements
+// is three, as it is in float.
+template <class T>
+double fraction(T q) {
+  if constexpr (std::is_same_v<T, float>) {
+    char text[32];
+    double value = static_cast<double>(q);
+    const auto [end, error] = std::to_chars(std::begin(text), std::end(text), q);
+    if (error == std::errc() && std::isfinite(q)) std::from_chars(text, end, value);
+    return value;
+  } else {
+    return static_cast<double>(q);
+  }
 }
 
 template <class T>
 std::vector<double> fractions(const char* function, const Array<T>& q, double divisor) {
   std::vector<double> values;
-  for (T v : plain_values(function, "q", q)) values.push_back(static_cast<double>(v) / divisor);
+  for (T v : plain_values(function, "q", q)) values.push_back(fraction(v) / divisor);
   return values;
 }
 template <Scalar S>
 std::vector<double> fractions(const char*, const std::vector<S>& q, double divisor) {
   std::vector<double> values;
-  for (const S v : q) values.push_back(static_cast<double>(v) / divisor);
+  for (const S v : q) values.push_back(fraction(v) / divisor);
   return values;
+}
+
+// For an array of q its axes lead.
+template <class X, class T>
+auto shaped_quantiles(const char* function, const X& x, const Array<T>& q, double divisor,
+                      const QuantileOptions& options, bool ignore_nan) {
+  check_operand(function, q);
+  const Array<T> flat = q.ndim() == 1 ? q : reshape_to(function, q, Shape{q.size()});
+  const auto all = several_quantiles(function, x, fractions(function, flat, divisor), options, ignore_nan);
+  if (q.ndim() == 1) return all;
+  Dims shape = q.shape();
+  for (int axis = 1; axis < all.ndim(); ++axis) shape.push_back(all.shape(axis));
+  return reshape_to(function, all, shape);
 }
 
 // What q may be: a number, an array, or numbers in a vector.
@@ -51,17 +86,17 @@ template <class X, class Q>
 auto quantiles(const char* function, const X& x, const Q& q, double divisor, const QuantileOptions& options,
                bool ignore_nan = false) {
   if constexpr (Scalar<Q>)
-    return one_quantile(function, x, static_cast<double>(q) / divisor, options, ignore_nan);
-  else if constexpr (Expression<Q>)
-    return several_quantiles(function, x, fractions(function, as_array(q), divisor), options, ignore_nan);
-  else
+    return one_quantile(function, x, fraction(q) / divisor, options, ignore_nan);
+  else if constexpr (IsVectorOfNumbers<Q>::value)
     return several_quantiles(function, x, fractions(function, q, divisor), options, ignore_nan);
+  else
+    return shaped_quantiles(function, x, as_array(q), divisor, options, ignore_nan);
 }
 
 }  // namespace detail
 
-// The q-th quantile over `axis`, q in [0, 1]; for a 1-d array or a vector of q one leading axis more. NaN
-// where there is a NaN.
+// The q-th quantile over `axis`, q in [0, 1]; for an array of q its axes lead those of the result, for a
+// vector one axis. NaN where there is a NaN.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto quantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("quantile", x, q, 1, options);

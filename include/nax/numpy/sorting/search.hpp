@@ -1,12 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string_view>
 
 #include "nax/backend/cpu/count_bins.hpp"
 #include "nax/backend/cpu/search.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/reductions/any_all.hpp"
+#include "nax/numpy/reductions/argmax.hpp"
 #include "nax/numpy/sorting/sort.hpp"
 
 // Searching sorted data, and counting.
@@ -98,19 +101,52 @@ Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& op
 struct DigitizeOptions {
   bool right = false;  // does a bin include its right edge instead of its left one?
 };
-// The number of the bin that each element of x falls into; `bins` ascends or descends.
+namespace detail {
+
+// digitize for descending edges. NaN counts as the greatest in sorted data; behind numbers it is out of
+// order, and then counts only for elements that reach one of these, as in NumPy.
+template <class R>
+Array<std::int32_t> places_descending(const Array<R>& edges, const Array<R>& values, bool right) {
+  const auto size = static_cast<std::int32_t>(edges.size());
+  Array<R> ascending = edges(slice(none, none, -1));
+  if constexpr (is_inexact_v<R>) {
+    const Array<bool> numbers = evaluate(make_expr<rules::equal>(edges, edges));
+    const Array<bool> behind = evaluate(make_expr<rules::logical_and>(
+        make_expr<rules::logical_not>(Array<bool>(numbers(slice(none, none, -1)))), Array<bool>(numbers(0))));
+    const bool clean = !is_batched(behind) && !any(behind).item();
+    if (!clean) {
+      const Array<R> lowest(-std::numeric_limits<lane_t<R>>::infinity());
+      ascending = evaluate(make_selection<rules::where>(behind, lowest, ascending));
+      const Array<std::int32_t> before = places<R>("digitize", ascending, values, !right);
+      const Array<std::int32_t> skipped = sum(behind);
+      return Array<std::int32_t>(size - where(before > skipped, before, 0));
+    }
+  }
+  return Array<std::int32_t>(size - places<R>("digitize", ascending, values, !right));
+}
+
+// Whether the first two edges that differ descend, which NaN next to a number does.
+template <class R>
+Array<bool> descends(const Array<R>& edges) {
+  const Array<R> first = edges(slice(none, -1)), second = edges(slice(1, none));
+  const Array<bool> differ = evaluate(make_expr<rules::not_equal>(first, second));
+  const Array<bool> falls =
+      evaluate(make_expr<rules::logical_not>(make_expr<rules::less_equal>(first, second)));
+  return take_along_axis(falls, expand_dims(argmax(differ, {.axis = 0}), 0), 0)(0);
+}
+
+}  // namespace detail
+
+// The number of the bin that each element of x falls into; `bins` ascends or descends, as the first two that
+// differ do.
 template <detail::ArrayLike X, detail::ArrayLike B>
 Array<std::int32_t> digitize(const X& x, const B& bins, const DigitizeOptions& options = {}) {
   using R = promote_t<typename X::value_type, typename B::value_type>;
   const Array<R> edges = detail::as_type<R>(bins), values = detail::as_type<R>(x);
   const auto ascending = [&] { return detail::places<R>("digitize", edges, values, !options.right); };
-  const auto descending = [&] {
-    const Array<std::int32_t> from_end =
-        detail::places<R>("digitize", edges(slice(none, none, -1)), values, !options.right);
-    return Array<std::int32_t>(static_cast<std::int32_t>(edges.size()) - from_end);
-  };
+  const auto descending = [&] { return detail::places_descending<R>(edges, values, options.right); };
   if (edges.ndim() != 1 || edges.size() < 2) return ascending();
-  const Array<bool> falls = edges(0) > edges(-1);
+  const Array<bool> falls = detail::descends(edges);
   if (detail::is_batched(falls)) return where(falls, descending(), ascending());  // each example has its own
   return falls.item() ? descending() : ascending();
 }
