@@ -240,7 +240,8 @@ NAX_ENGINE WindowSpec window_spec(const char* function, const Shape& in, const D
     wide_in.push_back(dilated(in[axis], s.base[axis]));
     wide_window.push_back(dilated(s.window[axis], s.dilation[axis]));
   }
-  const auto pads = padding.over(function, wide_in, wide_window, s.strides);
+  const auto pads =
+      padding.over(function, in, wide_window, s.strides);  // of elements as they were, as in JAX
   for (std::size_t axis = 0; axis < n; ++axis) {
     s.low.push_back(pads[axis].first);
     s.high.push_back(pads[axis].second);
