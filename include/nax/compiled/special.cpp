@@ -34,5 +34,10 @@ NAX_SCALAR_1(expi)
 NAX_SCALAR_1(sine_integral)
 NAX_SCALAR_1(cosine_integral)
 NAX_SCALAR_1(spence)
+NAX_SCALAR_1(fresnel_sine)
+NAX_SCALAR_1(fresnel_cosine)
+NAX_SCALAR_2(fresnel_wave)
+NAX_SCALAR_3(spherical_legendre)
+template std::complex<double> wofz<double>(double, double);
 template double hyp2f1<double>(double, double, double, double);
 }  // namespace nax::inline NAX_ABI::rules::scalar

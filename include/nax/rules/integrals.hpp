@@ -67,8 +67,63 @@ struct spence : RealInexact {
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V) {
+    // log(x) / (1 - x), by what has derivatives of any order at 1.
+    using math::exponential_moment_at;
     using std::log;
-    return std::tuple{guarded(g, select(x == V(1), V(-1), log(x) / (V(1) - select(x == V(1), V(0), x))))};
+    return std::tuple{guarded(g, V(-1) / exponential_moment_at(V(0), V(log(x))))};
+  }
+};
+// cos(pi / 2 (x^2 + k)). k is whole, and not differentiated.
+struct fresnel_wave : RealInexact {
+  static constexpr const char* name = "fresnel_wave";
+  template <class V>
+  static constexpr V value(V k, V x) {
+    using math::fresnel_wave_at;
+    return fresnel_wave_at(k, x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V k, V x, V) {
+    using math::fresnel_wave_at;
+    return std::tuple{V(0), guarded(g, V(3.14159265358979323846) * x * fresnel_wave_at(k + V(1), x))};
+  }
+};
+struct fresnel_sine : RealInexact {
+  static constexpr const char* name = "fresnel_sine";
+  template <class V>
+  static constexpr V value(V x) {
+    using math::fresnel_sine_at;
+    return fresnel_sine_at(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V) {
+    using math::fresnel_wave_at;
+    return std::tuple{guarded(g, fresnel_wave_at(V(-1), x))};
+  }
+};
+struct fresnel_cosine : RealInexact {
+  static constexpr const char* name = "fresnel_cosine";
+  template <class V>
+  static constexpr V value(V x) {
+    using math::fresnel_cosine_at;
+    return fresnel_cosine_at(x);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V x, V) {
+    using math::fresnel_wave_at;
+    return std::tuple{guarded(g, fresnel_wave_at(V(0), x))};
+  }
+};
+// exp(-z^2) erfc(-i z), of complex numbers.
+struct wofz : Arithmetic {
+  static constexpr const char* name = "wofz";
+  template <class V>
+  static constexpr V value(V z) {
+    static_assert(is_complex_v<V>, "wofz: the operand must be complex");
+    return math::wofz_at(z);
+  }
+  template <class V>
+  static constexpr auto vjp(V g, V z, V w) {
+    return std::tuple{guarded(g, V(std::complex<double>(0, 1.12837916709551257390)) - V(2) * z * w)};
   }
 };
 // The n-th derivative of (e^u - 1) / u.

@@ -89,12 +89,22 @@ NAX_SCALAR_1(sine_integral)
 NAX_SCALAR_1(cosine_integral)
 NAX_SCALAR_1(spence)
 NAX_SCALAR_2(exponential_moment)
+NAX_SCALAR_1(fresnel_sine)
+NAX_SCALAR_1(fresnel_cosine)
+NAX_SCALAR_2(fresnel_wave)
+NAX_SCALAR_3(spherical_legendre)
 NAX_SCALAR_3(zeta)
 NAX_SCALAR_3(hyp1f1)
 template <class V>
 constexpr V hyp2f1_at(V x, V y, V z, V w) {
   return in_double([](double a, double b, double c, double d) { return scalar::hyp2f1<double>(a, b, c, d); },
                    x, y, z, w);
+}
+template <class V>
+constexpr V wofz_at(V z) {
+  const std::complex<double> w =
+      scalar::wofz<double>(static_cast<double>(z.real()), static_cast<double>(z.imag()));
+  return V(static_cast<decltype(z.real())>(w.real()), static_cast<decltype(z.real())>(w.imag()));
 }
 #undef NAX_SCALAR_1
 #undef NAX_SCALAR_2

@@ -4,6 +4,7 @@
 #include "nax/numpy/elementwise/power.hpp"
 #include "nax/numpy/elementwise/trigonometric.hpp"
 #include "nax/rules/bessel.hpp"
+#include "nax/rules/harmonics.hpp"
 #include "nax/rules/hypergeometric.hpp"
 #include "nax/rules/incomplete.hpp"
 #include "nax/rules/integrals.hpp"
@@ -21,6 +22,8 @@ template <class T> Recorded<T> i1e_at(const Recorded<T>& x) { return detail::app
 template <class T> Recorded<T> bessel_j_at(const Recorded<T>& x, const Recorded<T>& y) { return detail::apply<rules::bessel_j>(x, y); }
 template <class T> Recorded<T> expn_at(const Recorded<T>& x, const Recorded<T>& y) { return detail::apply<rules::expn>(x, y); }
 template <class T> Recorded<T> exponential_moment_at(const Recorded<T>& x, const Recorded<T>& y) { return detail::apply<rules::exponential_moment>(x, y); }
+template <class T> Recorded<T> fresnel_wave_at(const Recorded<T>& x, const Recorded<T>& y) { return detail::apply<rules::fresnel_wave>(x, y); }
+template <class T> Recorded<T> spherical_legendre_at(const Recorded<T>& x, const Recorded<T>& y, const Recorded<T>& z) { return detail::apply<rules::spherical_legendre>(x, y, z); }
 template <class T> Recorded<T> gammainc_at(const Recorded<T>& x, const Recorded<T>& y, const Recorded<T>& z) { return detail::apply<rules::gammainc>(x, y, z); }
 template <class T> Recorded<T> gammaincc_at(const Recorded<T>& x, const Recorded<T>& y, const Recorded<T>& z) { return detail::apply<rules::gammaincc>(x, y, z); }
 template <class T> Recorded<T> gamma_density_at(const Recorded<T>& x, const Recorded<T>& y, const Recorded<T>& z) { return detail::apply<rules::gamma_density>(x, y, z); }
