@@ -1,9 +1,24 @@
 #pragma once
 
+#include <limits>
+
 #include "nax/rules/math.hpp"
 
 // Powers and roots.
 namespace nax::inline NAX_ABI::rules {
+
+namespace math {
+// The power of a complex number, at 0 as NumPy has it: 0^0 is 1, and 0 to what has no positive real part is
+// NaN.
+template <class V>
+constexpr V complex_power(V x, V y) {
+  using std::pow;
+  if (y == V(0)) return V(1);
+  if (x != V(0)) return pow(x, y);
+  constexpr auto nan = std::numeric_limits<decltype(x.real())>::quiet_NaN();
+  return y.real() > 0 ? V(0) : V(nan, nan);
+}
+}  // namespace math
 
 // x^y. Integers are exact; a negative power of an integer is truncated (0 but for 1 and -1). The derivative
 // in x is right at x = 0, that in y is 0 there.
@@ -18,6 +33,8 @@ struct power : Arithmetic {
   static constexpr V value(V x, V y) {
     if constexpr (std::is_integral_v<V>) {
       return math::integer_power(x, y);
+    } else if constexpr (is_complex_v<V>) {
+      return math::complex_power(x, y);
     } else {
       using std::pow;
       return pow(x, y);

@@ -172,9 +172,11 @@ std::int64_t range_length(A start, B stop, C step) {
     const std::uint64_t length = ((up ? to - from : from - to) - 1) / (up ? by : -by) + 1;
     return length > std::uint64_t{most_elements} ? INT64_MAX : static_cast<std::int64_t>(length);
   } else {
-    const double length =
-        std::ceil((static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step));
+    const double distance = static_cast<double>(stop) - static_cast<double>(start);
+    const double steps = distance / static_cast<double>(step), length = std::ceil(steps);
     if (length != length) throw ValueError("arange: cannot compute the length: an argument is NaN");
+    if (std::isinf(length)) return INT64_MAX;
+    if (steps == 0 && distance != 0) return std::signbit(steps) ? 0 : 1;  // a step beyond stop
     if (length > static_cast<double>(most_elements)) return INT64_MAX;
     return length > 0 ? static_cast<std::int64_t>(length) : 0;
   }
@@ -201,7 +203,7 @@ auto arange(A start, B stop, C step) {
     });
   } else {
     using Wide = std::conditional_t<std::is_same_v<To, double>, double, float>;
-    const Wide first = static_cast<Wide>(start), delta = static_cast<Wide>(step);
+    const Wide first = static_cast<Wide>(start), delta = n > 1 ? static_cast<Wide>(step) : Wide(0);
     return detail::generated<To>(
         "arange", n, [=](std::int64_t i) { return static_cast<To>(first + static_cast<Wide>(i) * delta); });
   }
