@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "nax/backend/cpu/samplers.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
@@ -90,7 +92,8 @@ auto binomial(const Key& key, const N& n, const P& p, const Shape& shape) {
                                 detail::parameter<R>("binomial", p), shape);
 }
 
-// How many trials it takes until one succeeds, 1 at least.
+// How many trials it takes until one succeeds, 1 at least, each with probability p. Where that is more than
+// the type holds, as for p = 0, the type's greatest number; 0 where p is not in [0, 1].
 template <class T = std::int32_t, class P = Array<float>>
 requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p_, const Shape& shape) {
   using R = detail::sample_t<void, P>;
@@ -99,7 +102,10 @@ requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p_, const S
   const Array<R> drawn = uniform<R>(key, shape);
   const Array<R> u = nax::where(drawn == R(0), R(1), drawn);
   const Array<R> trials = nax::floor(nax::log(u) / nax::log1p(-p)) + R(1);
-  return trials.template astype<T>();
+  const R limit = static_cast<R>(std::ldexp(1.0, std::numeric_limits<T>::digits));
+  const Array<bool> counts = (p >= R(0)) & (p <= R(1)) & (trials < limit);
+  const Array<T> number = nax::where(counts, trials, R(0)).template astype<T>();
+  return nax::where(trials >= limit, std::numeric_limits<T>::max(), number);
 }
 
 // How n trials fall on the outcomes along the last axis of p, whose probabilities need not add up to 1.

@@ -4,6 +4,7 @@
 
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/reductions/reduce.hpp"
 #include "nax/numpy/views/broadcast_to.hpp"
 #include "nax/random/integers.hpp"
 #include "nax/random/uniform.hpp"

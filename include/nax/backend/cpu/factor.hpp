@@ -111,7 +111,7 @@ void lu_solve(const T* lu, const std::int32_t* rows, std::int64_t n, const T* b,
 }
 
 // The lower triangle of a symmetric (Hermitian) positive definite a (n x n, row-major) becomes its Cholesky
-// factor, the upper one zeros; NaN where a is not positive definite.
+// factor, the upper one zeros; all of it is NaN where a is not positive definite.
 template <class T>
 void cholesky_factor(T* a, std::int64_t n) {
   constexpr std::int64_t block = 32;
@@ -154,8 +154,14 @@ void cholesky_factor(T* a, std::int64_t n) {
       gemm<T>(below, below, width, left.data(), width, 1, a + k1 * n + k0, 1, n, a + k1 * n + k1, n, 1, true);
     }
   }
-  for (std::int64_t i = 0; i < n; ++i)
+  bool definite = true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    definite = definite && real(a[i * n + i]) > 0;
     for (std::int64_t j = i + 1; j < n; ++j) a[i * n + j] = T(0);
+  }
+  if (definite) return;
+  for (std::int64_t i = 0; i < n; ++i)
+    std::fill(a + i * n, a + i * n + i + 1, T(std::numeric_limits<decltype(real(T()))>::quiet_NaN()));
 }
 
 }  // namespace nax::inline NAX_ABI::cpu

@@ -175,6 +175,11 @@ void cholesky_tiny(T* a, std::int64_t n, std::int64_t count) {
           matrix[i * n + j] = matrix[i * n + j] - matrix[i * n + k] * matrix[j * n + k];
       for (std::int64_t j = k + 1; j < n; ++j) matrix[k * n + j] = P(T(0));
     }
+    simd::Mask<T> definite = matrix[0] > P(T(0));
+    for (std::int64_t k = 1; k < n; ++k) definite = definite & (matrix[k * n + k] > P(T(0)));
+    const P nan(std::numeric_limits<T>::quiet_NaN());
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j <= i; ++j) matrix[i * n + j] = select(definite, matrix[i * n + j], nan);
     store_matrices<T>(matrix, n * n, a, some);
   }
 }
