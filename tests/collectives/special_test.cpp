@@ -63,6 +63,33 @@ TEST(CollectivesIn, Integers) {
   expect("pmean.int", Map::pmap, pmap(means, {.axis_name = "i"})(in<int>("pmean.int", 0)));
 }
 
+// Truth values are counted as int32, as JAX counts them.
+TEST(CollectivesIn, Bools) {
+  using B = Array<bool>;
+  using I = Array<int>;
+  const B x = {{true, true}, {true, false}, {true, false}, {true, true}};
+  auto sums = [](const B& x) { return psum(x, "i"); };
+  auto means = [](const B& x) { return pmean(x, "i"); };
+  const I counts = broadcast_to(I{4, 2}, {4, 2});
+  const A shares = broadcast_to(A{1, 0.5f}, {4, 2});
+  EXPECT_TRUE(compare::close(I(vmap(sums, {.axis_name = "i"})(x)), counts, 0));
+  EXPECT_TRUE(compare::close(I(pmap(sums, {.axis_name = "i"})(x)), counts, 0));
+  EXPECT_TRUE(compare::close(A(vmap(means, {.axis_name = "i"})(x)), shares, 0));
+  EXPECT_TRUE(compare::close(A(pmap(means, {.axis_name = "i"})(x)), shares, 0));
+  // Of the four's parts, and a tree with other types next to it.
+  const B square = {{true, false, true, true},
+                    {true, false, false, true},
+                    {true, false, false, true},
+                    {true, false, false, true}};
+  auto scatter = [](const B& x) { return psum_scatter(x, "i"); };
+  EXPECT_TRUE(compare::close(I(vmap(scatter, {.axis_name = "i"})(square)), I{4, 0, 1, 4}, 0));
+  EXPECT_TRUE(compare::close(I(pmap(scatter, {.axis_name = "i"})(square)), I{4, 0, 1, 4}, 0));
+  auto both = [](const B& x) { return psum(std::pair(x, Array<float>(x.astype<float>())), "i"); };
+  EXPECT_TRUE(compare::close(I(pmap(both, {.axis_name = "i"})(x).first), counts, 0));
+  // An axis of one device sums nothing, and has the type all the same.
+  EXPECT_TRUE(compare::close(I(pmap(sums, {.axis_name = "i"})(B{{true, false}})), I{{1, 0}}, 0));
+}
+
 // Cotangents 1, 10, 100, 1000 on the four: 1111 each says that they are summed.
 TEST(CollectivesIn, Transposes) {
   const std::pair<std::string, F1> both[] = {{"psum", [](const A& x) { return psum(x, "i"); }},

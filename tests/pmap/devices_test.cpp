@@ -52,6 +52,13 @@ TEST(Pmap, MoreThanAllDevices) {
                 (platform::is_cuda() ? "NAX_CUDA_DEVICES" : "set_cpu_device_count"));
 }
 
+TEST(Pmap, AnAxisOfNoneIsRefused) {
+  EXPECT_EQ(text_of<ValueError>([] {
+              pmap([](const A& a) { return a; })(zeros<double>({0, 3}));
+            }),
+            "pmap: the mapped axis has size 0: there is nothing to run on any device");
+}
+
 TEST(Pmap, ChosenDevices) {
   const std::vector<Device> all = devices(), some = {all[3], all[1]};
   auto where = [](const A& a) { return a * 10 + default_device().ordinal; };

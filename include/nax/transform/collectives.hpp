@@ -88,9 +88,17 @@ void reduce_arrays(Tree& arrays, const std::vector<MappedAxis>& axes, bool mean)
     for (std::size_t i = 0; i < sums.size(); ++i) *places[i] = sums[i];
   }
 }
+// Truth values are counted as int32.
+template <class T>
+auto summable(const Array<T>& x) {
+  if constexpr (std::is_same_v<T, bool>)
+    return Array<std::int32_t>(apply<rules::cast<std::int32_t>>(x));
+  else
+    return x;
+}
 template <class X>
 auto reduce_tree(const X& x, const std::vector<MappedAxis>& axes, bool mean) {
-  auto result = map_arrays(x, [](const auto& leaf) { return leaf; });
+  auto result = map_arrays(x, [](const auto& leaf) { return summable(leaf); });
   reduce_arrays(result, axes, mean);
   return result;
 }
@@ -109,13 +117,13 @@ auto extreme_tree(const char* function, Extreme extreme, const X& x, const AxisN
 
 }  // namespace detail
 
-// The sum over the mapped axis (or axes), for all.
+// The sum over the mapped axis (or axes), for all. Truth values are counted, as int32.
 template <class X>
 auto psum(const X& x, const AxisName& axis_name) {
   return detail::reduce_tree(x, detail::find_axes("psum", axis_name), false);
 }
 
-// The mean over the mapped axis. Integers become float.
+// The mean over the mapped axis. Integers and truth values become float.
 template <class X>
 auto pmean(const X& x, const AxisName& axis_name) {
   const auto axes = detail::find_axes("pmean", axis_name);
@@ -150,13 +158,14 @@ auto all_gather(const X& x, const AxisName& axis_name, const AllGatherOptions& o
   });
 }
 
-// The sum over the mapped axis, of which each keeps its part of scatter_dimension.
+// The sum over the mapped axis, of which each keeps its part of scatter_dimension. Truth values are counted,
+// as int32.
 template <class X>
 auto psum_scatter(const X& x, const AxisName& axis_name, const PsumScatterOptions& options = {}) {
   const auto axis = detail::find_one_axis("psum_scatter", axis_name);
   return detail::map_arrays(x, [&](const auto& leaf) {
     const int at = detail::normalize_axis("psum_scatter", options.scatter_dimension, leaf.ndim());
-    return detail::psum_scatter_one(leaf, axis, at, options.tiled);
+    return detail::psum_scatter_one(detail::summable(leaf), axis, at, options.tiled);
   });
 }
 

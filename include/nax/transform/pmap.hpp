@@ -177,6 +177,7 @@ NAX_ENGINE std::vector<Device> devices_for(std::int64_t size, const DeviceChoice
   everywhere = all.size() < count;
   if (all.empty())
     throw ValueError("pmap: devices is empty; leave it out for all devices of the default device's platform");
+  if (size == 0) throw ValueError("pmap: the mapped axis has size 0: there is nothing to run on any device");
   if (size > static_cast<std::int64_t>(all.size()))
     raise<ValueError>({"pmap: the mapped axis has size ", size, ", but the number of ",
                        (everywhere ? "this process' devices is " : "devices is "), all.size(), "; see ",
