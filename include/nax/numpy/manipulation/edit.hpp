@@ -39,6 +39,24 @@ std::vector<std::int64_t> named_positions(const char* function, const I& obj, in
   }
   return out;
 }
+// Positions before which something can be put: of n places, and behind the last. Negative ones count from n.
+template <class I>
+std::vector<std::int64_t> places_before(const char* function, const I& obj, int axis, std::int64_t n) {
+  if constexpr (std::is_same_v<I, Slice>) {
+    return named_positions(function, obj, axis, n);
+  } else {
+    const Array<std::int64_t> index = as_type<std::int64_t>(index_array(obj));
+    need_plain(function, "the places", index);
+    std::vector<std::int64_t> places = index.to_vector();
+    for (std::int64_t& place : places) {
+      if (place < -n || place > n)
+        raise<IndexError>(
+            {function, ": index ", place, " is out of bounds for axis ", axis, " with size ", n});
+      if (place < 0) place += n;
+    }
+    return places;
+  }
+}
 
 }  // namespace detail
 
@@ -82,7 +100,7 @@ auto insert(const X& x_, const I& obj, const V& values, const EditOptions& optio
   Array<T> v = typename AtProxy<T>::Value(values).get();
   detail::device_for("insert", x, v);  // together
   v = detail::brought_to(x.device(), v);
-  std::vector<std::int64_t> places = detail::named_positions("insert", obj, axis, n + 1);
+  std::vector<std::int64_t> places = detail::places_before("insert", obj, axis, n);
   // As NumPy: a lone integer inserts along the values' first axis, a list of places one slice at each.
   Dims filled;
   for (int a = v.ndim(); a < x.ndim(); ++a) filled.push_back(1);

@@ -35,11 +35,11 @@ Array<R> cumulative_array(const char* function, const X& x_, const CumulativeArr
 }  // namespace detail
 
 // The array API's cumsum: one axis, which an array of several must name. With .include_initial a 0 comes
-// first, and the axis is longer by one. bool adds up as int32. Throws ValueError for a 0-d array and where
-// the axis is missing.
+// first, and the axis is longer by one. bool and small integers add up in 32 bits. Throws ValueError for a
+// 0-d array and where the axis is missing.
 template <detail::ArrayLike X>
 auto cumulative_sum(const X& x, const CumulativeArrayOptions& options = {}) {
-  using R = detail::cumulative_t<typename X::value_type>;
+  using R = detail::sum_t<typename X::value_type>;
   return detail::cumulative_array("cumulative_sum", x, options, R(0.f), [](const auto& a, int axis) {
     return detail::cumsum_axis<R>(a, axis, false);
   });
@@ -47,7 +47,7 @@ auto cumulative_sum(const X& x, const CumulativeArrayOptions& options = {}) {
 // The same for products; the initial value is 1.
 template <detail::ArrayLike X>
 auto cumulative_prod(const X& x, const CumulativeArrayOptions& options = {}) {
-  using R = detail::cumulative_t<typename X::value_type>;
+  using R = detail::sum_t<typename X::value_type>;
   return detail::cumulative_array("cumulative_prod", x, options, R(1.f), [](const auto& a, int axis) {
     return detail::cumprod_axis<R>(a, axis, false);
   });

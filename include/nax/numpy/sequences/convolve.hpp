@@ -184,8 +184,8 @@ auto correlate(const X& x, const Y& y, const CorrelateOptions& options = {}) {
 struct CrossOptions {
   std::int64_t axis = -1;
 };
-// The cross product of vectors of 3 along `axis`; the other axes broadcast. (2-d vectors, deprecated in
-// NumPy, are not taken.)
+// The cross product of vectors of 3 along `axis`; the other axes broadcast, and the vectors of the result lie
+// along `axis` of what comes out. (2-d vectors, deprecated in NumPy, are not taken.)
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -201,7 +201,8 @@ auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
         detail::make_expr<rules::subtract>(detail::make_expr<rules::multiply>(at(a, i), at(b, j)),
                                            detail::make_expr<rules::multiply>(at(a, j), at(b, i))));
   };
-  return moveaxis(concatenate({part(1, 2), part(2, 0), part(0, 1)}, {.axis = -1}), -1, ax);
+  const Array<R> product = concatenate({part(1, 2), part(2, 0), part(0, 1)}, {.axis = -1});
+  return moveaxis(product, -1, detail::normalize_axis("cross", options.axis, product.ndim()));
 }
 
 }  // namespace nax::inline NAX_ABI

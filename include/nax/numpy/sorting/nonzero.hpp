@@ -42,16 +42,19 @@ Array<bool> truth(const char* function, const X& x) {
 
 namespace detail {
 NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask);
+
+// No list of axes could say whether a 0-d array holds.
+NAX_ENGINE std::vector<Array<std::int32_t>> indices_by_axis(const char* function, const Array<bool>& mask);
 }  // namespace detail
 
-// The indices of the elements that are not zero: one int32 array an axis.
+// The indices of the elements that are not zero: one int32 array an axis. Throws ValueError for a 0-d array.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> nonzero(const X& x) {
-  return detail::indices_of_true("nonzero", detail::truth("nonzero", x));
+  return detail::indices_by_axis("nonzero", detail::truth("nonzero", x));
 }
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> where(const X& condition) {
-  return detail::indices_of_true("where", detail::truth("where", condition));
+  return detail::indices_by_axis("where", detail::truth("where", condition));
 }
 // The same as rows of one array, shape (how many, ndim).
 template <detail::ArrayLike X>
@@ -222,6 +225,12 @@ NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function
   }
   for (Array<std::int32_t>& a : out) a = Array<std::int32_t>(placed(a));
   return out;
+}
+
+NAX_ENGINE std::vector<Array<std::int32_t>> indices_by_axis(const char* function, const Array<bool>& mask) {
+  if (mask.ndim() == 0)
+    raise<ValueError>({function, ": a 0-d array has no axes: use atleast_1d, or item() for its value"});
+  return indices_of_true(function, mask);
 }
 
 }  // namespace nax::inline NAX_ABI::detail

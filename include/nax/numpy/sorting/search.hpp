@@ -79,6 +79,28 @@ Array<std::int32_t> searchsorted(const A& a, const V& v, const SearchsortedOptio
   }
 }
 
+namespace detail {
+
+// For complex numbers, in the order that sorts them. (Sorted runs of these have no binary search over
+// packets.)
+template <class T>
+Array<bool> isin_complex(const Array<T>& x, const Array<T>& tests_) {
+  need_plain("isin", "test_elements", tests_);
+  std::vector<T> tests = Array<T>(constant(tests_)).to_vector();
+  std::erase_if(tests, [](const T& t) { return t != t; });
+  std::sort(tests.begin(), tests.end(), rules::math::precedes<T>);
+  const ArrayBase values = contiguous(constant(x), transforms_handled);
+  Array<bool> result(allocate(DType::boolean, layout_of(values)));
+  const T* from = elements<const T>(values, transforms_handled);
+  bool* to = elements<bool>(result, transforms_handled);
+  for (std::int64_t i = 0, n = layout_of(values).size(); i < n; ++i)
+    to[i] = from[i] == from[i] &&
+            std::binary_search(tests.begin(), tests.end(), from[i], rules::math::precedes<T>);
+  return result;
+}
+
+}  // namespace detail
+
 struct IsinOptions {
   bool assume_unique = false;  // of no importance here
   bool invert = false;
@@ -91,10 +113,17 @@ Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& op
   detail::check_operand("isin", x);
   detail::need_host("isin", x, tests);
   if (tests.size() == 0) return full_like(x, options.invert).template astype<bool>();
-  const Array<R> sorted = sort(detail::reshape_to("isin", tests, Shape{tests.size()}));
-  const Array<std::int32_t> at =
-      minimum(searchsorted(sorted, x), static_cast<std::int32_t>(sorted.size() - 1));
-  const Array<bool> found = take(sorted, at) == x;
+  const auto among = [&]() -> Array<bool> {
+    if constexpr (is_complex_v<R>) {
+      return detail::isin_complex(x, tests);
+    } else {
+      const Array<R> sorted = sort(detail::reshape_to("isin", tests, Shape{tests.size()}));
+      const Array<std::int32_t> at =
+          minimum(searchsorted(sorted, x), static_cast<std::int32_t>(sorted.size() - 1));
+      return take(sorted, at) == x;
+    }
+  };
+  const Array<bool> found = among();
   return options.invert ? Array<bool>(!found) : found;
 }
 
