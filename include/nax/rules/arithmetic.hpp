@@ -200,10 +200,12 @@ struct mod : Arithmetic {
       return select(r == V(0), copysign(r, y), turned);
     }
   }
+  // By y: less the quotient. That of a finite number and an infinity is 0, or -1 where their signs differ.
   template <class V>
   static constexpr auto vjp(V g, V x, V y, V r) {
-    using std::rint;
-    return std::tuple{g, guarded(g, -rint((x - r) / y))};
+    using std::rint, std::isinf;
+    const V beyond = select(x == r, V(0), select(r == r, V(1), r));
+    return std::tuple{g, guarded(g, select(isinf(y), beyond, -rint((x - r) / y)))};
   }
 };
 struct floor_divide : Arithmetic {
@@ -215,9 +217,11 @@ struct floor_divide : Arithmetic {
     if constexpr (std::is_integral_v<V>) {
       return math::integer_floor_divide(x, y);
     } else {
-      using std::rint;
-      const V r = mod::value(x, y);
-      return select(y == V(0), x / y, rint((x - r) / y));
+      using std::copysign, std::fmod, std::rint;
+      const V r = fmod(x, y), toward_zero = (x - r) / y;
+      const auto below = ((r < V(0)) & (y > V(0))) | ((r > V(0)) & (y < V(0)));
+      const V q = rint(select(below, toward_zero - V(1), toward_zero));
+      return select(y == V(0), x / y, select(q == V(0), copysign(V(0), x / y), q));
     }
   }
 };

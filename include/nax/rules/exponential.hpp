@@ -40,7 +40,9 @@ struct expm1 : Inexact {
     if constexpr (is_complex_v<V>) {
       using R = real_t<V>;
       const R e = std::expm1(x.real()), s = std::sin(x.imag() / 2);
-      return V(e * std::cos(x.imag()) - 2 * s * s, (e + 1) * std::sin(x.imag()));
+      // (Infinity times the sine of 0 is 0 here, as in std::exp.)
+      const R imag = x.imag() == 0 ? x.imag() : (e + 1) * std::sin(x.imag());
+      return V(e * std::cos(x.imag()) - 2 * s * s, imag);
     } else {
       using std::expm1;
       return expm1(x);
@@ -99,6 +101,8 @@ struct log1p : Inexact {
     if constexpr (is_complex_v<V>) {
       using R = real_t<V>;
       const R a = x.real(), b = x.imag();
+      // Far from -1 nothing is lost in the sum, and squares might overflow.
+      if (!(std::abs(a) < 4 && std::abs(b) < 4)) return std::log(V(1 + a, b));
       return V(R(0.5) * std::log1p(a * (2 + a) + b * b), std::atan2(b, 1 + a));
     } else {
       using std::log1p;
