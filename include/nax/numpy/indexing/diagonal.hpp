@@ -13,6 +13,11 @@ struct DiagonalOptions {
   std::int64_t offset = 0;  // above the main diagonal where positive
   std::int64_t axis1 = 0, axis2 = 1;
 };
+struct TraceOptions {
+  std::int64_t offset = 0;
+  std::int64_t axis1 = 0, axis2 = 1;
+  std::optional<DType> dtype = {};  // as for sum: must be the type that the call has
+};
 struct DiagOptions {
   std::int64_t k = 0;
 };
@@ -107,15 +112,24 @@ template <detail::ArrayLike X>
 auto diagflat(const X& x, const DiagOptions& options = {}) {
   return diag(ravel(x), options);
 }
-// The sum of a diagonal, in the type of sums.
+// The sum of a diagonal, in the type of sums. trace<R>(x) converts the elements to R first, and is of that
+// type.
 template <detail::ArrayLike X>
-auto trace(const X& x, const DiagonalOptions& options = {}) {
+auto trace(const X& x, const TraceOptions& options = {}) {
   using T = typename X::value_type;
   using R = detail::sum_t<T>;
-  const Array<T> d = detail::diagonal_of("trace", detail::materialise(x), options);
+  detail::check_result_dtype("trace", options.dtype, dtype_of<R>);
+  const Array<T> d =
+      detail::diagonal_of("trace", detail::materialise(x),
+                          {.offset = options.offset, .axis1 = options.axis1, .axis2 = options.axis2});
   AxisMarks last(static_cast<std::size_t>(d.ndim()), false);
   last.back() = true;
   return detail::sum_over<R>(d, last, false, 1);
+}
+template <Dtype R, detail::ArrayLike X>
+Array<R> trace(const X& x, const TraceOptions& options = {}) {
+  return detail::in_result_type<R>("trace", x, options,
+                                   [](const auto& a, const auto& with) { return trace(a, with); });
 }
 
 // The last two axes at and below (tril), or at and above (triu), diagonal k; zeros elsewhere.

@@ -16,7 +16,8 @@
 namespace nax::inline NAX_ABI {
 
 struct CumulativeOptions {
-  Axis axis = {};  // flattened when not given
+  Axis axis = {};                   // flattened when not given
+  std::optional<DType> dtype = {};  // as for sum: must be the type that the call has
 };
 
 namespace detail {
@@ -161,18 +162,30 @@ auto along_axis(const char* function, const X& x_, const CumulativeOptions& opti
 }  // namespace detail
 
 // Running sums along `axis`, or over all elements in row-major order. bool adds up as int32; half types in
-// float.
+// float. cumsum<R>(x) converts the elements to R first, and is of that type.
 template <detail::ArrayLike X>
 auto cumsum(const X& x, const CumulativeOptions& options = {}) {
   using R = detail::cumulative_t<typename X::value_type>;
+  detail::check_result_dtype("cumsum", options.dtype, dtype_of<R>);
   return detail::along_axis("cumsum", x, options,
                             [](const auto& a, int axis) { return detail::cumsum_axis<R>(a, axis, false); });
+}
+template <Dtype R, detail::ArrayLike X>
+Array<R> cumsum(const X& x, const CumulativeOptions& options = {}) {
+  return detail::in_result_type<R>("cumsum", x, options,
+                                   [](const auto& terms, const auto& with) { return cumsum(terms, with); });
 }
 template <detail::ArrayLike X>
 auto cumprod(const X& x, const CumulativeOptions& options = {}) {
   using R = detail::cumulative_t<typename X::value_type>;
+  detail::check_result_dtype("cumprod", options.dtype, dtype_of<R>);
   return detail::along_axis("cumprod", x, options,
                             [](const auto& a, int axis) { return detail::cumprod_axis<R>(a, axis, false); });
+}
+template <Dtype R, detail::ArrayLike X>
+Array<R> cumprod(const X& x, const CumulativeOptions& options = {}) {
+  return detail::in_result_type<R>("cumprod", x, options,
+                                   [](const auto& terms, const auto& with) { return cumprod(terms, with); });
 }
 
 }  // namespace nax::inline NAX_ABI

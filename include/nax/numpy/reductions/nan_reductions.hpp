@@ -65,14 +65,26 @@ Array<T> nan_extremum(const Array<T>& x, const ReduceOptions<T>& options, const 
 }  // namespace detail
 
 template <detail::ArrayLike X>
-auto nansum(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
+auto nansum(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
+  detail::check_result_dtype("nansum", options.dtype, dtype_of<detail::sum_t<T>>);
   return sum(detail::without_nan(Array<T>(detail::materialise(x)), static_cast<T>(0)), options);
 }
+template <Dtype R, detail::ArrayLike X>
+Array<R> nansum(const X& x, const SumOptions<std::type_identity_t<R>>& options = {}) {
+  return detail::in_result_type<R>("nansum", x, options,
+                                   [](const auto& terms, const auto& with) { return nansum(terms, with); });
+}
 template <detail::ArrayLike X>
-auto nanprod(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
+auto nanprod(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
+  detail::check_result_dtype("nanprod", options.dtype, dtype_of<detail::sum_t<T>>);
   return prod(detail::without_nan(Array<T>(detail::materialise(x)), static_cast<T>(1)), options);
+}
+template <Dtype R, detail::ArrayLike X>
+Array<R> nanprod(const X& x, const SumOptions<std::type_identity_t<R>>& options = {}) {
+  return detail::in_result_type<R>("nanprod", x, options,
+                                   [](const auto& terms, const auto& with) { return nanprod(terms, with); });
 }
 // The mean of the numbers; NaN where there is none.
 template <detail::ArrayLike X>

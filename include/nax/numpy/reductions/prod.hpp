@@ -59,12 +59,14 @@ Array<R> prod_over(const X& x, const AxisMarks& visible, bool keep) {
 
 }  // namespace detail
 
-// The product over `axis`. bool and small integers multiply in 32 bits; half types in float.
+// The product over `axis`. bool and small integers multiply in 32 bits; half types in float. prod<R>(x)
+// converts the elements to R first, and is of that type.
 template <detail::ArrayLike X>
-auto prod(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
+auto prod(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
   using R = detail::sum_t<T>;
   detail::check_reducible("prod", x);
+  detail::check_result_dtype("prod", options.dtype, dtype_of<R>);
   Array<R> result;
   if (options.where) {
     const Array<T> chosen = detail::evaluate(
@@ -78,6 +80,11 @@ auto prod(const X& x, const ReduceOptions<typename X::value_type>& options = {})
     return detail::evaluate(
         detail::make_expr<rules::multiply>(result, Array<R>(static_cast<R>(*options.initial))));
   return result;
+}
+template <Dtype R, detail::ArrayLike X>
+Array<R> prod(const X& x, const SumOptions<std::type_identity_t<R>>& options = {}) {
+  return detail::in_result_type<R>("prod", x, options,
+                                   [](const auto& factors, const auto& with) { return prod(factors, with); });
 }
 
 }  // namespace nax::inline NAX_ABI

@@ -8,11 +8,22 @@
 // The keyword arguments that reductions share, in NumPy's order. No axis means all axes.
 namespace nax::inline NAX_ABI {
 
-// sum, prod, max, min. `initial` joins the result; `where` (broadcast against the array) says which elements
+// max, min. `initial` joins the result; `where` (broadcast against the array) says which elements
 // count.
 template <class T>
 struct ReduceOptions {
   Axis axis = {};
+  bool keepdims = false;
+  std::optional<T> initial = {};
+  std::optional<Array<bool>> where = {};
+};
+
+// sum, prod and their kin. `dtype` names the result's type, which is settled when compiling: it must be the
+// one that the call has. sum<double>(x) sums in another.
+template <class T>
+struct SumOptions {
+  Axis axis = {};
+  std::optional<DType> dtype = {};
   bool keepdims = false;
   std::optional<T> initial = {};
   std::optional<Array<bool>> where = {};
@@ -46,6 +57,9 @@ namespace detail {
 // twice.
 NAX_ENGINE AxisMarks marked_axes(const char* function, const Axis& axis, int ndim);
 
+// Throws TypeError where a .dtype is not the type that the call has.
+NAX_ENGINE void check_result_dtype(const char* function, const std::optional<DType>& dtype, DType result);
+
 // How many elements go into one.
 NAX_ENGINE std::int64_t marked_count(const AxisMarks& visible, const Frame& frame);
 
@@ -61,6 +75,13 @@ NAX_ENGINE AxisMarks marked_axes(const char* function, const Axis& axis, int ndi
     for (std::int64_t a : normalize_axes(function, axis.list(), ndim))
       marks[static_cast<std::size_t>(a)] = true;
   return marks;
+}
+
+NAX_ENGINE void check_result_dtype(const char* function, const std::optional<DType>& dtype, DType result) {
+  if (!dtype || *dtype == result) return;
+  raise<TypeError>({function, ": dtype is ", dtype_name(*dtype), ", but the result's type is ",
+                    dtype_name(result), " when compiled; ", function,
+                    "<T>(x) computes in a type of your choice"});
 }
 
 NAX_ENGINE std::int64_t marked_count(const AxisMarks& visible, const Frame& frame) {

@@ -7,7 +7,8 @@
 namespace nax::inline NAX_ABI {
 
 struct CumulativeArrayOptions {
-  Axis axis = {};  // may be left out for 1-d arrays only
+  Axis axis = {};                   // may be left out for 1-d arrays only
+  std::optional<DType> dtype = {};  // as for sum: must be the type that the call has
   bool include_initial = false;
 };
 
@@ -18,6 +19,7 @@ Array<R> cumulative_array(const char* function, const X& x_, const CumulativeArr
                           const F& scan) {
   const Array<typename X::value_type> x = materialise(x_);
   check_reducible(function, x);
+  check_result_dtype(function, options.dtype, dtype_of<R>);
   if (x.ndim() == 0) raise<ValueError>({function, ": the array must be at least 1-d"});
   if (!options.axis.given() && x.ndim() > 1)
     raise<ValueError>({function, ": axis must be given for an array of ", x.ndim(), " dimensions"});
@@ -44,6 +46,12 @@ auto cumulative_sum(const X& x, const CumulativeArrayOptions& options = {}) {
     return detail::cumsum_axis<R>(a, axis, false);
   });
 }
+template <Dtype R, detail::ArrayLike X>
+Array<R> cumulative_sum(const X& x, const CumulativeArrayOptions& options = {}) {
+  return detail::in_result_type<R>("cumulative_sum", x, options, [](const auto& terms, const auto& with) {
+    return cumulative_sum(terms, with);
+  });
+}
 // The same for products; the initial value is 1.
 template <detail::ArrayLike X>
 auto cumulative_prod(const X& x, const CumulativeArrayOptions& options = {}) {
@@ -52,17 +60,35 @@ auto cumulative_prod(const X& x, const CumulativeArrayOptions& options = {}) {
     return detail::cumprod_axis<R>(a, axis, false);
   });
 }
+template <Dtype R, detail::ArrayLike X>
+Array<R> cumulative_prod(const X& x, const CumulativeArrayOptions& options = {}) {
+  return detail::in_result_type<R>("cumulative_prod", x, options, [](const auto& terms, const auto& with) {
+    return cumulative_prod(terms, with);
+  });
+}
 
 // cumsum and cumprod with 0 and 1 in place of NaN.
 template <detail::ArrayLike X>
 auto nancumsum(const X& x, const CumulativeOptions& options = {}) {
   using T = typename X::value_type;
+  detail::check_result_dtype("nancumsum", options.dtype, dtype_of<detail::cumulative_t<T>>);
   return cumsum(detail::without_nan(Array<T>(detail::materialise(x)), static_cast<T>(0)), options);
+}
+template <Dtype R, detail::ArrayLike X>
+Array<R> nancumsum(const X& x, const CumulativeOptions& options = {}) {
+  return detail::in_result_type<R>(
+      "nancumsum", x, options, [](const auto& terms, const auto& with) { return nancumsum(terms, with); });
 }
 template <detail::ArrayLike X>
 auto nancumprod(const X& x, const CumulativeOptions& options = {}) {
   using T = typename X::value_type;
+  detail::check_result_dtype("nancumprod", options.dtype, dtype_of<detail::cumulative_t<T>>);
   return cumprod(detail::without_nan(Array<T>(detail::materialise(x)), static_cast<T>(1)), options);
+}
+template <Dtype R, detail::ArrayLike X>
+Array<R> nancumprod(const X& x, const CumulativeOptions& options = {}) {
+  return detail::in_result_type<R>(
+      "nancumprod", x, options, [](const auto& terms, const auto& with) { return nancumprod(terms, with); });
 }
 
 }  // namespace nax::inline NAX_ABI

@@ -84,6 +84,18 @@ Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double diviso
   }
 }
 
+// function<R>(x, options): f(terms, options) of x with elements of type R, as an R.
+template <class R, class X, class Options, class F>
+Array<R> in_result_type(const char* function, const X& x, Options options, const F& f) {
+  check_operand(function, x);
+  check_result_dtype(function, options.dtype, dtype_of<R>);
+  options.dtype.reset();
+  if constexpr (std::is_same_v<typename X::value_type, R>)
+    return as_type<R>(f(x, options));
+  else
+    return as_type<R>(f(apply<rules::cast<R>>(x), options));
+}
+
 // The sum of the elements for which `where` holds.
 template <class R, class T, class Options>
 Array<R> sum_chosen(const char* function, const Array<T>& x, const Options& options) {
@@ -93,18 +105,27 @@ Array<R> sum_chosen(const char* function, const Array<T>& x, const Options& opti
 
 }  // namespace detail
 
-// The sum over `axis`. bool and small integers add up in 32 bits; half types add up in float.
+// The sum over `axis`. bool and small integers add up in 32 bits; half types add up in float. sum<R>(x)
+// converts the elements to R first, and is of that type. Throws TypeError where .dtype is not the type of the
+// call.
 template <detail::ArrayLike X>
-auto sum(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
+auto sum(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
   using R = detail::sum_t<T>;
   detail::check_reducible("sum", x);
+  detail::check_result_dtype("sum", options.dtype, dtype_of<R>);
   const auto total = [&]() -> Array<R> {
     if (options.where) return detail::sum_chosen<R>("sum", detail::materialise(x), options);
     return detail::sum_over<R>(x, detail::marked_axes("sum", options.axis, x.ndim()), options.keepdims, 1);
   };
   if (!options.initial) return total();
   return detail::evaluate(detail::make_expr<rules::add>(total(), Array<R>(static_cast<R>(*options.initial))));
+}
+
+template <Dtype R, detail::ArrayLike X>
+Array<R> sum(const X& x, const SumOptions<std::type_identity_t<R>>& options = {}) {
+  return detail::in_result_type<R>("sum", x, options,
+                                   [](const auto& terms, const auto& with) { return sum(terms, with); });
 }
 
 // The mean over `axis`, of integers as float. With no elements NaN.
