@@ -14,11 +14,22 @@ double default_rtol(const Shape& shape) {
   const std::int64_t larger = std::max(shape[shape.size() - 1], shape[shape.size() - 2]);
   return static_cast<double>(larger) * static_cast<double>(std::numeric_limits<R>::epsilon());
 }
+// A tolerance next to singular values (..., k): one number, or (..., 1).
+template <class R>
+Array<R> tolerance_over(const char* function, const Array<R>& s, const Array<double>& tolerance) {
+  if (tolerance.ndim() == 0 && !is_batched(tolerance))
+    return Array<R>(host_number(static_cast<R>(tolerance.item())));
+  const Array<R> each(constant(la::as_columns(as_type<R>(tolerance))));
+  if (!(broadcast(function, layout_of(each), layout_of(s)).visible_shape() == s.shape()))
+    raise<ShapeError>(
+        {function, ": a tolerance for each matrix: ", tolerance.shape(), " for singular values ", s.shape()});
+  return each;
+}
 // The first singular value of each matrix times rtol; singular values up to it count as 0.
 template <class R>
-Array<R> cutoff(const Array<R>& s, double rtol) {
+Array<R> cutoff(const char* function, const Array<R>& s, const Array<double>& rtol) {
   return evaluate(make_expr<rules::multiply>(s.shape(-1) > 0 ? la::first_columns(s, 1) : s,
-                                             Array<R>(host_number(static_cast<R>(rtol)))));
+                                             tolerance_over(function, s, rtol)));
 }
 template <class R>
 Array<std::int32_t> rank_of(const Array<R>& s, const Array<R>& limit) {
@@ -47,11 +58,12 @@ struct PinvParts {
 };
 // The pseudo-inverse from the singular value decomposition of `a`.
 template <class T>
-PinvParts<T> pinv_of(const Array<T>& a, const linalg::SVD<T>& f, double rtol) {
+PinvParts<T> pinv_of(const char* function, const Array<T>& a, const linalg::SVD<T>& f,
+                     const Array<double>& rtol) {
   using R = real_t<T>;
   const Array<R> s(constant(f.S));
   const Array<T> u(constant(f.U)), vh(constant(f.Vh));
-  const Array<R> limit = cutoff(s, rtol);
+  const Array<R> limit = cutoff(function, s, rtol);
   // (A NaN is not small, and stays one.)
   const Array<bool> small = evaluate(make_expr<rules::less_equal>(s, limit));
   const Array<R> inverse = evaluate(make_selection<rules::where>(small, Array<R>(host_number(R(0))),
@@ -67,11 +79,36 @@ PinvParts<T> pinv_of(const Array<T>& a, const linalg::SVD<T>& f, double rtol) {
 
 namespace linalg {
 
+// A number for all matrices, or an array of one for each, of the shape that the leading axes have.
+class Tolerance {
+ public:
+  Tolerance() = default;
+  Tolerance(None) {}
+  template <class X>
+  requires std::is_arithmetic_v<X> ||
+      (detail::ArrayLike<X> && !is_complex_v<typename X::value_type>)Tolerance(const X& x)
+      : given_(true) {
+    if constexpr (std::is_arithmetic_v<X>)
+      values_ = Array<double>(detail::host_number(static_cast<double>(x)));
+    else
+      values_ = detail::as_type<double>(x);
+  }
+
+  bool given() const { return given_; }
+  Array<double> value_or(double number) const {
+    return given_ ? values_ : Array<double>(detail::host_number(number));
+  }
+
+ private:
+  bool given_ = false;
+  Array<double> values_;
+};
+
 // Singular values up to rtol times the largest count as 0; rcond is NumPy's older name for it.
 struct PinvOptions {
-  std::optional<double> rcond = {};
+  Tolerance rcond = {};
   bool hermitian = false;
-  std::optional<double> rtol = {};  // 10 max(m, n) epsilon, as in JAX
+  Tolerance rtol = {};  // 10 max(m, n) epsilon, as in JAX
 };
 // The Moore-Penrose pseudo-inverses (..., n, m) of matrices (..., m, n). The derivative is that at constant
 // rank. `hermitian`: the lower triangle is read.
@@ -83,20 +120,21 @@ auto pinv(const A& a_, const PinvOptions& options = {}) {
     detail::check_square("pinv", a);
   else
     detail::check_matrices("pinv", a);
-  if (options.rcond && options.rtol) throw ValueError("pinv: rcond and rtol are one option: give one");
-  const double rtol =
-      options.rtol ? *options.rtol : options.rcond.value_or(10 * detail::default_rtol<real_t<T>>(a.shape()));
+  if (options.rcond.given() && options.rtol.given())
+    throw ValueError("pinv: rcond and rtol are one option: give one");
+  const Array<double> rtol = (options.rtol.given() ? options.rtol : options.rcond)
+                                 .value_or(10 * detail::default_rtol<real_t<T>>(a.shape()));
   const Array<T> plain(detail::constant(a));
   return detail::pinv_of(
-             a, options.hermitian ? detail::svd_hermitian(plain) : detail::svd_values(plain, false, true),
-             rtol)
+             "pinv", a,
+             options.hermitian ? detail::svd_hermitian(plain) : detail::svd_values(plain, false, true), rtol)
       .inverse;
 }
 
 struct MatrixRankOptions {
-  std::optional<double> tol = {};  // singular values up to it count as 0
+  Tolerance tol = {};  // singular values up to it count as 0
   bool hermitian = false;
-  std::optional<double> rtol = {};  // the same over the largest: max(m, n) epsilon when neither is given
+  Tolerance rtol = {};  // the same over the largest: max(m, n) epsilon when neither is given
 };
 // The ranks of matrices (..., m, n), as int32. Of 0-d and 1-d arrays: 1 where an element is not 0.
 template <detail::ArrayLike A>
@@ -105,7 +143,8 @@ Array<std::int32_t> matrix_rank(const A& a_, const MatrixRankOptions& options = 
   using R = real_t<T>;
   static_assert(detail::is_linalg_v<T>, "linalg: the type must be float, double or complex");
   const Array<T> a(detail::constant(detail::as_type<T>(a_)));
-  if (options.tol && options.rtol) throw ValueError("matrix_rank: tol and rtol cannot both be given");
+  if (options.tol.given() && options.rtol.given())
+    throw ValueError("matrix_rank: tol and rtol cannot both be given");
   detail::check_operand("matrix_rank", a);
   if (a.ndim() < 2) {
     const Array<bool> there = detail::evaluate(detail::make_expr<rules::not_equal>(a, T(0)));
@@ -115,9 +154,10 @@ Array<std::int32_t> matrix_rank(const A& a_, const MatrixRankOptions& options = 
     if (!options.hermitian) return svdvals(a);
     return sort(abs(eigvalsh(a)), {.descending = true});
   }();
-  const Array<R> limit = options.tol
-                             ? Array<R>(detail::host_number(static_cast<R>(*options.tol)))
-                             : detail::cutoff(s, options.rtol.value_or(detail::default_rtol<R>(a.shape())));
+  const Array<R> limit =
+      options.tol.given()
+          ? detail::tolerance_over("matrix_rank", s, options.tol.value_or(0))
+          : detail::cutoff("matrix_rank", s, options.rtol.value_or(detail::default_rtol<R>(a.shape())));
   return detail::rank_of(s, limit);
 }
 
@@ -152,7 +192,8 @@ auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {}) {
   double rcond = options.rcond.value_or(detail::default_rtol<R>(a.shape()));
   if (rcond < 0) rcond = epsilon;
   const SVD<T> f = detail::svd_of(a, false);
-  const detail::PinvParts<T> inverse = detail::pinv_of(a, f, rcond);
+  const detail::PinvParts<T> inverse =
+      detail::pinv_of("lstsq", a, f, Array<double>(detail::host_number(rcond)));
   const Array<T> x = detail::matmul_arrays("lstsq", inverse.inverse, b);
   const bool one = a.ndim() == 2 && b.ndim() == 2 && !detail::is_batched(inverse.rank);
   Array<R> residuals;
