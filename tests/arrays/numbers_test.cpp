@@ -71,6 +71,21 @@ TEST(Nonzero, RefusesArraysWithoutAxes) {
   EXPECT_EQ(flatnonzero(I(3)).to_vector(), (List<int>{0}));
 }
 
+TEST(Masks, AnExtentOfZeroChoosesNothing) {
+  const auto mask = [](const Shape& shape) { return zeros<bool>(shape); };
+  const D line = {1, 2, 3}, rows = {{1, 2}, {3, 4}, {5, 6}};
+  EXPECT_EQ(D(line(mask({0}))).shape(), (Shape{0}));
+  EXPECT_EQ(D(rows(mask({0}))).shape(), (Shape{0, 2}));
+  EXPECT_EQ(D(rows(mask({3, 0}))).shape(), (Shape{0}));
+  EXPECT_EQ(D(rows(_, mask({0}))).shape(), (Shape{3, 0}));
+  EXPECT_EQ(D(line.at(mask({0})).set(7.)).to_vector(), line.to_vector());
+  EXPECT_EQ(refusal<IndexError>([&] {
+              rows(mask({2, 0}));
+            }),
+            "index: boolean index did not match indexed array along axis 0; size of axis is 3 but size of "
+            "corresponding boolean axis is 2");
+}
+
 TEST(Sets, OfComplexNumbers) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const C x = {Z(1, 1), Z(2), Z(0, 1), Z(nan, 0), Z(1, nan)}, tests = {Z(0, 1), Z(2, -0.), Z(1, nan)};

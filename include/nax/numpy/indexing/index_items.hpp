@@ -335,8 +335,9 @@ NAX_ENGINE Selection AdvancedIndex::finish() {
 
 NAX_ENGINE void AdvancedIndex::add_array(const Array<bool>& mask) {
   check_operand("index", mask);
+  // As in NumPy an extent of 0, which chooses nothing, goes with any.
   for (int i = 0; i < mask.ndim(); ++i)
-    if (mask.shape(i) != x_.visible(axis() + i))
+    if (mask.shape(i) != 0 && mask.shape(i) != x_.visible(axis() + i))
       raise<IndexError>({"index: boolean index did not match indexed array along axis ", axis() + i,
                          "; size of axis is ", x_.visible(axis() + i),
                          " but size of corresponding boolean axis is ", mask.shape(i)});
