@@ -8,6 +8,7 @@
 #include "nax/backend/cpu/convert_packets.hpp"
 #include "nax/backend/cpu/units.hpp"
 #include "nax/core/dtype.hpp"
+#include "nax/core/to_integer.hpp"
 
 // Strided copies of a run of elements, converting on the way: how tiles are filled from operands that a
 // kernel cannot read directly, and results written to where they belong.
@@ -23,13 +24,15 @@ constexpr To convert_element(const From& x) {
     if constexpr (std::is_same_v<To, bool>)
       return x != From(0);
     else
-      return static_cast<To>(x.real());
+      return convert_element<real_t<From>, To>(x.real());
   } else if constexpr (is_complex_v<To> && !is_complex_v<From>) {
     return To(static_cast<real_t<To>>(x));
   } else if constexpr (is_complex_v<To>) {
     return To(static_cast<real_t<To>>(x.real()), static_cast<real_t<To>>(x.imag()));
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return to_integer<To>(x);
   } else {
     return static_cast<To>(x);
   }

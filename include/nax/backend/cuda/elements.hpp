@@ -7,6 +7,7 @@
 #include "nax/core/dtype.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/half.hpp"
+#include "nax/core/to_integer.hpp"
 
 // Elements of any real dtype in kernels that are compiled once for all: the dtype is data, and the same for
 // all threads.
@@ -137,6 +138,8 @@ struct StoreAs {
   constexpr void operator()(std::type_identity<T>) const {
     if constexpr (std::is_same_v<T, bool>)
       *reinterpret_cast<T*>(at) = value != A(0);
+    else if constexpr (std::is_floating_point_v<A> && std::is_integral_v<T>)
+      *reinterpret_cast<T*>(at) = to_integer<T>(value);
     else
       *reinterpret_cast<T*>(at) = static_cast<T>(value);
   }

@@ -6,8 +6,9 @@
 // Conversion of element types.
 namespace nax::inline NAX_ABI {
 
-// x with elements of type To. Floats to integers truncate, numbers to bool ask whether they are not zero,
-// complex numbers to real ones keep the real part. Gradients are converted back.
+// x with elements of type To. Floats to integers truncate: NaN is 0, what is beyond the range its least or
+// greatest number. Numbers to bool ask whether they are not zero, complex numbers to real ones keep the real
+// part. Gradients are converted back.
 template <class To, class X>
 requires Function<X>
 auto astype(X&& x) { return detail::apply<rules::cast<To>>(std::forward<X>(x)); }
