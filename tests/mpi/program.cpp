@@ -1,4 +1,8 @@
 // One of the processes that run.sh starts: program.cpp TASK. It exits with 0 where all is as it must be.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -11,6 +15,14 @@
 
 using namespace nax;
 using A = Array<float>;
+
+// How long this process comes late to MPI's next all-reduce, after it has agreed to it.
+static int seconds_late = 0;
+extern "C" int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
+                              MPI_Comm comm, MPI_Request* request) {
+  std::this_thread::sleep_for(std::chrono::seconds(std::exchange(seconds_late, 0)));
+  return PMPI_Iallreduce(from, to, count, type, op, comm, request);
+}
 
 namespace {
 
@@ -194,6 +206,53 @@ void identity(std::int64_t local) {
   distributed::barrier();
 }
 
+// A process comes to an all-reduce when the others have given it up: what arrives then must not reach arrays
+// that these have made since.
+void late() {
+  const bool last = distributed::process_index() == distributed::process_count() - 1;
+  const auto sum_all = pmap([](const A& x) { return psum(x, "i"); }, {.axis_name = "i"});
+  const A x = ones<float>({local_device_count(), 50000});
+  sum_all(x);
+  if (last) seconds_late = 3;
+  const std::string text = text_of([&] { sum_all(x); });
+  if (last) return std::this_thread::sleep_for(std::chrono::seconds(5));
+  expect(has(text, "MPI has not finished after 1 seconds"), text.c_str());
+  std::vector<A> arrays;
+  for (int i = 0; i < 100; ++i) arrays.push_back(full({50000}, 7.f));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
+  while (std::chrono::steady_clock::now() < end) {  // MPI moves on in its calls
+    int there = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+  }
+  bool good = true;
+  for (const A& one : arrays) good = good && all(one == 7.f).item();
+  expect(good, "sums of a late process are in other arrays");
+  if (failures == 0) std::fprintf(stderr, "arrays are as they were\n");
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // the first that returns ends the job
+}
+
+// A child of fork() is none of the processes: it cannot meet the others, and its end is not that of its
+// parent.
+void forked() {
+  const auto sum_all = pmap([](const A& x) { return psum(x, "i"); }, {.axis_name = "i"});
+  const A x = ones<float>({local_device_count()});
+  for (int k = 0; k < 3; ++k) {
+    expect(close(sum_all(x), full({local_device_count()}, static_cast<float>(device_count())), 0), "psum");
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      const std::string text = text_of([&] { sum_all(x); });
+      expect(has(text, "pmap: this process was forked from process"), text.c_str());
+      const std::string barrier = text_of([&] { distributed::barrier(); });
+      expect(has(barrier, "barrier: this process was forked from process"), barrier.c_str());
+      std::exit(failures ? 1 : 0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -201,6 +260,11 @@ int main(int argc, char** argv) try {
   const std::int64_t local = argc > 2 ? std::atoi(argv[2]) : 2;
   set_cpu_device_count(static_cast<int>(local));
   expect(distributed::process_index() == 0 && distributed::process_count() == 1, "before initialize");
+  int level = 0;
+  if (task == "own") MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
+  const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (task == "absent" && rank && rank == std::string("0"))
+    std::this_thread::sleep_for(std::chrono::seconds(60));
   distributed::initialize();
   distributed::initialize();
   const bool last = distributed::process_index() == distributed::process_count() - 1;
@@ -210,13 +274,32 @@ int main(int argc, char** argv) try {
     errors(local);
   } else if (task == "train") {
     train(local);
+  } else if (task == "fork") {
+    forked();
+  } else if (task == "late") {
+    late();
+    return failures ? 1 : 0;    // and thereby ends the job
+  } else if (task == "last") {  // the last that it does is a collective
+    const auto sum_all = pmap([](const A& x) { return psum(x, "i"); }, {.axis_name = "i"});
+    for (int k = 0; k < 3; ++k)
+      expect(close(sum_all(ones<float>({local, 1000})),
+                   full({local, 1000}, static_cast<float>(device_count())), 0),
+             "psum");
+    return failures ? 1 : 0;
   } else {
     const auto sum_all = pmap([](const A& x) { return psum(x, "i"); }, {.axis_name = "i"});
     sum_all(ones<float>({local}));
     if (last && task == "throw") throw std::runtime_error("the program of one process broke");
     if (last && task == "killed") kill(getpid(), SIGKILL);
     if (last && task == "return") return 0;
-    if (last && task == "stuck") std::this_thread::sleep_for(std::chrono::seconds(60));
+    const bool catches = task == "caught" || task == "own";
+    if (last && (task == "stuck" || catches)) std::this_thread::sleep_for(std::chrono::seconds(60));
+    if (catches) {
+      const std::string text = text_of([&] { sum_all(ones<float>({local})); });
+      std::fprintf(stderr, "process %d: %s\n", distributed::process_index(), text.c_str());
+      if (task == "own") MPI_Finalize();
+      return 0;
+    }
     sum_all(ones<float>({local}));
     std::fprintf(stderr, "process %d: nobody was missing\n", distributed::process_index());
     return 3;

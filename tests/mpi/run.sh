@@ -41,10 +41,23 @@ case $test in
     paste <(grep -o '"loss": .*}' "$folder/1x4" | tr -dc '0-9.e\n-') <(grep -o '"loss": .*}' "$folder/2x2" | tr -dc '0-9.e\n-') |
       awk '{ d = $1 - $2; if (d < 0) d = -d; if (NF != 2 || d > 1e-5) bad = 1 } END { exit bad || NR != 50 }' ||
       die "losses differ" ;;
+  last) # right programs end well, whoever sees the end of the last collective first
+    for ((n = 0; n < 20; ++n)); do
+      start 4 "$program" last 1 >"$folder/out" 2>&1 || die "run $n failed"
+    done
+    ;;
+  late) NAX_COLLECTIVE_TIMEOUT_S=1 ends 3 30 late "ends all processes, which are out of step: psum: "
+    [[ $(grep -c "arrays are as they were" "$folder/out") == 2 ]] || die "arrays have changed" ;;
   throw) ends 2 30 throw "the program of one process broke" ;;
   killed) ends 2 30 killed "(process rank 1|signal 9|process 1).*" ;;
   return) ends 2 30 return "pmap: process 1 .*has ended, while others wait for it" ;;
   stuck) NAX_COLLECTIVE_TIMEOUT_S=2 ends 3 30 stuck "pmap: waited 2 seconds \(NAX_COLLECTIVE_TIMEOUT_S\) for process 2" ;;
+  caught) # the program catches the error and returns: the job ends, though a process is stuck
+    NAX_COLLECTIVE_TIMEOUT_S=2 ends 3 30 caught "ends all processes, which are out of step: .*waited 2 seconds" ;;
+  own) # likewise where the program initialises MPI and ends it
+    NAX_COLLECTIVE_TIMEOUT_S=2 ends 3 30 own "ends all processes, which are out of step: .*waited 2 seconds" ;;
+  absent) NAX_COLLECTIVE_TIMEOUT_S=2 ends 3 30 absent "distributed::initialize: waited 2 seconds" ;;
+  fork) start 3 "$program" fork 2 || die "failed" ;;
   unlinked) # a launcher that started several, and MPI that sees one
     SLURM_STEP_NUM_TASKS=4 "$program" all >"$folder/out" 2>&1 && die "nothing was wrong"
     grep -q "the launcher started 4 processes (SLURM_STEP_NUM_TASKS), but this is one alone" "$folder/out" ||

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nax/core/abi.hpp"
+#include "nax/core/array_base.hpp"
 
 // The processes that a program was started as, where it is several (nax::mpi brings them). All make the same
 // calls in the same order: a run is a pmap over all of them (or a barrier), and has a number.
@@ -17,18 +17,21 @@ class Processes {
   virtual int count() const = 0;
 
   // A new run begins in this process; its number.
-  virtual std::uint64_t begin_run() = 0;
-  // Everybody's message, when all have sent one. Throws DeviceError that names the process which has failed
-  // in this run, has gone on to another, has ended, or has not come within the time.
+  virtual std::uint64_t begin_run(const char* function) = 0;
+  // Everybody's message, when all have sent one; no longer than 2000 characters. Throws DeviceError that
+  // names the process which has failed in this run, has gone on to another, has ended, or has not come within
+  // the time.
   virtual std::vector<std::string> exchange(std::uint64_t run, const char* function,
                                             const std::string& mine) = 0;
-  // data[i] of all processes combined in place by combine(from, to, 1, n), where elements have so many bytes.
-  virtual void all_reduce(std::uint64_t run, const char* function, void* data, std::int64_t count,
-                          std::size_t element,
-                          void (*combine)(const void* from, void* to, std::int64_t stride,
-                                          std::int64_t n)) = 0;
+
+  // The collectives of elements. Arrays are row-major, of the host, and made for the call, which keeps them
+  // until no process can write to them any more, also where it throws.
+  using CombineRun = void (*)(const void* from, void* to, std::int64_t stride, std::int64_t n);
+  // elements[i] of all processes combined in place by combine(from, to, 1, n).
+  virtual void all_reduce(std::uint64_t run, const char* function, const ArrayBase& elements,
+                          CombineRun combine) = 0;
   // Process i's bytes[i] bytes, one after another, in `all`; its own are there already.
-  virtual void all_gather(std::uint64_t run, const char* function, char* all,
+  virtual void all_gather(std::uint64_t run, const char* function, const ArrayBase& all,
                           const std::vector<std::size_t>& bytes) = 0;
   // Tells the others that the run has failed here.
   virtual void fail(std::uint64_t run, const char* why) noexcept = 0;
@@ -36,6 +39,9 @@ class Processes {
  protected:
   ~Processes() = default;
 };
+
+// Elements, or bytes, in one call of MPI, which counts in int; more take several. Tests make it less.
+inline constinit std::int64_t largest_transfer = std::int64_t{1} << 28;
 
 inline constinit Processes* several_processes = nullptr;  // since distributed::initialize
 

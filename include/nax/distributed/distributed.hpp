@@ -36,7 +36,9 @@ NAX_ENGINE Launched launched_processes();
 namespace distributed {
 
 // Joins the processes that mpirun or srun has started. Before anything asks for devices; a second call does
-// nothing. Throws DeviceError where the launcher started several processes and this program cannot join them.
+// nothing. Throws DeviceError where the launcher started several processes and this program cannot join them,
+// or one does not come within NAX_COLLECTIVE_TIMEOUT_S (300) seconds. (MPI_Init cannot be given up: where it
+// is that which waits the program ends, with a line on stderr.)
 NAX_ENGINE void initialize();
 
 // Which of the processes this is, and how many there are; 0 of 1 before initialize().
@@ -83,7 +85,7 @@ NAX_ENGINE void initialize() {
 }
 
 NAX_ENGINE void barrier() {
-  if (auto* const all = detail::several_processes) all->exchange(all->begin_run(), "barrier", "");
+  if (auto* const all = detail::several_processes) all->exchange(all->begin_run("barrier"), "barrier", "");
 }
 
 NAX_ENGINE void shutdown() {

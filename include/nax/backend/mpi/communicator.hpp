@@ -14,7 +14,7 @@ namespace nax::inline NAX_ABI::detail::mpi {
 // devices of each.
 inline Span begin_span(Processes& processes, const std::vector<Device>& devices, const std::string& axis_name,
                        std::vector<int>& counts) {
-  Span span{&processes, processes.begin_run(), 0, 0};
+  Span span{&processes, processes.begin_run("pmap"), 0, 0};
   try {
     const auto all = processes.exchange(
         span.run, "pmap",
@@ -66,7 +66,7 @@ class ProcessCommunicator final : public Communicator {
         read_elements(arrays[0], to);
         to += one;
       }
-      if (one > 0) processes_.all_gather(run_, function, raw_data(all), bytes);
+      if (one > 0) processes_.all_gather(run_, function, all, bytes);
       return std::vector<ArrayBase>(1, all);
     };
     finish(x);
@@ -139,7 +139,7 @@ class ProcessCommunicator final : public Communicator {
         done[k] = true;
       }
       if (at == 0) continue;
-      processes_.all_reduce(run_, function, data, at, element, combine[i].on_host);
+      processes_.all_reduce(run_, function, block, combine[i].on_host);
       if (combine[i].scale_on_host) combine[i].scale_on_host(data, 1.0 / size_, at);
     }
     return results;

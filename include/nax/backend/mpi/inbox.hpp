@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <list>
@@ -7,37 +8,39 @@
 
 #include "nax/backend/mpi/call.hpp"
 
-// Messages between processes, each to all others: they carry the number of a run, and what is said in it.
-// Sends do not wait; what arrives is kept, process by process, until somebody wants it.
+// Messages between processes, each to all others. Sends do not wait; what arrives is kept, process by
+// process, until it is asked for.
 namespace nax::inline NAX_ABI::detail::mpi {
 
 enum class Kind : std::uint64_t {
-  collective,  // here is my part of the agreement on the next collective
-  failed,      // the run has failed here
-  left         // this process ends
+  collective,  // the sender's part of the agreement on the next collective
+  failed,      // the run has failed in the sender
+  broken,      // MPI's collectives have: the sender takes part in none any more
+  left         // the sender's program ends
 };
 struct Message {
   std::uint64_t run;
+  std::uint64_t ended;  // how many of MPI's collectives have ended in the sender
   Kind kind;
   std::string text;
 };
+// Short enough to arrive in one piece, so that receiving never waits for a sender that has stopped.
+inline constexpr std::size_t longest_text = 2000;
 
 class Inbox {
  public:
-  explicit Inbox(MPI_Comm comm) : comm_(comm) {
-    MPI_Comm_rank(comm, &index_);
-    int count = 0;
-    MPI_Comm_size(comm, &count);
-    arrived_.resize(static_cast<std::size_t>(count));
-  }
+  Inbox(int index, int count) : index_(index), arrived_(static_cast<std::size_t>(count)) {}
+  void open(MPI_Comm comm) { comm_ = comm; }
 
   void send_to_all(const Message& message) {
     sent_.emplace_back();
     Sent& sent = sent_.back();
-    sent.bytes.resize(16 + message.text.size());
+    const std::size_t length = std::min(message.text.size(), longest_text);
+    sent.bytes.resize(header + length);
     std::memcpy(sent.bytes.data(), &message.run, 8);
-    std::memcpy(sent.bytes.data() + 8, &message.kind, 8);
-    std::memcpy(sent.bytes.data() + 16, message.text.data(), message.text.size());
+    std::memcpy(sent.bytes.data() + 8, &message.ended, 8);
+    std::memcpy(sent.bytes.data() + 16, &message.kind, 8);
+    std::memcpy(sent.bytes.data() + header, message.text.data(), length);
     for (int to = 0; to < count(); ++to) {
       if (to == index_) continue;
       MPI_Request& request = sent.requests.emplace_back(MPI_REQUEST_NULL);
@@ -48,6 +51,7 @@ class Inbox {
   }
   // Takes what has arrived by now.
   void look() {
+    if (comm_ == MPI_COMM_NULL) return;  // not open yet
     while (true) {
       int there = 0;
       MPI_Status status;
@@ -60,8 +64,9 @@ class Inbox {
             "MPI_Recv");
       Message& one = from(status.MPI_SOURCE).emplace_back();
       std::memcpy(&one.run, message.data(), 8);
-      std::memcpy(&one.kind, message.data() + 8, 8);
-      one.text.assign(message.begin() + 16, message.end());
+      std::memcpy(&one.ended, message.data() + 8, 8);
+      std::memcpy(&one.kind, message.data() + 16, 8);
+      one.text.assign(message.begin() + std::ptrdiff_t{header}, message.end());
     }
     sent_.remove_if([](Sent& sent) {
       int done = 0;
@@ -74,12 +79,13 @@ class Inbox {
   bool has_sent_all() const { return sent_.empty(); }
 
  private:
+  static constexpr std::size_t header = 24;
   struct Sent {
     std::vector<char> bytes;
     std::vector<MPI_Request> requests;
   };
-  MPI_Comm comm_;
-  int index_ = 0;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  const int index_;
   std::vector<std::deque<Message>> arrived_;
   std::list<Sent> sent_;
 };

@@ -19,6 +19,8 @@ class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvide
       // A program that nobody launched is one process, and need not wait for MPI to find that out.
       if (launched_processes().count == 1 && !std::getenv("PMIX_RANK") && !std::getenv("PMI_RANK"))
         return nullptr;
+      const Watchdog watchdog(collective_timeout(), "distributed::initialize: waited " + timeout_text() +
+                                                        " in MPI_Init: a process has not come");
       check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
       finalizes_ = true;
     } else {
@@ -27,19 +29,25 @@ class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvide
     if (level < MPI_THREAD_SERIALIZED)
       raise<DeviceError>(
           {"distributed::initialize: MPI must be initialised with MPI_THREAD_SERIALIZED or more"});
-    if (!at_exit_) at_exit_ = (std::atexit([] { launcher().end(); }), true);
-    int count = 1;
+    int index = 0, count = 1;
     check(MPI_Comm_size(MPI_COMM_WORLD, &count), "MPI_Comm_size");
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &index), "MPI_Comm_rank");
+    if (count > 1) {
+      if (processes_) raise<DeviceError>({"distributed::initialize: has failed before"});
+      processes_ = new MpiProcesses(index, count);  // threads may use it until the process ends
+    }
+    end_in_time();
     if (count == 1) return nullptr;
-    processes_ = new MpiProcesses;  // threads may use it until the process ends
+    processes_->connect();
     share_devices();
     return processes_;
   }
-  void stop() override { end(); }
+  // All are here: they have come through a barrier.
+  void stop() override { end(true); }
 
   std::unique_ptr<Communicator> connect(const std::vector<Device>& devices, const std::string& axis_name,
                                         ThreadCommunicator& threads) override {
-    if (!processes_) return nullptr;
+    if (!processes_ || ended_) return nullptr;
     std::vector<int> counts;
     const Span span = begin_span(*processes_, devices, axis_name, counts);
     if (nccl_provider)
@@ -56,8 +64,9 @@ class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvide
   // How many devices of each platform there are, process by process.
   void share_devices() {
     const int mine[platform_count] = {device_count(Platform::cpu), device_count(Platform::cuda)};
-    const auto all = processes_->exchange(processes_->begin_run(), "distributed::initialize",
-                                          std::to_string(mine[0]) + " " + std::to_string(mine[1]));
+    const auto all =
+        processes_->exchange(processes_->begin_run("distributed::initialize"), "distributed::initialize",
+                             std::to_string(mine[0]) + " " + std::to_string(mine[1]));
     auto* const table = new ProcessTable;
     table->index = processes_->index();
     for (const std::string& text : all) {
@@ -67,18 +76,48 @@ class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvide
     }
     process_table = table;
   }
-  void end() {
-    if (ended_) return;
+  // Says farewell when main ends, or before, when a program that initialises MPI itself calls MPI_Finalize:
+  // that one destroys the attributes of MPI_COMM_SELF first.
+  void end_in_time() {
+    if (ends_in_time_) return;
+    ends_in_time_ = true;
+    pid_ = getpid();
+    std::atexit([] { launcher().end(false); });
+    int key = 0;
+    check(MPI_Comm_create_keyval(
+              MPI_COMM_NULL_COPY_FN,
+              [](MPI_Comm, int, void*, void*) -> int {
+                if (launcher().processes_) launcher().processes_->leave(false);
+                return MPI_SUCCESS;
+              },
+              &key, nullptr),
+          "MPI_Comm_create_keyval");
+    check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+  }
+  // A process that was forked from this one has nothing to end.
+  void end(bool near) {
+    if (ended_ || getpid() != pid_) return;
     ended_ = true;
-    if (processes_) processes_->leave();
-    processes_ = nullptr;
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalizes_ && !finalized) MPI_Finalize();
+    if (finalized) return;
+    if (processes_) processes_->leave(near);
+    if (!finalizes_) return;
+    const Watchdog watchdog(time_to_finalize(),
+                            "distributed::shutdown: MPI_Finalize waits for a process that has not come");
+    MPI_Finalize();
+  }
+  static std::chrono::duration<double> time_to_finalize() {
+    try {
+      return collective_timeout();
+    } catch (const ValueError&) {
+      return std::chrono::seconds(300);
+    }
   }
 
   MpiProcesses* processes_ = nullptr;
-  bool finalizes_ = false, at_exit_ = false, ended_ = false;
+  pid_t pid_ = 0;  // of the process that has joined
+  bool finalizes_ = false, ends_in_time_ = false, ended_ = false;
 };
 
 const bool provided =

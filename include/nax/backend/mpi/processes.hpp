@@ -1,9 +1,13 @@
 #pragma once
 
-#include <map>
+#include <unistd.h>
+
 #include <mutex>
 #include <thread>
 
+#include "nax/backend/mpi/element_types.hpp"
+#include "nax/backend/mpi/end_of_job.hpp"
+#include "nax/backend/mpi/in_flight.hpp"
 #include "nax/backend/mpi/inbox.hpp"
 #include "nax/collective/processes.hpp"
 #include "nax/collective/timeout.hpp"
@@ -13,23 +17,40 @@
 // Nothing here waits in MPI itself: every wait looks whether a process has sent that it failed, and at the
 // clock. Before elements travel all processes have agreed on the collective, so that one that fails in its
 // own program is heard of while MPI's collectives have not begun, and the next run is as good as the first.
-// What goes wrong after that leaves MPI's collectives out of step: then all later calls refuse.
+// What goes wrong after that leaves MPI's collectives out of step: all later calls refuse, and the end of the
+// program ends the job.
+//
+// A process may end one of MPI's collectives, and go on to fail or to leave, before another has seen that
+// collective's end. So messages carry how many have ended in the sender: what it says after the collective
+// in which this process still is does not concern that one.
 namespace nax::inline NAX_ABI::detail::mpi {
 
 class MpiProcesses final : public Processes {
  public:
   // Of MPI_COMM_WORLD, which is initialised.
-  MpiProcesses() : messages_(duplicate()), elements_(duplicate()), inbox_(messages_) {
-    MPI_Comm_rank(elements_, &index_);
+  MpiProcesses(int index, int count) : index_(index), inbox_(index, count) {}
+
+  // Meets the others. What it throws leaves MPI with requests for this object, which therefore must live on.
+  void connect() {
+    {
+      auto lock = enter("distributed::initialize");
+      messages_ = duplicate(lock);
+      elements_ = duplicate(lock);
+      inbox_.open(messages_);
+    }
     char name[MPI_MAX_PROCESSOR_NAME + 1] = {};
     int length = 0;
     MPI_Get_processor_name(name, &length);
-    hosts_ = exchange(begin_run(), "distributed::initialize", name);
+    hosts_ = exchange(begin_run("distributed::initialize"), "distributed::initialize", name);
   }
+
   int index() const override { return index_; }
   int count() const override { return inbox_.count(); }
+  // Is this another process, which was forked from the one that has joined?
+  bool is_forked() const { return getpid() != pid_; }
 
-  std::uint64_t begin_run() override {
+  std::uint64_t begin_run(const char* function) override {
+    refuse_if_forked(function);
     const std::lock_guard lock(mutex_);
     failed_ = false;
     return ++run_;
@@ -37,28 +58,28 @@ class MpiProcesses final : public Processes {
 
   std::vector<std::string> exchange(std::uint64_t run, const char* function,
                                     const std::string& mine) override {
-    const std::lock_guard lock(mutex_);
-    refuse_if_broken(function);
-    inbox_.send_to_all({run, Kind::collective, mine});
+    auto lock = enter(function);
+    inbox_.send_to_all({run, ended_, Kind::collective, mine});
     std::vector<std::string> all(static_cast<std::size_t>(count()));
     std::vector<bool> here(all.size());
     all[static_cast<std::size_t>(index_)] = mine;
     here[static_cast<std::size_t>(index_)] = true;
     std::size_t missing = all.size() - 1;
-    const bool done = wait([&] {
+    const bool done = wait(lock, [&] {
       for (int p = 0; p < count(); ++p) {
         if (here[static_cast<std::size_t>(p)]) continue;
-        drop_old(p, run);
-        auto& arrived = inbox_.from(p);
-        if (arrived.empty()) continue;
-        const Message first = arrived.front();
-        refuse_failed(function, p, run, first);
-        if (first.run > run)
+        const Message* const first = first_from(p, run);
+        if (!first) continue;
+        const std::string why = failure(p, *first);
+        if (first->kind == Kind::broken) give_up(run, std::string(function) + ": " + why);
+        if (!why.empty() && (first->kind == Kind::left || first->run == run))
+          raise<DeviceError>({function, ": ", why});
+        if (first->run > run)
           raise<DeviceError>(
               {function, ": ", name(p), " has gone on, while others wait for it in this collective"});
-        arrived.pop_front();
-        all[static_cast<std::size_t>(p)] = first.text;
+        all[static_cast<std::size_t>(p)] = first->text;
         here[static_cast<std::size_t>(p)] = true;
+        inbox_.from(p).pop_front();
         --missing;
       }
       return missing == 0;
@@ -72,193 +93,215 @@ class MpiProcesses final : public Processes {
     return all;
   }
 
-  void all_reduce(std::uint64_t run, const char* function, void* data, std::int64_t count,
-                  std::size_t element,
-                  void (*combine)(const void*, void*, std::int64_t, std::int64_t)) override {
-    const std::lock_guard lock(mutex_);
-    refuse_if_broken(function);
-    combining() = combine;
-    constexpr std::int64_t most = std::int64_t{1} << 28;
-    for (std::int64_t at = 0; at < count; at += most) {
-      MPI_Request request;
-      begin(run,
-            MPI_Iallreduce(MPI_IN_PLACE, static_cast<char*>(data) + at * static_cast<std::int64_t>(element),
-                           static_cast<int>(std::min(most, count - at)), type_of(element), operation(),
-                           elements_, &request),
-            "MPI_Iallreduce");
-      finish(run, function, request);
-    }
+  void all_reduce(std::uint64_t run, const char* function, const ArrayBase& elements,
+                  CombineRun combine) override {
+    const std::size_t element = dtype_size(elements.dtype());
+    const std::int64_t n = layout_of(elements).size(), most = largest_transfer;
+    for (std::int64_t at = 0; at < n; at += most)
+      perform(run, function, [&](InFlight& call) {
+        char* const data = call.keep(elements) + at * static_cast<std::int64_t>(element);
+        check(MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(std::min(most, n - at)),
+                             types_.of_size(element), types_.operation(combine), elements_, call.request()),
+              "MPI_Iallreduce");
+      });
   }
 
-  void all_gather(std::uint64_t run, const char* function, char* all,
+  void all_gather(std::uint64_t run, const char* function, const ArrayBase& all,
                   const std::vector<std::size_t>& bytes) override {
-    const std::lock_guard lock(mutex_);
-    refuse_if_broken(function);
     std::size_t total = 0;
     for (const std::size_t one : bytes) total += one;
-    MPI_Request request;
-    if (total <= std::size_t{1} << 30) {
-      std::vector<int> counts, places;
-      for (const std::size_t one : bytes) {
-        places.push_back(counts.empty() ? 0 : places.back() + counts.back());
-        counts.push_back(static_cast<int>(one));
-      }
-      begin(run,
-            MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts.data(), places.data(), MPI_BYTE,
-                            elements_, &request),
-            "MPI_Iallgatherv");
-      return finish(run, function, request);
-    }
+    const auto most = static_cast<std::size_t>(largest_transfer);
+    if (total <= most)
+      return perform(run, function, [&](InFlight& call) {
+        std::vector<int> counts, places;
+        for (const std::size_t one : bytes) {
+          places.push_back(counts.empty() ? 0 : places.back() + counts.back());
+          counts.push_back(static_cast<int>(one));
+        }
+        check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, call.keep(all), call.keep(counts),
+                              call.keep(places), MPI_BYTE, elements_, call.request()),
+              "MPI_Iallgatherv");
+      });
+    std::size_t place = 0;
     for (int p = 0; p < count(); ++p) {  // MPI counts in int
-      constexpr std::size_t most = std::size_t{1} << 30;
       const std::size_t here = bytes[static_cast<std::size_t>(p)];
-      for (std::size_t at = 0; at < here; at += most) {
-        begin(run,
-              MPI_Ibcast(all + at, static_cast<int>(std::min(most, here - at)), MPI_BYTE, p, elements_,
-                         &request),
-              "MPI_Ibcast");
-        finish(run, function, request);
-      }
-      all += here;
+      for (std::size_t at = 0; at < here; at += most)
+        perform(run, function, [&](InFlight& call) {
+          check(MPI_Ibcast(call.keep(all) + place + at, static_cast<int>(std::min(most, here - at)), MPI_BYTE,
+                           p, elements_, call.request()),
+                "MPI_Ibcast");
+        });
+      place += here;
     }
   }
 
   void fail(std::uint64_t run, const char* why) noexcept override {
+    if (is_forked()) return;
     try {
       const std::lock_guard lock(mutex_);
-      tell_failed(run, why);
+      if (!left_) tell(run, Kind::failed, why);
     } catch (...) {  // they will see by the time
     }
   }
 
-  // Tells the others that they need not wait for this process any more, and lets the messages go out.
-  void leave() noexcept {
+  // Tells the others that they need not wait for this process any more, and waits until all have said so: no
+  // longer than the timeout where they are known to be `near`. Ends a job that is out of step.
+  void leave(bool near) noexcept {
     try {
-      const std::lock_guard lock(mutex_);
-      inbox_.send_to_all({run_, Kind::left, ""});
-      for (int n = 0; n < 1000 && !inbox_.has_sent_all(); ++n) {
+      std::unique_lock lock(mutex_);
+      if (left_) return;
+      left_ = true;
+      if (!broken_.empty())
+        abort_job(name(index_) + " ends all processes, which are out of step: " + broken_);
+      inbox_.send_to_all({run_, ended_, Kind::left, ""});
+      const auto deadline = deadline_from_now();
+      for (int n = 0;; ++n) {
         inbox_.look();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        const std::string who = those_that_stay();
+        if (inbox_.has_sent_all() && who.empty()) return;
+        if (near && std::chrono::steady_clock::now() > deadline)
+          abort_job("distributed::shutdown: waited " + timeout_text() + " for the end of " + who);
+        lock.unlock();
+        std::this_thread::sleep_for(std::chrono::microseconds(n < 1000 ? 100 : 5000));
+        lock.lock();
       }
-    } catch (...) {
+    } catch (const std::exception& error) {
+      abort_job(std::string("distributed::shutdown: ") + error.what());
     }
   }
 
  private:
-  static MPI_Comm duplicate() {
-    MPI_Comm comm;
-    check(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
-    check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    return comm;
+  void refuse_if_forked(const char* function) const {
+    if (is_forked())
+      raise<DeviceError>({function, ": this process was forked from ", name(index_),
+                          ", and cannot meet the others in its place"});
+  }
+  // The mutex, for a function that talks to the others. (In a forked process it is as its holder left it.)
+  std::unique_lock<std::mutex> enter(const char* function) {
+    refuse_if_forked(function);
+    std::unique_lock lock(mutex_);
+    if (!broken_.empty())
+      raise<DeviceError>({function, ": the processes are out of step since an earlier failure: ", broken_});
+    return lock;
+  }
+  MPI_Comm duplicate(std::unique_lock<std::mutex>& lock) {
+    made_.push_back(MPI_COMM_NULL);
+    InFlight call;
+    check(MPI_Comm_idup(MPI_COMM_WORLD, &made_.back(), call.request()), "MPI_Comm_idup");
+    if (!wait(lock, [&] { return call.ended(); })) {
+      broken_ = "distributed::initialize: waited " + timeout_text() + " for all processes to come";
+      throw DeviceError(broken_);
+    }
+    check(MPI_Comm_set_errhandler(made_.back(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return made_.back();
   }
   std::string name(int process) const {
     std::string text = "process " + std::to_string(process);
     return hosts_.empty() ? text : text + " (" + hosts_[static_cast<std::size_t>(process)] + ")";
   }
 
-  // Messages of runs that are over here.
-  void drop_old(int process, std::uint64_t run) {
+  // The first message of a process that this run has not read, without those of runs that are over here.
+  const Message* first_from(int process, std::uint64_t run) {
     auto& arrived = inbox_.from(process);
-    while (!arrived.empty() && arrived.front().run < run && arrived.front().kind != Kind::left)
+    while (!arrived.empty() && arrived.front().run < run &&
+           (arrived.front().kind == Kind::collective || arrived.front().kind == Kind::failed))
       arrived.pop_front();
+    return arrived.empty() ? nullptr : &arrived.front();
   }
-  void refuse_failed(const char* function, int process, std::uint64_t run, const Message& message) const {
-    if (message.kind == Kind::left)
-      raise<DeviceError>({function, ": ", name(process), " has ended, while others wait for it"});
-    if (message.kind == Kind::failed && message.run == run)
-      raise<DeviceError>({function, ": ", name(process), " failed: ", message.text});
+  // Empty for one that is none.
+  std::string failure(int process, const Message& message) const {
+    switch (message.kind) {
+      case Kind::collective:
+        return "";
+      case Kind::failed:
+        return name(process) + " failed: " + message.text;
+      case Kind::broken:
+        return name(process) + " is out of step: " + message.text;
+      case Kind::left:
+        return name(process) + " has ended, while others wait for it";
+    }
+    return "";
   }
-  // Calls done() until it is true; false where the time is over.
+
+  // Calls done() until it is true; false where the time is over. Other threads may call this object
+  // meanwhile.
   template <class Done>
-  bool wait(const Done& done) {
+  bool wait(std::unique_lock<std::mutex>& lock, const Done& done) {
     const auto deadline = deadline_from_now();
     for (long n = 0;; ++n) {
+      if (left_) throw DeviceError("distributed: this process is ending");
       inbox_.look();
       if (done()) return true;
       if (n % 16 == 15 && std::chrono::steady_clock::now() > deadline) return false;
+      lock.unlock();
       if (n < 2000)
         std::this_thread::yield();
       else
         std::this_thread::sleep_for(std::chrono::microseconds(100));
+      lock.lock();
     }
-  }
-  void begin(std::uint64_t run, int code, const char* call) {
-    try {
-      check(code, call);
-    } catch (const DeviceError& error) {
-      give_up(run, error.what());
-    }
-  }
-  void finish(std::uint64_t run, const char* function, MPI_Request& request) {
-    std::string why;
-    const bool done = wait([&] {
-      int there = 0;
-      const int code = MPI_Test(&request, &there, MPI_STATUS_IGNORE);
-      if (code != MPI_SUCCESS) begin(run, code, "MPI_Test");
-      if (there) return true;
-      for (int p = 0; p < count(); ++p) {
-        if (p == index_) continue;
-        drop_old(p, run);
-        // What has come after the agreement: this run's messages were taken from there.
-        if (!inbox_.from(p).empty()) try {
-            refuse_failed(function, p, run, inbox_.from(p).front());
-          } catch (const DeviceError& error) {
-            why = error.what();
-          }
-      }
-      return !why.empty();
-    });
-    if (!why.empty()) give_up(run, why);
-    if (!done) give_up(run, std::string(function) + ": MPI has not finished after " + timeout_text());
-  }
-  [[noreturn]] void give_up(std::uint64_t run, const std::string& why) {
-    broken_ = why;
-    tell_failed(run, why);
-    throw DeviceError(why);
-  }
-  void tell_failed(std::uint64_t run, const std::string& why) {
-    if (run != run_ || failed_) return;
-    failed_ = true;
-    inbox_.send_to_all({run, Kind::failed, why.substr(0, 2000)});
-    inbox_.look();
-  }
-  void refuse_if_broken(const char* function) const {
-    if (!broken_.empty())
-      raise<DeviceError>({function, ": the processes are out of step since an earlier failure: ", broken_});
   }
 
-  // Elements are bytes to MPI, and combined by nax's own functions, which all types have.
-  MPI_Datatype type_of(std::size_t element) {
-    auto [at, fresh] = types_.emplace(element, MPI_DATATYPE_NULL);
-    if (fresh) {
-      check(MPI_Type_contiguous(static_cast<int>(element), MPI_BYTE, &at->second), "MPI_Type_contiguous");
-      check(MPI_Type_commit(&at->second), "MPI_Type_commit");
+  // One of MPI's collectives: `begin` calls it, with the memory and the requests of `call`.
+  template <class Begin>
+  void perform(std::uint64_t run, const char* function, const Begin& begin) {
+    auto lock = enter(function);
+    InFlight call;
+    std::string why;
+    try {
+      begin(call);
+      const bool done = wait(lock, [&] {
+        if (call.ended()) return true;
+        for (int p = 0; p < count() && why.empty(); ++p)
+          if (const Message* const first = p == index_ ? nullptr : first_from(p, run))
+            if (first->ended <= ended_) why = failure(p, *first);
+        return !why.empty();
+      });
+      if (!done) why = "MPI has not finished after " + timeout_text();
+    } catch (const std::exception& error) {
+      why = error.what();
     }
-    return at->second;
+    if (!why.empty()) give_up(run, std::string(function) + ": " + why);
+    ++ended_;
   }
-  using Combining = void (*)(const void*, void*, std::int64_t, std::int64_t);
-  static Combining& combining() {
-    static Combining now = nullptr;
-    return now;
+
+  [[noreturn]] void give_up(std::uint64_t run, const std::string& why) {
+    broken_ = why;
+    failed_ = false;
+    if (!left_) tell(run, Kind::broken, why);
+    throw DeviceError(why);
   }
-  static void combine_run(void* from, void* to, int* count, MPI_Datatype*) {
-    combining()(from, to, 1, *count);
+  // Once a run.
+  void tell(std::uint64_t run, Kind kind, const std::string& why) {
+    if (run != run_ || failed_) return;
+    failed_ = true;
+    inbox_.send_to_all({run, ended_, kind, why});
+    inbox_.look();
   }
-  MPI_Op operation() {
-    if (operation_ == MPI_OP_NULL) check(MPI_Op_create(combine_run, 1, &operation_), "MPI_Op_create");
-    return operation_;
+  // The processes that have not left.
+  std::string those_that_stay() {
+    std::string who;
+    for (int p = 0; p < count(); ++p) {
+      if (p == index_) continue;
+      auto& arrived = inbox_.from(p);
+      while (!arrived.empty() && arrived.front().kind != Kind::left) arrived.pop_front();
+      if (arrived.empty()) who += (who.empty() ? "" : ", ") + name(p);
+    }
+    return who;
   }
 
   std::mutex mutex_;  // MPI is called by one thread at a time
-  MPI_Comm messages_, elements_;
+  const pid_t pid_ = getpid();
+  const int index_;
+  MPI_Comm messages_ = MPI_COMM_NULL, elements_ = MPI_COMM_NULL;
+  std::deque<MPI_Comm> made_;  // where MPI puts them
   Inbox inbox_;
-  int index_ = 0;
   std::vector<std::string> hosts_;
-  std::uint64_t run_ = 0;
+  std::uint64_t run_ = 0, ended_ = 0;
   bool failed_ = false;  // the others have been told so, of this run
+  bool left_ = false;
   std::string broken_;
-  std::map<std::size_t, MPI_Datatype> types_;
-  MPI_Op operation_ = MPI_OP_NULL;
+  ElementTypes types_;
 };
 
 }  // namespace nax::inline NAX_ABI::detail::mpi
