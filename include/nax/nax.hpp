@@ -7,6 +7,8 @@
 #include "nax/tree/traits.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/callee.hpp"
+#include "nax/transform/mistakes.hpp"
+#include "nax/transform/jvp.hpp"
 // clang-format on
 
 #include "nax/core/allocator.hpp"

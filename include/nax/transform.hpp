@@ -21,6 +21,7 @@
 #include "nax/transform/jit/options.hpp"
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/map_loops.hpp"
+#include "nax/transform/mistakes.hpp"
 #include "nax/transform/pmap.hpp"
 #include "nax/transform/pmap_node.hpp"
 #include "nax/transform/replicated.hpp"

@@ -61,9 +61,16 @@ concept CarryAndOutput = requires(R r) {
 };
 
 template <class F, class C, class X>
-inline constexpr bool takes_step =
-    std::is_same_v<X, None> ? std::is_invocable_v<const F&, C> || std::is_invocable_v<const F&, C, None>
-                            : std::is_invocable_v<const F&, C, X>;
+constexpr bool can_step() {
+  if constexpr (!std::is_same_v<X, None>)
+    return std::is_invocable_v<const F&, C, const X&>;
+  else if constexpr (std::is_invocable_v<const F&, C>)
+    return true;
+  else
+    return std::is_invocable_v<const F&, C, None>;
+}
+template <class F, class C, class X>
+inline constexpr bool takes_step = can_step<F, C, X>();
 
 template <class F, class C, class X>
 struct StepTypes {

@@ -15,6 +15,22 @@ struct StepOptions {
   AxisName axis_name = {};
 };
 
+namespace detail {
+
+// A function whose second argument is the optimiser's state, and that hands the others to a loss F.
+template <class F>
+struct Stepped {};
+
+template <class F>
+struct CheckStep {
+  template <class, class P, class S, class... A>
+  static constexpr auto find() {
+    return nax::detail::CheckGradient<>::find<F, P, A...>();
+  }
+};
+
+}  // namespace detail
+
 // value_and_step(optimizer, f)(params, state, args...): the tuple {f(params, args...), next params, next
 // state}, what value_and_grad(f), pmean where there is an axis, and step give. f returns a 0-d array of a
 // floating type, or std::pair{loss, aux}; both are this device's own. Gradients are not kept: that of a large
@@ -25,29 +41,24 @@ struct StepOptions {
 // Throws what value_and_grad, pmean and the optimiser throw.
 template <class Optimizer, class F>
 auto value_and_step(Optimizer optimizer, F f, const StepOptions& options = {}) {
-  return [=, optimizer = std::move(optimizer), f = std::move(f)]<class P, class S>(P&& params, S&& state,
-                                                                                   const auto&... args) {
-    using Inputs = nax::detail::lifted_t<F, std::remove_cvref_t<P>, std::remove_cvref_t<decltype(args)>...>;
-    constexpr auto mistake = nax::detail::GradientMistake<F, Inputs>::find();
-    if constexpr (mistake != nax::detail::Mistake::none) {
-      using Refused = std::tuple<Array<float>, std::remove_cvref_t<P>, std::remove_cvref_t<S>>;
-      return nax::detail::refuse<mistake, Refused, F>(std::type_identity<Inputs>());
-    } else {
-      auto [value, grads] = nax::detail::value_and_gradients<0>(
-          "value_and_step", nax::detail::Products::deferred, f, params, args...);
-      if (!options.axis_name.empty())
-        nax::detail::reduce_arrays(grads, nax::detail::find_axes("value_and_step", options.axis_name), true);
-      auto [next_params, next_state] =
-          optim::step(optimizer, grads, std::forward<S>(state), std::forward<P>(params));
-      if (!options.axis_name.empty())
-        tree::for_each(  // an optimiser that has not used them may have kept them
-            [](const auto& g) {
-              if constexpr (is_array_v<decltype(g)>) nax::detail::settle_product(g);
-            },
-            grads);
-      return std::tuple{std::move(value), std::move(next_params), std::move(next_state)};
-    }
-  };
+  return nax::detail::transformed<detail::CheckStep<F>, detail::Stepped<F>>(
+      [=, optimizer = std::move(optimizer), f = std::move(f)]<class P, class S>(P&& params, S&& state,
+                                                                                const auto&... args) {
+        auto [value, grads] = nax::detail::value_and_gradients<0>(
+            "value_and_step", nax::detail::Products::deferred, f, params, args...);
+        if (!options.axis_name.empty())
+          nax::detail::reduce_arrays(grads, nax::detail::find_axes("value_and_step", options.axis_name),
+                                     true);
+        auto [next_params, next_state] =
+            optim::step(optimizer, grads, std::forward<S>(state), std::forward<P>(params));
+        if (!options.axis_name.empty())
+          tree::for_each(  // an optimiser that has not used them may have kept them
+              [](const auto& g) {
+                if constexpr (is_array_v<decltype(g)>) nax::detail::settle_product(g);
+              },
+              grads);
+        return std::tuple{std::move(value), std::move(next_params), std::move(next_state)};
+      });
 }
 
 }  // namespace nax::inline NAX_ABI::optim

@@ -43,31 +43,27 @@ class CheckpointNode<F, std::tuple<A...>> final : public RecomputedCall {
 template <class F>
 auto checkpoint(F f) {
   // (Shared with the tape, so that it need not be copied.)
-  return detail::transformed<F>([f = std::make_shared<const F>(std::move(f))](const auto&... args) {
-    using namespace detail;
-    using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-    constexpr auto mistake = CallMistake<F, Inputs>::find();
-    if constexpr (mistake != Mistake::none) {
-      return refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
-    } else {
-      Inputs inputs = lift_for<F>(args...);
-      if (!recording.tape) return materialise_tree(call_with(*f, std::as_const(inputs)));
-      Tape& tape = *recording.tape;
-      const std::size_t mark = tape.size();
-      auto out = materialise_tree(call_with(*f, std::as_const(inputs)));
-      bool made = false;
-      for_each_input(out, [&](const ArrayBase& leaf) {
-        const std::size_t i = tape.find(serial_of(leaf));
-        made = made || (serial_of(leaf) && i != Tape::npos && i >= mark);
+  return detail::transformed<detail::CheckCall, F>(
+      [f = std::make_shared<const F>(std::move(f))](const auto&... args) {
+        using namespace detail;
+        using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+        Inputs inputs = lift_for<F>(args...);
+        if (!recording.tape) return materialise_tree(call_with(*f, std::as_const(inputs)));
+        Tape& tape = *recording.tape;
+        const std::size_t mark = tape.size();
+        auto out = materialise_tree(call_with(*f, std::as_const(inputs)));
+        bool made = false;
+        for_each_input(out, [&](const ArrayBase& leaf) {
+          const std::size_t i = tape.find(serial_of(leaf));
+          made = made || (serial_of(leaf) && i != Tape::npos && i >= mark);
+        });
+        if (!made) return out;
+        const Watchers watchers = watchers_of(out, tape);
+        make_constant(out);
+        tape.pop(mark);
+        record_call<CheckpointNode<F, Inputs>>(out, f, std::move(inputs), watchers);
+        return out;
       });
-      if (!made) return out;
-      const Watchers watchers = watchers_of(out, tape);
-      make_constant(out);
-      tape.pop(mark);
-      record_call<CheckpointNode<F, Inputs>>(out, f, std::move(inputs), watchers);
-      return out;
-    }
-  });
 }
 
 // The same values, without their history: no gradient passes.

@@ -209,64 +209,55 @@ struct CustomJvpNode<Rule, Out, std::tuple<A...>> final : CustomNode {
 // tuple with one cotangent for each argument. Undifferentiated, f itself runs.
 template <class F, class Fwd, class Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
-  return detail::transformed<F>([f = std::move(f), fwd = std::move(fwd),
-                                 bwd = std::make_shared<const Bwd>(std::move(bwd))](const auto&... args) {
-    using namespace detail;
-    using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-    constexpr auto mistake = MappedMistake<F, Inputs>::find();
-    if constexpr (mistake != Mistake::none) {
-      return refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
-    } else {
-      Inputs inputs = lift_for<F>(args...);
-      Tape* const tape = recording.tape;
-      const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
-      if (!watchers) return materialise_tree(call_with(f, std::as_const(inputs)));
-      const RuleOwner owner(watchers, *tape);
-      auto both = [&] {
-        const ScopesOf watching(*tape, owner.hidden(*tape));
-        const RecordOn keep(owner.outer_watch() ? tape : nullptr);
-        return materialise_tree(call_with(fwd, std::as_const(inputs)));
-      }();
-      auto out = std::move(both.first);
-      auto history = take_serials(out);
-      using Residuals = std::remove_cvref_t<decltype(both.second)>;
-      using Out = std::remove_cvref_t<decltype(out)>;
-      record_call<CustomVjpNode<Bwd, Residuals, Out, Inputs>>(out, owner, std::move(history), bwd,
-                                                              std::move(both.second), out, std::move(inputs));
-      return out;
-    }
-  });
+  return detail::transformed<detail::CheckMapped, F>(
+      [f = std::move(f), fwd = std::move(fwd),
+       bwd = std::make_shared<const Bwd>(std::move(bwd))](const auto&... args) {
+        using namespace detail;
+        using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
+        Inputs inputs = lift_for<F>(args...);
+        Tape* const tape = recording.tape;
+        const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
+        if (!watchers) return materialise_tree(call_with(f, std::as_const(inputs)));
+        const RuleOwner owner(watchers, *tape);
+        auto both = [&] {
+          const ScopesOf watching(*tape, owner.hidden(*tape));
+          const RecordOn keep(owner.outer_watch() ? tape : nullptr);
+          return materialise_tree(call_with(fwd, std::as_const(inputs)));
+        }();
+        auto out = std::move(both.first);
+        auto history = take_serials(out);
+        using Residuals = std::remove_cvref_t<decltype(both.second)>;
+        using Out = std::remove_cvref_t<decltype(out)>;
+        record_call<CustomVjpNode<Bwd, Residuals, Out, Inputs>>(
+            out, owner, std::move(history), bwd, std::move(both.second), out, std::move(inputs));
+        return out;
+      });
 }
 
 // f with a forward rule of one's own: rule(primals, tangents), both tuples, returns {out, dout}, dout linear
 // in the tangents. Reverse mode transposes it.
 template <class F, class Rule>
 auto custom_jvp(F f, Rule rule) {
-  return detail::transformed<F>(
+  return detail::transformed<detail::CheckMapped, F>(
       [f = std::move(f), rule = std::make_shared<const Rule>(std::move(rule))](const auto&... args) {
         using namespace detail;
         using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-        constexpr auto mistake = MappedMistake<F, Inputs>::find();
-        if constexpr (mistake != Mistake::none) {
-          return refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
-        } else {
-          Inputs inputs = lift_for<F>(args...);
-          Tape* const tape = recording.tape;
-          const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
-          if (!watchers) return materialise_tree(call_with(f, std::as_const(inputs)));
-          const RuleOwner owner(watchers, *tape);
-          auto out = [&] {
-            const ScopesOf watching(*tape, owner.hidden(*tape));
-            if (owner.outer_watch()) return materialise_tree((*rule)(inputs, zeros_like_tree(inputs)).first);
-            const RecordOn off(nullptr);
-            return materialise_tree(call_with(f, std::as_const(inputs)));
-          }();
-          auto history = take_serials(out);
-          using Out = std::remove_cvref_t<decltype(out)>;
-          record_call<CustomJvpNode<Rule, Out, Inputs>>(out, owner, std::move(history), rule, out,
-                                                        std::move(inputs));
-          return out;
-        }
+        Inputs inputs = lift_for<F>(args...);
+        Tape* const tape = recording.tape;
+        const Watchers watchers = any_input_recorded(inputs) ? watchers_of(inputs, *tape) : Watchers{};
+        if (!watchers) return materialise_tree(call_with(f, std::as_const(inputs)));
+        const RuleOwner owner(watchers, *tape);
+        auto out = [&] {
+          const ScopesOf watching(*tape, owner.hidden(*tape));
+          if (owner.outer_watch()) return materialise_tree((*rule)(inputs, zeros_like_tree(inputs)).first);
+          const RecordOn off(nullptr);
+          return materialise_tree(call_with(f, std::as_const(inputs)));
+        }();
+        auto history = take_serials(out);
+        using Out = std::remove_cvref_t<decltype(out)>;
+        record_call<CustomJvpNode<Rule, Out, Inputs>>(out, owner, std::move(history), rule, out,
+                                                      std::move(inputs));
+        return out;
       });
 }
 

@@ -7,7 +7,7 @@
 
 #include "nax/expr/scalar_node.hpp"
 #include "nax/tape/levels.hpp"
-#include "nax/transform/callee.hpp"
+#include "nax/transform/mistakes.hpp"
 #include "nax/tree/for_each.hpp"
 #include "nax/tree/map.hpp"
 

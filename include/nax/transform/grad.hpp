@@ -43,7 +43,7 @@ struct DerivativeMistake<F, std::tuple<A...>, argnums...> {
     else if constexpr ((Scalar<argument_t<argnums, A...>> || ...))
       return Mistake::number_differentiated;
     else if constexpr (find_in_trees<argument_t<argnums, A...>...>() != Mistake::none)
-      return Mistake::no_tree;
+      return find_in_trees<argument_t<argnums, A...>...>();
     else
       return CallMistake<F, std::tuple<A...>>::find();
   }
@@ -51,15 +51,24 @@ struct DerivativeMistake<F, std::tuple<A...>, argnums...> {
 template <class F, class... A>
 struct DerivativeMistake<F, std::tuple<A...>> : DerivativeMistake<F, std::tuple<A...>, 0> {};
 
-// The same where F is a loss.
-template <class F, class Arguments, int... argnums>
-struct GradientMistake {
+template <int... argnums>
+struct CheckDerivative {
+  template <class F, class... X>
   static constexpr auto find() {
-    constexpr Mistake first = DerivativeMistake<F, Arguments, argnums...>::find();
+    return DerivativeMistake<F, lifted_t<F, X...>, argnums...>::find();
+  }
+};
+// The same where F is a loss.
+template <int... argnums>
+struct CheckGradient {
+  template <class F, class... X>
+  static constexpr auto find() {
+    using Inputs = lifted_t<F, X...>;
+    constexpr Mistake first = DerivativeMistake<F, Inputs, argnums...>::find();
     if constexpr (first != Mistake::none) {
       return first;
     } else {
-      using Loss = std::remove_cvref_t<decltype(loss_of(std::declval<result_of_t<F, Arguments>>()))>;
+      using Loss = std::remove_cvref_t<decltype(loss_of(std::declval<result_of_t<F, Inputs>>()))>;
       if constexpr (!is_array_v<Loss>)
         return Mistake::no_loss;
       else
@@ -67,9 +76,6 @@ struct GradientMistake {
     }
   }
 };
-// In place of f(args...) and its gradient.
-template <class... A>
-using refused_gradient_t = std::pair<Array<float>, std::tuple_element_t<0, std::tuple<A..., Array<float>>>>;
 
 template <class Loss>
 void check_loss_shape(const char* function, const Loss& loss) {
@@ -134,13 +140,8 @@ auto value_and_gradients(const char* name, Products products, const F& f, const 
 // (zeros where a leaf is not floating), or is a tuple of such when several argnums are given.
 template <int... argnums, class F>
 auto value_and_grad(F f) {
-  return detail::transformed<F>([f = std::move(f)](const auto&... args) {
-    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-    constexpr auto mistake = detail::GradientMistake<F, Inputs, argnums...>::find();
-    if constexpr (mistake != detail::Mistake::none)
-      return detail::refuse<mistake, detail::refused_gradient_t<std::remove_cvref_t<decltype(args)>...>, F>(
-          std::type_identity<Inputs>());
-    else if constexpr (sizeof...(argnums) == 0)
+  return detail::transformed<detail::CheckGradient<argnums...>, F>([f = std::move(f)](const auto&... args) {
+    if constexpr (sizeof...(argnums) == 0)
       return detail::value_and_gradients<0>("value_and_grad", detail::Products::computed, f, args...);
     else
       return detail::value_and_gradients<argnums...>("value_and_grad", detail::Products::computed, f,
@@ -151,25 +152,17 @@ auto value_and_grad(F f) {
 // grad<argnums...>(f)(args...): the gradient; where f returns {loss, aux}, the pair {gradient, aux}.
 template <int... argnums, class F>
 auto grad(F f) {
-  return detail::transformed<F>([f = std::move(f)](const auto&... args) {
-    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-    constexpr auto mistake = detail::GradientMistake<F, Inputs, argnums...>::find();
-    if constexpr (mistake != detail::Mistake::none)
-      return detail::refuse<mistake, detail::refused_gradient_t<std::remove_cvref_t<decltype(args)>...>, F>(
-                 std::type_identity<Inputs>())
-          .second;
-    else {
-      auto both = [&] {
-        if constexpr (sizeof...(argnums) == 0)
-          return detail::value_and_gradients<0>("grad", detail::Products::computed, f, args...);
-        else
-          return detail::value_and_gradients<argnums...>("grad", detail::Products::computed, f, args...);
-      }();
-      if constexpr (detail::IsPair<std::remove_cvref_t<decltype(both.first)>>::value)
-        return std::pair{std::move(both.second), std::move(both.first.second)};
+  return detail::transformed<detail::CheckGradient<argnums...>, F>([f = std::move(f)](const auto&... args) {
+    auto both = [&] {
+      if constexpr (sizeof...(argnums) == 0)
+        return detail::value_and_gradients<0>("grad", detail::Products::computed, f, args...);
       else
-        return std::move(both.second);
-    }
+        return detail::value_and_gradients<argnums...>("grad", detail::Products::computed, f, args...);
+    }();
+    if constexpr (detail::IsPair<std::remove_cvref_t<decltype(both.first)>>::value)
+      return std::pair{std::move(both.second), std::move(both.first.second)};
+    else
+      return std::move(both.second);
   });
 }
 

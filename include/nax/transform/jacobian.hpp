@@ -153,27 +153,15 @@ auto forward_jacobian(const F& f, const A&... args) {
 // a tuple).
 template <int argnum = 0, class F>
 auto jacrev(F f) {
-  return detail::transformed<F>([f = std::move(f)](const auto&... args) {
-    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-    constexpr auto mistake = detail::DerivativeMistake<F, Inputs, argnum>::find();
-    if constexpr (mistake != detail::Mistake::none)
-      return detail::refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
-    else
-      return detail::reverse_jacobian<argnum>(f, args...);
-  });
+  return detail::transformed<detail::CheckDerivative<argnum>, F>(
+      [f = std::move(f)](const auto&... args) { return detail::reverse_jacobian<argnum>(f, args...); });
 }
 
 // The same by forward mode.
 template <int argnum = 0, class F>
 auto jacfwd(F f) {
-  return detail::transformed<F>([f = std::move(f)](const auto&... args) {
-    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-    constexpr auto mistake = detail::DerivativeMistake<F, Inputs, argnum>::find();
-    if constexpr (mistake != detail::Mistake::none)
-      return detail::refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
-    else
-      return detail::forward_jacobian<argnum>(f, args...);
-  });
+  return detail::transformed<detail::CheckDerivative<argnum>, F>(
+      [f = std::move(f)](const auto&... args) { return detail::forward_jacobian<argnum>(f, args...); });
 }
 
 template <int argnum = 0, class F>

@@ -56,9 +56,6 @@ class CallKey {
   std::string text_;
 };
 
-template <class X>
-inline constexpr bool is_tree_v = std::is_void_v<bad_part_t<X>>;
-
 // The arguments that are no trees, which must be static ones.
 template <class Inputs>
 struct OpaqueArguments;
@@ -353,25 +350,20 @@ class Jitted {
 // argument that is no tree and not static.
 template <class F>
 auto jit(F f, JitOptions options = {}) {
-  return detail::transformed<F>(
+  return detail::transformed<detail::CheckCall, F>(
       [jitted = std::make_shared<const detail::Jitted<F>>(std::move(f), std::move(options))](auto&&... args) {
         using namespace detail;
         using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-        constexpr auto mistake = CallMistake<F, Inputs>::find();
-        if constexpr (mistake != Mistake::none) {
-          return refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
-        } else {
-          return jitted->call(
-              [&] {
-                if constexpr (((Scalar<std::remove_cvref_t<decltype(args)>> ||
-                                Expression<std::remove_cvref_t<decltype(args)>>) ||
-                               ...))
-                  return lift_for<F>(args...);
-                else
-                  return Inputs(std::forward<decltype(args)>(args)...);
-              }(),
-              {Scalar<std::remove_cvref_t<decltype(args)>>...});
-        }
+        return jitted->call(
+            [&] {
+              if constexpr (((Scalar<std::remove_cvref_t<decltype(args)>> ||
+                              Expression<std::remove_cvref_t<decltype(args)>>) ||
+                             ...))
+                return lift_for<F>(args...);
+              else
+                return Inputs(std::forward<decltype(args)>(args)...);
+            }(),
+            {Scalar<std::remove_cvref_t<decltype(args)>>...});
       });
 }
 

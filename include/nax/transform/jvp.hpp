@@ -45,6 +45,22 @@ void take_tangents(Out& out, Forward& sweep) {
       out);
 }
 
+// What is wrong with jvp of F at these.
+template <class F, class Primals, class Tangents>
+struct JvpMistake {
+  static constexpr auto find() { return Mistake::no_tuples; }
+};
+template <class F, class... X, class... Tangent>
+struct JvpMistake<F, std::tuple<X...>, std::tuple<Tangent...>> {
+  static constexpr auto find() {
+    constexpr Mistake first = CheckRecord::find<F, X...>();
+    if constexpr (first != Mistake::none)
+      return first;
+    else
+      return IsLike<lifted_t<F, X...>, std::tuple<Tangent...>>::value ? Mistake::none : Mistake::other_tree;
+  }
+};
+
 template <class Out, class In>
 class Pushforward {
  public:
@@ -52,8 +68,7 @@ class Pushforward {
 
   // One tangent for each primal; the tangent of the result.
   template <class... Tangent>
-  Out operator()(const Tangent&... tangents) const {
-    static_assert(sizeof...(Tangent) == std::tuple_size_v<In>, "linearize: one tangent for each primal");
+  requires IsLike<In, std::tuple<Tangent...>>::value Out operator()(const Tangent&... tangents) const {
     const Sweeping sweeping;
     Forward sweep(*record_.tape, record_.mark);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -65,6 +80,8 @@ class Pushforward {
     take_tangents(out, sweep);
     return out;
   }
+  template <class... Tangent, Sentence why = sentence_of<Mistake::other_tree>()>
+  requires(!IsLike<In, std::tuple<Tangent...>>::value) Refused operator()(const Tangent&...) const = delete;
 
  private:
   FunctionRecord<Out, In> record_;
@@ -75,41 +92,33 @@ class Pushforward {
 // {f(primals...), pushforward}: the pushforward maps one tangent for each primal to the tangent of the
 // result.
 template <class F, class... X>
-auto linearize(const F& f, const X&... primals) {
-  using Inputs = detail::lifted_t<F, X...>;
-  constexpr auto mistake = detail::RecordMistake<F, Inputs>::find();
-  if constexpr (mistake != detail::Mistake::none) {
-    return detail::refuse<mistake, std::pair<Array<float>, detail::RefusedFunction>, F>(
-        std::type_identity<Inputs>());
-  } else {
-    auto record = detail::record_function(f, primals...);
-    auto out = record.out;
-    return std::pair{std::move(out), detail::Pushforward(std::move(record))};
-  }
+requires(detail::CheckRecord::find<F, X...>() == detail::Mistake::none) auto linearize(const F& f,
+                                                                                       const X&... primals) {
+  auto record = detail::record_function(f, primals...);
+  auto out = record.out;
+  return std::pair{std::move(out), detail::Pushforward(std::move(record))};
 }
+template <class F, class... X, detail::Mistake which = detail::CheckRecord::find<F, X...>(),
+          detail::Sentence why = detail::sentence_of<which>()>
+requires(which != detail::Mistake::none) detail::RefusedPair linearize(const F&, const X&...)
+= delete;
 
 // jvp(f, std::tuple{primals...}, std::tuple{tangents...}): {f(primals...), its derivative along the
 // tangents}.
 template <class F, class... X, class... Tangent>
-auto jvp(const F& f, const std::tuple<X...>& primals, const std::tuple<Tangent...>& tangents) {
-  static_assert(sizeof...(X) == sizeof...(Tangent), "jvp: one tangent for each primal");
-  using Inputs = detail::lifted_t<F, X...>;
-  constexpr auto mistake = detail::RecordMistake<F, Inputs>::find();
-  if constexpr (mistake != detail::Mistake::none) {
-    return detail::refuse<mistake, std::pair<Array<float>, Array<float>>, F>(std::type_identity<Inputs>());
-  } else {
-    // Outlives the pushforward's sweep, so that an outermost one records nothing.
-    const detail::TapeScope scope;
-    auto [out, push] = std::apply([&](const auto&... x) { return linearize(f, x...); }, primals);
-    const detail::SweepScope sweeping(scope.outermost());
-    auto tangent = std::apply(push, tangents);
-    return std::pair{std::move(out), std::move(tangent)};
-  }
+requires(detail::JvpMistake<F, std::tuple<X...>, std::tuple<Tangent...>>::find() ==
+         detail::Mistake::none) auto jvp(const F& f, const std::tuple<X...>& primals,
+                                         const std::tuple<Tangent...>& tangents) {
+  // Outlives the pushforward's sweep, so that an outermost one records nothing.
+  const detail::TapeScope scope;
+  auto [out, push] = std::apply([&](const auto&... x) { return linearize(f, x...); }, primals);
+  const detail::SweepScope sweeping(scope.outermost());
+  auto tangent = std::apply(push, tangents);
+  return std::pair{std::move(out), std::move(tangent)};
 }
-template <class F, class X, class Tangent>
-auto jvp(const F&, const X&, const Tangent&) {
-  return detail::refuse<detail::Mistake::no_tuples, std::pair<Array<float>, Array<float>>, F>(
-      std::type_identity<std::tuple<X>>());
-}
+template <class F, class X, class Tangent, detail::Mistake which = detail::JvpMistake<F, X, Tangent>::find(),
+          detail::Sentence why = detail::sentence_of<which>()>
+requires(which != detail::Mistake::none) detail::RefusedPair jvp(const F&, const X&, const Tangent&)
+= delete;
 
 }  // namespace nax::inline NAX_ABI

@@ -100,67 +100,62 @@ NAX_ENGINE std::vector<Device> devices_for(std::int64_t size, const DeviceChoice
 // same time, those of a device's function among them.
 template <class F>
 auto pmap(F f, PmapOptions options = {}) {
-  return detail::transformed<F>([f = std::make_shared<const F>(std::move(f)),
-                                 options = std::move(options)](auto&&... args) {
+  return detail::transformed<detail::CheckMapped, F>([f = std::make_shared<const F>(std::move(f)),
+                                                      options = std::move(options)](auto&&... args) {
     using namespace detail;
     constexpr std::size_t count = sizeof...(args);
     using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-    constexpr auto mistake = MappedMistake<F, Inputs>::find();
-    if constexpr (mistake != Mistake::none) {
-      return refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
-    } else {
-      check_in_axes("pmap", options.in_axes, count);
-      const bool donated[] = {!std::is_lvalue_reference_v<decltype(args)>..., false};
-      // Leaves travel in one flat list, each with its axis (-1: the same for all).
-      Arrays leaves;
-      std::vector<MappedLeaf> places;
-      MappedSize mapped("pmap");
-      Inputs skeleton = [&] {
-        if constexpr (((Scalar<std::remove_cvref_t<decltype(args)>> ||
-                        Expression<std::remove_cvref_t<decltype(args)>>) ||
-                       ...))
-          return lift_for<F>(args...);
-        else
-          return Inputs(std::forward<decltype(args)>(args)...);
-      }();
-      for_each_argument(skeleton, [&](std::size_t i, auto& argument) {
-        const auto take = [&](ArrayBase& leaf, const Axes& axes) {
-          mapped.add(leaf, axes, i);
-          places.push_back(
-              {axes.is_none() ? -1 : normalize_axis("pmap", axes.axis(), leaf.ndim()), donated[i]});
-          leaves.push_back(std::exchange(leaf, ArrayBase()));
-        };
-        ArraysWithAxes visit{take};
-        for_each_with_axes("pmap", argument, options.in_axes.at(i), visit);
-      });
-      bool everywhere = false;
-      const std::vector<Device> devices = devices_for(mapped.get(std::nullopt), options.devices, everywhere);
-      if (options.axis_name.names().size() > 1) throw ValueError("pmap: axis_name must be one name");
-      const std::string name = options.axis_name.empty() ? "" : options.axis_name.names()[0];
-
-      using Function = FlatUserFunction<F, Inputs>;
-      const auto function = std::make_shared<const Function>(f, std::move(skeleton));
-      FlatPmap flat{function, devices, name, std::move(places), everywhere};
-      Arrays results = flat(std::move(leaves));
-
-      auto out = function->take_skeleton();
-      std::size_t i = 0;
-      auto place = [&](auto& leaf, const Axes& axes) {
-        if constexpr (is_array_v<decltype(leaf)>) {
-          using Leaf = std::remove_cvref_t<decltype(leaf)>;
-          Leaf all(std::move(results[i++]));
-          if (axes.is_none()) {
-            if (!same_along(all, layout_of(all).hidden()))
-              throw ValueError("pmap: out_axes is none for a result that differs between devices");
-            leaf = first_row(all);
-          } else {
-            leaf = move_axis_recorded(all, 0, result_axis("pmap", axes.axis(), all.ndim()));
-          }
-        }
+    check_in_axes("pmap", options.in_axes, count);
+    const bool donated[] = {!std::is_lvalue_reference_v<decltype(args)>..., false};
+    // Leaves travel in one flat list, each with its axis (-1: the same for all).
+    Arrays leaves;
+    std::vector<MappedLeaf> places;
+    MappedSize mapped("pmap");
+    Inputs skeleton = [&] {
+      if constexpr (((Scalar<std::remove_cvref_t<decltype(args)>> ||
+                      Expression<std::remove_cvref_t<decltype(args)>>) ||
+                     ...))
+        return lift_for<F>(args...);
+      else
+        return Inputs(std::forward<decltype(args)>(args)...);
+    }();
+    for_each_argument(skeleton, [&](std::size_t i, auto& argument) {
+      const auto take = [&](ArrayBase& leaf, const Axes& axes) {
+        mapped.add(leaf, axes, i);
+        places.push_back(
+            {axes.is_none() ? -1 : normalize_axis("pmap", axes.axis(), leaf.ndim()), donated[i]});
+        leaves.push_back(std::exchange(leaf, ArrayBase()));
       };
-      for_each_with_axes("pmap", out, options.out_axes.get(), place);
-      return out;
-    }
+      ArraysWithAxes visit{take};
+      for_each_with_axes("pmap", argument, options.in_axes.at(i), visit);
+    });
+    bool everywhere = false;
+    const std::vector<Device> devices = devices_for(mapped.get(std::nullopt), options.devices, everywhere);
+    if (options.axis_name.names().size() > 1) throw ValueError("pmap: axis_name must be one name");
+    const std::string name = options.axis_name.empty() ? "" : options.axis_name.names()[0];
+
+    using Function = FlatUserFunction<F, Inputs>;
+    const auto function = std::make_shared<const Function>(f, std::move(skeleton));
+    FlatPmap flat{function, devices, name, std::move(places), everywhere};
+    Arrays results = flat(std::move(leaves));
+
+    auto out = function->take_skeleton();
+    std::size_t i = 0;
+    auto place = [&](auto& leaf, const Axes& axes) {
+      if constexpr (is_array_v<decltype(leaf)>) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        Leaf all(std::move(results[i++]));
+        if (axes.is_none()) {
+          if (!same_along(all, layout_of(all).hidden()))
+            throw ValueError("pmap: out_axes is none for a result that differs between devices");
+          leaf = first_row(all);
+        } else {
+          leaf = move_axis_recorded(all, 0, result_axis("pmap", axes.axis(), all.ndim()));
+        }
+      }
+    };
+    for_each_with_axes("pmap", out, options.out_axes.get(), place);
+    return out;
   });
 }
 

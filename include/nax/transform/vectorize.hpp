@@ -120,7 +120,10 @@ class Vectorized {
 // differ, TypeError for a wrong number of arguments.
 template <class F>
 auto vectorize(F f, VectorizeOptions options = {}) {
-  return detail::Vectorized<F>(std::move(f), std::move(options));
+  return detail::transformed<detail::CheckCall, F>(
+      [g = detail::Vectorized<F>(std::move(f), std::move(options))](const auto&... args) {
+        return g(args...);
+      });
 }
 
 }  // namespace nax::inline NAX_ABI

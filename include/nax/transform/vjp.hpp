@@ -47,6 +47,12 @@ struct RecordMistake<F, std::tuple<A...>> {
       return MappedMistake<F, std::tuple<A...>>::find();
   }
 };
+struct CheckRecord {
+  template <class F, class... X>
+  static constexpr auto find() {
+    return RecordMistake<F, lifted_t<F, X...>>::find();
+  }
+};
 
 template <class F, class... X>
 auto record_function(const F& f, const X&... primals) {
@@ -60,6 +66,45 @@ auto record_function(const F& f, const X&... primals) {
                                                 scope.tape()->size(), std::move(out), std::move(inputs)};
 }
 
+// May an X be a cotangent or tangent of a T: a tree of its structure, numbers allowed in the place of arrays?
+template <class T, class X>
+struct IsLike;
+template <class T, class X, class Indices>
+struct ChildrenAlike;
+template <class T, class X, std::size_t... i>
+struct ChildrenAlike<T, X, std::index_sequence<i...>>
+    : std::bool_constant<(IsLike<tree::detail::Child<T, i>, tree::detail::Child<X, i>>::value && ...)> {};
+template <class T, class X>
+constexpr bool leaves_alike() {
+  if constexpr (is_array_v<T> && Scalar<X>)
+    return is_complex_v<typename T::value_type> || !is_complex_v<X>;
+  else if constexpr (is_array_v<T>)
+    return is_complex_v<typename T::value_type> || !is_complex_v<typename X::value_type>;
+  else
+    return true;
+}
+template <class T, class X>
+constexpr bool is_like() {
+  constexpr tree::NodeKind kind = tree::detail::node_kind<T>();
+  if constexpr (kind != tree::detail::node_kind<X>())
+    return false;
+  else if constexpr (kind == tree::NodeKind::leaf)
+    return leaves_alike<T, X>();
+  else if constexpr (kind == tree::NodeKind::sequence || kind == tree::NodeKind::optional)
+    return IsLike<typename T::value_type, typename X::value_type>::value;
+  else if constexpr (kind == tree::NodeKind::map)
+    return std::is_same_v<typename T::key_type, typename X::key_type> &&
+           IsLike<typename T::mapped_type, typename X::mapped_type>::value;
+  else if constexpr (kind != tree::NodeKind::product)
+    return false;
+  else if constexpr (tree::detail::child_count_v<T> != tree::detail::child_count_v<X>)
+    return false;
+  else
+    return ChildrenAlike<T, X, std::make_index_sequence<tree::detail::child_count_v<T>>>::value;
+}
+template <class T, class X>
+struct IsLike : std::bool_constant<std::is_same_v<T, X> || is_like<T, X>()> {};
+
 template <class Out, class In>
 class Pullback {
  public:
@@ -67,7 +112,7 @@ class Pullback {
 
   // One cotangent (a tree like the function's result); a tuple with one gradient for each argument.
   template <class Cotangent>
-  In operator()(const Cotangent& cotangent) const {
+  requires IsLike<Out, Cotangent>::value In operator()(const Cotangent& cotangent) const {
     const Sweeping sweeping;
     Reverse sweep(*record_.tape, record_.mark, false);
     seed_tree("vjp", record_.out, evaluated(cotangent), sweep);
@@ -76,6 +121,8 @@ class Pullback {
     std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);
     return gradients;
   }
+  template <class Cotangent, Sentence why = sentence_of<Mistake::other_tree>()>
+  requires(!IsLike<Out, Cotangent>::value) Refused operator()(const Cotangent&) const = delete;
 
  private:
   FunctionRecord<Out, In> record_;
@@ -86,17 +133,15 @@ class Pullback {
 // {f(primals...), pullback}: the pullback maps a cotangent of the result to a tuple of cotangents of the
 // primals.
 template <class F, class... X>
-auto vjp(const F& f, const X&... primals) {
-  using Inputs = detail::lifted_t<F, X...>;
-  constexpr auto mistake = detail::RecordMistake<F, Inputs>::find();
-  if constexpr (mistake != detail::Mistake::none) {
-    return detail::refuse<mistake, std::pair<Array<float>, detail::RefusedFunction>, F>(
-        std::type_identity<Inputs>());
-  } else {
-    auto record = detail::record_function(f, primals...);
-    auto out = record.out;
-    return std::pair{std::move(out), detail::Pullback(std::move(record))};
-  }
+requires(detail::CheckRecord::find<F, X...>() == detail::Mistake::none) auto vjp(const F& f,
+                                                                                 const X&... primals) {
+  auto record = detail::record_function(f, primals...);
+  auto out = record.out;
+  return std::pair{std::move(out), detail::Pullback(std::move(record))};
 }
+template <class F, class... X, detail::Mistake which = detail::CheckRecord::find<F, X...>(),
+          detail::Sentence why = detail::sentence_of<which>()>
+requires(which != detail::Mistake::none) detail::RefusedPair vjp(const F&, const X&...)
+= delete;
 
 }  // namespace nax::inline NAX_ABI

@@ -182,14 +182,10 @@ auto map_over_axis(const F& f, const VmapOptions& options, Inputs inputs) {
 // mapped sizes disagree, and where out_axes is none for a result that is not the same for all examples.
 template <class F>
 auto vmap(F f, VmapOptions options = {}) {
-  return detail::transformed<F>([f = std::move(f), options = std::move(options)](const auto&... args) {
-    using Inputs = detail::lifted_t<F, std::remove_cvref_t<decltype(args)>...>;
-    constexpr auto mistake = detail::MappedMistake<F, Inputs>::find();
-    if constexpr (mistake != detail::Mistake::none)
-      return detail::refuse<mistake, Array<float>, F>(std::type_identity<Inputs>());
-    else
-      return detail::map_over_axis(f, options, detail::lift_for<F>(args...));
-  });
+  return detail::transformed<detail::CheckMapped, F>(
+      [f = std::move(f), options = std::move(options)](const auto&... args) {
+        return detail::map_over_axis(f, options, detail::lift_for<F>(args...));
+      });
 }
 
 }  // namespace nax::inline NAX_ABI
