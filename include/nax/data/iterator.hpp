@@ -29,7 +29,7 @@ class Position {
   std::uint64_t print() const;
 
  private:
-  friend auto tree_fields(Position& position) { return std::tie(position.numbers_); }
+  friend constexpr auto tree_fields(Position& position) { return std::tie(position.numbers_); }
   std::int64_t number(std::size_t i) const { return nax::detail::elements<const std::int64_t>(numbers_)[i]; }
   Array<std::int64_t> numbers_;
 };

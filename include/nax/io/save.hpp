@@ -87,7 +87,9 @@ void load_from(const Source& source, bool one_array, T& tree) {
 }  // namespace detail
 
 // Writes a tree to a .npz file, which numpy.load opens: one array a leaf, named by its path in the tree
-// (`[0].w`, `layers[2].bias`); numbers become 0-d arrays. A path that ends in .npy takes a single array.
+// (`[0].w`, `layers[2].bias`); numbers become 0-d arrays. A class with tree_fields is saved by its fields'
+// names if that function is constexpr, else by its own name and their positions (`Model[0]`). A path that
+// ends in .npy takes a single array.
 //
 // The file appears complete or not at all, also where several threads or processes save to one path, and is
 // on the disk when save returns. One that was there keeps its mode; a symbolic link stays one; a pipe or a

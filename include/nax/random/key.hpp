@@ -56,7 +56,7 @@ class Key {
   Iterator end() const { return {this, shape(0)}; }
 
  private:
-  friend auto tree_fields(Key& key) { return std::tie(key.words_); }
+  friend constexpr auto tree_fields(Key& key) { return std::tie(key.words_); }
   Array<std::uint64_t> words_;
 };
 

@@ -8,9 +8,9 @@
 #include "nax/tree/field_names.hpp"
 #include "nax/tree/traits.hpp"
 
-// Where in a tree: `[0].w`, `['bias']`, `.layers[2]`. Field names are the struct's own; a class with
-// tree_fields counts its fields `.0`, `.1`. A path is a chain of steps on the stack, and becomes text only
-// when somebody asks.
+// Where in a tree: `[0].w`, `['bias']`, `.layers[2]`. Field names are the struct's own; so are those of a
+// class whose tree_fields is constexpr. Another class counts its fields: `.Model[0]`, `.Model[1]`. A path is
+// a chain of steps on the stack, and becomes text only when somebody asks.
 namespace nax::inline NAX_ABI::tree::detail {
 
 struct Path {
@@ -42,10 +42,6 @@ Path key_path(const Path& up, const K& key) {
   return {.up = &up, .key = &key, .key_text = key_text<K>};
 }
 
-inline constexpr std::string_view counted_names[] = {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",
-                                                     "8",  "9",  "10", "11", "12", "13", "14", "15",
-                                                     "16", "17", "18", "19", "20", "21", "22", "23"};
-
 template <class T, std::size_t i>
 Path child_path(const Path& up) {
   using U = std::remove_cv_t<T>;
@@ -53,7 +49,8 @@ Path child_path(const Path& up) {
     return {.up = &up, .index = i};
   } else if constexpr (ListsFields<U>) {
     static_assert(i < max_fields, "tree: tree_fields may list at most 24 fields");
-    return {.up = &up, .name = counted_names[i]};
+    constexpr std::string_view name = listed_name<U, i>();
+    return {.up = &up, .name = name};
   } else {
     return {.up = &up, .name = field_names_v<U>[i]};
   }

@@ -23,8 +23,11 @@
 //   friend:
 //                class Model {
 //                  ...
-//                  friend auto tree_fields(Model& self) { return std::tie(self.weights_, self.bias_); }
+//                  friend constexpr auto tree_fields(Model& self) {
+//                    return std::tie(self.weights_, self.bias_);
+//                  }
 //                };
+//              (constexpr, so that paths and files name its fields, and do not count them).
 //              Empty structs (std::monostate) are trees without leaves.
 namespace nax::inline NAX_ABI::tree {
 
