@@ -6,6 +6,7 @@
 #include "nax/io/deflate.hpp"
 #include "nax/io/file.hpp"
 #include "nax/io/inflate.hpp"
+#include "nax/io/mapped_file.hpp"
 #include "nax/io/member.hpp"
 #include "nax/io/new_file.hpp"
 #include "nax/io/npy.hpp"

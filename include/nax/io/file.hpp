@@ -75,6 +75,9 @@ class Source {
   const char* function() const { return function_; }
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
+  // The file as the system knows it, for mapping it; none where the bytes lie in memory.
+  bool can_be_mapped() const { return !data_ && size_ > 0; }
+  int descriptor() const { return file_.get(); }
   [[noreturn, gnu::cold]] void fail(const std::string& what) const { detail::fail(function_, path_, what); }
 
   // The `size` bytes from offset `at` on. Throws IoError where the file ends before.
