@@ -1,6 +1,6 @@
 #pragma once
 
-// Files: npz, npy (nax/io/gzip.hpp, idx.hpp and mnist.hpp are apart: they need zlib).
+// Files: npz, npy, safetensors (nax/io/gzip.hpp, idx.hpp and mnist.hpp are apart: they need zlib).
 
 #include "nax/io/crc32.hpp"
 #include "nax/io/deflate.hpp"
@@ -12,6 +12,8 @@
 #include "nax/io/npy.hpp"
 #include "nax/io/npy_header.hpp"
 #include "nax/io/numpy_files.hpp"
+#include "nax/io/safetensors.hpp"
+#include "nax/io/safetensors_header.hpp"
 #include "nax/io/save.hpp"
 #include "nax/io/text_tables.hpp"
 #include "nax/io/zip_reader.hpp"
