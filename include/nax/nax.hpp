@@ -4,6 +4,7 @@
 
 // clang-format off
 // First what speaks of mistakes at compile time: compilers say how they came to a header, line by line.
+#include "nax/core/array.hpp"
 #include "nax/tree/traits.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/callee.hpp"
@@ -12,7 +13,6 @@
 // clang-format on
 
 #include "nax/core/allocator.hpp"
-#include "nax/core/array.hpp"
 #include "nax/core/array_base.hpp"
 #include "nax/core/at_fork.hpp"
 #include "nax/core/axis.hpp"

@@ -100,8 +100,10 @@ TEST(Zip, RefusesMembersOfOneNameOrOneMembersBytes) {
 TEST(Zip, AHugeDirectoryOfOneMemberIsRefusedAtOnce) {
   // Ten megabytes, and 60000 entries that call them their own. (Their CRCs would be 600 GB of work.)
   const std::string path = files::path_of("large.npz");
-  io::save(path,
-           std::pair{Array<float>(detail::allocate_on_host(DType::float32, Frame{Shape{2'500'000}, {}})), 1});
+  io::save(
+      path,
+      std::pair{detail::typed<float>(detail::allocate_on_host(DType::float32, Frame{Shape{2'500'000}, {}})),
+                1});
   Bytes bytes = files::read(path);
   const std::size_t directory = find(bytes, entry, bytes.size() - 300);
   const Bytes one(bytes.begin() + static_cast<std::ptrdiff_t>(directory),

@@ -71,7 +71,7 @@ class Records {
       else
         to[k] = static_cast<T>(g.values[k]);
     }
-    return Array<T>(a);
+    return nax::detail::typed<T>(a);
   }
   // The result, or the results in order.
   template <class... R>

@@ -189,7 +189,7 @@ TEST(ValueAndStep, LeavesEverythingAsItWasAfterAnError) {
   EXPECT_THROW(step(std::move(params), std::move(state), Array<float>{{1, 2}}), ShapeError);
   expect_same(std::pair{params, state}, before);
   const auto vector = [](const Array<float>& w) { return w; };
-  const auto number = [](const Array<int>& n) { return Array<float>(sum(n)); };
+  const auto number = [](const Array<int>& n) { return sum(n).astype<float>(); };
   const auto plain = optim::sgd(0.1);
   const Array<float> two = {1, 2};
   EXPECT_EQ(text_of<ShapeError>([&] { optim::value_and_step(plain, vector)(two, plain.init(two)); }),

@@ -10,7 +10,7 @@ using namespace nax;
 using draws::expect_same;
 
 Array<float> matrix() {
-  Array<float> m(detail::allocate(DType::float32, Frame{Shape{4, 3}, {}}));
+  Array<float> m = empty<float>({4, 3});
   for (int i = 0; i < 12; ++i) detail::elements<float>(m)[i] = static_cast<float>(i) / 4;
   return m;
 }
@@ -55,7 +55,7 @@ TEST(Choice, IsThatOfJax) {
 TEST(Categorical, IsThatOfJax) {
   const auto key = random::key(42);
   const golden::Golden& g = golden::get("random", "logits/in0");
-  Array<float> logits(detail::allocate(DType::float32, Frame{Shape{2, 3}, {}}));
+  Array<float> logits = empty<float>({2, 3});
   for (int i = 0; i < 6; ++i) detail::elements<float>(logits)[i] = static_cast<float>(g.values[i]);
   expect_same(random::categorical(key, logits), "categorical/logits");
   expect_same(random::categorical(key, logits, {.axis = 0}), "categorical/logits.axis=0");

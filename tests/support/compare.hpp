@@ -21,7 +21,7 @@ nax::Array<T> array_of(const golden::Golden& g) {
   const nax::ArrayBase a = nax::detail::allocate_on_host(nax::dtype_of<T>, frame);
   T* to = nax::detail::elements<T>(a);
   for (std::size_t i = 0; i < g.values.size(); ++i) to[i] = static_cast<T>(g.values[i]);
-  return nax::Array<T>(nax::detail::placed(a));
+  return nax::detail::typed<T>(nax::detail::placed(a));
 }
 
 // |got - want| <= tolerance * (1 + |want|), and the first difference is named.

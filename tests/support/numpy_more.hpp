@@ -16,7 +16,7 @@ namespace more {
 template <class T = double>
 nax::Array<T> record(const std::string& name) {
   const golden::Golden& g = golden::get("numpy_more", name);
-  nax::Array<T> a(
+  nax::Array<T> a = nax::detail::typed<T>(
       nax::detail::allocate(nax::dtype_of<T>, nax::Frame{nax::Dims(g.shape.begin(), g.shape.end()), {}}));
   T* out = nax::detail::elements<T>(a);
   for (std::size_t i = 0, n = static_cast<std::size_t>(a.size()); i < n; ++i) {

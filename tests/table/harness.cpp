@@ -17,7 +17,7 @@ namespace table {
 Real array_of(const Dims& shape, const Numbers& numbers) {
   const ArrayBase a = nax::detail::allocate_on_host(nax::DType::float64, nax::Frame{shape, {}});
   std::copy(numbers.begin(), numbers.end(), nax::detail::elements<double>(a));
-  return Real(nax::detail::placed(a));
+  return nax::detail::typed<double>(nax::detail::placed(a));
 }
 Real array_of(const Operand& operand, Random& random) {
   const auto n = static_cast<std::size_t>(nax::Shape(operand.shape).count());

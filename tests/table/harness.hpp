@@ -119,9 +119,9 @@ template <int arity, class T, class F>
 Typed typed(F f) {
   return {code<T>(), [f](const Handles& x) -> ArrayBase {
             if constexpr (arity == 1)
-              return values(f(Array<T>(x[0])));
+              return values(f(nax::detail::typed<T>(x[0])));
             else
-              return values(f(Array<T>(x[0]), Array<T>(x[1])));
+              return values(f(nax::detail::typed<T>(x[0]), nax::detail::typed<T>(x[1])));
           }};
 }
 

@@ -30,7 +30,7 @@ Real relaid(const Real& x, Lie lie) {
   if (x.size() == 0) return x;
   if (lie == Lie::repeated) {
     if (n > 0) layout.strides[0] = 0;
-    return Real(nax::detail::view(array_of(own.shape, numbers), layout));
+    return nax::detail::typed<double>(nax::detail::view(array_of(own.shape, numbers), layout));
   }
   if (lie == Lie::strided) offset = n == 0 ? 0 : 1;
   Numbers to(static_cast<std::size_t>(size + 1), std::nan(""));
@@ -40,7 +40,7 @@ Real relaid(const Real& x, Lie lie) {
       at += rest % own.shape[axis] * layout.strides[axis];
     to[static_cast<std::size_t>(at)] = numbers[i];
   }
-  return Real(nax::detail::view(array_of(Dims(1, size + 1), to), layout, offset));
+  return nax::detail::typed<double>(nax::detail::view(array_of(Dims(1, size + 1), to), layout, offset));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ ArrayBase filled(const golden::Golden& g) {
 template <class T>
 Numbers numbers(const ArrayBase& x) {
   Numbers out;
-  for (const T value : Array<T>(x).to_vector()) {
+  for (const T value : nax::detail::typed<T>(x).to_vector()) {
     if constexpr (nax::is_complex_v<T>) {
       out.push_back(static_cast<double>(value.real()));
       out.push_back(static_cast<double>(value.imag()));
@@ -120,18 +120,18 @@ void check_records(const Row& row) {
 }
 
 Real doubles(const ArrayBase& x) {
-  if (x.dtype() == nax::DType::float64) return Real(x);
+  if (x.dtype() == nax::DType::float64) return nax::detail::typed<double>(x);
   switch (x.dtype()) {
     case nax::DType::boolean:
-      return Array<bool>(x).astype<double>();
+      return nax::detail::typed<bool>(x).astype<double>();
     case nax::DType::int32:
-      return Array<std::int32_t>(x).astype<double>();
+      return nax::detail::typed<std::int32_t>(x).astype<double>();
     case nax::DType::int64:
-      return Array<std::int64_t>(x).astype<double>();
+      return nax::detail::typed<std::int64_t>(x).astype<double>();
     case nax::DType::uint8:
-      return Array<std::uint8_t>(x).astype<double>();
+      return nax::detail::typed<std::uint8_t>(x).astype<double>();
     case nax::DType::float32:
-      return Array<float>(x).astype<double>();
+      return nax::detail::typed<float>(x).astype<double>();
     default:
       throw nax::TypeError("table: results of this type have no double");
   }

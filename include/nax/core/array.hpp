@@ -32,6 +32,17 @@ Array<typename E::value_type> evaluate(const E& expression);
 template <Expression E>
 void assign(Array<typename E::value_type>& target, const E& expression);
 
+template <class T, class Element>
+concept OtherThan = !std::is_same_v<T, Element>;
+template <class E, class Element>
+concept ExpressionOfOther = Expression<E> && OtherThan<typename E::value_type, Element>;
+
+// The handle as an array of its elements' type. Precondition: handle.dtype() is dtype_of<T>.
+template <class T>
+Array<T> typed(ArrayBase&& handle);
+template <class T>
+Array<T> typed(const ArrayBase& handle);
+
 // One element of a nested brace list: a number or a list of them. (Three initializer_list constructors, one a
 // rank, are ambiguous for columns such as {{1}, {2}}.)
 template <class Element>
@@ -110,7 +121,7 @@ class Array : public ArrayBase {
   // 0-d.
   template <Scalar S>
   requires std::is_constructible_v<Element, S> Array(S value)
-      : Array(detail::allocate(dtype_of<Element>, Frame{})) {
+      : ArrayBase(detail::allocate(dtype_of<Element>, Frame{})) {
     const Element element = static_cast<Element>(value);
     if (detail::on_accelerator(*this)) [[unlikely]]
       detail::write_elements(*this, &element);
@@ -122,7 +133,7 @@ class Array : public ArrayBase {
     Dims shape;
     std::vector<Element> elements;
     detail::Nested<Element>::collect_list(list.begin(), list.size(), 0, shape, elements);
-    *this = Array(detail::allocate_on_host(dtype_of<Element>, Frame{shape, {}}));
+    ArrayBase::operator=(detail::allocate_on_host(dtype_of<Element>, Frame{shape, {}}));
     Element* out = reinterpret_cast<Element*>(detail::raw_data(*this));
     for (std::size_t i = 0; i < elements.size(); ++i) out[i] = elements[i];
     static_cast<ArrayBase&>(*this) = detail::placed(std::move(*this));
@@ -130,17 +141,25 @@ class Array : public ArrayBase {
   template <Expression E>
   requires std::is_same_v<typename E::value_type, Element> Array(const E& expression)
       : Array(detail::evaluate(expression)) {}
-  // Takes over a handle whose dtype is known to be this one.
-  explicit Array(ArrayBase&& handle) : ArrayBase(std::move(handle)) {}
-  explicit Array(const ArrayBase& handle) : ArrayBase(handle) {}
+  // Conversions are spelt out.
+  template <detail::OtherThan<Element> Other>
+  Array(const Array<Other>&) = delete;  // elements of another type: x.astype<T>()
+  template <detail::ExpressionOfOther<Element> E>
+  explicit Array(const E&) = delete;  // elements of another type: x.astype<T>()
   explicit Array(detail::Unset unset) : ArrayBase(unset) {}
+  Array(const Array&) = default;
+  Array(Array&&) noexcept = default;
 
+  Array& operator=(const Array&) & = default;
+  Array& operator=(Array&&) & noexcept = default;
   // `x = x + y` computes in place when nobody else holds x.
   template <Expression E>
-  requires std::is_same_v<typename E::value_type, Element> Array& operator=(const E& expression) {
+  requires std::is_same_v<typename E::value_type, Element> Array& operator=(const E& expression) & {
     detail::assign(*this, expression);
     return *this;
   }
+  template <detail::ExpressionOfOther<Element> E>
+  Array& operator=(const E&) & = delete;  // elements of another type: x.astype<T>()
 
   // The value of an array of one element. Throws ValueError for other sizes and under vmap.
   Element item() const {
@@ -203,6 +222,28 @@ class Array : public ArrayBase {
   Array& operator/=(const X& x) {
     return *this = *this / x;
   }
+
+ private:
+  template <class T>
+  friend Array<T> detail::typed(ArrayBase&& handle);
+  template <class T>
+  friend Array<T> detail::typed(const ArrayBase& handle);
+  struct Handle {};  // Tells the constructors of `typed` from all others.
+  Array(Handle, ArrayBase&& handle) : ArrayBase(std::move(handle)) {}
+  Array(Handle, const ArrayBase& handle) : ArrayBase(handle) {}
 };
+
+namespace detail {
+
+template <class T>
+Array<T> typed(ArrayBase&& handle) {
+  return Array<T>(typename Array<T>::Handle(), std::move(handle));
+}
+template <class T>
+Array<T> typed(const ArrayBase& handle) {
+  return Array<T>(typename Array<T>::Handle(), handle);
+}
+
+}  // namespace detail
 
 }  // namespace nax::inline NAX_ABI

@@ -23,7 +23,7 @@ auto csv_dataset(const std::string& path, const io::Bytes& bytes, const CsvOptio
           .map(row, {.version = "from_csv " + std::to_string(print.value())});
     } else if constexpr (Dtype<T>) {
       static_assert(!is_complex_v<T>, "from_csv: complex numbers are not read");
-      return from_arrays(Array<T>(read_csv_rows(path, bytes, options, dtype_of<T>)));
+      return from_arrays(nax::detail::typed<T>(read_csv_rows(path, bytes, options, dtype_of<T>)));
     } else {
       T tree{};
       std::vector<std::string> names;
@@ -40,8 +40,12 @@ auto csv_dataset(const std::string& path, const io::Bytes& bytes, const CsvOptio
           tree);
       std::vector<ArrayBase> arrays = read_csv_columns(path, bytes, options, names, dtypes);
       std::size_t i = 0;
-      tree::for_each([&](auto& leaf) { leaf = std::remove_cvref_t<decltype(leaf)>(std::move(arrays[i++])); },
-                     tree);
+      tree::for_each(
+          [&](auto& leaf) {
+            leaf = nax::detail::typed<typename std::remove_cvref_t<decltype(leaf)>::value_type>(
+                std::move(arrays[i++]));
+          },
+          tree);
       return from_arrays(tree);
     }
   });

@@ -226,7 +226,7 @@ template <class T>
 Array<T> array_of(const std::vector<T>& values) {
   ArrayBase a = allocate_on_host(dtype_of<T>, Frame{Shape{static_cast<std::int64_t>(values.size())}, {}});
   if (!values.empty()) std::memcpy(raw_data(a), values.data(), values.size() * sizeof(T));
-  return Array<T>(std::move(a));
+  return nax::detail::typed<T>(std::move(a));
 }
 
 template <class T>

@@ -44,7 +44,7 @@ Element place_tree(const Element& element, const std::vector<Device>& devices, b
       [&](const auto& leaf) {
         using L = std::remove_cvref_t<decltype(leaf)>;
         if constexpr (is_array_v<L>) {
-          return L(place_array(leaf, devices, sharded));
+          return nax::detail::typed<typename L::value_type>(place_array(leaf, devices, sharded));
         } else {
           return leaf;
         }

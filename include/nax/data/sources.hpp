@@ -40,7 +40,8 @@ class ArraySource final : public IndexedStage<T> {
           arrays(tree::detail::map(
               function,
               [](const auto& leaf) {
-                return std::remove_cvref_t<decltype(leaf)>(contiguous(leaf, transforms_handled));
+                return nax::detail::typed<typename std::remove_cvref_t<decltype(leaf)>::value_type>(
+                    contiguous(leaf, transforms_handled));
               },
               data)) {}
     std::int64_t size() const override { return count; }

@@ -80,7 +80,7 @@ void restore_value(ByteReader& in, T& value) {
   } else {
     constexpr tree::NodeKind kind = tree::detail::kind_of<T>;
     if constexpr (is_array_v<T>) {
-      value = T(in.array(dtype_of<typename T::value_type>));
+      value = nax::detail::typed<typename T::value_type>(in.array(dtype_of<typename T::value_type>));
     } else if constexpr (kind == tree::NodeKind::leaf) {
       in.get(&value, sizeof value);
     } else if constexpr (kind == tree::NodeKind::sequence) {

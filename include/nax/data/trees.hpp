@@ -131,7 +131,7 @@ auto with_leaves(const E& like, std::vector<ArrayBase>&& arrays) {
       "batch",
       [&](const auto& leaf) {
         using T = typename LeafElement<std::remove_cvref_t<decltype(leaf)>>::type;
-        return Array<T>(std::move(arrays[i++]));
+        return nax::detail::typed<T>(std::move(arrays[i++]));
       },
       like);
 }
@@ -161,7 +161,11 @@ NAX_ENGINE ArrayBase row_of(const ArrayBase& a, std::int64_t i);
 template <class T>
 T row_of_tree(const T& arrays, std::int64_t i) {
   return tree::detail::map(
-      "data", [i](const auto& leaf) { return std::remove_cvref_t<decltype(leaf)>(row_of(leaf, i)); }, arrays);
+      "data",
+      [i](const auto& leaf) {
+        return nax::detail::typed<typename std::remove_cvref_t<decltype(leaf)>::value_type>(row_of(leaf, i));
+      },
+      arrays);
 }
 
 // These rows of a row-major array on the host, copied into one.

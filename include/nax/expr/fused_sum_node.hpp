@@ -115,7 +115,7 @@ class FusedSumNode final : public ResultNode<T> {
   }
 
   void pull(const ArrayBase& g_, Reverse& sweep) override {
-    const Array<T> g(g_);
+    const Array<T> g = typed<T>(g_);
     const bool ones = are_ones(g);
     for (int i = 0; i < count_; ++i) {
       Input& in = inputs()[i];
@@ -145,7 +145,7 @@ class FusedSumNode final : public ResultNode<T> {
       const Input& in = inputs()[i];
       const ArrayBase* const t = sweep.find(in.serial);
       if (!t) continue;
-      ArrayBase share = sum_.sum_of_leaf(times_derivative(Array<T>(*t), in.derivative));
+      ArrayBase share = sum_.sum_of_leaf(times_derivative(typed<T>(*t), in.derivative));
       if (ArrayAccess::buffer(total))
         this->add(total, share);
       else

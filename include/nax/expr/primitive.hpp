@@ -25,8 +25,8 @@ namespace nax::inline NAX_ABI::detail {
 // sum += term, in place where nobody else sees it.
 template <class T>
 void add_to(ArrayBase& sum, const ArrayBase& term) {
-  Array<T> total(std::move(sum));
-  assign(total, make_expr<rules::add>(total, Array<T>(term)));
+  Array<T> total = typed<T>(std::move(sum));
+  assign(total, make_expr<rules::add>(total, typed<T>(term)));
   sum = std::move(total);
 }
 
@@ -44,7 +44,7 @@ struct LeafNode final : ResultNode<T> {
   LeafNode(std::uint64_t serial, Levels own, Levels before)
       : outer(serial), levels(std::move(own)), outer_levels(std::move(before)) {}
   void pull(const ArrayBase& g, Reverse& sweep) override {
-    if (sweep.wants(outer)) sweep.add(outer, sum_levels(Array<T>(g), levels, outer_levels));
+    if (sweep.wants(outer)) sweep.add(outer, sum_levels(typed<T>(g), levels, outer_levels));
   }
   void push(Forward& sweep, std::size_t self) override {
     if (const ArrayBase* t = sweep.find(outer)) sweep.put(self, *t);
@@ -155,26 +155,26 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
   template <class F, class X>
   static auto call(const F& f, const X& x, const PrimitiveNode& node) {
     if constexpr (with_result)
-      return f(x, Array<T>(*node.result));
+      return f(x, typed<T>(*node.result));
     else
       return f(x);
   }
   static ArrayBase pull(InputBase& input, const ArrayBase& g, const PrimitiveNode& node) {
-    Array<R> share = call(static_cast<In&>(input).pull, Array<T>(g), node);
+    Array<R> share = call(static_cast<In&>(input).pull, typed<T>(g), node);
     return sum_levels(std::move(share), node.frame().levels, input.levels);
   }
   static ArrayBase pull_later(InputBase& input, const ArrayBase& g,
                               const PrimitiveNode& node) requires may_wait {
-    Array<R> share = static_cast<In&>(input).pull.later(Array<T>(g));
+    Array<R> share = static_cast<In&>(input).pull.later(typed<T>(g));
     return sum_levels(std::move(share), node.frame().levels, input.levels);
   }
   static ArrayBase push(InputBase& input, const ArrayBase& t, const PrimitiveNode& node) {
     In& in = static_cast<In&>(input);
     if constexpr (std::is_same_v<Push, NoPush>)
       return transpose_linear<T, R>([&](const Array<T>& g) { return Array<R>(call(in.pull, g, node)); },
-                                    node.frame(), Array<R>(t));
+                                    node.frame(), typed<R>(t));
     else
-      return Array<T>(call(in.push, Array<R>(t), node));
+      return Array<T>(call(in.push, typed<R>(t), node));
   }
   static void destroy(InputBase& input) noexcept { static_cast<In&>(input).~In(); }
 

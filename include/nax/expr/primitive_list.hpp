@@ -26,7 +26,7 @@ struct ListNode final : ResultNode<T> {
     for (const Array<T>& x : list) inputs.push_back({is_recorded(x) ? serial_of(x) : 0, layout_of(x).levels});
   }
   void pull(const ArrayBase& g, Reverse& sweep) override {
-    const Array<T> cotangent(g);
+    const Array<T> cotangent = typed<T>(g);
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (sweep.wants(inputs[i].serial))
         sweep.add(inputs[i].serial,
@@ -36,7 +36,7 @@ struct ListNode final : ResultNode<T> {
     std::vector<std::optional<Array<T>>> tangents(inputs.size());
     bool any = false;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (const ArrayBase* t = sweep.find(inputs[i].serial)) tangents[i] = Array<T>(*t), any = true;
+      if (const ArrayBase* t = sweep.find(inputs[i].serial)) tangents[i] = typed<T>(*t), any = true;
     if (any) sweep.put(self, functions->second(tangents));
   }
   Watchers watchers(const Tape& tape) const override {

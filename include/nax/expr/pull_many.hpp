@@ -25,10 +25,10 @@ NAX_ENGINE void derivatives_of(const KernelTable& table, cpu::PullKernel kernel,
 template <class T>
 void add_scaled_of(ArrayBase& sum, const ArrayBase& t, const ArrayBase& d) {
   if (!ArrayAccess::buffer(sum)) {
-    sum = evaluate(make_expr<rules::scale>(Array<T>(t), Array<T>(d)));
+    sum = evaluate(make_expr<rules::scale>(typed<T>(t), typed<T>(d)));
   } else {
-    Array<T> total(std::exchange(sum, ArrayBase()));
-    const auto next = make_expr<rules::add_scaled>(total, Array<T>(t), Array<T>(d));
+    Array<T> total = typed<T>(std::exchange(sum, ArrayBase()));
+    const auto next = make_expr<rules::add_scaled>(total, typed<T>(t), typed<T>(d));
     assign(total, next);
     sum = std::move(total);
   }

@@ -54,9 +54,9 @@ bool may_hold_nan(const ArrayBase& a) {
 template <class G, class T>
 void drop_dead(const ArrayBase& g, ArrayBase& share) {
   if (!may_hold_nan<T>(share)) return;
-  const Array<T> s(share);
-  const Array<G> cotangent(constant(g));
-  const Array<T> values(constant(share));
+  const Array<T> s = typed<T>(share);
+  const Array<G> cotangent = typed<G>(constant(g));
+  const Array<T> values = typed<T>(constant(share));
   const auto dead = make_expr<rules::logical_and>(make_expr<rules::equal>(cotangent, Array<G>(G(0))),
                                                   make_expr<rules::not_equal>(values, values));
   share = evaluate(make_selection<rules::where>(dead, Array<T>(T(0)), s));
@@ -79,11 +79,11 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
 
   template <int i>
   static Recorded<operand_t<i>> operand(const ArrayBase* x) {
-    return cast_recorded<operand_t<i>>(Recorded<own_t<i>>(Array<own_t<i>>(x[i])));
+    return cast_recorded<operand_t<i>>(Recorded<own_t<i>>(typed<own_t<i>>(x[i])));
   }
   static ArrayBase value(const ArrayBase* x);
   static auto shares_of(const Recorded<Result>& g, const ArrayBase* x, const ArrayBase& y) {
-    return Rule::vjp(g, operand<j>(x)..., Recorded<Result>(Array<Result>(y)));
+    return Rule::vjp(g, operand<j>(x)..., Recorded<Result>(typed<Result>(y)));
   }
   template <int i, class Share>
   static void convert(const ArrayBase& g, const Share& share, ArrayBase& out) {
@@ -100,7 +100,7 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
     using Operand = operand_t<i>;
     if constexpr (is_inexact_v<Operand> && is_inexact_v<own_t<i>>) {
       if (which != i) return;
-      const Recorded<Operand> in = cast_recorded<Operand>(Recorded<own_t<i>>(Array<own_t<i>>(t)));
+      const Recorded<Operand> in = cast_recorded<Operand>(Recorded<own_t<i>>(typed<own_t<i>>(t)));
       if constexpr (is_complex_v<Operand> &&
                     !is_complex_v<Result>)  // the real part of t times the derivative
         out = cast_recorded<Result>(in * std::get<i>(shares_of(Recorded<Result>(1), x, y))).array;
@@ -139,7 +139,7 @@ template <class Rule, int... j, class... A>
                                                                                    const ArrayBase* x,
                                                                                    const ArrayBase& y,
                                                                                    ArrayBase* out) {
-  const auto shares = shares_of(Recorded<Result>(Array<Result>(g)), x, y);
+  const auto shares = shares_of(Recorded<Result>(typed<Result>(g)), x, y);
   (convert<j>(g, std::get<j>(shares), out[j]), ...);
 }
 template <class Rule, int... j, class... A>
@@ -180,13 +180,13 @@ inline constexpr RecordedOp recorded_value = {
 // the axes that the leaf lacks.
 template <class T>
 ArrayBase share_of_leaf(const ArrayBase& share, const Frame& leaf, const Frame& frame) {
-  const Array<T> g(share);
+  const Array<T> g = typed<T>(share);
   const bool whole = layout_of(g).ndim() == frame.ndim();
   return sum_to(whole ? g : broadcast_frame(g, broadcast("vjp", layout_of(g), frame)), leaf, frame);
 }
 template <class T>
 ArrayBase spread_over(const ArrayBase& x, const Frame& to) {
-  return broadcast_frame(Array<T>(x), to);
+  return broadcast_frame(typed<T>(x), to);
 }
 
 struct Step {

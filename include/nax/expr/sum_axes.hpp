@@ -13,7 +13,7 @@ Array<T> broadcast_frame(const Array<T>& x, const Frame& to) {
   Layout layout;
   layout.strides = strides_over(from, to);
   static_cast<Frame&>(layout) = to;
-  Array<T> result(view(x, std::move(layout)));
+  Array<T> result = typed<T>(view(x, std::move(layout)));
   if constexpr (is_inexact_v<T>) {
     if (may_be_recorded(x))
       return record(
@@ -42,7 +42,7 @@ Array<T> restride(const Array<T>& x, const Frame& to) {
     while (from.shape[i] == 1) ++i;
     layout.strides.push_back(from.strides[i++]);
   }
-  Array<T> result(view(x, std::move(layout)));
+  Array<T> result = typed<T>(view(x, std::move(layout)));
   if (!may_be_recorded(x)) return result;
   return record(std::move(result), wrt(
                                        x,
@@ -98,9 +98,9 @@ Array<T> sum_axes(const Array<T>& x, const AxisMarks& summed, bool keep) {
   }
   Array<T> result;
   if constexpr (std::is_same_v<Lane, T>)
-    result = Array<T>(std::move(sums));
+    result = typed<T>(std::move(sums));
   else
-    result = Array<T>(as_dtype(sums, dtype_of<T>));
+    result = typed<T>(as_dtype(sums, dtype_of<T>));
   if constexpr (is_inexact_v<T>) {
     if (!may_be_recorded(x)) return result;
     return record(std::move(result),

@@ -9,7 +9,7 @@ namespace nax::inline NAX_ABI::detail {
 NAX_ENGINE ArrayBase zeros_over(DType dtype, const Frame& frame, Device device = current_device);
 template <class T>
 Array<T> zeros_over(const Frame& frame, Device device = current_device) {
-  return Array<T>(zeros_over(dtype_of<T>, frame, device));
+  return typed<T>(zeros_over(dtype_of<T>, frame, device));
 }
 // The same in the shape of an array, where it lies.
 template <class T>

@@ -30,7 +30,7 @@ Array<To> transform_lines(cpu::FftKind kind, bool inverse, const Array<From>& x,
   Frame frame = layout;
   frame.shape[at] = places;
   count_elements("fft", frame.shape);
-  Array<To> result(allocate(dtype_of<To>, frame));
+  Array<To> result = typed<To>(allocate(dtype_of<To>, frame));
   const Dims& strides = layout_of(result).strides;
   cpu::FftLines lines;
   lines.kind = kind;
@@ -67,7 +67,7 @@ ComplexArray<R> scale_middle(const ComplexArray<R>& x, int axis, std::int64_t n,
   const std::int64_t places = n / 2 + 1;
   Dims shape(static_cast<std::size_t>(x.ndim()), 1);
   shape[static_cast<std::size_t>(axis)] = places;
-  Array<R> factors(allocate_on_host(dtype_of<R>, Frame{shape, {}}));
+  Array<R> factors = typed<R>(allocate_on_host(dtype_of<R>, Frame{shape, {}}));
   R* to = elements<R>(factors);
   for (std::int64_t k = 0; k < places; ++k) to[k] = k == 0 || 2 * k == n ? R(1) : middle;
   return evaluate(make_expr<rules::multiply>(x, factors));

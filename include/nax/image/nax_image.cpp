@@ -23,7 +23,7 @@ namespace {
 using nax::detail::elements;
 
 Array<std::uint8_t> allocate_image(std::int64_t height, std::int64_t width, int channels) {
-  return Array<std::uint8_t>(
+  return nax::detail::typed<std::uint8_t>(
       nax::detail::allocate_on_host(DType::uint8, Frame{Shape{height, width, channels}, {}}));
 }
 [[noreturn]] void fail(const std::string& name, const std::string& what) {
@@ -221,7 +221,7 @@ Array<std::uint8_t> checked_image(const char* function, const Array<std::uint8_t
   if ((channels != 1 && channels != 3 && !(alpha && channels == 4)) || image.size() == 0)
     raise<ShapeError>({function, ": an image is (height, width, channels) with 1 or 3 channels",
                        alpha ? " or 4" : "", ", shape ", image.shape()});
-  return Array<std::uint8_t>(nax::detail::contiguous(image));
+  return nax::detail::typed<std::uint8_t>(nax::detail::contiguous(image));
 }
 
 struct JpegEncoder {

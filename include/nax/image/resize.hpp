@@ -82,10 +82,10 @@ Array<T> resize(const Array<T>& x, const Shape& size, const ResizeOptions& optio
       const Array<float> resized = detail::resize_by_products(x.template astype<float>(), rows, columns);
       return Array<float>(clip(rint(resized), 0.f, 255.f)).template astype<std::uint8_t>();
     }
-    const Array<T> whole(contiguous(x));
+    const Array<T> whole = nax::detail::typed<T>(contiguous(x));
     Frame frame = layout_of(whole);
     frame.shape[frame.shape.size() - 3] = size[0], frame.shape[frame.shape.size() - 2] = size[1];
-    Array<T> result(allocate_on_host(DType::uint8, frame));
+    Array<T> result = nax::detail::typed<T>(allocate_on_host(DType::uint8, frame));
     const std::int64_t image = height * width * channels, resized = size[0] * size[1] * channels;
     const std::int64_t count = image == 0 ? 0 : whole.size() / image;
     const auto* in = elements<const std::uint8_t>(whole);
@@ -145,14 +145,15 @@ NAX_ENGINE Taps taps_of(std::int64_t in, std::int64_t out, const ResizeOptions& 
 
 NAX_ENGINE Array<float> matrix_of(const Taps& taps) {
   const auto out = static_cast<std::int64_t>(taps.first.size());
-  Array<float> matrix(allocate_on_host(DType::float32, Frame{Shape{out, taps.in}, {}}));
+  Array<float> matrix =
+      nax::detail::typed<float>(allocate_on_host(DType::float32, Frame{Shape{out, taps.in}, {}}));
   auto* to = elements<float>(matrix);
   std::fill(to, to + out * taps.in, 0.f);
   for (std::int64_t i = 0; i < out; ++i)
     for (std::int64_t k = 0; k < taps.count[static_cast<std::size_t>(i)]; ++k)
       to[i * taps.in + taps.first[static_cast<std::size_t>(i)] + k] =
           taps.weights[static_cast<std::size_t>(i * taps.most + k)];
-  return Array<float>(placed(std::move(matrix)));
+  return nax::detail::typed<float>(placed(std::move(matrix)));
 }
 
 NAX_ENGINE void resize_bytes(const std::uint8_t* in, std::uint8_t* out, std::int64_t in_width,

@@ -73,13 +73,14 @@ inline Array<std::uint8_t> read_idx_from(const Source& source) {
   if (size > file.most() - file.at())
     source.fail("is truncated: " + std::to_string(file.at() + size) + " bytes expected, it ends at offset " +
                 std::to_string(source.size()));
-  Array<std::uint8_t> array(nax::detail::allocate_on_host(DType::uint8, Frame{shape, {}}));
+  Array<std::uint8_t> array =
+      nax::detail::typed<std::uint8_t>(nax::detail::allocate_on_host(DType::uint8, Frame{shape, {}}));
   if (size > 0) read(reinterpret_cast<std::uint8_t*>(nax::detail::raw_data(array)), size);
   const std::uint64_t end = file.at();
   if (file.read(number, 1) > 0)
     source.fail("has bytes that do not belong to it from offset " + std::to_string(end) + " on, for shape " +
                 to_string(shape));
-  return Array<std::uint8_t>(nax::detail::placed(std::move(array)));
+  return nax::detail::typed<std::uint8_t>(nax::detail::placed(std::move(array)));
 }
 
 }  // namespace detail

@@ -37,7 +37,7 @@ Array<T> load(const std::string& path) {
   return io::detail::within_memory("load", path, [&] {
     const io::detail::Source source("load", path);
     io::detail::Member member(source, "the array");
-    return Array<T>(detail::placed(io::detail::read_npy(member, dtype_of<T>, nullptr)));
+    return detail::typed<T>(detail::placed(io::detail::read_npy(member, dtype_of<T>, nullptr)));
   });
 }
 
@@ -57,7 +57,7 @@ class NpzFile {
     if (found == zip_.entries().end()) source_.fail("has no array named " + name);
     return io::detail::within_memory("load", source_.path(), [&] {
       io::detail::Member member = zip_.open(found->second);
-      return Array<T>(detail::placed(io::detail::read_npy(member, dtype_of<T>, nullptr)));
+      return detail::typed<T>(detail::placed(io::detail::read_npy(member, dtype_of<T>, nullptr)));
     });
   }
 
@@ -124,7 +124,7 @@ Array<T> fromfile(const std::string& path, const FromfileOptions& options = {}) 
     }
     if (options.offset != 0) throw TypeError("fromfile: 'offset' argument only permitted for binary files");
     const std::string text(bytes.begin(), bytes.end());
-    return Array<T>(detail::placed(detail::host_numbers<T>(detail::parsed_numbers<T>(
+    return detail::typed<T>(detail::placed(detail::host_numbers<T>(detail::parsed_numbers<T>(
         "fromfile", text, FromstringOptions{.count = options.count, .sep = options.sep}))));
   });
 }

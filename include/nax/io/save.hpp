@@ -51,11 +51,12 @@ L loaded(Member&& member, const L& leaf) {
     // An array that was never given a value takes whatever the file has; others stay where they were.
     const bool any = !nax::detail::ArrayAccess::buffer(leaf);
     const Shape expected = leaf.shape();
-    const Array<T> array(read_npy(member, dtype_of<T>, any ? nullptr : &expected));
-    return Array<T>(nax::detail::beside(leaf, any ? nax::detail::placed(array) : ArrayBase(array)));
+    const Array<T> array = nax::detail::typed<T>(read_npy(member, dtype_of<T>, any ? nullptr : &expected));
+    return nax::detail::typed<T>(
+        nax::detail::beside(leaf, any ? nax::detail::placed(array) : ArrayBase(array)));
   } else {
     const Shape expected{};
-    return static_cast<L>(Array<T>(read_npy(member, dtype_of<T>, &expected)).item());
+    return static_cast<L>(nax::detail::typed<T>(read_npy(member, dtype_of<T>, &expected)).item());
   }
 }
 

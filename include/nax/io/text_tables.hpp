@@ -74,7 +74,7 @@ Array<T> read_table(const char* function, const std::string& path, const Loadtxt
     }
   }
   if (!options.usecols.empty()) columns = options.usecols.size();
-  const Array<T> table(nax::detail::placed(nax::detail::host_numbers<T>(out)));
+  const Array<T> table = nax::detail::typed<T>(nax::detail::placed(nax::detail::host_numbers<T>(out)));
   const Shape shape =
       text_shape(static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns), options.ndmin);
   const Array<T> shaped = table.reshape(rows.empty() ? Shape{0} : shape);
@@ -135,7 +135,7 @@ template <detail::ArrayLike X>
 void savetxt(const std::string& path, const X& x_, const SavetxtOptions& options = {}) {
   using T = typename X::value_type;
   static_assert(!is_complex_v<T>, "savetxt: complex numbers have no form");
-  Array<T> x(io::detail::array_of("the array", x_));
+  Array<T> x = detail::typed<T>(io::detail::array_of("the array", x_));
   bool integer = false;
   if (!io::detail::is_number_format(options.fmt, integer))
     raise<ValueError>({"savetxt: fmt must have one % format of a number, got '", options.fmt, "'"});

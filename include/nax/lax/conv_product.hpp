@@ -63,7 +63,7 @@ Array<T> conv_value(ConvPart part, const ConvSpec& spec, const Array<T>& a_, con
   const std::size_t hidden = frame.levels.size();
   const Dims visible = spec.visible(part);
   frame.shape.append(visible.begin(), visible.end());
-  Array<T> result(allocate(dtype_of<T>, frame));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
   const T *from_a = elements<const T>(a, transforms_handled),
           *from_b = elements<const T>(b, transforms_handled);
   T* const to = elements<T>(result);

@@ -22,8 +22,8 @@ template <class T, class Better>
 Array<std::int64_t> running_positions(const char* function, const Array<T>& x, int axis, bool reverse,
                                       const Better& better) {
   need_host(function, x);
-  const Array<T> from(contiguous(x, transforms_handled));
-  Array<std::int64_t> result(allocate_on_host(DType::int64, layout_of(from)));
+  const Array<T> from = typed<T>(contiguous(x, transforms_handled));
+  Array<std::int64_t> result = typed<std::int64_t>(allocate_on_host(DType::int64, layout_of(from)));
   const cpu::Lines lines = lines_of(layout_of(from), axis);
   const T* const a = elements<const T>(from, transforms_handled);
   std::int64_t* const to = elements<std::int64_t>(result);

@@ -174,7 +174,7 @@ NAX_ENGINE Selection window_selection(const char* function, const ArrayBase& x,
   const std::size_t hidden = frame.levels.size();
   frame.shape.append(sizes.begin(), sizes.end());
   auto step = std::make_shared<GatherStep>();
-  step->index = Array<std::int64_t>(allocate_on_host(DType::int64, frame));
+  step->index = typed<std::int64_t>(allocate_on_host(DType::int64, frame));
   std::vector<ArrayBase> values;
   std::vector<Dims> strides;
   for (const Array<std::int64_t>& start : starts) {
@@ -205,7 +205,7 @@ NAX_ENGINE Selection window_selection(const char* function, const ArrayBase& x,
       *to++ = position;
     }
   }
-  step->index = Array<std::int64_t>(beside(x, step->index));
+  step->index = typed<std::int64_t>(beside(x, step->index));
   for (std::size_t axis = 0; axis < ndim; ++axis) {
     s.count[axis] = layout_of(x).visible(static_cast<int>(axis));
     step->axes.push_back(static_cast<std::int64_t>(axis));

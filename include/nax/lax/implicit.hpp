@@ -58,7 +58,8 @@ struct LinearNode final : CallNode {
     for_each_input(tangents, [&](auto& leaf) {
       const ArrayBase* t = sweep.find(serials[i++]);
       any = any || t;
-      leaf = t ? std::remove_cvref_t<decltype(leaf)>(*t) : zeros_over(leaf);
+      using Leaf = std::remove_cvref_t<decltype(leaf)>;
+      leaf = t ? typed<typename Leaf::value_type>(*t) : zeros_over(leaf);
     });
     if (!any) return {};
     const VmapScope vmaps(merged_vmaps(frames));

@@ -30,7 +30,7 @@ struct PartsNode final : CallNode {
     std::vector<Array<T>> list;
     for (std::size_t i = 0; i < cotangents.size(); ++i) {
       if (holds_value(cotangents[i])) {
-        list.emplace_back(std::move(cotangents[i]));
+        list.push_back(typed<T>(std::move(cotangents[i])));
       } else {
         Frame part{plan.part(Frame{plan.shape, {}}, i).result_shape(), {}};
         list.push_back(zeros_over<T>(part));
@@ -41,7 +41,7 @@ struct PartsNode final : CallNode {
   std::vector<ArrayBase> push_call(Forward& sweep) override {
     std::vector<ArrayBase> parts;
     if (const ArrayBase* t = sweep.find(serial)) {
-      const Array<T> tangent(*t);
+      const Array<T> tangent = typed<T>(*t);
       for (std::size_t i = 0; i + 1 < plan.starts.size(); ++i)
         parts.push_back(get(tangent, plan.part(layout_of(tangent), i)));
     }
@@ -55,7 +55,7 @@ std::vector<ArrayBase> cut_rows(const Array<T>& x, std::vector<std::int64_t> sta
   std::vector<Array<T>> parts;
   parts.reserve(starts.size());
   for (std::size_t i = 0; i + 1 < starts.size(); ++i)
-    parts.emplace_back(rows_view(x, starts[i], starts[i + 1] - starts[i], drop));
+    parts.push_back(typed<T>(rows_view(x, starts[i], starts[i + 1] - starts[i], drop)));
   if constexpr (is_inexact_v<T>)
     if (!parts.empty() && is_recorded(x)) {
       JoinPlan plan{0, drop, std::move(starts), x.shape()};
@@ -107,8 +107,8 @@ class RowReader {
   Tree operator()(std::int64_t i) const {
     if constexpr (is_array_v<Tree>) {
       if (parts_.empty() || parts_[0].empty())
-        return Tree(rows_view(tree_, starts_[at(i)], extent(i), drop_));
-      return Tree(parts_[0][at(i)]);
+        return typed<typename Tree::value_type>(rows_view(tree_, starts_[at(i)], extent(i), drop_));
+      return typed<typename Tree::value_type>(parts_[0][at(i)]);
     } else {
       Tree row = tree_;
       std::size_t input = 0;
@@ -119,11 +119,11 @@ class RowReader {
               if constexpr (is_inexact_v<typename Leaf::value_type>) {
                 const auto& parts = parts_[input++];
                 if (!parts.empty()) {
-                  leaf = Leaf(parts[at(i)]);
+                  leaf = typed<typename Leaf::value_type>(parts[at(i)]);
                   return;
                 }
               }
-              leaf = Leaf(rows_view(leaf, starts_[at(i)], extent(i), drop_));
+              leaf = typed<typename Leaf::value_type>(rows_view(leaf, starts_[at(i)], extent(i), drop_));
             }
           },
           row);
@@ -147,9 +147,9 @@ class RowWriter {
   void put(const char* function, const ArrayBase& row, std::int64_t i, std::int64_t n);
   template <class T>
   Array<T> finish(const char* function) {
-    if (done_.empty()) return Array<T>(std::move(whole_));
+    if (done_.empty()) return typed<T>(std::move(whole_));
     std::vector<Array<T>> list;
-    for (ArrayBase& row : done_) list.emplace_back(std::move(row));
+    for (ArrayBase& row : done_) list.push_back(typed<T>(std::move(row)));
     return stack_on(function, list, 0);
   }
 
@@ -232,7 +232,7 @@ Tree no_rows(Tree row) {
         if constexpr (is_array_v<Leaf>) {
           Frame frame = layout_of(leaf);
           frame.shape.insert(frame.levels.size(), 0);
-          leaf = Leaf(allocate(leaf.dtype(), frame, leaf.device()));
+          leaf = typed<typename Leaf::value_type>(allocate(leaf.dtype(), frame, leaf.device()));
         }
       },
       row);
@@ -261,7 +261,7 @@ Tree join_trees(const char* function, const std::vector<Tree>& parts) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
         if constexpr (is_array_v<Leaf>) {
           std::vector<Leaf> list;
-          for (ArrayBase& one : leaves[i++]) list.emplace_back(std::move(one));
+          for (ArrayBase& one : leaves[i++]) list.push_back(typed<typename Leaf::value_type>(std::move(one)));
           leaf = concatenate_on(function, list, 0);
         }
       },

@@ -62,7 +62,7 @@ Array<std::int64_t> best_rows(const char* function, const Array<T>& x, const Seg
                               const Better& better) {
   need_host(function, x, s.ids);
   Frame frame = merge_frames({&layout_of(x), &layout_of(s.ids)}, x.shape());
-  const Array<T> values(copy_over(constant(x), frame));
+  const Array<T> values = typed<T>(copy_over(constant(x), frame));
   const std::size_t hidden = frame.levels.size();
   std::int64_t examples = 1, width = 1;
   for (std::size_t h = 0; h < hidden; ++h) examples *= frame.shape[h];
@@ -71,8 +71,8 @@ Array<std::int64_t> best_rows(const char* function, const Array<T>& x, const Seg
   Frame of_ids = frame, out = frame;
   while (of_ids.shape.size() > hidden + 1) of_ids.shape.pop_back();
   out.shape[hidden] = s.count;
-  const Array<std::int64_t> ids(copy_over(s.ids, of_ids));
-  Array<std::int64_t> result(allocate_on_host(DType::int64, out));
+  const Array<std::int64_t> ids = typed<std::int64_t>(copy_over(s.ids, of_ids));
+  Array<std::int64_t> result = typed<std::int64_t>(allocate_on_host(DType::int64, out));
   const T* a = elements<const T>(values, transforms_handled);
   const std::int64_t* id = elements<const std::int64_t>(ids, transforms_handled);
   std::int64_t* to = elements<std::int64_t>(result);

@@ -84,7 +84,7 @@ Array<std::int64_t> best_in_windows(const Array<T>& x, const WindowSpec& s, cons
          s.low[axes - 1] == 0 && s.high[axes - 1] == 0)
     run *= s.in[--axes];
   for (std::size_t axis = 0; axis < axes; ++axis) places *= s.out[axis], taps *= s.window[axis];
-  Array<std::int64_t> result(allocate_on_host(DType::int64, frame));
+  Array<std::int64_t> result = typed<std::int64_t>(allocate_on_host(DType::int64, frame));
   const T* const all = elements<const T>(from, transforms_handled);
   std::int64_t* const to = elements<std::int64_t>(result);
   if (layout_of(result).size() == 0) return result;

@@ -10,7 +10,7 @@ namespace detail {
 // The lower or upper triangle, the diagonal times `diagonal`; zeros elsewhere. Linear.
 template <class T>
 Array<T> triangle(const Array<T>& x, bool lower, T diagonal) {
-  Array<T> result(copy_over(x, layout_of(x)));
+  Array<T> result = typed<T>(copy_over(x, layout_of(x)));
   const std::int64_t n = x.shape(-1), m = x.shape(-2);
   T* out = elements<T>(result);
   for (std::int64_t b = 0, size = layout_of(x).size(); b < size; b += n * m)
@@ -32,7 +32,7 @@ Array<T> solve_triangles(const Array<T>& t, const Array<T>& b, bool lower, bool 
   Frame frame = leading;
   frame.shape.push_back(n);
   frame.shape.push_back(m);
-  Array<T> result(allocate(dtype_of<T>, frame));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
   const BatchWalk walk_t(lt, leading, 2), walk_b(lb, leading, 2);
   const std::size_t rt = lt.shape.size(), rb = lb.shape.size();
   if (frame.size() > 0)
@@ -82,7 +82,7 @@ template <class T>
 Array<T> cholesky_of(const Array<T>& a, CholeskyDerivative of = CholeskyDerivative::hermitian_part) {
   using R = real_t<T>;
   const Frame frame = layout_of(a);
-  Array<T> result(copy_over(a, frame));
+  Array<T> result = typed<T>(copy_over(a, frame));
   const std::int64_t n = frame.shape.back();
   const std::int64_t batches = frame.size() == 0 ? 0 : frame.size() / (n * n);
   for_each_batch(batches, n, [&](std::int64_t begin, std::int64_t end) {

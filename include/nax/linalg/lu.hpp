@@ -55,11 +55,11 @@ template <class T>
 Array<T> permutation_of(const Array<std::int32_t>& swaps, std::int64_t m) {
   const Layout& from = layout_of(swaps);
   const std::int64_t k = from.shape.back();
-  const Array<std::int32_t> plain(contiguous(swaps, transforms_handled));
+  const Array<std::int32_t> plain = typed<std::int32_t>(contiguous(swaps, transforms_handled));
   Frame frame = from;
   frame.shape.back() = m;
   frame.shape.push_back(m);
-  Array<T> result(allocate_on_host(dtype_of<T>, frame));
+  Array<T> result = typed<T>(allocate_on_host(dtype_of<T>, frame));
   const std::int64_t size = frame.size(), batches = m == 0 ? 0 : size / (m * m);
   T* const out = size > 0 ? elements<T>(result) : nullptr;
   std::fill(out, out + size, T(0));

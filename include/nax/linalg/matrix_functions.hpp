@@ -26,7 +26,7 @@ Array<T> sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q) {
   Frame frame = leading;
   frame.shape.push_back(m);
   frame.shape.push_back(n);
-  Array<T> result(allocate_on_host(dtype_of<T>, frame));
+  Array<T> result = typed<T>(allocate_on_host(dtype_of<T>, frame));
   if (frame.size() > 0) {
     const BatchWalk walk_a(la_, leading, 2), walk_b(lb, leading, 2), walk_q(lq, leading, 2);
     const auto gather = [](const Array<T>& x, std::int64_t at, std::int64_t rows, std::int64_t columns,
@@ -99,8 +99,8 @@ Array<T> sqrtm_of(const Array<T>& a) {
 // Equal singular values do no harm.
 template <class T>
 Array<T> unitary_factor(const Array<T>& a) {
-  const linalg::SVD<T> f = svd_values(Array<T>(constant(a)), false, true);
-  const Array<T> value(constant(la::product(f.U, f.Vh)));
+  const linalg::SVD<T> f = svd_values(typed<T>(constant(a)), false, true);
+  const Array<T> value = typed<T>(constant(la::product(f.U, f.Vh)));
   return record_tangent(value, a, [a](const Array<T>& t, const Array<T>& u) {
     const Array<T> p = la::hermitian_part(la::product(la::adjoint(u), a));
     const Array<T> b = la::product(la::adjoint(u), t);
@@ -195,7 +195,7 @@ Array<T> pade_exp(const Array<T>& a, int order) {
   const Array<T> one = la::unit_matrix<T>(a.shape(-1));
   const auto scaled_by = [](const Array<T>& x, double by) -> Array<T> {
     return evaluate(
-        make_expr<rules::multiply>(x, Array<T>(host_number(static_cast<T>(static_cast<real_t<T>>(by))))));
+        make_expr<rules::multiply>(x, typed<T>(host_number(static_cast<T>(static_cast<real_t<T>>(by))))));
   };
   std::vector<Array<T>> power{one, la::product(a, a)};  // of a^2
   const std::size_t most = order == 13 ? 3 : static_cast<std::size_t>(order / 2);
@@ -262,7 +262,7 @@ Array<T> expm_of(const Array<T>& a) {
     const Array<T> square = la::product(x, x);
     x = count == 1 ? square
                    : evaluate(make_selection<rules::where>(
-                         evaluate(make_expr<rules::greater>(squarings, Array<std::int32_t>(host_number(i)))),
+                         evaluate(make_expr<rules::greater>(squarings, typed<std::int32_t>(host_number(i)))),
                          square, x));
   }
   return x;

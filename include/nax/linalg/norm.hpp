@@ -211,8 +211,8 @@ auto cond(const X& x_, const NormOrder& p = {}) {
   };
   const Array<R> r = ratio();
   // What is NaN though x has none is 0 / 0, or infinity times 0: a singular matrix.
-  const Array<bool> holes = any(isnan(Array<T>(detail::constant(x))), {.axis = {-2, -1}});
-  const Array<bool> singular = detail::evaluate(isnan(Array<R>(detail::constant(r))) & !holes);
+  const Array<bool> holes = any(isnan(nax::detail::typed<T>(detail::constant(x))), {.axis = {-2, -1}});
+  const Array<bool> singular = detail::evaluate(isnan(nax::detail::typed<R>(detail::constant(r))) & !holes);
   return Array<R>(where(singular, std::numeric_limits<R>::infinity(), r));
 }
 

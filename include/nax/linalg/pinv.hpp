@@ -66,10 +66,10 @@ PinvParts<T> pinv_of(const char* function, const Array<T>& a, const linalg::SVD<
   const Array<R> limit = cutoff(function, s, rtol);
   // (A NaN is not small, and stays one.)
   const Array<bool> small = evaluate(make_expr<rules::less_equal>(s, limit));
-  const Array<R> inverse = evaluate(make_selection<rules::where>(small, Array<R>(host_number(R(0))),
+  const Array<R> inverse = evaluate(make_selection<rules::where>(small, typed<R>(host_number(R(0))),
                                                                  evaluate(make_expr<rules::reciprocal>(s))));
   const Array<T> right = la::times(la::as_columns(la::converted<T>(inverse)), la::adjoint(u));
-  const Array<T> value(constant(la::product(la::adjoint(vh), right)));
+  const Array<T> value = typed<T>(constant(la::product(la::adjoint(vh), right)));
   return {
       record_tangent(value, a, [a](const Array<T>& t, const Array<T>& p) { return pinv_tangent(a, t, p); }),
       rank_of(s, limit)};

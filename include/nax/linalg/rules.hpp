@@ -53,7 +53,7 @@ Array<T> adjoint(const Array<T>& x) {
 }
 template <class T>
 Array<T> halved(const Array<T>& x) {
-  return evaluate(make_expr<rules::multiply>(x, Array<T>(host_number(T(real_t<T>(0.5))))));
+  return evaluate(make_expr<rules::multiply>(x, typed<T>(host_number(T(real_t<T>(0.5))))));
 }
 // (x + x^H) / 2
 template <class T>
@@ -117,7 +117,7 @@ Array<T> inverse_gaps(const Array<T>& w) {
 NAX_ENGINE Frame frame_like(const Frame& a, std::initializer_list<std::int64_t> tail);
 template <class T>
 Array<T> matrices_like(const Frame& a, std::initializer_list<std::int64_t> tail) {
-  return Array<T>(allocate_on_host(dtype_of<T>, frame_like(a, tail)));
+  return typed<T>(allocate_on_host(dtype_of<T>, frame_like(a, tail)));
 }
 
 // f(which, elements) for each matrix of a, its elements row-major; several threads where the work is worth

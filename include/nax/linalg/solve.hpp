@@ -25,7 +25,7 @@ Array<T> solve_matrices(const Array<T>& a, const Array<T>& b) {
   Frame frame = leading;
   frame.shape.push_back(n);
   frame.shape.push_back(m);
-  Array<T> result(allocate(dtype_of<T>, frame));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
   const BatchWalk walk_a(la, leading, 2), walk_b(lb, leading, 2);
   const std::size_t rb = lb.shape.size();
   if (frame.size() > 0)
@@ -93,7 +93,7 @@ Array<T> inverse(const Array<T>& a) {
   const std::int64_t n = la.shape.back();
   const Frame frame = la;
   const Frame leading = leading_axes(la);
-  Array<T> result(allocate(dtype_of<T>, frame));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
   const BatchWalk walk(la, leading, 2);
   if (frame.size() > 0)
     for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
@@ -186,7 +186,7 @@ auto matrix_power(const A& a_, std::int64_t n) {
     }
   }
   const detail::ComputeOn beside_a(a);
-  if (n == 0) return Array<T>(detail::copy_over(eye<T>(a.shape(-1)), detail::layout_of(a)));
+  if (n == 0) return nax::detail::typed<T>(detail::copy_over(eye<T>(a.shape(-1)), detail::layout_of(a)));
   std::optional<Array<T>> power;
   for (; n > 0; n /= 2) {
     if (n % 2) power = power ? matmul(*power, a) : a;

@@ -27,7 +27,7 @@ Array<T> block_diagonal(const std::vector<Array<T>>& list) {
   for (const Array<T>& x : blocks) {
     const std::int64_t m = x.shape(0), n = x.shape(1);
     const auto zeros_beside = [&](std::int64_t count) {
-      return Array<T>(beside(x, filled_on_host<T>("block_diag", Shape{m, count}, T(0))));
+      return typed<T>(beside(x, filled_on_host<T>("block_diag", Shape{m, count}, T(0))));
     };
     const std::vector<Array<T>> parts{zeros_beside(before), x, zeros_beside(columns - before - n)};
     rows.push_back(concatenate_on("block_diag", parts, 1));
@@ -55,7 +55,7 @@ Array<T> toeplitz_of(const Array<T>& c, const Array<T>& r) {
   };
   const Array<T> diagonals =
       concatenate_on("toeplitz", std::vector<Array<T>>{widened(low), widened(high)}, -1);
-  Array<std::int64_t> places(allocate_on_host(DType::int64, Frame{Shape{m, n}, {}}));
+  Array<std::int64_t> places = typed<std::int64_t>(allocate_on_host(DType::int64, Frame{Shape{m, n}, {}}));
   std::int64_t* to = elements<std::int64_t>(places);
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) *to++ = m - 1 - i + j;

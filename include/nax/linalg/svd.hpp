@@ -109,10 +109,10 @@ linalg::SVD<T> svd_hermitian(const Array<T>& a) {
   using R = real_t<T>;
   const linalg::Eigh<T> e = eigh_of(a, true);
   const Array<R> size = evaluate(make_expr<rules::absolute>(e.eigenvalues));
-  const Array<std::int32_t> order = argsort_axis(Array<R>(constant(size)), size.ndim() - 1, true);
-  const Array<R> w(constant(e.eigenvalues));
+  const Array<std::int32_t> order = argsort_axis(typed<R>(constant(size)), size.ndim() - 1, true);
+  const Array<R> w = typed<R>(constant(e.eigenvalues));
   const Array<R> sign = evaluate(make_selection<rules::where>(evaluate(make_expr<rules::less>(w, R(0))),
-                                                              Array<R>(host_number(R(-1))), R(1)));
+                                                              typed<R>(host_number(R(-1))), R(1)));
   const Array<T> u = take_along_axis(e.eigenvectors, la::as_rows(order), -1);
   const Array<R> ordered_sign = take_along_axis(sign, order, -1);
   return {u, take_along_axis(size, order, -1),

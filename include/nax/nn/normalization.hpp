@@ -69,10 +69,10 @@ Array<T> standardize_over(const Array<T>& x, const AxisMarks& visible, double ep
     if (!standardizes_rows(x, visible)) return standardize_parts(x, visible, epsilon);
     const Frame frame = layout_of(x);
     const bool recorded = is_recorded(x);
-    Array<T> result(allocate(dtype_of<T>, frame)), inverse;
+    Array<T> result = typed<T>(allocate(dtype_of<T>, frame)), inverse;
     T *out = elements<T>(result), *factor = nullptr;
     if (recorded) {
-      inverse = Array<T>(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), true)));
+      inverse = typed<T>(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), true)));
       factor = elements<T>(inverse);
     }
     const RowCount count(frame, visible);
@@ -108,11 +108,11 @@ Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T
   const Frame frame = layout_of(x), one_a_row = reduced_frame(frame, over_frame(visible, frame), true);
   const RowCount count(frame, visible);
   const std::int64_t n = count.length;
-  Array<T> result(allocate(dtype_of<T>, frame)), means, inverse;
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame)), means, inverse;
   const bool recorded = is_recorded(x) || is_recorded(scale) || is_recorded(bias);
   if (recorded) {
-    means = Array<T>(allocate(dtype_of<T>, one_a_row));
-    inverse = Array<T>(allocate(dtype_of<T>, one_a_row));
+    means = typed<T>(allocate(dtype_of<T>, one_a_row));
+    inverse = typed<T>(allocate(dtype_of<T>, one_a_row));
   }
   T *const out = elements<T>(result), *const mean = recorded ? elements<T>(means) : nullptr,
            *const by = recorded ? elements<T>(inverse) : nullptr;

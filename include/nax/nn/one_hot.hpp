@@ -29,16 +29,17 @@ Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& opti
     // The classes, along their axis, against the labels.
     Frame one = detail::layout_of(labels), classes;
     one.shape.insert(at, 1);
-    const Array<Label> each(detail::view(labels, Layout::contiguous(std::move(one))));
+    const Array<Label> each =
+        nax::detail::typed<Label>(detail::view(labels, Layout::contiguous(std::move(one))));
     classes.shape = Dims(static_cast<std::size_t>(frame.ndim()), 1);
     classes.shape[static_cast<std::size_t>(axis)] = num_classes;
     const ArrayBase numbers =
         detail::generated<std::int64_t>("one_hot", num_classes, [](std::int64_t i) { return i; });
-    const Array<std::int64_t> class_of(
+    const Array<std::int64_t> class_of = nax::detail::typed<std::int64_t>(
         detail::view(detail::moved(numbers, labels.device()), Layout::contiguous(std::move(classes))));
     return (detail::evaluate(detail::make_expr<rules::equal>(each, class_of))).template astype<T>();
   }
-  Array<T> result(detail::allocate(dtype_of<T>, frame));
+  Array<T> result = nax::detail::typed<T>(detail::allocate(dtype_of<T>, frame));
   T* out = detail::elements<T>(result);
   for (std::int64_t i = 0, n = frame.size(); i < n; ++i) out[i] = T(0);
   std::int64_t inner = 1;

@@ -23,7 +23,7 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
     const Frame frame = frame_of(x);
     if constexpr (has_row_blocks<X> || (is_array_v<X> && simd::has_packet<T>)) {
       if (marks_suffix(visible) && !computed_on_accelerator(x)) {
-        Array<T> result(allocate(dtype_of<T>, frame));
+        Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
         T* out = elements<T>(result);
         const RowCount count(frame, visible);
         for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
@@ -33,14 +33,16 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
       }
     }
     const AxisMarks marks = over_frame(visible, frame);
-    const Array<T> values = materialise(x), m(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true));
+    const Array<T> values = materialise(x),
+                   m = typed<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true));
     const auto shifted = make_expr<rules::subtract>(values, m);
     if constexpr (what == cpu::Softmax::softmax) {
       const Array<T> e = evaluate(make_expr<rules::exp>(shifted));
       return evaluate(
-          make_expr<rules::divide>(e, Array<T>(reduce_over<cpu::reduce_op::Sum<T>>(e, marks, true))));
+          make_expr<rules::divide>(e, typed<T>(reduce_over<cpu::reduce_op::Sum<T>>(e, marks, true))));
     } else {
-      const Array<T> total(reduce_over<cpu::reduce_op::Sum<T>>(make_expr<rules::exp>(shifted), marks, true));
+      const Array<T> total =
+          typed<T>(reduce_over<cpu::reduce_op::Sum<T>>(make_expr<rules::exp>(shifted), marks, true));
       return evaluate(make_expr<rules::subtract>(shifted, make_expr<rules::log>(total)));
     }
   }
@@ -50,7 +52,7 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
 template <class X>
 decltype(auto) values_of(const X& x) {
   if constexpr (is_array_v<X>)
-    return X(constant(x));
+    return typed<typename X::value_type>(constant(x));
   else
     return (x);
 }

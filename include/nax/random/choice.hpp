@@ -32,7 +32,7 @@ Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
   Frame rows = broadcast("choice", layout_of(key.words()), below(layout_of(p), {}));
   const ArrayBase weights = copy_over(p, below(rows, Dims(1, n)));
   const ArrayBase drawn = copy_over(noise, below(rows, noise.shape()));
-  Array<I> result(allocate(dtype_of<I>, below(rows, Dims(1, draws))));
+  Array<I> result = nax::detail::typed<I>(allocate(dtype_of<I>, below(rows, Dims(1, draws))));
   std::vector<float> sums(static_cast<std::size_t>(n));
   std::vector<I> order(static_cast<std::size_t>(n));
   for (std::int64_t row = 0; row < rows.size(); ++row) {
@@ -72,7 +72,7 @@ Array<I> chosen_positions(const Key& key, std::int64_t n, const Shape& shape, co
   }
   const Array<I> flat =
       options.p ? weighted_positions<I>(key, n, draws, options) : positions<I>("choice", key, n, draws);
-  return Array<I>(view(flat, Layout::contiguous(below(layout_of(flat), shape))));
+  return nax::detail::typed<I>(view(flat, Layout::contiguous(below(layout_of(flat), shape))));
 }
 
 }  // namespace detail
@@ -124,10 +124,11 @@ Array<std::int32_t> categorical(const Key& key, const X& logits_, const Categori
   if (n == 0) raise<ValueError>({"categorical: no categories along axis ", options.axis});
   noise_shape.insert(prefix + static_cast<std::size_t>(axis), n);
   const Array<T> noise = gumbel<T>(key, noise_shape);
-  const Array<T> scores = evaluate(make_expr<rules::add>(noise, Array<T>(constant(logits))));
+  const Array<T> scores = evaluate(make_expr<rules::add>(noise, nax::detail::typed<T>(constant(logits))));
   if (on_accelerator(scores)) return argmax(scores, {.axis = static_cast<std::int64_t>(prefix) + axis});
   const ArrayBase flat = contiguous(scores);
-  Array<std::int32_t> result(allocate(DType::int32, detail::below(layout_of(flat), shape)));
+  Array<std::int32_t> result =
+      nax::detail::typed<std::int32_t>(allocate(DType::int32, detail::below(layout_of(flat), shape)));
   std::int64_t inner = 1;
   for (std::size_t a = prefix + static_cast<std::size_t>(axis) + 1; a < noise_shape.size(); ++a)
     inner *= noise_shape[a];

@@ -97,7 +97,7 @@ auto binomial(const Key& key, const N& n, const P& p, const Shape& shape) {
 template <class T = std::int32_t, class P = Array<float>>
 requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p_, const Shape& shape) {
   using R = detail::sample_t<void, P>;
-  const Array<R> p(detail::constant(detail::parameter<R>("geometric", p_)));
+  const Array<R> p = nax::detail::typed<R>(detail::constant(detail::parameter<R>("geometric", p_)));
   detail::check_parameters("geometric", shape, p);
   const Array<R> drawn = uniform<R>(key, shape);
   const Array<R> u = nax::where(drawn == R(0), R(1), drawn);
@@ -113,8 +113,8 @@ requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p_, const S
 template <class T = void, class N = Array<float>, class P = Array<float>>
 auto multinomial(const Key& key, const N& n_, const P& p_, const Shape& shape) {
   using R = detail::sample_t<T, N, P>;
-  const Array<R> p(detail::constant(detail::parameter<R>("multinomial", p_)));
-  Array<R> rest(detail::constant(detail::parameter<R>("multinomial", n_)));
+  const Array<R> p = nax::detail::typed<R>(detail::constant(detail::parameter<R>("multinomial", p_)));
+  Array<R> rest = nax::detail::typed<R>(detail::constant(detail::parameter<R>("multinomial", n_)));
   if (p.ndim() == 0 || shape.empty())
     raise<ShapeError>(
         {"multinomial: p and the shape must have one axis at least, got ", p.shape(), " and ", shape});

@@ -131,7 +131,7 @@ requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(
                        maxval.shape(), " for ", shape});
   const ArrayBase a = copy_over(minval, frame), b = copy_over(maxval, frame), h = copy_over(higher, frame),
                   l = copy_over(lower, frame);
-  Array<T> result(allocate(dtype_of<T>, frame));
+  Array<T> result = nax::detail::typed<T>(allocate(dtype_of<T>, frame));
   const B *least = elements<const B>(a, transforms_handled), *most = elements<const B>(b, transforms_handled);
   const U *upper = elements<const U>(h, transforms_handled),
           *under = elements<const U>(l, transforms_handled);

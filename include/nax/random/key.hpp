@@ -83,7 +83,7 @@ Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape,
   words = contiguous(key.words());
   const Frame frame = below(layout_of(words), shape);
   count_elements(function, frame.shape);
-  return Array<T>(allocate(dtype_of<T>, frame, device));
+  return nax::detail::typed<T>(allocate(dtype_of<T>, frame, device));
 }
 
 // The same on a GPU.
@@ -133,13 +133,13 @@ Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, co
   const Device host = on_accelerator(current_device) ? Device{} : current_device;
   Array<T> result = allocate_draw<T>(function, key, shape, words, host);
   const std::int64_t n = shape.count();
-  if (n == 0) return Array<T>(placed(std::move(result)));
+  if (n == 0) return nax::detail::typed<T>(placed(std::move(result)));
   parallel_for(layout_of(words).size(), 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row)
       fill(elements<const std::uint64_t>(words, transforms_handled)[row], 0, n,
            elements<T>(result) + row * n);
   });
-  return Array<T>(placed(std::move(result)));
+  return nax::detail::typed<T>(placed(std::move(result)));
 }
 
 }  // namespace detail
@@ -201,7 +201,7 @@ NAX_ENGINE auto Key::operator[](std::int64_t i) const -> Key {
   const std::int64_t offset = (i < 0 ? i + n : i) * layout.strides[axis];
   layout.shape.erase(axis);
   layout.strides.erase(axis);
-  return Key(Array<std::uint64_t>(nax::detail::view(words_, std::move(layout), offset)));
+  return Key(nax::detail::typed<std::uint64_t>(nax::detail::view(words_, std::move(layout), offset)));
 }
 
 }  // namespace nax::inline NAX_ABI::random
@@ -249,7 +249,7 @@ NAX_ENGINE Array<std::uint32_t> key_data(const Key& key) {
   append_axis(halves, 2, -1);
   ArrayAccess::dtype(words) = DType::uint32;
   ArrayAccess::offset(words) *= 2;
-  return Array<std::uint32_t>(placed(contiguous(view(std::move(words), std::move(halves), 1))));
+  return nax::detail::typed<std::uint32_t>(placed(contiguous(view(std::move(words), std::move(halves), 1))));
 }
 
 NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data) {
@@ -266,7 +266,7 @@ NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data) {
   Frame frame = layout_of(words);
   frame.shape.pop_back();
   ArrayAccess::dtype(words) = DType::uint64;
-  return Key(Array<std::uint64_t>(view(std::move(words), Layout::contiguous(std::move(frame)))));
+  return Key(nax::detail::typed<std::uint64_t>(view(std::move(words), Layout::contiguous(std::move(frame)))));
 }
 
 NAX_ENGINE Key split(const Key& key, const Shape& shape) {
@@ -292,9 +292,9 @@ NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*wo
                                reinterpret_cast<const std::uint64_t*>(device_data(keys)),
                                reinterpret_cast<const std::uint32_t*>(device_data(numbers)),
                                reinterpret_cast<std::uint64_t*>(device_data(folded)));
-    return Key(Array<std::uint64_t>(folded));
+    return Key(nax::detail::typed<std::uint64_t>(folded));
   }
-  Array<std::uint64_t> words(copy_over(key.words(), frame));
+  Array<std::uint64_t> words = nax::detail::typed<std::uint64_t>(copy_over(key.words(), frame));
   const ArrayBase flat = copy_over(data, frame);
   std::uint64_t* out = elements<std::uint64_t>(words);
   const char* from = raw_data(flat);

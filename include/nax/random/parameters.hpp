@@ -95,9 +95,9 @@ Array<R> draw_elements(const char* function, const Key& key, const Shape& shape,
   const Frame frame = below(rows, shape);
   count_elements(function, frame.shape);
   const Device host = on_accelerator(current_device) ? Device{} : current_device;
-  Array<R> result(allocate(dtype_of<R>, frame, host));
+  Array<R> result = nax::detail::typed<R>(allocate(dtype_of<R>, frame, host));
   const std::int64_t n = shape.count();
-  if (frame.size() == 0) return Array<R>(placed(std::move(result)));
+  if (frame.size() == 0) return nax::detail::typed<R>(placed(std::move(result)));
   const auto fill = [&](const Array<T>&... full) {
     const ArrayBase words = copy_over(key.words(), rows);
     const std::uint64_t* keys = elements<const std::uint64_t>(words, transforms_handled);
@@ -131,8 +131,8 @@ Array<R> draw_elements(const char* function, const Key& key, const Shape& shape,
       });
     }
   };
-  fill(Array<T>(copy_over(constant(parameters), frame))...);
-  return Array<R>(placed(std::move(result)));
+  fill(nax::detail::typed<T>(copy_over(constant(parameters), frame))...);
+  return nax::detail::typed<R>(placed(std::move(result)));
 }
 
 }  // namespace detail

@@ -121,12 +121,13 @@ NAX_ENGINE Array<std::int64_t> shuffled_on_device(const char* function, const Ke
   const std::int64_t n = extents[static_cast<std::size_t>(axis)] = shape[static_cast<std::size_t>(axis)];
   const Array<std::int64_t> along = reshape_to(
       function, generated<std::int64_t>(function, n, [](std::int64_t i) { return i; }), Shape(extents));
-  Array<std::int64_t> places(copy_over(along, Frame{shape, {}}));
+  Array<std::int64_t> places = nax::detail::typed<std::int64_t>(copy_over(along, Frame{shape, {}}));
   Key rest = key;
   for (int rounds = shuffle_rounds(shape.count()); rounds > 0; --rounds) {
     const auto [next, own] = split(rest);
     const Array<std::uint32_t> sort_keys = bits<std::uint32_t>(own, shape);
-    const Array<std::int64_t> order(as_dtype(argsort_on_device(sort_keys, axis, false), DType::int64));
+    const Array<std::int64_t> order =
+        nax::detail::typed<std::int64_t>(as_dtype(argsort_on_device(sort_keys, axis, false), DType::int64));
     places = get(places, along_selection(layout_of(places), order, axis));
     rest = next;
   }

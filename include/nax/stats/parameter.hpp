@@ -35,12 +35,12 @@ class Parameter {
   template <class R>
   Array<R> as(const char* name) const {
     if (!array_) return Array<R>(static_cast<R>(number_));
-    if (array_->dtype() == dtype_of<R>) return Array<R>(*array_);
+    if (array_->dtype() == dtype_of<R>) return detail::typed<R>(*array_);
     const bool wide = array_->dtype() == DType::float64;
     if constexpr (std::is_same_v<R, double>)
-      return Array<R>(as_double_(*array_));
+      return detail::typed<R>(as_double_(*array_));
     else if constexpr (std::is_same_v<R, float>)
-      if (!wide) return Array<R>(as_float_(*array_));
+      if (!wide) return detail::typed<R>(as_float_(*array_));
     raise<TypeError>({"stats: ", name, " is of type ", dtype_name(array_->dtype()), ", the operands make ",
                       dtype_name(dtype_of<R>), "; convert one of them"});
   }
@@ -51,7 +51,7 @@ class Parameter {
     if constexpr (std::is_same_v<S, R> || (std::is_same_v<S, double> && std::is_same_v<R, float>))
       return x;  // is not called
     else
-      return detail::evaluate(detail::make_expr<rules::cast<R>>(Array<S>(x)));
+      return detail::evaluate(detail::make_expr<rules::cast<R>>(detail::typed<S>(x)));
   }
 
   double number_ = 0;

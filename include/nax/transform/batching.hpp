@@ -22,7 +22,7 @@ Array<T> batch(const Array<T>& x, int axis, Level level) {
   layout.levels.insert(to, level);
   layout.shape.insert(to, extent);
   layout.strides.insert(to, stride);
-  Array<T> result(view(x, std::move(layout)));
+  Array<T> result = typed<T>(view(x, std::move(layout)));
   if constexpr (is_inexact_v<T>)
     return record(std::move(result),
                   wrt(
@@ -46,7 +46,7 @@ Array<T> unbatch(const Array<T>& x, int axis, Level level, std::int64_t size) {
   }
   layout.shape.insert(static_cast<std::size_t>(layout.hidden() + axis), size);
   layout.strides.insert(static_cast<std::size_t>(layout.hidden() + axis), stride);
-  Array<T> result(view(x, std::move(layout)));
+  Array<T> result = typed<T>(view(x, std::move(layout)));
   if constexpr (is_inexact_v<T>) {
     const bool batched = from >= 0;
     return record(std::move(result), wrt(

@@ -72,7 +72,7 @@ Out cotangent_tree(const Out& out, const std::vector<ArrayBase>& cotangents) {
           using T = typename Leaf::value_type;
           if constexpr (is_inexact_v<T>) {
             const ArrayBase& g = cotangents[slot++];
-            leaf = holds_value(g) ? Leaf(g) : zeros_over(leaf);
+            leaf = holds_value(g) ? typed<typename Leaf::value_type>(g) : zeros_over(leaf);
           } else {
             leaf = zeros_over(leaf);
           }

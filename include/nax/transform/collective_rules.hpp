@@ -38,28 +38,28 @@ Array<T> move_axis(const Array<T>& x, int from, int to) {
   const std::int64_t extent = layout.shape[f], stride = layout.strides[f];
   layout.shape.erase(f), layout.strides.erase(f);
   layout.shape.insert(t, extent), layout.strides.insert(t, stride);
-  return Array<T>(view(x, std::move(layout)));
+  return typed<T>(view(x, std::move(layout)));
 }
 
 // Visible axes `at` and `at + 1` become one, or one becomes two whose first has `outer` extents.
 template <class T>
 Array<T> merge_axes(const Array<T>& x, int at) {
-  const Array<T> c(contiguous(x, transforms_handled));
+  const Array<T> c = typed<T>(contiguous(x, transforms_handled));
   Frame frame = layout_of(c);
   const std::size_t i = frame.levels.size() + static_cast<std::size_t>(at);
   frame.shape[i] *= frame.shape[i + 1];
   frame.shape.erase(i + 1);
-  return Array<T>(view(c, Layout::contiguous(std::move(frame))));
+  return typed<T>(view(c, Layout::contiguous(std::move(frame))));
 }
 template <class T>
 Array<T> divide_axis(const Array<T>& x, int at, std::int64_t outer) {
-  const Array<T> c(contiguous(x, transforms_handled));
+  const Array<T> c = typed<T>(contiguous(x, transforms_handled));
   Frame frame = layout_of(c);
   const std::size_t i = frame.levels.size() + static_cast<std::size_t>(at);
   const std::int64_t inner = frame.shape[i] / outer;
   frame.shape[i] = outer;
   frame.shape.insert(i + 1, inner);
-  return Array<T>(view(c, Layout::contiguous(std::move(frame))));
+  return typed<T>(view(c, Layout::contiguous(std::move(frame))));
 }
 
 NAX_ENGINE void check_divides(const char* function, const Shape& shape, int axis, std::int64_t size,
@@ -69,7 +69,7 @@ NAX_ENGINE std::int64_t hidden_size(const Frame& frame);
 
 template <class T>
 Array<T> constant_array(const Array<T>& x) {
-  return Array<T>(constant(x));
+  return typed<T>(constant(x));
 }
 
 // A layout without one of its axes, counted from the first hidden one.
@@ -82,13 +82,13 @@ Array<T> gather_all(const char* function, const Array<T>& x, const MappedAxis& a
   if (!axis.on_devices) return unbatch(x, 0, axis.level, axis.size);
   if (BlockCommunicator* sends = blocks_of(axis)) {
     const ArrayBase all = sends->gather_blocks(static_cast<int>(axis.index), function, as_block(x));
-    return Array<T>(from_blocks(all, layout_of(x).levels));
+    return typed<T>(from_blocks(all, layout_of(x).levels));
   }
   const auto everyone = axis.communicator().all_gather(static_cast<int>(axis.index), function,
                                                        contiguous(x, transforms_handled));
   Frame frame = layout_of(x);
   frame.shape.insert(frame.levels.size(), axis.size);
-  Array<T> result(allocate(dtype_of<T>, frame, x.device()));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame, x.device()));
   // Hidden axes come first: each device's block is spread over them.
   const std::int64_t blocks = hidden_size(frame);
   const std::size_t bytes = static_cast<std::size_t>(x.size()) * sizeof(T);
@@ -111,7 +111,7 @@ Array<T> keep_own(const Array<T>& all, int at, const MappedAxis& axis) {
   const std::size_t i = layout.levels.size() + static_cast<std::size_t>(at);
   const std::int64_t offset = layout.strides[i] * axis.index;
   layout.shape.erase(i), layout.strides.erase(i);
-  return Array<T>(contiguous(view(all, std::move(layout), offset)));
+  return typed<T>(contiguous(view(all, std::move(layout), offset)));
 }
 
 template <class T>
@@ -147,7 +147,7 @@ enum class Extreme { max, min };
 
 template <class Rule, class T>
 ArrayBase combine_arrays(const ArrayBase& a, const ArrayBase& b) {
-  return evaluate(make_expr<Rule>(Array<T>(a), Array<T>(b)));
+  return evaluate(make_expr<Rule>(typed<T>(a), typed<T>(b)));
 }
 template <class T>
 Combine combine_to_sum() {
@@ -177,10 +177,10 @@ Array<T> reduce_values(const char* function, const Combine& combine, const Array
   if (axis.on_devices) {
     const std::vector<ArrayBase> mine(
         1, contiguous(x, transforms_handled));  // nvcc drops the braces of lists of one
-    return Array<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, mine,
+    return typed<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, mine,
                                                    std::vector<Combine>(1, combine))[0]);
   }
-  const Array<T> all(contiguous(gather_all(function, x, axis), transforms_handled));
+  const Array<T> all = typed<T>(contiguous(gather_all(function, x, axis), transforms_handled));
   const Frame& frame = layout_of(all);
   Frame reduced = frame;
   reduced.shape.erase(reduced.levels.size());
@@ -191,9 +191,9 @@ Array<T> reduce_values(const char* function, const Combine& combine, const Array
     };
     ArrayBase sum = contiguous(row(0));
     for (std::int64_t i = 1; i < axis.size; ++i) sum = combine.arrays(sum, row(i));
-    return Array<T>(std::move(sum));
+    return typed<T>(std::move(sum));
   }
-  Array<T> result(allocate(dtype_of<T>, reduced));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, reduced));
   const std::int64_t n = x.size();
   const std::int64_t blocks = hidden_size(frame);
   for (std::int64_t b = 0; b < blocks; ++b) {
@@ -284,7 +284,7 @@ Array<T> psum_scatter_one(const Array<T>& x, const MappedAxis& axis, int dimensi
     const RecordOn off(nullptr);
     if (BlockCommunicator* sends = blocks_of(axis)) {
       const Array<T> all = constant_array(x), parts = tiled ? divide_axis(all, dimension, axis.size) : all;
-      result = Array<T>(from_block(sends->reduce_scatter(static_cast<int>(axis.index), "psum_scatter",
+      result = typed<T>(from_block(sends->reduce_scatter(static_cast<int>(axis.index), "psum_scatter",
                                                          as_blocks(parts, dimension), combine_to_sum<T>()),
                                    layout_of(parts).levels));
     } else {
@@ -313,7 +313,7 @@ Array<T> all_to_all_one(const Array<T>& x, const MappedAxis& axis, int split, in
     // (source, ..., split, ...): each keeps its own entry of split; the sources become concat.
     BlockCommunicator* const sends = blocks_of(axis);
     const Array<T> mine =
-        sends ? Array<T>(from_blocks(
+        sends ? typed<T>(from_blocks(
                     sends->all_to_all(static_cast<int>(axis.index), "all_to_all", as_blocks(parts, split)),
                     layout_of(parts).levels))
               : keep_own(gather_all("all_to_all", parts, axis), split + 1, axis);
@@ -337,11 +337,11 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
   {
     const RecordOn off(nullptr);
     if (BlockCommunicator* sends = blocks_of(axis)) {
-      result = Array<T>(from_block(
+      result = typed<T>(from_block(
           sends->permute(static_cast<int>(axis.index), "ppermute", as_block(constant_array(x)), permutation),
           layout_of(x).levels));
     } else {
-      const Array<T> all(contiguous(gather_all("ppermute", constant_array(x), axis)));
+      const Array<T> all = typed<T>(contiguous(gather_all("ppermute", constant_array(x), axis)));
       const Frame& frame = layout_of(all);
       const ArrayBase moved = allocate(dtype_of<T>, frame, all.device());
       clear_elements(moved);
@@ -353,7 +353,7 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
                      device_data(moved) + static_cast<std::size_t>(b * axis.size + move.second) * bytes,
                      all.device(),
                      device_data(all) + static_cast<std::size_t>(b * axis.size + move.first) * bytes, bytes);
-      result = keep_own(Array<T>(moved), 0, axis);
+      result = keep_own(typed<T>(moved), 0, axis);
     }
   }
   if constexpr (is_inexact_v<T>) {

@@ -51,7 +51,7 @@ Combine combine_to_mean() {
   if constexpr (is_inexact_v<T>) {
     combine.scale_on_host = scale_run<T>;
     combine.scale = [](const ArrayBase& x, double factor) -> ArrayBase {
-      return multiplied(Array<T>(x), factor);
+      return multiplied(typed<T>(x), factor);
     };
   }
   return combine;
@@ -243,7 +243,7 @@ NAX_ENGINE Array<std::int32_t> axis_index(const AxisName& axis_name) {
   const ArrayBase result = detail::allocate_on_host(DType::int32, frame);
   for (std::int64_t i = 0; i < axis.size; ++i)
     detail::elements<std::int32_t>(result)[i] = static_cast<std::int32_t>(i);
-  return Array<std::int32_t>(detail::placed(result));
+  return detail::typed<std::int32_t>(detail::placed(result));
 }
 
 }  // namespace nax::inline NAX_ABI

@@ -198,7 +198,7 @@ struct CustomJvpNode<Rule, Out, std::tuple<A...>> final : CustomNode {
       const ArrayBase& g = shares[i++];
       using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
       if (holds_value(g) && sweep.wants(serial_of(leaf)))
-        sweep.add(serial_of(leaf), sum_levels(Array<T>(g), made, layout_of(leaf).levels));
+        sweep.add(serial_of(leaf), sum_levels(typed<T>(g), made, layout_of(leaf).levels));
     });
   }
 };

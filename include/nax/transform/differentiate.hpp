@@ -99,7 +99,7 @@ void take_gradients(Tree& tree, Reverse& sweep) {
         if constexpr (is_array_v<Leaf>) {
           if constexpr (is_inexact_v<typename Leaf::value_type>) {
             if (ArrayBase* const cotangent = sweep.find(serial_of(leaf))) {
-              leaf = Leaf(std::move(*cotangent));
+              leaf = typed<typename Leaf::value_type>(std::move(*cotangent));
               return;
             }
           }
@@ -158,7 +158,7 @@ Array<R> transpose_linear(const F& f, const Frame& domain, const Array<T>& t) {
   sweep.add(serial_of(image), seed(t, layout_of(image)));
   sweep.run(scope.mark() + 1);
   const ArrayBase* result = sweep.find(serial_of(u));
-  return result ? Array<R>(*result) : zeros_over<R>(frame);
+  return result ? typed<R>(*result) : zeros_over<R>(frame);
 }
 
 }  // namespace nax::inline NAX_ABI::detail

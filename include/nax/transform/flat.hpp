@@ -42,22 +42,22 @@ struct LeafOperations {
 template <class T>
 struct LeafOperationsOf {
   static ArrayBase make_input(const ArrayBase& x, Tape& tape) {
-    Array<T> input(x);
+    Array<T> input = typed<T>(x);
     detail::make_input(input, tape);
     return input;
   }
-  static ArrayBase zeros(const ArrayBase& like) { return zeros_over(Array<T>(like)); }
-  static ArrayBase seed(const ArrayBase& g, const Frame& frame) { return detail::seed(Array<T>(g), frame); }
+  static ArrayBase zeros(const ArrayBase& like) { return zeros_over(typed<T>(like)); }
+  static ArrayBase seed(const ArrayBase& g, const Frame& frame) { return detail::seed(typed<T>(g), frame); }
   static ArrayBase sum_levels(const ArrayBase& x, const Levels& made, const Levels& kept) {
-    return detail::sum_levels(Array<T>(x), made, kept);
+    return detail::sum_levels(typed<T>(x), made, kept);
   }
   static ArrayBase sum_leading(const ArrayBase& x) {
     AxisMarks marks(layout_of(x).shape.size(), false);
     marks[layout_of(x).levels.size()] = true;
-    return sum_axes(Array<T>(x), marks, false);
+    return sum_axes(typed<T>(x), marks, false);
   }
   static ArrayBase move_axis(const ArrayBase& x, int from, int to) {
-    return move_axis_recorded(Array<T>(x), from, to);
+    return move_axis_recorded(typed<T>(x), from, to);
   }
   static std::uint64_t record_output(Tape& tape, CallNode* call, std::uint64_t serial, std::size_t slot,
                                      std::size_t count) {

@@ -24,7 +24,7 @@ Array<T> basis(const Array<T>& x) {
   T* out = reinterpret_cast<T*>(raw_data(rows));
   for (std::int64_t i = 0; i < n * n; ++i) out[i] = T(0);
   for (std::int64_t i = 0; i < n; ++i) out[i * n + i] = T(1);
-  return Array<T>(placed(rows));
+  return typed<T>(placed(rows));
 }
 
 // Visible axis `axis` of extent `shape.count()` opens up into the axes of `shape`.

@@ -35,7 +35,7 @@ void take_tangents(Out& out, Forward& sweep) {
         if constexpr (is_array_v<Leaf>) {
           if constexpr (is_inexact_v<typename Leaf::value_type>) {
             if (const ArrayBase* const tangent = sweep.find(serial_of(leaf))) {
-              leaf = Leaf(*tangent);
+              leaf = typed<typename Leaf::value_type>(*tangent);
               return;
             }
           }

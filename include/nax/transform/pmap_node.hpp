@@ -26,7 +26,7 @@ Array<T> move_axis_recorded(const Array<T>& x, int from, int to) {
   const std::int64_t extent = layout.shape[f], stride = layout.strides[f];
   layout.shape.erase(f), layout.strides.erase(f);
   layout.shape.insert(t, extent), layout.strides.insert(t, stride);
-  Array<T> result(view(x, std::move(layout)));
+  Array<T> result = typed<T>(view(x, std::move(layout)));
   if constexpr (is_inexact_v<T>)
     return record(std::move(result),
                   wrt(

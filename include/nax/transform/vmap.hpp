@@ -111,7 +111,7 @@ Array<T> first_row(const Array<T>& all) {
   const std::int64_t size = one.visible(0);
   one.shape.erase(one.levels.size());
   one.strides.erase(one.levels.size());
-  Array<T> result(view(all, std::move(one)));
+  Array<T> result = typed<T>(view(all, std::move(one)));
   if constexpr (is_inexact_v<T>) {
     return record(std::move(result), wrt(all, [size](const Array<T>& g) {
                     Frame column;
@@ -121,7 +121,7 @@ Array<T> first_row(const Array<T>& all) {
                     for (std::int64_t i = 0; i < size; ++i)
                       reinterpret_cast<T*>(raw_data(ones))[i] = T(i == 0 ? 1 : 0);
                     const ComputeOn beside(g);
-                    const Array<T> mask(placed(ones));
+                    const Array<T> mask = typed<T>(placed(ones));
                     Frame row = layout_of(g);
                     row.shape.insert(row.levels.size(), 1);
                     return evaluate(make_expr<rules::multiply>(restride(g, row), mask));

@@ -54,7 +54,7 @@ template <class T>
 Array<T> on_host_for_text(const char* function, const Array<T>& x) {
   check_operand(function, x);
   if (is_batched(x)) throw_batched(function, "return it from the mapped function instead");
-  return Array<T>(on_host(contiguous(x, transforms_handled)));
+  return typed<T>(on_host(contiguous(x, transforms_handled)));
 }
 inline PrintOptions changed(PrintOptions o, const std::optional<int>& width,
                             const std::optional<int>& precision, const std::optional<bool>& suppress) {
@@ -179,7 +179,7 @@ std::vector<T> parsed_numbers(const char* function, const std::string& text,
 // The numbers of a text: fromstring<int>("1, 2", {.sep = ","}). Throws ValueError for what is no number.
 template <Dtype T = float>
 Array<T> fromstring(const std::string& string, const FromstringOptions& options = {}) {
-  return Array<T>(
+  return detail::typed<T>(
       detail::placed(detail::host_numbers<T>(detail::parsed_numbers<T>("fromstring", string, options))));
 }
 
@@ -205,10 +205,10 @@ Array<T> array_of_bytes(const char* function, const void* data, std::size_t byte
     raise<ValueError>({function, ": buffer is smaller than requested size: ", left, " bytes for ",
                        options.count, " elements of ", sizeof(T)});
   const std::size_t n = options.count < 0 ? there : static_cast<std::size_t>(options.count);
-  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, Shape{n})));
+  Array<T> a = typed<T>(allocate_on_host(dtype_of<T>, new_frame(function, Shape{n})));
   if (n > 0) std::memcpy(elements<T>(a), static_cast<const char*>(data) + options.offset, n * sizeof(T));
   if constexpr (std::is_same_v<T, bool>) normalize_bools(elements<T>(a), n);
-  return Array<T>(placed(std::move(a)));
+  return typed<T>(placed(std::move(a)));
 }
 
 }  // namespace detail
@@ -244,7 +244,7 @@ auto fromiter(const Range& range, const FromiterOptions& options = {}) {
   if (static_cast<std::int64_t>(out.size()) < options.count)
     raise<ValueError>({"fromiter: iterator too short: expected ", options.count, " but iterator had only ",
                        out.size(), " items"});
-  return Array<To>(detail::placed(detail::host_numbers<To>(out)));
+  return detail::typed<To>(detail::placed(detail::host_numbers<To>(out)));
 }
 
 }  // namespace nax::inline NAX_ABI

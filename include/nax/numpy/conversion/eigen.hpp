@@ -14,11 +14,11 @@ auto from_eigen(const Eigen::DenseBase<Derived>& matrix) {
   const std::int64_t rows = matrix.rows(), columns = matrix.cols();
   Shape shape{rows, columns};
   if constexpr (Derived::IsVectorAtCompileTime) shape = Shape{rows * columns};
-  Array<T> a(detail::allocate_on_host(dtype_of<T>, Frame{shape, {}}));
+  Array<T> a = detail::typed<T>(detail::allocate_on_host(dtype_of<T>, Frame{shape, {}}));
   using RowMajor = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<RowMajor>(detail::elements<T>(a), rows, columns) = matrix.derived().array().template cast<T>();
   if constexpr (std::is_same_v<T, bool>) detail::normalize_bools(detail::elements<T>(a), a.nbytes());
-  return Array<T>(detail::placed(std::move(a)));
+  return detail::typed<T>(detail::placed(std::move(a)));
 }
 
 // A read-only matrix over the elements of a 0-, 1- or 2-d array, which must outlive it; a 1-d array is a

@@ -27,9 +27,9 @@ void copy_numbers(const S* data, std::size_t n, T* out) {
 template <Scalar S>
 Array<element_t<S>> asarray(const S* data, const Shape& shape) {
   using T = element_t<S>;
-  Array<T> a(detail::allocate_on_host(dtype_of<T>, detail::new_frame("asarray", shape)));
+  Array<T> a = detail::typed<T>(detail::allocate_on_host(dtype_of<T>, detail::new_frame("asarray", shape)));
   detail::copy_numbers(data, static_cast<std::size_t>(a.size()), detail::elements<T>(a));
-  return Array<T>(detail::placed(std::move(a)));
+  return detail::typed<T>(detail::placed(std::move(a)));
 }
 namespace detail {
 [[noreturn, gnu::cold]] inline void throw_count(const char* function, std::size_t have, const Shape& shape) {
@@ -40,13 +40,13 @@ auto from_range(const char* function, const Range& range, const Shape& shape) {
   using T = element_t<std::remove_cv_t<typename Range::value_type>>;
   if (count_elements(function, shape) != static_cast<std::int64_t>(range.size()))
     throw_count(function, range.size(), shape);
-  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, shape)));
+  Array<T> a = typed<T>(allocate_on_host(dtype_of<T>, new_frame(function, shape)));
   T* out = elements<T>(a);
   if constexpr (requires { range.data(); })
     copy_numbers(range.data(), range.size(), out);
   else  // std::vector<bool>
     for (const bool x : range) *out++ = x;
-  return Array<T>(placed(std::move(a)));
+  return typed<T>(placed(std::move(a)));
 }
 }  // namespace detail
 

@@ -17,7 +17,7 @@ std::string to_string(const Array<T>& a) {
     return "Array(batched by vmap, shape=" + to_string(a.shape()) +
            ", dtype=" + std::string(dtype_name(a.dtype())) + ")";
   if (detail::on_accelerator(a))
-    return to_string(Array<T>(detail::on_host(detail::contiguous(a, detail::transforms_handled))));
+    return to_string(detail::typed<T>(detail::on_host(detail::contiguous(a, detail::transforms_handled))));
   return format_array(reinterpret_cast<const T*>(detail::raw_data(a)), layout.shape.data(),
                       layout.strides.data(), layout.ndim());
 }

@@ -18,7 +18,7 @@ inline Frame new_frame(const char* function, const Shape& shape) {
 
 template <class T>
 Array<T> filled_on_host(const char* function, const Shape& shape, T value) {
-  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, shape)));
+  Array<T> a = typed<T>(allocate_on_host(dtype_of<T>, new_frame(function, shape)));
   T* out = elements<T>(a);
   const std::int64_t n = layout_of(a).size();
   parallel_for(n, std::int64_t{1} << 16, [=](std::int64_t begin, std::int64_t end) {
@@ -29,7 +29,7 @@ Array<T> filled_on_host(const char* function, const Shape& shape, T value) {
 template <class T>
 Array<T> filled(const char* function, const Shape& shape, T value) {
   if (on_accelerator(current_device))
-    return Array<T>(
+    return typed<T>(
         copy_over(broadcast_frame(Array<T>(value), new_frame(function, shape)), Frame{shape, {}}));
   return filled_on_host(function, shape, value);
 }
@@ -37,14 +37,14 @@ Array<T> filled(const char* function, const Shape& shape, T value) {
 // A new 1-d array with element i = f(i).
 template <class T, class F>
 Array<T> generated_on_host(const char* function, std::int64_t n, F f) {
-  Array<T> a(allocate_on_host(dtype_of<T>, new_frame(function, Shape{n})));
+  Array<T> a = typed<T>(allocate_on_host(dtype_of<T>, new_frame(function, Shape{n})));
   T* out = elements<T>(a);
   for (std::int64_t i = 0; i < n; ++i) out[i] = f(i);
   return a;
 }
 template <class T, class F>
 Array<T> generated(const char* function, std::int64_t n, F f) {
-  return Array<T>(placed(generated_on_host<T>(function, n, std::move(f))));
+  return typed<T>(placed(generated_on_host<T>(function, n, std::move(f))));
 }
 
 // The type asked for, or what the kind of the numbers gives.
@@ -86,7 +86,7 @@ Array<T> ones(const Shape& shape) {
 // Elements are not initialised.
 template <Dtype T = float>
 Array<T> empty(const Shape& shape) {
-  return Array<T>(detail::allocate(dtype_of<T>, detail::new_frame("empty", shape)));
+  return detail::typed<T>(detail::allocate(dtype_of<T>, detail::new_frame("empty", shape)));
 }
 // full({2, 3}, 7.f): float; full<double>({2, 3}, 7): double.
 template <class T = void, Scalar S>
@@ -135,7 +135,7 @@ Array<T> eye(std::int64_t N, const EyeOptions& options = {}) {
   const std::int64_t k = std::clamp(options.k, -N, M);
   for (std::int64_t i = 0; i < N; ++i)
     if (const std::int64_t j = i + k; j >= 0 && j < M) out[i * M + j] = T(1);
-  return Array<T>(detail::placed(std::move(a)));
+  return detail::typed<T>(detail::placed(std::move(a)));
 }
 template <Dtype T = float>
 Array<T> identity(std::int64_t n) {
@@ -155,7 +155,7 @@ Array<T> tri(std::int64_t N, const TriOptions& options = {}) {
   const std::int64_t k = std::clamp(options.k, -N, M);
   for (std::int64_t i = 0; i < N; ++i)
     for (std::int64_t j = 0; j < M && j <= i + k; ++j) out[i * M + j] = T(1);
-  return Array<T>(detail::placed(std::move(a)));
+  return detail::typed<T>(detail::placed(std::move(a)));
 }
 
 namespace detail {

@@ -50,7 +50,7 @@ std::vector<Array<std::int32_t>> triangle_indices(const char* function, std::int
         columns.push_back(static_cast<std::int32_t>(j));
       }
   const auto as_indices = [](const std::vector<std::int32_t>& v) {
-    return Array<std::int32_t>(placed(host_numbers<std::int32_t>(v)));
+    return typed<std::int32_t>(placed(host_numbers<std::int32_t>(v)));
   };
   return {as_indices(rows), as_indices(columns)};
 }
@@ -242,7 +242,7 @@ Array<T> ravel_multi_index(const std::vector<X>& multi_index, const Shape& dims,
   using I = typename decltype(detail::index_array(multi_index[0]))::value_type;
   static_assert(is_integer_v<I>, "ravel_multi_index: the indices must be integers");
   std::vector<Array<I>> all;
-  for (const X& x : multi_index) all.push_back(Array<I>(detail::placed(detail::index_array(x))));
+  for (const X& x : multi_index) all.push_back(detail::typed<I>(detail::placed(detail::index_array(x))));
   return detail::ravelled<T>(all, dims, options);
 }
 template <Dtype T = std::int32_t, class X>

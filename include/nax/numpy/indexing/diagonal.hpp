@@ -49,7 +49,8 @@ Array<T> diagonal_view(const Array<T>& x, const DiagonalPlan& plan) {
 // Zeros of visible shape `visible` with g on the diagonal.
 template <class T>
 Array<T> on_diagonal(const Array<T>& g, const DiagonalPlan& plan, const Dims& visible) {
-  Array<T> result(allocate(dtype_of<T>, with_visible(layout_of(g), visible), device_for("diagonal", g)));
+  Array<T> result =
+      typed<T>(allocate(dtype_of<T>, with_visible(layout_of(g), visible), device_for("diagonal", g)));
   clear_elements(result);
   Layout layout;
   const std::int64_t offset = plan.view(layout_of(result), layout);
@@ -81,11 +82,11 @@ auto triangle(const char* function, const X& x_, std::int64_t k, bool lower) {
   const auto& x = materialise(x_);
   if (x.ndim() < 1) raise<ValueError>({function, ": the array must have at least one dimension"});
   const std::int64_t columns = x.shape(-1), rows = x.ndim() > 1 ? x.shape(-2) : columns;
-  Array<bool> mask(allocate_on_host(DType::boolean, Frame{Shape{rows, columns}, {}}));
+  Array<bool> mask = typed<bool>(allocate_on_host(DType::boolean, Frame{Shape{rows, columns}, {}}));
   bool* m = elements<bool>(mask);
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) *m++ = lower ? j - i <= k : j - i >= k;
-  return evaluate(make_selection<rules::where>(Array<bool>(beside(x, mask)), x, Array<T>(T(0))));
+  return evaluate(make_selection<rules::where>(typed<bool>(beside(x, mask)), x, Array<T>(T(0))));
 }
 
 }  // namespace detail

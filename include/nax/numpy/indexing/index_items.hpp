@@ -156,11 +156,12 @@ Array<std::int64_t> checked_index(const char* function, const Array<I>& index, i
   check_operand(function, index);
   if (on_accelerator(index)) {
     std::optional<std::int64_t> bad;
-    Array<std::int64_t> out(wrapped_on_device(index, extent, cuda::IndexMode::drop, bad));
+    Array<std::int64_t> out =
+        typed<std::int64_t>(wrapped_on_device(index, extent, cuda::IndexMode::drop, bad));
     if (bad) throw_index(function, *bad, axis, extent);
     return out;
   }
-  Array<std::int64_t> out(allocate_on_host(DType::int64, layout_of(index)));
+  Array<std::int64_t> out = typed<std::int64_t>(allocate_on_host(DType::int64, layout_of(index)));
   const IndexLimits limits{function, extent, axis};
   cpu::Operand operands[2] = {operand_over(index, layout_of(out), index.dtype()),
                               operand_over(out, layout_of(out), DType::int64)};
@@ -177,7 +178,8 @@ NAX_ENGINE void join_run(const void* extent, const void* const* in, void* out, s
 // Integers of the host as an array there.
 template <class To, class I>
 Array<To> host_numbers(const std::vector<I>& values) {
-  Array<To> x(allocate_on_host(dtype_of<To>, Frame{Dims(1, static_cast<std::int64_t>(values.size())), {}}));
+  Array<To> x =
+      typed<To>(allocate_on_host(dtype_of<To>, Frame{Dims(1, static_cast<std::int64_t>(values.size())), {}}));
   To* to = elements<To>(x);
   for (const I i : values) *to++ = static_cast<To>(i);
   return x;
@@ -281,11 +283,11 @@ NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<
   if (is_batched(mask))
     throw_batched(function, "the number of true elements would differ between examples: use where instead");
   const ArrayBase flat = contiguous(mask);
-  if (on_accelerator(flat)) return Array<std::int64_t>(true_positions_on_device(flat));
+  if (on_accelerator(flat)) return typed<std::int64_t>(true_positions_on_device(flat));
   const bool* m = elements<const bool>(flat);
   const std::int64_t n = layout_of(flat).size();
   const std::int64_t count = cpu::detail::count_true(m, n);
-  Array<std::int64_t> out(allocate_on_host(DType::int64, Frame{Dims(1, count), {}}));
+  Array<std::int64_t> out = typed<std::int64_t>(allocate_on_host(DType::int64, Frame{Dims(1, count), {}}));
   std::int64_t* to = elements<std::int64_t>(out);
   cpu::write_true_places<std::int64_t>(m, n, 0, to, to + count);
   return out;
@@ -317,7 +319,7 @@ NAX_ENGINE Selection AdvancedIndex::finish() {
   while (static_cast<int>(s_.start.size()) < x_.ndim()) s_.append(0, 1, x_.visible(axis()), true);
   auto step = std::make_shared<GatherStep>();
   step->axes = axes_;
-  step->index = Array<std::int64_t>(beside(array_, index_));
+  step->index = typed<std::int64_t>(beside(array_, index_));
   const int index_ndim = index_.ndim(), place = apart_before_last_ ? 0 : place_;
   int at = 0;
   const auto put_index = [&] {
@@ -365,7 +367,7 @@ NAX_ENGINE void AdvancedIndex::add_positions(const Array<std::int64_t>& position
     raise<IndexError>({"index: shape mismatch: indexing arrays could not be broadcast together with shapes ",
                        index_.shape(), " ", positions.shape()});
   }
-  index_ = Array<std::int64_t>(joined_positions(index_, positions, extent, frame));
+  index_ = typed<std::int64_t>(joined_positions(index_, positions, extent, frame));
 }
 
 }  // namespace nax::inline NAX_ABI::detail

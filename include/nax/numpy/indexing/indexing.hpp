@@ -11,7 +11,7 @@ template <class... Index>
 Array<Element> Array<Element>::operator()(const Index&... index) const {
   detail::check_operand("index", *this);
   if constexpr ((detail::BasicIndex<Index> && ...)) {
-    if (serial_ == 0) return Array(detail::basic_view(*this, index...));
+    if (serial_ == 0) return detail::typed<Element>(detail::basic_view(*this, index...));
   }
   return detail::get(*this, detail::select(*this, index...));
 }

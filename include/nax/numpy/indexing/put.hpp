@@ -7,7 +7,7 @@ namespace nax::inline NAX_ABI::detail {
 // x copied to another device, recorded: its gradient comes back.
 template <class T>
 Array<T> put(const Array<T>& x, Device device) {
-  Array<T> result(moved(contiguous(x, transforms_handled), device));
+  Array<T> result = typed<T>(moved(contiguous(x, transforms_handled), device));
   if constexpr (is_inexact_v<T>) {
     const Device from = x.device();
     return record(std::move(result), wrt(

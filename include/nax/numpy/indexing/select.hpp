@@ -27,9 +27,9 @@ void add_selected(const ArrayBase& target, const Selection& s, const ArrayBase& 
 template <class T>
 Array<T> rounded(ArrayBase sums) {
   if constexpr (std::is_same_v<lane_t<T>, T>) {
-    return Array<T>(std::move(sums));
+    return typed<T>(std::move(sums));
   } else {
-    return Array<T>(as_dtype(sums, dtype_of<T>));
+    return typed<T>(as_dtype(sums, dtype_of<T>));
   }
 }
 
@@ -80,10 +80,10 @@ struct GetNode final : ResultNode<T> {
     if (sum && fits(*sum, g))
       add_selected<T, T>(*sum, *selection, g);
     else
-      sweep.add_at(node, spread(Array<T>(g), *selection, visible, dropped));
+      sweep.add_at(node, spread(typed<T>(g), *selection, visible, dropped));
   }
   void push(Forward& sweep, std::size_t self) override {
-    if (const ArrayBase* t = sweep.find(serial)) sweep.put(self, get(Array<T>(*t), *selection));
+    if (const ArrayBase* t = sweep.find(serial)) sweep.put(self, get(typed<T>(*t), *selection));
   }
   Watchers watchers(const Tape& tape) const override { return tape.watchers(serial); }
 
@@ -107,9 +107,9 @@ Array<T> get(const Array<T>& x, const Selection& s) {
   if (!s.gather) {
     Layout layout;
     const std::int64_t offset = s.view(layout_of(x), layout);
-    result = Array<T>(view(x, std::move(layout), offset));
+    result = typed<T>(view(x, std::move(layout), offset));
   } else {
-    result = Array<T>(allocate(dtype_of<T>,
+    result = typed<T>(allocate(dtype_of<T>,
                                merge_frames({&layout_of(x), &layout_of(s.gather->index)}, s.result_shape()),
                                device_for("index", x, s.gather->index)));
     Array<std::int64_t> hold;
@@ -142,7 +142,7 @@ NAX_ENGINE std::int64_t rounds_of(const Selection& s, std::vector<std::int64_t>&
 template <class F>
 Selection with_dropped(const Selection& s, const F& keep) {
   auto step = std::make_shared<GatherStep>(*s.gather);
-  step->index = Array<std::int64_t>(copy_over(s.gather->index, layout_of(s.gather->index)));
+  step->index = typed<std::int64_t>(copy_over(s.gather->index, layout_of(s.gather->index)));
   std::int64_t* at = elements<std::int64_t>(step->index);
   const std::int64_t n = layout_of(step->index).size();
   for (std::int64_t i = 0; i < n; ++i)
@@ -204,14 +204,14 @@ Array<T> update(Array<T> x, Selection s, const Array<T>& value, Update mode) {
                    visible);
   if constexpr (is_inexact_v<T>)
     if (mode == Update::set && is_recorded(v)) s = last_ones(s);
-  const Array<T> mark = Array<T>(handle_without_elements(x));
+  const Array<T> mark = typed<T>(handle_without_elements(x));
 
   Array<T> target;
   if (static_cast<const Frame&>(layout_of(x)) == frame && owns_elements(x)) {
     target = std::move(x);
     ArrayAccess::serial(target) = 0;
   } else {
-    target = Array<T>(copy_over(x, frame));
+    target = typed<T>(copy_over(x, frame));
   }
   Array<std::int64_t> hold;
   const cpu::SelectLoop loop = select_loop(s, target, v, hold);
@@ -286,7 +286,7 @@ NAX_ENGINE ArrayBase ranks_on_device(const Selection& s, bool after) {
 NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::int64_t rank) {
   const ArrayBase index = contiguous(s.gather->index);
   auto step = std::make_shared<GatherStep>(*s.gather);
-  step->index = Array<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
+  step->index = typed<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
   cuda::operations().keep_ranked(index.device(), layout_of(index).size(),
                                  reinterpret_cast<const std::int64_t*>(device_data(ranks)), rank,
                                  reinterpret_cast<const std::int64_t*>(device_data(index)),

@@ -119,7 +119,7 @@ NAX_ENGINE Frame merge_frames(std::initializer_list<const Frame*> hidden, const 
 NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, const Dims& extents,
                                           const Dims& strides) {
   const ArrayBase flat = contiguous(index);
-  Array<std::int64_t> out(allocate(DType::int64, layout_of(index), index.device()));
+  Array<std::int64_t> out = typed<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
   if (on_accelerator(flat)) {
     cuda::operations().index_offsets(flat.device(), layout_of(out).size(), extents, strides,
                                      reinterpret_cast<const std::int64_t*>(device_data(flat)),

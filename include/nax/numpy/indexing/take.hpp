@@ -27,7 +27,7 @@ template <class T>
 Array<T> take_positions(const Array<T>& x, const Array<std::int64_t>& positions, int axis) {
   Selection s = Selection::all(layout_of(x));
   auto step = std::make_shared<GatherStep>();
-  step->index = Array<std::int64_t>(beside(x, positions));
+  step->index = typed<std::int64_t>(beside(x, positions));
   step->axes.push_back(axis);
   for (int a = 0; a < x.ndim(); ++a) {
     if (a != axis) {
@@ -54,10 +54,10 @@ Array<std::int64_t> positions_of(const char* function, const Array<I>& index, in
   if (on_accelerator(index)) {
     std::optional<std::int64_t> bad;
     const auto how = mode == "clip" ? cuda::IndexMode::clip : cuda::IndexMode::wrap;
-    return Array<std::int64_t>(wrapped_on_device(index, extent, how, bad));
+    return typed<std::int64_t>(wrapped_on_device(index, extent, how, bad));
   }
-  const Array<I> flat(contiguous(index));
-  Array<std::int64_t> out(allocate_on_host(DType::int64, layout_of(index)));
+  const Array<I> flat = typed<I>(contiguous(index));
+  Array<std::int64_t> out = typed<std::int64_t>(allocate_on_host(DType::int64, layout_of(index)));
   const I* from = elements<const I>(flat, transforms_handled);
   std::int64_t* to = elements<std::int64_t>(out);
   for (std::int64_t i = 0; i < n; ++i) {

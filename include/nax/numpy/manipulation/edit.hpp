@@ -123,7 +123,7 @@ auto insert(const X& x_, const I& obj, const V& values, const EditOptions& optio
   const auto at_positions = [&](const std::vector<std::int64_t>& positions) {
     detail::Selection s = detail::Selection::all(Frame{shape, {}});
     auto step = std::make_shared<detail::GatherStep>();
-    step->index = Array<std::int64_t>(detail::beside(x, detail::index_array(positions)));
+    step->index = detail::typed<std::int64_t>(detail::beside(x, detail::index_array(positions)));
     step->axes.push_back(axis);
     for (int a = 0; a < x.ndim(); ++a)
       step->x_axis.push_back(a == axis ? -1 : a), step->index_axis.push_back(a == axis ? 0 : -1);

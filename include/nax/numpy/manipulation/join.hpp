@@ -56,7 +56,7 @@ NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::
 
 template <class T>
 Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan) {
-  Array<T> result(join_values(join_list(list), plan));
+  Array<T> result = typed<T>(join_values(join_list(list), plan));
   if constexpr (is_inexact_v<T>) {
     if (!any_of_list_recorded(list)) return result;
     const auto pull = [plan](std::size_t i, const Array<T>& g) { return get(g, plan.part(layout_of(g), i)); };

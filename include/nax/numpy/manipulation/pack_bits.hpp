@@ -46,7 +46,8 @@ Array<std::uint8_t> packbits(const X& x_, const PackbitsOptions& options = {}) {
   static_assert(std::is_integral_v<T>, "packbits: an array of truth values or integers");
   auto x = detail::as_array(x_);
   detail::check_operand("packbits", x);
-  const Array<std::uint8_t> places(detail::beside(x, detail::bit_places("packbits", options.bitorder)));
+  const Array<std::uint8_t> places =
+      detail::typed<std::uint8_t>(detail::beside(x, detail::bit_places("packbits", options.bitorder)));
   if (!options.axis.given()) x = detail::reshape_to("packbits", x, Shape{x.size()});
   const int axis =
       detail::normalize_axis("packbits", options.axis.given() ? options.axis.list()[0] : 0, x.ndim());
@@ -66,7 +67,8 @@ Array<std::uint8_t> unpackbits(const X& x_, const UnpackbitsOptions& options = {
   static_assert(std::is_same_v<typename X::value_type, std::uint8_t>, "unpackbits: an array of uint8");
   Array<std::uint8_t> x = detail::as_array(x_);
   detail::check_operand("unpackbits", x);
-  const Array<std::uint8_t> places(detail::beside(x, detail::bit_places("unpackbits", options.bitorder)));
+  const Array<std::uint8_t> places =
+      detail::typed<std::uint8_t>(detail::beside(x, detail::bit_places("unpackbits", options.bitorder)));
   if (!options.axis.given()) x = detail::reshape_to("unpackbits", x, Shape{x.size()});
   const int axis =
       detail::normalize_axis("unpackbits", options.axis.given() ? options.axis.list()[0] : 0, x.ndim());

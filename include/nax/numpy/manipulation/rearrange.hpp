@@ -75,7 +75,7 @@ auto roll(const X& x_, const Axis& shift, const RollOptions& options = {}) {
     const std::int64_t cut = ((n - by % n) % n + n) % n;
     if (cut == 0) continue;
     if (ArrayBase rolled; !detail::is_recorded(x) && detail::roll_small(x, axis, cut, rolled)) {
-      x = std::remove_cvref_t<decltype(x)>(std::move(rolled));
+      x = detail::typed<typename decltype(x)::value_type>(std::move(rolled));
       continue;
     }
     x = detail::concatenate_on(

@@ -87,9 +87,9 @@ Array<T> pad_ramp(const Array<T>& x, int axis, const PadPair& width,
     });
     Dims along(static_cast<std::size_t>(x.ndim()), 1);
     along[static_cast<std::size_t>(axis)] = count;
-    const Array<StepT> t = reshape_to("pad", Array<StepT>(beside(x, steps)), along);
+    const Array<StepT> t = reshape_to("pad", typed<StepT>(beside(x, steps)), along);
     const Array<R> edge = as_type<R>(extent_of(x, axis, at, 1));
-    const Array<R> outer(beside(x, host_number(static_cast<R>(end))));
+    const Array<R> outer = typed<R>(beside(x, host_number(static_cast<R>(end))));
     const Array<R> values = outer + (edge - outer) * t;
     if constexpr (is_integer_v<T>)
       return as_type<T>(Array<R>(floor(values)));

@@ -32,7 +32,7 @@ Array<T> coefficients(const char* function, const P& p_) {
 template <class T>
 Array<T> with_leading_zeros(const char* function, const Array<T>& p, std::int64_t n) {
   if (p.size() >= n) return p;
-  const Array<T> before(beside(p, filled_on_host<T>(function, Shape{n - p.size()}, T(0.f))));
+  const Array<T> before = typed<T>(beside(p, filled_on_host<T>(function, Shape{n - p.size()}, T(0.f))));
   return concatenate_on(function, std::vector{before, p}, 0);
 }
 
@@ -151,7 +151,7 @@ auto polyder(const P& p_, const PolyderOptions& options = {}) {
     for (std::int64_t k = 0; k < m; ++k) product *= static_cast<double>(n - 1 - i + m - k);
     return static_cast<T>(static_cast<real_t<T>>(product));
   });
-  return Array<T>(detail::stretch_of_axis<T>(p, 0, 0, n) * Array<T>(detail::beside(p, factors)));
+  return Array<T>(detail::stretch_of_axis<T>(p, 0, 0, n) * detail::typed<T>(detail::beside(p, factors)));
 }
 
 template <detail::ArrayLike P>
@@ -175,14 +175,14 @@ auto polyint(const P& p_, const PolyintOptions<inexact_t<typename P::value_type>
   if (m < 0) raise<ValueError>({"polyint: the order of the integral must not be negative, got ", m});
   const Array<T> constants =
       options.k ? detail::coefficients<T>("polyint", *options.k)
-                : Array<T>(detail::beside(p, detail::filled_on_host<T>("polyint", Shape{1}, T(0.f))));
+                : detail::typed<T>(detail::beside(p, detail::filled_on_host<T>("polyint", Shape{1}, T(0.f))));
   if (constants.size() != 1 && constants.size() != m)
     raise<ValueError>({"polyint: k must be one constant or ", m, ", got ", constants.size()});
   for (std::int64_t i = 0; i < m; ++i) {
     const std::int64_t n = p.size();
     const Array<T> powers = detail::generated<T>(
         "polyint", n, [=](std::int64_t j) { return static_cast<T>(static_cast<real_t<T>>(n - j)); });
-    const Array<T> integral = p / Array<T>(detail::beside(p, powers));
+    const Array<T> integral = p / detail::typed<T>(detail::beside(p, powers));
     const Array<T> constant = detail::stretch_of_axis<T>(constants, 0, constants.size() == 1 ? 0 : i, 1);
     p = detail::concatenate_on("polyint", std::vector{integral, constant}, 0);
   }
@@ -224,8 +224,9 @@ auto poly(const X& seq_of_zeros) {
     return detail::characteristic_polynomial(z);
   if (z.ndim() == 0) z = detail::reshape_to("poly", z, Shape{1});
   if (z.ndim() != 1) raise<ValueError>({"poly: input must be 1-d or a square matrix, shape ", z.shape()});
-  Array<T> c(detail::beside(z, detail::filled_on_host<T>("poly", Shape{1}, T(1.f))));
-  const Array<T> zero(detail::beside(z, detail::filled_on_host<T>("poly", Shape{1}, T(0.f))));
+  Array<T> c = detail::typed<T>(detail::beside(z, detail::filled_on_host<T>("poly", Shape{1}, T(1.f))));
+  const Array<T> zero =
+      detail::typed<T>(detail::beside(z, detail::filled_on_host<T>("poly", Shape{1}, T(0.f))));
   for (std::int64_t i = 0; i < z.size(); ++i)
     c = detail::concatenate_on("poly", std::vector{c, zero}, 0) -
         z(i) * detail::concatenate_on("poly", std::vector{zero, c}, 0);
@@ -247,7 +248,8 @@ auto vander(const X& x_, const VanderOptions& options = {}) {
   const std::int64_t n = options.N.value_or(x.size());
   if (n < 0) raise<ValueError>({"vander: N must not be negative, got ", n});
   if (n == 0)
-    return Array<T>(detail::beside(x, detail::filled_on_host<T>("vander", Shape{x.size(), 0}, T(0.f))));
+    return detail::typed<T>(
+        detail::beside(x, detail::filled_on_host<T>("vander", Shape{x.size(), 0}, T(0.f))));
   std::vector<Array<T>> columns{Array<T>(ones_like(x))};
   while (static_cast<std::int64_t>(columns.size()) < n) columns.push_back(columns.back() * x);
   if (!options.increasing) std::reverse(columns.begin(), columns.end());

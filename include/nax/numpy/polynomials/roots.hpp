@@ -22,7 +22,7 @@ Array<C> roots_of(const Array<C>& p) {
   const ArrayBase rows = contiguous(p, transforms_handled);
   Frame frame = layout_of(rows);
   frame.shape.back() = n;
-  Array<C> result(allocate(dtype_of<C>, frame));
+  Array<C> result = typed<C>(allocate(dtype_of<C>, frame));
   const C* from = elements<const C>(rows, transforms_handled);
   C* to = elements<C>(result);
   std::vector<std::complex<double>> in(static_cast<std::size_t>(n + 1)), out(static_cast<std::size_t>(n));
@@ -60,14 +60,14 @@ auto roots(const P& p_, const RootsOptions& options = {}) {
       detail::throw_batched("roots",
                             "the number of zeros that p begins with differs between examples: give "
                             ".strip_zeros = false");
-    const std::vector<C> values = Array<C>(detail::constant(p)).to_vector();
+    const std::vector<C> values = detail::typed<C>(detail::constant(p)).to_vector();
     std::int64_t begin = 0, end = p.size();
     while (begin < end && values[static_cast<std::size_t>(begin)] == C(0)) ++begin;
     while (end > begin && values[static_cast<std::size_t>(end - 1)] == C(0)) --end;
     at_zero = end > begin ? p.size() - end : 0;
     p = detail::stretch_of_axis<C>(p, 0, begin, end - begin);
   }
-  const Array<C> zeros_at(detail::filled_on_host<C>("roots", Shape{at_zero}, C(0)));
+  const Array<C> zeros_at = detail::typed<C>(detail::filled_on_host<C>("roots", Shape{at_zero}, C(0)));
   if (p.size() < 2) return zeros_at;
   const Array<C> others = detail::roots_of(p);
   return at_zero > 0 ? detail::concatenate_on("roots", std::vector{others, zeros_at}, 0) : others;

@@ -35,7 +35,7 @@ Array<T> diagonal_spread(const Array<T>& g, int i, int j) {
   layout.shape.erase(h + static_cast<std::size_t>(j));
   layout.strides.erase(h + static_cast<std::size_t>(j));
   copy_into(g, view(spread, std::move(layout)));
-  return record(Array<T>(std::move(spread)),
+  return record(typed<T>(std::move(spread)),
                 wrt(
                     g, [=](const Array<T>& c) { return diagonal_view(c, i, j); },
                     [=](const Array<T>& t) { return diagonal_spread(t, i, j); }));

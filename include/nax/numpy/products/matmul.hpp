@@ -119,7 +119,7 @@ ArrayBase converted(const ArrayBase& x, cpu::ConvertFn convert) {
 template <class T>
 ArrayBase scaled_result(const ArrayBase& x, double by) {
   return evaluate(make_expr<rules::multiply>(
-      Array<T>(x), Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(by)))));
+      typed<T>(x), Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(by)))));
 }
 
 // The usual case: one product on the host, nothing before its axes.
@@ -132,9 +132,9 @@ template <class T>
 Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& target) {
   using Lane = product_t<T>;
   if constexpr (!std::is_same_v<Lane, T>) {
-    const Array<Lane> a(converted<Lane>(a_, cpu::convert_run<T, Lane>));
-    const Array<Lane> b(converted<Lane>(b_, cpu::convert_run<T, Lane>));
-    return Array<T>(converted<T>(contract_value<Lane>(a, b, target), cpu::convert_run<Lane, T>));
+    const Array<Lane> a = typed<Lane>(converted<Lane>(a_, cpu::convert_run<T, Lane>));
+    const Array<Lane> b = typed<Lane>(converted<Lane>(b_, cpu::convert_run<T, Lane>));
+    return typed<T>(converted<T>(contract_value<Lane>(a, b, target), cpu::convert_run<Lane, T>));
   } else {
     const Layout &la = layout_of(a_), &lb = layout_of(b_);
     const std::int64_t k = la.shape.back();
@@ -208,7 +208,7 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
         run_batch_on_device(device, dtype_of<T>, p, rest.data(), static_cast<int>(rest.size()),
                             device_data(a_), device_data(b_), device_data(result), false);
       if (repeats != 1) result = scaled_result<T>(result, repeats);
-      return Array<T>(view(std::move(result), std::move(result_layout)));
+      return typed<T>(view(std::move(result), std::move(result_layout)));
     }
     T* const c = reinterpret_cast<T*>(raw_data(result));
     if (empty) {
@@ -225,7 +225,7 @@ Array<T> contract_value(const Array<T>& a_, const Array<T>& b_, const Frame& tar
         for (std::int64_t i = 0; i < size; ++i)
           c[i] = c[i] * static_cast<T>(static_cast<real_t<lane_t<T>>>(repeats));
     }
-    return Array<T>(view(std::move(result), std::move(result_layout)));
+    return typed<T>(view(std::move(result), std::move(result_layout)));
   }
 }
 

@@ -84,7 +84,7 @@ Array<T> deferred_product(const Array<T>& a, const Array<T>& b) {
   Frame frame;
   frame.shape.push_back(layout_of(a).shape[0]);
   frame.shape.push_back(layout_of(b).shape[1]);
-  return Array<T>(array_of_product(std::make_unique<MatrixProduct<T>>(constant(a), constant(b)),
+  return typed<T>(array_of_product(std::make_unique<MatrixProduct<T>>(constant(a), constant(b)),
                                    std::move(frame), dtype_of<T>, a.device()));
 }
 

@@ -11,7 +11,7 @@ Array<bool> truth_over(const char* function, const X& x, const MeanOptions& opti
   check_reducible(function, x);
   const auto reduced = [&](const auto& e) {
     const AxisMarks marks = marked_axes(function, options.axis, e.ndim());
-    return Array<bool>(reduce_over<Op>(e, over_frame(marks, frame_of(e)), options.keepdims));
+    return typed<bool>(reduce_over<Op>(e, over_frame(marks, frame_of(e)), options.keepdims));
   };
   if (options.where) {
     const Array<typename X::value_type> values = materialise(x);

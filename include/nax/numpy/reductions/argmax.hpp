@@ -95,9 +95,9 @@ Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const A
   const Frame frame = layout_of(x);
   if (marked_count(marks, frame) == 0)
     raise<ValueError>({function, ": attempt to get ", function, " of an empty sequence"});
-  Array<std::int32_t> result(allocate(DType::int32,
-                                      reduced_frame(frame, over_frame(marks, frame), options.keepdims),
-                                      device_for(function, x)));
+  Array<std::int32_t> result = typed<std::int32_t>(
+      allocate(DType::int32, reduced_frame(frame, over_frame(marks, frame), options.keepdims),
+               device_for(function, x)));
   if (on_accelerator(result)) {
     const AxisMarks reduced = over_frame(marks, frame);
     cuda::operations().arg_reduce(x.device(), largest, frame.shape, Dims(reduced.begin(), reduced.end()),

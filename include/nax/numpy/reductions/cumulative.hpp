@@ -29,7 +29,7 @@ NAX_ENGINE ArrayBase part_of_axis(const ArrayBase& x, int axis, std::int64_t fir
 
 template <class T>
 Array<T> shift(const Array<T>& x, int axis, bool reverse, T fill) {
-  Array<T> result(allocate(dtype_of<T>, layout_of(x), device_for("cumprod", x)));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, layout_of(x), device_for("cumprod", x)));
   const std::int64_t n = x.shape(axis);
   if (n > 0) {
     copy_into(part_of_axis(x, axis, reverse ? 1 : 0, n - 1),
@@ -46,7 +46,7 @@ Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool revers
   using Lane = lane_t<T>;
   const Frame frame = broadcast("cumprod", layout_of(a), layout_of(b));
   const ArrayBase x = copy_over(a, frame), y = copy_over(b, frame);
-  Array<T> result(allocate(dtype_of<T>, frame, device_for("cumprod", x, y)));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame, device_for("cumprod", x, y)));
   if (on_accelerator(result)) {
     cuda::operations().linear_scan(result.device(), lines_of(frame, axis), reverse, dtype_of<T>,
                                    device_data(x), device_data(y), device_data(result));

@@ -40,7 +40,7 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
       if constexpr (is_array_v<X>) by_rows = by_rows && layout_of(x).is_contiguous();
       const RowCount count(frame, visible);
       if (by_rows && count.length > 0) {
-        Array<T> result(allocate(dtype_of<T>, reduced_frame(frame, marks, keep)));
+        Array<T> result = typed<T>(allocate(dtype_of<T>, reduced_frame(frame, marks, keep)));
         T* out = elements<T>(result);
         for_each_row_block<T>(
             x, count, static_cast<T*>(nullptr), [=](const T* rows, std::int64_t first, std::int64_t some) {
@@ -50,17 +50,17 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
       }
     }
     const Array<T> values = materialise(x);
-    const Array<T> m = finite_shift(Array<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true)));
+    const Array<T> m = finite_shift(typed<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true)));
     const auto shifted = make_expr<rules::exp>(make_expr<rules::subtract>(values, m));
-    const Array<T> total(reduce_over<cpu::reduce_op::Sum<T>>(shifted, marks, true));
+    const Array<T> total = typed<T>(reduce_over<cpu::reduce_op::Sum<T>>(shifted, marks, true));
     const Array<T> result = evaluate(make_expr<rules::add>(make_expr<rules::log>(total), m));
-    return keep ? result : Array<T>(view(result, Layout::contiguous(reduced_frame(frame, marks, false))));
+    return keep ? result : typed<T>(view(result, Layout::contiguous(reduced_frame(frame, marks, false))));
   }
 }
 
 template <class T>
 Array<T> logsumexp_over(const Array<T>& x, const AxisMarks& visible, bool keep) {
-  Array<T> result = logsumexp_value(Array<T>(constant(x)), visible, keep);
+  Array<T> result = logsumexp_value(typed<T>(constant(x)), visible, keep);
   if (serial_of(x) == 0) return result;
   const Frame frame = layout_of(x);
   const AxisMarks marks = over_frame(visible, frame);
@@ -102,8 +102,8 @@ auto logsumexp(const X& x_, const LogsumexpOptions<inexact_t<typename X::value_t
   const Array<T> zero(T(0)), lowest(-std::numeric_limits<detail::lane_t<T>>::infinity());
   const Array<T> taken = detail::evaluate(
       detail::make_selection<rules::where>(detail::make_expr<rules::not_equal>(*options.b, zero), x, lowest));
-  const Array<T> m =
-      detail::finite_shift(max(Array<T>(detail::constant(taken)), {.axis = options.axis, .keepdims = true}));
+  const Array<T> m = detail::finite_shift(
+      max(detail::typed<T>(detail::constant(taken)), {.axis = options.axis, .keepdims = true}));
   const auto weighted = detail::make_expr<rules::multiply>(
       *options.b, detail::make_expr<rules::exp>(detail::make_expr<rules::subtract>(taken, m)));
   const Array<T> total = sum(weighted, {.axis = options.axis, .keepdims = options.keepdims});

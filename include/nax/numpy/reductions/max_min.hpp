@@ -15,7 +15,8 @@ namespace detail {
 // that no mask is stored.
 template <class T>
 auto reaches(const Array<T>& x_, const Array<T>& y, const AxisMarks& marks, bool keep) {
-  const Array<T> x(constant(x_)), whole = unreduce(Array<T>(constant(y)), layout_of(x), marks, keep);
+  const Array<T> x = typed<T>(constant(x_)),
+                 whole = unreduce(typed<T>(constant(y)), layout_of(x), marks, keep);
   return make_expr<rules::logical_or>(make_expr<rules::equal>(x, whole), make_expr<rules::not_equal>(x, x));
 }
 
@@ -30,7 +31,7 @@ NAX_ENGINE bool goes_by_rows(const ArrayBase& x, const ArrayBase* of_x, const Ar
 template <class T, class Kernel>
 Array<T> extremum_by_rows(const Array<T>& x, const Array<T>& y, const Array<T>& g, const Frame& frame,
                           std::int64_t g_step, std::int64_t step, Kernel kernel) {
-  Array<T> result(allocate(dtype_of<T>, frame));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
   const std::int64_t rows = layout_of(y).size(), n = layout_of(x).size() / rows;
   const T* const from = elements<const T>(x, transforms_handled);
   const T* const tops = elements<const T>(y, transforms_handled);

@@ -129,7 +129,7 @@ void check_numbers(const char* function, const Array<T>& x, const AxisOptions& o
   if constexpr (is_inexact_v<T>) {
     if (x.size() == 0) return;                         // argmax says so
     if (graph_recording && on_accelerator(x)) return;  // nobody knows yet
-    const Array<bool> some = any(numbers_in(Array<T>(constant(x))), {.axis = options.axis});
+    const Array<bool> some = any(numbers_in(typed<T>(constant(x))), {.axis = options.axis});
     const ArrayBase flat = on_host(contiguous(some));
     const bool* has = elements<const bool>(flat, transforms_handled);  // of every example of a vmap
     for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i)

@@ -74,10 +74,10 @@ ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
 template <class T, class Acc>
 Array<T> from_accumulator(ArrayBase values) {
   if constexpr (std::is_same_v<T, Acc>) {
-    return Array<T>(std::move(values));
+    return typed<T>(std::move(values));
   } else {
-    if (on_accelerator(values)) return Array<T>(as_dtype(values, dtype_of<T>));
-    Array<T> result(allocate(dtype_of<T>, layout_of(values)));
+    if (on_accelerator(values)) return typed<T>(as_dtype(values, dtype_of<T>));
+    Array<T> result = typed<T>(allocate(dtype_of<T>, layout_of(values)));
     cpu::convert_run<Acc, T>(raw_data(values), 1, raw_data(result), 1, layout_of(result).size());
     return result;
   }

@@ -25,10 +25,10 @@ Array<lane_t<T>> lane_rows(const Array<T>& x) {
   using Lane = lane_t<T>;
   const ArrayBase rows = contiguous(x, transforms_handled);
   if constexpr (std::is_same_v<Lane, T>) {
-    return Array<T>(rows);
+    return typed<T>(rows);
   } else {
-    if (on_accelerator(rows)) return Array<Lane>(as_dtype(rows, dtype_of<Lane>));
-    Array<Lane> wide(allocate(dtype_of<Lane>, layout_of(rows)));
+    if (on_accelerator(rows)) return typed<Lane>(as_dtype(rows, dtype_of<Lane>));
+    Array<Lane> wide = typed<Lane>(allocate(dtype_of<Lane>, layout_of(rows)));
     cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
     return wide;
   }
@@ -85,7 +85,7 @@ Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const AxisMarks&
     if (marks_suffix(visible) && !on_accelerator(g) && layout.size() > 0 && !is_recorded(g) &&
         !is_recorded(y) && static_cast<const Frame&>(layout) == static_cast<const Frame&>(layout_of(g)) &&
         layout.is_contiguous() && layout_of(g).is_contiguous()) {
-      Array<T> result(allocate(dtype_of<T>, layout));
+      Array<T> result = typed<T>(allocate(dtype_of<T>, layout));
       T* out = elements<T>(result);
       const T* other = elements<const T>(y, transforms_handled);
       const RowCount count(layout, visible);

@@ -30,7 +30,7 @@ Array<R> cumulative_array(const char* function, const X& x_, const CumulativeArr
   if (!options.include_initial) return totals;
   Shape one = x.shape();
   one[static_cast<std::size_t>(axis)] = 1;
-  const Array<R> first(beside(totals, filled_on_host<R>(function, one, initial)));
+  const Array<R> first = typed<R>(beside(totals, filled_on_host<R>(function, one, initial)));
   return concatenate_on(function, std::vector{first, totals}, axis);
 }
 

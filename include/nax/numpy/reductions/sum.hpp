@@ -67,7 +67,7 @@ Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double diviso
   if constexpr (is_inexact_v<R>) {
     if (divisor != 1 && on_accelerator(sums)) {
       const Array<Acc> by(static_cast<Acc>(static_cast<real_t<Acc>>(divisor)));
-      sums = evaluate(make_expr<rules::divide>(Array<Acc>(sums), by));
+      sums = evaluate(make_expr<rules::divide>(typed<Acc>(sums), by));
     } else if (divisor != 1) {
       Acc* values = reinterpret_cast<Acc*>(raw_data(sums));
       const real_t<Acc> by = static_cast<real_t<Acc>>(divisor);
@@ -161,7 +161,7 @@ Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) 
   if constexpr (is_array_v<X>) {
     detail::check_operand("count_nonzero", x);
     if (!detail::on_accelerator(x))
-      return Array<std::int32_t>(detail::reduce_over<cpu::reduce_op::Count<std::int32_t>>(
+      return detail::typed<std::int32_t>(detail::reduce_over<cpu::reduce_op::Count<std::int32_t>>(
           x, detail::over_frame(marks, detail::frame_of(x)), options.keepdims));
   }
   return detail::sum_over<std::int32_t>(detail::make_expr<rules::not_equal>(x, T(0)), marks, options.keepdims,

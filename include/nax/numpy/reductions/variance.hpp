@@ -14,7 +14,8 @@ template <class T>
 Array<T> variance_of_rows(const Array<T>& x, const AxisMarks& visible, const RowCount& count,
                           const VarOptions& options) {
   const Frame frame = layout_of(x);
-  Array<T> result(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), options.keepdims)));
+  Array<T> result =
+      typed<T>(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), options.keepdims)));
   T* out = elements<T>(result);
   const double n = static_cast<double>(count.length) - options.ddof;
   for_each_row_block(

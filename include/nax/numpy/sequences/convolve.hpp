@@ -41,7 +41,8 @@ template <class T>
   append_axis(windows, taps, 1);
   weights.shape.insert(weights.shape.size() - 1, 1);
   weights.strides.insert(weights.strides.size() - 1, 0);
-  const Array<T> a(view(padded, std::move(windows))), b(view(constant(w), std::move(weights)));
+  const Array<T> a = typed<T>(view(padded, std::move(windows))),
+                 b = typed<T>(view(constant(w), std::move(weights)));
   AxisMarks marks(static_cast<std::size_t>(a.ndim()), false);
   marks.back() = true;
   return sum_over<T>(make_expr<rules::multiply>(a, b), marks, false, 1);
@@ -61,7 +62,7 @@ Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std
   frame.shape.push_back(length);
   const bool on_device = on_accelerator(device_for("convolve", x, w));
   Array<T> result(on_device ? correlation_on_device(x, w, low, length)
-                            : Array<T>(allocate(dtype_of<T>, frame)));
+                            : typed<T>(allocate(dtype_of<T>, frame)));
   const Layout &lx = layout_of(x), &lw = layout_of(w);
   const auto leading = [&](const Layout& from) {
     Layout l = from;

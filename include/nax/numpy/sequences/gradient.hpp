@@ -103,7 +103,7 @@ std::vector<Array<T>> gradients(const Array<T>& f, const std::vector<Spacing<T>>
            "(edge_order + 1) elements are required, shape ",
            f.shape()});
     Array<T> h =
-        spacing.empty() ? Array<T>(beside(f, host_number(T(1)))) : spacing[spacing.size() == 1 ? 0 : k].get();
+        spacing.empty() ? typed<T>(beside(f, host_number(T(1)))) : spacing[spacing.size() == 1 ? 0 : k].get();
     device_for("gradient", f, h);  // together
     h = brought_to(f.device(), h);
     out.push_back(GradientAlong<T>(f, h, axis).get(options.edge_order));

@@ -30,7 +30,7 @@ auto unwrapped(const P& p_, const UnwrapOptions& options) {
   const int axis = normalize_axis("unwrap", options.axis, p.ndim());
   if (p.shape(axis) == 0) return p;
   // The jumps are whole multiples of the period: constants.
-  const auto [before, after] = neighbours(Array<T>(constant(p)), axis);
+  const auto [before, after] = neighbours(typed<T>(constant(p)), axis);
   const double half = options.period / 2, discont = options.discont.value_or(half);
   const Array<T> step = after - before;
   const Array<T> wrapped = remainder(step + half, options.period) - half;

@@ -70,7 +70,7 @@ Array<std::int32_t> flatnonzero(const X& x) {
   const Array<std::int64_t> positions =
       detail::true_positions("flatnonzero", detail::truth("flatnonzero", x));
   if (detail::on_accelerator(positions))
-    return Array<std::int32_t>(detail::as_dtype(positions, DType::int32));
+    return detail::typed<std::int32_t>(detail::as_dtype(positions, DType::int32));
   const std::int64_t* at = detail::elements<const std::int64_t>(positions);
   return detail::generated<std::int32_t>("flatnonzero", positions.size(),
                                          [=](std::int64_t i) { return static_cast<std::int32_t>(at[i]); });
@@ -188,7 +188,7 @@ NAX_ENGINE std::vector<Array<std::int32_t>> unravelled(const Array<std::int64_t>
     // The middle one of three axes is kept.
     const Array<std::int64_t> along =
         offsets_of(positions, Shape{shape.count(), extent, below}, Shape{0, 1, 0});
-    out.push_back(Array<std::int32_t>(as_dtype(along, DType::int32)));
+    out.push_back(typed<std::int32_t>(as_dtype(along, DType::int32)));
   }
   return out;
 }
@@ -205,7 +205,7 @@ NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function
   Dims index(shape.size(), 0);
   SmallVector<std::int32_t*, 8> to;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    out.emplace_back(allocate_on_host(DType::int32, Frame{Dims(1, count), {}}));
+    out.push_back(typed<std::int32_t>(allocate_on_host(DType::int32, Frame{Dims(1, count), {}})));
     to.push_back(elements<std::int32_t>(out.back()));
   }
   // Row by row: along the last axis the places in the row, along the others the row's own.
@@ -223,7 +223,7 @@ NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function
       index[axis - 1] = 0;
     }
   }
-  for (Array<std::int32_t>& a : out) a = Array<std::int32_t>(placed(a));
+  for (Array<std::int32_t>& a : out) a = typed<std::int32_t>(placed(a));
   return out;
 }
 

@@ -46,14 +46,14 @@ bool parts_lines(const Array<T>& x, const std::vector<std::int64_t>& kth) {
 }
 template <class T>
 Array<std::int32_t> argpartition_axis(const Array<T>& x_, const std::vector<std::int64_t>& kth, int axis) {
-  const Array<T> x(constant(x_));
+  const Array<T> x = typed<T>(constant(x_));
   if constexpr (!is_complex_v<T>) {
     if (parts_lines(x, kth)) {
       using Lane = sortable_t<T>;
       const ArrayBase rows = sortable_rows(x);
       const cpu::Lines lines = lines_of(layout_of(rows), axis);
       const std::int64_t rank = kth[0] < 0 ? kth[0] + lines.n : kth[0];
-      Array<std::int32_t> result(allocate(DType::int32, layout_of(rows)));
+      Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, layout_of(rows)));
       for_each_run(lines, elements<const Lane>(rows, transforms_handled), elements<std::int32_t>(result),
                    [rank](const Lane* from, std::int64_t n, std::int32_t* to) {
                      cpu::argpartition_line(from, n, rank, to);
@@ -77,7 +77,7 @@ Array<T> partition_axis(const Array<T>& x, const std::vector<std::int64_t>& kth,
           lines, elements<const Lane>(rows, transforms_handled), elements<Lane>(result),
           [rank](const Lane* from, std::int64_t n, Lane* to) { cpu::partition_line(from, n, rank, to); });
       if constexpr (std::is_same_v<Lane, T> || std::is_same_v<T, bool>)
-        return Array<T>(std::move(result));
+        return typed<T>(std::move(result));
       else
         return from_accumulator<T, Lane>(std::move(result));
     }
@@ -130,7 +130,7 @@ struct Lexsort {
     const int axis = normalize_axis("lexsort", options.axis, keys[0].ndim());
     Array<std::int32_t> order = argsort_any(keys[0], axis, false);
     for (std::size_t i = 1; i < keys.size(); ++i) {
-      const Array<T> key = take_along_axis(Array<T>(constant(keys[i])), order, axis);
+      const Array<T> key = take_along_axis(typed<T>(constant(keys[i])), order, axis);
       order = take_along_axis(order, argsort_any(key, axis, false), axis);
     }
     return order;

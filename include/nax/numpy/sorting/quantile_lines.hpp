@@ -76,7 +76,7 @@ struct QuantileLines {
 template <class T>
 Array<T> selected_from(const Array<T>& x, std::int64_t rank) {
   using Lane = sortable_t<T>;
-  const ArrayBase rows = sortable_rows(Array<T>(constant(x)));
+  const ArrayBase rows = sortable_rows(typed<T>(constant(x)));
   const cpu::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
   Frame frame = layout_of(rows);
   frame.shape.back() = 3;
@@ -86,7 +86,7 @@ Array<T> selected_from(const Array<T>& x, std::int64_t rank) {
                        [=](std::int64_t first) { f(from + first, lines.n, rank, to + first / lines.n * 3); });
   };
   if (is_recorded(x)) {
-    const Array<std::int32_t> places(allocate(DType::int32, frame));
+    const Array<std::int32_t> places = typed<std::int32_t>(allocate(DType::int32, frame));
     select(elements<std::int32_t>(places), cpu::argquantile_line<Lane>);
     return take_along_axis(x, places, -1);
   }
@@ -129,11 +129,11 @@ Array<T> nan_quantile_of_sorted(const char* function, const Array<T>& sorted, do
   check_fraction(function, q);
   need_host(function, sorted);
   const QuantileMethod how = quantile_method(function, method);
-  const Array<T> plain(constant(sorted));
+  const Array<T> plain = typed<T>(constant(sorted));
   const Array<std::int32_t> numbers = count_nonzero(make_expr<rules::equal>(plain, plain), {.axis = -1});
-  Array<std::int64_t> low(allocate(DType::int64, layout_of(numbers))),
-      high(allocate(DType::int64, layout_of(numbers)));
-  Array<double> weight(allocate(DType::float64, layout_of(numbers)));
+  Array<std::int64_t> low = typed<std::int64_t>(allocate(DType::int64, layout_of(numbers))),
+                      high = typed<std::int64_t>(allocate(DType::int64, layout_of(numbers)));
+  Array<double> weight = typed<double>(allocate(DType::float64, layout_of(numbers)));
   const std::int32_t* n = elements<const std::int32_t>(numbers, transforms_handled);
   for (std::int64_t i = 0, size = layout_of(numbers).size(); i < size; ++i) {
     const QuantilePlace place = quantile_place(how, q, n[i] > 0 ? n[i] : 1);
@@ -177,7 +177,7 @@ Array<double> weights_like(const char* function, const Array<T>& x, Array<double
       raise<ShapeError>({function, ": the weights have shape ", weights.shape(), ", the array ", x.shape()});
     weights = broadcast_visible(function, reshape_to(function, weights, shape), x.shape());
   }
-  return Array<double>(constant(weights));
+  return typed<double>(constant(weights));
 }
 
 // Throws ValueError for weights that are no weights, in any example.
@@ -202,12 +202,12 @@ auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, c
   need_host(function, x, *options.weights.array());
   check_weights(function, *options.weights.array());
   Array<double> weights = weights_like(function, x, *options.weights.array(), marks);
-  const Array<T> plain(constant(x));
+  const Array<T> plain = typed<T>(constant(x));
   if (ignore_nan)
     weights = evaluate(
         make_selection<rules::where>(make_expr<rules::equal>(plain, plain), weights, Array<double>(0.0)));
   weights = marked_last(function, weights, marks);
-  const Array<std::int32_t> order = argsort_axis(Array<T>(constant(lines)), axis, false);
+  const Array<std::int32_t> order = argsort_axis(typed<T>(constant(lines)), axis, false);
   const Array<double> share = cumsum(Array<double>(take_along_axis(weights, order, -1)), {.axis = -1});
   const Array<double> total = share(ellipsis, slice(share.shape(-1) - 1, none));
   // No share at all: nothing that even the share 0 is looked for in.

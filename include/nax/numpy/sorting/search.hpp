@@ -44,7 +44,7 @@ Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array
   Frame frame = batches;
   const Shape shape = v_.shape();
   frame.shape.append(shape.begin(), shape.end());
-  Array<std::int32_t> result(allocate(DType::int32, frame));
+  Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, frame));
   std::int32_t* out = elements<std::int32_t>(result);
   const Lane *sorted = elements<const Lane>(a, transforms_handled),
              *sought = elements<const Lane>(v, transforms_handled);
@@ -219,7 +219,7 @@ template <class T>
 Selection bins_selected(const Array<T>& x, std::int64_t length) {
   const ArrayBase flat = contiguous(x);
   auto step = std::make_shared<GatherStep>();
-  step->index = Array<std::int64_t>(allocate(DType::int64, layout_of(flat)));
+  step->index = typed<std::int64_t>(allocate(DType::int64, layout_of(flat)));
   const T* v = elements<const T>(flat, transforms_handled);
   std::int64_t* to = elements<std::int64_t>(step->index);
   for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) {

@@ -45,10 +45,10 @@ ArrayBase sortable_rows(const Array<T>& x) {
 template <class T>
 Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
   static_assert(!is_complex_v<T>, "argsort: complex numbers have no order");
-  if (on_accelerator(x)) return Array<std::int32_t>(argsort_on_device(x, axis, descending));
+  if (on_accelerator(x)) return typed<std::int32_t>(argsort_on_device(x, axis, descending));
   using Lane = sortable_t<T>;
   const ArrayBase rows = sortable_rows(x);
-  Array<std::int32_t> result(allocate(DType::int32, layout_of(rows)));
+  Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, layout_of(rows)));
   const cpu::Lines lines = lines_of(layout_of(rows), axis);
   const Lane* from = elements<const Lane>(rows, transforms_handled);
   std::int32_t* to = elements<std::int32_t>(result);
@@ -62,12 +62,13 @@ Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
 template <class T>
 Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
   if (on_accelerator(x)) {
-    const Array<std::int64_t> order(as_dtype(argsort_on_device(x, axis, descending), DType::int64));
+    const Array<std::int64_t> order =
+        typed<std::int64_t>(as_dtype(argsort_on_device(x, axis, descending), DType::int64));
     return get(x, along_selection(layout_of(x), order, axis));
   }
   if constexpr (is_inexact_v<T>) {
     if (is_recorded(x))
-      return take_along_axis(x, argsort_axis(Array<T>(constant(x)), axis, descending), axis);
+      return take_along_axis(x, argsort_axis(typed<T>(constant(x)), axis, descending), axis);
   }
   using Lane = sortable_t<T>;
   const Frame frame = layout_of(x);
@@ -85,7 +86,7 @@ Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
       for (std::int64_t i = 0; i < lines.n; ++i) to[first + i * lines.inner] = line[i];
     });
   if constexpr (std::is_same_v<Lane, T> || std::is_same_v<T, bool>)
-    return Array<T>(std::move(sorted));
+    return typed<T>(std::move(sorted));
   else
     return from_accumulator<T, Lane>(std::move(sorted));
 }
@@ -113,7 +114,7 @@ Array<std::int32_t> ordered_by(const Array<T>& key, const Array<std::int32_t>& o
 
 template <class T>
 Array<std::int32_t> argsort_any(const Array<T>& x_, int axis, bool descending) {
-  const Array<T> x(constant(x_));
+  const Array<T> x = typed<T>(constant(x_));
   if constexpr (is_complex_v<T>) {
     const Array<std::int32_t> by_imag = argsort_axis(evaluate(make_expr<rules::imag>(x)), axis, descending);
     return ordered_by(nan_class(x),
@@ -142,7 +143,7 @@ Array<std::int32_t> top_k_places(const Array<T>& x, std::int64_t k) {
   const ArrayBase rows = sortable_rows(x);
   Frame frame = layout_of(rows);
   frame.shape.back() = k;
-  Array<std::int32_t> result(allocate(DType::int32, frame));
+  Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, frame));
   const cpu::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
   const Lane* from = elements<const Lane>(rows, transforms_handled);
   std::int32_t* to = elements<std::int32_t>(result);
@@ -184,7 +185,7 @@ auto top_k(const X& x_, std::int64_t k) {
   if (x.ndim() == 0) throw ValueError("top_k: the array must be at least 1-d");
   if (k < 0 || k > x.shape(-1))
     raise<ValueError>({"top_k: k = ", k, " is out of range for shape ", x.shape()});
-  const Array<std::int32_t> indices = detail::top_k_places(Array<T>(detail::constant(x)), k);
+  const Array<std::int32_t> indices = detail::top_k_places(detail::typed<T>(detail::constant(x)), k);
   return TopK<T>{take_along_axis(x, indices, -1), indices};
 }
 

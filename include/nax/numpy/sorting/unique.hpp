@@ -81,7 +81,7 @@ struct UniqueGroups {
 template <class Same>
 UniqueGroups unique_groups(const std::int32_t* order, std::int64_t n, const Same& same) {
   UniqueGroups groups{
-      {}, {}, Array<std::int32_t>(allocate(DType::int32, Frame{Dims(std::size_t{1}, n), {}}))};
+      {}, {}, typed<std::int32_t>(allocate(DType::int32, Frame{Dims(std::size_t{1}, n), {}}))};
   std::int32_t* which = elements<std::int32_t>(groups.inverse);
   for (std::int64_t i = 0; i < n; ++i) {
     if (i == 0 || !same(order[i], order[i - 1])) groups.first.push_back(order[i]), groups.counts.push_back(0);
@@ -104,7 +104,7 @@ template <class T>
 UniqueAll<T> unique_slices(const char* function, const Array<T>& x, std::int64_t axis_, bool equal_nan) {
   const int axis = normalize_axis(function, axis_, x.ndim());
   const std::int64_t n = x.shape(axis), each = x.size() / std::max<std::int64_t>(n, 1);
-  const ArrayBase rows = contiguous(moveaxis(Array<T>(constant(x)), axis, 0), transforms_handled);
+  const ArrayBase rows = contiguous(moveaxis(typed<T>(constant(x)), axis, 0), transforms_handled);
   const T* v = elements<const T>(rows, transforms_handled);
   std::vector<std::int32_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
@@ -134,7 +134,8 @@ UniqueAll<T> unique_of(const char* function, const Array<T>& x, const Axis& axis
     return unique_slices(function, x, axis.list()[0], equal_nan);
   }
   const std::int64_t n = x.size();
-  const Array<T> line = reshape_to(function, x, Shape{n}), flat(contiguous(Array<T>(constant(line))));
+  const Array<T> line = reshape_to(function, x, Shape{n}),
+                 flat = typed<T>(contiguous(typed<T>(constant(line))));
   const Array<std::int32_t> order = argsort_any(flat, 0, false);
   const T* v = elements<const T>(flat);
   const UniqueGroups groups =
@@ -151,7 +152,7 @@ template <class T>
 UniqueCounts<T> unique_plain(const char* function, const Array<T>& x, bool equal_nan) {
   const std::int64_t n = x.size();
   const Array<T> line = reshape_to(function, x, Shape{n});
-  const Array<T> sorted(contiguous(sort_any(line, 0, false)));
+  const Array<T> sorted = typed<T>(contiguous(sort_any(line, 0, false)));
   const T* const v = elements<const T>(sorted);
   const cpu::Scratch<T> values(n);
   const cpu::Scratch<std::int32_t> starts(n + 1);  // in the sorted line, then its end
@@ -168,18 +169,18 @@ UniqueCounts<T> unique_plain(const char* function, const Array<T>& x, bool equal
     if (equal_nan)
       while (count > 1 && is_nan(static_cast<T>(values[count - 2]))) --count;
   starts[count] = static_cast<std::int32_t>(n);
-  Array<T> result(allocate_on_host(dtype_of<T>, Frame{Dims(1, count), {}}));
+  Array<T> result = typed<T>(allocate_on_host(dtype_of<T>, Frame{Dims(1, count), {}}));
   T* const to = elements<T>(result);
   std::copy(values.data(), values.data() + count, to);
   // Of zeros, which are equal whatever their signs are, the first one stands for all.
   if constexpr (is_floating_v<T>)
     if (T* const zero = std::find(to, to + count, T(0.f)); zero != to + count) {
-      const Array<T> flat(contiguous(line));
+      const Array<T> flat = typed<T>(contiguous(line));
       const T* first = elements<const T>(flat);
       while (*first != T(0.f)) ++first;
       *zero = *first;
     }
-  Array<std::int32_t> counts(allocate_on_host(DType::int32, Frame{Dims(1, count), {}}));
+  Array<std::int32_t> counts = typed<std::int32_t>(allocate_on_host(DType::int32, Frame{Dims(1, count), {}}));
   std::int32_t* const many = elements<std::int32_t>(counts);
   for (std::int64_t i = 0; i < count; ++i) many[i] = starts[i + 1] - starts[i];
   return {std::move(result), std::move(counts)};
@@ -212,8 +213,8 @@ Array<T> unique_sized(const Array<T>& x, const UniqueOptions<T>& options) {
     return filled<T>("unique", Shape{size}, options.fill_value.value_or(T(0.f)));
   }
   const Array<T> sorted = sort_any(reshape_to("unique", x, Shape{n}), 0, false);
-  const Array<T> plain(constant(sorted)), before(stretch_of_axis(plain, 0, 0, n - 1)),
-      after(stretch_of_axis(plain, 0, 1, n - 1));
+  const Array<T> plain = typed<T>(constant(sorted)), before(stretch_of_axis(plain, 0, 0, n - 1)),
+                 after(stretch_of_axis(plain, 0, 1, n - 1));
   Array<bool> differs = before != after;
   if constexpr (is_inexact_v<T>)
     if (options.equal_nan) differs = differs & ((before == before) | (after == after));

@@ -112,10 +112,10 @@ Array<T> bin_edges(const char* function, const Array<T>& x, const Bins<T>& bins,
       raise<ValueError>({function, ": the number of bins by the rule '", bins.rule(),
                          "' depends on the values, which vmap cannot map"});
     std::vector<double> values;
-    for (const T v : Array<T>(constant(x)).to_vector()) values.push_back(static_cast<double>(v));
+    for (const T v : typed<T>(constant(x)).to_vector()) values.push_back(static_cast<double>(v));
     count = bins_by_rule(function, bins.rule(), std::move(values),
-                         static_cast<double>(Array<T>(constant(first)).item()),
-                         static_cast<double>(Array<T>(constant(last)).item()), whole);
+                         static_cast<double>(typed<T>(constant(first)).item()),
+                         static_cast<double>(typed<T>(constant(last)).item()), whole);
   }
   if (count < 1) raise<ValueError>({function, ": `bins` must be positive, when an integer, got ", count});
   const Array<T> step = evaluate(
@@ -130,7 +130,7 @@ Array<T> bin_edges(const char* function, const Array<T>& x, const Bins<T>& bins,
 // includes its right edge.
 template <class T>
 Array<std::int32_t> bin_places(const char* function, const Array<T>& x_, const Array<T>& edges_) {
-  const Array<T> x(constant(x_)), edges(constant(edges_));
+  const Array<T> x = typed<T>(constant(x_)), edges = typed<T>(constant(edges_));
   const Array<T> last = edges(-1);
   const Array<std::int32_t> place = places<T>(function, edges, x, true),
                             end(static_cast<std::int32_t>(edges.size() - 1));

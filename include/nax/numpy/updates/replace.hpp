@@ -35,7 +35,7 @@ Array<T> set_flat(const char* function, const Array<T>& x, const Array<std::int6
   const Array<T> flat = reshape_to(function, x, Shape{x.size()});
   Selection s = Selection::all(layout_of(flat));
   auto step = std::make_shared<GatherStep>();
-  step->index = Array<std::int64_t>(beside(x, places));
+  step->index = typed<std::int64_t>(beside(x, places));
   step->axes.push_back(0);
   step->x_axis.push_back(-1), step->index_axis.push_back(0);
   s.gather = std::move(step);
@@ -52,7 +52,7 @@ auto place(const X& x_, const M& mask_, const V& vals) {
   const Array<T> x = detail::as_array(x_);
   detail::check_operand("place", x);
   const Array<bool> mask = detail::evaluate(detail::make_expr<rules::logical_or>(
-      detail::materialise(mask_), Array<bool>(detail::beside(x, detail::host_number(false)))));
+      detail::materialise(mask_), detail::typed<bool>(detail::beside(x, detail::host_number(false)))));
   if (mask.size() != x.size())
     raise<ShapeError>({"place: mask and data must be the same size: ", mask.shape(), " and ", x.shape()});
   const Array<T> values = detail::flat_values("place", x, vals);
@@ -72,7 +72,7 @@ auto place(const X& x_, const M& mask_, const V& vals) {
 // The values as a vector.
 template <detail::ArrayLike X, detail::ArrayLike M, Scalar S>
 auto place(const X& x, const M& mask, const std::vector<S>& vals) {
-  return nax::place(x, mask, Array<element_t<S>>(detail::host_numbers<element_t<S>>(vals)));
+  return nax::place(x, mask, detail::typed<element_t<S>>(detail::host_numbers<element_t<S>>(vals)));
 }
 
 struct PutOptions {
@@ -94,7 +94,7 @@ auto put(const X& x_, const I& ind, const V& v, const PutOptions& options = {}) 
     return detail::set_flat("put", x, places, detail::flat_values("put", x, v));
   else
     return detail::set_flat("put", x, places,
-                            detail::flat_values("put", x, Array<T>(detail::host_numbers<T>(v))));
+                            detail::flat_values("put", x, detail::typed<T>(detail::host_numbers<T>(v))));
 }
 
 struct FillDiagonalOptions {
@@ -142,7 +142,7 @@ class Piece {
           return as_type<T>(y);
         }) {}
   Array<T> operator()(const Array<T>& x) const {
-    return f_ ? f_(x) : Array<T>(beside(x, host_number(constant_)));
+    return f_ ? f_(x) : typed<T>(beside(x, host_number(constant_)));
   }
 
  private:

@@ -12,7 +12,7 @@ namespace detail {
 // A number on the host, wherever this thread computes.
 template <class T>
 Array<T> host_number(T value) {
-  Array<T> x(allocate_on_host(dtype_of<T>, Frame{}));
+  Array<T> x = typed<T>(allocate_on_host(dtype_of<T>, Frame{}));
   *elements<T>(x) = value;
   return x;
 }
@@ -45,7 +45,7 @@ auto copy(const X& x) {
   if constexpr (Expression<X>) {
     return detail::evaluate(x);
   } else {
-    Array<T> result(detail::copy_over(x, detail::layout_of(x)));
+    Array<T> result = detail::typed<T>(detail::copy_over(x, detail::layout_of(x)));
     if constexpr (is_inexact_v<T>) {
       const auto same = [](const Array<T>& g) { return g; };
       return detail::record(std::move(result), detail::wrt(x, same, same));

@@ -28,7 +28,7 @@ Array<T> reshape_to(const char* function, const Array<T>& x, const Dims& to) {
   ArrayBase copied = compact(x);
   layout = hidden_part(layout_of(copied));
   append_reshaped(layout, layout_of(copied), shape);
-  Array<T> result(view(std::move(copied), std::move(layout)));
+  Array<T> result = typed<T>(view(std::move(copied), std::move(layout)));
   if constexpr (is_inexact_v<T>)
     return record(std::move(result), wrt(x, pull, push));
   else

@@ -27,7 +27,7 @@ NAX_ENGINE Frame with_visible(const Frame& x, const Dims& visible);
 template <class T, class Pull, class Push>
 Array<T> record_view(const Array<T>& x, Layout layout, std::int64_t offset, const Pull& pull,
                      const Push& push) {
-  Array<T> result(view(x, std::move(layout), offset));
+  Array<T> result = typed<T>(view(x, std::move(layout), offset));
   if constexpr (is_inexact_v<T>) {
     if (may_be_recorded(x)) return record(std::move(result), wrt(x, pull, push));
   }
