@@ -19,7 +19,7 @@ NAX_ENGINE ArrayBase map_npy(const std::string& path, DType dtype);
 template <Dtype T>
 Dataset<Array<T>> from_npy(const std::string& path) {
   const Array<T> array = io::detail::within_memory(
-      "from_npy", path, [&] { return Array<T>(detail::map_npy(path, dtype_of<T>)); });
+      "from_npy", path, [&] { return nax::detail::typed<T>(detail::map_npy(path, dtype_of<T>)); });
   return Dataset<Array<T>>(std::make_shared<detail::ArraySource<Array<T>>>("from_npy", array, path));
 }
 // The rows of the arrays in an .npz file, which are read: a tree says which and of what types, as for

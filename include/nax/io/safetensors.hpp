@@ -93,7 +93,8 @@ L loaded_tensor(const SafetensorsReader& reader, const std::string& name, const 
     const bool any = !nax::detail::ArrayAccess::buffer(leaf);
     const Shape expected = leaf.shape();
     const Array<T> array(reader.array(name, dtype_of<T>, any ? nullptr : &expected, cast));
-    return Array<T>(nax::detail::beside(leaf, any ? nax::detail::placed(array) : ArrayBase(array)));
+    return nax::detail::typed<T>(
+        nax::detail::beside(leaf, any ? nax::detail::placed(array) : ArrayBase(array)));
   } else {
     const Shape expected{};
     return static_cast<L>(Array<T>(reader.array(name, dtype_of<T>, &expected, cast)).item());
@@ -174,7 +175,7 @@ class SafetensorsFile {
   template <Dtype T = float>
   Array<T> get(const std::string& name) {
     return detail::within_memory("read_safetensors", source_.path(), [&] {
-      return Array<T>(nax::detail::placed(reader_.array(name, dtype_of<T>, nullptr, cast_)));
+      return nax::detail::typed<T>(nax::detail::placed(reader_.array(name, dtype_of<T>, nullptr, cast_)));
     });
   }
 

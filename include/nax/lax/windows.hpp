@@ -72,7 +72,7 @@ inline void keep_better(const T* values, std::int64_t offset, std::int64_t n, co
 template <class T, class Better>
 Array<std::int64_t> best_in_windows(const Array<T>& x, const WindowSpec& s, const Better& better) {
   constexpr std::int64_t piece = 16;
-  const Array<T> from(contiguous(x, transforms_handled));
+  const Array<T> from = typed<T>(contiguous(x, transforms_handled));
   Frame frame = layout_of(from);
   std::int64_t examples = 1, size = 1, run = 1, places = 1, taps = 1;
   for (std::size_t h = 0; h < frame.levels.size(); ++h) examples *= frame.shape[h];

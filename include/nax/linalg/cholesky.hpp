@@ -94,7 +94,7 @@ Array<T> cholesky_of(const Array<T>& a, CholeskyDerivative of = CholeskyDerivati
   const auto symmetric = [of](const Array<T>& x) {
     if (of == CholeskyDerivative::elements) return x;
     const Array<T> sum = evaluate(make_expr<rules::add>(x, conjugate_transpose(x)));
-    return Array<T>(evaluate(make_expr<rules::multiply>(sum, Array<T>(host_number(T(R(0.5)))))));
+    return Array<T>(evaluate(make_expr<rules::multiply>(sum, typed<T>(host_number(T(R(0.5)))))));
   };
   const auto conjugated = [](const Array<T>& x) { return conjugate_transpose(matrix_transpose(x)); };
   // (Murray 2016.) With P the lower triangle, its diagonal halved, of L^H g: the Hermitian part of

@@ -76,8 +76,8 @@ LogDeterminants<T> log_determinants(const Array<T>& a) {
   using R = real_t<T>;
   const std::int64_t n = layout_of(a).shape.back();
   const Frame leading = leading_axes(layout_of(a));
-  LogDeterminants<T> result{Array<T>(allocate(dtype_of<T>, leading)),
-                            Array<R>(allocate(dtype_of<R>, leading))};
+  LogDeterminants<T> result{typed<T>(allocate(dtype_of<T>, leading)),
+                            typed<R>(allocate(dtype_of<R>, leading))};
   T* const signs = elements<T>(result.sign);
   R* const logs = elements<R>(result.logabs);
   for_each_lu(a, [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
@@ -94,9 +94,9 @@ template <class T>
 Array<T> determinant(const Array<T>& a) {
   using R = real_t<T>;
   const std::int64_t n = layout_of(a).shape.back();
-  Array<T> result(allocate(dtype_of<T>, leading_axes(layout_of(a))));
+  Array<T> result = typed<T>(allocate(dtype_of<T>, leading_axes(layout_of(a))));
   T* const out = elements<T>(result);
-  for_each_lu(Array<T>(constant(a)), [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
+  for_each_lu(typed<T>(constant(a)), [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
     // The product, unless it leaves the range of numbers on the way, from where it may come back.
     T product = sign;
     bool normal = true;
@@ -120,7 +120,7 @@ Array<T> adjugate_tangent(const Array<T>& a, const Array<T>& t) {
   const Array<T> one = la::unit_matrix<T>(n);
   const auto scaled = [](const Array<T>& x, double by) -> Array<T> {
     return evaluate(
-        make_expr<rules::multiply>(x, Array<T>(host_number(static_cast<T>(static_cast<real_t<T>>(by))))));
+        make_expr<rules::multiply>(x, typed<T>(host_number(static_cast<T>(static_cast<real_t<T>>(by))))));
   };
   // x - tr(x) / k
   const auto next = [&](const Array<T>& x, std::int64_t k) {
@@ -140,18 +140,18 @@ template <class T>
 Array<bool> has_good_inverse(const Array<T>& a, const Array<T>& adjugates, const Array<T>& dets) {
   using R = real_t<T>;
   const auto largest = [](const Array<T>& x) {
-    return max(make_expr<rules::absolute>(Array<T>(constant(x))), {.axis = {-2, -1}});
+    return max(make_expr<rules::absolute>(typed<T>(constant(x))), {.axis = {-2, -1}});
   };
   const Array<R> sizes = la::times(largest(a), largest(adjugates));
   const Array<R> least =
-      la::times(sizes, Array<R>(host_number(std::sqrt(std::numeric_limits<R>::epsilon()))));
-  const Array<R> size = evaluate(make_expr<rules::absolute>(Array<T>(constant(dets))));
+      la::times(sizes, typed<R>(host_number(std::sqrt(std::numeric_limits<R>::epsilon()))));
+  const Array<R> size = evaluate(make_expr<rules::absolute>(typed<T>(constant(dets))));
   return evaluate(make_expr<rules::greater>(size, least));
 }
 
 // How many of these are true, in all batches.
 inline std::int64_t count_true(const Array<bool>& x) {
-  const Array<bool> plain(contiguous(x, transforms_handled));
+  const Array<bool> plain = typed<bool>(contiguous(x, transforms_handled));
   const std::int64_t size = layout_of(x).size();
   const bool* const from = size > 0 ? elements<const bool>(plain, transforms_handled) : nullptr;
   return std::count(from, from + size, true);
@@ -161,7 +161,7 @@ inline std::int64_t count_true(const Array<bool>& x) {
 template <class T>
 Array<T> adjugate(const Array<T>& a) {
   const std::int64_t n = a.shape(-1);
-  const Array<T> plain(constant(a)), dets = determinant(plain);
+  const Array<T> plain = typed<T>(constant(a)), dets = determinant(plain);
   if (layout_of(a).size() == 0) return plain;
   Array<T> result = times_matrix(dets, inverse(plain));
   const Array<bool> good = has_good_inverse(plain, result, dets);
@@ -212,7 +212,7 @@ auto slogdet(const A& a_) {
   using R = real_t<T>;
   const Array<T> a = detail::as_type<T>(a_);
   detail::check_square("slogdet", a);
-  auto parts = detail::log_determinants(Array<T>(detail::constant(a)));
+  auto parts = detail::log_determinants(nax::detail::typed<T>(detail::constant(a)));
   // The differential of log det is the trace of a^-1 da.
   const auto pull = [=](const Array<T>& g) {
     return detail::times_matrix(g, matrix_transpose(detail::inverse(a)));
@@ -224,9 +224,9 @@ auto slogdet(const A& a_) {
     if (!detail::is_recorded(a)) return Slogdet<T>{parts.sign, parts.logabs};
     // What the logarithm of the determinant, a complex number, has besides its value: 0, with a derivative.
     // Its real part is that of logabsdet, and the sign turns with its imaginary part.
-    const Array<T> moves =
-        detail::record(Array<T>(detail::copy_over(Array<T>(T(0)), detail::layout_of(parts.sign))),
-                       detail::wrt(a, pull, push));
+    const Array<T> moves = detail::record(
+        nax::detail::typed<T>(detail::copy_over(Array<T>(T(0)), detail::layout_of(parts.sign))),
+        detail::wrt(a, pull, push));
     const Array<R> grows = detail::evaluate(detail::make_expr<rules::real>(moves));
     const Array<T> turns = detail::evaluate(detail::make_expr<rules::subtract>(
         moves, detail::evaluate(detail::make_expr<rules::cast<T>>(grows))));

@@ -121,7 +121,7 @@ Array<real_t<T>> one_norms(const Array<T>& a) {
 template <class T>
 std::vector<double> one_norm_values(const Array<T>& a) {
   using R = real_t<T>;
-  const Array<R> norms(contiguous(one_norms(a), transforms_handled));
+  const Array<R> norms = typed<R>(contiguous(one_norms(a), transforms_handled));
   const R* const from = elements<const R>(norms, transforms_handled);
   return std::vector<double>(from, from + layout_of(norms).size());
 }
@@ -155,7 +155,7 @@ std::vector<int> halvings(const Array<T>& a, const std::vector<double>& norms, c
   using R = real_t<T>;
   const std::int64_t n = a.shape(-1);
   std::vector<int> rounds(norms.size(), 0), powers(norms.size(), 0);
-  Array<T> scale(allocate_on_host(dtype_of<T>, leading_axes(layout_of(a))));
+  Array<T> scale = typed<T>(allocate_on_host(dtype_of<T>, leading_axes(layout_of(a))));
   for (std::size_t i = 0; i < norms.size(); ++i) {
     if (std::isfinite(norms[i]) && norms[i] > limit.norm) powers[i] = std::ilogb(norms[i]);
     elements<T>(scale)[i] = T(std::ldexp(R(1), -powers[i]));
@@ -236,7 +236,7 @@ Array<T> expm_of(const Array<T>& a) {
   const PadeLimit limit = wide ? PadeLimit{13, 5.371920351148152, 113250775606021113483283660800000000.0}
                                : PadeLimit{7, 3.925724783138660, 4487938430976000.0};
   if (layout_of(a).size() == 0) return a;
-  const Array<T> plain(constant(a));
+  const Array<T> plain = typed<T>(constant(a));
   const std::vector<double> norms = one_norm_values(plain);
   const double most = *std::max_element(norms.begin(), norms.end());
   for (const Order& o : wide ? std::span<const Order>(of_double) : std::span<const Order>(of_float))
@@ -247,8 +247,8 @@ Array<T> expm_of(const Array<T>& a) {
   if (rounds == 0) return pade_exp(a, limit.order);
   const std::size_t count = each.size();
   const Frame leading = leading_axes(layout_of(a));
-  Array<T> scale(allocate_on_host(dtype_of<T>, leading));
-  Array<std::int32_t> times_(allocate_on_host(DType::int32, leading));
+  Array<T> scale = typed<T>(allocate_on_host(dtype_of<T>, leading));
+  Array<std::int32_t> times_ = typed<std::int32_t>(allocate_on_host(DType::int32, leading));
   for (std::size_t i = 0; i < count; ++i) {
     elements<T>(scale)[i] = T(std::ldexp(R(1), -each[i]));
     elements<std::int32_t>(times_)[i] = each[i];

@@ -18,8 +18,8 @@ double default_rtol(const Shape& shape) {
 template <class R>
 Array<R> tolerance_over(const char* function, const Array<R>& s, const Array<double>& tolerance) {
   if (tolerance.ndim() == 0 && !is_batched(tolerance))
-    return Array<R>(host_number(static_cast<R>(tolerance.item())));
-  const Array<R> each(constant(la::as_columns(as_type<R>(tolerance))));
+    return typed<R>(host_number(static_cast<R>(tolerance.item())));
+  const Array<R> each = typed<R>(constant(la::as_columns(as_type<R>(tolerance))));
   if (!(broadcast(function, layout_of(each), layout_of(s)).visible_shape() == s.shape()))
     raise<ShapeError>(
         {function, ": a tolerance for each matrix: ", tolerance.shape(), " for singular values ", s.shape()});
@@ -61,8 +61,8 @@ template <class T>
 PinvParts<T> pinv_of(const char* function, const Array<T>& a, const linalg::SVD<T>& f,
                      const Array<double>& rtol) {
   using R = real_t<T>;
-  const Array<R> s(constant(f.S));
-  const Array<T> u(constant(f.U)), vh(constant(f.Vh));
+  const Array<R> s = typed<R>(constant(f.S));
+  const Array<T> u = typed<T>(constant(f.U)), vh = typed<T>(constant(f.Vh));
   const Array<R> limit = cutoff(function, s, rtol);
   // (A NaN is not small, and stays one.)
   const Array<bool> small = evaluate(make_expr<rules::less_equal>(s, limit));
@@ -89,14 +89,14 @@ class Tolerance {
       (detail::ArrayLike<X> && !is_complex_v<typename X::value_type>)Tolerance(const X& x)
       : given_(true) {
     if constexpr (std::is_arithmetic_v<X>)
-      values_ = Array<double>(detail::host_number(static_cast<double>(x)));
+      values_ = nax::detail::typed<double>(detail::host_number(static_cast<double>(x)));
     else
       values_ = detail::as_type<double>(x);
   }
 
   bool given() const { return given_; }
   Array<double> value_or(double number) const {
-    return given_ ? values_ : Array<double>(detail::host_number(number));
+    return given_ ? values_ : nax::detail::typed<double>(detail::host_number(number));
   }
 
  private:
@@ -124,7 +124,7 @@ auto pinv(const A& a_, const PinvOptions& options = {}) {
     throw ValueError("pinv: rcond and rtol are one option: give one");
   const Array<double> rtol = (options.rtol.given() ? options.rtol : options.rcond)
                                  .value_or(10 * detail::default_rtol<real_t<T>>(a.shape()));
-  const Array<T> plain(detail::constant(a));
+  const Array<T> plain = nax::detail::typed<T>(detail::constant(a));
   return detail::pinv_of(
              "pinv", a,
              options.hermitian ? detail::svd_hermitian(plain) : detail::svd_values(plain, false, true), rtol)
@@ -142,7 +142,7 @@ Array<std::int32_t> matrix_rank(const A& a_, const MatrixRankOptions& options = 
   using T = detail::linalg_t<A>;
   using R = real_t<T>;
   static_assert(detail::is_linalg_v<T>, "linalg: the type must be float, double or complex");
-  const Array<T> a(detail::constant(detail::as_type<T>(a_)));
+  const Array<T> a = nax::detail::typed<T>(detail::constant(detail::as_type<T>(a_)));
   if (options.tol.given() && options.rtol.given())
     throw ValueError("matrix_rank: tol and rtol cannot both be given");
   detail::check_operand("matrix_rank", a);
@@ -193,7 +193,7 @@ auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {}) {
   if (rcond < 0) rcond = epsilon;
   const SVD<T> f = detail::svd_of(a, false);
   const detail::PinvParts<T> inverse =
-      detail::pinv_of("lstsq", a, f, Array<double>(detail::host_number(rcond)));
+      detail::pinv_of("lstsq", a, f, nax::detail::typed<double>(detail::host_number(rcond)));
   const Array<T> x = detail::matmul_arrays("lstsq", inverse.inverse, b);
   const bool one = a.ndim() == 2 && b.ndim() == 2 && !detail::is_batched(inverse.rank);
   Array<R> residuals;

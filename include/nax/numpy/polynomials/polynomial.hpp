@@ -40,7 +40,7 @@ Array<T> with_leading_zeros(const char* function, const Array<T>& p, std::int64_
 template <class T>
 Array<T> without_leading_zeros(const char* function, const Array<T>& p, std::int64_t least, double size = 0) {
   if (is_batched(p)) throw_batched(function, "how many zeros it leads with differs between examples");
-  const std::vector<T> values = Array<T>(constant(p)).to_vector();
+  const std::vector<T> values = typed<T>(constant(p)).to_vector();
   const auto spared = [size](const T& x) {
     if constexpr (is_complex_v<T>)
       return std::abs(x) <= size;

@@ -29,7 +29,7 @@ void wrap_points(double period_, Array<T>& x, Array<T>& xp, Array<T>& fp) {
   const T period = static_cast<T>(std::abs(period_));
   x = remainder(x, period);
   xp = remainder(xp, period);
-  const Array<std::int32_t> order = argsort(Array<T>(constant(xp)), {.stable = true});
+  const Array<std::int32_t> order = argsort(typed<T>(constant(xp)), {.stable = true});
   xp = take_along_axis(xp, order, 0);
   fp = take_along_axis(fp, order, 0);
   const auto end = [](const Array<T>& points, std::int64_t at) { return points(slice(at, at + 1)); };

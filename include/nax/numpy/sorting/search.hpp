@@ -86,11 +86,11 @@ namespace detail {
 template <class T>
 Array<bool> isin_complex(const Array<T>& x, const Array<T>& tests_) {
   need_plain("isin", "test_elements", tests_);
-  std::vector<T> tests = Array<T>(constant(tests_)).to_vector();
+  std::vector<T> tests = typed<T>(constant(tests_)).to_vector();
   std::erase_if(tests, [](const T& t) { return t != t; });
   std::sort(tests.begin(), tests.end(), rules::math::precedes<T>);
   const ArrayBase values = contiguous(constant(x), transforms_handled);
-  Array<bool> result(allocate(DType::boolean, layout_of(values)));
+  Array<bool> result = typed<bool>(allocate(DType::boolean, layout_of(values)));
   const T* from = elements<const T>(values, transforms_handled);
   bool* to = elements<bool>(result, transforms_handled);
   for (std::int64_t i = 0, n = layout_of(values).size(); i < n; ++i)
