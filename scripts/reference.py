@@ -64,6 +64,8 @@ def split_top(text, separator=","):
     """Splits at separators that are in no bracket and no character."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
+        if text[i : i + 2] == "<<" or text[i - 1 : i + 1] == "<<":
+            continue
         if c in "([{<":
             depth += 1
         elif c in ")]}" or (c == ">" and text[i - 1] != "-"):
@@ -92,12 +94,16 @@ def without_comments(text):
 
 def parse_fields(body):
     """The members of an options struct: type, name, default, comment."""
-    fields, above = [], []
+    fields, above, begun = [], [], ""
     for line in body.split("\n"):
         code, _, comment = line.partition("//")
-        code = code.strip()
+        code = f"{begun} {code.strip()}".strip()
         if not code:
             above = above + [comment.strip()] if comment else []
+            continue
+        begun = code if not code.endswith((";", "{", "}")) else ""  # a declaration may go on
+        if begun:
+            above = above + [comment.strip()] if comment else above
             continue
         m = re.match(r"([\w:<>,\s*&]+?)\s+(\w+)\s*(?:=\s*(.*)|(\{.*\}))?;$", code)
         if m and not code.startswith(("using", "template", "return", "static", "friend")):
@@ -151,11 +157,16 @@ def parse(header):
     return entries, options
 
 
+def parts_of(scope):
+    """The namespaces of a scope, one by one."""
+    return tuple(part for s in scope for part in s.split("::"))
+
+
 def declare(text, body, scope, comment, header, entries, options):
     code = " ".join(without_comments(text).split())
     code = re.sub(r"^template <.*?> (?=(requires|auto|struct|class|inline|NAX|constexpr|[A-Z]|std|void|bool))", "", code)
-    if m := re.match(r"(?:struct|class) (\w+Options)\b", code):
-        options[m[1]] = Options(parse_fields(body or text), comment)
+    if m := re.match(r"(?:struct|class) (\w*Options)\b", code):
+        options[parts_of(scope), m[1]] = Options(parse_fields(body or text), comment)
         return
     if m := re.match(r"(?:inline )?constexpr (?:const )?detail::([\w:<>, ]+?) (\w+)\s*(?:\{\}|=|,|;)", code):
         # an object that is called: its class names its options
@@ -195,18 +206,25 @@ def shown(parameter):
     return (name if plain else f"{kind} {name}"), default
 
 
-def option_name(parameter):
-    m = re.search(r"(\w+Options)\b", parameter)
-    return m[1] if m else None
+def options_of(parameter, scope, options):
+    """The options that a parameter of a function in this scope names: those of the innermost namespace that has them."""
+    m = re.search(r"((?:\w+::)*)(\w*Options)\b", parameter)
+    if not m:
+        return None
+    said = [s for s in m[1].split("::") if s and s != "nax"]
+    scope = parts_of(scope)
+    for depth in range(len(scope), -1, -1):
+        if found := options.get((scope[:depth] + tuple(said), m[2])):
+            return found
+    return None
 
 
 def call_of(entry, options):
     prefix = "".join(s + "::" for s in entry.scope)
     parts = []
     for p in entry.parameters:
-        name = option_name(p)
-        if name and name in options:
-            fields = ", ".join("." + f[1] for f in options[name].fields)
+        if found := options_of(p, entry.scope, options):
+            fields = ", ".join("." + f[1] for f in found.fields)
             parts.append("{" + fields + "}")
         else:
             text, default = shown(p)
@@ -248,11 +266,14 @@ def page_of(title, entries, options, examples, used):
         said = list(dict.fromkeys(" ".join(e.comment) for e in group if e.comment))
         for text in said:
             out += [text, ""]
-        wanted = list(dict.fromkeys(option_name(p) for e in group for p in e.parameters if option_name(p) in options))
-        for o in wanted:
-            if options[o].fields:
+        wanted = []
+        for found in (options_of(p, e.scope, options) for e in group for p in e.parameters):
+            if found and found not in wanted:
+                wanted.append(found)
+        for found in wanted:
+            if found.fields:
                 out += ["| option | default | |", "| --- | --- | --- |"]
-                out += [f"| `.{f[1]}` | {'`' + f[2] + '`' if f[2] else ''} | {f[3]} |" for f in options[o].fields] + [""]
+                out += [f"| `.{f[1]}` | {'`' + f[2] + '`' if f[2] else ''} | {f[3]} |" for f in found.fields] + [""]
         if name in examples:
             code, printed = examples[name]
             used.add(name)
