@@ -188,6 +188,7 @@ class UnbatchStage final : public Stage<Element> {
         try {
           rows_ = count_rows("unbatch", *batch_);
         } catch (...) {
+          batch_.reset();
           rethrow_from("unbatch", input_->origin().text());
         }
       }

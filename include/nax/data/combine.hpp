@@ -99,7 +99,17 @@ class ZipStage final : public Stage<std::tuple<E...>> {
     std::optional<Element> next() override {
       return std::apply(
           [](auto&... input) -> std::optional<Element> {
-            std::tuple<std::optional<E>...> parts{input->next()...};
+            std::exception_ptr error;  // of one: the others move on with it, or parts would no longer match
+            const auto next = [&](auto& of) -> decltype(of->next()) {
+              try {
+                return of->next();
+              } catch (...) {
+                if (!error) error = std::current_exception();
+                return std::nullopt;
+              }
+            };
+            std::tuple<std::optional<E>...> parts{next(input)...};
+            if (error) std::rethrow_exception(error);
             return std::apply(
                 [](auto&... part) -> std::optional<Element> {
                   if (!(part.has_value() && ...)) return std::nullopt;

@@ -36,7 +36,11 @@ class ParallelIndexCursor final : public Cursor<Element>, Workers {
         access_(std::move(access)),
         size_(access_->size()),
         ring_(capacity()) {}
-  ~ParallelIndexCursor() override { stop(); }
+  ~ParallelIndexCursor() override {
+    const bool forked = is_forked();
+    stop();
+    if (forked) leave_behind(ring_);
+  }
 
   std::optional<Element> next() override {
     std::size_t slot;
@@ -100,7 +104,11 @@ class ParallelCursor final : public Cursor<Element>, Workers {
         pull_(std::move(pull)),
         work_(std::move(work)),
         ring_(Workers::capacity()) {}
-  ~ParallelCursor() override { stop(); }
+  ~ParallelCursor() override {
+    const bool forked = is_forked();
+    stop();
+    if (forked) leave_behind(ring_), leave_behind(pull_);
+  }
 
   std::optional<Element> next() override {
     std::size_t slot;

@@ -3,6 +3,7 @@
 #include "nax/data/batch.hpp"
 #include "nax/data/cache.hpp"
 #include "nax/data/combine.hpp"
+#include "nax/data/ignore_errors.hpp"
 #include "nax/data/iterator.hpp"
 #include "nax/data/map.hpp"
 #include "nax/data/prefetch.hpp"
@@ -46,6 +47,11 @@ class Dataset {
   template <class F>
   Dataset filter(F f, const FilterOptions& options = {}) const {
     return Dataset(std::make_shared<detail::FilterStage<F, Element>>(stage_, std::move(f), options));
+  }
+  // Without the elements that the stages before fail to make; `.log` is told of each error, which names its
+  // stage and element. After 1000 errors in a row the last one ends the loop, where elements have no indices.
+  Dataset ignore_errors(IgnoreErrorsOptions options = {}) const {
+    return Dataset(std::make_shared<detail::IgnoreStage<Element>>(stage_, std::move(options)));
   }
   // A random order. Where elements have indices (sources, and what map, take, batch and the like make of
   // them) it is one of all elements and costs four bytes each; elsewhere each is chosen among the next

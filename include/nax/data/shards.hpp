@@ -145,13 +145,22 @@ class StreamedShards final : public Stage<Element> {
     const std::string& path() const { return (*paths_)[at_ - 1]; }
     bool find() {
       while (!context_.is_stopped()) {
-        if (shard_ && format_.find(shard_->source(), offset_, last_)) return true;
+        if (shard_ && find_within()) return true;
         if (at_ == paths_->size()) return false;
         shard_.reset();  // before the next one is there
         ++at_, offset_ = 0;
         shard_ = std::make_unique<OpenShard>(format_.function, path());
       }
       return false;
+    }
+    // After damage the rest of a file has no elements.
+    bool find_within() {
+      try {
+        return format_.find(shard_->source(), offset_, last_);
+      } catch (...) {
+        shard_.reset();
+        throw;
+      }
     }
     ShardFormat<Element> format_;
     std::shared_ptr<const std::vector<std::string>> paths_;

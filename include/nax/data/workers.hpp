@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/device.hpp"
 #include "nax/core/profile.hpp"
 #include "nax/core/thread_pool.hpp"
@@ -62,6 +63,15 @@ class Workers {
   void release(std::size_t slot);
 
   void stop();
+  // Did the threads stay behind in the process that this one was forked from?
+  bool is_forked() const {
+    return generation_ != process_generation && !(shared_ && shared_->threads.empty());
+  }
+  // What those threads may have been changing: never destroyed.
+  template <class T>
+  static void leave_behind(T& what) {
+    static_cast<void>(new T(std::move(what)));
+  }
   bool is_stopped() const { return stopped_ && stopped_->load(std::memory_order_relaxed); }
 
  private:
@@ -69,13 +79,22 @@ class Workers {
     bool done = false;
     std::exception_ptr error;
   };
+  // A forked child has these as they were at that moment, held by threads that it does not have.
+  struct Shared {
+    std::mutex pull_mutex;  // before mutex
+    std::mutex mutex;
+    std::condition_variable room, ready;
+    std::vector<std::thread> threads;
+  };
 
   // Under the lock. Where the system has no more threads those that are there do the work.
   void grow(int more);
 
+  static unsigned this_generation();
+
   void run() noexcept;
 
-  // Claims a slot and fills it; false when there is nothing more to do.
+  // Claims a slot and fills it (`none` where the input threw); false when there is nothing more to do.
   bool begin(std::size_t& slot) noexcept;
 
   // Refuses arrays that the loop's thread differentiates: what this thread does with them it cannot record.
@@ -85,16 +104,15 @@ class Workers {
 
   std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
 
+  static constexpr std::size_t none = ~std::size_t{0};
   const std::string name_;
   const std::shared_ptr<std::atomic<bool>> stopped_;
   const int most_, begin_with_;
-  std::mutex pull_mutex_;  // before mutex_
-  std::mutex mutex_;
-  std::condition_variable room_, ready_;
+  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
+  const unsigned generation_ = this_generation();
   std::vector<Slot> slots_;
   std::int64_t given_ = 0, taken_ = 0;  // slots pulled into, slots taken by the loop
   bool ended_ = false, stop_ = false;
-  std::vector<std::thread> threads_;
   std::atomic<std::uint64_t> recorded_since_{0};  // by the loop's thread, where it differentiates; else 0
 };
 
@@ -115,45 +133,64 @@ NAX_ENGINE bool Workers::take(std::size_t& slot) {
     recorded_since_ = recording.tape->first_serial();
   else
     recorded_since_ = recording.since;
-  std::unique_lock lock(mutex_);
-  if (threads_.empty() && !stop_) grow(begin_with_);
+  if (is_forked())
+    raise<Error>({name_,
+                  ": the process was forked while this iterator had threads at work, which stayed behind; "
+                  "make a new iterator in the child"});
+  std::unique_lock lock(shared_->mutex);
+  if (shared_->threads.empty() && !stop_) grow(begin_with_);
   slot = static_cast<std::size_t>(taken_) % slots_.size();
   while (!slots_[slot].done && !(ended_ && taken_ == given_)) {
-    const auto started = static_cast<int>(threads_.size());
+    const auto started = static_cast<int>(shared_->threads.size());
     if (!stop_ && started < most_ && given_ - taken_ >= started) grow(1);  // all at work, and the loop waits
     const profile::Span waits(profile::Kind::wait_data, "wait for ", name_.c_str());
-    ready_.wait(lock);
+    shared_->ready.wait(lock);
   }
   if (!slots_[slot].done) return false;
-  if (slots_[slot].error) std::rethrow_exception(slots_[slot].error);
+  if (slots_[slot].error) {
+    const std::exception_ptr error = std::exchange(slots_[slot].error, nullptr);
+    lock.unlock();
+    release(slot);
+    std::rethrow_exception(error);
+  }
   return true;
 }
 
 NAX_ENGINE void Workers::release(std::size_t slot) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(shared_->mutex);
     slots_[slot].done = false;
     ++taken_;
   }
-  room_.notify_one();
+  shared_->room.notify_one();
+}
+
+NAX_ENGINE unsigned Workers::this_generation() {
+  static const bool counts = (at_fork(nullptr, nullptr, nullptr), true);
+  static_cast<void>(counts);
+  return process_generation.load(std::memory_order_relaxed);
 }
 
 NAX_ENGINE void Workers::stop() {
+  if (is_forked()) {
+    static_cast<void>(shared_.release());
+    return;
+  }
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(shared_->mutex);
     stop_ = true;
   }
-  room_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
+  shared_->room.notify_all();
+  for (std::thread& thread : shared_->threads) thread.join();
+  shared_->threads.clear();
 }
 
 NAX_ENGINE void Workers::grow(int more) {
   for (int i = 0; i < more; ++i) {
     try {
-      threads_.emplace_back([this] { run(); });
+      shared_->threads.emplace_back([this] { run(); });
     } catch (const std::system_error&) {
-      if (threads_.empty()) throw;
+      if (shared_->threads.empty()) throw;
       return;
     }
   }
@@ -164,6 +201,7 @@ NAX_ENGINE void Workers::run() noexcept {
   const ReadsFor loop(stopped_.get());
   profile::name_thread(name_.c_str());
   for (std::size_t slot; begin(slot);) {
+    if (slot == none) continue;  // the input threw
     std::exception_ptr error;
     try {
       finish(slot);
@@ -181,16 +219,16 @@ NAX_ENGINE void Workers::watch_recorded() const {
 }
 
 NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {
-  std::unique_lock pulling(pull_mutex_, std::try_to_lock);
+  std::unique_lock pulling(shared_->pull_mutex, std::try_to_lock);
   if (!pulling) {
     const profile::Span waits(profile::Kind::idle, "another thread pulls");
     pulling.lock();
   }
   {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(shared_->mutex);
     const bool full = !stop_ && !ended_ && given_ - taken_ >= count();
     const profile::Span waits = full ? profile::Span(profile::Kind::idle, "no room") : profile::Span();
-    room_.wait(lock, [this] { return stop_ || ended_ || given_ - taken_ < count(); });
+    shared_->room.wait(lock, [this] { return stop_ || ended_ || given_ - taken_ < count(); });
     if (stop_ || ended_) return false;
     slot = static_cast<std::size_t>(given_) % slots_.size();
   }
@@ -203,30 +241,29 @@ NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {
     error = std::current_exception();
   }
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(shared_->mutex);
     if (more || error) ++given_;
-    if (!more) ended_ = true;
-    if (error) {
-      slots_[slot].error = error;
-      slots_[slot].done = true;
-    }
+    if (!more && !error) ended_ = true;
   }
-  if (!more) {
-    ready_.notify_all();
-    room_.notify_all();
+  if (error) {
+    mark_done(slot, std::move(error));
+    slot = none;
+  } else if (!more) {
+    shared_->ready.notify_all();
+    shared_->room.notify_all();
   }
-  return more;
+  return more || slot == none;
 }
 
 NAX_ENGINE void Workers::mark_done(std::size_t slot, std::exception_ptr error) noexcept {
   bool awaited;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(shared_->mutex);
     slots_[slot].error = std::move(error);
     slots_[slot].done = true;
     awaited = slot == static_cast<std::size_t>(taken_) % slots_.size();
   }
-  if (awaited) ready_.notify_one();
+  if (awaited) shared_->ready.notify_one();
 }
 
 }  // namespace nax::inline NAX_ABI::data::detail
