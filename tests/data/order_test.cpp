@@ -147,7 +147,7 @@ TEST(DataOrder, ZipConcatenateInterleave) {
             (Numbers{10, 20, 30, 21, 31, 32}));
   EXPECT_EQ(all_of(data::range(1, 4).interleave(tens, {.cycle_length = 3, .block_length = 2})),
             (Numbers{10, 20, 21, 30, 31, 32}));
-  EXPECT_EQ(all_of(data::interleave(std::vector{data::range(3), data::range(10, 11), data::range(20, 22)})),
+  EXPECT_EQ(all_of(data::interleave({data::range(3), data::range(10, 11), data::range(20, 22)})),
             (Numbers{0, 10, 20, 1, 21, 2}));
   EXPECT_EQ(all_of(data::concatenate(std::vector<data::Dataset<std::int64_t>>{})), Numbers{});
 }

@@ -224,9 +224,14 @@ Dataset<E> interleave(const std::vector<Dataset<E>>& datasets, InterleaveOptions
     options.cycle_length = static_cast<std::int64_t>(datasets.size());
   std::vector<detail::StageRef<E>> stages;
   for (const Dataset<E>& dataset : datasets) stages.push_back(dataset.stage());
+  const auto count = static_cast<std::int64_t>(stages.size());
   using Make = detail::StageByNumber<E>;
   return Dataset<E>(std::make_shared<detail::InterleaveStage<std::int64_t, E, Make>>(
-      range(static_cast<std::int64_t>(stages.size())).stage(), Make{std::move(stages)}, options));
+      range(count).stage(), Make{std::move(stages)}, options));
+}
+template <class E>
+Dataset<E> interleave(std::initializer_list<Dataset<E>> datasets, const InterleaveOptions& options = {}) {
+  return interleave(std::vector<Dataset<E>>(datasets), options);
 }
 
 }  // namespace nax::inline NAX_ABI::data
