@@ -43,6 +43,16 @@ Array<T> typed(ArrayBase&& handle);
 template <class T>
 Array<T> typed(const ArrayBase& handle);
 
+// Says, while it compiles, that an assignment has no effect. (A template, so that it stays silent until one
+// is written.)
+template <class T>
+constexpr void refuse_assignment() {
+  constexpr bool has_effect = !sizeof(T);
+  static_assert(has_effect,
+                "the left side is a temporary, and assigning to it changes nothing: write "
+                "x = x.at(i).set(value), or .add, .multiply, .divide in place of .set");
+}
+
 // One element of a nested brace list: a number or a list of them. (Three initializer_list constructors, one a
 // rank, are ambiguous for columns such as {{1}, {2}}.)
 template <class Element>
@@ -161,6 +171,17 @@ class Array : public ArrayBase {
   template <detail::ExpressionOfOther<Element> E>
   Array& operator=(const E&) & = delete;  // elements of another type: x.astype<T>()
 
+  // An element or a part of an array is a new array: `x(0) = 1` would change that one alone.
+  template <class X>
+  Array& operator=(const X&) && {
+    detail::refuse_assignment<X>();
+    return *this;
+  }
+  Array& operator=(const Array&) && {
+    detail::refuse_assignment<Element>();
+    return *this;
+  }
+
   // The value of an array of one element. Throws ValueError for other sizes and under vmap.
   Element item() const {
     if (detail::is_batched(*this)) detail::throw_batched("item", "use where, or map over it");
@@ -207,20 +228,40 @@ class Array : public ArrayBase {
   RowIterator<Element> end() const;
 
   template <class X>
-  Array& operator+=(const X& x) {
+  Array& operator+=(const X& x) & {
     return *this = *this + x;
   }
   template <class X>
-  Array& operator-=(const X& x) {
+  Array& operator-=(const X& x) & {
     return *this = *this - x;
   }
   template <class X>
-  Array& operator*=(const X& x) {
+  Array& operator*=(const X& x) & {
     return *this = *this * x;
   }
   template <class X>
-  Array& operator/=(const X& x) {
+  Array& operator/=(const X& x) & {
     return *this = *this / x;
+  }
+  template <class X>
+  Array& operator+=(const X&) && {
+    detail::refuse_assignment<X>();
+    return *this;
+  }
+  template <class X>
+  Array& operator-=(const X&) && {
+    detail::refuse_assignment<X>();
+    return *this;
+  }
+  template <class X>
+  Array& operator*=(const X&) && {
+    detail::refuse_assignment<X>();
+    return *this;
+  }
+  template <class X>
+  Array& operator/=(const X&) && {
+    detail::refuse_assignment<X>();
+    return *this;
   }
 
  private:

@@ -55,6 +55,21 @@ struct Expr : ExpressionBase<Expr<Rule, A...>> {
   template <class... X>
   explicit Expr(decltype(joined)&& axes, X&&... x)
       : operands{{std::forward<X>(x)}...}, joined(std::move(axes)) {}
+  Expr(const Expr&) = default;
+  Expr(Expr&&) = default;
+  Expr& operator=(const Expr&) & = default;
+  Expr& operator=(Expr&&) & = default;
+  template <class X>
+  Expr& operator=(const X&) & {
+    static_assert(sizeof(X) == 0,
+                  "a variable declared auto holds one formula and takes no other: declare it as an Array");
+    return *this;
+  }
+  template <class X>
+  Expr& operator=(const X&) && {
+    refuse_assignment<X>();
+    return *this;
+  }
 
   static constexpr int first_array() {
     constexpr bool has_axes[] = {(is_array_v<A> || Expression<A>)...};

@@ -43,6 +43,16 @@ class AtProxy {
   AtProxy(Array<Element> array, detail::Selection selection)
       : array_(std::move(array)), selection_(std::move(selection)) {}
 
+  AtProxy(const AtProxy&) = default;
+  AtProxy(AtProxy&&) = default;
+  AtProxy& operator=(const AtProxy&) = default;
+  AtProxy& operator=(AtProxy&&) = default;
+  template <class V>
+  AtProxy& operator=(const V&) {
+    detail::refuse_assignment<V>();
+    return *this;
+  }
+
   Array<Element> get() const { return detail::get(array_, selection_); }
 
   // Of several writes to one place the last stays.

@@ -1,0 +1,9 @@
+// says: write x = x.at(i).set(value)
+#include <nax/nax.hpp>
+
+using namespace nax;
+
+void mistake() {
+  Array<float> x = {{1, 2}, {3, 4}}, row = {5, 6};
+  x[0] = row;
+}
