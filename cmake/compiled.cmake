@@ -1,8 +1,8 @@
 # nax::compiled: the same headers with the engine, and the functions people call at the common types, in a library. Whoever
 # links it compiles the expressions of their own and nothing else. It is static, or shared with BUILD_SHARED_LIBS.
 
-# nax_compile_with_memory(<target> <scope> <KiB>): a tenth of GCC's time, of Eigen's factorisations a third, is collecting its garbage,
-# which begins at so much memory
+# nax_compile_with_memory(<target> <scope> <KiB>): lets GCC use so much memory before it collects garbage, which takes a tenth of its
+# time, and a third for Eigen's factorisations
 function(nax_compile_with_memory target scope size)
   target_compile_options(${target} ${scope}
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=${size}>")

@@ -147,7 +147,7 @@ TEST(Scalars, MappedAndOfManyDirections) {
   EXPECT_TRUE(matches(jacfwd(both)(A(0.5)), A{1, std::cos(0.5)}));
 }
 
-TEST(Scalars, APullbackServesOftenAndUnderOthers) {
+TEST(Scalars, PullbackIsReusableAndNests) {
   const auto pullback = vjp([](const A& x) { return A(A(x * x) * x); }, A(2.0)).second;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(std::get<0>(pullback(A(1.0))).item(), 12);
   EXPECT_EQ(std::get<0>(pullback(A(0.5))).item(), 6);

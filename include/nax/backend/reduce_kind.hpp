@@ -6,7 +6,7 @@
 
 namespace nax::inline NAX_ABI::detail {
 
-// What a reduction does, for backends that are told and not instantiated.
+// Names a reduction for backends that take it at run time.
 enum class ReduceKind : std::uint8_t { sum, product, max, min, any, all };
 
 }  // namespace nax::inline NAX_ABI::detail

@@ -15,7 +15,7 @@ class Communicator;
 class ThreadCommunicator;
 struct Span;
 
-// What a reduction is, for libraries that are told and not instantiated. Booleans have sums as well: or.
+// Names a reduction for libraries that take it at run time. The sum of booleans is their or.
 enum class Reduction : std::uint8_t { sum, product, max, min };
 
 // How values of several devices become one, for the element type it is made for.

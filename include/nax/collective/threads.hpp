@@ -50,7 +50,8 @@ class ThreadCommunicator final : public Communicator {
   // in one of them, while the others wait.
   void agree(int rank, const char* function, std::vector<ArrayBase> arrays, FunctionRef<void()> once);
 
-  // What `once` makes of everybody's arrays, device by device, in one of the threads.
+  // Calls `once` in one thread, with the arrays of every device, and returns this device's part of the
+  // result.
   std::vector<ArrayBase> make_once(
       int rank, const char* function, std::vector<ArrayBase> arrays,
       FunctionRef<std::vector<ArrayBase>(const std::vector<std::vector<ArrayBase>>& everyone)> once);
@@ -95,7 +96,7 @@ class ThreadCommunicator final : public Communicator {
   // All devices must be in the same collective with the same shapes and types.
   void check_alike();
 
-  // What others read of this device must be there, and what it reads of them read, before the next meeting.
+  // Waits for the stream: other devices read this device's arrays, and it theirs, before the next meeting.
   static void finish_stream() {
     if (on_accelerator(current_device)) accelerator_of(current_device).synchronize(current_device);
   }

@@ -1,4 +1,4 @@
-// What nax::compiled holds of convolutions.
+// The part of nax::compiled for convolutions.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/conv_kernels.hpp"
 

@@ -1,4 +1,4 @@
-// What nax::compiled holds of Eigen's factorisations of matrices of double, and of complex numbers of them.
+// The part of nax::compiled for Eigen's factorisations of matrices of double, and of complex numbers of them.
 // (Singular values have a source of their own: compiling them takes as long as all of these.)
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/companion_kernels.hpp"

@@ -1,4 +1,4 @@
-// What nax::compiled holds of Fourier transforms.
+// The part of nax::compiled for Fourier transforms.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/fft.hpp"
 

@@ -1,4 +1,4 @@
-// What nax::compiled holds for elements of type std::int64_t.
+// The part of nax::compiled for elements of type std::int64_t.
 #define NAX_COMPILED_LIBRARY
 #include "nax/compiled/templates.hpp"
 

@@ -1,4 +1,4 @@
-// What nax::compiled holds of single operations on arrays of double.
+// The part of nax::compiled for single operations on arrays of double.
 #define NAX_COMPILED_LIBRARY
 #include "nax/compiled/templates.hpp"
 

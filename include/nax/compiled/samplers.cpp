@@ -1,4 +1,4 @@
-// What nax::compiled holds of draws by rejection.
+// The part of nax::compiled for draws by rejection.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/samplers.hpp"
 

@@ -1,4 +1,4 @@
-// What nax::compiled holds of special functions.
+// The part of nax::compiled for special functions.
 #define NAX_COMPILED_LIBRARY
 #include "nax/rules/scalar/algorithms.hpp"
 

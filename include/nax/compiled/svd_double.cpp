@@ -1,5 +1,5 @@
-// What nax::compiled holds of the singular value decomposition of matrices of double, and of complex numbers
-// of them.
+// The part of nax::compiled for the singular value decomposition of matrices of double, and of complex
+// numbers of them.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/factorisations_kernels.hpp"
 

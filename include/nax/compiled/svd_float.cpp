@@ -1,4 +1,4 @@
-// What nax::compiled holds of the singular value decomposition of matrices of float, and of complex numbers
+// The part of nax::compiled for the singular value decomposition of matrices of float, and of complex numbers
 // of them.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/factorisations_kernels.hpp"

@@ -19,7 +19,7 @@ namespace detail {
 // Streams of one device, a bit each.
 using Streams = std::uint64_t;
 
-// What a device does is ordered: each thread has a stream of its own on each device, and every call here
+// Work on a device is ordered: each thread has a stream of its own on each device, and every call here
 // joins that of the calling thread. Copies from the device have arrived when they return, copies to it have
 // read the host's memory.
 //

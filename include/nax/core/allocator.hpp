@@ -260,7 +260,7 @@ class Pool {
   }
   // More than the cap is given back.
   void trim();
-  // What free() has kept for itself.
+  // Bytes that free() keeps.
   void return_to_system() {
 #if defined(__GLIBC__)
     if (unreturned_ >= always_cached / 2) malloc_trim(0);
@@ -320,7 +320,7 @@ class HostAllocator {
       share_counts();
     return block;
   }
-  // What needs the shared pool stays out of line: the rest is a dozen instructions where it is called.
+  // Allocates from the shared pool, out of line: the fast path is a dozen instructions where it is called.
   [[gnu::noinline]] static void* allocate_shared(std::size_t bytes) {
     using namespace detail::memory;
     if (NAX_ALLOCATOR_CACHES && bytes <= small_limit && !thread_ended) {
@@ -339,6 +339,7 @@ class HostAllocator {
   }
 };
 
+// Bytes in use, at their peak, cached; the number of allocations; the limit.
 inline MemoryStats memory_stats() { return detail::memory::Pool::instance().stats(); }
 // Begins a new peak at what is in use now.
 inline void reset_peak_memory() { detail::memory::Pool::instance().reset_peak(); }

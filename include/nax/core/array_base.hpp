@@ -14,7 +14,7 @@ struct ArrayAccess;
 struct Unset {};  // makes a handle that holds nothing yet
 }  // namespace detail
 
-// What arrays of every element type share: the handle that tapes, trees and transforms pass around. A handle
+// The untyped handle of an array, which tapes, trees and transforms pass around. A handle
 // is a buffer, a layout, the dtype, and the serial number of the tape node that made the value (0: none).
 //
 // One that was moved from has no buffer and no axes: elements without memory for them. So has no other handle
@@ -140,7 +140,7 @@ inline char* device_data(const ArrayBase& a) {
   return static_cast<char*>(buffer.get()->data()) +
          ArrayAccess::offset(a) * static_cast<std::int64_t>(dtype_size(a.dtype()));
 }
-// The same for the host's eyes. Throws DeviceError for an array that lies on an accelerator.
+// Returns the address on the host. Throws DeviceError for an array that lies on an accelerator.
 inline char* raw_data(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);
   if (!buffer) return no_data(a);
@@ -160,7 +160,7 @@ void need_host(const char* function, const A&... array) {
   (check(array), ...);
 }
 
-// Makes of `a`, which holds nothing, a fresh row-major array over `frame`, elements not initialised.
+// Makes `a` a new row-major array over `frame`, elements not initialised. Precondition: `a` is empty.
 [[gnu::flatten]] NAX_COMPILED_ONCE void allocate_in(ArrayBase& a, DType dtype, const Frame& frame,
                                                     Device device) {
   const std::int64_t size = ArrayAccess::layout(a).make_row_major(frame);
@@ -175,7 +175,7 @@ NAX_COMPILED_ONCE ArrayBase allocate(DType dtype, const Frame& frame, Device dev
   return a;
 }
 
-// The same elements under another layout; the view is not recorded.
+// Returns the elements under another layout; the view is not recorded.
 NAX_ENGINE ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset = 0);
 
 // Are its elements one unbroken run that nobody else sees?

@@ -37,7 +37,7 @@ namespace detail {
 // Each axis counted from the front, in the order given. Throws IndexError out of range, ValueError for one
 // named twice.
 NAX_ENGINE Dims normalize_axes(const char* function, const Dims& axes, int ndim);
-// The same, every axis where none was given.
+// Normalises axes; every axis where none was given.
 NAX_ENGINE Dims normalize_axes(const char* function, const Axis& axis, int ndim);
 
 }  // namespace detail

@@ -40,7 +40,7 @@ struct alignas(64) Buffer {
 
   // Where the elements lie on their device, for use by this thread.
   void* data() { return address ? address_for_this_thread() : host_data(); }
-  // The same where the device is known to be one of the host's, or the buffer to stand for pieces.
+  // Returns the address where the device is the host's, or the buffer stands for pieces.
   void* host_data() {
     if (source) [[unlikely]]
       return source->gather();

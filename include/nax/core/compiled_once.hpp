@@ -1,7 +1,8 @@
 #pragma once
 
-// What is compiled where. By default nax is headers, and each file compiles what it uses. With nax::compiled
-// (NAX_COMPILED) the engine is a library: a user's file calls it, and compiles its own expressions only.
+// Decides what is compiled where. By default nax is headers, and each file compiles what it uses. With
+// nax::compiled (NAX_COMPILED) the engine is a library: a user's file calls it, and compiles its own
+// expressions only.
 //   NAX_ENGINE         in place of inline: a function of more than a few lines that is no template. A header
 //                      declares it; the body stands at the header's end, where a user's file of compiled mode
 //                      does not read it.

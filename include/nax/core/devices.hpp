@@ -78,12 +78,14 @@ NAX_ENGINE void check_devices(const char* function, const std::vector<Device>& d
 // where none is named. Throws ValueError for a platform that this program does not know, as for "cuda" where
 // nax::cuda is not linked.
 NAX_ENGINE std::vector<Device> local_devices(const std::string& platform = detail::current_platform());
-// The same for all processes, one after another. (A program is one process unless distributed::initialize has
-// found others.)
+// Devices of all processes, one process after another. (A program is one process unless
+// distributed::initialize has found others.)
 NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::current_platform());
+// How many devices this process has, of the platform.
 inline int local_device_count(const std::string& platform = detail::current_platform()) {
   return static_cast<int>(local_devices(platform).size());
 }
+// How many devices all processes have, of the platform.
 inline int device_count(const std::string& platform = detail::current_platform()) {
   return static_cast<int>(devices(platform).size());
 }

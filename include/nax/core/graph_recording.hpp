@@ -15,7 +15,7 @@
 #include "nax/core/device.hpp"
 #include "nax/core/error.hpp"
 
-// What a function puts on its device's stream, recorded once and done again many times: the seam between jit
+// Records what a function puts on its device's stream, and replays it: the seam between jit
 // and a device that has graphs of launches.
 //
 // **While a thread records, its device computes nothing.** Launches and copies go into the graph with the

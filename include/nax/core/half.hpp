@@ -67,7 +67,7 @@ constexpr float bfloat16_bits_to_float(std::uint16_t b) {
 template <class A, class Self>
 concept SameFloat16 = std::is_same_v<A, Self>;
 
-// What half and bfloat16 share.
+// Shared by half and bfloat16.
 template <class Self, std::uint16_t (*to_bits)(float), float (*to_float)(std::uint16_t)>
 struct Float16Base {
   std::uint16_t bits;

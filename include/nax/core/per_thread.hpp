@@ -4,11 +4,11 @@
 
 #include "nax/core/abi.hpp"
 
-// Objects of which each thread has its own, and which may be used to the very end.
+// Objects that each thread has one of, usable until the thread ends.
 //
-// Destructors of static and thread_local objects may call nax, when C++ has destroyed thread_local objects
-// already. So these are destroyed by a key of the system's threads, after everything that C++ destroys; those
-// of the main thread, which lives as long as the process, never. What is asked for even later is made anew.
+// Destructors of static and thread_local objects may call nax after C++ has destroyed its thread_local
+// objects. So a key of pthreads destroys these, after everything that C++ destroys. Those of the main thread
+// are never destroyed. An object that is needed even later is made anew.
 namespace nax::inline NAX_ABI::detail {
 
 struct PerThreadObject {
@@ -30,7 +30,7 @@ inline thread_local constinit PerThreadObject* per_thread_objects = nullptr;
   }();
   object->next = per_thread_objects;
   per_thread_objects = object;
-  pthread_setspecific(key, object);  // where it fails the objects stay, which harms nobody
+  pthread_setspecific(key, object);  // if it fails, the objects leak, which is harmless
 }
 
 template <class T, class Name>

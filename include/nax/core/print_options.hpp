@@ -17,7 +17,7 @@ struct PrintOptions {
   bool suppress = false;  // never the exponential form for small numbers
 };
 
-// What set_printoptions changes; what is not named stays.
+// Changes for set_printoptions; options that are not named stay.
 struct PrintOptionsChange {
   std::optional<int> precision = {};
   std::optional<int> threshold = {};
@@ -43,6 +43,7 @@ inline void check_print_option(const char* name, int value) {
 
 }  // namespace detail
 
+// The options that printing uses now.
 NAX_ENGINE PrintOptions get_printoptions();
 
 // set_printoptions(get_printoptions()) changes nothing. (A template, so that braces mean a change.)
@@ -74,6 +75,7 @@ class [[nodiscard]] PrintOptionsScope {
  private:
   PrintOptions before_;
 };
+// Changes the options of printing while the returned object lives.
 inline PrintOptionsScope printoptions(const PrintOptionsChange& change) { return PrintOptionsScope(change); }
 
 }  // namespace nax::inline NAX_ABI

@@ -15,7 +15,7 @@
 #include "nax/core/error.hpp"
 #include "nax/core/shape.hpp"
 
-// What happened when: events that the engine notes while somebody looks.
+// Events that the engine notes while a profile is taken.
 //
 // While nobody does, a Span costs one relaxed load and a branch that is never taken. While somebody does, it
 // reads the clock twice and writes one event into a list of its own thread, under a lock that nobody else
@@ -105,7 +105,7 @@ inline constinit thread_local const char* this_name = nullptr;  // of the thread
 
 NAX_ENGINE NamedLane& lane_of_this_thread();
 
-// What this thread is called in profiles from its first event on; the text must outlive the thread.
+// Sets the name of this thread in profiles from its first event on; the text must outlive the thread.
 inline void name_thread(const char* name) { this_name = name; }
 
 // An event that lasts as long as this lives, on the stack of a thread.

@@ -29,7 +29,7 @@ inline constexpr std::int64_t most_elements = PTRDIFF_MAX / 16;
 // some of the extents overflows either.
 NAX_ENGINE std::int64_t count_elements(const char* function, const Dims& shape);
 
-// Sums and products on the way to an extent. Where they overflow, they are one that no shape may have.
+// Adds and multiplies extents. Saturates to an extent that shape checks reject.
 inline std::int64_t add_extents(std::int64_t a, std::int64_t b) {
   std::int64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;

@@ -75,7 +75,7 @@ class Job {
   // Participant `who` works on the range of that number, then on what is left of the others.
   void work(int who) noexcept;
 
-  // Once nobody is at work.
+  // Precondition: no thread works on the job any more.
   void rethrow() const {
     if (failed()) std::rethrow_exception(error_);
   }

@@ -29,7 +29,7 @@ NAX_ENGINE void clear_elements(const ArrayBase& a);
 // A row-major array on another device. Not recorded.
 NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to);
 
-// What the library makes on the host for a new array: an array there, and the same on the device on which
+// Allocates an array on the host that a function fills; `placed` copies it to the device on which
 // this thread computes.
 inline ArrayBase allocate_on_host(DType dtype, const Frame& frame) {
   return allocate(dtype, frame, host_device());
@@ -41,7 +41,7 @@ inline ArrayBase placed(ArrayBase a) {
 // A row-major array as the host can read it.
 inline ArrayBase on_host(ArrayBase a) { return on_accelerator(a) ? moved(a, Device{}) : a; }
 
-// What the host has seen of an array on an accelerator, kept with its buffer: the pointer that data() gives
+// The host's copy of an array on an accelerator, kept with its buffer: the pointer that data() gives
 // lives as long as the array does.
 class HostCopy final : public BufferSource {
  public:

@@ -97,7 +97,7 @@ class FolderStore final : public Store<Element> {
   CacheFolder folder_;
 };
 
-// What is kept are the elements of epoch 0, whatever epoch asks first.
+// Keeps the elements of epoch 0, whichever epoch asks first.
 template <class Element>
 class CacheStage final : public Stage<Element> {
  public:

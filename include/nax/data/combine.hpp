@@ -321,7 +321,7 @@ class InterleaveStage final : public Stage<Element> {
       }
       return true;
     }
-    // What has ended leaves its place to the next dataset, which begins at once.
+    // A dataset that has ended leaves its place to the next one, which begins at once.
     void close() {
       of_block_ = 0;
       if (open_next())

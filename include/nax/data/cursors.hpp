@@ -27,7 +27,7 @@ class IndexCursor final : public Cursor<Element> {
   std::int64_t size_, at_ = 0;
 };
 
-// The same by threads.
+// Makes the elements in threads.
 template <class Element>
 class ParallelIndexCursor final : public Cursor<Element>, Workers {
  public:
@@ -93,7 +93,7 @@ struct IndexedStage : Stage<Element> {
   }
 };
 
-// What `pull` took from somewhere, worked on by threads: `work` makes the result of it. Both are callables of
+// Elements that `pull` takes from a source and `work` turns into results, in threads. Both are callables of
 // one stage; neither sees the other's thread.
 template <class Raw, class Element, class Pull, class Work>
 class ParallelCursor final : public Cursor<Element>, Workers {

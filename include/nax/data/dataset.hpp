@@ -104,7 +104,7 @@ class Dataset {
   Dataset prefetch(std::int64_t n) const {
     return Dataset(std::make_shared<detail::PrefetchStage<Element>>(stage_, n));
   }
-  // The same, and the arrays are copied: to one device, or row i of the leading axis to device i, which pmap
+  // Prefetches, and copies the arrays: to one device, or row i of the leading axis to device i, which pmap
   // takes as it is.
   Dataset prefetch_to(Device device, const PrefetchToOptions& options = {}) const {
     return place({device}, false, options);
@@ -189,7 +189,7 @@ inline Dataset<std::int64_t> range(std::int64_t start, std::int64_t stop, std::i
 }
 inline Dataset<std::int64_t> range(std::int64_t stop) { return range(0, stop); }
 
-// What decode makes of each file: of its path (a std::string), of its bytes (io::Bytes, a
+// Elements that decode makes of files: of the path (a std::string), of the bytes (io::Bytes, a
 // std::vector<std::uint8_t>), or of both. Paths with a scheme (https://, s3://, gs://) are read by
 // nax::storage where decode takes bytes.
 template <class F>

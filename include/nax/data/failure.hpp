@@ -7,8 +7,8 @@
 
 #include "nax/core/error.hpp"
 
-// What reaches the loop when a stage throws: the stage, where its element came from, and the text that the
-// exception had, which is nested within.
+// The exception that reaches the loop when a stage throws: the stage, the origin of its element, and the text
+// that the exception had, which is nested within.
 namespace nax::inline NAX_ABI::data::detail {
 
 // Something that can say where its elements came from.

@@ -105,7 +105,7 @@ class Iterator {
     return *this;
   }
 
-  // What range-for wants. A loop over an iterator goes on where it is.
+  // The iterator of a range-for. A loop over it goes on where it is.
   class Walk {
    public:
     using iterator_category = std::input_iterator_tag;

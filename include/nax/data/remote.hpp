@@ -9,7 +9,7 @@
 // Files by path, and objects by address where the program links nax::storage.
 namespace nax::inline NAX_ABI::data::detail {
 
-// What nax::storage does for `scheme://` addresses.
+// Interface of nax::storage for `scheme://` addresses.
 struct RemoteStore {
   virtual ~RemoteStore() = default;
   virtual io::Bytes read(const std::string& address) = 0;

@@ -167,7 +167,7 @@ class RepeatStage final : public Stage<Element> {
   std::int64_t count_;
 };
 
-// The same dataset in another epoch.
+// The dataset in another epoch.
 template <class Element>
 class EpochStage final : public Stage<Element> {
  public:

@@ -12,7 +12,7 @@
 #include "nax/core/array_base.hpp"
 #include "nax/data/failure.hpp"
 
-// What datasets are made of. A Stage describes a part of a pipeline and never changes; who iterates opens a
+// The parts of datasets. A Stage describes a part of a pipeline and never changes; iterating opens a
 // Cursor on it, which walks once and belongs to one thread at a time. A stage whose elements have numbers
 // also gives an Access for an epoch: its elements by index, for any thread. Stages are known by their element
 // type alone, so that a pipeline of ten of them is no type of ten levels.
@@ -58,7 +58,7 @@ struct Access : Describes {
   virtual Element at(std::int64_t i) const = 0;
   // How many threads of their own its stages ask for: 0 for none, below 0 for as many as it takes.
   virtual int threads() const { return 0; }
-  // What such threads are called in profiles.
+  // The name of these threads in profiles.
   virtual std::string name() const { return "data"; }
   // Can rows of arrays be brought together without making elements of them? Then gather does, leaf by leaf.
   virtual bool gathers() const { return false; }

@@ -43,7 +43,7 @@ template <std::convertible_to<std::string> Path>
 Dataset<Sample> from_tar(const Path& path, const TarOptions& options = {}) {
   return from_tar(std::vector<std::string>{path}, options);
 }
-// Those of an archive that is in memory already; `name` is for messages.
+// The members of an archive that is in memory already; `name` is for messages.
 template <std::same_as<io::Bytes> B>
 Dataset<Sample> from_tar(B bytes, const std::string& name) {
   return Dataset<Sample>(detail::tar_stage(name, std::move(bytes)));

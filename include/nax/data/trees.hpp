@@ -59,8 +59,8 @@ consteval bool has_expressions() {
   }
 }
 
-// What a user's function returned, as an element: expressions become arrays. An element need not be a tree
-// (a path, a decoded file) until somebody makes a batch of it.
+// Turns the result of a user's function into an element: expressions become arrays. An element need not be a
+// tree (a path, a decoded file) until somebody makes a batch of it.
 template <class R>
 auto settled(R&& result) {
   using U = std::remove_cvref_t<R>;
@@ -136,7 +136,7 @@ auto with_leaves(const E& like, std::vector<ArrayBase>&& arrays) {
       like);
 }
 
-// What batches of E are.
+// The type of batches of E.
 template <class E>
 using Batched = decltype(with_leaves(std::declval<const E&>(), std::declval<std::vector<ArrayBase>>()));
 

@@ -67,7 +67,7 @@ class Workers {
   bool is_forked() const {
     return generation_ != process_generation && !(shared_ && shared_->threads.empty());
   }
-  // What those threads may have been changing: never destroyed.
+  // State that those threads may have been changing: never destroyed.
   template <class T>
   static void leave_behind(T& what) {
     static_cast<void>(new T(std::move(what)));

@@ -13,7 +13,7 @@
 namespace nax::inline NAX_ABI {
 namespace detail {
 
-// What nax::mpi puts here before main begins.
+// The launcher that nax::mpi registers before main begins.
 class ProcessLauncher {
  public:
   virtual Processes* start() = 0;  // null where there is one process
@@ -24,7 +24,7 @@ class ProcessLauncher {
 };
 inline constinit ProcessLauncher* process_launcher = nullptr;
 
-// As how many processes mpirun or srun says that this program was started; 1 where nobody does.
+// Number of processes that mpirun or srun started, by the launcher's variables; 1 without a launcher.
 struct Launched {
   int count = 1;
   const char* variable = nullptr;
@@ -43,6 +43,7 @@ NAX_ENGINE void initialize();
 
 // Which of the processes this is, and how many there are; 0 of 1 before initialize().
 inline int process_index() { return detail::several_processes ? detail::several_processes->index() : 0; }
+// How many processes the program has; 1 without distributed::initialize.
 inline int process_count() { return detail::several_processes ? detail::several_processes->count() : 1; }
 // Of a device.
 inline int process_index(Device device) { return device.remote ? device.remote - 1 : process_index(); }

@@ -18,7 +18,7 @@ struct Recorded {
   explicit Recorded(S constant) : array(static_cast<T>(constant)) {}
 };
 
-// What zero cotangents make of infinities is dropped by whoever calls a vjp (drop_dead in recorded_op.hpp).
+// Callers of a vjp drop the products of zero cotangents and infinities (drop_dead in recorded_op.hpp).
 template <class T>
 Recorded<T> guarded(const Recorded<T>& g, const Recorded<T>& d) {
   return g * d;
@@ -49,15 +49,15 @@ Recorded<typename E::value_type> compute_recorded(const E& e) {
 
 }  // namespace detail
 
-// What elementwise functions accept.
+// Operands that elementwise functions accept.
 template <class X>
 concept Numeric = detail::Operand<X> || detail::is_recorded_v<X>;
 // At least one operand is nax's: what operators and functions of two operands ask for.
 template <class... X>
 concept AnyArray = (Numeric<X> && ...) &&
                    ((detail::ArrayLike<std::remove_cvref_t<X>> || detail::is_recorded_v<X>) || ...);
-// What named functions accept: numbers alone, too, which make a 0-d expression. (Not a half alone: it has the
-// functions of std through float.)
+// Operands that named functions accept: numbers alone, too, which make a 0-d expression. (Not a half alone:
+// it has the functions of std through float.)
 template <class... X>
 concept Function = AnyArray<X...> ||
     ((std::is_arithmetic_v<std::remove_cvref_t<X>> || is_complex_v<std::remove_cvref_t<X>>)&&...);

@@ -66,8 +66,8 @@ class BlockPass {
     Place in[max_leaves], out;
     ArrayBase* target;  // null for an array of the pass alone: by the time of run() it may be gone
   };
-  // What a tile holds: blocks of an array of the pass alone, or one number over and over. That of a product
-  // is not used: the blocks are where the product is computed.
+  // The content of a tile: blocks of an array of the pass alone, or one number over and over. That of a
+  // product is not used: the blocks are where the product is computed.
   struct TileUse {
     BufferRef array;
     ConstantSlots<1> number;

@@ -23,13 +23,13 @@ class DeferredProduct : public GatheredOnce {
 // One whose operands are known: several of them add up to one product, that of their operands side by side.
 class AddableProduct : public DeferredProduct {
  public:
-  // The same for the sum of `count` products like this one, of one shape and type, times `factor`. Of its
-  // rows those of part `part` of `parts`.
+  // Visits the runs of the sum of `count` products like this one, of one shape and type, times `factor`. Of
+  // its rows those of part `part` of `parts`.
   virtual void for_each_run_of_sum(const AddableProduct* const* products, int count, double factor, int part,
                                    int parts, const Take& take) const = 0;
 };
 
-// What a whole array is waiting for, if it is a Product; null for any other.
+// The product that a whole array waits for, if it is a Product; null for any other array.
 template <class Product = DeferredProduct>
 const Product* deferred_product_of(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);

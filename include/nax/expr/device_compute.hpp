@@ -25,7 +25,7 @@ NAX_COMPILED_ONCE Device common_device(const char* name, const ArrayBase* const*
       throw_devices(name, first->device(), arrays[i]->device());
   return first->device();
 }
-// The same where no accelerator is known, at no cost.
+// Finds the common device; costs nothing where no accelerator is known.
 inline Device device_for(const char* name, const ArrayBase* const* arrays, int count) {
   return cuda_accelerator ? common_device(name, arrays, count) : current_device;
 }

@@ -80,7 +80,7 @@ struct DeviceForward {
   }
 };
 
-// What the bodies for operands in a row share: element i of the grid is a piece of `per` elements.
+// Shared by the bodies for contiguous operands: element i of the grid is a piece of `per` elements.
 template <class E>
 struct InRow {
   static constexpr int leaves = Tree<E>::leaves;

@@ -19,7 +19,7 @@ const FusedType& fused_type_of();
 
 // ---- the part that does not depend on the type of the expression
 
-// What the engine must know of an expression type.
+// The facts about an expression type that the engine needs.
 struct KernelTable {
   const char* name;  // of the root's rule
   cpu::ForwardKernel forward, scalar_forward;
@@ -50,7 +50,7 @@ NAX_ENGINE bool compute_flat(const KernelTable& table, const void* constants, co
                                                 const ArrayBase* const* leaves, const Frame& frame,
                                                 const ArrayBase& result);
 
-// What a profile says of it: the result's shape, what is read and written.
+// Describes it for a profile: the result's shape, bytes read and written.
 [[gnu::cold]] NAX_ENGINE void describe_operation(profile::Event& event, const ArrayBase* const* leaves,
                                                  int count, const Frame& frame, const ArrayBase& result);
 

@@ -281,8 +281,8 @@ struct Weak<void, S> {
 template <class StrongType, class S>
 using weak_t = typename Weak<StrongType, S>::type;
 
-// What one kernel takes. An expression of more arrays (one that is named twice counts twice) is computed in
-// parts: the operands with the most become arrays before it is built.
+// The most arrays that one kernel takes. An expression of more (one that is named twice counts twice) is
+// computed in parts: the operands with the most become arrays before it is built.
 inline constexpr int max_leaves = 12;
 
 template <class X>
@@ -330,7 +330,7 @@ decltype(auto) as_child(X&& x) {
   }
 }
 
-// Numbers among the operands become what they are next to an array of StrongType; the first, to FirstType.
+// Converts numbers among the operands as next to an array of StrongType; the first operand, to FirstType.
 template <class Rule, class StrongType, class FirstType, class... X, std::size_t... i>
 auto make_node(std::index_sequence<i...>, X&&... x) {
   constexpr auto computed = computed_first<std::remove_cvref_t<X>...>();

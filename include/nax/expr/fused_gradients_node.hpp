@@ -54,9 +54,9 @@ class FusedGradientsNode final : public RecomputedCall {
   std::vector<ArrayBase> recorded_shares(const LeafArrays& leaves, const ArrayBase& g) const;
   NAX_ENGINE_VIRTUAL std::vector<ArrayBase> recompute() const override;
 
-  // What blocks are cut from: the elements in their order, or a block of one number.
+  // The run from which blocks are cut: the elements in their order, or a block of one number.
   ArrayBase run_of(const ArrayBase& a) const;
-  // That of every input, and whether something is differentiated by it.
+  // The run of every input, and whether the input is differentiated.
   struct Runs {
     std::vector<ArrayBase> values;
     std::vector<bool> moves;

@@ -7,11 +7,11 @@
 // expensive, such as an exponential, is computed once for both, and block by block the terms stay in the
 // first-level cache.
 //
-// What does not fit (half types, leaves on a GPU, transforms around this one, ...) goes the general way: a
+// Other cases (half types, leaves on a GPU, transforms around this one, ...) go the general way: a
 // sum, and a node of the expression that computes the derivatives when a sweep comes by.
 namespace nax::inline NAX_ABI::detail {
 
-// What a fused sum must know of an expression type.
+// The facts about an expression type that a fused sum needs.
 struct FusedSumType {
   const FusedType& fused;
   cpu::PullKernel pull;      // with values
@@ -157,8 +157,8 @@ NAX_COMPILED_ONCE void sum_and_derive(const FusedSumType& type, const void* cons
   cpu::reduce(nullptr, constants, frame.shape, operands, count, sums, reducer, &along);
 }
 
-// Makes of `result`, which holds nothing, the sum over the marked visible axes of `frame`, divided by
-// `divisor`, and records it; false where the general way must do.
+// Writes to the empty `result` the sum over the marked visible axes of `frame`, divided by `divisor`, and
+// records it. Returns false where the general path must be taken.
 template <class T>
 [[gnu::noinline]] bool fused_sum(const FusedSumType& type, const void* constants,
                                  const ArrayBase* const* leaves, const Frame& frame, const AxisMarks& marks,

@@ -20,9 +20,9 @@ class FusedSum {
   bool sums(int axis) const { return summed_[axis]; }
   bool whole() const { return whole_; }  // no visible axis stays
 
-  // The same over all axes of a frame.
+  // The marks over all axes of a frame.
   AxisMarks marks(const Frame& frame) const { return over_frame(summed_, frame); }
-  // The axes of the sums of what has these.
+  // Returns the axes of the sums over an operand with these axes.
   Frame result(const Frame& frame) const {
     return whole_ && !keep_ && frame.levels.empty() ? Frame() : reduced_frame(frame, marks(frame), keep_);
   }

@@ -165,10 +165,10 @@ struct Carries<Expr<Rule, A...>> {
                                 any(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
 };
 
-// Does the rule's vjp multiply, by what may be infinite?
+// Whether the rule's vjp multiplies by a derivative, which may be infinite.
 template <class Rule>
 inline constexpr bool multiplies = !Rule::linear && !Rule::hands_on;
-// Does any below?
+// Whether the vjp of any rule in the tree below does.
 template <class E>
 inline constexpr bool multiplies_within = false;
 template <class Rule, class... A>

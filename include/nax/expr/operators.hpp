@@ -29,10 +29,11 @@ template <class X> requires AnyArray<X> auto operator-(X&& x) { return detail::a
 template <class X> requires AnyArray<X> auto operator~(X&& x) { return detail::apply<rules::invert>(std::forward<X>(x)); }
 template <class X> requires AnyArray<X> auto operator!(X&& x) { return detail::apply<rules::logical_not>(std::forward<X>(x)); }
 template <class X> requires AnyArray<X> std::remove_cvref_t<X> operator+(X&& x) { return std::forward<X>(x); }
+// Whether an element is neither infinite nor NaN.
 template <class X> requires Function<X> auto isfinite(X&& x) { return detail::apply<rules::isfinite>(std::forward<X>(x)); }
 // clang-format on
 
-// What rules say on recorded values; the functions they call are in numpy/ and special/.
+// Overloads for recorded values that rules call; others are in numpy/ and special/.
 template <class M, class T>
 Recorded<T> select(const Recorded<M>& mask, const Recorded<T>& x, const Recorded<T>& y) {
   return detail::apply_selection<rules::where>(mask, x, y);

@@ -30,7 +30,7 @@ Watchers watchers_of(const Leaf* leaves, int count, const Tape& tape) {
 // A node's constants, as they follow it. (Slot by slot: a call would take longer.)
 NAX_ENGINE void copy_constants(const void* from, int count, void* to);
 
-// A leaf as the kernel reads it over `frame`; one whose value no derivative needs is anything.
+// A leaf as the kernel reads it over `frame`; unspecified where no derivative needs the value.
 NAX_ENGINE cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane);
 
 // The cotangent that a node has so far, where a kernel may add to it in place.

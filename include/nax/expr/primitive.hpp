@@ -143,7 +143,7 @@ class PrimitiveNode final : public Node {
   int count_ = 0;
 };
 
-// What a node does with an input of type I, the result being of element type T.
+// Operations of a node on an input of type I, the result being of element type T.
 template <class T, class I, bool with_result>
 struct InputOps;
 template <class T, class R, class Pull, class Push, bool with_result>

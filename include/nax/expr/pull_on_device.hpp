@@ -42,7 +42,7 @@ class DevicePullLaunch {
   unsigned added_ = 0;
 };
 
-// What a row-major share over `all` is to a leaf.
+// Sums a full-size gradient down to the leaf's shape.
 NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own);
 
 [[gnu::cold]] NAX_COMPILED_ONCE void pull_on_device(const char* name, const KernelTable& table,

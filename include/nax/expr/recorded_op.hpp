@@ -10,7 +10,7 @@
 #include "nax/rules/comparison.hpp"
 #include "nax/tape/packed_array.hpp"
 
-// What a watched sweep runs in place of a fused kernel: the operations of the tree, one by one, on recorded
+// Runs the operations of an expression one by one, where an outer sweep watches its fused kernel, on recorded
 // arrays. An expression type is described by data, its steps: leaves, constants and operations, operands
 // before what is made of them, the root last. So the sweep itself is compiled once, and code is made for each
 // operation on each choice of element types, not for each expression.

@@ -11,7 +11,7 @@
 // place of a fused kernel. One class serves all expressions: what it must know of the type is data.
 namespace nax::inline NAX_ABI::detail {
 
-// What the tape must know of an expression type.
+// The facts about an expression type that the tape needs.
 struct FusedType {
   const char* name;  // of the root's rule
   const KernelTable* kernels;

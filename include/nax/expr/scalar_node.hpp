@@ -8,7 +8,7 @@
 // axes, forward mode) is done by the general node, made again from the numbers for as long as it takes.
 namespace nax::inline NAX_ABI::detail {
 
-// What is kept of a leaf; its serial is 0 where no gradient flows into it.
+// The saved value of a leaf; its serial is 0 where no gradient flows into it.
 class ScalarLeaf {
  public:
   ScalarLeaf() = default;
@@ -165,7 +165,7 @@ class ScalarNode final : public Node {
       if (const std::size_t node = sweep.place(leaves()[l].serial()); node != Tape::npos)
         sweep.add_number_at(node, g);
   }
-  // What the kernel writes for a leaf whose sum is no number is added to that sum afterwards.
+  // Adds a share that the kernel wrote to the leaf's sum, for leaves whose sum is no number.
   [[gnu::cold, gnu::noinline]] void add_apart(unsigned apart, const std::size_t* nodes,
                                               const ScalarLeaf* shares, Reverse& sweep) {
     for (int l = 0; apart >> l; ++l)

@@ -12,7 +12,7 @@ namespace nax::inline NAX_ABI::detail {
 template <class T>
 Array<T> sum_axes(const Array<T>& x, const AxisMarks& summed, bool keep);
 
-// The same elements over axes that differ in extents of 1 only. Recorded.
+// Views the elements over axes that differ in extents of 1 only. Recorded.
 template <class T>
 Array<T> restride(const Array<T>& x, const Frame& to);
 

@@ -11,7 +11,7 @@ template <class T>
 Array<T> zeros_over(const Frame& frame, Device device = current_device) {
   return typed<T>(zeros_over(dtype_of<T>, frame, device));
 }
-// The same in the shape of an array, where it lies.
+// Zeros in the shape of an array, on its device.
 template <class T>
 Array<T> zeros_over(const Array<T>& like) {
   return zeros_over<T>(layout_of(like), device_for("zeros", like));

@@ -13,7 +13,7 @@ struct FftnOptions {
   Axis axes = {};  // all, or as many of the last as s has
   std::string_view norm = "backward";
 };
-// The same over the last two axes.
+// Options of transforms over the last two axes.
 struct Fft2Options {
   Shape s = {};  // places on each of the axes
   Axis axes = {-2, -1};

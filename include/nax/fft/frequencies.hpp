@@ -3,7 +3,7 @@
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/manipulation/rearrange.hpp"
 
-// What the places of a transform stand for.
+// Frequencies of the places of a transform.
 namespace nax::inline NAX_ABI {
 
 struct FftFreqOptions {

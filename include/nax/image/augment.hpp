@@ -23,6 +23,7 @@ Array<T> crop(const Array<T>& x, std::int64_t top, std::int64_t left, std::int64
                        " are not within an image of shape ", x.shape()});
   return x(ellipsis, slice(top, top + height), slice(left, left + width), _);
 }
+// The middle of an image, of this size.
 template <Dtype T>
 Array<T> center_crop(const Array<T>& x, const Shape& size) {
   detail::check_image("center_crop", x);
@@ -45,6 +46,7 @@ Array<T> random_crop(const random::Key& key, const Array<T>& x, const Shape& siz
                    columns = places(across, x.shape(-2) - size[1], size[1]);
   return take(take(x, rows, {.axis = -3}), columns, {.axis = -2});
 }
+// The image mirrored from left to right.
 template <Dtype T>
 Array<T> flip_left_right(const Array<T>& x) {
   detail::check_image("flip_left_right", x);

@@ -27,6 +27,7 @@ Array<std::uint8_t> read(const std::string& path, const DecodeOptions& options =
 
 // An image of one or three channels (for PNG also four) as a file's bytes.
 io::Bytes encode_jpeg(const Array<std::uint8_t>& image, int quality = 90);
+// The bytes of a PNG file of an image.
 io::Bytes encode_png(const Array<std::uint8_t>& image);
 
 // The JPEG and PNG files below a folder (or address), by name.

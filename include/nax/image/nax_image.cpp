@@ -1,4 +1,4 @@
-// What nax::image brings: JPEG by libjpeg-turbo, PNG by libpng. Compiled with the program's own sources, as
+// The source of nax::image: JPEG by libjpeg-turbo, PNG by libpng. Compiled with the program's own sources, as
 // nax::cuda's is.
 #include <png.h>
 

@@ -35,7 +35,7 @@ struct Taps {
 // beyond the edge do not count. Throws ValueError for a method that there is not.
 NAX_ENGINE Taps taps_of(std::int64_t in, std::int64_t out, const ResizeOptions& options);
 
-// The same as a matrix, (out, in).
+// The taps as a matrix of shape (out, in).
 NAX_ENGINE Array<float> matrix_of(const Taps& taps);
 
 // One image of bytes: rows first, each into floats, then columns.

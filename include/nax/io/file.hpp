@@ -31,7 +31,7 @@ namespace detail {
   fail(function, path, std::string(what) + ": " + std::strerror(errno));
 }
 
-// What f returns. The sizes of what is allocated in it come from a file, so it is the file that is refused
+// Returns the result of f. Sizes that f allocates come from a file, so the file is refused
 // where memory ends.
 template <class F>
 decltype(auto) within_memory(const char* function, const std::string& path, const F& f) {
@@ -96,7 +96,7 @@ class Source {
   Bytes owned_;
   const std::uint8_t* data_ = nullptr;  // null: in the file
   std::uint64_t size_ = 0;
-  // What was read last around a few bytes: headers lie one behind the other.
+  // The last window that was read: headers lie one behind the other.
   mutable std::uint8_t window_[8192];
   mutable std::uint64_t window_at_ = 0;
   mutable std::size_t window_size_ = 0;

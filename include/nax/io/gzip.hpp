@@ -14,7 +14,7 @@ inline bool is_gzip(const Source& source) {
   return magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
-// What a gzip file holds, in a row and no further than it is asked for: four megabytes can hold four
+// Reads the content of a gzip file in sequence, no further than asked: four megabytes can hold four
 // gigabytes.
 class GzipReader {
  public:

@@ -58,7 +58,7 @@ class Inflate {
     source_.fail(place_ + "is truncated: its data end early");
   }
 
-  // At least 48 bits. Behind the end there are zeros, which nobody may use.
+  // Refills to at least 48 bits. Bits behind the end are zeros, which callers must not consume.
   void refill();
   bool more_input() {
     in_ = 0;

@@ -66,7 +66,7 @@ class NpyDictionary {
 
 NAX_ENGINE NpyHeader read_npy_header(Member& member);
 
-// The same type with its bytes in this order ('<' for little-endian), or with no order to speak of.
+// Whether descr names the type, in the host's byte order or the other, which sets `swapped`.
 NAX_ENGINE bool same_descr(std::string_view descr, DType dtype, bool& swapped);
 
 }  // namespace nax::inline NAX_ABI::io::detail

@@ -94,7 +94,7 @@ void savez(const std::string& path, const X&... x) {
 inline void savez(const std::string& path, std::initializer_list<NamedArray> list) {
   io::detail::write_npz("savez", path, io::detail::named(list), false);
 }
-// The same, packed.
+// Saves arrays compressed.
 template <detail::Operand... X>
 void savez_compressed(const std::string& path, const X&... x) {
   io::detail::write_npz("savez_compressed", path, io::detail::numbered(x...), true);

@@ -43,7 +43,7 @@ struct ElementOf<Array<T>> {
   using type = T;
 };
 
-// What the file has for a leaf of this type; throws where that is something else.
+// Reads a leaf of this type from the file; throws where the file has something else.
 template <class L>
 L loaded(Member&& member, const L& leaf) {
   using T = typename ElementOf<L>::type;

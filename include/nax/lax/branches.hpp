@@ -125,7 +125,7 @@ auto switch_(const I& index, const std::tuple<F...>& functions, const Operands&.
   return detail::switch_among(functions, std::index_sequence_for<F...>(),
                               detail::scalar_index("switch_", index), detail::to_arrays(operands)...);
 }
-// The same for functions of one type.
+// Takes functions of one type as a vector.
 template <class I, class F, class... Operands>
 auto switch_(const I& index_, const std::vector<F>& functions, const Operands&... operands_) {
   using namespace detail;

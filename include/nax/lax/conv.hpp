@@ -14,7 +14,7 @@
 namespace nax::inline NAX_ABI {
 namespace lax {
 
-// What the axes are, letter by letter: N the batch, C the channels of inputs and outputs, I and O those of
+// Names the axes by letters: N the batch, C the channels of inputs and outputs, I and O those of
 // the kernel; any other letter is a spatial axis.
 struct DimensionNumbers {
   std::string lhs = "", rhs = "", out = "";
@@ -135,6 +135,7 @@ template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv(const X& lhs, const W& rhs, const Shape& window_strides, const Padding& padding) {
   return conv_general_dilated(lhs, rhs, window_strides, padding);
 }
+// A convolution with padding and dilations. As conv_general_dilated, its first arguments by place.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv_with_general_padding(const X& lhs, const W& rhs, const Shape& window_strides,
                                const Padding& padding, const Shape& lhs_dilation, const Shape& rhs_dilation) {

@@ -74,6 +74,7 @@ auto cumsum(const X& x_, const CumulativeOptions& options = {}) {
   return nax::detail::cumsum_axis<R>(x, nax::detail::normalize_axis("cumsum", options.axis, x.ndim()),
                                      options.reverse);
 }
+// Running products along an axis.
 template <nax::detail::ArrayLike X>
 auto cumprod(const X& x_, const CumulativeOptions& options = {}) {
   using R = nax::detail::cumulative_t<typename X::value_type>;
@@ -90,6 +91,7 @@ auto cummax(const X& x, const CumulativeOptions& options = {}) {
     return value > best || (nax::detail::is_nan_element(value) && !nax::detail::is_nan_element(best));
   });
 }
+// Running minima along an axis.
 template <nax::detail::ArrayLike X>
 auto cummin(const X& x, const CumulativeOptions& options = {}) {
   return nax::detail::running_extremum("cummin", x, options, [](auto value, auto best) {

@@ -89,7 +89,7 @@ auto dynamic_update_slice(const X& x_, const U& update_, const StartIndices& sta
       update, nax::detail::Update::set);
 }
 
-// The same on one axis: the others are taken whole.
+// Slices one axis; the others are taken whole.
 template <nax::detail::ArrayLike X>
 auto dynamic_slice_in_dim(const X& x_, const StartIndices::One& start, std::int64_t size,
                           std::int64_t axis_ = 0) {
@@ -101,6 +101,7 @@ auto dynamic_slice_in_dim(const X& x_, const StartIndices::One& start, std::int6
                           nax::detail::window_selection("dynamic_slice_in_dim", x,
                                                         nax::detail::starts_on(x, axis, start.get()), sizes));
 }
+// The entry at a computed place of one axis, which is kept with extent 1 or dropped.
 template <nax::detail::ArrayLike X>
 auto dynamic_index_in_dim(const X& x, const StartIndices::One& index, std::int64_t axis = 0,
                           bool keepdims = true) {
@@ -111,6 +112,7 @@ auto dynamic_index_in_dim(const X& x, const StartIndices::One& index, std::int64
       static_cast<std::size_t>(nax::detail::normalize_axis("dynamic_index_in_dim", axis, row.ndim())));
   return nax::detail::reshape_to("dynamic_index_in_dim", row, Shape(visible));
 }
+// The array with a slice of one axis replaced, from a computed place on.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>
 auto dynamic_update_slice_in_dim(const X& x_, const U& update_, const StartIndices::One& start,
                                  std::int64_t axis_) {

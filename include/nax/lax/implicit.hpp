@@ -171,7 +171,7 @@ auto custom_linear_solve(const Matvec& matvec, const B& b_, const Solve& solve,
 struct LinearSolveOptions {
   bool symmetric = false;  // matvec is its own transpose, so that solve serves both ways
 };
-// The same without a solver for the transpose: of symmetric functions, or for forward mode alone (else
+// Solves without a solver for the transpose: for symmetric functions, or for forward mode alone (else
 // reverse mode throws TypeError).
 template <class Matvec, class B, class Solve>
 auto custom_linear_solve(const Matvec& matvec, const B& b, const Solve& solve,

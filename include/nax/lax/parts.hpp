@@ -180,7 +180,7 @@ class RowWriter {
   std::vector<ArrayBase> done_;
 };
 
-// The same for a tree of rows.
+// Writes the rows of a tree of arrays.
 template <class Tree>
 class TreeWriter {
  public:
@@ -223,7 +223,7 @@ class TreeWriter {
   bool begun_ = false;
 };
 
-// What would be written for no rows at all: arrays with 0 rows shaped like those of `row`.
+// Returns arrays with 0 rows, shaped like those of `row`.
 template <class Tree>
 Tree no_rows(Tree row) {
   tree::for_each(

@@ -130,6 +130,7 @@ auto segment_max(const X& x_, const I& segment_ids, const SegmentOptions& option
   return detail::segment_extremum("segment_max", x, s, detail::extreme_of<T, cpu::reduce_op::Max>(),
                                   [](T a, T b) { return a > b || (a != a && b == b); });
 }
+// The smallest element of each segment.
 template <detail::ArrayLike X, detail::ArrayLike I>
 auto segment_min(const X& x_, const I& segment_ids, const SegmentOptions& options = {}) {
   using T = typename X::value_type;

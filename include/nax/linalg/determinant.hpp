@@ -222,7 +222,7 @@ auto slogdet(const A& a_) {
   };
   if constexpr (is_complex_v<T>) {
     if (!detail::is_recorded(a)) return Slogdet<T>{parts.sign, parts.logabs};
-    // What the logarithm of the determinant, a complex number, has besides its value: 0, with a derivative.
+    // The derivative of the logarithm of the determinant, a complex number, carried by a value of 0.
     // Its real part is that of logabsdet, and the sign turns with its imaginary part.
     const Array<T> moves = detail::record(
         nax::detail::typed<T>(detail::copy_over(Array<T>(T(0)), detail::layout_of(parts.sign))),

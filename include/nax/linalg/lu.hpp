@@ -149,7 +149,7 @@ auto lu(const A& a_) {
                detail::upper_of(parts.lu)};
 }
 
-// The same in the form that lu_solve takes.
+// Factorises into the form that lu_solve takes.
 template <detail::ArrayLike A>
 auto lu_factor(const A& a_) {
   using T = detail::linalg_t<A>;

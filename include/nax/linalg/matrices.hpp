@@ -4,7 +4,7 @@
 #include "nax/backend/cpu/factor_tiny.hpp"
 #include "nax/numpy/products/matmul.hpp"
 
-// What the functions of linalg share: square matrices in the last two axes, everything before them a batch.
+// Shared by the functions of linalg: square matrices in the last two axes, all axes before them a batch.
 namespace nax::inline NAX_ABI::detail {
 
 template <class T>

@@ -210,7 +210,7 @@ auto cond(const X& x_, const NormOrder& p = {}) {
                              detail::matrix_norm_of("cond", detail::inverse(x), p, n - 2, n - 1, false));
   };
   const Array<R> r = ratio();
-  // What is NaN though x has none is 0 / 0, or infinity times 0: a singular matrix.
+  // A NaN where x has none is 0 / 0, or infinity times 0: a singular matrix.
   const Array<bool> holes = any(isnan(nax::detail::typed<T>(detail::constant(x))), {.axis = {-2, -1}});
   const Array<bool> singular = detail::evaluate(isnan(nax::detail::typed<R>(detail::constant(r))) & !holes);
   return Array<R>(where(singular, std::numeric_limits<R>::infinity(), r));

@@ -5,7 +5,7 @@
 #include "nax/linalg/svd.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 
-// What singular values say: pseudo-inverses, least squares, ranks.
+// Functions of singular values: pseudo-inverses, least squares, ranks.
 namespace nax::inline NAX_ABI {
 namespace detail {
 

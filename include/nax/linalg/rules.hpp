@@ -10,7 +10,7 @@
 #include "nax/numpy/indexing/indexing.hpp"
 #include "nax/transform/differentiate.hpp"
 
-// What factorisations share: running a kernel over a batch of matrices, and derivatives that are written
+// Shared by factorisations: runs a kernel over a batch of matrices, with derivatives that are written
 // once, as a tangent.
 namespace nax::inline NAX_ABI::detail {
 namespace la {

@@ -58,7 +58,7 @@ struct SvdTangents {
     const Array<T> gaps = la::plus(la::times(la::plus(to, from), la::minus(to, from)), one);
     return la::minus(evaluate(make_expr<rules::reciprocal>(gaps)), one);
   }
-  // What of x, as many columns as singular values, is outside the span of `basis`, over those values.
+  // The part of x (as many columns as singular values) outside the span of `basis`, divided by those values.
   Array<T> outside(const Array<T>& x, const Array<T>& basis) const {
     const Array<T> rest = la::minus(x, la::product(basis, la::product(la::adjoint(basis), x)));
     return la::over(rest, la::as_rows(s));

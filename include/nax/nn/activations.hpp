@@ -16,18 +16,23 @@ namespace nax::inline NAX_ABI::nn {
 // clang-format off
 // The derivative at 0 is 0, at 6 too.
 template <class X> requires Function<X> auto relu(X&& x) { return detail::apply<rules::relu>(std::forward<X>(x)); }
+// x clipped to [0, 6].
 template <class X> requires Function<X> auto relu6(X&& x) { return detail::apply<rules::relu6>(std::forward<X>(x)); }
 // 1 / (1 + e^-x)
 template <class X> requires Function<X> auto sigmoid(X&& x) { return detail::apply<rules::expit>(std::forward<X>(x)); }
+// The logarithm of the sigmoid, without overflow.
 template <class X> requires Function<X> auto log_sigmoid(X&& x) { return detail::apply<rules::log_expit>(std::forward<X>(x)); }
 // x sigmoid(x)
 template <class X> requires Function<X> auto silu(X&& x) { return detail::apply<rules::silu>(std::forward<X>(x)); }
+// x times sigmoid(x). As silu.
 template <class X> requires Function<X> auto swish(X&& x) { return detail::apply<rules::silu>(std::forward<X>(x)); }
 // log(1 + e^x)
 template <class X> requires Function<X> auto softplus(X&& x) { return detail::apply<rules::softplus>(std::forward<X>(x)); }
 // x / (1 + |x|)
 template <class X> requires Function<X> auto soft_sign(X&& x) { return detail::apply<rules::soft_sign>(std::forward<X>(x)); }
+// x clipped to [-1, 1].
 template <class X> requires Function<X> auto hard_tanh(X&& x) { return detail::apply<rules::hard_tanh>(std::forward<X>(x)); }
+// The scaled exponential linear unit (Klambauer and others 2017).
 template <class X> requires Function<X> auto selu(X&& x) { return detail::apply<rules::selu>(std::forward<X>(x)); }
 
 struct LeakyReluOptions {
@@ -64,11 +69,13 @@ auto gelu(X&& x, GeluOptions options) {
 template <class X>
 requires Function<X>
 auto hard_sigmoid(X&& x) { return relu6(std::forward<X>(x) + 3) / 6; }
+// x times hard_sigmoid(x).
 template <detail::ArrayLike X>
 auto hard_silu(const X& x_) {
   const auto x = detail::as_array(x_);
   return x * hard_sigmoid(x);
 }
+// x times hard_sigmoid(x). As hard_silu.
 template <detail::ArrayLike X>
 auto hard_swish(const X& x) {
   return hard_silu(x);
@@ -107,6 +114,7 @@ auto log1mexp(const X& x_) {
   const auto x = detail::as_array(x_);
   return where(x < 0.6931471805599453, log(-expm1(-x)), log1p(-exp(-x)));
 }
+// x, as it is.
 template <class X>
 requires Function<X>
 auto identity(X&& x) { return +std::forward<X>(x); }

@@ -12,7 +12,7 @@
 // Normalisations over a batch, over groups of channels, and by the root of the mean square; embeddings.
 namespace nax::inline NAX_ABI::nn {
 
-// What batch_norm keeps from step to step.
+// Running statistics that batch_norm takes and returns.
 template <class T>
 struct BatchStats {
   Array<T> mean, var;  // (C,)
@@ -20,9 +20,9 @@ struct BatchStats {
 struct BatchNormOptions {
   bool use_running_average =
       false;               // normalise by what was kept, as in use; else by the batch, as in training
-  double momentum = 0.99;  // of what is kept
+  double momentum = 0.99;  // weight of the running statistics
   double epsilon = 1e-5;
-  AxisName axis_name = {};  // a mapped axis over which batches are one
+  AxisName axis_name = {};  // a mapped axis whose batches are normalised together
 };
 
 // {y, stats}: x (..., C) with mean 0 and variance 1 for each channel, times scale, plus bias (C,). The kept

@@ -24,7 +24,7 @@ auto softmax_cross_entropy(const X& logits, const Y& labels, const LossOptions& 
   return Array<T>(-sum(terms, {.axis = options.axis}));
 }
 
-// The same for labels that are the numbers of the classes. Throws IndexError for a number that is no class.
+// Cross entropy for labels that are numbers of classes. Throws IndexError for a number that is no class.
 template <detail::ArrayLike X, detail::ArrayLike I>
 auto softmax_cross_entropy_with_integer_labels(const X& logits, const I& labels,
                                                const LossOptions& options = {}) {
@@ -49,6 +49,7 @@ auto sigmoid_binary_cross_entropy(const X& logits, const Y& labels) {
 template <class X, class Y>
 requires AnyArray<X, Y>
 auto squared_error(const X& predictions, const Y& targets) { return square(predictions - targets); }
+// Half the squared error.
 template <class X, class Y>
 requires AnyArray<X, Y>
 auto l2_loss(const X& predictions, const Y& targets) { return 0.5 * square(predictions - targets); }
@@ -56,6 +57,7 @@ auto l2_loss(const X& predictions, const Y& targets) { return 0.5 * square(predi
 struct HuberOptions {
   double delta = 1;  // where the square turns into a straight line
 };
+// Half the squared error near 0, linear beyond `delta`.
 template <class X, class Y>
 requires AnyArray<X, Y>
 auto huber_loss(const X& predictions, const Y& targets, const HuberOptions& options = {}) {

@@ -74,6 +74,7 @@ auto max_pool(const X& x, const Shape& window_shape, const PoolOptions& options 
                                    nax::detail::extreme_of<T, cpu::reduce_op::Max>(),
                                    [](T a, T b) { return a > b || a != a; });
 }
+// The smallest element of each window.
 template <nax::detail::ArrayLike X>
 auto min_pool(const X& x, const Shape& window_shape, const PoolOptions& options = {}) {
   using T = typename X::value_type;

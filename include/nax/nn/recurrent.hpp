@@ -88,6 +88,7 @@ LSTMParams<T> lstm_params(const random::Key& key, std::int64_t inputs, std::int6
           initializers::glorot_uniform<T>(keys[1], {units, 4 * units}),
           zeros<T>({4 * units}).at(slice(units, 2 * units)).set(T(1))};
 }
+// New weights of a gated recurrent unit.
 template <class T = float>
 GRUParams<T> gru_params(const random::Key& key, std::int64_t inputs, std::int64_t units) {
   const auto keys = random::split(key, 2);

@@ -111,6 +111,7 @@ decltype(auto) row_operand(const X& x) {
 
 // exp(x) / sum(exp(x)) over `axis` (one, or several in braces), without overflow.
 namespace nn {
+// exp(x) over its sum along an axis, without overflow.
 template <detail::ArrayLike X>
 auto softmax(const X& x_, const SoftmaxOptions& options = {}) {
   decltype(auto) x = detail::row_operand(x_);

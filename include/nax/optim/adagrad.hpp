@@ -45,6 +45,7 @@ class Adagrad {
   AdagradOptions options_;
 };
 
+// Steps divided by the root of the sum of squared gradients (Duchi and others 2011).
 template <detail::Rate R>
 Adagrad<R> adagrad(R learning_rate, const AdagradOptions& options = {}) {
   return Adagrad<R>(std::move(learning_rate), options);

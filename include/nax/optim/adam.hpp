@@ -100,6 +100,7 @@ class Adam {
   AdamWOptions options_;
 };
 
+// Steps along the average gradient over the root of the average square (Kingma and Ba 2014).
 template <detail::Rate R>
 Adam<R, false> adam(R learning_rate, const AdamOptions& options = {}) {
   return {std::move(learning_rate),

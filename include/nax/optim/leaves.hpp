@@ -10,7 +10,7 @@
 #include "nax/rules/floating.hpp"
 #include "nax/tree/tree.hpp"
 
-// What optimisers do with the leaves of their trees.
+// Updates of the leaves of optimisers' trees.
 namespace nax::inline NAX_ABI::optim {
 namespace detail {
 
@@ -73,7 +73,7 @@ Array<T> mix_square(double a, const Array<T>& x, double b, const Array<T>& y) {
   return flush_subnormals(a * (x * x) + b * y);
 }
 
-// The same as assignments to `to`, which may be one of the operands.
+// Adds the assignment to `to`, which may be one of the operands.
 template <class T>
 void mix(Assignments& now, Array<T>& to, double a, const Array<T>& x, double b, const Array<T>& y) {
   now.assign(to, flush_subnormals(a * x + b * y));

@@ -48,6 +48,7 @@ class Lion {
   LionOptions options_;
 };
 
+// Steps of one size along the sign of an average gradient (Chen and others 2023).
 template <detail::Rate R>
 Lion<R> lion(R learning_rate, const LionOptions& options = {}) {
   return Lion<R>(std::move(learning_rate), options);

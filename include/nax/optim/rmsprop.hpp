@@ -63,6 +63,7 @@ class Rmsprop {
   RmspropOptions options_;
 };
 
+// Steps divided by the root of the average squared gradient.
 template <detail::Rate R>
 Rmsprop<R> rmsprop(R learning_rate, const RmspropOptions& options = {}) {
   return Rmsprop<R>(std::move(learning_rate), options);

@@ -41,6 +41,7 @@ inline void check_positive(const char* function, const char* what, std::int64_t 
 }
 }  // namespace detail
 
+// The value, at every step.
 inline auto constant_schedule(double value) {
   return [value](const auto&) { return Array<float>(value); };
 }
@@ -62,6 +63,7 @@ inline auto polynomial_schedule(double init_value, double end_value, double powe
     return Float(nax::power(1 - done, power) * (init_value - end_value) + end_value);
   };
 }
+// From init_value to end_value in transition_steps, along a line.
 inline auto linear_schedule(double init_value, double end_value, std::int64_t transition_steps,
                             const PolynomialOptions& options = {}) {
   return polynomial_schedule(init_value, end_value, 1, transition_steps, options);
@@ -148,7 +150,7 @@ inline auto piecewise_constant_schedule(double init_value,
 
 namespace detail {
 
-// What a learning rate is: a number, or a schedule, asked with an array of steps or else with an int.
+// A learning rate: a number, or a schedule that is called with an array of steps or else with an int.
 template <class R>
 concept Rate = Scalar<R> || std::is_invocable_v<const R&, const Count&> || std::is_invocable_v<const R&, int>;
 

@@ -62,6 +62,7 @@ class ClipByGlobalNorm {
  private:
   double max_norm_;
 };
+// Shortens gradients whose norm, over the whole tree, exceeds max_norm.
 inline ClipByGlobalNorm clip_by_global_norm(double max_norm) { return ClipByGlobalNorm(max_norm); }
 
 // Each element of the gradients is clipped to [-max_delta, max_delta].
@@ -83,6 +84,7 @@ class Clip {
  private:
   double max_delta_;
 };
+// Clips each element of the gradients to [-max_delta, max_delta].
 inline Clip clip(double max_delta) { return Clip(max_delta); }
 
 // Adds weight_decay * params.
@@ -105,6 +107,7 @@ class AddDecayedWeights {
  private:
   double weight_decay_;
 };
+// Adds weight_decay times the parameters to updates.
 inline AddDecayedWeights add_decayed_weights(double weight_decay = 0) {
   return AddDecayedWeights(weight_decay);
 }

@@ -75,7 +75,7 @@ class Tracing {
   explicit Tracing(std::string path);
   Tracing(const Tracing&) = delete;
   Tracing& operator=(const Tracing&) = delete;
-  // What was seen is written after an exception as well, if it can be; the exception is what counts then.
+  // Writes the trace after an exception as well, if possible; the exception is what reaches the caller.
   ~Tracing();
   void write();
 

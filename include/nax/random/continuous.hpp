@@ -83,11 +83,13 @@ requires is_floating_v<T> Array<T> laplace(const Key& key, const Shape& shape = 
   return detail::draw_quantile<T>("laplace", key, shape, detail::spacing_below_one<T> - 1, 1,
                                   rules::LaplaceQuantile{});
 }
+// Draws of the standard logistic distribution.
 template <class T = float>
 requires is_floating_v<T> Array<T> logistic(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<T>("logistic", key, shape, detail::smallest_normal<T>, 1,
                                   rules::LogisticQuantile{});
 }
+// Draws of the standard Cauchy distribution.
 template <class T = float>
 requires is_floating_v<T> Array<T> cauchy(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<T>("cauchy", key, shape, 2 * detail::spacing_below_one<T>, 1,

@@ -18,7 +18,7 @@
 // JAX.
 namespace nax::inline NAX_ABI {
 
-// What derivatives say on recorded values.
+// Overloads for recorded values, which derivatives call.
 template <class T>
 Recorded<T> gamma_slope_at(const Recorded<T>& alpha, const Recorded<T>& log_x) {
   return detail::apply<rules::gamma_slope>(alpha, log_x);

@@ -86,7 +86,7 @@ Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape,
   return nax::detail::typed<T>(allocate(dtype_of<T>, frame, device));
 }
 
-// The same on a GPU.
+// Draws on a GPU.
 [[gnu::cold]] NAX_ENGINE void draw_on_device(const Draw& form, const ArrayBase& words,
                                              const ArrayBase& result);
 
@@ -125,7 +125,7 @@ Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fi
   return draw<T>(function, key, shape, fill.device_form(), fill);
 }
 
-// The same where a key's draw is made as a whole, on the host, whence it goes to where this thread computes.
+// Makes the draw of each key as a whole on the host, and copies it to the device of this thread.
 template <class T, class Fill>
 Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
   ArrayBase words;
@@ -157,7 +157,7 @@ NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data);
 
 // The generator's name, which is JAX's: there is one.
 inline std::string_view key_impl(const Key&) { return "threefry2x32"; }
-// The same key. (JAX marks with it that a key is used twice by intent.)
+// Returns the key unchanged. JAX marks with it that a key is used twice on purpose.
 inline Key clone(const Key& key) { return key; }
 
 // Keys of the given shape, all different, drawn from one key.

@@ -9,7 +9,7 @@
 #include "nax/random/integers.hpp"
 #include "nax/random/uniform.hpp"
 
-// What samplers with parameters share: parameters are numbers, arrays or expressions that broadcast to the
+// Shared by samplers with parameters: parameters are numbers, arrays or expressions that broadcast to the
 // shape of the draw.
 namespace nax::inline NAX_ABI::random {
 namespace detail {

@@ -63,7 +63,7 @@ struct scale : Arithmetic {
     return unless_zero(d, guarded(t, d));
   }
 };
-// What is there, and a tangent times a derivative.
+// Adds a tangent times a derivative to a sum.
 struct add_scaled : Arithmetic {
   static constexpr const char* name = "add";
   static constexpr bool differentiable = false;

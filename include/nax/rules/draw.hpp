@@ -4,7 +4,7 @@
 
 #include "nax/core/abi.hpp"
 
-// What is drawn from a key, as data: for machines whose kernels are compiled once for all draws.
+// Describes a draw as data, for machines whose kernels are compiled once for all draws.
 namespace nax::inline NAX_ABI::detail {
 
 enum class DrawKind : std::uint8_t {

@@ -2,7 +2,7 @@
 
 #include "nax/rules/scalar_lanes.hpp"
 
-// What spherical harmonics are made of.
+// The parts of spherical harmonics.
 namespace nax::inline NAX_ABI::rules {
 
 // The spherical harmonic of degree n and order m at longitude 0. Only theta is differentiated: the derivative

@@ -172,7 +172,7 @@ struct boxcox : RealInexact {
                       guarded(g, log(x) * log(x) * exponential_moment_at(V(1), lambda * log(x)))};
   }
 };
-// The same of 1 + x
+// The Box-Cox transform of 1 + x.
 struct boxcox1p : RealInexact {
   static constexpr const char* name = "boxcox1p";
   template <class V>

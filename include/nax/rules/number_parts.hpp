@@ -9,7 +9,7 @@
 // Parts of numbers: the fraction, the exponent, the bits that are set, the distance to the next number.
 namespace nax::inline NAX_ABI::rules {
 
-// What is behind the point, with the sign of x; 0 of infinities. It moves as x does.
+// The fractional part, with the sign of x; 0 for infinities. Its derivative is 1.
 struct fraction : Inexact {
   static constexpr const char* name = "modf";
   static constexpr bool linear = true;

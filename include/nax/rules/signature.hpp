@@ -6,7 +6,7 @@
 
 #include "nax/core/dtype.hpp"
 
-// What a rule is: one struct for one elementwise operation.
+// A rule is one struct for one elementwise operation.
 //
 //   name             NumPy's name, for messages
 //   operand<i, T...> the type to which operand i is converted, given the operands' element types

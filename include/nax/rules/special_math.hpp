@@ -67,7 +67,7 @@ constexpr Double polygamma(Double n, Double x) {
   return std::fmod(n, 2) == 0 ? -size : size;
 }
 
-// The same for each lane: what values and derivatives call.
+// Computes it for each lane; values and derivatives call it.
 template <class V>
 constexpr V polygamma_at(V n, V x) {
   using T = decltype(uniform(x));

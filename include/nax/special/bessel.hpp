@@ -34,7 +34,7 @@ auto bessel_jn(const Z& z, const BesselOptions& options) {
     orders.push_back(detail::evaluate(detail::make_expr<rules::bessel_j>(static_cast<R>(v), x)));
   return stack(orders);
 }
-// The same, the order by place.
+// Takes the order as a positional argument.
 template <class Z>
 requires Function<Z>
 auto bessel_jn(const Z& z, int v) { return bessel_jn(z, BesselOptions{.v = v}); }

@@ -42,7 +42,7 @@ struct CombOptions {
 template <class N, class K>
 requires Function<N, K>
 auto comb(const N& n, const K& k) { return detail::apply<rules::comb>(n, k); }
-// The same with options.
+// Takes options.
 template <class N, class K>
 requires Function<N, K>
 auto comb(const N& n, const K& k, const CombOptions& options) {

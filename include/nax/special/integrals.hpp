@@ -21,7 +21,7 @@ requires Function<N, X>
 auto expn(const N& n, X&& x) {
   return detail::apply<rules::expn>(detail::fixed("expn", "n", n), std::forward<X>(x));
 }
-// The same for n = 1: the exponential integral E1.
+// The exponential integral E1, which is expn for n = 1.
 template <class X>
 requires Function<X>
 auto exp1(X&& x) { return detail::apply<rules::expn>(1, std::forward<X>(x)); }

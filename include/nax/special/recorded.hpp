@@ -11,7 +11,7 @@
 #include "nax/rules/normal.hpp"
 #include "nax/special/special.hpp"
 
-// What derivatives of special functions say on recorded values.
+// Overloads for recorded values, which derivatives of special functions call.
 namespace nax::inline NAX_ABI {
 
 // clang-format off

@@ -10,7 +10,7 @@
 #include "nax/numpy/reductions/reduce.hpp"
 #include "nax/numpy/views/views.hpp"
 
-// What distributions share. Their functions take numbers, arrays and expressions that broadcast, of real
+// Shared by all distributions. Their functions take numbers, arrays and expressions that broadcast, of real
 // types (integers become float), and return an array. Outside of its support a density is 0; parameters that
 // no distribution has give NaN where the formula does. Everything is made of differentiable functions.
 namespace nax::inline NAX_ABI {

@@ -130,8 +130,8 @@ inline std::optional<StoredSum> etag_sum(const Response& response) {
   return is_md5 ? std::optional(found) : std::nullopt;
 }
 
-// What the answer says of the object that it is of, the cheapest; none where it says nothing. One of the
-// whole is preferred to one of parts, whose sizes have to be asked for.
+// The cheapest checksum of the object that the answer gives, if any. One of the whole is preferred to one of
+// parts, whose sizes have to be asked for.
 inline std::optional<StoredSum> sum_of(const Response& response, const std::string& scheme) {
   const std::string google = response.header("x-goog-hash");
   if (const std::size_t at = google.find("crc32c=");

@@ -189,7 +189,7 @@ struct Range {
   std::int64_t first = 0, size = -1;  // below 0: all of the object
 };
 
-// What is asked for.
+// The request.
 struct Request {
   const char* method = "GET";
   Pairs query;

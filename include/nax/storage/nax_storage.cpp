@@ -1,5 +1,5 @@
-// What nax::storage brings: reads and listings of remote objects, by libcurl. Compiled with the program's own
-// sources, as nax::cuda's is.
+// The source of nax::storage: reads and listings of remote objects, by libcurl. Compiled with the program's
+// own sources, as nax::cuda's is.
 #include <atomic>
 #include <map>
 #include <memory>

@@ -47,7 +47,7 @@ class ObjectCache {
     return true;
   }
 
-  // What cannot be kept is not kept: the object is there all the same, and the first time says so.
+  // Keeps the object. A failure to keep it is ignored, since the caller has it; the first one is reported.
   void write(const std::string& address, const io::Bytes& object) {
     const auto size = static_cast<std::int64_t>(object.size()) + header_bytes;
     if (size > limit_) return;

@@ -6,7 +6,7 @@
 #include "nax/core/error.hpp"
 #include "nax/storage/signature.hpp"
 
-// What an address means: where to ask, as whom.
+// The meaning of an address: which server to ask, with which credentials.
 namespace nax::inline NAX_ABI::storage::detail {
 
 inline std::string environment(const char* name) {

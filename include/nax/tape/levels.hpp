@@ -49,8 +49,7 @@ NAX_COMPILED_ONCE void check_special(const char* function, const ArrayBase& a) {
   if (is_moved_from(a)) throw_moved_from(function);
   if (is_batched(a)) check_alive(function, a);
 }
-// The door of every function, where an operand comes in: it has not been moved from, and its vmaps are at
-// work.
+// Validates an operand: not moved-from, and its vmaps are still active.
 inline void check_operand(const char* function, const ArrayBase& a) {
   if (is_batched(a) || !ArrayAccess::buffer(a)) [[unlikely]]
     check_special(function, a);

@@ -24,7 +24,7 @@ class Reverse {
     const std::size_t i = serial ? tape_.find(serial) : Tape::npos;
     return i >= mark_ ? i : Tape::npos;
   }
-  // What has reached that node so far, or null.
+  // The sum of cotangents that has reached that node so far, or null.
   ArrayBase* at(std::size_t i) { return slots_.find(i); }
   // Adds a cotangent to that of the array with this serial; one that nobody wants is ignored.
   void add(std::uint64_t serial, ArrayBase&& cotangent) {
@@ -45,7 +45,7 @@ class Reverse {
     top_ = i + 1;
     slots_.put_number(i, cotangent);
   }
-  // What has reached that node as a number, `present` if something has; null where an array has that is more
+  // The number that has reached that node, `present` if one has; null where an array has that is more
   // than a number. Only a node that is being swept asks, for its inputs.
   void* number_for(std::size_t i, DType dtype, bool& present) { return slots_.number_for(i, dtype, present); }
   void add_number_at(std::size_t i, Number cotangent) {
@@ -110,7 +110,7 @@ class Forward {
     if (tangent && !ArrayAccess::buffer(*tangent)) throw NoTangent();
     return tangent;
   }
-  // The node has no forward derivative: an error where somebody asks for it, not before.
+  // Marks a node without forward derivative; reading its tangent throws.
   void refuse(std::size_t node) { slots_.put(node, ArrayBase()); }
   void put(std::size_t node, ArrayBase tangent) { slots_.put(node, std::move(tangent)); }
   // Drops the tangents of nodes that are about to be popped.

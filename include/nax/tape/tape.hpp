@@ -40,7 +40,7 @@ inline Watchers watcher_bit(std::size_t depth) {
 struct Node {
   virtual ~Node() = default;
   virtual void pull(const ArrayBase& cotangent, Reverse& sweep) = 0;  // gives its share to each input
-  // The same for a cotangent that is a number.
+  // Pulls a cotangent that is a number.
   virtual void pull_number(Number cotangent, Reverse& sweep) { pull(cotangent.array(), sweep); }
   virtual void push(Forward& sweep, std::size_t self) = 0;  // its tangent from those of its inputs
   virtual void add(ArrayBase& sum,
@@ -78,7 +78,7 @@ class Tape {
   std::uint64_t emplace(A&&... args) {
     return emplace_with<N>(0, std::forward<A>(args)...);
   }
-  // The same, with room for `extra` bytes behind the node.
+  // Emplaces a node with room for `extra` bytes behind it.
   template <class N, class... A>
   std::uint64_t emplace_with(std::size_t extra, A&&... args) {
     if constexpr (std::is_nothrow_constructible_v<N, A...>) {
@@ -269,9 +269,9 @@ class TapeRef {
   Tape* tape_ = nullptr;
 };
 
-// What this thread records on, if anything. A pmap worker also knows the tape of the thread that it works
-// for, to tell a captured array of that tape (an error) from a constant. That thread waits meanwhile; where
-// it goes on recording (a pipeline's), its tape is not looked at, and what was recorded from `since` on
+// The tape on which this thread records, if any. A pmap worker also knows the tape of the thread that it
+// works for, to tell a captured array of that tape (an error) from a constant. That thread waits meanwhile;
+// where it goes on recording (a pipeline's), its tape is not looked at, and what was recorded from `since` on
 // counts.
 struct Recording {
   Tape* tape = nullptr;
@@ -294,7 +294,7 @@ inline thread_local constinit Recording recording{};
         "argument with in_axes none");
 }
 
-// Might the tape watch this array? Where not there is nothing to record, and no closure need be made.
+// Cheap test: false means certainly not recorded, so callers need not build a closure.
 inline bool may_be_recorded(const ArrayBase& a) {
   return serial_of(a) != 0 && (recording.tape || recording.caller);
 }

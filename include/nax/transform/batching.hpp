@@ -3,7 +3,7 @@
 #include "nax/expr/sum_axes.hpp"
 #include "nax/tape/levels.hpp"
 
-// The doors of vmap: a visible axis becomes a hidden one and back. Both are views, and recorded.
+// Entry and exit of vmap: turns a visible axis into a hidden one, and back. Both are recorded views.
 namespace nax::inline NAX_ABI::detail {
 
 template <class T>

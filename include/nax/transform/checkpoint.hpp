@@ -38,8 +38,7 @@ class CheckpointNode<F, std::tuple<A...>> final : public RecomputedCall {
 
 }  // namespace detail
 
-// f, with the memory of its insides traded for time: under a gradient only its arguments are kept, and it is
-// computed once more when the sweep comes by.
+// f, recomputed in the backward pass to save memory: under a gradient only its arguments are kept.
 template <class F>
 auto checkpoint(F f) {
   // (Shared with the tape, so that it need not be copied.)
@@ -66,7 +65,7 @@ auto checkpoint(F f) {
       });
 }
 
-// The same values, without their history: no gradient passes.
+// Returns the values without their history: no gradient passes.
 template <class X>
 auto stop_gradient(const X& x) {
   auto out = detail::materialise_tree(x);

@@ -18,7 +18,7 @@ NAX_ENGINE ArrayBase as_blocks(const ArrayBase& x, int at);
 
 // Hidden axes have their levels again.
 NAX_ENGINE ArrayBase from_block(const ArrayBase& block, const Levels& levels);
-// The same for several, whose axis becomes the first visible one.
+// Joins blocks over several levels, whose axis becomes the first visible one.
 NAX_ENGINE ArrayBase from_blocks(const ArrayBase& blocks, const Levels& levels);
 
 }  // namespace nax::inline NAX_ABI::detail

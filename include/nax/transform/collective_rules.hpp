@@ -205,7 +205,7 @@ Array<T> reduce_values(const char* function, const Combine& combine, const Array
   return result;
 }
 
-// The same, as each sees it.
+// Reduces, and returns the result as each participant sees it.
 template <class T>
 Array<T> reduce_for_all(const char* function, const Combine& combine, const Array<T>& x,
                         const MappedAxis& axis) {

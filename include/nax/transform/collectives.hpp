@@ -2,7 +2,7 @@
 
 #include "nax/transform/collective_rules.hpp"
 
-// What mapped programs say to each other, by the name of the axis: inside vmap(f, {.axis_name = "i"}) and
+// Collectives of mapped programs, by the name of the axis: inside vmap(f, {.axis_name = "i"}) and
 // pmap(f, {.axis_name = "i"}) alike. All take a tree and keep its structure. Each throws ValueError where no
 // axis of that name is mapped, ShapeError where shapes do not divide over the axis or differ between devices.
 namespace nax::inline NAX_ABI {
@@ -139,16 +139,18 @@ auto pmean(const X& x, const AxisName& axis_name) {
       detail::reduce_tree(x, axes, true));
 }
 
+// The largest value over the mapped axis, for all.
 template <class X>
 auto pmax(const X& x, const AxisName& axis_name) {
   return detail::extreme_tree("pmax", detail::Extreme::max, x, axis_name);
 }
+// The smallest value over the mapped axis, for all.
 template <class X>
 auto pmin(const X& x, const AxisName& axis_name) {
   return detail::extreme_tree("pmin", detail::Extreme::min, x, axis_name);
 }
 
-// Everybody's values along a new axis, or, tiled, one after another along an existing one.
+// Gathers the values of all devices along a new axis or, tiled, concatenates them along an existing one.
 template <class X>
 auto all_gather(const X& x, const AxisName& axis_name, const AllGatherOptions& options = {}) {
   const auto axis = detail::find_one_axis("all_gather", axis_name);
@@ -169,7 +171,7 @@ auto psum_scatter(const X& x, const AxisName& axis_name, const PsumScatterOption
   });
 }
 
-// Part i of everybody's split_axis goes to i, which lines them up along concat_axis.
+// Splits `split_axis`, sends part i to device i, and concatenates what arrives along `concat_axis`.
 template <class X>
 auto all_to_all(const X& x, const AxisName& axis_name, int split_axis, int concat_axis,
                 const AllToAllOptions& options = {}) {

@@ -52,7 +52,7 @@ std::vector<std::uint64_t> take_serials(Out& out) {
   return serials;
 }
 
-// What both kinds of node do for the sweep of an outer transform.
+// Shared by both kinds of node: their part in the sweep of an outer transform.
 struct CustomNode : CallNode {
   RuleOwner owner;
   std::vector<std::uint64_t> history;  // of the results

@@ -102,7 +102,7 @@ class DeviceThreads {
     if (on_device_thread)
       throw ValueError("pmap: a pmap inside a pmap has no devices left; use vmap for the inner axis");
     const int n = static_cast<int>(devices.size());
-    // What the caller's stream still computes must be there before other streams read it.
+    // Waits for the caller's stream, before other streams read its results.
     for (const Device device : devices)
       if (on_accelerator(device)) accelerator_of(device).synchronize(device);
     ThreadCommunicator here(n);

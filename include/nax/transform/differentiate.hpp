@@ -11,7 +11,7 @@
 #include "nax/tree/for_each.hpp"
 #include "nax/tree/map.hpp"
 
-// What grad, vjp and jvp share: turning arguments into inputs on the tape, and reading results off the
+// Shared by grad, vjp and jvp: turns arguments into inputs on the tape, and reads results off the
 // sweeps.
 namespace nax::inline NAX_ABI::detail {
 
@@ -56,8 +56,8 @@ auto materialise_tree(const std::tuple<A...>& x) {
   return std::apply([](const auto&... a) { return std::make_tuple(materialise_tree(a)...); }, x);
 }
 
-// The axes that an input of a transform has: its own, and those of every vmap entered so far. So a gradient
-// with regard to it is one for each example of those vmaps, and what a later vmap adds is summed.
+// Returns the axes of an input of a transform: its own, and those of every vmap entered so far. So its
+// gradient has one entry for each example of those vmaps; axes of later vmaps are summed.
 NAX_ENGINE Frame door_frame(const Frame& frame);
 
 // Puts one array on the tape as an input. (Errors say grad for vjp, jvp and all that come of these, too.)

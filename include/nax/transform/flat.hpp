@@ -26,7 +26,7 @@ inline bool is_inexact(DType dtype) { return dtype_kind(dtype) >= Kind::floating
 template <class T>
 Array<T> move_axis_recorded(const Array<T>& x, int from, int to);
 
-// What the engine does with an array whose type it does not know. Filled in, type by type, by the calls that
+// Operations of the engine on arrays whose type it does not know. Filled in, type by type, by the calls that
 // use the type, so that a program compiles these for its own types only.
 struct LeafOperations {
   ArrayBase (*make_input)(const ArrayBase& x, Tape& tape);
@@ -106,8 +106,7 @@ struct FlatRecord {
   Arrays push(const Arrays& tangents) const;
 };
 
-// f, as it is when a transform inside the one that differentiates this watches it: custom rules are for that
-// one.
+// Runs f under a transform inside the one that differentiates this: custom rules apply to the inner one.
 struct FlatWatched final : FlatFunction {
   FlatRef f;
   explicit FlatWatched(FlatRef function) : f(std::move(function)) {}

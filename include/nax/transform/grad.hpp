@@ -20,7 +20,7 @@ const auto& loss_of(const Out& out) {
     return out;
 }
 
-// What F gives for a tuple of arguments.
+// The result of F for a tuple of arguments.
 template <class F, class Arguments>
 using result_of_t =
     decltype(materialise_tree(call_with(std::declval<const F&>(), std::declval<const Arguments&>())));
@@ -31,7 +31,7 @@ inline constexpr std::size_t argument_at =
 template <int argnum, class... A>
 using argument_t = std::tuple_element_t<argument_at<argnum, A...>, std::tuple<A...>>;
 
-// What is wrong with differentiating F at a tuple of this type, with regard to number `argnums`.
+// Finds the mistake in differentiating F at a tuple of this type, with regard to number `argnums`.
 template <class F, class Arguments, int... argnums>
 struct DerivativeMistake;
 template <class F, class... A, int... argnums>
@@ -58,7 +58,7 @@ struct CheckDerivative {
     return DerivativeMistake<F, lifted_t<F, X...>, argnums...>::find();
   }
 };
-// The same where F is a loss.
+// Finds the mistake where F is a loss.
 template <int... argnums>
 struct CheckGradient {
   template <class F, class... X>

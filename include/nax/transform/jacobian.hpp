@@ -256,13 +256,14 @@ auto jacrev(F f) {
       [f = std::move(f)](const auto&... args) { return detail::reverse_jacobian<argnum>(f, args...); });
 }
 
-// The same by forward mode.
+// The Jacobian by forward mode.
 template <int argnum = 0, class F>
 auto jacfwd(F f) {
   return detail::transformed<detail::CheckDerivative<argnum>, F>(
       [f = std::move(f)](const auto&... args) { return detail::forward_jacobian<argnum>(f, args...); });
 }
 
+// The Jacobian by reverse mode. As jacrev.
 template <int argnum = 0, class F>
 auto jacobian(F f) {
   return jacrev<argnum>(std::move(f));

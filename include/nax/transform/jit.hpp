@@ -20,7 +20,7 @@
 namespace nax::inline NAX_ABI {
 namespace detail {
 
-// What tells calls apart: trees, shapes, types, numbers, static arguments, devices.
+// Distinguishes calls: by trees, shapes, types, numbers, static arguments, devices.
 class CallKey {
  public:
   template <class Tree>

@@ -45,7 +45,7 @@ void take_tangents(Out& out, Forward& sweep) {
       out);
 }
 
-// What is wrong with jvp of F at these.
+// Finds the mistake in jvp of F at these.
 template <class F, class Primals, class Tangents>
 struct JvpMistake {
   static constexpr auto find() { return Mistake::no_tuples; }

@@ -224,8 +224,8 @@ struct RefusedFunction {
 // In place of a result and a function.
 using RefusedPair = std::pair<Array<float>, RefusedFunction>;
 
-// What a transform returns: a function that takes what F takes, or the same mapped. Check says what is wrong
-// with a call.
+// The result of a transform: a function that takes the arguments of F, or mapped ones. Check finds the
+// mistake in a call.
 template <class Check, class F, class Body>
 class Transformed {
  public:

@@ -46,7 +46,7 @@ struct FlatPmap {
   std::size_t size() const { return devices.size(); }
   Arrays operator()(Arrays inputs) const;
 
-  // What each device gets.
+  // Splits the inputs into those of each device.
   std::vector<Arrays> split(Arrays inputs) const;
   // On a device's thread: its arrays come to it.
   static void bring(Arrays& arrays) {
@@ -89,7 +89,7 @@ struct PmapNode final : CallNode {
   NAX_ENGINE_VIRTUAL void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override;
   Arrays pull_on_devices(const Arrays& seeds) const;
 
-  // The same by a pmap of the derivative, which the outer transform sees.
+  // Pulls by a pmap of the derivative, which the outer transform sees.
   Arrays pull_recorded(const FlatRef& f, Arrays seeds) const;
 
   NAX_ENGINE_VIRTUAL std::vector<ArrayBase> push_call(Forward& sweep) override;

@@ -35,7 +35,7 @@ struct FunctionRecord {
   In inputs;  // a tuple
 };
 
-// What is wrong with differentiating F at a tuple of this type, with regard to all of it.
+// Finds the mistake in differentiating F at a tuple of this type, with regard to all of it.
 template <class F, class Arguments>
 struct RecordMistake;
 template <class F, class... A>

@@ -86,7 +86,7 @@ void for_each_argument(std::tuple<A...>& arguments, F f) {
   (std::index_sequence_for<A...>{});
 }
 
-// A vmap's stay: its level is known to this thread while it lives.
+// Registers the level of a vmap with this thread while it lives.
 class VmapEntry {
  public:
   VmapEntry(std::int64_t size, const AxisName& name) : level_(next_level()) {

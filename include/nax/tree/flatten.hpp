@@ -23,7 +23,7 @@ std::vector<leaf_t<T>> leaves(const T& t) {
   return out;
 }
 
-// What unflatten needs besides leaves: a tree of type T whose leaves are empty.
+// The structure that unflatten fills with leaves: a tree of type T whose leaves are empty.
 template <class T>
 class TreeDef {
  public:
@@ -42,6 +42,7 @@ class TreeDef {
   Structure structure_;
 };
 
+// The structure of a tree that unflatten takes.
 template <class T>
 auto treedef(const T& t) {
   auto skeleton = map([](const auto& leaf) { return decltype(detail::settle(leaf)){}; }, t);

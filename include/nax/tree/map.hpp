@@ -20,7 +20,7 @@
 namespace nax::inline NAX_ABI::tree {
 namespace detail {
 
-// What f returned, as a value: expressions become arrays.
+// Turns the result of f into a value: expressions become arrays.
 template <class X>
 auto settle(X&& x) {
   using U = std::remove_cvref_t<X>;

@@ -75,6 +75,7 @@ void describe(const T& t, std::string& out, std::size_t& leaves) {
 
 }  // namespace detail
 
+// The structure of a tree without its leaves: comparable and printable.
 template <class T>
 Structure structure(const T& t) {
   std::string text;

@@ -13,7 +13,7 @@
 #include "nax/core/fwd.hpp"
 #include "nax/tree/fields.hpp"
 
-// What is a tree, decided by type alone.
+// Decides by type alone whether something is a tree.
 //
 //   leaf       an Array, an expression, a number, an opaque type that specialises is_leaf_v
 //   sequence   std::vector, std::array          children: the elements

@@ -46,7 +46,7 @@ class ChunkSums {
  public:
   ChunkSums() = default;
   ChunkSums(const Reducer& reducer, bool wide, const Operand& result, const Dims& shape);
-  // What the accumulators in front need, zeros to begin with.
+  // Bytes of the accumulators in front, which begin as zeros.
   std::size_t near_bytes() const {
     return blocked_ ? (static_cast<std::size_t>(inner_ * near_size_) + 63) / 64 * 64 : 0;
   }

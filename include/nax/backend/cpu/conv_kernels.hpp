@@ -92,7 +92,7 @@ void scatter_patches(const ConvGeometry& s, const T* from, std::int64_t group, s
   });
 }
 
-// Rows of y that are one product.
+// Returns how many rows of y one matrix product computes.
 template <class T>
 std::int64_t block_rows(const ConvGeometry& s) {
   const std::int64_t width = s.taps() * (s.c / s.groups);

@@ -9,7 +9,7 @@
 #include "nax/backend/cpu/gemm.hpp"
 
 // Factorisations of small and middling row-major matrices of float, double or complex, and solving with them.
-// What is left of a matrix behind a block of columns is updated by one matrix product.
+// Blocked factorisations: the rest of a matrix behind a block of columns is updated by one matrix product.
 namespace nax::inline NAX_ABI::cpu {
 namespace detail {
 
@@ -21,7 +21,7 @@ void subtract_row(T* y, const T* x, T factor, std::int64_t n) {
 
 }  // namespace detail
 
-// What a pivot is chosen by: of complex numbers the sum of the parts' sizes, as LAPACK has it.
+// The size by which pivots are chosen. For complex numbers it is |re| + |im|, as in LAPACK.
 template <class T>
 auto pivot_size(T x) {
   if constexpr (requires { x.imag(); })

@@ -224,7 +224,7 @@ inline Radices radices_of(std::int64_t n) {
   for (int radix = 7; radix <= most_radix; radix += 2) take(radix);
   return r;
 }
-// What passes over n numbers cost, about.
+// Estimates the cost of the passes over n numbers.
 inline double cost_of(std::int64_t n, const Radices& r) {
   double sum = 0;
   for (const int radix : r.list) sum += radix > 5 && radix != 8 ? 1.5 * radix : 4;
@@ -383,7 +383,7 @@ class FftPlan {
   std::unique_ptr<FftPlan> inner_;  // where there are chirps
 };
 
-// What the transforms of n real numbers need, n even: those of half as many complex ones, and e^(-2 pi i k /
+// Plan of the transforms of n real numbers, n even: that of half as many complex ones, and e^(-2 pi i k /
 // n).
 template <class R>
 class RealFftPlan {

@@ -82,7 +82,7 @@ struct NextOperands {
   const T *a = nullptr, *b = nullptr, *c = nullptr;
 };
 
-// Those that lie in one piece.
+// The operands that lie in one piece.
 template <class T>
 UpcomingOperands<T> upcoming_operands(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a,
                                       Strided<const T> b, Strided<const T> c, const NextOperands<T>& next) {
@@ -111,7 +111,7 @@ void gemm_short(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
     }
 }
 
-// What a profile says of a product.
+// Describes a product for a profile.
 [[gnu::cold]] NAX_ENGINE void describe_product(nax::detail::profile::Event& event, std::int64_t m,
                                                std::int64_t n, std::int64_t k, std::size_t item);
 

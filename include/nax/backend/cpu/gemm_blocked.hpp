@@ -29,7 +29,7 @@ inline constexpr std::int64_t group_bytes = 512 * 1024;   // of the panels of b 
 // first-level cache.
 inline constexpr std::int64_t near_columns_bytes = 32 * 1024;
 
-// What the next product of a batch will read and write over: fetched on the way, in equal shares.
+// Prefetches the operands and the result of the next product of a batch, in equal shares.
 template <class T>
 class UpcomingOperands {
  public:

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the matrix products share: a strided matrix, and scratch memory for one call.
+// Shared by the matrix products: a strided matrix, and scratch memory for one call.
 
 #include <cstddef>
 #include <cstdint>

@@ -273,7 +273,7 @@ Packet<T> rsqrt(Packet<T> a) {
 }
 
 namespace detail {
-// What a reduction works on: with AVX-512 the two halves joined by `join`, otherwise the packet.
+// The packet that a reduction continues with: with AVX-512 the two halves joined by `join`, else the whole.
 template <class T, class F>
 auto halved(Packet<T> a, F join) {
 #ifdef EIGEN_VECTORIZE_AVX512

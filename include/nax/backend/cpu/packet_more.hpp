@@ -4,7 +4,7 @@
 
 #include "nax/backend/cpu/packet.hpp"
 
-// What rules ask of packets besides arithmetic and <cmath>.
+// Functions of packets that rules call besides arithmetic and <cmath>.
 namespace nax::inline NAX_ABI::simd {
 inline namespace NAX_SIMD_ABI {
 

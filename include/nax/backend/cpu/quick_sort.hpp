@@ -82,8 +82,8 @@ std::int64_t partition_run(K* x, std::int64_t n, K pivot_) {
   return left;
 }
 
-// The same from one run to another: what is not below comes last, backward. -1 where there is a NaN, which
-// has no place.
+// Partitions from one run to another: elements not below the pivot come last, backward. Returns -1 for a NaN,
+// which has no place.
 template <class K>
 std::int64_t partition_copy(const K* from, K* to, std::int64_t n, K pivot_) {
   using L = SortLanes<K>;

@@ -111,7 +111,7 @@ NAX_COMPILED_ONCE void reduce_shared(ForwardKernel kernel, const void* constants
     into.merge(partial.get() + p * bytes, operands[count].data, result_size);
 }
 
-// The same with accumulators that are wide where many terms come to a result, or to a gradient.
+// Reduces with wide accumulators where many terms come to a result, or to a gradient.
 NAX_COMPILED_ONCE void reduce_wide(ForwardKernel kernel, const void* constants, const Dims& shape,
                                    Operand* operands, int count, std::int64_t result_size,
                                    const Reducer& reducer, bool wide, const PullAlong* along) {

@@ -13,7 +13,7 @@
 #include "nax/backend/cpu/wide.hpp"
 #include "nax/backend/reduce_kind.hpp"
 
-// What a reduction does to runs of elements: the kernels that reduce.hpp drives over arrays of any shape.
+// Kernels that reduce runs of elements; reduce.hpp drives them over arrays of any shape.
 //
 // An operation names its accumulator, the identity and how two values join; the kernels below are made from
 // it. Several accumulators run side by side, in an order that depends on the lengths only, so that results
@@ -185,7 +185,7 @@ using joined_t = typename Blocks<Op>::Wide;
 template <class Op, class From>
 inline constexpr bool reduces_packets = std::is_same_v<typename Op::Acc, From>&& simd::has_packet<From>;
 
-// Asks for what comes after the next page or so. The processor's own prefetching stops at each page.
+// Prefetches about a page ahead. The processor's own prefetching stops at each page.
 inline constexpr std::int64_t ahead_bytes = 2048;
 inline void fetch_ahead(const void* x) { __builtin_prefetch(static_cast<const char*>(x) + ahead_bytes); }
 

@@ -188,7 +188,7 @@ struct MergedLanes {
 template <class K>
 inline constexpr MergedLanes<std::conditional_t<sizeof(K) == 4, std::int32_t, std::int64_t>> merged_lanes{};
 
-// What merge_lanes does, for two registers: a step brings the lanes that it compares into the same places of
+// Does as merge_lanes, for two registers: a step brings the lanes that it compares into the same places of
 // two registers, so that one min and one max serve both.
 template <class K, int bytes = 32>
 [[gnu::always_inline]] inline void merge_two(__m512i& a, __m512i& b) {
@@ -205,7 +205,7 @@ template <class K, int bytes = 32>
   }
 }
 
-// The same between registers, `distance` of them apart.
+// Merges between registers, `distance` of them apart.
 template <class K, int distance, int count>
 [[gnu::always_inline]] inline void merge_registers(__m512i* x) {
   using L = SortLanes<K>;

@@ -30,7 +30,7 @@ T normal_at(std::uint64_t key) {
   return rules::NormalQuantile::value<T>(u < least ? least : u);
 }
 
-// What a float says as an integer; the nearest one where it is beyond, 0 for NaN.
+// Converts a float to an integer: saturates beyond the range, and gives 0 for NaN.
 template <class I, class T>
 I integer_of(T x) {
   if (x != x) return I(0);
@@ -129,7 +129,7 @@ std::size_t first_accepted(const Attempt& attempt, RoundKeys<2>& keys, std::uint
     if (attempt(keys[round], at, value)) return round + 1;
   return most_rounds;
 }
-// What is accepted last.
+// Repeats an attempt and returns the value that was accepted last.
 template <class Attempt>
 auto last_accepted(const Attempt& attempt, RoundKeys<2>& keys, std::uint64_t at, std::size_t rounds) {
   auto value = attempt.nothing();

@@ -167,7 +167,7 @@ void transpose_plane(const Plane& plane, bool large) {
     }
 }
 
-// What depends on the size of an element.
+// The loops for one size of elements.
 struct CopyLoops {
   std::int64_t bytes;
   void (*rows)(const Plane&);

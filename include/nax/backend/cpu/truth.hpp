@@ -27,7 +27,7 @@ typename Op::Acc element_of(const From& x) {
     return convert_element<From, typename Op::Acc>(x);
 }
 
-// What is read between two looks at the outcome.
+// Bytes that are read between two tests of the outcome.
 inline constexpr std::int64_t truth_block_bytes = 1024;
 
 // Do any bits of so many bytes, whole words, differ from those of `word`?

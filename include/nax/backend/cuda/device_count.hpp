@@ -9,7 +9,7 @@ namespace nax::inline NAX_ABI::cuda {
 
 inline constexpr int most_devices = 64;
 
-// What NAX_CUDA_DEVICES in the environment asks for. Throws ValueError where it is not a number from 1 to 64.
+// Reads NAX_CUDA_DEVICES from the environment. Throws ValueError where it is not a number from 1 to 64.
 inline std::optional<int> requested_devices() {
   const char* text = std::getenv("NAX_CUDA_DEVICES");
   if (!text) return std::nullopt;

@@ -14,9 +14,8 @@
 #include "nax/core/accelerator.hpp"
 #include "nax/core/allocator.hpp"
 
-// A GPU that there is not: memory and kernels are the host's, everything above them is what a GPU gets. It
-// lets the whole path be tested anywhere, up to the end of its memory; its arrays are as unreadable for the
-// host's functions as a card's.
+// Emulated GPU: host memory and loops behind the GPU interface. It lets the whole path be tested anywhere,
+// running out of memory included. The host's functions refuse its arrays as they refuse a card's.
 namespace nax::inline NAX_ABI::cuda {
 
 class EmulatedAccelerator;

@@ -8,7 +8,7 @@
 #include "nax/core/accelerator.hpp"
 #include "nax/rules/draw.hpp"
 
-// What a GPU computes besides expressions: operations that know no type of C++, only dtypes. They are
+// Operations of a GPU besides expressions. They know no type of C++, only dtypes. They are
 // compiled once a program, in the source file that the target nax::cuda adds to it; all other files reach
 // them through this interface, whichever compiler saw them.
 //
@@ -29,7 +29,7 @@ struct Keys {
   std::uint64_t one;
 };
 
-// What becomes of an index out of range: dropped_index, or one that is in range.
+// Decides what an index out of range becomes: dropped_index, or one that is in range.
 enum class IndexMode : std::uint8_t { drop, wrap, clip };
 
 class Operations {

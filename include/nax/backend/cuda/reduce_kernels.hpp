@@ -11,10 +11,10 @@
 // Reductions without atomics and without threads that wait for each other: the results never depend on who
 // came first.
 //
-// The axes are parted in two loops, those that stay and those that go. Where few results must be made of many
+// The axes are divided into two loops: kept axes and reduced axes. Where few results must be made of many
 // elements, each is made in several stages: thread (r, p) joins elements p, p + parts, ... of result r, and
 // the next stage joins the parts. Partial results lie so that neighbouring threads read neighbouring memory:
-// parts side by side where the axes that go are the inner ones, results side by side otherwise.
+// parts side by side where the reduced axes are the inner ones, results side by side otherwise.
 namespace nax::inline NAX_ABI::cuda {
 
 struct JoinNumbers {
@@ -173,7 +173,7 @@ void launch_reduce_as(Device device, const PartedAxes& axes, A identity) {
   launch_reduce_as<Join, A>(device, rest, identity);
 }
 
-// What the extremum of no elements is: the other end of the dtype.
+// The extremum of no elements: the other end of the dtype.
 template <class A>
 A extreme_identity(DType dtype, bool lowest) {
   return with_type(dtype, [lowest]<class T>(std::type_identity<T>) -> A {

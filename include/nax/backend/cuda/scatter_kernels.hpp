@@ -17,7 +17,7 @@ namespace nax::inline NAX_ABI::cuda {
 
 inline constexpr std::int64_t searched_list = 64;
 
-// What becomes of the values for a place.
+// Ways to combine the values for one place.
 template <class Unit>
 struct WriteLast {
   static constexpr bool adds = false;

@@ -25,7 +25,7 @@ namespace nax::inline NAX_ABI::cuda {
 
 using detail::Streams;
 
-// What a stream had been given at some moment: passed when the event is.
+// The work a stream had been given at some moment: done once the event is.
 struct PlaceMark {
   cudaEvent_t event;
   int place;
@@ -165,8 +165,8 @@ inline int place_on(Device device) {
 }
 inline Streams stream_bit(Device device) { return Streams{1} << place_on(device); }
 
-// Somebody who is asked, while this thread waits for a stream, whether that will end: collectives of several
-// cards, one of which may fail. check() throws when it will not.
+// Hook polled during a stream wait; throws to abort it. For collectives of several cards, one of which may
+// fail.
 class StreamWatch {
  public:
   virtual void check() = 0;
@@ -221,8 +221,8 @@ inline cudaStream_t table_stream(Device device) {
   return DeviceStreams::of(device).at(place_on(device)).stream;
 }
 
-// What the calling thread's recording captures: a stream of its own, which is in no table. So nobody can wait
-// for it, and be drawn into the capture.
+// The stream that the calling thread's recording captures: in no table, so that no other thread waits for it
+// and is drawn into the capture.
 inline thread_local constinit cudaStream_t capture_stream = nullptr;
 
 // Where the calling thread's work on the device goes, the card made current.

@@ -1,4 +1,4 @@
-// What nax::lapack brings: the factorisations of a LAPACK in place of Eigen's. Compiled with the program's
+// The source of nax::lapack: factorisations of a LAPACK in place of Eigen's. Compiled with the program's
 // own sources, as nax::cuda's is.
 //
 // LAPACK is Fortran's: matrices are column-major, so that a row-major one is its transpose there; all

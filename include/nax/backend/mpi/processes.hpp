@@ -17,7 +17,7 @@
 // Nothing here waits in MPI itself: every wait looks whether a process has sent that it failed, and at the
 // clock. Before elements travel all processes have agreed on the collective, so that one that fails in its
 // own program is heard of while MPI's collectives have not begun, and the next run is as good as the first.
-// What goes wrong after that leaves MPI's collectives out of step: all later calls refuse, and the end of the
+// An error after that leaves MPI's collectives out of step: all later calls refuse, and the end of the
 // program ends the job.
 //
 // A process may end one of MPI's collectives, and go on to fail or to leave, before another has seen that

@@ -195,7 +195,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   }
 
  private:
-  // What a device is waiting for.
+  // The collective that a device waits for.
   struct Pending final : cuda::StreamWatch {
     NcclCommunicator* communicator = nullptr;
     int rank = 0;

@@ -14,7 +14,7 @@ namespace nax::inline NAX_ABI::cuda {
 
 #if defined(NAX_CUDA_EMULATED)
 inline namespace emulated_runtime {
-// What follows a collective does not wait for the stream by itself.
+// Kernels behind a collective do not wait for the stream by themselves.
 inline constexpr bool kernels_follow_streams = false;
 
 inline cudaStream_t stream_for_collectives(Device device) { return emulated_nccl::stream_of(device); }

@@ -14,7 +14,7 @@
 // The texts of arrays besides str(): with separators, as Python would read them, and back.
 namespace nax::inline NAX_ABI {
 
-// What is not given is what set_printoptions says.
+// Options that are not given are those of set_printoptions.
 template <class T>
 struct Array2stringOptions {
   std::optional<int> max_line_width = {}, precision = {};
@@ -64,8 +64,8 @@ inline PrintOptions changed(PrintOptions o, const std::optional<int>& width,
   return o;
 }
 
-// What repr() writes behind the elements: the shape where the text does not show it, the type where it is
-// not NumPy's default for such numbers.
+// Returns what repr() writes behind the elements: the shape where the text does not show it, the type where
+// it is not NumPy's default for such numbers.
 NAX_ENGINE std::string repr_of(const std::string& elements, DType dtype, const Shape& shape,
                                const PrintOptions& options);
 
@@ -219,6 +219,7 @@ requires requires(const Buffer& b) {
   {std::data(b)};
   {std::size(b)};
 }
+// A 1-d array of the elements whose bytes the buffer holds; they are copied.
 Array<T> frombuffer(const Buffer& buffer, const FrombufferOptions& options = {}) {
   static_assert(std::is_trivially_copyable_v<std::remove_cvref_t<decltype(*std::data(buffer))>>,
                 "frombuffer: a range of plain bytes or numbers");
@@ -232,6 +233,7 @@ struct FromiterOptions {
 // The numbers that a range gives, 1-d. Throws ValueError where there are fewer than `count`.
 template <class T = void, class Range>
 requires requires(const Range& r) { r.begin() != r.end(); }
+// A 1-d array of the elements of a range.
 auto fromiter(const Range& range, const FromiterOptions& options = {}) {
   using S = std::remove_cvref_t<decltype(*range.begin())>;
   using To = typename std::conditional_t<std::is_void_v<T>, std::type_identity<element_t<S>>,

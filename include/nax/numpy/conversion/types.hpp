@@ -7,8 +7,8 @@
 #include "nax/core/axis.hpp"
 #include "nax/expr/expr.hpp"
 
-// What NumPy asks of element types. They are values of the enumeration DType (x.dtype(), dtype_of<float>) or
-// C++ types; everything here can be computed by the compiler.
+// NumPy's questions about element types. Types are values of the enumeration DType (x.dtype(),
+// dtype_of<float>) or C++ types; everything here can be computed by the compiler.
 namespace nax::inline NAX_ABI {
 
 // NumPy's names of the types. (In a namespace of their own, so that no header's variable hides one.)
@@ -203,6 +203,7 @@ struct finfo {
   static inline const real epsneg = static_cast<real>(std::ldexp(1.0, negep));
   static inline const real resolution = static_cast<real>(std::pow(10.0, -precision));
 };
+// The facts about a floating-point type: eps, max, tiny and so on.
 template <detail::ArrayLike X>
 finfo(const X&) -> finfo<typename X::value_type>;
 
@@ -219,6 +220,7 @@ struct iinfo {
   static constexpr int bits = static_cast<int>(8 * sizeof(T));
   static constexpr T min = std::numeric_limits<T>::min(), max = std::numeric_limits<T>::max();
 };
+// The range of an integer type.
 template <detail::ArrayLike X>
 iinfo(const X&) -> iinfo<typename X::value_type>;
 
@@ -230,6 +232,7 @@ constexpr bool iscomplexobj(const X&) {
   else
     return is_complex_v<typename X::value_type>;
 }
+// Whether the type is not complex.
 template <detail::Operand X>
 constexpr bool isrealobj(const X& x) {
   return !iscomplexobj(x);
@@ -259,6 +262,7 @@ int ndim(const X& x) {
   else
     return static_cast<int>(x.shape().size());
 }
+// The shape of an array.
 template <detail::Operand X>
 Shape shape(const X& x) {
   if constexpr (Scalar<X>)
@@ -269,6 +273,7 @@ Shape shape(const X& x) {
 struct SizeOptions {
   Axis axis = {};  // the extent of this axis, or the product of several; of all when not given
 };
+// The number of elements, or the extent of an axis.
 template <detail::Operand X>
 std::int64_t size(const X& x, const SizeOptions& options = {}) {
   const Shape extents = nax::shape(x);

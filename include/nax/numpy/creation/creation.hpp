@@ -75,10 +75,12 @@ T from_range(R x) {
 
 }  // namespace detail
 
+// A new array of zeros.
 template <Dtype T = float>
 Array<T> zeros(const Shape& shape) {
   return detail::filled<T>("zeros", shape, T(0));
 }
+// A new array of ones.
 template <Dtype T = float>
 Array<T> ones(const Shape& shape) {
   return detail::filled<T>("ones", shape, T(1));
@@ -103,18 +105,21 @@ auto zeros_like(const X& x) {
   const detail::ComputeOn beside_x(detail::device_of_values(x));
   return detail::filled<To>("zeros_like", x.shape(), To(0));
 }
+// A new array of ones with the shape, type and device of x.
 template <class T = void, detail::ArrayLike X>
 auto ones_like(const X& x) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
   const detail::ComputeOn beside_x(detail::device_of_values(x));
   return detail::filled<To>("ones_like", x.shape(), To(1));
 }
+// A new array of the shape, type and device of x, filled with a number.
 template <class T = void, detail::ArrayLike X, Scalar S>
 auto full_like(const X& x, S value) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
   const detail::ComputeOn beside_x(detail::device_of_values(x));
   return detail::filled<To>("full_like", x.shape(), static_cast<To>(value));
 }
+// A new array of the shape, type and device of x; its elements have no certain values.
 template <class T = void, detail::ArrayLike X>
 auto empty_like(const X& x) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
@@ -137,6 +142,7 @@ Array<T> eye(std::int64_t N, const EyeOptions& options = {}) {
     if (const std::int64_t j = i + k; j >= 0 && j < M) out[i * M + j] = T(1);
   return detail::typed<T>(detail::placed(std::move(a)));
 }
+// The n x n matrix with ones on the diagonal.
 template <Dtype T = float>
 Array<T> identity(std::int64_t n) {
   return eye<T>(n);

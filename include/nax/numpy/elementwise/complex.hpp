@@ -7,9 +7,13 @@
 namespace nax::inline NAX_ABI {
 
 // clang-format off
+// The real part of each element; real elements stay.
 template <class X> requires Function<X> auto real(X&& x) { return detail::apply<rules::real>(std::forward<X>(x)); }
+// The imaginary part of each element; 0 for real elements.
 template <class X> requires Function<X> auto imag(X&& x) { return detail::apply<rules::imag>(std::forward<X>(x)); }
+// The complex conjugate of each element; real elements stay.
 template <class X> requires Function<X> auto conj(X&& x) { return detail::apply<rules::conjugate>(std::forward<X>(x)); }
+// The complex conjugate of each element. As conj.
 template <class X> requires Function<X> auto conjugate(X&& x) { return detail::apply<rules::conjugate>(std::forward<X>(x)); }
 // clang-format on
 

@@ -10,9 +10,11 @@ namespace nax::inline NAX_ABI {
 // NaN where either operand is. The derivative is split evenly where both are equal.
 // clang-format off
 template <class X, class Y> requires Function<X, Y> auto maximum(X&& x, Y&& y) { return detail::apply<rules::maximum>(std::forward<X>(x), std::forward<Y>(y)); }
+// The smaller of x and y; NaN where one is. A gradient is split between equal ones.
 template <class X, class Y> requires Function<X, Y> auto minimum(X&& x, Y&& y) { return detail::apply<rules::minimum>(std::forward<X>(x), std::forward<Y>(y)); }
 // The other operand where one is NaN.
 template <class X, class Y> requires Function<X, Y> auto fmax(X&& x, Y&& y) { return detail::apply<rules::fmax>(std::forward<X>(x), std::forward<Y>(y)); }
+// The smaller of x and y; the other one where one is NaN.
 template <class X, class Y> requires Function<X, Y> auto fmin(X&& x, Y&& y) { return detail::apply<rules::fmin>(std::forward<X>(x), std::forward<Y>(y)); }
 
 // minimum(maximum(x, low), high); none for a bound that is not wanted.

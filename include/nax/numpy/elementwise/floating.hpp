@@ -6,11 +6,13 @@
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/rules/floating.hpp"
 
-// The make of floating-point numbers.
+// Sign, exponent and neighbours of floating-point numbers.
 namespace nax::inline NAX_ABI {
 
 // clang-format off
+// Whether the sign is negative, of -0.0 too.
 template <class X> requires Function<X> auto signbit(X&& x) { return detail::apply<rules::signbit>(std::forward<X>(x)); }
+// The size of x with the sign of y.
 template <class X, class Y> requires Function<X, Y> auto copysign(X&& x, Y&& y) { return detail::apply<rules::copysign>(std::forward<X>(x), std::forward<Y>(y)); }
 // (Of half types: the neighbour in float, rounded.)
 template <class X, class Y> requires Function<X, Y> auto nextafter(X&& x, Y&& y) { return detail::apply<rules::nextafter>(std::forward<X>(x), std::forward<Y>(y)); }

@@ -46,7 +46,7 @@ auto frexp(const X& x) {
   return FrexpResult<T>{mantissa, exponent};
 }
 
-// What is behind the point and what is before it, both with the sign of x; integers become float first.
+// Returns the fractional and the integral part, both with the sign of x; integers become float first.
 template <class X>
 requires Function<X>
 auto modf(const X& x) {
@@ -83,6 +83,7 @@ auto bitwise_count(X&& x) { return detail::apply<rules::bitwise_count>(std::forw
 template <class X>
 requires Function<X>
 auto iscomplex(const X& x) { return imag(x) != 0; }
+// Whether an element's imaginary part is 0.
 template <class X>
 requires Function<X>
 auto isreal(const X& x) { return imag(x) == 0; }

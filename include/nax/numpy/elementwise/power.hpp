@@ -22,15 +22,19 @@ auto power(X&& x, Y&& y) {
   }
 }
 // clang-format off
+// x to the power y. As power.
 template <class X, class Y> requires Function<X, Y> auto pow(X&& x, Y&& y) { return nax::power(std::forward<X>(x), std::forward<Y>(y)); }
+// x to the power y, computed in floating point; integers become float.
 template <class X, class Y> requires Function<X, Y> auto float_power(X&& x, Y&& y) { return detail::apply<rules::float_power>(std::forward<X>(x), std::forward<Y>(y)); }
+// The square root of each element; NaN below 0.
 template <class X> requires Function<X> auto sqrt(X&& x) { return detail::apply<rules::sqrt>(std::forward<X>(x)); }
+// The real cube root of each element.
 template <class X> requires Function<X> auto cbrt(X&& x) { return detail::apply<rules::cbrt>(std::forward<X>(x)); }
 // 1 / sqrt(x)
 template <class X> requires Function<X> auto rsqrt(X&& x) { return detail::apply<rules::rsqrt>(std::forward<X>(x)); }
 // clang-format on
 
-// What the derivative of integer powers says on recorded values.
+// Overload for recorded values, which the derivative of integer powers calls.
 template <class T>
 Recorded<T> raised(const Recorded<T>& x, const Recorded<T>& n) {
   return detail::apply<rules::integer_power>(x, n);

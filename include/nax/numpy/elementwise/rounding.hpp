@@ -9,12 +9,17 @@
 namespace nax::inline NAX_ABI {
 
 // clang-format off
+// The greatest integer at or below each element, in the type of x.
 template <class X> requires Function<X> auto floor(X&& x) { return detail::apply<rules::floor>(std::forward<X>(x)); }
+// The least integer at or above each element, in the type of x.
 template <class X> requires Function<X> auto ceil(X&& x) { return detail::apply<rules::ceil>(std::forward<X>(x)); }
+// Rounds towards 0, in the type of x.
 template <class X> requires Function<X> auto trunc(X&& x) { return detail::apply<rules::trunc>(std::forward<X>(x)); }
+// Rounds towards 0. As trunc.
 template <class X> requires Function<X> auto fix(X&& x) { return detail::apply<rules::trunc>(std::forward<X>(x)); }
 // To the nearest whole number, halves to the even one.
 template <class X> requires Function<X> auto rint(X&& x) { return detail::apply<rules::rint>(std::forward<X>(x)); }
+// Rounds to a number of decimals, ties to even.
 template <class X> requires Function<X> auto round(X&& x) { return detail::apply<rules::rint>(std::forward<X>(x)); }
 // clang-format on
 

@@ -155,13 +155,16 @@ struct TriangleIndicesOptions {
 // Rows and columns of the places at and below (tril), or at and above (triu), diagonal k of an n x m matrix.
 NAX_ENGINE_HERE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
                                                               const TriangleIndicesOptions& options = {});
+// The indices of the upper triangle of an n x m matrix.
 NAX_ENGINE_HERE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
                                                               const TriangleIndicesOptions& options = {});
+// The indices of the lower triangle of a matrix like x.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> tril_indices_from(const X& x, const DiagOptions& options = {}) {
   detail::check_matrix("tril_indices_from", x.shape());
   return tril_indices(x.shape()[0], {.k = options.k, .m = x.shape()[1]});
 }
+// The indices of the upper triangle of a matrix like x.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> triu_indices_from(const X& x, const DiagOptions& options = {}) {
   detail::check_matrix("triu_indices_from", x.shape());

@@ -8,7 +8,7 @@
 // a.at(...).set(v) and kin: new arrays with some elements changed.
 namespace nax::inline NAX_ABI {
 
-// What a.at(index...) returns. `std::move(a).at(i).set(v)` writes in place where nobody else holds a's
+// The result of a.at(index...). `std::move(a).at(i).set(v)` writes in place where no other handle holds a's
 // elements.
 template <class Element>
 class AtProxy {

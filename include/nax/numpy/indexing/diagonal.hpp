@@ -138,6 +138,7 @@ template <detail::ArrayLike X>
 auto tril(const X& x, const DiagOptions& options = {}) {
   return detail::triangle("tril", x, options.k, true);
 }
+// The upper triangle of matrices, zeros below it.
 template <detail::ArrayLike X>
 auto triu(const X& x, const DiagOptions& options = {}) {
   return detail::triangle("triu", x, options.k, false);

@@ -138,7 +138,7 @@ Array<T> stretch_of_axis(const Array<T>& x, int axis, std::int64_t start, std::i
 // are.
 NAX_ENGINE std::int64_t rounds_of(const Selection& s, std::vector<std::int64_t>& rounds);
 
-// The same selection, its indices dropped where keep(i) is false; i counts the index array's elements.
+// Returns the selection with indices dropped where keep(i) is false; i counts the index array's elements.
 template <class F>
 Selection with_dropped(const Selection& s, const F& keep) {
   auto step = std::make_shared<GatherStep>(*s.gather);
@@ -152,9 +152,9 @@ Selection with_dropped(const Selection& s, const F& keep) {
   return out;
 }
 
-// The same on a GPU: for each index, how many before it (or after it) name its place too.
+// Counts on a GPU, for each index, how many before it (or after it) name its place too.
 [[gnu::cold]] NAX_ENGINE ArrayBase ranks_on_device(const Selection& s, bool after);
-// The same selection with the indices of one rank only.
+// Returns the selection with the indices of one rank only.
 [[gnu::cold]] NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::int64_t rank);
 
 // Of several indices of one place only the last.

@@ -7,7 +7,7 @@
 #include "nax/core/layout.hpp"
 #include "nax/core/none.hpp"
 
-// What stands between the parentheses of a(...) beside integers and arrays.
+// Arguments of a(...) besides integers and arrays.
 namespace nax::inline NAX_ABI {
 
 // `_`: a whole axis, or an open end of a slice.

@@ -41,7 +41,7 @@ inline Device device_of(const char* function, const JoinList& list) {
 
 NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan);
 inline constexpr std::int64_t most_bytes_of_small = std::int64_t{1} << 16;
-// The same where all lies contiguous on the host, has no hidden axes and is so small that nothing pays but to
+// Joins arrays that lie contiguous on the host, have no hidden axes and are so small that nothing pays but to
 // copy it; false otherwise.
 NAX_ENGINE bool join_small(const JoinList& list, const JoinPlan& plan, ArrayBase& result);
 

@@ -33,11 +33,13 @@ auto flip(const X& x_, const FlipOptions& options = {}) {
   const auto& x = detail::materialise(x_);
   return detail::flip_on("flip", x, detail::normalize_axes("flip", options.axis, x.ndim()));
 }
+// The array with axis 0 reversed.
 template <detail::ArrayLike X>
 auto flipud(const X& x_) {
   const auto& x = detail::materialise(x_);
   return detail::flip_on("flipud", x, Dims(1, detail::normalize_axis("flipud", 0, x.ndim())));
 }
+// The array with axis 1 reversed.
 template <detail::ArrayLike X>
 auto fliplr(const X& x_) {
   const auto& x = detail::materialise(x_);

@@ -66,17 +66,20 @@ template <detail::ArrayLike X>
 auto array_split(const X& x, const Sections& indices_or_sections, const SplitOptions& options = {}) {
   return detail::split_on("array_split", x, indices_or_sections, options.axis, false);
 }
+// Splits along axis 0. As split.
 template <detail::ArrayLike X>
 auto vsplit(const X& x, const Sections& indices_or_sections) {
   if (x.ndim() < 2)
     raise<ValueError>({"vsplit: only works on arrays of 2 or more dimensions, shape ", x.shape()});
   return detail::split_on("vsplit", x, indices_or_sections, 0, true);
 }
+// Splits along axis 1 (along axis 0 for 1-d arrays). As split.
 template <detail::ArrayLike X>
 auto hsplit(const X& x, const Sections& indices_or_sections) {
   if (x.ndim() < 1) throw ValueError("hsplit: only works on arrays of 1 or more dimensions, shape ()");
   return detail::split_on("hsplit", x, indices_or_sections, x.ndim() > 1 ? 1 : 0, true);
 }
+// Splits along axis 2. As split.
 template <detail::ArrayLike X>
 auto dsplit(const X& x, const Sections& indices_or_sections) {
   if (x.ndim() < 3)

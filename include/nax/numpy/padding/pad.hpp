@@ -26,7 +26,7 @@ Array<T> extent_of(const Array<T>& x, int axis, std::int64_t start, std::int64_t
   return narrow(x, axis, start, start + count);
 }
 
-// What comes before and behind x on an axis, where there is something.
+// Joins the margins before and behind x along an axis, where they are not empty.
 template <class T>
 Array<T> with_margins(const Array<T>& before, const Array<T>& x, const Array<T>& after, const PadPair& width,
                       int axis) {

@@ -4,7 +4,7 @@
 
 #include "nax/core/array.hpp"
 
-// What pad is told: how wide the margins are, and what goes there.
+// Arguments of pad: how wide the margins are, and what goes there.
 namespace nax::inline NAX_ABI {
 
 // pad_width: one number for all sides, {before, after} for all axes, or one pair an axis.

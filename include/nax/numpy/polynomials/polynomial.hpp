@@ -127,7 +127,7 @@ auto polydiv(const P& u_, const Q& v_, const PolynomialOptions& options = {}) {
   for (std::int64_t k = 0; k <= n - m; ++k) {
     const Array<T> factor = rest(0) / v(0);
     quotient.push_back(factor);
-    // What is left of the first m coefficients: the first of them is 0.
+    // The rest of the first m coefficients: the first of them is 0.
     Array<T> next = rest(slice(1, m)) - factor * v(slice(1, none));
     rest = detail::concatenate_on("polydiv", std::vector{next, rest(slice(m, none))}, 0);
   }

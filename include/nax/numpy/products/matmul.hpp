@@ -55,7 +55,7 @@ void run_batch(const Product& p, const BatchAxis* axes, int count, const T* a, c
               accumulate || (x.summed && i > 0));
 }
 
-// The same where the axes before `summed` are summed, the others not, and so many products are added up that
+// Runs a batch whose axes before `summed` are summed, the others not, and so many products are added up that
 // they are joined in wide sums. `size`: elements of the result, which lie side by side.
 template <class T>
 [[gnu::noinline]] void run_long_batch(const Product& p, const BatchAxis* axes, int count, int summed,
@@ -93,7 +93,7 @@ int summed_first(SmallVector<BatchAxis, 4>& axes) {
       axes.begin());
 }
 
-// The same on a GPU; addresses in bytes.
+// Runs a batch on a GPU; addresses in bytes.
 [[gnu::cold]] NAX_ENGINE void run_batch_on_device(Device device, DType dtype, const Product& p,
                                                   const BatchAxis* axes, int count, char* a, char* b, char* c,
                                                   bool accumulate);
@@ -235,7 +235,7 @@ NAX_ENGINE Frame with_new_levels(const Frame& value, const Frame& primal, const 
 template <class T>
 Array<T> contract(const Array<T>& a, const Array<T>& b, const Frame& target);
 
-// The same, or an array that waits for its elements where that pays.
+// Contracts now, or returns an array that waits for its elements where that pays.
 template <class T>
 Array<T> contract_later(const Array<T>& a, const Array<T>& b, const Frame& target) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {

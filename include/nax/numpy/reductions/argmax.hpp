@@ -134,6 +134,7 @@ template <detail::ArrayLike X>
 Array<std::int32_t> argmax(const X& x, const AxisOptions& options = {}) {
   return detail::argument_of<true>("argmax", Array<typename X::value_type>(detail::materialise(x)), options);
 }
+// The place of the smallest element along an axis, the first of equal ones; a NaN is smallest.
 template <detail::ArrayLike X>
 Array<std::int32_t> argmin(const X& x, const AxisOptions& options = {}) {
   return detail::argument_of<false>("argmin", Array<typename X::value_type>(detail::materialise(x)), options);

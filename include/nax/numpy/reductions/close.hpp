@@ -34,7 +34,7 @@ Array<bool> array_equal(const X& x, const Y& y, const ArrayEqualOptions& options
   return all(x == y);
 }
 
-// The same, where one may be broadcast to the other.
+// Whether the arrays are equal once one is broadcast to the other.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 Array<bool> array_equiv(const X& x, const Y& y) {
   const Dims a = x.shape(), b = y.shape();

@@ -175,6 +175,7 @@ Array<R> cumsum(const X& x, const CumulativeOptions& options = {}) {
   return detail::in_result_type<R>("cumsum", x, options,
                                    [](const auto& terms, const auto& with) { return cumsum(terms, with); });
 }
+// Running products along `axis`, or over all elements in row-major order.
 template <detail::ArrayLike X>
 auto cumprod(const X& x, const CumulativeOptions& options = {}) {
   using R = detail::cumulative_t<typename X::value_type>;

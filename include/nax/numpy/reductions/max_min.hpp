@@ -112,15 +112,18 @@ auto max(const X& x, const ReduceOptions<typename X::value_type>& options = {}) 
   using Lane = detail::lane_t<typename X::value_type>;
   return detail::extremum<cpu::reduce_op::Max<Lane>, rules::maximum>("max", x, options);
 }
+// The smallest element along the axes; NaN where one is.
 template <detail::ArrayLike X>
 auto min(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
   using Lane = detail::lane_t<typename X::value_type>;
   return detail::extremum<cpu::reduce_op::Min<Lane>, rules::minimum>("min", x, options);
 }
+// The largest element along the axes. As max.
 template <detail::ArrayLike X>
 auto amax(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
   return max(x, options);
 }
+// The smallest element along the axes. As min.
 template <detail::ArrayLike X>
 auto amin(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
   return min(x, options);

@@ -64,6 +64,7 @@ Array<T> nan_extremum(const Array<T>& x, const ReduceOptions<T>& options, const 
 
 }  // namespace detail
 
+// The sum of the elements that are not NaN.
 template <detail::ArrayLike X>
 auto nansum(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -75,6 +76,7 @@ Array<R> nansum(const X& x, const SumOptions<std::type_identity_t<R>>& options =
   return detail::in_result_type<R>("nansum", x, options,
                                    [](const auto& terms, const auto& with) { return nansum(terms, with); });
 }
+// The product of the elements that are not NaN.
 template <detail::ArrayLike X>
 auto nanprod(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -116,6 +118,7 @@ auto nanmax(const X& x_, const ReduceOptions<typename X::value_type>& options = 
   return detail::nan_extremum<cpu::reduce_op::Max<detail::lane_t<T>>>(
       Array<T>(detail::materialise(x_)), options, [&](const Array<T>& x) { return max(x, options); });
 }
+// The smallest of the elements that are not NaN.
 template <detail::ArrayLike X>
 auto nanmin(const X& x_, const ReduceOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -147,6 +150,7 @@ Array<std::int32_t> nanargmax(const X& x_, const AxisOptions& options = {}) {
   detail::check_numbers("nanargmax", x, options);
   return detail::argument_of<true>("nanargmax", detail::without_nan(x, lowest), options);
 }
+// The place of the smallest element that is not NaN, along an axis.
 template <detail::ArrayLike X>
 Array<std::int32_t> nanargmin(const X& x_, const AxisOptions& options = {}) {
   using T = typename X::value_type;

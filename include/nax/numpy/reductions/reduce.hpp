@@ -5,7 +5,7 @@
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/reductions/reduce_options.hpp"
 
-// What reductions share: driving a reducer over an array or an expression of any layout.
+// Shared by reductions: drives a reducer over an array or an expression of any layout.
 namespace nax::inline NAX_ABI::detail {
 
 // The type in which the kernels see the elements of X.

@@ -52,7 +52,7 @@ Array<R> cumulative_sum(const X& x, const CumulativeArrayOptions& options = {}) 
     return cumulative_sum(terms, with);
   });
 }
-// The same for products; the initial value is 1.
+// Running products along an axis; the initial value is 1.
 template <detail::ArrayLike X>
 auto cumulative_prod(const X& x, const CumulativeArrayOptions& options = {}) {
   using R = detail::sum_t<typename X::value_type>;
@@ -79,6 +79,7 @@ Array<R> nancumsum(const X& x, const CumulativeOptions& options = {}) {
   return detail::in_result_type<R>(
       "nancumsum", x, options, [](const auto& terms, const auto& with) { return nancumsum(terms, with); });
 }
+// Running products, NaN counted as 1.
 template <detail::ArrayLike X>
 auto nancumprod(const X& x, const CumulativeOptions& options = {}) {
   using T = typename X::value_type;

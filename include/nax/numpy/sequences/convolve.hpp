@@ -24,7 +24,7 @@ Array<T> reversed(const Array<T>& x) {
   return record_view(x, std::move(layout), n > 0 ? (n - 1) * stride : 0, same, same);
 }
 
-// The same on a GPU: the windows, a view of the padded x, times w.
+// Correlates on a GPU: the windows, a view of the padded x, times w.
 template <class T>
 [[gnu::cold]] Array<T> correlation_on_device(const Array<T>& x, const Array<T>& w, std::int64_t low,
                                              std::int64_t length) {

@@ -11,7 +11,7 @@
 namespace nax::inline NAX_ABI {
 namespace detail {
 
-// What a condition may be: an array, or numbers in a vector.
+// The types of a condition: an array, or numbers in a vector.
 template <class X>
 concept Condition = ArrayLike<X> || IsVectorOfNumbers<X>::value;
 
@@ -56,7 +56,7 @@ template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> where(const X& condition) {
   return detail::indices_by_axis("where", detail::truth("where", condition));
 }
-// The same as rows of one array, shape (how many, ndim).
+// Indices of the elements that are not zero, as rows of one array of shape (count, ndim).
 template <detail::ArrayLike X>
 Array<std::int32_t> argwhere(const X& x) {
   const Array<bool> mask = detail::truth("argwhere", x);
@@ -122,7 +122,7 @@ Array<T> select(const std::vector<Array<bool>>& conditions, const std::vector<Ar
   return out;
 }
 
-// The same with braces: select({x < 0, x > 1}, {a, b}). The choices are arrays or expressions of one type, or
+// Select with braces: select({x < 0, x > 1}, {a, b}). The choices are arrays or expressions of one type, or
 // numbers.
 template <detail::Operand X>
 auto select(const std::vector<Array<bool>>& conditions, std::initializer_list<X> choices,
@@ -134,8 +134,8 @@ auto select(const std::vector<Array<bool>>& conditions, std::initializer_list<X>
   return nax::select(conditions, all, options);
 }
 
-// Braces of arrays and expressions mixed have no type to deduce. (Templates, so that nobody compiles those he
-// does not call.)
+// Braces of arrays and expressions mixed have no type to deduce. (Templates, so unused overloads cost no
+// compile time.)
 #define NAX_SELECT(T)                                                                                  \
   template <int = 0>                                                                                   \
   Array<T> select(const std::vector<Array<bool>>& conditions, std::initializer_list<Array<T>> choices, \

@@ -78,7 +78,7 @@ auto shaped_quantiles(const char* function, const X& x, const Array<T>& q, doubl
   return reshape_to(function, all, shape);
 }
 
-// What q may be: a number, an array, or numbers in a vector.
+// The types of q: a number, an array, or numbers in a vector.
 template <class Q>
 concept Fractions = Operand<Q> || IsVectorOfNumbers<Q>::value;
 
@@ -101,25 +101,28 @@ template <detail::ArrayLike X, detail::Fractions Q>
 auto quantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("quantile", x, q, 1, options);
 }
-// The same with q in percent.
+// Quantiles with q in percent.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto percentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("percentile", x, q, 100, options);
 }
+// The middle element along the axes, the mean of two where their number is even; NaN where one is.
 template <detail::ArrayLike X>
 auto median(const X& x, const AxisOptions& options = {}) {
   return detail::one_quantile("median", x, 0.5, {.axis = options.axis, .keepdims = options.keepdims});
 }
 
-// The same of the numbers alone; NaN where there is none.
+// Quantiles of the elements that are not NaN; NaN where there are none.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto nanquantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("nanquantile", x, q, 1, options, true);
 }
+// Percentiles of the elements that are not NaN.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto nanpercentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("nanpercentile", x, q, 100, options, true);
 }
+// The median of the elements that are not NaN.
 template <detail::ArrayLike X>
 auto nanmedian(const X& x, const AxisOptions& options = {}) {
   return detail::one_quantile("nanmedian", x, 0.5, {.axis = options.axis, .keepdims = options.keepdims},

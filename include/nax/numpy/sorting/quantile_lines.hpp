@@ -122,7 +122,7 @@ Array<T> picked(const Array<T>& lines, const Array<std::int64_t>& place) {
   return reshape_to("quantile", values, shape);
 }
 
-// The same of the numbers alone, which come before the NaNs; NaN where there is none.
+// Quantiles of the elements that are not NaN, which come first; NaN where there are none.
 template <class T>
 Array<T> nan_quantile_of_sorted(const char* function, const Array<T>& sorted, double q,
                                 std::string_view method) {

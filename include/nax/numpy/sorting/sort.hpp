@@ -21,7 +21,7 @@ struct SortOptions {
 
 namespace detail {
 
-// What the sort kernels compare: half types as float, bool as bytes.
+// The type that sort kernels compare: float for half types, bytes for bool.
 template <class T>
 using sortable_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, lane_t<T>>;
 

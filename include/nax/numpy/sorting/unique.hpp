@@ -235,17 +235,20 @@ auto unique_all(const X& x, const UniqueAllOptions& options = {}) {
   return detail::unique_of("unique_all", Array<typename X::value_type>(detail::materialise(x)), options.axis,
                            options.equal_nan);
 }
+// The distinct elements, sorted.
 template <detail::ArrayLike X>
 auto unique_values(const X& x, const UniqueAllOptions& options = {}) {
   return detail::unique_values_of("unique_values", Array<typename X::value_type>(detail::materialise(x)),
                                   options.axis, options.equal_nan)
       .values;
 }
+// The distinct elements, sorted, and how often each occurs.
 template <detail::ArrayLike X>
 auto unique_counts(const X& x, const UniqueAllOptions& options = {}) {
   return detail::unique_values_of("unique_counts", Array<typename X::value_type>(detail::materialise(x)),
                                   options.axis, options.equal_nan);
 }
+// The distinct elements, sorted, and the place of each element among them.
 template <detail::ArrayLike X>
 auto unique_inverse(const X& x, const UniqueAllOptions& options = {}) {
   auto all = detail::unique_of("unique_inverse", Array<typename X::value_type>(detail::materialise(x)),

@@ -31,6 +31,7 @@ NAX_ENGINE Dims common_shape(const char* function, std::initializer_list<const L
 
 }  // namespace detail
 
+// A view with this shape; axes of extent 1 repeat. Throws ShapeError where the shapes do not fit.
 template <detail::ArrayLike X>
 auto broadcast_to(const X& x, const Shape& shape) {
   return detail::broadcast_visible("broadcast_to", detail::materialise(x), shape);

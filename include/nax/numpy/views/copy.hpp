@@ -30,7 +30,7 @@ inline ArrayBase contiguous(const ArrayBase& x, TransformsHandled) {
 }
 NAX_ENGINE ArrayBase contiguous(const ArrayBase& x);
 
-// What the library made on the host, or a number there, where x lies. Not recorded.
+// Moves an array that the library made on the host to the device of x. Not recorded.
 inline ArrayBase beside(const ArrayBase& x, const ArrayBase& made) {
   return on_accelerator(x) && !on_accelerator(made) ? moved(contiguous(made, transforms_handled), x.device())
                                                     : made;

@@ -27,7 +27,7 @@ inline bool is_transformed(const ArrayBase& a) { return (serial_of(a) | layout_o
 [[gnu::cold]] NAX_COMPILED_ONCE void check_read(const ArrayBase& a) {
   if (is_batched(a) || is_recorded(a)) throw_past_transform();
 }
-// What the library writes has been allocated for it, hidden axes and all, and has no other holder yet.
+// Precondition of writing: the array was allocated for it, hidden axes included, and has no other holder yet.
 [[gnu::cold]] NAX_COMPILED_ONCE void check_write(const ArrayBase& a) {
   if (is_recorded(a) || (is_batched(a) && !ArrayAccess::buffer(a).unique())) throw_past_transform();
 }

@@ -53,6 +53,7 @@ template <detail::ArrayLike X>
 auto ravel(const X& x) {
   return detail::reshape_to("ravel", detail::materialise(x), Shape{x.size()});
 }
+// The elements in row-major order, as a 1-d array.
 template <detail::ArrayLike X>
 auto flatten(const X& x) {
   return detail::reshape_to("flatten", detail::materialise(x), Shape{x.size()});
@@ -101,11 +102,13 @@ auto atleast_1d(const X& x_) {
   const auto x = detail::as_array(x_);
   return x.ndim() >= 1 ? x : x.reshape({1});
 }
+// The array with axes of extent 1 in front, up to two axes.
 template <detail::Operand X>
 auto atleast_2d(const X& x_) {
   const auto x = detail::as_array(x_);
   return x.ndim() >= 2 ? x : x.reshape({1, x.size()});
 }
+// The array with axes of extent 1 added, up to three axes, as NumPy places them.
 template <detail::Operand X>
 auto atleast_3d(const X& x_) {
   const auto x = detail::as_array(x_);

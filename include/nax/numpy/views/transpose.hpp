@@ -54,6 +54,7 @@ template <detail::ArrayLike X, std::integral I>
 auto transpose(const X& x, std::initializer_list<I> axes) {
   return detail::transpose_by("transpose", detail::materialise(x), Dims(axes.begin(), axes.end()), true);
 }
+// The array with its axes in another order. As transpose.
 template <detail::ArrayLike X>
 auto permute_dims(const X& x, const Axis& axes) {
   return detail::transpose_by("permute_dims", detail::materialise(x), axes.list(), true);
@@ -104,6 +105,7 @@ auto moveaxis(const X& x_, const Axis& source, const Axis& destination) {
   }
   return detail::transpose_by("moveaxis", x, order, true);
 }
+// The array with two axes exchanged, as a view.
 template <detail::ArrayLike X>
 auto swapaxes(const X& x_, std::int64_t axis1, std::int64_t axis2) {
   const auto& x = detail::materialise(x_);

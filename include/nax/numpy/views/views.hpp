@@ -3,7 +3,7 @@
 #include "nax/core/axis.hpp"
 #include "nax/numpy/views/copy.hpp"
 
-// What view-like functions share. They change the visible axes, keep the hidden prefix as it is, and are
+// Shared by view-like functions. They change the visible axes, keep the hidden prefix as it is, and are
 // linear: their derivative is a view again, or the copy that undoes one.
 namespace nax::inline NAX_ABI::detail {
 

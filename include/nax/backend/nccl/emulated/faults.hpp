@@ -4,7 +4,7 @@
 
 #include "nax/core/abi.hpp"
 
-// What can go wrong with NCCL, on demand: a program that emulates GPUs arms a fault, and the n-th call, or
+// Faults of NCCL on demand: a program that emulates GPUs arms a fault, and the n-th call, or
 // the n-th operation that a rank puts on its stream, meets it.
 namespace nax::inline NAX_ABI::cuda::emulated_nccl {
 

@@ -36,7 +36,7 @@ inline bool in_progress(const ncclComm* comm) {
   return comm->polls_left > 0 || comm->world->joined < comm->world->ranks.size();
 }
 
-// What a thread's group has gathered is put on the streams.
+// Puts the operations that a thread's group has gathered on the streams.
 inline ncclResult_t launch(Group& group) {
   const std::lock_guard lock(world_mutex());
   bool waits = false;
