@@ -87,8 +87,10 @@ void for_each_of(Inputs& inputs, F f) {
   (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Inputs>>>());
 }
 
-// The device that would compute, were the arguments given to f: a GPU, or one of the host's.
-NAX_ENGINE Device device_of_call(const std::vector<ArrayBase>& arguments);
+// The GPU on which all of these arguments lie, but for those of the host that have no axes; this thread's own
+// where there are no arguments. None where f is called as it is, and computes where they lie, or refuses
+// them.
+NAX_ENGINE std::optional<Device> device_of_call(const std::vector<ArrayBase>& arguments);
 
 // A function's recordings, each for calls of one kind. At most 64 kinds are kept, and as many as
 // set_jit_cache() allows; the kind goes first that has not been called for the longest.
@@ -263,9 +265,9 @@ class Jitted {
             argument);
       }
     });
-    const Device device = device_of_call(arguments);
-    for (const ArrayBase& a : arguments) usual = usual && (!on_accelerator(a) || a.device() == device);
-    if (!usual || !on_accelerator(device)) return materialise_tree(call_with(f_, std::move(inputs)));
+    const std::optional<Device> found = device_of_call(arguments);
+    if (!usual || !found) return materialise_tree(call_with(f_, std::move(inputs)));
+    const Device device = *found;
     key.add_value(device.ordinal);
     key.add_value(current_device.ordinal);
     key.add_value(current_device.platform);
@@ -343,8 +345,9 @@ class Jitted {
 // of calls that came last are kept, of at most set_jit_cache() bytes; when the GPU's memory runs out none
 // are.
 //
-// f is called as it is on the CPU, inside other transforms (which may go outside of jit and inside alike),
-// and where it maps over devices or uses a collective.
+// f is called as it is where its arguments do not all lie on one GPU (numbers and arrays of no axes go
+// along), on the CPU, inside other transforms (which may go outside of jit and inside alike), and where it
+// maps over devices or uses a collective.
 //
 // Throws ValueError for argnums out of range, or a static argument that holds an array, and TypeError for an
 // argument that is no tree and not static.
@@ -372,10 +375,14 @@ auto jit(F f, JitOptions options = {}) {
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
 namespace nax::inline NAX_ABI::detail {
 
-NAX_ENGINE Device device_of_call(const std::vector<ArrayBase>& arguments) {
+NAX_ENGINE std::optional<Device> device_of_call(const std::vector<ArrayBase>& arguments) {
+  std::optional<Device> device;
+  if (arguments.empty() && on_accelerator(current_device)) device = current_device;
   for (const ArrayBase& a : arguments)
-    if (on_accelerator(a)) return a.device();
-  return current_device;
+    if (on_accelerator(a) && !device) device = a.device();
+  for (const ArrayBase& a : arguments)
+    if (a.device() != device && (on_accelerator(a) || layout_of(a).ndim() > 0)) return std::nullopt;
+  return device;
 }
 
 NAX_ENGINE GraphCache::GraphCache() {

@@ -237,6 +237,24 @@ TEST(Jit, RefusesByName) {
   EXPECT_EQ(host(second(x)), (std::vector<float>{3, 6}));
 }
 
+// Arguments are computed where they lie, as without jit, and where they do not go together the error is f's.
+TEST(Jit, KeepsPlacesAndErrors) {
+  const auto f = [](const F& a, const F& b) { return F(a * 2.f + b); };
+  const F x{1, 2}, y = there(x), two = 2.f;
+  const auto fast = jit(f);
+  for (const Device where : {devices("cpu")[0], gpu()}) {
+    const Device before = default_device();
+    set_default_device(where);
+    EXPECT_EQ(fast(x, x).device(), x.device());
+    EXPECT_EQ(fast(y, y).device(), y.device());
+    EXPECT_EQ(fast(y, two).device(), f(y, two).device());
+    EXPECT_EQ(host(fast(y, two)), (std::vector<float>{4, 6}));
+    EXPECT_EQ(refusal<DeviceError>([&] { fast(x, y); }), refusal<DeviceError>([&] { f(x, y); }));
+    EXPECT_EQ(refusal<DeviceError>([&] { fast(y, x); }), refusal<DeviceError>([&] { f(y, x); }));
+    set_default_device(before);
+  }
+}
+
 TEST(Jit, ManyCallsOfChangingShapes) {
   const auto f = [](const F& a, const F& b) { return F(matmul(a, b) + sum(a)); };
   const auto fast = jit(f);
