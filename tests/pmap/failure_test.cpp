@@ -1,3 +1,6 @@
+#include <chrono>
+#include <cstdlib>
+#include <string>
 #include <thread>
 
 #include "pmap/devices.hpp"
@@ -206,6 +209,26 @@ TEST(Failure, CallersOfTwoThreads) {  // one pmap at a time; each hears its own
   two.join();
   EXPECT_TRUE(a);
   EXPECT_TRUE(b);
+}
+
+// The others wait for a device that does not come, and say who that is.
+TEST(Failure, NamesADeviceThatIsStuck) {
+  setenv("NAX_COLLECTIVE_TIMEOUT_S", "0.05", 1);
+  testing::internal::CaptureStderr();
+  const A sum = pmap(
+      [](const A& x) {
+        const int rank = here();
+        if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        return psum(x, "i");
+      },
+      {.axis_name = "i"})(x);
+  const std::string text = testing::internal::GetCapturedStderr();
+  unsetenv("NAX_COLLECTIVE_TIMEOUT_S");
+  EXPECT_TRUE(matches(sum, A{10, 10, 10, 10}));
+  EXPECT_EQ(text,
+            "nax: psum: " + to_string(devices()[2]) +
+                " has not come after 0.05 seconds (NAX_COLLECTIVE_TIMEOUT_S); the other devices wait for "
+                "it\n");
 }
 
 }  // namespace on_devices::failures

@@ -2,12 +2,16 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "nax/collective/communicator.hpp"
+#include "nax/collective/timeout.hpp"
 #include "nax/core/at_fork.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/profile.hpp"
@@ -21,6 +25,9 @@
 // waits for all slices. Work that the threads do together lies between two meetings as well. A thread that
 // fails calls abort, one that returns calls leave: a meeting that can no longer be complete then ends in an
 // exception for everyone in it, now and later.
+//
+// A device that does not come within NAX_COLLECTIVE_TIMEOUT_S (300) is named on stderr, once a meeting: its
+// program may be stuck, and the others go on waiting, since its thread cannot be ended.
 namespace nax::inline NAX_ABI::detail {
 
 // Thrown into a meeting that another device's failure has ended; the failure itself is what the caller sees.
@@ -31,7 +38,9 @@ struct MeetingAborted : Error {
 
 class ThreadCommunicator final : public Communicator {
  public:
-  explicit ThreadCommunicator(int size) : size_(size), posts_(static_cast<std::size_t>(size)) {}
+  // `devices`: by rank, for those who wait for one of them.
+  explicit ThreadCommunicator(int size, const std::vector<Device>* devices = nullptr)
+      : size_(size), devices_(devices), posts_(static_cast<std::size_t>(size)) {}
 
   int size() const override { return size_; }
 
@@ -77,7 +86,11 @@ class ThreadCommunicator final : public Communicator {
     const char* function = nullptr;
     std::vector<ArrayBase> arrays;
     const void* address = nullptr;
+    std::uint64_t meeting = ~std::uint64_t{0};
   };
+
+  // Names those on stderr who have not come to this meeting.
+  void name_missing(const char* function);
 
   // `open` runs once, in the last thread to arrive; `read` in every thread before anybody may post again.
   void meet(int rank, const char* function, std::vector<ArrayBase> arrays, FunctionRef<void()> open,
@@ -127,6 +140,7 @@ class ThreadCommunicator final : public Communicator {
                     const ArrayBase& result, const Combine& combine) const;
 
   const int size_;
+  const std::vector<Device>* const devices_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Post> posts_;
@@ -135,6 +149,7 @@ class ThreadCommunicator final : public Communicator {
   std::atomic<std::uint64_t> meeting_{0};  // changes under the mutex
   std::atomic<bool> aborted_{false};       // changes under the mutex, too
   bool incomplete_ = false, types_differ_ = false;
+  std::uint64_t named_ = ~std::uint64_t{0};  // the meeting whose missing devices have been named
   const unsigned generation_ = process_generation.load(std::memory_order_relaxed);
   std::string mismatch_;
 };
@@ -238,6 +253,17 @@ NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::make_once(
   return results;
 }
 
+NAX_ENGINE void ThreadCommunicator::name_missing(const char* function) {
+  if (std::exchange(named_, meeting_.load()) == meeting_) return;
+  std::string missing;
+  for (std::size_t rank = 0; rank < posts_.size(); ++rank)
+    if (posts_[rank].meeting != meeting_)
+      missing += (missing.empty() ? "" : ", ") +
+                 (devices_ ? to_string((*devices_)[rank]) : "device " + std::to_string(rank));
+  std::fprintf(stderr, "nax: %s: %s has not come after %s; the other devices wait for it\n", function,
+               missing.c_str(), timeout_text().c_str());
+}
+
 NAX_ENGINE void ThreadCommunicator::meet(int rank, const char* function, std::vector<ArrayBase> arrays,
                                          FunctionRef<void()> open, FunctionRef<void()> read,
                                          const void* address) {
@@ -249,7 +275,7 @@ NAX_ENGINE void ThreadCommunicator::meet(int rank, const char* function, std::ve
   // A meeting closes when all have read; the next begins only then.
   changed_.wait(lock, [&] { return reading_ == 0 || aborted_ || incomplete_; });
   check(function);
-  posts_[static_cast<std::size_t>(rank)] = {function, std::move(arrays), address};
+  posts_[static_cast<std::size_t>(rank)] = {function, std::move(arrays), address, meeting_};
   ++arrived_;
   if (arrived_ + left_ > size_ || (left_ > 0 && arrived_ + left_ == size_)) incomplete_ = true;
   if (arrived_ == size_) {
@@ -270,8 +296,13 @@ NAX_ENGINE void ThreadCommunicator::meet(int rank, const char* function, std::ve
     lock.unlock();  // the others are near, as a rule
     threads::wait_awake([&] { return meeting_.load(std::memory_order_relaxed) != this_meeting; });
     lock.lock();
-    changed_.wait(lock,
-                  [&] { return meeting_ != this_meeting || aborted_ || incomplete_ || !mismatch_.empty(); });
+    const auto over = [&] {
+      return meeting_ != this_meeting || aborted_ || incomplete_ || !mismatch_.empty();
+    };
+    if (!over() && !changed_.wait_until(lock, deadline_from_now(), over)) {
+      name_missing(function);
+      changed_.wait(lock, over);
+    }
     if (meeting_ == this_meeting) check(function);
   }
   read();

@@ -105,7 +105,7 @@ class DeviceThreads {
     // Waits for the caller's stream, before other streams read its results.
     for (const Device device : devices)
       if (on_accelerator(device)) accelerator_of(device).synchronize(device);
-    ThreadCommunicator here(n);
+    ThreadCommunicator here(n, &devices);
     std::unique_ptr<Communicator> library;
     if (!axis_name.empty() && everywhere && process_provider)
       library = process_provider->connect(devices, axis_name, here);
