@@ -52,6 +52,9 @@ endfunction()
 nax_add_compiled(nax_compiled)
 add_library(nax::compiled ALIAS nax_compiled)
 set_target_properties(nax_compiled PROPERTIES EXPORT_NAME compiled)
+# Its expressions have no kernels for emulated GPUs: CMake refuses a target that links both (nax::cuda_emulated says ON).
+set_property(TARGET nax_compiled PROPERTY INTERFACE_NAX_EMULATED_GPUS OFF)
+set_property(TARGET nax_compiled APPEND PROPERTY COMPATIBLE_INTERFACE_BOOL NAX_EMULATED_GPUS)
 if(NOT NAX_BUILD_COMPILED)  # for those who link it
   set_target_properties(nax_compiled PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

@@ -26,6 +26,8 @@ target_compile_definitions(nax_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:EIGEN_N
 
 nax_add_accelerator(cuda_emulated cuda/nax_cuda_emulated.cpp)
 target_compile_definitions(nax_cuda_emulated INTERFACE NAX_CUDA_EMULATED)
+set_property(TARGET nax_cuda_emulated PROPERTY INTERFACE_NAX_EMULATED_GPUS ON)
+set_property(TARGET nax_cuda_emulated APPEND PROPERTY COMPATIBLE_INTERFACE_BOOL NAX_EMULATED_GPUS)
 
 # NCCL: pmap's collectives between cards. The library is looked for here, and missed only by those who link this target.
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})

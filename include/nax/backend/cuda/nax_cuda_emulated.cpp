@@ -11,3 +11,9 @@ const bool provided = (detail::cuda_accelerator = &accelerator, operations_slot 
 
 }  // namespace
 }  // namespace nax::inline NAX_ABI::cuda
+
+// A program that links nax::compiled, too, does not link (nax/compiled/engine.cpp).
+extern "C" {
+extern const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_nax_instead;
+const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_nax_instead = 0;
+}
