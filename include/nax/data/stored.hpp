@@ -56,6 +56,14 @@ void store_value(ByteWriter& out, const T& value) {
     } else if constexpr (kind == tree::NodeKind::leaf) {
       static_assert(std::is_trivially_copyable_v<T>, "cache: a leaf of this type cannot be stored");
       out.put(&value, sizeof value);
+    } else if constexpr (kind == tree::NodeKind::fixed) {
+      using Held = typename T::static_type;
+      static_assert(std::is_same_v<Held, std::string> || std::is_trivially_copyable_v<Held>,
+                    "cache: a Static of this type cannot be stored");
+      if constexpr (std::is_same_v<Held, std::string>)
+        store_value(out, *value);
+      else
+        out.put(&*value, sizeof *value);
     } else if constexpr (kind == tree::NodeKind::sequence) {
       out.number(value.size());
       for (const auto& item : value) store_value(out, item);
@@ -83,6 +91,13 @@ void restore_value(ByteReader& in, T& value) {
       value = nax::detail::typed<typename T::value_type>(in.array(dtype_of<typename T::value_type>));
     } else if constexpr (kind == tree::NodeKind::leaf) {
       in.get(&value, sizeof value);
+    } else if constexpr (kind == tree::NodeKind::fixed) {
+      typename T::static_type held{};
+      if constexpr (std::is_same_v<typename T::static_type, std::string>)
+        restore_value(in, held);
+      else
+        in.get(&held, sizeof held);
+      value = T(std::move(held));
     } else if constexpr (kind == tree::NodeKind::sequence) {
       const std::uint64_t n = in.count();
       if constexpr (requires { value.resize(n); }) {

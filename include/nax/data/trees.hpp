@@ -25,7 +25,7 @@ consteval bool are_whole_trees(std::index_sequence<I...>) {
 template <class T>
 consteval bool is_whole_tree() {
   constexpr tree::NodeKind kind = tree::detail::node_kind<T>();
-  if constexpr (kind == tree::NodeKind::leaf) {
+  if constexpr (kind == tree::NodeKind::leaf || kind == tree::NodeKind::fixed) {
     return true;
   } else if constexpr (kind == tree::NodeKind::map) {
     return is_whole_tree<typename T::mapped_type>();

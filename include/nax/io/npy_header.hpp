@@ -21,7 +21,8 @@ constexpr const char* npy_descr(DType dtype) {
   return names[static_cast<std::size_t>(dtype)];
 }
 
-NAX_ENGINE std::string npy_header(DType dtype, const Shape& shape);
+NAX_ENGINE std::string npy_header(const std::string& descr, const Shape& shape);
+inline std::string npy_header(DType dtype, const Shape& shape) { return npy_header(npy_descr(dtype), shape); }
 
 struct NpyHeader {
   std::string descr;
@@ -74,9 +75,9 @@ NAX_ENGINE bool same_descr(std::string_view descr, DType dtype, bool& swapped);
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
 namespace nax::inline NAX_ABI::io::detail {
 
-NAX_ENGINE std::string npy_header(DType dtype, const Shape& shape) {
-  std::string header = std::string("{'descr': '") + npy_descr(dtype) +
-                       "', 'fortran_order': False, 'shape': " + to_string(shape) + ", }";
+NAX_ENGINE std::string npy_header(const std::string& descr, const Shape& shape) {
+  std::string header =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + to_string(shape) + ", }";
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
   std::string out("\x93NUMPY\x01\x00", 8);

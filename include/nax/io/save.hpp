@@ -60,6 +60,79 @@ L loaded(Member&& member, const L& leaf) {
   }
 }
 
+// Statics in files: numbers and enums as numbers, strings as NumPy's bytes (dtype S); others are left out.
+template <class T>
+inline constexpr bool is_text_v = std::is_convertible_v<const T&, std::string>;
+template <class T>
+constexpr auto static_number(const T& value) {
+  if constexpr (std::is_enum_v<T>)
+    return static_cast<std::underlying_type_t<T>>(value);
+  else if constexpr (Scalar<T>)
+    return value;
+}
+template <class T>
+inline constexpr bool has_number_v = Scalar<decltype(static_number(std::declval<const T&>()))>;
+
+// Of dtype S, whose size is 1 at least.
+inline std::string padded(std::string text) { return text.empty() ? std::string(1, '\0') : text; }
+
+// Throws where the file's text is another one.
+NAX_ENGINE void check_text(Member&& member, const std::string& text);
+
+// Visits leaves and Statics with their names.
+struct Saver {
+  ZipWriter& zip;
+  void add(const std::string& name, const ArrayBase& array) const {
+    zip.add(name + ".npy", npy_header(array.dtype(), array.shape()), nax::detail::raw_data(array),
+            array.nbytes());
+  }
+  template <class L>
+  void operator()(const nax::tree::detail::Path& path, const L& leaf) const {
+    const std::string name = name_of(path.text());
+    add(name, array_of(name, leaf));
+  }
+  template <class T>
+  void fixed(const nax::tree::detail::Path& path, const nax::tree::Static<T>& value) const {
+    const std::string name = name_of(path.text());
+    if constexpr (is_text_v<T>) {
+      const std::string text = padded(*value);
+      zip.add(name + ".npy", npy_header("|S" + std::to_string(text.size()), Shape{}), text.data(),
+              text.size());
+    } else if constexpr (has_number_v<T>) {
+      add(name, array_of(name, static_number(*value)));
+    }
+  }
+};
+
+struct Loader {
+  const Source& source;
+  ZipReader& zip;
+  ZipReader::Entry take(const std::string& name) const {
+    const auto found = zip.entries().find(name);
+    if (found == zip.entries().end()) source.fail("has no array named " + name);
+    return std::move(zip.entries().extract(found).mapped());
+  }
+  template <class L>
+  void operator()(const nax::tree::detail::Path& path, L& leaf) const {
+    leaf = loaded(zip.open(take(name_of(path.text()))), leaf);
+  }
+  template <class T>
+  void fixed(const nax::tree::detail::Path& path, const nax::tree::Static<T>& value) const {
+    const std::string name = name_of(path.text());
+    if constexpr (is_text_v<T>) {
+      check_text(zip.open(take(name)), *value);
+    } else if constexpr (has_number_v<T>) {
+      const auto ours = static_number(*value);
+      const auto theirs = loaded(zip.open(take(name)), ours);
+      const auto text = [](const auto& x) {
+        return nax::tree::detail::static_text(nax::tree::Static<std::remove_cvref_t<decltype(x)>>(x));
+      };
+      if (!(theirs == ours))
+        source.fail("(" + name + ") is " + text(theirs) + ", the tree has " + text(ours));
+    }
+  }
+};
+
 template <class T>
 void load_from(const Source& source, bool one_array, T& tree) {
   if (one_array) {
@@ -72,15 +145,8 @@ void load_from(const Source& source, bool one_array, T& tree) {
   }
   ZipReader zip(source);
   T result = tree;
-  nax::tree::for_each_with_path(
-      [&](const std::string& tree_path, auto& leaf) {
-        const std::string name = name_of(tree_path);
-        const auto found = zip.entries().find(name);
-        if (found == zip.entries().end()) source.fail("has no array named " + name);
-        leaf = loaded(zip.open(found->second), leaf);
-        zip.entries().erase(found);
-      },
-      result);
+  Loader loader{source, zip};
+  nax::tree::detail::walk(nax::tree::detail::Path{.name = "load"}, loader, result);
   if (!zip.entries().empty()) source.fail("has " + zip.entries().begin()->first + ", which the tree has not");
   tree = std::move(result);
 }
@@ -90,7 +156,7 @@ void load_from(const Source& source, bool one_array, T& tree) {
 // Writes a tree to a .npz file, which numpy.load opens: one array a leaf, named by its path in the tree
 // (`[0].w`, `layers[2].bias`); numbers become 0-d arrays. A class with tree_fields is saved by its fields'
 // names if that function is constexpr, else by its own name and their positions (`Model[0]`). A path that
-// ends in .npy takes a single array.
+// ends in .npy takes a single array. A tree::Static is saved where it is a number, an enum or a string.
 //
 // The file appears complete or not at all, also where several threads or processes save to one path, and is
 // on the disk when save returns. One that was there keeps its mode; a symbolic link stays one; a pipe or a
@@ -111,21 +177,15 @@ void save(const std::string& path, const T& tree) {
     }
   }
   detail::ZipWriter zip("save", path);
-  nax::tree::for_each_with_path(
-      [&](const std::string& tree_path, const auto& leaf) {
-        const std::string name = detail::name_of(tree_path);
-        const ArrayBase array = detail::array_of(name, leaf);
-        zip.add(name + ".npy", detail::npy_header(array.dtype(), array.shape()), nax::detail::raw_data(array),
-                array.nbytes());
-      },
-      tree);
+  detail::Saver saver{zip};
+  nax::tree::detail::walk(nax::tree::detail::Path{.name = "save"}, saver, tree);
   zip.commit();
 }
 
 // Fills a tree from the file that save, or NumPy's savez or savez_compressed, wrote. The tree says what is
 // expected: dtypes and shapes must agree (an array that was never given a value takes the file's shape), and
-// every name must be on both sides. Bools that are not 0 become 1. Throws IoError naming the leaf and both
-// shapes or dtypes; the tree is then as it was before.
+// every name must be on both sides. A tree::Static that is saved must be equal. Bools that are not 0
+// become 1. Throws IoError naming the leaf and both shapes or dtypes; the tree is then as it was before.
 template <class T>
 void load(const std::string& path, T& tree) {
   detail::within_memory("load", path,
@@ -133,3 +193,23 @@ void load(const std::string& path, T& tree) {
 }
 
 }  // namespace nax::inline NAX_ABI::io
+
+#if !defined(NAX_CALLS_LIBRARY)  // bodies
+namespace nax::inline NAX_ABI::io::detail {
+
+NAX_ENGINE void check_text(Member&& member, const std::string& text) {
+  const NpyHeader header = read_npy_header(member);
+  if (header.descr.substr(0, 2) != "|S" || !header.shape.empty() ||
+      header.descr.substr(2) != std::to_string(member.left()))
+    member.fail("has dtype '" + header.descr + "' and shape " + to_string(header.shape) +
+                ", the tree has the text '" + text + "'");
+  std::string there(member.left(), '\0');
+  member.read(there.data(), there.size());
+  member.finish();
+  if (there == padded(text)) return;
+  there.resize(std::min<std::size_t>(there.find_last_not_of('\0') + 1, 256));
+  member.fail("is '" + there + "', the tree has '" + text + "'");
+}
+
+}  // namespace nax::inline NAX_ABI::io::detail
+#endif

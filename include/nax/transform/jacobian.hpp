@@ -83,6 +83,8 @@ auto blocks_of(const T& t, const F& f, std::size_t& number) {
   constexpr tree::NodeKind kind = tree::detail::kind_of<T>;
   if constexpr (kind == tree::NodeKind::leaf) {
     return f(t, number++);
+  } else if constexpr (kind == tree::NodeKind::fixed) {
+    return T(t);
   } else if constexpr (kind == tree::NodeKind::sequence) {
     using Block = decltype(blocks_of(t[0], f, number));
     typename tree::detail::Resequence<T, Block>::type out{};

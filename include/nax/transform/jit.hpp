@@ -25,7 +25,7 @@ class CallKey {
  public:
   template <class Tree>
   void add(const Tree& t, bool by_value) {
-    text_ += tree::structure(t).to_string();
+    structures_.push_back(tree::structure(t));
     tree::for_each(
         [&](const auto& leaf) {
           using Leaf = std::remove_cvref_t<decltype(leaf)>;
@@ -54,6 +54,7 @@ class CallKey {
  private:
   void add_bytes(const void* from, std::size_t count) { text_.append(static_cast<const char*>(from), count); }
   std::string text_;
+  std::vector<tree::Structure> structures_;
 };
 
 // The arguments that are no trees, which must be static ones.

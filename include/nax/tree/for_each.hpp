@@ -10,7 +10,8 @@
 #include "nax/tree/path.hpp"
 #include "nax/tree/traits.hpp"
 
-// Visits the leaves of one tree, or of several trees in lock-step, by reference.
+// Visits the leaves of one tree, or of several trees in lock-step, by reference. A visitor with a member
+// fixed(path, value) is shown each Static as well.
 namespace nax::inline NAX_ABI::tree {
 namespace detail {
 
@@ -52,6 +53,8 @@ void check_alike(const Path& path, const T& t, const R& r, int which) {
     if (t.has_value() != r.has_value()) {
       throw_differ(path, t.has_value() ? "a value against None" : "None against a value", which);
     }
+  } else if constexpr (kind == NodeKind::fixed) {
+    if (!(t == r)) throw_differ(path, static_text(t) + " against " + static_text(r), which);
   }
 }
 
@@ -74,6 +77,11 @@ consteval bool same_shape() {
     constexpr bool same_count = ((child_count_v<const R> == child_count_v<const T>)&&...);
     static_assert(same_count, "tree: the trees have different structures: the numbers of fields differ");
     return same_count;
+  }
+  if constexpr (same_kind && kind == NodeKind::fixed) {
+    constexpr bool same_type = (std::is_same_v<std::remove_const_t<R>, std::remove_const_t<T>> && ...);
+    static_assert(same_type, "tree: the trees have different structures: Statics of different types meet");
+    return same_type;
   }
   return same_kind;
 }
@@ -102,6 +110,8 @@ void walk(const Path& path, F& f, T& t, R&... rest) {
     for (auto& [key, value] : t) walk(key_path(path, key), f, value, rest.find(key)->second...);
   } else if constexpr (kind == NodeKind::optional) {
     if (t.has_value()) walk(path, f, *t, *rest...);
+  } else if constexpr (kind == NodeKind::fixed) {
+    if constexpr (requires { f.fixed(path, t); }) f.fixed(path, t);
   } else if constexpr (kind == NodeKind::product) {
     walk_children<T>(std::make_index_sequence<child_count_v<T>>{}, path, f, children(t), children(rest)...);
   }

@@ -54,6 +54,8 @@ consteval auto leaf_types() {
     }
   } else if constexpr (kind == NodeKind::map) {
     return leaf_types<typename T::mapped_type>();
+  } else if constexpr (kind == NodeKind::fixed) {
+    return TypeList<>{};
   } else if constexpr (kind == NodeKind::product) {
     return leaf_types_of_children<T>(std::make_index_sequence<child_count_v<T>>{});
   } else {

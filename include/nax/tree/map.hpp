@@ -145,6 +145,8 @@ auto build(const Path& path, F& f, const T& t, const R&... rest) {
     Result result;
     if (t.has_value()) result.emplace(build<keep>(path, f, *t, *rest...));
     return result;
+  } else if constexpr (kind == NodeKind::fixed) {
+    return T(t);
   } else if constexpr (kind == NodeKind::product) {
     return build_product<keep>(std::make_index_sequence<child_count_v<const T>>{}, path, f, t, children(t),
                                children(rest)...);

@@ -12,6 +12,7 @@
 #include "nax/core/dtype.hpp"
 #include "nax/core/fwd.hpp"
 #include "nax/tree/fields.hpp"
+#include "nax/tree/static.hpp"
 
 // Decides by type alone whether something is a tree.
 //
@@ -19,6 +20,7 @@
 //   sequence   std::vector, std::array          children: the elements
 //   map        std::map                         children: the values
 //   optional   std::optional                    one child, or none
+//   fixed      tree::Static                     none: its value belongs to the structure
 //   product    std::tuple, std::pair, an aggregate of up to 24 fields, or a class that lists its fields in a
 //   friend:
 //                class Model {
@@ -39,7 +41,7 @@ inline constexpr bool is_leaf_v = Scalar<T> || requires {
 template <class Element>
 inline constexpr bool is_leaf_v<Array<Element>> = true;
 
-enum class NodeKind { leaf, sequence, map, optional, product, none };
+enum class NodeKind { leaf, sequence, map, optional, product, fixed, none };
 
 namespace detail {
 
@@ -95,6 +97,8 @@ template <class T>
 consteval NodeKind node_kind() {
   if constexpr (is_leaf_v<T>) {
     return NodeKind::leaf;
+  } else if constexpr (is_static_v<T>) {
+    return NodeKind::fixed;
   } else if constexpr (StandardNode<T>::kind != NodeKind::none) {
     return StandardNode<T>::kind;
   } else {
@@ -115,13 +119,15 @@ consteval NodeKind checked_node_kind() {
   } else if constexpr (kind == NodeKind::none) {
     static_assert(!std::is_array_v<U>, "tree: a C array is no tree; use std::array");
     static_assert(!VectorOfBool<U>, "tree: std::vector<bool> has no elements to refer to; use Array<bool>");
-    static_assert(!std::is_class_v<U> || std::is_copy_constructible_v<U>,
-                  "tree: a move-only type (std::unique_ptr, a stream, ...) is no tree and cannot be a leaf");
+    static_assert(
+        !std::is_class_v<U> || std::is_copy_constructible_v<U>,
+        "tree: a move-only type (std::unique_ptr, a stream, ...) is no tree and cannot be a leaf; hold it in "
+        "a nax::tree::Static");
     static_assert(
         kind != NodeKind::none,
         "tree: this type is no tree: neither an Array, a number, a std::tuple, pair, array, vector, map or "
-        "optional, nor an aggregate of such; give the class a friend tree_fields, or specialise "
-        "nax::tree::is_leaf_v for an opaque one");
+        "optional, nor an aggregate of such; hold a string, an enum, a function in a nax::tree::Static, give "
+        "a class of arrays a friend tree_fields");
   }
   return kind;
 }

@@ -5,5 +5,6 @@
 #include "nax/tree/for_each.hpp"
 #include "nax/tree/map.hpp"
 #include "nax/tree/reduce.hpp"
+#include "nax/tree/static.hpp"
 #include "nax/tree/structure.hpp"
 #include "nax/tree/traits.hpp"

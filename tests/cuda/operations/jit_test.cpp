@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 
 #include "nax/backend/cuda/launch_emulated.hpp"
@@ -191,6 +192,29 @@ TEST(Jit, KnowsCallsApart) {
   for (int round = 0; round < 2; ++round)
     for (int n = 1; n <= 65; ++n) EXPECT_EQ(kinds(there(zeros<float>({n}))).size(), n);
   EXPECT_EQ(calls, 130);
+}
+
+TEST(Jit, KnowsStaticFieldsApart) {
+  struct Module {
+    F w;
+    tree::Static<double> power;
+    tree::Static<std::function<F(const F&)>> activation;
+  };
+  int calls = 0;
+  const auto fast = jit([&](const Module& m) {
+    ++calls;
+    return m.activation(m.w) * *m.power;
+  });
+  const Module a{there({1, 2}), 2, [](const F& x) { return F(x * x); }};
+  Module b = a, c = a;
+  b.power = 2 + 1e-9;  // prints alike
+  c.activation = [](const F& x) { return F(-x); };
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(host(fast(a)), (std::vector<float>{2, 8}));
+    EXPECT_EQ(host(fast(b)), (std::vector<float>{2, 8}));
+    EXPECT_EQ(host(fast(c)), (std::vector<float>{-2, -4}));
+  }
+  EXPECT_EQ(calls, 3);  // one recording each: copies of a function are equal
 }
 
 TEST(Jit, TakesKeysAndConstants) {
