@@ -2,7 +2,9 @@
 
 #include <limits>
 
+#include "nax/numpy/reductions/close.hpp"
 #include "nax/optim/adam.hpp"
+#include "nax/optim/factored.hpp"
 #include "nax/optim/joined_schedules.hpp"
 #include "nax/optim/moments.hpp"
 #include "nax/optim/scaling.hpp"
@@ -25,6 +27,14 @@ TEST(Wrappers, StepAsOptax) {
         optim::multi_transform([](const std::string& path) { return path == ".w" ? "weight" : "bias"; },
                                std::pair{"weight", optim::adam(0.1)}, std::pair{"bias", optim::sgd(0.2)}));
   check("apply_if_finite", optim::apply_if_finite(optim::adam(0.1), 2));
+}
+
+TEST(Parts, MakeTheWholeOptimisers) {
+  check("adam", optim::chain(optim::scale_by_adam(), optim::scale_by_learning_rate(0.1)));
+  const Array<float> p = {6, 8}, g = {3, 4};
+  EXPECT_TRUE(array_equal(optim::scale_by_trust_ratio().update(g, {}, p).first, p));
+  EXPECT_TRUE(array_equal(optim::scale_by_param_block_rms().update(g, {}, Array<float>{2, -2}).first, g * 2));
+  EXPECT_TRUE(array_equal(optim::set_to_zero().update(g, {}).first, zeros_like(g)));
 }
 
 TEST(Masked, NormsSeeTheMaskedLeavesAlone) {
