@@ -85,7 +85,7 @@ inline void add_key(Fingerprint& print, const Array<std::uint64_t>& words) {
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
 namespace nax::inline NAX_ABI::data::detail {
 
-// Four lanes of 64 bits; each step of a lane is invertible, so that no single change is lost.
+// Eight lanes of 64 bits; each step of a lane is invertible, so that no single change is lost.
 NAX_ENGINE std::uint64_t content_hash(const void* data, std::size_t size) {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;
   const auto mixed = [](std::uint64_t state, std::uint64_t word) {
@@ -93,15 +93,15 @@ NAX_ENGINE std::uint64_t content_hash(const void* data, std::size_t size) {
     return state ^ state >> 32;
   };
   const auto* from = static_cast<const unsigned char*>(data);
-  std::uint64_t lanes[4] = {1, 2, 3, 4}, total = size;
-  for (; size >= 32; size -= 32, from += 32) {
-    std::uint64_t words[4];
+  std::uint64_t lanes[8] = {1, 2, 3, 4, 5, 6, 7, 8}, total = size;
+  for (; size >= sizeof lanes; size -= sizeof lanes, from += sizeof lanes) {
+    std::uint64_t words[8];
     std::memcpy(words, from, sizeof words);
-    for (std::size_t k = 0; k < 4; ++k) lanes[k] = mixed(lanes[k], words[k]);
+    for (std::size_t k = 0; k < 8; ++k) lanes[k] = mixed(lanes[k], words[k]);
   }
-  std::uint64_t rest[4] = {};
+  std::uint64_t rest[8] = {};
   if (size > 0) std::memcpy(rest, from, size);
-  for (std::size_t k = 0; k < 4; ++k) total = mixed(total, mixed(lanes[k], rest[k]));
+  for (std::size_t k = 0; k < 8; ++k) total = mixed(total, mixed(lanes[k], rest[k]));
   return total;
 }
 

@@ -19,10 +19,14 @@ class Sha256 {
     const auto* bytes = static_cast<const std::uint8_t*>(data);
     total_ += size;
     while (size > 0) {
+      if (filled_ == 0 && size >= 64) {
+        mix(bytes), bytes += 64, size -= 64;
+        continue;
+      }
       const std::size_t n = size < 64 - filled_ ? size : 64 - filled_;
       std::memcpy(block_ + filled_, bytes, n);
       filled_ += n, bytes += n, size -= n;
-      if (filled_ == 64) mix(), filled_ = 0;
+      if (filled_ == 64) mix(block_), filled_ = 0;
     }
   }
   Digest finish() {
@@ -51,29 +55,33 @@ class Sha256 {
       0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
       0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
       0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-  void mix() {
+  void mix(const std::uint8_t* block) {
     std::uint32_t w[64];
     for (std::size_t i = 0; i < 16; ++i)
-      w[i] = std::uint32_t{block_[4 * i]} << 24 | std::uint32_t{block_[4 * i + 1]} << 16 |
-             std::uint32_t{block_[4 * i + 2]} << 8 | block_[4 * i + 3];
+      w[i] = std::uint32_t{block[4 * i]} << 24 | std::uint32_t{block[4 * i + 1]} << 16 |
+             std::uint32_t{block[4 * i + 2]} << 8 | block[4 * i + 3];
     for (std::size_t i = 16; i < 64; ++i) {
       const std::uint32_t a = w[i - 15], b = w[i - 2];
       w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7] +
              (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
     }
-    std::uint32_t s[8];
-    std::memcpy(s, state_, sizeof s);
-    for (std::size_t i = 0; i < 64; ++i) {
-      const std::uint32_t e = s[4], a = s[0];
-      const std::uint32_t t1 = s[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
-                               ((e & s[5]) ^ (~e & s[6])) + constants[i] + w[i];
-      const std::uint32_t t2 =
-          (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
-      std::memmove(s + 1, s, 7 * sizeof *s);
-      s[4] += t1;
-      s[0] = t1 + t2;
+    // Eight rounds turn the roles of the words once around, so that none of them is moved.
+    auto [a, b, c, d, e, f, g, h] = state_;
+    const auto round = [&w](std::uint32_t s0, std::uint32_t s1, std::uint32_t s2, std::uint32_t& s3,
+                            std::uint32_t s4, std::uint32_t s5, std::uint32_t s6, std::uint32_t& s7,
+                            std::size_t i) {
+      s7 += (rotate(s4, 6) ^ rotate(s4, 11) ^ rotate(s4, 25)) + (s6 ^ (s4 & (s5 ^ s6))) + constants[i] + w[i];
+      s3 += s7;
+      s7 += (rotate(s0, 2) ^ rotate(s0, 13) ^ rotate(s0, 22)) + ((s0 & s1) | (s2 & (s0 | s1)));
+    };
+    for (std::size_t i = 0; i < 64; i += 8) {
+      round(a, b, c, d, e, f, g, h, i), round(h, a, b, c, d, e, f, g, i + 1);
+      round(g, h, a, b, c, d, e, f, i + 2), round(f, g, h, a, b, c, d, e, i + 3);
+      round(e, f, g, h, a, b, c, d, i + 4), round(d, e, f, g, h, a, b, c, i + 5);
+      round(c, d, e, f, g, h, a, b, i + 6), round(b, c, d, e, f, g, h, a, i + 7);
     }
-    for (std::size_t i = 0; i < 8; ++i) state_[i] += s[i];
+    const std::uint32_t sums[8] = {a, b, c, d, e, f, g, h};
+    for (std::size_t i = 0; i < 8; ++i) state_[i] += sums[i];
   }
   std::uint32_t state_[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
