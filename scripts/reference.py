@@ -47,7 +47,10 @@ MODULES = [
                                                   "core/print_options.hpp", "core/allocator.hpp", "distributed", "profiler"]),
 ]
 
-Entry = collections.namedtuple("Entry", "name scope parameters comment header")
+# Classes whose public methods have entries, too.
+CLASSES = {"Dataset", "Iterator", "Position", "Sample", "Example", "ImageFolder", "Scope"}
+
+Entry = collections.namedtuple("Entry", "name scope parameters comment header")  # parameters None: of a class
 Options = collections.namedtuple("Options", "fields comment")
 
 
@@ -168,6 +171,10 @@ def declare(text, body, scope, comment, header, entries, options):
     if m := re.match(r"(?:struct|class) (\w*Options)\b", code):
         options[parts_of(scope), m[1]] = Options(parse_fields(body or text), comment)
         return
+    if (m := re.match(r"(struct|class) (\w+)\b[^;]*$", code)) and m[2] in CLASSES:
+        entries.append(Entry(m[2], scope, None, comment, header))
+        declare_members(m[1], body, scope + [m[2]], header, entries, options)
+        return
     if m := re.match(r"(?:inline )?constexpr (?:const )?detail::([\w:<>, ]+?) (\w+)\s*(?:\{\}|=|,|;)", code):
         # an object that is called: its class names its options
         kind = re.findall(r"\w+", m[1])[-1]
@@ -179,6 +186,7 @@ def declare(text, body, scope, comment, header, entries, options):
         for name in re.findall(r"(\w+)(?:\{\}|;| =)", code[m.start(2) :]):
             entries.append(Entry(name, scope, parameters, comment, header))
         return
+    code = code.replace("decltype(auto)", "auto")
     code = re.sub(r"^requires ?.*? (?=auto |\w+<?[\w:, ]*>? \w+\()", "", code)
     m = re.match(r"(?:inline |NAX_ENGINE |NAX_COMPILED_ONCE |constexpr |\[\[nodiscard\]\] )*([\w:<>,\s&*]+?[\s&*])(\w+)\(", code)
     if not m or m[2].startswith("operator") or m[1].split()[0] in ("struct", "class", "using", "return", "enum"):
@@ -190,6 +198,35 @@ def declare(text, body, scope, comment, header, entries, options):
     if any("Recorded<" in p for p in parameters):  # what derivatives say
         return
     entries.append(Entry(m[2], scope, parameters, comment, header))
+
+
+def declare_members(kind, body, scope, header, entries, options):
+    """The public methods of a class that a comment speaks of; its body is indented by two columns."""
+    public, comment, found = kind == "struct", [], []
+    lines = body.split("\n")
+    i = 0
+    while i < len(lines):
+        line = lines[i]
+        if re.match(r" (public|private|protected):", line):
+            public, comment = "public" in line, []
+        elif line.startswith("  //"):
+            comment.append(line[4:].strip())
+        elif not re.match(r"  \S", line):
+            comment = [] if not line.strip() else comment
+        else:
+            j, text = i, line
+            while j + 1 < len(lines) and not re.search(r"[{;]\s*(//.*)?$|\}$|\};$", without_comments(text).rstrip()):
+                j += 1
+                text += "\n" + lines[j]
+            if without_comments(text).rstrip().endswith("{"):
+                while j + 1 < len(lines) and not lines[j].startswith("  }"):
+                    j += 1
+            if public and not re.match(r"  (using|friend|struct|class|static)\b", line):
+                declare(text, "", scope, comment, header, found, options)
+            i, comment = j, []
+        i += 1
+    spoken_of = {e.name for e in found if e.comment}
+    entries.extend(e for e in found if e.name in spoken_of)
 
 
 def shown(parameter):
@@ -261,13 +298,14 @@ def page_of(title, entries, options, examples, used):
     for name in names:
         group = by_name[name]
         out += [f"## {name}", ""]
-        calls = list(dict.fromkeys(call_of(e, options) for e in group))
-        out += ["```cpp sketch", *calls, "```", ""]
+        calls = list(dict.fromkeys(call_of(e, options) for e in group if e.parameters is not None))
+        if calls:
+            out += ["```cpp sketch", *calls, "```", ""]
         said = list(dict.fromkeys(" ".join(e.comment) for e in group if e.comment))
         for text in said:
             out += [text, ""]
         wanted = []
-        for found in (options_of(p, e.scope, options) for e in group for p in e.parameters):
+        for found in (options_of(p, e.scope, options) for e in group for p in e.parameters or []):
             if found and found not in wanted:
                 wanted.append(found)
         for found in wanted:

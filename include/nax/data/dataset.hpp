@@ -77,10 +77,12 @@ class Dataset {
   Dataset epoch(std::int64_t number) const {
     return Dataset(std::make_shared<detail::EpochStage<Element>>(stage_, number));
   }
+  // The first n elements, or as many as there are.
   Dataset take(std::int64_t n) const {
     detail::check_not_negative("take", "the number of elements", n);
     return slice({.most = n});
   }
+  // All elements but the first n.
   Dataset skip(std::int64_t n) const {
     detail::check_not_negative("skip", "the number of elements", n);
     return slice({.first = n});
@@ -122,6 +124,7 @@ class Dataset {
     return Dataset<Out>(
         std::make_shared<detail::InterleaveStage<Element, Out, Make>>(stage_, Make{std::move(f)}, options));
   }
+  // This dataset's elements, then the other's.
   Dataset concatenate(const Dataset& other) const {
     return Dataset(std::make_shared<detail::ConcatenateStage<Element>>(std::vector{stage_, other.stage_}));
   }
@@ -132,6 +135,7 @@ class Dataset {
     return n < 0 ? std::nullopt : std::optional(n);
   }
 
+  // A walk from the beginning.
   Iterator<Element> iterator() const { return Iterator<Element>(stage_, nullptr); }
   // Goes on where another one was. Throws ValueError for a position of another pipeline.
   Iterator<Element> iterator(const Position& position) const { return Iterator<Element>(stage_, &position); }
