@@ -1,8 +1,11 @@
 #pragma once
 
+#include <mutex>
+
 #include "nax/data/batch.hpp"
 #include "nax/data/cache.hpp"
 #include "nax/data/combine.hpp"
+#include "nax/data/generator.hpp"
 #include "nax/data/ignore_errors.hpp"
 #include "nax/data/iterator.hpp"
 #include "nax/data/map.hpp"
@@ -10,6 +13,7 @@
 #include "nax/data/shuffle.hpp"
 #include "nax/data/slices.hpp"
 #include "nax/data/sources.hpp"
+#include "nax/data/walks.hpp"
 
 // Lazy datasets: elements are made when a loop asks for them, or ahead of it by threads.
 namespace nax::inline NAX_ABI::data {
@@ -87,6 +91,26 @@ class Dataset {
     detail::check_not_negative("skip", "the number of elements", n);
     return slice({.first = n});
   }
+  // Up to before the first element for which f is false.
+  template <class F>
+  Dataset take_while(F f, const FilterOptions& options = {}) const {
+    return Dataset(std::make_shared<detail::TakeWhileStage<F, Element>>(stage_, std::move(f), options));
+  }
+  // Tuples of a number and an element; numbers count from `start` on.
+  auto enumerate(std::int64_t start = 0) const {
+    return Dataset<std::tuple<std::int64_t, Element>>(
+        std::make_shared<detail::EnumerateStage<Element>>(stage_, start));
+  }
+  // f(state, element) is a pair of the next state and the element that comes out; the first state is
+  // `initial`. In order, without threads.
+  template <class State, class F>
+  auto scan(State initial, F f, const ScanOptions& options = {}) const {
+    auto first = detail::settled(std::move(initial));
+    using S = decltype(first);
+    using Out = std::tuple_element_t<1, detail::Scanned<F, S, Element>>;
+    return Dataset<Out>(std::make_shared<detail::ScanStage<F, S, Element, Out>>(stage_, std::move(first),
+                                                                                std::move(f), options));
+  }
   // Of `count` parts this one: elements index, index + count, ...
   Dataset shard(std::int64_t index, std::int64_t count) const {
     if (count < 1 || index < 0 || index >= count)
@@ -135,6 +159,16 @@ class Dataset {
     return n < 0 ? std::nullopt : std::optional(n);
   }
 
+  // Element i of epoch 0, from the end where i is below 0. Throws IndexError where there is none and
+  // ValueError where elements have no indices. An order (shuffle's) is made once for all calls.
+  Element at(std::int64_t i) const {
+    if (!stage_->indexable()) throw ValueError("at: the elements of this dataset have no indices");
+    std::call_once(memo_->once, [&] { memo_->access = stage_->access(detail::Context{}); });
+    const std::int64_t n = memo_->access->size(), at = i < 0 ? i + n : i;
+    if (at < 0 || at >= n) raise<IndexError>({"at: there is no element ", i, " among ", n});
+    return memo_->access->at(at);
+  }
+
   // A walk from the beginning.
   Iterator<Element> iterator() const { return Iterator<Element>(stage_, nullptr); }
   // Goes on where another one was. Throws ValueError for a position of another pipeline.
@@ -176,7 +210,13 @@ class Dataset {
     return Dataset(
         std::make_shared<detail::PlaceStage<Element>>(stage_, std::move(devices), sharded, options));
   }
+  // What at() looks its elements up in.
+  struct Memo {
+    std::once_flag once;
+    std::shared_ptr<const detail::Access<Element>> access;
+  };
   detail::StageRef<Element> stage_;
+  std::shared_ptr<Memo> memo_ = std::make_shared<Memo>();
 };
 
 // The rows of a tree of arrays: from_arrays(std::tuple{images, labels}) has tuples of an image and a label.
@@ -193,7 +233,28 @@ inline Dataset<std::int64_t> range(std::int64_t start, std::int64_t stop, std::i
 }
 inline Dataset<std::int64_t> range(std::int64_t stop) { return range(0, stop); }
 
-// Elements that decode makes of files: of the path (a std::string), of the bytes (io::Bytes, a
+// Elements that a user's own code makes one after another. `make` begins a walk: it returns a function object
+// whose calls return an optional, none at the end, or a container or range. It is called by each loop, with
+// the number of the epoch where it takes one, and the walk belongs to one thread at a time. A loop that goes
+// on at a position makes and drops what lies before it.
+template <class Make>
+auto from_generator(Make make, const SourceOptions& options = {}) {
+  using Walk = detail::WalkOf<Make>;
+  static_assert(detail::Generates<Walk> || detail::Iterates<Walk>,
+                "from_generator: what the function returns must return an optional when it is called, or be "
+                "something to loop over");
+  using Element = detail::GeneratedBy<Make>;
+  return Dataset<Element>(std::make_shared<detail::GeneratorSource<Make, Element>>(std::move(make), options));
+}
+// The elements of an object of the user's with size() and operator[], which threads may call at once. They
+// have indices.
+template <detail::Indexable S>
+auto from_indexable(S source, const SourceOptions& options = {}) {
+  using Element = decltype(detail::settled(source[std::size_t{0}]));
+  return Dataset<Element>(std::make_shared<detail::IndexableSource<S, Element>>(std::move(source), options));
+}
+
+// What decode makes of each file: of its path (a std::string), of its bytes (io::Bytes, a
 // std::vector<std::uint8_t>), or of both. Paths with a scheme (https://, s3://, gs://) are read by
 // nax::storage where decode takes bytes.
 template <class F>
