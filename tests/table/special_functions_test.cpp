@@ -56,6 +56,19 @@ const bool others = add({
         "sici", [](const Operands& x) -> Real { return sp::sici(x[0]).si * sp::sici(x[0]).ci; }, .5, 6),
     ONE(spence, .2, .9),
     one(
+        "fresnel", [](const Operands& x) -> Real { return sp::fresnel(x[0]).S * sp::fresnel(x[0]).C; }, .3,
+        2),
+    one(
+        "wofz",
+        [](const Operands& x) -> Real { return nax::real(sp::wofz(x[0])) + nax::imag(sp::wofz(x[0])); }, .3,
+        2),
+    two("sph_harm_y",
+        [](const Operands& x) -> Real {
+          const auto y = sp::sph_harm_y(3, -2, x[0], x[1]);
+          return nax::real(y) + nax::imag(y);
+        },
+        {.3, 2}, {.2, 4}),
+    one(
         "hyp1f1", [](const Operands& x) -> Real { return sp::hyp1f1(1.5, 2.5, x[0]); }, -2, 2),
     one(
         "hyp2f1", [](const Operands& x) -> Real { return sp::hyp2f1(.5, 1.5, 2.5, x[0]); }, -2, .8),
