@@ -8,9 +8,9 @@
 namespace nccl_devices {
 
 // f(x, number of devices, whether axes are divided); erased, so that each map is compiled once a type.
-template <class T>
-void same_as_vmap(const std::function<Array<T>(const Array<T>&, int, bool)>& f, const Shape& shape,
-                  const char* what, double tolerance = 0) {
+template <class T, class R = T>
+void same_as_vmap(const std::type_identity_t<std::function<Array<R>(const Array<T>&, int, bool)>>& f,
+                  const Shape& shape, const char* what, double tolerance = 0) {
   for (int n = 1; n <= most_gpus(); ++n) {
     Shape whole = shape;
     whole.insert(0, n);
@@ -19,14 +19,18 @@ void same_as_vmap(const std::function<Array<T>(const Array<T>&, int, bool)>& f, 
       if (mine.size() > 1) mine[1] = divide ? 2 * n : n;
       Array<float> numbers = arange<float>(static_cast<float>(Array<float>(zeros<float>(mine)).size()));
       const Array<T> x = (sin(numbers * 37.f) * 50.f).template astype<T>().reshape(mine);
-      const Array<T> got = pmap([&](const Array<T>& x) { return f(x, n, divide == 1); },
+      const Array<R> got = pmap([&](const Array<T>& x) { return f(x, n, divide == 1); },
                                 {.axis_name = "i", .devices = first_gpus(n)})(x);
-      const Array<T> want =
+      const Array<R> want =
           vmap([&](const Array<T>& x) { return f(x, n, divide == 1); }, {.axis_name = "i"})(x);
       EXPECT_TRUE(compare::close(got, want, tolerance)) << what << " on " << n;
     }
   }
 }
+
+// Truth values are counted.
+template <class T>
+using sum_of_t = std::conditional_t<std::is_same_v<T, bool>, std::int32_t, T>;
 
 template <class T>
 class OfType : public testing::Test {};
@@ -36,7 +40,8 @@ TYPED_TEST_SUITE(OfType, Types);
 TYPED_TEST(OfType, AllReduce) {
   using A = Array<TypeParam>;
   const double rounding = sizeof(TypeParam) == 2 ? 2e-2 : 1e-6;
-  same_as_vmap<TypeParam>([](const A& x, int, bool) { return psum(x, "i"); }, {3, 5}, "psum", rounding);
+  same_as_vmap<TypeParam, sum_of_t<TypeParam>>([](const A& x, int, bool) { return psum(x, "i"); }, {3, 5},
+                                               "psum", rounding);
   same_as_vmap<TypeParam>([](const A& x, int, bool) { return pmax(x, "i"); }, {3, 5}, "pmax");
   same_as_vmap<TypeParam>([](const A& x, int, bool) { return pmin(x, "i"); }, {3, 5}, "pmin");
   if constexpr (is_floating_v<TypeParam>)
@@ -64,7 +69,7 @@ TYPED_TEST(OfType, Moves) {
         return ppermute(x, "i", {{0, n - 1}});
       },
       {3, 5}, "ppermute");
-  same_as_vmap<TypeParam>(
+  same_as_vmap<TypeParam, sum_of_t<TypeParam>>(
       [](const A& x, int, bool tiled) {
         return psum_scatter(x, "i", {.scatter_dimension = 0, .tiled = tiled});
       },
