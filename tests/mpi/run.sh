@@ -21,6 +21,7 @@ case $test in
   all1) start 1 "$program" all 2 || die "failed" ;;
   all2) start 2 "$program" all 2 || die "failed" ;;
   all3) start 3 "$program" all 1 || die "failed" ;;
+  uneven) start 3 "$program" uneven 1 || die "failed" ;;
   one) env -u OMPI_COMM_WORLD_SIZE "$program" all 3 || die "failed" ;;
   train) # two processes of two devices, and four of one, have the losses of one with four
     "$program" train 4 >"$folder/1x4" || die "one process failed"

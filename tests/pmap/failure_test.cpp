@@ -150,6 +150,32 @@ TEST(Failure, DifferentTypes) {
   still_works();
 }
 
+TEST(Failure, DifferentPermutations) {
+  for (int i = 0; i < 200; ++i) {
+    const std::string text = failure([](const A& x) { return ppermute(x, "i", {{0, here() == 2 ? 1 : 3}}); });
+    ASSERT_NE(
+        text.find("ppermute: devices differ: device 0 is in ppermute, (0, 3), device 2 in ppermute, (0, 1)"),
+        std::string::npos)
+        << text;
+  }
+  still_works();
+}
+
+TEST(Failure, DifferentAxes) {
+  for (int i = 0; i < 200; ++i) {
+    const std::string text = failure([](const A& x) {
+      return all_gather(x * ones<double>({2, 2}), "i", {.axis = here() == 1 ? 1 : 0});
+    });
+    ASSERT_NE(
+        text.find(
+            "all_gather: devices differ: device 0 is in all_gather, along axis 0, device 1 in all_gather, "
+            "along axis 1"),
+        std::string::npos)
+        << text;
+  }
+  still_works();
+}
+
 TEST(Failure, MeanAndSum) {
   for (int i = 0; i < 50; ++i) {
     const std::string text = failure([](const A& x) { return here() == 2 ? pmean(x, "i") : psum(x, "i"); });

@@ -36,19 +36,29 @@ struct Combine {
   bool is_mean() const { return scale_on_host; }
 };
 
+// A collective, as all devices must name it: the function, and what its arguments say besides shapes and
+// types, as in ", along axis 0".
+struct Collective {
+  const char* function;
+  std::string how = {};
+
+  Collective(const char* name) : function(name) {}
+  Collective(const char* name, std::string arguments) : function(name), how(std::move(arguments)) {}
+};
+
 // A communicator that sends parts of arrays to where they are wanted, instead of showing everybody all.
 // Arrays are plain: row-major, without hidden axes; where there are parts, axis 0 counts them.
 class BlockCommunicator {
  public:
   // Everybody's x along a new axis 0.
-  virtual ArrayBase gather_blocks(int rank, const char* function, const ArrayBase& x) = 0;
+  virtual ArrayBase gather_blocks(int rank, const Collective& call, const ArrayBase& x) = 0;
   // Part `rank` of the reduction of everybody's x.
-  virtual ArrayBase reduce_scatter(int rank, const char* function, const ArrayBase& x,
+  virtual ArrayBase reduce_scatter(int rank, const Collective& call, const ArrayBase& x,
                                    const Combine& combine) = 0;
   // Everybody's part `rank`, in the order of the devices.
-  virtual ArrayBase all_to_all(int rank, const char* function, const ArrayBase& x) = 0;
+  virtual ArrayBase all_to_all(int rank, const Collective& call, const ArrayBase& x) = 0;
   // The x of the device that `pairs` {from, to} sends here; zeros where none does.
-  virtual ArrayBase permute(int rank, const char* function, const ArrayBase& x,
+  virtual ArrayBase permute(int rank, const Collective& call, const ArrayBase& x,
                             const std::vector<std::pair<int, int>>& pairs) = 0;
 
  protected:
@@ -66,10 +76,10 @@ class Communicator {
   virtual int first() const { return 0; }
 
   // Everybody's array in the order of the devices.
-  virtual std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) = 0;
+  virtual std::vector<ArrayBase> all_gather(int rank, const Collective& call, const ArrayBase& x) = 0;
   // Combined element by element, in the order of the devices, the same for all. `combine` tells the
   // operation, one for each array.
-  virtual std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
+  virtual std::vector<ArrayBase> all_reduce(int rank, const Collective& call, const std::vector<ArrayBase>& x,
                                             const std::vector<Combine>& combine) = 0;
   // Calls work(everybody's `mine`) on all devices at a time. Nobody returns, and nothing that the addresses
   // lead to goes, before all are done or have failed.

@@ -33,6 +33,25 @@ class Processes {
   // Process i's bytes[i] bytes, one after another, in `all`; its own are there already.
   virtual void all_gather(std::uint64_t run, const char* function, const ArrayBase& all,
                           const std::vector<std::size_t>& bytes) = 0;
+  // to[i] of process p is the combination of all processes' from[i + the counts before p], of counts[p]
+  // elements.
+  virtual void reduce_scatter(std::uint64_t run, const char* function, const ArrayBase& from,
+                              const ArrayBase& to, const std::vector<std::int64_t>& counts,
+                              CombineRun combine) = 0;
+  // Bytes that go to or come from one process, and where they are in `from` or `to`. Between two processes
+  // they travel in the order of the list.
+  struct Parcel {
+    int process;
+    bool comes;
+    std::size_t at, bytes;
+  };
+  virtual void send(std::uint64_t run, const char* function, const ArrayBase& from, const ArrayBase& to,
+                    const std::vector<Parcel>& parcels) = 0;
+  // The bytes for each process, and from each, one after another; `all` are those of all processes together.
+  virtual void all_to_all(std::uint64_t run, const char* function, const ArrayBase& from, const ArrayBase& to,
+                          const std::vector<std::size_t>& sent, const std::vector<std::size_t>& received,
+                          std::size_t all) = 0;
+
   // Tells the others that the run has failed here.
   virtual void fail(std::uint64_t run, const char* why) noexcept = 0;
 

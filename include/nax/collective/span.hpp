@@ -1,22 +1,28 @@
 #pragma once
 
+#include <functional>
+
 #include "nax/collective/communicator.hpp"
 #include "nax/collective/processes.hpp"
 #include "nax/core/shape_text.hpp"
 
 namespace nax::inline NAX_ABI::detail {
 
-// All processes are in this collective with arrays of the same shapes and types. Throws ShapeError where one
-// differs, and what exchange throws.
-inline void agree_across(const Span& span, const char* function, const std::vector<ArrayBase>& arrays) {
-  std::string mine = std::string(function) + " of ";
+// All processes are in this collective with the same arguments, and arrays of the same shapes and types.
+// Throws ShapeError where one differs, and what exchange throws.
+inline void agree_across(const Span& span, const Collective& call, const std::vector<ArrayBase>& arrays) {
+  std::string mine = std::string(call.function) + " of ";
   for (std::size_t i = 0; i < arrays.size(); ++i)
     mine += (i ? ", " : "") + std::string(dtype_name(arrays[i].dtype())) +
             to_string(Shape(layout_of(arrays[i]).shape.begin(), layout_of(arrays[i]).shape.end()));
-  const auto all = span.processes->exchange(span.run, function, mine);
+  mine += call.how;
+  // What makes it long, many arrays or a permutation of many devices, is compared by a number.
+  if (mine.size() > 1000)
+    mine = mine.substr(0, 900) + " ... #" + std::to_string(std::hash<std::string>()(mine));
+  const auto all = span.processes->exchange(span.run, call.function, mine);
   for (std::size_t p = 0; p < all.size(); ++p)
     if (all[p] != mine)
-      raise<ShapeError>({function, ": processes differ: process ", span.processes->index(), " is in ",
+      raise<ShapeError>({call.function, ": processes differ: process ", span.processes->index(), " is in ",
                          mine.substr(0, 400), ", process ", p, " in ", all[p].substr(0, 400)});
 }
 

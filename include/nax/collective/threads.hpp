@@ -44,10 +44,10 @@ class ThreadCommunicator final : public Communicator {
 
   int size() const override { return size_; }
 
-  NAX_ENGINE_VIRTUAL std::vector<ArrayBase> all_gather(int rank, const char* function,
+  NAX_ENGINE_VIRTUAL std::vector<ArrayBase> all_gather(int rank, const Collective& call,
                                                        const ArrayBase& x) override;
 
-  NAX_ENGINE_VIRTUAL std::vector<ArrayBase> all_reduce(int rank, const char* function,
+  NAX_ENGINE_VIRTUAL std::vector<ArrayBase> all_reduce(int rank, const Collective& call,
                                                        const std::vector<ArrayBase>& x,
                                                        const std::vector<Combine>& combine) override;
 
@@ -57,12 +57,12 @@ class ThreadCommunicator final : public Communicator {
 
   // All devices are in this collective with arrays of the same shapes and types, or this throws; `once` runs
   // in one of them, while the others wait.
-  void agree(int rank, const char* function, std::vector<ArrayBase> arrays, FunctionRef<void()> once);
+  void agree(int rank, const Collective& call, std::vector<ArrayBase> arrays, FunctionRef<void()> once);
 
   // Calls `once` in one thread, with the arrays of every device, and returns this device's part of the
   // result.
   std::vector<ArrayBase> make_once(
-      int rank, const char* function, std::vector<ArrayBase> arrays,
+      int rank, const Collective& call, std::vector<ArrayBase> arrays,
       FunctionRef<std::vector<ArrayBase>(const std::vector<std::vector<ArrayBase>>& everyone)> once);
 
   void finish(int) override { finish_stream(); }
@@ -84,6 +84,7 @@ class ThreadCommunicator final : public Communicator {
  private:
   struct Post {
     const char* function = nullptr;
+    std::string how;
     std::vector<ArrayBase> arrays;
     const void* address = nullptr;
     std::uint64_t meeting = ~std::uint64_t{0};
@@ -93,7 +94,7 @@ class ThreadCommunicator final : public Communicator {
   void name_missing(const char* function);
 
   // `open` runs once, in the last thread to arrive; `read` in every thread before anybody may post again.
-  void meet(int rank, const char* function, std::vector<ArrayBase> arrays, FunctionRef<void()> open,
+  void meet(int rank, const Collective& call, std::vector<ArrayBase> arrays, FunctionRef<void()> open,
             FunctionRef<void()> read, const void* address = nullptr);
 
   void check(const char* function) const {
@@ -159,20 +160,20 @@ class ThreadCommunicator final : public Communicator {
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
 namespace nax::inline NAX_ABI::detail {
 
-NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_gather(int rank, const char* function,
+NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_gather(int rank, const Collective& call,
                                                                  const ArrayBase& x) {
   finish_stream();
   finish(x);
   std::vector<ArrayBase> everyone;
   meet(
-      rank, function, {x}, [] {},
+      rank, call, {x}, [] {},
       [&] {
         for (const Post& post : posts_) everyone.push_back(post.arrays[0]);
       });
   return everyone;
 }
 
-NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_reduce(int rank, const char* function,
+NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_reduce(int rank, const Collective& call,
                                                                  const std::vector<ArrayBase>& x,
                                                                  const std::vector<Combine>& combine) {
   std::vector<ArrayBase> results;
@@ -182,7 +183,7 @@ NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_reduce(int rank, const
   for (std::size_t i = 0; i < x.size(); ++i)
     if (!waits(x[i], combine[i])) finish(x[i]);
   meet(
-      rank, function, x,
+      rank, call, x,
       [&] {
         results_.clear();
         if (here) return;
@@ -203,7 +204,7 @@ NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_reduce(int rank, const
       reduce_slice(rank, i, everyone, results[i], combine[i]);
   finish_stream();
   meet(
-      rank, function, {}, [] {}, [] {});
+      rank, call, {}, [] {}, [] {});
   // Hidden axes are numbered by each thread for itself.
   for (std::size_t i = 0; i < x.size(); ++i)
     ArrayAccess::layout(results[i]) = Layout::contiguous(layout_of(x[i]));
@@ -232,18 +233,18 @@ NAX_ENGINE void ThreadCommunicator::work_together(
   if (failure) std::rethrow_exception(failure);
 }
 
-NAX_ENGINE void ThreadCommunicator::agree(int rank, const char* function, std::vector<ArrayBase> arrays,
+NAX_ENGINE void ThreadCommunicator::agree(int rank, const Collective& call, std::vector<ArrayBase> arrays,
                                           FunctionRef<void()> once) {
-  meet(rank, function, std::move(arrays), once, [] {});
+  meet(rank, call, std::move(arrays), once, [] {});
 }
 
 NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::make_once(
-    int rank, const char* function, std::vector<ArrayBase> arrays,
+    int rank, const Collective& call, std::vector<ArrayBase> arrays,
     FunctionRef<std::vector<ArrayBase>(const std::vector<std::vector<ArrayBase>>& everyone)> once) {
   std::vector<ArrayBase> results;
   finish_stream();
   meet(
-      rank, function, std::move(arrays),
+      rank, call, std::move(arrays),
       [&] {
         std::vector<std::vector<ArrayBase>> everyone;
         for (const Post& post : posts_) everyone.push_back(post.arrays);
@@ -264,18 +265,18 @@ NAX_ENGINE void ThreadCommunicator::name_missing(const char* function) {
                missing.c_str(), timeout_text().c_str());
 }
 
-NAX_ENGINE void ThreadCommunicator::meet(int rank, const char* function, std::vector<ArrayBase> arrays,
+NAX_ENGINE void ThreadCommunicator::meet(int rank, const Collective& call, std::vector<ArrayBase> arrays,
                                          FunctionRef<void()> open, FunctionRef<void()> read,
                                          const void* address) {
   if (left_by_fork())
     raise<DeviceError>(
-        {function, ": the process was forked within pmap's function, without the other devices"});
-  const profile::Span span(profile::Kind::collective, function);
+        {call.function, ": the process was forked within pmap's function, without the other devices"});
+  const profile::Span span(profile::Kind::collective, call.function);
   std::unique_lock lock(mutex_);
   // A meeting closes when all have read; the next begins only then.
   changed_.wait(lock, [&] { return reading_ == 0 || aborted_ || incomplete_; });
-  check(function);
-  posts_[static_cast<std::size_t>(rank)] = {function, std::move(arrays), address, meeting_};
+  check(call.function);
+  posts_[static_cast<std::size_t>(rank)] = {call.function, call.how, std::move(arrays), address, meeting_};
   ++arrived_;
   if (arrived_ + left_ > size_ || (left_ > 0 && arrived_ + left_ == size_)) incomplete_ = true;
   if (arrived_ == size_) {
@@ -300,10 +301,10 @@ NAX_ENGINE void ThreadCommunicator::meet(int rank, const char* function, std::ve
       return meeting_ != this_meeting || aborted_ || incomplete_ || !mismatch_.empty();
     };
     if (!over() && !changed_.wait_until(lock, deadline_from_now(), over)) {
-      name_missing(function);
+      name_missing(call.function);
       changed_.wait(lock, over);
     }
-    if (meeting_ == this_meeting) check(function);
+    if (meeting_ == this_meeting) check(call.function);
   }
   read();
   if (--reading_ > 0) return;
@@ -319,6 +320,12 @@ NAX_ENGINE void ThreadCommunicator::check_alike() {
     if (std::strcmp(first.function, other.function) != 0) {
       mismatch_ = std::string(first.function) + ": device 0 is in " + first.function + ", device " +
                   std::to_string(d) + " in " + other.function;
+      return;
+    }
+    if (first.how != other.how) {
+      mismatch_ = std::string(first.function) + ": devices differ: device 0 is in " + first.function +
+                  first.how.substr(0, 400) + ", device " + std::to_string(d) + " in " + other.function +
+                  other.how.substr(0, 400);
       return;
     }
     for (std::size_t i = 0; i < first.arrays.size() && i < other.arrays.size(); ++i) {

@@ -254,7 +254,7 @@ auto from_indexable(S source, const SourceOptions& options = {}) {
   return Dataset<Element>(std::make_shared<detail::IndexableSource<S, Element>>(std::move(source), options));
 }
 
-// What decode makes of each file: of its path (a std::string), of its bytes (io::Bytes, a
+// Elements that decode makes of files: of the path (a std::string), of the bytes (io::Bytes, a
 // std::vector<std::uint8_t>), or of both. Paths with a scheme (https://, s3://, gs://) are read by
 // nax::storage where decode takes bytes.
 template <class F>

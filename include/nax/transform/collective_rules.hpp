@@ -67,6 +67,12 @@ NAX_ENGINE void check_divides(const char* function, const Shape& shape, int axis
 
 NAX_ENGINE std::int64_t hidden_size(const Frame& frame);
 
+using Permutation = std::vector<std::pair<int, int>>;
+
+// The arguments that devices compare: ", along axis 0" and ", (0, 1), (1, 0)".
+NAX_ENGINE std::string along(int axis);
+NAX_ENGINE std::string from_to(const Permutation& permutation);
+
 template <class T>
 Array<T> constant_array(const Array<T>& x) {
   return typed<T>(constant(x));
@@ -78,14 +84,14 @@ NAX_ENGINE Layout row_of(Layout layout, std::size_t axis);
 // ---- everybody's values, as the leading visible axis
 
 template <class T>
-Array<T> gather_all(const char* function, const Array<T>& x, const MappedAxis& axis) {
+Array<T> gather_all(const Collective& call, const Array<T>& x, const MappedAxis& axis) {
   if (!axis.on_devices) return unbatch(x, 0, axis.level, axis.size);
   if (BlockCommunicator* sends = blocks_of(axis)) {
-    const ArrayBase all = sends->gather_blocks(static_cast<int>(axis.index), function, as_block(x));
+    const ArrayBase all = sends->gather_blocks(static_cast<int>(axis.index), call, as_block(x));
     return typed<T>(from_blocks(all, layout_of(x).levels));
   }
-  const auto everyone = axis.communicator().all_gather(static_cast<int>(axis.index), function,
-                                                       contiguous(x, transforms_handled));
+  const auto everyone =
+      axis.communicator().all_gather(static_cast<int>(axis.index), call, contiguous(x, transforms_handled));
   Frame frame = layout_of(x);
   frame.shape.insert(frame.levels.size(), axis.size);
   Array<T> result = typed<T>(allocate(dtype_of<T>, frame, x.device()));
@@ -172,15 +178,15 @@ Combine combine_to_extreme(const char* function, Extreme extreme) {
 
 // The values of a reduction over a mapped axis, which goes; not recorded.
 template <class T>
-Array<T> reduce_values(const char* function, const Combine& combine, const Array<T>& x,
+Array<T> reduce_values(const Collective& call, const Combine& combine, const Array<T>& x,
                        const MappedAxis& axis) {
   if (axis.on_devices) {
     const std::vector<ArrayBase> mine(
         1, contiguous(x, transforms_handled));  // nvcc drops the braces of lists of one
-    return typed<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), function, mine,
+    return typed<T>(axis.communicator().all_reduce(static_cast<int>(axis.index), call, mine,
                                                    std::vector<Combine>(1, combine))[0]);
   }
-  const Array<T> all = typed<T>(contiguous(gather_all(function, x, axis), transforms_handled));
+  const Array<T> all = typed<T>(contiguous(gather_all(call, x, axis), transforms_handled));
   const Frame& frame = layout_of(all);
   Frame reduced = frame;
   reduced.shape.erase(reduced.levels.size());
@@ -263,7 +269,7 @@ Array<T> all_gather_one(const Array<T>& x, const MappedAxis& axis, int at, bool 
   Array<T> result;
   {
     const RecordOn off(nullptr);
-    result = move_axis(gather_all("all_gather", constant_array(x), axis), 0, at);
+    result = move_axis(gather_all({"all_gather", along(at)}, constant_array(x), axis), 0, at);
     if (tiled) result = merge_axes(result, at);
     if (!axis.on_devices) result = with_level(result, axis);
   }
@@ -284,11 +290,13 @@ Array<T> psum_scatter_one(const Array<T>& x, const MappedAxis& axis, int dimensi
     const RecordOn off(nullptr);
     if (BlockCommunicator* sends = blocks_of(axis)) {
       const Array<T> all = constant_array(x), parts = tiled ? divide_axis(all, dimension, axis.size) : all;
-      result = typed<T>(from_block(sends->reduce_scatter(static_cast<int>(axis.index), "psum_scatter",
-                                                         as_blocks(parts, dimension), combine_to_sum<T>()),
-                                   layout_of(parts).levels));
+      result = typed<T>(
+          from_block(sends->reduce_scatter(static_cast<int>(axis.index), {"psum_scatter", along(dimension)},
+                                           as_blocks(parts, dimension), combine_to_sum<T>()),
+                     layout_of(parts).levels));
     } else {
-      Array<T> sum = reduce_values("psum_scatter", combine_to_sum<T>(), constant_array(x), axis);
+      Array<T> sum =
+          reduce_values({"psum_scatter", along(dimension)}, combine_to_sum<T>(), constant_array(x), axis);
       if (tiled) sum = divide_axis(sum, dimension, axis.size);
       result = keep_own(sum, dimension, axis);
     }
@@ -311,12 +319,12 @@ Array<T> all_to_all_one(const Array<T>& x, const MappedAxis& axis, int split, in
     Array<T> parts = constant_array(x);
     if (tiled) parts = divide_axis(parts, split, axis.size);
     // (source, ..., split, ...): each keeps its own entry of split; the sources become concat.
+    const Collective call("all_to_all", along(split) + along(concat));
     BlockCommunicator* const sends = blocks_of(axis);
-    const Array<T> mine =
-        sends ? typed<T>(from_blocks(
-                    sends->all_to_all(static_cast<int>(axis.index), "all_to_all", as_blocks(parts, split)),
-                    layout_of(parts).levels))
-              : keep_own(gather_all("all_to_all", parts, axis), split + 1, axis);
+    const Array<T> mine = sends ? typed<T>(from_blocks(sends->all_to_all(static_cast<int>(axis.index), call,
+                                                                         as_blocks(parts, split)),
+                                                       layout_of(parts).levels))
+                                : keep_own(gather_all(call, parts, axis), split + 1, axis);
     result = move_axis(mine, 0, concat);
     if (tiled) result = merge_axes(result, concat);
   }
@@ -329,19 +337,18 @@ Array<T> all_to_all_one(const Array<T>& x, const MappedAxis& axis, int split, in
     return result;
 }
 
-using Permutation = std::vector<std::pair<int, int>>;
-
 template <class T>
 Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutation& permutation) {
   Array<T> result;
   {
     const RecordOn off(nullptr);
+    const Collective call = axis.on_devices ? Collective("ppermute", from_to(permutation)) : "ppermute";
     if (BlockCommunicator* sends = blocks_of(axis)) {
       result = typed<T>(from_block(
-          sends->permute(static_cast<int>(axis.index), "ppermute", as_block(constant_array(x)), permutation),
+          sends->permute(static_cast<int>(axis.index), call, as_block(constant_array(x)), permutation),
           layout_of(x).levels));
     } else {
-      const Array<T> all = typed<T>(contiguous(gather_all("ppermute", constant_array(x), axis)));
+      const Array<T> all = typed<T>(contiguous(gather_all(call, constant_array(x), axis)));
       const Frame& frame = layout_of(all);
       const ArrayBase moved = allocate(dtype_of<T>, frame, all.device());
       clear_elements(moved);
@@ -385,6 +392,15 @@ NAX_ENGINE std::int64_t hidden_size(const Frame& frame) {
   std::int64_t n = 1;
   for (int h = 0; h < frame.hidden(); ++h) n *= frame.shape[h];
   return n;
+}
+
+NAX_ENGINE std::string along(int axis) { return ", along axis " + std::to_string(axis); }
+
+NAX_ENGINE std::string from_to(const Permutation& permutation) {
+  std::string text;
+  for (const auto& [from, to] : permutation)
+    text += ", (" + std::to_string(from) + ", " + std::to_string(to) + ")";
+  return text;
 }
 
 NAX_ENGINE Layout row_of(Layout layout, std::size_t axis) {

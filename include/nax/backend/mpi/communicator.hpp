@@ -37,7 +37,7 @@ inline Span begin_span(Processes& processes, const std::vector<Device>& devices,
   return span;
 }
 
-class ProcessCommunicator final : public Communicator {
+class ProcessCommunicator final : public Communicator, public BlockCommunicator {
  public:
   ProcessCommunicator(ThreadCommunicator& threads, const Span& span, std::vector<int> counts)
       : threads_(threads),
@@ -51,47 +51,129 @@ class ProcessCommunicator final : public Communicator {
   int size() const override { return size_; }
   int first() const override { return first_; }
 
-  std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) override {
-    const auto once = [&](const std::vector<std::vector<ArrayBase>>& everyone) {
-      agree_across(span_, function, everyone[0]);
-      const std::size_t one = bytes_of(everyone[0][0]);
-      Frame frame;
-      frame.shape = layout_of(everyone[0][0]).shape;
-      frame.shape.insert(0, size_);
-      const ArrayBase all = allocate(x.dtype(), frame, host_device());
-      std::vector<std::size_t> bytes;
-      for (const int count : counts_) bytes.push_back(static_cast<std::size_t>(count) * one);
-      char* to = raw_data(all) + static_cast<std::size_t>(first_) * one;
-      for (const auto& arrays : everyone) {
-        read_elements(arrays[0], to);
-        to += one;
-      }
-      if (one > 0) processes_.all_gather(run_, function, all, bytes);
-      return std::vector<ArrayBase>(1, all);
-    };
-    finish(x);
-    const ArrayBase all = threads_.make_once(rank - first_, function, {x}, once)[0];
+  BlockCommunicator* blocks() override { return this; }
+
+  std::vector<ArrayBase> all_gather(int rank, const Collective& call, const ArrayBase& x) override {
+    const ArrayBase all = gather_blocks(rank, call, x);
     std::vector<ArrayBase> everyone;
     for (int d = 0; d < size_; ++d)
-      everyone.push_back(placed(view(all, Layout::contiguous(layout_of(x)), d * layout_of(x).size())));
+      everyone.push_back(view(all, Layout::contiguous(layout_of(x)), d * layout_of(x).size()));
     return everyone;
   }
 
-  std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
+  std::vector<ArrayBase> all_reduce(int rank, const Collective& call, const std::vector<ArrayBase>& x,
                                     const std::vector<Combine>& combine) override {
-    std::vector<Combine> plain = combine;
-    for (Combine& one : plain) one.waits = nullptr, one.scale_on_host = nullptr, one.scale = nullptr;
-    const std::vector<ArrayBase> sums = threads_.all_reduce(rank - first_, function, x, plain);
+    const std::vector<ArrayBase> sums = threads_.all_reduce(rank - first_, call, x, plain(combine));
     std::vector<ArrayBase> results = threads_.make_once(
-        rank - first_, function, sums, [&](const std::vector<std::vector<ArrayBase>>& everyone) {
-          agree_across(span_, function, everyone[0]);
-          return reduce(function, everyone[0], combine);
+        rank - first_, call, sums, [&](const std::vector<std::vector<ArrayBase>>& everyone) {
+          agree_across(span_, call, everyone[0]);
+          return reduce(call.function, everyone[0], combine);
         });
     for (std::size_t i = 0; i < x.size(); ++i) {
       ArrayAccess::layout(results[i]) = Layout::contiguous(layout_of(x[i]));
       results[i] = placed(results[i]);
     }
     return results;
+  }
+
+  ArrayBase gather_blocks(int rank, const Collective& call, const ArrayBase& x) override {
+    const ArrayBase all = once(rank, call, x, [&](const std::vector<ArrayBase>& mine) {
+      const ArrayBase blocks = blocks_like(x, size_);
+      agree_across(span_, call, std::vector<ArrayBase>(1, x));
+      const std::size_t one = bytes_of(x);
+      std::vector<std::size_t> bytes;
+      for (const int count : counts_) bytes.push_back(static_cast<std::size_t>(count) * one);
+      char* to = raw_data(blocks) + static_cast<std::size_t>(first_) * one;
+      for (const ArrayBase& block : mine) read_elements(block, to), to += one;
+      if (one > 0) processes_.all_gather(run_, call.function, blocks, bytes);
+      return std::vector<ArrayBase>(1, blocks);
+    })[0];
+    return placed(all);
+  }
+
+  // Each process reduces all blocks, and they reduce those of each.
+  ArrayBase reduce_scatter(int rank, const Collective& call, const ArrayBase& x,
+                           const Combine& combine) override {
+    const std::vector<ArrayBase> own(1, x);  // nvcc drops the braces of lists of one
+    const ArrayBase sum =
+        threads_.all_reduce(rank - first_, call, own, plain(std::vector<Combine>(1, combine)))[0];
+    const ArrayBase parts = once(rank, call, sum, [&](const std::vector<ArrayBase>& mine) {
+      const ArrayBase from = on_host(mine[0]);
+      const ArrayBase to = blocks_like(block_of(x, 0), local());
+      agree_across(span_, call, own);
+      std::vector<std::int64_t> counts;
+      for (const int count : counts_) counts.push_back(count * layout_of(x).size() / size_);
+      if (bytes_of(from) > 0)
+        processes_.reduce_scatter(run_, call.function, from, to, counts, combine.on_host);
+      if (combine.scale_on_host) combine.scale_on_host(raw_data(to), 1.0 / size_, layout_of(to).size());
+      return std::vector<ArrayBase>(1, to);
+    })[0];
+    return placed(block_of(parts, rank - first_));
+  }
+
+  // From process to process go the blocks of all its devices for all devices there.
+  ArrayBase all_to_all(int rank, const Collective& call, const ArrayBase& x) override {
+    const std::vector<ArrayBase> results = once(rank, call, x, [&](const std::vector<ArrayBase>& mine) {
+      const auto devices = static_cast<std::size_t>(local());
+      const std::size_t one = bytes_of(x) / static_cast<std::size_t>(size_);
+      const ArrayBase from = blocks_like(x, local()), to = blocks_like(x, local()),
+                      arrived = local() == 1 ? to : blocks_like(x, local());
+      agree_across(span_, call, std::vector<ArrayBase>(1, x));
+      std::vector<std::size_t> bytes;
+      for (const int count : counts_) bytes.push_back(static_cast<std::size_t>(count) * devices * one);
+      std::vector<ArrayBase> results;
+      for (int d = 0; d < local(); ++d) results.push_back(block_of(to, d));
+      if (one == 0) return results;
+      std::vector<const char*> rows;
+      std::vector<ArrayBase> here;
+      for (const ArrayBase& array : mine) rows.push_back(raw_data(here.emplace_back(on_host(array))));
+      char* out = raw_data(from);
+      for_each_process([&](std::size_t begin, std::size_t end) {
+        for (const char* row : rows) {
+          std::memcpy(out, row + begin * one, (end - begin) * one);
+          out += (end - begin) * one;
+        }
+      });
+      processes_.all_to_all(run_, call.function, from, arrived, bytes, bytes,
+                            static_cast<std::size_t>(size_) * static_cast<std::size_t>(size_) * one);
+      if (local() == 1) return results;
+      const char* in = raw_data(arrived);
+      for_each_process([&](std::size_t begin, std::size_t end) {
+        for (std::size_t source = begin; source < end; ++source)
+          for (const ArrayBase& result : results) {
+            std::memcpy(raw_data(result) + source * one, in, one);
+            in += one;
+          }
+      });
+      return results;
+    });
+    return placed(results[static_cast<std::size_t>(rank - first_)]);
+  }
+
+  ArrayBase permute(int rank, const Collective& call, const ArrayBase& x,
+                    const std::vector<std::pair<int, int>>& pairs) override {
+    const ArrayBase all = once(rank, call, x, [&](const std::vector<ArrayBase>& mine) {
+      const ArrayBase from = blocks_like(x, local()), to = blocks_like(x, local());
+      agree_across(span_, call, std::vector<ArrayBase>(1, x));
+      const std::size_t one = bytes_of(x);
+      clear_elements(to);
+      for (int d = 0; d < local(); ++d)
+        read_elements(mine[static_cast<std::size_t>(d)], raw_data(from) + static_cast<std::size_t>(d) * one);
+      std::vector<Processes::Parcel> parcels;
+      for (const auto& [source, target] : pairs) {
+        const std::size_t out = static_cast<std::size_t>(source - first_) * one,
+                          in = static_cast<std::size_t>(target - first_) * one;
+        if (is_local(source) && is_local(target))
+          std::memcpy(raw_data(to) + in, raw_data(from) + out, one);
+        else if (is_local(source))
+          parcels.push_back({process_of(target), false, out, one});
+        else if (is_local(target))
+          parcels.push_back({process_of(source), true, in, one});
+      }
+      if (one > 0) processes_.send(run_, call.function, from, to, parcels);
+      return std::vector<ArrayBase>(1, to);
+    })[0];
+    return placed(block_of(all, rank - first_));
   }
 
   void work_together(int rank, const char* function, const void* mine,
@@ -107,8 +189,51 @@ class ProcessCommunicator final : public Communicator {
   }
 
  private:
-  static void finish(const ArrayBase& x) {
-    if (!on_accelerator(x)) raw_data(x);
+  int local() const { return threads_.size(); }
+  bool is_local(int device) const { return device >= first_ && device < first_ + local(); }
+  int process_of(int device) const {
+    int process = 0;
+    for (int end = counts_[0]; device >= end; end += counts_[static_cast<std::size_t>(process)]) ++process;
+    return process;
+  }
+  // f(first device, device after the last) of each process.
+  template <class F>
+  void for_each_process(const F& f) const {
+    std::size_t begin = 0;
+    for (const int count : counts_) {
+      f(begin, begin + static_cast<std::size_t>(count));
+      begin += static_cast<std::size_t>(count);
+    }
+  }
+
+  static std::vector<Combine> plain(std::vector<Combine> combine) {
+    for (Combine& one : combine) one.waits = nullptr, one.scale_on_host = nullptr, one.scale = nullptr;
+    return combine;
+  }
+  // `n` blocks like x, on the host.
+  static ArrayBase blocks_like(const ArrayBase& x, int n) {
+    Frame frame;
+    frame.shape = layout_of(x).shape;
+    frame.shape.insert(0, n);
+    return allocate(x.dtype(), frame, host_device());
+  }
+  static ArrayBase block_of(const ArrayBase& blocks, int number) {
+    Frame frame;
+    frame.shape = layout_of(blocks).shape;
+    frame.shape.erase(0);
+    const std::int64_t size = frame.size();
+    return view(blocks, Layout::contiguous(std::move(frame)), number * size);
+  }
+  // What `make` makes of the arrays of this process' devices, in one of its threads.
+  template <class Make>
+  std::vector<ArrayBase> once(int rank, const Collective& call, const ArrayBase& x, const Make& make) {
+    if (!on_accelerator(x)) raw_data(x);  // computes what is put off
+    return threads_.make_once(rank - first_, call, std::vector<ArrayBase>(1, x),
+                              [&](const std::vector<std::vector<ArrayBase>>& everyone) {
+                                std::vector<ArrayBase> mine;
+                                for (const auto& arrays : everyone) mine.push_back(arrays[0]);
+                                return make(mine);
+                              });
   }
 
   // Arrays that are combined alike travel in one piece.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "nax/backend/mpi/element_types.hpp"
@@ -108,22 +109,16 @@ class MpiProcesses final : public Processes {
 
   void all_gather(std::uint64_t run, const char* function, const ArrayBase& all,
                   const std::vector<std::size_t>& bytes) override {
-    std::size_t total = 0;
-    for (const std::size_t one : bytes) total += one;
     const auto most = static_cast<std::size_t>(largest_transfer);
-    if (total <= most)
+    if (total(bytes) <= most)
       return perform(run, function, [&](InFlight& call) {
-        std::vector<int> counts, places;
-        for (const std::size_t one : bytes) {
-          places.push_back(counts.empty() ? 0 : places.back() + counts.back());
-          counts.push_back(static_cast<int>(one));
-        }
-        check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, call.keep(all), call.keep(counts),
-                              call.keep(places), MPI_BYTE, elements_, call.request()),
+        const auto [counts, places] = counts_and_places(call, bytes);
+        check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, call.keep(all), counts, places, MPI_BYTE,
+                              elements_, call.request()),
               "MPI_Iallgatherv");
       });
     std::size_t place = 0;
-    for (int p = 0; p < count(); ++p) {  // MPI counts in int
+    for (int p = 0; p < count(); ++p) {
       const std::size_t here = bytes[static_cast<std::size_t>(p)];
       for (std::size_t at = 0; at < here; at += most)
         perform(run, function, [&](InFlight& call) {
@@ -133,6 +128,73 @@ class MpiProcesses final : public Processes {
         });
       place += here;
     }
+  }
+
+  void reduce_scatter(std::uint64_t run, const char* function, const ArrayBase& from, const ArrayBase& to,
+                      const std::vector<std::int64_t>& counts, CombineRun combine) override {
+    const std::size_t element = dtype_size(from.dtype());
+    const std::int64_t most = largest_transfer;
+    if (layout_of(from).size() <= most)
+      return perform(run, function, [&](InFlight& call) {
+        check(MPI_Ireduce_scatter(
+                  call.keep(from), call.keep(to), call.keep(std::vector<int>(counts.begin(), counts.end())),
+                  types_.of_size(element), types_.operation(combine), elements_, call.request()),
+              "MPI_Ireduce_scatter");
+      });
+    std::size_t place = 0;
+    for (int p = 0; p < count(); ++p) {
+      const std::int64_t here = counts[static_cast<std::size_t>(p)];
+      for (std::int64_t at = 0; at < here; at += most)
+        perform(run, function, [&](InFlight& call) {
+          const std::size_t skipped = static_cast<std::size_t>(at) * element;
+          check(
+              MPI_Ireduce(call.keep(from) + place + skipped, p == index_ ? call.keep(to) + skipped : nullptr,
+                          static_cast<int>(std::min(most, here - at)), types_.of_size(element),
+                          types_.operation(combine), p, elements_, call.request()),
+              "MPI_Ireduce");
+        });
+      place += static_cast<std::size_t>(here) * element;
+    }
+  }
+
+  void send(std::uint64_t run, const char* function, const ArrayBase& from, const ArrayBase& to,
+            const std::vector<Parcel>& parcels) override {
+    const auto most = static_cast<std::size_t>(largest_transfer);
+    perform(run, function, [&](InFlight& call) {
+      char* const out = call.keep(from);
+      char* const in = call.keep(to);
+      for (const auto& [process, comes, place, bytes] : parcels)
+        for (std::size_t at = 0; at < bytes; at += most) {
+          const int n = static_cast<int>(std::min(most, bytes - at));
+          if (comes)
+            check(MPI_Irecv(in + place + at, n, MPI_BYTE, process, 0, elements_, call.request()),
+                  "MPI_Irecv");
+          else
+            check(MPI_Isend(out + place + at, n, MPI_BYTE, process, 0, elements_, call.request()),
+                  "MPI_Isend");
+        }
+    });
+  }
+
+  void all_to_all(std::uint64_t run, const char* function, const ArrayBase& from, const ArrayBase& to,
+                  const std::vector<std::size_t>& sent, const std::vector<std::size_t>& received,
+                  std::size_t all) override {
+    if (all <= static_cast<std::size_t>(largest_transfer))  // on which all decide alike
+      return perform(run, function, [&](InFlight& call) {
+        const auto [counts, places] = counts_and_places(call, sent);
+        const auto [coming, there] = counts_and_places(call, received);
+        check(MPI_Ialltoallv(call.keep(from), counts, places, MPI_BYTE, call.keep(to), coming, there,
+                             MPI_BYTE, elements_, call.request()),
+              "MPI_Ialltoallv");
+      });
+    std::vector<Parcel> parcels;
+    std::size_t out = 0, in = 0;
+    for (int p = 0; p < count(); ++p) {
+      parcels.push_back({p, true, in, received[static_cast<std::size_t>(p)]});
+      parcels.push_back({p, false, out, sent[static_cast<std::size_t>(p)]});
+      in += received[static_cast<std::size_t>(p)], out += sent[static_cast<std::size_t>(p)];
+    }
+    send(run, function, from, to, parcels);
   }
 
   void fail(std::uint64_t run, const char* why) noexcept override {
@@ -240,6 +302,16 @@ class MpiProcesses final : public Processes {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       lock.lock();
     }
+  }
+
+  static std::size_t total(const std::vector<std::size_t>& bytes) {
+    return std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
+  }
+  static std::pair<const int*, const int*> counts_and_places(InFlight& call,
+                                                             const std::vector<std::size_t>& bytes) {
+    std::vector<int> places(bytes.size());
+    for (std::size_t p = 1; p < bytes.size(); ++p) places[p] = places[p - 1] + static_cast<int>(bytes[p - 1]);
+    return {call.keep(std::vector<int>(bytes.begin(), bytes.end())), call.keep(std::move(places))};
   }
 
   // One of MPI's collectives: `begin` calls it, with the memory and the requests of `call`.

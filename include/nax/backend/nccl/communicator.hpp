@@ -43,14 +43,14 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   int first() const override { return span_.first; }
   BlockCommunicator* blocks() override { return this; }
 
-  std::vector<ArrayBase> all_gather(int rank, const char* function, const ArrayBase& x) override {
-    const ArrayBase all = gather_blocks(rank, function, x);
+  std::vector<ArrayBase> all_gather(int rank, const Collective& collective, const ArrayBase& x) override {
+    const ArrayBase all = gather_blocks(rank, collective, x);
     std::vector<ArrayBase> everyone;
     for (int d = 0; d < size(); ++d) everyone.push_back(part_of(all, d, layout_of(x)));
     return everyone;
   }
 
-  std::vector<ArrayBase> all_reduce(int rank, const char* function, const std::vector<ArrayBase>& x,
+  std::vector<ArrayBase> all_reduce(int rank, const Collective& collective, const std::vector<ArrayBase>& x,
                                     const std::vector<Combine>& combine) override {
     std::vector<ArrayBase> mine, results(x.size()), gathered(x.size());
     std::vector<Wire> wires;
@@ -91,7 +91,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
         gathered[i] = allocate_blocks(mine[i]);
         gathers.push_back({device_data(mine[i]), device_data(gathered[i]), bytes_of(mine[i])});
       }
-    together(rank, function, x, [&](ncclComm_t comm, cudaStream_t stream) {
+    together(rank, collective, x, [&](ncclComm_t comm, cudaStream_t stream) {
       for (const Message& message : messages)
         call("ncclAllReduce", ncclAllReduce(message.source, message.target, message.numbers,
                                             message.wire.type, message.wire.op, comm, stream));
@@ -111,26 +111,26 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     return results;
   }
 
-  ArrayBase gather_blocks(int rank, const char* function, const ArrayBase& x) override {
+  ArrayBase gather_blocks(int rank, const Collective& collective, const ArrayBase& x) override {
     const ArrayBase mine = here(x), all = allocate_blocks(mine);
     const char* const from = device_data(mine);
     char* const to = device_data(all);
-    together(rank, function, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
+    together(rank, collective, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
       if (layout_of(all).size() == 0) return;
       call("ncclAllGather", ncclAllGather(from, to, bytes_of(mine), ncclInt8, comm, stream));
     });
     return all;
   }
 
-  ArrayBase reduce_scatter(int rank, const char* function, const ArrayBase& x,
+  ArrayBase reduce_scatter(int rank, const Collective& collective, const ArrayBase& x,
                            const Combine& combine) override {
     const Wire wire = wire_of(x.dtype(), combine);
     if (wire.gathered)
-      raise<TypeError>({function, ": has no reduction of ", dtype_name(x.dtype()), " by NCCL"});
+      raise<TypeError>({collective.function, ": has no reduction of ", dtype_name(x.dtype()), " by NCCL"});
     const ArrayBase mine = as_dtype(here(x), wire.stored), part = allocate_part(mine);
     const char* const from = device_data(mine);
     char* const to = device_data(part);
-    together(rank, function, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
+    together(rank, collective, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
       if (layout_of(part).size() > 0)
         call("ncclReduceScatter", ncclReduceScatter(from, to,
                                                     static_cast<std::size_t>(layout_of(part).size()) *
@@ -140,12 +140,12 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     return as_dtype(part, x.dtype());
   }
 
-  ArrayBase all_to_all(int rank, const char* function, const ArrayBase& x) override {
+  ArrayBase all_to_all(int rank, const Collective& collective, const ArrayBase& x) override {
     const ArrayBase mine = here(x), result = allocate_like(mine);
     const char* const from = device_data(mine);
     char* const to = device_data(result);
     const std::size_t bytes = bytes_of(mine) / static_cast<std::size_t>(size());
-    together(rank, function, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
+    together(rank, collective, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
       if (bytes > 0)
         for (int d = 0; d < size(); ++d) {
           const std::size_t at = static_cast<std::size_t>(d) * bytes;
@@ -156,7 +156,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     return result;
   }
 
-  ArrayBase permute(int rank, const char* function, const ArrayBase& x,
+  ArrayBase permute(int rank, const Collective& collective, const ArrayBase& x,
                     const std::vector<std::pair<int, int>>& pairs) override {
     const ArrayBase mine = here(x), result = allocate_like(mine);
     const char* const from = device_data(mine);
@@ -165,7 +165,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     for (const auto& pair : pairs) receives = receives || pair.second == rank;
     if (!receives) clear_elements(result);
     const std::size_t bytes = bytes_of(mine);
-    together(rank, function, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
+    together(rank, collective, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
       if (bytes > 0)
         for (const auto& pair : pairs) {
           if (pair.first == rank)
@@ -240,16 +240,16 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
 
   // The collective of all devices, in which this one makes these calls: some device's thread does, so that
   // they know addresses, and no arrays.
-  void together(int rank, const char* function, const std::vector<ArrayBase>& arrays,
+  void together(int rank, const Collective& collective, const std::vector<ArrayBase>& arrays,
                 FunctionRef<void(ncclComm_t, cudaStream_t)> calls) {
     Pending& mine = pending_of(rank);
-    mine.function = function;
+    mine.function = collective.function;
     mine.shapes.clear();
     for (const ArrayBase& x : arrays) mine.shapes.push_back(layout_of(x).shape);
     mine.stream = cuda::stream_for_collectives(devices_[static_cast<std::size_t>(rank - first())]);
     mine.calls = calls;
-    threads_.agree(rank - first(), function, arrays, [&] {
-      if (span_.processes) agree_across(span_, function, arrays);
+    threads_.agree(rank - first(), collective, arrays, [&] {
+      if (span_.processes) agree_across(span_, collective, arrays);
       if (!clique_) connect();
       launch(rank);
     });
