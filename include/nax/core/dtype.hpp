@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <string_view>
 #include <type_traits>
 
@@ -110,6 +111,7 @@ constexpr std::string_view dtype_name(DType d) {
 #undef NAX_DTYPE
   return names[static_cast<std::size_t>(d)];
 }
+inline std::ostream& operator<<(std::ostream& out, DType d) { return out << dtype_name(d); }
 
 constexpr std::size_t dtype_size(DType d) {
   // Four bits a type, from the lowest: the logarithm of its size. (A table would be read from memory.)

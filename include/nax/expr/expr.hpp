@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "nax/core/array.hpp"
 #include "nax/rules/signature.hpp"
@@ -87,6 +88,7 @@ struct Expr : ExpressionBase<Expr<Rule, A...>> {
   Array<value_type> eval() const { return evaluate(*this); }
   operator Array<value_type>() const { return evaluate(*this); }
   value_type item() const { return evaluate(*this).item(); }
+  std::vector<value_type> to_vector() const { return evaluate(*this).to_vector(); }
   explicit operator bool() const { return static_cast<bool>(evaluate(*this)); }
   template <class... Index>
   auto operator()(const Index&... index) const {

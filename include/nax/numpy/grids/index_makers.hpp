@@ -171,14 +171,29 @@ std::vector<Array<std::int32_t>> triu_indices_from(const X& x, const DiagOptions
   return triu_indices(x.shape()[0], {.k = options.k, .m = x.shape()[1]});
 }
 
-// Rows and columns where mask_func(ones of shape (n, n), options) is not zero; mask_func is a function of an
-// int32 array and DiagOptions, as tril and triu are: [](const auto& m, auto o) { return triu(m, o); }.
+namespace detail {
+
+// What mask_indices hands to a mask function: options for tril and triu, or the number k.
+struct Diagonal : DiagOptions {
+  operator std::int64_t() const { return k; }
+};
+
+}  // namespace detail
+
+// Rows and columns where mask_func(ones of shape (n, n), k) is not zero. mask_func takes an int32 array, and
+// k as a number or as options, or not at all: [](const auto& m, auto k) { return triu(m, {.k = k}); }. It
+// returns an array or an expression of that shape.
 template <class F>
 std::vector<Array<std::int32_t>> mask_indices(std::int64_t n, const F& mask_func,
                                               const DiagOptions& options = {}) {
   if (n < 0) raise<ValueError>({"mask_indices: n must not be negative, got ", n});
   const Array<std::int32_t> whole = ones<std::int32_t>({n, n});
-  const auto mask = detail::as_array(mask_func(whole, options));
+  const auto mask = detail::as_array([&] {
+    if constexpr (std::is_invocable_v<const F&, const Array<std::int32_t>&, const detail::Diagonal&>)
+      return mask_func(whole, detail::Diagonal{options});
+    else
+      return mask_func(whole);
+  }());
   detail::check_matrix("mask_indices", mask.shape());
   return nonzero(mask);
 }

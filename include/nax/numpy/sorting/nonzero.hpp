@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "nax/numpy/indexing/take.hpp"
@@ -41,10 +42,22 @@ Array<bool> truth(const char* function, const X& x) {
 }  // namespace detail
 
 namespace detail {
+
 NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask);
 
 // No list of axes could say whether a 0-d array holds.
 NAX_ENGINE std::vector<Array<std::int32_t>> indices_by_axis(const char* function, const Array<bool>& mask);
+// For structured bindings: as many arrays as the caller names.
+template <std::size_t n>
+std::array<Array<std::int32_t>, n> bound_indices(const char* function, const Array<bool>& mask) {
+  if (mask.ndim() != static_cast<int>(n))
+    raise<ShapeError>({function, ": ", n, " axes are asked for, the array has shape ", mask.shape()});
+  std::vector<Array<std::int32_t>> list = indices_by_axis(function, mask);
+  std::array<Array<std::int32_t>, n> all;
+  for (std::size_t i = 0; i < n; ++i) all[i] = std::move(list[i]);
+  return all;
+}
+
 }  // namespace detail
 
 // The indices of the elements that are not zero: one int32 array an axis. Throws ValueError for a 0-d array.
@@ -57,6 +70,17 @@ std::vector<Array<std::int32_t>> where(const X& condition) {
   return detail::indices_by_axis("where", detail::truth("where", condition));
 }
 // Indices of the elements that are not zero, as rows of one array of shape (count, ndim).
+// The same as a std::array of n, which structured bindings take: auto [i, j] = where<2>(mask). Throws
+// ShapeError where the array has not n axes.
+template <std::size_t n, detail::ArrayLike X>
+std::array<Array<std::int32_t>, n> nonzero(const X& x) {
+  return detail::bound_indices<n>("nonzero", detail::truth("nonzero", x));
+}
+template <std::size_t n, detail::ArrayLike X>
+std::array<Array<std::int32_t>, n> where(const X& condition) {
+  return detail::bound_indices<n>("where", detail::truth("where", condition));
+}
+// The same as rows of one array, shape (how many, ndim).
 template <detail::ArrayLike X>
 Array<std::int32_t> argwhere(const X& x) {
   const Array<bool> mask = detail::truth("argwhere", x);
