@@ -6,6 +6,7 @@
 #include "nax/data/cache.hpp"
 #include "nax/data/combine.hpp"
 #include "nax/data/generator.hpp"
+#include "nax/data/groups.hpp"
 #include "nax/data/ignore_errors.hpp"
 #include "nax/data/iterator.hpp"
 #include "nax/data/map.hpp"
@@ -70,6 +71,51 @@ class Dataset {
                   "batch: the elements must be trees of arrays and numbers; map them to such first");
     return Dataset<detail::Batched<Element>>(
         std::make_shared<detail::BatchStage<Element>>(stage_, n, options));
+  }
+  // Batches of n elements whose arrays have different shapes: each is padded behind its elements to the
+  // largest of its batch, or to .shape. Throws ShapeError where the numbers of axes differ.
+  auto padded_batch(std::int64_t n, const PaddedBatchOptions& options = {}) const {
+    static_assert(detail::is_whole_tree<Element>(),
+                  "padded_batch: the elements must be trees of arrays and numbers");
+    if (n < 1) raise<ValueError>({"padded_batch: the size of a batch must be at least 1, not ", n});
+    const auto stack = [value = options.value, shape = options.shape](const std::vector<Element>& elements) {
+      return detail::stack_padded(elements, value, shape);
+    };
+    return grouped(n, n, 1, options.drop_remainder)
+        .map(stack, {.threads = options.threads,
+                     .name = "padded_batch",
+                     .version = detail::text_of(options.value, options.shape)});
+  }
+  // Windows of n elements, stacked as batch stacks them: the next one begins .shift elements behind.
+  auto window(std::int64_t n, const WindowOptions& options = {}) const {
+    static_assert(detail::is_whole_tree<Element>(),
+                  "window: the elements must be trees of arrays and numbers");
+    if (n < 1 || options.shift < 1 || options.stride < 1)
+      throw ValueError("window: the number of elements, shift and stride must be at least 1");
+    const auto stack = [](const std::vector<Element>& elements) { return detail::stack_elements(elements); };
+    return grouped(n, options.shift, options.stride, options.drop_remainder)
+        .map(stack, {.threads = options.threads, .name = "window"});
+  }
+  // Batches of n rows out of batches of any size.
+  auto rebatch(std::int64_t n, const BatchOptions& options = {}) const { return unbatch().batch(n, options); }
+  // Batches of elements of about one length, which length(element) tells: bucket i has those below
+  // boundaries[i] and gives batches of batch_sizes[i], the last bucket all others. Arrays are padded to the
+  // largest of their batch.
+  template <class F>
+  auto bucket_by_sequence_length(F length, std::vector<std::int64_t> boundaries,
+                                 std::vector<std::int64_t> batch_sizes,
+                                 const BucketOptions& options = {}) const {
+    using Bucket = std::tuple<std::int64_t, std::vector<Element>>;
+    const auto stack = [value = options.value, pad = options.pad_to_boundary](
+                           std::int64_t longest, const std::vector<Element>& elements) {
+      return detail::stack_padded(elements, value, Shape(), pad ? longest : 0);
+    };
+    return Dataset<Bucket>(std::make_shared<detail::BucketStage<F, Element>>(stage_, std::move(length),
+                                                                             std::move(boundaries),
+                                                                             std::move(batch_sizes), options))
+        .map(stack, {.threads = options.threads,
+                     .name = "bucket_by_sequence_length",
+                     .version = detail::text_of(options.value, Shape{options.pad_to_boundary})});
   }
   // The rows of each element along its first axis.
   Dataset unbatch() const { return Dataset(std::make_shared<detail::UnbatchStage<Element>>(stage_)); }
@@ -203,6 +249,10 @@ class Dataset {
   const detail::StageRef<Element>& stage() const { return stage_; }
 
  private:
+  auto grouped(std::int64_t n, std::int64_t shift, std::int64_t stride, bool drop_remainder) const {
+    return Dataset<std::vector<Element>>(std::make_shared<detail::WindowStage<Element>>(
+        stage_, detail::Windows{n, shift, stride, drop_remainder}));
+  }
   Dataset slice(detail::Slice by) const {
     return Dataset(std::make_shared<detail::SliceStage<Element>>(stage_, by));
   }
