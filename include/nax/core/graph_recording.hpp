@@ -202,7 +202,7 @@ namespace nax::inline NAX_ABI::detail {
 
 NAX_ENGINE void* GraphMemory::allocate(std::size_t bytes) {
   const std::size_t size = block_bytes(bytes);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   std::vector<void*>& free = free_[size];
   if (free.empty()) {
     if (left_ < size) {
@@ -210,7 +210,11 @@ NAX_ENGINE void* GraphMemory::allocate(std::size_t bytes) {
       const bool alone = size > next / 2;  // in a piece of its own; the last one's rest stays
       const std::size_t piece = alone ? size : next;
       pieces_.reserve(pieces_.size() + 1);
+      // Nothing is locked meanwhile, since other recordings may be dropped for the memory. (Only the
+      // recording thread allocates.)
+      lock.unlock();
       void* const memory = source_.obtain(device_, piece);
+      lock.lock();
       pieces_.push_back({memory, piece});
       owners().add(memory, piece, this);
       if (alone) return ++live_, memory;

@@ -47,14 +47,21 @@ class MemoryPool {
     return all[device.ordinal];
   }
 
+  // What to do when the card has no memory, though all free blocks have gone back to the driver.
+  enum class WhenFull { drop_recordings, fail };
+
   // Aligned to 256 bytes, for the calling thread's stream.
-  void* allocate(Device device, std::size_t bytes) {
+  void* allocate(Device device, std::size_t bytes, WhenFull when = WhenFull::drop_recordings) {
     if (bytes > SIZE_MAX / 4) throw_out_of_memory(device, bytes);
     const SizeClass size = size_class(bytes);
     const Streams mine = stream_bit(device);
     FreeBlock block = take_free(size, mine);
     if (!block.memory) {
-      block.memory = ask_driver(device, size, bytes);
+      block.memory = ask_driver(device, size, bytes, when);
+      if (!block.memory) {  // with nothing locked
+        detail::drop_unused_recordings();
+        return allocate(device, bytes, WhenFull::fail);
+      }
     } else if (block.foreign(mine)) {
       try {
         wait_for_users(device, block, mine);
@@ -170,8 +177,8 @@ class MemoryPool {
     lists_[size.index].free.push_back(block);
   }
 
-  // A block that was not there before.
-  void* ask_driver(Device device, const SizeClass& size, std::size_t bytes) {
+  // A block that was not there before; null for want of memory where that is no failure yet.
+  void* ask_driver(Device device, const SizeClass& size, std::size_t bytes, WhenFull when) {
     select_card(device);
     const std::lock_guard growing(grow_);
     {
@@ -182,26 +189,28 @@ class MemoryPool {
     char* memory = nullptr;
     if (size.bytes <= largest_cut) {
       if (slab_left_ < size.bytes) {
-        slab_ = obtain(device, slab_bytes, bytes);
+        char* const slab = obtain(device, slab_bytes, bytes, when);
+        if (!slab) return nullptr;
+        slab_ = slab;
         slab_left_ = slab_bytes;
       }
       memory = slab_;
       slab_ += size.bytes;
       slab_left_ -= size.bytes;
     } else {
-      memory = obtain(device, size.bytes, bytes);
+      memory = obtain(device, size.bytes, bytes, when);
+      if (!memory) return nullptr;
     }
     const std::lock_guard lock(mutex_);
     ++lists_[size.index].blocks;
     lists_[size.index].bytes = size.bytes;
     return memory;
   }
-  char* obtain(Device device, std::size_t bytes, std::size_t asked) {
+  char* obtain(Device device, std::size_t bytes, std::size_t asked, WhenFull when) {
     void* memory = nullptr;
     cudaError_t code = cudaMalloc(&memory, bytes);
     if (code == cudaErrorMemoryAllocation) {
       cudaGetLastError();
-      detail::drop_unused_recordings();
       for (int d = device.ordinal % card_count(); d < device_count(); d += card_count()) {
         const Device neighbour{Platform::cuda, static_cast<std::uint16_t>(d)};
         of(neighbour).release(neighbour);
@@ -209,6 +218,7 @@ class MemoryPool {
       code = cudaMalloc(&memory, bytes);
       if (code == cudaErrorMemoryAllocation) {
         cudaGetLastError();
+        if (when == WhenFull::drop_recordings) return nullptr;
         throw_out_of_memory(device, asked);
       }
     }
