@@ -75,8 +75,8 @@ struct Block {
 };
 
 struct World {
-  std::mutex mutex;
-  std::condition_variable changed;
+  std::recursive_mutex mutex;
+  std::condition_variable_any changed;
   std::mt19937 random{1};
   std::size_t card_bytes = std::size_t{1} << 30, used[stand_in::cards] = {};
   std::set<CUstream_st*> streams;
@@ -105,7 +105,7 @@ struct World {
     return true;
   }
   template <class Done>
-  cudaError_t run_until(std::unique_lock<std::mutex>& lock, const Done& done) {
+  cudaError_t run_until(std::unique_lock<std::recursive_mutex>& lock, const Done& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (!done()) {
       if (step()) continue;
@@ -182,7 +182,7 @@ cudaError_t add_block(World& w, void** memory, std::size_t bytes, int device) {
   w.blocks[static_cast<const char*>(*memory)] = {bytes, device};
   return cudaSuccess;
 }
-cudaError_t free_block(World& w, std::unique_lock<std::mutex>& lock, void* memory, bool on_host) {
+cudaError_t free_block(World& w, std::unique_lock<std::recursive_mutex>& lock, void* memory, bool on_host) {
   if (!memory) return cudaSuccess;
   const auto block = w.blocks.find(static_cast<const char*>(memory));
   if (block == w.blocks.end() || block->second.freed || (block->second.device < 0) != on_host)
@@ -227,6 +227,23 @@ void release(cudaStream_t stream) {
 void launch(cudaStream_t stream, std::function<void()> kernel) {
   call([&](World& w, auto&) { return w.enqueue(stream, std::move(kernel)); });
 }
+class Gate {
+ public:
+  const std::shared_ptr<Moment> moment = std::make_shared<Moment>();
+};
+std::shared_ptr<Gate> put_gate(cudaStream_t stream, std::function<void()> reached) {
+  const std::lock_guard lock(world().mutex);
+  const auto gate = std::make_shared<Gate>();
+  stream->queue.push_back({Task::work, std::move(reached), nullptr});
+  stream->queue.push_back({Task::wait, {}, gate->moment});
+  return gate;
+}
+void open(Gate& gate) {
+  const std::lock_guard lock(world().mutex);
+  gate.moment->passed = true;
+  world().changed.notify_all();
+}
+std::recursive_mutex& mutex() { return world().mutex; }
 void fail_at(long call, cudaError_t code) {
   const std::lock_guard lock(world().mutex);
   world().calls = 0;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 
 // A stand-in of the CUDA runtime on the host, for tests of nax's own host code. What it keeps of CUDA's
 // rules:
@@ -24,7 +26,7 @@
 // Single-threaded programs repeat exactly for a seed.
 namespace stand_in {
 
-inline constexpr int cards = 2;
+inline constexpr int cards = 4;
 
 void seed(std::uint32_t value);
 void card_bytes(std::size_t bytes);  // of each card, used or not
@@ -35,6 +37,14 @@ void release(cudaStream_t stream);
 
 // What a kernel's launch does: enqueues or captures `kernel`, and sets the error that cudaGetLastError gives.
 void launch(cudaStream_t stream, std::function<void()> kernel);
+
+// Work that ends when somebody says so, as a collective does when its peers have come. `reached` is called
+// when the stream gets there.
+class Gate;
+std::shared_ptr<Gate> put_gate(cudaStream_t stream, std::function<void()> reached);
+void open(Gate& gate);
+// Guards everything; `reached` and kernels are called under it.
+std::recursive_mutex& mutex();
 
 // Call number `call` (0 is the next) fails with this code.
 void fail_at(long call, cudaError_t code);

@@ -12,7 +12,7 @@ namespace nax::inline NAX_ABI::cuda::emulated_nccl {
 struct Group {
   struct Call {
     ncclComm* comm;
-    std::shared_ptr<CUstream_st> stream;
+    Stream stream;
     Part part;
   };
   int depth = 0;
@@ -63,7 +63,7 @@ inline ncclResult_t launch(Group& group) {
     const Fault fault = Faults::instance().strikes_operation();
     operation->stuck = fault != Fault::none;
     comm->operations.push_back(operation);
-    operation->stream->queue.push_back(operation);
+    put(operation);
     if (!comm->blocking) comm->polls_left = 1, waits = true;
     if (fault == Fault::async_error)
       World::fail(*comm, static_cast<ncclResult_t>(Faults::instance().code()), "a fault on the device");
@@ -100,7 +100,7 @@ inline ncclResult_t call(const char* name, Part part, ncclComm* comm, cudaStream
   Group& mine = group();
   const bool alone = mine.depth == 0;
   if (alone) ++mine.depth;
-  mine.calls.push_back({comm, stream->shared_from_this(), part});
+  mine.calls.push_back({comm, stream_of(stream), part});
   return alone ? end_group() : ncclSuccess;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "nax/backend/cuda/device_count.hpp"
 #include "nax/backend/nccl/emulated/nccl.hpp"
@@ -14,45 +14,34 @@
 // collectives on a stream wait for it before the next.)
 namespace nax::inline NAX_ABI::cuda::emulated_nccl {
 
-// A call of NCCL's, one of a group.
-struct Part {
-  enum Kind { all_reduce, reduce_scatter, all_gather, broadcast, send, receive } kind;
-  const char* from;
-  char* to;
-  std::size_t count;
-  ncclDataType_t type;
-  ncclRedOp_t op;
-  int peer;
-  bool done = false;
-
-  bool is_collective() const { return kind != send && kind != receive; }
-};
-// A group's calls for one communicator: on a GPU one kernel.
-struct Operation {
-  std::shared_ptr<CUstream_st> stream;
-  std::vector<Part> parts;
-  bool stuck = false;
-
-  bool done() const {
-    for (const Part& part : parts)
-      if (!part.done) return false;
-    return true;
-  }
-};
-
 // Guards all streams and communicators.
 inline std::mutex& world_mutex() {
   static std::mutex mutex;
   return mutex;
 }
+// What an operation is to its stream.
+struct OnStream;
 
 }  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
 
 struct CUstream_st : std::enable_shared_from_this<CUstream_st> {
-  std::deque<std::shared_ptr<nax::cuda::emulated_nccl::Operation>> queue;
+  std::deque<std::shared_ptr<nax::cuda::emulated_nccl::OnStream>> queue;
 };
 
 namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+
+using Stream = std::shared_ptr<CUstream_st>;
+inline Stream stream_of(cudaStream_t stream) { return stream->shared_from_this(); }
+
+struct OnStream {
+  Stream stream;
+
+  bool is_first() const { return stream->queue.front().get() == this; }
+  void leave() {
+    std::erase_if(stream->queue, [this](const auto& other) { return other.get() == this; });
+  }
+};
+inline void put(const std::shared_ptr<OnStream>& operation) { operation->stream->queue.push_back(operation); }
 
 // The calling thread's stream on the device.
 inline cudaStream_t stream_of(Device device) {

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstring>
+#include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "nax/backend/nccl/emulated/combine.hpp"
 #include "nax/backend/nccl/emulated/faults.hpp"
-#include "nax/backend/nccl/emulated/streams.hpp"
+#include "nax/backend/nccl/emulated/operation.hpp"
 
 // Communicators of emulated GPUs, and how their operations meet.
 //
@@ -46,7 +49,7 @@ struct World {
   static Operation* under_way(const ncclComm* comm) {
     if (!comm || comm->error != ncclSuccess || comm->operations.empty()) return nullptr;
     Operation& first = *comm->operations.front();
-    return !first.stuck && first.stream->queue.front().get() == &first ? &first : nullptr;
+    return !first.stuck && first.is_first() ? &first : nullptr;
   }
   static Part* first_collective(Operation* operation) {
     if (operation)
@@ -64,7 +67,7 @@ struct World {
           if (!part.done && part.kind == Part::send) any |= deliver(comm->rank, part);
     for (ncclComm* comm : ranks)
       if (Operation* operation = under_way(comm); operation && operation->done()) {
-        operation->stream->queue.pop_front();
+        operation->leave();
         comm->operations.pop_front();
         any = true;
       }
@@ -151,7 +154,7 @@ struct Worlds {
     }
   }
   void remove(ncclComm* comm) {
-    for (const auto& operation : comm->operations) std::erase(operation->stream->queue, operation);
+    for (const auto& operation : comm->operations) operation->leave();
     comm->world->ranks[static_cast<std::size_t>(comm->rank)] = nullptr;
     live.erase(comm);
     --live_communicators;
