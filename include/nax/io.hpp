@@ -1,7 +1,9 @@
 #pragma once
 
-// Files: npz, npy, safetensors (nax/io/gzip.hpp, idx.hpp and mnist.hpp are apart: they need zlib).
+// Files: npz, npy, safetensors, checkpoints (nax/io/gzip.hpp, idx.hpp and mnist.hpp are apart: they need zlib).
 
+#include "nax/io/checkpoint_folder.hpp"
+#include "nax/io/checkpoints.hpp"
 #include "nax/io/crc32.hpp"
 #include "nax/io/deflate.hpp"
 #include "nax/io/file.hpp"

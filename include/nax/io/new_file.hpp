@@ -37,6 +37,10 @@ class NoPipeSignal {
   bool was_waiting_;
 };
 
+// Brings the names in a folder to the disk; false: the disk failed. Some file systems know no fsync of
+// folders, and a folder that may not be read cannot be opened: then this is as much as can be done.
+NAX_ENGINE bool sync_folder(const std::string& folder);
+
 // Writes a file beside the one it replaces and gives it the name when all of it is on the disk, so that
 // whoever reads sees the old one or the new one, however many write at once; without commit() it disappears.
 //
@@ -93,6 +97,11 @@ class NewFile {
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
 namespace nax::inline NAX_ABI::io::detail {
 
+NAX_ENGINE bool sync_folder(const std::string& folder) {
+  const Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return file.get() < 0 || ::fsync(file.get()) == 0 || errno != EIO;
+}
+
 NAX_ENGINE NewFile::NewFile(const char* function, const std::string& path)
     : function_(function), path_(path), target_(followed(path)) {
   struct stat old;
@@ -126,11 +135,7 @@ NAX_ENGINE void NewFile::commit() {
   if (temporary_.empty()) return;
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_system(function_, path_, "cannot be replaced");
   temporary_.clear();
-  // The name is on the disk when its folder is. Some file systems know no fsync of folders, and a folder
-  // that may not be read cannot be opened: then this is as much as can be done.
-  const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno == EIO)
-    fail_system(function_, path_, "was written, but its folder was not");
+  if (!sync_folder(folder_of(target_))) fail_system(function_, path_, "was written, but its folder was not");
 }
 
 NAX_ENGINE std::string NewFile::followed(std::string path) {

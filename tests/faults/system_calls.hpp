@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+// This program's system calls that change files: open, write, fsync, close, rename, unlink, mkdir, flock. One
+// of them fails, or ends the process as a crash does.
+namespace faults {
+
+enum class CallFault {
+  fail,        // the call returns an error and does nothing
+  crash,       // the process is killed before the call; of a write, after half of it
+  lose_data,   // the machine is: what no fsync brought to the disk is missing from files
+  lose_names,  // and what no fsync of the folder did: files are named as they were before
+};
+
+// The n-th call from now on (the next one is number 0), in any thread of this process. Until then an fsync
+// takes no time.
+void fault_call(std::int64_t n, CallFault fault);
+// No more of that. Whether it came to it.
+bool stop_call_faults();
+
+}  // namespace faults

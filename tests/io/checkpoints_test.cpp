@@ -1,0 +1,195 @@
+#include "nax/io/checkpoints.hpp"
+
+#include <filesystem>
+
+#include "files.hpp"
+#include "nax/io/numpy_files.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/reductions/sum.hpp"
+#include "nax/numpy/views/transpose.hpp"
+#include "nax/optim.hpp"
+#include "nax/random.hpp"
+#include "nax/transform/grad.hpp"
+
+namespace checkpoints_test {
+using namespace nax;
+using files::expect_refused;
+using Steps = std::vector<std::int64_t>;
+
+// A folder of its own, which is not there at first.
+struct CheckpointsTest : testing::Test {
+  ~CheckpointsTest() override { std::filesystem::remove_all(root); }
+  std::string at(const std::string& name) const { return folder + "/" + name; }
+  std::string root = files::path_of("checkpoints"), folder = root + "/runs/a";
+};
+
+struct Layer {
+  Array<float> w, b;
+};
+
+TEST_F(CheckpointsTest, RestoresTheLastStep) {
+  io::Checkpoints saved(folder);
+  Layer layer{{{1, 2}}, {3}};
+  EXPECT_EQ(saved.restore(layer), std::nullopt);
+  EXPECT_EQ(layer.b.item(), 3);
+  EXPECT_TRUE(saved.save(1, layer));
+  EXPECT_TRUE(saved.save(10, Layer{{{4, 5}}, {6}}));
+  EXPECT_TRUE(saved.save(10, Layer{{{7, 8}}, {9}}));  // again: replaced
+  EXPECT_EQ(saved.steps(), (Steps{1, 10}));
+  Layer back;
+  EXPECT_EQ(saved.restore(back), 10);
+  EXPECT_EQ(back.w.to_vector(), (std::vector<float>{7, 8}));
+  EXPECT_EQ(saved.restore(back, 1), 1);
+  EXPECT_EQ(back.w.to_vector(), (std::vector<float>{1, 2}));
+  // Files of NumPy's.
+  NpzFile file(at("step_10.npz"));
+  EXPECT_EQ(file.files(), (std::vector<std::string>{"metric", "state.b", "state.w", "step"}));
+  EXPECT_EQ(file.get<std::int64_t>("step").item(), 10);
+}
+
+TEST_F(CheckpointsTest, KeepsTheLastAndTheBest) {
+  io::Checkpoints saved(folder, {.keep = 2, .every = 10, .best = io::Best::lowest});
+  const double metrics[] = {5, 1, 3, std::numeric_limits<double>::quiet_NaN(), 2, 4};
+  for (int step = 0; step < 60; ++step)
+    EXPECT_EQ(saved.save(step, Array<int>(step), {.metric = metrics[step / 10]}), step % 10 == 0);
+  EXPECT_EQ(saved.steps(), (Steps{10, 40, 50}));
+  Array<int> x;
+  EXPECT_EQ(saved.restore_best(x), 10);
+  EXPECT_EQ(x.item(), 10);
+  EXPECT_EQ(saved.restore(x), 50);
+  io::Checkpoints highest(folder, {.best = io::Best::highest});
+  EXPECT_EQ(highest.restore_best(x), 50);
+  io::Checkpoints none(folder);
+  EXPECT_NE(text_of<ValueError>([&] { none.restore_best(x); }).find(".best must say"), std::string::npos);
+  EXPECT_NE(text_of<ValueError>([&] { io::Checkpoints(folder, {.every = 0}); }).find(".every must be"),
+            std::string::npos);
+}
+
+TEST_F(CheckpointsTest, AnAsynchronousSaveHoldsTheStateOfItsCall) {
+  io::Checkpoints saved(folder, {.async = true});
+  Array<float> w = Array<float>{{1, 2}, {3, 4}};
+  for (int step = 0; step < 20; ++step) {
+    saved.save(step, std::pair{w, w.T()});
+    w = std::move(w) + 1.f;
+  }
+  std::pair<Array<float>, Array<float>> back;
+  for (int step = 0; step < 20; ++step) {
+    saved.restore(back, step);
+    const auto first = static_cast<float>(step + 1);
+    EXPECT_EQ(back.first.to_vector(), (std::vector<float>{first, first + 1, first + 2, first + 3}));
+    EXPECT_EQ(back.second.to_vector(), (std::vector<float>{first, first + 2, first + 1, first + 3}));
+  }
+}
+
+TEST_F(CheckpointsTest, TheNextCallThrowsAnAsynchronousError) {
+  io::Checkpoints saved(folder, {.every = 2, .async = true});
+  const auto fail = [&] {
+    ASSERT_EQ(::mkdir(at("step_2.npz").c_str(), 0777), 0);  // a folder cannot be replaced by a file
+    EXPECT_TRUE(saved.save(2, Array<float>{1}));
+  };
+  fail();
+  expect_refused([&] { saved.wait(); }, "cannot be written: it is a folder");
+  saved.wait();  // once only
+  ASSERT_EQ(::rmdir(at("step_2.npz").c_str()), 0);
+  fail();
+  expect_refused([&] { saved.save(4, Array<float>{1}); }, "it is a folder");
+  ASSERT_EQ(::rmdir(at("step_2.npz").c_str()), 0);
+  fail();
+  Array<float> x;
+  expect_refused([&] { saved.restore(x); }, "it is a folder");
+  ASSERT_EQ(::rmdir(at("step_2.npz").c_str()), 0);
+  fail();
+  expect_refused(
+      [&] {
+        for (int i = 0; i < 10000; ++i) saved.save(3, x), ::usleep(1000);  // not due, and yet it tells
+      },
+      "it is a folder");
+  ASSERT_EQ(::rmdir(at("step_2.npz").c_str()), 0);
+  EXPECT_TRUE(saved.save(4, Array<float>{1}));
+  EXPECT_EQ(saved.restore(x), 4);
+  testing::internal::CaptureStderr();
+  {
+    io::Checkpoints last(root + "/b", {.async = true});
+    ASSERT_EQ(::mkdir((root + "/b/step_0.npz").c_str(), 0777), 0);
+    last.save(0, x);
+  }
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("it is a folder"), std::string::npos);
+}
+
+TEST_F(CheckpointsTest, IgnoresAndRemovesUnfinishedFiles) {
+  { io::Checkpoints(folder).save(5, Array<float>{1}); }
+  const std::string foreign[] = {"step_x.npz",     "step_07.npz",       "step_.npz",
+                                 "step_9.npz.bak", "other.npz.part1-0", "step_1234567890123456789.npz",
+                                 "step_-1.npz"};
+  for (const std::string& name : foreign) files::write(at(name), {1});
+  files::write(at("step_6.npz.part1-0"), {1});
+  {
+    io::Checkpoints first(folder);
+    EXPECT_FALSE(std::filesystem::exists(at("step_6.npz.part1-0")));
+    first.save(5, Array<float>{1});
+    files::write(at("step_6.npz.part1-0"), {1});
+    io::Checkpoints second(folder);  // the first may be writing it
+    EXPECT_TRUE(std::filesystem::exists(at("step_6.npz.part1-0")));
+    Array<float> x;
+    EXPECT_EQ(second.restore(x), 5);
+    expect_refused([&] { second.save(6, x); }, "is being saved to by another Checkpoints");
+  }
+  io::Checkpoints saved(folder);
+  EXPECT_FALSE(std::filesystem::exists(at("step_6.npz.part1-0")));
+  for (const std::string& name : foreign) EXPECT_TRUE(std::filesystem::exists(at(name))) << name;
+  EXPECT_EQ(saved.steps(), (Steps{5}));
+}
+
+TEST_F(CheckpointsTest, RefusesWhatDoesNotFit) {
+  io::Checkpoints saved(folder);
+  saved.save(7, Layer{{1, 2}, {3}});
+  EXPECT_NE(text_of<ValueError>([&] { saved.save(6, Layer{}); }).find("has step 7 already, which is after 6"),
+            std::string::npos);
+  EXPECT_NE(text_of<ValueError>([&] { saved.save(-1, Layer{}); }).find("at least 0, got -1"),
+            std::string::npos);
+  Layer other{{}, {1, 2, 3}};
+  expect_refused([&] { saved.restore(other); }, "(state.b) has shape (1,), the tree (3,)");
+  EXPECT_EQ(other.w.size(), 0);
+  Array<float> alone;
+  expect_refused([&] { saved.restore(alone); }, "has no array named state");
+  struct {
+    Array<float> w;
+  } half;
+  expect_refused([&] { saved.restore(half); }, "has state.b, which the state has not");
+  expect_refused([&] { saved.restore(other, 3); }, "cannot be opened");
+  files::Bytes bytes = files::read(at("step_7.npz"));
+  bytes[bytes.size() / 2] ^= 1;
+  files::write(at("step_7.npz"), bytes);
+  Layer damaged;
+  expect_refused([&] { saved.restore(damaged); }, "is damaged");
+  expect_refused([] { io::Checkpoints("/proc/nowhere/a"); }, "cannot be created or opened");
+}
+
+// Trains from where the folder says, and returns the parameters after so many steps.
+Array<float> train(const std::string& folder, int steps) {
+  const auto adam = optim::adam(0.1);
+  const Array<float> start{1, -2, 3};
+  auto state = std::tuple{start, adam.init(start), random::key(1)};
+  io::Checkpoints saved(folder, {.keep = 1, .async = true});
+  for (std::int64_t step = saved.restore(state).value_or(0); step < steps; ++step) {
+    auto& [w, moments, key] = state;
+    const auto keys = random::split(key);
+    const Array<float> noise = random::normal(keys[0], {3});
+    const auto loss = [&](const Array<float>& x) { return sum(square(x - noise)); };
+    const auto [updates, next] = adam.update(grad(loss)(w), moments, w);
+    w = optim::apply_updates(w, updates);
+    moments = next;
+    key = keys[1];
+    saved.save(step + 1, state);
+  }
+  return std::get<0>(state);
+}
+
+TEST_F(CheckpointsTest, AResumedTrainingGivesTheSameBits) {
+  const Array<float> whole = train(folder, 9);
+  for (const int steps : {2, 5, 6}) train(root + "/parts", steps);
+  EXPECT_EQ(train(root + "/parts", 9).to_vector(), whole.to_vector());
+}
+
+}  // namespace checkpoints_test
