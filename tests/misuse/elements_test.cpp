@@ -225,7 +225,7 @@ TEST(RawElements, AnOperandReadAsNumbersIsRefusedUnderGrad) {
 
 TEST(RawElements, TheDoorIsShutUnlessTheCallerHasHandledTransforms) {
   const auto read = [](const A& a) { return A(*nax::detail::elements<const double>(a)); };
-  const auto flatten = [](const A& a) { return A(nax::detail::contiguous(a)); };
+  const auto flatten = [](const A& a) { return nax::detail::typed<double>(nax::detail::contiguous(a)); };
   const auto write = [](const A& a) { return *nax::detail::elements<double>(a) = 1, a; };
   const auto handled = [](const A& a) {
     return A(*nax::detail::elements<const double>(a, transforms_handled));
