@@ -20,10 +20,26 @@ const auto& loss_of(const Out& out) {
     return out;
 }
 
-// The result of F for a tuple of arguments.
+// The result of F for a tuple of arguments, before and after its expressions are computed.
+template <class F, class Arguments>
+using raw_result_t =
+    std::remove_cvref_t<decltype(call_with(std::declval<const F&>(), std::declval<const Arguments&>()))>;
 template <class F, class Arguments>
 using result_of_t =
     decltype(materialise_tree(call_with(std::declval<const F&>(), std::declval<const Arguments&>())));
+
+// Whether a result holds numbers and nothing else: they carry no derivative.
+template <class Result>
+struct OnlyNumbers : std::bool_constant<Scalar<Result>> {};
+template <class A, class B>
+struct OnlyNumbers<std::pair<A, B>> : std::bool_constant<OnlyNumbers<A>::value && OnlyNumbers<B>::value> {};
+template <class... A>
+struct OnlyNumbers<std::tuple<A...>>
+    : std::bool_constant<(sizeof...(A) > 0) && (OnlyNumbers<A>::value && ...)> {};
+template <class F, class Arguments>
+constexpr auto find_in_result() {
+  return OnlyNumbers<raw_result_t<F, Arguments>>::value ? Mistake::returns_number : Mistake::none;
+}
 
 template <int argnum, class... A>
 inline constexpr std::size_t argument_at =
@@ -44,8 +60,10 @@ struct DerivativeMistake<F, std::tuple<A...>, argnums...> {
       return Mistake::number_differentiated;
     else if constexpr (find_in_trees<argument_t<argnums, A...>...>() != Mistake::none)
       return find_in_trees<argument_t<argnums, A...>...>();
-    else
+    else if constexpr (CallMistake<F, std::tuple<A...>>::find() != Mistake::none)
       return CallMistake<F, std::tuple<A...>>::find();
+    else
+      return find_in_result<F, std::tuple<A...>>();
   }
 };
 template <class F, class... A>
@@ -68,8 +86,11 @@ struct CheckGradient {
     if constexpr (first != Mistake::none) {
       return first;
     } else {
+      using Given = std::remove_cvref_t<decltype(loss_of(std::declval<raw_result_t<F, Inputs>>()))>;
       using Loss = std::remove_cvref_t<decltype(loss_of(std::declval<result_of_t<F, Inputs>>()))>;
-      if constexpr (!is_array_v<Loss>)
+      if constexpr (Scalar<Given>)
+        return Mistake::returns_number;
+      else if constexpr (!is_array_v<Loss>)
         return Mistake::no_loss;
       else
         return is_inexact_v<typename Loss::value_type> ? Mistake::none : Mistake::loss_not_floating;

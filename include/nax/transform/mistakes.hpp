@@ -27,6 +27,7 @@ enum class Mistake {
   no_tree,
   not_callable,
   returns_nothing,
+  returns_number,
   no_loss,
   loss_not_floating,
   no_tuples,
@@ -67,6 +68,10 @@ constexpr auto sentence_of() {
     return Sentence("the function cannot be called, as const, with what it gets from the transform");
   else if constexpr (mistake == returns_nothing)
     return Sentence("the function returns nothing");
+  else if constexpr (mistake == returns_number)
+    return Sentence(
+        "the function returns a number, which has no derivative: let it return an Array (item() gives a "
+        "number)");
   else if constexpr (mistake == no_loss)
     return Sentence("the function must return one array, or std::pair{loss, aux}");
   else if constexpr (mistake == loss_not_floating)

@@ -43,8 +43,10 @@ struct RecordMistake<F, std::tuple<A...>> {
   static constexpr auto find() {
     if constexpr ((Scalar<A> && ...))
       return Mistake::number_differentiated;
-    else
+    else if constexpr (MappedMistake<F, std::tuple<A...>>::find() != Mistake::none)
       return MappedMistake<F, std::tuple<A...>>::find();
+    else
+      return find_in_result<F, std::tuple<A...>>();
   }
 };
 struct CheckRecord {
