@@ -11,6 +11,7 @@
 #include "nax/transform/collective_rules.hpp"
 #include "nax/transform/collectives.hpp"
 #include "nax/transform/custom.hpp"
+#include "nax/transform/debug_gradients.hpp"
 #include "nax/transform/device_threads.hpp"
 #include "nax/transform/differentiate.hpp"
 #include "nax/transform/flat.hpp"

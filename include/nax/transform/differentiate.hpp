@@ -7,6 +7,7 @@
 
 #include "nax/expr/scalar_node.hpp"
 #include "nax/tape/levels.hpp"
+#include "nax/transform/debug_gradients.hpp"
 #include "nax/transform/mistakes.hpp"
 #include "nax/tree/for_each.hpp"
 #include "nax/tree/map.hpp"
@@ -90,25 +91,37 @@ void make_inputs(Tree& tree, Tape& tape) {
 }
 
 // Replaces each input of the tree by its cotangent, which leaves the sweep, or by zeros where none came;
-// other leaves by zeros.
+// other leaves by zeros. Inputs without a cotangent are added to `unreached`, where there is one.
 template <class Tree>
-void take_gradients(Tree& tree, Reverse& sweep) {
-  tree::for_each(
-      [&](auto& leaf) {
-        using Leaf = std::remove_cvref_t<decltype(leaf)>;
-        if constexpr (is_array_v<Leaf>) {
-          if constexpr (is_inexact_v<typename Leaf::value_type>) {
-            if (ArrayBase* const cotangent = sweep.find(serial_of(leaf))) {
-              leaf = typed<typename Leaf::value_type>(std::move(*cotangent));
-              return;
-            }
-          }
-          leaf = zeros_over(leaf);
-        } else {
-          leaf = Leaf{};
+void take_gradients(Tree& tree, std::size_t argument, Reverse& sweep, UnreachedInputs* unreached) {
+  auto visit = [&](const tree::detail::Path& path, auto& leaf) {
+    using Leaf = std::remove_cvref_t<decltype(leaf)>;
+    if constexpr (is_array_v<Leaf>) {
+      if constexpr (is_inexact_v<typename Leaf::value_type>) {
+        if (ArrayBase* const cotangent = sweep.find(serial_of(leaf))) {
+          leaf = typed<typename Leaf::value_type>(std::move(*cotangent));
+          return;
         }
-      },
-      tree);
+        if (unreached) unreached->add(argument, path);
+      }
+      leaf = zeros_over(leaf);
+    } else {
+      leaf = Leaf{};
+    }
+  };
+  tree::detail::walk(tree::detail::Path{.name = "grad"}, visit, tree);
+}
+// Of several arguments, numbered as the caller gave them.
+template <class... Tree, std::size_t... i>
+void take_gradients(const char* function, std::tuple<Tree...>& trees, std::index_sequence<i...>,
+                    Reverse& sweep) {
+  if (!debugging_gradients().load(std::memory_order_relaxed)) [[likely]] {
+    std::apply([&](Tree&... tree) { (take_gradients(tree, i, sweep, nullptr), ...); }, trees);
+    return;
+  }
+  UnreachedInputs unreached(function);
+  std::apply([&](Tree&... tree) { (take_gradients(tree, i, sweep, &unreached), ...); }, trees);
+  unreached.warn();
 }
 
 // While a sweep runs: nothing is recorded unless an outer transform watches.

@@ -150,7 +150,7 @@ auto value_and_gradients(const char* name, Products products, const F& f, const 
   seed_loss(loss, sweep);
   if (products == Products::deferred && sweep.consumes()) sweep.let_shares_wait(begin);
   sweep.run(begin);
-  std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);
+  take_gradients(name, gradients, std::index_sequence<argument_at<argnums, A...>...>(), sweep);
   return std::pair{std::move(out), unwrap_single(std::move(gradients))};
 }
 

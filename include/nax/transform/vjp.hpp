@@ -120,7 +120,7 @@ class Pullback {
     seed_tree("vjp", record_.out, evaluated(cotangent), sweep);
     sweep.run(record_.begin);
     In gradients = record_.inputs;
-    std::apply([&](auto&... g) { (take_gradients(g, sweep), ...); }, gradients);
+    take_gradients("vjp", gradients, std::make_index_sequence<std::tuple_size_v<In>>(), sweep);
     return gradients;
   }
   template <class Cotangent, Sentence why = sentence_of<Mistake::other_tree>()>
