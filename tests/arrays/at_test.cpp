@@ -2,7 +2,7 @@
 
 #include "nax/numpy/conversion/array_methods.hpp"
 
-namespace {
+namespace at_test {
 
 using nax::_;
 using nax::Array;
@@ -77,4 +77,4 @@ TEST(At, NamesShapesThatDoNotFit) {
   }
 }
 
-}  // namespace
+}  // namespace at_test

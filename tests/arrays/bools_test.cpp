@@ -10,7 +10,7 @@
 #include "nax/numpy/reductions/sum.hpp"
 
 // Bools from outside may be any bytes; an array's are 0 and 1.
-namespace {
+namespace bools_test {
 
 using nax::Array;
 
@@ -49,4 +49,4 @@ TEST(Bools, OfEigen) {
   expect_zeros_and_ones(nax::from_eigen(mask));
 }
 
-}  // namespace
+}  // namespace bools_test

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace conversions {
-namespace {
+namespace conversions_test {
 using namespace nax;
 
 using Single = Array<float>;
@@ -103,5 +103,5 @@ TEST(Assignments, ToVariablesMembersAndElementsOfVectors) {
   EXPECT_EQ(formula.eval().to_vector(), (std::vector<float>{2, 4}));
 }
 
-}  // namespace
+}  // namespace conversions_test
 }  // namespace conversions

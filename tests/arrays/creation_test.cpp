@@ -9,7 +9,7 @@
 #include "nax/numpy/conversion/print.hpp"
 #include "nax/numpy/manipulation/edit.hpp"
 
-namespace {
+namespace creation_test {
 
 using nax::Array;
 using nax::Shape;
@@ -93,4 +93,4 @@ TEST(Edit, IsNumPys) {
   EXPECT_EQ(nax::resize(x, {3, 3})(2).to_vector(), Values({1, 2, 3}));
 }
 
-}  // namespace
+}  // namespace creation_test

@@ -7,7 +7,7 @@
 
 // diff, trapezoid, interp, polyval and isin in their corners, with NumPy's results.
 
-namespace {
+namespace curves_test {
 
 using namespace nax;
 using A = Array<double>;
@@ -71,4 +71,4 @@ TEST(Curves, NamesTheMistake) {
             "polyval: the coefficients must be 1-d, shape (1, 1)");
 }
 
-}  // namespace
+}  // namespace curves_test

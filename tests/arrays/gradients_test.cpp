@@ -17,7 +17,7 @@
 
 // One row a function of one array: its derivatives, forward, reverse and nested, against differences, and its
 // behaviour under vmap against a loop.
-namespace {
+namespace gradients_test {
 
 using nax::_;
 using nax::Array;
@@ -291,4 +291,4 @@ const Row rows[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Arrays, Functions, testing::ValuesIn(rows));
 
-}  // namespace
+}  // namespace gradients_test

@@ -9,7 +9,7 @@
 #include "support/refusal.hpp"
 
 // Indexing against NumPy: the expected numbers are those of the same index there.
-namespace {
+namespace indexing_test {
 
 using nax::_;
 using nax::arange;
@@ -170,4 +170,4 @@ TEST(Conditions, FindElements) {
                {-1, 3, -1, 50, -1, 60});
 }
 
-}  // namespace
+}  // namespace indexing_test

@@ -9,7 +9,7 @@
 #include "nax/numpy/views/broadcast_to.hpp"
 
 // Functions that NumPy calls with lists take vectors, and those that give a list give a vector.
-namespace {
+namespace lists_test {
 
 using nax::Array;
 using nax::Shape;
@@ -57,4 +57,4 @@ TEST(Lists, OfBroadcastArrays) {
   EXPECT_THROW(nax::broadcast_arrays(row, Array<float>{1, 2}), nax::ShapeError);
 }
 
-}  // namespace
+}  // namespace lists_test

@@ -15,7 +15,7 @@
 #include "support/text_of.hpp"
 
 // Types, corners and refusals of functions whose values are in the table.
-namespace {
+namespace numpy_names_test {
 
 using nax::Array;
 using nax::Shape;
@@ -219,4 +219,4 @@ TEST(Constants, AreWeak) {
   EXPECT_TRUE(nax::nan != nax::nan);
 }
 
-}  // namespace
+}  // namespace numpy_names_test

@@ -9,7 +9,7 @@
 #include "support/numpy_more.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace polynomials_test {
 
 using A = nax::Array<double>;
 using C = nax::Array<std::complex<double>>;
@@ -96,4 +96,4 @@ TEST(Polynomials, WhatTheyRefuse) {
   EXPECT_EQ(nax::polyder(nax::Array<int>{3, 2, 1}).to_vector(), (std::vector<int>{6, 2}));
 }
 
-}  // namespace
+}  // namespace polynomials_test

@@ -10,7 +10,7 @@
 #include "support/numpy_more.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace sets_test {
 
 using A = nax::Array<double>;
 using C = nax::Array<std::complex<double>>;
@@ -111,4 +111,4 @@ TEST(Order, ComplexNumbersAndErrors) {
   EXPECT_THROW(nax::lexsort({A{1, 2}, A{1}}), nax::ShapeError);
 }
 
-}  // namespace
+}  // namespace sets_test

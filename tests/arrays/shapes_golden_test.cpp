@@ -12,7 +12,7 @@
 #include "support/compare.hpp"
 
 // Creation and shape functions against JAX's numbers.
-namespace {
+namespace shapes_golden_test {
 
 using nax::Array;
 using Real = Array<double>;
@@ -211,4 +211,4 @@ TEST(Split, GivesTheGoldenParts) {
   check("array_split.4", [](const Real& x) { return nax::array_split(x, 4); });
 }
 
-}  // namespace
+}  // namespace shapes_golden_test

@@ -20,7 +20,7 @@
 
 // Sizes that no array can have are refused by name before anything is allocated or read, however their
 // product comes about.
-namespace {
+namespace sizes_test {
 
 using nax::Array;
 using nax::Shape;
@@ -184,4 +184,4 @@ TEST(Sizes, OfStepsAndOffsets) {
   }
 }
 
-}  // namespace
+}  // namespace sizes_test

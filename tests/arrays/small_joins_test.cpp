@@ -16,7 +16,7 @@
 #include "nax/numpy/views/transpose.hpp"
 #include "nax/transform/grad.hpp"
 
-namespace {
+namespace small_joins_test {
 
 using nax::Array;
 using nax::Shape;
@@ -110,4 +110,4 @@ TEST(SmallJoins, Gradients) {
   EXPECT_EQ(nax::grad(turned)(w).to_vector(), (std::vector<double>{3, 4, 5, 1, 2}));
 }
 
-}  // namespace
+}  // namespace small_joins_test

@@ -8,7 +8,7 @@
 #include "support/refusal.hpp"
 
 // repr() and array2string(), as NumPy 2 prints them; numbers out of text and bytes.
-namespace {
+namespace text_test {
 
 using nax::Array;
 
@@ -92,4 +92,4 @@ TEST(ArrayText, FromIter) {
             "fromiter: iterator too short: expected 2 but iterator had only 1 items");
 }
 
-}  // namespace
+}  // namespace text_test

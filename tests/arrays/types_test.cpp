@@ -9,7 +9,7 @@
 #include "support/refusal.hpp"
 
 // What NumPy asks of element types; the answers are NumPy's, those about promotion JAX's.
-namespace {
+namespace types_test {
 
 using nax::Array;
 using nax::DType;
@@ -117,4 +117,4 @@ TEST(Types, OfParts) {
   EXPECT_EQ(nax::spacing(Array<float>{0}).item(), 0x1p-149f);
 }
 
-}  // namespace
+}  // namespace types_test

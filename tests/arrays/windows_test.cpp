@@ -4,7 +4,7 @@
 
 #include "support/numpy_more.hpp"
 
-namespace {
+namespace windows_test {
 
 TEST(Windows, AsNumPyHasThem) {
   for (const int n : {0, 1, 2, 7, 12}) {
@@ -23,4 +23,4 @@ TEST(Windows, AsNumPyHasThem) {
   EXPECT_EQ(nax::hamming(3).dtype(), nax::DType::float32);
 }
 
-}  // namespace
+}  // namespace windows_test

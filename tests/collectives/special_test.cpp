@@ -2,7 +2,7 @@
 #include "nax/numpy/elementwise/exponential.hpp"
 
 // Unmapped operands, other axes, trees, integers, and what the transposes of psum and pmean are.
-namespace collectives {
+namespace collectives::special_test {
 
 TEST(CollectivesIn, Normalise) {
   const F1 f = [](const A& x) { return x / psum(exp(x), "i"); };
@@ -105,4 +105,4 @@ TEST(CollectivesIn, Transposes) {
     }
 }
 
-}  // namespace collectives
+}  // namespace collectives::special_test

@@ -3,7 +3,7 @@
 
 // Every collective of one axis: its values, gradients with the map outside and inside, and forward
 // derivative.
-namespace collectives {
+namespace collectives::table_test {
 
 struct Row {
   std::string name;
@@ -125,4 +125,4 @@ INSTANTIATE_TEST_SUITE_P(All, Collective, testing::ValuesIn(rows()), [](const au
   return name;
 });
 
-}  // namespace collectives
+}  // namespace collectives::table_test

@@ -1,7 +1,7 @@
 #include "collectives/maps.hpp"
 
 // Axis "i" is the map of the record, "j" a vmap in it.
-namespace collectives {
+namespace collectives::two_axes_test {
 
 struct TwoAxesRow {
   std::string name;
@@ -77,4 +77,4 @@ TEST(CollectivesOfTwoAxes, PmapInVmap) {
   }
 }
 
-}  // namespace collectives
+}  // namespace collectives::two_axes_test

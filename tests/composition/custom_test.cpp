@@ -1,6 +1,6 @@
 #include "composition/programs.hpp"
 
-namespace composition {
+namespace composition::custom_test {
 
 TEST_F(Composition, vmap_grad_custom_vjp) {
   expect(vmap(grad([](const A& row) { return sum(scaled(row) * row); }))(in(0)));
@@ -57,4 +57,4 @@ TEST_F(Composition,
   expect(jvp(grad(loss), std::tuple(w), std::tuple(cos(w))));
 }
 
-}  // namespace composition
+}  // namespace composition::custom_test

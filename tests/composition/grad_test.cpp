@@ -1,7 +1,7 @@
 #include "composition/programs.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
 
-namespace composition {
+namespace composition::grad_test {
 
 TEST_F(Composition, vmap_grad_grad_grad) { expect(vmap(grad(grad(grad(wave))))(in(0))); }
 
@@ -37,4 +37,4 @@ TEST_F(Composition,
   expect(vmap(grad(inner), {.in_axes = {none, -1, 0}, .out_axes = -1})(in(0), in(1), in(2)));
 }
 
-}  // namespace composition
+}  // namespace composition::grad_test

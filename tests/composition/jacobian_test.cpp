@@ -1,6 +1,6 @@
 #include "composition/programs.hpp"
 
-namespace composition {
+namespace composition::jacobian_test {
 
 TEST_F(Composition, jacfwd_jacrev_grad) { expect(jacfwd(jacrev(grad(bowl)))(in(0))); }  // third derivatives
 
@@ -53,4 +53,4 @@ TEST_F(Composition, hessian_custom_jvp_vmap) {
       in(0)));
 }
 
-}  // namespace composition
+}  // namespace composition::jacobian_test

@@ -2,7 +2,7 @@
 
 #include "composition/programs.hpp"
 
-namespace composition {
+namespace composition::jvp_test {
 
 // The tangent of f at x along t.
 template <class F>
@@ -54,4 +54,4 @@ TEST_F(Composition, jvp_vmap_custom_jvp_checkpoint) {
   expect(jvp(vmap(f), std::tuple(in(0)), std::tuple(in(1))));
 }
 
-}  // namespace composition
+}  // namespace composition::jvp_test

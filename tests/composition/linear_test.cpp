@@ -7,7 +7,7 @@
 #include "nax/numpy/products/matmul.hpp"
 
 // Pullbacks and pushforwards as functions, trees, where, loops.
-namespace composition {
+namespace composition::linear_test {
 
 TEST_F(Composition, vmap_vjp_checkpoint) {  // one vjp, four cotangents at once
   const A w = in(2);
@@ -55,4 +55,4 @@ TEST_F(Composition, grad_vmap_loop_jvp) {  // dot, slices and a matrix chain
   expect(grad([&](const A& w) { return sum(vmap(along)(w, x)); })(in(0)));
 }
 
-}  // namespace composition
+}  // namespace composition::linear_test

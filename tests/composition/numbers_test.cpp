@@ -15,7 +15,7 @@
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"
 
-namespace {
+namespace numbers_test {
 
 using nax::Array;
 
@@ -69,4 +69,4 @@ TYPED_TEST(Numbers, OtherTransforms) {
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(batch.data()[i], static_cast<T>(i) * first, close);
 }
 
-}  // namespace
+}  // namespace numbers_test

@@ -4,7 +4,7 @@
 #include "nax/transform/pmap.hpp"
 #include "support/four_devices.hpp"
 
-namespace composition {
+namespace composition::pmap_collectives_test {
 
 TEST_F(Composition, pmap_pmean_grad_vmap) {  // the training idiom: local loss, mean of the gradients
   auto step = [](const A& w, const A& x, const A& y) {
@@ -49,4 +49,4 @@ TEST_F(Composition, grad_pmap_grad_pmean) {  // grad on both sides of pmap, a co
   expect(grad([&](const A& x) { return sum(square(mapped(x, w))); })(in(0)));
 }
 
-}  // namespace composition
+}  // namespace composition::pmap_collectives_test

@@ -4,7 +4,7 @@
 #include "nax/numpy/indexing/indexing.hpp"
 #include "support/four_devices.hpp"
 
-namespace composition {
+namespace composition::pmap_test {
 
 TEST_F(Composition, pmap_grad_checkpoint) { expect(pmap(grad(checkpoint(bowl)))(in(0))); }
 
@@ -55,4 +55,4 @@ TEST_F(Composition, jacrev_pmap_custom_jvp) {
   expect(jacrev(pmap([](const A& row) { return sum(bent(row) * row); }))(in(0)));
 }
 
-}  // namespace composition
+}  // namespace composition::pmap_test

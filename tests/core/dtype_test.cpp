@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nax/core/dtype.hpp>
 
-namespace {
+namespace dtype_test {
 
 using namespace nax;
 using c64 = std::complex<float>;
@@ -142,4 +142,4 @@ TEST(Half, ArithmeticStaysHalfAndMixesWithFloat) {
   EXPECT_EQ(float(std::numeric_limits<bfloat16>::min()), std::numeric_limits<float>::min());
 }
 
-}  // namespace
+}  // namespace dtype_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <type_traits>
 
-namespace {
+namespace error_test {
 
 template <class Kind>
 class ErrorKind : public testing::Test {};
@@ -31,4 +31,4 @@ TEST(ErrorKinds, AreApart) {
   static_assert(!std::is_base_of_v<nax::ShapeError, nax::ValueError>);
 }
 
-}  // namespace
+}  // namespace error_test

@@ -7,7 +7,7 @@
 #include <nax/core/shape_text.hpp>
 #include <sstream>
 
-namespace {
+namespace format_test {
 
 using namespace nax;
 
@@ -138,4 +138,6 @@ TEST(ShapeText, IsPythonsTuple) {
   EXPECT_EQ(shape_text(std::vector<int>{128, 784}), "(128, 784)");
 }
 
-}  // namespace
+}  // namespace format_test
+
+#undef NAX_GOLDENS_DIR

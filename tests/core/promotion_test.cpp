@@ -8,7 +8,7 @@
 #include "nax/core/dtype.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace promotion_test {
 
 using nax::DType;
 
@@ -29,4 +29,4 @@ TEST(Promotion, IsJax) {
   }
 }
 
-}  // namespace
+}  // namespace promotion_test

@@ -10,7 +10,7 @@
 #include "nax/numpy/views/transpose.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace arrays_test {
 using namespace nax;
 
 struct Example {
@@ -105,4 +105,4 @@ TEST(DataArrays, Refusals) {
             "at [1]");
 }
 
-}  // namespace
+}  // namespace arrays_test

@@ -13,7 +13,7 @@
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/creation/creation.hpp"
 
-namespace {
+namespace cache_test {
 using namespace nax;
 using nax::testing::all_of;
 
@@ -204,4 +204,4 @@ TEST(DataCache, FoldersKeepTreesOfAllKinds) {
   }
 }
 
-}  // namespace
+}  // namespace cache_test

@@ -6,7 +6,7 @@
 #include "data/elements.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 
-namespace {
+namespace csv_test {
 using namespace nax;
 using io::Bytes;
 using Fields = std::vector<std::string>;
@@ -142,4 +142,4 @@ TEST(DataCsv, ErrorsNameTheLine) {
   expect_error("'/no/such' cannot be opened", [] { data::from_csv("/no/such"); });
 }
 
-}  // namespace
+}  // namespace csv_test

@@ -7,7 +7,7 @@
 #include "support/refusal.hpp"
 
 namespace data_faults {
-namespace {
+namespace faults_test {
 using namespace nax;
 using nax::testing::all_of;
 using nax::testing::rest_of;
@@ -134,5 +134,5 @@ TEST(DataFaults, AForkedChildsIteratorIsAnError) {
   }
 }
 
-}  // namespace
+}  // namespace faults_test
 }  // namespace data_faults

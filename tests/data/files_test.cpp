@@ -11,7 +11,7 @@
 #include "nax/numpy/views/reshape.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace files_test {
 using namespace nax;
 
 std::string file(const char* name) { return ::testing::TempDir() + "nax_data_" + name; }
@@ -89,4 +89,4 @@ TEST(DataFiles, Idx) {
   EXPECT_EQ(data::from_idx(file("images")).size(), 2);
 }
 
-}  // namespace
+}  // namespace files_test

@@ -11,7 +11,7 @@
 #include "support/refusal.hpp"
 
 namespace fingerprints {
-namespace {
+namespace fingerprint_test {
 using namespace nax;
 using nax::testing::all_of;
 
@@ -160,5 +160,5 @@ TEST(DataFingerprint, ContentHashSeesEveryByte) {
   EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
 }
 
-}  // namespace
+}  // namespace fingerprint_test
 }  // namespace fingerprints

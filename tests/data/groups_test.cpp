@@ -8,7 +8,7 @@
 #include "support/refusal.hpp"
 
 namespace data_groups {
-namespace {
+namespace groups_test {
 using namespace nax;
 using Rows = std::vector<std::vector<std::int64_t>>;
 
@@ -147,5 +147,5 @@ TEST(DataGroups, Rebatch) {
             (Rows{{4, 0, 1, 2, 3}, {4, 4, 5, 6, 7}}));
 }
 
-}  // namespace
+}  // namespace groups_test
 }  // namespace data_groups

@@ -11,7 +11,7 @@
 #include "nax/random/bits.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace order_test {
 using namespace nax;
 using nax::testing::all_of;
 using Numbers = std::vector<std::int64_t>;
@@ -174,4 +174,4 @@ TEST(DataOrder, KeysBelongToElementsAndEpochs) {
             "map: the function takes a random::Key; give one as .key");
 }
 
-}  // namespace
+}  // namespace order_test

@@ -5,7 +5,7 @@
 #include "nax/io/save.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace resume_test {
 using namespace nax;
 using nax::testing::all_of;
 using nax::testing::rest_of;
@@ -112,4 +112,4 @@ TEST(DataResume, PositionsAreTreesAndBelongToTheirPipeline) {
   EXPECT_EQ(refusal([&] { dataset.iterator(data::Position()); }), other);
 }
 
-}  // namespace
+}  // namespace resume_test

@@ -10,7 +10,7 @@
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace shards_test {
 using namespace nax;
 using io::Bytes;
 using nax::testing::all_of;
@@ -312,4 +312,4 @@ TEST(DataTar, DamageHasAPlace) {
   expect_error<IoError>("a sparse member", pax("22 GNU.sparse.major=1\n"));
 }
 
-}  // namespace
+}  // namespace shards_test

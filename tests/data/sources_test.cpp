@@ -10,7 +10,7 @@
 #include "support/refusal.hpp"
 
 namespace data_sources {
-namespace {
+namespace sources_test {
 using namespace nax;
 using nax::testing::all_of;
 using nax::testing::rest_of;
@@ -149,5 +149,5 @@ TEST(DataSources, EnumerateTakeWhileScan) {
   EXPECT_EQ(seen, (std::vector<float>{0, 0, 2, 6}));
 }
 
-}  // namespace
+}  // namespace sources_test
 }  // namespace data_sources

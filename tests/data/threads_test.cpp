@@ -10,7 +10,7 @@
 #include "nax/nax.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace threads_test {
 using namespace nax;
 using nax::testing::all_of;
 
@@ -199,4 +199,4 @@ TEST(DataThreads, SeveralLoopsOverOneDataset) {
   EXPECT_EQ(right, 20);
 }
 
-}  // namespace
+}  // namespace threads_test

@@ -5,6 +5,8 @@
 // Exponentials, logarithms, roots, trigonometric and hyperbolic functions.
 using namespace elementwise;
 
+namespace analytic_test {
+
 TEST(Analytic, Values) {
 #define BOTH(name, function) \
   expect_golden(name, NAX_ROW(float, float, function)), expect_golden(name, NAX_ROW(double, double, function))
@@ -51,3 +53,8 @@ TEST(Analytic, IntegersBecomeFloat) {
   expect_golden("sqrt", NAX_ROW(std::int32_t, float, nax::sqrt));
   expect_golden("exp", NAX_ROW(nax::half, nax::half, nax::exp), 1);
 }
+
+}  // namespace analytic_test
+
+#undef BOTH
+#undef ROW

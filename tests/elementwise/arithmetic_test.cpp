@@ -8,6 +8,8 @@
 
 // Arithmetic, powers, extrema, rounding and functions of two arguments.
 using namespace elementwise;
+
+namespace arithmetic_test {
 using Int = Array<std::int32_t>;
 
 TEST(Arithmetic, Values) {
@@ -105,3 +107,10 @@ TEST(Arithmetic, UnusualNumbers) {
   expect_close("floor_divide", numbers(Real(nax::floor_divide(Real{1, -1, 7}, Real{0, 0, inf}))),
                {inf, -inf, 0}, 0);
 }
+
+}  // namespace arithmetic_test
+
+#undef BOTH
+#undef BOTH2
+#undef ROW
+#undef ROW2

@@ -6,7 +6,7 @@
 
 // Assignments in blocks against the same ones done one by one.
 
-namespace {
+namespace assignments_test {
 
 using namespace nax;
 using detail::Assignments;
@@ -115,4 +115,4 @@ TEST(Assignments, RecordWhereTheTapeWatches) {
   expect_same(grad(f)(start), eval(start * 4));
 }
 
-}  // namespace
+}  // namespace assignments_test

@@ -10,7 +10,7 @@
 
 // Elements are compared with NumPy's in the table of functions.
 
-namespace {
+namespace close_test {
 
 using namespace nax;
 
@@ -32,4 +32,4 @@ TEST(Close, WholeArrays) {
   EXPECT_THROW(allclose(zeros({2}), zeros({3})), ShapeError);
 }
 
-}  // namespace
+}  // namespace close_test

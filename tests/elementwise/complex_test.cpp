@@ -21,7 +21,7 @@ TEST(Complex, Values) {
       ROW2("power", nax::power);
 }
 
-namespace {
+namespace complex_test {
 // f of a complex number into the reals: reverse and forward against differences, in JAX's convention.
 void expect_gradient(const char* name, Real (*f)(const Array<Z>&)) {
   const Z z(0.8, -1.3);
@@ -37,7 +37,7 @@ void expect_gradient(const char* name, Real (*f)(const Array<Z>&)) {
   const double tangent = nax::jvp(f, std::tuple{Array<Z>(z)}, std::tuple{Array<Z>(t)}).second.item();
   EXPECT_NEAR(tangent, along * t.real() + across * t.imag(), 1e-8) << name;
 }
-}  // namespace
+}  // namespace complex_test
 
 TEST(Complex, Gradients) {
 #define GRADIENT(f) \
@@ -47,3 +47,8 @@ TEST(Complex, Gradients) {
   GRADIENT(nax::real(z * nax::conj(z))), GRADIENT(nax::imag(nax::exp(z))), GRADIENT(nax::abs(nax::sqrt(z)));
   GRADIENT(nax::real(nax::arccosh(z)));
 }
+
+#undef ROW
+#undef REAL
+#undef ROW2
+#undef GRADIENT

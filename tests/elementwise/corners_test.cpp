@@ -22,7 +22,7 @@
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"
 
-namespace {
+namespace corners_test {
 
 using A = nax::Array<double>;
 constexpr double inf = std::numeric_limits<double>::infinity(),
@@ -140,4 +140,4 @@ TEST(Corners, NothingButNaN) {
   EXPECT_EQ(nax::to_string(nax::unique_values(several)), "[ 1. nan nan]");
 }
 
-}  // namespace
+}  // namespace corners_test

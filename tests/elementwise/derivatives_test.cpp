@@ -17,7 +17,7 @@ void expect_close(const std::string& what, const std::vector<double>& got, const
   }
 }
 
-namespace {
+namespace derivatives_test {
 
 Real reverse(const Function& f, const Real& x) {
   const auto [y, pullback] = nax::vjp(f, x);
@@ -49,7 +49,7 @@ Real points(double low, double high) {
   return array_of<double>(x, {9});
 }
 
-}  // namespace
+}  // namespace derivatives_test
 
 void expect_derivatives(const char* name, const Function& f, double low, double high) {
   check(name, f, points(low, high));

@@ -9,6 +9,8 @@
 
 // Integers, truth values, bits and conversions.
 using namespace elementwise;
+
+namespace integers_test {
 using Int = Array<std::int32_t>;
 using Bool = Array<bool>;
 using Ints = std::vector<int>;
@@ -98,3 +100,7 @@ TEST(Cast, Converts) {
   EXPECT_EQ((Int{1, 0, 3}.astype<bool>().to_vector()), (Bools{true, false, true}));
   EXPECT_EQ(Int(nax::astype<std::int32_t>(x * 2)).to_vector(), (Ints{-3, 0, 5}));
 }
+
+}  // namespace integers_test
+
+#undef INTS

@@ -7,7 +7,7 @@
 // Expressions of more arrays than one kernel takes: they are computed in parts, and give what the same steps
 // give one by one, under every transform.
 
-namespace {
+namespace many_arrays_test {
 
 using namespace nax;
 using A = Array<double>;
@@ -148,4 +148,4 @@ TEST(ManyArrays, OperandsStayAsTheyWere) {
   expect_close(z, 14.0 * before[1]);
 }
 
-}  // namespace
+}  // namespace many_arrays_test

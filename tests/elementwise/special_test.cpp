@@ -4,6 +4,8 @@
 
 // Special functions and activations.
 using namespace elementwise;
+
+namespace special_test {
 namespace sp = nax::special;
 namespace nn = nax::nn;
 
@@ -57,3 +59,10 @@ TEST(Activations, Derivatives) {
   expect_derivative(
       "leaky_relu", [](const Real& x) { return Real(nn::leaky_relu(x, {.negative_slope = 0.2})); }, -1, 0.2);
 }
+
+}  // namespace special_test
+
+#undef BOTH
+#undef EXACT
+#undef ROW
+#undef ROW2

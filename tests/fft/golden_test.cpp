@@ -6,7 +6,7 @@
 #include "elementwise/support.hpp"
 #include "support/expect_close.hpp"
 
-namespace {
+namespace golden_test {
 
 using elementwise::array_of, elementwise::code, elementwise::numbers, elementwise::tolerance;
 using nax::Array;
@@ -115,4 +115,6 @@ TEST(Fft, Frequencies) {
   static_assert(std::is_same_v<decltype(ft::fftfreq(4)), Array<float>>);
 }
 
-}  // namespace
+}  // namespace golden_test
+
+#undef OF

@@ -6,7 +6,7 @@
 #include "support/expect_close.hpp"
 #include "support/text_of.hpp"
 
-namespace {
+namespace lengths_test {
 
 using elementwise::numbers;
 using nax::Array;
@@ -154,4 +154,4 @@ TEST(Fft, Refusals) {
   EXPECT_EQ(ft::fftn(Array<float>(2.f)).item(), std::complex<float>(2));
 }
 
-}  // namespace
+}  // namespace lengths_test

@@ -9,7 +9,7 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace image_test {
 using namespace nax;
 using Image = Array<std::uint8_t>;
 
@@ -231,4 +231,4 @@ TEST(ImageFolder, LabelsSizesAndErrors) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace image_test

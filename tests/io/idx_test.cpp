@@ -6,7 +6,7 @@
 
 #include "nax/io/mnist.hpp"
 
-namespace {
+namespace idx_test {
 using namespace nax;
 using io::Bytes;
 
@@ -141,4 +141,4 @@ TEST(Mnist, NamesWhatIsMissing) {
   }
 }
 
-}  // namespace
+}  // namespace idx_test

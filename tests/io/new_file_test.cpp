@@ -8,7 +8,7 @@
 #include "files.hpp"
 
 // What writing does to what is there already.
-namespace {
+namespace new_file_test {
 using files::Bytes;
 using nax::IoError;
 using nax::io::detail::NewFile;
@@ -158,4 +158,4 @@ TEST_F(NewFileTest, ReadingDevicesIsRefused) {
   files::expect_refused([&] { files::read(path_); }, "is a folder");
 }
 
-}  // namespace
+}  // namespace new_file_test

@@ -3,7 +3,7 @@
 #include "nax/numpy/conversion/array_methods.hpp"
 
 // What NumPy wrote (tests/goldens/make_files.py), and headers that it would not read.
-namespace {
+namespace numpy_files_test {
 using namespace nax;
 using files::golden;
 
@@ -161,4 +161,4 @@ TEST(NpyHeader, SizesAreCheckedBeforeTheyAreBelieved) {
   expect_refused(header(many + ")"), "64 axes", 1);
 }
 
-}  // namespace
+}  // namespace numpy_files_test

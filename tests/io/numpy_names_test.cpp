@@ -6,7 +6,7 @@
 #include "support/refusal.hpp"
 
 // NumPy's functions of files under NumPy's names.
-namespace {
+namespace numpy_names_test {
 
 using files::expect_refused;
 using files::path_of;
@@ -125,4 +125,4 @@ TEST(NumpyFiles, SavedTables) {
             "savetxt: expected 1D or 2D array, shape (1, 1, 1)");
 }
 
-}  // namespace
+}  // namespace numpy_names_test

@@ -9,7 +9,7 @@
 #include "nax/numpy/creation/creation.hpp"
 
 // One path that several threads and processes save, while others load it: whoever reads sees one whole file.
-namespace {
+namespace race_test {
 using namespace nax;
 
 constexpr int processes = 3, writers = 4, readers = 3, saves = 25;
@@ -80,4 +80,4 @@ TEST(Race, EveryReadSeesOneWholeFile) {
   std::remove(path.c_str());
 }
 
-}  // namespace
+}  // namespace race_test

@@ -11,7 +11,7 @@
 #include "nax/random/key.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace save_test {
 using namespace nax;
 
 struct Layer {
@@ -152,4 +152,4 @@ TEST(Save, SingleArrays) {
   expect_says(refusal<IoError>([&] { io::load(path, b); }), "truncated: 11 bytes of elements instead of 12");
 }
 
-}  // namespace
+}  // namespace save_test

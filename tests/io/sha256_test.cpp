@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace sha256_test {
 
 std::string hash(const std::string& text) {
   return examples::sha256(std::vector<std::uint8_t>(text.begin(), text.end()));
@@ -17,4 +17,4 @@ TEST(Sha256, GivesTheKnownAnswers) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-}  // namespace
+}  // namespace sha256_test

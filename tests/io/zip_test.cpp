@@ -5,7 +5,7 @@
 #include "nax/numpy/conversion/array_methods.hpp"
 
 // Archives that are large, and archives that lie.
-namespace {
+namespace zip_test {
 using namespace nax;
 using io::Bytes;
 using io::detail::little_endian;
@@ -192,4 +192,4 @@ TEST(Zip, ADeflatedMemberMakesNoMoreThanDeflateCan) {
   expect_refused(bytes, "holds less than it says");
 }
 
-}  // namespace
+}  // namespace zip_test

@@ -6,7 +6,7 @@
 #include <utility>
 
 // The factorisations by a LAPACK against their definitions, and against Eigen's.
-namespace {
+namespace lapack_test {
 
 using namespace nax;
 
@@ -135,4 +135,4 @@ TYPED_TEST(LapackTest, derivatives_are_the_same) {
   this->expect_near(grad(f)(a), this->by_eigen([&] { return grad(f)(a); }));
 }
 
-}  // namespace
+}  // namespace lapack_test

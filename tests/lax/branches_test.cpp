@@ -6,7 +6,7 @@
 #include "nax/nax.hpp"
 #include "support/compare.hpp"
 
-namespace {
+namespace branches_test {
 using namespace nax;
 using lax_programs::A;
 using lax_programs::check;
@@ -95,4 +95,4 @@ TEST(LaxPrograms, windowed) {
   });
 }
 
-}  // namespace
+}  // namespace branches_test

@@ -6,7 +6,7 @@
 #include "support/compare.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace loops_test {
 using namespace nax;
 using F = Array<float>;
 
@@ -217,4 +217,4 @@ TEST(Sorting, OfPairs) {
   EXPECT_EQ(v.to_vector(), (std::vector<int>{1, 2, 0}));
 }
 
-}  // namespace
+}  // namespace loops_test

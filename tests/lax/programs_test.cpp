@@ -7,7 +7,7 @@
 #include "nax/nax.hpp"
 #include "support/compare.hpp"
 
-namespace {
+namespace programs_test {
 using namespace nax;
 using lax_programs::A;
 using lax_programs::check;
@@ -146,4 +146,4 @@ const A& matrix() {
   return w;
 }
 
-}  // namespace
+}  // namespace programs_test

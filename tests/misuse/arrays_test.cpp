@@ -2,6 +2,8 @@
 #include "nax/nax.hpp"
 
 using namespace nax;
+
+namespace arrays_test {
 using A = Array<float>;
 
 NAX_MISUSE(
@@ -113,3 +115,5 @@ NAX_MISUSE(IndexError, ShapeAxis, "shape: axis 1 is out of bounds for array of d
            (void)ones<float>({3}).shape(1))
 NAX_MISUSE(IndexError, SortAxis, "sort: axis 1 is out of bounds for array of dimension 1",
            (void)sort(ones<float>({3}), {.axis = 1}))
+
+}  // namespace arrays_test

@@ -30,7 +30,7 @@
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"
 
-namespace {
+namespace elements_test {
 
 using A = nax::Array<double>;
 using I = nax::Array<std::int32_t>;
@@ -288,4 +288,4 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
   }
 }
 
-}  // namespace
+}  // namespace elements_test

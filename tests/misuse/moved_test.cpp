@@ -9,7 +9,7 @@
 
 // An array that was moved from refuses to be used, whatever for; and moving one into an expression is a copy
 // of the handle, so that it may be named again.
-namespace {
+namespace moved_test {
 
 using nax::Array;
 using nax::slice;
@@ -180,4 +180,6 @@ TEST(Moving, IntoAnAssignmentComputesInPlace) {
   EXPECT_EQ(z.data(), before);
 }
 
-}  // namespace
+}  // namespace moved_test
+
+#undef REFUSES

@@ -4,9 +4,9 @@
 using namespace nax;
 using A = Array<float>;
 
-namespace {
+namespace transforms_test {
 A total(const A& x) { return sum(x * x); }
-}  // namespace
+}  // namespace transforms_test
 
 NAX_MISUSE(ShapeError, GradOfVector, "grad: the function must return a scalar, got shape (3,)",
            (void)grad([](const A& x) { return x * x; })(ones<float>({3})))

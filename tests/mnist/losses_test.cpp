@@ -6,7 +6,7 @@
 
 // Training follows JAX's step by step, and does not depend on the number of devices.
 
-namespace {
+namespace losses_test {
 
 #ifdef NAX_ON_A_CARD  // whose library adds the products in another order
 constexpr double gpu_tolerance = 1e-4;
@@ -86,4 +86,4 @@ TEST(MnistLosses, initial_weights_and_order_are_those_of_jax) {
   }
 }
 
-}  // namespace
+}  // namespace losses_test

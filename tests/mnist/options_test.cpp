@@ -3,7 +3,7 @@
 
 // The command line of mnist_mlp: the help, and what it refuses with status 2 and a sentence.
 
-namespace {
+namespace options_test {
 
 class MnistOptions : public testing::Test {
  protected:
@@ -73,4 +73,4 @@ TEST_F(MnistOptions, data_lies_at_an_address) {
   EXPECT_NE(read.output.find("test accuracy: "), std::string::npos) << read.output;
 }
 
-}  // namespace
+}  // namespace options_test

@@ -5,7 +5,7 @@
 
 // Every collective on one to four GPUs against the same on a vmap's axis, for the types that are sent in
 // different ways.
-namespace nccl_devices {
+namespace nccl_devices::collectives_test {
 
 // f(x, number of devices, whether axes are divided); erased, so that each map is compiled once a type.
 template <class T, class R = T>
@@ -139,4 +139,4 @@ TEST(Nccl, RefusesSettingsThatAreNone) {
   EXPECT_EQ(sum(Array<float>{1, 2}).to_vector(), (std::vector<float>{3, 3}));
 }
 
-}  // namespace nccl_devices
+}  // namespace nccl_devices::collectives_test

@@ -10,7 +10,7 @@
 
 // A step of training in which NCCL fails anywhere: whoever asked for it gets an exception, within the time,
 // and the next step is as good as the first.
-namespace nccl_devices {
+namespace nccl_devices::faults_test {
 
 using A = Array<float>;
 using nax::cuda::emulated_nccl::Fault;
@@ -224,4 +224,4 @@ TEST_F(NcclFaults, MismatchesAreFoundBefore) {
   EXPECT_EQ(Faults::instance().calls(), before);
 }
 
-}  // namespace nccl_devices
+}  // namespace nccl_devices::faults_test

@@ -2,7 +2,7 @@
 
 #include "nccl/devices.hpp"
 
-namespace nccl_devices {
+namespace nccl_devices::hidden_axes_test {
 
 // Arrays with hidden axes are sent as they are.
 TEST(Nccl, InsideOfVmap) {
@@ -35,4 +35,4 @@ TEST(Nccl, InsideOfVmap) {
   }
 }
 
-}  // namespace nccl_devices
+}  // namespace nccl_devices::hidden_axes_test

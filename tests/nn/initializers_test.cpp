@@ -3,7 +3,7 @@
 #include "nax/transform/vmap.hpp"
 #include "random/draws.hpp"
 
-namespace {
+namespace initializers_test {
 using namespace nax;
 namespace init = nn::initializers;
 
@@ -32,4 +32,4 @@ TEST(Initializers, BatchAsALoop) {
   EXPECT_EQ(std::vector<double>(values.begin() + 12, values.end()), last);
 }
 
-}  // namespace
+}  // namespace initializers_test

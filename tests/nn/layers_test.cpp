@@ -7,7 +7,7 @@
 #include "support/compare.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace layers_test {
 using namespace nax;
 using A = Array<double>;
 
@@ -204,4 +204,4 @@ TEST(Conv, SaysWhatIsWrong) {
       "conv_general_dilated: dimension_numbers must name each of 4 axes once: 'NHWC', 'HWIO', 'NHWX'");
 }
 
-}  // namespace
+}  // namespace layers_test

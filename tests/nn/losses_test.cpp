@@ -7,7 +7,7 @@
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/transform/grad.hpp"
 
-namespace {
+namespace losses_test {
 using namespace nax;
 
 void expect_near(const Array<double>& a, std::vector<double> expected) {
@@ -61,4 +61,4 @@ TEST(Layers, DoWhatTheySay) {
   EXPECT_THROW(nn::dropout(random::key(0), 1, dropped), ValueError);
 }
 
-}  // namespace
+}  // namespace losses_test

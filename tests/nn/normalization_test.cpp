@@ -5,7 +5,7 @@
 #include "nax/nax.hpp"
 #include "support/compare.hpp"
 
-namespace {
+namespace normalization_test {
 using namespace nax;
 using A = Array<double>;
 
@@ -109,4 +109,4 @@ TEST(Normalization, ParametersUnderTransforms) {
   });
 }
 
-}  // namespace
+}  // namespace normalization_test

@@ -4,7 +4,7 @@
 #include "nax/transform/vmap.hpp"
 #include "optim/train.hpp"
 
-namespace {
+namespace adam_test {
 using namespace nax;
 using train::check, train::expect_near, train::record;
 
@@ -48,4 +48,4 @@ TEST(Adam, RunsUnderVmap) {
   for (int i = 0; i < 3; ++i) expect_near(all.first(i), two_steps(batch(i)).first, "row", 1e-6);
 }
 
-}  // namespace
+}  // namespace adam_test

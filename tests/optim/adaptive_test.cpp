@@ -3,7 +3,7 @@
 #include "nax/optim/rmsprop.hpp"
 #include "optim/train.hpp"
 
-namespace {
+namespace adaptive_test {
 using namespace nax;
 using train::check;
 
@@ -16,4 +16,4 @@ TEST(Adaptive, StepAsOptax) {
   check("lion", optim::lion(0.05));
 }
 
-}  // namespace
+}  // namespace adaptive_test

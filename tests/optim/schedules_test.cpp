@@ -3,7 +3,7 @@
 #include "nax/optim/sgd.hpp"
 #include "optim/train.hpp"
 
-namespace {
+namespace schedules_test {
 using namespace nax;
 using train::expect_near, train::record;
 
@@ -33,4 +33,4 @@ TEST(Schedules, AreThoseOfOptax) {
               2e-6);
 }
 
-}  // namespace
+}  // namespace schedules_test

@@ -2,7 +2,7 @@
 
 #include "optim/train.hpp"
 
-namespace {
+namespace sgd_test {
 using namespace nax;
 using train::check, train::expect_near, train::record;
 
@@ -31,4 +31,4 @@ TEST(Sgd, NamesTheMistake) {
   }
 }
 
-}  // namespace
+}  // namespace sgd_test

@@ -11,7 +11,7 @@
 // optim::value_and_step with an axis of devices: gradients of large weights are products that the devices
 // compute together while they use them.
 
-namespace {
+namespace step_over_devices_test {
 
 using namespace nax;
 using namespace two_layers;
@@ -163,4 +163,4 @@ TEST(StepOverDevices, SumsProductsOfAnyDevices) {
   for (int d = 0; d < 4; ++d) EXPECT_TRUE(compare::close(got(d), eval(w - 0.1f * total / 4.f), 1e-5));
 }
 
-}  // namespace
+}  // namespace step_over_devices_test

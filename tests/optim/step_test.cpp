@@ -8,7 +8,7 @@
 // optim::step against update and apply_updates: the same to the last bit, whoever holds the arrays, and in
 // place where nobody else does.
 
-namespace {
+namespace step_test {
 
 using namespace nax;
 
@@ -180,4 +180,4 @@ TEST(Step, NamesTheMistake) {
   }
 }
 
-}  // namespace
+}  // namespace step_test

@@ -7,7 +7,7 @@
 
 // Means that get nothing more decay to zero, not into the subnormal numbers.
 
-namespace {
+namespace subnormal_test {
 
 using namespace nax;
 
@@ -102,4 +102,4 @@ TEST(Subnormal, DerivativeOfAStep) {
   EXPECT_TRUE(allclose(jacfwd(after_two)(g), -0.25 * eye<double>(4)).item());
 }
 
-}  // namespace
+}  // namespace subnormal_test

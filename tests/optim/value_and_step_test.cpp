@@ -11,7 +11,7 @@
 // optim::value_and_step against value_and_grad and step: the same to the last bit, in place where nobody else
 // holds the arrays, and without room for the gradients of large weights.
 
-namespace {
+namespace value_and_step_test {
 
 using namespace nax;
 using namespace two_layers;
@@ -199,4 +199,4 @@ TEST(ValueAndStep, LeavesEverythingAsItWasAfterAnError) {
             "value_and_step: the arguments chosen by argnums hold no array of a floating type");
 }
 
-}  // namespace
+}  // namespace value_and_step_test

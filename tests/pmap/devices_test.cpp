@@ -6,7 +6,7 @@
 #include "support/with_threads.hpp"
 
 // Which devices there are, which of them a pmap takes, and how arguments and results are laid out.
-namespace on_devices {
+namespace on_devices::devices_test {
 
 TEST(Devices, AreFour) {
   EXPECT_EQ(device_count(), 4);
@@ -134,4 +134,4 @@ TEST(Pmap, InsideAPmapIsRefused) {
             std::string::npos);
 }
 
-}  // namespace on_devices
+}  // namespace on_devices::devices_test

@@ -9,7 +9,7 @@
 #include "pmap/devices.hpp"
 
 // Derivatives with pmap in the middle, and the training step that all this is for.
-namespace on_devices {
+namespace on_devices::grad_test {
 
 TEST(GradOfPmap, MappedAndShared) {
   auto loss = [](const A& w, const A& x) {
@@ -146,4 +146,4 @@ TEST(Training, FourDevicesEqualOne) {
     for (int d = 0; d < 4; ++d) EXPECT_TRUE(compare::close(A(four[i].w(d)), one[i].w, 1e-12));
 }
 
-}  // namespace on_devices
+}  // namespace on_devices::grad_test

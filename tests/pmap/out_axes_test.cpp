@@ -6,7 +6,7 @@
 #include "pmap/devices.hpp"
 
 // out_axes none: one result for all devices, provided that it is the same on all.
-namespace on_devices {
+namespace on_devices::out_axes_test {
 
 TEST(OutAxes, None) {
   const A x = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
@@ -35,4 +35,4 @@ TEST(OutAxes, None) {
   EXPECT_EQ(text_of<ValueError>([&] { grad([&](const A& w) { return A(sum(apart(w))); })(A(2.)); }), differs);
 }
 
-}  // namespace on_devices
+}  // namespace on_devices::out_axes_test

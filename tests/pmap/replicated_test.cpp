@@ -9,7 +9,7 @@
 #include "pmap/devices.hpp"
 
 // device_put_replicated: a copy on each device, where pmap finds it.
-namespace on_devices {
+namespace on_devices::replicated_test {
 
 TEST(Replicated, HasACopyOnEachDevice) {
   struct Layer {
@@ -80,4 +80,4 @@ TEST(Replicated, NamesTheMistake) {
             "device_put_replicated: device cpu:1 is named twice");
 }
 
-}  // namespace on_devices
+}  // namespace on_devices::replicated_test

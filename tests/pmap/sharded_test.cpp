@@ -4,7 +4,7 @@
 #include "pmap/devices.hpp"
 
 // Results stay where they were computed, and donated arguments give their memory away.
-namespace on_devices {
+namespace on_devices::sharded_test {
 
 // Where the shards of a result of pmap lie. (A GPU's address is read off the buffer: asking for it would make
 // this thread one that uses the elements, and what is used is not written over.)
@@ -82,4 +82,4 @@ TEST(Sharded, DonationHoldsNoMemory) {
   EXPECT_TRUE(matches(p[0].w(3)(slice(0, 2)), A{-2, -2}));
 }
 
-}  // namespace on_devices
+}  // namespace on_devices::sharded_test

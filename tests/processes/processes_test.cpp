@@ -14,7 +14,7 @@
 // What the threads of the parent had is no leak of a child, which does not see their thread-local objects.
 extern "C" int __lsan_is_turned_off();
 
-namespace {
+namespace processes_test {
 
 using namespace nax;
 using F = Array<float>;
@@ -195,6 +195,6 @@ TEST(Threads, ManyCallers) {
   EXPECT_EQ(right, 16);
 }
 
-}  // namespace
+}  // namespace processes_test
 
 int __lsan_is_turned_off() { return is_child; }

@@ -7,7 +7,7 @@
 
 #include "nax/nax.hpp"
 
-namespace {
+namespace trace_test {
 using namespace nax;
 using nax::detail::profile::Kind;
 
@@ -143,4 +143,4 @@ TEST(Trace, CollectivesOnDevices) {
 
 [[maybe_unused]] const bool two_devices = (set_cpu_device_count(2), true);
 
-}  // namespace
+}  // namespace trace_test

@@ -166,3 +166,5 @@ TEST(Samplers, RefuseByName) {
 }
 
 }  // namespace samplers_test
+
+#undef NAX_SAMPLER

@@ -119,3 +119,5 @@ TEST(ReductionTypes, HalfAndComplex) {
 }
 
 }  // namespace golden_test
+
+#undef AXES

@@ -6,7 +6,7 @@
 #include "elementwise/support.hpp"
 #include "support/expect_close.hpp"
 
-namespace {
+namespace golden_test {
 
 using elementwise::array_of, elementwise::numbers;
 using nax::Array;
@@ -155,4 +155,8 @@ TEST(SpecialFunctions, ParametersThatAreNotDifferentiated) {
   EXPECT_EQ(refused([](const Real& p) { return sp::betainc(nax::stop_gradient(p), 2.0, p); }), "");
 }
 
-}  // namespace
+}  // namespace golden_test
+
+#undef ONE
+#undef TWO
+#undef THREE

@@ -6,7 +6,7 @@
 #include "support/expect_close.hpp"
 #include "support/text_of.hpp"
 
-namespace {
+namespace golden_test {
 
 using elementwise::array_of, elementwise::numbers;
 using nax::Array;
@@ -142,4 +142,12 @@ TEST(Stats, GradientsThroughOptions) {
   EXPECT_EQ(both.to_vector(), st::laplace::logpdf(x, {.loc = locations}).to_vector());
 }
 
-}  // namespace
+}  // namespace golden_test
+
+#undef OF0
+#undef OF1
+#undef OF2
+#undef EVERY
+#undef DISCRETE1
+#undef DISCRETE2
+#undef PLAIN

@@ -11,7 +11,7 @@
 #include "nax/storage.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace servers_test {
 using namespace nax;
 
 std::string environment(const char* name) {
@@ -106,4 +106,4 @@ TEST_F(Servers, EveryFaultIsOvercome) {
     }
 }
 
-}  // namespace
+}  // namespace servers_test

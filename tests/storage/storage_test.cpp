@@ -15,7 +15,7 @@
 #include "nax/storage/signature.hpp"
 #include "storage/fixture.hpp"
 
-namespace {
+namespace storage_test {
 using namespace nax;
 using Fault = Loopback::Fault;
 
@@ -221,4 +221,4 @@ TEST_F(Storage, FilesOfManyExamples) {
   }
 }
 
-}  // namespace
+}  // namespace storage_test

@@ -11,7 +11,7 @@
 #include "storage/fixture.hpp"
 
 namespace storage_verify {
-namespace {
+namespace verify_test {
 using namespace nax;
 using storage_tests::as_string;
 using Fault = Loopback::Fault;
@@ -173,5 +173,5 @@ TEST_F(StorageVerify, AFullDiskUnderTheCacheIsSaidOnce) {
   EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
-}  // namespace
+}  // namespace verify_test
 }  // namespace storage_verify

@@ -43,3 +43,5 @@ const bool curves = add({
 });
 
 }  // namespace curves_test
+
+#undef OF

@@ -82,3 +82,5 @@ const bool rows = add({
 });
 
 }  // namespace factorisations_test
+
+#undef OF

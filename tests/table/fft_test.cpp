@@ -64,3 +64,7 @@ const bool rows = add({
 });
 
 }  // namespace fft_test
+
+#undef COMPLEX
+#undef TO_REAL
+#undef FROM_REAL

@@ -10,7 +10,7 @@
 #include "nax/numpy/elementwise/trigonometric.hpp"
 #include "nax/transform/custom.hpp"
 
-namespace {
+namespace harness_test {
 
 std::string failures_of(const table::Row& row) {
   testing::TestPartResultArray results;
@@ -55,4 +55,4 @@ TEST(Harness, FindsNamesOfRecordsThatAreNot) {
   EXPECT_NE(failures_of(row).find("no record of sine"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace harness_test

@@ -52,3 +52,5 @@ const bool covariances = add({
 });
 
 }  // namespace histograms_test
+
+#undef OF

@@ -91,3 +91,5 @@ const bool orders = add({
 });
 
 }  // namespace indexing_test
+
+#undef OF

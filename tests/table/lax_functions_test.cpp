@@ -97,3 +97,6 @@ const bool dynamic_update_slice = add({of_lax(row("dynamic_update_slice",
                                                   {{{{4, 5}}, {{2, 3}}}}))});
 
 }  // namespace lax_functions_test
+
+#undef NAX_CUMULATIVE
+#undef NAX_SEGMENTS

@@ -81,3 +81,5 @@ const bool halves = add(
                  {{{{3, 4}}}}))});
 
 }  // namespace layers_test
+
+#undef NAX_ACTIVATION

@@ -49,3 +49,5 @@ const bool rows = add({
 });
 
 }  // namespace linalg_test
+
+#undef OF

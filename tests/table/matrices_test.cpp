@@ -55,3 +55,5 @@ const bool rows = add({
 });
 
 }  // namespace matrices_test
+
+#undef OF

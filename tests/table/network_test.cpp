@@ -47,3 +47,5 @@ const bool layers = add({
 });
 
 }  // namespace network_test
+
+#undef OF

@@ -95,3 +95,5 @@ const bool chosen_ones = add({
 });
 
 }  // namespace orders_test
+
+#undef OF

@@ -127,3 +127,5 @@ const bool vectorized = add({
 });
 
 }  // namespace padding_test
+
+#undef OF

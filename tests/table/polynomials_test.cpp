@@ -57,3 +57,6 @@ Real of_roots(const Real& p) {
 const bool roots = add({unrecorded(of("roots", OF(of_roots(x[0])), {{{{4}, .5, 2}}, {{{2}, .5, 2}}}))});
 
 }  // namespace polynomials_test
+
+#undef OF
+#undef FIT

@@ -146,3 +146,5 @@ const bool scans = add({
 });
 
 }  // namespace reductions_test
+
+#undef AXES

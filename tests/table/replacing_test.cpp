@@ -109,3 +109,5 @@ const bool indices = add({
 });
 
 }  // namespace replacing_test
+
+#undef CALL

@@ -126,3 +126,6 @@ const bool repeats = add({
 });
 
 }  // namespace shapes_test
+
+#undef OF_ONE
+#undef MANY

@@ -79,3 +79,6 @@ const bool others = add({
 });
 
 }  // namespace special_functions_test
+
+#undef ONE
+#undef TWO

@@ -58,3 +58,5 @@ const bool bins = add({
 });
 
 }  // namespace statistics_test
+
+#undef OF

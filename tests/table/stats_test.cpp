@@ -50,3 +50,5 @@ const bool rows = add({
 });
 
 }  // namespace stats_test
+
+#undef OF

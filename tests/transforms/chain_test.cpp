@@ -13,7 +13,7 @@
 #endif
 
 // A million operations in a row: neither the stack nor the memory gives out.
-namespace transforms {
+namespace transforms::chain_test {
 
 using F = Array<float>;
 
@@ -51,4 +51,6 @@ TEST(Chain, ForwardsToo) {
   EXPECT_NEAR(dy.item(), 1000.f, 1.f);
 }
 
-}  // namespace transforms
+}  // namespace transforms::chain_test
+
+#undef NAX_TEST_SANITIZED

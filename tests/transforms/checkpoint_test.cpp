@@ -6,7 +6,7 @@
 #include "nax/transform/jvp.hpp"
 #include "transforms/arrays.hpp"
 
-namespace transforms {
+namespace transforms::checkpoint_test {
 
 TEST(Checkpoint, ComputesOnceMoreInTheSweep) {
   int calls = 0;
@@ -105,4 +105,4 @@ TEST(StopGradient, IsAConstant) {
   EXPECT_TRUE(matches(nested(A(3.0)), A(36.0)));  // of 2 c x^2, where c = x = 3 is a constant
 }
 
-}  // namespace transforms
+}  // namespace transforms::checkpoint_test

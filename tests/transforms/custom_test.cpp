@@ -6,7 +6,7 @@
 #include "transforms/arrays.hpp"
 
 // Rules of one's own. Those here are wrong on purpose, to tell them from the natural derivative.
-namespace transforms {
+namespace transforms::custom_test {
 
 const auto tripled =
     custom_vjp([](const A& x) { return sin(x); }, [](const A& x) { return std::pair(sin(x), x); },
@@ -174,4 +174,4 @@ TEST(CustomJvp, NestedInCustomVjp) {
   EXPECT_TRUE(matches(grad(grad([&](const A& x) { return outer(x); }))(x), 7 * exp(x)));
 }
 
-}  // namespace transforms
+}  // namespace transforms::custom_test

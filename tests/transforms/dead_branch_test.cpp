@@ -24,7 +24,7 @@
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"
 
-namespace {
+namespace dead_branch_test {
 
 template <class T>
 class DeadBranch : public testing::Test {};
@@ -161,4 +161,4 @@ TYPED_TEST(DeadBranch, FiniteZerosStayDifferentiable) {
   EXPECT_TRUE(std::isnan(nax::grad([](const A& a) -> A { return a * nax::log(a); })(A(T(-1))).item()));
 }
 
-}  // namespace
+}  // namespace dead_branch_test

@@ -7,7 +7,7 @@
 
 // A product that waits for its elements is an array like any other.
 
-namespace {
+namespace deferred_product_test {
 
 using namespace nax;
 
@@ -80,4 +80,4 @@ TEST(DeferredProduct, InBlocks) {
   expect_same(turned, want(square, computed_square, computed_square.T()));
 }
 
-}  // namespace
+}  // namespace deferred_product_test

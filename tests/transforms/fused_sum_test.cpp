@@ -4,7 +4,7 @@
 #include "support/compare.hpp"
 
 // Sums of expressions, whose derivatives are computed along with the value, against sums of arrays.
-namespace {
+namespace fused_sum_test {
 
 using namespace nax;
 
@@ -243,4 +243,4 @@ TEST(FusedSum, OnAnyNumberOfThreads) {
   EXPECT_EQ(a.first.item(), sum(eval(of_one(x))).item());
 }
 
-}  // namespace
+}  // namespace fused_sum_test

@@ -1,7 +1,7 @@
 #include "transforms/arrays.hpp"
 
 // The forms of grad and value_and_grad: what goes in, what may come out.
-namespace transforms {
+namespace transforms::grad_test {
 
 A cube(const A& x) { return sum(x * x * x); }
 
@@ -169,4 +169,4 @@ TEST(Grad, Refusals) {
   EXPECT_TRUE(matches(grad(cube)(A{1, 2, 3}), A{3, 12, 27}));
 }
 
-}  // namespace transforms
+}  // namespace transforms::grad_test

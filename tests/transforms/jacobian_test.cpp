@@ -3,7 +3,7 @@
 #include "nax/numpy/products/matmul.hpp"
 #include "transforms/arrays.hpp"
 
-namespace transforms {
+namespace transforms::jacobian_test {
 
 const A w = {{1, 2, 3}, {4, 5, 6}};
 
@@ -71,4 +71,4 @@ TEST(Hessian, OfAQuadraticForm) {
   EXPECT_TRUE(matches(h, A{{2, 2}, {2, 6}}));
 }
 
-}  // namespace transforms
+}  // namespace transforms::jacobian_test

@@ -8,7 +8,7 @@
 #include "support/refusal.hpp"
 
 // jit on the CPU, where it calls the function. (On GPUs: tests/cuda/operations/jit_test.cpp.)
-namespace {
+namespace jit_test {
 using namespace nax;
 using F = Array<float>;
 
@@ -78,4 +78,4 @@ TEST(Jit, SaysWhatIsWrongWithItsOptions) {
   EXPECT_THROW(jit([](const F& v, const std::string&) { return v; })(x, std::string("a")), TypeError);
 }
 
-}  // namespace
+}  // namespace jit_test

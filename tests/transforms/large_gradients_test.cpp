@@ -4,7 +4,7 @@
 
 #include "nax/nax.hpp"
 
-namespace {
+namespace large_gradients_test {
 using namespace nax;
 
 template <class T>
@@ -145,4 +145,4 @@ TEST(LargeGradients, ManyDirections) {
                         x, A(vs(1))));
 }
 
-}  // namespace
+}  // namespace large_gradients_test

@@ -7,7 +7,7 @@
 #include "transforms/arrays.hpp"
 
 // What outlives a transform, what an exception leaves behind, and threads.
-namespace transforms {
+namespace transforms::lifetime_test {
 
 TEST(Escape, FromGradIsAConstant) {
   A kept;
@@ -140,4 +140,4 @@ TEST(Threads, PullbackTravels) {
   EXPECT_TRUE(matches(std::get<0>(both.second(A{1, 1})), A{2, 4}));
 }
 
-}  // namespace transforms
+}  // namespace transforms::lifetime_test

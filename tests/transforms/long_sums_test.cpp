@@ -1,7 +1,7 @@
 #include "support/long_sums.hpp"
 
 // Gradients of what was broadcast: sums of as many terms as there are copies.
-namespace {
+namespace long_sums_test {
 
 using namespace long_sums;
 using nax::sum;
@@ -50,4 +50,4 @@ TEST(LongGradients, number) {
   }
 }
 
-}  // namespace
+}  // namespace long_sums_test

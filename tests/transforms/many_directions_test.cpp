@@ -5,7 +5,7 @@
 
 // Jacobians and Hessians so large that derivatives are computed once a value and multiply all directions at
 // once, against one direction at a time.
-namespace {
+namespace many_directions_test {
 
 using namespace nax;
 
@@ -74,4 +74,4 @@ TEST(ManyDirections, OfSecondOrder) {
                              1e-11));
 }
 
-}  // namespace
+}  // namespace many_directions_test

@@ -7,7 +7,7 @@
 
 // Numbers among the arguments of transforms, and in place of cotangents and tangents: they become what the
 // function takes.
-namespace transforms {
+namespace transforms::numbers_test {
 
 using F = Array<float>;
 
@@ -99,4 +99,4 @@ TEST(Numbers, MembersAndWhatIsNoTreeStillServe) {
   EXPECT_EQ(grad(named)(2.0, std::string("four")).item(), 4);
 }
 
-}  // namespace transforms
+}  // namespace transforms::numbers_test

@@ -15,7 +15,7 @@
 
 // out_axes none: one result for all examples, whatever it was computed by, provided that it is the same for
 // all.
-namespace transforms {
+namespace transforms::out_axes_none_test {
 
 const A x = {{.1, .2, -.3}, {.4, .5, .6}, {.7, -.8, .9}, {1, 1.1, 1.2}, {1.3, .4, 1.5}};
 const A total = {3.5, 1.4, 3.9};
@@ -89,4 +89,4 @@ TEST(OutAxesNone, ResultsThatDiffer) {
   EXPECT_EQ(text_of<ValueError>([&] { one([](const A& row) { return row * 2; }, last); }), differs);
 }
 
-}  // namespace transforms
+}  // namespace transforms::out_axes_none_test

@@ -6,7 +6,7 @@
 
 // Recorded scalars take ways of their own (evaluate_scalar, ScalarNode, numbers in the slots of a sweep).
 // They must give what arrays of one element give, and meet arrays, rules and sweeps of all kinds.
-namespace transforms {
+namespace transforms::scalars_test {
 
 using F = Array<float>;
 
@@ -233,4 +233,4 @@ TEST(Scalars, WhatNobodyDependsOn) {
   EXPECT_EQ(gy.item(), 0);
 }
 
-}  // namespace transforms
+}  // namespace transforms::scalars_test

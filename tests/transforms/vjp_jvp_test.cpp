@@ -3,7 +3,7 @@
 #include "transforms/arrays.hpp"
 
 // Pullbacks and pushforwards: values that live on their own; and that nested derivatives do not mix.
-namespace transforms {
+namespace transforms::vjp_jvp_test {
 
 TEST(Vjp, AnyNumberOfCalls) {
   const auto [y, pullback] = vjp([](const A& x, const A& w) { return x * x * w; }, A{1, 2}, A{3, 4});
@@ -145,4 +145,4 @@ TEST(Perturbations, ThreeDeep) {  // d/dx d/dy d/dz of x y z^2 + x^2 y^2 z, all 
       }
 }
 
-}  // namespace transforms
+}  // namespace transforms::vjp_jvp_test

@@ -7,7 +7,7 @@
 #include "nax/numpy/views/transpose.hpp"
 #include "transforms/arrays.hpp"
 
-namespace transforms {
+namespace transforms::vmap_test {
 
 const A m = {{1, 2, 3}, {4, 5, 6}};
 
@@ -130,4 +130,4 @@ TEST(Vmap, BatchedValuesHaveNoSingleOne) {
   EXPECT_TRUE(matches(fine, A{2, 4}));
 }
 
-}  // namespace transforms
+}  // namespace transforms::vmap_test
