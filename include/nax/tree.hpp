@@ -2,6 +2,7 @@
 
 // Trees of arrays.
 
+#include "nax/lax/ravel.hpp"
 #include "nax/tree/at.hpp"
 #include "nax/tree/field_names.hpp"
 #include "nax/tree/fields.hpp"
@@ -11,7 +12,6 @@
 #include "nax/tree/map.hpp"
 #include "nax/tree/partition.hpp"
 #include "nax/tree/path.hpp"
-#include "nax/tree/ravel.hpp"
 #include "nax/tree/reduce.hpp"
 #include "nax/tree/static.hpp"
 #include "nax/tree/structure.hpp"

@@ -16,7 +16,7 @@ inline void agree_across(const Span& span, const Collective& call, const std::ve
     mine += (i ? ", " : "") + std::string(dtype_name(arrays[i].dtype())) +
             to_string(Shape(layout_of(arrays[i]).shape.begin(), layout_of(arrays[i]).shape.end()));
   mine += call.how;
-  // What makes it long, many arrays or a permutation of many devices, is compared by a number.
+  // Long parts, many arrays or a permutation of many devices, are compared by a number.
   if (mine.size() > 1000)
     mine = mine.substr(0, 900) + " ... #" + std::to_string(std::hash<std::string>()(mine));
   const auto all = span.processes->exchange(span.run, call.function, mine);

@@ -260,7 +260,7 @@ class Dataset {
     return Dataset(
         std::make_shared<detail::PlaceStage<Element>>(stage_, std::move(devices), sharded, options));
   }
-  // What at() looks its elements up in.
+  // The access in which at() looks its elements up.
   struct Memo {
     std::once_flag once;
     std::shared_ptr<const detail::Access<Element>> access;

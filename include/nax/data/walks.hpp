@@ -139,7 +139,7 @@ class ScanStage final : public Stage<Out> {
   }
 
  private:
-  // What is skipped is computed: the state depends on it.
+  // Skipped elements are computed: the state depends on them.
   class Walk final : public Cursor<Out> {
    public:
     Walk(std::unique_ptr<Cursor<Element>> input, const State& initial, std::shared_ptr<const F> f,

@@ -40,7 +40,7 @@ class CheckpointFolder {
   const CheckpointsOptions& options() const { return options_; }
   std::string file_of(std::int64_t step) const { return path_ + "/step_" + std::to_string(step) + ".npz"; }
   bool has(std::int64_t step) const { return ::access(file_of(step).c_str(), F_OK) == 0; }
-  // Those that are complete, in their order.
+  // The checkpoints that are complete, in their order.
   std::vector<std::int64_t> steps() const;
   // The step with the best metric; of several the last.
   std::optional<std::int64_t> best() const;

@@ -68,7 +68,7 @@ class Checkpoints {
       }
     }
   }
-  // The same from the checkpoint of this step.
+  // Restores from the checkpoint of this step.
   template <class T>
   std::int64_t restore(T& state, std::int64_t step) {
     wait();

@@ -53,7 +53,7 @@ requires is_floating_v<T> Array<T> uniform(const Key& key, const Shape& shape = 
   return detail::draw<T>("uniform", key, shape,
                          detail::FillUniform<T>{C(T(options.minval)), C(T(options.maxval))});
 }
-// The same with the bounds in JAX's places.
+// Takes the bounds as JAX does, by place.
 template <class T = float>
 requires is_floating_v<T> Array<T> uniform(const Key& key, const Shape& shape, double minval, double maxval) {
   return uniform<T>(key, shape, UniformOptions{.minval = minval, .maxval = maxval});

@@ -47,7 +47,7 @@ class MemoryPool {
     return all[device.ordinal];
   }
 
-  // What to do when the card has no memory, though all free blocks have gone back to the driver.
+  // Hook for a card without memory, once all free blocks have gone back to the driver.
   enum class WhenFull { drop_recordings, fail };
 
   // Aligned to 256 bytes, for the calling thread's stream.

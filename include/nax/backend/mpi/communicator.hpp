@@ -224,7 +224,7 @@ class ProcessCommunicator final : public Communicator, public BlockCommunicator 
     const std::int64_t size = frame.size();
     return view(blocks, Layout::contiguous(std::move(frame)), number * size);
   }
-  // What `make` makes of the arrays of this process' devices, in one of its threads.
+  // Calls `make` in one thread, with the arrays of this process' devices.
   template <class Make>
   std::vector<ArrayBase> once(int rank, const Collective& call, const ArrayBase& x, const Make& make) {
     if (!on_accelerator(x)) raw_data(x);  // computes what is put off

@@ -173,7 +173,7 @@ std::vector<Array<std::int32_t>> triu_indices_from(const X& x, const DiagOptions
 
 namespace detail {
 
-// What mask_indices hands to a mask function: options for tril and triu, or the number k.
+// The argument that mask_indices passes to a mask function: options for tril and triu, or the number k.
 struct Diagonal : DiagOptions {
   operator std::int64_t() const { return k; }
 };

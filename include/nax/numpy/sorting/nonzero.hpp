@@ -70,7 +70,7 @@ std::vector<Array<std::int32_t>> where(const X& condition) {
   return detail::indices_by_axis("where", detail::truth("where", condition));
 }
 // Indices of the elements that are not zero, as rows of one array of shape (count, ndim).
-// The same as a std::array of n, which structured bindings take: auto [i, j] = where<2>(mask). Throws
+// The indices as a std::array of n, which structured bindings take: auto [i, j] = where<2>(mask). Throws
 // ShapeError where the array has not n axes.
 template <std::size_t n, detail::ArrayLike X>
 std::array<Array<std::int32_t>, n> nonzero(const X& x) {
@@ -80,7 +80,7 @@ template <std::size_t n, detail::ArrayLike X>
 std::array<Array<std::int32_t>, n> where(const X& condition) {
   return detail::bound_indices<n>("where", detail::truth("where", condition));
 }
-// The same as rows of one array, shape (how many, ndim).
+// Indices of the elements that are not zero, as rows of one array of shape (count, ndim).
 template <detail::ArrayLike X>
 Array<std::int32_t> argwhere(const X& x) {
   const Array<bool> mask = detail::truth("argwhere", x);

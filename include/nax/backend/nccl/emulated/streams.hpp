@@ -19,7 +19,7 @@ inline std::mutex& world_mutex() {
   static std::mutex mutex;
   return mutex;
 }
-// What an operation is to its stream.
+// An operation as its stream sees it.
 struct OnStream;
 
 }  // namespace nax::inline NAX_ABI::cuda::emulated_nccl

@@ -55,7 +55,7 @@ class Unravel {
         [&](auto& leaf) {
           using Leaf = std::remove_cvref_t<decltype(leaf)>;
           if constexpr (is_array_v<Leaf>) {
-            const Array<E> part(parts[i]);
+            const Array<E> part = nax::detail::typed<E>(parts[i]);
             leaf = part.reshape(shapes_[i]).template astype<typename Leaf::value_type>();
             ++i;
           }
