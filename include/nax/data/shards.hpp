@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 
 #include "nax/data/cursors.hpp"
 #include "nax/data/identity.hpp"
@@ -17,21 +18,22 @@ struct Extent {
 
 // Where the first element from `at` on lies; `at` moves behind it. False at the end of the file. Throws
 // IoError for what is not of the format.
-using FindElement = bool(const io::detail::Source& file, std::uint64_t& at, Extent& element);
+using FindElement = std::function<bool(const io::detail::Source& file, std::uint64_t& at, Extent& element)>;
 
 template <class Element>
 struct ShardFormat {
   const char* function;
-  FindElement* find;
+  FindElement find;
   // The element of these bytes, which lay from `offset` on in the file of that name.
   Element (*make)(io::Bytes&& bytes, const std::string& path, std::uint64_t offset);
+  std::string options = "";  // for fingerprints
 };
 
 // Local files, or the bytes of one, looked through.
 class ShardFiles : public Describes {
  public:
-  ShardFiles(const char* function, std::vector<std::string> paths, FindElement* find);
-  ShardFiles(const char* function, std::string name, io::Bytes bytes, FindElement* find);
+  ShardFiles(const char* function, std::vector<std::string> paths, const FindElement& find);
+  ShardFiles(const char* function, std::string name, io::Bytes bytes, const FindElement& find);
 
   std::int64_t size() const { return static_cast<std::int64_t>(extents_.size()); }
   const Extent& extent(std::int64_t i) const { return extents_[static_cast<std::size_t>(i)]; }
@@ -45,7 +47,7 @@ class ShardFiles : public Describes {
   std::size_t file_of(std::int64_t i) const {
     return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin());
   }
-  void look_through(const io::detail::Source& file, FindElement* find);
+  void look_through(const io::detail::Source& file, const FindElement& find);
 
   const char* function_;
   std::vector<std::string> paths_;
@@ -78,7 +80,8 @@ class IndexedShards final : public IndexedStage<Element> {
   IndexedShards(const ShardFormat<Element>& format, std::shared_ptr<const ShardFiles> files)
       : elements_(std::make_shared<Elements>(format, std::move(files))) {}
   void describe(Fingerprint& print) const override {
-    print.add(elements_->format.function), elements_->files->describe(print);
+    print.add(elements_->format.function), print.add(elements_->format.options);
+    elements_->files->describe(print);
   }
   std::int64_t size() const override { return elements_->size(); }
   std::shared_ptr<const Access<Element>> access(const Context&) const override { return elements_; }
@@ -106,7 +109,8 @@ class StreamedShards final : public Stage<Element> {
   StreamedShards(const ShardFormat<Element>& format, std::vector<std::string> paths)
       : format_(format), paths_(std::make_shared<const std::vector<std::string>>(std::move(paths))) {}
   void describe(Fingerprint& print) const override {
-    print.add(format_.function), print.add(static_cast<std::int64_t>(paths_->size()));
+    print.add(format_.function), print.add(format_.options),
+        print.add(static_cast<std::int64_t>(paths_->size()));
     identity_.describe(print, [&](Fingerprint& own) { describe_files(own, *paths_); });
   }
   std::int64_t size() const override { return paths_->empty() ? 0 : -1; }
@@ -192,7 +196,8 @@ StageRef<Element> shards(const ShardFormat<Element>& format, std::string name, i
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
 namespace nax::inline NAX_ABI::data::detail {
 
-NAX_ENGINE ShardFiles::ShardFiles(const char* function, std::vector<std::string> paths, FindElement* find)
+NAX_ENGINE ShardFiles::ShardFiles(const char* function, std::vector<std::string> paths,
+                                  const FindElement& find)
     : function_(function), paths_(std::move(paths)) {
   constexpr std::size_t few = 128;  // of what a process may have open, usually 1024
   Fingerprint now;                  // of the files as they are looked through
@@ -206,12 +211,13 @@ NAX_ENGINE ShardFiles::ShardFiles(const char* function, std::vector<std::string>
   }
 }
 
-NAX_ENGINE ShardFiles::ShardFiles(const char* function, std::string name, io::Bytes bytes, FindElement* find)
+NAX_ENGINE ShardFiles::ShardFiles(const char* function, std::string name, io::Bytes bytes,
+                                  const FindElement& find)
     : function_(function), paths_{std::move(name)}, bytes_(std::move(bytes)) {
   look_through(io::detail::Source(function_, paths_[0], bytes_), find);
 }
 
-NAX_ENGINE void ShardFiles::look_through(const io::detail::Source& file, FindElement* find) {
+NAX_ENGINE void ShardFiles::look_through(const io::detail::Source& file, const FindElement& find) {
   Extent extent;
   for (std::uint64_t at = 0; find(file, at, extent);) extents_.push_back(extent);
   ends_.push_back(size());
