@@ -5,6 +5,7 @@
 #include "nax/data/batch.hpp"
 #include "nax/data/cache.hpp"
 #include "nax/data/cache_folder.hpp"
+#include "nax/data/choose.hpp"
 #include "nax/data/combine.hpp"
 #include "nax/data/crc32c.hpp"
 #include "nax/data/csv.hpp"

@@ -4,6 +4,7 @@
 
 #include "nax/data/batch.hpp"
 #include "nax/data/cache.hpp"
+#include "nax/data/choose.hpp"
 #include "nax/data/combine.hpp"
 #include "nax/data/generator.hpp"
 #include "nax/data/groups.hpp"
@@ -320,12 +321,19 @@ Dataset<std::tuple<E...>> zip(const Dataset<E>&... datasets) {
   static_assert(sizeof...(E) > 0, "zip: at least one dataset is needed");
   return Dataset<std::tuple<E...>>(std::make_shared<detail::ZipStage<E...>>(datasets.stage()...));
 }
+namespace detail {
+template <class E>
+std::vector<StageRef<E>> stages_of(const std::vector<Dataset<E>>& datasets) {
+  std::vector<StageRef<E>> stages;
+  for (const Dataset<E>& dataset : datasets) stages.push_back(dataset.stage());
+  return stages;
+}
+}  // namespace detail
+
 // One behind the other.
 template <class E>
 Dataset<E> concatenate(const std::vector<Dataset<E>>& datasets) {
-  std::vector<detail::StageRef<E>> stages;
-  for (const Dataset<E>& dataset : datasets) stages.push_back(dataset.stage());
-  return Dataset<E>(std::make_shared<detail::ConcatenateStage<E>>(std::move(stages)));
+  return Dataset<E>(std::make_shared<detail::ConcatenateStage<E>>(detail::stages_of(datasets)));
 }
 template <class E, class... Same>
 requires(std::is_same_v<Same, Dataset<E>>&&...) Dataset<E> concatenate(const Dataset<E>& first,
@@ -337,8 +345,7 @@ template <class E>
 Dataset<E> interleave(const std::vector<Dataset<E>>& datasets, InterleaveOptions options = {}) {
   if (options.cycle_length < static_cast<std::int64_t>(datasets.size()))
     options.cycle_length = static_cast<std::int64_t>(datasets.size());
-  std::vector<detail::StageRef<E>> stages;
-  for (const Dataset<E>& dataset : datasets) stages.push_back(dataset.stage());
+  std::vector<detail::StageRef<E>> stages = detail::stages_of(datasets);
   const auto count = static_cast<std::int64_t>(stages.size());
   using Make = detail::StageByNumber<E>;
   return Dataset<E>(std::make_shared<detail::InterleaveStage<std::int64_t, E, Make>>(
@@ -347,6 +354,28 @@ Dataset<E> interleave(const std::vector<Dataset<E>>& datasets, InterleaveOptions
 template <class E>
 Dataset<E> interleave(std::initializer_list<Dataset<E>> datasets, const InterleaveOptions& options = {}) {
   return interleave(std::vector<Dataset<E>>(datasets), options);
+}
+// Each element from a dataset drawn by weight, until all have ended (or the first, with .stop_on_empty).
+template <class E>
+Dataset<E> sample_from(const std::vector<Dataset<E>>& datasets, const SampleOptions& options) {
+  return Dataset<E>(std::make_shared<detail::SampleStage<E>>(detail::stages_of(datasets), options));
+}
+template <class E>
+Dataset<E> sample_from(std::initializer_list<Dataset<E>> datasets, const SampleOptions& options) {
+  return sample_from(std::vector<Dataset<E>>(datasets), options);
+}
+// Each element from the dataset whose number, from 0 on, is the next of `choices`. Ends with the choices, or
+// with the first chosen dataset that has ended.
+template <class E>
+Dataset<E> choose_from(const std::vector<Dataset<E>>& datasets, const Dataset<std::int64_t>& choices,
+                       const ChooseOptions& options = {}) {
+  return Dataset<E>(std::make_shared<detail::ChooseStage<E>>(detail::stages_of(datasets), choices.stage(),
+                                                             options.stop_on_empty));
+}
+template <class E>
+Dataset<E> choose_from(std::initializer_list<Dataset<E>> datasets, const Dataset<std::int64_t>& choices,
+                       const ChooseOptions& options = {}) {
+  return choose_from(std::vector<Dataset<E>>(datasets), choices, options);
 }
 
 }  // namespace nax::inline NAX_ABI::data

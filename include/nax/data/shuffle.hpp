@@ -16,7 +16,7 @@ struct ShuffleOptions {
 
 namespace detail {
 
-NAX_ENGINE std::uint64_t shuffle_word(const random::Key& key);
+NAX_ENGINE std::uint64_t shuffle_word(const random::Key& key, const char* function = "shuffle");
 
 // A number below n (at most 2^63), from 64 random bits.
 inline std::int64_t below(std::uint64_t bits, std::int64_t n) {
@@ -183,10 +183,10 @@ class ShuffleStage final : public Stage<Element> {
 #if !defined(NAX_CALLS_LIBRARY)  // bodies
 namespace nax::inline NAX_ABI::data::detail {
 
-NAX_ENGINE std::uint64_t shuffle_word(const random::Key& key) {
-  if (key.ndim() != 0) throw ValueError("shuffle: a key is needed, as .key");
-  random::detail::check_single("shuffle", key);
-  need_plain("shuffle", "the key", key.words());
+NAX_ENGINE std::uint64_t shuffle_word(const random::Key& key, const char* function) {
+  if (key.ndim() != 0) raise<ValueError>({function, ": a key is needed, as .key"});
+  random::detail::check_single(function, key);
+  need_plain(function, "the key", key.words());
   return key.words().item();
 }
 
