@@ -92,12 +92,11 @@ L loaded_tensor(const SafetensorsReader& reader, const std::string& name, const 
   if constexpr (is_array_v<L>) {
     const bool any = !nax::detail::ArrayAccess::buffer(leaf);
     const Shape expected = leaf.shape();
-    const Array<T> array(reader.array(name, dtype_of<T>, any ? nullptr : &expected, cast));
-    return nax::detail::typed<T>(
-        nax::detail::beside(leaf, any ? nax::detail::placed(array) : ArrayBase(array)));
+    const ArrayBase array = reader.array(name, dtype_of<T>, any ? nullptr : &expected, cast);
+    return nax::detail::typed<T>(nax::detail::beside(leaf, any ? nax::detail::placed(array) : array));
   } else {
     const Shape expected{};
-    return static_cast<L>(Array<T>(reader.array(name, dtype_of<T>, &expected, cast)).item());
+    return static_cast<L>(nax::detail::typed<T>(reader.array(name, dtype_of<T>, &expected, cast)).item());
   }
 }
 
