@@ -16,7 +16,7 @@ namespace check {
 template <class T>
 nax::Array<T> input(const std::string& name) {
   const golden::Golden& g = golden::get("ops", name);
-  nax::Array<T> a(
+  nax::Array<T> a = nax::detail::typed<T>(
       nax::detail::allocate(nax::dtype_of<T>, nax::Frame{nax::Dims(g.shape.begin(), g.shape.end()), {}}));
   T* out = nax::detail::elements<T>(a);
   for (std::int64_t i = 0; i < a.size(); ++i) {
