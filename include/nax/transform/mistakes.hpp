@@ -24,6 +24,7 @@ enum class Mistake {
   move_only,
   has_base_class,
   too_many_fields,
+  fixed_member,
   no_tree,
   not_callable,
   returns_nothing,
@@ -60,6 +61,10 @@ constexpr auto sentence_of() {
     return Sentence("tree: a struct with a base class needs a friend tree_fields, or the base as a field");
   else if constexpr (mistake == too_many_fields)
     return Sentence("tree: a struct may have at most 24 fields; group some, or add a friend tree_fields");
+  else if constexpr (mistake == fixed_member)
+    return Sentence(
+        "tree: a struct with a const member or a reference is no tree, since its leaves could not be "
+        "replaced; make it a plain member");
   else if constexpr (mistake == no_tree)
     return Sentence(
         "tree: an argument is no tree: give its class a friend tree_fields, hold other fields in "
@@ -117,6 +122,8 @@ constexpr auto mistake_of_part() {
     return no_tree;
   else if constexpr (tree::detail::HasBase<T>)
     return has_base_class;
+  else if constexpr (tree::detail::HasFixedMembers<T>)
+    return fixed_member;
   else
     return tree::field_count_v<T> > tree::max_fields ? too_many_fields : no_tree;
 }

@@ -109,6 +109,10 @@ consteval NodeKind node_kind() {
 template <class T>
 concept VectorOfBool = std::is_same_v<std::remove_cv_t<T>, std::vector<bool>>;
 
+// Structs whose members keep them from being assigned to. Transforms replace the leaves of trees.
+template <class T>
+concept HasFixedMembers = PlainStruct<T> && std::is_copy_constructible_v<T> && !std::is_copy_assignable_v<T>;
+
 // One clear sentence instead of a page of templates, for every type that no tree can hold.
 template <class T>
 consteval NodeKind checked_node_kind() {
@@ -128,6 +132,10 @@ consteval NodeKind checked_node_kind() {
         "tree: this type is no tree: neither an Array, a number, a std::tuple, pair, array, vector, map or "
         "optional, nor an aggregate of such; hold a string, an enum, a function in a nax::tree::Static, give "
         "a class of arrays a friend tree_fields");
+  } else if constexpr (kind == NodeKind::product) {
+    static_assert(!HasFixedMembers<U>,
+                  "tree: a struct with a const member or a reference is no tree, since its leaves could not "
+                  "be replaced; make it a plain member");
   }
   return kind;
 }
