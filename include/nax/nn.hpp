@@ -1,6 +1,6 @@
 #pragma once
 
-// Networks: activations, losses, normalisation, initialisers.
+// Networks: activations, losses, normalisation, initialisers, modules.
 
 #include "nax/nn/activations.hpp"
 #include "nax/nn/attention.hpp"
@@ -9,6 +9,11 @@
 #include "nax/nn/initializers.hpp"
 #include "nax/nn/layers.hpp"
 #include "nax/nn/losses.hpp"
+#include "nax/nn/modules.hpp"
+#include "nax/nn/modules/layers.hpp"
+#include "nax/nn/modules/norms.hpp"
+#include "nax/nn/modules/sequences.hpp"
+#include "nax/nn/modules/sequential.hpp"
 #include "nax/nn/normalization.hpp"
 #include "nax/nn/one_hot.hpp"
 #include "nax/nn/pooling.hpp"

@@ -25,6 +25,7 @@ class Padding {
 
   bool named() const { return !name_.empty(); }
   const std::string& name() const { return name_; }
+  friend bool operator==(const Padding&, const Padding&) = default;
   // One pair for each of these axes.
   std::vector<Pair> over(const char* function, const Dims& in, const Dims& window, const Dims& strides) const;
 

@@ -11,6 +11,7 @@ struct ConvOptions {
   Shape input_dilation = {};
   Shape kernel_dilation = {};
   std::int64_t feature_group_count = 1;
+  friend bool operator==(const ConvOptions&, const ConvOptions&) = default;
 };
 
 // The convolution of x (N, spatial..., C) with w (spatial..., C / groups, O): one to three spatial axes.

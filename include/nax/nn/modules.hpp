@@ -1,0 +1,8 @@
+#pragma once
+
+// Modules: structs of parameters with the function that they belong to.
+
+#include "nax/nn/modules/layers.hpp"
+#include "nax/nn/modules/norms.hpp"
+#include "nax/nn/modules/sequences.hpp"
+#include "nax/nn/modules/sequential.hpp"

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include "nax/nn/batch_norm.hpp"
+#include "nax/nn/conv.hpp"
+#include "nax/nn/initializers.hpp"
+#include "nax/nn/layers.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/tree/static.hpp"
+
+// Modules: parameters and the function that they belong to, as plain structs. A struct of modules is a
+// module.
+//
+// A module is a tree whose leaves are its parameters, so grad, vmap, tree::map, optimisers and io::save take
+// it as it is. Options that shapes depend on are tree::Static fields, which no transform touches. make()
+// draws first values; operator() computes.
+namespace nax::inline NAX_ABI::nn {
+
+struct LinearOptions {
+  std::int64_t in = 0, out = 0;
+  bool bias = true;
+};
+// x w + b: x (..., in) to (..., out). The weights are drawn by lecun_normal, biases are 0.
+template <class T = float>
+struct Linear {
+  Array<T> w;                      // (in, out)
+  std::optional<Array<T>> b = {};  // (out,)
+
+  static Linear make(const random::Key& key, const LinearOptions& options) {
+    Linear made{initializers::lecun_normal<T>(key, {options.in, options.out})};
+    if (options.bias) made.b = zeros<T>({options.out});
+    return made;
+  }
+  Array<T> operator()(const Array<T>& x) const {
+    return b ? Array<T>(linear(x, w, *b)) : Array<T>(matmul(x, w));
+  }
+};
+
+struct ConvModuleOptions {
+  std::int64_t in = 0, out = 0;
+  Shape kernel = {};  // one extent for each spatial axis
+  bool bias = true;
+  ConvOptions conv = {};  // strides, padding, dilation, groups
+};
+// The convolution of x (N, spatial..., in), channels last, plus a bias for each channel.
+template <class T = float>
+struct Conv {
+  Array<T> w;                      // (kernel..., in / groups, out)
+  std::optional<Array<T>> b = {};  // (out,)
+  tree::Static<ConvOptions> options = {};
+
+  static Conv make(const random::Key& key, const ConvModuleOptions& options) {
+    const std::int64_t groups = options.conv.feature_group_count;
+    if (groups < 1 || options.in % groups != 0 || options.out % groups != 0)
+      raise<ValueError>(
+          {"Conv: ", groups, " groups must divide ", options.in, " and ", options.out, " channels"});
+    Shape shape = options.kernel;
+    shape.push_back(options.in / groups), shape.push_back(options.out);
+    Conv made{initializers::lecun_normal<T>(key, shape), {}, options.conv};
+    if (options.bias) made.b = zeros<T>({options.out});
+    return made;
+  }
+  Array<T> operator()(const Array<T>& x) const {
+    const Array<T> y = conv(x, w, *options);
+    return b ? Array<T>(y + *b) : y;
+  }
+};
+
+struct EmbeddingOptions {
+  std::int64_t count = 0, features = 0;
+};
+// Rows of a table by their numbers: (...) to (..., features). Draws have the variance 1 / features.
+template <class T = float>
+struct Embedding {
+  Array<T> table;  // (count, features)
+
+  static Embedding make(const random::Key& key, const EmbeddingOptions& options) {
+    const double deviation = 1 / std::sqrt(static_cast<double>(options.features));
+    return {initializers::normal<T>(key, {options.count, options.features}, {.stddev = deviation})};
+  }
+  template <nax::detail::ArrayLike I>
+  Array<T> operator()(const I& indices) const {
+    return embedding(table, indices);
+  }
+  // The logits of a model whose output shares the table: x (..., features) to (..., count).
+  Array<T> attend(const Array<T>& x) const { return matmul(x, table.T()); }
+};
+
+// Sets each element to zero with the probability `rate`, by dropout(). Without a key, as in use, x stays.
+struct Dropout {
+  tree::Static<double> rate = 0.5;
+
+  template <class T>
+  Array<T> operator()(const random::Key& key, const Array<T>& x) const {
+    return dropout(key, *rate, x);
+  }
+  template <class T>
+  Array<T> operator()(const Array<T>& x) const {
+    return x;
+  }
+};
+
+}  // namespace nax::inline NAX_ABI::nn
