@@ -184,7 +184,7 @@ Batched<E> stack_padded(const std::vector<E>& elements, double value, const Shap
           if constexpr (is_array_v<L>) {
             using T = typename L::value_type;
             const T filled = fill_value<T>(value);
-            return L(padded_array(leaf, shapes[at], &filled));
+            return nax::detail::typed<T>(padded_array(leaf, shapes[at], &filled));
           } else {
             return leaf;
           }

@@ -144,7 +144,7 @@ auto pmap(F f, PmapOptions options = {}) {
     auto place = [&](auto& leaf, const Axes& axes) {
       if constexpr (is_array_v<decltype(leaf)>) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
-        Leaf all(std::move(results[i++]));
+        const Leaf all = typed<typename Leaf::value_type>(std::move(results[i++]));
         if (axes.is_none()) {
           if (!same_along(all, layout_of(all).hidden()))
             throw ValueError("pmap: out_axes is none for a result that differs between devices");
