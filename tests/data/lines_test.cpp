@@ -8,7 +8,7 @@
 #include "support/refusal.hpp"
 
 namespace data_lines {
-namespace {
+namespace lines_test {
 using namespace nax;
 using nax::testing::all_of;
 using nax::testing::rest_of;
@@ -81,5 +81,5 @@ TEST(DataLines, RecordsOfOneLength) {
   EXPECT_EQ(first(3), "AAB");
 }
 
-}  // namespace
+}  // namespace lines_test
 }  // namespace data_lines
