@@ -172,7 +172,7 @@ auto reverse_jacobian(const F& f, const A&... args) {
         if (serial_of(leaf)) sweep.add(serial_of(leaf), seed(g, layout_of(leaf)));
         sweep.run(record.begin);
         auto gradient = std::get<0>(record.inputs);
-        take_gradients(gradient, sweep);
+        take_gradients(gradient, which, sweep, nullptr);
         return gradient;
       })(basis(leaf));
       for_each_array_leaf(rows, [&](auto& row) { row = open_axis(row, 0, shape); });
