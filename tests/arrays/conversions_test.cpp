@@ -9,7 +9,6 @@
 #include <vector>
 
 namespace conversions {
-namespace conversions_test {
 using namespace nax;
 
 using Single = Array<float>;
@@ -103,5 +102,4 @@ TEST(Assignments, ToVariablesMembersAndElementsOfVectors) {
   EXPECT_EQ(formula.eval().to_vector(), (std::vector<float>{2, 4}));
 }
 
-}  // namespace conversions_test
 }  // namespace conversions

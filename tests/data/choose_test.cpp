@@ -5,7 +5,6 @@
 #include "support/refusal.hpp"
 
 namespace data_choose {
-namespace choose_test {
 using namespace nax;
 using nax::testing::all_of;
 using nax::testing::rest_of;
@@ -70,5 +69,4 @@ TEST(DataChoose, ChoicesAreFollowed) {
             "choose_from: there is no dataset 1 among 1");
 }
 
-}  // namespace choose_test
 }  // namespace data_choose

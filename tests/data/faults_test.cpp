@@ -7,7 +7,6 @@
 #include "support/refusal.hpp"
 
 namespace data_faults {
-namespace faults_test {
 using namespace nax;
 using nax::testing::all_of;
 using nax::testing::rest_of;
@@ -134,5 +133,4 @@ TEST(DataFaults, AForkedChildsIteratorIsAnError) {
   }
 }
 
-}  // namespace faults_test
 }  // namespace data_faults

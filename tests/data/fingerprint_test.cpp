@@ -11,7 +11,6 @@
 #include "support/refusal.hpp"
 
 namespace fingerprints {
-namespace fingerprint_test {
 using namespace nax;
 using nax::testing::all_of;
 
@@ -160,5 +159,4 @@ TEST(DataFingerprint, ContentHashSeesEveryByte) {
   EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
 }
 
-}  // namespace fingerprint_test
 }  // namespace fingerprints

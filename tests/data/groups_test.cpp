@@ -8,7 +8,6 @@
 #include "support/refusal.hpp"
 
 namespace data_groups {
-namespace groups_test {
 using namespace nax;
 using Rows = std::vector<std::vector<std::int64_t>>;
 
@@ -147,5 +146,4 @@ TEST(DataGroups, Rebatch) {
             (Rows{{4, 0, 1, 2, 3}, {4, 4, 5, 6, 7}}));
 }
 
-}  // namespace groups_test
 }  // namespace data_groups

@@ -8,7 +8,6 @@
 #include "support/refusal.hpp"
 
 namespace data_lines {
-namespace lines_test {
 using namespace nax;
 using nax::testing::all_of;
 using nax::testing::rest_of;
@@ -81,5 +80,4 @@ TEST(DataLines, RecordsOfOneLength) {
   EXPECT_EQ(first(3), "AAB");
 }
 
-}  // namespace lines_test
 }  // namespace data_lines

@@ -10,7 +10,6 @@
 #include "support/refusal.hpp"
 
 namespace data_sources {
-namespace sources_test {
 using namespace nax;
 using nax::testing::all_of;
 using nax::testing::rest_of;
@@ -149,5 +148,4 @@ TEST(DataSources, EnumerateTakeWhileScan) {
   EXPECT_EQ(seen, (std::vector<float>{0, 0, 2, 6}));
 }
 
-}  // namespace sources_test
 }  // namespace data_sources

@@ -17,8 +17,6 @@ void expect_close(const std::string& what, const std::vector<double>& got, const
   }
 }
 
-namespace derivatives_test {
-
 Real reverse(const Function& f, const Real& x) {
   const auto [y, pullback] = nax::vjp(f, x);
   return std::get<0>(pullback(nax::ones_like(y)));
@@ -48,8 +46,6 @@ Real points(double low, double high) {
   for (int i = 0; i < 9; ++i) x.push_back(low + (high - low) * (i + 0.31) / 9);
   return array_of<double>(x, {9});
 }
-
-}  // namespace derivatives_test
 
 void expect_derivatives(const char* name, const Function& f, double low, double high) {
   check(name, f, points(low, high));

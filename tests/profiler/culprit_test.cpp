@@ -10,7 +10,6 @@
 #include "nax/nax.hpp"
 
 namespace profiler_culprit {
-namespace culprit_test {
 using namespace nax;
 
 std::string path(const std::string& name) {
@@ -138,5 +137,4 @@ TEST(Culprit, TracesOutliveUncaughtExceptions) {
     EXPECT_NE(text_of_file(of).find("before the end"), std::string::npos) << of;
 }
 
-}  // namespace culprit_test
 }  // namespace profiler_culprit

@@ -6,7 +6,6 @@
 #include "storage/fixture.hpp"
 
 namespace storage_limits {
-namespace limits_test {
 using namespace nax;
 using storage_tests::as_string;
 using Fault = Loopback::Fault;
@@ -90,5 +89,4 @@ TEST_F(StorageLimits, ASlowStoreIsTheSlowestStage) {
   EXPECT_EQ(totals.stages[0].name, "request to the store");
 }
 
-}  // namespace limits_test
 }  // namespace storage_limits

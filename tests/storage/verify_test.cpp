@@ -11,7 +11,6 @@
 #include "storage/fixture.hpp"
 
 namespace storage_verify {
-namespace verify_test {
 using namespace nax;
 using storage_tests::as_string;
 using Fault = Loopback::Fault;
@@ -173,5 +172,4 @@ TEST_F(StorageVerify, AFullDiskUnderTheCacheIsSaidOnce) {
   EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
-}  // namespace verify_test
 }  // namespace storage_verify
