@@ -8,6 +8,8 @@ using namespace elementwise;
 using C = std::complex<float>;
 using Z = std::complex<double>;
 
+namespace complex_test {
+
 TEST(Complex, Values) {
 #define ROW(name, function) expect_golden(name, NAX_ROW(C, C, function), 16)
   ROW("negative", nax::negative), ROW("exp", nax::exp), ROW("log", nax::log), ROW("sqrt", nax::sqrt);
@@ -21,7 +23,6 @@ TEST(Complex, Values) {
       ROW2("power", nax::power);
 }
 
-namespace complex_test {
 // f of a complex number into the reals: reverse and forward against differences, in JAX's convention.
 void expect_gradient(const char* name, Real (*f)(const Array<Z>&)) {
   const Z z(0.8, -1.3);
@@ -37,7 +38,6 @@ void expect_gradient(const char* name, Real (*f)(const Array<Z>&)) {
   const double tangent = nax::jvp(f, std::tuple{Array<Z>(z)}, std::tuple{Array<Z>(t)}).second.item();
   EXPECT_NEAR(tangent, along * t.real() + across * t.imag(), 1e-8) << name;
 }
-}  // namespace complex_test
 
 TEST(Complex, Gradients) {
 #define GRADIENT(f) \
@@ -52,3 +52,5 @@ TEST(Complex, Gradients) {
 #undef REAL
 #undef ROW2
 #undef GRADIENT
+
+}  // namespace complex_test

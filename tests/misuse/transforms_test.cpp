@@ -6,7 +6,6 @@ using A = Array<float>;
 
 namespace transforms_test {
 A total(const A& x) { return sum(x * x); }
-}  // namespace transforms_test
 
 NAX_MISUSE(ShapeError, GradOfVector, "grad: the function must return a scalar, got shape (3,)",
            (void)grad([](const A& x) { return x * x; })(ones<float>({3})))
@@ -132,3 +131,5 @@ NAX_MISUSE(ValueError, TreeKeysDiffer,
 NAX_MISUSE(ValueError, RandintRange,
            "choice: cannot take a larger sample (5) than the population (3) without replacement",
            (void)random::choice(random::key(0), 3, {5}, {.replace = false}))
+
+}  // namespace transforms_test

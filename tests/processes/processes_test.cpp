@@ -195,6 +195,7 @@ TEST(Threads, ManyCallers) {
   EXPECT_EQ(right, 16);
 }
 
-}  // namespace processes_test
 
 int __lsan_is_turned_off() { return is_child; }
+
+}  // namespace processes_test
