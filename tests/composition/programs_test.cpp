@@ -5,7 +5,7 @@
 #include "nax/numpy/products/matmul.hpp"
 #include "nax/transform/custom.hpp"
 
-namespace composition::programs_test {
+namespace composition {
 
 A wave(const A& x) { return tanh(x) * sin(2 * x); }
 
@@ -58,4 +58,4 @@ TEST_F(Composition, grad_grad_grad) { expect(grad(grad(grad(wave)))(in(0))); }
 
 TEST_F(Composition, grad_grad_grad_grad) { expect(grad(grad(grad(grad(wave))))(in(0))); }
 
-}  // namespace composition::programs_test
+}  // namespace composition
