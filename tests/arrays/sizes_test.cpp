@@ -145,7 +145,7 @@ TEST(Sizes, OfRanges) {
   EXPECT_THROW(nax::arange(std::nan("")), nax::ValueError);
   EXPECT_THROW(nax::arange<float>(infinity, infinity), nax::ValueError);
   EXPECT_THROW(nax::arange(0, 1, 1e-300), nax::ValueError);
-  EXPECT_EQ(nax::arange<std::int64_t>(infinity, 0.0).size(), 0);
+  expect_too_big("arange", "(9223372036854775807,)", [] { nax::arange<std::int64_t>(infinity, 0.0); });
   expect_too_big("arange", "(9223372036854775807,)", [] { nax::arange(highest); });
   expect_too_big("arange", "(9223372036854775807,)", [] { nax::arange(lowest, highest, 1); });
   expect_too_big("arange", "(9223372036854775807,)", [] { nax::arange<std::int64_t>(highest, lowest, -1); });

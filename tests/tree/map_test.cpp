@@ -150,7 +150,7 @@ TEST(TreeMap, PathsAreFieldNamesIndicesAndKeys) {
             ".named['u'] .named['v'] .maybe .pair_of[0] .pair_of[1] .mixed[0] .mixed[1][0] .mixed[1][1] ");
   paths.clear();
   tree::map_with_path(note, std::tuple{1, Hidden{2, 3}, std::map<int, double>{{7, 4}}});
-  EXPECT_EQ(paths, "[0] [1].0 [1].1 [2][7] ");
+  EXPECT_EQ(paths, "[0] [1].Hidden[0] [1].Hidden[1] [2][7] ");
   paths.clear();
   tree::map_with_path(note, 1);
   EXPECT_EQ(paths, " ");
