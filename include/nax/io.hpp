@@ -1,6 +1,7 @@
 #pragma once
 
-// Files: npz, npy, safetensors, checkpoints (nax/io/gzip.hpp, idx.hpp and mnist.hpp are apart: they need zlib).
+// Files: npz, npy, safetensors, checkpoints (nax/io/gzip.hpp, idx.hpp and mnist.hpp are apart: they need
+// zlib).
 
 #include "nax/io/checkpoint_folder.hpp"
 #include "nax/io/checkpoints.hpp"
@@ -14,9 +15,9 @@
 #include "nax/io/npy.hpp"
 #include "nax/io/npy_header.hpp"
 #include "nax/io/numpy_files.hpp"
+#include "nax/io/part_files.hpp"
 #include "nax/io/safetensors.hpp"
 #include "nax/io/safetensors_header.hpp"
-#include "nax/io/part_files.hpp"
 #include "nax/io/save.hpp"
 #include "nax/io/text_tables.hpp"
 #include "nax/io/zip_reader.hpp"

@@ -195,7 +195,6 @@ TEST(Threads, ManyCallers) {
   EXPECT_EQ(right, 16);
 }
 
-
 int __lsan_is_turned_off() { return is_child; }
 
 }  // namespace processes_test

@@ -213,9 +213,9 @@ NAX_ENGINE void Workers::run() noexcept {
 }
 
 NAX_ENGINE void Workers::watch_recorded() const {
-  static const Tape none;
+  static const Tape other;
   recording.since = recorded_since_.load(std::memory_order_relaxed);
-  recording.caller = recording.since != 0 ? &none : nullptr;
+  recording.caller = recording.since != 0 ? &other : nullptr;
 }
 
 NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {

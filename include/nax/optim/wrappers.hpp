@@ -242,8 +242,8 @@ class ApplyIfFinite {
     auto [updates, inner] = lax::cond(
         apply,
         [&](const G& g, const S& s) {
-          auto [updates, next] = inner_.update(g, s, params...);
-          return std::pair{Updates(updates), S(next)};
+          auto result = inner_.update(g, s, params...);
+          return std::pair{Updates(std::move(result.first)), S(std::move(result.second))};
         },
         [&](const G& g, const S& s) {
           return std::pair{Updates(detail::map(
