@@ -11,6 +11,11 @@ struct Order : OnStandIn {};
 // what used it, and not for what was launched since.
 TEST_F(Order, UploadsDoNotWaitForLaterKernels) {
   nax::release_cached_memory(gpu());
+  // Small blocks of the other thread's stream: it would else take one that `mine` has used.
+  in_thread([&] {
+    std::vector<Array<float>> some;
+    for (int i = 0; i < 8; ++i) some.push_back(there(nax::zeros<float>({10})));
+  });
   constexpr std::int64_t n = 100'000;
   Array<float> batch;
   Array<float> kept = there(nax::zeros<float>({10}));
