@@ -293,7 +293,7 @@ def page_of(title, entries, options, examples, used):
     by_name = collections.OrderedDict()
     for e in entries:
         by_name.setdefault("".join(s + "::" for s in e.scope) + e.name, []).append(e)
-    names = sorted(by_name, key=lambda n: n.split("::")[-1].lower())
+    names = sorted(by_name, key=lambda n: (n.split("::")[-1].lower(), n))
     out += [" ".join(f"[{n.split('::')[-1]}](#{anchor(n)})" for n in names), ""]
     for name in names:
         group = by_name[name]
@@ -336,7 +336,7 @@ def main():
         entries = [e for found, _ in parsed for e in found]
         if entries:
             pages[page] = page_of(title, entries, options, examples, used)
-            names = sorted({e.name for e in entries}, key=str.lower)
+            names = sorted({e.name for e in entries}, key=lambda n: (n.lower(), n))
             index.append(f"- [{title}]({page}.md): " + " ".join(f"`{n}`" for n in names))
     pages["README"] = "\n".join(["# Reference", "", "Every public function, a page a module. Made by `scripts/reference.py`.", "", *index, ""])
     for name in sorted(set(examples) - used):
