@@ -129,7 +129,7 @@ TEST(Modules, AttentionSharesHeadsOfKeys) {
   EXPECT_EQ(heads.params.key.shape(), (Shape{8, 2, 2}));
   const F y = heads(x, {.is_causal = true});
   EXPECT_EQ(y.shape(), x.shape());
-  // What comes later changes nothing.
+  // Later elements change nothing.
   expect_near(heads(F(x(_, slice(0, 3))), {.is_causal = true}), y(_, slice(0, 3)));
   expect_near(heads.attend(x, x), heads(x));
   EXPECT_NE(text_of<ValueError>([&] {

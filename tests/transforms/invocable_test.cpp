@@ -1,4 +1,4 @@
-// What transforms return answers std::is_invocable, const or not, and goes wherever a function goes.
+// The results of transforms answer std::is_invocable, const or not, and go wherever a function goes.
 
 #include <gtest/gtest.h>
 

@@ -21,6 +21,12 @@ struct AdamState {
 };
 
 namespace detail {
+// The numbers that all of Adam's relatives have, of the options of one.
+template <class Options>
+AdamOptions adam_options(const Options& o) {
+  return {.b1 = o.b1, .b2 = o.b2, .eps = o.eps, .eps_root = o.eps_root};
+}
+
 // The means began at zero: the factors that make up for it, in the leaf's precision, as optax has it.
 template <class T>
 struct Debias {

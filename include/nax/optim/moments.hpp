@@ -274,9 +274,8 @@ auto nadam(R learning_rate, const AdamOptions& options = {}) {
 // nadam whose weights decay by themselves, not through the gradient.
 template <detail::Rate R>
 auto nadamw(R learning_rate, const AdamWOptions& o = {}) {
-  return detail::Moments<R, detail::NadamRule, true>(
-      std::move(learning_rate), {{.b1 = o.b1, .b2 = o.b2, .eps = o.eps, .eps_root = o.eps_root}},
-      o.weight_decay);
+  return detail::Moments<R, detail::NadamRule, true>(std::move(learning_rate), {detail::adam_options(o)},
+                                                     o.weight_decay);
 }
 // Adam with the largest gradient, decayed, in place of the average of squares.
 template <detail::Rate R>
@@ -286,28 +285,25 @@ auto adamax(R learning_rate, const AdamOptions& options = {}) {
 // adamax whose weights decay by themselves, not through the gradient.
 template <detail::Rate R>
 auto adamaxw(R learning_rate, const AdamWOptions& o = {}) {
-  return detail::Moments<R, detail::AdamaxRule, true>(
-      std::move(learning_rate), {{.b1 = o.b1, .b2 = o.b2, .eps = o.eps, .eps_root = o.eps_root}},
-      o.weight_decay);
+  return detail::Moments<R, detail::AdamaxRule, true>(std::move(learning_rate), {detail::adam_options(o)},
+                                                      o.weight_decay);
 }
 // Adam with the average of squared deviations of the gradient from its average.
 template <detail::Rate R>
 auto adabelief(R learning_rate, const AdabeliefOptions& o = {}) {
-  return detail::Moments<R, detail::AdabeliefRule, false>(
-      std::move(learning_rate), {{.b1 = o.b1, .b2 = o.b2, .eps = o.eps, .eps_root = o.eps_root}}, 0);
+  return detail::Moments<R, detail::AdabeliefRule, false>(std::move(learning_rate), {detail::adam_options(o)},
+                                                          0);
 }
 // Adam whose average of squares grows slowly.
 template <detail::Rate R>
 auto yogi(R learning_rate, const YogiOptions& o = {}) {
-  return detail::Moments<R, detail::YogiRule, false>(
-      std::move(learning_rate), {{.b1 = o.b1, .b2 = o.b2, .eps = o.eps, .eps_root = o.eps_root}}, 0);
+  return detail::Moments<R, detail::YogiRule, false>(std::move(learning_rate), {detail::adam_options(o)}, 0);
 }
 // Rectified Adam: plain momentum until the variance of the average of squares is small enough.
 template <detail::Rate R>
 auto radam(R learning_rate, const RadamOptions& o = {}) {
-  return detail::Moments<R, detail::RadamRule, false>(
-      std::move(learning_rate), {{.b1 = o.b1, .b2 = o.b2, .eps = o.eps, .eps_root = o.eps_root}, o.threshold},
-      0);
+  return detail::Moments<R, detail::RadamRule, false>(std::move(learning_rate),
+                                                      {detail::adam_options(o), o.threshold}, 0);
 }
 // Adam with the largest average of squares so far.
 template <detail::Rate R>

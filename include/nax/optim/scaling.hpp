@@ -170,9 +170,8 @@ struct LambOptions {
 // Adam with weight decay whose step has, leaf by leaf, the size of the parameters.
 template <detail::Rate R>
 auto lamb(R learning_rate, const LambOptions& o = {}) {
-  return chain(scale_by_adam({.b1 = o.b1, .b2 = o.b2, .eps = o.eps, .eps_root = o.eps_root}),
-               add_decayed_weights(o.weight_decay), scale_by_trust_ratio(),
-               scale_by_learning_rate(std::move(learning_rate)));
+  return chain(scale_by_adam(detail::adam_options(o)), add_decayed_weights(o.weight_decay),
+               scale_by_trust_ratio(), scale_by_learning_rate(std::move(learning_rate)));
 }
 
 struct LarsOptions {
