@@ -205,6 +205,17 @@ class MapStage final : public Stage<Out> {
   std::shared_ptr<const Function> function_;
 };
 
+// Whether a user's predicate holds for an element of `input`; what it throws names the stage and the origin.
+template <class F, class Element>
+bool passes(const F& f, const Element& element, const std::string& label, const Cursor<Element>& input) {
+  const profile::Span span(profile::Kind::data, label.c_str());
+  try {
+    return static_cast<bool>(settled(call_with(f, Element(element), NoKey())));
+  } catch (...) {
+    rethrow_from(label, input.origin().text());
+  }
+}
+
 template <class F, class Element>
 class FilterStage final : public Stage<Element> {
  public:
@@ -234,21 +245,13 @@ class FilterStage final : public Stage<Element> {
     std::optional<Element> next() override {
       while (!context_.is_stopped()) {
         std::optional<Element> element = input_->next();
-        if (!element || passes(*element)) return element;
+        if (!element || passes(*function_, *element, label_, *input_)) return element;
       }
       return std::nullopt;
     }
     Origin origin() const override { return input_->origin(); }
 
    private:
-    bool passes(const Element& element) const {
-      const profile::Span span(profile::Kind::data, label_.c_str());
-      try {
-        return static_cast<bool>(settled(call_with(*function_, Element(element), NoKey())));
-      } catch (...) {
-        rethrow_from(label_, input_->origin().text());
-      }
-    }
     std::unique_ptr<Cursor<Element>> input_;
     std::shared_ptr<const F> function_;
     std::string label_;

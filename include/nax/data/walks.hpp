@@ -92,20 +92,12 @@ class TakeWhileStage final : public Stage<Element> {
     std::optional<Element> next() override {
       if (ended_) return std::nullopt;
       std::optional<Element> element = input_->next();
-      ended_ = !element || !passes(*element);
+      ended_ = !element || !passes(*f_, *element, label_, *input_);
       return ended_ ? std::nullopt : std::move(element);
     }
     Origin origin() const override { return input_->origin(); }
 
    private:
-    bool passes(const Element& element) const {
-      const profile::Span span(profile::Kind::data, label_.c_str());
-      try {
-        return static_cast<bool>(settled(call_with(*f_, Element(element), NoKey())));
-      } catch (...) {
-        rethrow_from(label_, input_->origin().text());
-      }
-    }
     std::unique_ptr<Cursor<Element>> input_;
     std::shared_ptr<const F> f_;
     std::string label_;
