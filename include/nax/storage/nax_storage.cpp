@@ -39,7 +39,8 @@ std::int64_t total_of(const Response& response, std::int64_t first, std::size_t 
   return begin == first && end - begin + 1 == static_cast<long long>(size) && total > end ? total : -1;
 }
 
-// The checksum that the store keeps of the object; asks it again, by a HEAD, where the answers to a part say nothing.
+// The checksum that the store keeps of the object; asks it again, by a HEAD, where the answers to a part say
+// nothing.
 struct Sums {
   std::optional<StoredSum> sum;
   std::int64_t part_bytes = 0;  // where the sum is of parts
