@@ -58,7 +58,7 @@ def headers_of(parts):
     for part in parts:
         path = INCLUDE / part
         if path.is_dir():
-            yield from sorted(p for p in path.rglob("*.hpp"))
+            yield from sorted(p for p in path.rglob("*.hpp") if not p.name.endswith("-inl.hpp"))
         elif path.is_file():
             yield path
 
@@ -120,13 +120,15 @@ def parse_fields(body):
 
 def parse(header):
     """The public functions of a header, and its options."""
-    lines = header.read_text().split("#if !defined(NAX_CALLS_LIBRARY)  // bodies")[0].split("\n")
+    lines = header.read_text().split("\n")
     entries, options, scope, comment = [], {}, [], []
     i = 0
     while i < len(lines):
         line = lines[i]
         if m := re.match(r"(?:inline )?namespace ?(.*?) ?\{$", line):
-            scope.append(re.sub(r"nax::inline NAX_ABI(::)?", "", m[1]) if m[1] else "(anonymous)")
+            scope.append(m[1] or "(anonymous)")
+            comment = []
+        elif line in ("NAX_BEGIN", "NAX_END"):
             comment = []
         elif line.startswith("}  // namespace"):
             if scope:

@@ -50,18 +50,7 @@ case $mode in
   headers)
     cd "$1"
     if grep -rnE '^namespace nax(::[a-z_:]+)? \{' .; then
-      echo "say namespace nax::inline NAX_ABI (core/abi.hpp)"
-      exit 1
-    fi
-    # Headers from which no chain of includes leads to the name: without it they would open a namespace NAX_ABI.
-    known=$(grep -rlF 'include "nax/core/abi.hpp"' . | sort -u)
-    while :; do
-      more=$(grep -rlFf <(sed 's|^\./\(.*\)|include "\1"|' <<<"$known") . | cat - <(echo "$known") | sort -u)
-      [[ $more != "$known" ]] || break
-      known=$more
-    done
-    if comm -23 <(grep -rl --include='*.hpp' 'nax::inline NAX_ABI' . | sort) <(echo "$known" | sort) | grep -v core/abi.hpp; then
-      echo "include nax/core/abi.hpp"
+      echo "say NAX_BEGIN and NAX_END (core/abi.hpp)"
       exit 1
     fi
     ;;

@@ -9,7 +9,8 @@
 
 // Which axes this thread's program is mapped over, by name: vmaps, whose examples sit in a hidden axis, and
 // the pmap, whose examples sit on other devices.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 struct DeviceAxis {
   std::string name;
@@ -34,24 +35,9 @@ struct MappedAxis {
 
 NAX_ENGINE MappedAxis find_axis(const char* function, const std::string& name);
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE MappedAxis find_axis(const char* function, const std::string& name) {
-  const auto& frames = vmap_stack().frames;
-  for (std::size_t i = frames.size(); i-- > 0;)
-    if (!name.empty() && frames[i].axis_name == name) return {false, frames[i].level, frames[i].size, 0};
-  const auto& devices = device_axes();
-  for (std::size_t i = devices.size(); i-- > 0;)
-    if (!name.empty() && devices[i].name == name) {
-      check_recordable(function);
-      return {true, 0, devices[i].communicator->size(), devices[i].index};
-    }
-  raise<ValueError>(
-      {function, ": no mapped axis is named '", name, "' here; give vmap or pmap around it that axis_name"});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/collective/axis_environment-inl.hpp"
 #endif

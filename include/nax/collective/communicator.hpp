@@ -9,7 +9,8 @@
 #include "nax/core/array_base.hpp"
 #include "nax/core/function_ref.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 class Communicator;
 class ThreadCommunicator;
@@ -121,4 +122,5 @@ class ProcessCommunicatorProvider {
 };
 inline constinit ProcessCommunicatorProvider* process_provider = nullptr;
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -9,7 +9,8 @@
 
 // The processes that a program was started as, where it is several (nax::mpi brings them). All make the same
 // calls in the same order: a run is a pmap over all of them (or a barrier), and has a number.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 class Processes {
  public:
@@ -71,4 +72,5 @@ struct Span {
   int size = 0, first = 0;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -6,7 +6,8 @@
 #include "nax/collective/processes.hpp"
 #include "nax/core/shape_text.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // All processes are in this collective with the same arguments, and arrays of the same shapes and types.
 // Throws ShapeError where one differs, and what exchange throws.
@@ -26,4 +27,5 @@ inline void agree_across(const Span& span, const Collective& call, const std::ve
                          mine.substr(0, 400), ", process ", p, " in ", all[p].substr(0, 400)});
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

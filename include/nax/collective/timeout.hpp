@@ -6,7 +6,8 @@
 
 #include "nax/core/error.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // How long devices wait for each other where a library brings them together: NAX_COLLECTIVE_TIMEOUT_S, 300
 // seconds.
@@ -31,4 +32,5 @@ inline std::string timeout_text() {
   return text + " seconds (NAX_COLLECTIVE_TIMEOUT_S)";
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

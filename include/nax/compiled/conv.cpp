@@ -2,7 +2,8 @@
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/conv_kernels.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 #define NAX_CONV(T)                                                           \
   template void conv_forward<T>(const ConvGeometry&, const T*, const T*, T*); \
@@ -11,4 +12,5 @@ namespace nax::inline NAX_ABI::cpu {
 NAX_CONV(float)
 NAX_CONV(double)
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

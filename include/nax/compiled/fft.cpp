@@ -2,7 +2,9 @@
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/fft.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 template void fft<float>(const FftLines&, const void*, void*);
 template void fft<double>(const FftLines&, const void*, void*);
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

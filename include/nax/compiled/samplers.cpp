@@ -2,7 +2,8 @@
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/samplers.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 template void draw_gamma(std::uint64_t, std::uint64_t, std::int64_t, const float*, bool, float*);
 template void draw_gamma(std::uint64_t, std::uint64_t, std::int64_t, const double*, bool, double*);
 template std::size_t poisson_rounds(std::uint64_t, std::uint64_t, std::int64_t, const float*);
@@ -17,4 +18,5 @@ template void draw_binomial(std::uint64_t, std::uint64_t, std::int64_t, const fl
                             std::size_t, float*);
 template void draw_binomial(std::uint64_t, std::uint64_t, std::int64_t, const double*, const double*,
                             std::size_t, double*);
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -2,7 +2,8 @@
 #define NAX_COMPILED_LIBRARY
 #include "nax/rules/scalar/algorithms.hpp"
 
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 #define NAX_SCALAR_1(name) template double name<double>(double);
 #define NAX_SCALAR_2(name) template double name<double>(double, double);
 #define NAX_SCALAR_3(name) template double name<double>(double, double, double);
@@ -40,4 +41,5 @@ NAX_SCALAR_2(fresnel_wave)
 NAX_SCALAR_3(spherical_legendre)
 template std::complex<double> wofz<double>(double, double);
 template double hyp2f1<double>(double, double, double, double);
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

@@ -14,8 +14,7 @@
 // The name is a level of x86-64 (all of its instructions), then a letter for each of the others that a
 // compiler uses by itself. Each of these namespaces has threads, devices, kept memory and a limit of its own.
 //
-// Every header opens it as `namespace nax::inline NAX_ABI {`, a namespace within as `nax::inline
-// NAX_ABI::detail`.
+// Every header opens it by NAX_BEGIN and closes it by NAX_END.
 
 // The floating-point flags that nax cannot live with. They hold for all that is inlined into a user's
 // function, which is most of nax, so no part of it could be kept from them.
@@ -232,3 +231,6 @@ Say -O3, or add -fno-fast-math."
                 NAX_ABI_c, NAX_ABI_d, NAX_ABI_e, NAX_ABI_f, NAX_ABI_g, NAX_ABI_h, NAX_ABI_i, NAX_ABI_j,     \
                 NAX_ABI_k, NAX_ABI_l, NAX_ABI_m, NAX_ABI_n, NAX_ABI_o, NAX_ABI_p, NAX_ABI_q, NAX_ABI_r,     \
                 NAX_ABI_s, NAX_ABI_t, NAX_ABI_u, NAX_ABI_v, NAX_ABI_w, NAX_ABI_x, NAX_ABI_y, NAX_ABI_z)
+
+#define NAX_BEGIN namespace nax::inline NAX_ABI {
+#define NAX_END }

@@ -10,7 +10,7 @@
 
 // The seam between arrays and machines whose memory the host does not address. The core knows no such
 // machine: a library that brings one (nax::cuda) puts it here before main begins.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct MemoryStats;
 
@@ -78,4 +78,4 @@ inline Accelerator& accelerator_of(Device) { return *cuda_accelerator; }
 }
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -11,7 +11,7 @@
 #include "nax/core/fwd.hpp"
 #include "nax/core/transfer.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // Something that evaluates to an array: what operators and elementwise functions return. Kept in `auto` it is
 // computed at each use; an Array made from it holds the values.
@@ -287,4 +287,4 @@ Array<T> typed(const ArrayBase& handle) {
 
 }  // namespace detail
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

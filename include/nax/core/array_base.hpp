@@ -7,7 +7,7 @@
 #include "nax/core/dtype.hpp"
 #include "nax/core/layout.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 namespace detail {
 struct ArrayAccess;
@@ -190,17 +190,8 @@ inline ArrayBase constant(ArrayBase a) {
 }
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset) {
-  ArrayAccess::offset(a) += extra_offset;
-  ArrayAccess::layout(a) = std::move(layout);
-  ArrayAccess::serial(a) = 0;
-  return a;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/array_base-inl.hpp"
 #endif

@@ -7,7 +7,8 @@
 #include "nax/core/abi.hpp"
 
 // fork() takes only the calling thread along: a child has nax's locks as they were, and none of its threads.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // How many forks lie between this process and the one that nax began in. What was made under another number
 // belongs to threads that this process does not have.
@@ -17,17 +18,9 @@ inline std::atomic<unsigned> process_generation{0};
 // forks, `in_child` in the new one.
 NAX_ENGINE void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
-  [[maybe_unused]] static const bool counts =
-      (pthread_atfork(nullptr, nullptr, [] { process_generation.fetch_add(1, std::memory_order_relaxed); }),
-       true);
-  pthread_atfork(before, in_parent, in_child);
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/at_fork-inl.hpp"
 #endif

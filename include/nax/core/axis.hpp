@@ -5,7 +5,7 @@
 #include "nax/core/none.hpp"
 #include "nax/core/shape.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The value of an `axis` option: nothing (what that means is the function's affair), one axis, or several in
 // braces.
@@ -41,28 +41,8 @@ NAX_ENGINE Dims normalize_axes(const char* function, const Dims& axes, int ndim)
 NAX_ENGINE Dims normalize_axes(const char* function, const Axis& axis, int ndim);
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
-  Dims out;
-  for (std::int64_t axis : axes) {
-    const std::int64_t a = normalize_axis(function, axis, ndim);
-    for (std::int64_t before : out)
-      if (before == a) raise<ValueError>({function, ": duplicate value in 'axis': ", axis});
-    out.push_back(a);
-  }
-  return out;
-}
-
-NAX_ENGINE Dims normalize_axes(const char* function, const Axis& axis, int ndim) {
-  if (axis.given()) return normalize_axes(function, axis.list(), ndim);
-  Dims all;
-  for (int a = 0; a < ndim; ++a) all.push_back(a);
-  return all;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/axis-inl.hpp"
 #endif

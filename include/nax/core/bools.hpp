@@ -4,7 +4,8 @@
 
 #include "nax/core/abi.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // In C, in files and in NumPy's views any byte but 0 is true. Here true is the byte 1: kernels add bools and
 // select by their bits. So whatever brings bools in from outside calls this on their bytes, before anybody
@@ -14,4 +15,5 @@ inline void normalize_bools(void* bytes, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) byte[i] = byte[i] != 0;
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

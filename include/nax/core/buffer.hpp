@@ -19,7 +19,8 @@
 // multiple of 64 bytes; the elements of a buffer on an accelerator lie there, at `address`. A buffer may
 // instead stand for pieces that live elsewhere (the shards of a pmap's result): then its elements are brought
 // together when somebody first asks for their address.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Pieces that can be written out as one block.
 struct BufferSource {
@@ -175,18 +176,9 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void Buffer::pin() {
-  if (GraphMemory::owner_of(address) == graph_recording->memory) return;
-  for (const BufferRef& held : *graph_recording->pinned)
-    if (held.get() == this) return;
-  references.fetch_add(1, std::memory_order_relaxed);
-  graph_recording->pinned->push_back(BufferRef(this));
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/buffer-inl.hpp"
 #endif

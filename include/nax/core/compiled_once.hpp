@@ -4,13 +4,13 @@
 // nax::compiled (NAX_COMPILED) the engine is a library: a user's file calls it, and compiles its own
 // expressions only.
 //   NAX_ENGINE         in place of inline: a function of more than a few lines that is no template. A header
-//                      declares it; the body stands at the header's end, where a user's file of compiled mode
-//                      does not read it.
+//                      declares it; the body stands in x-inl.hpp beside x.hpp, which a user's file of
+//                      compiled mode does not read.
 //   NAX_ENGINE_HERE    the same where the body stays in its place, as those of members do. A user's file of
 //                      compiled mode reads it, and neither inlines nor emits it.
 //   NAX_COMPILED_ONCE  in place of NAX_ENGINE_HERE: and never inlined in the library or in header-only
 //                      programs either.
-//   NAX_ENGINE_VIRTUAL before the declaration of a virtual function whose body stands at the header's end. It
+//   NAX_ENGINE_VIRTUAL before the declaration of a virtual function whose body stands in x-inl.hpp. It
 //                      says inline at once where there is no library: else compilers put the class's virtual
 //                      table, and all that it reaches, into every file that reads the header.
 // Templates that many programs call at the same types are listed in nax/compiled/*.inc.

@@ -4,7 +4,8 @@
 
 #include "nax/core/array_base.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // While it lives, this thread computes where `x` lies, if that is an accelerator: what the library makes of
 // nothing, such as the ones and zeros of a derivative, then lies beside x.
@@ -21,4 +22,5 @@ class ComputeOn {
   Device before_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

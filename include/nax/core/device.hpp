@@ -6,7 +6,7 @@
 
 #include "nax/core/abi.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 enum class Platform : std::uint8_t { cpu, cuda };
 inline constexpr int platform_count = 2;
@@ -31,4 +31,4 @@ namespace detail {
 inline thread_local constinit Device current_device{};
 }  // namespace detail
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/core/allocator.hpp"
 
 // How much memory a device's arrays hold. The devices of the host share its memory, and its statistics.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 inline MemoryStats memory_stats(Device device) {
   return detail::on_accelerator(device) ? detail::accelerator_of(device).memory_stats(device)
@@ -13,17 +13,8 @@ inline MemoryStats memory_stats(Device device) {
 // Gives the memory that a device keeps for arrays to come back to the system.
 NAX_ENGINE void release_cached_memory(Device device);
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI {
-
-NAX_ENGINE void release_cached_memory(Device device) {
-  if (detail::on_accelerator(device))
-    detail::accelerator_of(device).release_cached_memory(device);
-  else
-    release_cached_memory();
-}
-
-}  // namespace nax::inline NAX_ABI
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/device_memory-inl.hpp"
 #endif

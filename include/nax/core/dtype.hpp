@@ -17,7 +17,7 @@
 // that is float, the default, not double. A C++ scalar next to an array is weak: only its kind (bool < int <
 // float < complex) counts, and a higher kind than the array's brings that kind's default type (int32, float,
 // complex<float>).
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The element types, in the order in which promotion compares them: name of the enumerator, C++ type, kind,
 // NumPy's name. Every table over dtypes is made from this list; switches over dtypes name each and have no
@@ -227,4 +227,4 @@ using complex_t = promote_t<T, std::complex<float>>;
 template <Dtype T>
 using inexact_t = std::conditional_t<is_inexact_v<T>, T, float>;
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

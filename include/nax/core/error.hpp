@@ -10,7 +10,7 @@
 
 // The exceptions of nax: one base, one class a kind. Every text opens with the NumPy name of the function at
 // fault.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -69,16 +69,8 @@ template <class E>
   throw E(detail::text_of(parts));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE std::string text_of(std::initializer_list<TextPart> parts) {
-  std::string text;
-  for (const TextPart& part : parts) part.append_to(text);
-  return text;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/error-inl.hpp"
 #endif

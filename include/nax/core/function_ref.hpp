@@ -5,7 +5,7 @@
 
 #include "nax/core/abi.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // A callable lent for the duration of a call: what takes one is compiled once, not once for each callable.
 template <class Signature>
@@ -28,4 +28,4 @@ class FunctionRef<Result(Args...)> {
   Result (*call_)(void*, Args...);
 };
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,8 @@
 
 #include "nax/core/buffer.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Pieces that are brought together once, by the first who asks.
 class GatheredOnce : public BufferSource {
@@ -22,4 +23,5 @@ class GatheredOnce : public BufferSource {
   BufferRef block_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

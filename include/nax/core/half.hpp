@@ -12,7 +12,7 @@
 // Both convert to float without a cast, so mixed arithmetic (half * float), comparisons and <cmath> work
 // through the built-in operators; only half op half is ours, and gives a half again. Its operators are
 // templates on purpose: they must not compete, through conversions, with the built-in ones for half op float.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // double -> float, rounded to odd: a second rounding to 16 bits is then right (no double rounding).
@@ -172,7 +172,7 @@ struct Float16Limits {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
 template <>
 struct std::numeric_limits<nax::half> : nax::detail::Float16Limits<nax::half, 0x0400, 0x7bff, 0x1400> {

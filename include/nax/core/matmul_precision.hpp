@@ -6,7 +6,7 @@
 #include "nax/core/error.hpp"
 
 // How exactly a GPU multiplies float32 matrices.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 inline constinit std::atomic<bool> tensor_float32{false};
 }
@@ -21,18 +21,8 @@ inline std::string matmul_precision() {
   return detail::tensor_float32.load(std::memory_order_relaxed) ? "tensorfloat32" : "float32";
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI {
-
-NAX_ENGINE void set_matmul_precision(const std::string& precision) {
-  const bool full = precision == "float32" || precision == "highest";
-  if (!full && precision != "tensorfloat32" && precision != "high")
-    raise<ValueError>({"set_matmul_precision: must be 'float32', 'highest', 'tensorfloat32' or 'high', not '",
-                       precision, "'"});
-  detail::tensor_float32.store(!full, std::memory_order_relaxed);
-}
-
-}  // namespace nax::inline NAX_ABI
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/matmul_precision-inl.hpp"
 #endif

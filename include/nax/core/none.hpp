@@ -2,7 +2,7 @@
 
 #include "nax/core/abi.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct None {
   friend bool operator==(None, None) { return true; }
@@ -10,4 +10,4 @@ struct None {
 // "No axis": all axes of a reduction, an argument that vmap does not map.
 inline constexpr None none{};
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -9,7 +9,8 @@
 // Destructors of static and thread_local objects may call nax after C++ has destroyed its thread_local
 // objects. So a key of pthreads destroys these, after everything that C++ destroys. Those of the main thread
 // are never destroyed. An object that is needed even later is made anew.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 struct PerThreadObject {
   PerThreadObject* next = nullptr;
@@ -54,4 +55,5 @@ T& per_thread() {
   return here ? *here : PerThread<T, Name>::make();
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -7,7 +7,7 @@
 #include "nax/core/error.hpp"
 
 // How arrays print: NumPy's options and their defaults, one set for the process.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct PrintOptions {
   int precision = 8;     // most digits after the point
@@ -78,26 +78,8 @@ class [[nodiscard]] PrintOptionsScope {
 // Changes the options of printing while the returned object lives.
 inline PrintOptionsScope printoptions(const PrintOptionsChange& change) { return PrintOptionsScope(change); }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI {
-
-NAX_ENGINE PrintOptions get_printoptions() {
-  auto& shared = detail::shared_print_options();
-  std::lock_guard lock(shared.mutex);
-  return shared.options;
-}
-
-NAX_ENGINE void set_printoptions(const PrintOptionsChange& change) {
-  PrintOptions o = get_printoptions();
-  o.precision = change.precision.value_or(o.precision);
-  o.threshold = change.threshold.value_or(o.threshold);
-  o.edgeitems = change.edgeitems.value_or(o.edgeitems);
-  o.linewidth = change.linewidth.value_or(o.linewidth);
-  o.suppress = change.suppress.value_or(o.suppress);
-  set_printoptions(o);
-}
-
-}  // namespace nax::inline NAX_ABI
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/print_options-inl.hpp"
 #endif

@@ -6,7 +6,7 @@
 #include "nax/core/abi.hpp"
 
 // Shapes as Python prints tuples: (), (3,), (2, 3).
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 template <class Iterator>
 std::string shape_text(Iterator first, Iterator last) {
@@ -29,4 +29,4 @@ requires requires(const Range& r) {
 }
 std::string shape_text(const Range& shape) { return shape_text(shape.begin(), shape.end()); }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -8,7 +8,7 @@
 
 #include "nax/core/abi.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // A vector of a trivial type that keeps up to N elements in place: shapes and strides are copied with every
 // array handle, so that their usual ranks must not touch the heap.
@@ -161,4 +161,4 @@ class SmallVector {
   static_assert(sizeof(T*) <= sizeof(T) * N);
 };
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

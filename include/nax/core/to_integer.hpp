@@ -5,7 +5,7 @@
 
 #include "nax/core/abi.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // A float as an integer: truncated toward zero, NaN as 0, and beyond the type's range its least or greatest
 // number. Free of branches, so that loops over it run in packets.
@@ -26,4 +26,4 @@ constexpr To to_integer(From x) {
   return result;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -5,7 +5,8 @@
 #include "nax/core/array_base.hpp"
 
 // Elements between devices. Where one of them is an accelerator, its driver moves them; nothing else does.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 inline std::size_t bytes_of(const ArrayBase& a) {
   return static_cast<std::size_t>(layout_of(a).size()) * dtype_size(a.dtype());
@@ -52,37 +53,9 @@ class HostCopy final : public BufferSource {
   ArrayBase copy_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void copy_bytes(Device to_device, void* to, Device from_device, const void* from,
-                           std::size_t bytes) {
-  if (bytes == 0) return;
-  const bool up = on_accelerator(to_device), down = on_accelerator(from_device);
-  if (up && down)
-    accelerator_of(to_device).copy_between(to_device, to, from_device, from, bytes);
-  else if (up)
-    accelerator_of(to_device).copy_to_device(to_device, to, from, bytes);
-  else if (down)
-    accelerator_of(from_device).copy_to_host(from_device, to, from, bytes);
-  else
-    std::memcpy(to, from, bytes);
-}
-
-NAX_ENGINE void clear_elements(const ArrayBase& a) {
-  if (on_accelerator(a)) [[unlikely]]
-    accelerator_of(a.device()).clear(a.device(), device_data(a), bytes_of(a));
-  else
-    std::memset(raw_data(a), 0, bytes_of(a));
-}
-
-NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to) {
-  ArrayBase result = allocate(a.dtype(), layout_of(a), to);
-  copy_bytes(to, device_data(result), a.device(), device_data(a), bytes_of(a));
-  return result;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/transfer-inl.hpp"
 #endif

@@ -4,7 +4,8 @@
 #include "nax/data/trees.hpp"
 
 // batch and unbatch.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 struct BatchOptions {
   bool drop_remainder = false;
@@ -202,4 +203,5 @@ class UnbatchStage final : public Stage<Element> {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

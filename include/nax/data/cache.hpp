@@ -8,7 +8,8 @@
 #include "nax/data/stored.hpp"
 
 // Elements that are made once and kept, in memory or in a folder.
-namespace nax::inline NAX_ABI::data::detail {
+NAX_BEGIN
+namespace data::detail {
 
 template <class Element>
 struct Store {
@@ -194,4 +195,5 @@ class CacheStage final : public Stage<Element> {
   std::shared_ptr<Store<Element>> store_;
 };
 
-}  // namespace nax::inline NAX_ABI::data::detail
+}  // namespace data::detail
+NAX_END

@@ -13,7 +13,8 @@
 // fill one folder: they write the same. It is believed if its sizes, its checksum and the pipeline that it
 // was made by are right; any other is as if it were not there. Nothing waits for the disk: a crash of the
 // machine costs elements, not truth.
-namespace nax::inline NAX_ABI::data::detail {
+NAX_BEGIN
+namespace data::detail {
 
 class CacheFolder {
  public:
@@ -43,82 +44,9 @@ class CacheFolder {
   std::atomic<bool> full_{false};
 };
 
-}  // namespace nax::inline NAX_ABI::data::detail
+}  // namespace data::detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::data::detail {
-
-NAX_ENGINE CacheFolder::CacheFolder(std::string folder, std::uint64_t print)
-    : named_(std::move(folder)), folder_(named_), print_(print) {
-  char name[32];
-  std::snprintf(name, sizeof name, "/%016llx", static_cast<unsigned long long>(print));
-  folder_ += name;
-  for (std::size_t slash = 0; slash != std::string::npos;) {
-    slash = folder_.find('/', slash + 1);
-    const std::string part = folder_.substr(0, slash);
-    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR && slash == std::string::npos)
-      io::detail::fail_system("cache", named_, "cannot be made");
-  }
-  io::detail::sweep_parts(folder_);
-}
-
-NAX_ENGINE bool CacheFolder::read(std::int64_t i, io::Bytes& bytes) const {
-  const std::string path = path_of(i);
-  io::detail::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status;
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size < header_bytes) return false;
-  bytes.resize(size);
-  for (std::size_t done = 0; done < size;) {
-    const ssize_t got = ::read(file.get(), bytes.data() + done, size - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    done += static_cast<std::size_t>(got);
-  }
-  io::Bytes expected;
-  header(expected, i, bytes.data() + header_bytes, size - header_bytes);
-  return std::memcmp(bytes.data(), expected.data(), header_bytes) == 0;
-}
-
-NAX_ENGINE void CacheFolder::write(std::int64_t i, const io::Bytes& element) {
-  if (full_.load(std::memory_order_relaxed)) return;
-  io::Bytes start;
-  header(start, i, element.data(), element.size());
-  const std::string path = path_of(i);
-  const std::string temporary = io::detail::part_name(path);
-  io::detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  const bool written = file.get() >= 0 && put(file.get(), start) && put(file.get(), element) &&
-                       file.close() && ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (written) return;
-  const std::string why = std::strerror(errno);
-  ::unlink(temporary.c_str());
-  if (!full_.exchange(true))
-    std::fprintf(stderr, "cache: '%s' cannot be written to: %s; the loop goes on without it\n",
-                 named_.c_str(), why.c_str());
-}
-
-NAX_ENGINE void CacheFolder::header(io::Bytes& out, std::int64_t i, const std::uint8_t* data,
-                                    std::size_t size) const {
-  const std::uint32_t crc = io::detail::crc32(data, size);
-  const auto short_size = static_cast<std::uint32_t>(size);
-  out.resize(header_bytes);
-  std::memcpy(out.data(), "naxdata1", 8);
-  std::memcpy(out.data() + 8, &print_, 8);
-  std::memcpy(out.data() + 16, &i, 8);
-  std::memcpy(out.data() + 24, &short_size, 4);
-  std::memcpy(out.data() + 28, &crc, 4);
-}
-
-NAX_ENGINE bool CacheFolder::put(int file, const io::Bytes& bytes) {
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t put = ::write(file, bytes.data() + done, bytes.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return false;
-    done += static_cast<std::size_t>(put);
-  }
-  return true;
-}
-
-}  // namespace nax::inline NAX_ABI::data::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/data/cache_folder-inl.hpp"
 #endif

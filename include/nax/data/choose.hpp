@@ -5,7 +5,8 @@
 #include "nax/data/shuffle.hpp"
 
 // One of several datasets at each step: by weights, or by a dataset of numbers.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 struct SampleOptions {
   std::vector<double> weights = {};  // of the datasets, of any sum; none: all alike
@@ -169,4 +170,5 @@ class ChooseStage final : public Stage<Element> {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

@@ -6,7 +6,8 @@
 #include "nax/data/map.hpp"
 
 // Several datasets as one: zip, concatenate, interleave.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 struct InterleaveOptions {
   std::int64_t cycle_length = 4;  // datasets open at once
@@ -345,4 +346,5 @@ class InterleaveStage final : public Stage<Element> {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

@@ -6,7 +6,8 @@
 #include "nax/data/dataset.hpp"
 
 // Tables of comma-separated values as datasets.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 namespace detail {
 
 template <class T>
@@ -67,4 +68,5 @@ auto from_csv(const B& bytes, const std::string& name, const CsvOptions& options
   return detail::csv_dataset<T>(name, bytes, options);
 }
 
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/data/workers.hpp"
 
 // The cursors that most stages open: over indices, over another cursor, with threads or without.
-namespace nax::inline NAX_ABI::data::detail {
+NAX_BEGIN
+namespace data::detail {
 
 // One element after another, by index.
 template <class Element>
@@ -166,4 +167,5 @@ struct PullOne {
   std::int64_t skip(std::int64_t n) { return input->skip(n); }
 };
 
-}  // namespace nax::inline NAX_ABI::data::detail
+}  // namespace data::detail
+NAX_END

@@ -18,7 +18,8 @@
 #include "nax/data/walks.hpp"
 
 // Lazy datasets: elements are made when a loop asks for them, or ahead of it by threads.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 struct FileOptions {
   std::string version = "";  // of decode, as map's
@@ -378,4 +379,5 @@ Dataset<E> choose_from(std::initializer_list<Dataset<E>> datasets, const Dataset
   return choose_from(std::vector<Dataset<E>>(datasets), choices, options);
 }
 
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

@@ -9,7 +9,8 @@
 
 // The exception that reaches the loop when a stage throws: the stage, the origin of its element, and the text
 // that the exception had, which is nested within.
-namespace nax::inline NAX_ABI::data::detail {
+NAX_BEGIN
+namespace data::detail {
 
 // Something that can say where its elements came from.
 struct Describes {
@@ -40,42 +41,9 @@ NAX_ENGINE std::string stage_label(const char* kind, const std::string& name);
 
 [[gnu::cold]] NAX_ENGINE void check_not_negative(const char* function, const char* what, std::int64_t n);
 
-}  // namespace nax::inline NAX_ABI::data::detail
+}  // namespace data::detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::data::detail {
-
-NAX_ENGINE std::string Describes::source(std::int64_t i) const { return "element " + std::to_string(i); }
-
-NAX_ENGINE void rethrow_from(const std::string& stage, const std::string& source) {
-  try {
-    throw;
-  } catch (const ShapeError& error) {
-    throw_again(stage, source, error);
-  } catch (const TypeError& error) {
-    throw_again(stage, source, error);
-  } catch (const IndexError& error) {
-    throw_again(stage, source, error);
-  } catch (const ValueError& error) {
-    throw_again(stage, source, error);
-  } catch (const DeviceError& error) {
-    throw_again(stage, source, error);
-  } catch (const IoError& error) {
-    throw_again(stage, source, error);
-  } catch (const std::exception& error) {
-    throw_again(stage, source, Error(error.what()));
-  } catch (...) {
-    throw_again(stage, source, Error("an exception that is no std::exception"));
-  }
-}
-
-NAX_ENGINE std::string stage_label(const char* kind, const std::string& name) {
-  return name.empty() ? kind : kind + (" '" + name + "'");
-}
-
-NAX_ENGINE void check_not_negative(const char* function, const char* what, std::int64_t n) {
-  if (n < 0) raise<ValueError>({function, ": ", what, " must not be negative, got ", n});
-}
-
-}  // namespace nax::inline NAX_ABI::data::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/data/failure-inl.hpp"
 #endif

@@ -9,7 +9,8 @@
 #include "nax/data/map.hpp"
 
 // A user's own sources: with indices, or to be walked through.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 struct SourceOptions {
   std::string name = "";     // in messages and profiles
@@ -166,4 +167,5 @@ class IndexableSource final : public IndexedStage<Element> {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

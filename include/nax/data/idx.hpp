@@ -3,7 +3,8 @@
 #include "nax/data/dataset.hpp"
 #include "nax/io/idx.hpp"
 
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 // The rows of the arrays in IDX files (MNIST's format, gzip or plain), together: from_idx(images) has arrays
 // of bytes, from_idx(images, labels) tuples of those. Not part of nax.hpp: link nax::gzip.
@@ -15,4 +16,5 @@ requires(sizeof...(Paths) > 1) auto from_idx(const Paths&... paths) {
   return from_arrays(std::tuple{io::read_idx(std::string(paths))...});
 }
 
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

@@ -5,7 +5,8 @@
 #include "nax/data/cursors.hpp"
 
 // Elements that cannot be made, passed over.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 struct IgnoreErrorsOptions {
   // Called with the text of each error, by the thread that asks for the element.
@@ -106,4 +107,5 @@ class IgnoreStage final : public Stage<Element> {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

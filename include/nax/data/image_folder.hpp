@@ -8,7 +8,8 @@
 
 // Folders of images as datasets. Link nax::image (and nax::storage for addresses). (Nothing here is of the
 // compiled library, which does not know of either.)
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 struct ImageFolderOptions {
   Shape size = {};           // (height, width) of all elements; none: each as it is
@@ -73,4 +74,5 @@ ImageFolder image_folder(const std::string& folder, const ImageFolderOptions& op
   return ImageFolder(from_files(std::move(paths), element, {.version = version}), classes);
 }
 
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

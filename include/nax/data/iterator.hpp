@@ -10,7 +10,8 @@
 #include "nax/data/stage.hpp"
 #include "nax/numpy/views/copy.hpp"
 
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 // Where an iterator is: a tree, so that io::save keeps it beside the parameters. It belongs to the pipeline
 // that it was taken from, in this program or in another one that builds the same.
@@ -167,24 +168,9 @@ class Iterator {
   std::int64_t count_ = 0;
 };
 
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::data {
-
-NAX_ENGINE std::int64_t Position::count() const { return numbers_.size() == 2 ? number(0) : 0; }
-
-NAX_ENGINE Position::Position(std::int64_t count, std::uint64_t print)
-    : numbers_(nax::detail::typed<std::int64_t>(
-          nax::detail::allocate_on_host(DType::int64, Frame{Shape{2}, {}}))) {
-  auto* out = nax::detail::elements<std::int64_t>(numbers_);
-  out[0] = count;
-  out[1] = static_cast<std::int64_t>(print);
-}
-
-NAX_ENGINE std::uint64_t Position::print() const {
-  return numbers_.size() == 2 ? static_cast<std::uint64_t>(number(1)) : 0;
-}
-
-}  // namespace nax::inline NAX_ABI::data
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/data/iterator-inl.hpp"
 #endif

@@ -6,7 +6,8 @@
 #include "nax/random/key.hpp"
 
 // map and filter.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 // As many threads as the loop turns out to need: `.map(f, {.threads = data::auto_tune})`.
 using detail::auto_tune;
@@ -263,4 +264,5 @@ class FilterStage final : public Stage<Element> {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

@@ -5,7 +5,8 @@
 #include "nax/io/save.hpp"
 
 // NumPy's files as datasets. The elements of a .npy file stay there until somebody reads them.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 namespace detail {
 
 // The array in a .npy file: mapped where the elements lie as nax holds them, read where they do not
@@ -31,29 +32,9 @@ Dataset<Tree> from_npz(const std::string& path) {
   return from_arrays(tree);
 }
 
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::data::detail {
-
-NAX_ENGINE ArrayBase map_npy(const std::string& path, DType dtype) {
-  const io::detail::Source source("from_npy", path);
-  io::detail::Member member(source, "arr_0");
-  const io::detail::NpyHeader header = io::detail::read_npy_header(member);
-  bool swapped;
-  const bool same = io::detail::same_descr(header.descr, dtype, swapped);
-  const std::uint64_t bytes = same ? io::detail::npy_bytes(member, dtype, header.shape) : 0;
-  const std::uint64_t offset = source.size() - member.left();
-  const bool plain = same && !swapped && dtype != DType::boolean && bytes > 0 && member.left() == bytes &&
-                     source.can_be_mapped() && offset % dtype_size(dtype) == 0 &&
-                     (!header.fortran_order || header.shape.size() < 2);
-  if (!plain) {
-    io::detail::Member again(source, "arr_0");
-    return io::detail::read_npy(again, dtype, nullptr);
-  }
-  return io::detail::mapped_array(std::make_shared<const io::detail::MappedFile>(source), offset, dtype,
-                                  header.shape);
-}
-
-}  // namespace nax::inline NAX_ABI::data::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/data/npy-inl.hpp"
 #endif

@@ -6,7 +6,8 @@
 #include "nax/transform/sharded.hpp"
 
 // Elements made ahead of the loop, and where they go.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 struct PrefetchToOptions {
   std::int64_t buffer = 2;  // elements on the devices that nobody has asked for yet
@@ -85,24 +86,9 @@ class PlaceStage final : public Stage<Element> {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::data::detail {
-
-NAX_ENGINE ArrayBase place_array(const ArrayBase& a, const std::vector<Device>& devices, bool sharded) {
-  need_plain("prefetch_to", "an element", a);
-  check_operand("prefetch_to", a);
-  if (!sharded)
-    return share_memory(a.device(), devices[0]) ? a : moved(contiguous(a, transforms_handled), devices[0]);
-  const auto n = static_cast<std::int64_t>(devices.size());
-  if (a.ndim() == 0 || a.shape(0) != n)
-    raise<ShapeError>({"prefetch_to: the leading axis must count the ", n, " devices, shape ", a.shape()});
-  std::vector<ArrayBase> shards;
-  for (std::int64_t i = 0; i < n; ++i)
-    shards.push_back(brought(row_of(a, i), devices[static_cast<std::size_t>(i)]));
-  return assemble(shards, 0);
-}
-
-}  // namespace nax::inline NAX_ABI::data::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/data/prefetch-inl.hpp"
 #endif

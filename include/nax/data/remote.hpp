@@ -7,7 +7,8 @@
 #include "nax/io/file.hpp"
 
 // Files by path, and objects by address where the program links nax::storage.
-namespace nax::inline NAX_ABI::data::detail {
+NAX_BEGIN
+namespace data::detail {
 
 // Interface of nax::storage for `scheme://` addresses.
 struct RemoteStore {
@@ -44,20 +45,9 @@ NAX_ENGINE RemoteStore& need_store(const char* function, const std::string& addr
 // All bytes of a file or an object. Throws IoError that names it.
 NAX_ENGINE io::Bytes read_any(const char* function, const std::string& path);
 
-}  // namespace nax::inline NAX_ABI::data::detail
+}  // namespace data::detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::data::detail {
-
-NAX_ENGINE RemoteStore& need_store(const char* function, const std::string& address) {
-  if (!remote_store)
-    raise<IoError>({function, ": '", address, "' needs nax::storage, which this program does not link"});
-  return *remote_store;
-}
-
-NAX_ENGINE io::Bytes read_any(const char* function, const std::string& path) {
-  return is_remote(path) ? need_store(function, path).read(path) : io::detail::read_file(function, path);
-}
-
-}  // namespace nax::inline NAX_ABI::data::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/data/remote-inl.hpp"
 #endif

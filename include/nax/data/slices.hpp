@@ -3,7 +3,8 @@
 #include "nax/data/cursors.hpp"
 
 // take, skip, shard and repeat.
-namespace nax::inline NAX_ABI::data::detail {
+NAX_BEGIN
+namespace data::detail {
 
 // Elements first, first + step, ... : `most` of them, or as many as there are.
 struct Slice {
@@ -193,4 +194,5 @@ class EpochStage final : public Stage<Element> {
   std::int64_t epoch_;
 };
 
-}  // namespace nax::inline NAX_ABI::data::detail
+}  // namespace data::detail
+NAX_END

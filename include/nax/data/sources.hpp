@@ -10,7 +10,8 @@
 #include "nax/data/trees.hpp"
 
 // Where elements come from: arrays, numbers, files.
-namespace nax::inline NAX_ABI::data::detail {
+NAX_BEGIN
+namespace data::detail {
 
 // The rows of a tree of arrays.
 template <class T>
@@ -157,4 +158,5 @@ class FileSource final : public IndexedStage<Element> {
   Identity identity_;
 };
 
-}  // namespace nax::inline NAX_ABI::data::detail
+}  // namespace data::detail
+NAX_END

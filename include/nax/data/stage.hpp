@@ -19,7 +19,8 @@
 //
 // Element i of an epoch is the same whoever asks for it, so all order is order of indices: threads, caches
 // and positions to resume at can do what they like.
-namespace nax::inline NAX_ABI::data::detail {
+NAX_BEGIN
+namespace data::detail {
 
 using namespace nax::detail;
 
@@ -104,15 +105,9 @@ using StageRef = std::shared_ptr<const Stage<Element>>;
 // As many threads as two stages in one chain need.
 inline int most_threads(int a, int b) { return a < 0 || b < 0 ? -1 : a < b ? b : a; }
 
-}  // namespace nax::inline NAX_ABI::data::detail
+}  // namespace data::detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::data::detail {
-
-NAX_ENGINE void Fingerprint::add(const void* data, std::size_t size) {
-  const auto* bytes = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001b3u;
-}
-
-}  // namespace nax::inline NAX_ABI::data::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/data/stage-inl.hpp"
 #endif

@@ -3,7 +3,8 @@
 #include "nax/data/map.hpp"
 
 // enumerate, take_while, scan.
-namespace nax::inline NAX_ABI::data {
+NAX_BEGIN
+namespace data {
 
 struct ScanOptions {
   std::string name = "";     // in messages and profiles
@@ -164,4 +165,5 @@ class ScanStage final : public Stage<Out> {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::data
+}  // namespace data
+NAX_END

@@ -10,7 +10,7 @@
 // runs the same program; a pmap whose devices are everybody's is one run over all processes, in which each
 // gives the examples of its own devices. Programs that link nax::mpi can be several; any other is one, and
 // all of this is there for it as well.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // The launcher that nax::mpi registers before main begins.
@@ -56,46 +56,8 @@ NAX_ENGINE void barrier();
 NAX_ENGINE void shutdown();
 
 }  // namespace distributed
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Launched launched_processes() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
-    if (const char* text = std::getenv(name))
-      if (const long count = std::strtol(text, nullptr, 10); count > 1)
-        return {static_cast<int>(count), name};
-  return {};
-}
-
-}  // namespace nax::inline NAX_ABI::detail
-namespace nax::inline NAX_ABI::distributed {
-
-NAX_ENGINE void initialize() {
-  if (detail::several_processes) return;
-  const auto [launched, variable] = detail::launched_processes();
-  if (detail::process_launcher) detail::several_processes = detail::process_launcher->start();
-  if (launched > 1 && !detail::several_processes)
-    raise<DeviceError>({"distributed::initialize: the launcher started ", launched, " processes (", variable,
-                        "), but this is one alone",
-                        detail::process_launcher
-                            ? ": MPI sees no others (srun --mpi=pmix, or mpirun of the MPI "
-                              "that the program links)"
-                            : ": link nax::mpi"});
-}
-
-NAX_ENGINE void barrier() {
-  if (auto* const all = detail::several_processes) all->exchange(all->begin_run("barrier"), "barrier", "");
-}
-
-NAX_ENGINE void shutdown() {
-  if (!detail::several_processes) return;
-  barrier();
-  detail::process_table = nullptr;
-  detail::several_processes = nullptr;
-  detail::process_launcher->stop();
-}
-
-}  // namespace nax::inline NAX_ABI::distributed
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/distributed/distributed-inl.hpp"
 #endif

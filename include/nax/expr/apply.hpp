@@ -5,7 +5,7 @@
 // How a function of the library meets its operands: arrays, expressions and numbers build an expression; a
 // recorded value (below) is computed at once, so that derivatives of derivatives pass over one operation at a
 // time and the set of expression types stays finite.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // A value of type V in a rule that runs on the tape. Rules see it as a number.
 template <class T>
@@ -92,4 +92,4 @@ auto apply_selection(X&&... x) {
 }
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END

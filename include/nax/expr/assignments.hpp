@@ -16,7 +16,8 @@
 // not do (somebody else holds a target, the tape watches, an operand is a view), the function is called once
 // more, and each assignment done as it comes; nothing has happened before. So the function does nothing but
 // assign, and the arrays that it names outlive the call.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 class Assignments {
  public:
@@ -53,4 +54,5 @@ NAX_COMPILED_ONCE void in_blocks(std::int64_t n, FunctionRef<void(Assignments&)>
   f(now);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -9,7 +9,8 @@
 // Products of two matrices that nobody has asked for yet: an array like any other, whose elements are
 // computed when somebody first wants their address. Who uses each of them once (a step of an optimiser) gets
 // them row by row instead, and the product is never stored.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 class DeferredProduct : public GatheredOnce {
  public:
@@ -42,17 +43,9 @@ const Product* deferred_product_of(const ArrayBase& a) {
 NAX_ENGINE ArrayBase array_of_product(std::unique_ptr<DeferredProduct> product, Frame frame, DType dtype,
                                       Device device);
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE ArrayBase array_of_product(std::unique_ptr<DeferredProduct> product, Frame frame, DType dtype,
-                                      Device device) {
-  const std::size_t bytes = static_cast<std::size_t>(frame.size()) * dtype_size(dtype);
-  BufferRef buffer(Buffer::wrap(std::move(product), bytes, device));
-  return ArrayAccess::make(std::move(buffer), Layout::contiguous(std::move(frame)), dtype);
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/deferred_product-inl.hpp"
 #endif

@@ -5,7 +5,8 @@
 #include "nax/core/transfer.hpp"
 
 // Running an expression's kernels on a GPU, without its type.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_devices(const char* name, Device a, Device b);
 
@@ -41,30 +42,9 @@ NAX_ENGINE cpu::Operand device_operand(const ArrayBase& a, const Frame& frame, D
 
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_no_kernel(const char* name, Device device);
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void throw_devices(const char* name, Device a, Device b) {
-  raise<DeviceError>(
-      {name, ": the operands are on different devices, ", a, " and ", b,
-       "; device_put brings them together, and pmap takes what its devices share as an argument "
-       "with in_axes none"});
-}
-
-NAX_ENGINE cpu::Operand device_operand(const ArrayBase& a, const Frame& frame, DType lane, Device device,
-                                       ArrayBase& number) {
-  const ArrayBase* there = &a;
-  if (!on_accelerator(a)) there = &(number = moved(a, device));
-  return {device_data(*there), strides_over(layout_of(*there), frame), a.dtype(), lane};
-}
-
-NAX_ENGINE void throw_no_kernel(const char* name, Device device) {
-  raise<DeviceError>({name, ": an expression on ", device,
-                      " has no kernel: complex numbers have none on a GPU, and other expressions need a file "
-                      "that is compiled as CUDA (.cu)"});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/device_compute-inl.hpp"
 #endif

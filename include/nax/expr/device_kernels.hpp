@@ -8,7 +8,8 @@
 // a row (a thread takes pieces of 16 bytes) and for operands of any strides (a thread takes an element). They
 // exist in files that are compiled as CUDA, or for the emulated device; such a file puts their launchers into
 // the expression's slot before main begins.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Complex numbers have no functions on a GPU.
 template <class E>
@@ -21,13 +22,15 @@ struct HasDeviceForm<Expr<Rule, A...>> {
       !is_complex_v<typename Expr<Rule, A...>::value_type> && (HasDeviceForm<A>::value && ...);
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
 #if NAX_CUDA_KERNELS
 
 #include "nax/backend/cuda/loop.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Elements as they are stored, computed in their lane type.
 struct DeviceLane : ScalarLane {
@@ -316,11 +319,13 @@ struct FillSlot {
 template <class E>
 inline const FillSlot<E> fill_slot{};
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
 #endif
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 template <class E>
 void provide_device_kernels() {
@@ -329,4 +334,5 @@ void provide_device_kernels() {
 #endif
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -12,14 +12,15 @@
 // Expression trees. A tree is a type: Expr<rule, children...>, whose leaves are arrays (by value: they own
 // their storage, so that a kept expression never dangles) and C++ scalars, already converted to the element
 // type that weak promotion gives them. Shapes are checked and broadcast when a node is built.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 // A base of expressions, so that unqualified calls find nax's functions and operators even for one of numbers
 // alone.
 template <class E>
 struct ExpressionBase {};
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 template <class T>
 struct Constant {
@@ -359,4 +360,5 @@ auto make_selection(C&& condition, X&&... x) {
                                            std::forward<X>(x)...);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -7,7 +7,8 @@
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
 // fused kernel gives all gradients in one pass; where one does, they are a call (fused_gradients_node.hpp),
 // or the steps of the expression run on recorded arrays, one operation at a time.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // In the arena the leaves follow the node, and the constants follow the leaves.
 class FusedNode final : public Node {
@@ -123,52 +124,9 @@ NAX_COMPILED_ONCE std::uint64_t record_fused(const FusedType& type, const ArrayB
   return FusedNode::record(type, leaves, constants);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE FusedNode::FusedNode(const FusedType& type, const ArrayBase* const* leaves, const void* constants)
-    : type_(type) {
-  int made = 0;
-  try {
-    for (; made < count(); ++made)
-      new (this->leaves() + made)
-          PackedArray(*leaves[made], type.reads >> made & 1, type.carries >> made & 1);
-  } catch (...) {  // a layout that found no memory
-    while (made > 0) this->leaves()[--made].~PackedArray();
-    throw;
-  }
-  copy_constants(constants, type.constants, this->constants());
-}
-
-NAX_ENGINE void FusedNode::pull(const ArrayBase& g, Reverse& sweep) {
-  if (type_.is_sum) {
-    const Frame own = frame();
-    for (int l = 0; l < 2; ++l) give_leaf(type_.steps[l], g, own, sweep);
-  } else if (recording.tape) {
-    pull_recorded(g, sweep);
-  } else {
-    pull_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), g, sweep);
-  }
-}
-
-NAX_ENGINE void FusedNode::push(Forward& sweep, std::size_t self) {
-  const ArrayBase* tangents[max_leaves];
-  bool any = false;
-  for (int l = 0; l < count(); ++l) {
-    tangents[l] = sweep.find(leaves()[l].serial());
-    any = any || tangents[l];
-  }
-  if (!any) return;
-  std::optional<ArrayBase> tangent;
-  if (type_.is_sum)
-    tangent = push_sum(tangents);
-  else if (!recording.tape && type_.holomorphic)
-    tangent = push_leaves(type_.name, *type_.kernels, type_.pull, constants(), leaves(), tangents);
-  if (!tangent) tangent = push_recorded(tangents);
-  if (tangent) sweep.put(self, type_.spread(*tangent, broadcast("jvp", layout_of(*tangent), frame())));
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/fused_node-inl.hpp"
 #endif

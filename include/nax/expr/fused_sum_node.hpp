@@ -8,7 +8,8 @@
 // fused_sum.hpp). The sum is linear in what reaches it, so that the derivatives are all the node needs, in
 // either direction and however often it is differentiated: a sweep multiplies. The expression's leaves need
 // not be kept.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Which axes a sum is over.
 class FusedSum {
@@ -199,4 +200,5 @@ class FusedSumNode final : public ResultNode<T> {
   int count_ = 0;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

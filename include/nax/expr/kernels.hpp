@@ -7,7 +7,8 @@
 #include "nax/expr/lane.hpp"
 
 // The two kernels of an expression type, as plain functions over contiguous runs (see backend/cpu/tiles.hpp).
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // The rest of a run that fills no packet is computed in padded copies, by the same loop, so that a value
 // never depends on where in the run it lies and each kernel has one body.
@@ -290,4 +291,5 @@ template <class E>
 inline constexpr DType result_lane_of =
     dtype_of<typename kernel_lane_t<E>::template Stored<typename E::value_type>>;
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

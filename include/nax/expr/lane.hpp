@@ -11,7 +11,8 @@
 // Evaluating a tree, for any kind of value. A Lane says what a value of element type T is while it is
 // computed (a packet, a number, a recorded array), how leaves are loaded and how types convert; a Walk is the
 // tree with a value at each node: built from the leaves up, then pulled from the root down.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Half types are computed in float.
 template <class T>
@@ -423,4 +424,5 @@ template <class Lane, class E, class G, class Sink>
     root.pull(g, AllAlive(), sink);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

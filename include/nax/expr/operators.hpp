@@ -6,7 +6,7 @@
 #include "nax/rules/comparison.hpp"
 
 // The operators of arrays, expressions and recorded values.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 template <class X, class Y> requires AnyArray<X, Y> auto operator+(X&& x, Y&& y) { return detail::apply<rules::add>(std::forward<X>(x), std::forward<Y>(y)); }
@@ -38,4 +38,4 @@ template <class M, class T>
 Recorded<T> select(const Recorded<M>& mask, const Recorded<T>& x, const Recorded<T>& y) {
   return detail::apply_selection<rules::where>(mask, x, y);
 }
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -5,7 +5,8 @@
 #include "nax/expr/primitive.hpp"
 #include "nax/tape/call_node.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // A result of a call (see tape/call_node.hpp).
 template <class T>
@@ -29,4 +30,5 @@ struct OutputNode final : ResultNode<T> {
   Watchers watchers(const Tape& tape) const override { return tape.watchers(call_serial); }
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -9,7 +9,8 @@
 
 // The leaves of an expression as a node of the tape keeps them, and where their gradients go: what all ways
 // of pulling and pushing through a fused expression share.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 NAX_ENGINE Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count);
 
@@ -74,28 +75,9 @@ struct NewGradients {
   BufferRef take(int l) { return BufferRef(std::exchange(at[l], nullptr)); }
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Frame frame_of_leaves(const char* name, const PackedArray* leaves, int count) {
-  Frame frame = leaves[0].layout();
-  for (int l = 1; l < count; ++l) frame = broadcast(name, frame, leaves[l].layout());
-  return frame;
-}
-
-NAX_ENGINE void copy_constants(const void* from, int count, void* to) {
-  const std::size_t bytes = static_cast<std::size_t>(count) * constant_bytes;
-  for (std::size_t i = 0; i < bytes; i += constant_bytes)
-    std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, constant_bytes);
-}
-
-NAX_ENGINE cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane) {
-  alignas(16) static char unread[16] = {};
-  if (!leaf.buffer()) return {unread, Dims(frame.shape.size(), 0), stored, lane};
-  return {leaf.data(stored), strides_over(leaf.layout(), frame), stored, lane};
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/packed_leaves-inl.hpp"
 #endif

@@ -20,7 +20,8 @@
 // not be computed at once: an input of a transform that has no other may get what `later` returns.
 //
 // Hidden axes that the result has and the input has not are summed away afterwards, in one place, here.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // sum += term, in place where nobody else sees it.
 template <class T>
@@ -210,25 +211,9 @@ Array<T> record_with_result(Array<T> result, In... in) {
   return result;
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void PrimitiveNode::push(Forward& sweep, std::size_t self) {
-  ArrayBase total;
-  InputBase* in = first();
-  for (int i = 0; i < count_; ++i, in = after(in)) {
-    const ArrayBase* const tangent = sweep.find(in->serial);
-    if (!tangent) continue;
-    ArrayBase share = in->push_share(*in, *tangent, *this);
-    if (ArrayAccess::buffer(total))
-      add_(total, share);
-    else
-      total = std::move(share);
-  }
-  if (ArrayAccess::buffer(total)) sweep.put(self, std::move(total));
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/primitive-inl.hpp"
 #endif

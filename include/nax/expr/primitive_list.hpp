@@ -7,7 +7,8 @@
 #include "nax/expr/primitive.hpp"
 
 // An operation of any number of inputs of one type on the tape; see primitive.hpp.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // pull(i, g): input i's share of cotangent g. push(tangents): the result's tangent, from those of the inputs;
 // no tangent means zero.
@@ -61,4 +62,5 @@ Array<T> record_list(Array<T> result, const std::vector<Array<T>>& inputs, Pull 
   return result;
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

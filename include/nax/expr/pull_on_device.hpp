@@ -7,7 +7,8 @@
 // The backward and the forward pass of a fused expression on a GPU. A leaf that was broadcast gets its share
 // over all axes first, which is then summed like any array: no thread waits for another, and the sum's order
 // is always the same.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // One launch of the backward kernel over `all`. `gradients`: a row-major array over `all` for each leaf that
 // gets a share, the same for leaves that share one; null for the others.
@@ -92,41 +93,9 @@ NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, con
   return as_dtype(result, table.result);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE DevicePullLaunch::DevicePullLaunch(const KernelTable& table, const void* constants,
-                                              const PackedArray* leaves, const Frame& all, const ArrayBase& g)
-    : table_(table), constants_(constants), device_(g.device()), shape_(all.shape) {
-  const int count = table.leaves;
-  const ArrayBase cotangent = as_dtype(g, table.result);
-  for (int l = 0; l < count; ++l) {
-    const PackedArray& leaf = leaves[l];
-    // A leaf without its value is not read for what it is; the cotangent stands in.
-    if (!leaf.buffer())
-      operands_[l] = {static_cast<char*>(ArrayAccess::buffer(g)->data()), Dims(all.shape.size(), 0),
-                      table.stored[l], table.lanes[l]};
-    else
-      operands_[l] = device_operand(leaf.unpack(table.stored[l]), all, table.lanes[l], device_, numbers_[l]);
-    operands_[count + 1 + l] = {nullptr, Dims(all.shape.size(), 0), gradient_dtype(l), gradient_dtype(l)};
-  }
-  operands_[count] = device_operand(cotangent, all, table.result, device_, held_);
-  held_ = cotangent;
-}
-
-NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own) {
-  const Layout& layout = layout_of(share);
-  const Frame target = gradient_frame(leaf, own, layout);
-  const AxisMarks summed = axes_to_sum(layout, leaf, target);
-  ArrayBase sum = share;
-  if (!summed.empty()) {
-    sum = allocate(share.dtype(), reduced_frame(layout, summed, true), share.device());
-    reduce_on_device(ReduceKind::sum, share, layout, summed, sum);
-  }
-  return ArrayAccess::make(ArrayAccess::buffer(sum), Layout::contiguous(target), sum.dtype());
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/pull_on_device-inl.hpp"
 #endif

@@ -14,7 +14,8 @@
 // arrays. An expression type is described by data, its steps: leaves, constants and operations, operands
 // before what is made of them, the root last. So the sweep itself is compiled once, and code is made for each
 // operation on each choice of element types, not for each expression.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 struct RecordedOp {
   // Operands and shares are of the types that the operands have by themselves; conversions are inside.
@@ -262,4 +263,5 @@ struct ListSteps<Expr<Rule, A...>> {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

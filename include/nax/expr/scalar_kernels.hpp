@@ -5,7 +5,8 @@
 // The kernels of an expression for a single element. Arithmetic alone has kernels of its own, which spare it
 // the general ones' padding; they too compute in packets, of copies of the element, so that a number has the
 // value that it would have in an array.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 template <class C>
 struct FirstLane : PacketLane<C> {
@@ -54,4 +55,5 @@ constexpr cpu::PullKernel scalar_pull_kernel_of() {
     return pull_kernel<E>;
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

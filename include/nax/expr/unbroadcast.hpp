@@ -6,7 +6,8 @@
 #include "nax/expr/operators.hpp"
 
 // The transposes of broadcasting: sums over the axes that an operand lacked.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // The sum over the marked axes of all (hidden ones first), which stay with extent 1 when `keep`. Recorded.
 template <class T>
@@ -49,36 +50,9 @@ Array<T> sum_to(const Array<T>& g, const Frame& value, const Frame& result) {
   return restride(summed.empty() ? g : sum_axes(g, summed, true), target);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Frame gradient_frame(const Frame& value, const Frame& result, const Frame& cotangent) {
-  Frame frame = value;
-  for (int h = 0; h < cotangent.hidden(); ++h) {
-    const Level level = cotangent.levels[h];
-    if (contains(result.levels, level)) continue;
-    std::size_t at = 0;
-    while (at < frame.levels.size() && frame.levels[at] < level) ++at;
-    frame.levels.insert(at, level);
-    frame.shape.insert(at, cotangent.shape[h]);
-  }
-  return frame;
-}
-
-NAX_ENGINE AxisMarks axes_to_sum(const Layout& cotangent, const Frame& value, const Frame& target) {
-  AxisMarks summed(cotangent.shape.size(), false);
-  bool any = false;
-  for (int h = 0; h < cotangent.hidden(); ++h)
-    if (target.find(cotangent.levels[h]) < 0) any = summed[h] = true;
-  const int extra = cotangent.ndim() - value.ndim();
-  for (int axis = 0; axis < cotangent.ndim(); ++axis)
-    if (axis < extra || (value.visible(axis - extra) == 1 && cotangent.visible(axis) != 1))
-      any = summed[cotangent.hidden() + axis] = true;
-  if (!any) summed.clear();
-  return summed;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/unbroadcast-inl.hpp"
 #endif

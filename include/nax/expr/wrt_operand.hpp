@@ -3,7 +3,8 @@
 #include "nax/expr/scalar_node.hpp"
 
 // Putting operations on the tape that take an expression without storing its values.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Might the tape watch this operand?
 template <class X>
@@ -43,4 +44,5 @@ Input<T, Pull, Push> wrt_operand(const OperandRef& x, Pull pull, Push push) {
   return {x.serial, x.levels, std::move(pull), std::move(push)};
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

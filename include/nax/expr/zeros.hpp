@@ -3,7 +3,8 @@
 #include "nax/core/array.hpp"
 #include "nax/expr/device_compute.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Zeros over a frame: one element, repeated.
 NAX_ENGINE ArrayBase zeros_over(DType dtype, const Frame& frame, Device device = current_device);
@@ -17,19 +18,9 @@ Array<T> zeros_over(const Array<T>& like) {
   return zeros_over<T>(layout_of(like), device_for("zeros", like));
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE ArrayBase zeros_over(DType dtype, const Frame& frame, Device device) {
-  ArrayBase zero = allocate(dtype, Frame(), device);
-  clear_elements(zero);
-  Layout layout;
-  static_cast<Frame&>(layout) = frame;
-  layout.strides = Dims(frame.shape.size(), 0);
-  return view(std::move(zero), std::move(layout));
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/zeros-inl.hpp"
 #endif

@@ -14,7 +14,7 @@
 // float and narrower types give complex<float>, double gives complex<double>. Any n is quick: one with a
 // large prime factor takes four times as long as its neighbours. Throws ValueError for n < 1 and for another
 // norm, IndexError for an axis that is not there. Leading axes, vmap and every derivative: see lines.hpp.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct FftOptions {
   std::optional<std::int64_t> n = {};  // places: cut off or filled with zeros; else as many as there are
@@ -95,4 +95,4 @@ auto ihfft(const X& x, const FftOptions& options = {}) {
 }
 
 }  // namespace fft
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/numpy/manipulation/rearrange.hpp"
 
 // Frequencies of the places of a transform.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct FftFreqOptions {
   double d = 1;  // the distance between samples
@@ -59,15 +59,8 @@ auto ifftshift(const X& x, const FftShiftOptions& options = {}) {
 }
 
 }  // namespace fft
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void check_frequencies(const char* function, std::int64_t n, double d) {
-  if (n < 1) raise<ValueError>({function, ": n must be at least 1, got ", n});
-  if (d == 0) raise<ValueError>({function, ": the sample spacing d must not be 0"});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/fft/frequencies-inl.hpp"
 #endif

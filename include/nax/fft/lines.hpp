@@ -19,7 +19,8 @@
 //   conj(g),
 //                        in which every k counts twice but the ends
 //   complex to real      the other way round
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // The result's axes, and the lines of both.
 template <class From, class To, class R>
@@ -146,24 +147,9 @@ auto real_operand(const char* function, const X& x) {
   return a;
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE double norm_scale(const char* function, std::string_view norm, bool inverse, std::int64_t n) {
-  const double all = static_cast<double>(n);
-  if (norm == "ortho") return 1 / std::sqrt(all);
-  if (norm != "backward" && norm != "forward")
-    raise<ValueError>(
-        {function, ": invalid norm value '", norm, "'; it should be 'backward', 'ortho' or 'forward'"});
-  return (norm == "backward") == inverse ? 1 / all : 1;
-}
-
-NAX_ENGINE void check_length(const char* function, std::int64_t n) {
-  if (n < 1) raise<ValueError>({function, ": invalid number of data points (", n, ") specified"});
-  count_elements(function, Dims(1, n));
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/fft/lines-inl.hpp"
 #endif

@@ -10,7 +10,8 @@
 
 // Images changed, at random by a key: all of them map over images and keys, and differentiate where the image
 // is of floating numbers. Images are (..., height, width, channels).
-namespace nax::inline NAX_ABI::image {
+NAX_BEGIN
+namespace image {
 
 // The part of these rows and columns. Throws IndexError where it is not within the image.
 template <Dtype T>
@@ -110,4 +111,5 @@ Array<T> color_jitter(const random::Key& key, const Array<T>& x, const JitterOpt
     return y;
 }
 
-}  // namespace nax::inline NAX_ABI::image
+}  // namespace image
+NAX_END

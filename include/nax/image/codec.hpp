@@ -7,7 +7,8 @@
 #include "nax/io/file.hpp"
 
 // JPEG and PNG as arrays. Programs that call these link nax::image, which brings libjpeg-turbo and libpng.
-namespace nax::inline NAX_ABI::image {
+NAX_BEGIN
+namespace image {
 
 struct DecodeOptions {
   int channels = 3;  // 1, 3 or 4; 0: as the file has them
@@ -33,4 +34,5 @@ io::Bytes encode_png(const Array<std::uint8_t>& image);
 // The JPEG and PNG files below a folder (or address), by name.
 std::vector<std::string> files_below(const std::string& folder);
 
-}  // namespace nax::inline NAX_ABI::image
+}  // namespace image
+NAX_END

@@ -17,7 +17,8 @@
 #include "nax/image/codec.hpp"
 #include "nax/numpy/views/copy.hpp"
 
-namespace nax::inline NAX_ABI::image {
+NAX_BEGIN
+namespace image {
 namespace {
 
 using nax::detail::elements;
@@ -330,4 +331,5 @@ std::vector<std::string> files_below(const std::string& folder) {
   return paths;
 }
 
-}  // namespace nax::inline NAX_ABI::image
+}  // namespace image
+NAX_END

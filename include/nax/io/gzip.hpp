@@ -5,7 +5,8 @@
 
 #include "nax/io/file.hpp"
 
-namespace nax::inline NAX_ABI::io {
+NAX_BEGIN
+namespace io {
 namespace detail {
 
 inline bool is_gzip(const Source& source) {
@@ -97,4 +98,5 @@ inline Bytes gunzip(const Bytes& packed, const std::string& path, std::uint64_t 
   });
 }
 
-}  // namespace nax::inline NAX_ABI::io
+}  // namespace io
+NAX_END

@@ -7,7 +7,8 @@
 
 // The format of MNIST: a magic number (two zeros, the type, the number of axes), the extents, the elements;
 // all numbers big-endian.
-namespace nax::inline NAX_ABI::io {
+NAX_BEGIN
+namespace io {
 namespace detail {
 
 // The bytes of a file, or those packed in it, in a row.
@@ -92,4 +93,5 @@ inline Array<std::uint8_t> read_idx(const std::string& path) {
                                [&] { return detail::read_idx_from(detail::Source("read_idx", path)); });
 }
 
-}  // namespace nax::inline NAX_ABI::io
+}  // namespace io
+NAX_END

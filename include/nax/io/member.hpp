@@ -5,7 +5,8 @@
 #include "nax/io/crc32.hpp"
 #include "nax/io/inflate.hpp"
 
-namespace nax::inline NAX_ABI::io::detail {
+NAX_BEGIN
+namespace io::detail {
 
 // A part of a file that is read once, from its beginning to its end: a whole .npy, or a member of an archive,
 // stored as it is or deflated.
@@ -43,22 +44,9 @@ class Member {
   std::optional<Inflate> inflate_;
 };
 
-}  // namespace nax::inline NAX_ABI::io::detail
+}  // namespace io::detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::io::detail {
-
-NAX_ENGINE void Member::read(void* to, std::size_t size) {
-  if (size > left()) fail("is truncated: it ends at offset " + std::to_string(size_));
-  if (inflate_) {
-    if (inflate_->read(static_cast<std::uint8_t*>(to), size) < size)
-      fail("is damaged: it holds less than it says");
-  } else {
-    source_.read(at_ + done_, to, size);
-  }
-  done_ += size;
-  if (has_crc_) read_crc_ = crc32(to, size, read_crc_);
-}
-
-}  // namespace nax::inline NAX_ABI::io::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/io/member-inl.hpp"
 #endif

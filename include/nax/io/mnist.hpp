@@ -3,7 +3,8 @@
 #include "nax/io/idx.hpp"
 
 // MNIST: 60000 and 10000 images of handwritten digits, 28 x 28 bytes each, and their labels.
-namespace nax::inline NAX_ABI::io {
+NAX_BEGIN
+namespace io {
 
 struct Mnist {
   Array<std::uint8_t> train_images, train_labels, test_images, test_labels;
@@ -44,4 +45,5 @@ inline Mnist load_mnist(const std::string& directory) {
   return mnist;
 }
 
-}  // namespace nax::inline NAX_ABI::io
+}  // namespace io
+NAX_END

@@ -12,7 +12,8 @@
 
 // Files in the making, beside the name that they get when they are whole: "<name>.part<host>-<process>-<n>".
 // A process that is killed leaves its own behind; the next one that uses the folder removes them.
-namespace nax::inline NAX_ABI::io::detail {
+NAX_BEGIN
+namespace io::detail {
 
 // A name for the making of `path` that no other process and thread uses.
 NAX_ENGINE std::string part_name(const std::string& path);
@@ -20,44 +21,9 @@ NAX_ENGINE std::string part_name(const std::string& path);
 // Removes those files of the folder whose process, on this machine, has ended, and those older than a day.
 NAX_ENGINE void sweep_parts(const std::string& folder);
 
-}  // namespace nax::inline NAX_ABI::io::detail
+}  // namespace io::detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::io::detail {
-
-// Tells machines that share a folder apart.
-inline std::uint32_t host_number() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  std::uint32_t hash = 2166136261u;  // FNV-1a
-  for (const char* c = name; *c; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619u;
-  return hash;
-}
-
-NAX_ENGINE std::string part_name(const std::string& path) {
-  static std::atomic<std::uint64_t> files{0};
-  return path + ".part" + std::to_string(host_number()) + "-" + std::to_string(::getpid()) + "-" +
-         std::to_string(files.fetch_add(1, std::memory_order_relaxed));
-}
-
-NAX_ENGINE void sweep_parts(const std::string& folder) {
-  DIR* const opened = ::opendir(folder.c_str());
-  if (!opened) return;
-  constexpr std::time_t day = 24 * 60 * 60;
-  while (const dirent* entry = ::readdir(opened)) {
-    const std::string name = entry->d_name, path = folder + "/" + name;
-    const std::size_t part = name.rfind(".part");
-    struct stat status;
-    if (part == std::string::npos || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    unsigned long host = 0;
-    long process = 0;
-    const bool named = std::sscanf(name.c_str() + part, ".part%lu-%ld-", &host, &process) == 2;
-    const bool ended = named && host == host_number() && process > 0 &&
-                       ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
-    if (ended || status.st_mtime + day < std::time(nullptr)) ::unlink(path.c_str());
-  }
-  ::closedir(opened);
-}
-
-}  // namespace nax::inline NAX_ABI::io::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/io/part_files-inl.hpp"
 #endif

@@ -6,7 +6,8 @@
 #include "nax/tree/tree.hpp"
 
 // Trees in NumPy's files.
-namespace nax::inline NAX_ABI::io {
+NAX_BEGIN
+namespace io {
 namespace detail {
 
 inline bool is_npy(const std::string& path) {
@@ -192,24 +193,9 @@ void load(const std::string& path, T& tree) {
                         [&] { detail::load_from(detail::Source("load", path), detail::is_npy(path), tree); });
 }
 
-}  // namespace nax::inline NAX_ABI::io
+}  // namespace io
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::io::detail {
-
-NAX_ENGINE void check_text(Member&& member, const std::string& text) {
-  const NpyHeader header = read_npy_header(member);
-  if (header.descr.substr(0, 2) != "|S" || !header.shape.empty() ||
-      header.descr.substr(2) != std::to_string(member.left()))
-    member.fail("has dtype '" + header.descr + "' and shape " + to_string(header.shape) +
-                ", the tree has the text '" + text + "'");
-  std::string there(member.left(), '\0');
-  member.read(there.data(), there.size());
-  member.finish();
-  if (there == padded(text)) return;
-  there.resize(std::min<std::size_t>(there.find_last_not_of('\0') + 1, 256));
-  member.fail("is '" + there + "', the tree has '" + text + "'");
-}
-
-}  // namespace nax::inline NAX_ABI::io::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/io/save-inl.hpp"
 #endif

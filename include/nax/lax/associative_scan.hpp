@@ -3,7 +3,7 @@
 #include "nax/lax/parts.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace lax {
 struct AssociativeScanOptions {
   bool reverse = false;
@@ -125,4 +125,4 @@ auto associative_scan(const Op& op, const Xs& xs_, const AssociativeScanOptions&
 }
 
 }  // namespace lax
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -7,7 +7,7 @@
 
 // cond and switch_: which function runs. Where the answer differs from example to example of a vmap all of
 // them run and each example takes its own.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // A predicate as an array of no axes. Numbers and arrays of numbers are true where they are not 0.
@@ -152,17 +152,8 @@ auto select(const P& predicate, const X& on_true, const Y& on_false) {
 }
 
 }  // namespace lax
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE bool any_true(const Array<bool>& p) {
-  if (!is_batched(p)) return p.item();
-  const ArrayBase flat = on_host(contiguous(p, transforms_handled));
-  const bool* values = elements<const bool>(flat, transforms_handled);
-  return std::find(values, values + layout_of(flat).size(), true) != values + layout_of(flat).size();
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/lax/branches-inl.hpp"
 #endif

@@ -14,7 +14,8 @@
 //
 // Hidden axes: where the weights have none those of the other operand are more images. Where they have some,
 // one convolution is computed for each.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 enum class ConvPart { forward, input, weights };
 
@@ -145,17 +146,9 @@ Array<T> conv_part(ConvPart part, const ConvRef& spec, const Array<T>& a, const 
                     [=](const Array<T>& t) { return conv_part(weights, spec, a, t, with_new(t)); }));
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Levels levels_without(const Levels& all, const Levels& gone) {
-  Levels left;
-  for (const Level level : all)
-    if (!contains(gone, level)) left.push_back(level);
-  return left;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/lax/conv_product-inl.hpp"
 #endif

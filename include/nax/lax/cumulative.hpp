@@ -7,7 +7,7 @@
 #include "nax/numpy/sorting/search.hpp"
 
 // Running sums, products, extrema and logarithms of sums along one axis, from either end.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace lax {
 struct CumulativeOptions {
   std::int64_t axis = 0;
@@ -110,4 +110,4 @@ auto cumlogsumexp(const X& x_, const CumulativeOptions& options = {}) {
 }
 
 }  // namespace lax
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -14,7 +14,7 @@
 // recorded as it is, so that everything f captured gets its share. That is a step of Newton's: derivatives
 // are right up to order 1, after two steps up to 3, after three up to 7, and as many steps are taken as
 // transforms are at work.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // The vmaps of the moment when a call was made and those of now, in order.
@@ -214,21 +214,8 @@ auto custom_root(const F& f, const X& initial_guess, const Solve& solve, const T
 }
 
 }  // namespace lax
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE std::vector<VmapFrame> merged_vmaps(const std::vector<VmapFrame>& then) {
-  std::vector<VmapFrame> all = then;
-  for (const VmapFrame& frame : vmap_stack().frames) {
-    bool known = false;
-    for (const VmapFrame& other : then) known = known || other.level == frame.level;
-    if (!known) all.push_back(frame);
-  }
-  std::sort(all.begin(), all.end(), [](const VmapFrame& a, const VmapFrame& b) { return a.level < b.level; });
-  return all;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/lax/implicit-inl.hpp"
 #endif

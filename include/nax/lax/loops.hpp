@@ -4,7 +4,7 @@
 
 // fori_loop and while_loop. They are ordinary loops: values are there while a function is differentiated, so
 // that reverse mode passes through both.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class Carry, class F, class... X>
@@ -98,4 +98,4 @@ auto fori_loop(const L& lower, const U& upper, const Body& body, const Init& ini
 }
 
 }  // namespace lax
-}  // namespace nax::inline NAX_ABI
+NAX_END

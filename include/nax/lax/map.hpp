@@ -2,7 +2,8 @@
 
 #include "nax/lax/scan.hpp"
 
-namespace nax::inline NAX_ABI::lax {
+NAX_BEGIN
+namespace lax {
 
 struct MapOptions {
   std::optional<std::int64_t> batch_size = {};  // examples that are computed at once, by vmap
@@ -33,4 +34,5 @@ auto map(const F& f, const Xs& xs_, const MapOptions& options = {}) {
   return join_trees("map", parts);
 }
 
-}  // namespace nax::inline NAX_ABI::lax
+}  // namespace lax
+NAX_END

@@ -11,7 +11,8 @@
 #include "nax/tree/leaf_types.hpp"
 
 // A tree as one vector, for solvers and line searches that know vectors only.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 namespace detail {
 
 // The element type that all arrays of a tree promote to; float where it has none.
@@ -90,4 +91,5 @@ auto ravel(const T& t) {
   return std::pair{std::move(flat), detail::Unravel<T, E>(t)};
 }
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

@@ -6,7 +6,7 @@
 #include "nax/transform/checkpoint.hpp"
 
 // scan: a loop that carries a tree along and stacks what its steps give.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace lax {
 
 // How much of a loop a gradient keeps: every step (false), the carries at about sqrt(n) places (true), or
@@ -235,4 +235,4 @@ auto scan(const F& f, const Init& init, const Xs& xs_, const ScanOptions& option
 }
 
 }  // namespace lax
-}  // namespace nax::inline NAX_ABI
+NAX_END

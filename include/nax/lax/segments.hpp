@@ -7,7 +7,7 @@
 #include "nax/numpy/reductions/max_min.hpp"
 
 // Reductions of rows that share a number: jax.ops.segment_sum and its like.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct SegmentOptions {
   std::optional<std::int64_t> num_segments = {};  // the largest id + 1 when not given
@@ -147,4 +147,4 @@ using nax::segment_prod;
 using nax::segment_sum;
 }  // namespace lax
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/sorting/sort.hpp"
 
-namespace nax::inline NAX_ABI::lax {
+NAX_BEGIN
+namespace lax {
 
 struct SortKeyValOptions {
   std::int64_t dimension = -1;
@@ -22,4 +23,5 @@ auto sort_key_val(const K& keys_, const V& values_, const SortKeyValOptions& opt
                    take_along_axis(values, order, options.dimension)};
 }
 
-}  // namespace nax::inline NAX_ABI::lax
+}  // namespace lax
+NAX_END

@@ -4,7 +4,7 @@
 
 #include "nax/linalg/solve.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // The lower or upper triangle, the diagonal times `diagonal`; zeros elsewhere. Linear.
@@ -183,4 +183,4 @@ auto solve_triangular(const A& a_, const B& b_, const SolveTriangularOptions& op
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

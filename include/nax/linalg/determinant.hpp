@@ -10,7 +10,7 @@
 #include "nax/numpy/reductions/max_min.hpp"
 
 // Determinants, which are polynomials of the elements: their derivatives exist at singular matrices, too.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // f(i, sign, diagonal, step): the sign of the permutation and the diagonal of U, elements `step` apart, of
@@ -239,4 +239,4 @@ auto slogdet(const A& a_) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/linalg/solve.hpp"
 
 // Eigenvalues of general matrices: complex.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace linalg {
 
 template <class C>
@@ -101,4 +101,4 @@ auto eigvals(const A& a_) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

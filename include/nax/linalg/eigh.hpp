@@ -5,7 +5,7 @@
 #include "nax/numpy/indexing/indexing.hpp"
 
 // Eigenvalues of symmetric and Hermitian matrices.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace linalg {
 
 template <class T>
@@ -97,4 +97,4 @@ auto eigvalsh(const A& a_, const EighOptions& options = {}) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -5,7 +5,7 @@
 #include "nax/numpy/views/broadcast_to.hpp"
 
 // SciPy's LU and Cholesky factors, and solving with them.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // The factors of matrices (..., m, n) in one array, L below the diagonal and U on and above; the swaps of
@@ -214,4 +214,4 @@ auto cho_solve(const ChoFactor<T>& c_and_lower, const B& b_) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

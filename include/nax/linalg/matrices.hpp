@@ -5,7 +5,8 @@
 #include "nax/numpy/products/matmul.hpp"
 
 // Shared by the functions of linalg: square matrices in the last two axes, all axes before them a batch.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 template <class T>
 inline constexpr bool is_linalg_v = std::is_same_v<T, float> || std::is_same_v<T, double> || is_complex_v<T>;
@@ -93,4 +94,5 @@ void for_each_batch(std::int64_t batches, std::int64_t n, const F& f) {
   parallel_for(batches, 1 + (std::int64_t{1} << 15) / (n * n * n + 1), f);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -13,7 +13,7 @@
 #include "nax/numpy/reductions/max_min.hpp"
 
 // SciPy's functions of matrices.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // x with a x + x b = q for a (..., m, m), b (..., n, n) and q (..., m, n); leading axes broadcast.
@@ -359,4 +359,4 @@ auto schur(const A& a_) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -14,7 +14,8 @@
 #include "nax/numpy/views/copy.hpp"
 #include "nax/numpy/views/reshape.hpp"
 
-namespace nax::inline NAX_ABI::linalg {
+NAX_BEGIN
+namespace linalg {
 
 inline constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -47,9 +48,11 @@ struct NormOptions {
   bool keepdims = false;
 };
 
-}  // namespace nax::inline NAX_ABI::linalg
+}  // namespace linalg
+NAX_END
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // An order as one writes it.
 inline std::string order_text(double p) {
@@ -137,9 +140,11 @@ Array<real_t<T>> matrix_norm_of(const char* function, const Array<T>& x, const l
   return keep ? extreme : squeeze(extreme, {.axis = {rows, columns}});
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-namespace nax::inline NAX_ABI::linalg {
+NAX_BEGIN
+namespace linalg {
 
 // Vector norms over one axis (ord: 2 when not given, inf, -inf, 0 or any p), matrix norms over two (ord:
 // "fro" when not given, "nuc", 1, -1, 2, -2, inf, -inf), and the 2-norm of all elements without ord and axis.
@@ -216,4 +221,5 @@ auto cond(const X& x_, const NormOrder& p = {}) {
   return Array<R>(where(singular, std::numeric_limits<R>::infinity(), r));
 }
 
-}  // namespace nax::inline NAX_ABI::linalg
+}  // namespace linalg
+NAX_END

@@ -6,7 +6,7 @@
 #include "nax/numpy/reductions/any_all.hpp"
 
 // Functions of singular values: pseudo-inverses, least squares, ranks.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class R>
@@ -206,4 +206,4 @@ auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {}) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

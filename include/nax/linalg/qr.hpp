@@ -7,7 +7,7 @@
 #include "nax/linalg/rules.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace linalg {
 
 template <class T>
@@ -93,4 +93,4 @@ auto qr(const A& a_, const QrOptions& options = {}) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -12,7 +12,8 @@
 
 // Shared by factorisations: runs a kernel over a batch of matrices, with derivatives that are written
 // once, as a tangent.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 namespace la {
 
 // Short names for what the formulas are made of. Each computes: the set of expressions stays small.
@@ -162,17 +163,9 @@ void check_matrices(const char* function, const Array<T>& a) {
   need_host(function, a);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Frame frame_like(const Frame& a, std::initializer_list<std::int64_t> tail) {
-  Frame frame = leading_axes(a);
-  for (std::int64_t extent : tail) frame.shape.push_back(extent);
-  count_elements("linalg", frame.shape);
-  return frame;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/linalg/rules-inl.hpp"
 #endif

@@ -8,7 +8,7 @@
 #include "nax/numpy/reductions/sum.hpp"
 
 // Linear systems. A singular matrix gives infinities or NaN, as JAX has it: in a batch the others are solved.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class T>
@@ -196,4 +196,4 @@ auto matrix_power(const A& a_, std::int64_t n) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -7,7 +7,7 @@
 #include "nax/numpy/views/broadcast_to.hpp"
 
 // SciPy's matrices of a pattern.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // A vector is one row, a number one element.
@@ -99,4 +99,4 @@ auto toeplitz(const C& c_) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

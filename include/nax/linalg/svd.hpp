@@ -6,7 +6,7 @@
 #include "nax/numpy/sorting/sort.hpp"
 
 // Singular values.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace linalg {
 
 template <class T>
@@ -152,4 +152,4 @@ auto svdvals(const A& a_) {
 }
 
 }  // namespace linalg
-}  // namespace nax::inline NAX_ABI
+NAX_END

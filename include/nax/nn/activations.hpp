@@ -11,7 +11,8 @@
 #include "nax/special/special.hpp"
 
 // The activations of jax.nn.
-namespace nax::inline NAX_ABI::nn {
+NAX_BEGIN
+namespace nn {
 
 // clang-format off
 // The derivative at 0 is 0, at 6 too.
@@ -139,4 +140,5 @@ auto glu(const X& x_, GluOptions options = {}) {
   return half(0) * sigmoid(half(n / 2));
 }
 
-}  // namespace nax::inline NAX_ABI::nn
+}  // namespace nn
+NAX_END

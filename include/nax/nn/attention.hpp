@@ -14,7 +14,7 @@
 #include "nax/numpy/views/transpose.hpp"
 
 // Attention, with the shapes and arguments of jax.nn.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace nn {
 
 // How far a query sees to its left and right: one number for both; everything when not given.
@@ -170,4 +170,4 @@ Array<T> multi_head_attention(const MultiHeadParams<T>& params, const Array<T>& 
 }
 
 }  // namespace nn
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -10,7 +10,8 @@
 #include "nax/transform/collectives.hpp"
 
 // Normalisations over a batch, over groups of channels, and by the root of the mean square; embeddings.
-namespace nax::inline NAX_ABI::nn {
+NAX_BEGIN
+namespace nn {
 
 // Running statistics that batch_norm takes and returns.
 template <class T>
@@ -91,4 +92,5 @@ auto embedding(const Table& table, const I& indices) {
   return take(table, indices, {.axis = 0});
 }
 
-}  // namespace nax::inline NAX_ABI::nn
+}  // namespace nn
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/lax/conv.hpp"
 
 // Convolutional layers, channels last: inputs (batch, spatial..., channels), kernels (spatial..., in, out).
-namespace nax::inline NAX_ABI::nn {
+NAX_BEGIN
+namespace nn {
 
 struct ConvOptions {
   Shape strides = {};
@@ -47,4 +48,5 @@ auto conv_transpose(const X& x, const W& w, const ConvTransposeOptions& options 
       {.rhs_dilation = options.kernel_dilation, .transpose_kernel = options.transpose_kernel});
 }
 
-}  // namespace nax::inline NAX_ABI::nn
+}  // namespace nn
+NAX_END

@@ -8,7 +8,8 @@
 
 // First values of weights, by the names and with the draws of jax.nn.initializers:
 // initializers::glorot_uniform(key, {784, 512}).
-namespace nax::inline NAX_ABI::nn::initializers {
+NAX_BEGIN
+namespace nn::initializers {
 
 template <class T = float>
 Array<T> zeros(const random::Key&, const Shape& shape) {
@@ -177,4 +178,5 @@ Array<T> orthogonal(const random::Key& key, const Shape& shape, const Orthogonal
   return random::detail::draw_whole<T>("orthogonal", key, shape, fill);
 }
 
-}  // namespace nax::inline NAX_ABI::nn::initializers
+}  // namespace nn::initializers
+NAX_END

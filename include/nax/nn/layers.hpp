@@ -9,7 +9,8 @@
 #include "nax/random/integers.hpp"
 
 // Layers as plain functions of their parameters.
-namespace nax::inline NAX_ABI::nn {
+NAX_BEGIN
+namespace nn {
 
 // x w + b: x of shape (..., n), w (n, m), b (m,).
 template <detail::ArrayLike X, detail::ArrayLike W, detail::ArrayLike B>
@@ -27,4 +28,5 @@ auto dropout(const random::Key& key, double rate, const X& x) {
   return where(random::bernoulli(key, 1 - rate, x.shape()), x * static_cast<T>(1 / (1 - rate)), T(0));
 }
 
-}  // namespace nax::inline NAX_ABI::nn
+}  // namespace nn
+NAX_END

@@ -9,7 +9,8 @@
 #include "nax/numpy/views/reshape.hpp"
 
 // Losses of each example, by optax's names; take their mean.
-namespace nax::inline NAX_ABI::nn {
+NAX_BEGIN
+namespace nn {
 
 struct LossOptions {
   std::int64_t axis = -1;  // that of the classes
@@ -66,4 +67,5 @@ auto huber_loss(const X& predictions, const Y& targets, const HuberOptions& opti
   return 0.5 * square(inner) + options.delta * (size - inner);
 }
 
-}  // namespace nax::inline NAX_ABI::nn
+}  // namespace nn
+NAX_END

@@ -6,7 +6,7 @@
 #include "nax/numpy/reductions/rows.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace nn {
 struct StandardizeOptions {
   Axis axis = -1;
@@ -186,4 +186,4 @@ auto layer_norm(const X& x_, const S& scale, const B& bias, const StandardizeOpt
 }
 
 }  // namespace nn
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,8 @@
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/rules/comparison.hpp"
 
-namespace nax::inline NAX_ABI::nn {
+NAX_BEGIN
+namespace nn {
 
 struct OneHotOptions {
   std::int64_t axis = -1;  // where the classes go, in the result
@@ -52,4 +53,5 @@ Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& opti
   return result;
 }
 
-}  // namespace nax::inline NAX_ABI::nn
+}  // namespace nn
+NAX_END

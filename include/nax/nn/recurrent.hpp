@@ -9,7 +9,7 @@
 #include "nax/numpy/products/matmul.hpp"
 
 // Recurrent cells: cell(params, carry, x) -> {carry, y}, what lax::scan takes.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace nn {
 
 // Gates one after another: input, forget, cell, output.
@@ -104,4 +104,4 @@ LSTMState<T> lstm_state(std::int64_t units, Shape batch = {}) {
 }
 
 }  // namespace nn
-}  // namespace nax::inline NAX_ABI
+NAX_END

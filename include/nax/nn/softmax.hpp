@@ -4,7 +4,7 @@
 
 #include "nax/numpy/reductions/logsumexp.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct SoftmaxOptions {
   Axis axis = -1;
@@ -147,4 +147,4 @@ using nn::log_softmax;
 using nn::softmax;
 }  // namespace special
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

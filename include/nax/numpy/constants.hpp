@@ -6,7 +6,7 @@
 
 // NumPy's constants; `newaxis` is in numpy/indexing/slice.hpp. C++ numbers are weak next to arrays, so that x
 // * pi is of x's type.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // (In a namespace of their own, so that no header's variable `e` hides one.)
 inline namespace constants {
@@ -15,4 +15,4 @@ inline constexpr double pi = 3.14159265358979323846, e = 2.71828182845904523536,
                         nan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace constants
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -2,7 +2,8 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 struct AdagradOptions {
   double initial_accumulator_value = 0.1, eps = 1e-7;
@@ -51,4 +52,5 @@ Adagrad<R> adagrad(R learning_rate, const AdagradOptions& options = {}) {
   return Adagrad<R>(std::move(learning_rate), options);
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

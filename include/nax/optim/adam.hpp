@@ -2,7 +2,8 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 struct AdamOptions {
   double b1 = 0.9, b2 = 0.999;  // decay of the means of gradients and of their squares
@@ -122,4 +123,5 @@ Adam<R, true> adamw(R learning_rate, const AdamWOptions& options = {}) {
   return {std::move(learning_rate), options};
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

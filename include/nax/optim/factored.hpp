@@ -11,7 +11,8 @@
 #include "nax/optim/scaling.hpp"
 
 // Adafactor: Adam's average of squares kept as one row and one column of each large matrix.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 template <class P>
 struct FactoredState {
@@ -175,4 +176,5 @@ auto adafactor(R learning_rate, const AdafactorOptions& o = {}) {
                detail::OnlyIf(o.multiply_by_parameter_scale, scale_by_param_block_rms()));
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

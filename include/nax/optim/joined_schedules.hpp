@@ -7,7 +7,8 @@
 #include "nax/optim/schedules.hpp"
 
 // Schedules made of others, by optax's names and formulas.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 // The first schedule up to the first boundary, then the next one, whose steps count from there, and so on:
 // join_schedules(std::tuple{warmup, decay}, {1000}). Throws ValueError unless there is a boundary between any
@@ -135,4 +136,5 @@ inline auto cosine_onecycle_schedule(std::int64_t transition_steps, double peak_
       {{peak, o.div_factor}, {transition_steps, 1 / (o.div_factor * o.final_div_factor)}});
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

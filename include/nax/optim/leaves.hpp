@@ -11,7 +11,8 @@
 #include "nax/tree/tree.hpp"
 
 // Updates of the leaves of optimisers' trees.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 namespace detail {
 
 using namespace nax::detail;
@@ -109,4 +110,5 @@ Array<T> next(const Array<T>& count) {
 
 }  // namespace detail
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

@@ -2,7 +2,8 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 struct LionOptions {
   double b1 = 0.9, b2 = 0.99;  // decay of the momentum for the step, and of what is kept
@@ -54,4 +55,5 @@ Lion<R> lion(R learning_rate, const LionOptions& options = {}) {
   return Lion<R>(std::move(learning_rate), options);
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

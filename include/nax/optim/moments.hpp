@@ -12,7 +12,8 @@
 // The relatives of Adam, by optax's names and formulas: averages of gradients and of their squares or sizes,
 // each of the parameters' shape. A rule names its averages and how one leaf advances; the class below walks
 // the trees, in one pass over memory for update and for step.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 template <class P>
 struct AmsgradState {
@@ -311,4 +312,5 @@ auto amsgrad(R learning_rate, const AdamOptions& options = {}) {
   return detail::Moments<R, detail::AmsgradRule, false>(std::move(learning_rate), {options}, 0);
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

@@ -11,7 +11,8 @@
 #include "nax/optim/scaling.hpp"
 
 // Muon: matrices step along their orthogonalised momentum, other leaves by Adam.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 struct MuonOptions {
   std::array<double, 3> ns_coeffs = {3.4445, -4.7750, 2.0315};  // of the Newton-Schulz polynomial
@@ -115,4 +116,5 @@ Muon<R> muon(R learning_rate, const MuonOptions& options = {}) {
   return {std::move(learning_rate), options};
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

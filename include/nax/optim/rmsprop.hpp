@@ -2,7 +2,8 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 struct RmspropOptions {
   double decay = 0.9, eps = 1e-8, initial_scale = 0;
@@ -69,4 +70,5 @@ Rmsprop<R> rmsprop(R learning_rate, const RmspropOptions& options = {}) {
   return Rmsprop<R>(std::move(learning_rate), options);
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

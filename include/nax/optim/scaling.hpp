@@ -8,7 +8,8 @@
 #include "nax/optim/sgd.hpp"
 
 // Parts of optimisers for chain, by optax's names: they scale updates by constants, rates, norms or averages.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 class Scale {
  public:
@@ -186,4 +187,5 @@ auto lars(R learning_rate, const LarsOptions& o = {}) {
                scale_by_learning_rate(std::move(learning_rate)), trace(o.momentum, {.nesterov = o.nesterov}));
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

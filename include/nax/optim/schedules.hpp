@@ -15,7 +15,8 @@
 // Learning rates that change with the step, by optax's names and formulas. A schedule is a function from the
 // number of steps done (a Count) to the rate; the steps are an array, so that schedules work inside vmap and
 // pmap.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 using Count = Array<std::int32_t>;
 
@@ -166,4 +167,5 @@ auto rate_at(const R& rate, const Count& count) {
 }
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

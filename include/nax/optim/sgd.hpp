@@ -2,7 +2,8 @@
 
 #include "nax/optim/transformation.hpp"
 
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 struct SgdOptions {
   std::optional<double> momentum = {};
@@ -95,4 +96,5 @@ Sgd<R> sgd(R learning_rate, const SgdOptions& options = {}) {
   return Sgd<R>(std::move(learning_rate), options);
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

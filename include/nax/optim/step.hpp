@@ -5,7 +5,8 @@
 #include "nax/optim/leaves.hpp"
 
 // From gradients to new parameters.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 namespace detail {
 
 // p += u for one leaf, in one pass over memory together with what advance(now, u) assigns to get u.
@@ -50,4 +51,5 @@ auto step(const Optimizer& optimizer, const G& grads, S&& state, P&& params) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

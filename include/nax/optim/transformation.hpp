@@ -14,7 +14,8 @@
 //   update(grads, state, params)   -> pair{updates, next state}
 // and no data that changes; step(grads, state, params) -> pair{params, state}, if it can do better than
 // step.hpp. Leaves that are not floating stay as they are: their updates are zero.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 // The square root of the sum of all squares of a tree, as a 0-d array. Throws ValueError for a tree without
 // floating leaves.
@@ -168,4 +169,5 @@ Chain<Each...> chain(Each... each) {
   return Chain<Each...>(std::move(each)...);
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

@@ -8,7 +8,8 @@
 #include "nax/transform/grad.hpp"
 
 // A step of training in one call.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 
 struct StepOptions {
   // The axis of a pmap or vmap over which gradients are averaged, as by pmean, before the step.
@@ -61,4 +62,5 @@ auto value_and_step(Optimizer optimizer, F f, const StepOptions& options = {}) {
       });
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

@@ -11,7 +11,8 @@
 
 // Optimisers around optimisers, by optax's names: every k-th step, for a part of the leaves, only where
 // gradients are finite, with slow copies of the parameters, with rates that live in the state.
-namespace nax::inline NAX_ABI::optim {
+NAX_BEGIN
+namespace optim {
 namespace detail {
 
 // The tree with empty leaves, of shape (0,), in place of those that `keep(path)` refuses. Sums over the tree,
@@ -356,4 +357,5 @@ InjectHyperparams<Make, H> inject_hyperparams(Make make, H hyperparams) {
   return {std::move(make), std::move(hyperparams)};
 }
 
-}  // namespace nax::inline NAX_ABI::optim
+}  // namespace optim
+NAX_END

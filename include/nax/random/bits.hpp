@@ -2,7 +2,8 @@
 
 #include "nax/random/key.hpp"
 
-namespace nax::inline NAX_ABI::random {
+NAX_BEGIN
+namespace random {
 namespace detail {
 
 template <class U>
@@ -25,4 +26,5 @@ requires(is_integer_v<U> && !std::is_signed_v<U>) Array<U> bits(const Key& key, 
   return detail::draw<U>("bits", key, shape, detail::Draw(), detail::fill_bits<U>);
 }
 
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace random
+NAX_END

@@ -8,7 +8,8 @@
 #include "nax/random/integers.hpp"
 #include "nax/random/shuffle.hpp"
 
-namespace nax::inline NAX_ABI::random {
+NAX_BEGIN
+namespace random {
 
 struct ChoiceOptions {
   bool replace = true;                 // may an element be drawn twice?
@@ -144,4 +145,5 @@ Array<std::int32_t> categorical(const Key& key, const X& logits_, const Categori
   return result;
 }
 
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace random
+NAX_END

@@ -5,7 +5,8 @@
 #include "nax/rules/quantiles.hpp"
 
 // Distributions that are a function of one uniform draw.
-namespace nax::inline NAX_ABI::random {
+NAX_BEGIN
+namespace random {
 namespace detail {
 
 // A draw from [low, high), then Quantile::value of each number, in packets.
@@ -110,4 +111,5 @@ requires(std::is_same_v<T, float> ||
       rules::ClippedNormalQuantile<T>{std::nextafter(low, infinity), std::nextafter(high, -infinity)});
 }
 
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace random
+NAX_END

@@ -16,7 +16,8 @@
 
 // Distributions of counts: JAX's draws. They have no derivatives. Parameters broadcast to the shape (else
 // ShapeError), which is theirs when none is given.
-namespace nax::inline NAX_ABI::random {
+NAX_BEGIN
+namespace random {
 namespace detail {
 
 template <class I>
@@ -155,4 +156,5 @@ template <class T = void, class N = Array<float>, class P = Array<float>> auto b
 template <class T = std::int32_t, class P = Array<float>> requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p) { return geometric<T>(key, p, detail::shape_of_parameter(p)); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace random
+NAX_END

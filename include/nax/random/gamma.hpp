@@ -16,7 +16,7 @@
 // one asked for: gamma<float>(key, 2, {3}). Without a shape it is the parameters'. Throws ShapeError where
 // the parameters do not broadcast to the shape. A parameter out of its domain gives NaN or nonsense, as in
 // JAX.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // Overloads for recorded values, which derivatives call.
 template <class T>
@@ -152,4 +152,4 @@ template <class T = void, class P = Array<float>> auto generalized_normal(const 
 // clang-format on
 
 }  // namespace random
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -6,7 +6,8 @@
 
 #include "nax/random/uniform.hpp"
 
-namespace nax::inline NAX_ABI::random {
+NAX_BEGIN
+namespace random {
 namespace detail {
 
 // Integers are made from two draws of as many bits as they have, so that the bias of the remainder is small.
@@ -193,4 +194,5 @@ Array<T> rademacher(const Key& key, const Shape& shape = {}) {
       });
 }
 
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace random
+NAX_END

@@ -9,7 +9,8 @@
 #include "nax/random/orthonormal.hpp"
 
 // Vectors and matrices: JAX's draws.
-namespace nax::inline NAX_ABI::random {
+NAX_BEGIN
+namespace random {
 
 struct MultivariateNormalOptions {
   std::string_view method = "cholesky";
@@ -100,4 +101,5 @@ Array<T> ball(const Key& key, std::int64_t d) {
   return ball<T>(key, d, 2.0);
 }
 
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace random
+NAX_END

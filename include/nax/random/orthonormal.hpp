@@ -5,7 +5,8 @@
 
 #include "nax/core/abi.hpp"
 
-namespace nax::inline NAX_ABI::random::detail {
+NAX_BEGIN
+namespace random::detail {
 
 // The Q of a matrix (rows x columns, row-major, no fewer rows than columns) whose R has a positive diagonal,
 // its columns one after the other: Gram and Schmidt, in double and twice over.
@@ -26,4 +27,5 @@ void orthonormal_columns(const T* a, std::int64_t rows, std::int64_t columns, do
   }
 }
 
-}  // namespace nax::inline NAX_ABI::random::detail
+}  // namespace random::detail
+NAX_END

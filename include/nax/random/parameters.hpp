@@ -11,7 +11,8 @@
 
 // Shared by samplers with parameters: parameters are numbers, arrays or expressions that broadcast to the
 // shape of the draw.
-namespace nax::inline NAX_ABI::random {
+NAX_BEGIN
+namespace random {
 namespace detail {
 
 // The type of a draw: the one asked for, else that of the parameters (numbers and integers count as float).
@@ -136,24 +137,9 @@ Array<R> draw_elements(const char* function, const Key& key, const Shape& shape,
 }
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace random
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::random::detail {
-
-NAX_ENGINE void check_fit(const char* function, const Shape& shape,
-                          std::initializer_list<const Shape*> parameters) {
-  for (const Shape* p : parameters) {
-    bool fits = p->size() <= shape.size();
-    for (std::size_t i = 0; fits && i < p->size(); ++i) {
-      const std::int64_t n = (*p)[i];
-      fits = n == 1 || n == shape[shape.size() - p->size() + i];
-    }
-    if (!fits)
-      raise<ShapeError>(
-          {function, ": a parameter of shape ", *p, " does not broadcast to the shape ", shape});
-  }
-}
-
-}  // namespace nax::inline NAX_ABI::random::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/random/parameters-inl.hpp"
 #endif

@@ -12,7 +12,8 @@
 // Distributions that are a formula of uniform, normal or exponential draws: JAX's draws. Parameters broadcast
 // to the shape (else ShapeError), which is theirs when none is given; the type of a draw is theirs, or the
 // one asked for. Derivatives go to the parameters.
-namespace nax::inline NAX_ABI::random {
+NAX_BEGIN
+namespace random {
 
 // The length of a vector of three standard normal numbers.
 template <class T = float>
@@ -108,4 +109,5 @@ template <class T = void, class S = Array<float>> auto lognormal(const Key& key,
 template <class T = float> auto lognormal(const Key& key) { return lognormal<T>(key, T(1), Shape{}); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace random
+NAX_END

@@ -5,7 +5,8 @@
 #include "nax/random/bits.hpp"
 #include "nax/rules/unit_interval.hpp"
 
-namespace nax::inline NAX_ABI::random {
+NAX_BEGIN
+namespace random {
 namespace detail {
 
 // Numbers in [low, high). JAX's compiler fuses the product and the sum, so that this does; where the length
@@ -58,4 +59,5 @@ template <class T = float>
 requires is_floating_v<T> Array<T> uniform(const Key& key, const Shape& shape, double minval, double maxval) {
   return uniform<T>(key, shape, UniformOptions{.minval = minval, .maxval = maxval});
 }
-}  // namespace nax::inline NAX_ABI::random
+}  // namespace random
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/math.hpp"
 
 // Activations of neural networks, as JAX defines them, kinks and all.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct relu : Arithmetic {
   static constexpr const char* name = "relu";
@@ -178,4 +179,5 @@ struct hard_tanh : Arithmetic {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

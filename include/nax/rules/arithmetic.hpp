@@ -2,7 +2,8 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct add : Arithmetic {
   static constexpr const char* name = "add";
@@ -244,4 +245,5 @@ struct fmod : Arithmetic {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/scalar_lanes.hpp"
 
 // Bessel functions.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct i0 : RealInexact {
   static constexpr const char* name = "i0";
@@ -73,4 +74,5 @@ struct bessel_j : RealInexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

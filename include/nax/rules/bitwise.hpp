@@ -3,7 +3,8 @@
 #include "nax/rules/math.hpp"
 
 // Bits of integers; of truth values these are the logical operations.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct Bitwise : Arithmetic {
   static constexpr bool differentiable = false, masks = true;
@@ -74,4 +75,5 @@ struct right_shift : Shift {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -2,7 +2,8 @@
 
 #include "nax/rules/signature.hpp"
 
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 // astype: the operand is converted on its way in. Floats to integers truncate, numbers to bool ask whether
 // they are not zero, complex numbers to real ones keep the real part; the cotangent is converted back.
@@ -25,4 +26,5 @@ struct cast {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

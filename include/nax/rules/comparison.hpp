@@ -5,7 +5,8 @@
 
 #include "nax/rules/signature.hpp"
 
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct equal : Comparison {
   static constexpr const char* name = "equal";
@@ -154,4 +155,5 @@ struct isclose : Comparison {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/math.hpp"
 
 // Parts of complex numbers. Shares follow JAX: the gradient of f is df/dx - i df/dy.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct real : RealPart {
   static constexpr const char* name = "real";
@@ -78,4 +79,5 @@ struct angle {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

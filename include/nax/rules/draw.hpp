@@ -5,7 +5,8 @@
 #include "nax/core/abi.hpp"
 
 // Describes a draw as data, for machines whose kernels are compiled once for all draws.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 enum class DrawKind : std::uint8_t {
   bits,
@@ -29,4 +30,5 @@ struct Draw {
   std::uint64_t offset = 0, span = 0, multiplier = 0;  // of integers
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/math.hpp"
 
 // Exponentials and logarithms.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct exp : Inexact {
   static constexpr const char* name = "exp";
@@ -151,4 +152,5 @@ struct logaddexp2 : Inexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -2,7 +2,8 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 // NaN where either operand is. The derivative is split evenly where both are equal.
 struct maximum : Arithmetic {
@@ -81,4 +82,5 @@ struct clip : Arithmetic {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

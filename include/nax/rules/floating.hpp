@@ -5,7 +5,8 @@
 #include "nax/rules/math.hpp"
 
 // The make of floating-point numbers.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct signbit : Comparison {
   static constexpr const char* name = "signbit";
@@ -151,4 +152,5 @@ struct nan_to_num : Arithmetic {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

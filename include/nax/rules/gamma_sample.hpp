@@ -5,7 +5,8 @@
 // Draws from the gamma distribution as functions of its parameter alpha: the probability P(alpha, x) of what
 // a draw is stays as it is while alpha moves, and with it x ("implicit reparameterisation", Figurnov et al.,
 // 2018).
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 namespace math {
 
 // The first two derivatives by alpha, at a fixed x, of the logarithm L of a draw.
@@ -163,4 +164,5 @@ struct gamma_draw : Inexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

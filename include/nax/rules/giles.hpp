@@ -8,7 +8,8 @@
 // The inverse error function after M. Giles, "Approximating the erfinv function" (2012): a polynomial in
 // w = -log(1 - x^2) for the middle, others in sqrt(w) for the tails. The same coefficients as XLA's, so that
 // draws from the normal distribution agree with JAX's.
-namespace nax::inline NAX_ABI::rules::detail {
+NAX_BEGIN
+namespace rules::detail {
 
 template <class V, class T, int n>
 constexpr V horner(V x, const T (&coefficients)[n]) {
@@ -72,4 +73,5 @@ constexpr V giles_erfinv(V x) {
   return select(x * x == V(1), x * V(INFINITY), p * x);
 }
 
-}  // namespace nax::inline NAX_ABI::rules::detail
+}  // namespace rules::detail
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/scalar_lanes.hpp"
 
 // The parts of spherical harmonics.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 // The spherical harmonic of degree n and order m at longitude 0. Only theta is differentiated: the derivative
 // is a sum of those of the orders beside m.
@@ -26,4 +27,5 @@ struct spherical_legendre : RealInexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

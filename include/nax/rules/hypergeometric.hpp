@@ -3,7 +3,8 @@
 #include "nax/rules/scalar_lanes.hpp"
 
 // Hypergeometric functions. Their parameters are not differentiated: who calls these sees to it.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct hyp1f1 : RealInexact {
   static constexpr const char* name = "hyp1f1";
@@ -32,4 +33,5 @@ struct hyp2f1 : RealInexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/scalar_lanes.hpp"
 
 // Incomplete gamma and beta functions and their relatives.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 // Derivative number `order` by a of the regularised lower incomplete gamma function; of the upper one; of the
 // density of which they are the integrals. The order is not differentiated.
@@ -176,4 +177,5 @@ struct comb : RealInexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

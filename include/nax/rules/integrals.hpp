@@ -3,7 +3,8 @@
 #include "nax/rules/scalar_lanes.hpp"
 
 // Integrals of exponentials, sines and logarithms; sums of powers.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 // n is whole, and not differentiated.
 struct expn : RealInexact {
@@ -221,4 +222,5 @@ struct rel_entr : RealInexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -11,7 +11,8 @@
 
 // Functions of plain numbers that <cmath> has not. Their counterparts for packets and recorded arrays are
 // found in the namespaces of those.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 // f(x, ...) for numbers; lane by lane for packets.
 template <class F, Dtype V, class... W>
@@ -142,4 +143,5 @@ constexpr V integer_mod(V x, V y) {
 }
 
 }  // namespace math
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/scalar_lanes.hpp"
 
 // Relatives of the error function.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct erfcx : RealInexact {
   static constexpr const char* name = "erfcx";
@@ -72,4 +73,5 @@ struct owens_t : RealInexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

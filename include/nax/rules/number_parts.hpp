@@ -7,7 +7,8 @@
 #include "nax/rules/rational.hpp"
 
 // Parts of numbers: the fraction, the exponent, the bits that are set, the distance to the next number.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 // The fractional part, with the sign of x; 0 for infinities. Its derivative is 1.
 struct fraction : Inexact {
@@ -60,4 +61,5 @@ struct bitwise_count {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

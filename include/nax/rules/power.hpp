@@ -5,7 +5,8 @@
 #include "nax/rules/math.hpp"
 
 // Powers and roots.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 namespace math {
 // The power of a complex number, at 0 as NumPy has it: 0^0 is 1, and 0 to what has no positive real part is
@@ -130,4 +131,5 @@ struct cbrt : Inexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

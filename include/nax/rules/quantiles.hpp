@@ -7,7 +7,8 @@
 
 // The inverse distribution functions of random numbers: of numbers u in the interval that is drawn from. T:
 // the type of the draw; V: the type that it is computed in, or a packet of it.
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 namespace detail {
 
 using nax::detail::compute_t;
@@ -90,4 +91,5 @@ struct ClippedNormalQuantile {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -2,7 +2,8 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 namespace math {
 
 template <class V>
@@ -44,4 +45,5 @@ struct lcm : Arithmetic {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -2,7 +2,8 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 // Integers are whole already.
 struct Rounding : Arithmetic {
@@ -82,4 +83,5 @@ struct round_decimals : Rounding {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

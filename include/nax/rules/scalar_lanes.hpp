@@ -4,7 +4,8 @@
 
 // The functions of rules/scalar for what rules meet: numbers and packets, lane by lane in double. (Recorded
 // values have theirs in special/recorded.hpp.)
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 // The families' signature for these functions: real types.
 struct RealInexact : Inexact {
@@ -111,7 +112,8 @@ constexpr V wofz_at(V z) {
 #undef NAX_SCALAR_3
 
 }  // namespace math
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY) || defined(__CUDACC__)
 #include "nax/rules/scalar/algorithms.hpp"

@@ -23,7 +23,8 @@
 // `value` is a template over V: a SIMD packet or a number. `vjp` meets these and recorded arrays. Both may
 // use + - * /, the comparisons, & | ! on truth values, V(number), select(mask, a, b), and the names of
 // <cmath> and of rules/math.hpp after a using-declaration (a rule of the same name would hide the function).
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 namespace detail {
 template <class... T>
@@ -100,4 +101,5 @@ constexpr V guarded(V g, V d) {
   return unless_zero(g, g * d);
 }
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -2,7 +2,8 @@
 
 #include "nax/rules/special_math.hpp"
 
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct erf : Inexact {
   static constexpr const char* name = "erf";
@@ -184,4 +185,5 @@ struct entr : Inexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -7,7 +7,8 @@
 
 // Special functions of single numbers, in double where a series is summed. (Templates, all of them: a
 // constexpr function that calls <cmath> must be one.)
-namespace nax::inline NAX_ABI::rules::math {
+NAX_BEGIN
+namespace rules::math {
 
 template <class T>
 constexpr T lgamma(T x) {
@@ -89,4 +90,5 @@ constexpr Double erfinv_double(Double x) {
   return std::copysign(y, x);
 }
 
-}  // namespace nax::inline NAX_ABI::rules::math
+}  // namespace rules::math
+NAX_END

@@ -2,7 +2,8 @@
 
 #include "nax/rules/math.hpp"
 
-namespace nax::inline NAX_ABI::rules {
+NAX_BEGIN
+namespace rules {
 
 struct sin : Inexact {
   static constexpr const char* name = "sin";
@@ -184,4 +185,5 @@ struct sinc : Inexact {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::rules
+}  // namespace rules
+NAX_END

@@ -6,7 +6,8 @@
 
 #include "nax/core/half.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // How bits become a number in [0, 1): they fill the mantissa of one in [1, 2), from which 1 is taken.
 template <class T>
@@ -53,4 +54,5 @@ constexpr T unit(std::uint32_t x, std::uint32_t y) {
 template <class T>
 using compute_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

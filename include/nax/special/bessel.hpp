@@ -4,7 +4,7 @@
 #include "nax/special/recorded.hpp"
 
 // Bessel functions. Real types; integers become float.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace special {
 
 // clang-format off
@@ -42,4 +42,4 @@ auto bessel_jn(const Z& z, int v) { return bessel_jn(z, BesselOptions{.v = v}); 
 }  // namespace special
 
 using special::i0;  // NumPy's, too
-}  // namespace nax::inline NAX_ABI
+NAX_END

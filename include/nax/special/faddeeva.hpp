@@ -4,7 +4,7 @@
 #include "nax/special/fixed.hpp"
 
 // Error functions of complex numbers.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace special {
 
 template <class T>
@@ -32,4 +32,4 @@ auto wofz(const Z& z_) {
 }
 
 }  // namespace special
-}  // namespace nax::inline NAX_ABI
+NAX_END

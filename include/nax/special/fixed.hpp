@@ -3,7 +3,8 @@
 #include "nax/numpy/views/views.hpp"
 #include "nax/special/recorded.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // An operand by which a function has no derivative. Throws ValueError that names both where it is being
 // differentiated.
@@ -18,4 +19,5 @@ auto fixed(const char* function, const char* operand, const X& x) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

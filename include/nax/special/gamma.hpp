@@ -3,7 +3,7 @@
 #include "nax/special/fixed.hpp"
 
 // The gamma function's relatives, with SciPy's names. Real types; integers become float. Computed in double.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace special {
 
 // clang-format off
@@ -67,4 +67,4 @@ auto multigammaln(const A& a, int d) {
 }
 
 }  // namespace special
-}  // namespace nax::inline NAX_ABI
+NAX_END

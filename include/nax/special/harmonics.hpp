@@ -5,7 +5,7 @@
 #include "nax/special/fixed.hpp"
 
 // Spherical harmonics.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // The real type that angles make; numbers alone make float.
@@ -50,4 +50,4 @@ auto sph_harm_y(const N& n_, const M& m_, const Theta& theta, const Phi& phi) {
 }
 
 }  // namespace special
-}  // namespace nax::inline NAX_ABI
+NAX_END

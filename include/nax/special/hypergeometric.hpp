@@ -2,7 +2,7 @@
 
 #include "nax/special/fixed.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace special {
 
 // The confluent hypergeometric function of real arguments. Differentiable in x; throws ValueError where a or
@@ -23,4 +23,4 @@ auto hyp2f1(const A& a, const B& b, const C& c, X&& x) {
 }
 
 }  // namespace special
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/special/fixed.hpp"
 
 // Integrals of exponentials, sines and logarithms; sums of powers. Real types; integers become float.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace special {
 
 // clang-format off
@@ -65,4 +65,4 @@ Array<T> bernoulli(std::int64_t n) {
 }
 
 }  // namespace special
-}  // namespace nax::inline NAX_ABI
+NAX_END

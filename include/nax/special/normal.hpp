@@ -4,7 +4,7 @@
 
 // The error function's relatives, and what statistics takes: SciPy's names. Real types; integers become
 // float.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace special {
 
 // clang-format off
@@ -29,4 +29,4 @@ template <class X, class L> requires Function<X, L> auto boxcox1p(X&& x, L&& lmb
 // clang-format on
 
 }  // namespace special
-}  // namespace nax::inline NAX_ABI
+NAX_END

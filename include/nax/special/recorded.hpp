@@ -12,7 +12,7 @@
 #include "nax/special/special.hpp"
 
 // Overloads for recorded values, which derivatives of special functions call.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 template <class T> Recorded<T> i0_at(const Recorded<T>& x) { return detail::apply<rules::i0>(x); }
@@ -33,4 +33,4 @@ template <class T> Recorded<T> hyp1f1_at(const Recorded<T>& x, const Recorded<T>
 template <class T> Recorded<T> hyp2f1_at(const Recorded<T>& x, const Recorded<T>& y, const Recorded<T>& z, const Recorded<T>& w) { return detail::apply<rules::hyp2f1>(x, y, z, w); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/rules/special.hpp"
 
 // Special functions, with SciPy's names. Integers become float.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // Overloads for recorded values, which derivatives call.
@@ -49,4 +49,4 @@ template <class X> requires Function<X> auto entr(X&& x) { return detail::apply<
 
 }  // namespace special
 // clang-format on
-}  // namespace nax::inline NAX_ABI
+NAX_END

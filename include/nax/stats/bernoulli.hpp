@@ -4,7 +4,8 @@
 #include "nax/stats/parameter.hpp"
 
 // One with probability p, else zero.
-namespace nax::inline NAX_ABI::stats::bernoulli {
+NAX_BEGIN
+namespace stats::bernoulli {
 
 // The logarithm of the probability of k.
 template <class K, class P>
@@ -44,4 +45,5 @@ auto ppf(const Q& q_, const P& p_) {
   return Array<R>(where(wrong, detail::no_number, where(q <= 1 - p, 0 * q, 1 + 0 * q)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::bernoulli
+}  // namespace stats::bernoulli
+NAX_END

@@ -7,7 +7,8 @@
 
 // The beta distribution: density z^(a - 1) (1 - z)^(b - 1) / (B(a, b) scale) for z = (x - loc) / scale in [0,
 // 1]. Its distribution function is not differentiable in a and b, as in JAX.
-namespace nax::inline NAX_ABI::stats::beta {
+NAX_BEGIN
+namespace stats::beta {
 
 // The logarithm of the density.
 template <class X, class A, class B>
@@ -65,4 +66,5 @@ auto logsf(const X& x_, const A& a_, const B& b_, const LocScaleOptions& options
   return decltype(sf(x_, a_, b_, options))(log(sf(x_, a_, b_, options)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::beta
+}  // namespace stats::beta
+NAX_END

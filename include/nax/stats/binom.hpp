@@ -5,7 +5,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The binomial distribution: k of n, each with probability p.
-namespace nax::inline NAX_ABI::stats::binom {
+NAX_BEGIN
+namespace stats::binom {
 
 // The logarithm of the probability of k.
 template <class K, class N, class P>
@@ -30,4 +31,5 @@ auto pmf(const K& k_, const N& n_, const P& p_, const LocOptions& options = {}) 
   return decltype(logpmf(k_, n_, p_, options))(exp(logpmf(k_, n_, p_, options)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::binom
+}  // namespace stats::binom
+NAX_END

@@ -4,7 +4,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The Cauchy distribution: density 1 / (pi scale (1 + z^2)).
-namespace nax::inline NAX_ABI::stats::cauchy {
+NAX_BEGIN
+namespace stats::cauchy {
 
 // The logarithm of the density.
 template <class X>
@@ -72,4 +73,5 @@ auto isf(const Q& q_, const LocScaleOptions& options = {}) {
   return detail::unstandardised<R>(tan(3.14159265358979323846 * (0.5 - q)), options);
 }
 
-}  // namespace nax::inline NAX_ABI::stats::cauchy
+}  // namespace stats::cauchy
+NAX_END

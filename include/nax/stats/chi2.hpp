@@ -6,7 +6,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The chi-squared distribution with df degrees of freedom.
-namespace nax::inline NAX_ABI::stats::chi2 {
+NAX_BEGIN
+namespace stats::chi2 {
 
 // The logarithm of the density.
 template <class X, class DF>
@@ -62,4 +63,5 @@ auto logsf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
   return decltype(sf(x_, df_, options))(log(sf(x_, df_, options)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::chi2
+}  // namespace stats::chi2
+NAX_END

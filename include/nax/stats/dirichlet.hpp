@@ -8,7 +8,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The Dirichlet distribution.
-namespace nax::inline NAX_ABI::stats::dirichlet {
+NAX_BEGIN
+namespace stats::dirichlet {
 
 // x: the probabilities along the first axis, as many as alpha has, or one fewer: the last is what is missing
 // to 1. The density is 0 off the simplex. Throws ShapeError where alpha has not one axis or x another number
@@ -43,4 +44,5 @@ auto pdf(const X& x, const A& alpha) {
   return decltype(logpdf(x, alpha))(exp(logpdf(x, alpha)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::dirichlet
+}  // namespace stats::dirichlet
+NAX_END

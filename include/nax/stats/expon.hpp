@@ -3,7 +3,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The exponential distribution: from loc on, mean scale beyond it.
-namespace nax::inline NAX_ABI::stats::expon {
+NAX_BEGIN
+namespace stats::expon {
 
 // The logarithm of the density.
 template <class X>
@@ -64,4 +65,5 @@ auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
   return detail::unstandardised<R>(where((q < 0) | (q > 1), detail::no_number, -log1p(-q)), options);
 }
 
-}  // namespace nax::inline NAX_ABI::stats::expon
+}  // namespace stats::expon
+NAX_END

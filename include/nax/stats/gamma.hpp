@@ -6,7 +6,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The gamma distribution of shape a: density z^(a - 1) e^-z / (Gamma(a) scale), z = (x - loc) / scale.
-namespace nax::inline NAX_ABI::stats::gamma {
+NAX_BEGIN
+namespace stats::gamma {
 
 // The logarithm of the density.
 template <class X, class A>
@@ -60,4 +61,5 @@ auto logsf(const X& x_, const A& a_, const LocScaleOptions& options = {}) {
   return decltype(sf(x_, a_, options))(log(sf(x_, a_, options)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::gamma
+}  // namespace stats::gamma
+NAX_END

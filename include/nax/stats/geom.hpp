@@ -4,7 +4,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The geometric distribution: the first success of probability p at trial k = 1, 2, ...
-namespace nax::inline NAX_ABI::stats::geom {
+NAX_BEGIN
+namespace stats::geom {
 
 // The logarithm of the probability of k.
 template <class K, class P>
@@ -23,4 +24,5 @@ auto pmf(const K& k_, const P& p_, const LocOptions& options = {}) {
   return decltype(logpmf(k_, p_, options))(exp(logpmf(k_, p_, options)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::geom
+}  // namespace stats::geom
+NAX_END

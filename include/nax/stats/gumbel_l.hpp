@@ -3,7 +3,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The left-skewed Gumbel distribution: distribution function 1 - e^(-e^z).
-namespace nax::inline NAX_ABI::stats::gumbel_l {
+NAX_BEGIN
+namespace stats::gumbel_l {
 
 // The logarithm of the density.
 template <class X>
@@ -62,4 +63,5 @@ auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
   return detail::unstandardised<R>(log(-log1p(-q)), options);
 }
 
-}  // namespace nax::inline NAX_ABI::stats::gumbel_l
+}  // namespace stats::gumbel_l
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The right-skewed Gumbel distribution: distribution function e^(-e^-z).
-namespace nax::inline NAX_ABI::stats::gumbel_r {
+NAX_BEGIN
+namespace stats::gumbel_r {
 
 // The logarithm of the density.
 template <class X>
@@ -62,4 +63,5 @@ auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
   return detail::unstandardised<R>(-log(-log(q)), options);
 }
 
-}  // namespace nax::inline NAX_ABI::stats::gumbel_r
+}  // namespace stats::gumbel_r
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The Laplace distribution: density e^-|z| / (2 scale).
-namespace nax::inline NAX_ABI::stats::laplace {
+NAX_BEGIN
+namespace stats::laplace {
 
 // The logarithm of the density.
 template <class X>
@@ -31,4 +32,5 @@ auto cdf(const X& x_, const LocScaleOptions& options = {}) {
   return Array<R>(where(z < 0, tail, 1 - tail));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::laplace
+}  // namespace stats::laplace
+NAX_END

@@ -4,7 +4,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The logistic distribution: distribution function 1 / (1 + e^-z).
-namespace nax::inline NAX_ABI::stats::logistic {
+NAX_BEGIN
+namespace stats::logistic {
 
 // The logarithm of the density.
 template <class X>
@@ -59,4 +60,5 @@ auto isf(const Q& q_, const LocScaleOptions& options = {}) {
   return detail::unstandardised<R>(-special::logit(q), options);
 }
 
-}  // namespace nax::inline NAX_ABI::stats::logistic
+}  // namespace stats::logistic
+NAX_END

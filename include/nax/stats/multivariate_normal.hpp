@@ -7,7 +7,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The normal distribution of vectors.
-namespace nax::inline NAX_ABI::stats::multivariate_normal {
+NAX_BEGIN
+namespace stats::multivariate_normal {
 
 // x: vectors along the last axis; mean: a vector or vectors, or a number; cov: symmetric positive definite
 // matrices, or a number, the variance of each entry. What leads broadcasts. Only the lower triangles are
@@ -46,4 +47,5 @@ auto pdf(const X& x, const M& mean, const C& cov) {
   return decltype(logpdf(x, mean, cov))(exp(logpdf(x, mean, cov)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::multivariate_normal
+}  // namespace stats::multivariate_normal
+NAX_END

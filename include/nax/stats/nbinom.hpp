@@ -4,7 +4,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The negative binomial distribution: k failures before the n-th success of probability p.
-namespace nax::inline NAX_ABI::stats::nbinom {
+NAX_BEGIN
+namespace stats::nbinom {
 
 // The logarithm of the probability of k.
 template <class K, class N, class P>
@@ -26,4 +27,5 @@ auto pmf(const K& k_, const N& n_, const P& p_, const LocOptions& options = {}) 
   return decltype(logpmf(k_, n_, p_, options))(exp(logpmf(k_, n_, p_, options)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::nbinom
+}  // namespace stats::nbinom
+NAX_END

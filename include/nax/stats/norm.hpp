@@ -5,7 +5,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The normal distribution: mean loc, standard deviation scale.
-namespace nax::inline NAX_ABI::stats::norm {
+NAX_BEGIN
+namespace stats::norm {
 
 // The logarithm of the density.
 template <class X>
@@ -77,4 +78,5 @@ auto isf(const Q& q_, const LocScaleOptions& options = {}) {
   return detail::unstandardised<R>(-special::ndtri(q), options);
 }
 
-}  // namespace nax::inline NAX_ABI::stats::norm
+}  // namespace stats::norm
+NAX_END

@@ -13,7 +13,7 @@
 // Shared by all distributions. Their functions take numbers, arrays and expressions that broadcast, of real
 // types (integers become float), and return an array. Outside of its support a density is 0; parameters that
 // no distribution has give NaN where the formula does. Everything is made of differentiable functions.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace stats {
 
 // The value of `loc` or `scale`: a number, or an array or expression, through which gradients go.
@@ -127,4 +127,4 @@ Array<R> log_scale(const stats::LocScaleOptions& options) {
 }
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The Pareto distribution of shape b: density b z^-(b + 1) / scale for z >= 1.
-namespace nax::inline NAX_ABI::stats::pareto {
+NAX_BEGIN
+namespace stats::pareto {
 
 // The logarithm of the density.
 template <class X, class B>
@@ -70,4 +71,5 @@ auto ppf(const Q& q_, const B& b_, const LocScaleOptions& options = {}) {
   return detail::unstandardised<R>(where((q < 0) | (q > 1), detail::no_number, exp(-log1p(-q) / b)), options);
 }
 
-}  // namespace nax::inline NAX_ABI::stats::pareto
+}  // namespace stats::pareto
+NAX_END

@@ -7,7 +7,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The Poisson distribution of mean mu, moved by loc.
-namespace nax::inline NAX_ABI::stats::poisson {
+NAX_BEGIN
+namespace stats::poisson {
 
 // The logarithm of the probability of k.
 template <class K, class MU>
@@ -37,4 +38,5 @@ auto cdf(const K& k_, const MU& mu_, const LocOptions& options = {}) {
   return Array<R>(where(k < 0, 0, special::gammaincc(floor(maximum(k, 0)) + 1, mu)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::poisson
+}  // namespace stats::poisson
+NAX_END

@@ -4,7 +4,8 @@
 #include "nax/stats/parameter.hpp"
 
 // Student's t distribution with df degrees of freedom.
-namespace nax::inline NAX_ABI::stats::t {
+NAX_BEGIN
+namespace stats::t {
 
 // The logarithm of the density.
 template <class X, class DF>
@@ -25,4 +26,5 @@ auto pdf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
   return decltype(logpdf(x_, df_, options))(exp(logpdf(x_, df_, options)));
 }
 
-}  // namespace nax::inline NAX_ABI::stats::t
+}  // namespace stats::t
+NAX_END

@@ -4,7 +4,8 @@
 #include "nax/stats/parameter.hpp"
 
 // The uniform distribution on [loc, loc + scale].
-namespace nax::inline NAX_ABI::stats::uniform {
+NAX_BEGIN
+namespace stats::uniform {
 
 // The logarithm of the density.
 template <class X>
@@ -40,4 +41,5 @@ auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
   return detail::unstandardised<R>(where((q < 0) | (q > 1), detail::no_number, q), options);
 }
 
-}  // namespace nax::inline NAX_ABI::stats::uniform
+}  // namespace stats::uniform
+NAX_END

@@ -16,7 +16,8 @@
 // Amazon's: x-amz-checksum-<kind> of a whole object, or, of an object uploaded in n parts, the checksum of
 // its parts' checksums, "<sum>-n". The ETag is in the same way the MD5 of the object or "<MD5 of MD5s>-n",
 // unless it was encrypted by a key of the user. Google's: x-goog-hash, always of the whole.
-namespace nax::inline NAX_ABI::storage::detail {
+NAX_BEGIN
+namespace storage::detail {
 
 inline std::string base64(const std::uint8_t* data, std::size_t size) {
   constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -163,4 +164,5 @@ inline bool fits(const StoredSum& stored, const io::Bytes& object, std::int64_t 
   return sum_text(stored.sum(all.data(), all.size()), stored.is_hex) == stored.text;
 }
 
-}  // namespace nax::inline NAX_ABI::storage::detail
+}  // namespace storage::detail
+NAX_END

@@ -14,7 +14,8 @@
 #include "nax/storage/storage.hpp"
 
 // Requests by libcurl, tried again where that may help. Handles, and with them connections, are kept.
-namespace nax::inline NAX_ABI::storage::detail {
+NAX_BEGIN
+namespace storage::detail {
 
 using Clock = std::chrono::steady_clock;
 
@@ -259,4 +260,5 @@ Response get(const char* function, const Place& place, const Request& request, c
   }
 }
 
-}  // namespace nax::inline NAX_ABI::storage::detail
+}  // namespace storage::detail
+NAX_END

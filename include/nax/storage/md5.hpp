@@ -8,7 +8,8 @@
 #include "nax/core/abi.hpp"
 
 // MD5 (RFC 1321): the ETag that S3's stores give to what was uploaded at once. Sees accidents, not attacks.
-namespace nax::inline NAX_ABI::storage::detail {
+NAX_BEGIN
+namespace storage::detail {
 
 using Md5 = std::array<std::uint8_t, 16>;
 
@@ -62,4 +63,5 @@ inline Md5 md5_of(const void* data, std::size_t size) {
   return digest;
 }
 
-}  // namespace nax::inline NAX_ABI::storage::detail
+}  // namespace storage::detail
+NAX_END

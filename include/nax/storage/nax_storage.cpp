@@ -11,7 +11,8 @@
 #include "nax/storage/object_cache.hpp"
 #include "nax/storage/storage.hpp"
 
-namespace nax::inline NAX_ABI::storage {
+NAX_BEGIN
+namespace storage {
 namespace detail {
 namespace {
 
@@ -315,4 +316,5 @@ std::vector<Object> list(const std::string& address) {
   return objects;
 }
 
-}  // namespace nax::inline NAX_ABI::storage
+}  // namespace storage
+NAX_END

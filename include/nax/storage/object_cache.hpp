@@ -14,7 +14,8 @@
 // Objects that were read, in a folder: a file each, named by the hash of its address, with a checksum before
 // the bytes. Files get their names when they are whole, so that processes may share the folder. Using a file
 // sets its time; where the files hold more than the limit, those go first that were not used for longest.
-namespace nax::inline NAX_ABI::storage::detail {
+NAX_BEGIN
+namespace storage::detail {
 
 class ObjectCache {
  public:
@@ -140,4 +141,5 @@ class ObjectCache {
   std::atomic<bool> said_{false};
 };
 
-}  // namespace nax::inline NAX_ABI::storage::detail
+}  // namespace storage::detail
+NAX_END

@@ -7,7 +7,8 @@
 #include "nax/storage/signature.hpp"
 
 // The meaning of an address: which server to ask, with which credentials.
-namespace nax::inline NAX_ABI::storage::detail {
+NAX_BEGIN
+namespace storage::detail {
 
 inline std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -159,4 +160,5 @@ inline std::string xml_unescaped(std::string_view text) {
   return out;
 }
 
-}  // namespace nax::inline NAX_ABI::storage::detail
+}  // namespace storage::detail
+NAX_END

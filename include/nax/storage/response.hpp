@@ -5,7 +5,8 @@
 
 #include "nax/io/file.hpp"
 
-namespace nax::inline NAX_ABI::storage::detail {
+NAX_BEGIN
+namespace storage::detail {
 
 // The answer to a request.
 struct Response {
@@ -19,4 +20,5 @@ struct Response {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::storage::detail
+}  // namespace storage::detail
+NAX_END

@@ -9,7 +9,8 @@
 #include "nax/core/abi.hpp"
 
 // SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for signing requests.
-namespace nax::inline NAX_ABI::storage::detail {
+NAX_BEGIN
+namespace storage::detail {
 
 using Digest = std::array<std::uint8_t, 32>;
 
@@ -124,4 +125,5 @@ inline Digest hmac(std::string_view key, std::string_view text) {
   return again.finish();
 }
 
-}  // namespace nax::inline NAX_ABI::storage::detail
+}  // namespace storage::detail
+NAX_END

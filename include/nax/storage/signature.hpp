@@ -8,7 +8,8 @@
 #include "nax/storage/sha256.hpp"
 
 // Requests to stores of S3's kind: addresses, percent-encoding, and AWS's signature, version 4.
-namespace nax::inline NAX_ABI::storage::detail {
+NAX_BEGIN
+namespace storage::detail {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
@@ -100,4 +101,5 @@ inline Pairs signed_headers(const Credentials& by, const std::string& region, co
   return headers;
 }
 
-}  // namespace nax::inline NAX_ABI::storage::detail
+}  // namespace storage::detail
+NAX_END

@@ -16,7 +16,8 @@
 // GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY, with GS_ENDPOINT_URL. Without any, requests are not signed. No
 // error shows them, nor the query of an address. AWS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE names a file
 // of certificates to trust instead of the system's.
-namespace nax::inline NAX_ABI::storage {
+NAX_BEGIN
+namespace storage {
 
 struct Options {
   int connections = 8;                // at once for one large object
@@ -45,4 +46,5 @@ struct Object {
 // The objects of s3:// and gs:// whose addresses begin with this one, in the store's order (by name).
 std::vector<Object> list(const std::string& address);
 
-}  // namespace nax::inline NAX_ABI::storage
+}  // namespace storage
+NAX_END

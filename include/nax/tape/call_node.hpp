@@ -7,7 +7,8 @@
 // A whole call as one node: checkpoint, the custom rules, grad of pmap. Its results are output nodes right
 // behind it, which in a reverse sweep leave their cotangents with it, and in a forward sweep fetch their
 // tangents from it. A slot that nothing reached holds no value (its buffer is null).
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 struct CallNode : Node {
   std::vector<ArrayBase> slots;
@@ -23,4 +24,5 @@ struct CallNode : Node {
 
 inline bool holds_value(const ArrayBase& a) { return static_cast<bool>(ArrayAccess::buffer(a)); }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

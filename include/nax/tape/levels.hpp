@@ -11,7 +11,8 @@
 // The vmaps that this thread is in. Each has a level, a number that grows and never repeats, so that arrays
 // of an inner vmap order their hidden axes behind those of an outer one, and one that outlives its vmap is
 // recognised.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 struct VmapFrame {
   Level level;
@@ -55,20 +56,9 @@ inline void check_operand(const char* function, const ArrayBase& a) {
     check_special(function, a);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void check_alive(const char* function, const ArrayBase& a) {
-  const VmapStack& stack = vmap_stack();
-  if (stack.sweeping) return;
-  const Level level = layout_of(a).levels.back();
-  for (const VmapFrame& frame : stack.frames)
-    if (frame.level == level) return;
-  raise<ValueError>(
-      {function, ": the array belongs to a vmap that has ended; return it from the mapped function instead"});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/tape/levels-inl.hpp"
 #endif

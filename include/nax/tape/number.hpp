@@ -4,7 +4,8 @@
 
 #include "nax/core/array_base.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // An array of no axes on the host, with the value that lies at `value`.
 NAX_COMPILED_ONCE ArrayBase array_of_number(DType dtype, const void* value) {
@@ -45,4 +46,5 @@ struct Number {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

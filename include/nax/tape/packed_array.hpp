@@ -5,7 +5,8 @@
 
 #include "nax/core/array_base.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // A saved array in little room: 32 bytes, and the layout apart unless the array is 0-d. Long chains of small
 // operations live on the tape in this form.
@@ -37,20 +38,9 @@ class PackedArray {
   std::unique_ptr<Layout> layout_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE ArrayBase PackedArray::unpack(DType dtype) const {
-  ArrayBase a;
-  ArrayAccess::buffer(a) = buffer_;
-  ArrayAccess::offset(a) = offset_;
-  ArrayAccess::layout(a) = layout();
-  ArrayAccess::serial(a) = serial_;
-  ArrayAccess::dtype(a) = dtype;
-  return a;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/tape/packed_array-inl.hpp"
 #endif

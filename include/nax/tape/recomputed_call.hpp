@@ -5,7 +5,8 @@
 // A call whose insides are not kept: a sweep that comes by computes it anew, at the tape's end, sweeps that
 // part, and pops it. Arrays that the call reads without having been given them get their gradients too, since
 // the new nodes refer to them.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 class RecomputedCall : public CallNode {
  public:
@@ -29,37 +30,9 @@ class RecomputedCall : public CallNode {
   Tape::Scopes scopes_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void RecomputedCall::pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) {
-  Tape& tape = sweep.tape();
-  const std::size_t mark = tape.size();
-  {
-    const std::vector<ArrayBase> results = recompute_on(tape);
-    for (std::size_t slot = 0; slot < results.size(); ++slot)
-      if (holds_value(cotangents[slot])) sweep.add(serial_of(results[slot]), std::move(cotangents[slot]));
-  }
-  sweep.run_nested(mark);
-  if (!recording.tape) tape.pop(mark);
-}
-
-NAX_ENGINE std::vector<ArrayBase> RecomputedCall::push_call(Forward& sweep) {
-  Tape& tape = sweep.tape();
-  const std::size_t mark = tape.size();
-  std::vector<ArrayBase> results = recompute_on(tape);
-  const std::size_t end = tape.size();
-  sweep.run(mark, end);
-  for (ArrayBase& result : results) {
-    const ArrayBase* const tangent = sweep.find(serial_of(result));
-    result = tangent ? *tangent : ArrayBase();
-  }
-  sweep.forget(mark, end);
-  if (!recording.tape) tape.pop(mark);
-  return results;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/tape/recomputed_call-inl.hpp"
 #endif

@@ -13,7 +13,8 @@
 // number. A node has one byte that says which, and eight that are read only then: the number itself, or the
 // array's place in a pool, since most nodes of a long tape hold no array at any time. A number becomes an
 // array when somebody asks for the array.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 class ArrayPool {
  public:
@@ -144,21 +145,9 @@ class Slots {
   Room room_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE std::uint32_t ArrayPool::put(ArrayBase&& value) {
-  if (free_.empty()) {
-    values_.push_back(std::move(value));
-    return static_cast<std::uint32_t>(values_.size() - 1);
-  }
-  const std::uint32_t at = free_.back();
-  free_.pop_back();
-  of(at) = std::move(value);
-  return at;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/tape/slots-inl.hpp"
 #endif

@@ -9,7 +9,8 @@
 
 // Both sweeps are loops over a range of the tape; neither recurses. Values that travel along (cotangents,
 // tangents) sit in slots.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Reverse mode. The nodes from `mark` on receive cotangents; what lies before belongs to other transforms.
 class Reverse {
@@ -129,35 +130,9 @@ class Forward {
   Slots slots_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void Reverse::run(std::size_t stop) {
-  while (top_ > stop) {
-    const std::size_t i = --top_;
-    current_ = i;
-    if (slots_.holds_number(i)) {
-      tape_[i].pull_number(slots_.take_number(i), *this);
-    } else if (slots_.holds(i)) {
-      const ArrayBase cotangent = slots_.take(i);
-      const ComputeOn beside(cotangent);
-      tape_[i].pull(cotangent, *this);
-    }
-    if (consume_) tape_.destroy(i);
-  }
-}
-
-NAX_ENGINE void Forward::run(std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i) {
-    try {
-      tape_[i].push(*this, i);
-    } catch (const NoTangent&) {
-      refuse(i);  // it depends on one that has none
-    }
-  }
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/tape/sweep-inl.hpp"
 #endif

@@ -3,7 +3,7 @@
 #include "nax/numpy/views/transpose.hpp"
 #include "nax/transform/map_loops.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // func1d(line) for each line along an axis. The axes of what it returns take the place of that axis. func1d
 // runs once, under vmap.
@@ -25,4 +25,4 @@ auto apply_along_axis(const F& func1d, std::int64_t axis_, const X& x_) {
   return detail::transpose_by("apply_along_axis", y, Dims(order.begin(), order.end()), true);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

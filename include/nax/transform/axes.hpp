@@ -11,7 +11,7 @@
 
 // How in_axes and out_axes are spelled: a number, `none`, braces with one entry an argument, and axes(...)
 // where an argument is a tree whose parts are mapped differently.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The axis of a leaf, or of everything below a place in a tree; or a list of these, one for each child.
 class Axes {
@@ -101,4 +101,4 @@ class AxisName {
   std::vector<std::string> names_;
 };
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,8 @@
 #include "nax/tape/levels.hpp"
 
 // Entry and exit of vmap: turns a visible axis into a hidden one, and back. Both are recorded views.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 template <class T>
 Array<T> unbatch(const Array<T>& x, int axis, Level level, std::int64_t size);
@@ -64,4 +65,5 @@ Array<T> unbatch(const Array<T>& x, int axis, Level level, std::int64_t size) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -4,7 +4,8 @@
 #include "nax/transform/differentiate.hpp"
 
 // Making call nodes (see tape/call_node.hpp) and reading trees of arguments and results for them.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Visits the floating arrays of a tree.
 template <class Tree, class F>
@@ -95,4 +96,5 @@ class VmapScope {
   std::vector<VmapFrame> before_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

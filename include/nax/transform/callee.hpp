@@ -8,7 +8,8 @@
 #include "nax/tree/traits.hpp"
 
 // The function that a transform is given: what it takes, and as what its arguments reach it.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 template <class Check, class F, class Body>
 class Transformed;
@@ -127,4 +128,5 @@ decltype(auto) call_with(const F& f, Arguments&& arguments) {
   (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Arguments>>>());
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -5,7 +5,7 @@
 #include "nax/tape/recomputed_call.hpp"
 #include "nax/transform/call.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class F, class Arguments>
@@ -73,4 +73,4 @@ auto stop_gradient(const X& x) {
   return out;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

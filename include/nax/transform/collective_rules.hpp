@@ -18,7 +18,8 @@
 // collective is a reduction or a move of a hidden axis; on pmap's it asks the communicator. Results that are
 // equal for all keep the hidden axis, with a stride of 0, so that the transposes are the same on both: that
 // of psum is psum, of all_gather psum_scatter, of a permutation its inverse.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // x with the hidden axis of a vmap, repeated by stride 0 where it has none.
 template <class T>
@@ -375,39 +376,9 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
   }
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void check_divides(const char* function, const Shape& shape, int axis, std::int64_t size,
-                              bool tiled) {
-  const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
-  if (tiled ? extent % size != 0 : extent != size)
-    raise<ShapeError>({function, ": axis ", axis, " of shape ", shape,
-                       (tiled ? " must be a multiple of" : " must equal"), " the mapped axis' size ", size});
-}
-
-NAX_ENGINE std::int64_t hidden_size(const Frame& frame) {
-  std::int64_t n = 1;
-  for (int h = 0; h < frame.hidden(); ++h) n *= frame.shape[h];
-  return n;
-}
-
-NAX_ENGINE std::string along(int axis) { return ", along axis " + std::to_string(axis); }
-
-NAX_ENGINE std::string from_to(const Permutation& permutation) {
-  std::string text;
-  for (const auto& [from, to] : permutation)
-    text += ", (" + std::to_string(from) + ", " + std::to_string(to) + ")";
-  return text;
-}
-
-NAX_ENGINE Layout row_of(Layout layout, std::size_t axis) {
-  layout.shape.erase(axis);
-  layout.strides.erase(axis);
-  return layout;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/transform/collective_rules-inl.hpp"
 #endif

@@ -5,7 +5,7 @@
 // Collectives of mapped programs, by the name of the axis: inside vmap(f, {.axis_name = "i"}) and
 // pmap(f, {.axis_name = "i"}) alike. All take a tree and keep its structure. Each throws ValueError where no
 // axis of that name is mapped, ShapeError where shapes do not divide over the axis or differ between devices.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct AllGatherOptions {
   int axis = 0;
@@ -209,44 +209,8 @@ inline std::int64_t axis_size(const AxisName& axis_name) {
   return detail::total_size(detail::find_axes("axis_size", axis_name));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE std::vector<MappedAxis> find_axes(const char* function, const AxisName& names) {
-  if (names.empty()) raise<ValueError>({function, ": no axis is named"});
-  std::vector<MappedAxis> axes;
-  for (const std::string& name : names.names()) axes.push_back(find_axis(function, name));
-  return axes;
-}
-
-NAX_ENGINE MappedAxis find_one_axis(const char* function, const AxisName& names) {
-  const auto axes = find_axes(function, names);
-  if (axes.size() > 1) raise<ValueError>({function, ": takes one axis, not several"});
-  return axes[0];
-}
-
-NAX_ENGINE std::int64_t total_size(const std::vector<MappedAxis>& axes) {
-  std::int64_t n = 1;
-  for (const MappedAxis& axis : axes) n *= axis.size;
-  return n;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
-namespace nax::inline NAX_ABI {
-
-NAX_ENGINE Array<std::int32_t> axis_index(const AxisName& axis_name) {
-  const auto axis = detail::find_one_axis("axis_index", axis_name);
-  if (axis.on_devices) return Array<std::int32_t>(axis.index);
-  Frame frame;
-  frame.levels.push_back(axis.level);
-  frame.shape.push_back(axis.size);
-  const ArrayBase result = detail::allocate_on_host(DType::int32, frame);
-  for (std::int64_t i = 0; i < axis.size; ++i)
-    detail::elements<std::int32_t>(result)[i] = static_cast<std::int32_t>(i);
-  return detail::typed<std::int32_t>(detail::placed(result));
-}
-
-}  // namespace nax::inline NAX_ABI
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/transform/collectives-inl.hpp"
 #endif

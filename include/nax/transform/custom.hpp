@@ -9,7 +9,7 @@
 // Functions with a derivative of the user's own. As in JAX the rule speaks to the innermost transform that
 // watches the arguments. The outer ones differentiate what the rule computed: their sweeps pass the call by
 // way of the history of that result, which stays on the tape for them.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // Whom a rule is for.
@@ -261,4 +261,4 @@ auto custom_jvp(F f, Rule rule) {
       });
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -6,7 +6,7 @@
 #include "nax/tree/path.hpp"
 
 // Warnings for inputs of a gradient that the result does not depend on.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // Switches warnings of grad, value_and_grad and vjp on or off, for all threads. A warning goes to stderr,
 // once a call, and names the inputs that no path leads to: their gradient is zero. The most common cause is
@@ -31,38 +31,8 @@ class UnreachedInputs {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-#include <cstdlib>
-#include <iostream>
-#include <string_view>
-
-namespace nax::inline NAX_ABI {
-
-NAX_ENGINE void debug_gradients(bool on) { detail::debugging_gradients().store(on); }
-
-namespace detail {
-
-NAX_ENGINE std::atomic<bool>& debugging_gradients() {
-  static std::atomic<bool> on = [] {
-    const char* text = std::getenv("NAX_DEBUG_GRADIENTS");
-    return text && *text && std::string_view(text) != "0";
-  }();
-  return on;
-}
-
-NAX_ENGINE void UnreachedInputs::add(std::size_t argument, const tree::detail::Path& path) {
-  if (!names_.empty()) names_ += ", ";
-  names_ += "argument " + std::to_string(argument) + path.text();
-}
-
-NAX_ENGINE void UnreachedInputs::warn() const {
-  if (names_.empty()) return;
-  std::cerr << function_ + (": no path leads from " + names_) +
-                   " to the result; the gradient is zero there\n";
-}
-
-}  // namespace detail
-}  // namespace nax::inline NAX_ABI
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/transform/debug_gradients-inl.hpp"
 #endif

@@ -14,7 +14,8 @@
 
 // Shared by grad, vjp and jvp: turns arguments into inputs on the tape, and reads results off the
 // sweeps.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // A cotangent or a tangent: expressions are computed, numbers wait for the type that they meet.
 template <class X>
@@ -174,23 +175,9 @@ Array<R> transpose_linear(const F& f, const Frame& domain, const Array<T>& t) {
   return result ? typed<R>(*result) : zeros_over<R>(frame);
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Frame door_frame(const Frame& frame) {
-  Frame out = frame;
-  const auto& frames = vmap_stack().frames;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    std::size_t at = 0;
-    while (at < out.levels.size() && out.levels[at] < frames[i].level) ++at;
-    if (at < out.levels.size() && out.levels[at] == frames[i].level) continue;
-    out.levels.insert(at, frames[i].level);
-    out.shape.insert(at, frames[i].size);
-  }
-  return out;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/transform/differentiate-inl.hpp"
 #endif

@@ -3,7 +3,7 @@
 #include "nax/transform/differentiate.hpp"
 
 // Reverse mode: grad and value_and_grad, as JAX names them.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class X>
@@ -187,4 +187,4 @@ auto grad(F f) {
   });
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

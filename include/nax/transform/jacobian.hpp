@@ -8,7 +8,7 @@
 #include "nax/transform/vmap.hpp"
 
 // Jacobians: all pullbacks, or all pushforwards, in one vmap over a basis.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // The rows of the identity of size n, each shaped like x and where x lies: (n, *x.shape).
@@ -279,4 +279,4 @@ auto hessian(F f) {
   return jacrev<argnum>(jacrev<argnum>(std::move(f)));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -3,7 +3,7 @@
 #include "nax/transform/vjp.hpp"
 
 // Forward mode: the function is recorded, then tangents flow along the tape.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // Seeds the inputs of one argument with its tangents.
@@ -121,4 +121,4 @@ template <class F, class X, class Tangent, detail::Mistake which = detail::JvpMi
 requires(which != detail::Mistake::none) detail::RefusedPair jvp(const F&, const X&, const Tangent&)
 = delete;
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

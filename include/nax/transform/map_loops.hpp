@@ -6,7 +6,8 @@
 
 // A function under several vmaps, how many is known at run time only: between the levels it is a
 // std::function.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 template <class F, class... A>
 using looped_result_t = decltype(array_tree(std::declval<const F&>()(std::declval<const A&>()...)));
@@ -59,4 +60,5 @@ auto map_loops(const char* function, const F& f, const Dims& loops, const std::v
   (std::index_sequence_for<A...>{});
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -13,7 +13,8 @@
 // A transformed function has two overloads. The first is there where the call is right. The second, deleted,
 // is there where it is not: its return type names the mistake in a sentence, which the compiler quotes. So
 // std::is_invocable answers without an error, and a wrong call is refused in a few lines.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 enum class Mistake {
   none,
@@ -265,4 +266,5 @@ auto transformed(Body body) {
   return Transformed<Check, F, Body>(std::move(body));
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

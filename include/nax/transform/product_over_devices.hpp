@@ -8,7 +8,8 @@
 #include "nax/collective/communicator.hpp"
 #include "nax/expr/deferred_product.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // The sum over devices of products that nobody has asked for yet, as one of the devices has it. When they
 // want it the devices compute it together: each a part of the rows, which it hands to all, so that gradients
@@ -58,44 +59,9 @@ inline bool waits_for_product(const ArrayBase& a) { return deferred_product_of<A
 NAX_ENGINE ArrayBase product_over_devices(Communicator& communicator, int rank,
                                           std::vector<ArrayBase> everyone, double factor);
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void ProductOverDevices::for_each_run(const Take& take) const {
-  if (done_.exchange(true)) return hand_out(0, 1, take);
-  const Wanted mine{this, &take};
-  communicator_.work_together(rank_, "psum", &mine, [&](const std::vector<const void*>& everyone) {
-    for (const void* one : everyone)
-      if (!is_same(*static_cast<const Wanted*>(one)->product))
-        throw ValueError("psum: devices use gradients in different orders");
-    hand_out(rank_, static_cast<int>(everyone.size()),
-             [&](std::int64_t first, std::int64_t count, const char* elements) {
-               for (const void* one : everyone)
-                 (*static_cast<const Wanted*>(one)->take)(first, count, elements);
-             });
-  });
-}
-
-NAX_ENGINE BufferRef ProductOverDevices::gathered() const {
-  const ArrayBase& like = everyone_[0];
-  BufferRef block(Buffer::allocate(like.nbytes(), like.device()));
-  char* const to = static_cast<char*>(block->data());
-  const std::int64_t element = static_cast<std::int64_t>(dtype_size(like.dtype()));
-  for_each_run([&](std::int64_t first, std::int64_t count, const char* elements) {
-    std::memcpy(to + first * element, elements, static_cast<std::size_t>(count * element));
-  });
-  return block;
-}
-
-NAX_ENGINE ArrayBase product_over_devices(Communicator& communicator, int rank,
-                                          std::vector<ArrayBase> everyone, double factor) {
-  const ArrayBase mine = everyone[static_cast<std::size_t>(rank)];
-  return array_of_product(
-      std::make_unique<ProductOverDevices>(communicator, rank, std::move(everyone), factor), layout_of(mine),
-      mine.dtype(), mine.device());
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/transform/product_over_devices-inl.hpp"
 #endif

@@ -6,7 +6,7 @@
 #include "nax/transform/sharded.hpp"
 #include "nax/tree/map.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class T>
@@ -48,4 +48,4 @@ auto device_put_replicated(const X& x, const std::vector<Device>& devices) {
       x);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,8 @@
 #include "nax/tree/for_each.hpp"
 
 // Pairs the leaves of a tree with their entry of in_axes or out_axes.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 [[noreturn, gnu::cold]] inline void throw_axes_mismatch(const char* function, std::size_t children,
                                                         std::size_t given) {
@@ -40,4 +41,5 @@ void for_each_with_axes(const char* function, T& t, const Axes& axes, F& f) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

@@ -2,7 +2,7 @@
 
 #include "nax/transform/grad.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // The cotangents of a result tree go to its leaves; both trees have one structure.
@@ -146,4 +146,4 @@ template <class F, class... X, detail::Mistake which = detail::CheckRecord::find
 requires(which != detail::Mistake::none) detail::RefusedPair vjp(const F&, const X&...)
 = delete;
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -11,7 +11,8 @@
 #include "nax/tree/for_each.hpp"
 
 // Parts of trees by a selector or a path, and trees with another one in their place.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 namespace detail {
 
 template <class T>
@@ -141,4 +142,5 @@ auto at(const T& t, const std::string& path) {
   return detail::LeafAt<T>(t, path);
 }
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

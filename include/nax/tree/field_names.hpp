@@ -10,7 +10,8 @@
 // The names of an aggregate's fields. C++20 has no reflection, but a compiler spells out a template argument,
 // and the address of a static object's field is one: its spelling ends with the field's name. Fields that a
 // constexpr tree_fields lists are named likewise; those of another one by their class and position.
-namespace nax::inline NAX_ABI::tree::detail {
+NAX_BEGIN
+namespace tree::detail {
 
 // Declared, never defined: only addresses inside it are formed. It need not be a literal type.
 #if defined(__clang__)
@@ -124,4 +125,5 @@ constexpr std::string_view listed_name() {
 template <class T>
 inline constexpr auto field_names_v = name_fields<T>(std::make_index_sequence<field_count_v<T>>{});
 
-}  // namespace nax::inline NAX_ABI::tree::detail
+}  // namespace tree::detail
+NAX_END

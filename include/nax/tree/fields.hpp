@@ -13,7 +13,8 @@
 // into a nested aggregate (brace elision) and never choose between the constructors of a field's class, so
 // nested structs, C arrays and classes with many constructors all count as one. A struct with a field that
 // has no default constructor falls back to a probe that converts to anything.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 
 inline constexpr std::size_t max_fields = 24;
 
@@ -246,4 +247,5 @@ constexpr auto fields_of(T& object) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

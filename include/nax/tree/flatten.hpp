@@ -13,7 +13,8 @@
 #include "nax/tree/structure.hpp"
 
 // A tree as a vector of leaves and a definition that puts them together again.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 
 // The leaves in order: a vector of their type, or of a std::variant of their types where they have several.
 template <class T>
@@ -90,4 +91,5 @@ T unflatten(const TreeDef<T>& definition, const std::vector<L>& leaves) {
   return result;
 }
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

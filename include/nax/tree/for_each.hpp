@@ -12,7 +12,8 @@
 
 // Visits the leaves of one tree, or of several trees in lock-step, by reference. A visitor with a member
 // fixed(path, value) is shown each Static as well.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 namespace detail {
 
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_differ(const Path& path, const std::string& what, int which);
@@ -140,16 +141,9 @@ void for_each_with_path(F&& f, T&& t, R&&... rest) {
   detail::walk(detail::Path{.name = "tree::for_each_with_path"}, visit, t, rest...);
 }
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::tree::detail {
-
-NAX_ENGINE void throw_differ(const Path& path, const std::string& what, int which) {
-  const std::string place = path.text();
-  raise<ValueError>({path.function(), ": the trees differ at ", (place.empty() ? "the root" : place), ": ",
-                     what, " (tree 1 and tree ", which, ')'});
-}
-
-}  // namespace nax::inline NAX_ABI::tree::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/tree/for_each-inl.hpp"
 #endif

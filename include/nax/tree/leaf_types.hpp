@@ -8,7 +8,8 @@
 #include "nax/tree/traits.hpp"
 
 // The distinct types of a tree's leaves, in order of first appearance.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 namespace detail {
 
 template <class... T>
@@ -90,4 +91,5 @@ using leaf_types_t = decltype(detail::leaf_types<T>());
 template <class T>
 using leaf_t = typename detail::LeafOf<leaf_types_t<T>>::type;
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

@@ -17,7 +17,8 @@
 // A tuple or container takes the type of the results; a struct stays the struct it was, and so does
 // everything inside it: its fields must be able to hold the results (a number's place converts them). That is
 // the `keep` below.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 namespace detail {
 
 // Turns the result of f into a value: expressions become arrays.
@@ -185,4 +186,5 @@ auto materialise(const T& t) {
       [](const auto& leaf) -> const auto& { return leaf; }, t);
 }
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

@@ -8,7 +8,8 @@
 #include "nax/tree/for_each.hpp"
 
 // Trees in two parts, as Equinox's filters give them: what is trained, and what is frozen.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 namespace detail {
 
 template <class Predicate, class Leaf>
@@ -72,4 +73,5 @@ T combine(const T& t, const R&... rest) {
   return out;
 }
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

@@ -11,7 +11,8 @@
 // Where in a tree: `[0].w`, `['bias']`, `.layers[2]`. Field names are the struct's own; so are those of a
 // class whose tree_fields is constexpr. Another class counts its fields: `.Model[0]`, `.Model[1]`. A path is
 // a chain of steps on the stack, and becomes text only when somebody asks.
-namespace nax::inline NAX_ABI::tree::detail {
+NAX_BEGIN
+namespace tree::detail {
 
 struct Path {
   const Path* up = nullptr;
@@ -56,23 +57,9 @@ Path child_path(const Path& up) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI::tree::detail
+}  // namespace tree::detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::tree::detail {
-
-NAX_ENGINE std::string Path::text() const {
-  if (up == nullptr) return {};
-  std::string step;
-  if (key_text != nullptr) {
-    step = '[' + key_text(key) + ']';
-  } else if (!name.empty()) {
-    step = '.' + std::string(name);
-  } else {
-    step = '[' + std::to_string(index) + ']';
-  }
-  return up->text() + step;
-}
-
-}  // namespace nax::inline NAX_ABI::tree::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/tree/path-inl.hpp"
 #endif

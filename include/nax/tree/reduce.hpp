@@ -6,7 +6,8 @@
 #include "nax/tree/leaf_types.hpp"
 #include "nax/tree/map.hpp"
 
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 namespace detail {
 
 // The type that holds the result: what f makes of the initial value and one leaf of each type.
@@ -32,4 +33,5 @@ auto reduce(F&& f, const T& t, Init init) {
   return result;
 }
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

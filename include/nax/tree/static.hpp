@@ -12,7 +12,8 @@
 #include "nax/core/abi.hpp"
 
 // Fields that are no arrays: names, enums, functions, options.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 
 // A field that belongs to the structure of a tree: `tree::Static<std::string> name`. It has no leaves, so
 // transforms and tree::map carry it along as it is. Trees that differ in it have different structures, and
@@ -116,4 +117,5 @@ class AnyStatic {
 };
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

@@ -9,7 +9,8 @@
 #include "nax/tree/path.hpp"
 #include "nax/tree/traits.hpp"
 
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 
 // A tree without its leaves: comparable and printable. `[{*, *}, {*, *}]` is a vector of two structs of two
 // leaves; tuples print as Python's, maps with their keys, an empty optional as None, a Static as its value.
@@ -97,4 +98,5 @@ Structure structure(const T& t) {
   return {std::move(d.text), d.leaves, std::move(d.statics)};
 }
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

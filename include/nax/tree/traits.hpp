@@ -31,7 +31,8 @@
 //                };
 //              (constexpr, so that paths and files name its fields, and do not count them).
 //              Empty structs (std::monostate) are trees without leaves.
-namespace nax::inline NAX_ABI::tree {
+NAX_BEGIN
+namespace tree {
 
 // Specialise for opaque types that travel through trees whole: `template <> ... is_leaf_v<Key> = true`.
 template <class T>
@@ -185,4 +186,5 @@ template <class T>
 concept Tree = detail::node_kind<std::remove_cvref_t<T>>()
 != NodeKind::none;
 
-}  // namespace nax::inline NAX_ABI::tree
+}  // namespace tree
+NAX_END

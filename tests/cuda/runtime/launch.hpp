@@ -7,7 +7,8 @@
 
 // Kernels of programs that run on the stand-in: the grid is a loop on the host, whenever the stream gets
 // there.
-namespace nax::inline NAX_ABI::cuda::inline on_stand_in {
+NAX_BEGIN
+namespace cuda::inline on_stand_in {
 
 template <class Body>
 void launch(Device device, std::int64_t n, const Body& body) {
@@ -18,4 +19,5 @@ void launch(Device device, std::int64_t n, const Body& body) {
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
 
-}  // namespace nax::inline NAX_ABI::cuda::inline on_stand_in
+}  // namespace cuda::inline on_stand_in
+NAX_END

@@ -8,7 +8,8 @@
 
 // The emulated NCCL's operations on the stand-in's streams: asynchronous, as on cards. What was put on the
 // stream before has run when an operation begins, and what comes after waits until its peers have come.
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 
 inline std::recursive_mutex& world_mutex() { return stand_in::mutex(); }
 // Carries out what can be: an operation has been reached.
@@ -32,4 +33,5 @@ inline void put(const std::shared_ptr<OnStream>& operation) {
   });
 }
 
-}  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
+}  // namespace cuda::emulated_nccl
+NAX_END

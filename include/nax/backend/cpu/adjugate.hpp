@@ -10,7 +10,8 @@
 #include "nax/backend/cpu/factor.hpp"
 
 // Adjugates of dense row-major matrices of float, double or complex.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // Holds x times 2^power, for products that leave the range of numbers on the way.
 template <class T>
@@ -111,4 +112,5 @@ void adjugate(const T* a, std::int64_t n, T* out) {
       out[columns[index(i)] * n + rows[index(j)]] = det.times(inverse[index(i * n + j)]);
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

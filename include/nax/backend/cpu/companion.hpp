@@ -6,7 +6,8 @@
 #include "nax/core/abi.hpp"
 #include "nax/core/compiled_once.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // The roots of p[0] x^n + ... + p[n], as eigenvalues of its companion matrix. NaN where a coefficient is not
 // finite or p[0] is 0. Real polynomials have real roots and conjugate pairs, exactly. A template, of double,
@@ -14,7 +15,8 @@ namespace nax::inline NAX_ABI::cpu {
 template <class T>
 void polynomial_roots(const std::complex<T>* p, std::int64_t n, std::complex<T>* roots);
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/backend/cpu/companion_kernels.hpp"

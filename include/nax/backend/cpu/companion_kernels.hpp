@@ -9,7 +9,8 @@
 #include "nax/backend/cpu/eigen_dense.hpp"
 
 // Eigen's eigenvalues take long to parse: files that call the library read companion.hpp alone.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 
 // The companion matrix of a monic polynomial: its first row is less the coefficients, ones lie below the
@@ -50,4 +51,5 @@ void polynomial_roots(const std::complex<T>* p, std::int64_t n, std::complex<T>*
   }
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

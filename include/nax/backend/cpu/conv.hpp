@@ -14,7 +14,8 @@
 //
 // All three go by blocks of rows of y: the patches that a row sees become a row of a matrix, and the block is
 // one matrix product. Defined in conv_kernels.hpp.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 struct ConvGeometry {
   std::int64_t n = 1, c = 1, o = 1, groups = 1;
@@ -34,7 +35,8 @@ void conv_input(const ConvGeometry& s, const T* g, const T* w, T* x);
 template <class T>
 void conv_weights(const ConvGeometry& s, const T* x, const T* g, T* w, bool accumulate);
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/backend/cpu/conv_kernels.hpp"

@@ -6,7 +6,8 @@
 #include "nax/backend/cpu/conv.hpp"
 #include "nax/backend/cpu/gemm.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace conv_detail {
 
 // Where on an axis of x tap k of output p reads; -1 between elements and in the padding.
@@ -210,4 +211,5 @@ void conv_weights(const ConvGeometry& s, const T* x, const T* g, T* w, bool accu
     }
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -12,7 +12,8 @@
 
 // Strided copies of a run of elements, converting on the way: how tiles are filled from operands that a
 // kernel cannot read directly, and results written to where they belong.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // Strides are in elements; 0 repeats one element.
 using ConvertFn = void (*)(const void* from, std::int64_t from_stride, void* to, std::int64_t to_stride,
@@ -89,43 +90,9 @@ void convert_run(const void* from, std::int64_t from_stride, void* to, std::int6
 // its own).
 NAX_ENGINE ConvertFn converter(DType from, DType to);
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::cpu::detail {
-
-NAX_ENGINE ConvertFn copier(std::size_t size) {
-  switch (size) {
-    case 1:
-      return copy_run<Unit8>;
-    case 2:
-      return copy_run<Unit16>;
-    case 4:
-      return copy_run<Unit32>;
-    case 8:
-      return copy_run<Unit64>;
-    default:
-      return copy_run<Unit128>;
-  }
-}
-
-}  // namespace nax::inline NAX_ABI::cpu::detail
-namespace nax::inline NAX_ABI::cpu {
-
-NAX_ENGINE ConvertFn converter(DType from, DType to) {
-  if (from == to) return detail::copier(dtype_size(from));
-  if (from == DType::boolean)
-    return to == DType::float32   ? convert_run<bool, float>
-           : to == DType::float64 ? convert_run<bool, double>
-                                  : nullptr;
-  if (from == DType::float16 && to == DType::float32) return convert_run<half, float>;
-  if (from == DType::bfloat16 && to == DType::float32) return convert_run<bfloat16, float>;
-  if (from == DType::float32 && to == DType::float16) return convert_run<float, half>;
-  if (from == DType::float32 && to == DType::bfloat16) return convert_run<float, bfloat16>;
-  if (from == DType::float32 && to == DType::boolean) return convert_run<float, bool>;
-  if (from == DType::float64 && to == DType::boolean) return convert_run<double, bool>;
-  return nullptr;
-}
-
-}  // namespace nax::inline NAX_ABI::cpu
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/backend/cpu/convert-inl.hpp"
 #endif

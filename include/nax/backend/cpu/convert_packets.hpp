@@ -8,7 +8,8 @@
 
 // Conversions that the machine has instructions for and compilers do not find: between float and half, and
 // from numbers to truth values.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 #if defined(EIGEN_VECTORIZE_AVX2) && defined(__F16C__)
@@ -76,4 +77,5 @@ void convert_by_packets(const From* from, To* to, std::int64_t n) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -6,7 +6,8 @@
 #include "nax/backend/cpu/gemm_types.hpp"
 
 // How often each number occurs in a run of integers.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 template <class T>
 struct Extremes {
@@ -59,4 +60,5 @@ void count_bins(const T* x, std::int64_t n, std::int64_t length, std::int32_t* c
     for (std::int64_t b = 0; b < length; ++b) counts[b] += own[way * stride + b];
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

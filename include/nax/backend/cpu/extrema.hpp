@@ -7,7 +7,8 @@
 
 // Derivatives of the extrema of rows: in passes over a row that stays in the first cache. An element counts
 // where it equals its row's extremum `y`, or is NaN, as the extremum is then.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 template <class T>
@@ -56,4 +57,5 @@ void mean_over_extrema(const T* x, const T* y, const T* t, T* out, std::int64_t 
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -10,7 +10,8 @@
 
 // Factorisations of small and middling row-major matrices of float, double or complex, and solving with them.
 // Blocked factorisations: the rest of a matrix behind a block of columns is updated by one matrix product.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 
 // y[0 .. n) -= factor * x[0 .. n)
@@ -164,4 +165,5 @@ void cholesky_factor(T* a, std::int64_t n) {
     std::fill(a + i * n, a + i * n + i + 1, T(std::numeric_limits<decltype(real(T()))>::quiet_NaN()));
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

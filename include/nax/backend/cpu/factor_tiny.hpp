@@ -10,7 +10,8 @@
 // Factorisations of many matrices of a few rows: a packet holds one element of each of several matrices, so
 // that divisions, roots and the choice of pivots are done for all at once. The arithmetic is that of
 // factor.hpp, element by element and in its order; what a lane computes does not depend on the others.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t most_tiny_order = 8;   // rows and columns
@@ -185,4 +186,5 @@ void cholesky_tiny(T* a, std::int64_t n, std::int64_t count) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

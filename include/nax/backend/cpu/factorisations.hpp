@@ -9,7 +9,8 @@
 //
 // Matrices are row-major and dense, sizes may be 0. A matrix with a NaN or an infinity, or one for which an
 // iteration does not converge, gives NaN in every element of the results.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // a (m x n) = q r: Householder, with LAPACK's signs. k = min(m, n), or m where `complete`: q is m x k, r is
 // k x n. q may be null.
@@ -44,7 +45,8 @@ void solve_sylvester(const T* a, std::int64_t m, const T* b, std::int64_t n, T* 
 template <class T>
 void sqrtm(const T* a, std::int64_t n, T* root);
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/backend/cpu/factorisations_kernels.hpp"

@@ -10,7 +10,8 @@
 #include "nax/backend/cpu/factorisations.hpp"
 #include "nax/backend/cpu/lapack.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 
 template <class T>
@@ -319,4 +320,5 @@ void sqrtm(const T* a, std::int64_t n, T* root) {
   detail::rows_of(root, n, n) = x;
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -6,7 +6,8 @@
 
 // Discrete Fourier transforms of lines of an array. What computes them is in fft_kernels.hpp, which programs
 // that have it in a library do not read.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 enum class FftKind : unsigned char {
   complex,     // n complex numbers to n
@@ -29,7 +30,8 @@ struct FftLines {
 template <class R>
 void fft(const FftLines& lines, const void* from, void* to);
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/backend/cpu/fft_kernels.hpp"

@@ -3,7 +3,8 @@
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 
 // Transforms of a few complex numbers, e^(-2 pi i j k / r), in registers. V is a packet or a number.
-namespace nax::inline NAX_ABI::cpu::detail {
+NAX_BEGIN
+namespace cpu::detail {
 
 template <class V>
 struct ComplexOf {
@@ -83,4 +84,5 @@ struct Butterfly<8, V> {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::cpu::detail
+}  // namespace cpu::detail
+NAX_END

@@ -8,7 +8,8 @@
 #include "nax/core/thread_pool.hpp"
 
 // Lines into the buffers of a plan and out of them, several lines at a time.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 
 inline constexpr int most_lines = 16;
@@ -242,4 +243,5 @@ void fft(const FftLines& lines, const void* from, void* to) {
   detail::LineTransforms<R>(lines, from, to).run();
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -19,7 +19,8 @@
 // length go by Bluestein's chirps: a convolution, computed by transforms of a length that has small factors.
 //
 // Inverse transforms are these, with the real and the imaginary parts taken for each other.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 
 // e^(-2 pi i k / n) for k < n from two tables of about sqrt(n) entries.
@@ -432,4 +433,5 @@ std::shared_ptr<const Plan> kept_plan(std::int64_t n) {
   return plan;
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -20,7 +20,8 @@
 #include "nax/backend/cpu/gemm_types.hpp"
 #include "nax/core/function_ref.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t block_bytes = 2048 * 1024;  // of the rows of a that are packed together
@@ -197,4 +198,5 @@ class BlockedProduct {
 };
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

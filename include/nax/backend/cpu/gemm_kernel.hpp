@@ -13,7 +13,8 @@
 
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 // 28 accumulators, two packets of b and one of a fit 32 registers; 12, two and one fit 16.
@@ -226,16 +227,9 @@ PackingKernel<T> find_packing_kernel(int height) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI {
-
-NAX_ENGINE int next_height(std::int64_t left, bool packed) {
-  const std::int64_t panels = (left + tile_rows - 1) / tile_rows;
-  const int height = kernel_height(static_cast<int>((left + panels - 1) / panels));
-  return height > left && !packed ? height - 2 : height;
-}
-
-}  // namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/backend/cpu/gemm_kernel-inl.hpp"
 #endif

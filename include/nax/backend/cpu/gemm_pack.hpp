@@ -8,7 +8,8 @@
 
 #include "nax/backend/cpu/gemm_kernel.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 // to[j * width + i] = from[i * stride + j], i < lines, j < length; lines up to width are filled with zeros.
@@ -93,4 +94,5 @@ EIGEN_DONT_INLINE void pack_group(int panels, const T* from, std::int64_t across
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -9,7 +9,8 @@
 #include "nax/backend/cpu/gemm_pack.hpp"
 #include "nax/backend/cpu/gemm_types.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t depth_bytes = 2048;      // of one packed row
@@ -83,4 +84,5 @@ class PackedRows {
 };
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

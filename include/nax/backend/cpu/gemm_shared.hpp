@@ -10,7 +10,8 @@
 #include "nax/backend/cpu/gemm_blocked.hpp"
 #include "nax/core/thread_pool.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 // Packs all of a with all threads, for parts of a product that share it.
@@ -136,4 +137,5 @@ void gemm_rows(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> 
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

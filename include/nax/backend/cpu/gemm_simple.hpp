@@ -12,7 +12,8 @@
 #include "nax/backend/cpu/wide.hpp"
 #include "nax/core/thread_pool.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 template <class T>
 struct Accumulator {
@@ -92,4 +93,5 @@ void gemm_simple(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T
   });
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -14,7 +14,8 @@
 // Rows are read and written in whole packets. What is read beyond the end of a row of B is the next row, or
 // the next matrix, and goes nowhere; what is written beyond the end of a row of C is written again by the
 // next row, or the next product. At the end of the batch both go by way of a copy.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t most_tiny = 8;         // rows and columns of C
@@ -133,4 +134,5 @@ void gemm_tiny(std::int64_t batch, std::int64_t begin, std::int64_t end, std::in
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

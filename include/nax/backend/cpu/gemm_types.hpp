@@ -7,7 +7,8 @@
 
 #include "nax/core/allocator.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // Element (i, j) is data[i * row + j * column]; strides of any sign, zero too.
 template <class T>
@@ -36,4 +37,5 @@ class Scratch {
   T* data_;
 };
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

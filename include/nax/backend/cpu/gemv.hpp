@@ -11,7 +11,8 @@
 #include "nax/backend/cpu/wide.hpp"
 #include "nax/core/thread_pool.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 // The terms of a block that follow one another in one accumulator.
@@ -176,4 +177,5 @@ void gemv(std::int64_t m, std::int64_t k, Strided<const T> a, const T* x, std::i
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -4,7 +4,8 @@
 
 #include "nax/backend/cpu/packet_base.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // Is there a NaN in the run?
 template <class T>
@@ -24,4 +25,5 @@ bool holds_nan(const T* x, std::int64_t n) {
   return false;
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

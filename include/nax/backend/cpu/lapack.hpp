@@ -6,7 +6,8 @@
 
 // The seam to a LAPACK, which programs that link nax::lapack have: it takes the place of Eigen's
 // factorisations for matrices that are large enough to gain from it.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // Arguments and results are those of the functions of the same names in factorisations.hpp; matrices are
 // finite and not empty. False, with nothing to rely on in the results, where LAPACK fails: Eigen tries then.
@@ -30,4 +31,5 @@ const Lapack<T>* lapack_for(std::int64_t n) {
   return n < least ? nullptr : lapack<T>;
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -6,7 +6,8 @@
 
 // Row-major data seen along one axis: `outer` blocks of n rows of `inner` elements. Element i of a line lies
 // at i * inner.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 struct Lines {
   std::int64_t outer, n, inner;
@@ -113,4 +114,5 @@ void sum_lines(const Lines& lines, bool reverse, T* out, const F& read) {
                });
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

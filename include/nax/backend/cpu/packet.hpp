@@ -11,7 +11,8 @@
 #include "nax/backend/cpu/packet_special.hpp"
 #include "nax/backend/cpu/packet_trig.hpp"
 
-namespace nax::inline NAX_ABI::simd {
+NAX_BEGIN
+namespace simd {
 inline namespace NAX_SIMD_ABI {
 
 template <class T>
@@ -46,4 +47,5 @@ Packet<T> hypot(Packet<T> x, Packet<T> y) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::simd
+}  // namespace simd
+NAX_END

@@ -7,7 +7,8 @@
 
 #include "nax/backend/cpu/packet_base.hpp"
 
-namespace nax::inline NAX_ABI::simd {
+NAX_BEGIN
+namespace simd {
 inline namespace NAX_SIMD_ABI {
 
 template <class T>
@@ -325,4 +326,5 @@ Packet<T> reverse(Packet<T> a) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::simd
+}  // namespace simd
+NAX_END

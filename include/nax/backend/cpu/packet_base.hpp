@@ -53,7 +53,8 @@
 #define NAX_UNROLL
 #endif
 
-namespace nax::inline NAX_ABI::simd {
+NAX_BEGIN
+namespace simd {
 inline namespace NAX_SIMD_ABI {
 
 namespace ei = Eigen::internal;
@@ -412,4 +413,5 @@ void Mask<T>::store(bool* to) const {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::simd
+}  // namespace simd
+NAX_END

@@ -6,7 +6,8 @@
 #include "nax/backend/cpu/packet_base.hpp"
 
 // The lanes of a packet for which a mask holds, one behind the other.
-namespace nax::inline NAX_ABI::simd {
+NAX_BEGIN
+namespace simd {
 inline namespace NAX_SIMD_ABI {
 namespace detail {
 
@@ -57,4 +58,5 @@ T* store_chosen(T* to, Mask<T> mask, Packet<T> x) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::simd
+}  // namespace simd
+NAX_END

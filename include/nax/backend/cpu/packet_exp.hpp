@@ -6,7 +6,8 @@
 
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 
-namespace nax::inline NAX_ABI::simd {
+NAX_BEGIN
+namespace simd {
 inline namespace NAX_SIMD_ABI {
 namespace detail {
 
@@ -359,4 +360,5 @@ Packet<T> atanh(Packet<T> x) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::simd
+}  // namespace simd
+NAX_END

@@ -4,7 +4,8 @@
 
 #include "nax/backend/cpu/packet_power.hpp"
 
-namespace nax::inline NAX_ABI::simd {
+NAX_BEGIN
+namespace simd {
 inline namespace NAX_SIMD_ABI {
 namespace detail {
 
@@ -72,4 +73,5 @@ Packet<T> tgamma(Packet<T> x) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::simd
+}  // namespace simd
+NAX_END

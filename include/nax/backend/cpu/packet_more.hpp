@@ -5,7 +5,8 @@
 #include "nax/backend/cpu/packet.hpp"
 
 // Functions of packets that rules call besides arithmetic and <cmath>.
-namespace nax::inline NAX_ABI::simd {
+NAX_BEGIN
+namespace simd {
 inline namespace NAX_SIMD_ABI {
 
 // f of plain numbers, lane by lane.
@@ -32,4 +33,5 @@ Packet<T> conj(Packet<T> x) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::simd
+}  // namespace simd
+NAX_END

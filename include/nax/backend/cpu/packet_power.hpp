@@ -4,7 +4,8 @@
 
 #include "nax/backend/cpu/packet_special.hpp"
 
-namespace nax::inline NAX_ABI::simd {
+NAX_BEGIN
+namespace simd {
 inline namespace NAX_SIMD_ABI {
 namespace detail {
 
@@ -82,4 +83,5 @@ Packet<T> cbrt(Packet<T> x) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::simd
+}  // namespace simd
+NAX_END

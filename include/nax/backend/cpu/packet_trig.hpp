@@ -5,7 +5,8 @@
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 #include "nax/backend/cpu/packet_exp.hpp"
 
-namespace nax::inline NAX_ABI::simd {
+NAX_BEGIN
+namespace simd {
 inline namespace NAX_SIMD_ABI {
 namespace detail {
 
@@ -168,4 +169,5 @@ Packet<T> acos(Packet<T> x) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::simd
+}  // namespace simd
+NAX_END

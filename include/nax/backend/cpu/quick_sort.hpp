@@ -13,7 +13,8 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace nax::inline NAX_ABI::cpu::detail {
+NAX_BEGIN
+namespace cpu::detail {
 inline namespace NAX_SIMD_ABI {
 
 // Elements below the pivot (or not above it) come first; how many they are. At least 2 * 4 registers.
@@ -190,6 +191,7 @@ bool sort_numbers(const K* from, K* x, std::int64_t n) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu::detail
+}  // namespace cpu::detail
+NAX_END
 
 #endif

@@ -21,7 +21,8 @@
 //
 // Sums that round have a second reducer, for results of many terms: its accumulators are wide (see wide.hpp),
 // its kernels add up block by block. It costs a pass over the results, which then are few.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // `combine`: to[i * stride] joins from[i]; a stride of 0 joins the whole run into one.
 // `rows`: to[i] joins from[r * row_stride + i] for each r < rows.
@@ -478,4 +479,5 @@ constexpr Reducer make_reducer() {
 template <class Op, class From>
 inline constexpr Reducer reducer = detail::make_reducer<Op, From>();
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

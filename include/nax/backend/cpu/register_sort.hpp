@@ -14,7 +14,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace nax::inline NAX_ABI::cpu::detail {
+NAX_BEGIN
+namespace cpu::detail {
 inline namespace NAX_SIMD_ABI {
 
 // Registers of K, whatever it is, as __m512i. Of two equal numbers min and max both give the second, so that
@@ -370,6 +371,7 @@ void sort_small(K* x, std::int64_t n) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu::detail
+}  // namespace cpu::detail
+NAX_END
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "nax/backend/cpu/tiles.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // Walks positions [begin, end) of a loop over `shape` (row-major, not empty) by runs of its last axis:
 // f(offsets, n), with the offset, in elements, of each of three operands at the run's first position.
@@ -41,4 +42,5 @@ NAX_COMPILED_ONCE void for_each_row(const Dims& shape, const Operand* operands, 
   }
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

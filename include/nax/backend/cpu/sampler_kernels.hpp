@@ -12,7 +12,8 @@
 
 // Draws by rejection. Each element has loops of its own, and numbers of its own to spend in them; these are
 // JAX's, and so are the constants and the order of the arithmetic, so that the same draws are accepted.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 
 // Key number i of those that `key` is split into.
@@ -269,4 +270,5 @@ void draw_binomial(std::uint64_t key, std::uint64_t first, std::int64_t n, const
   }
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

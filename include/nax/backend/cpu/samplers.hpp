@@ -7,7 +7,8 @@
 
 // Draws by rejection, for float and double (of poisson: int32 and int64): elements first ... first + n - 1 of
 // what a key gives, each with its own parameters.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // Marsaglia and Tsang, 2000; or the logarithms of such draws, which are accurate where those underflow.
 template <class T>
@@ -28,7 +29,8 @@ template <class T>
 std::size_t binomial_rounds(std::uint64_t key, std::uint64_t first, std::int64_t n, const T* counts,
                             const T* probabilities);
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/backend/cpu/sampler_kernels.hpp"

@@ -10,7 +10,8 @@
 //
 // Sums go block by block: what came before a block is a wide number, in two parts of the elements' type. The
 // carry begins as the smaller one, and the larger is added to all.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 #if defined(EIGEN_VECTORIZE_AVX512) || defined(EIGEN_VECTORIZE_AVX2)
@@ -170,4 +171,5 @@ void scan_rows(const T* x, T* out, std::int64_t rows, std::int64_t n, bool rever
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

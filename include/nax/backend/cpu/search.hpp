@@ -8,7 +8,8 @@
 // Binary search in a sorted run, NaN last. Many values go down together, step by step and without a branch
 // that depends on them, so that none waits for another's reads. Values that ascend themselves are looked for
 // near those before them.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 inline namespace NAX_SIMD_ABI {
 
@@ -89,4 +90,5 @@ void search_sorted(const T* a, std::int64_t n, const T* v, std::int64_t count, b
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

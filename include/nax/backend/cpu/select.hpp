@@ -19,7 +19,8 @@
 // pass keeps what lies between them and counts what comes before; what is kept is a small part of the run,
 // and the same goes on with it. Where the sample has misled, or most elements are equal, the standard
 // library selects. The sample's places are always the same, and no result depends on them.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 inline namespace NAX_SIMD_ABI {
 
@@ -264,4 +265,5 @@ void argquantile_line(const T* x, std::int64_t n, std::int64_t rank, std::int32_
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

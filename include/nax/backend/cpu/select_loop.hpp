@@ -10,7 +10,8 @@
 // data: that of the position's own coordinates plus index * scale. Axes that an operand has not are strides
 // of 0, so that rows, single elements, batched indices and batched data are the same loop with other strides.
 // Where no index takes part (a slice), it is one 0 with strides of 0.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // An index that names no place: reads give 0 there, writes do nothing.
 inline constexpr std::int64_t dropped_index = INT64_MIN;
@@ -25,4 +26,5 @@ struct SelectLoop {
   Operand& indices() { return operands[2]; }
 };
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

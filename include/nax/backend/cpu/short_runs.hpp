@@ -12,7 +12,8 @@
 //
 // A run is taken a packet's width of elements at a time. These are joined as a tree, the trees one after the
 // other: the order depends on the length of a run only, not on the runs beside it.
-namespace nax::inline NAX_ABI::cpu::detail {
+NAX_BEGIN
+namespace cpu::detail {
 
 inline constexpr std::int64_t most_of_short_run = 64;
 
@@ -122,4 +123,5 @@ void combine_short_runs(const void* from_, std::int64_t run_stride, std::int64_t
   }
 }
 
-}  // namespace nax::inline NAX_ABI::cpu::detail
+}  // namespace cpu::detail
+NAX_END

@@ -6,7 +6,8 @@
 
 // logsumexp, softmax and log_softmax of contiguous rows of float or double. A row is read from memory once;
 // the passes over it find it in the cache.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 enum class Softmax { logsumexp, softmax, log_softmax };
 
@@ -145,4 +146,5 @@ void log_softmax_gradient_rows(const T* g, const T* y, T* out, std::int64_t rows
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

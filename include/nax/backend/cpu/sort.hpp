@@ -16,7 +16,8 @@
 // AVX-512 (quick_sort.hpp); otherwise elements become integer keys of the same order, and long runs are
 // sorted by digits of the key, short ones by comparison. Places (argsort) are stable; among sorted values
 // only zeros of either sign could show an order, and it is not specified.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 
 template <class T>
@@ -191,4 +192,5 @@ void sort_run(const T* from, T* x, std::int64_t n, bool descending) {
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

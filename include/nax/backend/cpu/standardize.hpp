@@ -6,7 +6,8 @@
 
 // Mean and variance of contiguous rows of float or double, and rows brought to mean 0 and variance 1. A row
 // is read from memory once; the passes over it find it in the cache.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 inline namespace NAX_SIMD_ABI {
 
@@ -113,4 +114,5 @@ void layer_norm_gradient_rows(const T* g, const T* x, const T* means, const T* i
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

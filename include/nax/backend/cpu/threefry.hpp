@@ -8,7 +8,8 @@
 
 // Threefry-2x32 with 20 rounds (Salmon et al., 2011): a counter of two words and a key of two words give two
 // words. Draw i of a key is the hash of the counter i, so that any part of a draw can be computed by itself.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 struct Words {
   std::uint32_t first, second;
@@ -110,24 +111,9 @@ NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t
 NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint64_t* out);
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI {
-
-NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint32_t* out) {
-  for_each_block(key, first, n,
-                 [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
-                   for (int i = 0; i < count; ++i) out[at + i] = x[i] ^ y[i];
-                 });
-}
-
-NAX_ENGINE void random_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
-  for_each_block(key, first, n,
-                 [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
-                   for (int i = 0; i < count; ++i) out[at + i] = word_pair({x[i], y[i]});
-                 });
-}
-
-}  // namespace nax::inline NAX_ABI::cpu::inline NAX_SIMD_ABI
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/backend/cpu/threefry-inl.hpp"
 #endif

@@ -7,7 +7,8 @@
 #include "nax/backend/cpu/packet_base.hpp"
 #include "nax/backend/cpu/sort.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 inline namespace NAX_SIMD_ABI {
 
@@ -101,4 +102,5 @@ void top_k_line(const T* x, std::int64_t n, std::int64_t k, std::int32_t* order)
 }
 
 }  // namespace NAX_SIMD_ABI
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

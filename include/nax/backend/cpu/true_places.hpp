@@ -9,7 +9,8 @@
 
 // Where truth values are true, without a branch that depends on them: eight at a time become the bits of a
 // number, and a table says which of them are set.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // Writes first + i for each i < n whose mask is true, ascending, to `to` and returns its end; `end` is the
 // end of the room there, which may be all taken.
@@ -34,4 +35,5 @@ I* write_true_places(const bool* mask, std::int64_t n, I first, I* to, const I* 
   return to;
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

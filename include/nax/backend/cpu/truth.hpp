@@ -10,7 +10,8 @@
 
 // Truth of contiguous runs, where whatever is not zero is true, NaN too: is any element, are all, how many
 // are. The first two stop soon after the element that decides.
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace detail {
 
 // Does a reduction take elements by their truth alone? It says so by a `fold` of its own.
@@ -152,4 +153,5 @@ std::int64_t count_nonzero(const T* x, std::int64_t n) {
 }
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -8,7 +8,8 @@
 
 // Elements as so many bytes, whatever they mean: a few instances of a copy serve every type.
 // (may_alias, of structs since template arguments lose it otherwise: they stand for elements of any type.)
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 template <class Word>
 struct [[gnu::may_alias]] Unit {
@@ -64,4 +65,5 @@ void copy_run(const void* from_, std::int64_t from_stride, void* to_, std::int64
   }
 }
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

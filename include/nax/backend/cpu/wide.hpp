@@ -4,7 +4,8 @@
 
 #include "nax/core/half.hpp"
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 
 // Long sums are cut into blocks, in which elements add up in their own type, and the sums of the blocks are
 // joined in this one: a float that has grown to 2^24 takes no more ones.
@@ -31,4 +32,5 @@ struct WideOf<bfloat16> {
 template <class T>
 using wide_t = typename WideOf<T>::type;
 
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

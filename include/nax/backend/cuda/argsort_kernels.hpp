@@ -4,7 +4,8 @@
 #include "nax/backend/cuda/sort_kernels.hpp"
 
 // The order of lines of any real dtype.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 // A number's bits, ordered as numbers are: all NaNs alike and above everything, -0 equal to 0.
 template <class A>
@@ -66,4 +67,5 @@ inline void launch_argsort(Device device, const cpu::Lines& lines, DType dtype, 
   });
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -11,7 +11,8 @@
 
 // Products of floating matrices by cuBLASLt. It wants matrices whose rows or columns are runs that do not
 // overlap; others (flipped, broadcast or sliding views) are first copied. 16-bit types accumulate in float32.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 inline Matrix transposed(const Matrix& x) { return {x.data, x.batch, x.column, x.row}; }
 
@@ -118,4 +119,5 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
   run_blas(device, {dtype, batch, m, n, k, *left, *right, *out, accumulate, fast});
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

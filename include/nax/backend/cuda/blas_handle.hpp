@@ -6,7 +6,8 @@
 #include "nax/core/per_thread.hpp"
 
 // cuBLASLt's handles: one a thread and card.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 // Throws DeviceError naming the call and the library's code and text.
 inline void check(cublasStatus_t code, const char* call) {
@@ -33,4 +34,5 @@ class BlasHandles {
   cublasLtHandle_t handles_[most_devices] = {};
 };
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -8,7 +8,8 @@
 
 // Which of cuBLASLt's kernels multiplies matrices of given shapes. Asking it takes longer than many products,
 // so each thread keeps the answers.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 // A matrix in row-major order (or its transpose is), `lead` elements from row to row.
 struct BlasMatrix {
@@ -154,4 +155,5 @@ inline const BlasPlan& plan_for(Device device, const BlasProblem& p) {
   return plans.emplace(key, make_plan(device, p)).first->second;
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

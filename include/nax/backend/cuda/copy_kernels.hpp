@@ -6,7 +6,8 @@
 #include "nax/core/accelerator.hpp"
 
 // Elements from one layout to another, and from one dtype to another.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 // Bytes move; all dtypes of a size share a kernel.
 template <class Unit>
@@ -56,4 +57,5 @@ inline void launch_copy(Device device, Dims shape, const cpu::Operand& from, con
   }
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -5,7 +5,8 @@
 
 #include "nax/core/error.hpp"
 
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 inline constexpr int most_devices = 64;
 
@@ -20,4 +21,5 @@ inline std::optional<int> requested_devices() {
   return static_cast<int>(count);
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

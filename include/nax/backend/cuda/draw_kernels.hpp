@@ -8,7 +8,8 @@
 
 // Random numbers: one thread an element, whose counter is its place in its key's draw. A draw's function
 // takes (key, counter) to an element.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 using detail::compute_t, detail::Draw, detail::DrawKind;
 
@@ -190,4 +191,5 @@ struct FoldIn {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -11,7 +11,8 @@
 
 // Elements of any real dtype in kernels that are compiled once for all: the dtype is data, and the same for
 // all threads.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 // Ends a switch whose cases all return. Such a switch has no default, so that the compiler names the
 // enumerators that it forgets; only a value outside the enum comes here, and ends the program or the kernel.
@@ -149,4 +150,5 @@ constexpr void store_as(DType stored, char* at, A value) {
   with_type(stored, StoreAs<A>{at, value});
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -16,7 +16,8 @@
 
 // Emulated GPU: host memory and loops behind the GPU interface. It lets the whole path be tested anywhere,
 // running out of memory included. The host's functions refuse its arrays as they refuse a card's.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 class EmulatedAccelerator;
 
@@ -142,4 +143,5 @@ inline void EmulatedGraphs::give_back(Device device, void* memory, std::size_t b
   accelerator_.give_back(device, memory, bytes);
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -5,7 +5,8 @@
 #include "nax/backend/cuda/loop.hpp"
 
 // Reading at places that an index array names: one thread a value.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 template <class Unit>
 struct GatherElement {
@@ -33,4 +34,5 @@ inline void launch_gather(Device device, cpu::SelectLoop select) {
   });
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

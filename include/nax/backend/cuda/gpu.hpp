@@ -8,7 +8,8 @@
 #include "nax/core/accelerator.hpp"
 
 // NVIDIA's cards as nax's accelerator: memory from pools, copies on streams.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 // Lets the copies between two cards go directly, where the machine can.
 inline void connect_cards(int a, int b) {
@@ -93,4 +94,5 @@ class Gpu final : public detail::Accelerator {
   GpuGraphs graphs_;
 };
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

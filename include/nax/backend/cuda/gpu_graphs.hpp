@@ -14,7 +14,8 @@
 // recording thread may ask the driver for memory or load a kernel meanwhile.
 //
 // A graph's memory comes from the device's pool, in pieces, and returns there.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 class GpuGraphs final : public detail::GraphMaker {
  public:
@@ -137,4 +138,5 @@ class GpuGraphs final : public detail::GraphMaker {
   };
 };
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

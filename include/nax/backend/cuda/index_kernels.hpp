@@ -8,7 +8,8 @@
 #include "nax/backend/cuda/sort_kernels.hpp"
 
 // Arithmetic on index arrays.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 // Indices of any integer type as int64, counted from the front; what is out of range becomes dropped_index,
 // or is brought into range. (Templates, so that a cast is no error in a constexpr function.)
@@ -130,4 +131,5 @@ struct TruePositions {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -9,7 +9,8 @@
 #include "nax/core/graph_recording.hpp"
 
 // The grid of a kernel as a loop on the host.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 using EmulatedSteps = std::vector<std::function<void()>>;
 
@@ -43,4 +44,5 @@ void launch(Device device, std::int64_t n, const Body& body) {
 }
 
 }  // namespace emulated
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -6,7 +6,8 @@
 
 // Kernels on a GPU: a thread an element of the grid. A grid has at most 2^31 - 1 blocks, and threads of one
 // that is too small for the loop stride through it.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 inline constexpr int block_threads = 256;
 inline constexpr std::int64_t most_blocks = (std::int64_t{1} << 31) - 1;
@@ -27,4 +28,5 @@ void launch(Device device, std::int64_t n, const Body& body) {
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -2,7 +2,8 @@
 
 #include "nax/backend/cpu/lines.hpp"
 
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 // Element i of a line, in the order of the scan.
 struct LineOrder {
@@ -14,4 +15,5 @@ struct LineOrder {
 };
 inline LineOrder order_of(const cpu::Lines& lines, bool reverse) { return {lines.n, lines.inner, reverse}; }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -9,7 +9,8 @@
 //
 // The extents and strides are those of cpu::Operand after collapsing: neighbouring axes that every operand
 // walks as one are merged, so that most loops have one axis.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 inline constexpr int most_axes = 8;
 inline constexpr std::uintptr_t piece_bytes = 16;  // the widest access of a thread
@@ -95,4 +96,5 @@ void with_piece(std::size_t bytes, const F& f) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -12,7 +12,8 @@
 
 // Matrix products: by cuBLASLt for floating types (where the host runs the kernels by the CPU's GEMM), by a
 // plain loop for integers.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 template <class A>
 struct IntegerProduct {
@@ -70,4 +71,5 @@ inline void launch_matmul(Device device, DType dtype, std::int64_t batch, std::i
     launch(device, batch * m * n, IntegerProduct<std::uint64_t>{dtype, m, n, k, a, b, c, accumulate});
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

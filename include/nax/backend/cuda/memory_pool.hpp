@@ -20,7 +20,8 @@
 // A block that several streams have used (an upload's, which is then computed with) is marked in each of them
 // when it is freed. Its next user waits for the marks, and not for what the streams have been given since: so
 // uploads and computations overlap. A block of one stream asks the driver for nothing when it is freed.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 inline constexpr std::size_t smallest_block = 512, largest_cut = 256 * 1024;
 inline constexpr std::size_t slab_bytes = std::size_t{2} << 20;
@@ -244,4 +245,5 @@ class MemoryPool {
   std::size_t in_use_ = 0, peak_ = 0, held_ = 0, allocations_ = 0;
 };
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/backend/cuda/gpu.hpp"
 #include "nax/backend/cuda/operations_kernels.hpp"
 
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 namespace {
 
 Gpu gpu;
@@ -11,4 +12,5 @@ KernelOperations kernel_operations;
 const bool provided = (detail::cuda_accelerator = &gpu, operations_slot = &kernel_operations, true);
 
 }  // namespace
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

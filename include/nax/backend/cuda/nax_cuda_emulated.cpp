@@ -2,7 +2,8 @@
 #include "nax/backend/cuda/emulated.hpp"
 #include "nax/backend/cuda/operations_kernels.hpp"
 
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 namespace {
 
 EmulatedAccelerator accelerator;
@@ -10,7 +11,8 @@ KernelOperations kernel_operations;
 const bool provided = (detail::cuda_accelerator = &accelerator, operations_slot = &kernel_operations, true);
 
 }  // namespace
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END
 
 // A program that links nax::compiled, too, does not link (nax/compiled/engine.cpp).
 extern "C" {

@@ -13,7 +13,8 @@
 // them through this interface, whichever compiler saw them.
 //
 // Operands are collapsed over `shape` by the callee; their data are addresses on `device`.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 using detail::ReduceKind;
 
@@ -101,4 +102,5 @@ class Operations {
 inline constinit Operations* operations_slot = nullptr;
 inline Operations& operations() { return *operations_slot; }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

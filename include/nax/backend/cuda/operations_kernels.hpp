@@ -13,7 +13,8 @@
 #include "nax/backend/cuda/scatter_kernels.hpp"
 
 // The operations, as launches of their kernels.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 class KernelOperations final : public Operations {
  public:
@@ -94,4 +95,5 @@ class KernelOperations final : public Operations {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -15,7 +15,8 @@
 // elements, each is made in several stages: thread (r, p) joins elements p, p + parts, ... of result r, and
 // the next stage joins the parts. Partial results lie so that neighbouring threads read neighbouring memory:
 // parts side by side where the reduced axes are the inner ones, results side by side otherwise.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 struct JoinNumbers {
   template <class A>
@@ -248,4 +249,5 @@ inline void launch_arg_reduce(Device device, bool greatest, const Dims& shape, c
   });
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -13,7 +13,8 @@
 //
 // NAX_CUDA_DEVICES in the environment asks for more devices (or fewer) than there are cards: device i
 // computes on card i modulo their number, so that several virtual devices may share one.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 [[noreturn, gnu::cold]] inline void throw_cuda_error(cudaError_t code, const char* call) {
   raise<DeviceError>({call, ": ", cudaGetErrorName(code), " (", std::to_string(static_cast<int>(code)),
@@ -53,4 +54,5 @@ inline void select_card(Device device) {
   if (current != card) check(cudaSetDevice(card), "cudaSetDevice");
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

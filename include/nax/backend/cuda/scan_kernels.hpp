@@ -11,7 +11,8 @@
 // Running combinations along lines. Where there are few lines, each is cut into chunks: a thread joins a
 // chunk, the chunks' results are scanned in the same way, and then a thread runs through each chunk from what
 // came before it.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 template <class A, bool product>
 struct RunningElements {
@@ -142,4 +143,5 @@ inline void launch_linear_scan(Device device, const cpu::Lines& lines, bool reve
   });
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -13,7 +13,8 @@
 // of the last writes its own. A short list is searched as it is, at a cost that is its length squared; a long
 // one is sorted first, and the values of an index are a run of it. (One thread adds a whole run: a million
 // values for ten places keep ten threads a row busy, no more.)
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 inline constexpr std::int64_t searched_list = 64;
 
@@ -194,4 +195,5 @@ inline void launch_scatter(Device device, const cpu::SelectLoop& select, bool ad
   });
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

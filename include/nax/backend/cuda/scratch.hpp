@@ -2,7 +2,8 @@
 
 #include "nax/core/accelerator.hpp"
 
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 // Memory of a device for as long as kernels of this thread's stream need it.
 class Scratch {
@@ -23,4 +24,5 @@ class Scratch {
   void* data_;
 };
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -8,7 +8,8 @@
 // Each expression type has a slot, zero until a file compiled as CUDA fills it before main begins. So no
 // inline function depends on which compiler saw it, and files may be linked in any order; an expression that
 // no CUDA file saw has no kernels, and says so when it meets an array on a GPU.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 struct ExpressionKernels {
   // `operands`: `count` leaves, then the result; collapsed over `shape`, none of it empty.
@@ -23,4 +24,5 @@ struct ExpressionKernels {
 template <class E>
 inline constinit ExpressionKernels expression_kernels{};
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

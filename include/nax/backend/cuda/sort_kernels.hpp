@@ -15,7 +15,8 @@
 // blocks of 32, then, again and again, in the run beside its own, by bisection; that is its place in the
 // merged run. A line of n elements takes log2(n / 32) passes of log2(n) reads a thread, and the order never
 // depends on who came first.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 inline constexpr std::int64_t sorted_block = 32;
 
@@ -106,4 +107,5 @@ inline void check_line_length(std::int64_t n) {
   if (n > INT32_MAX) throw DeviceError("a sort on a GPU takes lines of less than 2^31 elements");
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

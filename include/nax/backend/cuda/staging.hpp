@@ -12,7 +12,8 @@
 // the event that was recorded as the half was left. So a small upload costs a memcpy and an asynchronous
 // copy, and never waits for kernels. A download alternates between the halves, the stream one piece ahead of
 // the host; when it ends the stream has passed all uploads, too.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 class Staging {
  public:
@@ -87,4 +88,5 @@ class Staging {
   std::size_t now_ = 0, used_ = 0;
 };
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

@@ -21,7 +21,8 @@
 //
 // Tables are never destroyed: arrays with static storage are freed, and threads end, at any time until the
 // process does.
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 using detail::Streams;
 
@@ -234,4 +235,5 @@ inline cudaStream_t use(Device device) {
   return capture_stream;
 }
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

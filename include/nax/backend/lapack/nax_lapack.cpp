@@ -50,7 +50,8 @@ NAX_LAPACK_COMPLEX(double, z)
 #undef NAX_LAPACK_REAL
 #undef NAX_LAPACK_COMPLEX
 
-namespace nax::inline NAX_ABI::cpu {
+NAX_BEGIN
+namespace cpu {
 namespace {
 
 template <class T>
@@ -270,4 +271,5 @@ bool provide() {
                                        provide<std::complex<float>>() && provide<std::complex<double>>();
 
 }  // namespace
-}  // namespace nax::inline NAX_ABI::cpu
+}  // namespace cpu
+NAX_END

@@ -8,7 +8,8 @@
 
 #include "nax/core/error.hpp"
 
-namespace nax::inline NAX_ABI::detail::mpi {
+NAX_BEGIN
+namespace detail::mpi {
 
 // Throws DeviceError naming the call and MPI's text.
 inline void check(int code, const char* call) {
@@ -19,4 +20,5 @@ inline void check(int code, const char* call) {
   raise<DeviceError>({call, ": ", std::string(text)});
 }
 
-}  // namespace nax::inline NAX_ABI::detail::mpi
+}  // namespace detail::mpi
+NAX_END

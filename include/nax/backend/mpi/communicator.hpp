@@ -8,7 +8,8 @@
 
 // The communicator of a run over all processes: threads combine within a process, and one of them meets the
 // other processes while the rest wait. Arrays on GPUs go by way of the host.
-namespace nax::inline NAX_ABI::detail::mpi {
+NAX_BEGIN
+namespace detail::mpi {
 
 // A new run over all processes. Throws where they do not begin the same one; `counts` becomes the number of
 // devices of each.
@@ -278,4 +279,5 @@ class ProcessCommunicator final : public Communicator, public BlockCommunicator 
   const int size_, first_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail::mpi
+}  // namespace detail::mpi
+NAX_END

@@ -7,7 +7,8 @@
 #include "nax/collective/processes.hpp"
 
 // Elements are bytes to MPI, and combined by nax's own functions, which all types have.
-namespace nax::inline NAX_ABI::detail::mpi {
+NAX_BEGIN
+namespace detail::mpi {
 
 class ElementTypes {
  public:
@@ -38,4 +39,5 @@ class ElementTypes {
   MPI_Op operation_ = MPI_OP_NULL;
 };
 
-}  // namespace nax::inline NAX_ABI::detail::mpi
+}  // namespace detail::mpi
+NAX_END

@@ -12,7 +12,8 @@
 #include "nax/backend/mpi/call.hpp"
 
 // The end of a job that cannot go on.
-namespace nax::inline NAX_ABI::detail::mpi {
+NAX_BEGIN
+namespace detail::mpi {
 
 // Ends the process, with a line on stderr, unless it is destroyed within the time: for MPI's calls that wait
 // for other processes and cannot be given up.
@@ -57,4 +58,5 @@ class Watchdog {
   std::_Exit(1);
 }
 
-}  // namespace nax::inline NAX_ABI::detail::mpi
+}  // namespace detail::mpi
+NAX_END

@@ -12,7 +12,8 @@
 // MPI has no way to take a collective back. Where the program gives one up, a late process may still send its
 // elements, and MPI writes them where it was told to. So the memory of a call that has not ended is never
 // freed: it is moved to a list that lives as long as the process.
-namespace nax::inline NAX_ABI::detail::mpi {
+NAX_BEGIN
+namespace detail::mpi {
 
 class InFlight {
  public:
@@ -60,4 +61,5 @@ class InFlight {
   std::unique_ptr<Call> call_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail::mpi
+}  // namespace detail::mpi
+NAX_END

@@ -10,7 +10,8 @@
 
 // Messages between processes, each to all others. Sends do not wait; what arrives is kept, process by
 // process, until it is asked for.
-namespace nax::inline NAX_ABI::detail::mpi {
+NAX_BEGIN
+namespace detail::mpi {
 
 enum class Kind : std::uint64_t {
   collective,  // the sender's part of the agreement on the next collective
@@ -90,4 +91,5 @@ class Inbox {
   std::list<Sent> sent_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail::mpi
+}  // namespace detail::mpi
+NAX_END

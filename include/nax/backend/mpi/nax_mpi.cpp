@@ -3,7 +3,8 @@
 #include "nax/backend/mpi/processes.hpp"
 #include "nax/distributed/distributed.hpp"
 
-namespace nax::inline NAX_ABI::detail::mpi {
+NAX_BEGIN
+namespace detail::mpi {
 namespace {
 
 class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvider {
@@ -124,4 +125,5 @@ const bool provided =
     (process_launcher = &Launcher::launcher(), process_provider = &Launcher::launcher(), true);
 
 }  // namespace
-}  // namespace nax::inline NAX_ABI::detail::mpi
+}  // namespace detail::mpi
+NAX_END

@@ -24,7 +24,8 @@
 // A process may end one of MPI's collectives, and go on to fail or to leave, before another has seen that
 // collective's end. So messages carry how many have ended in the sender: what it says after the collective
 // in which this process still is does not concern that one.
-namespace nax::inline NAX_ABI::detail::mpi {
+NAX_BEGIN
+namespace detail::mpi {
 
 class MpiProcesses final : public Processes {
  public:
@@ -376,4 +377,5 @@ class MpiProcesses final : public Processes {
   ElementTypes types_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail::mpi
+}  // namespace detail::mpi
+NAX_END

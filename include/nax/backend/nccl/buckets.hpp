@@ -8,7 +8,8 @@
 
 // A list of arrays as few messages: those of one type and operation are packed, in their order, into buckets
 // of about NAX_NCCL_BUCKET_MB megabytes (25). An array that fills a bucket alone is sent as it lies.
-namespace nax::inline NAX_ABI::detail::nccl {
+NAX_BEGIN
+namespace detail::nccl {
 
 inline std::size_t bucket_bytes() {
   const char* text = std::getenv("NAX_NCCL_BUCKET_MB");
@@ -78,4 +79,5 @@ inline ArrayBase packed(const Bucket& bucket, const std::vector<ArrayBase>& arra
   return block;
 }
 
-}  // namespace nax::inline NAX_ABI::detail::nccl
+}  // namespace detail::nccl
+NAX_END

@@ -18,7 +18,8 @@
 // They are made so that none of NCCL's calls blocks (config.blocking = 0), and each is used under a mutex of
 // its own. So whoever finds that something went wrong can abort them all, whatever the others are doing:
 // kernels that wait for a device which never comes then end.
-namespace nax::inline NAX_ABI::detail::nccl {
+NAX_BEGIN
+namespace detail::nccl {
 
 // Calls check() until it is true; false where the time is over. The first thousand times it does not sleep.
 template <class Check>
@@ -160,4 +161,5 @@ class CliqueCache {
   std::map<std::vector<int>, std::vector<std::unique_ptr<Clique>>> free_;
 };
 
-}  // namespace nax::inline NAX_ABI::detail::nccl
+}  // namespace detail::nccl
+NAX_END

@@ -23,7 +23,8 @@
 // learns of it (by a call's result, an asynchronous error, or the time that it takes) first aborts the
 // communicators of all devices, which ends the kernels that wait, and then throws. Everybody else who waits,
 // for a meeting or for a stream, throws as well; the next run has communicators of its own.
-namespace nax::inline NAX_ABI::detail::nccl {
+NAX_BEGIN
+namespace detail::nccl {
 
 class NcclCommunicator final : public Communicator, public BlockCommunicator {
  public:
@@ -430,4 +431,5 @@ class NcclProvider final : public CommunicatorProvider {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::detail::nccl
+}  // namespace detail::nccl
+NAX_END

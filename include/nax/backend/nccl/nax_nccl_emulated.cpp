@@ -2,11 +2,13 @@
 #include "nax/backend/nccl/communicator.hpp"
 #include "nax/backend/nccl/emulated/functions.hpp"
 
-namespace nax::inline NAX_ABI::detail::nccl {
+NAX_BEGIN
+namespace detail::nccl {
 namespace {
 
 NcclProvider provider;
 const bool provided = (nccl_provider = &provider, true);
 
 }  // namespace
-}  // namespace nax::inline NAX_ABI::detail::nccl
+}  // namespace detail::nccl
+NAX_END

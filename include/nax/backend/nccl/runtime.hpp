@@ -10,7 +10,8 @@
 #include "nax/backend/cuda/streams.hpp"
 #endif
 
-namespace nax::inline NAX_ABI::cuda {
+NAX_BEGIN
+namespace cuda {
 
 #if defined(NAX_CUDA_EMULATED)
 inline namespace emulated_runtime {
@@ -78,4 +79,5 @@ class StreamMark {
 };
 #endif
 
-}  // namespace nax::inline NAX_ABI::cuda
+}  // namespace cuda
+NAX_END

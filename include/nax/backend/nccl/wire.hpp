@@ -5,7 +5,8 @@
 #include "nax/core/dtype.hpp"
 
 // How NCCL is told of an array's elements.
-namespace nax::inline NAX_ABI::detail::nccl {
+NAX_BEGIN
+namespace detail::nccl {
 
 struct Wire {
   ncclDataType_t type = ncclFloat32;
@@ -75,4 +76,5 @@ inline Wire wire_of(DType dtype, const Combine& combine) {
   return wire;
 }
 
-}  // namespace nax::inline NAX_ABI::detail::nccl
+}  // namespace detail::nccl
+NAX_END

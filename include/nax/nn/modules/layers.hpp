@@ -16,7 +16,8 @@
 // A module is a tree whose leaves are its parameters, so grad, vmap, tree::map, optimisers and io::save take
 // it as it is. Options that shapes depend on are tree::Static fields, which no transform touches. make()
 // draws first values; operator() computes.
-namespace nax::inline NAX_ABI::nn {
+NAX_BEGIN
+namespace nn {
 
 struct LinearOptions {
   std::int64_t in = 0, out = 0;
@@ -102,4 +103,5 @@ struct Dropout {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::nn
+}  // namespace nn
+NAX_END

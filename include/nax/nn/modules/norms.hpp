@@ -6,7 +6,8 @@
 #include "nax/tree/static.hpp"
 
 // Normalisations with what they learn. Their first values leave the result of the normalisation as it is.
-namespace nax::inline NAX_ABI::nn {
+NAX_BEGIN
+namespace nn {
 
 struct NormOptions {
   std::int64_t features = 0;
@@ -70,4 +71,5 @@ struct BatchNorm {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::nn
+}  // namespace nn
+NAX_END

@@ -6,7 +6,8 @@
 #include "nax/nn/recurrent.hpp"
 
 // Modules over sequences: recurrent layers, attention, and layers one after another.
-namespace nax::inline NAX_ABI::nn {
+NAX_BEGIN
+namespace nn {
 
 struct RecurrentOptions {
   std::int64_t in = 0, units = 0;
@@ -86,4 +87,5 @@ struct MultiHeadAttention {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::nn
+}  // namespace nn
+NAX_END

@@ -8,7 +8,7 @@
 #include "nax/tree/static.hpp"
 
 // Modules and functions one after another.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class X>
@@ -47,4 +47,4 @@ auto sequential(F... layers) {
 }
 
 }  // namespace nn
-}  // namespace nax::inline NAX_ABI
+NAX_END

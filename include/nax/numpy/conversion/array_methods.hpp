@@ -11,7 +11,7 @@
 
 // The members of Array: those that hand out elements and rows are here, the others come with the functions
 // they are short for.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // Row-major elements. The handle of a view takes up the copy, so that the pointer lives as long as this
 // array; handles that other threads read at the same time must be row-major already. Of an array on a GPU
@@ -88,4 +88,4 @@ RowIterator<Element> Array<Element>::end() const {
   return {*this, shape(0)};
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -5,7 +5,7 @@
 #include "nax/numpy/conversion/array_methods.hpp"
 
 // To and from Eigen.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // A copy: 1-d of an Eigen vector, 2-d of a matrix, of whatever storage order.
 template <class Derived>
@@ -32,4 +32,4 @@ auto as_eigen(const Array<T>& a) {
   return Eigen::Map<const RowMajor>(data, a.ndim() > 0 ? a.shape(0) : 1, a.ndim() > 1 ? a.shape(1) : 1);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

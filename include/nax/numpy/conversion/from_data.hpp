@@ -9,7 +9,7 @@
 #include "nax/numpy/manipulation/join.hpp"
 
 // Arrays from data that lies elsewhere; all copy.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 // Numbers from outside as elements. Bools are not read as such: theirs may be any bytes.
 template <class T, class S>
@@ -115,4 +115,4 @@ auto array(const X& x) {
     return copy(x);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

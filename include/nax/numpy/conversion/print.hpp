@@ -6,7 +6,7 @@
 #include "nax/core/format.hpp"
 #include "nax/numpy/views/copy.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The text of NumPy's str(). An array batched by vmap has no single text: what stands for it says its type
 // and shape.
@@ -27,4 +27,4 @@ requires detail::ArrayLike<X> std::ostream& operator<<(std::ostream& out, const 
   return out << to_string(detail::materialise(x));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

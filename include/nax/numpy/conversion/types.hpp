@@ -9,7 +9,7 @@
 
 // NumPy's questions about element types. Types are values of the enumeration DType (x.dtype(),
 // dtype_of<float>) or C++ types; everything here can be computed by the compiler.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // NumPy's names of the types. (In a namespace of their own, so that no header's variable hides one.)
 inline namespace type_names {
@@ -284,4 +284,4 @@ std::int64_t size(const X& x, const SizeOptions& options = {}) {
   return n;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -8,7 +8,7 @@
 
 // Arrays from nothing: constants, ranges, identities. The element type is the template argument, float where
 // none is given; where a number says the value (`full`, `arange`) its kind decides, as JAX has it.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 inline Frame new_frame(const char* function, const Shape& shape) {
@@ -274,4 +274,4 @@ Array<T> geomspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions
   });
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -7,7 +7,7 @@
 
 // Windows for spectra and filters: M numbers that fall off towards both ends, symmetric. float unless another
 // type is asked for, hamming<double>(51). No number for M < 1, and 1 for M = 1, as NumPy has it.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // f(place) with places from -1 at the first point to 1 at the last.
@@ -58,17 +58,8 @@ Array<T> kaiser(std::int64_t M, double beta) {
   });
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE double bessel_i0(double x) {
-  const double quarter = x * x / 4;
-  double term = 1, sum = 1;
-  for (int k = 1; term > sum * 1e-17 && k < 4000; ++k) sum += term *= quarter / (double(k) * k);
-  return sum;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/creation/windows-inl.hpp"
 #endif

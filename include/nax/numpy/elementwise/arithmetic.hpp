@@ -5,7 +5,7 @@
 #include "nax/numpy/elementwise/rounding.hpp"
 
 // NumPy's arithmetic operations. Operands broadcast; types promote as in JAX.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // x + y, element by element.
@@ -46,4 +46,4 @@ template <class X> requires Function<X> auto square(X&& x) { return detail::appl
 template <class X> requires Function<X> auto reciprocal(X&& x) { return detail::apply<rules::reciprocal>(std::forward<X>(x)); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

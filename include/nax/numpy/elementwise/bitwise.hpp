@@ -4,7 +4,7 @@
 
 // NumPy's operations on bits: of integers, and of truth values. Shifts by the width or more leave 0, or the
 // sign; so do negative counts.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // The bits that both integers (or booleans) have.
@@ -29,4 +29,4 @@ template <class X> requires Function<X> auto bitwise_not(X&& x) { return detail:
 template <class X> requires Function<X> auto bitwise_invert(X&& x) { return detail::apply<rules::invert>(std::forward<X>(x)); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

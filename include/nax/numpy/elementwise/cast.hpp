@@ -4,7 +4,7 @@
 #include "nax/rules/cast.hpp"
 
 // Conversion of element types.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // x with elements of type To. Floats to integers truncate: NaN is 0, what is beyond the range its least or
 // greatest number. Numbers to bool ask whether they are not zero, complex numbers to real ones keep the real
@@ -22,4 +22,4 @@ Array<To> Array<Element>::astype() const {
     return detail::evaluate(detail::make_expr<rules::cast<To>>(*this));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

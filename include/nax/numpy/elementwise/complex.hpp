@@ -4,7 +4,7 @@
 #include "nax/rules/complex.hpp"
 
 // Parts of complex numbers. Real numbers are their own real part and conjugate.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // The real part of each element; real elements stay.
@@ -30,4 +30,4 @@ auto angle(X&& x, AngleOptions options) {
   return nax::angle(std::forward<X>(x)) * (options.deg ? 57.295779513082320877 : 1.0);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

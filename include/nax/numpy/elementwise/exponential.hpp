@@ -4,7 +4,7 @@
 #include "nax/rules/exponential.hpp"
 
 // NumPy's exponentials and logarithms. Integers become float.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // e to the power of each element.
@@ -27,4 +27,4 @@ template <class X, class Y> requires Function<X, Y> auto logaddexp(X&& x, Y&& y)
 template <class X, class Y> requires Function<X, Y> auto logaddexp2(X&& x, Y&& y) { return detail::apply<rules::logaddexp2>(std::forward<X>(x), std::forward<Y>(y)); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -5,7 +5,7 @@
 #include "nax/rules/extrema.hpp"
 
 // The larger and the smaller of two.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // NaN where either operand is. The derivative is split evenly where both are equal.
 // clang-format off
@@ -23,4 +23,4 @@ template <class X, class High> requires Function<X, High> auto clip(X&& x, None,
 template <class X, class Low> requires Function<X, Low> auto clip(X&& x, Low&& low, None) { return detail::apply<rules::maximum>(std::forward<X>(x), std::forward<Low>(low)); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

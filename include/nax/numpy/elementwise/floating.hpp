@@ -7,7 +7,7 @@
 #include "nax/rules/floating.hpp"
 
 // Sign, exponent and neighbours of floating-point numbers.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // Whether the sign is negative, of -0.0 too.
@@ -41,4 +41,4 @@ auto nan_to_num(X&& x, NanToNumOptions options = {}) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/rules/hyperbolic.hpp"
 
 // NumPy's hyperbolic functions, and the array API's names for them. Integers become float.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // The hyperbolic sine of each element.
@@ -27,4 +27,4 @@ template <class X> requires Function<X> auto acosh(X&& x) { return detail::apply
 template <class X> requires Function<X> auto atanh(X&& x) { return detail::apply<rules::arctanh>(std::forward<X>(x)); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

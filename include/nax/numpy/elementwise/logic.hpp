@@ -4,7 +4,7 @@
 #include "nax/rules/floating.hpp"
 
 // NumPy's comparisons, truth values and tests; where.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // Whether x == y, element by element.
@@ -42,4 +42,4 @@ template <class X> requires Function<X> auto isposinf(X&& x) { return detail::ap
 template <class C, class X, class Y> requires Function<C, X, Y> auto where(C&& condition, X&& x, Y&& y) { return detail::apply_selection<rules::where>(std::forward<C>(condition), std::forward<X>(x), std::forward<Y>(y)); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -10,7 +10,7 @@
 #include "nax/rules/number_parts.hpp"
 
 // Numbers taken apart. Results of two parts are structs: `auto [quotient, rest] = divmod(x, y);`.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 template <class T>
 struct DivmodResult {
@@ -93,4 +93,4 @@ template <class X>
 requires Function<X>
 auto around(X&& x, RoundOptions options = {}) { return nax::round(std::forward<X>(x), options); }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/rules/power.hpp"
 
 // Powers and roots.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // x^y. An integer C++ exponent multiplies only: exact for integers, right for negative bases, with the
 // derivative at 0. Throws ValueError for an integer to a negative integer exponent that is a C++ number; of
@@ -40,4 +40,4 @@ Recorded<T> raised(const Recorded<T>& x, const Recorded<T>& n) {
   return detail::apply<rules::integer_power>(x, n);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/rules/rational.hpp"
 
 // Common divisors and multiples of integers, never negative.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // The greatest common divisor of integers.
@@ -13,4 +13,4 @@ template <class X, class Y> requires Function<X, Y> auto gcd(X&& x, Y&& y) { ret
 template <class X, class Y> requires Function<X, Y> auto lcm(X&& x, Y&& y) { return detail::apply<rules::lcm>(std::forward<X>(x), std::forward<Y>(y)); }
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -6,7 +6,7 @@
 #include "nax/rules/rounding.hpp"
 
 // NumPy's rounding. Integers stay as they are; derivatives are 0.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // The greatest integer at or below each element, in the type of x.
@@ -41,4 +41,4 @@ auto round(X&& x, RoundOptions options) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

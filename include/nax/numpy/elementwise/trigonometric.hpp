@@ -6,7 +6,7 @@
 #include "nax/rules/trigonometric.hpp"
 
 // NumPy's trigonometric functions, in radians, and the array API's names for them. Integers become float.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // clang-format off
 // The sine of each element, in radians.
@@ -53,4 +53,4 @@ Recorded<T> one_minus_square(const Recorded<T>& x) {
   return detail::apply<rules::one_minus_square>(x);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

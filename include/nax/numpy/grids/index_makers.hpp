@@ -14,7 +14,7 @@
 // Index arrays from nothing: of grids, diagonals and triangles, and between indices and places in a flattened
 // array. Indices are int32, as everywhere; where a shape has more than 2^31 elements ask for
 // ravel_multi_index<std::int64_t> and the like.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class T>
@@ -291,47 +291,8 @@ std::vector<Array<T>> unravel_index(const X& indices, const Shape& shape,
   return out;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void check_matrix(const char* function, const Shape& shape) {
-  if (shape.size() != 2) raise<ValueError>({function, ": input array must be 2-d, shape ", shape});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
-namespace nax::inline NAX_ABI {
-
-NAX_ENGINE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n, const DiagIndicesOptions& options) {
-  if (options.ndim < 0) raise<ValueError>({"diag_indices: ndim must not be negative, got ", options.ndim});
-  if (n < 0) raise<ValueError>({"diag_indices: n must not be negative, got ", n});
-  return std::vector<Array<std::int32_t>>(static_cast<std::size_t>(options.ndim),
-                                          detail::open_index<std::int32_t>("diag_indices", Shape{n}, 0));
-}
-
-NAX_ENGINE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
-                                                         const TriangleIndicesOptions& options) {
-  const std::int64_t k = options.k;
-  return detail::triangle_indices("tril_indices", n, options.m.value_or(n),
-                                  [k](std::int64_t d) { return d <= k; });
-}
-
-NAX_ENGINE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
-                                                         const TriangleIndicesOptions& options) {
-  const std::int64_t k = options.k;
-  return detail::triangle_indices("triu_indices", n, options.m.value_or(n),
-                                  [k](std::int64_t d) { return d >= k; });
-}
-
-}  // namespace nax::inline NAX_ABI
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE bool is_c_order(const char* function, std::string_view order) {
-  if (order != "C" && order != "F")
-    raise<ValueError>({function, ": order must be 'C' or 'F', not '", order, "'"});
-  return order == "C";
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/grids/index_makers-inl.hpp"
 #endif

@@ -3,7 +3,7 @@
 #include "nax/numpy/grids/index_makers.hpp"
 
 // Grids by slices, functions over grids, and short ways to join.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 NAX_ENGINE Array<std::int32_t> grid_line(const char* function, const Slice& s);
@@ -109,16 +109,8 @@ auto fromfunction(const F& function, const Shape& shape) {
   return y.ndim() < static_cast<int>(n) ? detail::broadcast_visible("fromfunction", y, shape) : y;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Array<std::int32_t> grid_line(const char* function, const Slice& s) {
-  if (s.stop.open) raise<ValueError>({function, ": a slice must have an end"});
-  const std::int64_t start = s.start.open ? 0 : s.start.value, step = s.step.open ? 1 : s.step.value;
-  return arange<std::int32_t>(start, s.stop.value, step);
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/grids/open_grids-inl.hpp"
 #endif

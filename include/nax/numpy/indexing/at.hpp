@@ -6,7 +6,7 @@
 #include "nax/numpy/indexing/indexing.hpp"
 
 // a.at(...).set(v) and kin: new arrays with some elements changed.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The result of a.at(index...). `std::move(a).at(i).set(v)` writes in place where no other handle holds a's
 // elements.
@@ -144,4 +144,4 @@ AtProxy<Element> Array<Element>::at(const Index&... index) && {
   return {std::move(*this), std::move(selection)};
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

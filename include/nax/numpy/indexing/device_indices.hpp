@@ -8,7 +8,8 @@
 
 // Index arrays on a GPU. What an index means depends on its values: where these are checked or counted, the
 // host waits for one number.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // The number at a place of an array of int64, read from the device.
 NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset);
@@ -23,62 +24,9 @@ NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind);
 // Row-major positions of the true elements of a row-major mask.
 [[gnu::cold]] NAX_ENGINE ArrayBase true_positions_on_device(const ArrayBase& mask);
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset) {
-  std::int64_t value;
-  copy_bytes(Device{}, &value, x.device(), device_data(x) + offset * 8, sizeof value);
-  return value;
-}
-
-NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, ReduceKind kind) {
-  const Dims& shape = layout_of(x).shape;
-  const ArrayBase extreme = allocate(DType::int64, Frame{}, x.device());
-  cuda::operations().reduce(x.device(), kind, shape, Dims(shape.size(), 1),
-                            plain_operand(x, layout_of(x).strides),
-                            plain_operand(extreme, Dims(shape.size(), 0)));
-  return read_number(extreme, 0);
-}
-
-NAX_ENGINE ArrayBase wrapped_on_device(const ArrayBase& index, std::int64_t extent, cuda::IndexMode mode,
-                                       std::optional<std::int64_t>& bad) {
-  const Device device = index.device();
-  const Frame& frame = layout_of(index);
-  ArrayBase out = allocate(DType::int64, frame, device);
-  if (frame.size() == 0) return out;
-  cuda::operations().wrap_indices(device, mode, extent, frame.shape,
-                                  plain_operand(index, layout_of(index).strides),
-                                  plain_operand(out, layout_of(out).strides));
-  if (graph_recording) return out;  // nobody knows yet: those out of range read as 0, and write nothing
-  if (mode != cuda::IndexMode::drop || extreme_number(out, ReduceKind::min) != cpu::dropped_index) return out;
-  const ArrayBase place = allocate(DType::int32, Frame{}, device);
-  cuda::operations().arg_reduce(device, false, frame.shape, Dims(frame.shape.size(), 1),
-                                plain_operand(out, layout_of(out).strides),
-                                plain_operand(place, Dims(frame.shape.size(), 0)));
-  const ArrayBase wide = as_dtype(contiguous(index), DType::int64);
-  bad = read_number(wide, read_number(as_dtype(place, DType::int64), 0));
-  return out;
-}
-
-NAX_ENGINE ArrayBase true_positions_on_device(const ArrayBase& mask) {
-  const Device device = mask.device();
-  const std::int64_t n = layout_of(mask).size();
-  const auto numbers = [&](std::int64_t count) {
-    return allocate(DType::int64, Frame{Dims(1, count), {}}, device);
-  };
-  if (n == 0) return numbers(0);
-  const ArrayBase counts = numbers(n);
-  cuda::operations().scan(device, false, {1, n, 1}, false, DType::boolean, device_data(mask), DType::int64,
-                          device_data(counts));
-  ArrayBase out = numbers(read_number(counts, n - 1));
-  cuda::operations().true_positions(device, n, reinterpret_cast<const bool*>(device_data(mask)),
-                                    reinterpret_cast<const std::int64_t*>(device_data(counts)),
-                                    reinterpret_cast<std::int64_t*>(device_data(out)));
-  return out;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/indexing/device_indices-inl.hpp"
 #endif

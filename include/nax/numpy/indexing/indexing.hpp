@@ -4,7 +4,7 @@
 #include "nax/numpy/indexing/select.hpp"
 
 // a(...): NumPy's indexing.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 template <class Element>
 template <class... Index>
@@ -16,4 +16,4 @@ Array<Element> Array<Element>::operator()(const Index&... index) const {
   return detail::get(*this, detail::select(*this, index...));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

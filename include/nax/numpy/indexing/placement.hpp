@@ -6,7 +6,7 @@
 #include "nax/tree/map.hpp"
 
 // Where arrays live, and when they are computed.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The values of an expression as an array: computed once, here. Arrays come back as they are.
 template <detail::ArrayLike X>
@@ -48,4 +48,4 @@ const X& block_until_ready(const X& x) {
   return x;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

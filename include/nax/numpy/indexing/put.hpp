@@ -2,7 +2,8 @@
 
 #include "nax/numpy/views/copy.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // x copied to another device, recorded: its gradient comes back.
 template <class T>
@@ -24,4 +25,5 @@ Array<T> brought_to(Device device, const Array<T>& x) {
   return on_accelerator(device) && !on_accelerator(x) ? put(x, device) : x;
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

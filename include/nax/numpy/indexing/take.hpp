@@ -7,7 +7,7 @@
 #include "nax/numpy/views/broadcast_to.hpp"
 
 // Gathering by index arrays along an axis.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // An index of any kind as an array; what comes from C++ numbers lies on the host.
@@ -143,34 +143,8 @@ auto put_along_axis(const X& x_, const I& indices_, const V& values, std::int64_
                         detail::Update::set);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Selection along_selection(const Frame& x, const Array<std::int64_t>& positions, int axis) {
-  Selection s = Selection::all(x);
-  auto step = std::make_shared<GatherStep>();
-  step->index = positions;
-  step->axes.push_back(axis);
-  for (int a = 0; a < x.ndim(); ++a)
-    step->x_axis.push_back(a == axis ? -1 : a), step->index_axis.push_back(a);
-  s.gather = std::move(step);
-  return s;
-}
-
-NAX_ENGINE void along_shapes(const char* function, Dims& x, Dims& index, int axis) {
-  bool fits = x.size() == index.size();
-  const Dims x_before = x, index_before = index;
-  for (std::size_t a = 0; fits && a < x.size(); ++a) {
-    if (static_cast<int>(a) == axis) continue;
-    fits = x[a] == index[a] || x[a] == 1 || index[a] == 1;
-    x[a] = index[a] = x[a] == 1 ? index[a] : x[a];
-  }
-  if (!fits)
-    raise<ShapeError>({function, ": the indices must have the array's shape but for axis ", axis, ": ",
-                       index_before, " against ", x_before});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/indexing/take-inl.hpp"
 #endif

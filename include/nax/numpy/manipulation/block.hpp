@@ -5,7 +5,7 @@
 #include "nax/numpy/views/transpose.hpp"
 
 // Arrays put together from blocks.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // Leading axes of extent 1 up to `ndim` axes.
@@ -127,4 +127,4 @@ auto apply_over_axes(const F& func, const X& x_, const Axis& axes) {
   return y;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

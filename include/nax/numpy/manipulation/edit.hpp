@@ -8,7 +8,7 @@
 #include "nax/numpy/views/transpose.hpp"
 
 // Slices put in and taken out.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct EditOptions {
   Axis axis = {};  // of the flattened arrays when not given
@@ -150,4 +150,4 @@ auto resize(const X& x_, const Shape& shape) {
       "resize", detail::take_positions(detail::reshape_to("resize", x, Shape{n}), positions, 0), shape);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -6,7 +6,7 @@
 #include "nax/numpy/views/broadcast_to.hpp"
 
 // Coordinates of a grid from those of its axes.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct MeshgridOptions {
   bool sparse = false;          // extents of 1 instead of repetition
@@ -58,4 +58,4 @@ struct MeshgridFunction : ListFunction<Meshgrid> {
 // Coordinate arrays of a grid: meshgrid(x, y), meshgrid({x, y, z}, {.indexing = "ij"}).
 inline constexpr detail::MeshgridFunction meshgrid{};
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -11,7 +11,7 @@
 #include "nax/numpy/views/transpose.hpp"
 
 // Eight truth values in a byte, and back.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct PackbitsOptions {
   Axis axis = {};                     // of the flattened array when not given
@@ -85,18 +85,8 @@ Array<std::uint8_t> unpackbits(const X& x_, const UnpackbitsOptions& options = {
   return moveaxis(detail::zeros_behind("unpackbits", bits, std::max<std::int64_t>(count - n, 0)), -1, axis);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Array<std::uint8_t> bit_places(const char* function, std::string_view bitorder) {
-  if (bitorder != "big" && bitorder != "little")
-    raise<ValueError>({function, ": 'bitorder' must be either 'big' or 'little', not '", bitorder, "'"});
-  const bool big = bitorder == "big";
-  return generated_on_host<std::uint8_t>(
-      function, 8, [big](std::int64_t i) { return static_cast<std::uint8_t>(big ? 7 - i : i); });
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/manipulation/pack_bits-inl.hpp"
 #endif

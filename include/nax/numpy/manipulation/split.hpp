@@ -5,7 +5,7 @@
 #include "nax/numpy/indexing/select.hpp"
 
 // Parts of an array, as views.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // How to split: into so many equal parts, or at these positions.
 class Sections {
@@ -100,31 +100,8 @@ auto unstack(const X& x_, const SplitOptions& options = {}) {
   return parts;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI {
-
-NAX_ENGINE std::vector<std::int64_t> Sections::bounds(const char* function, std::int64_t extent,
-                                                      bool equal) const {
-  std::vector<std::int64_t> out{0};
-  if (!by_count_) {
-    const auto clamp = [&](std::int64_t i) {
-      i = i < 0 ? i + extent : i;
-      return i < 0 ? 0 : i > extent ? extent : i;
-    };
-    for (std::int64_t i : at_) out.push_back(clamp(i));
-    out.push_back(extent);
-    return out;
-  }
-  if (parts_ <= 0) raise<ValueError>({function, ": number sections must be larger than 0"});
-  if (equal && extent % parts_ != 0)
-    raise<ValueError>(
-        {function, ": array split does not result in an equal division: ", extent, " into ", parts_});
-  for (std::int64_t i = 0; i < parts_; ++i)
-    out.push_back(out.back() + extent / parts_ + (i < extent % parts_ ? 1 : 0));
-  return out;
-}
-
-}  // namespace nax::inline NAX_ABI
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/manipulation/split-inl.hpp"
 #endif

@@ -6,7 +6,7 @@
 #include "nax/numpy/views/reshape.hpp"
 
 // Repetition.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The array laid side by side reps[i] times along axis i. Fewer numbers than axes speak of the last ones.
 template <detail::ArrayLike X>
@@ -89,4 +89,4 @@ requires detail::ArrayLike<I> || detail::IsVectorOfIntegers<I>::value auto repea
   return detail::take_positions(x, positions, axis);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -5,7 +5,7 @@
 #include "nax/core/array.hpp"
 
 // Arguments of pad: how wide the margins are, and what goes there.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // pad_width: one number for all sides, {before, after} for all axes, or one pair an axis.
 class PadWidth {
@@ -85,4 +85,4 @@ struct PadOptions {
   const char* reflect_type = "even";    // of "reflect" and "symmetric": or "odd"
 };
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

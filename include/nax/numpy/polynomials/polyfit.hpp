@@ -9,7 +9,7 @@
 // Polynomials through points, by least squares. The powers of x are made orthogonal one after the other
 // (twice each, which is enough for full precision: Giraud and others, 2005), and the system that is left is
 // triangular. All of it is made of sums and products, so that every transform goes through it.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 template <class T>
 struct PolyfitOptions {
@@ -168,4 +168,4 @@ auto polyfit_cov(const X& x, const Y& y, std::int64_t deg,
   return PolyfitCov<T>{found.p, V};
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -15,7 +15,7 @@
 // Polynomials as 1-d arrays of their coefficients, the highest power first: p[0] x^(n-1) + ... + p[n-1]. How
 // long a result is depends on the lengths of the operands alone, as in JAX: leading zeros stay, unless an
 // option says otherwise.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // An operand's coefficients; a number is a polynomial, too.
@@ -256,4 +256,4 @@ auto vander(const X& x_, const VanderOptions& options = {}) {
   return detail::stack_on("vander", columns, 1);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/polynomials/polynomial.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct RootsOptions {
   // Leading zeros are no coefficients, and trailing ones are roots at 0. How many there are depends on the
@@ -73,4 +73,4 @@ auto roots(const P& p_, const RootsOptions& options = {}) {
   return at_zero > 0 ? detail::concatenate_on("roots", std::vector{others, zeros_at}, 0) : others;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -7,7 +7,7 @@
 #include "nax/numpy/views/reshape.hpp"
 
 // Products that lower to matmul.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // Visible axes: first `kept`, then `summed`, as a matrix of two axes.
@@ -171,4 +171,4 @@ auto kron(const X& x_, const Y& y_) {
   return detail::reshape_to("kron", product, out);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -10,7 +10,7 @@
 // smallest result first. A pair is one batched matrix product: labels in both and in what remains are the
 // batch, labels in both and nowhere else are summed by the product, labels in one operand and nowhere else
 // are summed before.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 using Labels = SmallVector<std::int32_t, 8>;
@@ -247,33 +247,8 @@ requires(sizeof...(X) > 0) auto einsum(std::string_view subscripts, const X&... 
   return detail::einsum_arrays<R>(subscripts, {detail::as_type<R>(x)...});
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE bool has_label(const Labels& labels, std::int32_t label) {
-  for (std::int32_t l : labels)
-    if (l == label) return true;
-  return false;
-}
-
-NAX_ENGINE Labels parse_labels(std::string_view all, std::string_view text, int ellipsis_axes) {
-  Labels labels;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == ' ') continue;
-    if (c == '.') {
-      if (text.substr(i, 3) != "...") throw_einsum(all, {"'.' is only allowed in an ellipsis '...'"});
-      i += 2;
-      for (int k = ellipsis_axes; k-- > 0;) labels.push_back(128 + k);
-      continue;
-    }
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) throw_einsum(all, {"invalid label '", c, "'"});
-    labels.push_back(c);
-  }
-  return labels;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/products/einsum-inl.hpp"
 #endif

@@ -7,7 +7,8 @@
 #include "nax/core/array.hpp"
 #include "nax/expr/deferred_product.hpp"
 
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // The product of two matrices on the host, not computed yet.
 template <class T>
@@ -88,4 +89,5 @@ Array<T> deferred_product(const Array<T>& a, const Array<T>& b) {
                                    std::move(frame), dtype_of<T>, a.device()));
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END

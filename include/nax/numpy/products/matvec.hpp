@@ -3,7 +3,7 @@
 #include "nax/numpy/products/dot.hpp"
 
 // Products of matrices and vectors whose other axes broadcast.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class T>
@@ -45,4 +45,4 @@ auto vecmat(const X& x1_, const Y& x2_) {
   return detail::reshape_to("vecmat", product, shape);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

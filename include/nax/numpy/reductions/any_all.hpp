@@ -3,7 +3,7 @@
 #include "nax/numpy/reductions/reduce.hpp"
 
 // Truth over axes. NaN is true.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class Op, class X>
@@ -34,4 +34,4 @@ Array<bool> all(const X& x, const MeanOptions& options = {}) {
   return detail::truth_over<cpu::reduce_op::All>("all", x, options, true);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

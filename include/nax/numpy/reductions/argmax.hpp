@@ -5,7 +5,7 @@
 #include "nax/numpy/reductions/cumulative.hpp"
 
 // Where the extrema are. The first of equal elements; the first NaN where there is one.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // Is `a` to be preferred to `b`, which came before it?
@@ -140,4 +140,4 @@ Array<std::int32_t> argmin(const X& x, const AxisOptions& options = {}) {
   return detail::argument_of<false>("argmin", Array<typename X::value_type>(detail::materialise(x)), options);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -4,7 +4,7 @@
 #include "nax/numpy/reductions/any_all.hpp"
 
 // Arrays that are equal, or nearly.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct CloseOptions {
   double rtol = 1e-5, atol = 1e-8;
@@ -45,4 +45,4 @@ Array<bool> array_equiv(const X& x, const Y& y) {
   return all(x == y);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

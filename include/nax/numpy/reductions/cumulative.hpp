@@ -13,7 +13,7 @@
 //
 // The gradient of a running product is a linear scan, that of a linear scan is a scan the other way; no
 // division occurs, so zeros are no exception.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct CumulativeOptions {
   Axis axis = {};                   // flattened when not given
@@ -189,26 +189,8 @@ Array<R> cumprod(const X& x, const CumulativeOptions& options = {}) {
                                    [](const auto& terms, const auto& with) { return cumprod(terms, with); });
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE cpu::Lines lines_of(const Frame& frame, int axis) {
-  cpu::Lines lines{1, frame.visible(axis), 1};
-  const int at = frame.hidden() + axis;
-  for (int i = 0; i < static_cast<int>(frame.shape.size()); ++i)
-    if (i != at) (i < at ? lines.outer : lines.inner) *= frame.shape[i];
-  return lines;
-}
-
-NAX_ENGINE ArrayBase part_of_axis(const ArrayBase& x, int axis, std::int64_t first, std::int64_t n) {
-  Layout layout = layout_of(x);
-  const std::size_t at = static_cast<std::size_t>(layout.hidden() + axis);
-  layout.shape[at] = n;
-  const std::int64_t offset = n > 0 ? first * layout.strides[at] : 0;
-  return sub_array(x, std::move(layout), offset);
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/reductions/cumulative-inl.hpp"
 #endif

@@ -6,7 +6,7 @@
 #include "nax/numpy/views/copy.hpp"
 #include "nax/rules/exponential.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // SciPy's order: weights `b` of the exponentials.
 template <class T>
@@ -118,4 +118,4 @@ namespace nn {
 using nax::logsumexp;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -7,7 +7,7 @@
 #include "nax/numpy/reductions/variance.hpp"
 
 // Reductions that pass over NaN.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // x with `value` for NaN, and where the numbers are. Integers have no NaN.
@@ -160,4 +160,4 @@ Array<std::int32_t> nanargmin(const X& x_, const AxisOptions& options = {}) {
   return detail::argument_of<false>("nanargmin", detail::without_nan(x, highest), options);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -2,7 +2,7 @@
 
 #include "nax/numpy/reductions/cumulative.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class T>
@@ -87,4 +87,4 @@ Array<R> prod(const X& x, const SumOptions<std::type_identity_t<R>>& options = {
                                    [](const auto& factors, const auto& with) { return prod(factors, with); });
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

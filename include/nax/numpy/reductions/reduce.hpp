@@ -6,7 +6,8 @@
 #include "nax/numpy/reductions/reduce_options.hpp"
 
 // Shared by reductions: drives a reducer over an array or an expression of any layout.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // The type in which the kernels see the elements of X.
 template <class X>
@@ -102,16 +103,9 @@ Array<R> as_type(const X& x) {
     return x.template astype<R>();
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void check_not_empty(const char* function, const AxisMarks& marks, const Frame& frame) {
-  if (marked_count(marks, frame) == 0)
-    raise<ValueError>(
-        {function, ": zero-size array to reduction operation ", function, " which has no identity"});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/reductions/reduce-inl.hpp"
 #endif

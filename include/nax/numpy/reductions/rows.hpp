@@ -6,7 +6,8 @@
 // Functions of whole rows: softmax, normalisation, variances. What they work on is contiguous rows of float
 // or double; an expression is computed a few rows at a time, so that it is never written to memory as a
 // whole.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 // Are the marked axes the last ones? Then the rest counts the rows.
 NAX_ENGINE bool marks_suffix(const AxisMarks& marks);
@@ -98,16 +99,9 @@ Array<T> gradient_of_rows(const Array<T>& g, const Array<T>& y, const AxisMarks&
   return otherwise();
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE bool marks_suffix(const AxisMarks& marks) {
-  for (std::size_t i = 1; i < marks.size(); ++i)
-    if (marks[i - 1] && !marks[i]) return false;
-  return true;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/reductions/rows-inl.hpp"
 #endif

@@ -4,7 +4,7 @@
 #include "nax/numpy/reductions/nan_reductions.hpp"
 
 // Running sums and products by their array-API names, and those that pass over NaN.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct CumulativeArrayOptions {
   Axis axis = {};                   // may be left out for 1-d arrays only
@@ -92,4 +92,4 @@ Array<R> nancumprod(const X& x, const CumulativeOptions& options = {}) {
       "nancumprod", x, options, [](const auto& terms, const auto& with) { return nancumprod(terms, with); });
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

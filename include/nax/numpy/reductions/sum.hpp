@@ -5,7 +5,7 @@
 
 // Sums and means. An expression is summed as it is computed: its values are stored nowhere, not even for the
 // derivative.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // The type of a sum or product: bool and small integers become 32 bits wide.
@@ -168,4 +168,4 @@ Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) 
                                         1);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -7,7 +7,7 @@
 #include "nax/numpy/reductions/sum.hpp"
 #include "nax/rules/extrema.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class T>
@@ -93,4 +93,4 @@ auto std(const X& x, const VarOptions& options = {}) {
       detail::make_expr<rules::sqrt>(detail::variance("std", a, detail::corrected("std", options))));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -12,7 +12,7 @@
 //
 // The gradient of x is a correlation of the cotangent with the reversed w, that of w one of x with the
 // cotangent.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class T>
@@ -206,4 +206,4 @@ auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
   return moveaxis(product, -1, detail::normalize_axis("cross", options.axis, product.ndim()));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -7,7 +7,7 @@
 #include "nax/numpy/views/broadcast_to.hpp"
 
 // Differences between neighbours, and what lies under a curve.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // `prepend` and `append` stand before and behind the array on the axis; numbers are repeated along the
 // others.
@@ -97,4 +97,4 @@ auto trapezoid(const Y& y_, const TrapezoidOptions<inexact_t<typename Y::value_t
   return Array<T>(sum(both * (right - left), {.axis = axis}) * static_cast<Real>(0.5));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

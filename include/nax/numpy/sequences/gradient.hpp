@@ -3,7 +3,7 @@
 #include "nax/numpy/sequences/differences.hpp"
 
 // Derivatives of sampled functions.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct GradientOptions {
   Axis axis = {};      // all axes when not given
@@ -145,4 +145,4 @@ auto gradient(const X& f, const H0& spacing0, const H1& spacing1, const H2& spac
                               {Spacing<T>(spacing0), Spacing<T>(spacing1), Spacing<T>(spacing2)}, options);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -9,7 +9,7 @@
 #include "nax/numpy/sequences/differences.hpp"
 
 // Angles without their jumps; differences of the flattened array.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct UnwrapOptions {
   std::optional<double> discont = {};  // half the period when not given, and never less
@@ -75,4 +75,4 @@ auto ediff1d(const X& x_, const Ediff1dOptions<typename X::value_type>& options 
   return parts.size() == 1 ? parts[0] : detail::concatenate_on("ediff1d", parts, 0);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

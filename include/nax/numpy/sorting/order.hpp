@@ -7,7 +7,7 @@
 #include "nax/numpy/sorting/sort.hpp"
 
 // Orders by several keys, and order in part.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // No axis (none) means the flattened array.
 struct PartitionOptions {
@@ -156,16 +156,8 @@ auto sort_complex(const X& x_) {
   return detail::sort_any(x, x.ndim() - 1, false);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void check_kth(const char* function, const std::vector<std::int64_t>& kth, std::int64_t n) {
-  for (const std::int64_t k : kth)
-    if (k < -n || k >= n)
-      raise<ValueError>({function, ": kth(=", k, ") out of bounds for an axis of ", n, " elements"});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/sorting/order-inl.hpp"
 #endif

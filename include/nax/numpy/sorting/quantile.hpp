@@ -9,7 +9,7 @@
 #include "nax/numpy/sorting/quantile_lines.hpp"
 
 // Order statistics and weighted means.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class X>
@@ -159,4 +159,4 @@ auto average(const X& x_, const AverageOptions<inexact_t<typename X::value_type>
   return detail::evaluate(detail::make_expr<rules::divide>(total, weight));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -12,7 +12,7 @@
 
 // Quantiles of the lines of an array: between two neighbours of the sorted line, with NaN or past it, or
 // where the weights come to a share.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The value of a `weights` option: an array of any real type.
 class Weights {
@@ -230,22 +230,8 @@ Array<T> line_quantile(const char* function, const QuantileLines<T>& lines, doub
 }
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void check_fraction(const char* function, double q) {
-  if (!(q >= 0 && q <= 1)) raise<ValueError>({function, ": quantiles must be in the range [0, 1]"});
-}
-
-NAX_ENGINE void check_weights(const char* function, const Array<double>& weights) {
-  const ArrayBase flat = contiguous(constant(weights), transforms_handled);
-  const double* w = elements<const double>(flat, transforms_handled);
-  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i)
-    if (!(w[i] >= 0 && w[i] <= std::numeric_limits<double>::max()))
-      raise<ValueError>({function, ": the weights must be finite and not negative, got ", w[i]});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/sorting/quantile_lines-inl.hpp"
 #endif

@@ -13,7 +13,7 @@
 #include "nax/numpy/sorting/sort.hpp"
 
 // Searching sorted data, and counting.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct SearchsortedOptions {
   std::string_view side = "left";  // or "right"
@@ -292,16 +292,8 @@ auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {
   return detail::count_bins<R>(x, &weights, detail::bincount_length(x, options));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE bool is_right(const char* function, std::string_view side) {
-  if (side != "left" && side != "right")
-    raise<ValueError>({function, ": side must be 'left' or 'right', got '", side, "'"});
-  return side == "right";
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/sorting/search-inl.hpp"
 #endif

@@ -7,7 +7,7 @@
 // Arrays of any shape as sets of their elements. How many a result has depends on the values, so that vmap
 // refuses all of these (union1d takes a .size). The elements move along with their derivatives. NaN is equal
 // to nothing but, within one array, to other NaNs.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // .assume_unique: no element occurs twice in an array, so that none is looked for.
 struct SetOptions {
@@ -86,4 +86,4 @@ auto setxor1d(const X& ar1_, const Y& ar2_, const SetOptions& options = {}) {
       detail::concatenate_on("setxor1d", std::vector{detail::not_in(ar1, ar2), detail::not_in(ar2, ar1)}, 0));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

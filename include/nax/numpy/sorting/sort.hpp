@@ -9,7 +9,7 @@
 
 // Order along an axis. Sorts put NaN last (first when descending); the derivative of a sort moves along with
 // the elements. Complex numbers are ordered by their real parts, equal ones by their imaginary parts.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // No axis (none) means the flattened array. Every sort is stable, whether that is asked for or not: of equal
 // elements the first comes first, also when descending.
@@ -189,18 +189,8 @@ auto top_k(const X& x_, std::int64_t k) {
   return TopK<T>{take_along_axis(x, indices, -1), indices};
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending) {
-  const ArrayBase rows = contiguous(x, transforms_handled);
-  ArrayBase order = allocate(DType::int32, layout_of(rows), rows.device());
-  cuda::operations().argsort(rows.device(), lines_of(layout_of(rows), axis), rows.dtype(), descending,
-                             device_data(rows), reinterpret_cast<std::int32_t*>(device_data(order)));
-  return order;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/sorting/sort-inl.hpp"
 #endif

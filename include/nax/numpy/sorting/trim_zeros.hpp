@@ -8,7 +8,7 @@
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/sorting/nonzero.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 struct TrimZerosOptions {
   std::string_view trim = "fb";  // from the front, from the back, or both
@@ -50,4 +50,4 @@ auto trim_zeros(const X& filt, const TrimZerosOptions& options = {}) {
   return x;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

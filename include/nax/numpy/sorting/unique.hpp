@@ -12,7 +12,7 @@
 #include "nax/numpy/sorting/search.hpp"
 
 // The different elements of an array.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 template <class T>
 struct UniqueAll {
@@ -264,4 +264,4 @@ auto unique(const X& x, const UniqueOptions<typename X::value_type>& options = {
   return detail::unique_values_of("unique", a, options.axis, options.equal_nan).values;
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -11,7 +11,7 @@
 #include "nax/numpy/statistics/bin_rules.hpp"
 
 // The bins of histograms.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The value of `.bins`: how many, the name of a rule, or the edges (an array, a vector, or braces).
 template <class T>
@@ -138,18 +138,8 @@ Array<std::int32_t> bin_places(const char* function, const Array<T>& x_, const A
 }
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void throw_range(const char* function, double first, double last, bool given) {
-  if (!(std::isfinite(first) && std::isfinite(last)))
-    raise<ValueError>({function, given ? ": supplied" : ": autodetected", " range of [", first, ", ", last,
-                       "] is not finite"});
-  raise<ValueError>(
-      {function, ": max must be larger than min in range parameter: [", first, ", ", last, "]"});
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/statistics/bins-inl.hpp"
 #endif

@@ -9,7 +9,7 @@
 #include "nax/numpy/sorting/quantile.hpp"
 
 // How variables vary together.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 template <class T>
 struct CovOptions {
@@ -119,4 +119,4 @@ auto corrcoef(const X& x, const CorrcoefOptions<inexact_t<typename X::value_type
     return Array<T>(clip(r, R(-1.f), R(1.f)));
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

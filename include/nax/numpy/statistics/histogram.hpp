@@ -9,7 +9,7 @@
 // as in JAX; they are linear in the weights, and differentiable with regard to those. A bin includes its left
 // edge, the last its right one, too. Under vmap each example has its own counts, and its own edges where they
 // come from its values; a rule for the number of bins is refused there.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 template <class T>
 struct HistogramOptions {
@@ -82,4 +82,4 @@ auto histogram(const X& a, const HistogramOptions<inexact_t<typename X::value_ty
   return Histogram<T>{hist, edges};
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -3,7 +3,7 @@
 #include "nax/numpy/statistics/histogram.hpp"
 
 // Histograms over several dimensions.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // The value of `.bins`: for all dimensions alike, or in braces or a vector one for each.
 template <class T>
@@ -128,4 +128,4 @@ auto histogram2d(
   return Histogram2d<T>{both.H, both.edges[0], both.edges[1]};
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

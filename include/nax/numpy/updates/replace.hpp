@@ -11,7 +11,7 @@
 
 // Elements replaced, by masks, places and diagonals. Where NumPy changes its argument, these return the
 // changed array.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // The values that replace elements, 1-d, where x lies.
@@ -170,4 +170,4 @@ auto piecewise(const X& x_, const std::vector<Array<bool>>& condlist,
   return detail::broadcast_visible("piecewise", y, x.shape());
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

@@ -6,7 +6,7 @@
 #include "nax/numpy/views/reshape.hpp"
 
 // Broadcasting asked for by name. The results are views with strides of 0.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 template <class T>
@@ -66,25 +66,8 @@ auto broadcast_arrays(const First& first, const X&... x) {
   }
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE Dims common_shape(const char* function, std::initializer_list<const Layout*> layouts) {
-  Frame frame;
-  for (const Layout* layout : layouts) frame = broadcast(function, frame, Frame{layout->visible_shape(), {}});
-  return frame.shape;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
-namespace nax::inline NAX_ABI {
-
-NAX_ENGINE Shape broadcast_shapes(const std::vector<Shape>& shapes) {
-  Frame frame;
-  for (const Shape& shape : shapes) frame = detail::broadcast("broadcast_shapes", frame, Frame{shape, {}});
-  return frame.shape;
-}
-
-}  // namespace nax::inline NAX_ABI
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/views/broadcast_to-inl.hpp"
 #endif

@@ -14,7 +14,8 @@
 //
 // raw_data and device_data, below, ask nothing: they are for kernels' callers, which carry transforms out.
 // Which files these are is listed in tests/misuse/elements_test.cpp.
-namespace nax::inline NAX_ABI::detail {
+NAX_BEGIN
+namespace detail {
 
 struct TransformsHandled {};
 inline constexpr TransformsHandled transforms_handled;
@@ -68,23 +69,9 @@ std::vector<T> plain_values(const char* function, const char* operand, const Arr
   return a.to_vector();
 }
 
-}  // namespace nax::inline NAX_ABI::detail
+}  // namespace detail
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE void throw_past_transform() {
-  throw ValueError(
-      "elements: a function of nax would read an array's elements past the grad, jvp or vmap that it is "
-      "under, and give wrong derivatives or one example's values for all; please report which");
-}
-
-NAX_ENGINE void need_plain(const char* function, const char* operand, const ArrayBase& a) {
-  if (!is_transformed(a)) [[likely]]
-    return;
-  if (is_batched(a)) throw_not_mapped(function, operand);
-  if (is_recorded(a)) throw_not_differentiable(function, operand);
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/views/elements-inl.hpp"
 #endif

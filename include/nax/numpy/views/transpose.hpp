@@ -5,7 +5,7 @@
 #include "nax/numpy/views/views.hpp"
 
 // Functions that change the order of the axes; all give views.
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 namespace detail {
 
 // Visible axis i of the result is axis order[i] of x; `order` is known to be a permutation.
@@ -117,4 +117,4 @@ auto swapaxes(const X& x_, std::int64_t axis1, std::int64_t axis2) {
   return detail::transpose_by("swapaxes", x, order, true);
 }
 
-}  // namespace nax::inline NAX_ABI
+NAX_END

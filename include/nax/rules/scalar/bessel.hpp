@@ -4,7 +4,8 @@
 
 // Bessel functions: modified ones of order 0 and 1 by their series (no term is negative), far out by the
 // asymptotic one.
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 inline constexpr double bessel_far = 30;
 
@@ -63,4 +64,5 @@ NAX_SCALAR Double bessel_j(Double v, Double x) {
   return ::jn(static_cast<int>(v), x);
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/scalar/gamma.hpp"
 
 // The beta function's relatives.
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 // x^a (1 - x)^b / B(a, b) for positive a and b
 template <class Double>
@@ -89,4 +90,5 @@ NAX_SCALAR Double comb(Double n, Double k) {
   return std::exp(-std::log1p(n) - betaln(n - k + 1, k + 1));
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

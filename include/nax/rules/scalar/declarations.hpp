@@ -13,7 +13,8 @@
 #define NAX_SCALAR
 #endif
 
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 // clang-format off
 // The derivatives of order `order` in a of the regularised incomplete gamma functions P and Q, and of
@@ -66,4 +67,5 @@ template <class Double> NAX_SCALAR Double hyp1f1(Double a, Double b, Double x);
 template <class Double> NAX_SCALAR Double hyp2f1(Double a, Double b, Double c, Double x);
 // clang-format on
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

@@ -5,7 +5,8 @@
 #include "nax/rules/scalar/normal.hpp"
 
 // The Faddeeva function, and the Fresnel integrals, which are error functions of complex numbers.
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 // sin(x) / x, given sin(x).
 template <class Double>
@@ -159,4 +160,5 @@ NAX_SCALAR Double fresnel_cosine(Double x) {
   return fresnel_part(x, false);
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

@@ -5,7 +5,8 @@
 // The gamma function's relatives. Powers over gamma functions are computed as C. Loader does ("Fast and
 // accurate computation of binomial probabilities", 2000): what Stirling's formula leaves, and deviances,
 // which are small where the large terms cancel.
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 // lgamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2), z > 0.
 template <class Double>
@@ -218,4 +219,5 @@ NAX_SCALAR Double poch(Double z, Double m) {
   return gammasgn(w) * gammasgn(z) * std::exp(math::lgamma(w) - math::lgamma(z));
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/scalar/powers.hpp"
 
 // Hypergeometric functions of real arguments.
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 template <class Double>
 NAX_SCALAR bool ends(Double a) {  // 0, -1, ...: the series is a polynomial
@@ -133,4 +134,5 @@ NAX_SCALAR Double hyp2f1(Double a, Double b, Double c, Double x) {
   return sum;
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

@@ -3,7 +3,8 @@
 #include "nax/rules/scalar/powers.hpp"
 
 // Integrals of exponentials, sines and logarithms.
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 // The integral of e^(-x t) / t^n from 1 on: a continued fraction beyond 1, the series below.
 template <class Double>
@@ -190,4 +191,5 @@ NAX_SCALAR Double exponential_moment(Double n, Double u) {
   return value;
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

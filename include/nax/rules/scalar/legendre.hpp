@@ -3,7 +3,8 @@
 #include "nax/rules/scalar/powers.hpp"
 
 // Legendre functions as spherical harmonics have them.
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 // The factor of the spherical harmonic of degree n and order m that depends on the colatitude: by the
 // recurrence in n of normalised functions of cos(theta), as SciPy's beyond [0, pi], with a scale of its own
@@ -35,4 +36,5 @@ NAX_SCALAR Double spherical_legendre(Double n, Double m, Double theta) {
   return m < 0 && std::fmod(order, 2.0) != 0 ? -value : value;
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

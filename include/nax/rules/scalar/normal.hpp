@@ -3,7 +3,8 @@
 #include "nax/rules/scalar/powers.hpp"
 
 // The error function's relatives.
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 // e^(x^2) erfc(x)
 template <class Double>
@@ -115,4 +116,5 @@ NAX_SCALAR Double owens_t(Double h, Double a) {
   return 0.5 * (above_h + above_ah) - above_h * above_ah - owens_t_within(a * h, 1 / a);
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

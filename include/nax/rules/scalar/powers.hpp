@@ -2,7 +2,8 @@
 
 #include "nax/rules/scalar/declarations.hpp"
 
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
@@ -73,4 +74,5 @@ NAX_SCALAR S exp_series(const S& x) {  // y' = x' y
   return y;
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

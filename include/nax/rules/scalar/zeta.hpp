@@ -2,7 +2,8 @@
 
 #include "nax/rules/scalar/powers.hpp"
 
-namespace nax::inline NAX_ABI::rules::scalar {
+NAX_BEGIN
+namespace rules::scalar {
 
 // The formula of Euler and Maclaurin, on series in s where derivatives by it are asked for.
 template <class Double>
@@ -58,4 +59,5 @@ NAX_SCALAR Double zeta(Double order, Double s, Double q) {
   return sum.derivative(derivative);
 }
 
-}  // namespace nax::inline NAX_ABI::rules::scalar
+}  // namespace rules::scalar
+NAX_END

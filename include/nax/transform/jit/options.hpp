@@ -8,7 +8,7 @@
 #include "nax/core/compiled_once.hpp"
 #include "nax/core/error.hpp"
 
-namespace nax::inline NAX_ABI {
+NAX_BEGIN
 
 // Numbers of arguments: {1}, {0, 2} or 1; negative ones count from the end.
 class Argnums {
@@ -44,20 +44,8 @@ namespace detail {
 NAX_ENGINE std::vector<bool> named_arguments(const char* option, const Argnums& numbers, int count);
 
 }  // namespace detail
-}  // namespace nax::inline NAX_ABI
+NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)  // bodies
-namespace nax::inline NAX_ABI::detail {
-
-NAX_ENGINE std::vector<bool> named_arguments(const char* option, const Argnums& numbers, int count) {
-  std::vector<bool> named(static_cast<std::size_t>(count));
-  for (int i : numbers.get()) {
-    if (i < -count || i >= count)
-      raise<ValueError>({"jit: ", option, " ", i, " is out of range for ", count, " arguments"});
-    named[static_cast<std::size_t>(i < 0 ? i + count : i)] = true;
-  }
-  return named;
-}
-
-}  // namespace nax::inline NAX_ABI::detail
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/transform/jit/options-inl.hpp"
 #endif

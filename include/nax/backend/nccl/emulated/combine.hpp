@@ -11,7 +11,8 @@
 
 // NCCL's reductions on the host: in the order of the ranks. Two-byte floating types are rounded after each
 // step, and the maximum of a number and a NaN is the number, as in NCCL's kernels.
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 
 inline std::size_t size_of(ncclDataType_t type) {
   constexpr std::size_t sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
@@ -82,4 +83,5 @@ inline void combine_all(ncclDataType_t type, ncclRedOp_t op, const std::vector<c
   }
 }
 
-}  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
+}  // namespace cuda::emulated_nccl
+NAX_END

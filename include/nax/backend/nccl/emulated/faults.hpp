@@ -6,7 +6,8 @@
 
 // Faults of NCCL on demand: a program that emulates GPUs arms a fault, and the n-th call, or
 // the n-th operation that a rank puts on its stream, meets it.
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 
 enum class Fault {
   none,
@@ -56,4 +57,5 @@ inline std::atomic<long> launched_groups{0}, partial_groups{0};
 // Communicators that have been made and neither destroyed nor aborted.
 inline std::atomic<int> live_communicators{0};
 
-}  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
+}  // namespace cuda::emulated_nccl
+NAX_END

@@ -6,7 +6,8 @@
 #include "nax/backend/nccl/emulated/world.hpp"
 
 // NCCL's functions for emulated GPUs: definitions, for one source file of a program.
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 
 // A thread's group of calls.
 struct Group {
@@ -132,7 +133,8 @@ inline ncclResult_t take_away(ncclComm* comm) {
   return ncclSuccess;
 }
 
-}  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
+}  // namespace cuda::emulated_nccl
+NAX_END
 
 extern "C" {
 

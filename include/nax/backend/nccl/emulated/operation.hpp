@@ -9,7 +9,8 @@
 #include "nax/backend/nccl/emulated/streams.hpp"
 #endif
 
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 
 // A group's calls for one communicator: on a GPU one kernel.
 struct Operation : OnStream {
@@ -23,4 +24,5 @@ struct Operation : OnStream {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
+}  // namespace cuda::emulated_nccl
+NAX_END

@@ -5,7 +5,8 @@
 #include "nax/backend/nccl/emulated/nccl.hpp"
 #include "nax/core/abi.hpp"
 
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 
 // A call of NCCL's, one of a group.
 struct Part {
@@ -21,4 +22,5 @@ struct Part {
   bool is_collective() const { return kind != send && kind != receive; }
 };
 
-}  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
+}  // namespace cuda::emulated_nccl
+NAX_END

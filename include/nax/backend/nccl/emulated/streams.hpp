@@ -12,7 +12,8 @@
 // Streams of emulated GPUs, as far as collectives need them: what is put on a stream begins when all that was
 // put there before is done. (Kernels run at once, in the thread that launches them; so does who puts
 // collectives on a stream wait for it before the next.)
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 
 // Guards all streams and communicators.
 inline std::mutex& world_mutex() {
@@ -22,13 +23,15 @@ inline std::mutex& world_mutex() {
 // An operation as its stream sees it.
 struct OnStream;
 
-}  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
+}  // namespace cuda::emulated_nccl
+NAX_END
 
 struct CUstream_st : std::enable_shared_from_this<CUstream_st> {
   std::deque<std::shared_ptr<nax::cuda::emulated_nccl::OnStream>> queue;
 };
 
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 
 using Stream = std::shared_ptr<CUstream_st>;
 inline Stream stream_of(cudaStream_t stream) { return stream->shared_from_this(); }
@@ -55,4 +58,5 @@ inline bool is_done(cudaStream_t stream) {
   return stream->queue.empty();
 }
 
-}  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
+}  // namespace cuda::emulated_nccl
+NAX_END

@@ -16,9 +16,11 @@
 // An operation is under way when it is first on its stream and first of its communicator. A collective is
 // carried out by the thread that puts its last part under way; a send when its receive is. What differs
 // between ranks is an error here (on GPUs: a hang, or worse). All is done under world_mutex().
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 struct World;
 }
+NAX_END
 
 struct ncclComm {
   std::shared_ptr<nax::cuda::emulated_nccl::World> world;
@@ -30,7 +32,8 @@ struct ncclComm {
   std::deque<std::shared_ptr<nax::cuda::emulated_nccl::Operation>> operations;
 };
 
-namespace nax::inline NAX_ABI::cuda::emulated_nccl {
+NAX_BEGIN
+namespace cuda::emulated_nccl {
 
 struct World {
   std::vector<ncclComm*> ranks;
@@ -163,4 +166,5 @@ struct Worlds {
   }
 };
 
-}  // namespace nax::inline NAX_ABI::cuda::emulated_nccl
+}  // namespace cuda::emulated_nccl
+NAX_END

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "nax/core/profile.hpp"
+
+NAX_BEGIN
+namespace detail::profile {
+
+NAX_ENGINE void Lane::add(const Event& event) {
+  const std::lock_guard lock(mutex_);
+  if (events_.size() < most_events)
+    events_.push_back(event);
+  else
+    events_[dropped_++ % most_events] = event;
+}
+
+NAX_ENGINE void Lane::copy_to(std::vector<Event>& events, std::int64_t since, std::uint64_t& dropped) {
+  const std::lock_guard lock(mutex_);
+  for (const Event& event : events_)
+    if (event.begin >= since) events.push_back(event);
+  dropped += dropped_;
+}
+
+NAX_ENGINE void Lane::clear() {
+  const std::lock_guard lock(mutex_);
+  events_ = {};
+  dropped_ = 0;
+}
+
+NAX_ENGINE NamedLane* Lanes::take(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& lane : lanes_)
+    if (!lane->taken && lane->name == name) {
+      lane->taken = true;
+      return lane.get();
+    }
+  lanes_.push_back(std::make_unique<NamedLane>());
+  lanes_.back()->worker = !name.empty() && name != "main";
+  lanes_.back()->name = name.empty() ? "thread " + std::to_string(++unnamed_) : name;
+  return lanes_.back().get();
+}
+
+NAX_ENGINE void Lanes::leave(NamedLane* lane) {
+  const std::lock_guard lock(mutex_);
+  lane->taken = false;
+}
+
+NAX_ENGINE NamedLane& lane_of_this_thread() {
+  struct AtExit {
+    ~AtExit() {
+      if (this_lane) Lanes::instance().leave(this_lane);
+      this_lane = nullptr;
+    }
+  };
+  if (!this_lane) {
+    this_lane = Lanes::instance().take(this_name ? this_name : ::getpid() == ::gettid() ? "main" : "");
+    thread_local AtExit at_exit;
+    static_cast<void>(at_exit);
+  }
+  return *this_lane;
+}
+
+NAX_ENGINE void describe(Event& event, const Dims& shape, std::uint64_t bytes, double flops) {
+  event.axes = static_cast<std::int8_t>(shape.size() < 127 ? shape.size() : 127);
+  for (std::size_t axis = 0; axis < shape.size() && axis < Event::most_axes; ++axis)
+    event.shape[axis] = shape[axis];
+  event.bytes = bytes;
+  event.flops = flops;
+}
+
+}  // namespace detail::profile
+NAX_END

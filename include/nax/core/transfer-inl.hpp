@@ -1,0 +1,36 @@
+#pragma once
+
+#include "nax/core/transfer.hpp"
+
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE void copy_bytes(Device to_device, void* to, Device from_device, const void* from,
+                           std::size_t bytes) {
+  if (bytes == 0) return;
+  const bool up = on_accelerator(to_device), down = on_accelerator(from_device);
+  if (up && down)
+    accelerator_of(to_device).copy_between(to_device, to, from_device, from, bytes);
+  else if (up)
+    accelerator_of(to_device).copy_to_device(to_device, to, from, bytes);
+  else if (down)
+    accelerator_of(from_device).copy_to_host(from_device, to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+NAX_ENGINE void clear_elements(const ArrayBase& a) {
+  if (on_accelerator(a)) [[unlikely]]
+    accelerator_of(a.device()).clear(a.device(), device_data(a), bytes_of(a));
+  else
+    std::memset(raw_data(a), 0, bytes_of(a));
+}
+
+NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to) {
+  ArrayBase result = allocate(a.dtype(), layout_of(a), to);
+  copy_bytes(to, device_data(result), a.device(), device_data(a), bytes_of(a));
+  return result;
+}
+
+}  // namespace detail
+NAX_END

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdio>
+#include <system_error>
+
+#include "nax/io/checkpoints.hpp"
+
+NAX_BEGIN
+namespace io {
+
+NAX_ENGINE void Checkpoints::join() {
+  if (writer_.joinable()) writer_.join();
+  done_.store(false, std::memory_order_relaxed);
+}
+
+NAX_ENGINE void Checkpoints::wait() {
+  join();
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+NAX_ENGINE Checkpoints::~Checkpoints() {
+  join();
+  if (!error_) return;
+  try {
+    std::rethrow_exception(error_);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  } catch (...) {
+    std::fprintf(stderr, "Checkpoints: the last save failed\n");
+  }
+}
+
+NAX_ENGINE void Checkpoints::write_apart(std::int64_t step, const detail::NamedArrays& arrays) noexcept {
+  try {
+    folder_.write(step, arrays);
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  done_.store(true, std::memory_order_release);
+}
+
+NAX_ENGINE void Checkpoints::write(std::int64_t step, detail::NamedArrays arrays) {
+  if (folder_.options().async) {
+    const auto held = std::make_shared<detail::NamedArrays>(std::move(arrays));
+    try {
+      writer_ = std::thread([this, step, held] { write_apart(step, *held); });
+      return;
+    } catch (const std::system_error&) {  // the system has no more threads
+      arrays = std::move(*held);
+    }
+  }
+  folder_.write(step, arrays);
+}
+
+}  // namespace io
+NAX_END

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "nax/io/file.hpp"
+
+NAX_BEGIN
+namespace io::detail {
+
+NAX_ENGINE Source::Source(const char* function, const std::string& path) : function_(function), path_(path) {
+  file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  struct stat status;
+  if (file_.get() < 0 || ::fstat(file_.get(), &status) != 0)
+    fail_system(function_, path_, "cannot be opened");
+  if (S_ISDIR(status.st_mode)) fail("is a folder");
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) fail("is a device, not a file");
+  if (S_ISREG(status.st_mode) && status.st_size > 0)
+    size_ = static_cast<std::uint64_t>(status.st_size);
+  else
+    read_to_end();
+}
+
+NAX_ENGINE void Source::read(std::uint64_t at, void* to, std::size_t size) const {
+  if (at > size_ || size > size_ - at) fail_truncated(size_);
+  if (data_) {
+    if (size > 0) std::memcpy(to, data_ + at, size);
+    return;
+  }
+  if (size > sizeof window_ / 4) return read_file(at, static_cast<std::uint8_t*>(to), size);
+  if (at < window_at_ || at - window_at_ > window_size_ || size > window_size_ - (at - window_at_)) {
+    const std::uint64_t rest = size_ - at;
+    const std::size_t n = rest < sizeof window_ ? static_cast<std::size_t>(rest) : sizeof window_;
+    window_size_ = 0;  // should the file fail
+    read_file(at, window_, n);
+    window_at_ = at;
+    window_size_ = n;
+  }
+  if (size > 0) std::memcpy(to, window_ + (at - window_at_), size);
+}
+
+NAX_ENGINE void Source::read_file(std::uint64_t at, std::uint8_t* out, std::size_t size) const {
+  while (size > 0) {
+    const ssize_t got = ::pread(file_.get(), out, size, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_system(function_, path_, "cannot be read");
+    if (got == 0) fail_truncated(at);  // somebody cut it meanwhile
+    out += got, at += static_cast<std::uint64_t>(got), size -= static_cast<std::size_t>(got);
+  }
+}
+
+NAX_ENGINE void Source::read_to_end() {
+  std::size_t size = 0;
+  for (ssize_t got = 1; got != 0; size += static_cast<std::size_t>(got)) {
+    if (owned_.size() - size < 1 << 16) owned_.resize(owned_.size() * 2 + (1 << 16));
+    do got = ::read(file_.get(), owned_.data() + size, owned_.size() - size);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) fail_system(function_, path_, "cannot be read");
+  }
+  data_ = owned_.data();
+  size_ = size;
+}
+
+NAX_ENGINE Bytes read_file(const char* function, const std::string& path) {
+  const Source source(function, path);
+  Bytes bytes(source.size());
+  source.read(0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace io::detail
+NAX_END

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "nax/numpy/indexing/index_items.hpp"
+
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<bool>& mask) {
+  if (is_batched(mask))
+    throw_batched(function, "the number of true elements would differ between examples: use where instead");
+  const ArrayBase flat = contiguous(mask);
+  if (on_accelerator(flat)) return typed<std::int64_t>(true_positions_on_device(flat));
+  const bool* m = elements<const bool>(flat);
+  const std::int64_t n = layout_of(flat).size();
+  const std::int64_t count = cpu::detail::count_true(m, n);
+  Array<std::int64_t> out = typed<std::int64_t>(allocate_on_host(DType::int64, Frame{Dims(1, count), {}}));
+  std::int64_t* to = elements<std::int64_t>(out);
+  cpu::write_true_places<std::int64_t>(m, n, 0, to, to + count);
+  return out;
+}
+
+NAX_ENGINE void join_run(const void* extent, const void* const* in, void* out, std::int64_t n) {
+  const std::int64_t *a = static_cast<const std::int64_t*>(in[0]),
+                     *b = static_cast<const std::int64_t*>(in[1]);
+  for (std::int64_t i = 0; i < n; ++i)
+    static_cast<std::int64_t*>(out)[i] = a[i] * *static_cast<const std::int64_t*>(extent) + b[i];
+}
+
+NAX_ENGINE ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t extent, const Frame& frame) {
+  a = beside(b, a);
+  b = beside(a, b);
+  ArrayBase joined =
+      on_accelerator(a) ? allocate(DType::int64, frame, a.device()) : allocate_on_host(DType::int64, frame);
+  cpu::Operand operands[3] = {plain_operand(a, strides_over(layout_of(a), frame)),
+                              plain_operand(b, strides_over(layout_of(b), frame)),
+                              plain_operand(joined, layout_of(joined).strides)};
+  if (on_accelerator(a))
+    cuda::operations().join_indices(a.device(), extent, frame.shape, operands[0], operands[1], operands[2]);
+  else
+    cpu::map(join_run, &extent, frame.shape, operands, 2);
+  return joined;
+}
+
+NAX_ENGINE Selection AdvancedIndex::finish() {
+  while (static_cast<int>(s_.start.size()) < x_.ndim()) s_.append(0, 1, x_.visible(axis()), true);
+  auto step = std::make_shared<GatherStep>();
+  step->axes = axes_;
+  step->index = typed<std::int64_t>(beside(array_, index_));
+  const int index_ndim = index_.ndim(), place = apart_before_last_ ? 0 : place_;
+  int at = 0;
+  const auto put_index = [&] {
+    for (int i = 0; i < index_ndim; ++i) step->x_axis.push_back(-1), step->index_axis.push_back(i);
+  };
+  for (std::size_t axis = 0; axis < s_.kept.size(); ++axis) {
+    if (indexed(static_cast<std::int64_t>(axis))) continue;
+    if (at++ == place) put_index();
+    step->x_axis.push_back(static_cast<std::int64_t>(axis)), step->index_axis.push_back(-1);
+  }
+  if (at <= place) put_index();
+  s_.gather = std::move(step);
+  return std::move(s_);
+}
+
+NAX_ENGINE void AdvancedIndex::add_array(const Array<bool>& mask) {
+  check_operand("index", mask);
+  // As in NumPy an extent of 0, which chooses nothing, goes with any.
+  for (int i = 0; i < mask.ndim(); ++i)
+    if (mask.shape(i) != 0 && mask.shape(i) != x_.visible(axis() + i))
+      raise<IndexError>({"index: boolean index did not match indexed array along axis ", axis() + i,
+                         "; size of axis is ", x_.visible(axis() + i),
+                         " but size of corresponding boolean axis is ", mask.shape(i)});
+  add_positions(true_positions("index", mask), mask.ndim());
+}
+
+NAX_ENGINE void AdvancedIndex::add_positions(const Array<std::int64_t>& positions, int count) {
+  if (!began_) place_ = static_cast<int>(s_.kept.size());
+  apart_before_last_ = apart_;
+  std::int64_t extent = 1;
+  for (int i = 0; i < count; ++i) {
+    extent *= x_.visible(axis());
+    axes_.push_back(static_cast<std::int64_t>(s_.kept.size()));
+    s_.append(0, 1, x_.visible(axis()), true);
+  }
+  if (!began_) {
+    index_ = positions;
+    began_ = true;
+    return;
+  }
+  Frame frame;
+  try {
+    frame = broadcast("index", layout_of(index_), layout_of(positions));
+  } catch (const ShapeError&) {
+    raise<IndexError>({"index: shape mismatch: indexing arrays could not be broadcast together with shapes ",
+                       index_.shape(), " ", positions.shape()});
+  }
+  index_ = typed<std::int64_t>(joined_positions(index_, positions, extent, frame));
+}
+
+}  // namespace detail
+NAX_END

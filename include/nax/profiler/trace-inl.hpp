@@ -1,0 +1,205 @@
+#pragma once
+
+#include "nax/profiler/trace.hpp"
+
+NAX_BEGIN
+namespace profiler::detail {
+
+NAX_ENGINE std::int64_t Sessions::begin() {
+  const std::lock_guard lock(mutex_);
+  if (open_++ == 0) {
+    nax::detail::profile::Lanes::instance().for_each([](auto& lane) { lane.lane.clear(); });
+    nax::detail::profile::on.store(true);
+  }
+  return nax::detail::profile::now();
+}
+
+NAX_ENGINE Session Sessions::end(std::int64_t since) {
+  const std::lock_guard lock(mutex_);
+  last_ = collect(since);
+  if (--open_ == 0) nax::detail::profile::on.store(false);
+  return last_;
+}
+
+NAX_ENGINE Session Sessions::seen() {
+  const std::lock_guard lock(mutex_);
+  return open_ > 0 ? collect(0) : last_;
+}
+
+NAX_ENGINE Session Sessions::collect(std::int64_t since) {
+  Session session;
+  session.end = nax::detail::profile::now();
+  session.begin = since;
+  nax::detail::profile::Lanes::instance().for_each([&](auto& lane) {
+    LaneEvents events{lane.name, {}, lane.worker};
+    lane.lane.copy_to(events.events, since, session.dropped);
+    // An event is noted when it ends: of two that begin at once the longer one holds the other.
+    std::sort(events.events.begin(), events.events.end(), [](const Event& a, const Event& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    });
+    if (!events.events.empty()) session.lanes.push_back(std::move(events));
+  });
+  if (since == 0)
+    for (const LaneEvents& lane : session.lanes)
+      if (session.begin == 0 || lane.events[0].begin < session.begin) session.begin = lane.events[0].begin;
+  return session;
+}
+
+// How many bytes the UTF-8 character that begins here has; 0 where none does.
+inline int utf8_length(const char* text) {
+  const auto byte = [&](int i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char c = byte(0);
+  const int length = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 0;
+  for (int i = 1; i < length; ++i)
+    if (byte(i) >> 6 != 2) return 0;
+  const bool overlong =
+      (c == 0xc0 || c == 0xc1) || (c == 0xe0 && byte(1) < 0xa0) || (c == 0xf0 && byte(1) < 0x90);
+  const bool beyond = (c == 0xed && byte(1) > 0x9f) || c > 0xf4 || (c == 0xf4 && byte(1) > 0x8f);
+  return overlong || beyond ? 0 : length;
+}
+
+// A string of JSON. What is no UTF-8 (a name in Latin-1, one cut within a character) becomes U+FFFD.
+NAX_ENGINE void append_quoted(std::string& out, const char* text) {
+  out += '"';
+  for (int length; *text; text += std::max(1, length)) {
+    length = utf8_length(text);
+    const auto c = static_cast<unsigned char>(*text);
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+    } else if (length > 1) {
+      out.append(text, static_cast<std::size_t>(length));
+    } else if (c == '"' || c == '\\') {
+      out += '\\';
+      out += *text;
+    } else if (c < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", c);
+      out += code;
+    } else {
+      out += *text;
+    }
+  }
+  out += '"';
+}
+
+NAX_ENGINE void append_event(std::string& out, const Event& event, std::int64_t begin, std::size_t lane) {
+  char numbers[160];
+  out += "{\"ph\":\"X\",\"name\":";
+  append_quoted(out, event.name);
+  std::snprintf(numbers, sizeof numbers, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"dur\":%.3f",
+                kind_name(event.kind), lane, static_cast<double>(event.begin - begin) * 1e-3,
+                static_cast<double>(event.end - event.begin) * 1e-3);
+  out += numbers;
+  out += ",\"args\":{\"device\":\"" + to_string(event.device) + '"';
+  if (event.axes >= 0) {
+    const int known = std::min<int>(event.axes, Event::most_axes);
+    std::string shape = shape_text(event.shape, static_cast<std::size_t>(known));
+    if (known < event.axes) shape = shape.substr(0, shape.size() - 1) + ", ...)";
+    std::snprintf(numbers, sizeof numbers, ",\"bytes\":%llu", static_cast<unsigned long long>(event.bytes));
+    out += ",\"shape\":\"" + shape + '"' + numbers;
+    if (event.flops > 0) {
+      std::snprintf(numbers, sizeof numbers, ",\"flops\":%.0f", event.flops);
+      out += numbers;
+    }
+  }
+  out += "}}";
+}
+
+NAX_ENGINE std::string json_of(const Session& session) {
+  std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"dropped_events\":\"" +
+                    std::to_string(session.dropped) + "\"},\"traceEvents\":[\n";
+  out += "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"nax\"}}";
+  for (std::size_t lane = 0; lane < session.lanes.size(); ++lane) {
+    out += ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":" + std::to_string(lane) +
+           ",\"args\":{\"name\":";
+    append_quoted(out, session.lanes[lane].name.c_str());
+    out += "}}";
+  }
+  for (std::size_t lane = 0; lane < session.lanes.size(); ++lane)
+    for (const Event& event : session.lanes[lane].events) {
+      out += ",\n";
+      append_event(out, event, session.begin, lane);
+    }
+  return out + "\n]}\n";
+}
+
+NAX_ENGINE void write_json(const std::string& path, const Session& session) {
+  const std::string json = json_of(session);
+  io::detail::NewFile file("trace", path);
+  file.write(json.data(), json.size());
+  file.commit();
+}
+
+inline std::mutex& open_mutex() {
+  static std::mutex* const mutex = new std::mutex;
+  return *mutex;
+}
+
+NAX_ENGINE std::vector<Tracing*>& Tracing::open() {
+  static auto* const all = new std::vector<Tracing*>;
+  return *all;
+}
+
+NAX_ENGINE void Tracing::leave(Tracing* tracing) {
+  const std::lock_guard lock(open_mutex());
+  std::erase(open(), tracing);
+}
+
+NAX_ENGINE void Tracing::write_all() noexcept {
+  std::vector<Tracing*> all;
+  {
+    const std::lock_guard lock(open_mutex());
+    all.swap(open());
+  }
+  for (auto one = all.rbegin(); one != all.rend(); ++one) {
+    try {
+      (*one)->write();
+    } catch (...) {
+    }
+  }
+}
+
+NAX_ENGINE Tracing::Tracing(std::string path) : path_(std::move(path)), begin_(Sessions::instance().begin()) {
+  static std::terminate_handler before = nullptr;
+  static const bool once = [] {
+    before = std::set_terminate([] {
+      write_all();
+      if (before) before();
+      std::abort();
+    });
+    return true;
+  }();
+  static_cast<void>(once);
+  const std::lock_guard lock(open_mutex());
+  open().push_back(this);
+}
+
+NAX_ENGINE Tracing::~Tracing() {
+  leave(this);
+  if (begin_ == 0) return;
+  try {
+    write_json(path_, Sessions::instance().end(begin_));
+  } catch (...) {
+  }
+}
+
+NAX_ENGINE void Tracing::write() {
+  leave(this);
+  write_json(path_, Sessions::instance().end(std::exchange(begin_, 0)));
+}
+
+NAX_ENGINE bool trace_from_environment() {
+  const char* path = std::getenv("NAX_TRACE");
+  if (!path || !*path) return false;
+  static Tracing* const tracing = new Tracing(path);
+  return std::atexit([] {
+           try {
+             tracing->write();
+           } catch (const std::exception& error) {
+             std::fprintf(stderr, "%s\n", error.what());
+           }
+         }) == 0;
+}
+
+}  // namespace profiler::detail
+NAX_END
