@@ -279,7 +279,8 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
   const auto include = std::filesystem::path(__FILE__).parent_path() / "../../include/nax";
   if (!std::filesystem::exists(include)) GTEST_SKIP() << "the headers lie elsewhere";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(include)) {
-    const std::string name = std::filesystem::relative(entry.path(), include).generic_string();
+    std::string name = std::filesystem::relative(entry.path(), include).generic_string();
+    if (name.ends_with("-inl.hpp")) name.erase(name.size() - 8, 4);  // the bodies of a header
     const std::string folder = name.substr(0, name.find('/'));
     if (entry.path().extension() != ".hpp" || known.count(name)) continue;
     // The layers below functions, and transforms themselves.

@@ -81,7 +81,7 @@ TEST(Bits, AreThoseOfJax) {
   // A large draw is computed in parts; its elements do not depend on how.
   const auto large = draws::values(random::bits(key, {100003}));
   EXPECT_EQ(std::vector<double>(large.begin(), large.begin() + 101), draws::values(random::bits(key, {101})));
-  EXPECT_EQ(large[100002], (cpu::threefry(42, 100002).first ^ cpu::threefry(42, 100002).second));
+  EXPECT_EQ(large[100002], (loops::threefry(42, 100002).first ^ loops::threefry(42, 100002).second));
 }
 
 TEST(Threefry, CarriesIntoTheHighWord) {
@@ -89,7 +89,7 @@ TEST(Threefry, CarriesIntoTheHighWord) {
   const std::uint64_t first = (std::uint64_t{1} << 32) - 5;
   cpu::random_bits(7, first, 20, x);
   for (std::uint64_t i = 0; i < 20; ++i) {
-    const auto [a, b] = cpu::threefry(7, first + i);
+    const auto [a, b] = loops::threefry(7, first + i);
     EXPECT_EQ(x[i], a ^ b);
   }
 }

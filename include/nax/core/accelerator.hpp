@@ -55,14 +55,20 @@ class Accelerator {
   ~Accelerator() = default;
 };
 
-inline constinit Accelerator* cuda_accelerator = nullptr;
+// By platform; null where there is none, as for the host.
+inline constinit Accelerator* accelerators[platform_count] = {};
+inline constinit bool accelerators_present = false;
+inline void provide_accelerator(Platform platform, Accelerator& accelerator) {
+  accelerators[static_cast<int>(platform)] = &accelerator;
+  accelerators_present = true;
+}
 
 inline bool on_accelerator(Device device) { return device.platform != Platform::cpu; }
 // The one of the host's devices that this thread computes on, for what does not go to an accelerator.
 inline Device host_device() { return on_accelerator(current_device) ? Device{} : current_device; }
 // Can a computation on one read what lies on the other?
 inline bool share_memory(Device a, Device b) { return a == b || (!on_accelerator(a) && !on_accelerator(b)); }
-inline Accelerator& accelerator_of(Device) { return *cuda_accelerator; }
+inline Accelerator& accelerator_of(Device device) { return *accelerators[static_cast<int>(device.platform)]; }
 
 // A computation that knows only host memory met an array on `device`.
 [[noreturn, gnu::cold]] inline void throw_no_device_form(Device device) {

@@ -55,7 +55,8 @@ inline void set_cpu_device_count(int count) { detail::DeviceRegistry::instance()
 namespace detail {
 inline int device_count(Platform platform) {
   if (platform == Platform::cpu) return DeviceRegistry::instance().cpu_count();
-  return cuda_accelerator ? cuda_accelerator->count() : 0;
+  Accelerator* const accelerator = accelerators[static_cast<int>(platform)];
+  return accelerator ? accelerator->count() : 0;
 }
 inline const char* current_platform() { return on_accelerator(current_device) ? "cuda" : "cpu"; }
 inline bool is_known(Device device) {

@@ -135,7 +135,7 @@ class SampleStage final : public Stage<Element> {
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
     const auto epoch = static_cast<std::uint64_t>(context.epoch);
     return std::make_unique<ChosenCursor<Element, WeightedChoice>>(
-        inputs_, WeightedChoice(cpu::word_pair(cpu::threefry(key_, epoch)), weights_), stop_on_empty_,
+        inputs_, WeightedChoice(loops::word_pair(loops::threefry(key_, epoch)), weights_), stop_on_empty_,
         context);
   }
 

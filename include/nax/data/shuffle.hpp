@@ -170,7 +170,7 @@ class ShuffleStage final : public Stage<Element> {
 
  private:
   std::uint64_t key_of(std::int64_t epoch) const {
-    return cpu::word_pair(cpu::threefry(key_, reshuffle_ ? static_cast<std::uint64_t>(epoch) : 0));
+    return loops::word_pair(loops::threefry(key_, reshuffle_ ? static_cast<std::uint64_t>(epoch) : 0));
   }
   StageRef<Element> input_;
   std::int64_t buffer_;

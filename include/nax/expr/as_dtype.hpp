@@ -1,14 +1,14 @@
 #pragma once
 
 #include "nax/backend/cpu/convert.hpp"
-#include "nax/backend/cuda/operations.hpp"
+#include "nax/backend/operations.hpp"
 #include "nax/core/array_base.hpp"
 
 NAX_BEGIN
 namespace detail {
 
 // The operand of an operation on a GPU.
-inline cpu::Operand plain_operand(const ArrayBase& a, Dims strides) {
+inline loops::Operand plain_operand(const ArrayBase& a, Dims strides) {
   return {device_data(a), std::move(strides), a.dtype(), a.dtype()};
 }
 

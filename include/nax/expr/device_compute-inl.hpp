@@ -12,8 +12,8 @@ NAX_ENGINE void throw_devices(const char* name, Device a, Device b) {
        "with in_axes none"});
 }
 
-NAX_ENGINE cpu::Operand device_operand(const ArrayBase& a, const Frame& frame, DType lane, Device device,
-                                       ArrayBase& number) {
+NAX_ENGINE loops::Operand device_operand(const ArrayBase& a, const Frame& frame, DType lane, Device device,
+                                         ArrayBase& number) {
   const ArrayBase* there = &a;
   if (!on_accelerator(a)) there = &(number = moved(a, device));
   return {device_data(*there), strides_over(layout_of(*there), frame), a.dtype(), lane};

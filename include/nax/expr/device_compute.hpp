@@ -28,7 +28,7 @@ NAX_COMPILED_ONCE Device common_device(const char* name, const ArrayBase* const*
 }
 // Finds the common device; costs nothing where no accelerator is known.
 inline Device device_for(const char* name, const ArrayBase* const* arrays, int count) {
-  return cuda_accelerator ? common_device(name, arrays, count) : current_device;
+  return accelerators_present ? common_device(name, arrays, count) : current_device;
 }
 template <class... A>
 Device device_for(const char* name, const A&... array) {
@@ -37,8 +37,8 @@ Device device_for(const char* name, const A&... array) {
 }
 
 // An operand of a kernel on `device`; a number on the host is brought there, into `number`.
-NAX_ENGINE cpu::Operand device_operand(const ArrayBase& a, const Frame& frame, DType lane, Device device,
-                                       ArrayBase& number);
+NAX_ENGINE loops::Operand device_operand(const ArrayBase& a, const Frame& frame, DType lane, Device device,
+                                         ArrayBase& number);
 
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_no_kernel(const char* name, Device device);
 

@@ -274,7 +274,7 @@ void set_row(Body& body, const cuda::Loop<operands>& loop, const void* constants
 }
 
 template <class E>
-void launch_forward(Device device, const void* constants, const Dims& shape, const cpu::Operand* operands) {
+void launch_forward(Device device, const void* constants, const Dims& shape, const loops::Operand* operands) {
   const auto loop = cuda::make_loop<Tree<E>::leaves + 1>(shape, operands);
   if (is_flat(loop, operands)) {
     DeviceForwardInRow<E> body;
@@ -288,7 +288,7 @@ void launch_forward(Device device, const void* constants, const Dims& shape, con
 }
 
 template <class E>
-void launch_pull(Device device, const void* constants, const Dims& shape, const cpu::Operand* operands,
+void launch_pull(Device device, const void* constants, const Dims& shape, const loops::Operand* operands,
                  unsigned added) {
   constexpr int leaves = Tree<E>::leaves;
   const auto loop = cuda::make_loop<2 * leaves + 1>(shape, operands);

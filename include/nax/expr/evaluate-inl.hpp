@@ -28,13 +28,13 @@ NAX_ENGINE void compute_on_device(const KernelTable& table, const void* constant
   const Device device = result.device();
   if (!table.device->forward) throw_no_kernel(table.name, device);
   if (frame.size() == 0) return;
-  cpu::Operand operands[max_leaves + 1];
+  loops::Operand operands[max_leaves + 1];
   ArrayBase numbers[max_leaves];
   for (int l = 0; l < table.leaves; ++l)
     operands[l] = device_operand(*leaves[l], frame, table.lanes[l], device, numbers[l]);
   operands[table.leaves] = device_operand(result, frame, table.result_lane, device, numbers[0]);
   Dims shape = frame.shape;
-  cpu::detail::collapse(shape, operands, table.leaves + 1);
+  loops::collapse(shape, operands, table.leaves + 1);
   table.device->forward(device, constants, shape, operands);
 }
 
@@ -65,7 +65,7 @@ NAX_ENGINE bool is_in_place(const KernelTable& table, const ArrayBase* const* le
   const Layout& layout = layout_of(target);
   if (!buffer || buffer->source || !(layout == frame) || !layout.is_contiguous()) return false;
   if (table.fused_type && any_recorded(table, leaves)) return false;
-  if (cuda_accelerator && !share_memory(common_device(table.name, leaves, table.leaves), buffer->device))
+  if (accelerators_present && !share_memory(common_device(table.name, leaves, table.leaves), buffer->device))
     return false;
   std::uint32_t uses = 1;
   for (int l = 0; l < table.leaves; ++l) {

@@ -39,7 +39,7 @@ struct KernelTable {
 void evaluate_scalar(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
                      ArrayBase& result);
 
-inline cpu::Operand operand_over(const ArrayBase& a, const Frame& frame, DType lane) {
+inline loops::Operand operand_over(const ArrayBase& a, const Frame& frame, DType lane) {
   return {raw_data(a), strides_over(layout_of(a), frame), a.dtype(), lane};
 }
 
@@ -63,7 +63,7 @@ NAX_COMPILED_ONCE void compute(const KernelTable& table, const void* constants,
     describe_operation(*span.event(), leaves, table.leaves, frame, result);
   if (on_accelerator(result)) return compute_on_device(table, constants, leaves, frame, result);
   if (compute_flat(table, constants, leaves, frame, result)) return;
-  cpu::Operand operands[max_leaves + 1];
+  loops::Operand operands[max_leaves + 1];
   for (int l = 0; l < table.leaves; ++l) operands[l] = operand_over(*leaves[l], frame, table.lanes[l]);
   operands[table.leaves] = operand_over(result, frame, table.result_lane);
   cpu::map(table.forward, constants, frame.shape, operands, table.leaves);
@@ -90,7 +90,7 @@ NAX_COMPILED_ONCE void evaluate_array(const KernelTable& table, const void* cons
 // Computes an expression into `result`, which holds nothing yet.
 NAX_COMPILED_ONCE void evaluate(const KernelTable& table, const void* constants,
                                 const ArrayBase* const* leaves, const Frame& frame, ArrayBase& result) {
-  if (frame.shape.empty() && table.plain && !cuda_accelerator)
+  if (frame.shape.empty() && table.plain && !accelerators_present)
     evaluate_scalar(table, constants, leaves, result);
   else
     evaluate_array(table, constants, leaves, frame, result);
@@ -157,7 +157,7 @@ Device device_of_values(const X& x) {
   if constexpr (is_array_v<X>) {
     return x.device();
   } else {
-    if (!cuda_accelerator) return current_device;
+    if (!accelerators_present) return current_device;
     const Parts<X> parts(x);
     return common_device(kernel_table<X>.name, parts.leaves, kernel_table<X>.leaves);
   }

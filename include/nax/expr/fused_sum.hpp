@@ -144,11 +144,11 @@ NAX_COMPILED_ONCE void sum_and_derive(const FusedSumType& type, const void* cons
     sum_flat(type, constants, leaves, frame.size(), derived, seed, reducer, raw_data(result));
     return;
   }
-  cpu::Operand operands[2 * max_leaves + 1];
+  loops::Operand operands[2 * max_leaves + 1];
   cpu::PullAlong along{derived.one ? type.pull_one : type.pull, seed, {}, derived.any_summed};
   for (int l = 0; l < count; ++l) {
     operands[l] = operand_over(*leaves[l], frame, table.lanes[l]);
-    cpu::Operand& gradient = operands[count + 1 + l];
+    loops::Operand& gradient = operands[count + 1 + l];
     gradient = {derived.data[l], Dims(frame.shape.size(), 0), table.lanes[l], table.lanes[l]};
     if (!derived.data[l]) continue;
     gradient.strides = strides_over(Layout::contiguous(layout_of(*leaves[l])), frame);

@@ -7,16 +7,13 @@
 #include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/cpu/packet_more.hpp"
 #include "nax/expr/expr.hpp"
+#include "nax/loops/lane.hpp"
 
 // Evaluating a tree, for any kind of value. A Lane says what a value of element type T is while it is
 // computed (a packet, a number, a recorded array), how leaves are loaded and how types convert; a Walk is the
 // tree with a value at each node: built from the leaves up, then pulled from the root down.
 NAX_BEGIN
 namespace detail {
-
-// Half types are computed in float.
-template <class T>
-using lane_t = std::conditional_t<is_floating_v<T> && sizeof(T) == 2, float, T>;
 
 enum LaneKind : unsigned { lane_float = 1, lane_double = 2, lane_bool = 4, lane_other = 8 };
 

@@ -17,7 +17,8 @@ NAX_ENGINE void copy_constants(const void* from, int count, void* to) {
     std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, constant_bytes);
 }
 
-NAX_ENGINE cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane) {
+NAX_ENGINE loops::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored,
+                                       DType lane) {
   alignas(16) static char unread[16] = {};
   if (!leaf.buffer()) return {unread, Dims(frame.shape.size(), 0), stored, lane};
   return {leaf.data(stored), strides_over(leaf.layout(), frame), stored, lane};

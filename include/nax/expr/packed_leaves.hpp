@@ -32,7 +32,7 @@ Watchers watchers_of(const Leaf* leaves, int count, const Tape& tape) {
 NAX_ENGINE void copy_constants(const void* from, int count, void* to);
 
 // A leaf as the kernel reads it over `frame`; unspecified where no derivative needs the value.
-NAX_ENGINE cpu::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane);
+NAX_ENGINE loops::Operand leaf_operand(const PackedArray& leaf, const Frame& frame, DType stored, DType lane);
 
 // The cotangent that a node has so far, where a kernel may add to it in place.
 inline ArrayBase* addable(Reverse& sweep, std::size_t node, DType lane, const Frame& frame) {

@@ -33,7 +33,7 @@ NAX_COMPILED_ONCE void pull_leaves(const char* name, const KernelTable& table, c
   const Frame own = frame_of_leaves(name, leaves, count);
   const Frame all = broadcast(name, own, layout_of(g));
   if (has_many(table, own, all) && pull_many(table, kernel, constants, leaves, g, own, all, sweep)) return;
-  cpu::Operand operands[2 * max_leaves + 1];
+  loops::Operand operands[2 * max_leaves + 1];
   std::int64_t sizes[max_leaves];
   std::size_t nodes[max_leaves];
   LeafArrays gradients(count);
@@ -42,7 +42,7 @@ NAX_COMPILED_ONCE void pull_leaves(const char* name, const KernelTable& table, c
     const PackedArray& leaf = leaves[l];
     const DType lane = table.lanes[l], stored = table.stored[l];
     operands[l] = leaf_operand(leaf, all, stored, lane);
-    cpu::Operand& target = operands[count + 1 + l];
+    loops::Operand& target = operands[count + 1 + l];
     target = {nullptr, Dims(all.shape.size(), 0), lane, lane};
     sizes[l] = 0;
     nodes[l] = sweep.place(leaf.serial());
@@ -87,7 +87,7 @@ NAX_COMPILED_ONCE std::optional<ArrayBase> push_leaves(const char* name, const K
     if (table.lanes[l] != table.result_lane) return std::nullopt;
     all = broadcast("jvp", all, layout_of(*tangents[l]));
   }
-  if (cuda_accelerator)
+  if (accelerators_present)
     for (int l = 0; l < count; ++l)
       if (tangents[l] && on_accelerator(*tangents[l]))
         return push_on_device(table, constants, leaves, tangents, all);
@@ -97,7 +97,7 @@ NAX_COMPILED_ONCE std::optional<ArrayBase> push_leaves(const char* name, const K
   unsigned done = 0;
   for (int first = 0; first < count; ++first) {
     if (!tangents[first] || done >> first & 1) continue;
-    cpu::Operand operands[2 * max_leaves + 1];
+    loops::Operand operands[2 * max_leaves + 1];
     std::int64_t sizes[max_leaves] = {};
     const unsigned present = done ? 1u << first : 0u;
     for (int l = 0; l < count; ++l) {

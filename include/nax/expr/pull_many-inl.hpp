@@ -25,10 +25,10 @@ NAX_ENGINE void derivatives_of(const KernelTable& table, cpu::PullKernel kernel,
 }
 
 NAX_ENGINE void shares_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
-                          const PackedArray* leaves, const Frame& own, const cpu::Operand& cotangent,
+                          const PackedArray* leaves, const Frame& own, const loops::Operand& cotangent,
                           ArrayBase* shares, FunctionRef<bool(int)> wanted) {
   const int count = table.leaves;
-  cpu::Operand operands[2 * max_leaves + 1];
+  loops::Operand operands[2 * max_leaves + 1];
   std::int64_t sizes[max_leaves] = {};
   for (int l = 0; l < count; ++l) {
     operands[l] = leaf_operand(leaves[l], own, table.stored[l], table.lanes[l]);

@@ -20,7 +20,7 @@ class DevicePullLaunch {
     return dtype_size(table_.stored[l]) == 2 ? DType::float32 : table_.stored[l];
   }
   void want(int l, const ArrayBase& gradient, bool add) {
-    cpu::Operand& operand = operands_[table_.leaves + 1 + l];
+    loops::Operand& operand = operands_[table_.leaves + 1 + l];
     operand.data = device_data(gradient);
     operand.strides = layout_of(gradient).strides;
     if (add) added_ |= 1u << l;
@@ -29,7 +29,7 @@ class DevicePullLaunch {
     if (!table_.device->pull) throw_no_kernel(table_.name, device_);
     for (std::int64_t extent : shape_)
       if (extent == 0) return;
-    cpu::detail::collapse(shape_, operands_, 2 * table_.leaves + 1);
+    loops::collapse(shape_, operands_, 2 * table_.leaves + 1);
     table_.device->pull(device_, constants_, shape_, operands_, added_);
   }
 
@@ -38,7 +38,7 @@ class DevicePullLaunch {
   const void* constants_;
   Device device_;
   Dims shape_;
-  cpu::Operand operands_[2 * max_leaves + 1];
+  loops::Operand operands_[2 * max_leaves + 1];
   ArrayBase numbers_[max_leaves], held_;
   unsigned added_ = 0;
 };

@@ -30,13 +30,13 @@ NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced) {
   return strides;
 }
 
-NAX_ENGINE void reduce_on_device(ReduceKind kind, const ArrayBase& x, const Frame& frame,
+NAX_ENGINE void reduce_on_device(loops::ReduceKind kind, const ArrayBase& x, const Frame& frame,
                                  const AxisMarks& reduced, const ArrayBase& result) {
   Dims marks(frame.shape.size(), 0);
   for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
-  cuda::operations().reduce(result.device(), kind, frame.shape, marks,
-                            plain_operand(x, strides_over(layout_of(x), frame)),
-                            plain_operand(result, reduced_strides(frame, reduced)));
+  backend::accelerator_operations(result.device())
+      .reduce(result.device(), kind, frame.shape, marks, plain_operand(x, strides_over(layout_of(x), frame)),
+              plain_operand(result, reduced_strides(frame, reduced)));
 }
 
 }  // namespace detail

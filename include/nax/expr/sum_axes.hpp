@@ -62,7 +62,7 @@ NAX_ENGINE Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, boo
 NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced);
 
 // Reduces an array on a GPU to accumulators over the axes that are not marked.
-[[gnu::cold]] NAX_ENGINE void reduce_on_device(ReduceKind kind, const ArrayBase& x, const Frame& frame,
+[[gnu::cold]] NAX_ENGINE void reduce_on_device(loops::ReduceKind kind, const ArrayBase& x, const Frame& frame,
                                                const AxisMarks& reduced, const ArrayBase& result);
 
 // Spreads a cotangent of a reduction back over the axes that went: a view of stride 0. `reduced` marks axes
@@ -92,7 +92,7 @@ Array<T> sum_axes(const Array<T>& x, const AxisMarks& summed, bool keep) {
   if (on_accelerator(sums)) {
     reduce_on_device(reducer.kind, x, frame, summed, sums);
   } else {
-    cpu::Operand operands[2] = {
+    loops::Operand operands[2] = {
         operand_over(x, frame, dtype_of<Lane>),
         {raw_data(sums), reduced_strides(frame, summed), dtype_of<Lane>, dtype_of<Lane>}};
     cpu::reduce(nullptr, nullptr, frame.shape, operands, 1, layout_of(sums).size(), reducer);

@@ -24,7 +24,7 @@ Array<std::int64_t> running_positions(const char* function, const Array<T>& x, i
   need_host(function, x);
   const Array<T> from = typed<T>(contiguous(x, transforms_handled));
   Array<std::int64_t> result = typed<std::int64_t>(allocate_on_host(DType::int64, layout_of(from)));
-  const cpu::Lines lines = lines_of(layout_of(from), axis);
+  const loops::Lines lines = lines_of(layout_of(from), axis);
   const T* const a = elements<const T>(from, transforms_handled);
   std::int64_t* const to = elements<std::int64_t>(result);
   parallel_for(lines.outer * lines.inner, 1 + (std::int64_t{1} << 14) / (lines.n + 1),

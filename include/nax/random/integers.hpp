@@ -68,8 +68,8 @@ struct FillIntegers {
             .multiplier = range.multiplier};
   }
   void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, T* out) const {
-    const std::uint64_t k1 = cpu::word_pair(cpu::threefry(key, 0)),
-                        k2 = cpu::word_pair(cpu::threefry(key, 1));
+    const std::uint64_t k1 = loops::word_pair(loops::threefry(key, 0)),
+                        k2 = loops::word_pair(loops::threefry(key, 1));
     constexpr std::int64_t block = 256;
     U higher[block], lower[block];
     const U start = static_cast<U>(low), multiplier = range.multiplier;

@@ -40,7 +40,7 @@ NAX_ENGINE Frame below(const Frame& outer, const Dims& visible) {
 NAX_ENGINE void draw_on_device(const Draw& form, const ArrayBase& words, const ArrayBase& result) {
   const std::int64_t rows = layout_of(words).size(), size = layout_of(result).size();
   if (size == 0) return;
-  cuda::Keys keys{nullptr, 0};
+  backend::Keys keys{nullptr, 0};
   ArrayBase there;
   if (rows == 1 && !on_accelerator(words)) {
     keys.one = *elements<const std::uint64_t>(words, transforms_handled);
@@ -48,8 +48,8 @@ NAX_ENGINE void draw_on_device(const Draw& form, const ArrayBase& words, const A
     there = beside(result, words);
     keys.many = reinterpret_cast<const std::uint64_t*>(device_data(there));
   }
-  cuda::operations().draw(result.device(), form, keys, size / rows, result.dtype(), size,
-                          device_data(result));
+  backend::accelerator_operations(result.device())
+      .draw(result.device(), form, keys, size / rows, result.dtype(), size, device_data(result));
 }
 
 }  // namespace random::detail
@@ -107,10 +107,10 @@ NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*wo
     const ArrayBase keys = copy_over(beside(there, key.words()), frame),
                     numbers = as_dtype(copy_over(beside(there, data), frame), DType::uint32);
     const ArrayBase folded = allocate(DType::uint64, frame, there.device());
-    cuda::operations().fold_in(there.device(), frame.size(),
-                               reinterpret_cast<const std::uint64_t*>(device_data(keys)),
-                               reinterpret_cast<const std::uint32_t*>(device_data(numbers)),
-                               reinterpret_cast<std::uint64_t*>(device_data(folded)));
+    backend::accelerator_operations(there.device())
+        .fold_in(there.device(), frame.size(), reinterpret_cast<const std::uint64_t*>(device_data(keys)),
+                 reinterpret_cast<const std::uint32_t*>(device_data(numbers)),
+                 reinterpret_cast<std::uint64_t*>(device_data(folded)));
     return Key(nax::detail::typed<std::uint64_t>(folded));
   }
   Array<std::uint64_t> words = nax::detail::typed<std::uint64_t>(copy_over(key.words(), frame));
@@ -118,8 +118,8 @@ NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*wo
   std::uint64_t* out = elements<std::uint64_t>(words);
   const char* from = raw_data(flat);
   for (std::int64_t i = 0; i < frame.size(); ++i)
-    out[i] = cpu::word_pair(
-        cpu::threefry(out[i], word(from + i * static_cast<std::int64_t>(dtype_size(data.dtype())))));
+    out[i] = loops::word_pair(
+        loops::threefry(out[i], word(from + i * static_cast<std::int64_t>(dtype_size(data.dtype())))));
   return Key(std::move(words));
 }
 

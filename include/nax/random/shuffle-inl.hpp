@@ -8,8 +8,8 @@ namespace random::detail {
 NAX_ENGINE std::vector<std::uint64_t> round_keys(std::uint64_t key, int rounds) {
   std::vector<std::uint64_t> keys;
   for (int round = 0; round < rounds; ++round) {
-    keys.push_back(cpu::word_pair(cpu::threefry(key, 1)));
-    key = cpu::word_pair(cpu::threefry(key, 0));
+    keys.push_back(loops::word_pair(loops::threefry(key, 1)));
+    key = loops::word_pair(loops::threefry(key, 0));
   }
   return keys;
 }

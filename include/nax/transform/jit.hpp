@@ -207,7 +207,7 @@ class Jitted {
   template <class Inputs>
   auto call(Inputs inputs, std::initializer_list<bool> numbers) const {
     constexpr int count = static_cast<int>(std::tuple_size_v<Inputs>);
-    if (!cuda_accelerator && plain_ && all_trees<Inputs>())
+    if (!accelerators_present && plain_ && all_trees<Inputs>())
       return materialise_tree(call_with(f_, std::move(inputs)));
     const std::vector<bool> fixed = named_arguments("static_argnums", options_.static_argnums, count),
                             donated = named_arguments("donate_argnums", options_.donate_argnums, count);
@@ -228,7 +228,7 @@ class Jitted {
     });
     using Out = decltype(materialise_tree(call_with(f_, std::move(inputs))));
     if constexpr (is_tree_v<Out>)
-      if (cuda_accelerator && !graph_recording && !recording.tape && !recording.caller &&
+      if (accelerators_present && !graph_recording && !recording.tape && !recording.caller &&
           vmap_stack().frames.empty()) [[unlikely]]
         return by_graph<Out>(std::move(inputs), fixed, donated);
     return materialise_tree(call_with(f_, std::move(inputs)));

@@ -39,7 +39,7 @@ TEST(Kinds, ComplexElementsAreLoadedAsNoOtherType) {
 TEST(KindsDeathTest, UnknownReductionsEndTheProgram) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   float from[2] = {1, 2}, to[1] = {0};
-  const cpu::Operand operands[] = {
+  const loops::Operand operands[] = {
       {reinterpret_cast<char*>(from), Dims(1, 1), DType::float32, DType::float32},
       {reinterpret_cast<char*>(to), Dims(1, 0), DType::float32, DType::float32}};
   EXPECT_DEATH(cuda::launch_reduce(devices("cuda")[0], static_cast<detail::ReduceKind>(9), Dims(1, 2),

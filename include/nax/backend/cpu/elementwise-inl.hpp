@@ -83,7 +83,7 @@ NAX_ENGINE void map(ForwardKernel kernel, const void* constants, Dims shape, Ope
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
   if (size == 0) return;
-  detail::collapse(shape, operands, count + 1);
+  loops::collapse(shape, operands, count + 1);
 
   std::size_t widest = 1;
   bool direct = true;

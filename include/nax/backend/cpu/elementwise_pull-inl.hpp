@@ -121,7 +121,7 @@ NAX_ENGINE void pull(PullKernel kernel, const void* constants, Dims shape, Opera
       std::memset(grads[l], 0, static_cast<std::size_t>(sizes[l]) * dtype_size(gradients[l].lane));
   }
   if (size == 0) return;
-  detail::collapse(shape, operands, 2 * count + 1);
+  loops::collapse(shape, operands, 2 * count + 1);
   if (!loop.any_summed)
     return parallel_for(size, detail::parallel_grain,
                         [&](std::int64_t begin, std::int64_t end) { loop.run(shape, operands, begin, end); });

@@ -71,7 +71,7 @@ namespace cpu {
 NAX_ENGINE void gather(SelectLoop loop, std::size_t bytes) {
   const std::int64_t n = detail::loop_size(loop);
   if (n == 0) return;
-  detail::collapse(loop.shape, loop.operands, 3);
+  loops::collapse(loop.shape, loop.operands, 3);
   constexpr std::int64_t grain = std::int64_t{1} << 14;
   if (detail::are_short_rows(loop)) {
     const std::int64_t length = loop.shape[1];
@@ -86,7 +86,7 @@ NAX_ENGINE void gather(SelectLoop loop, std::size_t bytes) {
 NAX_ENGINE void scatter(SelectLoop loop, detail::SelectRange run) {
   const std::int64_t n = detail::loop_size(loop);
   if (n == 0) return;
-  detail::collapse(loop.shape, loop.operands, 3);
+  loops::collapse(loop.shape, loop.operands, 3);
   std::size_t widest = loop.shape.size();
   for (std::size_t axis = 0; axis < loop.shape.size(); ++axis)
     if (loop.data().strides[axis] != 0 &&

@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "nax/backend/cpu/rows.hpp"
-#include "nax/backend/cpu/select_loop.hpp"
 #include "nax/backend/cpu/stream.hpp"
+#include "nax/loops/select_loop.hpp"
 
 // Running the loops of select_loop.hpp on the CPU.
 NAX_BEGIN
 namespace cpu {
+
+using loops::dropped_index;
+using loops::SelectLoop;
 
 namespace detail {
 

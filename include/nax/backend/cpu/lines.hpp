@@ -1,29 +1,13 @@
 #pragma once
 
-#include <cstdint>
+#include "nax/loops/lines.hpp"
 
-#include "nax/core/thread_pool.hpp"
-
-// Row-major data seen along one axis: `outer` blocks of n rows of `inner` elements. Element i of a line lies
-// at i * inner.
+// Running combinations along lines.
 NAX_BEGIN
 namespace cpu {
 
-struct Lines {
-  std::int64_t outer, n, inner;
-  std::int64_t count() const { return outer * inner; }
-};
-
-// f(first element of the line) for each line; threads share them.
-template <class F>
-void for_each_line(const Lines& lines, const F& f) {
-  const std::int64_t cost = lines.n > 0 ? lines.n : 1;
-  parallel_for(lines.count(), ((std::int64_t{1} << 14) + cost - 1) / cost,
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t l = begin; l < end; ++l)
-                   f(l / lines.inner * lines.n * lines.inner + l % lines.inner);
-               });
-}
+using loops::for_each_line;
+using loops::Lines;
 
 // Running combinations along the lines: r[0] = op.first(x[0]), r[i] = op.next(r[i - 1], i), position by
 // position, where `op` is called with element offsets. Lines side by side go together, which keeps the adders

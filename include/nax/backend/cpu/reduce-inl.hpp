@@ -76,10 +76,10 @@ NAX_ENGINE void reduce_tiles(ForwardKernel kernel, const void* constants, const 
   Accumulators near;
   if (const std::size_t bytes = sums.near_bytes()) sums.use(near.allocate(bytes));
   // One truth value that nothing changes any more ends the loop.
-  bool one_truth = !along && (reducer.kind == nax::detail::ReduceKind::any ||
-                              reducer.kind == nax::detail::ReduceKind::all);
+  bool one_truth =
+      !along && (reducer.kind == loops::ReduceKind::any || reducer.kind == loops::ReduceKind::all);
   for (const std::int64_t stride : operands[count].strides) one_truth = one_truth && stride == 0;
-  const bool decided = reducer.kind == nax::detail::ReduceKind::any;
+  const bool decided = reducer.kind == loops::ReduceKind::any;
   for (Chunk chunk(shape, 0); chunk.advance(size, tile_length);) {
     for (int l = 0; l < count; ++l) in[l] = access[l].read(chunk, tiles[l]);
     const void* values = in[0];
@@ -117,7 +117,7 @@ NAX_ENGINE void reduce(ForwardKernel kernel, const void* constants, Dims shape, 
   reducer.fill(result.data, result_size);
   if (size == 0) return;
   detail::order_axes(shape, operands, count, total);
-  detail::collapse(shape, operands, total);
+  loops::collapse(shape, operands, total);
 
   const bool in_rows = !kernel && !along && reducer.from == reducer.to && dtype_size(reducer.to) <= 4 &&
                        detail::takes_rows(shape, result.strides);

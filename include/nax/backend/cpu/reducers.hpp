@@ -11,7 +11,7 @@
 #include "nax/backend/cpu/short_runs.hpp"
 #include "nax/backend/cpu/truth.hpp"
 #include "nax/backend/cpu/wide.hpp"
-#include "nax/backend/reduce_kind.hpp"
+#include "nax/loops/reduce_kind.hpp"
 
 // Kernels that reduce runs of elements; reduce.hpp drives them over arrays of any shape.
 //
@@ -33,7 +33,7 @@ struct Reducer {
   void (*merge)(const void* from, void* to, std::int64_t n);
   void (*fill)(void* to, std::int64_t n);
   DType from, to;
-  nax::detail::ReduceKind kind;
+  loops::ReduceKind kind;
   // For long sums; null where there is no need. `widen` is the wide one's `combine` for elements of type
   // `to`, such as the sums of blocks; `narrow`: to[i] joins from[i], a wide accumulator.
   const Reducer* wide;
@@ -57,7 +57,7 @@ using wrapping_t =
 template <class A>
 struct Sum {
   using Acc = A;
-  static constexpr auto kind = nax::detail::ReduceKind::sum;
+  static constexpr auto kind = loops::ReduceKind::sum;
   static constexpr Acc identity() { return Acc(0); }
   template <class V>
   static V join(V a, V b) {
@@ -74,7 +74,7 @@ struct Sum {
 template <class A>
 struct Product {
   using Acc = A;
-  static constexpr auto kind = nax::detail::ReduceKind::product;
+  static constexpr auto kind = loops::ReduceKind::product;
   static constexpr Acc identity() { return Acc(1); }
   template <class V>
   static V join(V a, V b) {
@@ -92,7 +92,7 @@ struct Product {
 template <class A>
 struct Max {
   using Acc = A;
-  static constexpr auto kind = nax::detail::ReduceKind::max;
+  static constexpr auto kind = loops::ReduceKind::max;
   static constexpr Acc identity() {
     if constexpr (std::is_floating_point_v<A>)
       return -std::numeric_limits<A>::infinity();
@@ -114,7 +114,7 @@ struct Max {
 template <class A>
 struct Min {
   using Acc = A;
-  static constexpr auto kind = nax::detail::ReduceKind::min;
+  static constexpr auto kind = loops::ReduceKind::min;
   static constexpr Acc identity() {
     if constexpr (std::is_floating_point_v<A>)
       return std::numeric_limits<A>::infinity();
@@ -136,7 +136,7 @@ struct Min {
 // The ones below take elements by their truth alone. `fold`: of a run.
 struct Any {
   using Acc = bool;
-  static constexpr auto kind = nax::detail::ReduceKind::any;
+  static constexpr auto kind = loops::ReduceKind::any;
   static constexpr bool identity() { return false; }
   static bool join(bool a, bool b) { return a | b; }
   template <class T>
@@ -146,7 +146,7 @@ struct Any {
 };
 struct All {
   using Acc = bool;
-  static constexpr auto kind = nax::detail::ReduceKind::all;
+  static constexpr auto kind = loops::ReduceKind::all;
   static constexpr bool identity() { return true; }
   static bool join(bool a, bool b) { return a & b; }
   template <class T>

@@ -9,6 +9,7 @@
 #include "nax/core/function_ref.hpp"
 #include "nax/core/layout.hpp"
 #include "nax/core/thread_pool.hpp"
+#include "nax/loops/operand.hpp"
 
 // How a fused kernel meets operands of any layout.
 //
@@ -22,23 +23,9 @@ NAX_BEGIN
 namespace cpu {
 
 inline constexpr std::int64_t tile_bytes = 4096;
-inline constexpr int max_operands = 32;
 
-// An operand of a loop: `stored` elements at `data` with these strides over the loop's axes, `lane` in the
-// kernel.
-struct Operand {
-  char* data = nullptr;
-  Dims strides;
-  DType stored = DType::float32;
-  DType lane = DType::float32;
-};
-
-namespace detail {
-
-// Drops axes of extent 1 and merges neighbours that every operand walks as one.
-NAX_ENGINE void collapse(Dims& shape, Operand* operands, int count);
-
-}  // namespace detail
+using loops::max_operands;
+using loops::Operand;
 
 // Part of a loop: so many elements of its flat, row-major index from `begin` on, and where these lie in the
 // rows of the last axis.

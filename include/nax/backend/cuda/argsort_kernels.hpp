@@ -49,7 +49,7 @@ struct SpreadPlaces {
   constexpr void operator()(std::int64_t i) const { to[order.at(i / order.n, i % order.n)] = places[i]; }
 };
 
-inline void launch_argsort(Device device, const cpu::Lines& lines, DType dtype, bool descending,
+inline void launch_argsort(Device device, const loops::Lines& lines, DType dtype, bool descending,
                            const char* from, std::int32_t* to) {
   const std::int64_t size = lines.count() * lines.n;
   if (size == 0) return;

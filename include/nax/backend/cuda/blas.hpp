@@ -4,9 +4,9 @@
 
 #include "nax/backend/cuda/blas_plan.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
-#include "nax/backend/cuda/operations.hpp"
 #include "nax/backend/cuda/scratch.hpp"
 #include "nax/backend/cuda/streams.hpp"
+#include "nax/backend/operations.hpp"
 #include "nax/core/matmul_precision.hpp"
 
 // Products of floating matrices by cuBLASLt. It wants matrices whose rows or columns are runs that do not
@@ -47,7 +47,7 @@ class RowMajor {
   const Matrix& matrix() const { return own_; }
 
  private:
-  cpu::Operand operand(const Matrix& x) const {
+  loops::Operand operand(const Matrix& x) const {
     Dims strides(1, x.batch);
     strides.push_back(x.row);
     strides.push_back(x.column);

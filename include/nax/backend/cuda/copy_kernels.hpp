@@ -32,9 +32,9 @@ struct ConvertElement {
   }
 };
 
-inline void launch_copy(Device device, Dims shape, const cpu::Operand& from, const cpu::Operand& to) {
-  cpu::Operand operands[] = {from, to};
-  cpu::detail::collapse(shape, operands, 2);
+inline void launch_copy(Device device, Dims shape, const loops::Operand& from, const loops::Operand& to) {
+  loops::Operand operands[] = {from, to};
+  loops::collapse(shape, operands, 2);
   const Loop<2> loop = make_loop<2>(shape, operands);
   if (loop.size == 0) return;
   const std::size_t bytes = dtype_size(to.stored);

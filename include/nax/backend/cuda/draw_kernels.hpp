@@ -1,15 +1,17 @@
 #pragma once
 
-#include "nax/backend/cpu/threefry.hpp"
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
-#include "nax/backend/cuda/operations.hpp"
+#include "nax/backend/operations.hpp"
+#include "nax/loops/threefry.hpp"
 #include "nax/rules/quantiles.hpp"
 
 // Random numbers: one thread an element, whose counter is its place in its key's draw. A draw's function
 // takes (key, counter) to an element.
 NAX_BEGIN
 namespace cuda {
+
+using backend::Keys;
 
 using detail::compute_t, detail::Draw, detail::DrawKind;
 
@@ -30,9 +32,9 @@ struct DrawElement {
 template <class U>
 struct DrawBits {
   constexpr U operator()(std::uint64_t key, std::uint64_t counter) const {
-    const cpu::Words words = cpu::threefry(key, counter);
+    const loops::Words words = loops::threefry(key, counter);
     if constexpr (sizeof(U) == 8)
-      return static_cast<U>(cpu::word_pair(words));
+      return static_cast<U>(loops::word_pair(words));
     else
       return static_cast<U>(words.first ^ words.second);
   }
@@ -42,7 +44,7 @@ struct DrawUniform {
   compute_t<T> low, high;
   constexpr T operator()(std::uint64_t key, std::uint64_t counter) const {
     using C = compute_t<T>;
-    const cpu::Words words = cpu::threefry(key, counter);
+    const loops::Words words = loops::threefry(key, counter);
     const C u = std::fma(C(detail::unit<T>(words.first, words.second)), static_cast<C>(T(high - low)), low);
     return static_cast<T>(u < low ? low : u);
   }
@@ -59,7 +61,7 @@ template <class T>
 struct DrawBernoulli {
   T limit;
   constexpr bool operator()(std::uint64_t key, std::uint64_t counter) const {
-    const cpu::Words words = cpu::threefry(key, counter);
+    const loops::Words words = loops::threefry(key, counter);
     return detail::unit<T>(words.first, words.second) < limit;
   }
 };
@@ -76,8 +78,8 @@ struct DrawInteger {
   U low, span, multiplier;
   constexpr U remainder(U x) const { return span == 0 ? x : static_cast<U>(x % span); }
   constexpr T operator()(std::uint64_t key, std::uint64_t counter) const {
-    const U higher = DrawBits<U>()(cpu::word_pair(cpu::threefry(key, 0)), counter),
-            lower = DrawBits<U>()(cpu::word_pair(cpu::threefry(key, 1)), counter);
+    const U higher = DrawBits<U>()(loops::word_pair(loops::threefry(key, 0)), counter),
+            lower = DrawBits<U>()(loops::word_pair(loops::threefry(key, 1)), counter);
     const U offset = remainder(static_cast<U>(remainder(higher) * multiplier + remainder(lower)));
     return static_cast<T>(static_cast<U>(low + offset));
   }
@@ -187,7 +189,7 @@ struct FoldIn {
   const std::uint32_t* numbers;
   std::uint64_t* to;
   constexpr void operator()(std::int64_t i) const {
-    to[i] = cpu::word_pair(cpu::threefry(keys[i], numbers[i]));
+    to[i] = loops::word_pair(loops::threefry(keys[i], numbers[i]));
   }
 };
 

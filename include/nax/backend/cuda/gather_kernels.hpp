@@ -1,8 +1,9 @@
 #pragma once
 
-#include "nax/backend/cpu/select_loop.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/loop.hpp"
+#include "nax/loops/lines.hpp"
+#include "nax/loops/select_loop.hpp"
 
 // Reading at places that an index array names: one thread a value.
 NAX_BEGIN
@@ -18,19 +19,39 @@ struct GatherElement {
     loop.locate(i, at);
     const std::int64_t index = loop.data[2] ? *reinterpret_cast<const std::int64_t*>(at[2]) : 0;
     Unit& to = *reinterpret_cast<Unit*>(at[0]);
-    if (index == cpu::dropped_index)
+    if (index == loops::dropped_index)
       to = Unit{};
     else
       to = *reinterpret_cast<const Unit*>(at[1] + index * scale);
   }
 };
 
-inline void launch_gather(Device device, cpu::SelectLoop select) {
+inline void launch_gather(Device device, loops::SelectLoop select) {
   const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(select.data().stored));
-  cpu::detail::collapse(select.shape, select.operands, 3);
+  loops::collapse(select.shape, select.operands, 3);
   const Loop<3> loop = make_loop<3>(select.shape, select.operands);
   with_piece(static_cast<std::size_t>(bytes), [&]<class Unit>(std::type_identity<Unit>) {
     launch(device, loop.size, GatherElement<Unit>{loop, select.scale * bytes});
+  });
+}
+
+// to = the elements of lines at places in their lines.
+template <class Unit>
+struct TakeFromLines {
+  std::int64_t n, inner;
+  const Unit* from;
+  const std::int32_t* places;
+  Unit* to;
+  constexpr void operator()(std::int64_t i) const {
+    to[i] = from[i / (n * inner) * n * inner + places[i] * inner + i % inner];
+  }
+};
+inline void launch_take_lines(Device device, const loops::Lines& lines, DType dtype, const char* from,
+                              const std::int32_t* places, char* to) {
+  with_piece(dtype_size(dtype), [&]<class Unit>(std::type_identity<Unit>) {
+    launch(device, lines.count() * lines.n,
+           TakeFromLines<Unit>{lines.n, lines.inner, reinterpret_cast<const Unit*>(from), places,
+                               reinterpret_cast<Unit*>(to)});
   });
 }
 

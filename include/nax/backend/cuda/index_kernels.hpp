@@ -1,15 +1,17 @@
 #pragma once
 
-#include "nax/backend/cpu/select_loop.hpp"
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/loop.hpp"
-#include "nax/backend/cuda/operations.hpp"
 #include "nax/backend/cuda/sort_kernels.hpp"
+#include "nax/backend/operations.hpp"
+#include "nax/loops/select_loop.hpp"
 
 // Arithmetic on index arrays.
 NAX_BEGIN
 namespace cuda {
+
+using backend::IndexMode;
 
 // Indices of any integer type as int64, counted from the front; what is out of range becomes dropped_index,
 // or is brought into range. (Templates, so that a cast is no error in a constexpr function.)
@@ -31,7 +33,7 @@ struct WrapIndex {
   constexpr std::int64_t wrapped(std::int64_t k, bool huge) const {
     if (mode == IndexMode::clip) return k < 0 ? 0 : k >= extent ? extent - 1 : k;
     if (mode == IndexMode::wrap) return (k % extent + extent) % extent;
-    if (k < -extent || k >= extent || huge) return cpu::dropped_index;
+    if (k < -extent || k >= extent || huge) return loops::dropped_index;
     return k < 0 ? k + extent : k;
   }
 };
@@ -57,7 +59,7 @@ struct IndexOffsets {
   std::int64_t* to;
   constexpr void operator()(std::int64_t i) const {
     std::int64_t rest = from[i], offset = 0;
-    if (rest == cpu::dropped_index) {
+    if (rest == loops::dropped_index) {
       to[i] = rest;
       return;
     }
@@ -100,7 +102,7 @@ struct IndexRanks {
       else
         high = half;
     }
-    const bool dropped = static_cast<std::int64_t>(key) == cpu::dropped_index;
+    const bool dropped = static_cast<std::int64_t>(key) == loops::dropped_index;
     ranks[line + sorted.places[i]] = dropped ? 0 : after ? low - 1 - place : place - low;
   }
 };
@@ -118,7 +120,9 @@ struct KeepRanked {
   std::int64_t rank;
   const std::int64_t* from;
   std::int64_t* to;
-  constexpr void operator()(std::int64_t i) const { to[i] = ranks[i] == rank ? from[i] : cpu::dropped_index; }
+  constexpr void operator()(std::int64_t i) const {
+    to[i] = ranks[i] == rank ? from[i] : loops::dropped_index;
+  }
 };
 
 // to[counts[i] - 1] = i where the mask holds; `counts` are the true elements up to and with each.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/lines.hpp"
+#include "nax/loops/lines.hpp"
 
 NAX_BEGIN
 namespace cuda {
@@ -13,7 +13,7 @@ struct LineOrder {
     return line / inner * n * inner + (reverse ? n - 1 - i : i) * inner + line % inner;
   }
 };
-inline LineOrder order_of(const cpu::Lines& lines, bool reverse) { return {lines.n, lines.inner, reverse}; }
+inline LineOrder order_of(const loops::Lines& lines, bool reverse) { return {lines.n, lines.inner, reverse}; }
 
 }  // namespace cuda
 NAX_END

@@ -2,12 +2,12 @@
 
 #include <type_traits>
 
-#include "nax/backend/cpu/tiles.hpp"
 #include "nax/core/error.hpp"
+#include "nax/loops/operand.hpp"
 
 // A loop nest as a kernel gets it: by value, without pointers to host memory.
 //
-// The extents and strides are those of cpu::Operand after collapsing: neighbouring axes that every operand
+// The extents and strides are those of loops::Operand after collapsing: neighbouring axes that every operand
 // walks as one are merged, so that most loops have one axis.
 NAX_BEGIN
 namespace cuda {
@@ -44,7 +44,7 @@ struct Loop {
 
 // `list`: as many operands, collapsed over `shape`.
 template <int operands>
-Loop<operands> make_loop(const Dims& shape, const cpu::Operand* list) {
+Loop<operands> make_loop(const Dims& shape, const loops::Operand* list) {
   if (shape.size() > static_cast<std::size_t>(most_axes))
     raise<DeviceError>({"a loop over ", shape.size(),
                         " axes that do not merge is more than a kernel of the GPU takes, ", most_axes});
@@ -62,7 +62,7 @@ Loop<operands> make_loop(const Dims& shape, const cpu::Operand* list) {
 // Is the loop one run, in which each operand is read in a row from an aligned address, or is one element for
 // all? (An operand without data does not take part.)
 template <int operands>
-bool is_flat(const Loop<operands>& loop, const cpu::Operand* list) {
+bool is_flat(const Loop<operands>& loop, const loops::Operand* list) {
   if (loop.rank > 1) return false;
   for (int o = 0; o < operands; ++o) {
     if (!loop.data[o] || loop.rank == 0 || loop.strides[o][0] == 0) continue;

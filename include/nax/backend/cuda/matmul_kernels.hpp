@@ -2,7 +2,7 @@
 
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
-#include "nax/backend/cuda/operations.hpp"
+#include "nax/backend/operations.hpp"
 
 #if defined(__CUDACC__)
 #include "nax/backend/cuda/blas.hpp"
@@ -14,6 +14,8 @@
 // plain loop for integers.
 NAX_BEGIN
 namespace cuda {
+
+using backend::Matrix;
 
 template <class A>
 struct IntegerProduct {

@@ -9,7 +9,11 @@ namespace {
 
 Gpu gpu;
 KernelOperations kernel_operations;
-const bool provided = (detail::cuda_accelerator = &gpu, operations_slot = &kernel_operations, true);
+const bool provided = [] {
+  detail::provide_accelerator(Platform::cuda, gpu);
+  backend::provided_operations[static_cast<int>(Platform::cuda)] = &kernel_operations;
+  return true;
+}();
 
 }  // namespace
 }  // namespace cuda

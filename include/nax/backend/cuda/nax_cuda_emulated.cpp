@@ -8,7 +8,11 @@ namespace {
 
 EmulatedAccelerator accelerator;
 KernelOperations kernel_operations;
-const bool provided = (detail::cuda_accelerator = &accelerator, operations_slot = &kernel_operations, true);
+const bool provided = [] {
+  detail::provide_accelerator(Platform::cuda, accelerator);
+  backend::provided_operations[static_cast<int>(Platform::cuda)] = &kernel_operations;
+  return true;
+}();
 
 }  // namespace
 }  // namespace cuda

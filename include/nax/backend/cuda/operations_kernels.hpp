@@ -7,44 +7,51 @@
 #include "nax/backend/cuda/draw_kernels.hpp"
 #include "nax/backend/cuda/index_kernels.hpp"
 #include "nax/backend/cuda/matmul_kernels.hpp"
-#include "nax/backend/cuda/operations.hpp"
 #include "nax/backend/cuda/reduce_kernels.hpp"
 #include "nax/backend/cuda/scan_kernels.hpp"
 #include "nax/backend/cuda/scatter_kernels.hpp"
+#include "nax/backend/operations.hpp"
 
 // The operations, as launches of their kernels.
 NAX_BEGIN
 namespace cuda {
 
-class KernelOperations final : public Operations {
+inline Dims dims_of(std::initializer_list<std::int64_t> extents) {
+  return Dims(extents.begin(), extents.end());
+}
+
+class KernelOperations final : public backend::AcceleratorOperations {
  public:
-  void copy(Device device, const Dims& shape, const cpu::Operand& from, const cpu::Operand& to) override {
+  void copy(Device device, const Dims& shape, const loops::Operand& from, const loops::Operand& to) override {
     launch_copy(device, shape, from, to);
   }
-  void reduce(Device device, ReduceKind kind, const Dims& shape, const Dims& reduced,
-              const cpu::Operand& from, const cpu::Operand& to) override {
+  void reduce(Device device, loops::ReduceKind kind, const Dims& shape, const Dims& reduced,
+              const loops::Operand& from, const loops::Operand& to) override {
     launch_reduce(device, kind, shape, reduced, from, to);
   }
-  void arg_reduce(Device device, bool greatest, const Dims& shape, const Dims& reduced,
-                  const cpu::Operand& from, const cpu::Operand& to) override {
-    launch_arg_reduce(device, greatest, shape, reduced, from, to);
+  void arg_reduce(Device device, bool greatest, const loops::Lines& lines, DType dtype, const char* from,
+                  std::int32_t* to) override {
+    launch_arg_reduce(
+        device, greatest, dims_of({lines.outer, lines.n, lines.inner}), dims_of({0, 1, 0}),
+        {const_cast<char*>(from), dims_of({lines.n * lines.inner, lines.inner, 1}), dtype, dtype},
+        {reinterpret_cast<char*>(to), dims_of({lines.inner, 0, 1}), DType::int32, DType::int32});
   }
   void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
               const Matrix& a, const Matrix& b, const Matrix& c, bool accumulate) override {
     launch_matmul(device, dtype, batch, m, n, k, a, b, c, accumulate);
   }
 
-  void gather(Device device, const cpu::SelectLoop& loop) override { launch_gather(device, loop); }
-  void scatter(Device device, const cpu::SelectLoop& loop, bool add) override {
+  void gather(Device device, const loops::SelectLoop& loop) override { launch_gather(device, loop); }
+  void scatter(Device device, const loops::SelectLoop& loop, bool add) override {
     launch_scatter(device, loop, add);
   }
   void wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
-                    const cpu::Operand& from, const cpu::Operand& to) override {
+                    const loops::Operand& from, const loops::Operand& to) override {
     const Loop<2> loop = collapsed<2>(shape, {from, to});
     launch(device, loop.size, WrapIndex<std::int64_t>{loop, from.stored, extent, mode});
   }
-  void join_indices(Device device, std::int64_t extent, const Dims& shape, const cpu::Operand& a,
-                    const cpu::Operand& b, const cpu::Operand& to) override {
+  void join_indices(Device device, std::int64_t extent, const Dims& shape, const loops::Operand& a,
+                    const loops::Operand& b, const loops::Operand& to) override {
     const Loop<3> loop = collapsed<3>(shape, {a, b, to});
     launch(device, loop.size, JoinIndices<std::int64_t>{loop, extent});
   }
@@ -65,15 +72,38 @@ class KernelOperations final : public Operations {
     launch(device, n, TruePositions{mask, counts, to});
   }
 
-  void scan(Device device, bool product, const cpu::Lines& lines, bool reverse, DType from_type,
+  void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,
             const char* from, DType to_type, char* to) override {
     launch_scan(device, product, lines, reverse, from_type, from, to_type, to);
   }
-  void argsort(Device device, const cpu::Lines& lines, DType dtype, bool descending, const char* from,
+  void argsort(Device device, const loops::Lines& lines, DType dtype, bool descending, const char* from,
                std::int32_t* order) override {
     launch_argsort(device, lines, dtype, descending, from, order);
   }
-  void linear_scan(Device device, const cpu::Lines& lines, bool reverse, DType dtype, const char* factor,
+  void sort(Device device, const loops::Lines& lines, DType dtype, bool descending, const char* from,
+            char* to) override {
+    const Scratch order(device, static_cast<std::size_t>(lines.count() * lines.n) * sizeof(std::int32_t));
+    std::int32_t* const places = reinterpret_cast<std::int32_t*>(order.data());
+    launch_argsort(device, lines, dtype, descending, from, places);
+    launch_take_lines(device, lines, dtype, from, places, to);
+  }
+  void top_k(Device device, const loops::Lines& lines, DType dtype, std::int64_t k, const char* from,
+             std::int32_t* order) override {
+    const Scratch all(device, static_cast<std::size_t>(lines.count() * lines.n) * sizeof(std::int32_t));
+    launch_argsort(device, lines, dtype, true, from, reinterpret_cast<std::int32_t*>(all.data()));
+    launch_copy(device, dims_of({lines.outer, k}),
+                {all.data(), dims_of({lines.n, 1}), DType::int32, DType::int32},
+                {reinterpret_cast<char*>(order), dims_of({k, 1}), DType::int32, DType::int32});
+  }
+  void partition(Device device, const loops::Lines& lines, DType dtype, std::int64_t, const char* from,
+                 char* to) override {
+    sort(device, lines, dtype, false, from, to);
+  }
+  void argpartition(Device device, const loops::Lines& lines, DType dtype, std::int64_t, const char* from,
+                    std::int32_t* order) override {
+    argsort(device, lines, dtype, false, from, order);
+  }
+  void linear_scan(Device device, const loops::Lines& lines, bool reverse, DType dtype, const char* factor,
                    const char* term, char* to) override {
     launch_linear_scan(device, lines, reverse, dtype, factor, term, to);
   }
@@ -89,8 +119,8 @@ class KernelOperations final : public Operations {
 
  private:
   template <int count>
-  static Loop<count> collapsed(Dims shape, cpu::Operand (&&operands)[count]) {
-    cpu::detail::collapse(shape, operands, count);
+  static Loop<count> collapsed(Dims shape, loops::Operand (&&operands)[count]) {
+    loops::collapse(shape, operands, count);
     return make_loop<count>(shape, operands);
   }
 };

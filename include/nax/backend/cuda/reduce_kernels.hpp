@@ -5,8 +5,8 @@
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/loop.hpp"
-#include "nax/backend/cuda/operations.hpp"
 #include "nax/backend/cuda/scratch.hpp"
+#include "nax/backend/operations.hpp"
 
 // Reductions without atomics and without threads that wait for each other: the results never depend on who
 // came first.
@@ -114,9 +114,9 @@ struct ReducePart {
 // The loops over the axes that stay and over those that go.
 struct PartedAxes {
   Dims kept, gone;
-  cpu::Operand kept_operands[2], gone_operand;
+  loops::Operand kept_operands[2], gone_operand;
 
-  PartedAxes(const Dims& shape, const Dims& reduced, const cpu::Operand& from, const cpu::Operand& to)
+  PartedAxes(const Dims& shape, const Dims& reduced, const loops::Operand& from, const loops::Operand& to)
       : kept_operands{{from.data, {}, from.stored, from.lane}, {to.data, {}, to.stored, to.lane}},
         gone_operand{from.data, {}, from.stored, from.lane} {
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -129,8 +129,8 @@ struct PartedAxes {
         kept_operands[1].strides.push_back(to.strides[axis]);
       }
     }
-    cpu::detail::collapse(kept, kept_operands, 2);
-    cpu::detail::collapse(gone, &gone_operand, 1);
+    loops::collapse(kept, kept_operands, 2);
+    loops::collapse(gone, &gone_operand, 1);
   }
   // Are neighbours in memory joined, rather than kept apart?
   bool gone_inside() const {
@@ -167,7 +167,7 @@ void launch_reduce_as(Device device, const PartedAxes& axes, A identity) {
   rest.kept = Dims(1, results);
   rest.gone = Dims(1, body.parts);
   rest.gone_operand = {body.partial, Dims(1, body.parts_inside ? 1 : results), dtype_of<A>, dtype_of<A>};
-  cpu::Operand& to = rest.kept_operands[1];
+  loops::Operand& to = rest.kept_operands[1];
   rest.kept_operands[0] = {body.partial, Dims(1, body.parts_inside ? body.parts : 1), dtype_of<A>,
                            dtype_of<A>};
   if (to.strides.size() != 1) to.strides = Dims(1, 1);  // a result is row-major: one axis, or none
@@ -187,25 +187,25 @@ A extreme_identity(DType dtype, bool lowest) {
   });
 }
 
-inline void launch_reduce(Device device, ReduceKind kind, const Dims& shape, const Dims& reduced,
-                          const cpu::Operand& from, const cpu::Operand& to) {
+inline void launch_reduce(Device device, loops::ReduceKind kind, const Dims& shape, const Dims& reduced,
+                          const loops::Operand& from, const loops::Operand& to) {
   check_real(from.stored);
   const PartedAxes axes(shape, reduced, from, to);
   const bool of_truth =
-      kind == ReduceKind::any || kind == ReduceKind::all;  // accumulates in the operand's type
+      kind == loops::ReduceKind::any || kind == loops::ReduceKind::all;  // accumulates in the operand's type
   with_wide(of_truth ? from.stored : to.stored, [&]<class A>(std::type_identity<A>) {
     switch (kind) {
-      case ReduceKind::sum:
+      case loops::ReduceKind::sum:
         return launch_reduce_as<JoinSum, A>(device, axes, A(0));
-      case ReduceKind::product:
+      case loops::ReduceKind::product:
         return launch_reduce_as<JoinProduct, A>(device, axes, A(1));
-      case ReduceKind::max:
+      case loops::ReduceKind::max:
         return launch_reduce_as<JoinMax, A>(device, axes, extreme_identity<A>(to.stored, true));
-      case ReduceKind::min:
+      case loops::ReduceKind::min:
         return launch_reduce_as<JoinMin, A>(device, axes, extreme_identity<A>(to.stored, false));
-      case ReduceKind::any:
+      case loops::ReduceKind::any:
         return launch_reduce_as<JoinAny, A>(device, axes, A(0));
-      case ReduceKind::all:
+      case loops::ReduceKind::all:
         return launch_reduce_as<JoinAll, A>(device, axes, A(1));
     }
     no_such_value(kind);
@@ -240,7 +240,7 @@ struct ArgReduce {
 };
 
 inline void launch_arg_reduce(Device device, bool greatest, const Dims& shape, const Dims& reduced,
-                              const cpu::Operand& from, const cpu::Operand& to) {
+                              const loops::Operand& from, const loops::Operand& to) {
   const PartedAxes axes(shape, reduced, from, to);
   with_wide(from.stored, [&]<class A>(std::type_identity<A>) {
     const ArgReduce<A> body{make_loop<2>(axes.kept, axes.kept_operands),

@@ -89,7 +89,7 @@ void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::
   launch(device, lines * body.chunks, body);
 }
 
-inline void launch_scan(Device device, bool product, const cpu::Lines& lines, bool reverse, DType from_type,
+inline void launch_scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,
                         const char* from, DType to_type, char* to) {
   const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(from_type)),
                      to_bytes = static_cast<std::int64_t>(dtype_size(to_type));
@@ -131,7 +131,7 @@ struct LinearScan {
   }
 };
 
-inline void launch_linear_scan(Device device, const cpu::Lines& lines, bool reverse, DType dtype,
+inline void launch_linear_scan(Device device, const loops::Lines& lines, bool reverse, DType dtype,
                                const char* factor, const char* term, char* to) {
   if (dtype_kind(dtype) == Kind::complex)
     throw DeviceError("cumprod: complex numbers have no scan on a GPU; do it on the CPU");

@@ -66,7 +66,7 @@ struct ScatterBySearch {
     axes.moving.locate(i % axes.moving.size, at);
     const char* const line = axes.moving.data[2] ? at[2] : nullptr;
     const std::int64_t index = axes.index_at(line, s);
-    if (index == cpu::dropped_index) return;
+    if (index == loops::dropped_index) return;
     char* const to = at[1] + index * axes.scale;
     if constexpr (Write::adds) {
       for (std::int64_t j = 0; j < s; ++j)
@@ -97,7 +97,7 @@ struct ScatterSorted {
     const auto* const keys = reinterpret_cast<const std::uint64_t*>(at[2]);
     const std::int32_t* const places = sorted.places + (keys - sorted.keys);
     const std::int64_t index = static_cast<std::int64_t>(keys[s]);
-    if (index == cpu::dropped_index) return;
+    if (index == loops::dropped_index) return;
     char* const to = at[1] + index * axes.scale;
     if constexpr (Write::adds) {
       if (s > 0 && keys[s - 1] == keys[s]) return;
@@ -115,9 +115,9 @@ struct ScatterSorted {
 // The parted axes, not yet collapsed.
 struct PartedScatter {
   Dims moving, standing;
-  cpu::Operand along_moving[3], along_standing[2];
+  loops::Operand along_moving[3], along_standing[2];
 
-  explicit PartedScatter(const cpu::SelectLoop& loop) {
+  explicit PartedScatter(const loops::SelectLoop& loop) {
     for (int o = 0; o < 3; ++o)
       along_moving[o] = {loop.operands[o].data, {}, loop.operands[o].stored, loop.operands[o].lane};
     along_standing[0] = along_moving[0];
@@ -135,7 +135,7 @@ struct PartedScatter {
 };
 
 template <class Write>
-void launch_scatter_as(Device device, const cpu::SelectLoop& select, const Write& write) {
+void launch_scatter_as(Device device, const loops::SelectLoop& select, const Write& write) {
   const std::int64_t scale = select.scale * static_cast<std::int64_t>(dtype_size(select.operands[1].stored));
   PartedScatter parts(select);
   std::int64_t count = 1, lines = 1;
@@ -146,7 +146,7 @@ void launch_scatter_as(Device device, const cpu::SelectLoop& select, const Write
     check_line_length(count);
     // The lists one after another, those that are the same for several positions once.
     Dims shape, strides(parts.moving.size(), 0);
-    cpu::Operand index{parts.along_moving[2].data, {}, DType::int64, DType::int64}, list = index;
+    loops::Operand index{parts.along_moving[2].data, {}, DType::int64, DType::int64}, list = index;
     for (std::size_t axis = parts.moving.size(); axis-- > 0;)
       if (parts.along_moving[2].strides[axis] != 0)
         strides[axis] = lines * count, lines *= parts.moving[axis];
@@ -170,8 +170,8 @@ void launch_scatter_as(Device device, const cpu::SelectLoop& select, const Write
     parts.along_moving[2] = {reinterpret_cast<char*>(sorted->run().keys), strides, DType::int64,
                              DType::int64};
   }
-  cpu::detail::collapse(parts.moving, parts.along_moving, 3);
-  cpu::detail::collapse(parts.standing, parts.along_standing, 2);
+  loops::collapse(parts.moving, parts.along_moving, 3);
+  loops::collapse(parts.standing, parts.along_standing, 2);
   const ScatterAxes axes{make_loop<3>(parts.moving, parts.along_moving),
                          make_loop<2>(parts.standing, parts.along_standing), scale};
   if (sorted)
@@ -180,7 +180,7 @@ void launch_scatter_as(Device device, const cpu::SelectLoop& select, const Write
     launch(device, axes.moving.size * count, ScatterBySearch<Write>{axes, write});
 }
 
-inline void launch_scatter(Device device, const cpu::SelectLoop& select, bool add) {
+inline void launch_scatter(Device device, const loops::SelectLoop& select, bool add) {
   for (std::int64_t d : select.shape)
     if (d == 0) return;
   const DType from = select.operands[0].stored, to = select.operands[1].stored;

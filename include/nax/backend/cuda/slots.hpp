@@ -1,7 +1,7 @@
 #pragma once
 
-#include "nax/backend/cpu/tiles.hpp"
 #include "nax/core/device.hpp"
+#include "nax/loops/operand.hpp"
 
 // Where a program's files meet: what a CUDA file knows about an expression type and a C++ file needs.
 //
@@ -14,10 +14,10 @@ namespace cuda {
 struct ExpressionKernels {
   // `operands`: `count` leaves, then the result; collapsed over `shape`, none of it empty.
   void (*forward)(Device device, const void* constants, const Dims& shape,
-                  const cpu::Operand* operands) = nullptr;
+                  const loops::Operand* operands) = nullptr;
   // `operands`: the leaves, the cotangent, then a gradient for each leaf (its data null where not wanted);
   // where bit l of `added` is set the share is added to what is there.
-  void (*pull)(Device device, const void* constants, const Dims& shape, const cpu::Operand* operands,
+  void (*pull)(Device device, const void* constants, const Dims& shape, const loops::Operand* operands,
                unsigned added) = nullptr;
 };
 

@@ -222,7 +222,8 @@ void check_within(const char* function, const char* what, const Array<I>& index,
   if (on_accelerator(index)) {
     if (graph_recording || layout_of(index).size() == 0) return;  // while recorded nobody knows yet
     const ArrayBase wide = as_dtype(contiguous(index, transforms_handled), DType::int64);
-    for (const ReduceKind kind : {ReduceKind::min, ReduceKind::max}) check(extreme_number(wide, kind));
+    for (const loops::ReduceKind kind : {loops::ReduceKind::min, loops::ReduceKind::max})
+      check(extreme_number(wide, kind));
     return;
   }
   const ArrayBase flat = contiguous(index, transforms_handled);

@@ -31,11 +31,12 @@ NAX_ENGINE ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t ext
   b = beside(a, b);
   ArrayBase joined =
       on_accelerator(a) ? allocate(DType::int64, frame, a.device()) : allocate_on_host(DType::int64, frame);
-  cpu::Operand operands[3] = {plain_operand(a, strides_over(layout_of(a), frame)),
-                              plain_operand(b, strides_over(layout_of(b), frame)),
-                              plain_operand(joined, layout_of(joined).strides)};
+  loops::Operand operands[3] = {plain_operand(a, strides_over(layout_of(a), frame)),
+                                plain_operand(b, strides_over(layout_of(b), frame)),
+                                plain_operand(joined, layout_of(joined).strides)};
   if (on_accelerator(a))
-    cuda::operations().join_indices(a.device(), extent, frame.shape, operands[0], operands[1], operands[2]);
+    backend::operations(a.device())
+        .join_indices(a.device(), extent, frame.shape, operands[0], operands[1], operands[2]);
   else
     cpu::map(join_run, &extent, frame.shape, operands, 2);
   return joined;

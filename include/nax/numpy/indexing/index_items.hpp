@@ -158,14 +158,14 @@ Array<std::int64_t> checked_index(const char* function, const Array<I>& index, i
   if (on_accelerator(index)) {
     std::optional<std::int64_t> bad;
     Array<std::int64_t> out =
-        typed<std::int64_t>(wrapped_on_device(index, extent, cuda::IndexMode::drop, bad));
+        typed<std::int64_t>(wrapped_on_device(index, extent, backend::IndexMode::drop, bad));
     if (bad) throw_index(function, *bad, axis, extent);
     return out;
   }
   Array<std::int64_t> out = typed<std::int64_t>(allocate_on_host(DType::int64, layout_of(index)));
   const IndexLimits limits{function, extent, axis};
-  cpu::Operand operands[2] = {operand_over(index, layout_of(out), index.dtype()),
-                              operand_over(out, layout_of(out), DType::int64)};
+  loops::Operand operands[2] = {operand_over(index, layout_of(out), index.dtype()),
+                                operand_over(out, layout_of(out), DType::int64)};
   cpu::map(wrap_run<I>, &limits, layout_of(out).shape, operands, 1);
   return out;
 }

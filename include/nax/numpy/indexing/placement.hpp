@@ -35,7 +35,7 @@ auto device_put(const X& x, Device device) {
 // Waits until the arrays of a tree are computed, and gives it back. On CPU devices they always are.
 template <class X>
 const X& block_until_ready(const X& x) {
-  if (detail::cuda_accelerator)
+  if (detail::accelerators_present)
     tree::for_each(
         [](const auto& leaf) {
           if constexpr (is_array_v<decltype(leaf)>)

@@ -23,13 +23,13 @@ NAX_ENGINE std::int64_t rounds_of(const Selection& s, std::vector<std::int64_t>&
   std::vector<std::int64_t> seen(static_cast<std::size_t>(places), 0);
   for (std::int64_t b = 0; b < batches; ++b) {
     for (std::int64_t i = b * each; i < (b + 1) * each; ++i) {
-      if (at[i] == cpu::dropped_index) continue;
+      if (at[i] == loops::dropped_index) continue;
       const std::int64_t k = seen[static_cast<std::size_t>(at[i])]++;
       rounds[static_cast<std::size_t>(i)] = k;
       if (k + 1 > most) most = k + 1;
     }
     for (std::int64_t i = b * each; i < (b + 1) * each; ++i)
-      if (at[i] != cpu::dropped_index) seen[static_cast<std::size_t>(at[i])] = 0;
+      if (at[i] != loops::dropped_index) seen[static_cast<std::size_t>(at[i])] = 0;
   }
   return most;
 }
@@ -41,9 +41,10 @@ NAX_ENGINE ArrayBase ranks_on_device(const Selection& s, bool after) {
   std::int64_t lines = 1;
   for (int h = 0; h < layout.hidden(); ++h) lines *= layout.shape[static_cast<std::size_t>(h)];
   if (layout.size() > 0)
-    cuda::operations().index_ranks(index.device(), lines, layout.size() / lines, after,
-                                   reinterpret_cast<const std::int64_t*>(device_data(index)),
-                                   reinterpret_cast<std::int64_t*>(device_data(ranks)));
+    backend::accelerator_operations(index.device())
+        .index_ranks(index.device(), lines, layout.size() / lines, after,
+                     reinterpret_cast<const std::int64_t*>(device_data(index)),
+                     reinterpret_cast<std::int64_t*>(device_data(ranks)));
   return ranks;
 }
 
@@ -51,10 +52,11 @@ NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::
   const ArrayBase index = contiguous(s.gather->index);
   auto step = std::make_shared<GatherStep>(*s.gather);
   step->index = typed<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
-  cuda::operations().keep_ranked(index.device(), layout_of(index).size(),
-                                 reinterpret_cast<const std::int64_t*>(device_data(ranks)), rank,
-                                 reinterpret_cast<const std::int64_t*>(device_data(index)),
-                                 reinterpret_cast<std::int64_t*>(device_data(step->index)));
+  backend::accelerator_operations(index.device())
+      .keep_ranked(index.device(), layout_of(index).size(),
+                   reinterpret_cast<const std::int64_t*>(device_data(ranks)), rank,
+                   reinterpret_cast<const std::int64_t*>(device_data(index)),
+                   reinterpret_cast<std::int64_t*>(device_data(step->index)));
   Selection out = s;
   out.gather = std::move(step);
   return out;
@@ -79,9 +81,9 @@ NAX_ENGINE Selection last_ones(const Selection& s) {
   std::vector<bool> keep(static_cast<std::size_t>(size), false);
   for (std::int64_t b = 0; b < batches; ++b) {
     for (std::int64_t i = b * each; i < (b + 1) * each; ++i)
-      if (at[i] != cpu::dropped_index) last[static_cast<std::size_t>(at[i])] = i;
+      if (at[i] != loops::dropped_index) last[static_cast<std::size_t>(at[i])] = i;
     for (std::int64_t i = b * each; i < (b + 1) * each; ++i)
-      if (at[i] != cpu::dropped_index)
+      if (at[i] != loops::dropped_index)
         keep[static_cast<std::size_t>(i)] = last[static_cast<std::size_t>(at[i])] == i;
   }
   return with_dropped(s, [&](std::int64_t i) { return keep[static_cast<std::size_t>(i)]; });

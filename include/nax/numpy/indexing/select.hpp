@@ -18,9 +18,9 @@ enum class Update { set, add };
 template <class To, class From>
 void add_selected(const ArrayBase& target, const Selection& s, const ArrayBase& g) {
   Array<std::int64_t> hold;
-  const cpu::SelectLoop loop = select_loop(s, target, g, hold);
+  const loops::SelectLoop loop = select_loop(s, target, g, hold);
   if (on_accelerator(target))
-    cuda::operations().scatter(target.device(), loop, true);
+    backend::operations(target.device()).scatter(target.device(), loop, true);
   else
     cpu::scatter_add<To, From>(loop);
 }
@@ -114,9 +114,9 @@ Array<T> get(const Array<T>& x, const Selection& s) {
                                merge_frames({&layout_of(x), &layout_of(s.gather->index)}, s.result_shape()),
                                device_for("index", x, s.gather->index)));
     Array<std::int64_t> hold;
-    const cpu::SelectLoop loop = select_loop(s, x, result, hold);
+    const loops::SelectLoop loop = select_loop(s, x, result, hold);
     if (on_accelerator(result))
-      cuda::operations().gather(result.device(), loop);
+      backend::operations(result.device()).gather(result.device(), loop);
     else
       cpu::gather(loop, sizeof(T));
   }
@@ -147,7 +147,7 @@ Selection with_dropped(const Selection& s, const F& keep) {
   std::int64_t* at = elements<std::int64_t>(step->index);
   const std::int64_t n = layout_of(step->index).size();
   for (std::int64_t i = 0; i < n; ++i)
-    if (!keep(i)) at[i] = cpu::dropped_index;
+    if (!keep(i)) at[i] = loops::dropped_index;
   Selection out = s;
   out.gather = std::move(step);
   return out;
@@ -215,9 +215,9 @@ Array<T> update(Array<T> x, Selection s, const Array<T>& value, Update mode) {
     target = typed<T>(copy_over(x, frame));
   }
   Array<std::int64_t> hold;
-  const cpu::SelectLoop loop = select_loop(s, target, v, hold);
+  const loops::SelectLoop loop = select_loop(s, target, v, hold);
   if (on_accelerator(target))
-    cuda::operations().scatter(device, loop, mode == Update::add);
+    backend::operations(device).scatter(device, loop, mode == Update::add);
   else if (mode == Update::set)
     cpu::scatter_set(loop, sizeof(T));
   else

@@ -55,9 +55,10 @@ NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, cons
   const ArrayBase flat = contiguous(index);
   Array<std::int64_t> out = typed<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
   if (on_accelerator(flat)) {
-    cuda::operations().index_offsets(flat.device(), layout_of(out).size(), extents, strides,
-                                     reinterpret_cast<const std::int64_t*>(device_data(flat)),
-                                     reinterpret_cast<std::int64_t*>(device_data(out)));
+    backend::operations(flat.device())
+        .index_offsets(flat.device(), layout_of(out).size(), extents, strides,
+                       reinterpret_cast<const std::int64_t*>(device_data(flat)),
+                       reinterpret_cast<std::int64_t*>(device_data(out)));
     return out;
   }
   const std::int64_t* from = elements<const std::int64_t>(flat, transforms_handled);
@@ -65,7 +66,7 @@ NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, cons
   parallel_for(layout_of(index).size(), std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::int64_t rest = from[i], offset = 0;
-      if (rest == cpu::dropped_index) {
+      if (rest == loops::dropped_index) {
         to[i] = rest;
         continue;
       }
@@ -79,13 +80,13 @@ NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, cons
   return out;
 }
 
-NAX_ENGINE cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data, const ArrayBase& values,
-                                       Array<std::int64_t>& hold) {
+NAX_ENGINE loops::SelectLoop select_loop(const Selection& s, const ArrayBase& data, const ArrayBase& values,
+                                         Array<std::int64_t>& hold) {
   Layout view_layout;
   const std::int64_t offset = s.view(layout_of(data), view_layout);
   const Layout& d = view_layout;
   const DType dtype = data.dtype();
-  cpu::SelectLoop loop;
+  loops::SelectLoop loop;
   const Frame* index_frame =
       s.gather ? &static_cast<const Frame&>(layout_of(s.gather->index)) : &layout_of(data);
   const Frame frame = merge_frames({&layout_of(data), &layout_of(values), index_frame}, s.result_shape());

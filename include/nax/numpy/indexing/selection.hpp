@@ -64,8 +64,8 @@ NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, cons
 
 // The loop that moves values (over hidden axes and the result's visible ones) from or to the places that `s`
 // selects in `data`. `hold` keeps alive what the loop points into.
-NAX_ENGINE cpu::SelectLoop select_loop(const Selection& s, const ArrayBase& data, const ArrayBase& values,
-                                       Array<std::int64_t>& hold);
+NAX_ENGINE loops::SelectLoop select_loop(const Selection& s, const ArrayBase& data, const ArrayBase& values,
+                                         Array<std::int64_t>& hold);
 
 }  // namespace detail
 NAX_END

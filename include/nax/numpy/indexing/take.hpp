@@ -53,7 +53,7 @@ Array<std::int64_t> positions_of(const char* function, const Array<I>& index, in
   if (n > 0 && extent == 0) throw_index(function, 0, axis, 0);
   if (on_accelerator(index)) {
     std::optional<std::int64_t> bad;
-    const auto how = mode == "clip" ? cuda::IndexMode::clip : cuda::IndexMode::wrap;
+    const auto how = mode == "clip" ? backend::IndexMode::clip : backend::IndexMode::wrap;
     return typed<std::int64_t>(wrapped_on_device(index, extent, how, bad));
   }
   const Array<I> flat = typed<I>(contiguous(index));

@@ -31,8 +31,9 @@ NAX_ENGINE void run_batch_on_device(Device device, DType dtype, const Product& p
   const bool one_call = count == 0 || (count == 1 && !axes[0].summed);
   const BatchAxis x = count == 0 ? BatchAxis{1, 0, 0, 0, false} : axes[0];
   if (one_call) {
-    cuda::operations().matmul(device, dtype, x.extent, p.m, p.n, p.k, {a, x.a, p.a_row, p.a_column},
-                              {b, x.b, p.b_row, p.b_column}, {c, x.c, p.c_row, p.c_column}, accumulate);
+    backend::accelerator_operations(device).matmul(
+        device, dtype, x.extent, p.m, p.n, p.k, {a, x.a, p.a_row, p.a_column}, {b, x.b, p.b_row, p.b_column},
+        {c, x.c, p.c_row, p.c_column}, accumulate);
     return;
   }
   for (std::int64_t i = 0; i < x.extent; ++i)

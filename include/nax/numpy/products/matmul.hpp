@@ -125,7 +125,7 @@ ArrayBase scaled_result(const ArrayBase& x, double by) {
 // The usual case: one product on the host, nothing before its axes.
 inline bool is_one_product(const Layout& a, const Layout& b, const Frame& target) {
   return a.shape.size() == 2 && b.shape.size() == 2 && target.shape.size() == 2 && a.shape[1] > 0 &&
-         !cuda_accelerator;
+         !accelerators_present;
 }
 
 template <class T>

@@ -1,129 +1,23 @@
 #pragma once
 
-#include <bit>
-
+#include "nax/backend/cpu/line_kernels.hpp"
 #include "nax/numpy/reductions/cumulative.hpp"
 
 // Where the extrema are. The first of equal elements; the first NaN where there is one.
 NAX_BEGIN
 namespace detail {
 
-// Is `a` to be preferred to `b`, which came before it?
-template <bool largest, class T>
-constexpr bool beats(T a, T b) {
-  return (largest ? a > b : a < b) || (a != a && b == b);
-}
+// `x`: an array of a type with an order.
+NAX_ENGINE ArrayBase argument_of(const char* function, const ArrayBase& x, const AxisOptions& options,
+                                 bool largest);
 
-// The first place where f holds; there is one at or after `at`.
-template <class T, class F>
-std::int64_t first_place(const T* x, std::int64_t at, std::int64_t n, const F& f) {
-  if constexpr (simd::has_packet<T>) {
-    using P = simd::Packet<T>;
-    constexpr std::int64_t w = P::size;
-    const auto test = [&](std::int64_t i) { return f(P::load(x + i)); };
-    for (; at + 4 * w <= n; at += 4 * w)
-      if (simd::any((test(at) | test(at + w)) | (test(at + 2 * w) | test(at + 3 * w)))) break;
-    for (; at + w <= n; at += w)
-      if (const unsigned found = simd::bits(test(at))) return at + std::countr_zero(found);
-    while (simd::bits(f(P(x[at]))) == 0) ++at;
-  } else {
-    while (!f(x[at])) ++at;
-  }
-  return at;
-}
-
-// The first place of the extremum in a contiguous run: blocks are reduced on packets, and only the block that
-// holds it is searched.
-template <bool largest, class T>
-std::int64_t argument_of_run(const T* x, std::int64_t n) {
-  using Op = std::conditional_t<largest, cpu::reduce_op::Max<T>, cpu::reduce_op::Min<T>>;
-  constexpr std::int64_t block = 1024;
-  T best = x[0];
-  std::int64_t at = 0;
-  for (std::int64_t i = 0; i < n; i += block) {
-    const T v = cpu::detail::fold_run<Op, T>(x + i, n - i < block ? n - i : block);
-    if (beats<largest>(v, best)) best = v, at = i;
-  }
-  if (best != best) return first_place(x, at, n, [](auto v) { return v != v; });
-  return first_place(x, at, n, [=](auto v) { return v == decltype(v)(best); });
-}
-
-template <bool largest, class T>
-void argument_of_lines(const cpu::Lines& lines, const T* x, std::int32_t* out) {
-  if (lines.inner == 1) {
-    parallel_for(lines.outer, 1 + (std::int64_t{1} << 15) / lines.n,
-                 [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t l = begin; l < end; ++l)
-                     out[l] = static_cast<std::int32_t>(argument_of_run<largest>(x + l * lines.n, lines.n));
-                 });
-    return;
-  }
-  // Strips of columns, whose best values and places stay in registers or the first cache.
-  constexpr std::int64_t width = 256;
-  const std::int64_t strips = (lines.inner + width - 1) / width;
-  parallel_for(lines.outer * strips, 1 + (std::int64_t{1} << 15) / (lines.n * width),
-               [&](std::int64_t begin, std::int64_t end) {
-                 T best[width];
-                 std::int32_t at[width];
-                 for (std::int64_t s = begin; s < end; ++s) {
-                   const std::int64_t column = s % strips * width, block = s / strips;
-                   const std::int64_t n = lines.inner - column < width ? lines.inner - column : width;
-                   const T* from = x + block * lines.n * lines.inner + column;
-                   for (std::int64_t j = 0; j < n; ++j) best[j] = from[j], at[j] = 0;
-                   for (std::int64_t i = 1; i < lines.n; ++i) {
-                     const T* row = from + i * lines.inner;
-                     for (std::int64_t j = 0; j < n; ++j) {
-                       const bool better = beats<largest>(row[j], best[j]);
-                       best[j] = better ? row[j] : best[j];
-                       at[j] = better ? static_cast<std::int32_t>(i) : at[j];
-                     }
-                   }
-                   for (std::int64_t j = 0; j < n; ++j) out[block * lines.inner + column + j] = at[j];
-                 }
-               });
-}
-
-template <bool largest, class T>
-Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const AxisOptions& options) {
+template <ArrayLike X>
+Array<std::int32_t> argument_of(const char* function, const X& x_, const AxisOptions& options, bool largest) {
+  using T = typename X::value_type;
   static_assert(!is_complex_v<T>, "argmax, argmin: complex numbers have no order");
-  check_reducible(function, x);
-  using Lane = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, lane_t<T>>;
-  const int ndim = x.ndim();
-  if (options.axis.given() && options.axis.list().size() != 1)
-    raise<ValueError>({function, ": axis must be one axis"});
-  const AxisMarks marks = marked_axes(function, options.axis, ndim);
-  const Frame frame = layout_of(x);
-  if (marked_count(marks, frame) == 0)
-    raise<ValueError>({function, ": attempt to get ", function, " of an empty sequence"});
-  Array<std::int32_t> result = typed<std::int32_t>(
-      allocate(DType::int32, reduced_frame(frame, over_frame(marks, frame), options.keepdims),
-               device_for(function, x)));
-  if (on_accelerator(result)) {
-    const AxisMarks reduced = over_frame(marks, frame);
-    cuda::operations().arg_reduce(x.device(), largest, frame.shape, Dims(reduced.begin(), reduced.end()),
-                                  plain_operand(x, layout_of(x).strides),
-                                  plain_operand(result, reduced_strides(frame, reduced)));
-    return result;
-  }
-  cpu::Lines lines{1, 1, 1};
-  if (options.axis.given()) {
-    lines = lines_of(frame, normalize_axis(function, options.axis.list()[0], ndim));
-  } else {
-    lines.n = marked_count(marks, frame);
-    lines.outer = frame.size() / lines.n;
-  }
-  if (layout_of(result).size() == 0) return result;
-  const ArrayBase rows = contiguous(x, transforms_handled);
-  if constexpr (std::is_same_v<lane_t<T>, T>) {
-    argument_of_lines<largest>(lines, elements<const Lane>(rows, transforms_handled),
-                               elements<std::int32_t>(result));
-  } else {
-    ArrayBase wide = allocate(dtype_of<Lane>, layout_of(rows));
-    cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
-    argument_of_lines<largest>(lines, elements<const Lane>(wide, transforms_handled),
-                               elements<std::int32_t>(result));
-  }
-  return result;
+  const Array<T> x = materialise(x_);
+  cpu::provide<cpu::ArgReduceKernel, cpu::sortable_t<T>>();
+  return typed<std::int32_t>(argument_of(function, static_cast<const ArrayBase&>(x), options, largest));
 }
 
 }  // namespace detail
@@ -132,12 +26,16 @@ Array<std::int32_t> argument_of(const char* function, const Array<T>& x, const A
 // element.
 template <detail::ArrayLike X>
 Array<std::int32_t> argmax(const X& x, const AxisOptions& options = {}) {
-  return detail::argument_of<true>("argmax", Array<typename X::value_type>(detail::materialise(x)), options);
+  return detail::argument_of("argmax", x, options, true);
 }
 // The place of the smallest element along an axis, the first of equal ones; a NaN is smallest.
 template <detail::ArrayLike X>
 Array<std::int32_t> argmin(const X& x, const AxisOptions& options = {}) {
-  return detail::argument_of<false>("argmin", Array<typename X::value_type>(detail::materialise(x)), options);
+  return detail::argument_of("argmin", x, options, false);
 }
 
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/reductions/argmax-inl.hpp"
+#endif

@@ -5,8 +5,8 @@
 NAX_BEGIN
 namespace detail {
 
-NAX_ENGINE cpu::Lines lines_of(const Frame& frame, int axis) {
-  cpu::Lines lines{1, frame.visible(axis), 1};
+NAX_ENGINE loops::Lines lines_of(const Frame& frame, int axis) {
+  loops::Lines lines{1, frame.visible(axis), 1};
   const int at = frame.hidden() + axis;
   for (int i = 0; i < static_cast<int>(frame.shape.size()); ++i)
     if (i != at) (i < at ? lines.outer : lines.inner) *= frame.shape[i];

@@ -22,7 +22,7 @@ struct CumulativeOptions {
 
 namespace detail {
 
-NAX_ENGINE cpu::Lines lines_of(const Frame& frame, int axis);
+NAX_ENGINE loops::Lines lines_of(const Frame& frame, int axis);
 
 // Elements 0 ... n - 1 of an axis, or from another one on, as a view.
 NAX_ENGINE ArrayBase part_of_axis(const ArrayBase& x, int axis, std::int64_t first, std::int64_t n);
@@ -48,8 +48,9 @@ Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool revers
   const ArrayBase x = copy_over(a, frame), y = copy_over(b, frame);
   Array<T> result = typed<T>(allocate(dtype_of<T>, frame, device_for("cumprod", x, y)));
   if (on_accelerator(result)) {
-    cuda::operations().linear_scan(result.device(), lines_of(frame, axis), reverse, dtype_of<T>,
-                                   device_data(x), device_data(y), device_data(result));
+    backend::operations(result.device())
+        .linear_scan(result.device(), lines_of(frame, axis), reverse, dtype_of<T>, device_data(x),
+                     device_data(y), device_data(result));
   } else {
     const T *factor = elements<const T>(x, transforms_handled),
             *term = elements<const T>(y, transforms_handled);
@@ -86,10 +87,11 @@ ArrayBase running(const Array<T>& x, int axis, bool reverse) {
   using Lane = typename Op::Acc;
   const ArrayBase from = contiguous(x, transforms_handled);
   ArrayBase result = allocate(dtype_of<Lane>, layout_of(from), device_for("cumsum", from));
-  const cpu::Lines lines = lines_of(layout_of(from), axis);
+  const loops::Lines lines = lines_of(layout_of(from), axis);
   if (on_accelerator(result)) {
-    cuda::operations().scan(result.device(), std::is_same_v<Op, cpu::reduce_op::Product<Lane>>, lines,
-                            reverse, dtype_of<T>, device_data(from), dtype_of<Lane>, device_data(result));
+    backend::operations(result.device())
+        .scan(result.device(), std::is_same_v<Op, cpu::reduce_op::Product<Lane>>, lines, reverse, dtype_of<T>,
+              device_data(from), dtype_of<Lane>, device_data(result));
     return result;
   }
   const T* a = elements<const T>(from, transforms_handled);

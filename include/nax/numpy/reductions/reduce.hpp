@@ -44,7 +44,7 @@ NAX_COMPILED_ONCE ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::Fo
     reducer.combine(raw_data(*leaves[0]), raw_data(result), 0, n);
     return result;
   }
-  cpu::Operand operands[max_leaves + 1];
+  loops::Operand operands[max_leaves + 1];
   for (int l = 0; l < count; ++l) operands[l] = operand_over(*leaves[l], frame, lanes[l]);
   operands[count] = {raw_data(result), reduced_strides(frame, marks), reducer.to, reducer.to};
   cpu::reduce(kernel, constants, frame.shape, operands, count, size, reducer);

@@ -54,12 +54,12 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
                  [&](std::int64_t begin, std::int64_t end) { f(from + begin * n, begin, end - begin); });
   } else {
     constexpr int leaves = Tree<X>::leaves;
-    cpu::Operand operands[leaves];
+    loops::Operand operands[leaves];
     const Parts<X> parts(x);
     for (int l = 0; l < leaves; ++l)
       operands[l] = operand_over(*parts.leaves[l], x.frame(), leaf_table<X>.lanes[l]);
     Dims shape = x.frame().shape;
-    cpu::detail::collapse(shape, operands, leaves);
+    loops::collapse(shape, operands, leaves);
     // A block stays in the first cache from its computation to its use.
     constexpr std::int64_t block_elements = (std::int64_t{1} << 14) / static_cast<std::int64_t>(sizeof(T));
     const std::int64_t block = n < block_elements ? block_elements / n : 1;

@@ -28,9 +28,9 @@ auto in_part(const char* function, const X& x, const std::vector<std::int64_t>& 
 
 // f(line, its length, what becomes of it) for each line of an axis; a line that lies apart is copied.
 template <class Lane, class To, class F>
-void for_each_run(const cpu::Lines& lines, const Lane* from, To* to, const F& f) {
+void for_each_run(const loops::Lines& lines, const Lane* from, To* to, const F& f) {
   if (lines.n == 0) return;
-  cpu::for_each_line(lines, [=](std::int64_t first) {
+  loops::for_each_line(lines, [=](std::int64_t first) {
     if (lines.inner == 1) return f(from + first, lines.n, to + first);
     const cpu::Scratch<Lane> line(lines.n);
     const cpu::Scratch<To> result(lines.n);
@@ -51,7 +51,7 @@ Array<std::int32_t> argpartition_axis(const Array<T>& x_, const std::vector<std:
     if (parts_lines(x, kth)) {
       using Lane = sortable_t<T>;
       const ArrayBase rows = sortable_rows(x);
-      const cpu::Lines lines = lines_of(layout_of(rows), axis);
+      const loops::Lines lines = lines_of(layout_of(rows), axis);
       const std::int64_t rank = kth[0] < 0 ? kth[0] + lines.n : kth[0];
       Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, layout_of(rows)));
       for_each_run(lines, elements<const Lane>(rows, transforms_handled), elements<std::int32_t>(result),
@@ -70,7 +70,7 @@ Array<T> partition_axis(const Array<T>& x, const std::vector<std::int64_t>& kth,
       if (is_recorded(x)) return take_along_axis(x, argpartition_axis(x, kth, axis), axis);
       using Lane = sortable_t<T>;
       const ArrayBase rows = sortable_rows(x);
-      const cpu::Lines lines = lines_of(layout_of(rows), axis);
+      const loops::Lines lines = lines_of(layout_of(rows), axis);
       const std::int64_t rank = kth[0] < 0 ? kth[0] + lines.n : kth[0];
       ArrayBase result = allocate(dtype_of<Lane>, layout_of(rows));
       for_each_run(

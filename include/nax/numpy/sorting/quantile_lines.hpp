@@ -77,13 +77,13 @@ template <class T>
 Array<T> selected_from(const Array<T>& x, std::int64_t rank) {
   using Lane = sortable_t<T>;
   const ArrayBase rows = sortable_rows(typed<T>(constant(x)));
-  const cpu::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
+  const loops::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
   Frame frame = layout_of(rows);
   frame.shape.back() = 3;
   const Lane* from = elements<const Lane>(rows, transforms_handled);
   const auto select = [&](auto* to, const auto& f) {
-    cpu::for_each_line(lines,
-                       [=](std::int64_t first) { f(from + first, lines.n, rank, to + first / lines.n * 3); });
+    loops::for_each_line(
+        lines, [=](std::int64_t first) { f(from + first, lines.n, rank, to + first / lines.n * 3); });
   };
   if (is_recorded(x)) {
     const Array<std::int32_t> places = typed<std::int32_t>(allocate(DType::int32, frame));

@@ -224,7 +224,7 @@ Selection bins_selected(const Array<T>& x, std::int64_t length) {
   std::int64_t* to = elements<std::int64_t>(step->index);
   for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) {
     const auto bin = static_cast<std::int64_t>(v[i]);
-    to[i] = bin < length ? bin : cpu::dropped_index;
+    to[i] = bin < length ? bin : loops::dropped_index;
   }
   step->axes.push_back(0), step->x_axis.push_back(-1), step->index_axis.push_back(0);
   Selection s = Selection::all(Frame{Dims(std::size_t{1}, length), {}});

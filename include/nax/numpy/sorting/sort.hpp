@@ -49,11 +49,11 @@ Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
   using Lane = sortable_t<T>;
   const ArrayBase rows = sortable_rows(x);
   Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, layout_of(rows)));
-  const cpu::Lines lines = lines_of(layout_of(rows), axis);
+  const loops::Lines lines = lines_of(layout_of(rows), axis);
   const Lane* from = elements<const Lane>(rows, transforms_handled);
   std::int32_t* to = elements<std::int32_t>(result);
   if (lines.n > 0)
-    cpu::for_each_line(lines, [=](std::int64_t first) {
+    loops::for_each_line(lines, [=](std::int64_t first) {
       cpu::argsort_line(from + first, lines.inner, lines.n, descending, to + first, lines.inner);
     });
   return result;
@@ -72,13 +72,13 @@ Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
   }
   using Lane = sortable_t<T>;
   const Frame frame = layout_of(x);
-  const cpu::Lines lines = lines_of(frame, axis);
+  const loops::Lines lines = lines_of(frame, axis);
   const ArrayBase rows = sortable_rows(x);
   ArrayBase sorted = allocate(dtype_of<Lane>, frame);
   const Lane* from = elements<const Lane>(rows, transforms_handled);
   Lane* to = elements<Lane>(sorted);
   if (lines.n > 0)
-    cpu::for_each_line(lines, [=](std::int64_t first) {
+    loops::for_each_line(lines, [=](std::int64_t first) {
       if (lines.inner == 1) return cpu::sort_run(from + first, to + first, lines.n, descending);
       const cpu::Scratch<Lane> line(lines.n);
       for (std::int64_t i = 0; i < lines.n; ++i) line[i] = from[first + i * lines.inner];
@@ -144,11 +144,11 @@ Array<std::int32_t> top_k_places(const Array<T>& x, std::int64_t k) {
   Frame frame = layout_of(rows);
   frame.shape.back() = k;
   Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, frame));
-  const cpu::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
+  const loops::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
   const Lane* from = elements<const Lane>(rows, transforms_handled);
   std::int32_t* to = elements<std::int32_t>(result);
   if (k > 0)
-    cpu::for_each_line(lines, [=](std::int64_t first) {
+    loops::for_each_line(lines, [=](std::int64_t first) {
       cpu::top_k_line(from + first, lines.n, k, to + first / lines.n * k);
     });
   return result;

@@ -10,8 +10,8 @@ NAX_ENGINE void copy_into(const ArrayBase& from, const ArrayBase& to) {
   if (layout.size() == 0) return;
   const Dims strides = strides_over(layout_of(from), layout);
   if (on_accelerator(to) && from.device() == to.device())
-    return cuda::operations().copy(to.device(), layout.shape, plain_operand(from, strides),
-                                   plain_operand(to, layout.strides));
+    return backend::operations(to.device())
+        .copy(to.device(), layout.shape, plain_operand(from, strides), plain_operand(to, layout.strides));
   cpu::strided_copy(dtype_size(to.dtype()), static_cast<int>(layout.shape.size()), layout.shape.data(),
                     raw_data(to), layout.strides.data(), raw_data(from), strides.data());
 }

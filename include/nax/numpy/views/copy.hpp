@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/transpose.hpp"
-#include "nax/backend/cuda/operations.hpp"
+#include "nax/backend/operations.hpp"
 #include "nax/expr/scalar_node.hpp"
 #include "nax/numpy/views/elements.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "nax/backend/cpu/tiles.hpp"
+#include "nax/loops/operand.hpp"
 
 // Reading and writing at places that an index array names.
 //
@@ -11,7 +11,7 @@
 // of 0, so that rows, single elements, batched indices and batched data are the same loop with other strides.
 // Where no index takes part (a slice), it is one 0 with strides of 0.
 NAX_BEGIN
-namespace cpu {
+namespace loops {
 
 // An index that names no place: reads give 0 there, writes do nothing.
 inline constexpr std::int64_t dropped_index = INT64_MIN;
@@ -26,5 +26,5 @@ struct SelectLoop {
   Operand& indices() { return operands[2]; }
 };
 
-}  // namespace cpu
+}  // namespace loops
 NAX_END

@@ -5,10 +5,10 @@
 #include "nax/core/abi.hpp"
 
 NAX_BEGIN
-namespace detail {
+namespace loops {
 
 // Names a reduction for backends that take it at run time.
 enum class ReduceKind : std::uint8_t { sum, product, max, min, any, all };
 
-}  // namespace detail
+}  // namespace loops
 NAX_END

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "nax/core/compiled_once.hpp"
+#include "nax/core/dtype.hpp"
+#include "nax/core/error.hpp"
+
+// Kernels that are found by dtype.
+//
+// A kernel is a struct with a type `Function` and a static template `run<T>` of that type. The host's
+// operations call it through a slot per dtype, and so need no type of C++. A public function, which knows its
+// element type, fills the slot of that type first: provide<Kernel, T>(). A program that is headers only thus
+// compiles the kernels of its own types; nax::compiled holds all of them.
+NAX_BEGIN
+namespace cpu {
+
+template <class Kernel>
+inline constinit std::atomic<typename Kernel::Function*> kernel_slots[dtype_count] = {};
+
+void provide_library_kernels();  // fills all slots; there in nax::compiled only
+
+#if defined(NAX_CALLS_LIBRARY)
+inline constinit std::atomic<bool> kernels_provided = false;
+
+template <class Kernel, class T>
+void provide() {
+  if (!kernels_provided.load(std::memory_order_acquire)) [[unlikely]] {
+    provide_library_kernels();
+    kernels_provided.store(true, std::memory_order_release);
+  }
+}
+#else
+template <class Kernel, class T>
+void provide() {
+  kernel_slots<Kernel>[static_cast<std::size_t>(dtype_of<T>)].store(&Kernel::template run<T>,
+                                                                    std::memory_order_release);
+}
+#endif
+
+[[noreturn, gnu::cold]] inline void throw_no_kernel(const char* name, DType dtype) {
+  raise<Error>({name, ": this program has no kernel for ", dtype_name(dtype)});
+}
+
+// The kernel for elements of this dtype. Throws Error where no function has provided it.
+template <class Kernel>
+typename Kernel::Function* kernel_for(DType dtype) {
+  const auto kernel = kernel_slots<Kernel>[static_cast<std::size_t>(dtype)].load(std::memory_order_acquire);
+  if (!kernel) [[unlikely]]
+    throw_no_kernel(Kernel::name, dtype);
+  return kernel;
+}
+
+}  // namespace cpu
+NAX_END

@@ -1,0 +1,173 @@
+#pragma once
+
+#include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/gather.hpp"
+#include "nax/backend/cpu/line_kernels.hpp"
+#include "nax/backend/cpu/transpose.hpp"
+#include "nax/backend/operations.hpp"
+
+// The host's operations.
+NAX_BEGIN
+namespace cpu {
+
+// Row-major elements in the type that the kernels of lines have: a copy where that is another one.
+class LaneRows {
+ public:
+  LaneRows(DType dtype, const char* from, std::int64_t size) : dtype_(lane_of(dtype)), data_(from) {
+    if (dtype_size(dtype_) == dtype_size(dtype)) return;  // its own type, or bytes for truth values
+    copy_ = std::make_unique<Scratch<char>>(size * static_cast<std::int64_t>(dtype_size(dtype_)));
+    converter(dtype, dtype_)(from, 1, copy_->data(), 1, size);
+    data_ = copy_->data();
+  }
+  DType dtype() const { return dtype_; }
+  const char* data() const { return data_; }
+
+  static DType lane_of(DType dtype) {
+    return dtype == DType::boolean                               ? DType::uint8
+           : dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32
+                                                                 : dtype;
+  }
+
+ private:
+  DType dtype_;
+  const char* data_;
+  std::unique_ptr<Scratch<char>> copy_;
+};
+
+// Lets f(from, to) write lanes, and moves them to `to` where its type is another one.
+template <class F>
+void map_lanes(DType dtype, const char* from, char* to, std::int64_t size, const F& f) {
+  const LaneRows rows(dtype, from, size);
+  if (dtype_size(rows.dtype()) == dtype_size(dtype)) return f(rows, to);
+  const Scratch<char> lanes(size * static_cast<std::int64_t>(dtype_size(rows.dtype())));
+  f(rows, lanes.data());
+  converter(rows.dtype(), dtype)(lanes.data(), 1, to, 1, size);
+}
+
+// Adds values at places; half types add up in float where the data is float.
+NAX_ENGINE detail::SelectRange adder(DType to, DType from) {
+  using detail::AddElement, detail::scatter_range;
+  if (to == DType::float32 && from == DType::float16) return scatter_range<AddElement, float, half>;
+  if (to == DType::float32 && from == DType::bfloat16) return scatter_range<AddElement, float, bfloat16>;
+  switch (to) {
+#define NAX_ADDER(name, type, kind, text) \
+  case DType::name:                       \
+    return scatter_range<AddElement, type, type>;
+    NAX_FOR_EACH_DTYPE(NAX_ADDER)
+#undef NAX_ADDER
+  }
+  return nullptr;
+}
+
+class HostOperations final : public backend::Operations {
+ public:
+  void copy(Device, const Dims& shape, const Operand& from, const Operand& to) override {
+    if (from.stored == to.stored)
+      return strided_copy(dtype_size(to.stored), static_cast<int>(shape.size()), shape.data(), to.data,
+                          to.strides.data(), from.data, from.strides.data());
+    Operand operands[2] = {from, to};
+    operands[0].lane = operands[1].lane = to.stored;  // reading converts
+    const std::size_t bytes = dtype_size(to.stored);
+    map(copy_values, &bytes, shape, operands, 1);
+  }
+
+  void gather(Device, const SelectLoop& loop) override {
+    cpu::gather(loop, dtype_size(loop.operands[0].stored));
+  }
+  void scatter(Device, const SelectLoop& loop, bool add) override {
+    const DType from = loop.operands[0].stored, to = loop.operands[1].stored;
+    cpu::scatter(loop, add ? adder(to, from) : detail::setter(dtype_size(to)));
+  }
+  void join_indices(Device, std::int64_t extent, const Dims& shape, const Operand& a, const Operand& b,
+                    const Operand& to) override {
+    Operand operands[3] = {a, b, to};
+    map(join_run, &extent, shape, operands, 2);
+  }
+  void index_offsets(Device, std::int64_t n, const Dims& extents, const Dims& strides,
+                     const std::int64_t* from, std::int64_t* to) override {
+    parallel_for(n, std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        std::int64_t rest = from[i], offset = 0;
+        if (rest == dropped_index) {
+          to[i] = rest;
+          continue;
+        }
+        for (std::size_t axis = extents.size(); axis-- > 0;) {
+          offset += rest % extents[axis] * strides[axis];
+          rest /= extents[axis];
+        }
+        to[i] = offset;
+      }
+    });
+  }
+
+  void arg_reduce(Device, bool greatest, const Lines& lines, DType dtype, const char* from,
+                  std::int32_t* to) override {
+    const LaneRows rows(dtype, from, lines.count() * lines.n);
+    kernel_for<ArgReduceKernel>(rows.dtype())(lines, greatest, rows.data(), to);
+  }
+  void scan(Device, bool product, const Lines& lines, bool reverse, DType from_type, const char* from,
+            DType to_type, char* to) override {
+    const auto kernel = kernel_for<ScanKernel>(to_type);
+    if (from_type == to_type) return kernel(lines, product, reverse, from, to);
+    const std::int64_t size = lines.count() * lines.n;
+    const Scratch<char> terms(size * static_cast<std::int64_t>(dtype_size(to_type)));
+    converter(from_type, to_type)(from, 1, terms.data(), 1, size);
+    kernel(lines, product, reverse, terms.data(), to);
+  }
+  void linear_scan(Device, const Lines& lines, bool reverse, DType dtype, const char* factor,
+                   const char* term, char* to) override {
+    const LaneRows terms(dtype, term, lines.count() * lines.n);
+    map_lanes(dtype, factor, to, lines.count() * lines.n, [&](const LaneRows& factors, char* out) {
+      kernel_for<LinearScanKernel>(factors.dtype())(lines, reverse, factors.data(), terms.data(), out);
+    });
+  }
+  void argsort(Device, const Lines& lines, DType dtype, bool descending, const char* from,
+               std::int32_t* order) override {
+    const LaneRows rows(dtype, from, lines.count() * lines.n);
+    kernel_for<ArgsortKernel>(rows.dtype())(lines, descending, rows.data(), order);
+  }
+  void sort(Device, const Lines& lines, DType dtype, bool descending, const char* from, char* to) override {
+    map_lanes(dtype, from, to, lines.count() * lines.n, [&](const LaneRows& rows, char* out) {
+      kernel_for<SortKernel>(rows.dtype())(lines, descending, rows.data(), out);
+    });
+  }
+  void top_k(Device, const Lines& lines, DType dtype, std::int64_t k, const char* from,
+             std::int32_t* order) override {
+    const LaneRows rows(dtype, from, lines.count() * lines.n);
+    kernel_for<TopKKernel>(rows.dtype())(lines, k, rows.data(), order);
+  }
+  void partition(Device, const Lines& lines, DType dtype, std::int64_t rank, const char* from,
+                 char* to) override {
+    map_lanes(dtype, from, to, lines.count() * lines.n, [&](const LaneRows& rows, char* out) {
+      kernel_for<PartitionKernel>(rows.dtype())(lines, rank, rows.data(), out);
+    });
+  }
+  void argpartition(Device, const Lines& lines, DType dtype, std::int64_t rank, const char* from,
+                    std::int32_t* order) override {
+    const LaneRows rows(dtype, from, lines.count() * lines.n);
+    kernel_for<ArgpartitionKernel>(rows.dtype())(lines, rank, rows.data(), order);
+  }
+
+ private:
+  static void copy_values(const void* bytes, const void* const* in, void* out, std::int64_t n) {
+    std::memcpy(out, in[0], static_cast<std::size_t>(n) * *static_cast<const std::size_t*>(bytes));
+  }
+  static void join_run(const void* extent, const void* const* in, void* out, std::int64_t n) {
+    const std::int64_t* const a = static_cast<const std::int64_t*>(in[0]);
+    const std::int64_t* const b = static_cast<const std::int64_t*>(in[1]);
+    for (std::int64_t i = 0; i < n; ++i)
+      static_cast<std::int64_t*>(out)[i] = a[i] * *static_cast<const std::int64_t*>(extent) + b[i];
+  }
+};
+
+}  // namespace cpu
+namespace backend {
+
+NAX_ENGINE Operations& host_operations() {
+  static cpu::HostOperations operations;
+  return operations;
+}
+
+}  // namespace backend
+NAX_END

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+
+#include "nax/core/accelerator.hpp"
+#include "nax/loops/lines.hpp"
+#include "nax/loops/reduce_kind.hpp"
+#include "nax/loops/select_loop.hpp"
+#include "nax/rules/draw.hpp"
+
+// Operations of a device besides expressions: data in, data out. Operands are addresses on `device`, dtypes
+// and layouts; no parameter is an element type of C++. The host's are in backend/cpu/operations.hpp. Those of
+// a GPU are compiled once a program, in the source file that the target nax::cuda adds to it; all other files
+// reach them through this interface, whichever compiler saw them.
+//
+// Operands are collapsed over `shape` by the callee. Lines are of row-major data.
+NAX_BEGIN
+namespace backend {
+
+using loops::ReduceKind;
+
+// A matrix of a batch: element (i, j) of matrix b lies at data + (b * batch + i * row + j * column) elements.
+struct Matrix {
+  char* data;
+  std::int64_t batch, row, column;
+};
+
+// Keys to draw from: an array on the device, or one.
+struct Keys {
+  const std::uint64_t* many;
+  std::uint64_t one;
+};
+
+// Decides what an index out of range becomes: dropped_index, or one that is in range.
+enum class IndexMode : std::uint8_t { drop, wrap, clip };
+
+class Operations {
+ public:
+  // to = from, converting where the stored types differ.
+  virtual void copy(Device device, const Dims& shape, const loops::Operand& from,
+                    const loops::Operand& to) = 0;
+
+  // ---- places that indices name; index arrays are int64 on the device, row-major where given by address
+
+  // The values of the loop = its data at the indices, and the other way, where of several values for a place
+  // the last stays, or all are added in order. A loop without indices has no address of them.
+  virtual void gather(Device device, const loops::SelectLoop& loop) = 0;
+  virtual void scatter(Device device, const loops::SelectLoop& loop, bool add) = 0;
+  // to = a * extent + b.
+  virtual void join_indices(Device device, std::int64_t extent, const Dims& shape, const loops::Operand& a,
+                            const loops::Operand& b, const loops::Operand& to) = 0;
+  // to = offsets with these strides, of row-major positions over these extents.
+  virtual void index_offsets(Device device, std::int64_t n, const Dims& extents, const Dims& strides,
+                             const std::int64_t* from, std::int64_t* to) = 0;
+
+  // ---- lines of row-major arrays
+
+  // to = the place in its line of the first greatest (least) element: the first NaN where there is one.
+  virtual void arg_reduce(Device device, bool greatest, const loops::Lines& lines, DType dtype,
+                          const char* from, std::int32_t* to) = 0;
+  // Running sums or products, in the type of the result.
+  virtual void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,
+                    const char* from, DType to_type, char* to) = 0;
+  // to[i] = factor[i] to[i - 1] + term[i].
+  virtual void linear_scan(Device device, const loops::Lines& lines, bool reverse, DType dtype,
+                           const char* factor, const char* term, char* to) = 0;
+  // order = the places in its line from which each element of the sorted line comes; NaN is last. Stable.
+  virtual void argsort(Device device, const loops::Lines& lines, DType dtype, bool descending,
+                       const char* from, std::int32_t* order) = 0;
+  // to = the sorted lines; dtype has an order.
+  virtual void sort(Device device, const loops::Lines& lines, DType dtype, bool descending, const char* from,
+                    char* to) = 0;
+  // order = the places of the k greatest elements of each line, in descending order; lines.inner is 1.
+  virtual void top_k(Device device, const loops::Lines& lines, DType dtype, std::int64_t k, const char* from,
+                     std::int32_t* order) = 0;
+  // The element at `rank` is where a sort would put it, none larger before it, none smaller behind.
+  virtual void partition(Device device, const loops::Lines& lines, DType dtype, std::int64_t rank,
+                         const char* from, char* to) = 0;
+  virtual void argpartition(Device device, const loops::Lines& lines, DType dtype, std::int64_t rank,
+                            const char* from, std::int32_t* order) = 0;
+
+ protected:
+  ~Operations() = default;
+};
+
+// The tables of all platforms but the host's, by number; a library that brings one puts it here before main.
+inline constinit Operations* provided_operations[platform_count] = {};
+NAX_ENGINE Operations& host_operations();
+inline Operations& operations(Device device) {
+  Operations* const provided = provided_operations[static_cast<int>(device.platform)];
+  return provided ? *provided : host_operations();
+}
+
+// Operations of GPUs that the host has in other forms.
+class AcceleratorOperations : public Operations {
+ public:
+  // to = the reduction of `from` over the axes in which `to` has stride 0; `reduced` marks them. The
+  // accumulators' type is that in which `to` is stored; no elements give the identity.
+  virtual void reduce(Device device, ReduceKind kind, const Dims& shape, const Dims& reduced,
+                      const loops::Operand& from, const loops::Operand& to) = 0;
+
+  // c = a b for each matrix of a batch; of (m, k), (k, n) and (m, n).
+  virtual void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n,
+                      std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c, bool accumulate) = 0;
+
+  // to = from, of any integer type, counted from the front of an axis.
+  virtual void wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
+                            const loops::Operand& from, const loops::Operand& to) = 0;
+  // ranks = how many indices of its line equal each one and come before (or after) it.
+  virtual void index_ranks(Device device, std::int64_t lines, std::int64_t n, bool after,
+                           const std::int64_t* index, std::int64_t* ranks) = 0;
+  // to = from where the rank is this one, dropped elsewhere.
+  virtual void keep_ranked(Device device, std::int64_t n, const std::int64_t* ranks, std::int64_t rank,
+                           const std::int64_t* from, std::int64_t* to) = 0;
+  // to = the places where the mask holds; `counts` are the true elements up to and with each place.
+  virtual void true_positions(Device device, std::int64_t n, const bool* mask, const std::int64_t* counts,
+                              std::int64_t* to) = 0;
+
+  // out = `size` elements, n from each key.
+  virtual void draw(Device device, const detail::Draw& draw, const Keys& keys, std::int64_t n, DType dtype,
+                    std::int64_t size, char* out) = 0;
+  virtual void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
+                       std::uint64_t* to) = 0;
+
+ protected:
+  ~AcceleratorOperations() = default;
+};
+
+inline AcceleratorOperations& accelerator_operations(Device device) {
+  return static_cast<AcceleratorOperations&>(*provided_operations[static_cast<int>(device.platform)]);
+}
+
+}  // namespace backend
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/backend/cpu/operations-inl.hpp"
+#endif

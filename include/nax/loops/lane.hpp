@@ -1,0 +1,13 @@
+#pragma once
+
+#include "nax/core/dtype.hpp"
+
+NAX_BEGIN
+namespace detail {
+
+// Half types are computed in float.
+template <class T>
+using lane_t = std::conditional_t<is_floating_v<T> && sizeof(T) == 2, float, T>;
+
+}  // namespace detail
+NAX_END
