@@ -78,6 +78,9 @@ class Operations {
                          const char* from, char* to) = 0;
   virtual void argpartition(Device device, const loops::Lines& lines, DType dtype, std::int64_t rank,
                             const char* from, std::int32_t* order) = 0;
+  // to = how many of the n sorted elements come before each of `count` ones (or, right, do not come after).
+  virtual void search(Device device, DType dtype, bool right, std::int64_t n, const char* sorted,
+                      std::int64_t count, const char* sought, std::int32_t* to) = 0;
 
  protected:
   ~Operations() = default;

@@ -15,6 +15,7 @@ void provide_ordered() {
   provide<PartitionKernel, T>();
   provide<ArgpartitionKernel, T>();
   provide<ScanKernel, T>();
+  provide<SearchKernel, T>();
 }
 template <class T>
 void provide_inexact() {

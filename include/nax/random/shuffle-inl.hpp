@@ -28,7 +28,7 @@ NAX_ENGINE Array<std::int64_t> shuffled_on_device(const char* function, const Ke
     const auto [next, own] = split(rest);
     const Array<std::uint32_t> sort_keys = bits<std::uint32_t>(own, shape);
     const Array<std::int64_t> order =
-        nax::detail::typed<std::int64_t>(as_dtype(argsort_on_device(sort_keys, axis, false), DType::int64));
+        nax::detail::typed<std::int64_t>(as_dtype(argsort_lines(sort_keys, axis, false), DType::int64));
     places = get(places, along_selection(layout_of(places), order, axis));
     rest = next;
   }

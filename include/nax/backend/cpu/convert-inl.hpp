@@ -30,6 +30,8 @@ NAX_ENGINE ConvertFn converter(DType from, DType to) {
   if (from == DType::boolean)
     return to == DType::float32   ? convert_run<bool, float>
            : to == DType::float64 ? convert_run<bool, double>
+           : to == DType::int32   ? convert_run<bool, std::int32_t>
+           : to == DType::int64   ? convert_run<bool, std::int64_t>
                                   : nullptr;
   if (from == DType::float16 && to == DType::float32) return convert_run<half, float>;
   if (from == DType::bfloat16 && to == DType::float32) return convert_run<bfloat16, float>;

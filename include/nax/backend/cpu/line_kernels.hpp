@@ -4,6 +4,7 @@
 #include "nax/backend/cpu/kernel_slots.hpp"
 #include "nax/backend/cpu/lines.hpp"
 #include "nax/backend/cpu/scan.hpp"
+#include "nax/backend/cpu/search.hpp"
 #include "nax/backend/cpu/select.hpp"
 #include "nax/backend/cpu/top_k.hpp"
 #include "nax/backend/cpu/wide.hpp"
@@ -144,6 +145,21 @@ struct ArgpartitionKernel {
   static void run(const Lines& lines, std::int64_t rank, const void* from, std::int32_t* to) {
     for_each_run(lines, static_cast<const T*>(from), to,
                  [rank](const T* x, std::int64_t n, std::int32_t* y) { argpartition_line(x, n, rank, y); });
+  }
+};
+
+struct SearchKernel {
+  static constexpr const char* name = "searchsorted";
+  using Function = void(bool right, std::int64_t n, const void* sorted, std::int64_t count,
+                        const void* sought, std::int32_t*);
+  template <class T>
+  static void run(bool right, std::int64_t n, const void* sorted_, std::int64_t count, const void* sought_,
+                  std::int32_t* to) {
+    const T* const sorted = static_cast<const T*>(sorted_);
+    const T* const sought = static_cast<const T*>(sought_);
+    parallel_for(count, std::int64_t{1} << 13, [=](std::int64_t begin, std::int64_t end) {
+      search_sorted(sorted, n, sought + begin, end - begin, right, to + begin);
+    });
   }
 };
 

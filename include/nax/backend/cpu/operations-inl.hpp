@@ -148,6 +148,11 @@ class HostOperations final : public backend::Operations {
     const LaneRows rows(dtype, from, lines.count() * lines.n);
     kernel_for<ArgpartitionKernel>(rows.dtype())(lines, rank, rows.data(), order);
   }
+  void search(Device, DType dtype, bool right, std::int64_t n, const char* sorted, std::int64_t count,
+              const char* sought, std::int32_t* to) override {
+    const LaneRows from(dtype, sorted, n), values(dtype, sought, count);
+    kernel_for<SearchKernel>(from.dtype())(right, n, from.data(), count, values.data(), to);
+  }
 
  private:
   static void copy_values(const void* bytes, const void* const* in, void* out, std::int64_t n) {

@@ -49,6 +49,37 @@ struct SpreadPlaces {
   constexpr void operator()(std::int64_t i) const { to[order.at(i / order.n, i % order.n)] = places[i]; }
 };
 
+// Where elements would be inserted into sorted ones: one thread a value.
+template <class A>
+struct SearchSorted {
+  DType dtype;
+  bool right;
+  std::int64_t n, bytes;
+  const char *sorted, *sought;
+  std::int32_t* to;
+
+  constexpr void operator()(std::int64_t i) const {
+    const auto key = ordered_key(load_as<A>(dtype, sought + i * bytes));
+    std::int64_t first = 0, length = n;
+    while (length > 0) {
+      const std::int64_t half = length / 2;
+      const auto middle = ordered_key(load_as<A>(dtype, sorted + (first + half) * bytes));
+      if (right ? middle <= key : middle < key)
+        first += half + 1, length -= half + 1;
+      else
+        length = half;
+    }
+    to[i] = static_cast<std::int32_t>(first);
+  }
+};
+inline void launch_search(Device device, DType dtype, bool right, std::int64_t n, const char* sorted,
+                          std::int64_t count, const char* sought, std::int32_t* to) {
+  const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(dtype));
+  with_wide(dtype, [&]<class A>(std::type_identity<A>) {
+    launch(device, count, SearchSorted<A>{dtype, right, n, bytes, sorted, sought, to});
+  });
+}
+
 inline void launch_argsort(Device device, const loops::Lines& lines, DType dtype, bool descending,
                            const char* from, std::int32_t* to) {
   const std::int64_t size = lines.count() * lines.n;

@@ -103,6 +103,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
                     std::int32_t* order) override {
     argsort(device, lines, dtype, false, from, order);
   }
+  void search(Device device, DType dtype, bool right, std::int64_t n, const char* sorted, std::int64_t count,
+              const char* sought, std::int32_t* to) override {
+    launch_search(device, dtype, right, n, sorted, count, sought, to);
+  }
   void linear_scan(Device device, const loops::Lines& lines, bool reverse, DType dtype, const char* factor,
                    const char* term, char* to) override {
     launch_linear_scan(device, lines, reverse, dtype, factor, term, to);

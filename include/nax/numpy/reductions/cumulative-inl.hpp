@@ -5,6 +5,26 @@
 NAX_BEGIN
 namespace detail {
 
+NAX_ENGINE ArrayBase linear_scan_values(const ArrayBase& a, const ArrayBase& b, int axis, bool reverse) {
+  const Frame frame = broadcast("cumprod", layout_of(a), layout_of(b));
+  const ArrayBase factor = copy_over(a, frame), term = copy_over(b, frame);
+  ArrayBase result = allocate(a.dtype(), frame, device_for("cumprod", factor, term));
+  backend::operations(result.device())
+      .linear_scan(result.device(), lines_of(frame, axis), reverse, a.dtype(), device_data(factor),
+                   device_data(term), device_data(result));
+  return result;
+}
+
+NAX_ENGINE ArrayBase running(const ArrayBase& x, int axis, bool product, bool reverse, DType lane,
+                             DType result) {
+  const ArrayBase from = contiguous(x, transforms_handled);
+  ArrayBase sums = allocate(lane, layout_of(from), device_for("cumsum", from));
+  backend::operations(sums.device())
+      .scan(sums.device(), product, lines_of(layout_of(from), axis), reverse, from.dtype(), device_data(from),
+            lane, device_data(sums));
+  return as_dtype(std::move(sums), result);
+}
+
 NAX_ENGINE loops::Lines lines_of(const Frame& frame, int axis) {
   loops::Lines lines{1, frame.visible(axis), 1};
   const int at = frame.hidden() + axis;

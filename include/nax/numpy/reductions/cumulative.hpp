@@ -1,7 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/lines.hpp"
-#include "nax/backend/cpu/scan.hpp"
+#include "nax/backend/cpu/line_kernels.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 #include "nax/numpy/views/copy.hpp"
 #include "nax/numpy/views/reshape.hpp"
@@ -41,26 +40,13 @@ Array<T> shift(const Array<T>& x, int axis, bool reverse, T fill) {
                                        [=](const Array<T>& t) { return shift(t, axis, reverse, T(0)); }));
 }
 
+// Values only: r[i] = a[i] r[i - 1] + b[i].
+NAX_ENGINE ArrayBase linear_scan_values(const ArrayBase& a, const ArrayBase& b, int axis, bool reverse);
+
 template <class T>
 Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool reverse) {
-  using Lane = lane_t<T>;
-  const Frame frame = broadcast("cumprod", layout_of(a), layout_of(b));
-  const ArrayBase x = copy_over(a, frame), y = copy_over(b, frame);
-  Array<T> result = typed<T>(allocate(dtype_of<T>, frame, device_for("cumprod", x, y)));
-  if (on_accelerator(result)) {
-    backend::operations(result.device())
-        .linear_scan(result.device(), lines_of(frame, axis), reverse, dtype_of<T>, device_data(x),
-                     device_data(y), device_data(result));
-  } else {
-    const T *factor = elements<const T>(x, transforms_handled),
-            *term = elements<const T>(y, transforms_handled);
-    cpu::scan_lines(
-        lines_of(frame, axis), reverse, elements<T>(result), [=](const T* before, std::int64_t i) {
-          return before ? static_cast<T>(static_cast<Lane>(factor[i]) * static_cast<Lane>(*before) +
-                                         static_cast<Lane>(term[i]))
-                        : term[i];
-        });
-  }
+  cpu::provide<cpu::LinearScanKernel, lane_t<T>>();
+  Array<T> result = typed<T>(linear_scan_values(a, b, axis, reverse));
   // The adjoint of the scan: h[i] = g[i] + a[i + 1] h[i + 1].
   const auto adjoint = [=](const Array<T>& g) {
     return linear_scan(shift(a, axis, !reverse, T(0)), g, axis, !reverse);
@@ -81,45 +67,14 @@ Array<T> linear_scan(const Array<T>& a, const Array<T>& b, int axis, bool revers
           [=](const Array<T>& t, const Array<T>&) { return linear_scan(a, t, axis, reverse); }));
 }
 
-// The running combination of x by Op along an axis, in Op's accumulators.
-template <class Op, class T>
-ArrayBase running(const Array<T>& x, int axis, bool reverse) {
-  using Lane = typename Op::Acc;
-  const ArrayBase from = contiguous(x, transforms_handled);
-  ArrayBase result = allocate(dtype_of<Lane>, layout_of(from), device_for("cumsum", from));
-  const loops::Lines lines = lines_of(layout_of(from), axis);
-  if (on_accelerator(result)) {
-    backend::operations(result.device())
-        .scan(result.device(), std::is_same_v<Op, cpu::reduce_op::Product<Lane>>, lines, reverse, dtype_of<T>,
-              device_data(from), dtype_of<Lane>, device_data(result));
-    return result;
-  }
-  const T* a = elements<const T>(from, transforms_handled);
-  if constexpr (std::is_same_v<T, Lane> && cpu::scans_packets<T>) {
-    if (lines.inner == 1) {
-      cpu::scan_rows<Op>(a, elements<T>(result), lines.outer, lines.n, reverse);
-      return result;
-    }
-  }
-  if constexpr (cpu::detail::Blocks<Op>::rounds) {
-    constexpr std::int64_t many = 128;
-    if (lines.n > many) {
-      cpu::sum_lines<cpu::wide_t<Lane>>(lines, reverse, elements<Lane>(result),
-                                        [=](std::int64_t i) { return cpu::convert_element<T, Lane>(a[i]); });
-      return result;
-    }
-  }
-  cpu::scan_lines(lines, reverse, elements<Lane>(result), [=](const Lane* before, std::int64_t i) {
-    const Lane v = cpu::convert_element<T, Lane>(a[i]);
-    return before ? Op::join(*before, v) : v;
-  });
-  return result;
-}
+// Values only: running sums or products, which add up in the type `lane`, in the type `result`.
+NAX_ENGINE ArrayBase running(const ArrayBase& x, int axis, bool product, bool reverse, DType lane,
+                             DType result);
 
 template <class R, class T>
 Array<R> cumsum_axis(const Array<T>& x, int axis, bool reverse) {
-  using Lane = lane_t<R>;
-  Array<R> result = from_accumulator<R, Lane>(running<cpu::reduce_op::Sum<Lane>>(x, axis, reverse));
+  cpu::provide<cpu::ScanKernel, lane_t<R>>();
+  Array<R> result = typed<R>(running(x, axis, false, reverse, dtype_of<lane_t<R>>, dtype_of<R>));
   if constexpr (is_inexact_v<T>)
     return record(std::move(result),
                   wrt(
@@ -131,8 +86,8 @@ Array<R> cumsum_axis(const Array<T>& x, int axis, bool reverse) {
 
 template <class R, class T>
 Array<R> cumprod_axis(const Array<T>& x, int axis, bool reverse) {
-  using Lane = lane_t<R>;
-  Array<R> result = from_accumulator<R, Lane>(running<cpu::reduce_op::Product<Lane>>(x, axis, reverse));
+  cpu::provide<cpu::ScanKernel, lane_t<R>>();
+  Array<R> result = typed<R>(running(x, axis, true, reverse, dtype_of<lane_t<R>>, dtype_of<R>));
   if constexpr (is_inexact_v<T>) {
     // The product before i, times the sum over the products that i is part of, without x[i].
     const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {

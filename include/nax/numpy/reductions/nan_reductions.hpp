@@ -148,7 +148,7 @@ Array<std::int32_t> nanargmax(const X& x_, const AxisOptions& options = {}) {
   const auto lowest = static_cast<T>(cpu::reduce_op::Max<detail::lane_t<T>>::identity());
   const Array<T> x = detail::materialise(x_);
   detail::check_numbers("nanargmax", x, options);
-  return detail::argument_of<true>("nanargmax", detail::without_nan(x, lowest), options);
+  return detail::argument_of("nanargmax", detail::without_nan(x, lowest), options, true);
 }
 // The place of the smallest element that is not NaN, along an axis.
 template <detail::ArrayLike X>
@@ -157,7 +157,7 @@ Array<std::int32_t> nanargmin(const X& x_, const AxisOptions& options = {}) {
   const auto highest = static_cast<T>(cpu::reduce_op::Min<detail::lane_t<T>>::identity());
   const Array<T> x = detail::materialise(x_);
   detail::check_numbers("nanargmin", x, options);
-  return detail::argument_of<false>("nanargmin", detail::without_nan(x, highest), options);
+  return detail::argument_of("nanargmin", detail::without_nan(x, highest), options, false);
 }
 
 NAX_END

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "nax/backend/cpu/select.hpp"
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/numpy/sorting/sort.hpp"
 
@@ -26,39 +25,18 @@ auto in_part(const char* function, const X& x, const std::vector<std::int64_t>& 
   });
 }
 
-// f(line, its length, what becomes of it) for each line of an axis; a line that lies apart is copied.
-template <class Lane, class To, class F>
-void for_each_run(const loops::Lines& lines, const Lane* from, To* to, const F& f) {
-  if (lines.n == 0) return;
-  loops::for_each_line(lines, [=](std::int64_t first) {
-    if (lines.inner == 1) return f(from + first, lines.n, to + first);
-    const cpu::Scratch<Lane> line(lines.n);
-    const cpu::Scratch<To> result(lines.n);
-    for (std::int64_t i = 0; i < lines.n; ++i) line[i] = from[first + i * lines.inner];
-    f(line.data(), lines.n, result.data());
-    for (std::int64_t i = 0; i < lines.n; ++i) to[first + i * lines.inner] = result[i];
-  });
-}
-// Is there one place that lines are parted at, and does this machine part them?
-template <class T>
-bool parts_lines(const Array<T>& x, const std::vector<std::int64_t>& kth) {
-  return kth.size() == 1 && !is_complex_v<T> && !on_accelerator(x);
-}
+// Values only, of a type with an order.
+NAX_ENGINE ArrayBase argpartition_lines(const ArrayBase& x, std::int64_t kth, int axis);
+NAX_ENGINE ArrayBase partition_lines(const ArrayBase& x, std::int64_t kth, int axis);
+
+// Lines are parted at one place; at several they are sorted.
 template <class T>
 Array<std::int32_t> argpartition_axis(const Array<T>& x_, const std::vector<std::int64_t>& kth, int axis) {
   const Array<T> x = typed<T>(constant(x_));
   if constexpr (!is_complex_v<T>) {
-    if (parts_lines(x, kth)) {
-      using Lane = sortable_t<T>;
-      const ArrayBase rows = sortable_rows(x);
-      const loops::Lines lines = lines_of(layout_of(rows), axis);
-      const std::int64_t rank = kth[0] < 0 ? kth[0] + lines.n : kth[0];
-      Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, layout_of(rows)));
-      for_each_run(lines, elements<const Lane>(rows, transforms_handled), elements<std::int32_t>(result),
-                   [rank](const Lane* from, std::int64_t n, std::int32_t* to) {
-                     cpu::argpartition_line(from, n, rank, to);
-                   });
-      return result;
+    if (kth.size() == 1) {
+      cpu::provide<cpu::ArgpartitionKernel, sortable_t<T>>();
+      return typed<std::int32_t>(argpartition_lines(x, kth[0], axis));
     }
   }
   return argsort_any(x, axis, false);
@@ -66,20 +44,10 @@ Array<std::int32_t> argpartition_axis(const Array<T>& x_, const std::vector<std:
 template <class T>
 Array<T> partition_axis(const Array<T>& x, const std::vector<std::int64_t>& kth, int axis) {
   if constexpr (!is_complex_v<T>) {
-    if (parts_lines(x, kth)) {
+    if (kth.size() == 1) {
       if (is_recorded(x)) return take_along_axis(x, argpartition_axis(x, kth, axis), axis);
-      using Lane = sortable_t<T>;
-      const ArrayBase rows = sortable_rows(x);
-      const loops::Lines lines = lines_of(layout_of(rows), axis);
-      const std::int64_t rank = kth[0] < 0 ? kth[0] + lines.n : kth[0];
-      ArrayBase result = allocate(dtype_of<Lane>, layout_of(rows));
-      for_each_run(
-          lines, elements<const Lane>(rows, transforms_handled), elements<Lane>(result),
-          [rank](const Lane* from, std::int64_t n, Lane* to) { cpu::partition_line(from, n, rank, to); });
-      if constexpr (std::is_same_v<Lane, T> || std::is_same_v<T, bool>)
-        return typed<T>(std::move(result));
-      else
-        return from_accumulator<T, Lane>(std::move(result));
+      cpu::provide<cpu::PartitionKernel, sortable_t<T>>();
+      return typed<T>(partition_lines(x, kth[0], axis));
     }
   }
   return sort_any(x, axis, false);

@@ -5,6 +5,43 @@
 NAX_BEGIN
 namespace detail {
 
+NAX_ENGINE ArrayBase places_of(const char* function, const ArrayBase& a_, const ArrayBase& v_, bool right) {
+  check_operand(function, a_);
+  check_operand(function, v_);
+  if (a_.ndim() != 1) raise<ValueError>({function, ": the sorted array must be 1-d, shape ", a_.shape()});
+  const Device device = device_for(function, a_, v_);
+  const ArrayBase a = sortable_rows(beside(v_, a_)), v = sortable_rows(beside(a_, v_));
+  const std::int64_t n = a_.size(), each = v_.size();
+  // The batches of both sides, aligned by level.
+  Frame of_a = layout_of(a), of_v = layout_of(v);
+  of_a.shape.pop_back();
+  of_v.shape.resize_for_overwrite(static_cast<std::size_t>(of_v.hidden()));
+  const Frame batches = broadcast(function, of_a, of_v);
+  const auto index_of = [&](const Frame& own, std::int64_t unit) {
+    Layout layout = Layout::contiguous(own);
+    for (std::int64_t& s : layout.strides) s *= unit;
+    return strides_over(layout, batches);
+  };
+  const Dims step_a = index_of(of_a, n), step_v = index_of(of_v, each);
+  Frame frame = batches;
+  const Shape shape = v_.shape();
+  frame.shape.append(shape.begin(), shape.end());
+  ArrayBase result = allocate(DType::int32, frame, device);
+  const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(a.dtype()));
+  std::int32_t* const out = reinterpret_cast<std::int32_t*>(device_data(result));
+  const char *const sorted = device_data(a), *const sought = device_data(v);
+  for (std::int64_t b = 0, count = batches.size(); b < count; ++b) {
+    std::int64_t rest = b, at = 0, from = 0;
+    for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
+      at += rest % batches.shape[axis] * step_a[axis];
+      from += rest % batches.shape[axis] * step_v[axis];
+    }
+    backend::operations(device).search(device, a.dtype(), right, n, sorted + at * bytes, each,
+                                       sought + from * bytes, out + b * each);
+  }
+  return result;
+}
+
 NAX_ENGINE bool is_right(const char* function, std::string_view side) {
   if (side != "left" && side != "right")
     raise<ValueError>({function, ": side must be 'left' or 'right', got '", side, "'"});

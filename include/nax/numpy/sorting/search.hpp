@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "nax/backend/cpu/count_bins.hpp"
-#include "nax/backend/cpu/search.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/reductions/argmax.hpp"
@@ -21,44 +20,14 @@ struct SearchsortedOptions {
 
 namespace detail {
 
+// Values only: how many elements of the 1-d array `a` come before each of `v`, both of a type with an order.
+NAX_ENGINE ArrayBase places_of(const char* function, const ArrayBase& a, const ArrayBase& v, bool right);
+
 template <class T>
-Array<std::int32_t> places(const char* function, const Array<T>& a_, const Array<T>& v_, bool right) {
-  check_operand(function, a_);
-  check_operand(function, v_);
-  need_host(function, a_, v_);
-  if (a_.ndim() != 1) raise<ValueError>({function, ": the sorted array must be 1-d, shape ", a_.shape()});
-  using Lane = sortable_t<T>;
-  const ArrayBase a = sortable_rows(a_), v = sortable_rows(v_);
-  const std::int64_t n = a_.size(), each = v_.size();
-  // The batches of both sides, aligned by level.
-  Frame of_a = layout_of(a), of_v = layout_of(v);
-  of_a.shape.pop_back();
-  of_v.shape.resize_for_overwrite(static_cast<std::size_t>(of_v.hidden()));
-  const Frame batches = broadcast(function, of_a, of_v);
-  const auto index_of = [&](const Frame& own, std::int64_t unit) {
-    Layout layout = Layout::contiguous(own);
-    for (std::int64_t& s : layout.strides) s *= unit;
-    return strides_over(layout, batches);
-  };
-  const Dims step_a = index_of(of_a, n), step_v = index_of(of_v, each);
-  Frame frame = batches;
-  const Shape shape = v_.shape();
-  frame.shape.append(shape.begin(), shape.end());
-  Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, frame));
-  std::int32_t* out = elements<std::int32_t>(result);
-  const Lane *sorted = elements<const Lane>(a, transforms_handled),
-             *sought = elements<const Lane>(v, transforms_handled);
-  for (std::int64_t b = 0, count = batches.size(); b < count; ++b) {
-    std::int64_t rest = b, at = 0, from = 0;
-    for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
-      at += rest % batches.shape[axis] * step_a[axis];
-      from += rest % batches.shape[axis] * step_v[axis];
-    }
-    parallel_for(each, std::int64_t{1} << 13, [&](std::int64_t begin, std::int64_t end) {
-      cpu::search_sorted(sorted + at, n, sought + from + begin, end - begin, right, out + b * each + begin);
-    });
-  }
-  return result;
+Array<std::int32_t> places(const char* function, const Array<T>& a, const Array<T>& v, bool right) {
+  static_assert(!is_complex_v<T>, "searchsorted: complex numbers have no order");
+  cpu::provide<cpu::SearchKernel, sortable_t<T>>();
+  return typed<std::int32_t>(places_of(function, a, v, right));
 }
 
 NAX_ENGINE bool is_right(const char* function, std::string_view side);

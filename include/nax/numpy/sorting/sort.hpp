@@ -1,7 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/sort.hpp"
-#include "nax/backend/cpu/top_k.hpp"
+#include "nax/backend/cpu/line_kernels.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
@@ -21,74 +20,31 @@ struct SortOptions {
 
 namespace detail {
 
-// The type that sort kernels compare: float for half types, bytes for bool.
-template <class T>
-using sortable_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, lane_t<T>>;
+using cpu::sortable_t;
 
-template <class T>
-ArrayBase sortable_rows(const Array<T>& x) {
-  static_assert(!is_complex_v<T>, "sort: complex numbers have no order");
-  using Lane = sortable_t<T>;
-  ArrayBase rows = contiguous(x, transforms_handled);
-  if constexpr (std::is_same_v<Lane, T> || std::is_same_v<T, bool>) {
-    return rows;
-  } else {
-    ArrayBase wide = allocate(dtype_of<Lane>, layout_of(rows));
-    cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
-    return wide;
-  }
-}
+// Row-major elements in the type that sort kernels compare. `x`: of a type with an order.
+NAX_ENGINE ArrayBase sortable_rows(const ArrayBase& x);
 
-// Where the elements of each sorted line come from, on a GPU.
-[[gnu::cold]] NAX_ENGINE ArrayBase argsort_on_device(const ArrayBase& x, int axis, bool descending);
+// Values only, of a type with an order: the places from which the elements of each sorted line come, the
+// sorted lines, and the places of the k greatest elements of each line of the last axis.
+NAX_ENGINE ArrayBase argsort_lines(const ArrayBase& x, int axis, bool descending);
+NAX_ENGINE ArrayBase sort_lines(const ArrayBase& x, int axis, bool descending);
+NAX_ENGINE ArrayBase top_k_lines(const ArrayBase& x, std::int64_t k);
 
 template <class T>
 Array<std::int32_t> argsort_axis(const Array<T>& x, int axis, bool descending) {
   static_assert(!is_complex_v<T>, "argsort: complex numbers have no order");
-  if (on_accelerator(x)) return typed<std::int32_t>(argsort_on_device(x, axis, descending));
-  using Lane = sortable_t<T>;
-  const ArrayBase rows = sortable_rows(x);
-  Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, layout_of(rows)));
-  const loops::Lines lines = lines_of(layout_of(rows), axis);
-  const Lane* from = elements<const Lane>(rows, transforms_handled);
-  std::int32_t* to = elements<std::int32_t>(result);
-  if (lines.n > 0)
-    loops::for_each_line(lines, [=](std::int64_t first) {
-      cpu::argsort_line(from + first, lines.inner, lines.n, descending, to + first, lines.inner);
-    });
-  return result;
+  cpu::provide<cpu::ArgsortKernel, sortable_t<T>>();
+  return typed<std::int32_t>(argsort_lines(x, axis, descending));
 }
 
 template <class T>
 Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
-  if (on_accelerator(x)) {
-    const Array<std::int64_t> order =
-        typed<std::int64_t>(as_dtype(argsort_on_device(x, axis, descending), DType::int64));
-    return get(x, along_selection(layout_of(x), order, axis));
-  }
-  if constexpr (is_inexact_v<T>) {
+  if constexpr (is_inexact_v<T>)
     if (is_recorded(x))
       return take_along_axis(x, argsort_axis(typed<T>(constant(x)), axis, descending), axis);
-  }
-  using Lane = sortable_t<T>;
-  const Frame frame = layout_of(x);
-  const loops::Lines lines = lines_of(frame, axis);
-  const ArrayBase rows = sortable_rows(x);
-  ArrayBase sorted = allocate(dtype_of<Lane>, frame);
-  const Lane* from = elements<const Lane>(rows, transforms_handled);
-  Lane* to = elements<Lane>(sorted);
-  if (lines.n > 0)
-    loops::for_each_line(lines, [=](std::int64_t first) {
-      if (lines.inner == 1) return cpu::sort_run(from + first, to + first, lines.n, descending);
-      const cpu::Scratch<Lane> line(lines.n);
-      for (std::int64_t i = 0; i < lines.n; ++i) line[i] = from[first + i * lines.inner];
-      cpu::sort_run(line.data(), line.data(), lines.n, descending);
-      for (std::int64_t i = 0; i < lines.n; ++i) to[first + i * lines.inner] = line[i];
-    });
-  if constexpr (std::is_same_v<Lane, T> || std::is_same_v<T, bool>)
-    return typed<T>(std::move(sorted));
-  else
-    return from_accumulator<T, Lane>(std::move(sorted));
+  cpu::provide<cpu::SortKernel, sortable_t<T>>();
+  return typed<T>(sort_lines(x, axis, descending));
 }
 
 // Does the element hold a NaN, and in which parts? NumPy sorts complex numbers in this order: none, one in
@@ -132,26 +88,11 @@ Array<T> sort_any(const Array<T>& x, int axis, bool descending) {
     return sort_axis(x, axis, descending);
 }
 
-// Where the k largest elements of each line of the last axis are.
 template <class T>
 Array<std::int32_t> top_k_places(const Array<T>& x, std::int64_t k) {
-  if (on_accelerator(x)) {
-    const Array<std::int32_t> order = argsort_axis(x, x.ndim() - 1, true);
-    return order(ellipsis, slice(0, k));
-  }
-  using Lane = sortable_t<T>;
-  const ArrayBase rows = sortable_rows(x);
-  Frame frame = layout_of(rows);
-  frame.shape.back() = k;
-  Array<std::int32_t> result = typed<std::int32_t>(allocate(DType::int32, frame));
-  const loops::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
-  const Lane* from = elements<const Lane>(rows, transforms_handled);
-  std::int32_t* to = elements<std::int32_t>(result);
-  if (k > 0)
-    loops::for_each_line(lines, [=](std::int64_t first) {
-      cpu::top_k_line(from + first, lines.n, k, to + first / lines.n * k);
-    });
-  return result;
+  static_assert(!is_complex_v<T>, "top_k: complex numbers have no order");
+  cpu::provide<cpu::TopKKernel, sortable_t<T>>();
+  return typed<std::int32_t>(top_k_lines(x, k));
 }
 
 }  // namespace detail
