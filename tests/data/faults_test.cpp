@@ -121,8 +121,12 @@ TEST(DataFaults, AForkedChildsIteratorIsAnError) {
         const std::string name = turn % 2 ? "prefetch" : "map 'slow'";
         const bool refused = refusal<Error>([&] { it.next(); }) == name + advice;
         const bool ended = !it.next();
+#if defined(__SANITIZE_THREAD__)
+        const bool works = true;  // TSan starts no threads in a forked child
+#else
         auto fresh = dataset.iterator();
         const bool works = fresh.next() == 0 && fresh.next() == 1;
+#endif
         ::_exit(refused && ended && works ? 0 : 1);
       }
       EXPECT_EQ(it.next(), turn + 1);

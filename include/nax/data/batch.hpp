@@ -36,7 +36,7 @@ struct BatchAccess final : Access<Batched<Element>> {
     for (std::int64_t row = first; row < last; ++row) elements.push_back(input->at(row));
     return together(elements, first);
   }
-  int threads() const override { return most_threads(input->threads(), options.threads); }
+  Crew crew() const override { return joined(input->crew(), {options.threads}); }
   std::string name() const override { return "batch"; }
   std::string source(std::int64_t i) const override { return "the batch of " + input->source(i * n) + " on"; }
 
@@ -80,7 +80,7 @@ class BatchStage final : public Stage<Batched<Element>> {
   std::unique_ptr<Cursor<Result>> open(const Context& context) const override {
     if (auto input = input_->access(context)) {
       // Elements that threads make one by one are taken from those; others by index.
-      if (input->threads() == 0 || input->gathers())
+      if (input->crew().threads == 0 || input->gathers())
         return open_indices<Result>(std::make_shared<BatchAccess<Element>>(std::move(input), n_, options_),
                                     context);
       return open_over(open_indices<Element>(std::move(input), context), context);
@@ -142,8 +142,8 @@ class BatchStage final : public Stage<Batched<Element>> {
                                             const Context& context) const {
     PullMany pull{std::move(input), n_, options_.drop_remainder};
     if (options_.threads == 0) return std::make_unique<InTurn>(std::move(pull));
-    return open_parallel<std::vector<Element>, Result>(context, "batch", options_.threads, 0, std::move(pull),
-                                                       Together());
+    return open_parallel<std::vector<Element>, Result>(context, "batch", {options_.threads}, 0,
+                                                       std::move(pull), Together());
   }
 
   StageRef<Element> input_;

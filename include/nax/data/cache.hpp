@@ -124,8 +124,9 @@ class CacheStage final : public Stage<Element> {
   }
 
  private:
+  // Elements are kept by their place in the order.
   static Context first_epoch(Context context) {
-    context.epoch = 0;
+    context.epoch = 0, context.ordered = true;
     return context;
   }
   struct Elements final : Access<Element> {
@@ -138,7 +139,7 @@ class CacheStage final : public Stage<Element> {
       store->put(i, element);
       return element;
     }
-    int threads() const override { return store->has_all(size()) ? 0 : input->threads(); }
+    Crew crew() const override { return store->has_all(size()) ? Crew{} : input->crew(); }
     std::string name() const override { return input->name(); }
     std::string source(std::int64_t i) const override { return input->source(i); }
     std::shared_ptr<const Access<Element>> input;

@@ -3,17 +3,10 @@
 #include <tuple>
 
 #include "nax/data/cursors.hpp"
-#include "nax/data/map.hpp"
 
-// Several datasets as one: zip, concatenate, interleave.
+// Several datasets as one: zip and concatenate.
 NAX_BEGIN
 namespace data {
-
-struct InterleaveOptions {
-  std::int64_t cycle_length = 4;  // datasets open at once
-  std::int64_t block_length = 1;  // elements of one before the next has its turn
-  std::string version = "";       // of the function, as map's
-};
 
 namespace detail {
 
@@ -44,7 +37,9 @@ class ZipStage final : public Stage<std::tuple<E...>> {
   }
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
     if (indexable()) return open_indices(access(context), context);
-    return std::apply([&](const auto&... input) { return std::make_unique<Walk>(input->open(context)...); },
+    Context in_step = context;
+    in_step.ordered = in_step.ordered || sizeof...(E) > 1;  // elements belong together by their place
+    return std::apply([&](const auto&... input) { return std::make_unique<Walk>(input->open(in_step)...); },
                       inputs_);
   }
 
@@ -67,12 +62,12 @@ class ZipStage final : public Stage<std::tuple<E...>> {
     Element at(std::int64_t i) const override {
       return std::apply([i](const auto&... input) { return Element{input->at(i)...}; }, inputs);
     }
-    int threads() const override {
+    Crew crew() const override {
       return std::apply(
           [](const auto&... input) {
-            int most = 0;
-            ((most = most_threads(most, input->threads())), ...);
-            return most;
+            Crew all;
+            ((all = joined(all, input->crew())), ...);
+            return all;
           },
           inputs);
     }
@@ -180,10 +175,10 @@ class ConcatenateStage final : public Stage<Element> {
       const std::size_t k = which(i);
       return inputs[k]->at(i - begin(k));
     }
-    int threads() const override {
-      int most = 0;
-      for (const auto& input : inputs) most = most_threads(most, input->threads());
-      return most;
+    Crew crew() const override {
+      Crew all;
+      for (const auto& input : inputs) all = joined(all, input->crew());
+      return all;
     }
     std::string source(std::int64_t i) const override {
       const std::size_t k = which(i);
@@ -225,124 +220,6 @@ class ConcatenateStage final : public Stage<Element> {
     std::unique_ptr<Cursor<Element>> walk_;
   };
   std::vector<StageRef<Element>> inputs_;
-};
-
-inline InterleaveOptions checked(InterleaveOptions options) {
-  if (options.cycle_length < 1 || options.block_length < 1)
-    throw ValueError("interleave: cycle_length and block_length must be at least 1");
-  return options;
-}
-
-// The stage of the dataset that a user's function makes of an element.
-template <class F, class Element>
-struct StageOf {
-  F f;
-  auto operator()(Element&& element) const { return call_with(f, std::move(element), NoKey()).stage(); }
-  void describe(Fingerprint& print, const std::string& version) const { add_function<F>(print, "", version); }
-};
-// One of several.
-template <class Element>
-struct StageByNumber {
-  std::vector<StageRef<Element>> stages;
-  const StageRef<Element>& operator()(std::int64_t i) const { return stages[static_cast<std::size_t>(i)]; }
-  void describe(Fingerprint& print, const std::string&) const {
-    for (const StageRef<Element>& stage : stages) stage->describe(print);
-  }
-};
-
-// Elements of the datasets that `make` makes of the input's elements, in turns.
-template <class In, class Element, class Make>
-class InterleaveStage final : public Stage<Element> {
- public:
-  InterleaveStage(StageRef<In> input, Make make, InterleaveOptions options)
-      : input_(std::move(input)),
-        make_(std::make_shared<const Make>(std::move(make))),
-        options_(checked(options)) {}
-  void describe(Fingerprint& print) const override {
-    input_->describe(print), print.add("interleave"), print.add(options_.cycle_length);
-    print.add(options_.block_length), add_types<Element>(print), make_->describe(print, options_.version);
-  }
-  std::int64_t size() const override { return -1; }
-  std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
-    return std::make_unique<Turns>(input_->open(context), make_, options_, context);
-  }
-
- private:
-  class Turns final : public Cursor<Element> {
-   public:
-    Turns(std::unique_ptr<Cursor<In>> input, std::shared_ptr<const Make> make, InterleaveOptions options,
-          const Context& context)
-        : input_(std::move(input)), make_(std::move(make)), options_(options), context_(context) {}
-    std::optional<Element> next() override {
-      while (find_turn()) {
-        if (std::optional<Element> element = open_[at_]->next()) {
-          origin_ = open_[at_]->origin();
-          if (++of_block_ == options_.block_length) ++at_, of_block_ = 0;
-          return element;
-        }
-        close();
-      }
-      return std::nullopt;
-    }
-    std::int64_t skip(std::int64_t n) override {
-      std::int64_t done = 0;
-      while (done < n && find_turn()) {
-        const std::int64_t step = std::min(n - done, options_.block_length - of_block_);
-        const std::int64_t there = open_[at_]->skip(step);
-        done += there;
-        of_block_ += there;
-        if (of_block_ == options_.block_length) ++at_, of_block_ = 0;
-        if (there < step) close();
-      }
-      return done;
-    }
-    Origin origin() const override { return origin_; }
-
-   private:
-    // An open dataset whose turn it is; new ones are opened while there are places.
-    bool find_turn() {
-      if (at_ >= open_.size() && static_cast<std::int64_t>(open_.size()) < options_.cycle_length &&
-          open_next())
-        return true;
-      if (open_.empty()) return false;
-      if (at_ >= open_.size()) at_ = 0;
-      return !context_.is_stopped();
-    }
-    bool open_next() {
-      if (ended_) return false;
-      std::optional<In> in = input_->next();
-      if (!in) {
-        ended_ = true;
-        return false;
-      }
-      try {
-        open_.push_back((*make_)(std::move(*in))->open(context_));
-      } catch (...) {
-        rethrow_from("interleave", input_->origin().text());
-      }
-      return true;
-    }
-    // A dataset that has ended leaves its place to the next one, which begins at once.
-    void close() {
-      of_block_ = 0;
-      if (open_next())
-        open_[at_] = std::move(open_.back()), open_.pop_back();
-      else
-        open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(at_));
-    }
-    std::unique_ptr<Cursor<In>> input_;
-    std::shared_ptr<const Make> make_;
-    InterleaveOptions options_;
-    Context context_;
-    std::vector<std::unique_ptr<Cursor<Element>>> open_;
-    std::size_t at_ = 0;
-    std::int64_t of_block_ = 0;
-    bool ended_ = false;
-    Origin origin_;
-  };
-  StageRef<In> input_;
-  std::shared_ptr<const Make> make_;
-  InterleaveOptions options_;
 };
 
 }  // namespace detail

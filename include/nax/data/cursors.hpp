@@ -32,11 +32,12 @@ class IndexCursor final : public Cursor<Element> {
 template <class Element>
 class ParallelIndexCursor final : public Cursor<Element>, Workers {
  public:
-  ParallelIndexCursor(std::shared_ptr<const Access<Element>> access, const Context& context, int threads)
-      : Workers(context, access->name(), threads, 0),
+  ParallelIndexCursor(std::shared_ptr<const Access<Element>> access, const Context& context, const Crew& crew,
+                      std::int64_t capacity = 0)
+      : Workers(context, access->name(), crew, capacity),
         access_(std::move(access)),
         size_(access_->size()),
-        ring_(capacity()) {}
+        ring_(Workers::capacity()) {}
   ~ParallelIndexCursor() override {
     const bool forked = is_forked();
     stop();
@@ -80,9 +81,9 @@ class ParallelIndexCursor final : public Cursor<Element>, Workers {
 template <class Element>
 std::unique_ptr<Cursor<Element>> open_indices(std::shared_ptr<const Access<Element>> access,
                                               const Context& context) {
-  const int threads = access->threads();
-  if (threads == 0) return std::make_unique<IndexCursor<Element>>(std::move(access));
-  return std::make_unique<ParallelIndexCursor<Element>>(std::move(access), context, threads);
+  const Crew crew = access->crew();
+  if (crew.threads == 0) return std::make_unique<IndexCursor<Element>>(std::move(access));
+  return std::make_unique<ParallelIndexCursor<Element>>(std::move(access), context, crew);
 }
 
 // A stage whose elements have numbers is this and its access.
@@ -99,9 +100,9 @@ struct IndexedStage : Stage<Element> {
 template <class Raw, class Element, class Pull, class Work>
 class ParallelCursor final : public Cursor<Element>, Workers {
  public:
-  ParallelCursor(const Context& context, std::string name, int threads, std::int64_t capacity, Pull pull,
+  ParallelCursor(const Context& context, std::string name, const Crew& crew, std::int64_t capacity, Pull pull,
                  Work work)
-      : Workers(context, std::move(name), threads, capacity),
+      : Workers(context, std::move(name), crew, capacity),
         pull_(std::move(pull)),
         work_(std::move(work)),
         ring_(Workers::capacity()) {}
@@ -148,10 +149,10 @@ class ParallelCursor final : public Cursor<Element>, Workers {
 };
 
 template <class Raw, class Element, class Pull, class Work>
-std::unique_ptr<Cursor<Element>> open_parallel(const Context& context, std::string name, int threads,
+std::unique_ptr<Cursor<Element>> open_parallel(const Context& context, std::string name, const Crew& crew,
                                                std::int64_t capacity, Pull pull, Work work) {
-  return std::make_unique<ParallelCursor<Raw, Element, Pull, Work>>(
-      context, std::move(name), threads, capacity, std::move(pull), std::move(work));
+  return std::make_unique<ParallelCursor<Raw, Element, Pull, Work>>(context, std::move(name), crew, capacity,
+                                                                    std::move(pull), std::move(work));
 }
 
 // Pulls a cursor's elements as they are.

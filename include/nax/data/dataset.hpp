@@ -9,6 +9,7 @@
 #include "nax/data/generator.hpp"
 #include "nax/data/groups.hpp"
 #include "nax/data/ignore_errors.hpp"
+#include "nax/data/interleave.hpp"
 #include "nax/data/iterator.hpp"
 #include "nax/data/map.hpp"
 #include "nax/data/prefetch.hpp"
@@ -186,7 +187,9 @@ class Dataset {
   Dataset prefetch_to(const std::vector<Device>& devices, const PrefetchToOptions& options = {}) const {
     return place(devices, true, options);
   }
-  // The datasets that f makes of the elements, in turns.
+  // The datasets that f makes of the elements, in turns. With .parallel each open one is made ahead by a
+  // thread of its own, so that files and objects are read at once; the order stays the same, unless
+  // .deterministic is false.
   template <class F>
   auto interleave(F f, InterleaveOptions options = {}) const {
     using Inner =

@@ -69,7 +69,7 @@ class WindowStage final : public Stage<std::vector<Element>> {
   std::unique_ptr<Cursor<Result>> open(const Context& context) const override {
     if (auto input = input_->access(context)) {
       // Elements that threads make are made once, whatever windows they are in.
-      if (input->threads() == 0)
+      if (input->crew().threads == 0)
         return open_indices<Result>(std::make_shared<Elements>(std::move(input), windows_), context);
       return std::make_unique<Walk>(open_indices<Element>(std::move(input), context), windows_);
     }
@@ -87,7 +87,7 @@ class WindowStage final : public Stage<std::vector<Element>> {
       for (std::int64_t at = first; at < end; at += windows.stride) window.push_back(input->at(at));
       return window;
     }
-    int threads() const override { return input->threads(); }
+    Crew crew() const override { return input->crew(); }
     std::string name() const override { return input->name(); }
     std::string source(std::int64_t i) const override {
       return "the window of " + input->source(i * windows.shift) + " on";

@@ -55,7 +55,7 @@ class IgnoreStage final : public Stage<Element> {
         return {std::nullopt, text_of_error()};
       }
     }
-    int threads() const override { return input->threads(); }
+    Crew crew() const override { return input->crew(); }
     std::string name() const override { return input->name(); }
     std::string source(std::int64_t i) const override { return input->source(i); }
     std::shared_ptr<const Access<Element>> input;

@@ -18,6 +18,8 @@ struct MapOptions {
   std::string name = "";  // in messages and profiles
   // Of the function, for caches on disk and positions, which cannot know that it was rewritten.
   std::string version = "";
+  // false: elements come as threads make them, so that slow ones do not hold back others.
+  bool deterministic = true;
 };
 
 struct FilterOptions {
@@ -146,8 +148,8 @@ class MapStage final : public Stage<Out> {
     const auto work = [function = function_, epoch = context.epoch](Raw&& raw, const Origin& origin) {
       return (*function)(std::move(raw.first), epoch, raw.second, [&] { return origin.text(); });
     };
-    return open_parallel<Raw, Out>(context, function_->label, threads, 0, PullCounted{input_->open(context)},
-                                   work);
+    return open_parallel<Raw, Out>(context, function_->label, {threads, function_->options.deterministic}, 0,
+                                   PullCounted{input_->open(context)}, work);
   }
 
  private:
@@ -158,7 +160,9 @@ class MapStage final : public Stage<Out> {
     Out at(std::int64_t i) const override {
       return (*function)(input->at(i), epoch, i, [&] { return input->source(i); });
     }
-    int threads() const override { return most_threads(input->threads(), function->options.threads); }
+    Crew crew() const override {
+      return joined(input->crew(), {function->options.threads, function->options.deterministic});
+    }
     std::string name() const override { return function->label; }
     std::string source(std::int64_t i) const override { return input->source(i); }
     std::shared_ptr<const Access<In>> input;
@@ -174,6 +178,7 @@ class MapStage final : public Stage<Out> {
       if (!element) return std::nullopt;
       return (*function_)(std::move(*element), epoch_, at_++, [&] { return input_->origin().text(); });
     }
+    void prepare() override { input_->prepare(); }
     std::int64_t skip(std::int64_t n) override {
       const std::int64_t done = input_->skip(n);
       at_ += done;
@@ -250,6 +255,7 @@ class FilterStage final : public Stage<Element> {
       }
       return std::nullopt;
     }
+    void prepare() override { input_->prepare(); }
     Origin origin() const override { return input_->origin(); }
 
    private:

@@ -26,7 +26,7 @@ class PrefetchStage final : public Stage<Element> {
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
     if (n_ == 0) return input_->open(context);
     const auto as_it_is = [](Element&& element, const Origin&) { return std::move(element); };
-    return open_parallel<Element, Element>(context, "prefetch", 1, n_,
+    return open_parallel<Element, Element>(context, "prefetch", {1}, n_,
                                            PullOne<Element>{input_->open(context)}, as_it_is);
   }
 
@@ -74,7 +74,7 @@ class PlaceStage final : public Stage<Element> {
         rethrow_from("prefetch_to", origin.text());
       }
     };
-    return open_parallel<Element, Element>(context, "prefetch_to", 1, options_.buffer,
+    return open_parallel<Element, Element>(context, "prefetch_to", {1}, options_.buffer,
                                            PullOne<Element>{input_->open(context)}, place);
   }
 

@@ -35,7 +35,7 @@ struct Reordered final : Access<Element> {
       : input(std::move(from)), order(std::move(as)) {}
   std::int64_t size() const override { return static_cast<std::int64_t>(order.size()); }
   Element at(std::int64_t i) const override { return input->at(order[static_cast<std::size_t>(i)]); }
-  int threads() const override { return input->threads(); }
+  Crew crew() const override { return input->crew(); }
   std::string name() const override { return input->name(); }
   bool gathers() const override { return input->gathers(); }
   std::vector<ArrayBase> gather(std::span<const std::int64_t> indices) const override {

@@ -44,7 +44,7 @@ class SliceStage final : public Stage<Element> {
     Elements(std::shared_ptr<const Access<Element>> from, Slice by) : input(std::move(from)), slice(by) {}
     std::int64_t size() const override { return slice.size_of(input->size()); }
     Element at(std::int64_t i) const override { return input->at(place(i)); }
-    int threads() const override { return input->threads(); }
+    Crew crew() const override { return input->crew(); }
     std::string name() const override { return input->name(); }
     bool gathers() const override { return input->gathers(); }
     std::vector<ArrayBase> gather(std::span<const std::int64_t> indices) const override {
@@ -69,6 +69,7 @@ class SliceStage final : public Stage<Element> {
       if (element) ++given_, gap_ = slice_.step - 1;
       return element;
     }
+    void prepare() override { input_->prepare(); }
     std::int64_t skip(std::int64_t n) override {
       if (slice_.step != 1) return Cursor<Element>::skip(n);
       if (gap_ > 0 && input_->skip(gap_) < gap_) return 0;

@@ -27,6 +27,8 @@ using namespace nax::detail;
 struct Context {
   std::int64_t epoch = 0;
   std::shared_ptr<std::atomic<bool>> stopped;  // its iterator is gone: whoever works for it may stop
+  // Elements come in order even from stages that were told that they need not: a later one counts on it.
+  bool ordered = false;
 
   bool is_stopped() const { return stopped && stopped->load(std::memory_order_relaxed); }
 };
@@ -52,14 +54,26 @@ class Fingerprint {
   std::uint64_t value_ = 0xcbf29ce484222325u;  // FNV-1a
 };
 
+// The threads of its own that a stage asks for: none, or below 0 as many as it takes. Without order their
+// elements come as they are made.
+struct Crew {
+  int threads = 0;
+  bool ordered = true;
+};
+
+// The threads for two stages in one chain.
+inline Crew joined(const Crew& a, const Crew& b) {
+  const bool automatic = a.threads < 0 || b.threads < 0;
+  return {automatic ? -1 : a.threads < b.threads ? b.threads : a.threads, a.ordered && b.ordered};
+}
+
 // Elements by index.
 template <class Element>
 struct Access : Describes {
   virtual std::int64_t size() const = 0;
   virtual Element at(std::int64_t i) const = 0;
-  // How many threads of their own its stages ask for: 0 for none, below 0 for as many as it takes.
-  virtual int threads() const { return 0; }
-  // The name of these threads in profiles.
+  virtual Crew crew() const { return {}; }
+  // The name of its threads in profiles.
   virtual std::string name() const { return "data"; }
   // Can rows of arrays be brought together without making elements of them? Then gather does, leaf by leaf.
   virtual bool gathers() const { return false; }
@@ -74,6 +88,9 @@ struct Cursor {
   virtual ~Cursor() = default;
 
   virtual std::optional<Element> next() = 0;
+  // Does before the first element is asked for what needs no decision, such as reading a file. An error that
+  // it throws is that of the first next().
+  virtual void prepare() {}
   // Passes over up to n elements as cheaply as can be; how many there were.
   virtual std::int64_t skip(std::int64_t n) {
     std::int64_t done = 0;
@@ -101,9 +118,6 @@ struct Stage {
 
 template <class Element>
 using StageRef = std::shared_ptr<const Stage<Element>>;
-
-// As many threads as two stages in one chain need.
-inline int most_threads(int a, int b) { return a < 0 || b < 0 ? -1 : a < b ? b : a; }
 
 }  // namespace data::detail
 NAX_END

@@ -41,7 +41,7 @@ class EnumerateStage final : public Stage<std::tuple<std::int64_t, Element>> {
         : input(std::move(from)), start(first) {}
     std::int64_t size() const override { return input->size(); }
     Result at(std::int64_t i) const override { return {start + i, input->at(i)}; }
-    int threads() const override { return input->threads(); }
+    Crew crew() const override { return input->crew(); }
     std::string name() const override { return input->name(); }
     std::string source(std::int64_t i) const override { return input->source(i); }
     std::shared_ptr<const Access<Element>> input;

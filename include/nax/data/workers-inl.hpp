@@ -1,5 +1,13 @@
 #pragma once
 
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
 #include "nax/data/workers.hpp"
 
 NAX_BEGIN
@@ -12,25 +20,85 @@ NAX_ENGINE int check_threads(const char* function, int threads) {
   return threads;
 }
 
-NAX_ENGINE bool Workers::take(std::size_t& slot) {
+NAX_ENGINE Workers::Workers(const Context& context, std::string name, const Crew& crew, std::int64_t capacity,
+                            std::shared_ptr<Bell> bell)
+    : name_(std::move(name)),
+      stopped_(context.stopped),
+      automatic_(crew.threads < 0),
+      ordered_(crew.ordered || context.ordered),
+      cores_(num_threads()),
+      most_(automatic_ ? std::max(cores_, most_waiting_threads) : crew.threads),
+      begin_with_(automatic_ ? 1 : crew.threads),
+      slots_(static_cast<std::size_t>(capacity > 0 ? capacity : 2 * most_)),
+      bell_(std::move(bell)) {
+  if (ordered_) return;
+  done_.reserve(slots_.size());
+  for (std::size_t slot = slots_.size(); slot-- > 0;) free_.push_back(slot);
+}
+
+NAX_ENGINE bool Workers::find_done(std::size_t& slot) const {
+  if (ordered_) {
+    slot = static_cast<std::size_t>(taken_) % slots_.size();
+    return slots_[slot].done;
+  }
+  if (done_.empty()) return false;
+  slot = done_.front();
+  return true;
+}
+
+NAX_ENGINE std::size_t Workers::next_slot() const {
+  return ordered_ ? static_cast<std::size_t>(given_) % slots_.size() : free_.back();
+}
+
+NAX_ENGINE std::int64_t Workers::most_held() const {
+  const auto threads = static_cast<std::int64_t>(shared_->threads.size());
+  return automatic_ ? std::min(count(), 2 * std::max<std::int64_t>(threads, 1)) : count();
+}
+
+NAX_ENGINE int Workers::useful_threads() const {
+  if (!automatic_ || seconds_ <= 0 || computing_ > 0.5 * seconds_) return std::min(most_, cores_);
+  const double wanted = cores_ * seconds_ / std::max(computing_, 1e-3 * seconds_);
+  return static_cast<int>(std::min<double>(most_, wanted));
+}
+
+NAX_ENGINE void Workers::start() {
   if (recording.tape)
     recorded_since_ = recording.tape->first_serial();
   else
     recorded_since_ = recording.since;
-  if (is_forked())
-    raise<Error>({name_,
-                  ": the process was forked while this iterator had threads at work, which stayed behind; "
-                  "make a new iterator in the child"});
+  if (is_started()) return;
+  const std::lock_guard lock(shared_->mutex);
+  if (!stop_) grow(begin_with_);
+}
+
+NAX_ENGINE bool Workers::is_ready() const {
+  const std::lock_guard lock(shared_->mutex);
+  std::size_t slot;
+  return find_done(slot) || (ended_ && taken_ == given_);
+}
+
+NAX_ENGINE void Workers::refuse_in_child() const {
+  raise<Error>({name_,
+                ": the process was forked while this iterator had threads at work, which stayed behind; make "
+                "a new iterator in the child"});
+}
+
+NAX_ENGINE bool Workers::take(std::size_t& slot) {
+  if (is_forked()) refuse_in_child();
+  start();
   std::unique_lock lock(shared_->mutex);
-  if (shared_->threads.empty() && !stop_) grow(begin_with_);
-  slot = static_cast<std::size_t>(taken_) % slots_.size();
-  while (!slots_[slot].done && !(ended_ && taken_ == given_)) {
+  while (!find_done(slot) && !(ended_ && taken_ == given_)) {
     const auto started = static_cast<int>(shared_->threads.size());
-    if (!stop_ && started < most_ && given_ - taken_ >= started) grow(1);  // all at work, and the loop waits
+    // All are at work, and the loop waits.
+    if (automatic_ && !stop_ && started < useful_threads() && given_ - taken_ >= started) {
+      grow(1);
+      shared_->room.notify_all();
+    }
     const profile::Span waits(profile::Kind::wait_data, "wait for ", name_.c_str());
     shared_->ready.wait(lock);
   }
-  if (!slots_[slot].done) return false;
+  if (!find_done(slot)) return false;
+  if (!ordered_) done_.erase(done_.begin());
   if (slots_[slot].error) {
     const std::exception_ptr error = std::exchange(slots_[slot].error, nullptr);
     lock.unlock();
@@ -44,6 +112,7 @@ NAX_ENGINE void Workers::release(std::size_t slot) {
   {
     const std::lock_guard lock(shared_->mutex);
     slots_[slot].done = false;
+    if (!ordered_) free_.push_back(slot);
     ++taken_;
   }
   shared_->room.notify_one();
@@ -80,19 +149,47 @@ NAX_ENGINE void Workers::grow(int more) {
   }
 }
 
+// Measures how long this thread computed or waited for a processor, rather than for something else.
+class ThreadClock {
+ public:
+  explicit ThreadClock(bool is_needed)
+      : waits_(is_needed ? ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC) : -1) {}
+  double seconds() const {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    char text[64] = {};
+    unsigned long long waited = 0;  // stays 0 on systems that do not count it
+    if (waits_.get() >= 0 && ::pread(waits_.get(), text, sizeof text - 1, 0) > 0)
+      std::sscanf(text, "%*u %llu", &waited);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec) +
+           1e-9 * static_cast<double>(waited);
+  }
+
+ private:
+  io::detail::Descriptor waits_;
+};
+
 NAX_ENGINE void Workers::run() noexcept {
   const ThreadLimit alone(1);  // there are as many of these as there is work for
   const ReadsFor loop(stopped_.get());
   profile::name_thread(name_.c_str());
+  const ThreadClock clock(automatic_);
   for (std::size_t slot; begin(slot);) {
     if (slot == none) continue;  // the input threw
     std::exception_ptr error;
+    const auto begun = std::chrono::steady_clock::now();
+    const double computed = automatic_ ? clock.seconds() : 0;
     try {
       finish(slot);
     } catch (...) {
       error = std::current_exception();
     }
-    mark_done(slot, std::move(error));
+    if (automatic_) {
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
+      mark_done(slot, std::move(error), seconds.count(), clock.seconds() - computed);
+    } else {
+      mark_done(slot, std::move(error));
+    }
   }
 }
 
@@ -110,11 +207,11 @@ NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {
   }
   {
     std::unique_lock lock(shared_->mutex);
-    const bool full = !stop_ && !ended_ && given_ - taken_ >= count();
+    const bool full = !stop_ && !ended_ && given_ - taken_ >= most_held();
     const profile::Span waits = full ? profile::Span(profile::Kind::idle, "no room") : profile::Span();
-    shared_->room.wait(lock, [this] { return stop_ || ended_ || given_ - taken_ < count(); });
+    shared_->room.wait(lock, [this] { return stop_ || ended_ || given_ - taken_ < most_held(); });
     if (stop_ || ended_) return false;
-    slot = static_cast<std::size_t>(given_) % slots_.size();
+    slot = next_slot();
   }
   bool more = false;
   std::exception_ptr error;
@@ -126,7 +223,10 @@ NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {
   }
   {
     const std::lock_guard lock(shared_->mutex);
-    if (more || error) ++given_;
+    if (more || error) {
+      ++given_;
+      if (!ordered_) std::erase(free_, slot);  // others may have come behind it
+    }
     if (!more && !error) ended_ = true;
   }
   if (error) {
@@ -135,19 +235,29 @@ NAX_ENGINE bool Workers::begin(std::size_t& slot) noexcept {
   } else if (!more) {
     shared_->ready.notify_all();
     shared_->room.notify_all();
+    if (bell_) bell_->ring();
   }
   return more || slot == none;
 }
 
-NAX_ENGINE void Workers::mark_done(std::size_t slot, std::exception_ptr error) noexcept {
-  bool awaited;
+NAX_ENGINE void Workers::mark_done(std::size_t slot, std::exception_ptr error, double seconds,
+                                   double computing) noexcept {
+  bool awaited = true;
   {
     const std::lock_guard lock(shared_->mutex);
     slots_[slot].error = std::move(error);
     slots_[slot].done = true;
-    awaited = slot == static_cast<std::size_t>(taken_) % slots_.size();
+    if (ordered_)
+      awaited = slot == static_cast<std::size_t>(taken_) % slots_.size();
+    else
+      done_.push_back(slot);
+    if (static_cast<int>(shared_->threads.size()) <= cores_) {
+      constexpr double kept = 0.9;
+      seconds_ = kept * seconds_ + seconds, computing_ = kept * computing_ + computing;
+    }
   }
   if (awaited) shared_->ready.notify_one();
+  if (bell_) bell_->ring();
 }
 
 }  // namespace data::detail
