@@ -37,7 +37,7 @@ inline io::Bytes bytes_as_they_are(io::Bytes&& bytes, const std::string&, std::u
 
 NAX_ENGINE StageRef<std::string> lines_stage(std::vector<std::string> paths, const LinesOptions& options) {
   const ShardFormat<std::string> format{"from_lines", find_line, line_of};
-  return shards(format, std::move(paths), options.index);
+  return shards(format, std::move(paths), options.index, options.ahead);
 }
 
 NAX_ENGINE StageRef<io::Bytes> records_stage(std::vector<std::string> paths, std::int64_t bytes,
@@ -62,7 +62,7 @@ NAX_ENGINE StageRef<io::Bytes> records_stage(std::vector<std::string> paths, std
   const ShardFormat<io::Bytes> format{
       "from_fixed_length", find, bytes_as_they_are,
       std::to_string(bytes) + " " + std::to_string(head) + " " + std::to_string(foot)};
-  return shards(format, std::move(paths), options.index);
+  return shards(format, std::move(paths), options.index, options.ahead);
 }
 
 }  // namespace data::detail

@@ -10,13 +10,15 @@ NAX_BEGIN
 namespace data {
 
 struct LinesOptions {
-  bool index = true;  // local files are looked through first, so that lines have indices
+  bool index = true;       // local files are looked through first, so that lines have indices
+  std::int64_t ahead = 0;  // of files read one behind the other: read before their turn, each by a thread
 };
 
 struct RecordsOptions {
   std::int64_t header_bytes = 0;  // at the beginning of each file, which are passed over
   std::int64_t footer_bytes = 0;  // at its end
   bool index = true;              // local files are looked through first, so that records have indices
+  std::int64_t ahead = 0;  // of files read one behind the other: read before their turn, each by a thread
 };
 
 namespace detail {

@@ -97,6 +97,11 @@ NAX_ENGINE std::string offset_text(const std::string& path, std::uint64_t offset
   return "'" + path + "' at offset " + std::to_string(offset);
 }
 
+NAX_ENGINE void check_ahead(const char* function, std::int64_t ahead) {
+  if (ahead < 0 || ahead > most_stage_threads)
+    raise<ValueError>({function, ": ahead must be between 0 and ", most_stage_threads, ", not ", ahead});
+}
+
 NAX_ENGINE bool any_remote(const std::vector<std::string>& paths) {
   return std::any_of(paths.begin(), paths.end(), is_remote);
 }

@@ -103,12 +103,29 @@ class IndexedShards final : public IndexedStage<Element> {
   std::shared_ptr<const Elements> elements_;
 };
 
-// Without: one file behind the other.
+// The files in order, opened by index.
+struct OpenShards final : Access<std::shared_ptr<OpenShard>> {
+  OpenShards(const char* of, std::shared_ptr<const std::vector<std::string>> at)
+      : function(of), paths(std::move(at)) {}
+  std::int64_t size() const override { return static_cast<std::int64_t>(paths->size()); }
+  std::shared_ptr<OpenShard> at(std::int64_t i) const override {
+    const profile::Span span(profile::Kind::data, function);
+    return std::make_shared<OpenShard>(function, (*paths)[static_cast<std::size_t>(i)]);
+  }
+  std::string name() const override { return function; }
+  std::string source(std::int64_t i) const override { return (*paths)[static_cast<std::size_t>(i)]; }
+  const char* function;
+  std::shared_ptr<const std::vector<std::string>> paths;
+};
+
+// Without: one file behind the other; `ahead` files are opened before their turn, by as many threads.
 template <class Element>
 class StreamedShards final : public Stage<Element> {
  public:
-  StreamedShards(const ShardFormat<Element>& format, std::vector<std::string> paths)
-      : format_(format), paths_(std::make_shared<const std::vector<std::string>>(std::move(paths))) {}
+  StreamedShards(const ShardFormat<Element>& format, std::vector<std::string> paths, std::int64_t ahead)
+      : format_(format),
+        paths_(std::make_shared<const std::vector<std::string>>(std::move(paths))),
+        ahead_(ahead) {}
   void describe(Fingerprint& print) const override {
     print.add(format_.function), print.add(format_.options),
         print.add(static_cast<std::int64_t>(paths_->size()));
@@ -116,7 +133,7 @@ class StreamedShards final : public Stage<Element> {
   }
   std::int64_t size() const override { return paths_->empty() ? 0 : -1; }
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
-    return std::make_unique<Walk>(format_, paths_, context);
+    return std::make_unique<Walk>(format_, paths_, ahead_, context);
   }
 
  private:
@@ -129,8 +146,18 @@ class StreamedShards final : public Stage<Element> {
   class Walk final : public Cursor<Element> {
    public:
     Walk(const ShardFormat<Element>& format, std::shared_ptr<const std::vector<std::string>> paths,
-         const Context& context)
-        : format_(format), paths_(std::move(paths)), context_(context) {}
+         std::int64_t ahead, const Context& context)
+        : format_(format), paths_(std::move(paths)), context_(context) {
+      auto files = std::make_shared<const OpenShards>(format_.function, paths_);
+      if (ahead > 0)
+        opener_ = std::make_unique<ParallelIndexCursor<std::shared_ptr<OpenShard>>>(
+            std::move(files), context, Crew{static_cast<int>(ahead)}, ahead);
+      else
+        opener_ = std::make_unique<IndexCursor<std::shared_ptr<OpenShard>>>(std::move(files));
+    }
+    void prepare() override {
+      if (at_ == 0 && !paths_->empty()) open_next();
+    }
     std::optional<Element> next() override {
       const profile::Span span(profile::Kind::data, format_.function);
       if (!find()) return std::nullopt;
@@ -152,11 +179,14 @@ class StreamedShards final : public Stage<Element> {
       while (!context_.is_stopped()) {
         if (shard_ && find_within()) return true;
         if (at_ == paths_->size()) return false;
-        shard_.reset();  // before the next one is there
-        ++at_, offset_ = 0;
-        shard_ = std::make_unique<OpenShard>(format_.function, path());
+        open_next();
       }
       return false;
+    }
+    void open_next() {
+      shard_.reset();  // before the next one is there
+      ++at_, offset_ = 0;
+      if (auto opened = opener_->next()) shard_ = std::move(*opened);
     }
     // After damage the rest of a file has no elements.
     bool find_within() {
@@ -171,18 +201,25 @@ class StreamedShards final : public Stage<Element> {
     std::shared_ptr<const std::vector<std::string>> paths_;
     Context context_;
     std::size_t at_ = 0;  // files that were opened
-    std::unique_ptr<OpenShard> shard_;
+    std::unique_ptr<Cursor<std::shared_ptr<OpenShard>>> opener_;
+    std::shared_ptr<OpenShard> shard_;
     std::uint64_t offset_ = 0;
     Extent last_;
   };
   ShardFormat<Element> format_;
   std::shared_ptr<const std::vector<std::string>> paths_;
+  std::int64_t ahead_;
   Identity identity_;
 };
 
+NAX_ENGINE void check_ahead(const char* function, std::int64_t ahead);
+
 template <class Element>
-StageRef<Element> shards(const ShardFormat<Element>& format, std::vector<std::string> paths, bool index) {
-  if (!index || any_remote(paths)) return std::make_shared<StreamedShards<Element>>(format, std::move(paths));
+StageRef<Element> shards(const ShardFormat<Element>& format, std::vector<std::string> paths, bool index,
+                         std::int64_t ahead) {
+  check_ahead(format.function, ahead);
+  if (!index || any_remote(paths))
+    return std::make_shared<StreamedShards<Element>>(format, std::move(paths), ahead);
   return std::make_shared<IndexedShards<Element>>(
       format, std::make_shared<ShardFiles>(format.function, std::move(paths), format.find));
 }

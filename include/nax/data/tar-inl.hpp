@@ -51,7 +51,7 @@ inline Sample sample_of(io::Bytes&& bytes, const std::string& path, std::uint64_
 inline ShardFormat<Sample> tar_format() { return {"from_tar", find_sample, sample_of}; }
 
 NAX_ENGINE StageRef<Sample> tar_stage(std::vector<std::string> paths, const TarOptions& options) {
-  return shards(tar_format(), std::move(paths), options.index);
+  return shards(tar_format(), std::move(paths), options.index, options.ahead);
 }
 NAX_ENGINE StageRef<Sample> tar_stage(std::string name, io::Bytes bytes) {
   return shards(tar_format(), std::move(name), std::move(bytes));

@@ -42,7 +42,7 @@ inline ShardFormat<io::Bytes> tfrecord_format(const TfrecordOptions& options) {
 
 NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::vector<std::string> paths,
                                               const TfrecordOptions& options) {
-  return shards(tfrecord_format(options), std::move(paths), options.index);
+  return shards(tfrecord_format(options), std::move(paths), options.index, options.ahead);
 }
 NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::string name, io::Bytes bytes,
                                               const TfrecordOptions& options) {

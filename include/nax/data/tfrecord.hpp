@@ -14,7 +14,8 @@ struct TfrecordOptions {
   // Local files are looked through first, header by header, so that elements have indices: all of them are
   // shuffled, and a loop goes on at any. Without, and for addresses, files are read one behind the other.
   bool index = true;
-  bool verify = true;  // the checksums of the records; those of their lengths are always looked at
+  bool verify = true;      // the checksums of the records; those of their lengths are always looked at
+  std::int64_t ahead = 0;  // of files read one behind the other: read before their turn, each by a thread
 };
 
 namespace detail {
@@ -27,8 +28,8 @@ NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::string name, io::Bytes bytes,
 
 // The records of TFRecord files that are not compressed, as bytes; parse_example reads those that are
 // tf.train.Examples. Addresses (https://, s3://, gs://; link nax::storage) are read each as a whole, when it
-// is their turn. Throws IoError that names the file and the offset for what is damaged, cut short or no such
-// file.
+// is their turn, or .ahead of it. Throws IoError that names the file and the offset for what is damaged, cut
+// short or no such file.
 inline Dataset<io::Bytes> from_tfrecord(std::vector<std::string> paths, const TfrecordOptions& options = {}) {
   return Dataset<io::Bytes>(detail::tfrecord_stage(std::move(paths), options));
 }
