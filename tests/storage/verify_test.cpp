@@ -53,6 +53,28 @@ TEST(StorageSums, KnownValues) {
   EXPECT_EQ(md5(std::string(64, 'a')), "014842d480b571495a4a0363793f7367");
 }
 
+// By instructions and without: the same digests, of known values and of all lengths, in pieces.
+TEST(StorageSums, Sha256IsTheSameByAllWays) {
+  using namespace nax::storage::detail;
+  const auto digest = [](const std::string& text, sha256_rounds::MixAll* mix, std::size_t piece) {
+    Sha256 hash(mix);
+    for (std::size_t at = 0; at < text.size(); at += piece)
+      hash.add(text.data() + at, std::min(piece, text.size() - at));
+    return hex(hash.finish());
+  };
+  for (sha256_rounds::MixAll* const mix : {sha256_rounds::mix_all, sha256_rounds::fastest()}) {
+    EXPECT_EQ(digest("abc", mix, 3), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(digest("", mix, 1), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    EXPECT_EQ(digest(std::string(1'000'000, 'a'), mix, 1000),
+              "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  }
+  const std::string text = storage_tests::pseudo_random(400);
+  for (std::size_t n = 0; n <= text.size(); ++n)
+    EXPECT_EQ(digest(text.substr(0, n), sha256_rounds::fastest(), 77),
+              digest(text.substr(0, n), sha256_rounds::mix_all, 400))
+        << n;
+}
+
 TEST_F(StorageVerify, EtagOfWhatWasUploadedAtOnce) {
   server.etags["/bucket/a/one"] = "5d41402abc4b2a76b9719d911017c592";
   expect_checked("s3://bucket/a/one", "hello");
