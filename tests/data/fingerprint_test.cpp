@@ -159,4 +159,19 @@ TEST(DataFingerprint, ContentHashSeesEveryByte) {
   EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
 }
 
+TEST(DataFingerprint, ContentsHashInPiecesAsAWhole) {
+  std::vector<unsigned char> bytes(1000);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i * 37);
+  const std::uint64_t whole = data::detail::content_hash(bytes.data(), bytes.size());
+  data::detail::ContentHash pieces;
+  pieces.add(bytes.data(), 64), pieces.add(bytes.data() + 64, 640), pieces.add(bytes.data() + 704, 296);
+  EXPECT_EQ(pieces.finish(), whole);
+  for (const std::size_t at : {0u, 63u, 64u, 999u}) {
+    bytes[at] ^= 1;
+    EXPECT_NE(data::detail::content_hash(bytes.data(), bytes.size()), whole) << at;
+    bytes[at] ^= 1;
+  }
+  EXPECT_NE(data::detail::content_hash(bytes.data(), 999), whole);
+}
+
 }  // namespace fingerprints

@@ -5,24 +5,39 @@
 NAX_BEGIN
 namespace data::detail {
 
-// Eight lanes of 64 bits; each step of a lane is invertible, so that no single change is lost.
-NAX_ENGINE std::uint64_t content_hash(const void* data, std::size_t size) {
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;
-  const auto mixed = [](std::uint64_t state, std::uint64_t word) {
-    state = (state ^ word) * odd;
-    return state ^ state >> 32;
-  };
+inline std::uint64_t mixed(std::uint64_t state, std::uint64_t word) {
+  state = (state ^ word) * 0x9e3779b97f4a7c15u;
+  return state ^ state >> 32;
+}
+
+NAX_ENGINE void ContentHash::add(const void* data, std::size_t size) {
   const auto* from = static_cast<const unsigned char*>(data);
-  std::uint64_t lanes[8] = {1, 2, 3, 4, 5, 6, 7, 8}, total = size;
-  for (; size >= sizeof lanes; size -= sizeof lanes, from += sizeof lanes) {
-    std::uint64_t words[8];
-    std::memcpy(words, from, sizeof words);
-    for (std::size_t k = 0; k < 8; ++k) lanes[k] = mixed(lanes[k], words[k]);
+  size_ += size;
+  std::uint64_t lanes[8];
+  std::memcpy(lanes, lanes_, sizeof lanes);
+  for (; size >= step; size -= step, from += step) {
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < 8; ++k) {
+      std::uint64_t word;
+      std::memcpy(&word, from + 8 * k, sizeof word);
+      lanes[k] = mixed(lanes[k], word);
+    }
   }
-  std::uint64_t rest[8] = {};
-  if (size > 0) std::memcpy(rest, from, size);
-  for (std::size_t k = 0; k < 8; ++k) total = mixed(total, mixed(lanes[k], rest[k]));
+  std::memcpy(lanes_, lanes, sizeof lanes);
+  if (size > 0) std::memcpy(rest_, from, size);
+}
+
+NAX_ENGINE std::uint64_t ContentHash::finish() const {
+  std::uint64_t total = size_, rest[8];
+  std::memcpy(rest, rest_, sizeof rest);
+  for (std::size_t k = 0; k < 8; ++k) total = mixed(total, mixed(lanes_[k], rest[k]));
   return total;
+}
+
+NAX_ENGINE std::uint64_t content_hash(const void* data, std::size_t size) {
+  ContentHash hash;
+  hash.add(data, size);
+  return hash.finish();
 }
 
 NAX_ENGINE void describe_files(Fingerprint& print, const std::vector<std::string>& paths) {

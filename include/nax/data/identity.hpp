@@ -17,6 +17,18 @@ NAX_BEGIN
 namespace data::detail {
 
 // A hash of bytes in memory, at the memory's speed. Sees accidents, not attacks.
+class ContentHash {
+ public:
+  static constexpr std::size_t step = 64;
+  // `size` is a multiple of `step`, except the last time.
+  void add(const void* data, std::size_t size);
+  std::uint64_t finish() const;
+
+ private:
+  // Eight lanes of 64 bits; each step of a lane is invertible, so that no single change is lost.
+  std::uint64_t lanes_[8] = {1, 2, 3, 4, 5, 6, 7, 8}, size_ = 0;
+  unsigned char rest_[step] = {};
+};
 NAX_ENGINE std::uint64_t content_hash(const void* data, std::size_t size);
 
 // Adds the files' paths, sizes and times of change, of addresses what their store says of their version. A

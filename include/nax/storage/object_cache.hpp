@@ -37,9 +37,15 @@ class ObjectCache {
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || status.st_size < header_bytes) return false;
     std::uint8_t header[header_bytes], expected[header_bytes];
     object.resize(static_cast<std::size_t>(status.st_size) - sizeof header);
-    if (!get(file.get(), header, sizeof header) || !get(file.get(), object.data(), object.size()))
-      return false;
-    head(object, expected);
+    if (!get(file.get(), header, sizeof header)) return false;
+    data::detail::ContentHash hash;
+    constexpr std::size_t piece = 256 << 10;  // is hashed while the processor's cache still has it
+    for (std::size_t at = 0; at < object.size(); at += piece) {
+      const std::size_t size = std::min(piece, object.size() - at);
+      if (!get(file.get(), object.data() + at, size)) return false;
+      hash.add(object.data() + at, size);
+    }
+    head(object.size(), hash.finish(), expected);
     if (std::memcmp(header, expected, header_bytes) != 0) {
       ::unlink(path.c_str());
       return false;
@@ -55,7 +61,7 @@ class ObjectCache {
     make_room(size);
     const std::string path = path_of(address), temporary = io::detail::part_name(path);
     std::uint8_t header[header_bytes];
-    head(object, header);
+    head(object.size(), data::detail::content_hash(object.data(), object.size()), header);
     io::detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     const bool written = file.get() >= 0 && put(file.get(), header, sizeof header) &&
                          put(file.get(), object.data(), object.size()) && file.close() &&
@@ -73,8 +79,7 @@ class ObjectCache {
 
  private:
   static constexpr int header_bytes = 24;
-  static void head(const io::Bytes& object, std::uint8_t* to) {
-    const std::uint64_t size = object.size(), hash = data::detail::content_hash(object.data(), object.size());
+  static void head(std::uint64_t size, std::uint64_t hash, std::uint8_t* to) {
     std::memcpy(to, "naxobj02", 8), std::memcpy(to + 8, &size, 8), std::memcpy(to + 16, &hash, 8);
   }
   std::string path_of(const std::string& address) const {
