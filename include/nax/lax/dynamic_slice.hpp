@@ -76,17 +76,19 @@ auto dynamic_slice(const X& x_, const StartIndices& start_indices, const Shape& 
       x, nax::detail::window_selection("dynamic_slice", x, start_indices.list(), slice_sizes));
 }
 // x with the elements from start_indices on replaced by those of `update`, placed as dynamic_slice places a
-// slice.
-template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>
-auto dynamic_update_slice(const X& x_, const U& update_, const StartIndices& start_indices) {
-  const auto x = nax::detail::as_array(x_);
+// slice. An array that is moved in, and that no other handle shares, is written in place.
+template <class T, nax::detail::ArrayLike U>
+Array<T> dynamic_update_slice(Array<T>&& x, const U& update_, const StartIndices& start_indices) {
   const auto update = nax::detail::as_array(update_);
-  static_assert(std::is_same_v<decltype(x), decltype(update)>,
+  static_assert(std::is_same_v<const Array<T>, decltype(update)>,
                 "lax::dynamic_update_slice: the update must have the array's type");
   nax::detail::check_operand("dynamic_update_slice", update);
-  return nax::detail::update(
-      x, nax::detail::window_selection("dynamic_update_slice", x, start_indices.list(), update.shape()),
-      update, nax::detail::Update::set);
+  auto s = nax::detail::window_selection("dynamic_update_slice", x, start_indices.list(), update.shape());
+  return nax::detail::update(std::move(x), std::move(s), update, nax::detail::Update::set);
+}
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>
+auto dynamic_update_slice(const X& x, const U& update, const StartIndices& start_indices) {
+  return dynamic_update_slice(nax::detail::as_array(x), update, start_indices);
 }
 
 // Slices one axis; the others are taken whole.
@@ -112,18 +114,20 @@ auto dynamic_index_in_dim(const X& x, const StartIndices::One& index, std::int64
       static_cast<std::size_t>(nax::detail::normalize_axis("dynamic_index_in_dim", axis, row.ndim())));
   return nax::detail::reshape_to("dynamic_index_in_dim", row, Shape(visible));
 }
-// The array with a slice of one axis replaced, from a computed place on.
-template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>
-auto dynamic_update_slice_in_dim(const X& x_, const U& update_, const StartIndices::One& start,
-                                 std::int64_t axis_) {
-  const auto x = nax::detail::as_array(x_);
+// The array with a slice of one axis replaced, from a computed place on; in place as dynamic_update_slice.
+template <class T, nax::detail::ArrayLike U>
+Array<T> dynamic_update_slice_in_dim(Array<T>&& x, const U& update_, const StartIndices::One& start,
+                                     std::int64_t axis_) {
   const auto update = nax::detail::as_array(update_);
   const int axis = nax::detail::normalize_axis("dynamic_update_slice_in_dim", axis_, x.ndim());
-  return nax::detail::update(
-      x,
-      nax::detail::window_selection("dynamic_update_slice_in_dim", x,
-                                    nax::detail::starts_on(x, axis, start.get()), update.shape()),
-      update, nax::detail::Update::set);
+  auto s = nax::detail::window_selection("dynamic_update_slice_in_dim", x,
+                                         nax::detail::starts_on(x, axis, start.get()), update.shape());
+  return nax::detail::update(std::move(x), std::move(s), update, nax::detail::Update::set);
+}
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>
+auto dynamic_update_slice_in_dim(const X& x, const U& update, const StartIndices::One& start,
+                                 std::int64_t axis) {
+  return dynamic_update_slice_in_dim(nax::detail::as_array(x), update, start, axis);
 }
 // `update` may lack the axis.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>

@@ -147,19 +147,30 @@ struct MultiHeadParams {
   std::optional<Array<T>> out_bias = {};                                    // (E,)
 };
 
+}  // namespace nn
+
+namespace detail {
+
+// x (..., E) times w (E, N, H), plus bias.
+template <class T>
+Array<T> project_heads(const Array<T>& x, const Array<T>& w, const std::optional<Array<T>>& bias) {
+  const Array<T> y = tensordot(x, w, {.axes = 1});
+  return bias ? Array<T>(y + *bias) : y;
+}
+
+}  // namespace detail
+
+namespace nn {
+
 // x (..., T, E) attends to `memory` (..., S, E): the same x for self-attention. Options as
 // dot_product_attention's.
 template <class T>
 Array<T> multi_head_attention(const MultiHeadParams<T>& params, const Array<T>& x, const Array<T>& memory,
                               const AttentionOptions<T>& options = {}) {
-  const auto project = [](const Array<T>& from, const Array<T>& w,
-                          const std::optional<Array<T>>& bias) -> Array<T> {
-    Array<T> y = tensordot(from, w, {.axes = 1});
-    return bias ? Array<T>(y + *bias) : y;
-  };
-  const Array<T> heads = dot_product_attention(project(x, params.query, params.query_bias),
-                                               project(memory, params.key, params.key_bias),
-                                               project(memory, params.value, params.value_bias), options);
+  using nax::detail::project_heads;
+  const Array<T> heads = dot_product_attention(
+      project_heads(x, params.query, params.query_bias), project_heads(memory, params.key, params.key_bias),
+      project_heads(memory, params.value, params.value_bias), options);
   const Array<T> y = tensordot(heads, params.out, {.axes = 2});
   return params.out_bias ? Array<T>(y + *params.out_bias) : y;
 }

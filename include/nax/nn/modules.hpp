@@ -2,6 +2,7 @@
 
 // Modules: structs of parameters with the function that they belong to.
 
+#include "nax/nn/modules/attention.hpp"
 #include "nax/nn/modules/layers.hpp"
 #include "nax/nn/modules/norms.hpp"
 #include "nax/nn/modules/sequences.hpp"
