@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "nax/metrics/mean.hpp"
+#include "nax/numpy/indexing/at.hpp"
+#include "nax/numpy/indexing/diagonal.hpp"
+#include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/reductions/argmax.hpp"
+#include "nax/numpy/views/views.hpp"
+#include "nax/tree/static.hpp"
+
+// Metrics of classifiers, by logits (..., C) or the classes predicted, against labels, which are integers.
+NAX_BEGIN
+namespace detail {
+
+// 1 where the label's logit is among the `k` largest, else 0. Of equal logits the first is the larger; a NaN
+// is larger than any, and never right.
+template <class X, class I>
+Array<double> among_largest(const Array<X>& logits, const Array<I>& labels, std::int64_t k) {
+  if (logits.ndim() != labels.ndim() + 1)
+    raise<ShapeError>(
+        {"metrics: logits of shape ", logits.shape(), " do not fit labels of shape ", labels.shape()});
+  const std::int64_t classes = logits.shape(logits.ndim() - 1);
+  const Array<std::int64_t> label = labels.template astype<std::int64_t>();
+  const Array<bool> valid = logical_and(label >= 0, label < classes);
+  const ComputeOn beside_logits(logits);
+  const Array<std::int64_t> at = expand_dims(Array<std::int64_t>(where(valid, label, 0)), -1);
+  const Array<X> own = take_along_axis(logits, at, -1);
+  const Array<std::int64_t> numbers = arange<std::int64_t>(classes);
+  const auto behind = logical_or(logits < own, logical_and(logits == own, numbers >= at));
+  const Array<std::int64_t> before = sum(logical_not(behind).template astype<std::int64_t>(), {.axis = -1});
+  return logical_and(valid, before < k).template astype<double>();
+}
+
+template <class X, class I>
+Array<double> right_ones(const X& predicted_, const I& labels_) {
+  const auto predicted = as_array(predicted_);
+  const auto labels = as_array(labels_);
+  static_assert(is_integer_v<typename I::value_type>, "metrics: the labels must be integers");
+  if constexpr (is_integer_v<typename X::value_type>) {
+    if (!(predicted.shape() == labels.shape()))
+      raise<ShapeError>(
+          {"metrics: predictions of shape ", predicted.shape(), " and labels of shape ", labels.shape()});
+    return (predicted.template astype<std::int64_t>() == labels.template astype<std::int64_t>())
+        .template astype<double>();
+  } else {
+    return among_largest(predicted, labels, 1);
+  }
+}
+
+}  // namespace detail
+
+namespace metrics {
+
+// The share of examples whose predicted class, or largest logit, is the label.
+struct Accuracy {
+  Array<double> total, weight;  // ()
+
+  static Accuracy make() { return {zeros<double>({}), zeros<double>({})}; }
+  template <nax::detail::ArrayLike X, nax::detail::ArrayLike I>
+  Accuracy update(const X& predicted, const I& labels, const Weights& weights = {}) const {
+    return nax::detail::add_examples(*this, nax::detail::right_ones(predicted, labels), weights);
+  }
+  Accuracy merge(const Accuracy& other) const { return {total + other.total, weight + other.weight}; }
+  Array<double> value() const { return total / weight; }
+};
+
+// The share of examples whose label is among the k largest logits.
+struct TopKAccuracy {
+  Array<double> total, weight;  // ()
+  tree::Static<std::int64_t> k = 5;
+
+  static TopKAccuracy make(std::int64_t k) { return {zeros<double>({}), zeros<double>({}), k}; }
+  template <nax::detail::ArrayLike X, nax::detail::ArrayLike I>
+  TopKAccuracy update(const X& logits, const I& labels, const Weights& weights = {}) const {
+    const auto right =
+        nax::detail::among_largest(nax::detail::as_array(logits), nax::detail::as_array(labels), *k);
+    const Mean next = nax::detail::add_examples(Mean{total, weight}, right, weights);
+    return {next.total, next.weight, k};
+  }
+  TopKAccuracy merge(const TopKAccuracy& other) const {
+    if (*k != *other.k) raise<ValueError>({"metrics::TopKAccuracy: k = ", *k, " and ", *other.k});
+    return {total + other.total, weight + other.weight, k};
+  }
+  Array<double> value() const { return total / weight; }
+};
+
+// Counts of examples by label (rows) and predicted class (columns), and what follows from them. Ratios
+// without examples are 0. Labels and predictions that are no class count as nothing.
+struct Confusion {
+  Array<double> counts;  // (C, C)
+
+  static Confusion make(std::int64_t classes) { return {zeros<double>({classes, classes})}; }
+  template <nax::detail::ArrayLike X, nax::detail::ArrayLike I>
+  Confusion update(const X& predicted_, const I& labels, const Weights& weights = {}) const {
+    const auto predicted = nax::detail::as_array(predicted_);
+    if constexpr (is_integer_v<typename X::value_type>)
+      return count(predicted.template astype<std::int64_t>(),
+                   nax::detail::as_array(labels).template astype<std::int64_t>(), weights);
+    else
+      return count(argmax(predicted, {.axis = -1}).template astype<std::int64_t>(),
+                   nax::detail::as_array(labels).template astype<std::int64_t>(), weights);
+  }
+  Confusion merge(const Confusion& other) const { return {counts + other.counts}; }
+  Array<double> value() const { return counts; }
+
+  Array<double> accuracy() const { return right_sum() / sum(counts); }
+  // For each class: the right ones among those predicted; among those labelled; their harmonic mean; and the
+  // right ones among both (intersection over union).
+  Array<double> precision() const { return nax::detail::ratio_or_zero(right(), sum(counts, {.axis = 0})); }
+  Array<double> recall() const { return nax::detail::ratio_or_zero(right(), sum(counts, {.axis = 1})); }
+  Array<double> f1() const {
+    return nax::detail::ratio_or_zero(2.0 * right(), sum(counts, {.axis = 0}) + sum(counts, {.axis = 1}));
+  }
+  Array<double> iou() const {
+    return nax::detail::ratio_or_zero(right(), sum(counts, {.axis = 0}) + sum(counts, {.axis = 1}) - right());
+  }
+  // Matthews' correlation coefficient of all classes.
+  Array<double> matthews() const {
+    const Array<double> n = sum(counts), p = sum(counts, {.axis = 0}), t = sum(counts, {.axis = 1});
+    return nax::detail::ratio_or_zero(right_sum() * n - sum(p * t),
+                                      sqrt((n * n - sum(p * p)) * (n * n - sum(t * t))));
+  }
+
+ private:
+  Array<double> right() const { return diagonal(counts); }
+  Array<double> right_sum() const { return sum(diagonal(counts)); }
+  Confusion count(const Array<std::int64_t>& predicted, const Array<std::int64_t>& labels,
+                  const Weights& weights) const {
+    if (!(predicted.shape() == labels.shape()))
+      raise<ShapeError>({"metrics::Confusion: predictions of shape ", predicted.shape(),
+                         " and labels of shape ", labels.shape()});
+    const std::int64_t classes = counts.shape(0);
+    const Array<bool> valid = logical_and(logical_and(labels >= 0, labels < classes),
+                                          logical_and(predicted >= 0, predicted < classes));
+    const Array<std::int64_t> at = where(valid, labels * classes + predicted, 0);
+    const Array<double> w = where(valid, nax::detail::weights_of(weights, labels.shape()), 0.0);
+    const Array<double> flat = counts.reshape({classes * classes});
+    return {flat.at(at.reshape({-1})).add(w.reshape({-1})).reshape({classes, classes})};
+  }
+};
+
+}  // namespace metrics
+NAX_END

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <optional>
+
+#include "nax/nn/losses.hpp"
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/creation/creation.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/reductions/sum.hpp"
+#include "nax/numpy/views/broadcast_to.hpp"
+
+// Metrics: numbers gathered over many batches, as plain structs of arrays.
+//
+// A metric is a tree whose leaves are sums in double precision, so it is a carry of lax::scan, merge() adds
+// two of them, and psum merges those of all devices (so does pmean, since value() is a ratio of sums).
+// update() returns the next one. Weights, one for each example, broadcast; an example of weight 0 counts as
+// nothing, even if it holds NaN: padding of a last batch.
+NAX_BEGIN
+namespace metrics {
+
+using Weights = std::optional<Array<double>>;
+
+}  // namespace metrics
+
+namespace detail {
+
+// One weight for each example of this shape.
+inline Array<double> weights_of(const metrics::Weights& weights, const Shape& shape) {
+  return weights ? Array<double>(broadcast_to(*weights, shape)) : ones<double>(shape);
+}
+inline Array<double> weighted(const Array<double>& values, const Array<double>& weights) {
+  return where(weights != 0.0, values * weights, 0.0);
+}
+// 0 where nothing was counted.
+inline Array<double> ratio_or_zero(const Array<double>& part, const Array<double>& whole) {
+  return where(whole != 0.0, part / where(whole != 0.0, whole, 1.0), 0.0);
+}
+
+// Of a metric that is a sum over examples and their weight.
+template <class Metric>
+Metric add_examples(const Metric& metric, const Array<double>& values, const metrics::Weights& weights) {
+  const Array<double> w = weights_of(weights, values.shape());
+  return {metric.total + sum(weighted(values, w)), metric.weight + sum(w)};
+}
+
+}  // namespace detail
+
+namespace metrics {
+
+// The weighted mean of numbers; NaN before the first.
+struct Mean {
+  Array<double> total, weight;  // ()
+
+  static Mean make() { return {zeros<double>({}), zeros<double>({})}; }
+  template <nax::detail::Operand X>
+  Mean update(const X& values, const Weights& weights = {}) const {
+    if constexpr (Scalar<X>)
+      return update(Array<double>(static_cast<double>(values)), weights);
+    else
+      return nax::detail::add_examples(*this, nax::detail::as_array(values).template astype<double>(),
+                                       weights);
+  }
+  Mean merge(const Mean& other) const { return {total + other.total, weight + other.weight}; }
+  Array<double> value() const { return total / weight; }
+};
+
+// exp of the mean cross entropy of logits (..., C) for the labels (...), integers.
+struct Perplexity {
+  Array<double> total, weight;  // ()
+
+  static Perplexity make() { return {zeros<double>({}), zeros<double>({})}; }
+  template <nax::detail::ArrayLike X, nax::detail::ArrayLike I>
+  Perplexity update(const X& logits, const I& labels, const Weights& weights = {}) const {
+    const auto losses = nn::softmax_cross_entropy_with_integer_labels(logits, labels);
+    return nax::detail::add_examples(*this, losses.template astype<double>(), weights);
+  }
+  Perplexity merge(const Perplexity& other) const { return {total + other.total, weight + other.weight}; }
+  Array<double> value() const { return exp(total / weight); }
+};
+
+}  // namespace metrics
+NAX_END
