@@ -56,6 +56,7 @@
 #include "nax/special.hpp"
 #include "nax/stats.hpp"
 #include "nax/storage.hpp"
+#include "nax/training.hpp"
 #include "nax/transform.hpp"
 #include "nax/tree.hpp"
 

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <initializer_list>
+#include <utility>
+#include <variant>
+
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/training/log_file.hpp"
+
+// Logs as lines of JSON.
+NAX_BEGIN
+namespace training {
+
+// A value of a line: a number, a bool, a text, or an array of no axes.
+class JsonValue {
+ public:
+  template <class X>
+  requires(nax::detail::Operand<X>) JsonValue(const X& x) {
+    if constexpr (std::is_same_v<X, bool>)
+      value_ = x;
+    else if constexpr (std::integral<X>)
+      value_ = static_cast<std::int64_t>(x);
+    else if constexpr (Scalar<X>)
+      value_ = static_cast<double>(x);
+    else if constexpr (is_integer_v<typename X::value_type>)
+      value_ = nax::detail::as_array(x).template astype<std::int64_t>().item();
+    else
+      value_ = nax::detail::as_array(x).template astype<double>().item();
+  }
+  JsonValue(std::string text) : value_(std::move(text)) {}
+  JsonValue(const char* text) : value_(std::string(text)) {}
+  // Numbers in the fewest digits that read back as they are; null for those that JSON has not.
+  std::string str() const;
+
+ private:
+  std::variant<std::int64_t, double, bool, std::string> value_;
+};
+
+// Appends one JSON object a line to a file. Each line is handed to the system as a whole, so several
+// processes may write to one file.
+//
+//   training::JsonLines log("train.jsonl");
+//   log.write({{"step", 100}, {"loss", loss}, {"lr", 3e-4}});
+class JsonLines {
+ public:
+  explicit JsonLines(const std::string& path) : file_("JsonLines", path, 0) {}
+  void write(std::initializer_list<std::pair<std::string, JsonValue>> fields);
+
+ private:
+  detail::LogFile file_;
+};
+
+namespace detail {
+
+// A text in quotes, as JSON escapes it.
+NAX_ENGINE std::string json_text(const std::string& text);
+
+}  // namespace detail
+
+}  // namespace training
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/training/json_lines-inl.hpp"
+#endif

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+
+#include "nax/io/new_file.hpp"
+#include "nax/training/log_file.hpp"
+
+NAX_BEGIN
+namespace training::detail {
+
+NAX_ENGINE double wall_clock() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+NAX_ENGINE double steady_clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+NAX_ENGINE void make_folders(const std::string& folder) {
+  for (std::size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
+    ::mkdir(folder.substr(0, end).c_str(), 0777);
+    if (end == std::string::npos) return;
+  }
+}
+
+NAX_ENGINE LogFile::LogFile(const char* function, const std::string& path, double seconds)
+    : function_(function),
+      path_(path),
+      seconds_(seconds),
+      written_at_(steady_clock()),
+      file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+  if (file_.get() < 0) io::detail::fail_system(function, path, "cannot be opened");
+}
+
+NAX_ENGINE LogFile::~LogFile() {
+  try {
+    flush();
+  } catch (...) {  // flush() before the end tells
+  }
+}
+
+NAX_ENGINE void LogFile::add(const std::string& record) {
+  const std::lock_guard lock(mutex_);
+  held_ += record;
+  if (held_.size() > std::size_t{1} << 20 || steady_clock() - written_at_ >= seconds_) write_held();
+}
+
+NAX_ENGINE void LogFile::flush() {
+  const std::lock_guard lock(mutex_);
+  write_held();
+}
+
+NAX_ENGINE void LogFile::write_held() {
+  const io::detail::NoPipeSignal held_back;
+  std::size_t done = 0;
+  while (done < held_.size()) {
+    const ssize_t n = ::write(file_.get(), held_.data() + done, held_.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      held_.erase(0, done);
+      io::detail::fail_system(function_, path_, "cannot be written");
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  held_.clear();
+  written_at_ = steady_clock();
+}
+
+}  // namespace training::detail
+NAX_END
