@@ -36,7 +36,7 @@ MODULES = [
     ("special", "nax::special", ["special"]),
     ("stats", "nax::stats", ["stats"]),
     ("random", "nax::random", ["random"]),
-    ("transform", "Transforms and collectives", ["transform"]),
+    ("transform", "Transforms and collectives", ["transform", "expr/debug_nans.hpp"]),
     ("lax", "nax::lax", ["lax"]),
     ("tree", "nax::tree", ["tree"]),
     ("nn", "nax::nn", ["nn"]),

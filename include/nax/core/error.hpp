@@ -27,6 +27,10 @@ struct IndexError : Error {
 struct ValueError : Error {
   using Error::Error;
 };
+// A NaN or an infinity that debug_nans or debug_infs looks for.
+struct FloatingPointError : Error {
+  using Error::Error;
+};
 struct DeviceError : Error {
   using Error::Error;
 };

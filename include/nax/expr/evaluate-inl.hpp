@@ -38,6 +38,13 @@ NAX_ENGINE void compute_on_device(const KernelTable& table, const void* constant
   table.device->forward(device, constants, shape, operands);
 }
 
+NAX_ENGINE void compute_watched(const KernelTable& table, const void* constants,
+                                const ArrayBase* const* leaves, const Frame& frame, const ArrayBase& result) {
+  const unsigned before = odd_numbers_in(leaves, table.leaves);  // now: the result may lie in a leaf's place
+  compute_unwatched(table, constants, leaves, frame, result);
+  check_numbers(table.name, "", before, result, leaves, table.leaves, table.formula, constants);
+}
+
 NAX_ENGINE void describe_operation(profile::Event& event, const ArrayBase* const* leaves, int count,
                                    const Frame& frame, const ArrayBase& result) {
   std::size_t bytes = bytes_of(result);

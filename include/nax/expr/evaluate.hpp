@@ -32,6 +32,7 @@ struct KernelTable {
   bool plain;                        // leaves and result are stored as the kernels take them
   DType result_lane, result;         // as the kernels write it, and as it is
   const FusedType& (*fused_type)();  // none where no gradient flows through
+  const FormulaPart* formula;        // its parts, for messages
 };
 
 // The value of an expression of numbers (arrays of no axes, on the host) in `result`, which holds nothing
@@ -55,9 +56,14 @@ NAX_ENGINE bool compute_flat(const KernelTable& table, const void* constants, co
 [[gnu::cold]] NAX_ENGINE void describe_operation(profile::Event& event, const ArrayBase* const* leaves,
                                                  int count, const Frame& frame, const ArrayBase& result);
 
-// Writes the values of an expression over `frame` to `result`.
-NAX_COMPILED_ONCE void compute(const KernelTable& table, const void* constants,
-                               const ArrayBase* const* leaves, const Frame& frame, const ArrayBase& result) {
+// compute(), with a look at the numbers that come and go.
+[[gnu::cold]] NAX_ENGINE void compute_watched(const KernelTable& table, const void* constants,
+                                              const ArrayBase* const* leaves, const Frame& frame,
+                                              const ArrayBase& result);
+
+NAX_COMPILED_ONCE void compute_unwatched(const KernelTable& table, const void* constants,
+                                         const ArrayBase* const* leaves, const Frame& frame,
+                                         const ArrayBase& result) {
   const profile::Span span(profile::Kind::operation, table.name);
   if (span.event()) [[unlikely]]
     describe_operation(*span.event(), leaves, table.leaves, frame, result);
@@ -67,6 +73,14 @@ NAX_COMPILED_ONCE void compute(const KernelTable& table, const void* constants,
   for (int l = 0; l < table.leaves; ++l) operands[l] = operand_over(*leaves[l], frame, table.lanes[l]);
   operands[table.leaves] = operand_over(result, frame, table.result_lane);
   cpu::map(table.forward, constants, frame.shape, operands, table.leaves);
+}
+
+// Writes the values of an expression over `frame` to `result`.
+NAX_COMPILED_ONCE void compute(const KernelTable& table, const void* constants,
+                               const ArrayBase* const* leaves, const Frame& frame, const ArrayBase& result) {
+  if (watches_numbers()) [[unlikely]]
+    return compute_watched(table, constants, leaves, frame, result);
+  compute_unwatched(table, constants, leaves, frame, result);
 }
 
 NAX_ENGINE bool any_on_tape(const KernelTable& table, const ArrayBase* const* leaves);
@@ -136,7 +150,8 @@ constexpr KernelTable table_of() {
                     leaf_table<E>.plain() && result_lane_of<E> == dtype_of<typename E::value_type>,
                     result_lane_of<E>,
                     dtype_of<typename E::value_type>,
-                    nullptr};
+                    nullptr,
+                    formula_of<E>.parts};
   if constexpr (Carries<E>::value) table.fused_type = fused_type_of<E>;
   return table;
 }

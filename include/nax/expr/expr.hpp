@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nax/core/array.hpp"
+#include "nax/expr/debug_nans.hpp"
 #include "nax/rules/signature.hpp"
 #include "nax/tape/levels.hpp"
 
@@ -113,20 +114,46 @@ template <class E>
 struct Tree;
 template <class T>
 struct Tree<Array<T>> {
-  static constexpr int leaves = 1, constants = 0;
+  static constexpr int leaves = 1, constants = 0, parts = 1;
 };
 template <class T>
 struct Tree<Constant<T>> {
-  static constexpr int leaves = 0, constants = 1;
+  static constexpr int leaves = 0, constants = 1, parts = 1;
 };
 template <class Rule, class... A>
 struct Tree<Expr<Rule, A...>> {
   static constexpr int leaves = (Tree<A>::leaves + ... + 0);
   static constexpr int constants = (Tree<A>::constants + ... + 0);
+  static constexpr int parts = (Tree<A>::parts + ... + 1);
 };
 
+// The parts of a formula in the order of its tree, for messages.
+template <class T>
+constexpr void list_formula(FormulaPart*& to, const Array<T>*) {
+  *to++ = {nullptr, 0, dtype_of<T>};
+}
+template <class T>
+constexpr void list_formula(FormulaPart*& to, const Constant<T>*) {
+  *to++ = {nullptr, -1, dtype_of<T>};
+}
+template <class Rule, class... A>
+constexpr void list_formula(FormulaPart*& to, const Expr<Rule, A...>*) {
+  *to++ = {Rule::name, static_cast<int>(sizeof...(A)), DType::boolean};
+  (list_formula(to, static_cast<const A*>(nullptr)), ...);
+}
+template <class E>
+struct Formula {
+  FormulaPart parts[Tree<E>::parts];
+  constexpr Formula() : parts{} {
+    FormulaPart* to = parts;
+    list_formula(to, static_cast<const E*>(nullptr));
+  }
+};
+template <class E>
+inline constexpr Formula<E> formula_of{};
+
 // C++ scalars travel to the kernels in slots, in the order of the tree.
-inline constexpr std::size_t constant_bytes = 16;
+inline constexpr std::size_t constant_bytes = formula_slot;
 template <int n>
 struct ConstantSlots {
   struct alignas(constant_bytes) Slot {

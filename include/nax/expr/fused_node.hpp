@@ -39,6 +39,12 @@ class FusedNode final : public Node {
   void* constants() { return leaves() + count(); }
   Frame frame() const { return frame_of_leaves(type_.name, leaves(), count()); }
 
+  // pull_leaves(), or push_leaves(), with a look at the numbers that come and go.
+  [[gnu::cold]] NAX_ENGINE void pull_looking(const ArrayBase& g, Reverse& sweep);
+  [[gnu::cold]] NAX_ENGINE void check_tangent(const ArrayBase* const* tangents,
+                                              const ArrayBase& tangent) const;
+  [[gnu::cold]] NAX_ENGINE unsigned odd_numbers_in_leaves() const;
+
   void give_leaf(const Step& step, const ArrayBase& share, const Frame& own, Reverse& sweep) {
     const PackedArray& leaf = leaves()[step.slot];
     if (sweep.wants(leaf.serial())) sweep.add(leaf.serial(), step.share_of_leaf(share, leaf.layout(), own));

@@ -45,7 +45,7 @@ NAX_COMPILED_ONCE bool find_derived(const FusedSumType& type, const ArrayBase* c
   const KernelTable& table = *type.fused.kernels;
   // A sweep that an outer transform watches needs the leaves. Arithmetic is soon done again when the
   // cotangents are many; where there is but one, it may well be 1.
-  if (recording.tape->scopes.marks.size() > 1 || table.result_lane != table.result ||
+  if (recording.tape->scopes.marks.size() > 1 || watches_numbers() || table.result_lane != table.result ||
       !(type.functions || sum.whole()))
     return false;
   to.one = type.pull_one && are_one(leaves, table.leaves);

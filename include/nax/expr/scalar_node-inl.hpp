@@ -32,7 +32,7 @@ NAX_ENGINE ScalarNode::ScalarNode(const FusedType& type, const ArrayBase* const*
 }
 
 NAX_ENGINE void ScalarNode::pull_number(Number g, Reverse& sweep) {
-  if (recording.tape) [[unlikely]]
+  if (recording.tape || watches_numbers()) [[unlikely]]
     return pull_watched(g, sweep);
   if (type_.leaves != 1) return pull_several(g, sweep);
   const std::size_t node = sweep.place(leaves()->serial());

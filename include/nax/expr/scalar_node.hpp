@@ -46,7 +46,7 @@ class ScalarNode final : public Node {
       General(*this)->pull(g, sweep);
   }
   void push(Forward& sweep, std::size_t self) override {
-    if (recording.tape || !push_numbers(sweep, self)) General(*this)->push(sweep, self);
+    if (recording.tape || watches_numbers() || !push_numbers(sweep, self)) General(*this)->push(sweep, self);
   }
 
   NAX_ENGINE_VIRTUAL void pull_number(Number g, Reverse& sweep) override;
@@ -193,6 +193,9 @@ static_assert(sizeof(ScalarNode) % 16 == 0 && sizeof(ScalarLeaf) == 16);
   ArrayAccess::buffer(result).adopt(buffer);
   ArrayAccess::dtype(result) = table.result;
   table.scalar_forward(constants, in, buffer->host_data(), 1);
+  if (watches_numbers()) [[unlikely]]
+    check_numbers(table.name, "", odd_numbers_in(leaves, count), result, leaves, count, table.formula,
+                  constants);
   if (!table.fused_type || !(recording.tape || recording.caller) || !any_on_tape(table, leaves)) return;
   const FusedType& type = table.fused_type();
   ArrayAccess::serial(result) = type.scalar_pull ? ScalarNode::record(type, leaves, in, constants)

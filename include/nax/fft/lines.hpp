@@ -47,6 +47,7 @@ Array<To> transform_lines(cpu::FftKind kind, bool inverse, const Array<From>& x,
     lines.to.push_back(strides[i]);
   }
   if (frame.size() > 0) cpu::fft<R>(lines, elements<const From>(x, transforms_handled), elements<To>(result));
+  check_result("fft", result, {&x});
   return result;
 }
 

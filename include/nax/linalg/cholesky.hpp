@@ -45,6 +45,7 @@ Array<T> solve_triangles(const Array<T>& t, const Array<T>& b, bool lower, bool 
                             lt.strides[rt - 1], n, lower, unit, x, m);
       }
     });
+  check_result("solve_triangular", result, {&t, &b});
   const Frame ft = lt, fb = lb;
   return record_with_result(
       std::move(result),
@@ -112,6 +113,7 @@ Array<T> cholesky_of(const Array<T>& a, CholeskyDerivative of = CholeskyDerivati
     const Array<T> both = conjugate_transpose(solve_triangles(l, conjugate_transpose(left), true, false));
     return matmul_arrays("cholesky", l, triangle(both, true, T(R(0.5))));
   };
+  check_result("cholesky", result, {&a});
   return record_with_result(std::move(result), wrt(a, pull, push));
 }
 

@@ -107,6 +107,7 @@ Array<T> determinant(const Array<T>& a) {
     }
     out[i] = normal ? product : scaled_product(diagonal, step, n, sign);
   });
+  check_result("det", result, {&a});
   const auto pull = [=](const Array<T>& g) { return times_matrix(g, matrix_transpose(adjugate(a))); };
   const auto push = [=](const Array<T>& t) { return matrix_inner(matrix_transpose(adjugate(a)), t); };
   return record(std::move(result), wrt(a, pull, push));
@@ -213,6 +214,7 @@ auto slogdet(const A& a_) {
   const Array<T> a = detail::as_type<T>(a_);
   detail::check_square("slogdet", a);
   auto parts = detail::log_determinants(nax::detail::typed<T>(detail::constant(a)));
+  detail::check_result("slogdet", parts.logabs, {&a});
   // The differential of log det is the trace of a^-1 da.
   const auto pull = [=](const Array<T>& g) {
     return detail::times_matrix(g, matrix_transpose(detail::inverse(a)));

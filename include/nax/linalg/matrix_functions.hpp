@@ -84,6 +84,7 @@ Array<T> sqrtm_of(const Array<T>& a) {
   Array<T> result = matrices_like<T>(layout_of(a), {n, n});
   T* const out = elements<T>(result);
   for_each_matrix(a, [=](std::int64_t i, const T* x) { cpu::sqrtm<T>(x, n, out + i * n * n); });
+  check_result("sqrtm", result, {&a});
   if (!may_be_recorded(a)) return result;
   return record_with_result(std::move(result),
                             wrt(

@@ -51,6 +51,7 @@ Array<T> solve_matrices(const Array<T>& a, const Array<T>& b) {
                       elements<T>(result) + i * n * m, m);
       }
     });
+  check_result("solve", result, {&a, &b});
   const Frame fa = la, fb = lb;
   return record_with_result(std::move(result),
                             wrt(
@@ -117,6 +118,7 @@ Array<T> inverse(const Array<T>& a) {
                       n);
       }
     });
+  check_result("inv", result, {&a});
   const auto product = [](const Array<T>& x, const Array<T>& y, const Array<T>& z) {
     return negated(matmul_arrays("inv", matmul_arrays("inv", x, y), z));
   };

@@ -72,6 +72,7 @@ Array<T> record_softmax(Array<T> value, const OperandRef& x, const AxisMarks& vi
 template <class X>
 auto softmax_over(const X& x, const AxisMarks& visible) {
   auto value = softmax_value<cpu::Softmax::softmax>(values_of(x), visible);
+  if constexpr (is_array_v<X>) check_result("softmax", value, {&x});
   return watched(x) ? record_softmax(std::move(value), operand_ref(x), visible) : value;
 }
 
@@ -95,6 +96,7 @@ Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const AxisMarks
 template <class X>
 auto log_softmax_over(const X& x, const AxisMarks& visible) {
   auto value = softmax_value<cpu::Softmax::log_softmax>(values_of(x), visible);
+  if constexpr (is_array_v<X>) check_result("log_softmax", value, {&x});
   return watched(x) ? record_log_softmax(std::move(value), operand_ref(x), visible) : value;
 }
 

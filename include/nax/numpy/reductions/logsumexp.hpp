@@ -61,6 +61,7 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
 template <class T>
 Array<T> logsumexp_over(const Array<T>& x, const AxisMarks& visible, bool keep) {
   Array<T> result = logsumexp_value(typed<T>(constant(x)), visible, keep);
+  check_result("logsumexp", result, {&x});
   if (serial_of(x) == 0) return result;
   const Frame frame = layout_of(x);
   const AxisMarks marks = over_frame(visible, frame);

@@ -23,10 +23,10 @@ using tile_element_t = typename TileElement<X>::type;
 
 // Reduces `count` operands over the axes of `frame` to accumulators. `kernel`: the expression's, null for an
 // array as it is.
-NAX_COMPILED_ONCE ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
-                                            const void* constants, const ArrayBase* const* leaves,
-                                            const DType* lanes, int count, const Frame& frame,
-                                            const AxisMarks& marks, bool keep) {
+NAX_COMPILED_ONCE ArrayBase reduce_unwatched(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
+                                             const void* constants, const ArrayBase* const* leaves,
+                                             const DType* lanes, int count, const Frame& frame,
+                                             const AxisMarks& marks, bool keep) {
   ArrayBase result =
       allocate(reducer.to, reduced_frame(frame, marks, keep), device_for("reduce", leaves, count));
   const profile::Span span(profile::Kind::operation, "reduce");
@@ -51,6 +51,16 @@ NAX_COMPILED_ONCE ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::Fo
   return result;
 }
 
+NAX_COMPILED_ONCE ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
+                                            const void* constants, const ArrayBase* const* leaves,
+                                            const DType* lanes, int count, const Frame& frame,
+                                            const AxisMarks& marks, bool keep) {
+  ArrayBase result = reduce_unwatched(reducer, kernel, constants, leaves, lanes, count, frame, marks, keep);
+  if (watches_numbers()) [[unlikely]]
+    check_numbers("reduce", "", odd_numbers_in(leaves, count), result, leaves, count);
+  return result;
+}
+
 // The accumulated values, in the accumulator's type. `marks` are over all axes of x, hidden ones included.
 template <class Op, class X>
 ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
@@ -61,7 +71,9 @@ ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
   } else {
     const Parts<X> parts(x);
     const KernelTable& table = kernel_table<X>;
-    if (on_accelerator(device_for(table.name, parts.leaves, table.leaves))) {
+    // Also where numbers are watched: the formula's values have a look of their own then.
+    if ((watches_numbers() && table.result_lane == table.result) ||
+        on_accelerator(device_for(table.name, parts.leaves, table.leaves))) {
       const ArrayBase values = compute_values(table, parts.constants.slots, parts.leaves, x.frame());
       const ArrayBase* const leaf = &values;
       return reduce_operands(reducer, nullptr, nullptr, &leaf, &reducer.from, 1, x.frame(), marks, keep);
