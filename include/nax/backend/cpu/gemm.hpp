@@ -1,13 +1,15 @@
 #pragma once
 
 // The matrix product C = A B (or C += A B) for every type and any strides, also zero and negative ones. C
-// must not overlap A or B. float and double go to the packed kernels (gemm_blocked.hpp), 16-bit floats to
-// float, others to simple loops; all share the work out over the pool's threads when there is enough of it.
+// must not overlap A or B. float and double go to the packed kernels (gemm_blocked.hpp), bfloat16 to those of
+// pairs where there are any (gemm_pairs.hpp), 16-bit floats else to float, others to simple loops; all share
+// the work out over the pool's threads when there is enough of it.
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
+#include "nax/backend/cpu/gemm_pairs.hpp"
 #include "nax/backend/cpu/gemm_shared.hpp"
 #include "nax/backend/cpu/gemm_simple.hpp"
 #include "nax/backend/cpu/gemm_tiny.hpp"
@@ -98,6 +100,10 @@ UpcomingOperands<T> upcoming_operands(std::int64_t m, std::int64_t n, std::int64
 template <class T>
 void gemm_short(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                 Strided<T> c, bool accumulate) {
+#if NAX_MULTIPLIES_PAIRS
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (pays_to_multiply_pairs(m, n, k)) return gemm_pairs(pairs_unit(), m, n, k, a, b, c, accumulate);
+#endif
   const Scratch<float> wide_a(m * k), wide_b(k * n), wide_c(m * n);
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t l = 0; l < k; ++l) wide_a[i * k + l] = static_cast<float>(*a.at(i, l).data);
