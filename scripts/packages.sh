@@ -33,6 +33,10 @@ missing_packages() {
         has_header png.h || echo libpng-dev
         has_library lapack || echo liblapack-dev
         ;;
+      examples)  # for options and logs of those that train
+        has_header CLI/CLI.hpp || echo libcli11-dev
+        has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+        ;;
       peers)  # what the tests hold nax against, or check its sources with
         has_command python3 || echo python3
         has_command mpirun || printf '%s\n' libopenmpi-dev openmpi-bin

@@ -5,8 +5,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/scripts/packages.sh"
 need_packages build tests
-for group in components peers; do
-  (need_packages "$group") || echo "some tests are left out for want of these packages" >&2
+for group in components examples peers; do
+  (need_packages "$group") || echo "some examples and tests are left out for want of these packages" >&2
 done
 
 cd "$root"
