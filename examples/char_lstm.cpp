@@ -2,14 +2,11 @@
 // little grammar that the program draws. --help lists the options.
 #include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <nax/nax.hpp>
-#include <random>
 #include <string>
-#include <vector>
 
 #include "support/command_line.hpp"
+#include "support/text.hpp"
 
 using nax::Array;
 namespace nn = nax::nn;
@@ -56,20 +53,6 @@ std::string sample(const Params& params, const std::string& alphabet, std::int64
   return text;
 }
 
-std::string draw_sentences(unsigned seed) {
-  std::mt19937 draw(seed);
-  const auto one_of = [&](const std::vector<std::string>& words) { return words[draw() % words.size()]; };
-  std::string text;
-  while (text.size() < 100000) {
-    const bool many = draw() % 2;
-    text += many ? one_of({"the cats", "two dogs", "all birds"}) : one_of({"the cat", "a dog", "every bird"});
-    text += many ? one_of({" see", " like", " follow"}) : one_of({" sees", " likes", " follows"});
-    text += one_of({" the moon", " a mouse", " the river", " me"}) +
-            one_of({".\n", " today.\n", " and sleep" + std::string(many ? ".\n" : "s.\n")});
-  }
-  return text;
-}
-
 int main(int argc, char** argv) {
   examples::CommandLine args(argc, argv, "learns to write like a text, character by character");
   const std::string file = args.text("--text", "", "the text; without one, sentences of a little grammar");
@@ -82,21 +65,7 @@ int main(int argc, char** argv) {
   const std::int64_t length = args.integer("--sample", 300, "characters written at the end", 0);
   args.done();
   try {
-    std::string text = file.empty() ? draw_sentences(static_cast<unsigned>(seed)) : "";
-    if (!file.empty()) {
-      std::ifstream in(file, std::ios::binary);
-      if (!in) throw nax::IoError("--text: cannot read " + file);
-      text.assign(std::istreambuf_iterator<char>(in), {});
-    }
-    if (static_cast<std::int64_t>(text.size()) < time + 2)
-      throw nax::ValueError("--text: shorter than an example");
-    std::string alphabet;
-    std::vector<int> numbers;
-    for (const char c : text) {
-      if (alphabet.find(c) == alphabet.npos) alphabet += c;
-      numbers.push_back(static_cast<int>(alphabet.find(c)));
-    }
-    const Array<int> all = nax::array(numbers);
+    const auto [alphabet, all] = examples::load_text(file, static_cast<unsigned>(seed), time + 2);
     const auto optimizer = nax::optim::chain(nax::optim::clip_by_global_norm(1.0), nax::optim::adam(lr));
     auto key = nax::random::key(seed);
     Params params =
