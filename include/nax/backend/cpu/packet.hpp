@@ -32,17 +32,17 @@ Packet<T> nextafter(Packet<T> x, Packet<T> y) {
   return detail::by_lanes([](T a, T b) { return std::nextafter(a, b); }, x, y);
 }
 // sqrt(x^2 + y^2) without overflow or underflow on the way.
-template <class T>
-Packet<T> hypot(Packet<T> x, Packet<T> y) {
+template <template <class> class P, class T>
+P<T> hypot(P<T> x, P<T> y) {
   constexpr bool single = std::is_same_v<T, float>;
   constexpr T big = single ? T(0x1p60f) : T(0x1p500), small = single ? T(0x1p-40f) : T(0x1p-450);
   constexpr T down = single ? T(0x1p-70f) : T(0x1p-600), up = single ? T(0x1p90f) : T(0x1p600);
-  const Packet<T> one(1), inf(infinity<T>), ax = abs(x), ay = abs(y), most = max(ax, ay);
-  const Mask<T> large = most > Packet<T>(big), tiny = most < Packet<T>(small);
-  const Packet<T> s = select(large, Packet<T>(down), select(tiny, Packet<T>(up), one));
-  const Packet<T> back = select(large, Packet<T>(1 / down), select(tiny, Packet<T>(1 / up), one));
-  const Packet<T> a = ax * s, b = ay * s;
-  const Packet<T> y0 = sqrt(fma(a, a, b * b)) * back;
+  const P<T> one(1), inf(infinity<T>), ax = abs(x), ay = abs(y), most = max(ax, ay);
+  const auto large = most > P<T>(big), tiny = most < P<T>(small);
+  const P<T> s = select(large, P<T>(down), select(tiny, P<T>(up), one));
+  const P<T> back = select(large, P<T>(1 / down), select(tiny, P<T>(1 / up), one));
+  const P<T> a = ax * s, b = ay * s;
+  const P<T> y0 = sqrt(fma(a, a, b * b)) * back;
   return select(ax == inf || ay == inf, inf, y0);
 }
 

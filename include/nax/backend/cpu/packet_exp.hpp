@@ -3,6 +3,9 @@
 // Exponentials, logarithms and hyperbolic functions on packets, float and double alike. Each reduces its
 // argument by powers of two and ends in a minimax polynomial (fitted so that its error is a fraction of the
 // rounding).
+//
+// Functions over P<T> are written on a few steps that a packet type provides: arithmetic, comparisons, scale,
+// split, limited. Packet is one such type; formula/symbol.hpp has another, which writes the steps down.
 
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 
@@ -50,18 +53,18 @@ struct ExpConstants<double> {
 
 // c[0] + c[1] x + c[2] x^2 ...: even and odd halves side by side, so that the chain of dependent steps is
 // half as long.
-template <class T, std::size_t n>
-Packet<T> polynomial(Packet<T> x, const T (&c)[n]) {
+template <template <class> class P, class T, std::size_t n>
+P<T> polynomial(P<T> x, const T (&c)[n]) {
   if constexpr (n < 4) {
-    Packet<T> sum(c[n - 1]);
-    for (std::size_t i = n - 1; i-- > 0;) sum = fma(sum, x, Packet<T>(c[i]));
+    P<T> sum(c[n - 1]);
+    for (std::size_t i = n - 1; i-- > 0;) sum = fma(sum, x, P<T>(c[i]));
     return sum;
   } else {
-    const Packet<T> x2 = x * x;
+    const P<T> x2 = x * x;
     constexpr std::size_t last_even = (n - 1) / 2 * 2, last_odd = (n - 2) / 2 * 2 + 1;
-    Packet<T> even(c[last_even]), odd(c[last_odd]);
-    for (std::size_t i = last_even; i >= 2; i -= 2) even = fma(even, x2, Packet<T>(c[i - 2]));
-    for (std::size_t i = last_odd; i >= 3; i -= 2) odd = fma(odd, x2, Packet<T>(c[i - 2]));
+    P<T> even(c[last_even]), odd(c[last_odd]);
+    for (std::size_t i = last_even; i >= 2; i -= 2) even = fma(even, x2, P<T>(c[i - 2]));
+    for (std::size_t i = last_odd; i >= 3; i -= 2) odd = fma(odd, x2, P<T>(c[i - 2]));
     return fma(odd, x, even);
   }
 }
@@ -112,8 +115,15 @@ Packet<T> scale(Packet<T> a, Packet<T> k) {
 #endif
 }
 
-// x = m * 2^e with m in [3/4, 3/2). Negative x gives NaN, 0 and infinity give that e; only finite x matters
-// without AVX-512, callers treat the others.
+// Whether split marks x that are no positive numbers: a negative one by NaN, 0 and infinity by infinite e.
+template <class V>
+inline constexpr bool split_marks = false;
+#ifdef EIGEN_VECTORIZE_AVX512
+template <class T>
+inline constexpr bool split_marks<Packet<T>> = true;
+#endif
+// x = m * 2^e with m in [3/4, 3/2). Where it does not mark them, callers treat x that are no positive
+// numbers.
 template <class T>
 Packet<T> split(Packet<T> x, Packet<T>& e) {
   const Packet<T> one(1);
@@ -163,122 +173,127 @@ Packet<T> split(Packet<T> x, Packet<T>& e) {
 }
 
 // The nearest whole number for |x| up to 2^21 (2^50); beyond, one that is about as large.
-template <class T>
-Packet<T> nearest(Packet<T> x, Packet<T> factor) {
-  const Packet<T> magic(ExpConstants<T>::magic);  // numbers of its size have no fraction
+template <template <class> class P, class T>
+P<T> nearest(P<T> x, P<T> factor) {
+  const P<T> magic(ExpConstants<T>::magic);  // numbers of its size have no fraction
   return fma(x, factor, magic) - magic;
 }
 
 // e^x = (1 + q) * 2^k. Where k is beyond what results can have, or NaN, q is some number above -1.
+// Whether a packet type has `limited`; without, x must be within the range of finite results.
+template <class V>
+inline constexpr bool limits_remainder = false;
 #ifdef EIGEN_VECTORIZE_AVX512DQ
-inline constexpr bool limits_remainder = true;
-#else
-inline constexpr bool limits_remainder = false;  // x must be within the range of finite results
-#endif
 template <class T>
-struct Reduced {
-  Packet<T> q, k;
-};
+inline constexpr bool limits_remainder<Packet<T>> = true;
+// r, or 1/2 with its sign where that is smaller or r is NaN.
 template <class T>
-Reduced<T> reduce_exp(Packet<T> x) {
-  using C = ExpConstants<T>;
-  const Packet<T> k = nearest(x, Packet<T>(T(1.4426950408889634074)));
-  Packet<T> r;
-  if constexpr (fused && std::is_same_v<T, float>) {
-    r = fma(k, Packet<T>(-0.693147182464599609f), x);
-    r = fma(k, Packet<T>(1.90465429995776804e-09f), r);
-  } else {
-    r = fma(k, Packet<T>(-C::ln2_high), x);
-    r = fma(k, Packet<T>(-C::ln2_low), r);
-  }
-#ifdef EIGEN_VECTORIZE_AVX512DQ
-  // The smaller magnitude and the sign of the first, a number where one is NaN.
+Packet<T> limited(Packet<T> r) {
   const Packet<T> most(T(0.5));
   if constexpr (std::is_same_v<T, float>)
-    r.raw = _mm512_maskz_range_ps(all_lanes<T>, r.raw, most.raw, 0b0010);
+    return Packet<T>(_mm512_maskz_range_ps(all_lanes<T>, r.raw, most.raw, 0b0010));
   else
-    r.raw = _mm512_maskz_range_pd(all_lanes<T>, r.raw, most.raw, 0b0010);
+    return Packet<T>(_mm512_maskz_range_pd(all_lanes<T>, r.raw, most.raw, 0b0010));
+}
 #endif
+template <class V>
+struct Reduced {
+  V q, k;
+};
+template <template <class> class P, class T>
+Reduced<P<T>> reduce_exp(P<T> x) {
+  using C = ExpConstants<T>;
+  const P<T> k = nearest(x, P<T>(T(1.4426950408889634074)));
+  P<T> r;
+  if constexpr (fused && std::is_same_v<T, float>) {
+    r = fma(k, P<T>(-0.693147182464599609f), x);
+    r = fma(k, P<T>(1.90465429995776804e-09f), r);
+  } else {
+    r = fma(k, P<T>(-C::ln2_high), x);
+    r = fma(k, P<T>(-C::ln2_low), r);
+  }
+  if constexpr (limits_remainder<P<T>>) r = limited(r);
   return {fma(polynomial(r, C::polynomial), r * r, r), k};
 }
 
 // e^x / 2: no overflow before cosh overflows.
-template <class T>
-Packet<T> half_exp(Packet<T> x) {
+template <template <class> class P, class T>
+P<T> half_exp(P<T> x) {
   using C = ExpConstants<T>;
-  const auto [q, k] = reduce_exp(clamp(x, Packet<T>(C::lowest), Packet<T>(C::highest + 1)));
-  return scale(q + Packet<T>(1), k - Packet<T>(1));
+  const auto [q, k] = reduce_exp(clamp(x, P<T>(C::lowest), P<T>(C::highest + 1)));
+  return scale(q + P<T>(1), k - P<T>(1));
 }
 // (e^x - 1) / 2^down, for x that leaves 2^(k - down) finite.
-template <int down, class T>
-Packet<T> expm1_over(Packet<T> x, T highest) {
-  const auto [q, k] = reduce_exp(clamp(x, Packet<T>(ExpConstants<T>::expm1_lowest), Packet<T>(highest)));
-  const Packet<T> s = scale(Packet<T>(1), down == 0 ? k : k - Packet<T>(T(down)));
-  return fma(s, q, s - Packet<T>(T(1) / T(1 << down)));
+template <int down, template <class> class P, class T>
+P<T> expm1_over(P<T> x, T highest) {
+  const auto [q, k] = reduce_exp(clamp(x, P<T>(ExpConstants<T>::expm1_lowest), P<T>(highest)));
+  const P<T> s = scale(P<T>(1), down == 0 ? k : k - P<T>(T(down)));
+  return fma(s, q, s - P<T>(T(1) / T(1 << down)));
 }
 
 // log(m) for m in [3/4, 3/2).
-template <class T>
-Packet<T> log_mantissa(Packet<T> m) {
-  const Packet<T> f = m - Packet<T>(1);
-  return fma(f * f, fma(polynomial(f, ExpConstants<T>::log_polynomial), f, Packet<T>(T(-0.5))), f);
+template <template <class> class P, class T>
+P<T> log_mantissa(P<T> m) {
+  const P<T> f = m - P<T>(1);
+  return fma(f * f, fma(polynomial(f, ExpConstants<T>::log_polynomial), f, P<T>(T(-0.5))), f);
 }
 
 // e * (high + low) + factor * log(m), and what logarithms give for 0, infinity and negative numbers.
-template <class T>
-Packet<T> log_of(Packet<T> x, T factor, T high, T low) {
-  Packet<T> e;
-  const Packet<T> m = split(x, e);
-  Packet<T> y = log_mantissa(m);
-  if (factor != 1) y = y * Packet<T>(factor);
-  if (low != 0) y = fma(e, Packet<T>(low), y);
-  y = fma(e, Packet<T>(high), y);
-#ifdef EIGEN_VECTORIZE_AVX512
-  return y;  // split has marked them in m and e
-#else
-  const Packet<T> zero(0), inf(infinity<T>);
-  const Packet<T> special =
-      select(x == zero, -inf, select(x < zero, Packet<T>(nan<T>), x));  // inf and NaN stay
-  return select(x > zero && x < inf, y, special);
-#endif
+template <template <class> class P, class T>
+P<T> log_of(P<T> x, T factor, T high, T low) {
+  P<T> e;
+  const P<T> m = split(x, e);
+  P<T> y = log_mantissa(m);
+  if (factor != 1) y = y * P<T>(factor);
+  if (low != 0) y = fma(e, P<T>(low), y);
+  y = fma(e, P<T>(high), y);
+  if constexpr (split_marks<P<T>>) {
+    return y;
+  } else {
+    const P<T> zero(0), inf(infinity<T>);
+    const P<T> special = select(x == zero, -inf, select(x < zero, P<T>(nan<T>), x));  // inf and NaN stay
+    return select(x > zero && x < inf, y, special);
+  }
 }
 
 }  // namespace detail
 
 // exp, log and tanh are always inlined: a call would spill every register of the kernel around it, and what a
 // value and its derivative share would be computed twice.
-template <class T>
-[[gnu::always_inline]] inline Packet<T> exp(Packet<T> x) {
+template <template <class> class P, class T>
+[[gnu::always_inline]] inline P<T> exp(P<T> x) {
   using C = detail::ExpConstants<T>;
-  if constexpr (!detail::limits_remainder) x = clamp(x, Packet<T>(C::lowest), Packet<T>(C::highest));
+  if constexpr (!detail::limits_remainder<P<T>>) x = clamp(x, P<T>(C::lowest), P<T>(C::highest));
   const auto [q, k] = detail::reduce_exp(x);
-  return detail::scale(q + Packet<T>(1), k);
+  using detail::scale;
+  return scale(q + P<T>(1), k);
 }
 
-template <class T>
-Packet<T> exp2(Packet<T> x) {
+template <template <class> class P, class T>
+P<T> exp2(P<T> x) {
   using C = detail::ExpConstants<T>;
   constexpr T log2e = T(1.4426950408889634074);
-  x = clamp(x, Packet<T>(C::lowest * log2e), Packet<T>(C::highest * log2e));
-  const Packet<T> k = rint(x);
-  const Packet<T> r = (x - k) * Packet<T>(T(0.69314718055994530942));
-  const Packet<T> q = fma(detail::polynomial(r, C::polynomial), r * r, r);
-  return detail::scale(q + Packet<T>(1), k);
+  x = clamp(x, P<T>(C::lowest * log2e), P<T>(C::highest * log2e));
+  const P<T> k = rint(x);
+  const P<T> r = (x - k) * P<T>(T(0.69314718055994530942));
+  const P<T> q = fma(detail::polynomial(r, C::polynomial), r * r, r);
+  using detail::scale;
+  return scale(q + P<T>(1), k);
 }
 
-template <class T>
-Packet<T> expm1(Packet<T> x) {
-  const Packet<T> half = detail::expm1_over<1>(x, detail::ExpConstants<T>::highest);
+template <template <class> class P, class T>
+P<T> expm1(P<T> x) {
+  const P<T> half = detail::expm1_over<1>(x, detail::ExpConstants<T>::highest);
   return copysign(half + half, x);  // for -0
 }
 
-template <class T>
-Packet<T> expit(Packet<T> x) {
-  return Packet<T>(1) / (Packet<T>(1) + exp(-x));
+template <template <class> class P, class T>
+P<T> expit(P<T> x) {
+  return P<T>(1) / (P<T>(1) + exp(-x));
 }
 
-template <class T>
-[[gnu::always_inline]] inline Packet<T> log(Packet<T> x) {
+template <template <class> class P, class T>
+[[gnu::always_inline]] inline P<T> log(P<T> x) {
   if constexpr (std::is_same_v<T, float>) {
     return detail::log_of(x, 1.0f, 0.693147182464599609f, 0.0f);
   } else {
@@ -286,12 +301,12 @@ template <class T>
     return detail::log_of(x, 1.0, C::ln2_high, C::ln2_low);
   }
 }
-template <class T>
-Packet<T> log2(Packet<T> x) {
+template <template <class> class P, class T>
+P<T> log2(P<T> x) {
   return detail::log_of(x, T(1.4426950408889634074), T(1), T(0));
 }
-template <class T>
-Packet<T> log10(Packet<T> x) {
+template <template <class> class P, class T>
+P<T> log10(P<T> x) {
   constexpr bool single = std::is_same_v<T, float>;
   return detail::log_of(x, T(0.43429448190325182765),
                         single ? T(0.301025390625) : T(3.01029995663611771306e-01),
@@ -299,64 +314,64 @@ Packet<T> log10(Packet<T> x) {
 }
 
 // log(1 + x) = log(u) + c / u, where u = 1 + x as rounded and c what the rounding lost.
-template <class T>
-Packet<T> log1p(Packet<T> x) {
-  const Packet<T> one(1), u = one + x;
-  const Packet<T> lost = select(x < one, x - (u - one), one - (u - x));
-  const Packet<T> y = log(u) + lost / u;
-  const Mask<T> exact = u == Packet<T>(0) || u == Packet<T>(infinity<T>);
-  return select(x == Packet<T>(0), x, select(exact, log(u), y));
+template <template <class> class P, class T>
+P<T> log1p(P<T> x) {
+  const P<T> one(1), u = one + x;
+  const P<T> lost = select(x < one, x - (u - one), one - (u - x));
+  const P<T> y = log(u) + lost / u;
+  const auto exact = u == P<T>(0) || u == P<T>(infinity<T>);
+  return select(x == P<T>(0), x, select(exact, log(u), y));
 }
 
 // With E = (e^2|x| - 1) / 2, E / (E + 1). E = (2^k (1 + 2 h) - 1) / 2, where h comes from r = |x| - k ln(2) /
 // 2 as q does in reduce_exp; what one step of that loses is small beside 1 where k is not 0.
-template <class T>
-[[gnu::always_inline]] inline Packet<T> tanh(Packet<T> x) {
+template <template <class> class P, class T>
+[[gnu::always_inline]] inline P<T> tanh(P<T> x) {
   using C = detail::ExpConstants<T>;
   constexpr T ln2 = T(0.69314718055994530942);
   constexpr auto half_polynomial = detail::polynomial_of_double<T>();
-  const Packet<T> high(std::is_same_v<T, float> ? T(10) : T(20)), half(T(0.5));
-  const Packet<T> a = clamp_above(abs(x), high);
-  const Packet<T> k = detail::nearest(a, Packet<T>(2 / ln2));
-  Packet<T> r = fma(k, Packet<T>(-ln2 / 2), a);
-  if constexpr (!fused) r = fma(k, Packet<T>(-C::ln2_low / 2), fma(k, Packet<T>(-C::ln2_high / 2), a));
-  const Packet<T> h = fma(detail::polynomial(r, half_polynomial.c), r * r, r);
-  const Packet<T> s = detail::scale(Packet<T>(1), k);
-  const Packet<T> e = fma(s, h, fma(s, half, -half));
-  return with_sign(e / (e + Packet<T>(1)), x);
+  const P<T> high(std::is_same_v<T, float> ? T(10) : T(20)), half(T(0.5));
+  const P<T> a = clamp_above(abs(x), high);
+  const P<T> k = detail::nearest(a, P<T>(2 / ln2));
+  P<T> r = fma(k, P<T>(-ln2 / 2), a);
+  if constexpr (!fused) r = fma(k, P<T>(-C::ln2_low / 2), fma(k, P<T>(-C::ln2_high / 2), a));
+  const P<T> h = fma(detail::polynomial(r, half_polynomial.c), r * r, r);
+  using detail::scale;
+  const P<T> s = scale(P<T>(1), k);
+  const P<T> e = fma(s, h, fma(s, half, -half));
+  return with_sign(e / (e + P<T>(1)), x);
 }
-template <class T>
-Packet<T> sinh(Packet<T> x) {
-  const Packet<T> quarter = detail::expm1_over<2>(abs(x), detail::ExpConstants<T>::highest + T(0.5));
-  const Packet<T> u = quarter + quarter;
-  return copysign(u + select(u < Packet<T>(1e10), u / (u + u + Packet<T>(1)), Packet<T>(T(0.5))), x);
+template <template <class> class P, class T>
+P<T> sinh(P<T> x) {
+  const P<T> quarter = detail::expm1_over<2>(abs(x), detail::ExpConstants<T>::highest + T(0.5));
+  const P<T> u = quarter + quarter;
+  return copysign(u + select(u < P<T>(1e10), u / (u + u + P<T>(1)), P<T>(T(0.5))), x);
 }
-template <class T>
-Packet<T> cosh(Packet<T> x) {
-  const Packet<T> u = detail::half_exp(abs(x));
-  return u + Packet<T>(T(0.25)) / u;
+template <template <class> class P, class T>
+P<T> cosh(P<T> x) {
+  const P<T> u = detail::half_exp(abs(x));
+  return u + P<T>(T(0.25)) / u;
 }
 
-template <class T>
-Packet<T> asinh(Packet<T> x) {
-  const Packet<T> one(1), ax = abs(x);
-  const Mask<T> huge = ax > Packet<T>(std::is_same_v<T, float> ? T(1e10) : T(1e20));
-  const Packet<T> t = ax + ax * ax / (one + sqrt(fma(ax, ax, one)));
-  const Packet<T> y = log1p(select(huge, ax, t));
-  return copysign(y + select(huge, Packet<T>(T(0.69314718055994530942)), Packet<T>(0)), x);
+template <template <class> class P, class T>
+P<T> asinh(P<T> x) {
+  const P<T> one(1), ax = abs(x);
+  const auto huge = ax > P<T>(std::is_same_v<T, float> ? T(1e10) : T(1e20));
+  const P<T> t = ax + ax * ax / (one + sqrt(fma(ax, ax, one)));
+  const P<T> y = log1p(select(huge, ax, t));
+  return copysign(y + select(huge, P<T>(T(0.69314718055994530942)), P<T>(0)), x);
 }
-template <class T>
-Packet<T> acosh(Packet<T> x) {
-  const Packet<T> one(1), t = x - one;
-  const Mask<T> huge = x > Packet<T>(std::is_same_v<T, float> ? T(1e10) : T(1e20));
-  const Packet<T> y = log1p(select(huge, x, t + sqrt(fma(t, t, t + t))));
-  return select(x < one, Packet<T>(nan<T>),
-                y + select(huge, Packet<T>(T(0.69314718055994530942)), Packet<T>(0)));
+template <template <class> class P, class T>
+P<T> acosh(P<T> x) {
+  const P<T> one(1), t = x - one;
+  const auto huge = x > P<T>(std::is_same_v<T, float> ? T(1e10) : T(1e20));
+  const P<T> y = log1p(select(huge, x, t + sqrt(fma(t, t, t + t))));
+  return select(x < one, P<T>(nan<T>), y + select(huge, P<T>(T(0.69314718055994530942)), P<T>(0)));
 }
-template <class T>
-Packet<T> atanh(Packet<T> x) {
-  const Packet<T> one(1), ax = abs(x);
-  return copysign(Packet<T>(T(0.5)) * log1p((ax + ax) / (one - ax)), x);
+template <template <class> class P, class T>
+P<T> atanh(P<T> x) {
+  const P<T> one(1), ax = abs(x);
+  return copysign(P<T>(T(0.5)) * log1p((ax + ax) / (one - ax)), x);
 }
 
 }  // namespace NAX_SIMD_ABI

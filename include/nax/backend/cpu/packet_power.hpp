@@ -61,25 +61,25 @@ Packet<T> pow(Packet<T> x, Packet<T> y) {
 
 // x = m 8^q with m in [3/8, 3): a polynomial for m^(-1/3), a step that triples its digits, and one that
 // corrects y = cbrt(m) by what is left of m - y^3.
-template <class T>
-Packet<T> cbrt(Packet<T> x) {
+template <template <class> class P, class T>
+P<T> cbrt(P<T> x) {
   static constexpr T start[] = {T(1.9602025329460822),  T(-2.2976876822902779), T(2.4327908111629486),
                                 T(-1.5589649582564526), T(0.54252595443379248), T(-0.078868249591458786)};
-  const Packet<T> zero(0), one(1), third(T(1. / 3)), ax = abs(x);
-  Packet<T> e;
-  Packet<T> m = detail::split(ax, e);
-  const Packet<T> q = rint(e * third), rest = e - (q + q + q);  // -1, 0 or 1
-  Packet<T> r = detail::polynomial(m, start);
-  const Mask<T> more = rest > zero, less = rest < zero;
-  r = r * select(more, Packet<T>(T(0.79370052598409973738)),
-                 select(less, Packet<T>(T(1.2599210498948731648)), one));
-  m = m * select(more, Packet<T>(2), select(less, Packet<T>(T(0.5)), one));
-  const Packet<T> h = fma(-(m * r), r * r, one);
-  r = fma(r * h, fma(h, Packet<T>(T(2. / 9)), third), r);
-  const Packet<T> r2 = r * r, y = m * r2, square = y * y;
-  const Packet<T> left = fma(-square, y, m) - fma(y, y, -square) * y;
-  const Packet<T> root = detail::scale(fma(left * third, r2, y), q);
-  return copysign(select((ax > zero) & (ax < Packet<T>(infinity<T>)), root, ax), x);
+  const P<T> zero(0), one(1), third(T(1. / 3)), ax = abs(x);
+  P<T> e;
+  using detail::scale, detail::split;
+  P<T> m = split(ax, e);
+  const P<T> q = rint(e * third), rest = e - (q + q + q);  // -1, 0 or 1
+  P<T> r = detail::polynomial(m, start);
+  const auto more = rest > zero, less = rest < zero;
+  r = r * select(more, P<T>(T(0.79370052598409973738)), select(less, P<T>(T(1.2599210498948731648)), one));
+  m = m * select(more, P<T>(2), select(less, P<T>(T(0.5)), one));
+  const P<T> h = fma(-(m * r), r * r, one);
+  r = fma(r * h, fma(h, P<T>(T(2. / 9)), third), r);
+  const P<T> r2 = r * r, y = m * r2, square = y * y;
+  const P<T> left = fma(-square, y, m) - fma(y, y, -square) * y;
+  const P<T> root = scale(fma(left * third, r2, y), q);
+  return copysign(select((ax > zero) & (ax < P<T>(infinity<T>)), root, ax), x);
 }
 
 }  // namespace NAX_SIMD_ABI

@@ -87,18 +87,18 @@ struct ErfConstants<double> {
 
 }  // namespace detail
 
-template <class T>
-Packet<T> erf(Packet<T> x) {
+template <template <class> class P, class T>
+P<T> erf(P<T> x) {
   using C = detail::ErfConstants<T>;
-  const Packet<T> ax = abs(x), z = x * x, a = clamp_above(ax, Packet<T>(C::most));
-  const Packet<T> near = fma(x, detail::polynomial(z, C::small), x);
-  Packet<T> outside;
+  const P<T> ax = abs(x), z = x * x, a = clamp_above(ax, P<T>(C::most));
+  const P<T> near = fma(x, detail::polynomial(z, C::small), x);
+  P<T> outside;
   if constexpr (std::is_same_v<T, float>)
-    outside = detail::polynomial(a - Packet<T>(C::middle), C::large);
+    outside = detail::polynomial(a - P<T>(C::middle), C::large);
   else
     outside = exp(-a * detail::polynomial(a, C::large));
-  const Packet<T> far = Packet<T>(1) - outside;
-  return select(ax < Packet<T>(C::split), near, copysign(far, x));
+  const P<T> far = P<T>(1) - outside;
+  return select(ax < P<T>(C::split), near, copysign(far, x));
 }
 
 }  // namespace NAX_SIMD_ABI

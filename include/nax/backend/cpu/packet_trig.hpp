@@ -57,25 +57,27 @@ struct TrigConstants<double> {
 
 // x = quotient * pi / 2 + r; `quotient` is kept in the last bits of a large number. The two polynomials are
 // those of r.
-template <class T>
-struct Quadrant {
-  Packet<T> quotient, sine, cosine;
-  explicit Quadrant(Packet<T> x) {
+template <class V>
+struct Quadrant;
+template <template <class> class P, class T>
+struct Quadrant<P<T>> {
+  P<T> quotient, sine, cosine;
+  explicit Quadrant(P<T> x) {
     using C = TrigConstants<T>;
-    const Packet<T> n = rint(x * Packet<T>(T(0.63661977236758134308)));
-    quotient = n + Packet<T>(C::magic);
-    Packet<T> r = fma(n, Packet<T>(-C::part[0]), x);
-    r = fma(n, Packet<T>(-C::part[1]), r);
-    r = fma(n, Packet<T>(-C::part[2]), r);
-    if constexpr (C::part[3] != 0) r = fma(n, Packet<T>(-C::part[3]), r);
-    const Packet<T> z = r * r;
+    const P<T> n = rint(x * P<T>(T(0.63661977236758134308)));
+    quotient = n + P<T>(C::magic);
+    P<T> r = fma(n, P<T>(-C::part[0]), x);
+    r = fma(n, P<T>(-C::part[1]), r);
+    r = fma(n, P<T>(-C::part[2]), r);
+    if constexpr (C::part[3] != 0) r = fma(n, P<T>(-C::part[3]), r);
+    const P<T> z = r * r;
     sine = fma(polynomial(z, C::sine) * z, r, r);
-    cosine = fma(z * z, polynomial(z, C::cosine), fma(z, Packet<T>(T(-0.5)), Packet<T>(1)));
+    cosine = fma(z * z, polynomial(z, C::cosine), fma(z, P<T>(T(-0.5)), P<T>(1)));
   }
   // The sine of x + shift * pi / 2.
-  Packet<T> turned(int shift) const {
-    const Packet<T> q = quotient + Packet<T>(T(shift));
-    const Packet<T> value = select(bit<0>(q), cosine, sine);
+  P<T> turned(int shift) const {
+    const P<T> q = quotient + P<T>(T(shift));
+    const P<T> value = select(bit<0>(q), cosine, sine);
     return select(bit<1>(q), -value, value);
   }
 };
@@ -91,81 +93,84 @@ Packet<T> trigonometric(Packet<T> x, Fast fast, Slow slow) {
 
 }  // namespace detail
 
-template <class T>
-Packet<T> sin(Packet<T> x) {
-  return detail::trigonometric(
-      x, [](Packet<T> v) { return select(v == Packet<T>(0), v, detail::Quadrant<T>(v).turned(0)); },
+template <template <class> class P, class T>
+P<T> sin(P<T> x) {
+  using detail::trigonometric;
+  return trigonometric(
+      x, [](P<T> v) { return select(v == P<T>(0), v, detail::Quadrant<P<T>>(v).turned(0)); },
       [](T v) { return std::sin(v); });
 }
-template <class T>
-Packet<T> cos(Packet<T> x) {
-  return detail::trigonometric(
-      x, [](Packet<T> v) { return detail::Quadrant<T>(v).turned(1); }, [](T v) { return std::cos(v); });
+template <template <class> class P, class T>
+P<T> cos(P<T> x) {
+  using detail::trigonometric;
+  return trigonometric(
+      x, [](P<T> v) { return detail::Quadrant<P<T>>(v).turned(1); }, [](T v) { return std::cos(v); });
 }
-template <class T>
-Packet<T> tan(Packet<T> x) {
-  return detail::trigonometric(
+template <template <class> class P, class T>
+P<T> tan(P<T> x) {
+  using detail::trigonometric;
+  return trigonometric(
       x,
-      [](Packet<T> v) {
-        const detail::Quadrant<T> quadrant(v);
-        const Mask<T> odd = detail::bit<0>(quadrant.quotient);
-        const Packet<T> up = select(odd, -quadrant.cosine, quadrant.sine);
-        return select(v == Packet<T>(0), v, up / select(odd, quadrant.sine, quadrant.cosine));
+      [](P<T> v) {
+        const detail::Quadrant<P<T>> quadrant(v);
+        using detail::bit;
+        const auto odd = bit<0>(quadrant.quotient);
+        const P<T> up = select(odd, -quadrant.cosine, quadrant.sine);
+        return select(v == P<T>(0), v, up / select(odd, quadrant.sine, quadrant.cosine));
       },
       [](T v) { return std::tan(v); });
 }
 
-template <class T>
-Packet<T> atan(Packet<T> x) {
-  const Packet<T> one(1), ax = abs(x);
-  const Mask<T> outside = ax > one;
-  const Packet<T> a = select(outside, one / ax, ax), z = a * a;
-  const Packet<T> y = fma(detail::polynomial(z, detail::TrigConstants<T>::arctangent) * z, a, a);
-  return copysign(select(outside, Packet<T>(T(1.57079632679489661923)) - y, y), x);
+template <template <class> class P, class T>
+P<T> atan(P<T> x) {
+  const P<T> one(1), ax = abs(x);
+  const auto outside = ax > one;
+  const P<T> a = select(outside, one / ax, ax), z = a * a;
+  const P<T> y = fma(detail::polynomial(z, detail::TrigConstants<T>::arctangent) * z, a, a);
+  return copysign(select(outside, P<T>(T(1.57079632679489661923)) - y, y), x);
 }
 
 // The angle of (x, y): y comes first, as in std. Signed zeros and infinities as IEEE 754 wants them.
-template <class T>
-Packet<T> atan2(Packet<T> y, Packet<T> x) {
-  const Packet<T> zero(0), one(1), pi(T(3.14159265358979323846)), ax = abs(x), ay = abs(y);
-  const Mask<T> steep = ay > ax;
-  const Packet<T> low = select(steep, ax, ay), high = select(steep, ay, ax);
-  Packet<T> a = low / high;
+template <template <class> class P, class T>
+P<T> atan2(P<T> y, P<T> x) {
+  const P<T> zero(0), one(1), pi(T(3.14159265358979323846)), ax = abs(x), ay = abs(y);
+  const auto steep = ay > ax;
+  const P<T> low = select(steep, ax, ay), high = select(steep, ay, ax);
+  P<T> a = low / high;
   a = select(low == high, one, a);  // infinities
   a = select(high == zero, zero, a);
   a = select(isnan(x), x, select(isnan(y), y, a));
-  const Packet<T> z = a * a;
-  Packet<T> angle = fma(detail::polynomial(z, detail::TrigConstants<T>::arctangent) * z, a, a);
-  angle = select(steep, Packet<T>(T(1.57079632679489661923)) - angle, angle);
+  const P<T> z = a * a;
+  P<T> angle = fma(detail::polynomial(z, detail::TrigConstants<T>::arctangent) * z, a, a);
+  angle = select(steep, P<T>(T(1.57079632679489661923)) - angle, angle);
   angle = select(signbit(x), pi - angle, angle);
   return copysign(angle, y);
 }
 
 namespace detail {
 // asin on |x| <= 1/2.
-template <class T>
-Packet<T> arcsine(Packet<T> x, Packet<T> z) {
+template <template <class> class P, class T>
+P<T> arcsine(P<T> x, P<T> z) {
   return fma(polynomial(z, TrigConstants<T>::arcsine) * z, x, x);
 }
 }  // namespace detail
 
-template <class T>
-Packet<T> asin(Packet<T> x) {
-  const Packet<T> half(T(0.5)), ax = abs(x);
-  const Mask<T> outer = ax > half;
-  const Packet<T> z = select(outer, half - half * ax, ax * ax);
-  const Packet<T> y = detail::arcsine(select(outer, sqrt(z), ax), z);
-  return copysign(select(outer, Packet<T>(T(1.57079632679489661923)) - (y + y), y), x);
+template <template <class> class P, class T>
+P<T> asin(P<T> x) {
+  const P<T> half(T(0.5)), ax = abs(x);
+  const auto outer = ax > half;
+  const P<T> z = select(outer, half - half * ax, ax * ax);
+  const P<T> y = detail::arcsine(select(outer, sqrt(z), ax), z);
+  return copysign(select(outer, P<T>(T(1.57079632679489661923)) - (y + y), y), x);
 }
-template <class T>
-Packet<T> acos(Packet<T> x) {
-  const Packet<T> half(T(0.5)), ax = abs(x);
-  const Mask<T> outer = ax > half;
-  const Packet<T> z = select(outer, half - half * ax, ax * ax);
-  const Packet<T> y = detail::arcsine(select(outer, sqrt(z), ax), z);
-  const Packet<T> inner = Packet<T>(T(1.57079632679489661923)) - copysign(y, x);
-  return select(outer, select(x < Packet<T>(0), Packet<T>(T(3.14159265358979323846)) - (y + y), y + y),
-                inner);
+template <template <class> class P, class T>
+P<T> acos(P<T> x) {
+  const P<T> half(T(0.5)), ax = abs(x);
+  const auto outer = ax > half;
+  const P<T> z = select(outer, half - half * ax, ax * ax);
+  const P<T> y = detail::arcsine(select(outer, sqrt(z), ax), z);
+  const P<T> inner = P<T>(T(1.57079632679489661923)) - copysign(y, x);
+  return select(outer, select(x < P<T>(0), P<T>(T(3.14159265358979323846)) - (y + y), y + y), inner);
 }
 
 }  // namespace NAX_SIMD_ABI
