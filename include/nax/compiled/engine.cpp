@@ -1,5 +1,7 @@
 // The engine of nax::compiled: every function that is no template.
 #define NAX_COMPILED_ENGINE
+#include "nax/formula/kernel.hpp"
+#include "nax/formula/symbol.hpp"
 #include "nax/nax.hpp"
 
 // The library's expressions have no kernels for emulated GPUs. A program that links both does not link: this

@@ -24,6 +24,8 @@ template <class F, class V, class... W>
 constexpr V in_double(F f, V x, W... more) {
   if constexpr (Dtype<V>) {
     return static_cast<V>(f(static_cast<double>(x), static_cast<double>(more)...));
+  } else if constexpr (!requires { V::size; }) {  // a symbol, which has a way of its own
+    return in_double(f, x, more...);
   } else {
     using T = typename V::value_type;
     constexpr int count = 1 + static_cast<int>(sizeof...(W));

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "nax/formula/interpret.hpp"
+
+// Kernel: a formula that is ready to run, as machine code where the program has nax::jit (nax::compiled has
+// it) and the processor is one it knows, else block by block. Code is made at the first run for each way in
+// which operands lie.
+NAX_BEGIN
+namespace formula {
+
+// The instructions that code is made of.
+enum class Machine : unsigned char { none, avx2, avx512 };
+// How an operand lies.
+enum class Access : unsigned char { contiguous, repeated, strided };
+
+struct CodeArguments {
+  const void* const* inputs;
+  const std::int64_t* input_strides;  // in bytes
+  void* const* results;
+  const std::int64_t* result_strides;
+  std::int64_t n;
+  void* sums;  // 64 bytes for each result, where there are sums in place of results
+};
+
+// Code in memory that may be executed, and not written to.
+class Code {
+ public:
+  virtual ~Code() = default;
+  void (*entry)(const CodeArguments*) = nullptr;
+  int lanes = 0;  // of a sum
+};
+
+struct CodeRequest {
+  const Formula* formula;
+  Machine machine;
+  std::vector<Access> inputs, results;
+  bool sums;
+};
+struct CodeMaker {
+  Machine (*best_machine)();
+  std::unique_ptr<const Code> (*make)(const CodeRequest& request);
+};
+// Set by nax::jit.
+inline constinit const CodeMaker* code_maker = nullptr;
+
+// The machine of kernels that are not told one: the best of the processor, none with NAX_JIT=0.
+NAX_ENGINE Machine machine();
+
+class Kernel {
+ public:
+  NAX_ENGINE explicit Kernel(const Formula& f);
+  NAX_ENGINE Kernel(const Formula& f, Machine machine);
+  // As `interpret` and `interpret_sums`; of a formula that need not be lowered. Safe on several threads.
+  NAX_ENGINE void run(const Line* inputs, const Target* results, std::int64_t n) const;
+  NAX_ENGINE void sums(const Line* inputs, double* sums, std::int64_t n) const;
+  const Formula& lowered() const { return lowered_; }
+  bool is_machine_code() const { return machine_ != Machine::none; }
+
+ private:
+  struct Variant {
+    bool sums;
+    std::vector<Access> accesses;
+    std::unique_ptr<const Code> code;
+  };
+  NAX_ENGINE const Code& code_for(const Line* inputs, const Target* results, bool sums) const;
+  Formula lowered_;
+  Machine machine_;
+  mutable std::mutex mutex_;
+  mutable std::vector<Variant> variants_;
+};
+
+// The kernel of a formula, made at its first use; the last few hundred are kept.
+NAX_ENGINE std::shared_ptr<const Kernel> kernel_of(const Formula& f);
+
+}  // namespace formula
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/formula/kernel-inl.hpp"
+#endif

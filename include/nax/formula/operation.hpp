@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+
+#include "nax/core/abi.hpp"
+
+// The operations of formulas. A value is a number (float or double, one type for a whole formula) or a truth.
+NAX_BEGIN
+namespace formula {
+
+// name, operands, whether the result is a truth
+#define NAX_FORMULA_OPERATIONS(X)                                                                     \
+  X(input, 0, false)                                                                                  \
+  X(constant, 0, false)                                                                               \
+  X(known, 0, true) /* a truth that is the same everywhere */                                         \
+  X(add, 2, false)                                                                                    \
+  X(subtract, 2, false)                                                                               \
+  X(multiply, 2, false)                                                                               \
+  X(divide, 2, false)                                                                                 \
+  X(negative, 1, false)                                                                               \
+  X(absolute, 1, false)                                                                               \
+  X(sqrt, 1, false)                                                                                   \
+  X(floor, 1, false)                                                                                  \
+  X(ceil, 1, false)                                                                                   \
+  X(trunc, 1, false)                                                                                  \
+  X(rint, 1, false)                                                                                   \
+  X(maximum, 2, false) /* NaN where either is */                                                      \
+  X(minimum, 2, false)                                                                                \
+  X(at_least, 2, false) /* the greater of x and a bound; x where it is NaN */                         \
+  X(at_most, 2, false)                                                                                \
+  X(copysign, 2, false)                                                                               \
+  X(with_sign, 2, false) /* copysign for a first operand that is not negative */                      \
+  X(fma, 3, false)       /* x y + z */                                                                \
+  X(fms, 3, false)       /* x y - z */                                                                \
+  X(fnma, 3, false)      /* z - x y */                                                                \
+  X(scale, 2, false)     /* x 2^y for whole y, rounded once */                                        \
+  X(mantissa, 1, false)  /* in [3/4, 3/2); NaN for negative numbers */                                \
+  X(exponent, 1, false)  /* that goes with it; infinite for 0 and infinity */                         \
+  X(limited, 1, false)   /* x, or 1/2 with its sign where that is smaller or x is NaN */              \
+  X(equal, 2, true)                                                                                   \
+  X(not_equal, 2, true)                                                                               \
+  X(less, 2, true)                                                                                    \
+  X(less_equal, 2, true)                                                                              \
+  X(sign_bit, 1, true)                                                                                \
+  X(bit, 1, true) /* a bit of the representation; which: 0 or 1 */                                    \
+  X(both, 2, true)                                                                                    \
+  X(either, 2, true)                                                                                  \
+  X(differ, 2, true)                                                                                  \
+  X(opposite, 1, true)                                                                                \
+  X(select, 3, false) /* the second where the first, a truth, holds; else the third */                \
+  X(keep, 2, false)   /* the second where the first holds; else 0 */                                  \
+  X(call, 0, false)   /* a function of lanes */                                                       \
+  X(rescue, 0, false) /* the second where the first holds; else a function of the further operands */ \
+  NAX_FORMULA_WRITTEN(X)
+
+// Operations that are written down as several of those above before a formula runs.
+#define NAX_FORMULA_WRITTEN(X)                       \
+  X(guarded, 2, false) /* x y, and 0 where x is 0 */ \
+  NAX_FORMULA_FUNCTIONS_1(X) NAX_FORMULA_FUNCTIONS_2(X)
+#define NAX_FORMULA_FUNCTIONS_1(X)                                                                     \
+  X(exp, 1, false)                                                                                     \
+  X(exp2, 1, false)                                                                                    \
+  X(expm1, 1, false)                                                                                   \
+  X(expit, 1, false) X(log, 1, false) X(log2, 1, false) X(log10, 1, false) X(log1p, 1, false)          \
+      X(tanh, 1, false) X(sinh, 1, false) X(cosh, 1, false) X(asinh, 1, false) X(acosh, 1, false)      \
+          X(atanh, 1, false) X(sin, 1, false) X(cos, 1, false) X(tan, 1, false) X(atan, 1, false)      \
+              X(asin, 1, false) X(acos, 1, false) X(erf, 1, false) X(erfc, 1, false) X(cbrt, 1, false) \
+                  X(lgamma, 1, false) X(tgamma, 1, false)
+#define NAX_FORMULA_FUNCTIONS_2(X) \
+  X(atan2, 2, false)               \
+  X(hypot, 2, false)               \
+  X(pow, 2, false) X(fmod, 2, false) X(remainder, 2, false) X(nextafter, 2, false) X(polygamma, 2, false)
+
+enum class Operation : unsigned char {
+#define NAX_ONE(name, arity, truth) name,
+  NAX_FORMULA_OPERATIONS(NAX_ONE)
+#undef NAX_ONE
+};
+
+struct OperationFacts {
+  const char* name;
+  int arity;  // call and rescue have what their function takes
+  bool truth;
+};
+inline constexpr OperationFacts operation_facts[] = {
+#define NAX_ONE(name, arity, truth) {#name, arity, truth},
+    NAX_FORMULA_OPERATIONS(NAX_ONE)
+#undef NAX_ONE
+};
+constexpr const OperationFacts& facts(Operation operation) {
+  return operation_facts[static_cast<int>(operation)];
+}
+constexpr bool is_written(Operation operation) { return operation >= Operation::guarded; }
+
+// A function that runs on lanes: out[i] = f(in[0][i], ...). Its address names it.
+struct LaneFunction {
+  const char* name;
+  int arity;
+  void (*run)(const void* const* in, void* out, std::int64_t n);
+};
+
+}  // namespace formula
+NAX_END

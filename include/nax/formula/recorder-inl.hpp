@@ -1,0 +1,216 @@
+#pragma once
+
+#include "nax/formula/interpret.hpp"
+#include "nax/formula/recorder.hpp"
+#include "nax/formula/symbol.hpp"
+
+NAX_BEGIN
+namespace formula {
+namespace detail {
+
+inline Recorder*& recorder_of_thread() {
+  static thread_local Recorder* recorder = nullptr;
+  return recorder;
+}
+// In lowered-inl.hpp.
+template <class T>
+Symbol<T> written(Operation operation, Symbol<T> x, Symbol<T> y);
+
+constexpr bool commutes(Operation operation) {
+  switch (operation) {
+    case Operation::add:
+    case Operation::multiply:
+    case Operation::equal:
+    case Operation::not_equal:
+    case Operation::both:
+    case Operation::either:
+    case Operation::differ:
+      return true;
+    default:
+      return false;
+  }
+}
+// Whether x * factor is x / c to the last bit, with c = 1 / factor a power of two.
+inline bool has_exact_reciprocal(double c, DType type) {
+  return type == DType::float32 ? rules::math::is_power_of_two(static_cast<float>(c))
+                                : rules::math::is_power_of_two(c);
+}
+
+}  // namespace detail
+
+NAX_ENGINE Recorder::Recorder(DType type, bool lowers)
+    : lowers_(lowers), outer_(detail::recorder_of_thread()) {
+  if (type != DType::float32 && type != DType::float64)
+    throw TypeError("formula: numbers must be float or double");
+  formula_.type = type;
+  detail::recorder_of_thread() = this;
+}
+NAX_ENGINE Recorder::~Recorder() { detail::recorder_of_thread() = outer_; }
+NAX_ENGINE Recorder& Recorder::current() {
+  Recorder* const recorder = detail::recorder_of_thread();
+  if (recorder == nullptr) throw ValueError("formula: a symbol is used where nothing is recorded");
+  return *recorder;
+}
+
+NAX_ENGINE std::size_t Recorder::HashStep::operator()(const Step& step) const {
+  return static_cast<std::size_t>(detail::hash_of(step, 0));
+}
+NAX_ENGINE bool Recorder::is_number(int at, double value) const {
+  return is_constant(at) && step(at).detail == std::bit_cast<std::uint64_t>(value);
+}
+
+NAX_ENGINE int Recorder::input(int number) {
+  if (number >= formula_.inputs) formula_.inputs = number + 1;
+  return append(Step{Operation::input, 0, {}, static_cast<std::uint64_t>(number)});
+}
+NAX_ENGINE int Recorder::constant(double value) {
+  return append(Step{Operation::constant, 0, {}, std::bit_cast<std::uint64_t>(value)});
+}
+
+NAX_ENGINE int Recorder::record(Operation operation, std::initializer_list<int> operands,
+                                std::uint64_t detail) {
+  Step step{operation, static_cast<unsigned char>(operands.size()), {}, detail};
+  std::size_t j = 0;
+  for (int operand : operands) step.operand[j++] = operand;
+  return record_step(step);
+}
+
+NAX_ENGINE int Recorder::record_step(const Step& given) {
+  Step step = given;
+  if (step.operation == Operation::input) return input(static_cast<int>(step.detail));
+  if (detail::commutes(step.operation) && step.operand[1] < step.operand[0])
+    std::swap(step.operand[0], step.operand[1]);
+  const int equal = simplified(step);
+  if (equal >= 0) return equal;
+  if (lowers_ && is_written(step.operation)) {
+    const auto write = [&]<class T>(T) {
+      return detail::written(step.operation, Symbol<T>::of(step.operand[0]), Symbol<T>::of(step.operand[1]))
+          .at;
+    };
+    return formula_.type == DType::float32 ? write(0.0f) : write(0.0);
+  }
+  return append(step);
+}
+
+NAX_ENGINE int Recorder::append(const Step& step) {
+  const auto [place, added] = known_.try_emplace(step, size());
+  if (added) formula_.steps.push_back(step);
+  return place->second;
+}
+
+NAX_ENGINE int Recorder::folded(const Step& step) {
+  if (step.arity == 0 || is_written(step.operation)) return -1;
+  double values[Step::most_operands];
+  for (int j = 0; j < step.arity; ++j) {
+    const Step& operand = this->step(step.operand[static_cast<std::size_t>(j)]);
+    if (operand.operation == Operation::constant)
+      values[j] = operand.number();
+    else if (operand.operation == Operation::known)
+      values[j] = static_cast<double>(operand.detail);
+    else
+      return -1;
+  }
+  const double value = detail::value_of_step(step, formula_.type, values);
+  return step.truth() ? truth(value != 0) : constant(value);
+}
+
+NAX_ENGINE int Recorder::simplified(const Step& step) {
+  const int fold = folded(step);
+  if (fold >= 0) return fold;
+  const auto [x, y, z, unused] = step.operand;
+  switch (step.operation) {
+    case Operation::add:
+      if (is_number(x, -0.0)) return y;
+      if (is_number(y, -0.0)) return x;
+      return -1;
+    case Operation::subtract:
+      return is_number(y, 0.0) ? x : -1;
+    case Operation::multiply:
+      if (is_number(x, 1.0)) return y;
+      if (is_number(y, 1.0)) return x;
+      if (is_number(x, -1.0)) return record(Operation::negative, {y});
+      if (is_number(y, -1.0)) return record(Operation::negative, {x});
+      return -1;
+    case Operation::divide:
+      if (is_number(y, 1.0)) return x;
+      if (is_constant(y) && detail::has_exact_reciprocal(this->step(y).number(), formula_.type))
+        return record(Operation::multiply, {x, constant(1 / this->step(y).number())});
+      return -1;
+    case Operation::negative:
+      return is(x, Operation::negative) ? this->step(x).operand[0] : -1;
+    case Operation::absolute:
+      if (is(x, Operation::absolute) || is(x, Operation::sqrt)) return is(x, Operation::absolute) ? x : -1;
+      return is(x, Operation::negative) ? record(Operation::absolute, {this->step(x).operand[0]}) : -1;
+    case Operation::guarded:
+      if (is_constant(x) && this->step(x).number() != 0) return record(Operation::multiply, {x, y});
+      return -1;
+    case Operation::select:
+      if (y == z) return y;
+      if (is(x, Operation::known)) return this->step(x).detail != 0 ? y : z;
+      if (is_number(z, 0.0)) return record(Operation::keep, {x, y});
+      if (is(x, Operation::opposite)) return record(Operation::select, {this->step(x).operand[0], z, y});
+      return -1;
+    case Operation::keep:
+      if (is_number(y, 0.0)) return y;
+      if (is(x, Operation::known)) return this->step(x).detail != 0 ? y : constant(0.0);
+      return -1;
+    case Operation::rescue:
+      return is(x, Operation::known) && this->step(x).detail != 0 ? y : -1;
+    default:
+      return step.truth() ? simplified_truth(step) : -1;
+  }
+}
+
+NAX_ENGINE int Recorder::simplified_truth(const Step& step) {
+  const auto [x, y, z, unused] = step.operand;
+  switch (step.operation) {
+    case Operation::opposite:
+      return is(x, Operation::opposite) ? this->step(x).operand[0] : -1;
+    case Operation::both:
+    case Operation::either: {
+      if (x == y) return x;
+      const bool absorbs = step.operation == Operation::either;  // the truth that decides by itself
+      if (is(x, Operation::known)) return (this->step(x).detail != 0) == absorbs ? x : y;
+      if (is(y, Operation::known)) return (this->step(y).detail != 0) == absorbs ? y : x;
+      return -1;
+    }
+    case Operation::differ:
+      if (is(x, Operation::known)) return this->step(x).detail != 0 ? record(Operation::opposite, {y}) : y;
+      if (is(y, Operation::known)) return this->step(y).detail != 0 ? record(Operation::opposite, {x}) : x;
+      return -1;
+    default:
+      return -1;
+  }
+}
+
+NAX_ENGINE Formula Recorder::finish(const std::vector<int>& results) {
+  Formula f = formula_;
+  f.results = results;
+  return without_dead_steps(f);
+}
+
+NAX_ENGINE Formula without_dead_steps(const Formula& f) {
+  std::vector<char> read(f.steps.size());
+  for (int result : f.results) read[static_cast<std::size_t>(result)] = 1;
+  for (std::size_t i = f.steps.size(); i-- > 0;)
+    if (read[i])
+      for (int j = 0; j < f.steps[i].arity; ++j)
+        read[static_cast<std::size_t>(f.steps[i].operand[static_cast<std::size_t>(j)])] = 1;
+  Formula kept{f.type, f.inputs, {}, {}};
+  std::vector<int> place(f.steps.size());
+  for (std::size_t i = 0; i < f.steps.size(); ++i) {
+    if (!read[i]) continue;
+    Step step = f.steps[i];
+    for (int j = 0; j < step.arity; ++j) {
+      int& at = step.operand[static_cast<std::size_t>(j)];
+      at = place[static_cast<std::size_t>(at)];
+    }
+    place[i] = static_cast<int>(kept.steps.size());
+    kept.steps.push_back(step);
+  }
+  for (int result : f.results) kept.results.push_back(place[static_cast<std::size_t>(result)]);
+  return kept;
+}
+
+}  // namespace formula
+NAX_END

@@ -1,0 +1,115 @@
+#include "nax/expr/formula.hpp"
+
+#include <gtest/gtest.h>
+
+#include "formula/formulas.hpp"
+#include "nax/nax.hpp"
+
+// Formulas as values: their text, equality, what recording simplifies and what it must leave.
+namespace formula_test {
+
+using namespace formulas;
+
+template <class F>
+Formula recorded(const F& f) {
+  Recorder recorder(nax::DType::float32);
+  return recorder.finish({f(Symbol<float>::input(0), Symbol<float>::input(1)).at});
+}
+const auto number = [](double x) { return Symbol<float>(x); };
+template <class F>
+std::size_t steps_of(const F& f) {
+  std::size_t count = 0;
+  for (const Step& step : recorded(f).steps) count += step.arity > 0;
+  return count;
+}
+
+TEST(Formulas, ArePrintedALineAStep) {
+  const nax::Array<float> x{1, 2}, y{3, 4};
+  EXPECT_EQ(nax::detail::formula_of(nax::tanh(x * 1.5) + nax::where(y > 0, x, 2 * y)).text(),
+            "float formula of 4 inputs\n"
+            "  t2 = multiply(x0, 1.5)\n"
+            "  t3 = tanh(t2)\n"
+            "  t6 = less(0, x1)\n"
+            "  t8 = multiply(x1, 2)\n"
+            "  t9 = select(t6, x0, t8)\n"
+            "  t10 = add(t3, t9)\n"
+            "  return t10\n");
+}
+
+TEST(Formulas, AreComparedAndHashed) {
+  const auto f = [](auto x, auto y) { return x * y + x; };
+  EXPECT_EQ(recorded(f), recorded(f));
+  EXPECT_EQ(recorded(f).hash(), recorded(f).hash());
+  const Formula other = recorded([](auto x, auto y) { return x * y - x; });
+  EXPECT_NE(recorded(f), other);
+  EXPECT_NE(recorded(f).hash(), other.hash());
+}
+
+TEST(Formulas, ShareEqualSteps) {
+  EXPECT_EQ(steps_of([](auto x, auto y) { return sin(x * y) + sin(y * x); }), 3);
+  EXPECT_EQ(steps_of([](auto x, auto y) { return abs(-x) + abs(x) * y; }), 3);
+}
+
+TEST(Formulas, FoldConstantsAndDropWhatIsNotRead) {
+  EXPECT_EQ(steps_of([](auto x, auto) { return x * (number(2) + number(3)); }), 1);
+  EXPECT_EQ(steps_of([](auto x, auto y) {
+              exp(y);
+              return x + x;
+            }),
+            1);
+  const Formula low = lowered(recorded([](auto, auto) { return exp(number(1)); }));
+  EXPECT_EQ(low.steps.size(), 1);
+  EXPECT_FLOAT_EQ(static_cast<float>(low.steps[0].number()), 2.7182817f);
+}
+
+TEST(Formulas, SimplifyWhereNoBitChanges) {
+  EXPECT_EQ(steps_of([](auto x, auto) { return x * number(1); }), 0);
+  EXPECT_EQ(steps_of([](auto x, auto) { return x / number(1); }), 0);
+  EXPECT_EQ(steps_of([](auto x, auto) { return x + number(-0.0); }), 0);
+  EXPECT_EQ(steps_of([](auto x, auto) { return x - number(0); }), 0);
+  EXPECT_EQ(steps_of([](auto x, auto) { return -(-x); }), 0);
+  EXPECT_EQ(steps_of([](auto x, auto y) { return select(x < y, x, x); }), 0);
+  EXPECT_EQ(steps_of([](auto x, auto y) { return select(number(1) < number(2), x, y); }), 0);
+  EXPECT_EQ(recorded([](auto x, auto) { return x / number(4); }),
+            recorded([](auto x, auto) { return number(0.25) * x; }));
+  // -0 + 0 is 0, 0 * infinity is NaN, and a third is no power of two.
+  EXPECT_EQ(steps_of([](auto x, auto) { return x + number(0); }), 1);
+  EXPECT_EQ(steps_of([](auto x, auto) { return x * number(0); }), 1);
+  EXPECT_EQ(steps_of([](auto x, auto) { return x - x; }), 1);
+  EXPECT_NE(recorded([](auto x, auto) { return x / number(3); }),
+            recorded([](auto x, auto) { return number(1. / 3) * x; }));
+}
+
+TEST(Formulas, LowerToStepsOfMachines) {
+  const Formula f = recorded([](auto x, auto y) { return pow(x, y) + x * y; });
+  EXPECT_FALSE(is_lowered(f));
+  EXPECT_TRUE(is_lowered(lowered(f)));
+  EXPECT_NE(lowered(f).text().find("fma"), std::string::npos);
+  EXPECT_EQ(lowered(f, false).text().find("fma"), std::string::npos);
+  float x = 1, y = 1, z;
+  const Line in[] = {{&x, 1}, {&y, 1}};
+  const Target out{&z, 1};
+  EXPECT_THROW(interpret(f, in, &out, 1), nax::ValueError);
+}
+
+TEST(Formulas, NeedARecorder) {
+  EXPECT_THROW(Symbol<float>(1), nax::ValueError);
+  EXPECT_THROW(Recorder refused(nax::DType::int32), nax::TypeError);
+  Recorder outer(nax::DType::float32);
+  {
+    Recorder inner(nax::DType::float64);
+    EXPECT_EQ(&Recorder::current(), &inner);
+  }
+  EXPECT_EQ(&Recorder::current(), &outer);
+  EXPECT_THROW(uniform(Symbol<float>::input(0)), nax::ValueError);
+}
+
+TEST(Formulas, KnowLeavesThatAreOneArray) {
+  const nax::Array<float> x{1, 2};
+  const auto text = nax::detail::formula_of(nax::exp(x) + nax::exp(x)).text();
+  EXPECT_EQ(text, "float formula of 2 inputs\n  t1 = exp(x0)\n  t2 = add(t1, t1)\n  return t2\n");
+  const auto reversed = nax::detail::formula_of(x - x[nax::slice(nax::none, nax::none, -1)]);
+  EXPECT_EQ(reversed.text(), "float formula of 2 inputs\n  t2 = subtract(x0, x1)\n  return t2\n");
+}
+
+}  // namespace formula_test

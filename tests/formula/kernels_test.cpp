@@ -1,0 +1,158 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "formula/formulas.hpp"
+
+// Kernels of formulas: lengths, ways in which operands lie, sums, many operands, threads, what is kept.
+namespace kernels_test {
+
+using namespace formulas;
+
+template <class T>
+Formula example() {
+  Recorder recorder(type_of<T>);
+  const auto x = Symbol<T>::input(0), y = Symbol<T>::input(1);
+  const auto z = exp(sin(x)) * y + erfc(y);
+  return recorder.finish({z.at, (x < y).at});
+}
+
+template <class T>
+void compare_lengths_and_strides() {
+  const Formula f = example<T>();
+  const auto x = numbers<T>(2000, 1), y = numbers<T>(1000, 2);
+  for (const Machine machine : machines()) {
+    const Kernel kernel(f, machine);
+    for (const std::int64_t n : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 199})
+      for (const std::int64_t x_stride : {-3, -1, 0, 1, 2, 5})
+        for (const std::int64_t out_stride : {-1, 1, 3}) {
+          std::vector<T> z(1200, T(-7)), less(800, T(-7));
+          const Line in[] = {{x.data() + 600, x_stride}, {y.data(), 1}};
+          const Target out[] = {{z.data() + 400, out_stride}, {less.data() + 10, 1}};
+          kernel.run(in, out, n);
+          // Each element alone gives the same, and nothing beside them is written.
+          for (std::int64_t i = 0; i < n; ++i) {
+            const Line one_in[] = {{x.data() + 600 + i * x_stride, 1}, {y.data() + i, 1}};
+            T value, truth;
+            const Target one_out[] = {{&value, 1}, {&truth, 1}};
+            interpret(kernel.lowered(), one_in, one_out, 1);
+            T& result = z[static_cast<std::size_t>(400 + i * out_stride)];
+            ASSERT_TRUE(same_bits(value, result)) << name(machine) << " " << n << " " << x_stride << " " << i;
+            ASSERT_EQ(truth, less[static_cast<std::size_t>(10 + i)]);
+            result = T(-7);
+            less[static_cast<std::size_t>(10 + i)] = T(-7);
+          }
+          EXPECT_EQ(z, std::vector<T>(1200, T(-7)));
+          EXPECT_EQ(less, std::vector<T>(800, T(-7)));
+        }
+  }
+}
+TEST(FormulaKernels, LengthsAndStridesOfFloats) { compare_lengths_and_strides<float>(); }
+TEST(FormulaKernels, LengthsAndStridesOfDoubles) { compare_lengths_and_strides<double>(); }
+
+TEST(FormulaKernels, ResultsMayLieWhereInputsDo) {
+  Recorder recorder(nax::DType::float32);
+  const auto x = Symbol<float>::input(0), y = Symbol<float>::input(1);
+  const Formula f = recorder.finish({(x + y).at, (x - y).at});
+  for (const Machine machine : machines()) {
+    std::vector<float> a(1000, 3), b(1000, 2);
+    const Line in[] = {{a.data(), 1}, {b.data(), 1}};
+    const Target out[] = {{a.data(), 1}, {b.data(), 1}};
+    Kernel(f, machine).run(in, out, 1000);
+    EXPECT_EQ(a, std::vector<float>(1000, 5)) << name(machine);
+    EXPECT_EQ(b, std::vector<float>(1000, 1)) << name(machine);
+  }
+}
+
+template <class T>
+void check_sums() {
+  Recorder recorder(type_of<T>);
+  const auto x = Symbol<T>::input(0), y = Symbol<T>::input(1);
+  const Formula f = recorder.finish({(x * y).at, (x < y).at});
+  for (const std::int64_t n : {1, 5, 16, 100, 2048, 2049, 10000}) {
+    std::vector<T> a, b;
+    double expected[2] = {};
+    for (std::int64_t i = 0; i < n; ++i) {
+      a.push_back(static_cast<T>(i % 13) - 6);
+      b.push_back(static_cast<T>(i % 7) - 3);
+      expected[0] += static_cast<double>(a.back() * b.back());
+      expected[1] += a.back() < b.back();
+    }
+    for (const Machine machine : machines()) {
+      const Line in[] = {{a.data(), 1}, {b.data(), 1}};
+      double sums[2];
+      Kernel(f, machine).sums(in, sums, n);
+      EXPECT_EQ(sums[0], expected[0]) << name(machine) << " " << n;
+      EXPECT_EQ(sums[1], expected[1]) << name(machine) << " " << n;
+    }
+  }
+}
+TEST(FormulaKernels, SumsOfFloats) { check_sums<float>(); }
+TEST(FormulaKernels, SumsOfDoubles) { check_sums<double>(); }
+
+TEST(FormulaKernels, MoreOperandsThanRegisters) {
+  Recorder recorder(nax::DType::float64);
+  Symbol<double> sum(0), product(1);
+  for (int i = 0; i < 40; ++i) {
+    sum += Symbol<double>::input(i) * Symbol<double>(i + 0.5);
+    product = product * select(Symbol<double>::input(39 - i) < Symbol<double>(2), sum, Symbol<double>(1));
+  }
+  std::vector<int> results{product.at};
+  for (int i = 0; i < 20; ++i) results.push_back((sum * Symbol<double>::input(i)).at);
+  const Formula f = recorder.finish(results);
+  std::vector<std::vector<double>> inputs;
+  for (std::uint64_t i = 0; i < 40; ++i) inputs.push_back(numbers<double>(37, i));
+  const auto expected = results_of(Kernel(f, Machine::none), inputs, 37);
+  for (const Machine machine : machines())
+    EXPECT_EQ(difference(expected, results_of(Kernel(f, machine), inputs, 37)), "") << name(machine);
+}
+
+TEST(FormulaKernels, RefuseMoreThan64Operands) {
+  Recorder recorder(nax::DType::float32);
+  Symbol<float> sum(0);
+  for (int i = 0; i < 65; ++i) sum += Symbol<float>::input(i);
+  const Formula f = recorder.finish({sum.at});
+  const std::vector<float> x(4, 1);
+  const std::vector<Line> in(65, Line{x.data(), 1});
+  std::vector<float> y(4);
+  const Target out{y.data(), 1};
+  for (const Machine machine : machines()) {
+    if (machine == Machine::none)
+      EXPECT_NO_THROW(Kernel(f, machine).run(in.data(), &out, 4));
+    else
+      EXPECT_THROW(Kernel(f, machine).run(in.data(), &out, 4), nax::ValueError);
+  }
+}
+
+TEST(FormulaKernels, EqualFormulasShareAKernel) {
+  const auto first = kernel_of(example<float>()), again = kernel_of(example<float>());
+  EXPECT_EQ(first, again);
+  EXPECT_NE(first, kernel_of(example<double>()));
+  // However many there are, what is in use stays.
+  for (int i = 0; i < 600; ++i) {
+    Recorder recorder(nax::DType::float32);
+    kernel_of(recorder.finish({(Symbol<float>::input(0) * Symbol<float>(i + 2)).at}));
+  }
+  const std::vector<float> x{1}, y{2};
+  float z, less;
+  const Line in[] = {{x.data(), 1}, {y.data(), 1}};
+  const Target out[] = {{&z, 1}, {&less, 1}};
+  first->run(in, out, 1);
+  EXPECT_EQ(less, 1);
+}
+
+TEST(FormulaKernels, RunOnSeveralThreads) {
+  const Formula f = example<double>();
+  const std::vector<std::vector<double>> inputs{numbers<double>(300, 5), numbers<double>(300, 6)};
+  const auto expected = results_of(Kernel(f, Machine::none), inputs, 300);
+  std::vector<std::string> differences(4);
+  std::vector<std::thread> threads;
+  for (auto& text : differences)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) text += difference(expected, results_of(*kernel_of(f), inputs, 300));
+    });
+  for (auto& thread : threads) thread.join();
+  for (const auto& text : differences) EXPECT_EQ(text, "");
+}
+
+}  // namespace kernels_test
