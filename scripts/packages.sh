@@ -32,6 +32,7 @@ missing_packages() {
         has_header jpeglib.h || echo libjpeg-dev
         has_header png.h || echo libpng-dev
         has_library lapack || echo liblapack-dev
+        has_header xbyak/xbyak.h || echo libxbyak-dev
         ;;
       examples)  # for options and logs of those that train
         has_header CLI/CLI.hpp || echo libcli11-dev

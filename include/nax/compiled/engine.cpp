@@ -4,6 +4,15 @@
 #include "nax/formula/symbol.hpp"
 #include "nax/nax.hpp"
 
+#ifdef NAX_HAVE_XBYAK
+NAX_BEGIN
+namespace formula::jit {
+extern const CodeMaker maker;  // in backend/jit/nax_jit.cpp
+[[maybe_unused]] const bool linked = (code_maker = &maker, true);
+}  // namespace formula::jit
+NAX_END
+#endif
+
 // The library's expressions have no kernels for emulated GPUs. A program that links both does not link: this
 // name is defined here and in nax_cuda_emulated.cpp.
 #if !defined(NAX_CUDA_EMULATED)

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "nax/formula/kernel.hpp"
+
+// Memory for code: written first, then executable and never writable again.
+NAX_BEGIN
+namespace formula::jit {
+
+// With NAX_JIT_PERF=1, tells `perf report` where the code lies.
+inline void tell_perf(const void* code, std::size_t size, const char* name) {
+  static const bool wanted = [] {
+    const char* const text = std::getenv("NAX_JIT_PERF");
+    return text != nullptr && std::strcmp(text, "1") == 0;
+  }();
+  if (!wanted) return;
+  char path[64];
+  std::snprintf(path, sizeof path, "/tmp/perf-%d.map", static_cast<int>(getpid()));
+  if (std::FILE* const file = std::fopen(path, "a")) {
+    std::fprintf(file, "%zx %zx %s\n", reinterpret_cast<std::size_t>(code), size, name);
+    std::fclose(file);
+  }
+}
+
+class Executable final : public Code {
+ public:
+  Executable(const void* code, std::size_t size, int lanes_of_sum) : size_(size) {
+    memory_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+    std::memcpy(memory_, code, size);
+    if (mprotect(memory_, size, PROT_READ | PROT_EXEC) != 0) {
+      munmap(memory_, size);
+      throw Error("formula: the system allows no code to be made at run time; say NAX_JIT=0");
+    }
+    std::memcpy(&entry, &memory_, sizeof entry);
+    lanes = lanes_of_sum;
+    tell_perf(memory_, size, "nax::formula");
+  }
+  ~Executable() override { munmap(memory_, size_); }
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+ private:
+  void* memory_;
+  std::size_t size_;
+};
+
+}  // namespace formula::jit
+NAX_END
