@@ -37,6 +37,8 @@ missing_packages() {
       examples)  # for options and logs of those that train
         has_header CLI/CLI.hpp || echo libcli11-dev
         has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+        has_header httplib.h || echo libcpp-httplib-dev
+        has_command pkg-config || echo pkg-config
         ;;
       peers)  # what the tests hold nax against, or check its sources with
         has_command python3 || echo python3
