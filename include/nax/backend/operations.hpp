@@ -40,6 +40,10 @@ class Operations {
   virtual void copy(Device device, const Dims& shape, const loops::Operand& from,
                     const loops::Operand& to) = 0;
 
+  // to = a + b, of one type.
+  virtual void add(Device device, const Dims& shape, const loops::Operand& a, const loops::Operand& b,
+                   const loops::Operand& to) = 0;
+
   // ---- places that indices name; index arrays are int64 on the device, row-major where given by address
 
   // The values of the loop = its data at the indices, and the other way, where of several values for a place

@@ -157,8 +157,8 @@ class FusedGradientsNode::Block {
  private:
   void record(ArrayBase& x) {
     ArrayAccess::serial(x) = x.dtype() == DType::float32
-                                 ? tape().emplace<LeafNode<float>>(std::uint64_t{0}, Levels(), Levels())
-                                 : tape().emplace<LeafNode<double>>(std::uint64_t{0}, Levels(), Levels());
+                                 ? tape().emplace<LeafNode>(std::uint64_t{0}, Levels(), Levels())
+                                 : tape().emplace<LeafNode>(std::uint64_t{0}, Levels(), Levels());
     ++moving_;
   }
 

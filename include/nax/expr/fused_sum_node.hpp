@@ -80,7 +80,7 @@ Array<T> times_derivative(const Array<T>& t, const Array<T>& derivative) {
 
 // In the arena the inputs follow the node.
 template <class T>
-class FusedSumNode final : public ResultNode<T> {
+class FusedSumNode final : public ResultNode {
  public:
   // Takes the derivatives, where there are some; each is row-major over its leaf's axes.
   static std::uint64_t record(const FusedSum& sum, const ArrayBase* const* leaves,

@@ -10,7 +10,7 @@ namespace detail {
 
 // A result of a call (see tape/call_node.hpp).
 template <class T>
-struct OutputNode final : ResultNode<T> {
+struct OutputNode final : ResultNode {
   CallNode* call;
   std::uint64_t call_serial;
   std::size_t slot, count;

@@ -23,29 +23,22 @@
 NAX_BEGIN
 namespace detail {
 
-// sum += term, in place where nobody else sees it.
-template <class T>
-void add_to(ArrayBase& sum, const ArrayBase& term) {
-  Array<T> total = typed<T>(std::move(sum));
-  assign(total, make_expr<rules::add>(total, typed<T>(term)));
-  sum = std::move(total);
-}
+// sum += term, of one type, in place where nobody else sees it; recorded where one of them is.
+NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term);
 
-// A node with a result of element type T: all nodes but the bookkeeping ones.
-template <class T>
+// A node with a result that is an array: all nodes but the bookkeeping ones.
 struct ResultNode : Node {
-  void add(ArrayBase& sum, const ArrayBase& term) const final { add_to<T>(sum, term); }
+  void add(ArrayBase& sum, const ArrayBase& term) const final { add_to(sum, term); }
 };
 
 // An input of a transform; the outer value, if any, continues the chain.
-template <class T>
-struct LeafNode final : ResultNode<T> {
+struct LeafNode final : ResultNode {
   std::uint64_t outer;
   Levels levels, outer_levels;
   LeafNode(std::uint64_t serial, Levels own, Levels before)
       : outer(serial), levels(std::move(own)), outer_levels(std::move(before)) {}
   void pull(const ArrayBase& g, Reverse& sweep) override {
-    if (sweep.wants(outer)) sweep.add(outer, sum_levels(typed<T>(g), levels, outer_levels));
+    if (sweep.wants(outer)) sweep.add(outer, sum_levels(g, levels, outer_levels));
   }
   void push(Forward& sweep, std::size_t self) override {
     if (const ArrayBase* t = sweep.find(outer)) sweep.put(self, *t);
@@ -86,13 +79,16 @@ template <class T, class Pull, class Push = NoPush>
 Input<T, Pull, Push> wrt(const Array<T>& x, Pull pull, Push push = {}) {
   return {is_recorded(x) ? serial_of(x) : 0, layout_of(x).levels, std::move(pull), std::move(push)};
 }
+// Of functions over ArrayBase, which have no type of elements (void stands for it).
+template <class Pull, class Push>
+Input<void, Pull, Push> wrt(const ArrayBase& x, Pull pull, Push push) {
+  return {is_recorded(x) ? serial_of(x) : 0, layout_of(x).levels, std::move(pull), std::move(push)};
+}
 
 // The node; its inputs follow in the arena, one after another.
-class PrimitiveNode final : public Node {
+class PrimitiveNode final : public ResultNode {
  public:
-  using AddTo = void (*)(ArrayBase& sum, const ArrayBase& term);
-
-  PrimitiveNode(const Frame& frame, AddTo add_to) : frame_(frame), add_(add_to) {}
+  explicit PrimitiveNode(const Frame& frame) : frame_(frame) {}
   ~PrimitiveNode() override {
     InputBase* in = first();
     for (int i = 0; i < count_; ++i) {
@@ -122,7 +118,6 @@ class PrimitiveNode final : public Node {
       }
   }
   NAX_ENGINE_VIRTUAL void push(Forward& sweep, std::size_t self) override;
-  void add(ArrayBase& sum, const ArrayBase& term) const override { add_(sum, term); }
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
     const InputBase* in = reinterpret_cast<const InputBase*>(this + 1);
@@ -140,9 +135,24 @@ class PrimitiveNode final : public Node {
   }
 
   Frame frame_;
-  AddTo add_;
   int count_ = 0;
 };
+
+template <class T>
+decltype(auto) as_type_of(const ArrayBase& x) {
+  if constexpr (std::is_void_v<T>)
+    return x;
+  else
+    return typed<T>(x);
+}
+
+template <class T, class Pull>
+constexpr bool may_wait_for() {
+  if constexpr (std::is_void_v<T>)
+    return false;
+  else
+    return requires(const Pull& p, const Array<T>& g) { p.later(g); };
+}
 
 // Operations of a node on an input of type I, the result being of element type T.
 template <class T, class I, bool with_result>
@@ -151,27 +161,36 @@ template <class T, class R, class Pull, class Push, bool with_result>
 struct InputOps<T, Input<R, Pull, Push>, with_result> {
   using In = Input<R, Pull, Push>;
   static constexpr std::size_t bytes = (sizeof(In) + 15) / 16 * 16;
-  static constexpr bool may_wait = requires(const Pull& p, const Array<T>& g) { p.later(g); };
+  static constexpr bool may_wait = may_wait_for<T, Pull>();
 
   template <class F, class X>
   static auto call(const F& f, const X& x, const PrimitiveNode& node) {
     if constexpr (with_result)
-      return f(x, typed<T>(*node.result));
+      return f(x, as_type_of<T>(*node.result));
     else
       return f(x);
   }
   static ArrayBase pull(InputBase& input, const ArrayBase& g, const PrimitiveNode& node) {
-    Array<R> share = call(static_cast<In&>(input).pull, typed<T>(g), node);
-    return sum_levels(std::move(share), node.frame().levels, input.levels);
+    return sum_levels(share_of(call(static_cast<In&>(input).pull, as_type_of<T>(g), node)),
+                      node.frame().levels, input.levels);
   }
   static ArrayBase pull_later(InputBase& input, const ArrayBase& g,
                               const PrimitiveNode& node) requires may_wait {
-    Array<R> share = static_cast<In&>(input).pull.later(typed<T>(g));
-    return sum_levels(std::move(share), node.frame().levels, input.levels);
+    return sum_levels(share_of(static_cast<In&>(input).pull.later(typed<T>(g))), node.frame().levels,
+                      input.levels);
+  }
+  template <class S>
+  static ArrayBase share_of(S&& share) {
+    if constexpr (std::is_void_v<R>)
+      return std::forward<S>(share);
+    else
+      return Array<R>(std::forward<S>(share));
   }
   static ArrayBase push(InputBase& input, const ArrayBase& t, const PrimitiveNode& node) {
     In& in = static_cast<In&>(input);
-    if constexpr (std::is_same_v<Push, NoPush>)
+    if constexpr (std::is_void_v<T>)
+      return call(in.push, as_type_of<R>(t), node);
+    else if constexpr (std::is_same_v<Push, NoPush>)
       return transpose_linear<T, R>([&](const Array<T>& g) { return Array<R>(call(in.pull, g, node)); },
                                     node.frame(), typed<R>(t));
     else
@@ -190,10 +209,10 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
 };
 
 template <bool with_result, class T, class... In>
-void record_inputs(Array<T>& result, In&... in) {
+void record_inputs(ArrayBase& result, In&... in) {
   Tape::NewNode building(*recording.tape,
                          sizeof(PrimitiveNode) + (InputOps<T, In, with_result>::bytes + ... + 0));
-  auto& node = building.template make<PrimitiveNode>(layout_of(result), add_to<T>);
+  auto& node = building.template make<PrimitiveNode>(layout_of(result));
   (InputOps<T, In, with_result>::append(node, std::move(in)), ...);
   ArrayAccess::serial(result) = building.commit();
   if constexpr (with_result) node.result = std::make_unique<ArrayBase>(result);
@@ -201,13 +220,19 @@ void record_inputs(Array<T>& result, In&... in) {
 
 template <class T, class... In>
 Array<T> record(Array<T> result, In... in) {
-  if ((in.serial || ...)) record_inputs<false>(result, in...);
+  if ((in.serial || ...)) record_inputs<false, T>(result, in...);
+  return result;
+}
+
+template <class... In>
+ArrayBase record(ArrayBase result, In... in) {
+  if ((in.serial || ...)) record_inputs<false, void>(result, in...);
   return result;
 }
 
 template <class T, class... In>
 Array<T> record_with_result(Array<T> result, In... in) {
-  if ((in.serial || ...)) record_inputs<true>(result, in...);
+  if ((in.serial || ...)) record_inputs<true, T>(result, in...);
   return result;
 }
 

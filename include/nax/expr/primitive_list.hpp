@@ -13,7 +13,7 @@ namespace detail {
 // pull(i, g): input i's share of cotangent g. push(tangents): the result's tangent, from those of the inputs;
 // no tangent means zero.
 template <class T, class Pull, class Push>
-struct ListNode final : ResultNode<T> {
+struct ListNode final : ResultNode {
   struct Entry {
     std::uint64_t serial;
     Levels levels;

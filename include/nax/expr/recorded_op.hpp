@@ -160,7 +160,7 @@ inline constexpr RecordedOp recorded_op = [] {
   return RecordedOp{Op::value,
                     Op::vjp,
                     Op::push_if_needed(),
-                    add_to<T>,
+                    add_to,
                     multiplies<Rule> && Op::plain ? drop_dead<T, T> : nullptr,
                     may_hold_nan<T>,
                     number_one<T>};

@@ -75,7 +75,7 @@ void make_input(Array<T>& x, Tape& tape) {
     static_cast<Frame&>(layout) = frame;
     ArrayAccess::layout(x) = std::move(layout);
   }
-  ArrayAccess::serial(x) = tape.emplace<LeafNode<T>>(outer, layout_of(x).levels, before);
+  ArrayAccess::serial(x) = tape.emplace<LeafNode>(outer, layout_of(x).levels, before);
 }
 
 // Puts every floating leaf of a tree on the tape, in order. Other leaves stay constants.
@@ -165,7 +165,7 @@ Array<R> transpose_linear(const F& f, const Frame& domain, const Array<T>& t) {
   const TapeScope scope;
   const ComputeOn beside(t);
   Array<R> u = zeros_over<R>(frame);
-  ArrayAccess::serial(u) = scope.tape()->emplace<LeafNode<R>>(std::uint64_t{0}, frame.levels, Levels());
+  ArrayAccess::serial(u) = scope.tape()->emplace<LeafNode>(std::uint64_t{0}, frame.levels, Levels());
   const Array<T> image = f(u);
   const SweepScope sweeping(scope.outermost());
   Reverse sweep(*scope.tape(), scope.mark(), false);

@@ -11,7 +11,7 @@ void accumulate_run(const void* from, void* to, std::int64_t stride, std::int64_
   detail::combine_run<reduce_op::Sum<T>, T>(from, to, stride, n);
 }
 
-// For the types in which gradients are accumulated; half types accumulate in float.
+// For the types in which sums are accumulated; null for half types, which accumulate in float.
 NAX_ENGINE const Reducer* sum_reducer(DType lane);
 
 }  // namespace cpu

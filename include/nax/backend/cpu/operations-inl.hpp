@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/backend/cpu/accumulate.hpp"
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/gather.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
@@ -69,6 +70,13 @@ class HostOperations final : public backend::Operations {
     operands[0].lane = operands[1].lane = to.stored;  // reading converts
     const std::size_t bytes = dtype_size(to.stored);
     map(copy_values, &bytes, shape, operands, 1);
+  }
+  void add(Device, const Dims& shape, const Operand& a, const Operand& b, const Operand& to) override {
+    const DType lane = nax::detail::lane_of(to.stored);
+    Operand operands[3] = {a, b, to};
+    for (Operand& o : operands) o.lane = lane;
+    const Adder adder{sum_reducer(lane), static_cast<std::int64_t>(dtype_size(lane))};
+    map(add_values, &adder, shape, operands, 2);
   }
 
   void gather(Device, const SelectLoop& loop) override {
@@ -157,6 +165,21 @@ class HostOperations final : public backend::Operations {
  private:
   static void copy_values(const void* bytes, const void* const* in, void* out, std::int64_t n) {
     std::memcpy(out, in[0], static_cast<std::size_t>(n) * *static_cast<const std::size_t*>(bytes));
+  }
+  struct Adder {
+    const Reducer* sum;
+    std::int64_t bytes;
+  };
+  static void add_values(const void* adder_, const void* const* in, void* out, std::int64_t n) {
+    const Adder& adder = *static_cast<const Adder*>(adder_);
+    const char *a = static_cast<const char*>(in[0]), *b = static_cast<const char*>(in[1]);
+    char* to = static_cast<char*>(out);
+    if (a == to) return adder.sum->combine(b, to, 1, n);
+    for (std::int64_t i = 0; i < n; i += 1024) {
+      const std::int64_t some = std::min<std::int64_t>(1024, n - i), at = i * adder.bytes;
+      std::memcpy(to + at, a + at, static_cast<std::size_t>(some * adder.bytes));
+      adder.sum->combine(b + at, to + at, 1, some);
+    }
   }
   static void join_run(const void* extent, const void* const* in, void* out, std::int64_t n) {
     const std::int64_t* const a = static_cast<const std::int64_t*>(in[0]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nax/backend/cuda/add_kernels.hpp"
 #include "nax/backend/cuda/argsort_kernels.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
 #include "nax/backend/cuda/draw_kernels.hpp"
@@ -41,6 +42,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
     launch_matmul(device, dtype, batch, m, n, k, a, b, c, accumulate);
   }
 
+  void add(Device device, const Dims& shape, const loops::Operand& a, const loops::Operand& b,
+           const loops::Operand& to) override {
+    launch_add(device, shape, a, b, to);
+  }
   void gather(Device device, const loops::SelectLoop& loop) override { launch_gather(device, loop); }
   void scatter(Device device, const loops::SelectLoop& loop, bool add) override {
     launch_scatter(device, loop, add);

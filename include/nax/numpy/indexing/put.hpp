@@ -6,24 +6,24 @@ NAX_BEGIN
 namespace detail {
 
 // x copied to another device, recorded: its gradient comes back.
+NAX_ENGINE ArrayBase put(const ArrayBase& x, Device device);
 template <class T>
 Array<T> put(const Array<T>& x, Device device) {
-  Array<T> result = typed<T>(moved(contiguous(x, transforms_handled), device));
-  if constexpr (is_inexact_v<T>) {
-    const Device from = x.device();
-    return record(std::move(result), wrt(
-                                         x, [=](const Array<T>& g) { return put(g, from); },
-                                         [=](const Array<T>& t) { return put(t, device); }));
-  } else {
-    return result;
-  }
+  return typed<T>(put(handle_of(x), device));
 }
 
 // An array that goes along to a GPU, as C++ numbers do.
+inline ArrayBase brought_to(Device device, const ArrayBase& x) {
+  return on_accelerator(device) && !on_accelerator(x) ? put(x, device) : x;
+}
 template <class T>
 Array<T> brought_to(Device device, const Array<T>& x) {
-  return on_accelerator(device) && !on_accelerator(x) ? put(x, device) : x;
+  return typed<T>(brought_to(device, handle_of(x)));
 }
 
 }  // namespace detail
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/indexing/put-inl.hpp"
+#endif
