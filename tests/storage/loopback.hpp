@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@ class Loopback {
   struct Request {
     std::string method, path, query;
     std::map<std::string, std::string> headers;  // names in lower case
+    std::string body;
   };
   enum class Fault { none, answer_503, cut_headers, cut_body, close_at_once, wrong_byte, stall_body, drip };
 
@@ -50,6 +52,8 @@ class Loopback {
   std::string base() const { return "http://127.0.0.1:" + std::to_string(port_); }
   std::map<std::string, std::string> objects;  // by path; set before the first request
   std::function<Fault(int request)> fault;     // of the n-th request
+  // An answer to a request that is none of an object's; none for those that are. Behind the faults.
+  std::function<std::optional<std::string>(const Request&)> other;
   bool knows_ranges = true;
   int latency_ms = 0;
   std::size_t page = 1000;
@@ -92,8 +96,18 @@ class Loopback {
         if (got <= 0) return close(connection);
         pending.append(buffer, static_cast<std::size_t>(got));
       }
-      const Request request = parsed(pending.substr(0, end + 2));
+      Request request = parsed(pending.substr(0, end + 2));
       pending.erase(0, end + 4);
+      const auto length = request.headers.find("content-length");
+      const std::size_t size = length == request.headers.end() ? 0 : std::stoul(length->second);
+      while (pending.size() < size) {
+        char buffer[4096];
+        const ssize_t got = ::recv(connection, buffer, sizeof buffer, 0);
+        if (got <= 0) return close(connection);
+        pending.append(buffer, static_cast<std::size_t>(got));
+      }
+      request.body = pending.substr(0, size);
+      pending.erase(0, size);
       if (!answer(connection, request)) return close(connection);
     }
   }
@@ -130,6 +144,11 @@ class Loopback {
     if (what == Fault::answer_503) {
       send(connection, "HTTP/1.1 503 Slow Down\r\nContent-Length: 4\r\n\r\nslow");
       return true;
+    }
+    if (const auto own = other ? other(request) : std::nullopt) {
+      send(connection,
+           what == Fault::cut_headers || what == Fault::cut_body ? own->substr(0, own->size() / 2) : *own);
+      return what != Fault::cut_headers && what != Fault::cut_body;
     }
     std::string body, status = "200 OK", extra;
     if (request.query.find("list-type=2") != std::string::npos) {

@@ -71,6 +71,20 @@ TEST_F(Servers, ListsOfS3) {
   EXPECT_EQ(odd[0].size, static_cast<std::int64_t>(original(names[2]).size()));
 }
 
+// At once, and in three parts of which the last is small.
+TEST_F(Servers, UploadsToS3) {
+  storage::Options options;
+  options.upload_part_bytes = 5 << 20;
+  options.verify = false;  // moto's CRC32C is another number without its own library
+  configure(options);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1000}, std::size_t{11'000'000}}) {
+    io::Bytes bytes(size);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * i >> 7);
+    storage::write("s3://bucket/uploads/a &b", bytes);
+    EXPECT_EQ(storage::read("s3://bucket/uploads/a &b"), bytes) << size;
+  }
+}
+
 TEST_F(Servers, AWrongSecretIsRefused) {
   const std::string secret = environment("AWS_SECRET_ACCESS_KEY");
   ::setenv("AWS_SECRET_ACCESS_KEY", "wrong", 1);

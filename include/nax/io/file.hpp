@@ -61,11 +61,24 @@ class Descriptor {
   int fd_;
 };
 
+// Interface of nax::storage for paths that are addresses; null where the program does not link it.
+struct RemoteFiles {
+  virtual ~RemoteFiles() = default;
+  virtual Bytes read(const std::string& address) = 0;
+  virtual void write(const std::string& address, const Bytes& bytes) = 0;
+};
+inline constinit RemoteFiles* remote_files = nullptr;
+
+inline bool is_address(const std::string& path) { return path.find("://") != std::string::npos; }
+// Throws IoError where there is none.
+NAX_ENGINE RemoteFiles& need_remote_files(const char* function, const std::string& address);
+
 // The bytes of a file. Only those that are asked for are read, so that a file costs no more than what its
 // reader believes of it. What has no size (a pipe, /proc) is read to its end at once; devices, which have no
 // end, are refused.
 class Source {
  public:
+  // An address (s3://bucket/key) is read as a whole where the program links nax::storage.
   Source(const char* function, const std::string& path);
   // Bytes in memory, which must outlive this; `path` is for messages.
   Source(const char* function, const std::string& path, const Bytes& bytes)

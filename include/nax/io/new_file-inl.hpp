@@ -11,7 +11,11 @@ NAX_ENGINE bool sync_folder(const std::string& folder) {
 }
 
 NAX_ENGINE NewFile::NewFile(const char* function, const std::string& path)
-    : function_(function), path_(path), target_(followed(path)) {
+    : function_(function), path_(path), target_(is_address(path) ? path : followed(path)) {
+  if (is_address(path)) {
+    remote_ = &need_remote_files(function, path);
+    return;
+  }
   struct stat old;
   const bool exists = ::stat(target_.c_str(), &old) == 0;
   if (!exists && (errno != ENOENT || target_.empty())) fail_writing();
@@ -29,6 +33,10 @@ NAX_ENGINE NewFile::NewFile(const char* function, const std::string& path)
 NAX_ENGINE void NewFile::write(const void* data, std::size_t size) {
   const auto* from = static_cast<const char*>(data);
   position_ += size;
+  if (remote_) {
+    bytes_.insert(bytes_.end(), from, from + size);
+    return;
+  }
   while (size > 0) {
     const ssize_t put = temporary_.empty() ? write_through(from, size) : ::write(file_.get(), from, size);
     if (put < 0 && errno == EINTR) continue;
@@ -38,6 +46,10 @@ NAX_ENGINE void NewFile::write(const void* data, std::size_t size) {
 }
 
 NAX_ENGINE void NewFile::commit() {
+  if (remote_) {
+    remote_->write(path_, bytes_);
+    return;
+  }
   if (!temporary_.empty() && ::fsync(file_.get()) != 0) fail_writing();
   if (!file_.close()) fail_writing();
   if (temporary_.empty()) return;

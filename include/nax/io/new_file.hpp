@@ -47,7 +47,8 @@ NAX_ENGINE bool sync_folder(const std::string& folder);
 //
 // A symbolic link stays: what it points to is replaced. The new file has the mode and, where the system lets
 // us, the owner of the old one; a file that may not be written is not replaced. What is no file (a pipe,
-// /dev/stdout) has no place for a second one beside it and is written through.
+// /dev/stdout) has no place for a second one beside it and is written through. The bytes for an address
+// (s3://bucket/key) are kept until commit() uploads them, by nax::storage.
 class NewFile {
  public:
   NewFile(const char* function, const std::string& path);
@@ -91,6 +92,8 @@ class NewFile {
   std::string path_, target_, temporary_;  // no temporary: written through, or done
   Descriptor file_;
   std::uint64_t position_ = 0;
+  RemoteFiles* remote_ = nullptr;  // of an address
+  Bytes bytes_;
 };
 
 }  // namespace io::detail

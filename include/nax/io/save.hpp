@@ -161,7 +161,8 @@ void load_from(const Source& source, bool one_array, T& tree) {
 //
 // The file appears complete or not at all, also where several threads or processes save to one path, and is
 // on the disk when save returns. One that was there keeps its mode; a symbolic link stays one; a pipe or a
-// device is written through. Throws IoError.
+// device is written through. A path may be an address (s3://bucket/key), where the program links
+// nax::storage. Throws IoError.
 template <class T>
 void save(const std::string& path, const T& tree) {
   if (detail::is_npy(path)) {

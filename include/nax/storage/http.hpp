@@ -114,7 +114,10 @@ inline End drive(Handle handle, double timeout, Clock::time_point deadline, cons
     if (::curl_multi_perform(handle.multi, &running) != CURLM_OK) return End::failed;
     if (running == 0) break;
     const auto now = Clock::now();
-    if (response.received != received) received = response.received, moved = now;
+    curl_off_t sent = 0;
+    ::curl_easy_getinfo(handle.easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+    const std::uint64_t passed = response.received + static_cast<std::uint64_t>(sent);
+    if (passed != received) received = passed, moved = now;
     if (is_left()) return End::left;
     if (now >= deadline) return End::late;
     if (now - moved > std::chrono::duration<double>(timeout)) return End::stalled;
@@ -126,9 +129,16 @@ inline End drive(Handle handle, double timeout, Clock::time_point deadline, cons
   return code == CURLE_OK ? End::answered : End::failed;
 }
 
+// A body to send; none where `data` is null.
+struct Body {
+  const std::uint8_t* data = nullptr;
+  std::size_t size = 0;
+};
+
 // One attempt; `code` is curl's where it failed.
 inline End attempt(const std::string& url, const char* method, const Pairs& headers, double timeout,
-                   Clock::time_point deadline, bool follow, Response& response, CURLcode& code) {
+                   Clock::time_point deadline, bool follow, Response& response, CURLcode& code,
+                   const Body& body = {}) {
   code = CURLE_FAILED_INIT;
   const Handle handle = Handles::instance().take();
   if (!handle) return End::failed;
@@ -137,6 +147,13 @@ inline End attempt(const std::string& url, const char* method, const Pairs& head
   for (const auto& [name, value] : headers) list = ::curl_slist_append(list, (name + ": " + value).c_str());
   ::curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
   ::curl_easy_setopt(easy, CURLOPT_NOBODY, std::string_view(method) == "HEAD" ? 1L : 0L);
+  if (body.data) {
+    for (const char* no : {"Expect:", "Content-Type:"}) list = ::curl_slist_append(list, no);
+    ::curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data);
+    ::curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size));
+  }
+  if (body.data || std::string_view(method) == "DELETE")
+    ::curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method);
   ::curl_easy_setopt(easy, CURLOPT_HTTPHEADER, list);
   ::curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   ::curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, follow ? 1L : 0L);
@@ -195,16 +212,23 @@ struct Request {
   const char* method = "GET";
   Pairs query;
   std::string path;  // encoded
-  Range range;
+  Range range = {};
+  Pairs headers = {};  // more of them, names in lower case
+  Body body = {};
 };
 
-// The answer: 200 or 206, whole. Throws IoError naming the object, the last failure, and how often it was
-// tried; at the deadline, which counts retries in. `fine(response)` says what is wrong with an answer, for
-// another try.
+// The answer: of the 200s, whole, or 304 where the request has a condition. Throws IoError naming the object,
+// the last failure, and how often it was tried; at the deadline, which counts retries in. `fine(response)`
+// says what is wrong with an answer, for another try.
 template <class Fine>
-Response get(const char* function, const Place& place, const Request& request, const Options& options,
+Response ask(const char* function, Place place, const Request& request, const Options& options,
              const Fine& fine) {
-  const auto& [method, query, path, range] = request;
+  const auto& [method, query, path, range, more_headers, body] = request;
+  const bool reads = std::string_view(method) == "GET" || std::string_view(method) == "HEAD";
+  const bool has_condition = !more_headers.empty() && more_headers[0].first == "if-none-match";
+  const std::string payload =
+      place.credentials ? hex(sha256({reinterpret_cast<const char*>(body.data), body.size})) : "";
+  bool is_moved = false;
   const nax::detail::profile::Span span(nax::detail::profile::Kind::data, "request to the store");
   const Clock::time_point deadline = deadline_of(options);
   for (int failures = 0;; ++failures) {
@@ -213,11 +237,12 @@ Response get(const char* function, const Place& place, const Request& request, c
     if (range.size >= 0)
       headers.emplace_back("Range", "bytes=" + std::to_string(range.first) + "-" +
                                         std::to_string(range.first + range.size - 1));
-    Pairs extra;
-    if (place.scheme == "s3" && !place.is_list(query)) extra.emplace_back("x-amz-checksum-mode", "ENABLED");
+    Pairs extra = more_headers;
+    if (place.scheme == "s3" && reads && !place.is_list(query))
+      extra.emplace_back("x-amz-checksum-mode", "ENABLED");
     if (place.credentials) {
       for (auto& header : signed_headers(place.credentials, place.region, method, place.host, path, query,
-                                         std::time(nullptr), extra))
+                                         std::time(nullptr), extra, payload))
         headers.push_back(std::move(header));
     } else {
       for (auto& header : extra) headers.push_back(std::move(header));
@@ -227,7 +252,8 @@ Response get(const char* function, const Place& place, const Request& request, c
     const std::string text = place.is_store ? query_text(query) : place.query;
     if (!text.empty()) url += "?" + text;
     CURLcode code;
-    const End end = attempt(url, method, headers, options.timeout, deadline, !place.is_store, response, code);
+    const End end =
+        attempt(url, method, headers, options.timeout, deadline, !place.is_store, response, code, body);
     bool again = true;
     std::string failure;
     if (end == End::left) {
@@ -239,9 +265,19 @@ Response get(const char* function, const Place& place, const Request& request, c
     } else if (end == End::failed) {
       failure = ::curl_easy_strerror(code);  // which says nothing of the request
       again = may_pass(code);
-    } else if (response.status == 200 || response.status == 206) {
+    } else if (has_condition && response.status == 304) {
+      return response;
+    } else if (response.status == 200 || response.status == 206 || (!reads && response.status == 204)) {
       failure = fine(response);
       if (failure.empty()) return response;
+    } else if (const std::string region = response.header("x-amz-bucket-region");
+               place.scheme == "s3" && response.status < 500 && !is_moved && is_region(region) &&
+               region != place.region) {
+      is_moved = true;  // the bucket lies elsewhere: asked there at once
+      Regions::instance().learn(place.bucket, region);
+      place = place_of(function, place.shown);
+      --failures;
+      continue;
     } else {
       failure = "the server answers " + std::to_string(response.status);
       const auto codes =

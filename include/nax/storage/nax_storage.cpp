@@ -1,4 +1,4 @@
-// The source of nax::storage: reads and listings of remote objects, by libcurl. Compiled with the program's
+// The source of nax::storage: reads, writes and lists remote objects, by libcurl. Compiled with the program's
 // own sources, as nax::cuda's is.
 #include <atomic>
 #include <map>
@@ -9,7 +9,9 @@
 #include "nax/storage/checksums.hpp"
 #include "nax/storage/http.hpp"
 #include "nax/storage/object_cache.hpp"
+#include "nax/storage/roles.hpp"
 #include "nax/storage/storage.hpp"
+#include "nax/storage/upload.hpp"
 
 NAX_BEGIN
 namespace storage {
@@ -31,6 +33,17 @@ Options current_options() {
   return settings().options;
 }
 
+struct Current {
+  Options options;
+  std::shared_ptr<ObjectCache> cache;
+};
+Current current() {
+  const std::lock_guard lock(settings().mutex);
+  return {settings().options, settings().cache};
+}
+// One bucket's name at two endpoints is two buckets.
+std::string cache_name(const std::string& address, const Place& place) { return address + " " + place.base; }
+
 // "bytes 0-99/1234" -> 1234; below 0 where it says something else.
 std::int64_t total_of(const Response& response, std::int64_t first, std::size_t size) {
   long long begin = -1, end = -1, total = -1;
@@ -46,9 +59,9 @@ struct Sums {
   std::optional<StoredSum> sum;
   std::int64_t part_bytes = 0;  // where the sum is of parts
 };
-Response head(const char* function, const Place& place, const Pairs& query, const Options& options) {
-  return get(function, place, {"HEAD", query, place.object_path(), {}}, options,
-             [](const Response&) { return std::string(); });
+Response head(const char* function, const Place& place, const Pairs& query, const Options& options,
+              const Pairs& headers = {}) {
+  return ask(function, place, {"HEAD", query, place.object_path(), {}, headers}, options, any_answer);
 }
 Sums sums_of(const char* function, const Place& place, const Response& answer, bool is_whole,
              std::int64_t total, const Options& options) {
@@ -72,14 +85,14 @@ Sums sums_of(const char* function, const Place& place, const Response& answer, b
 }
 constexpr const char* wrong_sum = "the checksum is wrong";
 
-io::Bytes read_whole(const char* function, const Place& place, const Options& options) {
+Response read_whole(const char* function, const Place& place, const Options& options) {
   const auto fine = [&](const Response& response) -> std::string {
     if (!options.verify) return "";
     const auto size = static_cast<std::int64_t>(response.body.size());
     const Sums sums = sums_of(function, place, response, true, size, options);
     return sums.sum && !fits(*sums.sum, response.body, sums.part_bytes) ? wrong_sum : "";
   };
-  return get(function, place, {"GET", {}, place.object_path(), {}}, options, fine).body;
+  return ask(function, place, {"GET", {}, place.object_path(), {}}, options, fine);
 }
 
 // The parts of an object behind the first, several at once; all must be of one version of it.
@@ -100,7 +113,7 @@ io::Bytes read_parts(const char* function, const Place& place, const Response& b
         if (at >= total) return;
         const std::size_t size = std::min(part, total - at);
         const Range range{static_cast<std::int64_t>(at), static_cast<std::int64_t>(size)};
-        const Response response = get(
+        const Response response = ask(
             function, place, {"GET", {}, place.object_path(), range}, options,
             [&](const Response& r) -> std::string {
               if (r.status != 206 || r.body.size() != size ||
@@ -128,11 +141,17 @@ io::Bytes read_parts(const char* function, const Place& place, const Response& b
   return object;
 }
 
+struct Loaded {
+  io::Bytes object;
+  std::string etag;
+};
+
 // All of an object once; false where its checksum is wrong.
-bool read_once(const char* function, const Place& place, const Options& options, io::Bytes& object) {
+bool read_once(const char* function, const Place& place, const Options& options, Loaded& loaded) {
+  io::Bytes& object = loaded.object;
   Response begin;
   try {
-    begin = get(function, place, {"GET", {}, place.object_path(), {0, options.part_bytes}}, options,
+    begin = ask(function, place, {"GET", {}, place.object_path(), {0, options.part_bytes}}, options,
                 [&](const Response& response) -> std::string {
                   return response.status == 206 && total_of(response, 0, response.body.size()) < 0
                              ? "the answer is not the part that was asked for"
@@ -141,13 +160,15 @@ bool read_once(const char* function, const Place& place, const Options& options,
   } catch (const IoError& error) {
     // An empty object has no first byte to ask for.
     if (std::string(error.what()).find("answers 416") == std::string::npos) throw;
-    object = read_whole(function, place, options);
+    Response whole = read_whole(function, place, options);
+    loaded = {std::move(whole.body), whole.header("etag")};
     return true;
   }
   // A server that knows no parts answers 200.
   const std::int64_t total = begin.status == 200 ? static_cast<std::int64_t>(begin.body.size())
                                                  : total_of(begin, 0, begin.body.size());
   const bool is_whole = static_cast<std::int64_t>(begin.body.size()) == total;
+  loaded.etag = begin.header("etag");
   Sums sums;
   if (options.verify) sums = sums_of(function, place, begin, is_whole, total, options);
   object = is_whole ? std::move(begin.body)
@@ -155,36 +176,15 @@ bool read_once(const char* function, const Place& place, const Options& options,
   return !sums.sum || fits(*sums.sum, object, sums.part_bytes);
 }
 
-io::Bytes read_object(const char* function, const Place& place, const Options& options) {
+Loaded read_object(const char* function, const Place& place, const Options& options) {
   const Clock::time_point deadline = deadline_of(options);
-  io::Bytes object;
-  for (int failures = 0; !read_once(function, place, options, object); ++failures) {
+  Loaded loaded;
+  for (int failures = 0; !read_once(function, place, options, loaded); ++failures) {
     if (failures >= options.retries || is_left() || Clock::now() >= deadline)
       raise<IoError>({function, ": '", place.shown, "': ", wrong_sum, " (tried ", failures + 1, " times)"});
     wait_before_retry(options, failures + 1, {}, deadline);
   }
-  return object;
-}
-
-// f(i) for all i below n, by as many threads as the options have connections.
-template <class F>
-void for_each_parallel(std::size_t n, const Options& options, const F& f) {
-  std::atomic<std::size_t> next{0};
-  std::atomic<bool> failed{false};
-  std::exception_ptr error;
-  const auto work = [&] {
-    try {
-      for (std::size_t i; !failed && (i = next.fetch_add(1)) < n;) f(i);
-    } catch (...) {
-      if (!failed.exchange(true)) error = std::current_exception();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min(n, static_cast<std::size_t>(options.connections)); ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  if (error) std::rethrow_exception(error);
+  return loaded;
 }
 
 // One object's ETag, or its time and size where it has none.
@@ -221,9 +221,17 @@ std::vector<std::string> versions_of(const std::vector<std::string>& addresses, 
   return versions;
 }
 
-class Store final : public data::detail::RemoteStore {
+// Is the object with this ETag still the store's own?
+bool is_current(const char* function, const Place& place, const Options& options, const std::string& etag) {
+  if (etag.empty()) return false;
+  const Response answer = head(function, place, {}, options, {{"if-none-match", etag}});
+  return answer.status == 304 || answer.header("etag") == etag;
+}
+
+class Store final : public data::detail::RemoteStore, public io::detail::RemoteFiles {
  public:
   io::Bytes read(const std::string& address) override { return storage::read(address); }
+  void write(const std::string& address, const io::Bytes& bytes) override { storage::write(address, bytes); }
   std::vector<std::string> list(const std::string& address) override {
     std::vector<std::string> addresses;
     for (Object& object : storage::list(address)) addresses.push_back(std::move(object.address));
@@ -236,6 +244,8 @@ class Store final : public data::detail::RemoteStore {
 [[maybe_unused]] const bool there = [] {
   static Store store;
   data::detail::remote_store = &store;
+  io::detail::remote_files = &store;
+  role_credentials = credentials_of_role;
   return true;
 }();
 
@@ -243,11 +253,13 @@ class Store final : public data::detail::RemoteStore {
 }  // namespace detail
 
 void configure(const Options& options) {
-  if (options.connections < 1 || options.part_bytes < 1 || options.retries < 0 || !(options.timeout > 0) ||
-      !(options.deadline > 0) || !(options.backoff >= 0) || options.cache_bytes < 0)
+  if (options.connections < 1 || options.part_bytes < 1 || options.upload_part_bytes < 1 ||
+      options.retries < 0 || !(options.timeout > 0) || !(options.deadline > 0) || !(options.backoff >= 0) ||
+      options.cache_bytes < 0)
     throw ValueError(
-        "storage::configure: connections, part_bytes, timeout and deadline must be positive, the others not "
-        "negative");
+        "storage::configure: connections, part_bytes, upload_part_bytes, timeout and deadline must be "
+        "positive, "
+        "the others not negative");
   auto cache = options.cache.empty()
                    ? nullptr
                    : std::make_shared<detail::ObjectCache>(options.cache, options.cache_bytes);
@@ -258,23 +270,29 @@ void configure(const Options& options) {
 }
 
 io::Bytes read(const std::string& address) {
-  auto& settings = detail::settings();
-  Options options;
-  std::shared_ptr<detail::ObjectCache> cache;
-  {
-    const std::lock_guard lock(settings.mutex);
-    options = settings.options;
-    cache = settings.cache;
-  }
+  const auto [options, cache] = detail::current();
   const detail::Place place = detail::place_of("storage::read", address);
   if (place.is_store && place.key.empty()) raise<IoError>({"storage::read: '", address, "' names no object"});
-  const std::string known_as =
-      address + " " + place.base;  // one bucket's name at two endpoints is two buckets
+  const std::string known_as = detail::cache_name(address, place);
   io::Bytes object;
-  if (cache && cache->read(known_as, object)) return object;
-  object = detail::read_object("storage::read", place, options);
-  if (cache) cache->write(known_as, object);
-  return object;
+  std::string etag;
+  if (cache && cache->read(known_as, object, etag) &&
+      (!options.revalidate || detail::is_current("storage::read", place, options, etag)))
+    return object;
+  detail::Loaded loaded = detail::read_object("storage::read", place, options);
+  if (cache) cache->write(known_as, loaded.object, loaded.etag);
+  return std::move(loaded.object);
+}
+
+void write(const std::string& address, const io::Bytes& object) {
+  const auto [options, cache] = detail::current();
+  const detail::Place place = detail::place_of("storage::write", address);
+  if (!place.is_store)
+    raise<IoError>({"storage::write: '", place.shown, "': only s3:// and gs:// can be written to"});
+  if (place.key.empty()) raise<IoError>({"storage::write: '", address, "' names no object"});
+  if (cache) cache->forget(detail::cache_name(address, place));
+  detail::write_object("storage::write", place, object, options);
+  if (cache) cache->forget(detail::cache_name(address, place));  // what another thread read meanwhile
 }
 
 std::vector<Object> list(const std::string& address) {
@@ -287,7 +305,7 @@ std::vector<Object> list(const std::string& address) {
   do {
     detail::Pairs query = {{"list-type", "2"}, {"prefix", place.key}, {"encoding-type", "url"}};
     if (!token.empty()) query.emplace_back("continuation-token", token);
-    const detail::Response response = detail::get(
+    const detail::Response response = detail::ask(
         "storage::list", place, {"GET", query, place.path, {}}, options,
         [](const detail::Response& r) -> std::string {
           const std::string_view xml(reinterpret_cast<const char*>(r.body.data()), r.body.size());

@@ -11,9 +11,10 @@
 #include "nax/io/part_files.hpp"
 #include "nax/storage/sha256.hpp"
 
-// Objects that were read, in a folder: a file each, named by the hash of its address, with a checksum before
-// the bytes. Files get their names when they are whole, so that processes may share the folder. Using a file
-// sets its time; where the files hold more than the limit, those go first that were not used for longest.
+// Objects that were read, in a folder: a file each, named by the hash of its address, with a checksum and the
+// ETag before the bytes. Files get their names when they are whole, so that processes may share the folder.
+// Using a file sets its time; where the files hold more than the limit, those go first that were not used for
+// longest.
 NAX_BEGIN
 namespace storage::detail {
 
@@ -30,14 +31,18 @@ class ObjectCache {
     held_ = trim(limit_);
   }
 
-  bool read(const std::string& address, io::Bytes& object) const {
+  bool read(const std::string& address, io::Bytes& object, std::string& etag) const {
     const std::string path = path_of(address);
     const io::detail::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status;
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || status.st_size < header_bytes) return false;
     std::uint8_t header[header_bytes], expected[header_bytes];
-    object.resize(static_cast<std::size_t>(status.st_size) - sizeof header);
     if (!get(file.get(), header, sizeof header)) return false;
+    const auto left = static_cast<std::uint64_t>(status.st_size - header_bytes);
+    const auto etag_bytes = io::detail::little_endian<std::uint64_t>(header + 24);
+    etag.resize(static_cast<std::size_t>(std::min({etag_bytes, left, std::uint64_t{longest_etag}})));
+    object.resize(static_cast<std::size_t>(left) - etag.size());
+    if (!get(file.get(), etag.data(), etag.size())) return false;
     data::detail::ContentHash hash;
     constexpr std::size_t piece = 256 << 10;  // is hashed while the processor's cache still has it
     for (std::size_t at = 0; at < object.size(); at += piece) {
@@ -45,7 +50,7 @@ class ObjectCache {
       if (!get(file.get(), object.data() + at, size)) return false;
       hash.add(object.data() + at, size);
     }
-    head(object.size(), hash.finish(), expected);
+    head(object.size(), hash.finish(), etag, expected);
     if (std::memcmp(header, expected, header_bytes) != 0) {
       ::unlink(path.c_str());
       return false;
@@ -54,16 +59,20 @@ class ObjectCache {
     return true;
   }
 
+  void forget(const std::string& address) const { ::unlink(path_of(address).c_str()); }
+
   // Keeps the object. A failure to keep it is ignored, since the caller has it; the first one is reported.
-  void write(const std::string& address, const io::Bytes& object) {
-    const auto size = static_cast<std::int64_t>(object.size()) + header_bytes;
+  void write(const std::string& address, const io::Bytes& object, std::string etag) {
+    if (etag.size() > longest_etag) etag.clear();
+    const auto size = static_cast<std::int64_t>(object.size() + etag.size()) + header_bytes;
     if (size > limit_) return;
     make_room(size);
     const std::string path = path_of(address), temporary = io::detail::part_name(path);
     std::uint8_t header[header_bytes];
-    head(object.size(), data::detail::content_hash(object.data(), object.size()), header);
+    head(object.size(), data::detail::content_hash(object.data(), object.size()), etag, header);
     io::detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     const bool written = file.get() >= 0 && put(file.get(), header, sizeof header) &&
+                         put(file.get(), etag.data(), etag.size()) &&
                          put(file.get(), object.data(), object.size()) && file.close() &&
                          ::rename(temporary.c_str(), path.c_str()) == 0;
     if (!written) {
@@ -78,9 +87,13 @@ class ObjectCache {
   }
 
  private:
-  static constexpr int header_bytes = 24;
-  static void head(std::uint64_t size, std::uint64_t hash, std::uint8_t* to) {
-    std::memcpy(to, "naxobj02", 8), std::memcpy(to + 8, &size, 8), std::memcpy(to + 16, &hash, 8);
+  static constexpr int header_bytes = 32;
+  static constexpr std::size_t longest_etag = 1024;
+  static void head(std::uint64_t size, std::uint64_t hash, const std::string& etag, std::uint8_t* to) {
+    const std::uint64_t etag_bytes = etag.size();
+    hash ^= data::detail::content_hash(etag.data(), etag.size()) << 1;
+    std::memcpy(to, "naxobj03", 8), std::memcpy(to + 8, &size, 8), std::memcpy(to + 16, &hash, 8);
+    std::memcpy(to + 24, &etag_bytes, 8);
   }
   std::string path_of(const std::string& address) const {
     return folder_ + "/" + hex(sha256(address)) + ".obj";

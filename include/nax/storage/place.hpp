@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <mutex>
 
 #include "nax/core/error.hpp"
 #include "nax/storage/signature.hpp"
@@ -41,15 +43,51 @@ inline std::string first_of(std::initializer_list<std::string> values) {
   return "";
 }
 
+// Of a role that the machine or the container has, or that a token of an identity gives; none where there is
+// no such thing. Asks servers, so that the component sets it.
+using RoleCredentials = Credentials();
+inline constinit RoleCredentials* role_credentials = nullptr;
+
+// Regions of buckets that answered that they lie in another one than was asked.
+class Regions {
+ public:
+  static Regions& instance() {
+    static Regions* const regions = new Regions;
+    return *regions;
+  }
+  std::string of(const std::string& bucket) {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_bucket_.find(bucket);
+    return found == by_bucket_.end() ? "" : found->second;
+  }
+  void learn(const std::string& bucket, const std::string& region) {
+    const std::lock_guard lock(mutex_);
+    by_bucket_[bucket] = region;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::string> by_bucket_;
+};
+// A region's name becomes part of a host's.
+inline bool is_region(const std::string& text) {
+  return !text.empty() && text.size() < 64 &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+}
+
 inline Credentials aws_credentials() {
   const Credentials own{environment("AWS_ACCESS_KEY_ID"), environment("AWS_SECRET_ACCESS_KEY"),
                         environment("AWS_SESSION_TOKEN")};
   if (own) return own;
+  const bool has_token = !environment("AWS_WEB_IDENTITY_TOKEN_FILE").empty();
+  if (has_token && role_credentials) return role_credentials();
   const std::string file =
       first_of({environment("AWS_SHARED_CREDENTIALS_FILE"), environment("HOME") + "/.aws/credentials"});
   const std::string profile = first_of({environment("AWS_PROFILE"), "default"});
-  return {ini_value(file, profile, "aws_access_key_id"), ini_value(file, profile, "aws_secret_access_key"),
-          ini_value(file, profile, "aws_session_token")};
+  const Credentials kept{ini_value(file, profile, "aws_access_key_id"),
+                         ini_value(file, profile, "aws_secret_access_key"),
+                         ini_value(file, profile, "aws_session_token")};
+  return kept || !role_credentials ? kept : role_credentials();
 }
 inline std::string aws_region() {
   const std::string file = first_of({environment("AWS_CONFIG_FILE"), environment("HOME") + "/.aws/config"});
@@ -103,7 +141,7 @@ inline Place place_of(const char* function, const std::string& address) {
   bool by_path = true;
   if (place.scheme == "s3") {
     place.credentials = aws_credentials();
-    place.region = aws_region();
+    place.region = first_of({Regions::instance().of(place.bucket), aws_region()});
     endpoint = first_of({environment("AWS_ENDPOINT_URL_S3"), environment("AWS_ENDPOINT_URL")});
     if (endpoint.empty()) {
       by_path = place.bucket.find('.') != std::string::npos;  // a certificate's star stands for no dots

@@ -71,15 +71,15 @@ inline std::string iso_time(std::time_t time) {
   return text;
 }
 
-// The headers of a signed GET or HEAD: `path` is encoded, `extra` are more headers to sign (names in lower
-// case).
+// The headers of a signed request: `path` is encoded, `extra` are more headers to sign (names in lower case),
+// `payload` is the hash of its body.
 inline Pairs signed_headers(const Credentials& by, const std::string& region, const std::string& method,
                             const std::string& host, const std::string& path, const Pairs& query,
-                            std::time_t time, const Pairs& extra = {}) {
+                            std::time_t time, const Pairs& extra = {},
+                            const std::string& payload = hex(sha256(""))) {
   const std::string stamp = iso_time(time), day = stamp.substr(0, 8);
-  const std::string nothing = hex(sha256(""));
   Pairs headers = extra;
-  headers.emplace_back("x-amz-content-sha256", nothing);
+  headers.emplace_back("x-amz-content-sha256", payload);
   headers.emplace_back("x-amz-date", stamp);
   if (!by.token.empty()) headers.emplace_back("x-amz-security-token", by.token);
   Pairs all = headers;
@@ -89,7 +89,7 @@ inline Pairs signed_headers(const Credentials& by, const std::string& region, co
   for (const auto& [name, value] : all)
     names += (names.empty() ? "" : ";") + name, lines += name + ":" + value + "\n";
   const std::string request =
-      method + "\n" + path + "\n" + query_text(query) + "\n" + lines + "\n" + names + "\n" + nothing;
+      method + "\n" + path + "\n" + query_text(query) + "\n" + lines + "\n" + names + "\n" + payload;
   const std::string scope = day + "/" + region + "/s3/aws4_request";
   const std::string to_sign = "AWS4-HMAC-SHA256\n" + stamp + "\n" + scope + "\n" + hex(sha256(request));
   Digest key = hmac("AWS4" + by.secret_key, day);

@@ -12,10 +12,11 @@
 //
 // Credentials come from where each store's own tools look: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
 // AWS_SESSION_TOKEN, or the profile AWS_PROFILE of AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials), with
-// AWS_REGION and AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; for gs:// GOOGLE_OAUTH_ACCESS_TOKEN, or
-// GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY, with GS_ENDPOINT_URL. Without any, requests are not signed. No
-// error shows them, nor the query of an address. AWS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE names a file
-// of certificates to trust instead of the system's.
+// AWS_REGION and AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; or roles: AWS_WEB_IDENTITY_TOKEN_FILE with
+// AWS_ROLE_ARN, a container's (AWS_CONTAINER_CREDENTIALS_FULL_URI), that of a machine at Amazon's. For gs://
+// GOOGLE_OAUTH_ACCESS_TOKEN, or GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY, with GS_ENDPOINT_URL. Without any,
+// requests are not signed. No error shows them, nor the query of an address. AWS_CA_BUNDLE, CURL_CA_BUNDLE or
+// SSL_CERT_FILE names a file of certificates to trust instead of the system's.
 NAX_BEGIN
 namespace storage {
 
@@ -30,6 +31,8 @@ struct Options {
   std::string cache = "";  // a folder for what was read; none: nothing is kept
   std::int64_t cache_bytes = std::int64_t{16}
                              << 30;  // what it may hold; what was not used for longest goes first
+  bool revalidate = false;           // asks the store, by ETag, whether a kept object is still its own
+  std::int64_t upload_part_bytes = 16 << 20;  // larger objects are uploaded in parts of this size
 };
 
 // For all reads from now on.
@@ -37,6 +40,11 @@ void configure(const Options& options);
 
 // All bytes of an object. Throws IoError naming it and the last failure where it did not arrive whole.
 io::Bytes read(const std::string& address);
+
+// Uploads an object to s3:// or gs://, or replaces it. Objects of more than .upload_part_bytes go in parts,
+// several at once. The store checks every part by its CRC32C before it takes it. The object is there complete
+// or not at all: a failed upload is aborted. Throws IoError naming it and the last failure.
+void write(const std::string& address, const io::Bytes& object);
 
 struct Object {
   std::string address;
