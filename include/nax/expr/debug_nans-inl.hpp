@@ -62,7 +62,8 @@ unsigned odd_numbers_among(const ArrayBase& a, int parts) {
 }
 
 NAX_ENGINE unsigned odd_numbers_in(const ArrayBase& a_) {
-  if (graph_recording || !ArrayAccess::buffer(a_) || layout_of(a_).size() == 0) return 0;
+  if (!watches_numbers() || graph_recording || !ArrayAccess::buffer(a_) || layout_of(a_).size() == 0)
+    return 0;
   const ArrayBase a = on_host(a_);
   const unsigned found = [&]() -> unsigned {
     switch (a.dtype()) {
@@ -141,7 +142,8 @@ NAX_ENGINE std::string formula_text(const FormulaPart* formula, const void* cons
 
 NAX_ENGINE void check_numbers(const char* name, const char* kind, unsigned before, const ArrayBase& result,
                               const ArrayBase* const* operands, int count, const FormulaPart* formula,
-                              const void* constants) {
+                              const void* constants, double flops) {
+  if (operation_observer && count > 0) (*operation_observer)({name, result, operands, count, flops});
   const unsigned made = odd_numbers_in(result) & ~before;
   // A NaN of infinities that came in is made here; an infinity of a NaN is not.
   if (made == 0 || (made == odd_inf && before & odd_nan)) return;

@@ -78,7 +78,7 @@ NAX_COMPILED_ONCE void compute_unwatched(const KernelTable& table, const void* c
 // Writes the values of an expression over `frame` to `result`.
 NAX_COMPILED_ONCE void compute(const KernelTable& table, const void* constants,
                                const ArrayBase* const* leaves, const Frame& frame, const ArrayBase& result) {
-  if (watches_numbers()) [[unlikely]]
+  if (watches_operations()) [[unlikely]]
     return compute_watched(table, constants, leaves, frame, result);
   compute_unwatched(table, constants, leaves, frame, result);
 }

@@ -193,7 +193,7 @@ static_assert(sizeof(ScalarNode) % 16 == 0 && sizeof(ScalarLeaf) == 16);
   ArrayAccess::buffer(result).adopt(buffer);
   ArrayAccess::dtype(result) = table.result;
   table.scalar_forward(constants, in, buffer->host_data(), 1);
-  if (watches_numbers()) [[unlikely]]
+  if (watches_operations()) [[unlikely]]
     check_numbers(table.name, "", odd_numbers_in(leaves, count), result, leaves, count, table.formula,
                   constants);
   if (!table.fused_type || !(recording.tape || recording.caller) || !any_on_tape(table, leaves)) return;

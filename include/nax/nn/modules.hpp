@@ -7,3 +7,4 @@
 #include "nax/nn/modules/norms.hpp"
 #include "nax/nn/modules/sequences.hpp"
 #include "nax/nn/modules/sequential.hpp"
+#include "nax/nn/modules/summary.hpp"

@@ -122,6 +122,7 @@ Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T
     cpu::standardize_rows(rows, out + first * n, mean ? mean + first : nullptr, by ? by + first : nullptr,
                           some, n, static_cast<T>(epsilon), factor, shift);
   });
+  check_result("layer_norm", result, {&x, &scale, &bias});
   if (!recorded) return result;
 
   // Where another transform watches, the derivatives are those of the parts.

@@ -84,6 +84,7 @@ NAX_ENGINE ArrayBase get(const ArrayBase& x, const Selection& s) {
     Array<std::int64_t> hold;
     const loops::SelectLoop loop = select_loop(s, x, result, hold);
     backend::operations(result.device()).gather(result.device(), loop);
+    check_result("take", result, {&x});
   }
   if (is_recorded(x)) ArrayAccess::serial(result) = recording.tape->emplace<GetNode>(x, s);
   return result;

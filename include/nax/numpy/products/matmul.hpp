@@ -276,7 +276,8 @@ struct RightShare {
 template <class T>
 Array<T> contract(const Array<T>& a, const Array<T>& b, const Frame& target) {
   Array<T> result = contract_value(a, b, target);
-  check_result("matmul", result, {&a, &b});
+  check_result("matmul", result, {&a, &b},
+               2. * static_cast<double>(layout_of(result).size()) * static_cast<double>(a.shape(-1)));
   if constexpr (is_inexact_v<T>) {
     if (!may_be_recorded(a) && !may_be_recorded(b)) return result;
     const auto kept = std::make_shared<const Contraction<T>>(Contraction<T>{a, b, target});

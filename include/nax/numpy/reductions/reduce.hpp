@@ -56,7 +56,7 @@ NAX_COMPILED_ONCE ArrayBase reduce_operands(const cpu::Reducer& reducer, cpu::Fo
                                             const DType* lanes, int count, const Frame& frame,
                                             const AxisMarks& marks, bool keep) {
   ArrayBase result = reduce_unwatched(reducer, kernel, constants, leaves, lanes, count, frame, marks, keep);
-  if (watches_numbers()) [[unlikely]]
+  if (watches_operations()) [[unlikely]]
     check_numbers("reduce", "", odd_numbers_in(leaves, count), result, leaves, count);
   return result;
 }
