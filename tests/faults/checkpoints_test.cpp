@@ -2,8 +2,10 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <filesystem>
 #include <nax/nax.hpp>
+#include <thread>
 
 #include "faults/system_calls.hpp"
 
@@ -109,6 +111,69 @@ TEST(CheckpointFaults, SurviveEveryLossOfWhatIsNotOnTheDisk) {
 }
 TEST(CheckpointFaults, SurviveEveryLossOfNames) { survive_every_crash(CallFault::lose_names, false); }
 TEST(CheckpointFaults, SurviveEveryCrashInTheBackground) { survive_every_crash(CallFault::lose_names, true); }
+
+// Two processes save together; the n-th call of one has the fault, and then the other dies as well. The
+// checkpoints are for both, so each one that has returned in any of them is there.
+bool two_survive_crash(std::int64_t n, CallFault fault, int faulted) {
+  const Folder folder;
+  void* const shared = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  EXPECT_NE(shared, MAP_FAILED);
+  auto* const returned = static_cast<std::atomic<std::int64_t>*>(shared);
+  auto* const constructed = returned + 2;
+  pid_t children[2];
+  for (int process = 0; process < 2; ++process) {
+    children[process] = ::fork();
+    if (children[process] != 0) continue;
+    faults::fault_call(process == faulted ? n : 1'000'000, fault);
+    {
+      io::Checkpoints saved(folder.runs(), {.keep = 1, .processes = 2, .process = process});
+      ++*constructed;
+      while (*constructed < 2) std::this_thread::yield();  // as a barrier does
+      for (std::int64_t step = 1; step <= steps; ++step) {
+        saved.save(step, after(step));
+        returned[process] = step;
+      }
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(children[faulted], &status, 0), children[faulted]);
+  const bool crashed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  EXPECT_TRUE(crashed || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) << status;
+  if (crashed) ::kill(children[1 - faulted], SIGKILL);
+  ::waitpid(children[1 - faulted], &status, 0);
+  const std::int64_t last = std::max<std::int64_t>(returned[0], returned[1]);
+  ::munmap(shared, 4096);
+  io::Checkpoints saved(folder.runs());
+  State state;
+  const std::int64_t step = saved.restore(state).value_or(0);
+  EXPECT_GE(step, last);
+  EXPECT_LE(step, last + 1);
+  if (step > 0) expect_right(state, step);
+  // Nothing is left but whole checkpoints.
+  std::size_t files = 0;
+  std::string names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.runs()))
+    if (entry.path().string().find(".before") == std::string::npos)  // the injector's
+      ++files, names += entry.path().filename().string() + ' ';
+  EXPECT_EQ(files, 3 * saved.steps().size()) << names;
+  return crashed;
+}
+void two_survive_every_crash(CallFault fault, int faulted) {
+  std::int64_t n = 0;
+  while (two_survive_crash(n, fault, faulted)) {
+    ASSERT_FALSE(testing::Test::HasFailure()) << "call " << n;
+    ASSERT_LT(++n, 10000);
+  }
+  EXPECT_GT(n, 50);
+}
+TEST(CheckpointFaults, ShardsSurviveEveryCrashOfTheFirstProcess) {
+  two_survive_every_crash(CallFault::crash, 0);
+}
+TEST(CheckpointFaults, ShardsSurviveEveryLossOfNames) { two_survive_every_crash(CallFault::lose_names, 0); }
+TEST(CheckpointFaults, ShardsSurviveEveryCrashOfAnotherProcess) {
+  two_survive_every_crash(CallFault::lose_data, 1);
+}
 
 TEST(CheckpointFaults, SurviveEveryCallThatFails) {
   for (const bool async : {false, true}) {

@@ -21,6 +21,10 @@ struct CheckpointOptions {
 // A state is any tree: parameters, optimiser state, keys, counters. Each checkpoint is a file that numpy.load
 // opens: `step`, `metric`, and the leaves as `state.w`. After a crash at any moment, of the program or of the
 // machine, the last checkpoint that was complete loads. One thread at a time may use an object.
+//
+// Several processes save together with `.processes = distributed::process_count()` and `.process =
+// distributed::process_index()`: all construct one for the same folder, and save and restore the same steps,
+// with equal states. Each writes a part of every array. Any number of processes restores.
 class Checkpoints {
  public:
   // Creates the folder where there is none. Removes files that a crash left unfinished, unless another object
@@ -83,9 +87,22 @@ class Checkpoints {
         if (found == zip.entries().end()) source.fail("has no array named " + name);
         return std::move(zip.entries().extract(found).mapped());
       };
+      std::optional<detail::Shards> shards;
+      if (zip.entries().count("shards"))
+        shards.emplace(folder_.shards_of(step), detail::loaded(zip.open(take("shards")), std::int64_t{}));
       nax::tree::for_each_with_path(
           [&](const std::string& tree_path, auto& leaf) {
-            leaf = detail::loaded(zip.open(take(detail::state_name(tree_path))), leaf);
+            const std::string name = detail::state_name(tree_path);
+            if (!shards) {
+              leaf = detail::loaded(zip.open(take(name)), leaf);
+              return;
+            }
+            const Array<std::int64_t> shape =
+                detail::loaded(zip.open(take(detail::shape_name(name))), Array<std::int64_t>());
+            const std::vector<std::int64_t> extents = shape.to_vector();
+            const Bytes whole = shards->join(name, Shape(extents.begin(), extents.end()));
+            const detail::Source joined("Checkpoints", path, whole);
+            leaf = detail::loaded(detail::Member(joined, name), leaf);
           },
           result);
       take("step"), take("metric");
