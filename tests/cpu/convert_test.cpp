@@ -64,6 +64,24 @@ TEST(Convert, EveryHalfToFloat) {
   }
 }
 
+TEST(Convert, FloatToBfloat16) {
+  for (const std::int64_t n : {0, 1, 7, 15, 16, 17, 31, 32, 33, 100, 70000}) {
+    const auto x = floats(n);
+    std::vector<bfloat16> got(x.size());
+    cpu::convert_run<float, bfloat16>(x.data(), 1, got.data(), 1, n);
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(got[i].bits, bfloat16(x[i]).bits) << x[i];
+  }
+}
+
+TEST(Convert, EveryBfloat16ToFloat) {
+  std::vector<bfloat16> x(65536 + 5);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = bfloat16::from_bits(static_cast<std::uint16_t>(i));
+  std::vector<float> got(x.size());
+  cpu::convert_run<bfloat16, float>(x.data(), 1, got.data(), 1, static_cast<std::int64_t>(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(got[i]), std::uint32_t{x[i].bits} << 16) << i;
+}
+
 TEST(Convert, FloatToBool) {
   for (const std::int64_t n : {0, 1, 31, 32, 33, 64, 100}) {
     const auto x = floats(n);

@@ -6,8 +6,8 @@
 #include "nax/backend/cpu/packet_base.hpp"
 #include "nax/core/half.hpp"
 
-// Conversions that the machine has instructions for and compilers do not find: between float and half, and
-// from numbers to truth values.
+// Conversions that the machine has instructions for and compilers do not find: between float and the 16-bit
+// floats, and from numbers to truth values.
 NAX_BEGIN
 namespace cpu {
 inline namespace NAX_SIMD_ABI {
@@ -34,6 +34,33 @@ struct PacketConversion<half, float> {
   static void run(const half* from, float* to) {
     const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     _mm256_storeu_ps(to, _mm256_cvtph_ps(bits));
+  }
+};
+// Bits as float_to_bfloat16_bits gives them.
+template <>
+struct PacketConversion<float, bfloat16> {
+  static constexpr int width = 16;
+  static __m256i upper_bits(const float* from) {
+    const __m256 x = _mm256_loadu_ps(from);
+    const __m256i bits = _mm256_castps_si256(x), one = _mm256_set1_epi32(1);
+    const __m256i half_step =
+        _mm256_add_epi32(_mm256_and_si256(_mm256_srli_epi32(bits, 16), one), _mm256_set1_epi32(0x7fff));
+    const __m256i nearest = _mm256_add_epi32(bits, half_step),
+                  quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x40'0000)),
+                  is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    return _mm256_srli_epi32(_mm256_blendv_epi8(nearest, quiet, is_nan), 16);
+  }
+  static void run(const float* from, bfloat16* to) {
+    const __m256i halves = _mm256_packus_epi32(upper_bits(from), upper_bits(from + 8));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(halves, 0b11011000));
+  }
+};
+template <>
+struct PacketConversion<bfloat16, float> {
+  static constexpr int width = 8;
+  static void run(const bfloat16* from, float* to) {
+    const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    _mm256_storeu_ps(to, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16)));
   }
 };
 template <>
