@@ -16,6 +16,7 @@
 #include "nax/nn/modules/sequential.hpp"
 #include "nax/nn/normalization.hpp"
 #include "nax/nn/one_hot.hpp"
+#include "nax/nn/policy.hpp"
 #include "nax/nn/pooling.hpp"
 #include "nax/nn/recurrent.hpp"
 #include "nax/nn/softmax.hpp"

@@ -7,6 +7,7 @@
 #include "nax/optim/factored.hpp"
 #include "nax/optim/joined_schedules.hpp"
 #include "nax/optim/lion.hpp"
+#include "nax/optim/loss_scale.hpp"
 #include "nax/optim/moments.hpp"
 #include "nax/optim/muon.hpp"
 #include "nax/optim/rmsprop.hpp"
