@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "nax/formula/symbol.hpp"
+
+// Derivatives of formulas, which are formulas again: of any order, and no code is compiled for them.
+NAX_BEGIN
+namespace formula {
+
+// The shares of some inputs in the cotangents of the results. Those are inputs of their own, behind f's: one
+// for each result, in order. A zero cotangent contributes zero, also where a derivative is infinite.
+// `valued`: then f's results. Throws ValueError for operations without a derivative (functions of lanes).
+NAX_ENGINE Formula pull_of(const Formula& f, const std::vector<int>& inputs, bool valued = false);
+// The derivatives of f's one result by some inputs: as pull_of for a cotangent of 1.
+NAX_ENGINE Formula gradient_of(const Formula& f, const std::vector<int>& inputs, bool valued = false);
+
+}  // namespace formula
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/formula/gradient-inl.hpp"
+#endif
