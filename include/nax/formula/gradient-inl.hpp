@@ -143,8 +143,12 @@ class Pull {
       ended_[at] = ended;
       return;
     }
+    if (ended_[at].at == ended.at) {  // all of one fate: what is NaN is dropped further down
+      share_[at] = share_[at] + share;
+      return;
+    }
     share_[at] = without_ended(share_[at], ended_[at]) + without_ended(share, ended);
-    ended_[at] = share_[at] == Symbol<T>(0);
+    ended_[at] = ended_[at] & ended;
   }
 
   const Formula& f_;
