@@ -45,12 +45,15 @@ NAX_ENGINE std::uint64_t Formula::hash() const {
 }
 
 NAX_ENGINE std::string Formula::text() const {
+  std::vector<int> numbers;  // of the steps that are computed
+  int count = 0;
+  for (const Step& step : steps) numbers.push_back(step.arity > 0 ? count++ : -1);
   const auto named = [&](int at) {
     const Step& step = steps[static_cast<std::size_t>(at)];
     if (step.operation == Operation::constant) return detail::number_text(step.number());
     if (step.operation == Operation::known) return std::string(step.detail != 0 ? "true" : "false");
     return (step.operation == Operation::input ? "x" + std::to_string(step.detail)
-                                               : "t" + std::to_string(at));
+                                               : "t" + std::to_string(numbers[static_cast<std::size_t>(at)]));
   };
   std::string text = std::string(type == DType::float32 ? "float" : "double") + " formula of " +
                      std::to_string(inputs) + (inputs == 1 ? " input\n" : " inputs\n");

@@ -63,6 +63,7 @@ NAX_ENGINE int Recorder::input(int number) {
   if (number >= formula_.inputs) formula_.inputs = number + 1;
   return append(Step{Operation::input, 0, {}, static_cast<std::uint64_t>(number)});
 }
+NAX_ENGINE int Recorder::truth(bool value) { return append(Step{Operation::known, 0, {}, value}); }
 NAX_ENGINE int Recorder::constant(double value) {
   return append(Step{Operation::constant, 0, {}, std::bit_cast<std::uint64_t>(value)});
 }
@@ -189,26 +190,68 @@ NAX_ENGINE Formula Recorder::finish(const std::vector<int>& results) {
   return without_dead_steps(f);
 }
 
-NAX_ENGINE Formula without_dead_steps(const Formula& f) {
-  std::vector<char> read(f.steps.size());
-  for (int result : f.results) read[static_cast<std::size_t>(result)] = 1;
-  for (std::size_t i = f.steps.size(); i-- > 0;)
-    if (read[i])
-      for (int j = 0; j < f.steps[i].arity; ++j)
-        read[static_cast<std::size_t>(f.steps[i].operand[static_cast<std::size_t>(j)])] = 1;
-  Formula kept{f.type, f.inputs, {}, {}};
-  std::vector<int> place(f.steps.size());
-  for (std::size_t i = 0; i < f.steps.size(); ++i) {
-    if (!read[i]) continue;
-    Step step = f.steps[i];
+namespace detail {
+// For each step a number that says what it computes. Inputs come first, constants last.
+inline std::vector<std::uint64_t> ranks_of(const Formula& f) {
+  std::vector<std::uint64_t> ranks;
+  for (Step step : f.steps) {
+    std::uint64_t rank = static_cast<std::uint64_t>(step.operation) << 8 | step.arity, commuted = 0;
+    const bool leaf = step.arity == 0;
     for (int j = 0; j < step.arity; ++j) {
-      int& at = step.operand[static_cast<std::size_t>(j)];
-      at = place[static_cast<std::size_t>(at)];
+      const std::uint64_t operand =
+          ranks[static_cast<std::size_t>(step.operand[static_cast<std::size_t>(j)])];
+      if (commutes(step.operation))
+        commuted += mixed(1, operand);
+      else
+        rank = mixed(rank, operand);
     }
-    place[i] = static_cast<int>(kept.steps.size());
-    kept.steps.push_back(step);
+    const bool called = step.operation == Operation::call || step.operation == Operation::rescue;
+    rank = mixed(rank, commuted + (called ? 0 : step.detail)) >> 2 | std::uint64_t(1) << 62;
+    if (leaf) rank = step.operation == Operation::input ? step.detail : rank | std::uint64_t(1) << 63;
+    ranks.push_back(rank);
   }
-  for (int result : f.results) kept.results.push_back(place[static_cast<std::size_t>(result)]);
+  return ranks;
+}
+}  // namespace detail
+
+// The order of steps, and of operands that commute, is that of what they compute: it does not depend on the
+// order in which a compiler has called the functions that recorded them.
+NAX_ENGINE Formula without_dead_steps(const Formula& f) {
+  const std::vector<std::uint64_t> ranks = detail::ranks_of(f);
+  Formula kept{f.type, f.inputs, {}, {}};
+  std::vector<int> place(f.steps.size(), -1), waiting;
+  const auto ordered = [&](int at) {
+    Step step = f.steps[static_cast<std::size_t>(at)];
+    if (detail::commutes(step.operation) &&
+        ranks[static_cast<std::size_t>(step.operand[1])] < ranks[static_cast<std::size_t>(step.operand[0])])
+      std::swap(step.operand[0], step.operand[1]);
+    return step;
+  };
+  for (int result : f.results) {
+    waiting.push_back(result);
+    while (!waiting.empty()) {
+      const int at = waiting.back();
+      Step step = ordered(at);
+      bool ready = true;
+      if (place[static_cast<std::size_t>(at)] < 0)
+        for (int j = step.arity; j-- > 0;)
+          if (const int x = step.operand[static_cast<std::size_t>(j)];
+              place[static_cast<std::size_t>(x)] < 0) {
+            waiting.push_back(x);
+            ready = false;
+          }
+      if (!ready) continue;
+      waiting.pop_back();
+      if (place[static_cast<std::size_t>(at)] >= 0) continue;
+      for (int j = 0; j < step.arity; ++j) {
+        int& x = step.operand[static_cast<std::size_t>(j)];
+        x = place[static_cast<std::size_t>(x)];
+      }
+      place[static_cast<std::size_t>(at)] = static_cast<int>(kept.steps.size());
+      kept.steps.push_back(step);
+    }
+    kept.results.push_back(place[static_cast<std::size_t>(result)]);
+  }
   return kept;
 }
 

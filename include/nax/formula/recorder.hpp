@@ -23,7 +23,7 @@ class Recorder {
   DType type() const { return formula_.type; }
   NAX_ENGINE int input(int number);
   NAX_ENGINE int constant(double value);
-  int truth(bool value) { return append(Step{Operation::known, 0, {}, value}); }
+  NAX_ENGINE int truth(bool value);
   NAX_ENGINE int record(Operation operation, std::initializer_list<int> operands, std::uint64_t detail = 0);
   // Also functions and guarded are appended as they are.
   NAX_ENGINE int record_step(const Step& step);

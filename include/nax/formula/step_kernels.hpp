@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/packet_more.hpp"
+#include "nax/core/error.hpp"
 #include "nax/formula/formula.hpp"
 
 // Each operation of lowered formulas as a loop over packets. Truths are stored as 1 and 0.
@@ -46,13 +47,12 @@ simd::Packet<T> exponent(simd::Packet<T> x) {
 }
 template <class T>
 simd::Packet<T> limited(simd::Packet<T> x) {
-  using Packet = simd::Packet<T>;
-  if constexpr (simd::detail::limits_remainder<Packet>) {
-    return simd::detail::limited(x);
-  } else {
-    const Packet size = abs(x), most(T(0.5));
-    return with_sign(select(size < most, size, most), x);
-  }
+#ifdef EIGEN_VECTORIZE_AVX512DQ
+  return simd::detail::limited(x);
+#else
+  const simd::Packet<T> size = abs(x), most(T(0.5));
+  return with_sign(select(size < most, size, most), x);
+#endif
 }
 
 template <class T, class F>
