@@ -136,6 +136,12 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
         << std::endl;
   }
   std::printf("test accuracy: %.4f\n", test_accuracy);
+  if (options.save.empty() || nax::distributed::process_index() != 0) return;
+  const Params one = nax::tree::map([](const auto& p) { return p(0); }, params);
+  if (options.save.ends_with(".safetensors"))
+    nax::io::save_safetensors(options.save, one);
+  else
+    nax::io::save(options.save, one);
 }
 
 int main(int argc, char** argv) {

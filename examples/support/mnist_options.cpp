@@ -23,6 +23,7 @@ MnistOptions read_mnist_options(int argc, char** argv) {
                            "batches taken in the loop, or made ahead of it by threads") == "pipeline";
   o.seed = args.integer("--seed", 0, "of the weights and of the order of the examples", INT64_MIN, INT64_MAX);
   o.log = args.text("--log", "", "file for losses and accuracies, one JSON object a line");
+  o.save = args.text("--save", "", "file for the weights, .npz or .safetensors, which examples/serve loads");
   args.done();
   if (o.batch_size % o.devices != 0)
     args.fail("--batch-size does not divide by --devices: " + std::to_string(o.batch_size) + " / " +

@@ -14,7 +14,7 @@ struct MnistOptions {
   bool adam, pipeline;
   double lr, momentum;
   Activation activation;
-  std::string platform, data, log;
+  std::string platform, data, log, save;
 };
 
 // Ends the program where they make no sense.

@@ -1,3 +1,6 @@
+#include <filesystem>
+#include <nax/nax.hpp>
+
 #include "program.hpp"
 #include "storage/loopback.hpp"
 
@@ -16,7 +19,7 @@ TEST_F(MnistOptions, help_lists_all) {
   const auto result = mnist_program::run("--help");
   EXPECT_EQ(result.status, 0);
   for (const char* name : {"--hidden", "--epochs", "--batch-size", "--lr", "--momentum", "--activation",
-                           "--optimizer", "--platform", "--devices", "--data", "--seed", "--log"})
+                           "--optimizer", "--platform", "--devices", "--data", "--seed", "--log", "--save"})
     EXPECT_NE(result.output.find(name), std::string::npos) << name;
 }
 
@@ -71,6 +74,35 @@ TEST_F(MnistOptions, data_lies_at_an_address) {
   if (read.output.find("needs nax::storage") != std::string::npos) GTEST_SKIP() << "libcurl is not there";
   EXPECT_EQ(read.status, 0);
   EXPECT_NE(read.output.find("test accuracy: "), std::string::npos) << read.output;
+}
+
+struct Layer {
+  nax::Array<float> w, b;
+};
+
+TEST_F(MnistOptions, save_writes_the_weights) {
+  const std::string folder = testing::TempDir() + "mnist_options." + std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  for (const char* part : {"train", "t10k"})
+    for (const bool images : {true, false})
+      std::ofstream(folder + "/" + part + (images ? "-images-idx3-ubyte" : "-labels-idx1-ubyte"))
+          << idx(images);
+  const auto run = [&](const std::string& file) {
+    const auto result = mnist_program::run(
+        "--data " + folder + " --epochs 1 --hidden 8 --batch-size 64 --save " + folder + "/" + file);
+    EXPECT_EQ(result.status, 0) << result.output;
+  };
+  std::vector<Layer> tensors(2), npz(2);
+  run("net.safetensors"), run("net.npz");
+  nax::io::load_safetensors(folder + "/net.safetensors", tensors);
+  nax::io::load(folder + "/net.npz", npz);
+  EXPECT_EQ(tensors[0].w.shape(), (nax::Shape{784, 8}));
+  EXPECT_EQ(tensors[1].b.shape(), (nax::Shape{10}));
+  for (const std::size_t i : {0, 1}) {
+    EXPECT_EQ(tensors[i].w.to_vector(), npz[i].w.to_vector());
+    EXPECT_EQ(tensors[i].b.to_vector(), npz[i].b.to_vector());
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace options_test
