@@ -125,7 +125,7 @@ HttpServer::HttpServer(Service& service, const HttpOptions& options) : server_(s
   const auto threads = static_cast<std::size_t>(options.connections);
   server.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
   server.set_tcp_nodelay(true);  // headers and body are two packets: the second must not wait for an answer
-  server.set_keep_alive_max_count(std::numeric_limits<std::size_t>::max());
+  server.set_keep_alive_max_count(std::numeric_limits<int>::max());
   server.set_payload_max_length(std::size_t{64} << 20);
   server.Post("/predict", [&service](const httplib::Request& request, httplib::Response& response) {
     predict(service, request, response);

@@ -11,7 +11,8 @@
 //   POST /predict  {"instances": [[0.5, ...], ...]}  ->  {"predictions": [[0.1, ...], ...], "classes": [3,
 //   ...]}
 //                  or little-endian float32 rows as application/octet-stream, answered in kind
-//   POST /reload   puts the file's present model in place; 500 with the reason where that fails
+//   POST /reload   puts the file's present model in place; 500 with the reason where that fails. httplib
+//                  wants a Content-Length: curl -d '' .../reload
 //   GET /metrics   in Prometheus' text format
 //   GET /health    the model's file and sizes
 //
