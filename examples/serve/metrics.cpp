@@ -80,7 +80,7 @@ class Text {
   std::string text_;
 };
 
-constexpr double seconds = 1e-6;  // a microsecond
+constexpr double second = 1e6;  // microseconds; division gives the nearest number, which prints shortest
 
 }  // namespace
 
@@ -94,11 +94,11 @@ std::string prometheus_text(const Metrics& metrics, const Gauges& gauges) {
   const std::string name = "nax_serve_request_seconds";
   text.head(name, "histogram", "Time from a request's body to its answer.");
   const std::uint64_t count = times.count();  // first, so that no bucket shows fewer
-  const double sum = static_cast<double>(times.sum()) * seconds;
+  const double sum = static_cast<double>(times.sum()) / second;
   std::uint64_t all = 0;
   for (std::uint64_t edge = 64; edge <= 1 << 20; edge *= 2) {
     all = times.below(edge);
-    text.line(name + "_bucket{le=\"" + Text::number(static_cast<double>(edge) * seconds) + "\"}", all);
+    text.line(name + "_bucket{le=\"" + Text::number(static_cast<double>(edge) / second) + "\"}", all);
   }
   text.line(name + "_bucket{le=\"+Inf\"}", std::max(all, count));
   text.line(name + "_sum", sum);
@@ -106,7 +106,7 @@ std::string prometheus_text(const Metrics& metrics, const Gauges& gauges) {
   text.head("nax_serve_request_seconds_quantile", "gauge", "Percentiles of those times since the start.");
   for (const double q : {0.5, 0.9, 0.99, 0.999})
     text.line("nax_serve_request_seconds_quantile{quantile=\"" + Text::number(q) + "\"}",
-              static_cast<double>(times.quantile(q)) * seconds);
+              static_cast<double>(times.quantile(q)) / second);
 
   text.only("nax_serve_rows_total", "counter", "Examples computed.", metrics.rows.load());
   text.only("nax_serve_batches_total", "counter", "Batches computed.", metrics.batches.load());

@@ -98,6 +98,8 @@ TEST(Metrics, TextIsPrometheus) {
   EXPECT_NEAR(samples["nax_serve_request_seconds_sum"], 0.00315, 1e-12);
   EXPECT_NEAR(samples["nax_serve_request_seconds_quantile{quantile=\"0.99\"}"], 0.003, 0.0002);
   EXPECT_EQ(samples["nax_serve_rows_total"], 7);
+  EXPECT_NE(text.find("_bucket{le=\"0.000128\"} 2\n"), std::string::npos);
+  EXPECT_NE(text.find("nax_serve_request_seconds_sum 0.00315\n"), std::string::npos) << text;
   EXPECT_EQ(samples["nax_serve_waiting_rows"], 2);
   EXPECT_EQ(samples["nax_memory_in_use_bytes"], 1024);
 }
