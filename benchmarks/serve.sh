@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bash benchmarks/serve.sh [options of serve]: requests a second and latencies of examples/serve with a 784-128-10 network, the
-# server on one core, wrk (Debian's package) on another; the model is replaced ten times meanwhile. CONNECTIONS and SECONDS_EACH
-# change the load. Every answer must have status 200.
+# server on one core, wrk (Debian's package) on another; then again while the model is replaced ten times, which takes its share of
+# the core. CONNECTIONS and SECONDS_EACH change the load. Every answer must have status 200.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${NAX_BENCHMARKS_BUILD:-$root/build/release}
@@ -24,11 +24,16 @@ exec 3<"$scratch/out"
 read -r line <&3
 url=${line##* }
 run() { taskset -c 1 wrk -t1 -c"${CONNECTIONS:-12}" -d"$1" --latency -s "$scratch/post.lua" "$url/predict"; }
+show() { grep -E '50%|90%|99%|Requests/sec|Non-2xx|Socket errors' "$scratch/wrk"; }
 run 1 >/dev/null # warms up
+run "${SECONDS_EACH:-5}" >"$scratch/wrk"
+show
+echo "while the model is replaced:"
 run "${SECONDS_EACH:-5}" >"$scratch/wrk" &
+load=$!
 for _ in {1..10}; do sleep 0.3; curl -sf -d '' "$url/reload" >/dev/null; done
-wait $!
-grep -E '50%|90%|99%|Requests/sec|Non-2xx|Socket errors' "$scratch/wrk"
+wait $load
+show
 curl -sf "$url/metrics" | grep -E 'quantile=|batches_total |rows_total |reloads_total |code="[45]' | grep -v '^#'
 kill $server
 wait $server
