@@ -42,6 +42,9 @@ template <class Inner>
 struct MaskedState {
   Inner inner;
 };
+// (Guides for the states: clang deduces none for aggregates before version 17.)
+template <class Inner>
+MaskedState(Inner) -> MaskedState<Inner>;
 // An optimiser for the leaves whose path (such as `[0].w`) the mask accepts.
 template <class Optimizer, class Mask>
 class Masked {
@@ -158,6 +161,8 @@ struct MultiStepsState {
   G mean;                          // of these gradients
   Inner inner;
 };
+template <class G, class Inner>
+MultiStepsState(Count, Count, G, Inner) -> MultiStepsState<G, Inner>;
 // An optimiser that steps with the mean of every `steps` gradients; the other updates are zero.
 template <class Optimizer>
 class MultiSteps {
@@ -216,6 +221,8 @@ struct ApplyIfFiniteState {
   Array<bool> last_finite;
   Inner inner;
 };
+template <class Inner>
+ApplyIfFiniteState(Count, Count, Array<bool>, Inner) -> ApplyIfFiniteState<Inner>;
 // An optimiser that drops gradients with a NaN or an infinity (the update is zero, its state stays), at most
 // max_consecutive_errors times in a row.
 template <class Optimizer>
@@ -280,6 +287,8 @@ struct LookaheadState {
   Inner fast_state;
   Count steps_since_sync;
 };
+template <class Inner>
+LookaheadState(Inner, Count) -> LookaheadState<Inner>;
 // Every sync_period steps of `fast` the slow params move slow_step_size of the way to the fast ones, which
 // then begin there. update takes gradients of the fast params, and gives updates of both.
 template <class Optimizer>
@@ -330,6 +339,8 @@ struct InjectHyperparamsState {
   H hyperparams;  // numbers that the program may change between steps
   Inner inner;
 };
+template <class H, class Inner>
+InjectHyperparamsState(H, Inner) -> InjectHyperparamsState<H, Inner>;
 // An optimiser made anew in each step from the numbers in its state.
 template <class Make, class H>
 class InjectHyperparams {
