@@ -22,6 +22,8 @@ pretend cmake 'echo cmake version 3.25.1'
 pretend apt-get "echo \"\$*\" >>$scratch/apt.log"
 need build tests
 expect 1 "sudo apt-get install -y g++ ninja-build libeigen3-dev zlib1g-dev libgtest-dev" "neither root nor sudo"
+need examples
+expect 1 "sudo apt-get install -y libcli11-dev nlohmann-json3-dev" "the examples' packages"
 [[ ! -e $scratch/apt.log ]] || { echo "apt-get was called without leave"; exit 1; }
 
 pretend sudo 'exit 1'
