@@ -105,10 +105,11 @@ TEST(ShardedCheckpoints, AreRestoredByAnyNumberOfProcesses) {
 TEST(ShardedCheckpoints, GoWithTheirShards) {
   const Folder folder;
   together(folder.path, 2, {.keep = 1, .async = true, .best = io::Best::lowest},
-           [](int, io::Checkpoints& saved) {
+           [](int process, io::Checkpoints& saved) {
              for (int step = 1; step <= 5; ++step)
                saved.save(step, state(step), {.metric = step == 2 ? 0.0 : 1.0});
              saved.wait();
+             if (process > 0) return;  // the first one may still be removing older ones
              EXPECT_EQ(saved.steps(), (std::vector<std::int64_t>{2, 5}));
              State best = state(0);
              EXPECT_EQ(saved.restore_best(best), 2);
