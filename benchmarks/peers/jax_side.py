@@ -1,5 +1,7 @@
 """JAX's side: everything under jit, every call waited for."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -202,6 +204,9 @@ max0 = lambda x: jnp.max(x, axis=0)
 ROWS = {
     "matmul_128x784x1024": product((128, 784), (784, 1024)),
     "matmul_1024": product((1024, 1024), (1024, 1024)),
+    "matmul_bfloat16_1024": lambda: jitted(
+        lambda a, b: (a @ b).astype(jnp.float32), *(jnp.asarray(data.uniform(i, (1024, 1024)), jnp.bfloat16) for i in (1, 2))
+    ),
     "matmul_batched_64x128": product((64, 128, 128), (64, 128, 128)),
     "matmul_and_gradients_128x784x1024": product_gradients(128, 784, 1024),
     "per_example_gradients_784-128-10_32": per_example,
@@ -307,6 +312,12 @@ ROWS |= {
     "attention_8x8x256x64": lambda: jitted(attention, *(data.uniform(i, heads) for i in (1, 2, 3))),
     "attention_gradient_8x8x256x64": lambda: jitted(
         values_and_gradients(attention), *(data.uniform(i, heads) for i in (4, 1, 2, 3))
+    ),
+    "attention_gradient_8x8x1024x64": lambda: jitted(
+        values_and_gradients(attention), *(data.uniform(i, (8, 1024, 8, 64)) for i in (4, 1, 2, 3))
+    ),
+    "causal_attention_gradient_8x8x1024x64": lambda: jitted(
+        values_and_gradients(partial(attention, is_causal=True)), *(data.uniform(i, (8, 1024, 8, 64)) for i in (4, 1, 2, 3))
     ),
     "scan_gradient_1000": lambda: jitted(
         jax.grad(recurrence), data.uniform(1, (32, 32), -0.2, 0.2), data.uniform(2, (32,)), data.uniform(3, (1000, 32))

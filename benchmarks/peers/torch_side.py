@@ -1,6 +1,7 @@
 """PyTorch's side, eager."""
 
 import os
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -171,6 +172,7 @@ amax0 = lambda x: torch.amax(x, dim=0)
 ROWS = {
     "matmul_128x784x1024": product((128, 784), (784, 1024)),
     "matmul_1024": product((1024, 1024), (1024, 1024)),
+    "matmul_bfloat16_1024": lambda: of(lambda a, b: (a @ b).float(), *(tensor(i, (1024, 1024)).bfloat16() for i in (1, 2))),
     "matmul_batched_64x128": product((64, 128, 128), (64, 128, 128)),
     "matmul_and_gradients_128x784x1024": product_gradients,
     "per_example_gradients_784-128-10_32": per_example,
@@ -232,9 +234,9 @@ def convolution(channels, out, size, kernel, stride):
     )
 
 
-def attention(q, k, v):
+def attention(q, k, v, is_causal=False):
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
-    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2)
+    return F.scaled_dot_product_attention(q, k, v, is_causal=is_causal).transpose(1, 2)
 
 
 def recurrence():
@@ -290,6 +292,12 @@ ROWS |= {
     "conv_128_28_stride_2": convolution(64, 128, 56, 3, 2),
     "attention_8x8x256x64": lambda: of(attention, *(tensor(i, heads) for i in (1, 2, 3))),
     "attention_gradient_8x8x256x64": lambda: values_and_gradients(attention, *(tensor(i, heads) for i in (4, 1, 2, 3))),
+    "attention_gradient_8x8x1024x64": lambda: values_and_gradients(
+        attention, *(tensor(i, (8, 1024, 8, 64)) for i in (4, 1, 2, 3))
+    ),
+    "causal_attention_gradient_8x8x1024x64": lambda: values_and_gradients(
+        partial(attention, is_causal=True), *(tensor(i, (8, 1024, 8, 64)) for i in (4, 1, 2, 3))
+    ),
     "scan_gradient_1000": recurrence,
     "grad_of_number": lambda: calls(lambda x=tensor(1, ()): slope(x)),
     "grad_of_grad_of_number": lambda: calls(lambda x=tensor(1, ()): torch.func.grad(slope)(x)),

@@ -8,6 +8,12 @@ Work product(const nax::Shape& a, const nax::Shape& b) {
   return calls([=] { return nax::matmul(x, y); });
 }
 
+// Of bfloat16; the result is cast to float.
+Work half_product(const nax::Shape& a, const nax::Shape& b) {
+  const auto x = uniform_array(1, a).astype<nax::bfloat16>(), y = uniform_array(2, b).astype<nax::bfloat16>();
+  return calls([=] { return nax::matmul(x, y).astype<float>(); });
+}
+
 // The product, and both gradients of a cotangent that is given.
 Work gradients(std::int64_t m, std::int64_t k, std::int64_t n) {
   const auto x = uniform_array(1, {m, k}), y = uniform_array(2, {k, n}), g = uniform_array(3, {m, n});
@@ -29,6 +35,10 @@ Rows matmul_rows() {
       {"matmul_1024",
        [] {
          return product({1024, 1024}, {1024, 1024});
+       }},
+      {"matmul_bfloat16_1024",
+       [] {
+         return half_product({1024, 1024}, {1024, 1024});
        }},
       {"matmul_batched_64x128",
        [] {

@@ -16,11 +16,16 @@ Work convolution(std::int64_t in, std::int64_t out, std::int64_t size, std::int6
                               uniform_array(2, {out, in, kernel, kernel}));
 }
 
-constexpr std::int64_t batch = 8, heads = 8, length = 256, width = 64;
-Array<float> heads_of(std::uint32_t seed) { return uniform_array(seed, {batch, length, heads, width}); }
+constexpr std::int64_t batch = 8, heads = 8, width = 64;
+Array<float> heads_of(std::uint32_t seed, std::int64_t length = 256) {
+  return uniform_array(seed, {batch, length, heads, width});
+}
 
 auto attention(const Array<float>& q, const Array<float>& k, const Array<float>& v) {
   return nax::nn::dot_product_attention(q, k, v);
+}
+auto causal_attention(const Array<float>& q, const Array<float>& k, const Array<float>& v) {
+  return nax::nn::dot_product_attention(q, k, v, {.is_causal = true});
 }
 
 // A recurrent cell of 32 numbers over 1000 steps, and the gradient of what is left at the end.
@@ -45,6 +50,18 @@ Rows network_rows() {
        }},
       {"attention_gradient_8x8x256x64",
        [] { return values_and_gradients(attention, heads_of(4), heads_of(1), heads_of(2), heads_of(3)); }},
+      {"attention_gradient_8x8x1024x64",
+       [] {
+         constexpr std::int64_t length = 1024;
+         return values_and_gradients(attention, heads_of(4, length), heads_of(1, length), heads_of(2, length),
+                                     heads_of(3, length));
+       }},
+      {"causal_attention_gradient_8x8x1024x64",
+       [] {
+         constexpr std::int64_t length = 1024;
+         return values_and_gradients(causal_attention, heads_of(4, length), heads_of(1, length),
+                                     heads_of(2, length), heads_of(3, length));
+       }},
       {"scan_gradient_1000",
        [] {
          const auto f = nax::grad(recurrence);
