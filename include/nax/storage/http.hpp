@@ -283,7 +283,9 @@ Response ask(const char* function, Place place, const Request& request, const Op
       const auto codes =
           xml_texts({reinterpret_cast<const char*>(response.body.data()), response.body.size()}, "Code");
       if (place.is_store && !codes.empty() && codes[0].size() < 64) failure += " (" + codes[0] + ")";
-      again = may_pass(response.status);
+      // Redirects are followed, except one whose headers were cut short.
+      const bool is_cut = !place.is_store && response.status / 100 == 3;
+      again = may_pass(response.status) || is_cut;
     }
     if (!again) raise<IoError>({function, ": '", place.shown, "': ", failure});
     if (end != End::late && failures < options.retries)
