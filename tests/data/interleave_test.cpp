@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include "data/elements.hpp"
@@ -219,6 +220,28 @@ TEST(DataInterleave, AutoTuneTakesMoreThreadsThanCoresForWhatWaits) {
   EXPECT_LE(tuned(false), 2);
   EXPECT_GE(tuned(true), 8);
   set_num_threads(before);
+}
+
+// 10^7 elements were walked by hand: the memory stays what it is after the first.
+TEST(DataInterleave, MemoryStaysFlat) {
+  const auto pages = [] {
+    std::ifstream file("/proc/self/statm");
+    std::int64_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident;
+  };
+  const auto shard = [](std::int64_t i) { return data::range(1000 * i, 1000 * i + 1000); };
+  const auto dataset =
+      data::range(100)
+          .interleave(shard, {.block_length = 250, .parallel = true, .ahead = 1, .deterministic = false})
+          .map([](std::int64_t i) { return i + 1; }, {.threads = 2, .deterministic = false});
+  std::int64_t n = 0, sum = 0, early = 0;
+  for (const std::int64_t i : dataset.prefetch(64)) {
+    sum += i;
+    if (++n == 10'000) early = pages();
+  }
+  EXPECT_EQ(sum, std::int64_t{100'000} * 100'001 / 2);
+  EXPECT_LT((pages() - early) * 4096, 16 << 20);
 }
 
 }  // namespace interleave_test
