@@ -22,22 +22,18 @@ struct Shares {
 };
 
 // The rule that an operation is the value of.
-#define NAX_FORMULA_RULES_1(X)                                                                              \
-  X(absolute, absolute)                                                                                     \
-  X(sqrt, sqrt)                                                                                             \
-  X(exp, exp)                                                                                               \
-  X(exp2, exp2)                                                                                             \
-  X(expm1, expm1) X(expit, expit) X(log, log) X(log2, log2) X(log10, log10) X(log1p, log1p) X(tanh, tanh)   \
-      X(sinh, sinh) X(cosh, cosh) X(asinh, arcsinh) X(acosh, arccosh) X(atanh, arctanh) X(sin, sin)         \
-          X(cos, cos) X(tan, tan) X(atan, arctan) X(asin, arcsin) X(acos, arccos) X(erf, erf) X(erfc, erfc) \
-              X(cbrt, cbrt) X(lgamma, lgamma) X(tgamma, gamma) X(negative, negative)
-#define NAX_FORMULA_RULES_2(X)                                                                           \
-  X(add, add)                                                                                            \
-  X(subtract, subtract)                                                                                  \
-  X(multiply, multiply)                                                                                  \
-  X(divide, divide)                                                                                      \
-  X(maximum, maximum) X(minimum, minimum) X(copysign, copysign) X(with_sign, copysign) X(atan2, arctan2) \
-      X(hypot, hypot) X(pow, power) X(fmod, fmod) X(polygamma, polygamma)
+// clang-format off
+#define NAX_FORMULA_RULES_1(X) \
+  X(absolute, absolute) X(sqrt, sqrt) X(exp, exp) X(exp2, exp2) X(expm1, expm1) X(expit, expit) \
+  X(log, log) X(log2, log2) X(log10, log10) X(log1p, log1p) X(tanh, tanh) X(sinh, sinh) \
+  X(cosh, cosh) X(asinh, arcsinh) X(acosh, arccosh) X(atanh, arctanh) X(sin, sin) X(cos, cos) \
+  X(tan, tan) X(atan, arctan) X(asin, arcsin) X(acos, arccos) X(erf, erf) X(erfc, erfc) \
+  X(cbrt, cbrt) X(lgamma, lgamma) X(tgamma, gamma) X(negative, negative)
+#define NAX_FORMULA_RULES_2(X) \
+  X(add, add) X(subtract, subtract) X(multiply, multiply) X(divide, divide) X(maximum, maximum) \
+  X(minimum, minimum) X(copysign, copysign) X(with_sign, copysign) X(atan2, arctan2) X(hypot, hypot) \
+  X(pow, power) X(fmod, fmod) X(polygamma, polygamma)
+// clang-format on
 
 template <class T>
 Shares<T> shares_of(const Step& step, Symbol<T> g, Symbol<T> result) {

@@ -57,21 +57,17 @@ namespace formula {
 #define NAX_FORMULA_WRITTEN(X)                       \
   X(guarded, 2, false) /* x y, and 0 where x is 0 */ \
   NAX_FORMULA_FUNCTIONS_1(X) NAX_FORMULA_FUNCTIONS_2(X)
-#define NAX_FORMULA_FUNCTIONS_1(X)                                                                \
-  X(exp, 1, false)                                                                                \
-  X(exp2, 1, false)                                                                               \
-  X(expm1, 1, false)                                                                              \
-  X(expit, 1, false)                                                                              \
-  X(log, 1, false)                                                                                \
-  X(log2, 1, false)                                                                               \
-  X(log10, 1, false) X(log1p, 1, false) X(tanh, 1, false) X(sinh, 1, false) X(cosh, 1, false)     \
-      X(asinh, 1, false) X(acosh, 1, false) X(atanh, 1, false) X(sin, 1, false) X(cos, 1, false)  \
-          X(tan, 1, false) X(atan, 1, false) X(asin, 1, false) X(acos, 1, false) X(erf, 1, false) \
-              X(erfc, 1, false) X(cbrt, 1, false) X(lgamma, 1, false) X(tgamma, 1, false)
+// clang-format off
+#define NAX_FORMULA_FUNCTIONS_1(X) \
+  X(exp, 1, false) X(exp2, 1, false) X(expm1, 1, false) X(expit, 1, false) X(log, 1, false) \
+  X(log2, 1, false) X(log10, 1, false) X(log1p, 1, false) X(tanh, 1, false) X(sinh, 1, false) \
+  X(cosh, 1, false) X(asinh, 1, false) X(acosh, 1, false) X(atanh, 1, false) X(sin, 1, false) \
+  X(cos, 1, false) X(tan, 1, false) X(atan, 1, false) X(asin, 1, false) X(acos, 1, false) \
+  X(erf, 1, false) X(erfc, 1, false) X(cbrt, 1, false) X(lgamma, 1, false) X(tgamma, 1, false)
 #define NAX_FORMULA_FUNCTIONS_2(X) \
-  X(atan2, 2, false)               \
-  X(hypot, 2, false)               \
-  X(pow, 2, false) X(fmod, 2, false) X(remainder, 2, false) X(nextafter, 2, false) X(polygamma, 2, false)
+  X(atan2, 2, false) X(hypot, 2, false) X(pow, 2, false) X(fmod, 2, false) X(remainder, 2, false) \
+  X(nextafter, 2, false) X(polygamma, 2, false)
+// clang-format on
 
 enum class Operation : unsigned char {
 #define NAX_ONE(name, arity, truth) name,
