@@ -192,7 +192,8 @@ class AttentionShares {
  private:
   // While the cotangent is kept nothing else is written to its memory.
   bool is_kept(const Array<T>& g) const {
-    return cotangent_ && raw_data(*cotangent_) == raw_data(g) &&
+    return cotangent_ &&
+           elements<const T>(*cotangent_, transforms_handled) == elements<const T>(g, transforms_handled) &&
            static_cast<const Frame&>(layout_of(*cotangent_)) == static_cast<const Frame&>(layout_of(g)) &&
            layout_of(*cotangent_).strides == layout_of(g).strides;
   }
