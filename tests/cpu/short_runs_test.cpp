@@ -38,22 +38,22 @@ double expected(const From* x, std::int64_t n, double before) {
     const double v = static_cast<double>(x[i]);
     if (std::isnan(total)) continue;
     switch (Op::kind) {
-      case nax::detail::ReduceKind::sum:
+      case nax::loops::ReduceKind::sum:
         total += v;
         break;
-      case nax::detail::ReduceKind::product:
+      case nax::loops::ReduceKind::product:
         total *= v;
         break;
-      case nax::detail::ReduceKind::max:
+      case nax::loops::ReduceKind::max:
         total = v > total || std::isnan(v) ? v : total;
         break;
-      case nax::detail::ReduceKind::min:
+      case nax::loops::ReduceKind::min:
         total = v < total || std::isnan(v) ? v : total;
         break;
-      case nax::detail::ReduceKind::any:
+      case nax::loops::ReduceKind::any:
         total = total != 0 || v != 0;
         break;
-      case nax::detail::ReduceKind::all:
+      case nax::loops::ReduceKind::all:
         total = total != 0 && v != 0;
         break;
     }

@@ -42,7 +42,7 @@ TEST(KindsDeathTest, UnknownReductionsEndTheProgram) {
   const loops::Operand operands[] = {
       {reinterpret_cast<char*>(from), Dims(1, 1), DType::float32, DType::float32},
       {reinterpret_cast<char*>(to), Dims(1, 0), DType::float32, DType::float32}};
-  EXPECT_DEATH(cuda::launch_reduce(devices("cuda")[0], static_cast<detail::ReduceKind>(9), Dims(1, 2),
+  EXPECT_DEATH(cuda::launch_reduce(devices("cuda")[0], static_cast<loops::ReduceKind>(9), Dims(1, 2),
                                    Dims(1, 1), operands[0], operands[1]),
                "");
 }
