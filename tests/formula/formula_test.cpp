@@ -25,7 +25,7 @@ std::size_t steps_of(const F& f) {
 
 TEST(Formulas, ArePrintedALineAStep) {
   const nax::Array<float> x{1, 2}, y{3, 4};
-  EXPECT_EQ(nax::detail::formula_of(nax::tanh(x * 1.5) + nax::where(y > 0, x, 2 * y)).text(),
+  EXPECT_EQ(nax::detail::value_formula_of(nax::tanh(x * 1.5) + nax::where(y > 0, x, 2 * y)).text(),
             "float formula of 4 inputs\n"
             "  t0 = multiply(x0, 1.5)\n"
             "  t1 = tanh(t0)\n"
@@ -120,9 +120,9 @@ TEST(Formulas, NeedARecorder) {
 
 TEST(Formulas, KnowLeavesThatAreOneArray) {
   const nax::Array<float> x{1, 2};
-  const auto text = nax::detail::formula_of(nax::exp(x) + nax::exp(x)).text();
+  const auto text = nax::detail::value_formula_of(nax::exp(x) + nax::exp(x)).text();
   EXPECT_EQ(text, "float formula of 2 inputs\n  t0 = exp(x0)\n  t1 = add(t0, t0)\n  return t1\n");
-  const auto reversed = nax::detail::formula_of(x - x[nax::slice(nax::none, nax::none, -1)]);
+  const auto reversed = nax::detail::value_formula_of(x - x[nax::slice(nax::none, nax::none, -1)]);
   EXPECT_EQ(reversed.text(), "float formula of 2 inputs\n  t0 = subtract(x0, x1)\n  return t0\n");
 }
 

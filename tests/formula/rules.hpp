@@ -71,7 +71,7 @@ void check(const E& e) {
     std::vector<std::vector<C>> values(1, std::vector<C>(length));
     nax::detail::forward_kernel<E>(&parts.constants, in, values[0].data(), length);
     const std::vector<std::vector<C>> operands(inputs.begin(), inputs.begin() + leaves);
-    const Formula f = nax::detail::formula_of(e);
+    const Formula f = nax::detail::value_formula_of(e);
     expect_same(f, operands, values, name);
     if (range == Range::tame) expect_close(f, operands, values, name);
 

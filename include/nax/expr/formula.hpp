@@ -81,7 +81,7 @@ struct ShareSink {
 };
 
 template <class E>
-requires(!std::is_void_v<packet_element_t<E>>) formula::Formula formula_of(const E& e) {
+requires(!std::is_void_v<packet_element_t<E>>) formula::Formula value_formula_of(const E& e) {
   using C = packet_element_t<E>;
   const Parts<E> parts(e);
   formula::Recorder recorder(dtype_of<C>);
