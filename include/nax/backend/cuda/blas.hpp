@@ -14,6 +14,8 @@
 NAX_BEGIN
 namespace cuda {
 
+using backend::Matrix;
+
 inline Matrix transposed(const Matrix& x) { return {x.data, x.batch, x.column, x.row}; }
 
 // The matrix as cuBLAS can take it, if it can.
