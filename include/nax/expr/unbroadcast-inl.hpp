@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/expr/primitive.hpp"
 #include "nax/expr/unbroadcast.hpp"
 
 NAX_BEGIN

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/core/compiled_once.hpp"
+#include "nax/core/dtype.hpp"
 #include "nax/core/layout.hpp"
 
 // Operands of a loop over a (broadcast) shape.

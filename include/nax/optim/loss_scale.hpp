@@ -2,6 +2,7 @@
 
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/tree/map.hpp"
