@@ -273,6 +273,8 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "numpy/reductions/rows.hpp",
                                        "numpy/indexing/select.hpp",
                                        "numpy/indexing/selection.hpp",
+                                       "numpy/sorting/order.hpp",
+                                       "numpy/sorting/search.hpp",
                                        "numpy/sorting/sort.hpp",
                                        "numpy/reductions/sum.hpp",
                                        "random/key.hpp"};

@@ -143,6 +143,9 @@ struct BlockedAttention {
       cpu::attend<T>(sizes(all), view, terms.scale(), q.rows(), k.rows(), v.rows(), out.rows(),
                      recorded ? elements<T>(logarithms, transforms_handled) : nullptr);
     });
+    check_result(
+        "dot_product_attention", result, {&terms.query, &terms.key, &terms.value},
+        4. * static_cast<double>(layout_of(result).size()) * static_cast<double>(terms.key.shape(-3)));
   }
 
   // The cotangents of query, key and value.

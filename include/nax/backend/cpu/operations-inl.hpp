@@ -35,6 +35,13 @@ class LaneRows {
   std::unique_ptr<Scratch<char>> copy_;
 };
 
+// Throws Error where kernels convert no such pair.
+inline ConvertFn converter_between(DType from, DType to) {
+  const ConvertFn convert = converter(from, to);
+  if (!convert) throw_no_kernel("astype", from);
+  return convert;
+}
+
 // Lets f(from, to) write lanes, and moves them to `to` where its type is another one.
 template <class F>
 void map_lanes(DType dtype, const char* from, char* to, std::int64_t size, const F& f) {
@@ -120,7 +127,7 @@ class HostOperations final : public backend::Operations {
     if (from_type == to_type) return kernel(lines, product, reverse, from, to);
     const std::int64_t size = lines.count() * lines.n;
     const Scratch<char> terms(size * static_cast<std::int64_t>(dtype_size(to_type)));
-    converter(from_type, to_type)(from, 1, terms.data(), 1, size);
+    converter_between(from_type, to_type)(from, 1, terms.data(), 1, size);
     kernel(lines, product, reverse, terms.data(), to);
   }
   void linear_scan(Device, const Lines& lines, bool reverse, DType dtype, const char* factor,

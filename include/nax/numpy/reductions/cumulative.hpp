@@ -73,6 +73,7 @@ NAX_ENGINE ArrayBase running(const ArrayBase& x, int axis, bool product, bool re
 
 template <class R, class T>
 Array<R> cumsum_axis(const Array<T>& x, int axis, bool reverse) {
+  if constexpr (is_integer_v<T> && !std::is_same_v<T, R>) return cumsum_axis<R>(as_type<R>(x), axis, reverse);
   cpu::provide<cpu::ScanKernel, lane_t<R>>();
   Array<R> result = typed<R>(running(x, axis, false, reverse, dtype_of<lane_t<R>>, dtype_of<R>));
   if constexpr (is_inexact_v<T>)
@@ -86,6 +87,8 @@ Array<R> cumsum_axis(const Array<T>& x, int axis, bool reverse) {
 
 template <class R, class T>
 Array<R> cumprod_axis(const Array<T>& x, int axis, bool reverse) {
+  if constexpr (is_integer_v<T> && !std::is_same_v<T, R>)
+    return cumprod_axis<R>(as_type<R>(x), axis, reverse);
   cpu::provide<cpu::ScanKernel, lane_t<R>>();
   Array<R> result = typed<R>(running(x, axis, true, reverse, dtype_of<lane_t<R>>, dtype_of<R>));
   if constexpr (is_inexact_v<T>) {

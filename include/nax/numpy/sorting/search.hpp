@@ -111,7 +111,7 @@ Array<std::int32_t> places_descending(const Array<R>& edges, const Array<R>& val
     const Array<bool> numbers = evaluate(make_expr<rules::equal>(edges, edges));
     const Array<bool> behind = evaluate(make_expr<rules::logical_and>(
         make_expr<rules::logical_not>(Array<bool>(numbers(slice(none, none, -1)))), Array<bool>(numbers(0))));
-    const bool clean = !is_batched(behind) && !any(behind).item();
+    const bool clean = !is_batched(behind) && !on_accelerator(behind) && !any(behind).item();
     if (!clean) {
       const Array<R> lowest(-std::numeric_limits<lane_t<R>>::infinity());
       ascending = evaluate(make_selection<rules::where>(behind, lowest, ascending));
@@ -145,7 +145,9 @@ Array<std::int32_t> digitize(const X& x, const B& bins, const DigitizeOptions& o
   const auto descending = [&] { return detail::places_descending<R>(edges, values, options.right); };
   if (edges.ndim() != 1 || edges.size() < 2) return ascending();
   const Array<bool> falls = detail::descends(edges);
-  if (detail::is_batched(falls)) return where(falls, descending(), ascending());  // each example has its own
+  // Each example has its own; the values on a GPU are not read.
+  if (detail::is_batched(falls) || detail::on_accelerator(falls))
+    return where(falls, descending(), ascending());
   return falls.item() ? descending() : ascending();
 }
 
