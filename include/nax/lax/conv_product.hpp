@@ -101,10 +101,10 @@ template <class T>
 Array<T> conv_part(ConvPart part, const ConvRef& spec, const Array<T>& a, const Array<T>& b,
                    const Levels& kept = {}) {
   Array<T> result = conv_value(part, *spec, a, b, kept);
-  const cpu::ConvGeometry& g = spec->geometry;
-  check_result(
-      "conv_general_dilated", result, {&a, &b},
-      2. * static_cast<double>(layout_of(result).size()) * static_cast<double>(g.taps() * g.c / g.groups));
+  const cpu::ConvGeometry& geometry = spec->geometry;
+  check_result("conv_general_dilated", result, {&a, &b},
+               2. * static_cast<double>(layout_of(result).size()) *
+                   static_cast<double>(geometry.taps() * geometry.c / geometry.groups));
   if (!may_be_recorded(a) && !may_be_recorded(b)) return result;
   using enum ConvPart;
   const Levels made = merge_levels(layout_of(a).levels, layout_of(b).levels), own = layout_of(result).levels;

@@ -21,7 +21,10 @@ inline constexpr std::int64_t near_bytes = 1024 * 1024;  // of B that stays in t
 constexpr std::int64_t parts(std::int64_t n, std::int64_t part) { return (n + part - 1) / part; }
 
 using Element = std::uint16_t;
-enum class Form { lines, pairs };  // of a tile: line after line, or pair of steps after pair of steps
+enum class Form {
+  line_by_line,
+  pair_by_pair
+};  // of a tile: line after line, or pair of steps after pair of steps
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -63,7 +66,7 @@ NAX_ENGINE void pack_tile(const Element* from, std::int64_t line, std::int64_t s
     };
     for (int i = 0; i < 16; ++i) rows[i] = _mm512_or_si512(row(2 * i), _mm512_slli_epi32(row(2 * i + 1), 16));
   }
-  if (by_lines != (form == Form::lines)) transpose(rows);
+  if (by_lines != (form == Form::line_by_line)) transpose(rows);
   for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * steps, rows[i]);
 }
 
@@ -220,8 +223,8 @@ NAX_ENGINE void gemm_pairs(PairsUnit unit, std::int64_t m, std::int64_t n, std::
                      next = depth * tile,
                      near = std::clamp<std::int64_t>(near_bytes / (2 * next * 2), 1, across);
   const Scratch<Element> left(2 * down * next), right(2 * across * next);
-  pack(a.data, a.row, a.column, m, k, Form::lines, left.data());
-  pack(b.data, b.column, b.row, n, k, Form::pairs, right.data());
+  pack(a.data, a.row, a.column, m, k, Form::line_by_line, left.data());
+  pack(b.data, b.column, b.row, n, k, Form::pair_by_pair, right.data());
   const auto multiply = unit == PairsUnit::tiles ? multiply_tiles : multiply_vectors;
   const std::int64_t groups = parts(across, near), enough = 1 << 21;
   parallel_for(
