@@ -48,7 +48,7 @@ struct Metrics {
   std::atomic<std::uint64_t> rows{0}, batches{0}, reloads{0}, failed_reloads{0};
 };
 
-// What is measured when the text is made.
+// Values that are measured when the text is made.
 struct Gauges {
   std::int64_t waiting_rows = 0;
   std::uint64_t memory_in_use = 0, memory_cached = 0;  // bytes

@@ -139,7 +139,7 @@ Formula random_formula(std::uint64_t seed, int inputs, int steps) {
   for (int made = 0; made < steps;) {
     const Operation operation = static_cast<Operation>(random() % count);
     const int arity = facts(operation).arity;
-    // Those that are not there for every number, or are slow.
+    // Operations with a limited domain, and slow ones.
     if (arity == 0 || operation == Operation::scale || operation == Operation::polygamma ||
         operation == Operation::with_sign || operation == Operation::mantissa ||
         operation == Operation::exponent)

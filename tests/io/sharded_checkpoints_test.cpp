@@ -115,7 +115,7 @@ TEST(ShardedCheckpoints, GoWithTheirShards) {
              EXPECT_EQ(saved.restore_best(best), 2);
            });
   EXPECT_EQ(folder.files(), 6u);
-  // What a crash left: shards without their manifest, and a part of one.
+  // Left by a crash: shards without their manifest, and a part of one.
   for (const char* name :
        {"/step_6.shard_0_of_2.npz", "/step_6.shard_1_of_2.npz.partX", "/step_7.shards.npz"})
     std::ofstream(folder.path + name) << "x";

@@ -25,7 +25,7 @@ inline Array<float> examples(std::int64_t rows) {
   return nax::random::normal(nax::random::key(99), {rows, 12});
 }
 
-// What the model answers to all examples at once, without a server.
+// The model's answers to all examples at once, without a server.
 inline std::vector<float> direct(const std::vector<serve::Layer>& layers, const Array<float>& x) {
   const Array<float> h = nax::nn::relu(nax::matmul(x, layers[0].w) + layers[0].b);
   return Array<float>(nax::nn::softmax(nax::matmul(h, layers[1].w) + layers[1].b)).to_vector();

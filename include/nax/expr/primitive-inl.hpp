@@ -9,7 +9,8 @@ namespace detail {
 
 NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term) {
   const bool one_frame = static_cast<const Frame&>(layout_of(sum)) == layout_of(term);
-  const Frame frame = one_frame ? Frame(layout_of(sum)) : broadcast("add", layout_of(sum), layout_of(term));
+  const Frame wider = one_frame ? Frame() : broadcast("add", layout_of(sum), layout_of(term));
+  const Frame& frame = one_frame ? static_cast<const Frame&>(layout_of(sum)) : wider;
   const Device device = device_for("add", sum, term);
   const profile::Span span(profile::Kind::operation, "add");
   const bool recorded = is_recorded(sum) || is_recorded(term);
@@ -34,8 +35,13 @@ NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term) {
   if (recorded) {
     const auto of = [&](const ArrayBase& x) {
       return wrt(
-          x, [own = Frame(layout_of(x)), frame](const ArrayBase& g) { return sum_to(g, own, frame); },
-          [frame](const ArrayBase& t) { return broadcast_frame(t, broadcast("add", frame, layout_of(t))); });
+          x,
+          [own = Frame(layout_of(x)), frame = Frame(frame)](const ArrayBase& g) {
+            return sum_to(g, own, frame);
+          },
+          [frame = Frame(frame)](const ArrayBase& t) {
+            return broadcast_frame(t, broadcast("add", frame, layout_of(t)));
+          });
     };
     result = record(std::move(result), of(sum), of(term));
   }

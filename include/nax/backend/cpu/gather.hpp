@@ -180,13 +180,6 @@ NAX_ENGINE void gather(SelectLoop loop, std::size_t bytes);
 // data at the indices = values, or += values. Two positions of the loop may name one place, but only if they
 // agree in every coordinate by which the data moves; so threads share such an axis out among them.
 NAX_ENGINE void scatter(SelectLoop loop, detail::SelectRange run);
-inline void scatter_set(SelectLoop loop, std::size_t bytes) {
-  scatter(std::move(loop), detail::setter(bytes));
-}
-template <class To, class From>
-void scatter_add(SelectLoop loop) {
-  scatter(std::move(loop), detail::scatter_range<detail::AddElement, To, From>);
-}
 
 }  // namespace cpu
 NAX_END

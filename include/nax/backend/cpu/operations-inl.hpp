@@ -24,9 +24,7 @@ class LaneRows {
   const char* data() const { return data_; }
 
   static DType lane_of(DType dtype) {
-    return dtype == DType::boolean                               ? DType::uint8
-           : dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32
-                                                                 : dtype;
+    return dtype == DType::boolean ? DType::uint8 : nax::detail::lane_of(dtype);
   }
 
  private:

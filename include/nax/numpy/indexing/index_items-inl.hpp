@@ -19,26 +19,15 @@ NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<
   return out;
 }
 
-NAX_ENGINE void join_run(const void* extent, const void* const* in, void* out, std::int64_t n) {
-  const std::int64_t *a = static_cast<const std::int64_t*>(in[0]),
-                     *b = static_cast<const std::int64_t*>(in[1]);
-  for (std::int64_t i = 0; i < n; ++i)
-    static_cast<std::int64_t*>(out)[i] = a[i] * *static_cast<const std::int64_t*>(extent) + b[i];
-}
-
 NAX_ENGINE ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t extent, const Frame& frame) {
   a = beside(b, a);
   b = beside(a, b);
   ArrayBase joined =
       on_accelerator(a) ? allocate(DType::int64, frame, a.device()) : allocate_on_host(DType::int64, frame);
-  loops::Operand operands[3] = {plain_operand(a, strides_over(layout_of(a), frame)),
-                                plain_operand(b, strides_over(layout_of(b), frame)),
-                                plain_operand(joined, layout_of(joined).strides)};
-  if (on_accelerator(a))
-    backend::operations(a.device())
-        .join_indices(a.device(), extent, frame.shape, operands[0], operands[1], operands[2]);
-  else
-    cpu::map(join_run, &extent, frame.shape, operands, 2);
+  backend::operations(joined.device())
+      .join_indices(joined.device(), extent, frame.shape, plain_operand(a, strides_over(layout_of(a), frame)),
+                    plain_operand(b, strides_over(layout_of(b), frame)),
+                    plain_operand(joined, layout_of(joined).strides));
   return joined;
 }
 

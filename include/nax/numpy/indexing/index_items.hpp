@@ -173,9 +173,6 @@ Array<std::int64_t> checked_index(const char* function, const Array<I>& index, i
 // Row-major positions of the true elements.
 NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<bool>& mask);
 
-// out = a * extent + b: positions over two groups of axes as positions over both.
-NAX_ENGINE void join_run(const void* extent, const void* const* in, void* out, std::int64_t n);
-
 // Integers of the host as an array there.
 template <class To, class I>
 Array<To> host_numbers(const std::vector<I>& values) {

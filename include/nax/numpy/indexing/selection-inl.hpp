@@ -54,29 +54,10 @@ NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, cons
                                           const Dims& strides) {
   const ArrayBase flat = contiguous(index);
   Array<std::int64_t> out = typed<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
-  if (on_accelerator(flat)) {
-    backend::operations(flat.device())
-        .index_offsets(flat.device(), layout_of(out).size(), extents, strides,
-                       reinterpret_cast<const std::int64_t*>(device_data(flat)),
-                       reinterpret_cast<std::int64_t*>(device_data(out)));
-    return out;
-  }
-  const std::int64_t* from = elements<const std::int64_t>(flat, transforms_handled);
-  std::int64_t* to = elements<std::int64_t>(out);
-  parallel_for(layout_of(index).size(), std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      std::int64_t rest = from[i], offset = 0;
-      if (rest == loops::dropped_index) {
-        to[i] = rest;
-        continue;
-      }
-      for (std::size_t axis = extents.size(); axis-- > 0;) {
-        offset += rest % extents[axis] * strides[axis];
-        rest /= extents[axis];
-      }
-      to[i] = offset;
-    }
-  });
+  backend::operations(out.device())
+      .index_offsets(out.device(), layout_of(out).size(), extents, strides,
+                     reinterpret_cast<const std::int64_t*>(device_data(flat)),
+                     reinterpret_cast<std::int64_t*>(device_data(out)));
   return out;
 }
 
