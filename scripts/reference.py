@@ -36,7 +36,8 @@ MODULES = [
     ("special", "nax::special", ["special"]),
     ("stats", "nax::stats", ["stats"]),
     ("random", "nax::random", ["random"]),
-    ("transform", "Transforms and collectives", ["transform", "expr/debug_nans.hpp"]),
+    ("transform", "Transforms and collectives", ["transform", "parallel/collectives.hpp", "parallel/pmap.hpp",
+                                                 "parallel/replicated.hpp", "expr/debug_nans.hpp"]),
     ("lax", "nax::lax", ["lax"]),
     ("tree", "nax::tree", ["tree"]),
     ("nn", "nax::nn", ["nn"]),
@@ -44,7 +45,7 @@ MODULES = [
     ("io", "nax::io", ["io"]),
     ("data", "nax::data, nax::storage, nax::image", ["data", "storage/storage.hpp", "image"]),
     ("devices", "Devices, processes, profiler", ["core/devices.hpp", "core/device.hpp", "core/transfer.hpp", "core/matmul_precision.hpp",
-                                                  "core/print_options.hpp", "core/allocator.hpp", "distributed", "profiler"]),
+                                                  "core/print_options.hpp", "core/allocator.hpp", "parallel/distributed.hpp", "profiler"]),
 ]
 
 # Classes whose public methods have entries, too.

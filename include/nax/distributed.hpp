@@ -1,4 +1,4 @@
 #pragma once
 
 // Programs of several processes.
-#include "nax/distributed/distributed.hpp"
+#include "nax/parallel/distributed.hpp"

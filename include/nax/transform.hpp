@@ -2,17 +2,15 @@
 
 // grad, vjp, jvp, vmap, pmap, collectives and their like.
 
+#include "nax/parallel.hpp"
 #include "nax/transform/apply_along_axis.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/batching.hpp"
 #include "nax/transform/call.hpp"
 #include "nax/transform/callee.hpp"
 #include "nax/transform/checkpoint.hpp"
-#include "nax/transform/collective_rules.hpp"
-#include "nax/transform/collectives.hpp"
 #include "nax/transform/custom.hpp"
 #include "nax/transform/debug_gradients.hpp"
-#include "nax/transform/device_threads.hpp"
 #include "nax/transform/differentiate.hpp"
 #include "nax/transform/flat.hpp"
 #include "nax/transform/grad.hpp"
@@ -23,9 +21,6 @@
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/map_loops.hpp"
 #include "nax/transform/mistakes.hpp"
-#include "nax/transform/pmap.hpp"
-#include "nax/transform/pmap_node.hpp"
-#include "nax/transform/replicated.hpp"
 #include "nax/transform/same_along.hpp"
 #include "nax/transform/sharded.hpp"
 #include "nax/transform/tree_axes.hpp"

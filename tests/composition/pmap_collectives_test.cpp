@@ -1,7 +1,7 @@
 #include "composition/programs.hpp"
 #include "nax/numpy/elementwise/hyperbolic.hpp"
-#include "nax/transform/collectives.hpp"
-#include "nax/transform/pmap.hpp"
+#include "nax/parallel/collectives.hpp"
+#include "nax/parallel/pmap.hpp"
 #include "support/four_devices.hpp"
 
 namespace composition::pmap_collectives_test {

@@ -1,4 +1,4 @@
-#include "nax/transform/pmap.hpp"
+#include "nax/parallel/pmap.hpp"
 
 #include "composition/programs.hpp"
 #include "nax/numpy/indexing/indexing.hpp"

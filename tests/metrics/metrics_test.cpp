@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "nax/lax/scan.hpp"
+#include "nax/parallel/collectives.hpp"
 #include "nax/random.hpp"
-#include "nax/transform/collectives.hpp"
 #include "nax/transform/vmap.hpp"
 #include "support/text_of.hpp"
 

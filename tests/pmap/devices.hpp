@@ -2,9 +2,9 @@
 
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/reductions/sum.hpp"
-#include "nax/transform/collectives.hpp"
+#include "nax/parallel/collectives.hpp"
+#include "nax/parallel/pmap.hpp"
 #include "nax/transform/grad.hpp"
-#include "nax/transform/pmap.hpp"
 #include "support/compare.hpp"
 #include "support/four_devices.hpp"
 

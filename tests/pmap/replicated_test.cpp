@@ -1,4 +1,4 @@
-#include "nax/transform/replicated.hpp"
+#include "nax/parallel/replicated.hpp"
 
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/indexing/indexing.hpp"

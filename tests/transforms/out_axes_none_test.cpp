@@ -8,8 +8,8 @@
 #include "nax/numpy/reductions/cumulative.hpp"
 #include "nax/numpy/reductions/variance.hpp"
 #include "nax/numpy/sorting/sort.hpp"
+#include "nax/parallel/collectives.hpp"
 #include "nax/random/continuous.hpp"
-#include "nax/transform/collectives.hpp"
 #include "nax/transform/jvp.hpp"
 #include "transforms/arrays.hpp"
 

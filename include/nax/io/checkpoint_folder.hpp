@@ -3,9 +3,9 @@
 #include <memory>
 #include <optional>
 
-#include "nax/distributed/distributed.hpp"
 #include "nax/io/new_file.hpp"
 #include "nax/io/save.hpp"
+#include "nax/parallel/distributed.hpp"
 
 // The folder of Checkpoints: which steps it has, writing one, removing those that are not kept.
 //

@@ -6,8 +6,8 @@
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/reductions/variance.hpp"
 #include "nax/numpy/views/reshape.hpp"
+#include "nax/parallel/collectives.hpp"
 #include "nax/transform/checkpoint.hpp"
-#include "nax/transform/collectives.hpp"
 
 // Normalisations over a batch, over groups of channels, and by the root of the mean square; embeddings.
 NAX_BEGIN

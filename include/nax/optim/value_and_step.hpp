@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "nax/optim/step.hpp"
-#include "nax/transform/collectives.hpp"
+#include "nax/parallel/collectives.hpp"
 #include "nax/transform/grad.hpp"
 
 // A step of training in one call.

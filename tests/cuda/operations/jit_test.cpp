@@ -18,11 +18,11 @@
 #include "nax/numpy/reductions/logsumexp.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 #include "nax/numpy/sorting/sort.hpp"
+#include "nax/parallel/collectives.hpp"
+#include "nax/parallel/pmap.hpp"
 #include "nax/random/continuous.hpp"
-#include "nax/transform/collectives.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jacobian.hpp"
-#include "nax/transform/pmap.hpp"
 #include "support/refusal.hpp"
 
 // Graphs of launches, recorded and replayed on the emulated GPU.

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "nax/collective/span.hpp"
-#include "nax/collective/threads.hpp"
+#include "nax/parallel/span.hpp"
+#include "nax/parallel/threads.hpp"
 
 // The communicator of a run over all processes: threads combine within a process, and one of them meets the
 // other processes while the rest wait. Arrays on GPUs go by way of the host.

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "nax/backend/mpi/call.hpp"
-#include "nax/collective/processes.hpp"
+#include "nax/parallel/processes.hpp"
 
 // Elements are bytes to MPI, and combined by nax's own functions, which all types have.
 NAX_BEGIN

@@ -1,7 +1,7 @@
 // Compiled into every program that links nax::mpi: processes, and pmap over them.
 #include "nax/backend/mpi/communicator.hpp"
 #include "nax/backend/mpi/processes.hpp"
-#include "nax/distributed/distributed.hpp"
+#include "nax/parallel/distributed.hpp"
 
 NAX_BEGIN
 namespace detail::mpi {

@@ -10,8 +10,8 @@
 #include "nax/backend/mpi/end_of_job.hpp"
 #include "nax/backend/mpi/in_flight.hpp"
 #include "nax/backend/mpi/inbox.hpp"
-#include "nax/collective/processes.hpp"
-#include "nax/collective/timeout.hpp"
+#include "nax/parallel/processes.hpp"
+#include "nax/parallel/timeout.hpp"
 
 // Processes that MPI brings together.
 //

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "nax/backend/nccl/runtime.hpp"
-#include "nax/collective/timeout.hpp"
 #include "nax/core/device.hpp"
 #include "nax/core/error.hpp"
+#include "nax/parallel/timeout.hpp"
 
 // NCCL's communicators for the devices of one run, a communicator each, and the cache of them.
 //

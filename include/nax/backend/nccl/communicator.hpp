@@ -6,11 +6,11 @@
 
 #include "nax/backend/nccl/buckets.hpp"
 #include "nax/backend/nccl/clique.hpp"
-#include "nax/collective/span.hpp"
-#include "nax/collective/threads.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/expr/as_dtype.hpp"
 #include "nax/numpy/views/copy.hpp"
+#include "nax/parallel/span.hpp"
+#include "nax/parallel/threads.hpp"
 
 // The communicator of a run whose devices are cards of their own: their threads agree on a collective, one of
 // them puts everybody's part on the streams, and NCCL does the rest.

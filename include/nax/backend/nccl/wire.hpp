@@ -1,8 +1,8 @@
 #pragma once
 
 #include "nax/backend/nccl/runtime.hpp"
-#include "nax/collective/communicator.hpp"
 #include "nax/core/dtype.hpp"
+#include "nax/parallel/communicator.hpp"
 
 // How NCCL is told of an array's elements.
 NAX_BEGIN

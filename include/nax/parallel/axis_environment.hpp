@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "nax/collective/communicator.hpp"
 #include "nax/core/per_thread.hpp"
+#include "nax/parallel/communicator.hpp"
 #include "nax/tape/levels.hpp"
 
 // Which axes this thread's program is mapped over, by name: vmaps, whose examples sit in a hidden axis, and
@@ -39,5 +39,5 @@ NAX_ENGINE MappedAxis find_axis(const char* function, const std::string& name);
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/collective/axis_environment-inl.hpp"
+#include "nax/parallel/axis_environment-inl.hpp"
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/distributed/distributed.hpp"
+#include "nax/parallel/distributed.hpp"
 
 NAX_BEGIN
 namespace detail {

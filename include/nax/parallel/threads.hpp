@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "nax/collective/communicator.hpp"
-#include "nax/collective/timeout.hpp"
 #include "nax/core/at_fork.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/profile.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/core/transfer.hpp"
+#include "nax/parallel/communicator.hpp"
+#include "nax/parallel/timeout.hpp"
 
 // The communicator of devices that are threads of one process: what one posts, the others read in place.
 //
@@ -160,5 +160,5 @@ class ThreadCommunicator final : public Communicator {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/collective/threads-inl.hpp"
+#include "nax/parallel/threads-inl.hpp"
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/collective/axis_environment.hpp"
+#include "nax/parallel/axis_environment.hpp"
 
 NAX_BEGIN
 namespace detail {

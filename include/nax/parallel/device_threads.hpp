@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "nax/collective/axis_environment.hpp"
-#include "nax/collective/threads.hpp"
 #include "nax/core/at_fork.hpp"
 #include "nax/core/devices.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/profile.hpp"
 #include "nax/core/thread_pool.hpp"
+#include "nax/parallel/axis_environment.hpp"
+#include "nax/parallel/threads.hpp"
 #include "nax/tape/tape.hpp"
 
 // pmap's workers: one thread a device, which lives as long as the process and runs one program at a time. The
@@ -215,5 +215,5 @@ class DeviceThreads {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/transform/device_threads-inl.hpp"
+#include "nax/parallel/device_threads-inl.hpp"
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/device_threads.hpp"
+#include "nax/parallel/device_threads.hpp"
 
 NAX_BEGIN
 namespace detail {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/pmap_node.hpp"
+#include "nax/parallel/pmap_node.hpp"
 
 NAX_BEGIN
 namespace detail {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "nax/transform/pmap_node.hpp"
+#include "nax/parallel/pmap_node.hpp"
 #include "nax/transform/vmap.hpp"
 
 NAX_BEGIN
@@ -162,5 +162,5 @@ auto pmap(F f, PmapOptions options = {}) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/transform/pmap-inl.hpp"
+#include "nax/parallel/pmap-inl.hpp"
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/product_over_devices.hpp"
+#include "nax/parallel/product_over_devices.hpp"
 
 NAX_BEGIN
 namespace detail {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/collective_rules.hpp"
+#include "nax/parallel/collective_rules.hpp"
 
 NAX_BEGIN
 namespace detail {

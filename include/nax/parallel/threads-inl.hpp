@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/collective/threads.hpp"
+#include "nax/parallel/threads.hpp"
 
 NAX_BEGIN
 namespace detail {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "nax/collective/processes.hpp"
 #include "nax/core/devices.hpp"
+#include "nax/parallel/processes.hpp"
 
 // A program that was started as several processes, on one host or many: mpirun -np 4 train, srun train. Each
 // runs the same program; a pmap whose devices are everybody's is one run over all processes, in which each
@@ -59,5 +59,5 @@ NAX_ENGINE void shutdown();
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/distributed/distributed-inl.hpp"
+#include "nax/parallel/distributed-inl.hpp"
 #endif

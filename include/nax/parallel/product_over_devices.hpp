@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "nax/collective/communicator.hpp"
 #include "nax/expr/deferred_product.hpp"
+#include "nax/parallel/communicator.hpp"
 
 NAX_BEGIN
 namespace detail {
@@ -63,5 +63,5 @@ NAX_ENGINE ArrayBase product_over_devices(Communicator& communicator, int rank,
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/transform/product_over_devices-inl.hpp"
+#include "nax/parallel/product_over_devices-inl.hpp"
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/pmap.hpp"
+#include "nax/parallel/pmap.hpp"
 
 NAX_BEGIN
 namespace detail {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/collectives.hpp"
+#include "nax/parallel/collectives.hpp"
 
 NAX_BEGIN
 namespace detail {

@@ -2,9 +2,9 @@
 
 #include <functional>
 
-#include "nax/collective/communicator.hpp"
-#include "nax/collective/processes.hpp"
 #include "nax/core/shape_text.hpp"
+#include "nax/parallel/communicator.hpp"
+#include "nax/parallel/processes.hpp"
 
 NAX_BEGIN
 namespace detail {

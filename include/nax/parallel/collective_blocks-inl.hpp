@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/collective_blocks.hpp"
+#include "nax/parallel/collective_blocks.hpp"
 
 NAX_BEGIN
 namespace detail {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/collective_rules.hpp"
+#include "nax/parallel/collective_rules.hpp"
 
 // Collectives of mapped programs, by the name of the axis: inside vmap(f, {.axis_name = "i"}) and
 // pmap(f, {.axis_name = "i"}) alike. All take a tree and keep its structure. Each throws ValueError where no
@@ -212,5 +212,5 @@ inline std::int64_t axis_size(const AxisName& axis_name) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/transform/collectives-inl.hpp"
+#include "nax/parallel/collectives-inl.hpp"
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "nax/collective/axis_environment.hpp"
 #include "nax/numpy/views/copy.hpp"
+#include "nax/parallel/axis_environment.hpp"
 
 // Arrays as communicators that send blocks take them: plain and row-major, with the axis that counts the
 // blocks in front, and back. Hidden axes lie within a block, and each device numbers them for itself.
@@ -26,5 +26,5 @@ NAX_ENGINE ArrayBase from_blocks(const ArrayBase& blocks, const Levels& levels);
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/transform/collective_blocks-inl.hpp"
+#include "nax/parallel/collective_blocks-inl.hpp"
 #endif

@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "nax/backend/cpu/accumulate.hpp"
-#include "nax/collective/axis_environment.hpp"
 #include "nax/expr/zeros.hpp"
 #include "nax/numpy/views/copy.hpp"
+#include "nax/parallel/axis_environment.hpp"
+#include "nax/parallel/collective_blocks.hpp"
+#include "nax/parallel/product_over_devices.hpp"
 #include "nax/rules/extrema.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/batching.hpp"
-#include "nax/transform/collective_blocks.hpp"
-#include "nax/transform/product_over_devices.hpp"
 #include "nax/tree/map.hpp"
 
 // The collectives of one array over one axis: values, and derivatives among themselves. On a vmap's axis a
@@ -380,5 +380,5 @@ Array<T> ppermute_one(const Array<T>& x, const MappedAxis& axis, const Permutati
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/transform/collective_rules-inl.hpp"
+#include "nax/parallel/collective_rules-inl.hpp"
 #endif

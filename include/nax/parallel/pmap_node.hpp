@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/device_threads.hpp"
+#include "nax/parallel/device_threads.hpp"
 #include "nax/transform/flat.hpp"
 #include "nax/transform/sharded.hpp"
 
@@ -100,5 +100,5 @@ struct PmapNode final : CallNode {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/transform/pmap_node-inl.hpp"
+#include "nax/parallel/pmap_node-inl.hpp"
 #endif

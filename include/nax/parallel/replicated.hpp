@@ -2,7 +2,7 @@
 
 #include "nax/core/devices.hpp"
 #include "nax/numpy/reductions/sum.hpp"
-#include "nax/transform/device_threads.hpp"
+#include "nax/parallel/device_threads.hpp"
 #include "nax/transform/sharded.hpp"
 #include "nax/tree/map.hpp"
 
