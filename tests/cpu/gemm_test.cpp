@@ -52,7 +52,12 @@ Matrix<T> matrix(std::int64_t m, std::int64_t n, Layout layout, unsigned seed) {
   result.data = result.buffer.data() + (layout == backward ? std::max<std::int64_t>(m * n - 1, 0) : 0);
   for (auto& value : result.buffer) {
     seed = seed * 1664525u + 1013904223u;
-    value = static_cast<T>(static_cast<int>(seed >> 28) - 7);  // small whole numbers: sums are exact
+    const int number = static_cast<int>(seed >> 28) - 7;  // small whole numbers: sums are exact
+    if constexpr (nax::cpu::is_complex<T>::value)
+      value = {static_cast<typename T::value_type>(number),
+               static_cast<typename T::value_type>(seed >> 24 & 7)};
+    else
+      value = static_cast<T>(number);
   }
   return result;
 }
@@ -170,6 +175,15 @@ TEST(GemmOfOtherTypes, WholeAndComplexNumbers) {
         check<std::complex<float>>(9, 11, 13, la, lb, columns, accumulate);
         check<std::complex<double>>(9, 11, 13, la, lb, rows, accumulate);
       }
+}
+TEST(GemmOfOtherTypes, ComplexBySmallShapesAndPieces) {
+  for (std::int64_t m : {0, 1, 3, 4, 5, 16, 33})
+    for (std::int64_t n : {0, 1, 2, 7, 16, 40})
+      for (std::int64_t k : {0, 1, 3, 4, 8, 33}) {
+        check<std::complex<float>>(m, n, k, rows, columns, rows, m % 2 == 0);
+        check<std::complex<double>>(m, n, k, columns, rows, columns, m % 2 == 1);
+      }
+  check<std::complex<float>>(150, 20, 10'000, rows, rows, rows, true);  // A in three pieces
 }
 TEST(GemmOfOtherTypes, SmallWholeNumbersWrap) {
   const std::int8_t a[2] = {100, 100}, b[2] = {3, 1};

@@ -2,13 +2,15 @@
 
 // The matrix product C = A B (or C += A B) for every type and any strides, also zero and negative ones. C
 // must not overlap A or B. float and double go to the packed kernels (gemm_blocked.hpp), bfloat16 to those of
-// pairs where there are any (gemm_pairs.hpp), 16-bit floats else to float, others to simple loops; all share
-// the work out over the pool's threads when there is enough of it.
+// pairs where there are any (gemm_pairs.hpp), 16-bit floats else to float, complex numbers to one real
+// product (gemm_complex.hpp), others to simple loops; all share the work out over the pool's threads when
+// there is enough of it.
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
+#include "nax/backend/cpu/gemm_complex.hpp"
 #include "nax/backend/cpu/gemm_pairs.hpp"
 #include "nax/backend/cpu/gemm_shared.hpp"
 #include "nax/backend/cpu/gemm_simple.hpp"
@@ -68,7 +70,7 @@ template <class T>
 
 template <class T>
 void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
-                Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming = {}) {
+                Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming) {
   if (n == 1) return gemv(m, k, a, b.data, b.row, c.data, c.row, accumulate);
   if (m == 1) return gemv(n, k, b.transposed(), a.data, a.column, c.data, c.column, accumulate);
   // The kernel writes along rows of C: transpose the whole product where its columns are the contiguous ones.
@@ -109,7 +111,7 @@ void gemm_short(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
     for (std::int64_t l = 0; l < k; ++l) wide_a[i * k + l] = static_cast<float>(*a.at(i, l).data);
   for (std::int64_t l = 0; l < k; ++l)
     for (std::int64_t j = 0; j < n; ++j) wide_b[l * n + j] = static_cast<float>(*b.at(l, j).data);
-  gemm_dense<float>(m, n, k, {wide_a.data(), k, 1}, {wide_b.data(), n, 1}, {wide_c.data(), n, 1}, false);
+  gemm_dense<float>(m, n, k, {wide_a.data(), k, 1}, {wide_b.data(), n, 1}, {wide_c.data(), n, 1}, false, {});
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       T& to = *c.at(i, j).data;
@@ -145,6 +147,9 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64
                upcoming_operands(m, n, k, left, right, Strided<const T>{c, rsc, csc}, next));
   else if constexpr (is_short_float<T>)
     gemm_short(m, n, k, left, right, result, accumulate);
+  else if constexpr (is_complex<T>::value)
+    pays_to_split_complex(m, n, k) ? gemm_complex(m, n, k, left, right, result, accumulate)
+                                   : gemm_simple(m, n, k, left, right, result, accumulate);
   else
     gemm_simple(m, n, k, left, right, result, accumulate);
 }
