@@ -68,11 +68,12 @@ void forward_kernel(const void* constants, const void* const* leaves, void* out,
   } else {
     // In place or apart, an element is written after it is read; the loop may be vectorised.
     // (Clang has no such promise that it does not also warn about.)
+    const OwnConstants<Tree<E>::constants> own(constants);
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
 #endif
     for (std::int64_t i = 0; i < n; ++i)
-      Lane::template store<T>(Root<Lane, E>(LeafSource{constants, leaves}, i).value, out, i);
+      Lane::template store<T>(Root<Lane, E>(LeafSource{&own.slots, leaves}, i).value, out, i);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/rules/complex_arithmetic.hpp"
 #include "nax/rules/math.hpp"
 
 NAX_BEGIN
@@ -46,12 +47,14 @@ struct multiply : Arithmetic {
       return static_cast<V>(static_cast<wrapping_t<V>>(x) * static_cast<wrapping_t<V>>(y));
     else if constexpr (std::is_same_v<V, bool>)
       return x && y;
+    else if constexpr (is_complex_v<V>)
+      return math::product(x, y);
     else
       return x * y;
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V y, V) {
-    return std::tuple{g * y, g * x};
+    return std::tuple{value(g, y), value(g, x)};
   }
 };
 // A tangent times a derivative. A zero contributes zero, either way round: forward mode has products that in
@@ -78,7 +81,10 @@ struct divide : Inexact {
   static constexpr const char* name = "divide";
   template <class V>
   static constexpr V value(V x, V y) {
-    return x / y;
+    if constexpr (is_complex_v<V>)
+      return math::quotient(x, y);
+    else
+      return x / y;
   }
   // By the same number everywhere: where its reciprocal is exact, multiplying gives the same and is faster.
   template <class V, class C>
@@ -148,6 +154,8 @@ struct absolute : RealPart {
       return x < V(0) ? negative::value(x) : x;
     else if constexpr (std::is_same_v<V, bool>)
       return x;
+    else if constexpr (is_complex_v<V>)
+      return math::modulus(x);
     else
       return abs(x);
   }
