@@ -16,6 +16,7 @@
 #include "nax/io/npy_header.hpp"
 #include "nax/io/numpy_files.hpp"
 #include "nax/io/part_files.hpp"
+#include "nax/io/remote.hpp"
 #include "nax/io/safetensors.hpp"
 #include "nax/io/safetensors_header.hpp"
 #include "nax/io/save.hpp"

@@ -7,6 +7,7 @@ namespace data::detail {
 
 NAX_ENGINE CacheFolder::CacheFolder(std::string folder, std::uint64_t print)
     : named_(std::move(folder)), folder_(named_), print_(print) {
+  io::detail::check_local_folder("cache", named_);
   char name[32];
   std::snprintf(name, sizeof name, "/%016llx", static_cast<unsigned long long>(print));
   folder_ += name;

@@ -44,7 +44,7 @@ NAX_ENGINE void describe_files(Fingerprint& print, const std::vector<std::string
   std::vector<std::string> remote;
   for (const std::string& path : paths) {
     print.add(path);
-    if (is_remote(path)) {
+    if (io::detail::is_address(path)) {
       remote.push_back(path);
       continue;
     }
@@ -57,8 +57,8 @@ NAX_ENGINE void describe_files(Fingerprint& print, const std::vector<std::string
     print.add(static_cast<std::int64_t>(status.st_mtim.tv_sec));
     print.add(static_cast<std::int64_t>(status.st_mtim.tv_nsec));
   }
-  if (remote.empty() || !remote_store) return;
-  for (const std::string& version : remote_store->versions(remote)) print.add(version);
+  if (remote.empty() || !io::detail::remote_files) return;
+  for (const std::string& version : io::detail::remote_files->versions(remote)) print.add(version);
 }
 
 }  // namespace data::detail

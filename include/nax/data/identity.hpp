@@ -7,9 +7,9 @@
 #include <typeinfo>
 #include <vector>
 
-#include "nax/data/remote.hpp"
 #include "nax/data/stage.hpp"
 #include "nax/data/trees.hpp"
+#include "nax/io/file.hpp"
 
 // Which data a source reads and of what types, for fingerprints: a cache or a position of other data is
 // refused.

@@ -32,7 +32,7 @@ class Lane final : public Cursor<Element>, Workers {
     try {
       prepared_ = std::async(std::launch::async, [this] {
         const ThreadLimit alone(1);
-        const ReadsFor loop(context_.stopped.get());
+        const io::detail::ReadsFor loop(context_.stopped.get());
         profile::name_thread("interleave");
         input_.come()->prepare();
       });

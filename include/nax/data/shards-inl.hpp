@@ -76,15 +76,6 @@ NAX_ENGINE void ShardFiles::describe(Fingerprint& print) const {
   });
 }
 
-NAX_ENGINE OpenShard::OpenShard(const char* function, const std::string& path) {
-  if (is_remote(path)) {
-    bytes_ = read_any(function, path);
-    source_ = std::make_unique<io::detail::Source>(function, path, bytes_);
-  } else {
-    source_ = std::make_unique<io::detail::Source>(function, path);
-  }
-}
-
 NAX_ENGINE io::Bytes read_extent(const io::detail::Source& file, const Extent& extent) {
   return io::detail::within_memory(file.function(), file.path(), [&] {
     io::Bytes bytes(static_cast<std::size_t>(extent.end - extent.begin));
@@ -103,7 +94,7 @@ NAX_ENGINE void check_ahead(const char* function, std::int64_t ahead) {
 }
 
 NAX_ENGINE bool any_remote(const std::vector<std::string>& paths) {
-  return std::any_of(paths.begin(), paths.end(), is_remote);
+  return std::any_of(paths.begin(), paths.end(), io::detail::is_address);
 }
 
 }  // namespace data::detail

@@ -5,7 +5,7 @@
 
 #include "nax/data/cursors.hpp"
 #include "nax/data/identity.hpp"
-#include "nax/data/remote.hpp"
+#include "nax/io/file.hpp"
 
 // Files that hold many elements, one behind the other. A format says where the next one lies and what its
 // bytes are; this finds, opens and counts.
@@ -62,12 +62,11 @@ class ShardFiles : public Describes {
 // An open file of many elements, local or not, for one thread.
 class OpenShard {
  public:
-  OpenShard(const char* function, const std::string& path);
-  const io::detail::Source& source() const { return *source_; }
+  OpenShard(const char* function, const std::string& path) : source_(function, path) {}
+  const io::detail::Source& source() const { return source_; }
 
  private:
-  io::Bytes bytes_;  // of an address
-  std::unique_ptr<io::detail::Source> source_;
+  io::detail::Source source_;
 };
 
 NAX_ENGINE io::Bytes read_extent(const io::detail::Source& file, const Extent& extent);

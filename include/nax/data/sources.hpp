@@ -6,8 +6,8 @@
 
 #include "nax/data/cursors.hpp"
 #include "nax/data/identity.hpp"
-#include "nax/data/remote.hpp"
 #include "nax/data/trees.hpp"
+#include "nax/io/file.hpp"
 
 // Where elements come from: arrays, numbers, files.
 NAX_BEGIN
@@ -111,14 +111,14 @@ concept DecodesBoth = std::is_invocable_v<const F&, const std::string&, const io
 template <class F>
 auto decode_file(const F& decode, const std::string& path) {
   if constexpr (DecodesBoth<F>) {
-    return settled(decode(path, read_any("from_files", path)));
+    return settled(decode(path, io::detail::read_file("from_files", path)));
   } else if constexpr (DecodesPath<F>) {
     return settled(decode(path));
   } else {
     static_assert(DecodesBytes<F>,
                   "from_files: decode must take a path (std::string), the bytes of the file "
                   "(std::vector<std::uint8_t>), or both");
-    return settled(decode(read_any("from_files", path)));
+    return settled(decode(io::detail::read_file("from_files", path)));
   }
 }
 

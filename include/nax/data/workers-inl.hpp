@@ -171,7 +171,7 @@ class ThreadClock {
 
 NAX_ENGINE void Workers::run() noexcept {
   const ThreadLimit alone(1);  // there are as many of these as there is work for
-  const ReadsFor loop(stopped_.get());
+  const io::detail::ReadsFor loop(stopped_.get());
   profile::name_thread(name_.c_str());
   const ThreadClock clock(automatic_);
   for (std::size_t slot; begin(slot);) {

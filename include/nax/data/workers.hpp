@@ -14,8 +14,8 @@
 #include "nax/core/device.hpp"
 #include "nax/core/profile.hpp"
 #include "nax/core/thread_pool.hpp"
-#include "nax/data/remote.hpp"
 #include "nax/data/stage.hpp"
+#include "nax/io/file.hpp"
 #include "nax/tape/tape.hpp"
 
 // Threads that work ahead of a loop, and hand it what they made: in order, or as it is ready.

@@ -13,7 +13,6 @@
 // after jpeglib.h
 #include <jerror.h>
 
-#include "nax/data/remote.hpp"
 #include "nax/image/codec.hpp"
 #include "nax/numpy/views/copy.hpp"
 
@@ -279,7 +278,7 @@ Array<std::uint8_t> decode(const io::Bytes& bytes, const DecodeOptions& options,
 }
 
 Array<std::uint8_t> read(const std::string& path, const DecodeOptions& options) {
-  return decode(data::detail::read_any("image::read", path), options, "'" + path + "'");
+  return decode(io::detail::read_file("image::read", path), options, "'" + path + "'");
 }
 
 io::Bytes encode_jpeg(const Array<std::uint8_t>& image, int quality) {
@@ -315,9 +314,9 @@ io::Bytes encode_png(const Array<std::uint8_t>& image) {
 
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> paths;
-  if (data::detail::is_remote(folder)) {
-    for (std::string& path :
-         data::detail::need_store("image_folder", folder).list(folder.back() == '/' ? folder : folder + "/"))
+  if (io::detail::is_address(folder)) {
+    for (std::string& path : io::detail::need_remote_files("image_folder", folder)
+                                 .list(folder.back() == '/' ? folder : folder + "/"))
       if (is_image_name(path)) paths.push_back(std::move(path));
   } else {
     std::error_code error;

@@ -92,6 +92,7 @@ NAX_ENGINE CheckpointFolder::CheckpointFolder(std::string path, const Checkpoint
   process_ = options.process;
   if (process_ < 0 || process_ >= processes_)
     raise<ValueError>({"Checkpoints: there is no process ", process_, " of ", processes_});
+  check_local_folder("Checkpoints", path_);
   create();
   folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder_.get() < 0) fail_system("Checkpoints", path_, "cannot be created or opened");

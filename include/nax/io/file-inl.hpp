@@ -5,11 +5,6 @@
 NAX_BEGIN
 namespace io::detail {
 
-NAX_ENGINE RemoteFiles& need_remote_files(const char* function, const std::string& address) {
-  if (!remote_files) fail(function, address, "needs nax::storage, which this program does not link");
-  return *remote_files;
-}
-
 NAX_ENGINE Source::Source(const char* function, const std::string& path) : function_(function), path_(path) {
   if (is_address(path)) {
     owned_ = need_remote_files(function, path).read(path);

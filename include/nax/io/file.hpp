@@ -14,13 +14,11 @@
 #include <vector>
 
 #include "nax/core/error.hpp"
+#include "nax/io/remote.hpp"
 
 // Files as bytes, read where they are wanted.
 NAX_BEGIN
 namespace io {
-
-using Bytes = std::vector<std::uint8_t>;
-
 namespace detail {
 
 [[noreturn, gnu::cold]] inline void fail(const char* function, const std::string& path,
@@ -60,18 +58,6 @@ class Descriptor {
  private:
   int fd_;
 };
-
-// Interface of nax::storage for paths that are addresses; null where the program does not link it.
-struct RemoteFiles {
-  virtual ~RemoteFiles() = default;
-  virtual Bytes read(const std::string& address) = 0;
-  virtual void write(const std::string& address, const Bytes& bytes) = 0;
-};
-inline constinit RemoteFiles* remote_files = nullptr;
-
-inline bool is_address(const std::string& path) { return path.find("://") != std::string::npos; }
-// Throws IoError where there is none.
-NAX_ENGINE RemoteFiles& need_remote_files(const char* function, const std::string& address);
 
 // The bytes of a file. Only those that are asked for are read, so that a file costs no more than what its
 // reader believes of it. What has no size (a pipe, /proc) is read to its end at once; devices, which have no
@@ -116,6 +102,7 @@ class Source {
   mutable std::size_t window_size_ = 0;
 };
 
+// All bytes of a file or an object. Throws IoError that names it.
 NAX_ENGINE Bytes read_file(const char* function, const std::string& path);
 
 // Numbers in a file format, of either order of bytes.

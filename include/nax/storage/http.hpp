@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "nax/core/profile.hpp"
-#include "nax/data/remote.hpp"
+#include "nax/io/remote.hpp"
 #include "nax/storage/place.hpp"
 #include "nax/storage/response.hpp"
 #include "nax/storage/storage.hpp"
@@ -102,7 +102,7 @@ enum class End { answered, failed, stalled, late, left };
 
 // Has the loop been left that this thread reads for?
 inline bool is_left() {
-  return data::detail::reads_for && data::detail::reads_for->load(std::memory_order_relaxed);
+  return io::detail::reads_for && io::detail::reads_for->load(std::memory_order_relaxed);
 }
 
 // Drives the transfer to its end; looks twenty times a second whether it is still wanted.

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include "nax/data/remote.hpp"
 #include "nax/storage/checksums.hpp"
 #include "nax/storage/http.hpp"
 #include "nax/storage/object_cache.hpp"
@@ -103,10 +102,10 @@ io::Bytes read_parts(const char* function, const Place& place, const Response& b
   std::atomic<std::size_t> next{begin.body.size()};
   std::atomic<bool> failed{false};
   std::exception_ptr error;
-  const std::atomic<bool>* const loop = data::detail::reads_for;
+  const std::atomic<bool>* const loop = io::detail::reads_for;
   const auto part = static_cast<std::size_t>(options.part_bytes);
   const auto work = [&] {
-    const data::detail::ReadsFor reading(loop);
+    const io::detail::ReadsFor reading(loop);
     try {
       while (!failed) {
         const std::size_t at = next.fetch_add(part);
@@ -228,7 +227,7 @@ bool is_current(const char* function, const Place& place, const Options& options
   return answer.status == 304 || answer.header("etag") == etag;
 }
 
-class Store final : public data::detail::RemoteStore, public io::detail::RemoteFiles {
+class Store final : public io::detail::RemoteFiles {
  public:
   io::Bytes read(const std::string& address) override { return storage::read(address); }
   void write(const std::string& address, const io::Bytes& bytes) override { storage::write(address, bytes); }
@@ -243,7 +242,6 @@ class Store final : public data::detail::RemoteStore, public io::detail::RemoteF
 };
 [[maybe_unused]] const bool there = [] {
   static Store store;
-  data::detail::remote_store = &store;
   io::detail::remote_files = &store;
   role_credentials = credentials_of_role;
   return true;

@@ -21,6 +21,7 @@ namespace storage::detail {
 class ObjectCache {
  public:
   ObjectCache(const std::string& folder, std::int64_t limit) : folder_(folder), limit_(limit) {
+    io::detail::check_local_folder("storage: .cache", folder_);
     for (std::size_t slash = 0; slash != std::string::npos;) {
       slash = folder_.find('/', slash + 1);
       if (::mkdir(folder_.substr(0, slash).c_str(), 0777) != 0 && errno != EEXIST &&

@@ -110,9 +110,9 @@ void for_each_parallel(std::size_t n, const Options& options, const F& f) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr error;
-  const std::atomic<bool>* const loop = data::detail::reads_for;
+  const std::atomic<bool>* const loop = io::detail::reads_for;
   const auto work = [&] {
-    const data::detail::ReadsFor reading(loop);
+    const io::detail::ReadsFor reading(loop);
     try {
       for (std::size_t i; !failed && (i = next.fetch_add(1)) < n;) f(i);
     } catch (...) {
