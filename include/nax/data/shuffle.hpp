@@ -158,7 +158,9 @@ class ShuffleStage final : public Stage<Element> {
   std::int64_t size() const override { return input_->size(); }
   bool indexable() const override { return input_->indexable(); }
   std::shared_ptr<const Access<Element>> access(const Context& context) const override {
-    auto input = input_->access(context);
+    Context at_random = context;
+    at_random.random = true;
+    auto input = input_->access(at_random);
     if (!input) return nullptr;
     std::vector<std::uint32_t> order = shuffled_indices(key_of(context.epoch), input->size());
     return std::make_shared<Reordered<Element>>(std::move(input), std::move(order));

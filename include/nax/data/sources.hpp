@@ -17,13 +17,7 @@ namespace data::detail {
 template <class T>
 class ArraySource final : public IndexedStage<T> {
  public:
-  // `path` is that of the file the arrays are mapped from; else their elements tell them apart.
-  ArraySource(const char* function, const T& arrays, const std::string& path = "")
-      : rows_(std::make_shared<Rows>(function, arrays)), path_(path) {
-    if (path_.empty()) return;
-    Fingerprint now;  // of the file as it was mapped
-    identity_.describe(now, [&](Fingerprint& own) { describe_files(own, {path_}); });
-  }
+  ArraySource(const char* function, const T& arrays) : rows_(std::make_shared<Rows>(function, arrays)) {}
   void describe(Fingerprint& print) const override {
     print.add("from_arrays"), print.add(rows_->size()), add_types<T>(print);
     tree::for_each([&](const auto& leaf) { describe_shape(print, leaf); }, rows_->arrays);
@@ -63,7 +57,6 @@ class ArraySource final : public IndexedStage<T> {
     if (leaf.size() > 0) print.add(static_cast<std::int64_t>(content_hash(raw_data(leaf), bytes_of(leaf))));
   }
   std::shared_ptr<const Rows> rows_;
-  std::string path_;
   Identity identity_;
 };
 

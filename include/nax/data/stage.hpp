@@ -29,6 +29,8 @@ struct Context {
   std::shared_ptr<std::atomic<bool>> stopped;  // its iterator is gone: whoever works for it may stop
   // Elements come in order even from stages that were told that they need not: a later one counts on it.
   bool ordered = false;
+  // Elements will be asked for in random order: what lies on a disk need not be read ahead.
+  bool random = false;
 
   bool is_stopped() const { return stopped && stopped->load(std::memory_order_relaxed); }
 };
