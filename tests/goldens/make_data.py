@@ -4,15 +4,19 @@ Nothing but Python's own library writes them: the checksum and the protocol buff
 the rest. What was written is read back by tarfile and csv, and by TensorFlow where there is one.
 
     examples.tfrecord   the features of `examples` below; the last one's numbers stand one by one, as proto2 had them
+    examples.tfrecord.gz, .zz  the same packed: in two members of gzip, the first with a name and a comment; by zlib
+    sequences.tfrecord  tf.train.SequenceExamples, the features of `sequences` below
     samples_*.tar       the files of `members`, as ustar, pax and GNU tar: folders, long names, a link, what belongs to none
     table.csv           quoted fields, CRLF, a byte order mark
 """
 
 import csv
+import gzip
 import io
 import os
 import struct
 import tarfile
+import zlib
 
 # Castagnoli's polynomial, bits turned.
 table = []
@@ -61,9 +65,12 @@ def feature(values, packed):
     return field(3, field(1, b"".join(numbers)) if packed else b"".join(b"\x08" + v for v in numbers))
 
 
+def features_of(features, packed):
+    return b"".join(field(1, field(1, k.encode()) + field(2, feature(v, packed))) for k, v in features.items())
+
+
 def example(features, packed):
-    entries = [field(1, field(1, k.encode()) + field(2, feature(v, packed))) for k, v in features.items()]
-    return field(1, b"".join(entries))
+    return field(1, features_of(features, packed))
 
 
 examples = [
@@ -75,6 +82,39 @@ with open("examples.tfrecord", "wb") as file:
     for i, features in enumerate(examples):
         file.write(record(example(features, packed=i < 2)))
     file.write(record(b""))
+
+plain = open("examples.tfrecord", "rb").read()
+packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+flags = 2 | 4 | 8 | 16  # a checksum of the header, more fields, a name, a comment
+head = b"\x1f\x8b\x08" + bytes([flags]) + bytes(5) + b"\xff" + b"\x03\x00abc" + b"name\0" + b"a comment\0"
+head += struct.pack("<H", zlib.crc32(head) & 0xFFFF)
+first = head + packer.compress(plain[:300]) + packer.flush() + struct.pack("<II", zlib.crc32(plain[:300]), 300)
+packed = first + gzip.compress(plain[300:], mtime=0)
+assert gzip.decompress(packed) == plain
+with open("examples.tfrecord.gz", "wb") as file:
+    file.write(packed)
+with open("examples.tfrecord.zz", "wb") as file:
+    file.write(zlib.compress(plain, 1))
+
+
+def sequence_example(context, lists):
+    entries = [
+        field(1, field(1, k.encode()) + field(2, b"".join(field(1, feature(v, True)) for v in steps)))
+        for k, steps in lists.items()
+    ]
+    return field(1, features_of(context, True)) + field(2, b"".join(entries))
+
+
+sequences = [
+    (
+        {"id": [3], "name": [b"walk"]},
+        {"frame": [[b"f0"], [b""], [b"f2"]], "pose": [[0.5, 1.5], [2.5, 3.5], [4.5, -5.5]], "label": [[1], [2], [-3]]},
+    ),
+    ({}, {"words": [[1, 2, 3], [], [4]], "none": []}),
+]
+with open("sequences.tfrecord", "wb") as file:
+    for context, lists in sequences:
+        file.write(record(sequence_example(context, lists)))
 
 deep = "a/" * 30 + "n" * 90  # fits a ustar header in two parts
 endless = "long/" + "x" * 130 + ".with.dots"  # fits none
@@ -139,4 +179,13 @@ for want, data in zip(examples, read):
         kind = got[key].WhichOneof("kind")
         numbers = list(getattr(got[key], kind).value)
         assert numbers == [tf.constant(v).numpy() if kind == "float_list" else v for v in values], (key, numbers)
+for path, kind in ("examples.tfrecord.gz", "GZIP"), ("examples.tfrecord.zz", "ZLIB"):
+    assert list(tf.data.TFRecordDataset(path, compression_type=kind).as_numpy_iterator()) == read
+for (context, lists), data in zip(sequences, tf.data.TFRecordDataset("sequences.tfrecord").as_numpy_iterator()):
+    got = tf.train.SequenceExample.FromString(data)
+    assert set(got.context.feature) == set(context) and set(got.feature_lists.feature_list) == set(lists)
+    for key, steps in lists.items():
+        assert [len(v) for v in steps] == [
+            len(getattr(f, f.WhichOneof("kind")).value) for f in got.feature_lists.feature_list[key].feature
+        ]
 print("TensorFlow reads the same")

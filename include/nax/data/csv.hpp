@@ -4,6 +4,7 @@
 
 #include "nax/data/csv_reader.hpp"
 #include "nax/data/dataset.hpp"
+#include "nax/io/unpack.hpp"
 
 // Tables of comma-separated values as datasets.
 NAX_BEGIN
@@ -60,7 +61,7 @@ auto csv_dataset(const std::string& path, const io::Bytes& bytes, const CsvOptio
 // IoError that names the file and the line for what is no number and for lines of different lengths.
 template <class T = float>
 auto from_csv(const std::string& path, const CsvOptions& options = {}) {
-  return detail::csv_dataset<T>(path, io::detail::read_file("from_csv", path), options);
+  return detail::csv_dataset<T>(path, io::detail::read_unpacked("from_csv", path), options);
 }
 // Of a file that is in memory already; `name` is for messages.
 template <class T = float, std::same_as<io::Bytes> B>

@@ -35,8 +35,13 @@ inline io::Bytes bytes_as_they_are(io::Bytes&& bytes, const std::string&, std::u
   return std::move(bytes);
 }
 
+inline io::Compression look_at_text(const io::detail::Source& file) {
+  return io::detail::has_gzip_magic(file) ? io::Compression::gzip : io::Compression::none;
+}
+
 NAX_ENGINE StageRef<std::string> lines_stage(std::vector<std::string> paths, const LinesOptions& options) {
-  const ShardFormat<std::string> format{"from_lines", find_line, line_of};
+  const ShardFormat<std::string> format{"from_lines", find_line,    line_of,
+                                        "",           look_at_text, options.compression};
   return shards(format, std::move(paths), options.index, options.ahead);
 }
 
@@ -60,8 +65,12 @@ NAX_ENGINE StageRef<io::Bytes> records_stage(std::vector<std::string> paths, std
     return true;
   };
   const ShardFormat<io::Bytes> format{
-      "from_fixed_length", find, bytes_as_they_are,
-      std::to_string(bytes) + " " + std::to_string(head) + " " + std::to_string(foot)};
+      "from_fixed_length",
+      find,
+      bytes_as_they_are,
+      std::to_string(bytes) + " " + std::to_string(head) + " " + std::to_string(foot),
+      nullptr,
+      options.compression};
   return shards(format, std::move(paths), options.index, options.ahead);
 }
 

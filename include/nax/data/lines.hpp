@@ -12,6 +12,7 @@ namespace data {
 struct LinesOptions {
   bool index = true;       // local files are looked through first, so that lines have indices
   std::int64_t ahead = 0;  // of files read one behind the other: read before their turn, each by a thread
+  io::Compression compression = io::Compression::automatic;
 };
 
 struct RecordsOptions {
@@ -19,6 +20,7 @@ struct RecordsOptions {
   std::int64_t footer_bytes = 0;  // at its end
   bool index = true;              // local files are looked through first, so that records have indices
   std::int64_t ahead = 0;  // of files read one behind the other: read before their turn, each by a thread
+  io::Compression compression = io::Compression::none;  // never automatic: records may begin as anything
 };
 
 namespace detail {
@@ -29,8 +31,9 @@ NAX_ENGINE StageRef<io::Bytes> records_stage(std::vector<std::string> paths, std
 
 }  // namespace detail
 
-// The lines of text files, without their ends (\n or \r\n). A last line without an end is one, too. Addresses
-// (https://, s3://, gs://; link nax::storage) are read each as a whole, when it is their turn.
+// The lines of text files (of gzip'd ones, too), without their ends (\n or \r\n). A last line without an end
+// is one, too. Addresses (https://, s3://, gs://; link nax::storage) are read each as a whole, when it is
+// their turn.
 inline Dataset<std::string> from_lines(std::vector<std::string> paths, const LinesOptions& options = {}) {
   return Dataset<std::string>(detail::lines_stage(std::move(paths), options));
 }

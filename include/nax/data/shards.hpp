@@ -5,7 +5,7 @@
 
 #include "nax/data/cursors.hpp"
 #include "nax/data/identity.hpp"
-#include "nax/io/file.hpp"
+#include "nax/io/unpack.hpp"
 
 // Files that hold many elements, one behind the other. A format says where the next one lies and what its
 // bytes are; this finds, opens and counts.
@@ -28,6 +28,14 @@ struct ShardFormat {
   // The element of these bytes, which lay from `offset` on in the file of that name.
   Element (*make)(io::Bytes&& bytes, const std::string& path, std::uint64_t offset);
   std::string options = "";  // for fingerprints
+  // How the first bytes of a file say that it is packed; none: they do not.
+  io::Compression (*look)(const io::detail::Source& file) = nullptr;
+  io::Compression compression = io::Compression::none;  // automatic: as `look` says
+
+  io::Compression compression_of(const io::detail::Source& file) const {
+    if (compression != io::Compression::automatic) return compression;
+    return look ? look(file) : io::Compression::none;
+  }
 };
 
 // Local files, or the bytes of one, looked through.
@@ -62,11 +70,21 @@ class ShardFiles : public Describes {
 // An open file of many elements, local or not, for one thread.
 class OpenShard {
  public:
-  OpenShard(const char* function, const std::string& path) : source_(function, path) {}
-  const io::detail::Source& source() const { return source_; }
+  template <class Element>
+  OpenShard(const ShardFormat<Element>& format, const std::string& path) {
+    source_.emplace(format.function, path);
+    const io::Compression packed = format.compression_of(*source_);
+    if (packed == io::Compression::none) return;
+    bytes_ = io::detail::unpack(*source_, packed);
+    source_.emplace(format.function, path, bytes_);
+  }
+  OpenShard(const OpenShard&) = delete;
+  OpenShard& operator=(const OpenShard&) = delete;
+  const io::detail::Source& source() const { return *source_; }
 
  private:
-  io::detail::Source source_;
+  io::Bytes bytes_;  // of a packed file
+  std::optional<io::detail::Source> source_;
 };
 
 NAX_ENGINE io::Bytes read_extent(const io::detail::Source& file, const Extent& extent);
@@ -103,17 +121,18 @@ class IndexedShards final : public IndexedStage<Element> {
 };
 
 // The files in order, opened by index.
+template <class Element>
 struct OpenShards final : Access<std::shared_ptr<OpenShard>> {
-  OpenShards(const char* of, std::shared_ptr<const std::vector<std::string>> at)
-      : function(of), paths(std::move(at)) {}
+  OpenShards(const ShardFormat<Element>& of, std::shared_ptr<const std::vector<std::string>> at)
+      : format(of), paths(std::move(at)) {}
   std::int64_t size() const override { return static_cast<std::int64_t>(paths->size()); }
   std::shared_ptr<OpenShard> at(std::int64_t i) const override {
-    const profile::Span span(profile::Kind::data, function);
-    return std::make_shared<OpenShard>(function, (*paths)[static_cast<std::size_t>(i)]);
+    const profile::Span span(profile::Kind::data, format.function);
+    return std::make_shared<OpenShard>(format, (*paths)[static_cast<std::size_t>(i)]);
   }
-  std::string name() const override { return function; }
+  std::string name() const override { return format.function; }
   std::string source(std::int64_t i) const override { return (*paths)[static_cast<std::size_t>(i)]; }
-  const char* function;
+  ShardFormat<Element> format;
   std::shared_ptr<const std::vector<std::string>> paths;
 };
 
@@ -147,7 +166,7 @@ class StreamedShards final : public Stage<Element> {
     Walk(const ShardFormat<Element>& format, std::shared_ptr<const std::vector<std::string>> paths,
          std::int64_t ahead, const Context& context)
         : format_(format), paths_(std::move(paths)), context_(context) {
-      auto files = std::make_shared<const OpenShards>(format_.function, paths_);
+      auto files = std::make_shared<const OpenShards<Element>>(format_, paths_);
       if (ahead > 0)
         opener_ = std::make_unique<ParallelIndexCursor<std::shared_ptr<OpenShard>>>(
             std::move(files), context, Crew{static_cast<int>(ahead)}, ahead);
@@ -214,16 +233,29 @@ class StreamedShards final : public Stage<Element> {
 NAX_ENGINE void check_ahead(const char* function, std::int64_t ahead);
 
 template <class Element>
+ShardFormat<Element> unpacked(ShardFormat<Element> format) {
+  format.compression = io::Compression::none;
+  return format;
+}
+
+template <class Element>
 StageRef<Element> shards(const ShardFormat<Element>& format, std::vector<std::string> paths, bool index,
                          std::int64_t ahead) {
   check_ahead(format.function, ahead);
-  if (!index || any_remote(paths))
+  const auto is_packed = [&](const std::string& path) {
+    return format.compression_of(io::detail::Source(format.function, path)) != io::Compression::none;
+  };
+  // An element of a packed file cannot be read without those before it.
+  if (!index || any_remote(paths) || std::any_of(paths.begin(), paths.end(), is_packed))
     return std::make_shared<StreamedShards<Element>>(format, std::move(paths), ahead);
   return std::make_shared<IndexedShards<Element>>(
       format, std::make_shared<ShardFiles>(format.function, std::move(paths), format.find));
 }
 template <class Element>
 StageRef<Element> shards(const ShardFormat<Element>& format, std::string name, io::Bytes bytes) {
+  const io::detail::Source packed(format.function, name, bytes);
+  if (const io::Compression by = format.compression_of(packed); by != io::Compression::none)
+    return shards(unpacked(format), std::move(name), io::detail::unpack(packed, by));
   return std::make_shared<IndexedShards<Element>>(
       format, std::make_shared<ShardFiles>(format.function, std::move(name), std::move(bytes), format.find));
 }

@@ -48,10 +48,15 @@ inline Sample sample_of(io::Bytes&& bytes, const std::string& path, std::uint64_
   return sample;
 }
 
-inline ShardFormat<Sample> tar_format() { return {"from_tar", find_sample, sample_of}; }
+inline io::Compression look_at_archive(const io::detail::Source& file) {
+  return io::detail::has_gzip_magic(file) ? io::Compression::gzip : io::Compression::none;
+}
+inline ShardFormat<Sample> tar_format(io::Compression compression = io::Compression::automatic) {
+  return {"from_tar", find_sample, sample_of, "", look_at_archive, compression};
+}
 
 NAX_ENGINE StageRef<Sample> tar_stage(std::vector<std::string> paths, const TarOptions& options) {
-  return shards(tar_format(), std::move(paths), options.index, options.ahead);
+  return shards(tar_format(options.compression), std::move(paths), options.index, options.ahead);
 }
 NAX_ENGINE StageRef<Sample> tar_stage(std::string name, io::Bytes bytes) {
   return shards(tar_format(), std::move(name), std::move(bytes));

@@ -24,6 +24,7 @@ struct Sample {
 struct TarOptions {
   bool index = true;       // local files are looked through first, as from_tfrecord does
   std::int64_t ahead = 0;  // of files read one behind the other: read before their turn, each by a thread
+  io::Compression compression = io::Compression::automatic;
 };
 
 namespace detail {
@@ -33,9 +34,9 @@ NAX_ENGINE StageRef<Sample> tar_stage(std::string name, io::Bytes bytes);
 
 }  // namespace detail
 
-// The samples in tar archives that are not compressed, by WebDataset's convention: members behind one another
-// with one key, each by what follows it. Folders, links, and names without a dot or between underscores
-// (`__meta__`) are passed over. Addresses (https://, s3://, gs://; link nax::storage) are read each as a
+// The samples in tar archives, by WebDataset's convention: members behind one another with one key, each by
+// what follows it. Folders, links, and names without a dot or between underscores (`__meta__`) are passed
+// over. Addresses (https://, s3://, gs://; link nax::storage) and archives packed by gzip are read each as a
 // whole, when it is their turn, or .ahead of it. Throws IoError that names the file and the offset for what
 // is damaged, cut short or no archive, and for two members of one name in a sample.
 inline Dataset<Sample> from_tar(std::vector<std::string> paths, const TarOptions& options = {}) {

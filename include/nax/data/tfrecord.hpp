@@ -16,6 +16,7 @@ struct TfrecordOptions {
   bool index = true;
   bool verify = true;      // the checksums of the records; those of their lengths are always looked at
   std::int64_t ahead = 0;  // of files read one behind the other: read before their turn, each by a thread
+  io::Compression compression = io::Compression::automatic;
 };
 
 namespace detail {
@@ -26,10 +27,10 @@ NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::string name, io::Bytes bytes,
 
 }  // namespace detail
 
-// The records of TFRecord files that are not compressed, as bytes; parse_example reads those that are
-// tf.train.Examples. Addresses (https://, s3://, gs://; link nax::storage) are read each as a whole, when it
-// is their turn, or .ahead of it. Throws IoError that names the file and the offset for what is damaged, cut
-// short or no such file.
+// The records of TFRecord files, as bytes; parse_example reads those that are tf.train.Examples. Addresses
+// (https://, s3://, gs://; link nax::storage) and files packed by gzip or zlib are read each as a whole, when
+// it is their turn, or .ahead of it. Throws IoError that names the file and the offset for what is damaged,
+// cut short or no such file.
 inline Dataset<io::Bytes> from_tfrecord(std::vector<std::string> paths, const TfrecordOptions& options = {}) {
   return Dataset<io::Bytes>(detail::tfrecord_stage(std::move(paths), options));
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nax/io/save.hpp"
+#include "nax/io/unpack.hpp"
 #include "nax/numpy/indexing/index_items.hpp"
 #include "nax/numpy/views/transpose.hpp"
 
@@ -51,7 +52,7 @@ template <class T>
 Array<T> read_table(const char* function, const std::string& path, const LoadtxtOptions& options,
                     const T* fallback) {
   static_assert(!is_complex_v<T>, "loadtxt: complex numbers are not read");
-  const Bytes bytes = read_file(function, path);
+  const Bytes bytes = read_unpacked(function, path);
   const auto rows = text_fields(std::string(bytes.begin(), bytes.end()), options);
   std::vector<T> out;
   std::size_t columns = rows.empty() ? 0 : rows[0].size();
