@@ -24,6 +24,7 @@
 #include "nax/data/map.hpp"
 #include "nax/data/npy.hpp"
 #include "nax/data/prefetch.hpp"
+#include "nax/data/sequence_example.hpp"
 #include "nax/data/shards.hpp"
 #include "nax/data/shuffle.hpp"
 #include "nax/data/slices.hpp"

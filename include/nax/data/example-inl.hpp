@@ -10,8 +10,9 @@ class ProtoReader {
  public:
   enum Wire : std::uint32_t { varint_wire = 0, fixed64_wire = 1, bytes_wire = 2, fixed32_wire = 5 };
 
-  explicit ProtoReader(const io::Bytes& bytes)
-      : begin_(bytes.data()), at_(begin_), end_(begin_ + bytes.size()) {}
+  // `refusal` begins the errors.
+  ProtoReader(const io::Bytes& bytes, const char* refusal)
+      : refusal_(refusal), begin_(bytes.data()), at_(begin_), end_(begin_ + bytes.size()) {}
 
   // The next field's number and wire type; false at the end of the message.
   bool next(std::uint32_t& field, std::uint32_t& wire);
@@ -36,11 +37,12 @@ class ProtoReader {
 
  private:
   const std::uint8_t* take(std::uint64_t size);
+  const char* refusal_;
   const std::uint8_t *begin_, *at_, *end_;
 };
 
 NAX_ENGINE void ProtoReader::fail(const char* what) const {
-  raise<IoError>({"parse_example: the bytes are no tf.train.Example: ", what, " at offset ", at_ - begin_});
+  raise<IoError>({refusal_, ": ", what, " at offset ", at_ - begin_});
 }
 
 NAX_ENGINE const std::uint8_t* ProtoReader::take(std::uint64_t size) {
@@ -203,7 +205,7 @@ namespace data {
 
 NAX_ENGINE Example parse_example(const io::Bytes& bytes) {
   Example example;
-  detail::ProtoReader in(bytes);
+  detail::ProtoReader in(bytes, "parse_example: the bytes are no tf.train.Example");
   detail::for_each_field(in, [&](std::uint32_t field, std::uint32_t wire) {
     if (field != 1 || wire != detail::ProtoReader::bytes_wire) return false;
     detail::read_features(in.message(), example.features);
