@@ -7,11 +7,13 @@
 #include "nax/data/choose.hpp"
 #include "nax/data/combine.hpp"
 #include "nax/data/generator.hpp"
+#include "nax/data/group_by_window.hpp"
 #include "nax/data/groups.hpp"
 #include "nax/data/ignore_errors.hpp"
 #include "nax/data/interleave.hpp"
 #include "nax/data/iterator.hpp"
 #include "nax/data/map.hpp"
+#include "nax/data/pack.hpp"
 #include "nax/data/prefetch.hpp"
 #include "nax/data/shuffle.hpp"
 #include "nax/data/slices.hpp"
@@ -119,6 +121,31 @@ class Dataset {
         .map(stack, {.threads = options.threads,
                      .name = "bucket_by_sequence_length",
                      .version = detail::text_of(options.value, Shape{options.pad_to_boundary})});
+  }
+  // Groups elements by key(element), an integer, and gives the elements of the datasets that
+  // reduce(key, window) makes of each group of `window` elements, which are a dataset with indices. What is
+  // left at the end comes by key. `window` is a number, or a function of the key.
+  template <class Key, class Reduce, class Size>
+  auto group_by_window(Key key, Reduce reduce, Size window, const GroupOptions& options = {}) const {
+    const auto make = [reduce = std::move(reduce)](std::int64_t group, std::vector<Element> elements) {
+      return reduce(group, indexed(std::move(elements)));
+    };
+    using Group = std::tuple<std::int64_t, std::vector<Element>>;
+    return Dataset<Group>(std::make_shared<detail::GroupStage<Key, Size, Element>>(
+                              stage_, std::move(key), std::move(window), options))
+        .interleave(make, {.cycle_length = 1, .version = options.version});
+  }
+  // Rows of `length`, each of several elements behind one another, with segment ids and positions: see
+  // Packed. All arrays of an element have one length. Elements without rows are passed over. Throws
+  // ValueError for an element longer than a row, unless .split.
+  auto pack(std::int64_t length, const PackOptions& options = {}) const {
+    const auto put = [length, value = options.value](const std::vector<Element>& elements,
+                                                     const std::vector<detail::RowSpan>& spans) {
+      return detail::pack_elements(elements, spans, length, value);
+    };
+    using Pieces = std::pair<std::vector<Element>, std::vector<detail::RowSpan>>;
+    return Dataset<Pieces>(std::make_shared<detail::PackStage<Element>>(stage_, length, options))
+        .map(put, {.threads = options.threads, .name = "pack", .version = std::to_string(options.value)});
   }
   // The rows of each element along its first axis.
   Dataset unbatch() const { return Dataset(std::make_shared<detail::UnbatchStage<Element>>(stage_)); }
@@ -254,6 +281,10 @@ class Dataset {
   const detail::StageRef<Element>& stage() const { return stage_; }
 
  private:
+  static Dataset indexed(std::vector<Element> elements) {
+    using Source = detail::IndexableSource<std::vector<Element>, Element>;
+    return Dataset(std::make_shared<Source>(std::move(elements), SourceOptions{}));
+  }
   auto grouped(std::int64_t n, std::int64_t shift, std::int64_t stride, bool drop_remainder) const {
     return Dataset<std::vector<Element>>(std::make_shared<detail::WindowStage<Element>>(
         stage_, detail::Windows{n, shift, stride, drop_remainder}));
