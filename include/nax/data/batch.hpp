@@ -64,7 +64,8 @@ class BatchStage final : public Stage<Batched<Element>> {
     check_threads("batch", options.threads);
   }
   void describe(Fingerprint& print) const override {
-    input_->describe(print), print.add("batch"), print.add(n_), print.add(options_.drop_remainder);
+    input_->describe(print), print.add("batch"), print.add(options_.drop_remainder);
+    if (!input_->is_elastic()) print.add(n_);  // it may change with the number of shards
   }
   std::int64_t size() const override {
     const std::int64_t in = input_->size();
@@ -86,6 +87,10 @@ class BatchStage final : public Stage<Batched<Element>> {
       return open_over(open_indices<Element>(std::move(input), context), context);
     }
     return open_over(input_->open(context), context);
+  }
+  std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
+    std::int64_t elements;
+    return input_->elastic_position(start, __builtin_mul_overflow(n, n_, &elements) ? INT64_MAX : elements);
   }
 
  private:

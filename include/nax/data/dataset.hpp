@@ -27,6 +27,9 @@ namespace data {
 struct FileOptions {
   std::string version = "";  // of decode, as map's
 };
+struct ShardOptions {
+  bool elastic = false;  // a position may be resumed by another number of parts
+};
 struct CacheOptions {
   std::string version = "";  // of all that the elements are made by: another one is another cache
 };
@@ -187,11 +190,15 @@ class Dataset {
     return Dataset<Out>(std::make_shared<detail::ScanStage<F, S, Element, Out>>(stage_, std::move(first),
                                                                                 std::move(f), options));
   }
-  // Of `count` parts this one: elements index, index + count, ...
-  Dataset shard(std::int64_t index, std::int64_t count) const {
+  // Of `count` parts this one: elements index, index + count, ... With .elastic another number of parts goes
+  // on at a position: it counts the elements that all parts took together, and belongs to all of them, if
+  // each has handed out as many. Part k of m goes on at elements position + k, position + k + m, ... Behind
+  // it may come map without a key, batch (of another size, too), padded_batch, prefetch and prefetch_to.
+  Dataset shard(std::int64_t index, std::int64_t count, const ShardOptions& options = {}) const {
     if (count < 1 || index < 0 || index >= count)
       raise<ValueError>({"shard: no part ", index, " of ", count});
-    return slice({.first = index, .step = count});
+    const detail::Slice part{.first = index, .step = count};
+    return Dataset(std::make_shared<detail::SliceStage<Element>>(stage_, part, options.elastic));
   }
   // Keeps the elements as they are first made: in memory, or in a folder, a file each, for other runs and
   // processes too. Several pipelines may share a folder. Each has its own files, named by its stages, their
@@ -241,7 +248,11 @@ class Dataset {
   // ValueError where elements have no indices. An order (shuffle's) is made once for all calls.
   Element at(std::int64_t i) const {
     if (!stage_->indexable()) throw ValueError("at: the elements of this dataset have no indices");
-    std::call_once(memo_->once, [&] { memo_->access = stage_->access(detail::Context{}); });
+    std::call_once(memo_->once, [&] {
+      detail::Context context;
+      if (stage_->is_elastic()) context.elastic_start = 0;
+      memo_->access = stage_->access(context);
+    });
     const std::int64_t n = memo_->access->size(), at = i < 0 ? i + n : i;
     if (at < 0 || at >= n) raise<IndexError>({"at: there is no element ", i, " among ", n});
     return memo_->access->at(at);

@@ -53,7 +53,8 @@ class WindowStage final : public Stage<std::vector<Element>> {
   WindowStage(StageRef<Element> input, const Windows& windows)
       : input_(std::move(input)), windows_(windows) {}
   void describe(Fingerprint& print) const override {
-    input_->describe(print), print.add("window"), print.add(windows_.n), print.add(windows_.shift);
+    input_->describe(print), print.add("window");
+    if (!this->is_elastic()) print.add(windows_.n), print.add(windows_.shift);  // else as batch's size
     print.add(windows_.stride), print.add(windows_.drop_remainder);
   }
   std::int64_t size() const override {
@@ -74,6 +75,13 @@ class WindowStage final : public Stage<std::vector<Element>> {
       return std::make_unique<Walk>(open_indices<Element>(std::move(input), context), windows_);
     }
     return std::make_unique<Walk>(input_->open(context), windows_);
+  }
+  // Of windows that are batches.
+  std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
+    std::int64_t elements;
+    if (windows_.shift != windows_.n || windows_.stride != 1) return -1;
+    return input_->elastic_position(start,
+                                    __builtin_mul_overflow(n, windows_.n, &elements) ? INT64_MAX : elements);
   }
 
  private:

@@ -17,7 +17,7 @@ namespace data {
 // that it was taken from, in this program or in another one that builds the same.
 class Position {
  public:
-  // Elements handed out since the beginning.
+  // Elements handed out since the beginning; behind an elastic shard those that all shards took together.
   std::int64_t count() const;
 
   friend bool operator==(const Position& a, const Position& b) {
@@ -47,8 +47,10 @@ class Iterator {
           "iterator: the position was taken from another pipeline (its stages, options, keys or files "
           "differ)");
     const OnHost host;
+    is_elastic_ = stage_->is_elastic();
+    if (is_elastic_) context_.elastic_start = position ? position->count() : 0;
     cursor_ = stage_->open(context_);
-    if (position) {
+    if (position && !is_elastic_) {
       const std::int64_t there = cursor_->skip(position->count());
       if (there < position->count())
         raise<ValueError>({"iterator: the position is after element ", position->count(),
@@ -64,7 +66,7 @@ class Iterator {
       cursor_ = std::move(other.cursor_);
       current_ = std::move(other.current_);
       stage_ = std::move(other.stage_);
-      fresh_ = other.fresh_, count_ = other.count_;
+      fresh_ = other.fresh_, count_ = other.count_, is_elastic_ = other.is_elastic_;
     }
     return *this;
   }
@@ -92,7 +94,10 @@ class Iterator {
 
   // To go on from after the last element that was handed out: dataset.iterator(position).
   // The first call for a dataset looks at the times of its files, or through its arrays.
-  Position state() const { return Position(count_, print()); }
+  Position state() const {
+    const std::int64_t start = context_.elastic_start;
+    return Position(is_elastic_ ? stage_->elastic_position(start, count_) : count_, print());
+  }
 
   // The element of this turn of a loop.
   Element& operator*() {
@@ -166,6 +171,7 @@ class Iterator {
   std::optional<Element> current_;
   bool fresh_ = false;  // is current_ the element of this turn?
   std::int64_t count_ = 0;
+  bool is_elastic_ = false;
 };
 
 }  // namespace data

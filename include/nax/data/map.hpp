@@ -151,6 +151,11 @@ class MapStage final : public Stage<Out> {
     return open_parallel<Raw, Out>(context, function_->label, {threads, function_->options.deterministic}, 0,
                                    PullCounted{input_->open(context)}, work);
   }
+  // Keys count a shard's own elements, which are others from one number of shards to the next.
+  std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
+    const bool counts = !takes_key_v<F, In> && function_->options.deterministic;
+    return counts ? input_->elastic_position(start, n) : -1;
+  }
 
  private:
   struct Elements final : Access<Out> {

@@ -29,6 +29,9 @@ class PrefetchStage final : public Stage<Element> {
     return open_parallel<Element, Element>(context, "prefetch", {1}, n_,
                                            PullOne<Element>{input_->open(context)}, as_it_is);
   }
+  std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
+    return input_->elastic_position(start, n);
+  }
 
  private:
   StageRef<Element> input_;
@@ -76,6 +79,9 @@ class PlaceStage final : public Stage<Element> {
     };
     return open_parallel<Element, Element>(context, "prefetch_to", {1}, options_.buffer,
                                            PullOne<Element>{input_->open(context)}, place);
+  }
+  std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
+    return input_->elastic_position(start, n);
   }
 
  private:

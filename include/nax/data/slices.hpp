@@ -16,13 +16,17 @@ struct Slice {
   }
 };
 
+// An elastic slice is a shard whose positions count the elements of all shards, so that another number of
+// shards may go on there: `first` of `step` shards. They have fingerprints alike.
 template <class Element>
 class SliceStage final : public Stage<Element> {
  public:
-  SliceStage(StageRef<Element> input, Slice slice) : input_(std::move(input)), slice_(slice) {}
+  SliceStage(StageRef<Element> input, Slice slice, bool is_elastic = false)
+      : input_(std::move(input)), slice_(slice), is_elastic_(is_elastic) {}
   void describe(Fingerprint& print) const override {
-    input_->describe(print), print.add("slice"), print.add(slice_.first), print.add(slice_.step);
-    print.add(slice_.most);
+    input_->describe(print);
+    if (is_elastic_) return print.add("elastic shard");
+    print.add("slice"), print.add(slice_.first), print.add(slice_.step), print.add(slice_.most);
   }
   std::int64_t size() const override {
     const std::int64_t in = input_->size();
@@ -30,21 +34,51 @@ class SliceStage final : public Stage<Element> {
   }
   bool indexable() const override { return input_->indexable(); }
   std::shared_ptr<const Access<Element>> access(const Context& context) const override {
-    auto input = input_->access(context);
+    auto input = input_->access(for_input(context));
     if (!input) return nullptr;
-    return std::make_shared<Elements>(std::move(input), slice_);
+    return std::make_shared<Elements>(std::move(input), beginning_at(context), is_elastic_);
   }
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
     if (indexable()) return open_indices(access(context), context);
-    return std::make_unique<Walk>(input_->open(context), slice_);
+    return std::make_unique<Walk>(input_->open(for_input(context)), beginning_at(context));
+  }
+  std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
+    if (!is_elastic_) return -1;
+    std::int64_t taken, at;
+    const bool is_beyond =
+        __builtin_mul_overflow(n, slice_.step, &taken) || __builtin_add_overflow(start, taken, &at);
+    const std::int64_t all = is_beyond ? INT64_MAX : at, there = input_->size();
+    return there >= 0 && all > there ? there : all;
   }
 
  private:
+  // The order is that of all shards, and a shard before this one has a start of its own.
+  Context for_input(Context context) const {
+    if (!is_elastic_) return context;
+    context.ordered = true;
+    context.elastic_start = -1;
+    return context;
+  }
+  Slice beginning_at(const Context& context) const {
+    if (!is_elastic_) return slice_;
+    if (context.elastic_start < 0)
+      throw ValueError(
+          "shard: behind .elastic only map without a key, batch, padded_batch, prefetch, prefetch_to and "
+          "epoch may come: other stages' elements do not tell how many the shards have taken");
+    Slice slice = slice_;
+    if (__builtin_add_overflow(slice.first, context.elastic_start, &slice.first)) slice.first = INT64_MAX;
+    return slice;
+  }
   struct Elements final : Access<Element> {
-    Elements(std::shared_ptr<const Access<Element>> from, Slice by) : input(std::move(from)), slice(by) {}
+    Elements(std::shared_ptr<const Access<Element>> from, Slice by, bool in_order)
+        : input(std::move(from)), slice(by), is_ordered(in_order) {}
     std::int64_t size() const override { return slice.size_of(input->size()); }
     Element at(std::int64_t i) const override { return input->at(place(i)); }
-    Crew crew() const override { return input->crew(); }
+    Crew crew() const override {
+      Crew own = input->crew();
+      own.ordered = own.ordered || is_ordered;
+      return own;
+    }
     std::string name() const override { return input->name(); }
     bool gathers() const override { return input->gathers(); }
     std::vector<ArrayBase> gather(std::span<const std::int64_t> indices) const override {
@@ -57,6 +91,7 @@ class SliceStage final : public Stage<Element> {
     std::int64_t place(std::int64_t i) const { return slice.first + i * slice.step; }
     std::shared_ptr<const Access<Element>> input;
     Slice slice;
+    bool is_ordered;
   };
   class Walk final : public Cursor<Element> {
    public:
@@ -87,6 +122,7 @@ class SliceStage final : public Stage<Element> {
   };
   StageRef<Element> input_;
   Slice slice_;
+  bool is_elastic_;
 };
 
 // One epoch after another, each with a number of its own; `count` below 0: without an end.
@@ -184,6 +220,9 @@ class EpochStage final : public Stage<Element> {
   }
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
     return input_->open(at(context));
+  }
+  std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
+    return input_->elastic_position(start, n);
   }
 
  private:

@@ -31,6 +31,8 @@ struct Context {
   bool ordered = false;
   // Elements will be asked for in random order: what lies on a disk need not be read ahead.
   bool random = false;
+  // Elements before which an elastic shard begins; below 0 where the stages behind it cannot count them.
+  std::int64_t elastic_start = -1;
 
   bool is_stopped() const { return stopped && stopped->load(std::memory_order_relaxed); }
 };
@@ -116,6 +118,10 @@ struct Stage {
   virtual bool indexable() const { return false; }
   virtual std::shared_ptr<const Access<Element>> access(const Context&) const { return nullptr; }
   virtual std::unique_ptr<Cursor<Element>> open(const Context& context) const = 0;
+  // Behind an elastic shard: the elements that all shards have taken together, once each began at `start` and
+  // has handed out n elements of this stage. Below 0 elsewhere, and where n elements do not tell.
+  virtual std::int64_t elastic_position(std::int64_t /*start*/, std::int64_t /*n*/) const { return -1; }
+  bool is_elastic() const { return elastic_position(0, 0) >= 0; }
 };
 
 template <class Element>
