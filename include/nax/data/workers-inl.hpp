@@ -55,10 +55,10 @@ NAX_ENGINE std::int64_t Workers::most_held() const {
   return automatic_ ? std::min(count(), 2 * std::max<std::int64_t>(threads, 1)) : count();
 }
 
-NAX_ENGINE int Workers::useful_threads() const {
-  if (!automatic_ || seconds_ <= 0 || computing_ > 0.5 * seconds_) return std::min(most_, cores_);
-  const double wanted = cores_ * seconds_ / std::max(computing_, 1e-3 * seconds_);
-  return static_cast<int>(std::min<double>(most_, wanted));
+NAX_ENGINE int threads_for(double seconds, double computing, int cores, int most) {
+  if (seconds <= 0 || computing > 0.5 * seconds) return std::min(most, cores);
+  const double wanted = cores * seconds / std::max(computing, 1e-3 * seconds);
+  return static_cast<int>(std::min<double>(most, wanted));
 }
 
 NAX_ENGINE void Workers::start() {

@@ -40,6 +40,10 @@ inline constexpr int most_waiting_threads = 64;
 
 NAX_ENGINE int check_threads(const char* function, int threads);
 
+// More threads than that make nothing faster: `cores`, up to `most` where the work of these seconds spent at
+// most half of them computing.
+NAX_ENGINE int threads_for(double seconds, double computing, int cores, int most);
+
 // Wakes a loop that waits for any of several Workers.
 class Bell {
  public:
@@ -126,8 +130,7 @@ class Workers {
   std::size_t next_slot() const;
   // Elements that may be there at once: for threads that grow in number, twice their number.
   std::int64_t most_held() const;
-  // More threads than that make nothing faster.
-  int useful_threads() const;
+  int useful_threads() const { return automatic_ ? threads_for(seconds_, computing_, cores_, most_) : most_; }
 
   static unsigned this_generation();
 
