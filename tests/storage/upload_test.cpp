@@ -109,7 +109,7 @@ TEST_F(StorageUpload, ObjectsArriveAsTheyAre) {
   EXPECT_TRUE(uploads.empty());
   EXPECT_EQ(aborted, 0);
   EXPECT_EQ(refusal<IoError>([&] { storage::write(server.base() + "/x", {}); }),
-            "storage::write: '" + server.base() + "/x': only s3:// and gs:// can be written to");
+            "storage::write: '" + server.base() + "/x': only s3://, gs:// and az:// can be written to");
   EXPECT_THROW(storage::write("s3://bucket", {}), IoError);
 }
 

@@ -352,7 +352,7 @@ auto from_indexable(S source, const SourceOptions& options = {}) {
 }
 
 // Elements that decode makes of files: of the path (a std::string), of the bytes (io::Bytes, a
-// std::vector<std::uint8_t>), or of both. Paths with a scheme (https://, s3://, gs://) are read by
+// std::vector<std::uint8_t>), or of both. Paths with a scheme (https://, s3://, gs://, az://) are read by
 // nax::storage where decode takes bytes.
 template <class F>
 auto from_files(std::vector<std::string> paths, F decode, const FileOptions& options = {}) {

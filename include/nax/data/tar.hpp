@@ -36,9 +36,9 @@ NAX_ENGINE StageRef<Sample> tar_stage(std::string name, io::Bytes bytes);
 
 // The samples in tar archives, by WebDataset's convention: members behind one another with one key, each by
 // what follows it. Folders, links, and names without a dot or between underscores (`__meta__`) are passed
-// over. Addresses (https://, s3://, gs://; link nax::storage) and archives packed by gzip are read each as a
-// whole, when it is their turn, or .ahead of it. Throws IoError that names the file and the offset for what
-// is damaged, cut short or no archive, and for two members of one name in a sample.
+// over. Addresses (https://, s3://, gs://, az://; link nax::storage) and archives packed by gzip are read
+// each as a whole, when it is their turn, or .ahead of it. Throws IoError that names the file and the offset
+// for what is damaged, cut short or no archive, and for two members of one name in a sample.
 inline Dataset<Sample> from_tar(std::vector<std::string> paths, const TarOptions& options = {}) {
   return Dataset<Sample>(detail::tar_stage(std::move(paths), options));
 }

@@ -28,9 +28,9 @@ NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::string name, io::Bytes bytes,
 }  // namespace detail
 
 // The records of TFRecord files, as bytes; parse_example reads those that are tf.train.Examples. Addresses
-// (https://, s3://, gs://; link nax::storage) and files packed by gzip or zlib are read each as a whole, when
-// it is their turn, or .ahead of it. Throws IoError that names the file and the offset for what is damaged,
-// cut short or no such file.
+// (https://, s3://, gs://, az://; link nax::storage) and files packed by gzip or zlib are read each as a
+// whole, when it is their turn, or .ahead of it. Throws IoError that names the file and the offset for what
+// is damaged, cut short or no such file.
 inline Dataset<io::Bytes> from_tfrecord(std::vector<std::string> paths, const TfrecordOptions& options = {}) {
   return Dataset<io::Bytes>(detail::tfrecord_stage(std::move(paths), options));
 }

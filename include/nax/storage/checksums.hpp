@@ -15,7 +15,8 @@
 //
 // Amazon's: x-amz-checksum-<kind> of a whole object, or, of an object uploaded in n parts, the checksum of
 // its parts' checksums, "<sum>-n". The ETag is in the same way the MD5 of the object or "<MD5 of MD5s>-n",
-// unless it was encrypted by a key of the user. Google's: x-goog-hash, always of the whole.
+// unless it was encrypted by a key of the user. Google's: x-goog-hash, always of the whole. Azure's: the MD5
+// that came with the blob, of the whole.
 NAX_BEGIN
 namespace storage::detail {
 
@@ -134,6 +135,11 @@ inline std::optional<StoredSum> etag_sum(const Response& response) {
 // The cheapest checksum of the object that the answer gives, if any. One of the whole is preferred to one of
 // parts, whose sizes have to be asked for.
 inline std::optional<StoredSum> sum_of(const Response& response, const std::string& scheme) {
+  if (scheme == "az") {  // of the whole blob in answers to a part, too
+    const std::string own = response.header("x-ms-blob-content-md5");
+    const std::string md5 = !own.empty() || response.status != 200 ? own : response.header("content-md5");
+    return md5.empty() ? std::nullopt : std::optional(StoredSum{md5_sum, md5});
+  }
   const std::string google = response.header("x-goog-hash");
   if (const std::size_t at = google.find("crc32c=");
       at != std::string::npos && response.header("content-encoding").empty())

@@ -9,6 +9,7 @@
 
 #include "nax/core/profile.hpp"
 #include "nax/io/remote.hpp"
+#include "nax/storage/azure.hpp"
 #include "nax/storage/place.hpp"
 #include "nax/storage/response.hpp"
 #include "nax/storage/storage.hpp"
@@ -235,12 +236,17 @@ Response ask(const char* function, Place place, const Request& request, const Op
     Response response;
     Pairs headers;
     if (range.size >= 0)
-      headers.emplace_back("Range", "bytes=" + std::to_string(range.first) + "-" +
-                                        std::to_string(range.first + range.size - 1));
+      headers.emplace_back(
+          place.scheme == "az" ? "x-ms-range" : "Range",
+          "bytes=" + std::to_string(range.first) + "-" + std::to_string(range.first + range.size - 1));
     Pairs extra = more_headers;
     if (place.scheme == "s3" && reads && !place.is_list(query))
       extra.emplace_back("x-amz-checksum-mode", "ENABLED");
-    if (place.credentials) {
+    if (place.scheme == "az") {
+      extra.insert(extra.end(), headers.begin(), headers.end());
+      headers = azure_headers(place.account, place.account_key, method, path, query, body.size,
+                              std::time(nullptr), extra);
+    } else if (place.credentials) {
       for (auto& header : signed_headers(place.credentials, place.region, method, place.host, path, query,
                                          std::time(nullptr), extra, payload))
         headers.push_back(std::move(header));
@@ -251,6 +257,7 @@ Response ask(const char* function, Place place, const Request& request, const Op
     std::string url = place.base + path;
     const std::string text = place.is_store ? query_text(query) : place.query;
     if (!text.empty()) url += "?" + text;
+    if (!place.sas.empty()) url += (text.empty() ? "?" : "&") + place.sas;
     CURLcode code;
     const End end =
         attempt(url, method, headers, options.timeout, deadline, !place.is_store, response, code, body);
@@ -267,7 +274,8 @@ Response ask(const char* function, Place place, const Request& request, const Op
       again = may_pass(code);
     } else if (has_condition && response.status == 304) {
       return response;
-    } else if (response.status == 200 || response.status == 206 || (!reads && response.status == 204)) {
+    } else if (response.status == 200 || response.status == 206 ||
+               (!reads && (response.status == 201 || response.status == 204))) {
       failure = fine(response);
       if (failure.empty()) return response;
     } else if (const std::string region = response.header("x-amz-bucket-region");

@@ -65,7 +65,7 @@ Response head(const char* function, const Place& place, const Pairs& query, cons
 Sums sums_of(const char* function, const Place& place, const Response& answer, bool is_whole,
              std::int64_t total, const Options& options) {
   Sums sums;
-  if (is_whole || place.scheme == "gs") sums.sum = sum_of(answer, place.scheme);
+  if (is_whole || place.scheme != "s3") sums.sum = sum_of(answer, place.scheme);
   if (place.scheme != "s3" || (sums.sum && sums.sum->parts == 0)) return sums;
   if (is_whole && answer.header("etag").empty()) return sums;  // a server that keeps none
   try {
@@ -206,7 +206,8 @@ std::vector<std::string> versions_of(const std::vector<std::string>& addresses, 
   for (const std::string& address : addresses) ++folders[folder_of(address)];
   std::map<std::string, std::string> listed;
   for (const auto& [folder, count] : folders) {
-    const bool can_list = folder.starts_with("s3://") || folder.starts_with("gs://");
+    const bool can_list = folder.starts_with("s3://") || folder.starts_with("gs://") ||
+                          (folder.starts_with("az://") && std::count(folder.begin(), folder.end(), '/') > 3);
     if (!can_list || count < worth_a_list) continue;
     for (Object& object : storage::list(folder))
       listed.emplace(std::move(object.address), std::move(object.etag));
@@ -218,6 +219,37 @@ std::vector<std::string> versions_of(const std::vector<std::string>& addresses, 
         found == listed.end() || found->second.empty() ? version_of(addresses[i], options) : found->second;
   });
   return versions;
+}
+
+// Of Azure: names as they are in XML, ETags without quotes.
+std::vector<Object> list_blobs(const Place& place, const Options& options) {
+  std::vector<Object> objects;
+  std::string marker;
+  const std::string container = place.path.substr(0, place.path.size() - 1);
+  do {
+    Pairs query = {{"comp", "list"}, {"restype", "container"}, {"prefix", place.key}};
+    if (!marker.empty()) query.emplace_back("marker", marker);
+    const Response response = ask(
+        "storage::list", place, {"GET", query, container, {}}, options, [](const Response& r) -> std::string {
+          const std::string_view xml(reinterpret_cast<const char*>(r.body.data()), r.body.size());
+          return xml.find("</EnumerationResults>") == std::string_view::npos ? "the answer is no list" : "";
+        });
+    const std::string_view xml(reinterpret_cast<const char*>(response.body.data()), response.body.size());
+    for (const std::string& one : xml_texts(xml, "Blob")) {
+      const auto names = xml_texts(one, "Name"), sizes = xml_texts(one, "Content-Length"),
+                 etags = xml_texts(one, "Etag");
+      if (names.empty()) continue;
+      objects.push_back({"az://" + place.bucket + "/" + xml_unescaped(names[0]),
+                         sizes.empty() ? 0 : std::atoll(sizes[0].c_str()),
+                         etags.empty() ? "" : "\"" + xml_unescaped(etags[0]) + "\""});
+    }
+    const auto more = xml_texts(xml, "NextMarker");
+    const std::string next = more.empty() ? "" : xml_unescaped(more[0]);
+    if (!next.empty() && next == marker)
+      raise<IoError>({"storage::list: '", place.shown, "': the list does not end"});
+    marker = next;
+  } while (!marker.empty());
+  return objects;
 }
 
 // Is the object with this ETag still the store's own?
@@ -286,7 +318,7 @@ void write(const std::string& address, const io::Bytes& object) {
   const auto [options, cache] = detail::current();
   const detail::Place place = detail::place_of("storage::write", address);
   if (!place.is_store)
-    raise<IoError>({"storage::write: '", place.shown, "': only s3:// and gs:// can be written to"});
+    raise<IoError>({"storage::write: '", place.shown, "': only s3://, gs:// and az:// can be written to"});
   if (place.key.empty()) raise<IoError>({"storage::write: '", address, "' names no object"});
   if (cache) cache->forget(detail::cache_name(address, place));
   detail::write_object("storage::write", place, object, options);
@@ -297,7 +329,8 @@ std::vector<Object> list(const std::string& address) {
   const Options options = detail::current_options();
   const detail::Place place = detail::place_of("storage::list", address);
   if (!place.is_store)
-    raise<IoError>({"storage::list: '", place.shown, "': only s3:// and gs:// can be listed"});
+    raise<IoError>({"storage::list: '", place.shown, "': only s3://, gs:// and az:// can be listed"});
+  if (place.scheme == "az") return detail::list_blobs(place, options);
   std::vector<Object> objects;
   std::string token;
   do {

@@ -103,13 +103,39 @@ struct Place {
   std::string host;                 // with the port, as the request says it
   std::string path;                 // encoded
   std::string query;                // of an https address, as it is
-  std::string scheme, bucket, key;  // of s3 and gs
+  std::string scheme, bucket, key;  // of stores; Azure's bucket is account/container
   bool is_store = false;
   Credentials credentials;
   std::string region, bearer;
+  std::string account, account_key, sas;  // of Azure
   std::string object_path() const { return is_store ? path + percent_encoded(key, true) : path; }
   static bool is_list(const Pairs& query) { return !query.empty() && query[0].first == "list-type"; }
 };
+
+// az://account/container/blob
+inline void complete_azure(const char* function, Place& place) {
+  const std::size_t slash = place.key.find('/');
+  const std::string container = place.key.substr(0, slash);
+  if (container.empty()) raise<IoError>({function, ": '", place.shown, "' has no container"});
+  place.account = place.bucket;
+  place.bucket += "/" + container;
+  place.key = slash == std::string::npos ? "" : place.key.substr(slash + 1);
+  const std::string keys_account = environment("AZURE_STORAGE_ACCOUNT");
+  if (keys_account.empty() || keys_account == place.account)  // the key of another account is of no use
+    place.account_key = environment("AZURE_STORAGE_KEY");
+  if (place.account_key.empty()) place.sas = environment("AZURE_STORAGE_SAS_TOKEN");
+  if (!place.sas.empty() && place.sas[0] == '?') place.sas.erase(0, 1);
+  place.base = environment("AZURE_STORAGE_SERVICE_ENDPOINT");
+  while (!place.base.empty() && place.base.back() == '/') place.base.pop_back();
+  place.path = "/" + percent_encoded(container, false) + "/";
+  if (place.base.empty())
+    place.base = "https://" + place.account + ".blob.core.windows.net";
+  else  // an emulator, or a proxy: the account is part of the path
+    place.path = "/" + percent_encoded(place.account, false) + place.path;
+  if (place.base.find("://") == std::string::npos)
+    raise<IoError>({function, ": the endpoint '", place.base, "' has no scheme"});
+  place.host = place.base.substr(place.base.find("://") + 3);
+}
 
 inline Place place_of(const char* function, const std::string& address) {
   const std::size_t colon = address.find("://");
@@ -137,6 +163,10 @@ inline Place place_of(const char* function, const std::string& address) {
   place.shown = address;
   place.bucket = first;
   place.key = slash == std::string::npos ? "" : rest.substr(slash + 1);
+  if (place.scheme == "az") {
+    complete_azure(function, place);
+    return place;
+  }
   std::string endpoint;
   bool by_path = true;
   if (place.scheme == "s3") {
