@@ -51,7 +51,8 @@ MODULES = [
 # Classes whose public methods have entries, too.
 CLASSES = {"Dataset", "Iterator", "Position", "Sample", "Example", "ImageFolder", "Scope"}
 
-Entry = collections.namedtuple("Entry", "name scope parameters comment header")  # parameters None: of a class
+# parameters None: of a class; returns: the type that the declaration names, "" for auto and void
+Entry = collections.namedtuple("Entry", "name scope parameters comment header returns", defaults=("",))
 Options = collections.namedtuple("Options", "fields comment")
 
 
@@ -105,7 +106,8 @@ def parse_fields(body):
         if not code:
             above = above + [comment.strip()] if comment else []
             continue
-        begun = code if not code.endswith((";", "{", "}")) else ""  # a declaration may go on
+        whole = code.endswith((";", "{", "}")) and not re.fullmatch(r"[\w:<>,\s*&]+ \w+ = [^;]*\}", code)
+        begun = "" if whole else code  # a declaration may go on
         if begun:
             above = above + [comment.strip()] if comment else above
             continue
@@ -114,6 +116,8 @@ def parse_fields(body):
             text = " ".join(above + [comment.strip()]).strip()
             for one in split_top(code[m.start(2) : -1]):  # `double rtol = 1e-5, atol = 1e-8;`
                 name, default = re.match(r"(\w+)\s*(?:=\s*)?(.*)$", one).groups()
+                if default == "{}" and m[1].startswith("std::optional"):
+                    default = "none"
                 fields.append((m[1], name, default, text))
         above = []
     return fields
@@ -126,8 +130,8 @@ def parse(header):
     i = 0
     while i < len(lines):
         line = lines[i]
-        if m := re.match(r"(?:inline )?namespace ?(.*?) ?\{$", line):
-            scope.append(m[1] or "(anonymous)")
+        if m := re.match(r"(inline )?namespace ?(.*?) ?\{$", line):
+            scope.append("" if m[1] else m[2] or "(anonymous)")  # names of inline namespaces are not written
             comment = []
         elif line in ("NAX_BEGIN", "NAX_END"):
             comment = []
@@ -141,8 +145,8 @@ def parse(header):
                 comment.append(text)
         elif not line.strip():
             comment = []
-        elif line.startswith(("#", "}", " ", "using", "extern", "friend")):
-            pass
+        elif line.startswith(("#", "}", " ", "using", "extern", "friend")) or re.fullmatch(r"[A-Z_]+\(.*\)", line):
+            pass  # the latter is a macro's call, without a semicolon
         else:
             hidden = any(part in ("detail", "rules", "(anonymous)") for s in scope for part in s.split("::"))
             j = i
@@ -200,7 +204,13 @@ def declare(text, body, scope, comment, header, entries, options):
     parameters = split_top(code[m.end() : stop])
     if any("Recorded<" in p for p in parameters):  # what derivatives say
         return
-    entries.append(Entry(m[2], scope, parameters, comment, header))
+    entries.append(Entry(m[2], scope, parameters, comment, header, returned(m[1])))
+
+
+def returned(kind):
+    """The type of a result as a reader writes it."""
+    kind = re.sub(r"^requires\b.*[)>] (?=\w)|^[^<]*> |^template <[^<>]*> |NAX_ENGINE_HERE |\b(?:typename|inline|const|constexpr)\b |&|\bnax::|\bstd::(?=u?int\d)", "", kind).strip()
+    return "" if re.search(r"\bauto\b|\bvoid\b|decltype|detail::|requires", kind) else kind
 
 
 def declare_members(kind, body, scope, header, entries, options):
@@ -269,11 +279,12 @@ def call_of(entry, options):
         else:
             text, default = shown(p)
             parts.append(text + (f" = {default}" if default else ""))
-    return f"{prefix}{entry.name}({', '.join(parts)})"
+    arrow = f" -> {entry.returns}" if entry.returns else ""
+    return f"{prefix}{entry.name}({', '.join(parts)}){arrow}"
 
 
 def read_examples():
-    """`== name`, lines of code, `--`, the lines they print."""
+    """`== name`, lines of code, `--`, the lines they print: (code, printed, the word behind the name or none)."""
     examples, name, code, printed, part = {}, None, [], [], None
     path = ROOT / "scripts/reference_examples.txt"
     for line in path.read_text().split("\n") if path.exists() else []:
@@ -288,7 +299,13 @@ def read_examples():
             part.append(line)
     if name:
         examples[name] = (code, printed)
-    return {k: ([x for x in c if x], p[: max((i + 1 for i, x in enumerate(p) if x), default=0)]) for k, (c, p) in examples.items()}
+    result = {}
+    for heading, (code, printed) in examples.items():
+        name, _, mark = heading.partition(" ")
+        while printed and not printed[-1]:
+            printed.pop()
+        result[name] = ([x for x in code if x], printed, mark)
+    return result
 
 
 def page_of(title, entries, options, examples, used):
@@ -316,9 +333,10 @@ def page_of(title, entries, options, examples, used):
                 out += ["| option | default | |", "| --- | --- | --- |"]
                 out += [f"| `.{f[1]}` | {'`' + f[2] + '`' if f[2] else ''} | {f[3]} |" for f in found.fields] + [""]
         if name in examples:
-            code, printed = examples[name]
+            code, printed, mark = examples[name]
             used.add(name)
-            out += ["```cpp", *code, "```", "```text", *printed, "```", ""]
+            out += [f"```cpp {mark}".rstrip(), *code, "```"]
+            out += ["```text", *printed, "```", ""] if printed else [""]
         out += [f"`#include <nax/{group[0].header.relative_to(INCLUDE)}>`", ""]
     return "\n".join(out)
 

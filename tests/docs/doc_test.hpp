@@ -13,24 +13,28 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wcomment"
 
-// What the sources made from Markdown pages call: std::cout is caught, and compared with the page's ```text
-// blocks.
+// For the sources made from Markdown pages: catches std::cout and compares it with the page's ```text blocks.
 namespace doc_test {
 
 inline std::ostringstream* captured = nullptr;
 
 class Capture {
  public:
-  Capture() : previous_(std::cout.rdbuf(text_.rdbuf())) { captured = &text_; }
+  Capture() : previous_(std::cout.rdbuf(text_.rdbuf())) {
+    format_.copyfmt(std::cout);
+    captured = &text_;
+  }
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
   ~Capture() {
     std::cout.rdbuf(previous_);
+    std::cout.copyfmt(format_);  // a block's manipulators, such as boolalpha, end with it
     captured = nullptr;
   }
 
  private:
   std::ostringstream text_;
+  std::ios format_{nullptr};
   std::streambuf* previous_;
 };
 

@@ -19,6 +19,7 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
+// The device's name: "cpu:0", "cuda:1", "cpu:0 of process 2".
 inline std::string to_string(Device d) {
   return (d.platform == Platform::cpu ? "cpu:" : "cuda:") + std::to_string(d.ordinal) +
          (d.remote ? " of process " + std::to_string(d.remote - 1) : "");

@@ -211,15 +211,21 @@ Array<T> array_of_bytes(const char* function, const void* data, std::size_t byte
   return typed<T>(placed(std::move(a)));
 }
 
+template <class X>
+concept ContiguousData = requires(const X& x) {
+  {std::data(x)};
+  {std::size(x)};
+};
+template <class X>
+concept IterableNumbers = requires(const X& x) {
+  x.begin() != x.end();
+};
+
 }  // namespace detail
 
-// The bytes of a contiguous range (a string, a vector, a span) as elements of type T; a copy, 1-d.
-template <Dtype T = float, class Buffer>
-requires requires(const Buffer& b) {
-  {std::data(b)};
-  {std::size(b)};
-}
-// A 1-d array of the elements whose bytes the buffer holds; they are copied.
+// Copies the bytes of a contiguous range (a string, a vector, a span) into a 1-d array of type T. Throws
+// ValueError where they are no whole number of elements, or fewer than `count`.
+template <Dtype T = float, detail::ContiguousData Buffer>
 Array<T> frombuffer(const Buffer& buffer, const FrombufferOptions& options = {}) {
   static_assert(std::is_trivially_copyable_v<std::remove_cvref_t<decltype(*std::data(buffer))>>,
                 "frombuffer: a range of plain bytes or numbers");
@@ -230,10 +236,8 @@ Array<T> frombuffer(const Buffer& buffer, const FrombufferOptions& options = {})
 struct FromiterOptions {
   std::int64_t count = -1;  // so many; all
 };
-// The numbers that a range gives, 1-d. Throws ValueError where there are fewer than `count`.
-template <class T = void, class Range>
-requires requires(const Range& r) { r.begin() != r.end(); }
-// A 1-d array of the elements of a range.
+// Copies the numbers of a range into a 1-d array. Throws ValueError where there are fewer than `count`.
+template <class T = void, detail::IterableNumbers Range>
 auto fromiter(const Range& range, const FromiterOptions& options = {}) {
   using S = std::remove_cvref_t<decltype(*range.begin())>;
   using To = typename std::conditional_t<std::is_void_v<T>, std::type_identity<element_t<S>>,

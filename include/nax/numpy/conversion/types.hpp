@@ -48,7 +48,7 @@ class DTypeClass {
 inline namespace type_names {
 inline constexpr DTypeClass generic{0x7fff}, number{0x7ffe}, integer{0x1fe}, signedinteger{0x1e},
     unsignedinteger{0x1e0}, inexact{0x7e00}, floating{0x1e00}, complexfloating{0x6000};
-}
+}  // namespace type_names
 
 // Is the type a member of the class, or the type itself? issubdtype(x.dtype(), floating)
 constexpr bool issubdtype(DType d, DTypeClass of) { return of.has(d); }

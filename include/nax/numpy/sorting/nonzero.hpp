@@ -65,6 +65,7 @@ template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> nonzero(const X& x) {
   return detail::indices_by_axis("nonzero", detail::truth("nonzero", x));
 }
+// where with one argument, as NumPy has it: nonzero.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> where(const X& condition) {
   return detail::indices_by_axis("where", detail::truth("where", condition));
