@@ -11,10 +11,12 @@
 NAX_BEGIN
 namespace nn::initializers {
 
+// Makes an array of zeros; the key is not read.
 template <class T = float>
 Array<T> zeros(const random::Key&, const Shape& shape) {
   return nax::zeros<T>(shape);
 }
+// Makes an array of ones; the key is not read.
 template <class T = float>
 Array<T> ones(const random::Key&, const Shape& shape) {
   return nax::ones<T>(shape);
@@ -22,6 +24,7 @@ Array<T> ones(const random::Key&, const Shape& shape) {
 struct ConstantOptions {
   double value = 0;
 };
+// Makes an array filled with `value`; the key is not read.
 template <class T = float>
 Array<T> constant(const random::Key&, const Shape& shape, const ConstantOptions& options) {
   return full<T>(shape, static_cast<T>(options.value));
@@ -29,7 +32,7 @@ Array<T> constant(const random::Key&, const Shape& shape, const ConstantOptions&
 
 namespace detail {
 
-// Draws times a number, in place: nobody else has seen them.
+// Multiplies draws in place; no other handle shares them.
 template <class T>
 Array<T> scaled(Array<T> draws, T scale) {
   if (nax::detail::on_accelerator(draws))
@@ -45,7 +48,7 @@ Array<T> scaled(Array<T> draws, T scale) {
 struct UniformOptions {
   double scale = 1e-2;
 };
-// In [0, scale).
+// Draws uniformly from [0, scale).
 template <class T = float>
 Array<T> uniform(const random::Key& key, const Shape& shape, const UniformOptions& options = {}) {
   return detail::scaled(random::uniform<T>(key, shape), static_cast<T>(options.scale));
@@ -54,6 +57,7 @@ Array<T> uniform(const random::Key& key, const Shape& shape, const UniformOption
 struct NormalOptions {
   double stddev = 1e-2;
 };
+// Draws normal numbers of mean 0 and deviation `stddev`.
 template <class T = float>
 Array<T> normal(const random::Key& key, const Shape& shape, const NormalOptions& options = {}) {
   return detail::scaled(random::normal<T>(key, shape), static_cast<T>(options.stddev));
@@ -62,6 +66,7 @@ Array<T> normal(const random::Key& key, const Shape& shape, const NormalOptions&
 struct TruncatedNormalOptions {
   double stddev = 1e-2, lower = -2, upper = 2;  // the bounds in units before scaling
 };
+// Draws normal numbers between `lower` and `upper`, then multiplies them by `stddev`.
 template <class T = float>
 Array<T> truncated_normal(const random::Key& key, const Shape& shape,
                           const TruncatedNormalOptions& options = {}) {
@@ -107,46 +112,55 @@ Array<T> variance_scaling(const random::Key& key, const Shape& shape, double sca
                         std::sqrt(variance) / T(0.87962566103423978));
 }
 
-// For tanh and sigmoid (Glorot and Bengio).
+// Draws uniform weights of variance 2 / (inputs + outputs), for tanh and sigmoid (Glorot and Bengio 2010).
+// Throws ValueError below two axes.
 template <class T = float>
 Array<T> glorot_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 1, Mode::fan_avg, Distribution::uniform, options);
 }
+// Draws truncated normal weights of variance 2 / (inputs + outputs). Throws ValueError below two axes.
 template <class T = float>
 Array<T> glorot_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 1, Mode::fan_avg, Distribution::truncated_normal, options);
 }
-// For relu (He et al.).
+// Draws uniform weights of variance 2 / inputs, for relu (He and others 2015). Throws ValueError below two
+// axes.
 template <class T = float>
 Array<T> he_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 2, Mode::fan_in, Distribution::uniform, options);
 }
+// Draws truncated normal weights of variance 2 / inputs, for relu. Throws ValueError below two axes.
 template <class T = float>
 Array<T> he_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 2, Mode::fan_in, Distribution::truncated_normal, options);
 }
-// For selu (LeCun et al.).
+// Draws uniform weights of variance 1 / inputs, for selu (LeCun and others 1998). Throws ValueError below two
+// axes.
 template <class T = float>
 Array<T> lecun_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 1, Mode::fan_in, Distribution::uniform, options);
 }
+// Draws truncated normal weights of variance 1 / inputs, for selu. Throws ValueError below two axes.
 template <class T = float>
 Array<T> lecun_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 1, Mode::fan_in, Distribution::truncated_normal, options);
 }
-// Other names of the two.
+// As glorot_uniform.
 template <class T = float>
 Array<T> xavier_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return glorot_uniform<T>(key, shape, options);
 }
+// As glorot_normal.
 template <class T = float>
 Array<T> xavier_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return glorot_normal<T>(key, shape, options);
 }
+// As he_uniform.
 template <class T = float>
 Array<T> kaiming_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return he_uniform<T>(key, shape, options);
 }
+// As he_normal.
 template <class T = float>
 Array<T> kaiming_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return he_normal<T>(key, shape, options);
