@@ -25,10 +25,10 @@ using Streams = std::uint64_t;
 //
 // Between streams the rule is: **a buffer's address is asked for by the thread that will use it, before each
 // use and while it holds the buffer.** The buffer knows which streams it has met (Buffer::streams). A stream
-// that is new to it first waits for what the others have been given so far, which includes whatever wrote the
-// elements: their thread has handed the array over afterwards. Only the stream that alone has met a buffer
-// may write over its elements (Buffer::is_own), so from then on they never change, and those who have met
-// them need not wait again. A freed block's next user waits for all streams that had met it.
+// that is new to it first waits for the work given to the others so far. That includes the kernel that wrote
+// the elements, since its thread handed the array over afterwards. Only the stream that alone has met a
+// buffer may write over its elements (Buffer::is_own), so from then on they never change, and those who have
+// met them need not wait again. A freed block's next user waits for all streams that had met it.
 class Accelerator {
  public:
   virtual int count() = 0;

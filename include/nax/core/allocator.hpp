@@ -19,7 +19,7 @@
 //
 // Accounting: bytes in use are the bytes asked for. Each thread counts its small traffic in `pending` (and
 // the highest `pending` since the last flush) and adds it to the shared counters every 64 KiB and with each
-// large block. Readers add up all threads, so in_use is exact whenever nobody is allocating; the peak is
+// large block. Readers add up all threads, so in_use is exact while no thread allocates; the peak is
 // exact for one thread, and within 64 KiB per thread otherwise. The memory limit counts bytes held from the
 // system (in use, cached and rounding).
 //

@@ -162,7 +162,7 @@ class Array : public ArrayBase {
 
   Array& operator=(const Array&) & = default;
   Array& operator=(Array&&) & noexcept = default;
-  // `x = x + y` computes in place when nobody else holds x.
+  // `x = x + y` computes in place if no other handle shares x.
   template <Expression E>
   requires std::is_same_v<typename E::value_type, Element> Array& operator=(const E& expression) & {
     detail::assign(*this, expression);

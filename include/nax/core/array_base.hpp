@@ -133,7 +133,7 @@ inline bool on_accelerator(const ArrayBase& a) {
   return nullptr;
 }
 
-// The address of the first element, on whatever device the elements lie.
+// The address of the first element, on the device where the elements lie.
 inline char* device_data(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);
   if (!buffer) return no_data(a);
@@ -178,7 +178,7 @@ NAX_COMPILED_ONCE ArrayBase allocate(DType dtype, const Frame& frame, Device dev
 // Returns the elements under another layout; the view is not recorded.
 NAX_ENGINE ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset = 0);
 
-// Are its elements one unbroken run that nobody else sees?
+// True if the elements are one unbroken run that no other handle shares.
 inline bool is_exclusive(const ArrayBase& a) {
   const BufferRef& buffer = ArrayAccess::buffer(a);
   return buffer.unique() && !buffer->source && layout_of(a).is_contiguous();

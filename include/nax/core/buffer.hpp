@@ -17,8 +17,8 @@
 
 // A refcounted block of memory. On the host the header and the elements share one allocation, elements at a
 // multiple of 64 bytes; the elements of a buffer on an accelerator lie there, at `address`. A buffer may
-// instead stand for pieces that live elsewhere (the shards of a pmap's result): then its elements are brought
-// together when somebody first asks for their address.
+// instead stand for pieces that live elsewhere (the shards of a pmap's result): then its elements are
+// gathered when their address is first asked for.
 NAX_BEGIN
 namespace detail {
 
@@ -143,7 +143,7 @@ class BufferRef {
   }
   ~BufferRef() {
     if (!buffer_) return;
-    // The sole owner needs no read-modify-write; nobody else can be copying the handle meanwhile.
+    // The sole owner needs no read-modify-write; no other thread can copy the handle meanwhile.
     const std::uint32_t others = buffer_->references.load(std::memory_order_acquire) - 1;
     if (others == 0)
       Buffer::destroy(buffer_);
@@ -157,7 +157,7 @@ class BufferRef {
   Buffer* get() const { return buffer_; }
   Buffer* operator->() const { return buffer_; }
   explicit operator bool() const { return buffer_ != nullptr; }
-  // Does nobody else see the elements, now or on another stream?
+  // True if no other handle and no other stream uses the elements.
   bool unique() const {
     return buffer_ && buffer_->references.load(std::memory_order_acquire) == 1 && buffer_->is_own();
   }

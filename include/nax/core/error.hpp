@@ -40,7 +40,7 @@ struct IoError : Error {
 
 namespace detail {
 
-// A part of an error's text: a string, or whatever has a to_string. It is turned into text when the error is.
+// A part of an error's text: a string, or a value with a to_string. It becomes text when the error is made.
 class TextPart {
  public:
   TextPart(const char* text)

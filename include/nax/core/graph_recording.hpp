@@ -21,7 +21,7 @@
 // **While a thread records, its device computes nothing.** Launches and copies go into the graph with the
 // addresses they have now, so memory must not move or be shared afterwards. That is what this file is about:
 //
-//   new blocks        come from the recording's own memory, which nobody else gets while the graph lives.
+//   new blocks        come from the recording's own memory, which is reserved while the graph lives.
 //                     Within the recording they are used over and over, as in any other program.
 //   older buffers     that the function reads (arrays it captured) are held as long as the graph (pin).
 //   the host's bytes  that go to the device are copied, and the copies held.
@@ -170,8 +170,8 @@ class GraphMaker : public GraphMemory::Source {
   ~GraphMaker() = default;
 };
 
-// Drops recordings that are in nobody's use, for their memory: what a device tries before it has none. False
-// where there were none. (jit puts it here.)
+// Frees the memory of recordings that no call uses; returns false if there are none. A device tries this
+// before it reports that it is out of memory. (jit installs it.)
 inline constinit std::atomic<bool (*)()> drop_recordings{nullptr};
 inline bool drop_unused_recordings() {
   const auto drop = drop_recordings.load(std::memory_order_acquire);

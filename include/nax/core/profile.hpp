@@ -17,10 +17,10 @@
 
 // Events that the engine notes while a profile is taken.
 //
-// While nobody does, a Span costs one relaxed load and a branch that is never taken. While somebody does, it
-// reads the clock twice and writes one event into a list of its own thread, under a lock that nobody else
-// wants. A thread keeps its last `most_events`; what it dropped is counted. A thread that ends leaves its
-// list, and its lane to the next thread of the same name.
+// Without a profile a Span costs one relaxed load and a branch that is never taken. During a profile it reads
+// the clock twice and appends one event to its thread's list, under an uncontended lock. A thread keeps its
+// last `most_events`; what it dropped is counted. A thread that ends leaves its list, and its lane to the
+// next thread of the same name.
 NAX_BEGIN
 namespace detail::profile {
 
@@ -124,7 +124,7 @@ class Span {
     if (event_) [[unlikely]]
       end();
   }
-  // Is it noted? Whoever knows more says it then.
+  // The event, for callers that add details; null if no profile is taken.
   Event* event() const { return event_; }
 
  private:

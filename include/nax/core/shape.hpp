@@ -18,15 +18,14 @@ using Dims = SmallVector<std::int64_t, 5>;
 
 namespace detail {
 
-// No array has more elements, so that the bytes of none overflow, whatever its type.
+// The most elements of an array: the number of bytes cannot overflow for any dtype.
 inline constexpr std::int64_t most_elements = PTRDIFF_MAX / 16;
 
 [[noreturn, gnu::cold]] void throw_extents(const char* function, const Dims& shape);
 
-// The number of elements of a shape. The one place where a product of extents is checked: whoever makes a
-// shape of numbers that somebody gave comes by here. Throws ValueError for a negative extent and for more
-// elements than any array may have; extents of 0 do not excuse the others, as in NumPy, so that no product of
-// some of the extents overflows either.
+// Returns the number of elements of a shape. Every shape made from a caller's numbers is checked here, and
+// nowhere else. Throws ValueError for a negative extent and for more than most_elements. An extent of 0 does
+// not excuse the others, as in NumPy, so no product of some of the extents overflows either.
 NAX_ENGINE std::int64_t count_elements(const char* function, const Dims& shape);
 
 // Adds and multiplies extents. Saturates to an extent that shape checks reject.

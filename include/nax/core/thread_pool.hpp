@@ -2,11 +2,12 @@
 
 // The pool of threads that share out one operation.
 //
-// A parallel_for claims idle workers (up to its thread's limit) and works along. Everybody begins with a
-// range of chunks of his own, then helps the others. When the chunks are gone the caller takes back each
-// worker that has not begun yet (it was asleep, the machine is busy) and waits only for those that are inside
-// a chunk: a worker that is slow to wake never stalls the caller. Who takes part is given the same range
-// every time: what it wrote of an array lies in its core's cache when the next operation comes.
+// A parallel_for claims idle workers (up to its thread's limit) and works along. Each thread begins
+// with a range of chunks of its own, then takes chunks from the ranges of others. When the chunks are gone
+// the caller takes back each worker that has not begun yet (it was asleep, the machine is busy) and waits
+// only for those that are inside a chunk: a worker that is slow to wake never stalls the caller. Who takes
+// part is given the same range every time: what it wrote of an array lies in its core's cache when the next
+// operation comes.
 //
 // A worker's state is one 32-bit word: (epoch << 2) | phase. The phases go idle -> reserved -> assigned ->
 // running -> idle, the epoch grows with each claim, so a caller recognises its own claim. Callers move idle
@@ -96,9 +97,9 @@ class Job {
   const std::int64_t count_, chunk_;
   const int ranges_;
   std::int64_t end_[most_ranges];                // a range's, in chunks
-  std::atomic<std::int64_t> next_[most_ranges];  // the first that nobody has
+  std::atomic<std::int64_t> next_[most_ranges];  // the first chunk not taken
   std::atomic<bool> failed_{false};
-  std::exception_ptr error_;  // written by whoever sets `failed_`
+  std::exception_ptr error_;  // written by the thread that sets `failed_`
 };
 
 inline constinit thread_local bool inside_parallel = false;
