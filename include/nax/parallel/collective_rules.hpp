@@ -82,7 +82,7 @@ Array<T> constant_array(const Array<T>& x) {
 // A layout without one of its axes, counted from the first hidden one.
 NAX_ENGINE Layout row_of(Layout layout, std::size_t axis);
 
-// ---- everybody's values, as the leading visible axis
+// ---- the values of all devices, as the leading visible axis
 
 template <class T>
 Array<T> gather_all(const Collective& call, const Array<T>& x, const MappedAxis& axis) {

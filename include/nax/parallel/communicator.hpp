@@ -47,16 +47,16 @@ struct Collective {
   Collective(const char* name, std::string arguments) : function(name), how(std::move(arguments)) {}
 };
 
-// A communicator that sends parts of arrays to where they are wanted, instead of showing everybody all.
+// A communicator that sends each part of an array to the one device that uses it.
 // Arrays are plain: row-major, without hidden axes; where there are parts, axis 0 counts them.
 class BlockCommunicator {
  public:
-  // Everybody's x along a new axis 0.
+  // Gathers x of all devices along a new axis 0.
   virtual ArrayBase gather_blocks(int rank, const Collective& call, const ArrayBase& x) = 0;
-  // Part `rank` of the reduction of everybody's x.
+  // Reduces x over all devices and returns part `rank` of the result.
   virtual ArrayBase reduce_scatter(int rank, const Collective& call, const ArrayBase& x,
                                    const Combine& combine) = 0;
-  // Everybody's part `rank`, in the order of the devices.
+  // Returns part `rank` of each device's x, in the order of the devices.
   virtual ArrayBase all_to_all(int rank, const Collective& call, const ArrayBase& x) = 0;
   // The x of the device that `pairs` {from, to} sends here; zeros where none does.
   virtual ArrayBase permute(int rank, const Collective& call, const ArrayBase& x,
@@ -68,7 +68,7 @@ class BlockCommunicator {
 
 // How the devices of a pmap talk. All of them make the same calls in the same order; arrays are row-major,
 // and a call concerns a list of them, so that a whole tree of gradients costs one meeting. Results belong to
-// whoever called.
+// the caller.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -76,21 +76,21 @@ class Communicator {
   // The place along the axis of this process' first device. (`rank` is a place along the axis as well.)
   virtual int first() const { return 0; }
 
-  // Everybody's array in the order of the devices.
+  // Returns x of each device, in the order of the devices.
   virtual std::vector<ArrayBase> all_gather(int rank, const Collective& call, const ArrayBase& x) = 0;
   // Combined element by element, in the order of the devices, the same for all. `combine` tells the
   // operation, one for each array.
   virtual std::vector<ArrayBase> all_reduce(int rank, const Collective& call, const std::vector<ArrayBase>& x,
                                             const std::vector<Combine>& combine) = 0;
-  // Calls work(everybody's `mine`) on all devices at a time. Nobody returns, and nothing that the addresses
-  // lead to goes, before all are done or have failed.
+  // Calls work(the `mine` of all devices) on all devices at a time. No call returns, and no memory behind the
+  // addresses is freed, before all are done or have failed.
   virtual void work_together(int rank, const char* function, const void* mine,
                              FunctionRef<void(const std::vector<const void*>& everyone)> work) = 0;
   // Null where arrays of others are read in place.
   virtual BlockCommunicator* blocks() { return nullptr; }
 
   // For who runs the devices. A program that has ended waits for what it has begun, then leaves; one that
-  // failed aborts: whoever waits for it, now and later, gets an exception. (No string: the failure may be
+  // failed aborts: devices that wait for it, now and later, get an exception. (No string: the failure may be
   // that there is no memory.)
   virtual void finish(int rank) = 0;
   virtual void leave(int rank) = 0;

@@ -14,7 +14,7 @@ NAX_ENGINE void DeviceThread::work(Device device) {
     changed_.wait(lock, [&] { return program_ != nullptr; });
     lock.unlock();
     program_.load()->run(rank_);
-    // The program may return in a child that it has forked, where nobody waits for it.
+    // The program may return in a child that it has forked, where no thread waits for it.
     if (process_generation.load(std::memory_order_relaxed) != generation) return;
     lock.lock();
     program_ = nullptr;

@@ -7,9 +7,9 @@
 #include "nax/parallel/processes.hpp"
 
 // A program that was started as several processes, on one host or many: mpirun -np 4 train, srun train. Each
-// runs the same program; a pmap whose devices are everybody's is one run over all processes, in which each
-// gives the examples of its own devices. Programs that link nax::mpi can be several; any other is one, and
-// all of this is there for it as well.
+// runs the same program; a pmap over the devices of all processes is one run, to which each process
+// brings the examples of its own devices. A program needs nax::mpi to be several processes; without it these
+// functions see one.
 NAX_BEGIN
 namespace detail {
 

@@ -72,7 +72,7 @@ class FlatUserFunction final : public FlatFunction {
   mutable std::optional<Out> out_;
 };
 
-// For for_each_with_axes: the arrays alone, of whatever type, which the engine can then work with.
+// For for_each_with_axes: visits the arrays alone, of any dtype.
 struct ArraysWithAxes {
   FunctionRef<void(ArrayBase&, const Axes&)> f;
   template <class Leaf>

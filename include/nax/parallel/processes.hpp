@@ -19,9 +19,9 @@ class Processes {
 
   // A new run begins in this process; its number.
   virtual std::uint64_t begin_run(const char* function) = 0;
-  // Everybody's message, when all have sent one; no longer than 2000 characters. Throws DeviceError that
-  // names the process which has failed in this run, has gone on to another, has ended, or has not come within
-  // the time.
+  // Returns the messages of all processes, when all have sent one; each of at most 2000 characters. Throws
+  // DeviceError that names the process which failed in this run, went on to another, ended, or did not arrive
+  // in time.
   virtual std::vector<std::string> exchange(std::uint64_t run, const char* function,
                                             const std::string& mine) = 0;
 

@@ -11,10 +11,10 @@
 NAX_BEGIN
 namespace detail {
 
-// The sum over devices of products that nobody has asked for yet, as one of the devices has it. When they
-// want it the devices compute it together: each a part of the rows, which it hands to all, so that gradients
-// are neither stored nor read. All must want it, and several of them in the same order. Whoever wants it
-// again computes it alone.
+// A deferred sum of products over devices, as one of the devices holds it. When it is asked for, the devices
+// compute it together: each computes a part of the rows and hands it to all, so gradients are neither stored
+// nor read. All devices must ask, for several sums in the same order. A device that asks again computes
+// alone.
 class ProductOverDevices final : public DeferredProduct {
  public:
   ProductOverDevices(Communicator& communicator, int rank, std::vector<ArrayBase> everyone, double factor)

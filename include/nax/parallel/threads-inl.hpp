@@ -219,7 +219,7 @@ NAX_ENGINE void ThreadCommunicator::reduce_slice(int rank, std::size_t array,
   if (alone && static_cast<int>(array) % size_ != rank) return;
   const std::int64_t part = alone ? n : (n + size_ - 1) / size_;
   const std::int64_t begin = alone ? 0 : std::min(n, part * rank), end = std::min(n, begin + part);
-  constexpr std::int64_t block = 4096;  // a block of the result stays in L1 while everybody is added to it
+  constexpr std::int64_t block = 4096;  // a block of the result stays in L1 while all are added to it
   for (std::int64_t at = begin; at < end; at += block) {
     const std::int64_t count = std::min(block, end - at);
     char* to = raw_data(result) + at * element;

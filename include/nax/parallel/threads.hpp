@@ -94,7 +94,7 @@ class ThreadCommunicator final : public Communicator {
   // Names those on stderr who have not come to this meeting.
   void name_missing(const char* function);
 
-  // `open` runs once, in the last thread to arrive; `read` in every thread before anybody may post again.
+  // `open` runs once, in the last thread to arrive; `read` in every thread before any may post again.
   void meet(int rank, const Collective& call, std::vector<ArrayBase> arrays, FunctionRef<void()> open,
             FunctionRef<void()> read, const void* address = nullptr);
 

@@ -34,7 +34,7 @@ Watchers watchers_of(const Tree& t, const Tape& tape) {
   return all;
 }
 
-// Forgets whatever made the values of a tree.
+// Detaches the values of a tree from the tape.
 template <class Tree>
 void make_constant(Tree& t) {
   for_each_input(t, [](ArrayBase& leaf) { ArrayAccess::serial(leaf) = 0; });

@@ -77,7 +77,7 @@ void provide_leaf_operations() {
   if constexpr (is_inexact_v<T>)
     leaf_operations_slot(dtype_of<T>).store(&LeafOperationsOf<T>::table, std::memory_order_release);
 }
-// Visits the arrays of a tree, of whatever type, which the engine can then work with.
+// Visits the arrays of a tree, of any dtype; the engine has leaf operations for these dtypes afterwards.
 template <class Tree>
 void for_each_array(Tree& tree, FunctionRef<void(ArrayBase&)> f) {
   tree::for_each(

@@ -5,8 +5,8 @@
 #include "nax/core/gathered.hpp"
 #include "nax/numpy/views/copy.hpp"
 
-// Arrays whose leading axis is the device axis. The shards stay where they were computed; only somebody who
-// wants the elements in one block makes them come together.
+// Arrays whose leading axis is the device axis. The shards stay where they were computed; asking for
+// the elements in one block gathers them.
 NAX_BEGIN
 namespace detail {
 
@@ -28,7 +28,7 @@ class ShardSource final : public GatheredOnce {
 // The shards of an array that is one row of devices and nothing else; null for any other.
 NAX_ENGINE ShardSource* shards_of(const ArrayBase& a);
 
-// Example `rank` along visible axis `axis`. A donated array that nobody else holds gives its shard away.
+// Example `rank` along visible axis `axis`. A donated array that no other handle shares gives its shard away.
 NAX_ENGINE ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated);
 
 // x on a device whose kernels can read it: x itself on the host's devices, which share their memory.
