@@ -70,7 +70,7 @@ NAX_ENGINE std::string json_of(const Session& session);
 
 NAX_ENGINE void write_json(const std::string& path, const Session& session);
 
-// One trace, from here to its end. A program that ends by an exception that nobody catches writes it too.
+// One trace, from here to its end. A program that ends by an uncaught exception writes it too.
 class Tracing {
  public:
   explicit Tracing(std::string path);

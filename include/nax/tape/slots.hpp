@@ -12,7 +12,7 @@
 // Values that travel with a sweep (cotangents, tangents): for each node of a range nothing, an array or a
 // number. A node has one byte that says which, and eight that are read only then: the number itself, or the
 // array's place in a pool, since most nodes of a long tape hold no array at any time. A number becomes an
-// array when somebody asks for the array.
+// array when the array is asked for.
 NAX_BEGIN
 namespace detail {
 

@@ -20,14 +20,14 @@ class Reverse {
       : tape_(tape), mark_(mark), consume_(consume), slots_(mark) {}
 
   bool wants(std::uint64_t serial) const { return place(serial) != Tape::npos; }
-  // The node that takes the cotangents of the array with this serial; npos where nobody wants them.
+  // The node that takes the cotangents of the array with this serial; npos if no node takes them.
   std::size_t place(std::uint64_t serial) const {
     const std::size_t i = serial ? tape_.find(serial) : Tape::npos;
     return i >= mark_ ? i : Tape::npos;
   }
   // The sum of cotangents that has reached that node so far, or null.
   ArrayBase* at(std::size_t i) { return slots_.find(i); }
-  // Adds a cotangent to that of the array with this serial; one that nobody wants is ignored.
+  // Adds a cotangent to that of the array with this serial; ignored if no node takes it.
   void add(std::uint64_t serial, ArrayBase&& cotangent) {
     const std::size_t i = place(serial);
     if (i != Tape::npos) add_at(i, std::move(cotangent));
@@ -39,7 +39,7 @@ class Reverse {
     else
       slots_.put(i, std::move(cotangent));
   }
-  // The first cotangent of a sweep, if it is a number; one that nobody wants is ignored.
+  // The first cotangent of a sweep, if it is a number; ignored if no node takes it.
   void begin_with(std::uint64_t serial, Number cotangent) {
     const std::size_t i = place(serial);
     if (i == Tape::npos) return;

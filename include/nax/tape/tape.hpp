@@ -346,7 +346,7 @@ class TapeScope {
   TapeScope& operator=(const TapeScope&) = delete;
 
   bool outermost() const { return outermost_; }
-  // Does nobody else (a pullback) hold the tape?
+  // True if no pullback holds the tape.
   bool sole_owner() const { return tape_.unique(); }
   std::size_t mark() const { return mark_; }
   const TapeRef& tape() const { return tape_; }

@@ -10,7 +10,7 @@
 
 // Where in a tree: `[0].w`, `['bias']`, `.layers[2]`. Field names are the struct's own; so are those of a
 // class whose tree_fields is constexpr. Another class counts its fields: `.Model[0]`, `.Model[1]`. A path is
-// a chain of steps on the stack, and becomes text only when somebody asks.
+// a chain of steps on the stack, and becomes text only when asked for.
 NAX_BEGIN
 namespace tree::detail {
 

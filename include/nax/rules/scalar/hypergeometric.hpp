@@ -28,7 +28,7 @@ NAX_SCALAR Double hyp1f1(Double a, Double b, Double x) {
   if (ends(b) && !(ends(a) && a >= b)) return infinity;
   if (a == 0 || x == 0) return 1;
   if (ends(a)) {
-    if (a < -1e5) return not_a_number;  // a polynomial of more terms than anybody means
+    if (a < -1e5) return not_a_number;  // a polynomial of too many terms to sum
     Double sum = 1, term = 1;
     for (Double n = 0; n < -a; n += 1) {
       term *= (a + n) / (b + n) * (x / (n + 1));
