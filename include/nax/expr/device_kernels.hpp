@@ -5,9 +5,9 @@
 #include "nax/expr/kernels.hpp"
 
 // The kernels of an expression for a GPU. There are four: forward and backward, each for operands that lie in
-// a row (a thread takes pieces of 16 bytes) and for operands of any strides (a thread takes an element). They
-// exist in files that are compiled as CUDA, or for the emulated device; such a file puts their launchers into
-// the expression's slot before main begins.
+// rows or repeat along them (a thread takes pieces of 16 bytes) and for operands of any strides (a thread
+// takes an element). They exist in files that are compiled as CUDA, or for the emulated device; such a file
+// puts their launchers into the expression's slot before main begins.
 NAX_BEGIN
 namespace detail {
 
@@ -27,7 +27,10 @@ NAX_END
 
 #if NAX_CUDA_KERNELS
 
+#include <algorithm>
+
 #include "nax/backend/cuda/loop.hpp"
+#include "nax/backend/cuda/pieces.hpp"
 
 NAX_BEGIN
 namespace detail {
@@ -83,41 +86,34 @@ struct DeviceForward {
   }
 };
 
-// Shared by the bodies for contiguous operands: element i of the grid is a piece of `per` elements.
-template <class E>
-struct InRow {
-  static constexpr int leaves = Tree<E>::leaves;
-  static constexpr std::size_t widest() {
-    std::size_t bytes = sizeof(lane_t<typename E::value_type>);
-    for (int l = 0; l < leaves; ++l) bytes = gradient_bytes<E>(l) > bytes ? gradient_bytes<E>(l) : bytes;
-    return bytes;
-  }
-  static constexpr int per = static_cast<int>(cuda::piece_bytes / widest());
-  std::int64_t n;
-  ConstantSlots<Tree<E>::constants> constants;
-  unsigned repeated;  // bit o: operand o is one element for all
-
-  template <std::size_t bytes>
-  constexpr void load(int operand, const char* data, std::int64_t piece, unsigned char* to) const {
-    using Pieces = cuda::Piece<per * bytes>;
-    if (repeated >> operand & 1)
-      for (int j = 0; j < per; ++j)
-        *reinterpret_cast<cuda::Piece<bytes>*>(to + j * bytes) =
-            *reinterpret_cast<const cuda::Piece<bytes>*>(data);
-    else
-      *reinterpret_cast<Pieces*>(to) = reinterpret_cast<const Pieces*>(data)[piece];
-  }
-  template <std::size_t bytes>
-  constexpr void store(const unsigned char* from, char* data, std::int64_t piece) const {
-    using Pieces = cuda::Piece<per * bytes>;
-    reinterpret_cast<Pieces*>(data)[piece] = *reinterpret_cast<const Pieces*>(from);
+// Elements of a piece, computed in their lane type.
+struct PieceLane : ScalarLane {
+  template <class T>
+  static constexpr Value<T> load(const void* leaf, std::int64_t j) {
+    return static_cast<lane_t<T>>(static_cast<const cuda::Piece<16>*>(leaf)->get<T>(static_cast<int>(j)));
   }
 };
 
+// Shared by the bodies that take pieces, of which the widest operand's fill 16 bytes.
+template <class E, int operands, int widest>
+struct InPieces : cuda::PieceBody<operands, cuda::piece_bytes / widest> {
+  static constexpr int leaves = Tree<E>::leaves;
+  ConstantSlots<Tree<E>::constants> constants;
+};
+
+// The bytes of the widest operand: leaves, the result, and, of a pull, gradients.
+template <class E, bool pulls>
+constexpr int widest_operand() {
+  int bytes = sizeof(typename E::value_type);
+  for (int l = 0; l < Tree<E>::leaves; ++l)
+    bytes = std::max(bytes, static_cast<int>(pulls ? gradient_bytes<E>(l) : leaf_bytes<E>(l)));
+  return bytes;
+}
+
 template <class E>
-struct DeviceForwardInRow : InRow<E> {
-  using InRow<E>::leaves, InRow<E>::per;
-  char* data[leaves + 1];
+struct DeviceForwardInPieces : InPieces<E, Tree<E>::leaves + 1, widest_operand<E, false>()> {
+  using Base = InPieces<E, Tree<E>::leaves + 1, widest_operand<E, false>()>;
+  using Base::leaves, Base::per;
 
   constexpr void operator()(std::int64_t piece) const {
     compute(piece, std::make_integer_sequence<int, leaves>());
@@ -127,22 +123,16 @@ struct DeviceForwardInRow : InRow<E> {
   using T = typename E::value_type;
   template <int... l>
   constexpr void compute(std::int64_t piece, std::integer_sequence<int, l...>) const {
-    const void* from[leaves + 1];
-    const std::int64_t begin = piece * per;
-    if (begin + per <= this->n) {
-      alignas(16) unsigned char in[leaves + 1][16], out[16];
-      (this->template load<leaf_bytes<E>(l)>(l, data[l], piece, in[l]), ...);
-      ((from[l] = in[l]), ...);
-      for (int j = 0; j < per; ++j)
-        DeviceLane::store<T>(Root<DeviceLane, E>(LeafSource{&this->constants, from}, j).value, out, j);
-      this->template store<sizeof(T)>(out, data[leaves], piece);
-    } else {
-      for (std::int64_t i = begin; i < this->n; ++i) {
-        ((from[l] = data[l] + (this->repeated >> l & 1 ? 0 : i * leaf_bytes<E>(l))), ...);
-        DeviceLane::store<T>(Root<DeviceLane, E>(LeafSource{&this->constants, from}, 0).value, data[leaves],
-                             i);
-      }
-    }
+    char* at[leaves + 1];
+    this->loop.pieces.locate(piece, at);
+    const int count = this->count(piece);
+    cuda::Piece<16> in[leaves + 1]{}, out{};
+    const void* from[leaves + 1] = {};
+    (this->template load<leaf_bytes<E>(l)>(l, at[l], count, in[l]), ...);
+    ((from[l] = &in[l]), ...);
+    for (int j = 0; j < per; ++j)
+      out.set(j, static_cast<T>(Root<PieceLane, E>(LeafSource{&this->constants, from}, j).value));
+    this->template store<sizeof(T)>(out, at[leaves], count);
   }
 };
 
@@ -171,19 +161,19 @@ struct DevicePull {
 // Keeps a piece's shares, leaf by leaf: in registers, since every index is known once loops are unrolled.
 template <int leaves>
 struct PieceSink {
-  unsigned char (&shares)[leaves][16];
+  cuda::Piece<16> (&shares)[leaves];
   int j;
   template <class T, int L>
   constexpr void deposit(const lane_t<T>& g) {
-    reinterpret_cast<lane_t<T>*>(shares[L])[j] = g;
+    shares[L].set(j, g);
   }
 };
 
 template <class E>
-struct DevicePullInRow : InRow<E> {
-  using InRow<E>::leaves, InRow<E>::per;
+struct DevicePullInPieces : InPieces<E, 2 * Tree<E>::leaves + 1, widest_operand<E, true>()> {
+  using Base = InPieces<E, 2 * Tree<E>::leaves + 1, widest_operand<E, true>()>;
+  using Base::leaves, Base::per;
   unsigned wanted, added;
-  char* data[2 * leaves + 1];
 
   constexpr void operator()(std::int64_t piece) const {
     compute(piece, std::make_integer_sequence<int, leaves>());
@@ -191,44 +181,33 @@ struct DevicePullInRow : InRow<E> {
 
  private:
   using T = typename E::value_type;
-  using Shares = unsigned char[leaves][16];
+  using Shares = cuda::Piece<16>[leaves];
 
   template <int... l>
   constexpr void compute(std::int64_t piece, std::integer_sequence<int, l...>) const {
-    const void* from[leaves];
-    const std::int64_t begin = piece * per;
-    if (begin + per <= this->n) {
-      alignas(16) unsigned char in[leaves + 1][16];
-      alignas(16) Shares shares;
-      (this->template load<leaf_bytes<E>(l)>(l, data[l], piece, in[l]), ...);
-      this->template load<sizeof(T)>(leaves, data[leaves], piece, in[leaves]);
-      ((from[l] = in[l]), ...);
-      for (int j = 0; j < per; ++j) {
-        PieceSink<leaves> sink{shares, j};
-        pull_from(Root<DeviceLane, E>(LeafSource{&this->constants, from}, j),
-                  DeviceLane::load<T>(in[leaves], j), sink);
-      }
-      unsigned kept = wanted;
-      (add_to_first<l>(shares, kept, std::make_integer_sequence<int, l>()), ...);
-      (store_share<l>(shares, kept, piece), ...);
-    } else {
-      char* to[leaves];
-      for (std::int64_t i = begin; i < this->n; ++i) {
-        ((from[l] = data[l] + (this->repeated >> l & 1 ? 0 : i * leaf_bytes<E>(l)),
-          to[l] = wanted >> l & 1 ? data[leaves + 1 + l] + i * gradient_bytes<E>(l) : nullptr),
-         ...);
-        DeviceSink sink{to, added, 0};
-        pull_from(Root<DeviceLane, E>(LeafSource{&this->constants, from}, 0),
-                  DeviceLane::load<T>(data[leaves], this->repeated >> leaves & 1 ? 0 : i), sink);
-      }
+    char* at[2 * leaves + 1];
+    this->loop.pieces.locate(piece, at);
+    const int count = this->count(piece);
+    cuda::Piece<16> in[leaves + 1]{};
+    Shares shares{};
+    const void* from[leaves] = {};
+    (this->template load<leaf_bytes<E>(l)>(l, at[l], count, in[l]), ...);
+    this->template load<sizeof(T)>(leaves, at[leaves], count, in[leaves]);
+    ((from[l] = &in[l]), ...);
+    for (int j = 0; j < per; ++j) {
+      PieceSink<leaves> sink{shares, j};
+      pull_from(Root<PieceLane, E>(LeafSource{&this->constants, from}, j), PieceLane::load<T>(&in[leaves], j),
+                sink);
     }
+    unsigned kept = wanted;
+    (add_to_first<l>(shares, kept, std::make_integer_sequence<int, l>()), ...);
+    (store_share<l>(shares[l], kept, at[leaves + 1 + l], count), ...);
   }
 
-  template <std::size_t bytes>
-  static constexpr void add(unsigned char* to, const unsigned char* from) {
+  template <int bytes>
+  static constexpr void add(cuda::Piece<16>& to, const cuda::Piece<16>& from) {
     using Number = std::conditional_t<bytes == 8, double, float>;
-    for (int j = 0; j < per; ++j)
-      reinterpret_cast<Number*>(to)[j] += reinterpret_cast<const Number*>(from)[j];
+    for (int j = 0; j < per; ++j) to.set(j, to.get<Number>(j) + from.get<Number>(j));
   }
   // Leaves that are one array share a gradient: that of the first.
   template <int l, int... k>
@@ -238,74 +217,62 @@ struct DevicePullInRow : InRow<E> {
   template <int k, int l>
   constexpr void add_to(Shares& shares, unsigned& kept) const {
     if constexpr (carries_leaf<E>(k) && carries_leaf<E>(l) && leaf_bytes<E>(k) == leaf_bytes<E>(l)) {
+      const auto& data = this->loop.pieces.data;
       if (!(kept >> k & kept >> l & 1) || data[leaves + 1 + k] != data[leaves + 1 + l]) return;
       add<gradient_bytes<E>(l)>(shares[k], shares[l]);
       kept &= ~(1u << l);
     }
   }
   template <int l>
-  constexpr void store_share(Shares& shares, unsigned kept, std::int64_t piece) const {
+  constexpr void store_share(cuda::Piece<16>& share, unsigned kept, char* at, int count) const {
     if constexpr (carries_leaf<E>(l)) {
-      constexpr std::size_t bytes = gradient_bytes<E>(l);
+      constexpr int bytes = gradient_bytes<E>(l);
       if (!(kept >> l & 1)) return;
       if (added >> l & 1) {
-        alignas(16) unsigned char sum[16];
-        this->template load<bytes>(leaves + 1 + l, data[leaves + 1 + l], piece, sum);
-        add<bytes>(sum, shares[l]);
-        this->template store<bytes>(sum, data[leaves + 1 + l], piece);
-      } else {
-        this->template store<bytes>(shares[l], data[leaves + 1 + l], piece);
+        cuda::Piece<16> sum{};
+        this->template load<bytes>(leaves + 1 + l, at, count, sum);
+        add<bytes>(share, sum);
       }
+      this->template store<bytes>(share, at, count);
     }
   }
 };
 
 // ---- launchers
 
-template <class Body, int operands>
-void set_row(Body& body, const cuda::Loop<operands>& loop, const void* constants) {
-  body.n = loop.size;
-  std::memcpy(&body.constants, constants, sizeof body.constants);
-  body.repeated = 0;
-  for (int o = 0; o < operands; ++o) {
-    body.data[o] = loop.data[o];
-    if (loop.rank > 0 && loop.strides[o][0] == 0) body.repeated |= 1u << o;
-  }
-}
-
 template <class E>
 void launch_forward(Device device, const void* constants, const Dims& shape, const loops::Operand* operands) {
-  const auto loop = cuda::make_loop<Tree<E>::leaves + 1>(shape, operands);
-  if (is_flat(loop, operands)) {
-    DeviceForwardInRow<E> body;
-    set_row(body, loop, constants);
-    cuda::launch(device, (loop.size + body.per - 1) / body.per, body);
-  } else {
+  cuda::for_each_narrow(cuda::make_loop<Tree<E>::leaves + 1>(shape, operands), [&](const auto& loop) {
+    DeviceForwardInPieces<E> pieces;
+    if (cuda::in_pieces(loop, operands, pieces.per, pieces.loop)) {
+      std::memcpy(&pieces.constants, constants, sizeof pieces.constants);
+      return cuda::launch(device, pieces.loop.pieces.size, pieces);
+    }
     DeviceForward<E> body{loop, {}};
     std::memcpy(&body.constants, constants, sizeof body.constants);
     cuda::launch(device, loop.size, body);
-  }
+  });
 }
 
 template <class E>
 void launch_pull(Device device, const void* constants, const Dims& shape, const loops::Operand* operands,
                  unsigned added) {
   constexpr int leaves = Tree<E>::leaves;
-  const auto loop = cuda::make_loop<2 * leaves + 1>(shape, operands);
-  unsigned wanted = 0;
-  for (int l = 0; l < leaves; ++l)
-    if (loop.data[leaves + 1 + l]) wanted |= 1u << l;
-  if (is_flat(loop, operands)) {
-    DevicePullInRow<E> body;
-    set_row(body, loop, constants);
-    body.wanted = wanted;
-    body.added = added;
-    cuda::launch(device, (loop.size + body.per - 1) / body.per, body);
-  } else {
+  cuda::for_each_narrow(cuda::make_loop<2 * leaves + 1>(shape, operands), [&](const auto& loop) {
+    unsigned wanted = 0;
+    for (int l = 0; l < leaves; ++l)
+      if (loop.data[leaves + 1 + l]) wanted |= 1u << l;
+    DevicePullInPieces<E> pieces;
+    if (cuda::in_pieces(loop, operands, pieces.per, pieces.loop)) {
+      std::memcpy(&pieces.constants, constants, sizeof pieces.constants);
+      pieces.wanted = wanted;
+      pieces.added = added;
+      return cuda::launch(device, pieces.loop.pieces.size, pieces);
+    }
     DevicePull<E> body{loop, {}, wanted, added};
     std::memcpy(&body.constants, constants, sizeof body.constants);
     cuda::launch(device, loop.size, body);
-  }
+  });
 }
 
 template <class E>

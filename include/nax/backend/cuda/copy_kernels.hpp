@@ -2,7 +2,7 @@
 
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
-#include "nax/backend/cuda/loop.hpp"
+#include "nax/backend/cuda/pieces.hpp"
 #include "nax/core/accelerator.hpp"
 
 // Elements from one layout to another, and from one dtype to another.
@@ -19,8 +19,20 @@ struct CopyElement {
     *reinterpret_cast<Unit*>(at[1]) = *reinterpret_cast<const Unit*>(at[0]);
   }
 };
+template <int bytes>
+struct CopyPieces : PieceBody<2, piece_bytes / bytes> {
+  using Base = PieceBody<2, piece_bytes / bytes>;
+  constexpr void operator()(std::int64_t piece) const {
+    char* at[2];
+    this->loop.pieces.locate(piece, at);
+    const int count = this->count(piece);
+    Piece<16> all{};
+    this->template load<bytes>(0, at[0], count, all);
+    Base::template store<bytes>(all, at[1], count);
+  }
+};
 
-// By way of a type that holds both exactly, or that rounds as one conversion would.
+// By way of a type that holds what it reads exactly, so that a conversion rounds once.
 template <class A>
 struct ConvertElement {
   Loop<2> loop;
@@ -31,30 +43,68 @@ struct ConvertElement {
     store_as<A>(to, at[1], load_as<A>(from, at[0]));
   }
 };
+// Conversions of training: at least eight bytes an access.
+template <class From, class To>
+struct ConvertPieces : PieceBody<2, piece_bytes / static_cast<int>(std::max(sizeof(From), sizeof(To)))> {
+  using Base = PieceBody<2, piece_bytes / static_cast<int>(std::max(sizeof(From), sizeof(To)))>;
+  constexpr void operator()(std::int64_t piece) const {
+    char* at[2];
+    this->loop.pieces.locate(piece, at);
+    const int count = this->count(piece);
+    Piece<16> in{}, out{};
+    this->template load<sizeof(From)>(0, at[0], count, in);
+    for (int j = 0; j < Base::per; ++j)
+      out.set(j, static_cast<To>(static_cast<float>(in.template get<From>(j))));
+    Base::template store<sizeof(To)>(out, at[1], count);
+  }
+};
+
+template <class From, class To>
+bool launch_convert_pieces(Device device, const Loop<2>& loop, const loops::Operand* operands) {
+  ConvertPieces<From, To> body;
+  if (operands[0].stored != dtype_of<From> || operands[1].stored != dtype_of<To> ||
+      !in_pieces(loop, operands, body.per, body.loop))
+    return false;
+  launch(device, body.loop.pieces.size, body);
+  return true;
+}
+
+inline void launch_convert(Device device, const Loop<2>& loop, const loops::Operand* operands) {
+  const DType from = operands[0].stored, to = operands[1].stored;
+  if (dtype_kind(from) == Kind::complex || dtype_kind(to) == Kind::complex)
+    throw DeviceError("astype: complex numbers are not converted on a GPU; do it on the CPU");
+  if (launch_convert_pieces<float, half>(device, loop, operands) ||
+      launch_convert_pieces<float, bfloat16>(device, loop, operands) ||
+      launch_convert_pieces<half, float>(device, loop, operands) ||
+      launch_convert_pieces<bfloat16, float>(device, loop, operands) ||
+      launch_convert_pieces<std::uint8_t, float>(device, loop, operands))
+    return;
+  with_wide(from, [&]<class A>(std::type_identity<A>) {
+    launch(device, loop.size, ConvertElement<A>{loop, from, to});
+  });
+}
 
 inline void launch_copy(Device device, Dims shape, const loops::Operand& from, const loops::Operand& to) {
   loops::Operand operands[] = {from, to};
   loops::collapse(shape, operands, 2);
-  const Loop<2> loop = make_loop<2>(shape, operands);
-  if (loop.size == 0) return;
+  const Loop<2> whole = make_loop<2>(shape, operands);
   const std::size_t bytes = dtype_size(to.stored);
-  if (from.stored != to.stored) {
-    if (dtype_kind(from.stored) == Kind::complex || dtype_kind(to.stored) == Kind::complex)
-      throw DeviceError("astype: complex numbers are not converted on a GPU; do it on the CPU");
-    with_wide(from.stored, [&]<class A>(std::type_identity<A>) {
-      // A float that becomes a half is rounded once, from double.
-      using Exact = std::conditional_t<std::is_floating_point_v<A>, double, A>;
-      launch(device, loop.size, ConvertElement<Exact>{loop, from.stored, to.stored});
+  if (from.stored == to.stored && whole.size > 0 &&
+      (whole.rank == 0 || (whole.rank == 1 && whole.strides[0][0] == whole.strides[1][0] &&
+                           whole.strides[0][0] == static_cast<std::int64_t>(bytes))))
+    return detail::accelerator_of(device).copy_between(device, whole.data[1], device, whole.data[0],
+                                                       static_cast<std::size_t>(whole.size) * bytes);
+  for_each_narrow(whole, [&](const Loop<2>& loop) {
+    if (from.stored != to.stored) return launch_convert(device, loop, operands);
+    with_piece(bytes, [&]<int size>(std::type_identity<Piece<size>>) {
+      if constexpr (size < piece_bytes) {
+        CopyPieces<size> body;
+        if (in_pieces(loop, operands, body.per, body.loop))
+          return launch(device, body.loop.pieces.size, body);
+      }
+      launch(device, loop.size, CopyElement<Piece<size>>{loop});
     });
-  } else if (loop.rank == 0 || (loop.rank == 1 && loop.strides[0][0] == loop.strides[1][0] &&
-                                loop.strides[0][0] == static_cast<std::int64_t>(bytes))) {
-    detail::accelerator_of(device).copy_between(device, loop.data[1], device, loop.data[0],
-                                                static_cast<std::size_t>(loop.size) * bytes);
-  } else {
-    with_piece(bytes, [&]<class Unit>(std::type_identity<Unit>) {
-      launch(device, loop.size, CopyElement<Unit>{loop});
-    });
-  }
+  });
 }
 
 }  // namespace cuda

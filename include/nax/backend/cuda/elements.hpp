@@ -115,6 +115,11 @@ decltype(auto) with_wide(DType dtype, const F& f) {
   no_such_value(wide);
 }
 
+// The wide type of an element type.
+template <class T>
+using wide_t = std::conditional_t<is_floating_v<T>, std::conditional_t<sizeof(T) == 8, double, float>,
+                                  std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+
 template <class A>
 struct LoadAs {
   const char* at;

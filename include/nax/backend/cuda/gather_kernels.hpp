@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/backend/cuda/launch.hpp"
-#include "nax/backend/cuda/loop.hpp"
+#include "nax/backend/cuda/pieces.hpp"
 #include "nax/loops/lines.hpp"
 #include "nax/loops/select_loop.hpp"
 
@@ -26,12 +26,38 @@ struct GatherElement {
   }
 };
 
+// Rows that lie in a row, of which each has one index.
+template <int bytes>
+struct GatherPieces : PieceBody<3, piece_bytes / bytes> {
+  using Base = PieceBody<3, piece_bytes / bytes>;
+  std::int64_t scale;
+  constexpr void operator()(std::int64_t piece) const {
+    char* at[3];
+    this->loop.pieces.locate(piece, at);
+    const std::int64_t index = this->loop.pieces.data[2] ? *reinterpret_cast<const std::int64_t*>(at[2]) : 0;
+    const int count = this->count(piece);
+    Piece<16> all{};
+    if (index != loops::dropped_index) this->template load<bytes>(1, at[1] + index * scale, count, all);
+    Base::template store<bytes>(all, at[0], count);
+  }
+};
+
 inline void launch_gather(Device device, loops::SelectLoop select) {
   const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(select.data().stored));
   loops::collapse(select.shape, select.operands, 3);
-  const Loop<3> loop = make_loop<3>(select.shape, select.operands);
-  with_piece(static_cast<std::size_t>(bytes), [&]<class Unit>(std::type_identity<Unit>) {
-    launch(device, loop.size, GatherElement<Unit>{loop, select.scale * bytes});
+  const std::int64_t scale = select.scale * bytes;
+  for_each_narrow(make_loop<3>(select.shape, select.operands), [&](const Loop<3>& loop) {
+    with_piece(static_cast<std::size_t>(bytes), [&]<int size>(std::type_identity<Piece<size>>) {
+      if constexpr (size < piece_bytes) {
+        GatherPieces<size> body;
+        const bool one_index = !loop.data[2] || loop.rank == 0 || loop.strides[2][loop.rank - 1] == 0;
+        if (one_index && scale % piece_bytes == 0 && in_pieces(loop, select.operands, body.per, body.loop)) {
+          body.scale = scale;
+          return launch(device, body.loop.pieces.size, body);
+        }
+      }
+      launch(device, loop.size, GatherElement<Piece<size>>{loop, scale});
+    });
   });
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <type_traits>
 
 #include "nax/core/error.hpp"
@@ -13,32 +15,74 @@ NAX_BEGIN
 namespace cuda {
 
 inline constexpr int most_axes = 8;
-inline constexpr std::uintptr_t piece_bytes = 16;  // the widest access of a thread
+
+// Divides 32-bit numbers below 2^31 by one that the host knows: by multiplication, since a GPU has no
+// instruction that divides (Granlund and Montgomery 1994).
+struct Divisor {
+  std::uint32_t magic = 1, shift = 0;
+
+  constexpr Divisor() = default;
+  // Precondition: 0 < by <= 2^31.
+  constexpr explicit Divisor(std::uint32_t by) : shift(static_cast<std::uint32_t>(std::bit_width(by - 1))) {
+    const std::uint64_t rest = (std::uint64_t{1} << shift) - by;
+    magic = static_cast<std::uint32_t>((rest << 32) / by + 1);
+  }
+  constexpr std::uint32_t quotient(std::uint32_t i) const {
+    return (static_cast<std::uint32_t>((std::uint64_t{i} * magic) >> 32) + i) >> shift;
+  }
+};
 
 template <int operands>
 struct Loop {
+  static constexpr std::int64_t most_narrow = std::int64_t{1} << 31;
+
   int rank = 0;
   std::int64_t size = 1;
   std::int64_t shape[most_axes];
   std::int64_t strides[operands][most_axes];  // in bytes
   char* data[operands];
+  Divisor divisors[most_axes];  // by the extents of all axes but the first, where the loop is narrow
 
-  // Where element i of the loop lies in each operand.
+  // Can 32-bit numbers count the positions? (Those of one axis are not divided, and may be more.)
+  constexpr bool narrow() const { return rank < 2 || size <= most_narrow; }
+
+  // Where element i of the loop lies in each operand. Precondition: narrow().
   constexpr void locate(std::int64_t i, char* (&at)[operands]) const {
     for (int o = 0; o < operands; ++o) at[o] = data[o];
-    for (int axis = rank - 1; axis > 0; --axis) {
-      const std::int64_t outer = quotient(i, shape[axis]), index = i - outer * shape[axis];
-      for (int o = 0; o < operands; ++o) at[o] += index * strides[o][axis];
-      i = outer;
+    if (rank > 1) {
+      std::uint32_t rest = static_cast<std::uint32_t>(i);
+      for (int axis = rank - 1; axis > 0; --axis) {
+        const std::uint32_t outer = divisors[axis].quotient(rest);
+        const std::int64_t index = rest - outer * static_cast<std::uint32_t>(shape[axis]);
+        for (int o = 0; o < operands; ++o) at[o] += index * strides[o][axis];
+        rest = outer;
+      }
+      i = rest;
     }
     if (rank > 0)
       for (int o = 0; o < operands; ++o) at[o] += i * strides[o][0];
   }
+  // As locate(), for loops of any size.
+  constexpr void locate_any(std::int64_t i, char* (&at)[operands]) const {
+    if (narrow()) return locate(i, at);
+    for (int o = 0; o < operands; ++o) at[o] = data[o];
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int axis = rank - 1; axis > 0; --axis) {
+      const std::int64_t outer = i / shape[axis], index = i - outer * shape[axis];
+      for (int o = 0; o < operands; ++o) at[o] += index * strides[o][axis];
+      i = outer;
+    }
+    for (int o = 0; o < operands; ++o) at[o] += i * strides[o][0];
+  }
 
- private:
-  // Division of 64 bits takes a GPU long.
-  static constexpr std::int64_t quotient(std::int64_t i, std::int64_t by) {
-    return ((i | by) >> 32) == 0 ? static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(by) : i / by;
+  // Makes the size and the divisors of the extents.
+  constexpr void count() {
+    size = 1;
+    for (int axis = 0; axis < rank; ++axis) size *= shape[axis];
+    if (size == 0 || !narrow()) return;
+    for (int axis = 1; axis < rank; ++axis) divisors[axis] = Divisor(static_cast<std::uint32_t>(shape[axis]));
   }
 };
 
@@ -50,7 +94,8 @@ Loop<operands> make_loop(const Dims& shape, const loops::Operand* list) {
                         " axes that do not merge is more than a kernel of the GPU takes, ", most_axes});
   Loop<operands> loop;
   loop.rank = static_cast<int>(shape.size());
-  for (int axis = 0; axis < loop.rank; ++axis) loop.size *= loop.shape[axis] = shape[axis];
+  for (int axis = 0; axis < loop.rank; ++axis) loop.shape[axis] = shape[axis];
+  loop.count();
   for (int o = 0; o < operands; ++o) {
     loop.data[o] = list[o].data;
     for (int axis = 0; axis < loop.rank; ++axis)
@@ -59,41 +104,22 @@ Loop<operands> make_loop(const Dims& shape, const loops::Operand* list) {
   return loop;
 }
 
-// Is the loop one run, in which each operand is read in a row from an aligned address, or is one element for
-// all? (An operand without data does not take part.)
-template <int operands>
-bool is_flat(const Loop<operands>& loop, const loops::Operand* list) {
-  if (loop.rank > 1) return false;
-  for (int o = 0; o < operands; ++o) {
-    if (!loop.data[o] || loop.rank == 0 || loop.strides[o][0] == 0) continue;
-    if (loop.strides[o][0] != static_cast<std::int64_t>(dtype_size(list[o].stored)) ||
-        reinterpret_cast<std::uintptr_t>(loop.data[o]) % piece_bytes != 0)
-      return false;
-  }
-  return true;
-}
-
-// Some bytes that move in one access.
-template <std::size_t bytes>
-struct alignas(bytes) Piece {
-  unsigned char at[bytes];
-};
-
-// f(type_identity of a piece of so many bytes).
-template <class F>
-void with_piece(std::size_t bytes, const F& f) {
-  switch (bytes) {
-    case 1:
-      return f(std::type_identity<Piece<1>>());
-    case 2:
-      return f(std::type_identity<Piece<2>>());
-    case 4:
-      return f(std::type_identity<Piece<4>>());
-    case 8:
-      return f(std::type_identity<Piece<8>>());
-    default:
-      return f(std::type_identity<Piece<16>>());
-  }
+// f(loop) for narrow loops that are parts of this one: itself, or the halves of its longest axis.
+template <int operands, class F>
+void for_each_narrow(const Loop<operands>& loop, const F& f,
+                     std::int64_t most = Loop<operands>::most_narrow) {
+  if (loop.size == 0) return;
+  if (loop.rank < 2 || loop.size <= most) return f(loop);
+  const int axis = static_cast<int>(std::max_element(loop.shape, loop.shape + loop.rank) - loop.shape);
+  Loop<operands> half = loop;
+  half.shape[axis] = loop.shape[axis] / 2;
+  half.count();
+  for_each_narrow(half, f, most);
+  for (int o = 0; o < operands; ++o)
+    if (half.data[o]) half.data[o] += half.shape[axis] * loop.strides[o][axis];
+  half.shape[axis] = loop.shape[axis] - half.shape[axis];
+  half.count();
+  for_each_narrow(half, f, most);
 }
 
 }  // namespace cuda

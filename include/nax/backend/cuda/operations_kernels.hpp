@@ -52,13 +52,15 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
                     const loops::Operand& from, const loops::Operand& to) override {
-    const Loop<2> loop = collapsed<2>(shape, {from, to});
-    launch(device, loop.size, WrapIndex<std::int64_t>{loop, from.stored, extent, mode});
+    for_each_narrow(collapsed<2>(shape, {from, to}), [&](const Loop<2>& loop) {
+      launch(device, loop.size, WrapIndex<std::int64_t>{loop, from.stored, extent, mode});
+    });
   }
   void join_indices(Device device, std::int64_t extent, const Dims& shape, const loops::Operand& a,
                     const loops::Operand& b, const loops::Operand& to) override {
-    const Loop<3> loop = collapsed<3>(shape, {a, b, to});
-    launch(device, loop.size, JoinIndices<std::int64_t>{loop, extent});
+    for_each_narrow(collapsed<3>(shape, {a, b, to}), [&](const Loop<3>& loop) {
+      launch(device, loop.size, JoinIndices<std::int64_t>{loop, extent});
+    });
   }
   void index_offsets(Device device, std::int64_t n, const Dims& extents, const Dims& strides,
                      const std::int64_t* from, std::int64_t* to) override {

@@ -91,7 +91,7 @@ struct ReducePart {
     const std::int64_t part = parts_inside ? i % parts : i / kept.size;
     const std::int64_t r = parts_inside ? i / parts : i % kept.size;
     char* at[2];
-    kept.locate(r, at);
+    kept.locate_any(r, at);
     Loop<1> elements = gone;
     elements.data[0] = at[0];
     Total total = static_cast<Total>(identity);
@@ -99,7 +99,7 @@ struct ReducePart {
       Sum sum = static_cast<Sum>(identity);
       for (std::int64_t n = 0; (!in_blocks || n < block) && j < gone.size; ++n, j += parts) {
         char* x[1];
-        elements.locate(j, x);
+        elements.locate_any(j, x);
         sum = Join::join(sum, static_cast<Sum>(Join::read(load_as<A>(stored, x[0]))));
       }
       total = Join::join(total, static_cast<Total>(sum));
@@ -224,14 +224,14 @@ struct ArgReduce {
   constexpr bool beats(A a, A b) const { return (greatest ? a > b : a < b) || (a != a && b == b); }
   constexpr void operator()(std::int64_t r) const {
     char* at[2];
-    kept.locate(r, at);
+    kept.locate_any(r, at);
     Loop<1> elements = gone;
     elements.data[0] = at[0];
     std::int64_t place = 0;
     A best = load_as<A>(stored, at[0]);
     for (std::int64_t j = 1; j < gone.size; ++j) {
       char* x[1];
-      elements.locate(j, x);
+      elements.locate_any(j, x);
       const A value = load_as<A>(stored, x[0]);
       if (beats(value, best)) best = value, place = j;
     }

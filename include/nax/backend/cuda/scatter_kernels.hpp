@@ -50,7 +50,7 @@ struct ScatterAxes {
   // Bytes from position 0 of the standing axes to position s.
   constexpr std::int64_t offset(int operand, std::int64_t s) const {
     char* at[2];
-    standing.locate(s, at);
+    standing.locate_any(s, at);
     return at[operand] - standing.data[operand];
   }
 };
@@ -63,7 +63,7 @@ struct ScatterBySearch {
   constexpr void operator()(std::int64_t i) const {
     const std::int64_t s = i / axes.moving.size, n = axes.standing.size;
     char* at[3];
-    axes.moving.locate(i % axes.moving.size, at);
+    axes.moving.locate_any(i % axes.moving.size, at);
     const char* const line = axes.moving.data[2] ? at[2] : nullptr;
     const std::int64_t index = axes.index_at(line, s);
     if (index == loops::dropped_index) return;
@@ -93,7 +93,7 @@ struct ScatterSorted {
   constexpr void operator()(std::int64_t i) const {
     const std::int64_t s = i / axes.moving.size, n = axes.standing.size;
     char* at[3];
-    axes.moving.locate(i % axes.moving.size, at);
+    axes.moving.locate_any(i % axes.moving.size, at);
     const auto* const keys = reinterpret_cast<const std::uint64_t*>(at[2]);
     const std::int32_t* const places = sorted.places + (keys - sorted.keys);
     const std::int64_t index = static_cast<std::int64_t>(keys[s]);
