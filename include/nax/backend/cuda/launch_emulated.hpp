@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "nax/backend/cuda/host_teams.hpp"
 #include "nax/core/device.hpp"
 #include "nax/core/graph_recording.hpp"
 
@@ -34,13 +35,27 @@ void emulate(const Step& step) {
 
 inline namespace emulated {
 
-template <class Body>
-void launch(Device device, std::int64_t n, const Body& body) {
+template <class Grid>
+void launch_once(Device device, std::int64_t n, const Grid& grid) {
   if (n == 0) return;
   detail::check_recorded_on(device);
-  emulate([n, body] {
+  emulate(grid);
+}
+
+template <class Body>
+void launch(Device device, std::int64_t n, const Body& body) {
+  launch_once(device, n, [n, body] {
     for (std::int64_t i = 0; i < n; ++i) body(i);
   });
+}
+
+template <class Body>
+void launch_teams(Device device, std::int64_t n, int /*threads*/, const Body& body) {
+  launch_once(device, n, [n, body] { run_team(n, body); });
+}
+template <class Body>
+void launch_tiles(Device device, std::int64_t n, const Body& body) {
+  launch_once(device, n, [n, body] { run_tiles(n, body); });
 }
 
 }  // namespace emulated
