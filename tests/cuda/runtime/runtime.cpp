@@ -224,8 +224,8 @@ void release(cudaStream_t stream) {
   stream->held = false;
   world().changed.notify_all();
 }
-void launch(cudaStream_t stream, std::function<void()> kernel) {
-  call([&](World& w, auto&) { return w.enqueue(stream, std::move(kernel)); });
+cudaError_t launch(cudaStream_t stream, std::function<void()> kernel) {
+  return call([&](World& w, auto&) { return w.enqueue(stream, std::move(kernel)); });
 }
 class Gate {
  public:
@@ -263,6 +263,19 @@ int card_of(const void* address) {
   const Block* const block = world().block_of(address);
   return block ? block->device : -1;
 }
+int card_of_stream(cudaStream_t stream) {
+  const std::lock_guard lock(world().mutex);
+  return world().streams.count(stream) ? stream->device : -1;
+}
+Memory memory_at(const void* address) {
+  World& w = world();
+  const std::lock_guard lock(w.mutex);
+  auto block = w.blocks.upper_bound(static_cast<const char*>(address));
+  if (block == w.blocks.begin()) return {};
+  --block;
+  return {block->first, block->second.bytes, block->second.device, block->second.freed};
+}
+cudaError_t last_error() { return ::last_error; }
 Live live() {
   World& w = world();
   const std::lock_guard lock(w.mutex);

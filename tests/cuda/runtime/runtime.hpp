@@ -36,7 +36,7 @@ void hold(cudaStream_t stream);
 void release(cudaStream_t stream);
 
 // What a kernel's launch does: enqueues or captures `kernel`, and sets the error that cudaGetLastError gives.
-void launch(cudaStream_t stream, std::function<void()> kernel);
+cudaError_t launch(cudaStream_t stream, std::function<void()> kernel);
 
 // Work that ends when somebody says so, as a collective does when its peers have come. `reached` is called
 // when the stream gets there.
@@ -60,5 +60,15 @@ Live live();
 long violations();
 // The card on which an address lies; -1 where it is on none.
 int card_of(const void* address);
+int card_of_stream(cudaStream_t stream);
+// The block around an address, or else the last one before it; begin is null where there is none.
+struct Memory {
+  const char* begin = nullptr;
+  std::size_t bytes = 0;
+  int card = -1;  // -1: page-locked memory of the host
+  bool freed = false;
+};
+Memory memory_at(const void* address);
+cudaError_t last_error();  // which stays
 
 }  // namespace stand_in
