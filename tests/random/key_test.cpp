@@ -1,3 +1,5 @@
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
 #include "nax/random/bits.hpp"
 #include "nax/transform/vmap.hpp"
 #include "random/draws.hpp"
@@ -67,6 +69,28 @@ TEST(Key, BatchesAsALoop) {
   const auto grid = random::split(random::key(1), {2, 3});
   const auto last = vmap([](const random::Key& k) { return k; }, {.in_axes = -1})(grid);
   EXPECT_EQ(last.shape(), (Shape{3, 2}));
+}
+
+template <class I>
+void expect_counts_modulo() {
+  const auto key = random::key(42);
+  const auto folded = [&](const Array<I>& i) { return random::fold_in(key, i); };
+  const Array<I> numbers = {I(5), I(-1), I(100), I(-7)};
+  const Array<std::uint32_t> backwards = random::key_data(vmap(folded)(numbers(slice(_, _, -1))));
+  for (int i = 0; i < 4; ++i) {
+    const I number = static_cast<I>(numbers(i).item());
+    const auto words = random::key_data(random::fold_in(key, number)).to_vector();
+    EXPECT_EQ(words, random::key_data(folded(numbers(i))).to_vector()) << i;
+    EXPECT_EQ(words, Array<std::uint32_t>(backwards(3 - i)).to_vector()) << i;
+  }
+}
+
+TEST(Key, FoldsInNumbersOfAllIntegerTypes) {
+  expect_counts_modulo<std::int8_t>();
+  expect_counts_modulo<std::uint16_t>();
+  expect_counts_modulo<std::int32_t>();
+  expect_counts_modulo<std::uint32_t>();
+  expect_counts_modulo<std::int64_t>();
 }
 
 TEST(Bits, AreThoseOfJax) {

@@ -86,6 +86,15 @@ class Operations {
   virtual void search(Device device, DType dtype, bool right, std::int64_t n, const char* sorted,
                       std::int64_t count, const char* sought, std::int32_t* to) = 0;
 
+  // ---- random numbers
+
+  // out = `size` elements, n from each key.
+  virtual void draw(Device device, const detail::Draw& draw, const Keys& keys, std::int64_t n, DType dtype,
+                    std::int64_t size, char* out) = 0;
+  // to = the keys that these make of those numbers.
+  virtual void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
+                       std::uint64_t* to) = 0;
+
  protected:
   ~Operations() = default;
 };
@@ -122,12 +131,6 @@ class AcceleratorOperations : public Operations {
   // to = the places where the mask holds; `counts` are the true elements up to and with each place.
   virtual void true_positions(Device device, std::int64_t n, const bool* mask, const std::int64_t* counts,
                               std::int64_t* to) = 0;
-
-  // out = `size` elements, n from each key.
-  virtual void draw(Device device, const detail::Draw& draw, const Keys& keys, std::int64_t n, DType dtype,
-                    std::int64_t size, char* out) = 0;
-  virtual void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
-                       std::uint64_t* to) = 0;
 
  protected:
   ~AcceleratorOperations() = default;

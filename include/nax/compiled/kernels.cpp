@@ -1,5 +1,6 @@
 // The part of nax::compiled for kernels that are found by dtype.
 #define NAX_COMPILED_LIBRARY
+#include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
 
 NAX_BEGIN
@@ -23,9 +24,54 @@ void provide_inexact() {
   provide<ScanKernel, T>();
 }
 
+template <class T>
+void provide_signs() {
+  provide<DrawKernel<DrawKind::rademacher>, T>();
+}
+template <class T>
+void provide_integral_draws() {
+  provide_signs<T>();
+  provide<DrawKernel<DrawKind::integers>, T>();
+}
+template <class T>
+void provide_floating_draws() {
+  provide_signs<T>();
+  provide<DrawKernel<DrawKind::uniform>, T>();
+  provide<DrawKernel<DrawKind::normal>, T>();
+  provide<DrawKernel<DrawKind::gumbel>, T>();
+  provide<DrawKernel<DrawKind::exponential>, T>();
+  provide<DrawKernel<DrawKind::laplace>, T>();
+  provide<DrawKernel<DrawKind::logistic>, T>();
+  provide<DrawKernel<DrawKind::cauchy>, T>();
+}
+void provide_draws() {
+  provide_integral_draws<std::int8_t>();
+  provide_integral_draws<std::int16_t>();
+  provide_integral_draws<std::int32_t>();
+  provide_integral_draws<std::int64_t>();
+  provide_integral_draws<std::uint8_t>();
+  provide_integral_draws<std::uint16_t>();
+  provide_integral_draws<std::uint32_t>();
+  provide_integral_draws<std::uint64_t>();
+  provide<DrawKernel<DrawKind::bits>, std::uint8_t>();
+  provide<DrawKernel<DrawKind::bits>, std::uint16_t>();
+  provide<DrawKernel<DrawKind::bits>, std::uint32_t>();
+  provide<DrawKernel<DrawKind::bits>, std::uint64_t>();
+  provide<DrawKernel<DrawKind::bernoulli>, bool>();
+  provide_floating_draws<half>();
+  provide_floating_draws<bfloat16>();
+  provide_floating_draws<float>();
+  provide_floating_draws<double>();
+  provide_signs<std::complex<float>>();
+  provide_signs<std::complex<double>>();
+  provide<DrawKernel<DrawKind::clipped_normal>, float>();
+  provide<DrawKernel<DrawKind::clipped_normal>, double>();
+}
+
 }  // namespace
 
 void provide_library_kernels() {
+  provide_draws();
   provide_ordered<std::int8_t>();
   provide_ordered<std::int16_t>();
   provide_ordered<std::int32_t>();

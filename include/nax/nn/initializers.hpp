@@ -178,9 +178,7 @@ Array<T> orthogonal(const random::Key& key, const Shape& shape, const Orthogonal
     const std::int64_t outputs = shape[shape.size() - 1], inputs = size / outputs;
     const std::int64_t rows = std::max(outputs, inputs), columns = std::min(outputs, inputs);
     std::vector<T> draws(static_cast<std::size_t>(size));
-    const random::detail::FillQuantile<T, rules::NormalQuantile> draw{
-        {random::detail::spacing_below_one<T> - 1, 1}, {}};
-    draw(k, 0, size, draws.data());
+    random::detail::fill_normal(k, size, draws.data());
     std::vector<double> q(draws.size());
     random::detail::orthonormal_columns(draws.data(), rows, columns, q.data());
     for (std::int64_t i = 0; i < inputs; ++i)

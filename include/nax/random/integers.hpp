@@ -22,27 +22,6 @@ struct Range {
   U offset(U higher, U lower) const { return remainder(remainder(higher) * multiplier + remainder(lower)); }
 };
 
-// Remainders of many numbers by one, without dividing: the quotient is the upper half of a product, corrected
-// (Granlund and Montgomery, 1994). By 0, the number itself.
-class Divisor {
- public:
-  explicit Divisor(std::uint32_t d) : d_(d) {
-    if (d == 0) return;
-    const int bits = std::bit_width(d - 1);  // 2^bits is the first power of two that is not below d
-    factor_ = static_cast<std::uint32_t>((((std::uint64_t{1} << bits) - d) << 32) / d + 1);
-    first_ = std::min(bits, 1);
-    second_ = std::max(bits - 1, 0);
-  }
-  std::uint32_t remainder(std::uint32_t x) const {
-    const auto high = static_cast<std::uint32_t>(std::uint64_t{x} * factor_ >> 32);
-    return x - ((high + ((x - high) >> first_)) >> second_) * d_;
-  }
-
- private:
-  std::uint32_t d_, factor_ = 0;
-  int first_ = 0, second_ = 0;
-};
-
 // How many numbers the range has: 1 where it is empty, and `maxval` may be one past what the type holds.
 template <class T, class A, class B>
 std::make_unsigned_t<T> span_of(A minval, B maxval, T& low) {
@@ -54,41 +33,6 @@ std::make_unsigned_t<T> span_of(A minval, B maxval, T& low) {
   if (high <= low) return 1;
   return static_cast<U>(static_cast<U>(high) - static_cast<U>(low) + (beyond ? 1 : 0));
 }
-
-template <class T, class S>
-struct FillIntegers {
-  using U = std::make_unsigned_t<S>;
-  S low;
-  Range<U> range;
-
-  Draw device_form() const {
-    return {.kind = DrawKind::integers,
-            .offset = static_cast<U>(low),
-            .span = range.span,
-            .multiplier = range.multiplier};
-  }
-  void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, T* out) const {
-    const std::uint64_t k1 = loops::word_pair(loops::threefry(key, 0)),
-                        k2 = loops::word_pair(loops::threefry(key, 1));
-    constexpr std::int64_t block = 256;
-    U higher[block], lower[block];
-    const U start = static_cast<U>(low), multiplier = range.multiplier;
-    [[maybe_unused]] const Divisor by(static_cast<std::uint32_t>(range.span));
-    for (std::int64_t done = 0; done < n; done += block) {
-      const std::int64_t count = n - done < block ? n - done : block;
-      fill_bits(k1, first + static_cast<std::uint64_t>(done), count, higher);
-      fill_bits(k2, first + static_cast<std::uint64_t>(done), count, lower);
-      if constexpr (sizeof(U) == 4) {
-        for (std::int64_t i = 0; i < count; ++i)
-          lower[i] = by.remainder(by.remainder(higher[i]) * multiplier + by.remainder(lower[i]));
-        for (std::int64_t i = 0; i < count; ++i) out[done + i] = static_cast<T>(start + lower[i]);
-      } else {
-        for (std::int64_t i = 0; i < count; ++i)
-          out[done + i] = static_cast<T>(start + range.offset(higher[i], lower[i]));
-      }
-    }
-  }
-};
 
 // Types of 8 and 16 bits are drawn as int32.
 template <class T>
@@ -110,8 +54,11 @@ requires is_integer_v<T> Array<T> randint(const Key& key, const Shape& shape, A 
   } else {
     span = detail::span_of<T>(minval, maxval, low);
   }
-  return detail::draw<T>("randint", key, shape,
-                         detail::FillIntegers<T, S>{low, detail::Range<std::make_unsigned_t<S>>(span)});
+  using U = std::make_unsigned_t<S>;
+  const detail::Range<U> range(span);
+  return detail::draw<detail::DrawKind::integers, T>(
+      "randint", key, shape,
+      {.offset = static_cast<U>(low), .span = range.span, .multiplier = range.multiplier});
 }
 
 // With bounds that broadcast to the shape.
@@ -145,25 +92,10 @@ requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(
   return result;
 }
 
-namespace detail {
-template <class T>
-struct FillBernoulli {
-  T p;
-  Draw device_form() const { return {.kind = DrawKind::bernoulli, .high = p}; }
-  void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, bool* out) const {
-    using C = compute_t<T>;
-    const C limit = p;
-    cpu::for_each_block(key, first, n,
-                        [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
-                          for (int i = 0; i < count; ++i) out[at + i] = C(unit<T>(x[i], y[i])) < limit;
-                        });
-  }
-};
-}  // namespace detail
-
 // True with probability p.
 inline Array<bool> bernoulli(const Key& key, double p = 0.5, const Shape& shape = {}) {
-  return detail::draw<bool>("bernoulli", key, shape, detail::FillBernoulli<float>{static_cast<float>(p)});
+  return detail::draw<detail::DrawKind::bernoulli, bool>("bernoulli", key, shape,
+                                                         {.high = static_cast<float>(p)});
 }
 template <class T>
 requires is_floating_v<T> Array<bool> bernoulli(const Key& key, const Array<T>& p, const Shape& shape) {
@@ -183,15 +115,7 @@ requires is_floating_v<T> Array<bool> bernoulli(const Key& key, const Array<T>& 
 // 1 or -1, each with probability 1/2.
 template <class T = std::int32_t>
 Array<T> rademacher(const Key& key, const Shape& shape = {}) {
-  return detail::draw<T>(
-      "rademacher", key, shape, {.kind = detail::DrawKind::rademacher},
-      [](std::uint64_t k, std::uint64_t first, std::int64_t n, T* out) {
-        cpu::for_each_block(k, first, n,
-                            [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
-                              for (int i = 0; i < count; ++i)
-                                out[at + i] = detail::unit<float>(x[i], y[i]) < 0.5f ? T(1) : T(-1);
-                            });
-      });
+  return detail::draw<detail::DrawKind::rademacher, T>("rademacher", key, shape);
 }
 
 }  // namespace random

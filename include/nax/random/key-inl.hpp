@@ -37,19 +37,30 @@ NAX_ENGINE Frame below(const Frame& outer, const Dims& visible) {
   return frame;
 }
 
-NAX_ENGINE void draw_on_device(const Draw& form, const ArrayBase& words, const ArrayBase& result) {
+NAX_ENGINE ArrayBase allocate_draw(const char* function, const Key& key, const Shape& shape, DType dtype,
+                                   ArrayBase& words, Device device) {
+  check_single(function, key);
+  words = contiguous(key.words());
+  const Frame frame = below(layout_of(words), shape);
+  count_elements(function, frame.shape);
+  return allocate(dtype, frame, device);
+}
+
+NAX_ENGINE ArrayBase draw_values(const char* function, const Key& key, const Shape& shape, const Draw& form,
+                                 DType dtype, Device device) {
+  ArrayBase words;
+  ArrayBase result = allocate_draw(function, key, shape, dtype, words, device);
   const std::int64_t rows = layout_of(words).size(), size = layout_of(result).size();
-  if (size == 0) return;
+  if (size == 0) return result;
   backend::Keys keys{nullptr, 0};
-  ArrayBase there;
-  if (rows == 1 && !on_accelerator(words)) {
+  if (rows == 1 && !share_memory(words.device(), device)) {
     keys.one = *elements<const std::uint64_t>(words, transforms_handled);
   } else {
-    there = beside(result, words);
-    keys.many = reinterpret_cast<const std::uint64_t*>(device_data(there));
+    words = beside(result, words);
+    keys.many = reinterpret_cast<const std::uint64_t*>(device_data(words));
   }
-  backend::accelerator_operations(result.device())
-      .draw(result.device(), form, keys, size / rows, result.dtype(), size, device_data(result));
+  backend::operations(device).draw(device, form, keys, size / rows, dtype, size, device_data(result));
+  return result;
 }
 
 }  // namespace random::detail
@@ -86,41 +97,46 @@ NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data) {
   return Key(nax::detail::typed<std::uint64_t>(view(std::move(words), Layout::contiguous(std::move(frame)))));
 }
 
-NAX_ENGINE Key split(const Key& key, const Shape& shape) {
-  const auto fill = [](std::uint64_t k, std::uint64_t first, std::int64_t n, std::uint64_t* out) {
-    cpu::random_bits(k, first, n, out);
-  };
-  const ArrayBase& words = key.words();
-  return Key(detail::draw<std::uint64_t>("split", key, shape, detail::Draw(), fill,
-                                         detail::device_for("split", words)));
-}
-
 }  // namespace random
 NAX_END
 NAX_BEGIN
 namespace random::detail {
 
-NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*word)(const char*)) {
-  const Frame frame = broadcast("fold_in", layout_of(key.words()), layout_of(data));
-  if (on_accelerator(key.words()) || on_accelerator(data)) {
-    const ArrayBase& there = on_accelerator(data) ? data : key.words();
-    const ArrayBase keys = copy_over(beside(there, key.words()), frame),
-                    numbers = as_dtype(copy_over(beside(there, data), frame), DType::uint32);
-    const ArrayBase folded = allocate(DType::uint64, frame, there.device());
-    backend::accelerator_operations(there.device())
-        .fold_in(there.device(), frame.size(), reinterpret_cast<const std::uint64_t*>(device_data(keys)),
-                 reinterpret_cast<const std::uint32_t*>(device_data(numbers)),
-                 reinterpret_cast<std::uint64_t*>(device_data(folded)));
-    return Key(nax::detail::typed<std::uint64_t>(folded));
+NAX_ENGINE Key split_keys(const Key& key, const Shape& shape) {
+  return Key(nax::detail::typed<std::uint64_t>(
+      draw_values("split", key, shape, Draw(), DType::uint64, device_for("split", key.words()))));
+}
+
+// The low words of integers of 32 or 64 bits: numbers modulo 2^32.
+inline ArrayBase low_words(ArrayBase x) {
+  if (dtype_size(x.dtype()) == 8) {
+    Layout low = layout_of(x);
+    for (std::int64_t& stride : low.strides) stride *= 2;
+    ArrayAccess::offset(x) *= 2;
+    ArrayAccess::layout(x) = std::move(low);
   }
-  Array<std::uint64_t> words = nax::detail::typed<std::uint64_t>(copy_over(key.words(), frame));
-  const ArrayBase flat = copy_over(data, frame);
-  std::uint64_t* out = elements<std::uint64_t>(words);
-  const char* from = raw_data(flat);
-  for (std::int64_t i = 0; i < frame.size(); ++i)
-    out[i] = loops::word_pair(
-        loops::threefry(out[i], word(from + i * static_cast<std::int64_t>(dtype_size(data.dtype())))));
-  return Key(std::move(words));
+  ArrayAccess::dtype(x) = DType::uint32;
+  return x;
+}
+
+NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data) {
+  check_single("fold_in", key);
+  if (const Shape shape = layout_of(data).visible_shape(); !shape.empty())
+    raise<ShapeError>({"fold_in: data must be a single number, shape ", shape});
+  const Frame frame = broadcast("fold_in", layout_of(key.words()), layout_of(data));
+  const Device device = device_for("fold_in", on_accelerator(data) ? data : key.words());
+  const ArrayBase folded = allocate(DType::uint64, frame, device);
+  const auto spread = [&](const ArrayBase& x) {
+    const bool same = static_cast<const Frame&>(layout_of(x)) == frame && layout_of(x).is_contiguous();
+    return same ? beside(folded, x) : copy_over(beside(folded, x), frame);
+  };
+  const ArrayBase keys = spread(key.words()), numbers = spread(low_words(data));
+  if (frame.size() > 0)
+    backend::operations(device).fold_in(device, frame.size(),
+                                        reinterpret_cast<const std::uint64_t*>(device_data(keys)),
+                                        reinterpret_cast<const std::uint32_t*>(device_data(numbers)),
+                                        reinterpret_cast<std::uint64_t*>(device_data(folded)));
+  return Key(nax::detail::typed<std::uint64_t>(folded));
 }
 
 }  // namespace random::detail

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "nax/backend/cpu/threefry.hpp"
+#include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/numpy/views/views.hpp"
 #include "nax/tape/levels.hpp"
 #include "nax/tree/traits.hpp"
@@ -77,53 +77,17 @@ inline Device draw_device(const Key& key) {
 }
 
 // The result of a draw from each key: its axes are those of `words` (row-major keys), then `shape`.
-template <class T>
-Array<T> allocate_draw(const char* function, const Key& key, const Shape& shape, ArrayBase& words,
-                       Device device) {
-  check_single(function, key);
-  words = contiguous(key.words());
-  const Frame frame = below(layout_of(words), shape);
-  count_elements(function, frame.shape);
-  return nax::detail::typed<T>(allocate(dtype_of<T>, frame, device));
-}
+NAX_ENGINE ArrayBase allocate_draw(const char* function, const Key& key, const Shape& shape, DType dtype,
+                                   ArrayBase& words, Device device);
 
-// Draws on a GPU.
-[[gnu::cold]] NAX_ENGINE void draw_on_device(const Draw& form, const ArrayBase& words,
-                                             const ArrayBase& result);
-
-// An array of shape `shape` drawn from each key: fill(key, first, n, out) writes elements first ... first + n
-// - 1 of a key's draw. Which elements are computed together makes no difference to what they are. `form`:
-// what a GPU draws.
-template <class T, class Fill>
-Array<T> draw(const char* function, const Key& key, const Shape& shape, const Draw& form, const Fill& fill,
-              Device device) {
-  ArrayBase words;
-  Array<T> result = allocate_draw<T>(function, key, shape, words, device);
-  if (on_accelerator(result)) {
-    draw_on_device(form, words, result);
-    return result;
-  }
-  const std::uint64_t* keys = elements<const std::uint64_t>(words, transforms_handled);
-  T* out = elements<T>(result);
-  const std::int64_t n = shape.count();
-  parallel_for(layout_of(result).size(), std::int64_t{1} << 13, [&](std::int64_t begin, std::int64_t end) {
-    while (begin < end) {
-      const std::int64_t row = begin / n, first = begin - row * n;
-      const std::int64_t count = n - first < end - begin ? n - first : end - begin;
-      fill(keys[row], first, count, out + begin);
-      begin += count;
-    }
-  });
-  return result;
-}
-
-template <class T, class Fill>
-Array<T> draw(const char* function, const Key& key, const Shape& shape, const Draw& form, const Fill& fill) {
-  return draw<T>(function, key, shape, form, fill, draw_device(key));
-}
-template <class T, class Fill>
-Array<T> draw(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
-  return draw<T>(function, key, shape, fill.device_form(), fill);
+// An array of this shape and dtype, drawn from each key by the operation of the device.
+NAX_ENGINE ArrayBase draw_values(const char* function, const Key& key, const Shape& shape, const Draw& form,
+                                 DType dtype, Device device);
+template <DrawKind kind, class T>
+Array<T> draw(const char* function, const Key& key, const Shape& shape, Draw form = {}) {
+  cpu::provide<cpu::DrawKernel<kind>, T>();
+  form.kind = kind;
+  return nax::detail::typed<T>(draw_values(function, key, shape, form, dtype_of<T>, draw_device(key)));
 }
 
 // Makes the draw of each key as a whole on the host, and copies it to the device of this thread.
@@ -132,7 +96,7 @@ Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, co
   ArrayBase words;
   need_host(function, key.words());
   const Device host = on_accelerator(current_device) ? Device{} : current_device;
-  Array<T> result = allocate_draw<T>(function, key, shape, words, host);
+  Array<T> result = nax::detail::typed<T>(allocate_draw(function, key, shape, dtype_of<T>, words, host));
   const std::int64_t n = shape.count();
   if (n == 0) return nax::detail::typed<T>(placed(std::move(result)));
   parallel_for(layout_of(words).size(), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -161,25 +125,30 @@ inline std::string_view key_impl(const Key&) { return "threefry2x32"; }
 // Returns the key unchanged. JAX marks with it that a key is used twice on purpose.
 inline Key clone(const Key& key) { return key; }
 
+namespace detail {
+NAX_ENGINE Key split_keys(const Key& key, const Shape& shape);
+// data: of 32 or 64 bits.
+NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data);
+}  // namespace detail
+
 // Keys of the given shape, all different, drawn from one key.
-NAX_ENGINE Key split(const Key& key, const Shape& shape);
+inline Key split(const Key& key, const Shape& shape) {
+  cpu::provide<cpu::DrawKernel<detail::DrawKind::bits>, std::uint64_t>();
+  return detail::split_keys(key, shape);
+}
 // auto [k1, k2] = random::split(key);
 inline std::array<Key, 2> split(const Key& key) {
   const Key both = split(key, Shape{2});
   return {both[0], both[1]};
 }
 
-namespace detail {
-NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data, std::uint32_t (*word)(const char*));
-}  // namespace detail
-
 // A new key from a key and a number: a step, the index of an example.
 template <class I>
 requires is_integer_v<I> Key fold_in(const Key& key, const Array<I>& data) {
-  detail::check_single("fold_in", key);
-  if (data.ndim() != 0) raise<ShapeError>({"fold_in: data must be a single number, shape ", data.shape()});
-  return detail::fold_in(
-      key, data, [](const char* at) { return static_cast<std::uint32_t>(*reinterpret_cast<const I*>(at)); });
+  if constexpr (sizeof(I) < 4)
+    return detail::fold_in(key, data.template astype<std::uint32_t>());
+  else
+    return detail::fold_in(key, data);
 }
 
 // The number counts modulo 2^32.

@@ -65,9 +65,8 @@ requires is_floating_v<T> Array<T> orthogonal(const Key& key, std::int64_t n, co
   full.push_back(n), full.push_back(columns);
   const std::int64_t tall = std::max(n, columns), few = std::min(n, columns), each = tall * few;
   const auto fill = [=](std::uint64_t k, std::int64_t, std::int64_t size, T* out) {
-    const detail::FillQuantile<T, rules::NormalQuantile> normal{{detail::spacing_below_one<T> - 1, 1}, {}};
     std::vector<T> draws(static_cast<std::size_t>(size));
-    normal(k, 0, size, draws.data());
+    detail::fill_normal(k, size, draws.data());
     std::vector<double> q(static_cast<std::size_t>(each));
     for (std::int64_t at = 0; at < size; at += each) {
       detail::orthonormal_columns(draws.data() + at, tall, few, q.data());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/accumulate.hpp"
+#include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/gather.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
@@ -165,6 +166,24 @@ class HostOperations final : public backend::Operations {
               const char* sought, std::int32_t* to) override {
     const LaneRows from(dtype, sorted, n), values(dtype, sought, count);
     kernel_for<SearchKernel>(from.dtype())(right, n, from.data(), count, values.data(), to);
+  }
+
+  void draw(Device, const Draw& form, const backend::Keys& keys, std::int64_t n, DType dtype,
+            std::int64_t size, char* out) override {
+    DrawFunction* const fill = draw_kernel(form.kind, dtype);
+    const auto bytes = static_cast<std::int64_t>(dtype_size(dtype));
+    parallel_for(size, std::int64_t{1} << 13, [&](std::int64_t begin, std::int64_t end) {
+      while (begin < end) {
+        const std::int64_t row = begin / n, first = begin - row * n, count = std::min(n - first, end - begin);
+        fill(form, keys.many ? keys.many[row] : keys.one, static_cast<std::uint64_t>(first), count,
+             out + begin * bytes);
+        begin += count;
+      }
+    });
+  }
+  void fold_in(Device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
+               std::uint64_t* to) override {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = word_pair(threefry(keys[i], numbers[i]));
   }
 
  private:
