@@ -3,9 +3,12 @@
 #include <cstdint>
 
 #include "nax/core/accelerator.hpp"
+#include "nax/loops/convolution.hpp"
+#include "nax/loops/fft_lines.hpp"
 #include "nax/loops/lines.hpp"
 #include "nax/loops/reduce_kind.hpp"
 #include "nax/loops/select_loop.hpp"
+#include "nax/loops/windows.hpp"
 #include "nax/rules/draw.hpp"
 
 // Operations of a device besides expressions: data in, data out. Operands are addresses on `device`, dtypes
@@ -34,8 +37,13 @@ struct Keys {
 // Decides what an index out of range becomes: dropped_index, or one that is in range.
 enum class IndexMode : std::uint8_t { drop, wrap, clip };
 
+// Operations that a device may lack. Functions ask at their doors (need_part).
+enum class Part : std::uint8_t { fft, convolutions, windows };
+
 class Operations {
  public:
+  virtual bool has(Part part) const = 0;
+
   // to = from, converting where the stored types differ.
   virtual void copy(Device device, const Dims& shape, const loops::Operand& from,
                     const loops::Operand& to) = 0;
@@ -95,6 +103,20 @@ class Operations {
   virtual void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
                        std::uint64_t* to) = 0;
 
+  // ---- parts that a device may lack: nobody calls those
+
+  // The transforms of lines of real numbers of dtype `real`, or of complex ones with such parts.
+  virtual void fft(Device device, const loops::FftLines& lines, DType real, const char* from, char* to);
+
+  // to = the part of a convolution of a and b; the weights' is added to what is there when `accumulate`.
+  virtual void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry, DType dtype,
+                        const char* a, const char* b, char* to, bool accumulate);
+
+  // to = the place of the first greatest (least) element of each window of row-major arrays, NaN before all
+  // others; -1 where a window holds none.
+  virtual void best_in_windows(Device device, const loops::Windows& windows, bool greatest,
+                               std::int64_t examples, DType dtype, const char* from, std::int64_t* to);
+
  protected:
   ~Operations() = default;
 };
@@ -105,6 +127,18 @@ NAX_ENGINE Operations& host_operations();
 inline Operations& operations(Device device) {
   Operations* const provided = provided_operations[static_cast<int>(device.platform)];
   return provided ? *provided : host_operations();
+}
+
+inline void Operations::fft(Device device, const loops::FftLines&, DType, const char*, char*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::convolve(Device device, loops::ConvPart, const loops::ConvGeometry&, DType,
+                                 const char*, const char*, char*, bool) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::best_in_windows(Device device, const loops::Windows&, bool, std::int64_t, DType,
+                                        const char*, std::int64_t*) {
+  nax::detail::throw_no_device_form(device);
 }
 
 // Operations of GPUs that the host has in other forms.
@@ -141,6 +175,18 @@ inline AcceleratorOperations& accelerator_operations(Device device) {
 }
 
 }  // namespace backend
+namespace detail {
+
+// At the door of a function: throws DeviceError that names it where the device of an array lacks the part.
+template <class... A>
+void need_part(const char* function, backend::Part part, const A&... array) {
+  const auto check = [&](Device device) {
+    if (!backend::operations(device).has(part)) throw_no_device_form(function, device);
+  };
+  (check(array.device()), ...);
+}
+
+}  // namespace detail
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)

@@ -2,9 +2,13 @@
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/fft.hpp"
 
+#include "nax/compiled/provide.hpp"
+
 NAX_BEGIN
 namespace cpu {
-template void fft<float>(const FftLines&, const void*, void*);
-template void fft<double>(const FftLines&, const void*, void*);
+void provide_fft() {
+  provide<FftKernel, float>();
+  provide<FftKernel, double>();
+}
 }  // namespace cpu
 NAX_END

@@ -2,6 +2,8 @@
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
+#include "nax/backend/cpu/windows.hpp"
+#include "nax/compiled/provide.hpp"
 
 NAX_BEGIN
 namespace cpu {
@@ -17,6 +19,7 @@ void provide_ordered() {
   provide<ArgpartitionKernel, T>();
   provide<ScanKernel, T>();
   provide<SearchKernel, T>();
+  provide<WindowKernel, T>();
 }
 template <class T>
 void provide_inexact() {
@@ -72,6 +75,8 @@ void provide_draws() {
 
 void provide_library_kernels() {
   provide_draws();
+  provide_fft();
+  provide_convolutions();
   provide_ordered<std::int8_t>();
   provide_ordered<std::int16_t>();
   provide_ordered<std::int32_t>();

@@ -37,22 +37,24 @@ auto fft_of(const char* function, const X& x_, const FftOptions& options, bool i
 
 // `inverse` says for which direction the norm counts.
 template <class X>
-auto rfft_of(const char* function, const X& x_, const FftOptions& options, bool inverse) {
+auto rfft_of(const char* function, const X& x_, const FftOptions& options, bool inverse,
+             bool conjugate = false) {
   const auto x = real_operand(function, x_);
   using R = typename decltype(x)::value_type;
   const int axis = normalize_axis(function, options.axis, x.ndim());
   const std::int64_t n = options.n.value_or(x.shape(axis));
   check_length(function, n);
   const double scale = norm_scale(function, options.norm, inverse, n);
-  return lines_from_real<R>(with_places(function, x, axis, n), axis, scale);
+  return lines_from_real<R>(with_places(function, x, axis, n), axis, scale, conjugate);
 }
 template <class R>
-Array<R> irfft_of(const char* function, const ComplexArray<R>& x, const FftOptions& options, bool inverse) {
+Array<R> irfft_of(const char* function, const ComplexArray<R>& x, const FftOptions& options, bool inverse,
+                  bool conjugate = false) {
   const int axis = normalize_axis(function, options.axis, x.ndim());
   const std::int64_t n = options.n.value_or(2 * (x.shape(axis) - 1));
   check_length(function, n);
   const double scale = norm_scale(function, options.norm, inverse, n);
-  return lines_to_real<R>(with_places(function, x, axis, n / 2 + 1), axis, n, scale);
+  return lines_to_real<R>(with_places(function, x, axis, n / 2 + 1), axis, n, scale, conjugate);
 }
 
 }  // namespace detail
@@ -86,12 +88,12 @@ auto irfft(const X& x_, const FftOptions& options = {}) {
 template <detail::ArrayLike X>
 auto hfft(const X& x_, const FftOptions& options = {}) {
   const auto x = detail::complex_operand("hfft", x_);
-  return detail::irfft_of("hfft", detail::conjugated(x), options, false);
+  return detail::irfft_of("hfft", x, options, false, true);
 }
 // Its inverse: the first n / 2 + 1 places of a signal whose transform is real.
 template <detail::ArrayLike X>
 auto ihfft(const X& x, const FftOptions& options = {}) {
-  return detail::conjugated(detail::rfft_of("ihfft", x, options, true));
+  return detail::rfft_of("ihfft", x, options, true, true);
 }
 
 }  // namespace fft

@@ -63,7 +63,7 @@ NAX_ENGINE ConvRef conv_spec(const char* function, const Shape& x, const Shape& 
         {function, ": feature_group_count ", groups, " does not divide the ", o, " output channels"});
   auto spec = std::make_shared<ConvSpec>();
   spec->spatial = static_cast<int>(spatial);
-  cpu::ConvGeometry& g = spec->geometry;
+  loops::ConvGeometry& g = spec->geometry;
   g.n = x[0], g.c = c, g.o = o, g.groups = groups;
   Dims sizes, windows;
   for (std::size_t axis = 0; axis < spatial; ++axis) {

@@ -61,7 +61,7 @@ Array<T> convolve(const char* function, const Array<T>& x, const Array<T>& w, co
   const Array<T> from = x.transpose(axes.lhs), by = w.transpose(axes.rhs);
   const ConvRef spec =
       conv_spec(function, from.shape(), by.shape(), strides, padding, lhs_dilation, rhs_dilation, groups);
-  const Array<T> y = conv_part(ConvPart::forward, spec, from, by);
+  const Array<T> y = conv_forward(spec, from, by);
   std::vector<int> back(axes.out.size());
   for (std::size_t i = 0; i < back.size(); ++i)
     back[static_cast<std::size_t>(axes.out[i])] = static_cast<int>(i);
@@ -72,7 +72,7 @@ template <ArrayLike X, ArrayLike W>
 void check_conv(const char* function, const X& x, const W& w) {
   check_operand(function, x);
   check_operand(function, w);
-  need_host(function, x, w);
+  need_part(function, backend::Part::convolutions, x, w);
   if (x.ndim() != w.ndim() || x.ndim() < 3 || x.ndim() > 5)
     raise<ShapeError>({function,
                        ": input and kernel must both have one to three spatial axes and two more: shapes ",

@@ -33,5 +33,34 @@ NAX_ENGINE WindowSpec window_spec(const char* function, const Shape& in, const D
   return s;
 }
 
+NAX_ENGINE ArrayBase window_positions(const ArrayBase& x, const WindowSpec& s, bool greatest) {
+  const ArrayBase from = contiguous(x, transforms_handled);
+  Frame frame = layout_of(from);
+  std::int64_t examples = 1;
+  for (int h = 0; h < frame.hidden(); ++h) examples *= frame.shape[static_cast<std::size_t>(h)];
+  frame.shape = Dims(frame.shape.begin(), frame.shape.begin() + frame.hidden());
+  frame.shape.append(s.out.begin(), s.out.end());
+  const Device device = device_for("max_pool", from);
+  ArrayBase result = allocate(DType::int64, frame, device);
+  if (layout_of(result).size() > 0)
+    backend::operations(device).best_in_windows(device, s, greatest, examples, from.dtype(),
+                                                device_data(from),
+                                                reinterpret_cast<std::int64_t*>(device_data(result)));
+  return result;
+}
+
+NAX_ENGINE bool has_empty_window(const WindowSpec& s) {
+  for (std::size_t axis = 0; axis < s.in.size(); ++axis)
+    for (std::int64_t p = 0; p < s.out[axis]; ++p) {
+      bool reads = false;
+      for (std::int64_t k = 0; k < s.window[axis] && !reads; ++k) {
+        const std::int64_t q = p * s.strides[axis] + k * s.dilation[axis] - s.low[axis];
+        reads = q >= 0 && q % s.base[axis] == 0 && q / s.base[axis] < s.in[axis];
+      }
+      if (!reads) return true;
+    }
+  return false;
+}
+
 }  // namespace detail
 NAX_END

@@ -26,14 +26,14 @@ namespace detail {
 NAX_ENGINE WindowSpec pool_spec(const char* function, const Shape& x, const Shape& window,
                                 const Shape& strides, const lax::Padding& padding);
 
-template <class X, class Better>
+template <class X>
 auto extreme_pool(const char* function, const X& x_, const Shape& window, const nn::PoolOptions& options,
-                  typename X::value_type otherwise, const Better& better) {
+                  typename X::value_type otherwise, bool greatest) {
   const auto x = as_array(x_);
   check_operand(function, x);
   return extremum_of_windows(function, x,
                              pool_spec(function, x.shape(), window, options.strides, options.padding),
-                             otherwise, better);
+                             otherwise, greatest);
 }
 
 // The sums of windows over the spatial axes of (N, spatial..., C): a convolution with ones, channel by
@@ -58,7 +58,7 @@ Array<T> window_sums(const Array<T>& x, const WindowSpec& s, std::size_t spatial
   kernel.push_back(c);
   const Array<T> from = reshape_to("avg_pool", x, Shape(shape));
   const ConvRef spec = conv_spec("avg_pool", from.shape(), kernel, strides, pads, {}, {}, c);
-  return reshape_to("avg_pool", conv_part(ConvPart::forward, spec, from, ones<T>(Shape(kernel))), Shape(out));
+  return reshape_to("avg_pool", conv_forward(spec, from, ones<T>(Shape(kernel))), Shape(out));
 }
 
 }  // namespace detail
@@ -71,16 +71,14 @@ template <nax::detail::ArrayLike X>
 auto max_pool(const X& x, const Shape& window_shape, const PoolOptions& options = {}) {
   using T = typename X::value_type;
   return nax::detail::extreme_pool("max_pool", x, window_shape, options,
-                                   nax::detail::extreme_of<T, cpu::reduce_op::Max>(),
-                                   [](T a, T b) { return a > b || a != a; });
+                                   nax::detail::extreme_of<T, cpu::reduce_op::Max>(), true);
 }
 // The smallest element of each window.
 template <nax::detail::ArrayLike X>
 auto min_pool(const X& x, const Shape& window_shape, const PoolOptions& options = {}) {
   using T = typename X::value_type;
   return nax::detail::extreme_pool("min_pool", x, window_shape, options,
-                                   nax::detail::extreme_of<T, cpu::reduce_op::Min>(),
-                                   [](T a, T b) { return a < b || a != a; });
+                                   nax::detail::extreme_of<T, cpu::reduce_op::Min>(), false);
 }
 
 // The means of windows over one to three spatial axes; floating types.
@@ -92,7 +90,7 @@ auto avg_pool(const X& x_, const Shape& window_shape, const AvgPoolOptions& opti
   using T = conv_t<R>;
   const Array<T> x = as_type<T>(x_);
   check_operand("avg_pool", x);
-  need_host("avg_pool", x);
+  need_part("avg_pool", backend::Part::convolutions, x);
   const std::size_t spatial = window_shape.size();
   if (spatial > 3) raise<ShapeError>({"avg_pool: at most three spatial axes, window ", window_shape});
   const WindowSpec s = pool_spec("avg_pool", x.shape(), window_shape, options.strides, options.padding);

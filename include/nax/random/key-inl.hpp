@@ -108,7 +108,7 @@ NAX_ENGINE Key split_keys(const Key& key, const Shape& shape) {
 }
 
 // The low words of integers of 32 or 64 bits: numbers modulo 2^32.
-inline ArrayBase low_words(ArrayBase x) {
+NAX_ENGINE ArrayBase low_words(ArrayBase x) {
   if (dtype_size(x.dtype()) == 8) {
     Layout low = layout_of(x);
     for (std::int64_t& stride : low.strides) stride *= 2;

@@ -238,9 +238,57 @@ class LineTransforms {
 
 }  // namespace detail
 
+namespace detail {
+
+// Half transforms, conjugated and multiplied as `lines` says: from lines at `from`, to those at `to`.
+template <class R>
+void adjust_halves(const FftLines& lines, const R* from, const Dims& from_strides, std::int64_t from_axis,
+                   R* to, const Dims& to_strides, std::int64_t to_axis) {
+  FftLines walked = lines;
+  walked.from = from_strides;
+  walked.to = to_strides;
+  const LineWalk walk(walked);
+  const R middle = static_cast<R>(lines.middle), sign = lines.conjugate ? R(-1) : R(1);
+  std::int64_t count = 1;
+  for (const std::int64_t extent : lines.others) count *= extent;
+  const std::int64_t places = lines.n / 2 + 1;
+  parallel_for(count, 1 + (std::int64_t{1} << 14) / places, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const LineGroup line = walk.group(i, 1);
+      for (std::int64_t k = 0; k < places; ++k) {
+        const R factor = k == 0 || 2 * k == lines.n ? R(1) : middle;
+        const R* const x = from + 2 * (line.from[0] + k * from_axis);
+        R* const y = to + 2 * (line.to[0] + k * to_axis);
+        y[0] = x[0] * factor;
+        y[1] = x[1] * sign * factor;
+      }
+    }
+  });
+}
+
+// The operand of a transform to real numbers is adjusted in a copy.
+template <class R>
+void adjusted_to_real(FftLines lines, const void* from, void* to) {
+  const std::int64_t places = lines.n / 2 + 1;
+  Dims strides = lines.others;
+  std::int64_t size = places;
+  for (std::size_t axis = strides.size(); axis-- > 0; size *= lines.others[axis]) strides[axis] = size;
+  const Scratch<R> copy(2 * size);
+  adjust_halves<R>(lines, static_cast<const R*>(from), lines.from, lines.from_axis, copy.data(), strides, 1);
+  lines.from = strides;
+  lines.from_axis = 1;
+  LineTransforms<R>(lines, copy.data(), to).run();
+}
+
+}  // namespace detail
+
 template <class R>
 void fft(const FftLines& lines, const void* from, void* to) {
+  const bool adjusts = lines.conjugate || lines.middle != 1;
+  if (adjusts && lines.kind == FftKind::to_real) return detail::adjusted_to_real<R>(lines, from, to);
   detail::LineTransforms<R>(lines, from, to).run();
+  R* const out = static_cast<R*>(to);
+  if (adjusts) detail::adjust_halves<R>(lines, out, lines.to, lines.to_axis, out, lines.to, lines.to_axis);
 }
 
 }  // namespace cpu

@@ -1,11 +1,14 @@
 #pragma once
 
 #include "nax/backend/cpu/accumulate.hpp"
+#include "nax/backend/cpu/conv.hpp"
 #include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/fft.hpp"
 #include "nax/backend/cpu/gather.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
 #include "nax/backend/cpu/transpose.hpp"
+#include "nax/backend/cpu/windows.hpp"
 #include "nax/backend/operations.hpp"
 
 // The host's operations.
@@ -68,6 +71,8 @@ NAX_ENGINE detail::SelectRange adder(DType to, DType from) {
 
 class HostOperations final : public backend::Operations {
  public:
+  bool has(backend::Part) const override { return true; }
+
   void copy(Device, const Dims& shape, const Operand& from, const Operand& to) override {
     if (from.stored == to.stored)
       return strided_copy(dtype_size(to.stored), static_cast<int>(shape.size()), shape.data(), to.data,
@@ -184,6 +189,21 @@ class HostOperations final : public backend::Operations {
   void fold_in(Device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
                std::uint64_t* to) override {
     for (std::int64_t i = 0; i < n; ++i) to[i] = word_pair(threefry(keys[i], numbers[i]));
+  }
+
+  void fft(Device, const FftLines& lines, DType real, const char* from, char* to) override {
+    kernel_for<FftKernel>(real)(lines, from, to);
+  }
+  void convolve(Device, ConvPart part, const ConvGeometry& geometry, DType dtype, const char* a,
+                const char* b, char* to, bool accumulate) override {
+    kernel_for<ConvKernel>(dtype)(part, geometry, a, b, to, accumulate);
+  }
+  void best_in_windows(Device, const loops::Windows& windows, bool greatest, std::int64_t examples,
+                       DType dtype, const char* from, std::int64_t* to) override {
+    std::int64_t size = examples;
+    for (const std::int64_t n : windows.in) size *= n;
+    const LaneRows rows(dtype, from, size);
+    kernel_for<WindowKernel>(rows.dtype())(windows, greatest, examples, rows.data(), to);
   }
 
  private:

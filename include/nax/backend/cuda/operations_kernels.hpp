@@ -23,6 +23,8 @@ inline Dims dims_of(std::initializer_list<std::int64_t> extents) {
 
 class KernelOperations final : public backend::AcceleratorOperations {
  public:
+  bool has(backend::Part) const override { return false; }
+
   void copy(Device device, const Dims& shape, const loops::Operand& from, const loops::Operand& to) override {
     launch_copy(device, shape, from, to);
   }
