@@ -107,20 +107,32 @@ TEST(FormulaKernels, MoreOperandsThanRegisters) {
     EXPECT_EQ(difference(expected, results_of(Kernel(f, machine), inputs, 37)), "") << name(machine);
 }
 
-TEST(FormulaKernels, RefuseMoreThan64Operands) {
+TEST(FormulaKernels, TakeAnyNumberOfOperands) {
   Recorder recorder(nax::DType::float32);
   Symbol<float> sum(0);
-  for (int i = 0; i < 65; ++i) sum += Symbol<float>::input(i);
+  for (int i = 0; i < 90; ++i) sum += Symbol<float>::input(i);
   const Formula f = recorder.finish({sum.at});
-  const std::vector<float> x(4, 1);
-  const std::vector<Line> in(65, Line{x.data(), 1});
-  std::vector<float> y(4);
-  const Target out{y.data(), 1};
+  const std::vector<std::vector<float>> inputs(90, std::vector<float>(21, 1));
   for (const Machine machine : machines()) {
-    if (machine == Machine::none)
-      EXPECT_NO_THROW(Kernel(f, machine).run(in.data(), &out, 4));
-    else
-      EXPECT_THROW(Kernel(f, machine).run(in.data(), &out, 4), nax::ValueError);
+    const Kernel kernel(f, machine);
+    EXPECT_EQ(results_of(kernel, inputs, 21)[0][20], 90) << name(machine);
+  }
+}
+
+// Beyond some dozens of ways in which operands lie, blocks serve.
+TEST(FormulaKernels, MakeCodeForABoundedNumberOfLayouts) {
+  Recorder recorder(nax::DType::float32);
+  Symbol<float> sum(0);
+  for (int i = 0; i < 7; ++i) sum += Symbol<float>::input(i);
+  const Kernel kernel(recorder.finish({sum.at}));
+  const std::vector<float> x(20, 1);
+  for (int way = 0; way < 128; ++way) {
+    std::vector<Line> in;
+    for (int i = 0; i < 7; ++i) in.push_back({x.data(), way >> i & 1});
+    std::vector<float> y(20);
+    const Target out{y.data(), 1};
+    kernel.run(in.data(), &out, 20);
+    EXPECT_EQ(y, std::vector<float>(20, 7)) << way;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "nax/core/small_vector.hpp"
 #include "nax/formula/kernel.hpp"
 #include "nax/formula/symbol.hpp"
 
@@ -25,7 +26,6 @@ inline Access access_of(std::int64_t stride) {
   return stride == 1 ? Access::contiguous : stride == 0 ? Access::repeated : Access::strided;
 }
 
-inline constexpr std::size_t most_lines = 64;
 // Sums are those of runs, which are added in double.
 inline constexpr std::int64_t summed_run = 2048;
 template <class T>
@@ -51,64 +51,84 @@ NAX_ENGINE Kernel::Kernel(const Formula& f, Machine machine)
     : lowered_(is_lowered(f) ? f : formula::lowered(f)),
       machine_(code_maker == nullptr ? Machine::none : machine) {}
 
-NAX_ENGINE const Code& Kernel::code_for(const Line* inputs, const Target* results, bool sums) const {
-  const std::size_t count = static_cast<std::size_t>(lowered_.inputs), made = lowered_.results.size();
-  if (count > detail::most_lines || made > detail::most_lines)
-    throw ValueError("formula: more than 64 inputs or results");
-  Access accesses[2 * detail::most_lines];
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < count; ++i) accesses[length++] = detail::access_of(inputs[i].stride);
-  for (std::size_t k = 0; k < made && !sums; ++k)
-    accesses[length++] = results[k].stride == 1 ? Access::contiguous : Access::strided;
+NAX_ENGINE Kernel::~Kernel() {
+  for (Variant* v = variants_.load(); v != nullptr;) delete std::exchange(v, v->next);
+}
+
+inline const Code* Kernel::known_code(const Access* accesses, std::size_t length, bool sums) const {
+  for (const Variant* v = variants_.load(std::memory_order_acquire); v != nullptr; v = v->next)
+    if (v->sums == sums && std::memcmp(v->accesses.data(), accesses, length) == 0) return v->code.get();
+  return nullptr;
+}
+NAX_ENGINE const Code* Kernel::made_code(const Access* accesses, std::size_t length, bool sums) const {
   const std::lock_guard lock(mutex_);
-  for (const Variant& variant : variants_)
-    if (variant.sums == sums && std::equal(accesses, accesses + length, variant.accesses.begin()))
-      return *variant.code;
-  CodeRequest request{
-      &lowered_, machine_, {accesses, accesses + count}, {accesses + count, accesses + length}, sums};
-  variants_.push_back({sums, {accesses, accesses + length}, code_maker->make(request)});
-  return *variants_.back().code;
+  if (const Code* const code = known_code(accesses, length, sums)) return code;
+  int count = 0;
+  for (const Variant* v = variants_.load(); v != nullptr; v = v->next) ++count;
+  if (count >= most_variants) return nullptr;
+  const Access* const results = accesses + lowered_.inputs;
+  const CodeRequest request{&lowered_, machine_, {accesses, results}, {results, accesses + length}, sums};
+  variants_.store(
+      new Variant{sums, {accesses, accesses + length}, code_maker->make(request), variants_.load()},
+      std::memory_order_release);
+  return variants_.load()->code.get();
+}
+NAX_ENGINE const Code* Kernel::code_for(const Line* inputs, const Target* results, bool sums) const {
+  static_assert(sizeof(Access) == 1);
+  const std::size_t count = static_cast<std::size_t>(lowered_.inputs), made = lowered_.results.size();
+  SmallVector<Access, 64> accesses;
+  for (std::size_t i = 0; i < count; ++i) accesses.push_back(detail::access_of(inputs[i].stride));
+  for (std::size_t k = 0; k < made && !sums; ++k)
+    accesses.push_back(results[k].stride == 1 ? Access::contiguous : Access::strided);
+  const Code* const code = known_code(accesses.data(), accesses.size(), sums);
+  return code != nullptr ? code : made_code(accesses.data(), accesses.size(), sums);
+}
+
+NAX_ENGINE const Code* Kernel::code(const Access* accesses) const {
+  const std::size_t length = static_cast<std::size_t>(lowered_.inputs) + lowered_.results.size();
+  return machine_ == Machine::none ? nullptr : made_code(accesses, length, false);
 }
 
 NAX_ENGINE void Kernel::run(const Line* inputs, const Target* results, std::int64_t n) const {
-  if (machine_ == Machine::none) return interpret(lowered_, inputs, results, n);
-  const std::size_t size = dtype_size(lowered_.type), count = static_cast<std::size_t>(lowered_.inputs),
-                    made = lowered_.results.size();
-  const Code& code = code_for(inputs, results, false);
-  const void* from[detail::most_lines];
-  void* to[detail::most_lines];
-  std::int64_t strides[2 * detail::most_lines];
-  for (std::size_t i = 0; i < count; ++i)
-    from[i] = inputs[i].data, strides[i] = inputs[i].stride * static_cast<std::int64_t>(size);
-  for (std::size_t k = 0; k < made; ++k)
-    to[k] = results[k].data,
-    strides[detail::most_lines + k] = results[k].stride * static_cast<std::int64_t>(size);
-  const CodeArguments arguments{from, strides, to, strides + detail::most_lines, n, nullptr};
-  code.entry(&arguments);
+  const Code* const code = machine_ == Machine::none ? nullptr : code_for(inputs, results, false);
+  if (code == nullptr) return interpret(lowered_, inputs, results, n);
+  const std::int64_t size = static_cast<std::int64_t>(dtype_size(lowered_.type));
+  SmallVector<const void*, 32> from;
+  SmallVector<void*, 16> to;
+  SmallVector<std::int64_t, 32> from_strides, to_strides;
+  for (int i = 0; i < lowered_.inputs; ++i)
+    from.push_back(inputs[i].data), from_strides.push_back(inputs[i].stride * size);
+  for (std::size_t k = 0; k < lowered_.results.size(); ++k)
+    to.push_back(results[k].data), to_strides.push_back(results[k].stride * size);
+  const CodeArguments arguments{from.data(), from_strides.data(), to.data(), to_strides.data(), n, nullptr};
+  code->entry(&arguments);
 }
 
 NAX_ENGINE void Kernel::sums(const Line* inputs, double* sums, std::int64_t n) const {
   constexpr std::size_t most = 4;
-  if (machine_ == Machine::none || lowered_.results.size() > most)
-    return interpret_sums(lowered_, inputs, sums, n);
-  const std::size_t size = dtype_size(lowered_.type), count = static_cast<std::size_t>(lowered_.inputs);
-  const Code& code = code_for(inputs, nullptr, true);
-  const void* from[detail::most_lines];
-  std::int64_t strides[detail::most_lines];
+  const Code* const code =
+      machine_ == Machine::none || lowered_.results.size() > most ? nullptr : code_for(inputs, nullptr, true);
+  if (code == nullptr) return interpret_sums(lowered_, inputs, sums, n);
+  const std::int64_t size = static_cast<std::int64_t>(dtype_size(lowered_.type));
+  SmallVector<const void*, 32> from;
+  SmallVector<std::int64_t, 32> strides;
+  for (int i = 0; i < lowered_.inputs; ++i)
+    from.push_back(inputs[i].data), strides.push_back(inputs[i].stride * size);
   for (std::size_t k = 0; k < lowered_.results.size(); ++k) sums[k] = 0;
   for (std::int64_t begin = 0; begin < n; begin += detail::summed_run) {
-    for (std::size_t i = 0; i < count; ++i) {
-      strides[i] = inputs[i].stride * static_cast<std::int64_t>(size);
-      from[i] = static_cast<const char*>(inputs[i].data) + begin * strides[i];
-    }
     alignas(64) unsigned char lanes[most * 64];
-    const CodeArguments arguments{
-        from, strides, nullptr, nullptr, n - begin < detail::summed_run ? n - begin : detail::summed_run,
-        lanes};
-    code.entry(&arguments);
+    const CodeArguments arguments{from.data(),
+                                  strides.data(),
+                                  nullptr,
+                                  nullptr,
+                                  n - begin < detail::summed_run ? n - begin : detail::summed_run,
+                                  lanes};
+    code->entry(&arguments);
+    for (std::size_t i = 0; i < from.size(); ++i)
+      from[i] = static_cast<const char*>(from[i]) + detail::summed_run * strides[i];
     for (std::size_t k = 0; k < lowered_.results.size(); ++k)
-      sums[k] += lowered_.type == DType::float32 ? detail::sum_of_lanes<float>(lanes + 64 * k, code.lanes)
-                                                 : detail::sum_of_lanes<double>(lanes + 64 * k, code.lanes);
+      sums[k] += lowered_.type == DType::float32 ? detail::sum_of_lanes<float>(lanes + 64 * k, code->lanes)
+                                                 : detail::sum_of_lanes<double>(lanes + 64 * k, code->lanes);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -54,23 +55,35 @@ class Kernel {
  public:
   NAX_ENGINE explicit Kernel(const Formula& f);
   NAX_ENGINE Kernel(const Formula& f, Machine machine);
+  NAX_ENGINE ~Kernel();
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
   // As `interpret` and `interpret_sums`; of a formula that need not be lowered. Safe on several threads.
   NAX_ENGINE void run(const Line* inputs, const Target* results, std::int64_t n) const;
   NAX_ENGINE void sums(const Line* inputs, double* sums, std::int64_t n) const;
   const Formula& lowered() const { return lowered_; }
+  // The code for operands that lie so, inputs first; null where blocks serve. It lives as long as the kernel.
+  NAX_ENGINE const Code* code(const Access* accesses) const;
   bool is_machine_code() const { return machine_ != Machine::none; }
 
  private:
+  // In a list that only grows, so that it is read without a lock.
   struct Variant {
     bool sums;
     std::vector<Access> accesses;
     std::unique_ptr<const Code> code;
+    Variant* next;
   };
-  NAX_ENGINE const Code& code_for(const Line* inputs, const Target* results, bool sums) const;
+  static constexpr int most_variants = 64;
+
+  // Null where there are too many ways already.
+  NAX_ENGINE const Code* code_for(const Line* inputs, const Target* results, bool sums) const;
+  NAX_ENGINE const Code* made_code(const Access* accesses, std::size_t length, bool sums) const;
+  const Code* known_code(const Access* accesses, std::size_t length, bool sums) const;
   Formula lowered_;
   Machine machine_;
   mutable std::mutex mutex_;
-  mutable std::vector<Variant> variants_;
+  mutable std::atomic<Variant*> variants_{nullptr};
 };
 
 // The kernel of a formula, made at its first use; the last few hundred are kept.
