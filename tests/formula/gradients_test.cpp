@@ -12,7 +12,7 @@ using namespace formulas;
 using nax::Array;
 
 using Function = Symbol<double> (*)(Symbol<double>);
-Formula value_formula_of(Function function) {
+Formula formula_of(Function function) {
   Recorder recorder(nax::DType::float64);
   return recorder.finish({function(Symbol<double>::input(0)).at});
 }
@@ -28,7 +28,7 @@ double value(const Formula& f, std::vector<double> x, std::size_t result = 0) {
 }
 // The first `order` derivatives against differences of the one below.
 void check_orders(const char* name, Function function, int order, std::vector<double> places) {
-  Formula f = value_formula_of(function);
+  Formula f = formula_of(function);
   for (int k = 1; k <= order; ++k) {
     const Formula d = gradient_of(f, {0});
     for (const double x : places) {
@@ -89,7 +89,7 @@ TEST(FormulaGradients, OfZeros) {
   const auto root = [](Symbol<double> x) {
     return select(x > Symbol<double>(0), sqrt(x), Symbol<double>(0));
   };
-  const Formula first = gradient_of(value_formula_of(root), {0}), second = gradient_of(first, {0});
+  const Formula first = gradient_of(formula_of(root), {0}), second = gradient_of(first, {0});
   for (const double x : {-1.0, 0.0}) {
     EXPECT_EQ(value(first, {x}), 0) << x;
     EXPECT_EQ(value(second, {x}), 0) << x;
@@ -99,14 +99,14 @@ TEST(FormulaGradients, OfZeros) {
   const auto entropy = [](Symbol<double> p) {
     return select(p > Symbol<double>(0), p * log(p), Symbol<double>(0));
   };
-  EXPECT_EQ(value(gradient_of(value_formula_of(entropy), {0}), {0}), 0);
+  EXPECT_EQ(value(gradient_of(formula_of(entropy), {0}), {0}), 0);
 
-  const Formula pull = pull_of(value_formula_of([](Symbol<double> x) { return log(x) * sqrt(x); }), {0});
+  const Formula pull = pull_of(formula_of([](Symbol<double> x) { return log(x) * sqrt(x); }), {0});
   EXPECT_EQ(value(pull, {0, 0}), 0);
   EXPECT_EQ(value(pull, {1, 3}), 3);
 
   const auto cube = [](Symbol<double> x) { return x * x * x; };
-  const Formula d2 = gradient_of(gradient_of(value_formula_of(cube), {0}), {0}), d3 = gradient_of(d2, {0});
+  const Formula d2 = gradient_of(gradient_of(formula_of(cube), {0}), {0}), d3 = gradient_of(d2, {0});
   EXPECT_EQ(value(d2, {0}), 0);
   EXPECT_EQ(value(d3, {0}), 6);
   // The cotangent of the quotient is 2 x, zero in passing: (x / (x + 1))^2 bends by 2 there.
@@ -114,7 +114,7 @@ TEST(FormulaGradients, OfZeros) {
     const Symbol<double> q = x / (x + Symbol<double>(1));
     return q * q;
   };
-  EXPECT_EQ(value(gradient_of(gradient_of(value_formula_of(square), {0}), {0}), {0}), 2);
+  EXPECT_EQ(value(gradient_of(gradient_of(formula_of(square), {0}), {0}), {0}), 2);
 }
 
 template <class E>
@@ -125,9 +125,11 @@ void compare_with_kernel(const E& e) {
   for (int l = 0; l < leaves; ++l)
     if (nax::detail::carries_leaf<E>(l)) inputs.push_back(l);
   std::vector<std::vector<C>> operands;
-  for (std::uint64_t l = 0; l <= leaves; ++l) operands.push_back(numbers<C>(200, l));
+  for (std::uint64_t l = 0; l < leaves; ++l) operands.push_back(numbers<C>(200, l));
+  for (int k = 0; k < nax::detail::Tree<E>::constants; ++k) operands.push_back({C(0)});
+  operands.push_back(numbers<C>(200, 7));
   const auto walked = results_of(Kernel(nax::detail::pull_formula_of(e)), operands, 200);
-  const auto derived = results_of(Kernel(pull_of(nax::detail::value_formula_of(e), inputs)), operands, 200);
+  const auto derived = results_of(Kernel(pull_of(nax::detail::formula_of(e), inputs)), operands, 200);
   for (std::size_t k = 0; k < walked.size(); ++k)
     for (std::size_t i = 0; i < 200; ++i)
       if (const C a = walked[k][i], b = derived[k][i]; !same_bits(a, b)) {
@@ -153,7 +155,7 @@ TEST(FormulaGradients, NameWhatHasNone) {
 // The product of the Hessian of sum(tanh(1.5 x) x) and v, in one formula.
 TEST(FormulaGradients, MakeHessianProducts) {
   const Array<double> x = nax::linspace(-2, 2, 101).astype<double>(), v = nax::cos(3.0 * x);
-  const auto gradient = gradient_of(nax::detail::value_formula_of(nax::tanh(x * 1.5) * x), {0});
+  const auto gradient = gradient_of(nax::detail::formula_of(nax::tanh(x * 1.5) * x), {0});
   const Formula product = pull_of(gradient, {0});
   const auto expected =
       std::get<1>(nax::jvp(nax::grad([](const Array<double>& a) { return nax::sum(nax::tanh(a * 1.5) * a); }),
@@ -161,6 +163,8 @@ TEST(FormulaGradients, MakeHessianProducts) {
   EXPECT_LE(product.steps.size(), 24) << product.text();  // no guards against zeros but one
   std::vector<double> at = x.to_vector(), along = v.to_vector(), to(101);
   std::vector<Line> in(static_cast<std::size_t>(product.inputs), Line{at.data(), 1});
+  const double number = 1.5;
+  in[2] = {&number, 0};
   in.back() = {along.data(), 1};
   const Target out{to.data(), 1};
   Kernel(product).run(in.data(), &out, 101);

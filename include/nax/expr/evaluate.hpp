@@ -151,7 +151,7 @@ constexpr KernelTable table_of() {
                     result_lane_of<E>,
                     dtype_of<typename E::value_type>,
                     nullptr,
-                    formula_of<E>.parts};
+                    expression_parts<E>.parts};
   if constexpr (Carries<E>::value) table.fused_type = fused_type_of<E>;
   return table;
 }

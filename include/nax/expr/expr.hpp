@@ -129,28 +129,28 @@ struct Tree<Expr<Rule, A...>> {
 
 // The parts of a formula in the order of its tree, for messages.
 template <class T>
-constexpr void list_formula(FormulaPart*& to, const Array<T>*) {
+constexpr void list_expression(FormulaPart*& to, const Array<T>*) {
   *to++ = {nullptr, 0, dtype_of<T>};
 }
 template <class T>
-constexpr void list_formula(FormulaPart*& to, const Constant<T>*) {
+constexpr void list_expression(FormulaPart*& to, const Constant<T>*) {
   *to++ = {nullptr, -1, dtype_of<T>};
 }
 template <class Rule, class... A>
-constexpr void list_formula(FormulaPart*& to, const Expr<Rule, A...>*) {
+constexpr void list_expression(FormulaPart*& to, const Expr<Rule, A...>*) {
   *to++ = {Rule::name, static_cast<int>(sizeof...(A)), DType::boolean};
-  (list_formula(to, static_cast<const A*>(nullptr)), ...);
+  (list_expression(to, static_cast<const A*>(nullptr)), ...);
 }
 template <class E>
-struct Formula {
+struct ExpressionParts {
   FormulaPart parts[Tree<E>::parts];
-  constexpr Formula() : parts{} {
+  constexpr ExpressionParts() : parts{} {
     FormulaPart* to = parts;
-    list_formula(to, static_cast<const E*>(nullptr));
+    list_expression(to, static_cast<const E*>(nullptr));
   }
 };
 template <class E>
-inline constexpr Formula<E> formula_of{};
+inline constexpr ExpressionParts<E> expression_parts{};
 
 // C++ scalars travel to the kernels in slots, in the order of the tree.
 inline constexpr std::size_t constant_bytes = formula_slot;

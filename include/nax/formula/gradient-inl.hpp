@@ -155,9 +155,12 @@ class Pull {
   std::vector<char> carries_;
 };
 
-template <class T>
-Formula derived(const Formula& given, const std::vector<int>& inputs, bool valued, bool cotangents) {
-  Recorder recorder(given.type);
+// The steps of a formula in this recorder, under its numbers there.
+struct Copied {
+  Formula steps;
+  std::vector<int> results;
+};
+inline Copied copied(const Formula& given, Recorder& recorder) {
   std::vector<int> made(given.steps.size());
   for (std::size_t i = 0; i < given.steps.size(); ++i) {
     Step step = given.steps[i];
@@ -167,24 +170,53 @@ Formula derived(const Formula& given, const std::vector<int>& inputs, bool value
     }
     made[i] = recorder.record_step(step);
   }
-  // The steps as they are recorded, whose numbers are those of symbols.
-  Formula f{given.type, given.inputs, {}, {}};
-  for (int i = 0; i < recorder.size(); ++i) f.steps.push_back(recorder.step(i));
+  Copied copy{{given.type, given.inputs, {}, {}}, {}};
+  for (int i = 0; i < recorder.size(); ++i) copy.steps.steps.push_back(recorder.step(i));
+  for (int result : given.results) copy.results.push_back(made[static_cast<std::size_t>(result)]);
+  return copy;
+}
+
+template <class T>
+Formula derived(const Formula& given, const std::vector<int>& inputs, bool valued, bool cotangents) {
+  Recorder recorder(given.type);
+  const Copied copy = copied(given, recorder);
+  const Formula& f = copy.steps;
   Pull<T> pull(f);
   pull.find_carriers(inputs);
   for (std::size_t k = 0; k < given.results.size(); ++k) {
-    const int result = made[static_cast<std::size_t>(given.results[k])];
+    const int result = copy.results[k];
     if (f.steps[static_cast<std::size_t>(result)].truth()) continue;
     pull.seed(result, cotangents ? Symbol<T>::input(given.inputs + static_cast<int>(k)) : Symbol<T>(1));
   }
   pull.walk();
   std::vector<int> results;
   for (int input : inputs) results.push_back(pull.share_of_input(input).at);
-  if (valued)
-    for (int result : given.results) results.push_back(made[static_cast<std::size_t>(result)]);
+  if (valued) results.insert(results.end(), copy.results.begin(), copy.results.end());
   Formula derivative = recorder.finish(results);
   derivative.inputs = given.inputs + (cotangents ? static_cast<int>(given.results.size()) : 0);
   return derivative;
+}
+
+template <class T>
+Formula pushed(const Formula& given, const std::vector<int>& inputs) {
+  Recorder recorder(given.type);
+  const Copied copy = copied(given, recorder);
+  std::vector<int> tangents;
+  for (int result : copy.results) {
+    Pull<T> pull(copy.steps);
+    pull.find_carriers(inputs);
+    pull.seed(result, Symbol<T>(1));
+    pull.walk();
+    int tangent = -1;
+    for (std::size_t j = 0; j < inputs.size(); ++j)
+      if (const int derivative = pull.share_of_input(inputs[j]).at; derivative != recorder.constant(0))
+        tangent =
+            tangent_sum(recorder, tangent, recorder.input(given.inputs + static_cast<int>(j)), derivative);
+    tangents.push_back(tangent < 0 ? recorder.constant(0) : tangent);
+  }
+  Formula f = recorder.finish(tangents);
+  f.inputs = given.inputs + static_cast<int>(inputs.size());
+  return f;
 }
 
 }  // namespace formula::detail
@@ -200,6 +232,18 @@ NAX_ENGINE Formula gradient_of(const Formula& f, const std::vector<int>& inputs,
   if (f.results.size() != 1) throw ValueError("formula: gradient_of takes a formula of one result");
   return f.type == DType::float32 ? detail::derived<float>(f, inputs, valued, false)
                                   : detail::derived<double>(f, inputs, valued, false);
+}
+NAX_ENGINE Formula push_of(const Formula& f, const std::vector<int>& inputs) {
+  return f.type == DType::float32 ? detail::pushed<float>(f, inputs) : detail::pushed<double>(f, inputs);
+}
+NAX_ENGINE int tangent_sum(Recorder& recorder, int sum, int tangent, int derivative) {
+  const auto record = [&](Operation operation, auto... x) { return recorder.record(operation, {x...}); };
+  const int zero = recorder.constant(0), share = record(Operation::guarded, tangent, derivative);
+  // An infinite tangent times zero; only that is dropped, so that a zero in passing has a derivative.
+  const int dropped = record(Operation::both, record(Operation::equal, derivative, zero),
+                             record(Operation::not_equal, share, share));
+  const int term = record(Operation::select, dropped, zero, share);
+  return sum < 0 ? term : record(Operation::add, sum, term);
 }
 
 }  // namespace formula

@@ -14,6 +14,11 @@ namespace formula {
 NAX_ENGINE Formula pull_of(const Formula& f, const std::vector<int>& inputs, bool valued = false);
 // The derivatives of f's one result by some inputs: as pull_of for a cotangent of 1.
 NAX_ENGINE Formula gradient_of(const Formula& f, const std::vector<int>& inputs, bool valued = false);
+// The tangents of f's results for those of some inputs, which are inputs behind f's, in order. A tangent of
+// zero contributes zero, and so does a derivative of zero.
+NAX_ENGINE Formula push_of(const Formula& f, const std::vector<int>& inputs);
+// Records `sum` (none below 0) plus a tangent times a derivative.
+NAX_ENGINE int tangent_sum(Recorder& recorder, int sum, int tangent, int derivative);
 
 }  // namespace formula
 NAX_END
