@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -10,9 +10,11 @@
 NAX_BEGIN
 namespace detail {
 
+using ArrayList = SmallVector<const ArrayBase*, 8>;
+
 // pull(i, g): input i's share of cotangent g. push(tangents): the result's tangent, from those of the inputs;
-// no tangent means zero.
-template <class T, class Pull, class Push>
+// null means zero.
+template <class Pull, class Push>
 struct ListNode final : ResultNode {
   struct Entry {
     std::uint64_t serial;
@@ -20,25 +22,27 @@ struct ListNode final : ResultNode {
   };
   Frame frame;  // of the result
   std::vector<Entry> inputs;
-  std::optional<std::pair<Pull, Push>> functions;
+  Pull pull_one;
+  Push push_all;
 
-  ListNode(Frame f, const std::vector<Array<T>>& list, Pull pull, Push push)
-      : frame(std::move(f)), functions(std::in_place, std::move(pull), std::move(push)) {
-    for (const Array<T>& x : list) inputs.push_back({is_recorded(x) ? serial_of(x) : 0, layout_of(x).levels});
+  ListNode(Frame f, const ArrayList& list, Pull pull, Push push)
+      : frame(std::move(f)), pull_one(std::move(pull)), push_all(std::move(push)) {
+    for (const ArrayBase* x : list)
+      inputs.push_back({is_recorded(*x) ? serial_of(*x) : 0, layout_of(*x).levels});
   }
   void pull(const ArrayBase& g, Reverse& sweep) override {
-    const Array<T> cotangent = typed<T>(g);
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (sweep.wants(inputs[i].serial))
-        sweep.add(inputs[i].serial,
-                  sum_levels(functions->first(i, cotangent), frame.levels, inputs[i].levels));
+        sweep.add(inputs[i].serial, sum_levels(pull_one(i, g), frame.levels, inputs[i].levels));
   }
   void push(Forward& sweep, std::size_t self) override {
-    std::vector<std::optional<Array<T>>> tangents(inputs.size());
+    ArrayList tangents;
     bool any = false;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (const ArrayBase* t = sweep.find(inputs[i].serial)) tangents[i] = typed<T>(*t), any = true;
-    if (any) sweep.put(self, functions->second(tangents));
+    for (const Entry& in : inputs) {
+      tangents.push_back(sweep.find(in.serial));
+      any = any || tangents.back();
+    }
+    if (any) sweep.put(self, push_all(tangents));
   }
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
@@ -47,18 +51,17 @@ struct ListNode final : ResultNode {
   }
 };
 
-template <class T>
-bool any_of_list_recorded(const std::vector<Array<T>>& inputs) {
-  for (const Array<T>& x : inputs)
-    if (is_recorded(x)) return true;
+inline bool any_of_list_recorded(const ArrayList& inputs) {
+  for (const ArrayBase* x : inputs)
+    if (is_recorded(*x)) return true;
   return false;
 }
 
-template <class T, class Pull, class Push>
-Array<T> record_list(Array<T> result, const std::vector<Array<T>>& inputs, Pull pull, Push push) {
-  if (any_of_list_recorded(inputs))
-    ArrayAccess::serial(result) = recording.tape->emplace<ListNode<T, Pull, Push>>(
-        static_cast<const Frame&>(layout_of(result)), inputs, std::move(pull), std::move(push));
+// Precondition: one of the inputs is recorded.
+template <class Pull, class Push>
+ArrayBase record_list(ArrayBase result, const ArrayList& inputs, Pull pull, Push push) {
+  ArrayAccess::serial(result) = recording.tape->emplace<ListNode<Pull, Push>>(
+      static_cast<const Frame&>(layout_of(result)), inputs, std::move(pull), std::move(push));
   return result;
 }
 

@@ -16,7 +16,13 @@ NAX_ENGINE Selection JoinPlan::part(const Frame& result, std::size_t i) const {
   return s;
 }
 
-NAX_ENGINE bool join_small(const JoinList& list, const JoinPlan& plan, ArrayBase& result) {
+NAX_ENGINE Device device_of(const char* function, const ArrayList& list) {
+  return device_for(function, list.data(), static_cast<int>(list.size()));
+}
+
+// Joins arrays that lie contiguous on the host, have no hidden axes and are so small that nothing pays but to
+// copy it; false otherwise.
+NAX_ENGINE bool join_small(const ArrayList& list, const JoinPlan& plan, ArrayBase& result) {
   const std::int64_t item = static_cast<std::int64_t>(dtype_size(list[0]->dtype()));
   std::int64_t outer = 1, inner = item;
   for (std::size_t a = 0; a < plan.shape.size(); ++a)
@@ -49,7 +55,7 @@ NAX_ENGINE bool join_small(const JoinList& list, const JoinPlan& plan, ArrayBase
   return true;
 }
 
-NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
+NAX_ENGINE ArrayBase join_values(const ArrayList& list, const JoinPlan& plan) {
   if (ArrayBase small; join_small(list, plan, small)) return small;
   Frame frame;
   for (const ArrayBase* x : list) frame = merge_frames({&frame, &layout_of(*x)}, Dims());
@@ -63,7 +69,12 @@ NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan) {
   return result;
 }
 
-NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis) {
+NAX_ENGINE void check_join(const char* function, const ArrayList& list) {
+  if (list.empty()) raise<ValueError>({function, ": need at least one array"});
+  for (const ArrayBase* x : list) check_operand(function, *x);
+}
+
+NAX_ENGINE JoinPlan concatenate_plan(const char* function, const ArrayList& list, std::int64_t axis) {
   check_join(function, list);
   if (list[0]->ndim() == 0) raise<ShapeError>({function, ": zero-dimensional arrays cannot be concatenated"});
   JoinPlan plan{normalize_axis(function, axis, list[0]->ndim()), false, {}, list[0]->shape()};
@@ -84,7 +95,7 @@ NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list,
   return plan;
 }
 
-NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis) {
+NAX_ENGINE JoinPlan stack_plan(const char* function, const ArrayList& list, std::int64_t axis) {
   check_join(function, list);
   JoinPlan plan{normalize_axis(function, axis, list[0]->ndim() + 1), true, {}, list[0]->shape()};
   plan.starts.reserve(list.size() + 1);
@@ -98,6 +109,34 @@ NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::
   plan.shape.insert(static_cast<std::size_t>(plan.axis), static_cast<std::int64_t>(list.size()));
   count_elements(function, plan.shape);
   return plan;
+}
+
+NAX_ENGINE ArrayBase join(const ArrayList& list, const JoinPlan& plan) {
+  ArrayBase result = join_values(list, plan);
+  if (!any_of_list_recorded(list)) return result;
+  const auto pull = [plan](std::size_t i, const ArrayBase& g) { return get(g, plan.part(layout_of(g), i)); };
+  const DType dtype = result.dtype();
+  const Device device = result.device();
+  const auto push = [plan, dtype, device](const ArrayList& tangents) {
+    std::vector<ArrayBase> zeros;
+    zeros.reserve(tangents.size());
+    ArrayList parts = tangents;
+    const Frame own{plan.shape, {}};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i]) continue;
+      zeros.push_back(zeros_over(dtype, Frame{plan.part(own, i).result_shape(), {}}, device));
+      parts[i] = &zeros.back();
+    }
+    return join(parts, plan);
+  };
+  return record_list(std::move(result), list, pull, push);
+}
+
+NAX_ENGINE ArrayBase concatenate_on(const char* function, const ArrayList& list, std::int64_t axis) {
+  return join(list, concatenate_plan(function, list, axis));
+}
+NAX_ENGINE ArrayBase stack_on(const char* function, const ArrayList& list, std::int64_t axis) {
+  return join(list, stack_plan(function, list, axis));
 }
 
 }  // namespace detail

@@ -25,68 +25,31 @@ struct JoinPlan {
   Selection part(const Frame& result, std::size_t i) const;
 };
 
-// Arrays of one type, which is looked at only to allocate.
-using JoinList = SmallVector<const ArrayBase*, 8>;
-
 template <class T>
-JoinList join_list(const std::vector<Array<T>>& list) {
-  JoinList pointers;
+ArrayList array_list(const std::vector<Array<T>>& list) {
+  ArrayList pointers;
   for (const Array<T>& x : list) pointers.push_back(&x);
   return pointers;
 }
 
-inline Device device_of(const char* function, const JoinList& list) {
-  return device_for(function, list.data(), static_cast<int>(list.size()));
-}
-
-NAX_ENGINE ArrayBase join_values(const JoinList& list, const JoinPlan& plan);
 inline constexpr std::int64_t most_bytes_of_small = std::int64_t{1} << 16;
-// Joins arrays that lie contiguous on the host, have no hidden axes and are so small that nothing pays but to
-// copy it; false otherwise.
-NAX_ENGINE bool join_small(const JoinList& list, const JoinPlan& plan, ArrayBase& result);
 
-inline void check_join(const char* function, const JoinList& list) {
-  if (list.empty()) raise<ValueError>({function, ": need at least one array"});
-  for (const ArrayBase* x : list) check_operand(function, *x);
-}
-
-NAX_ENGINE JoinPlan concatenate_plan(const char* function, const JoinList& list, std::int64_t axis);
-
-NAX_ENGINE JoinPlan stack_plan(const char* function, const JoinList& list, std::int64_t axis);
-
+// Arrays of one type joined as planned, recorded.
+NAX_ENGINE ArrayBase join(const ArrayList& list, const JoinPlan& plan);
 template <class T>
 Array<T> join(const std::vector<Array<T>>& list, const JoinPlan& plan) {
-  Array<T> result = typed<T>(join_values(join_list(list), plan));
-  if constexpr (is_inexact_v<T>) {
-    if (!any_of_list_recorded(list)) return result;
-    const auto pull = [plan](std::size_t i, const Array<T>& g) { return get(g, plan.part(layout_of(g), i)); };
-    const Device device = result.device();
-    const auto push = [plan, device](const std::vector<std::optional<Array<T>>>& tangents) {
-      std::vector<Array<T>> parts;
-      const Frame own{plan.shape, {}};
-      for (std::size_t i = 0; i < tangents.size(); ++i) {
-        if (tangents[i]) {
-          parts.push_back(*tangents[i]);
-        } else {
-          const Frame part{plan.part(own, i).result_shape(), {}};
-          parts.push_back(zeros_over<T>(part, device));
-        }
-      }
-      return join(parts, plan);
-    };
-    return record_list(std::move(result), list, pull, push);
-  } else {
-    return result;
-  }
+  return typed<T>(join(array_list(list), plan));
 }
 
+NAX_ENGINE ArrayBase concatenate_on(const char* function, const ArrayList& list, std::int64_t axis);
 template <class T>
 Array<T> concatenate_on(const char* function, const std::vector<Array<T>>& list, std::int64_t axis) {
-  return join(list, concatenate_plan(function, join_list(list), axis));
+  return typed<T>(concatenate_on(function, array_list(list), axis));
 }
+NAX_ENGINE ArrayBase stack_on(const char* function, const ArrayList& list, std::int64_t axis);
 template <class T>
 Array<T> stack_on(const char* function, const std::vector<Array<T>>& list, std::int64_t axis) {
-  return join(list, stack_plan(function, join_list(list), axis));
+  return typed<T>(stack_on(function, array_list(list), axis));
 }
 
 template <class T>

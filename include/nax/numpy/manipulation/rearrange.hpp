@@ -14,16 +14,10 @@ struct FlipOptions {
   Axis axis = {};  // all axes when not given
 };
 namespace detail {
+NAX_ENGINE ArrayBase flip_on(const char* function, const ArrayBase& x, const Dims& axes);
 template <class T>
 Array<T> flip_on(const char* function, const Array<T>& x, const Dims& axes) {
-  check_operand(function, x);
-  Selection s = Selection::all(layout_of(x));
-  for (std::int64_t a : axes) {
-    const std::size_t axis = static_cast<std::size_t>(a);
-    s.step[axis] = -1;
-    s.start[axis] = s.count[axis] > 0 ? s.count[axis] - 1 : 0;
-  }
-  return get(x, s);
+  return typed<T>(flip_on(function, handle_of(x), axes));
 }
 }  // namespace detail
 
@@ -50,40 +44,14 @@ struct RollOptions {
   Axis axis = {};  // of the flattened array when not given
 };
 namespace detail {
-// x with what lies before `cut` on an axis moved behind the rest; not recorded. Only where x lies contiguous
-// on the host and is so small that nothing pays but to copy it; false otherwise.
-NAX_ENGINE bool roll_small(const ArrayBase& x, int axis, std::int64_t cut, ArrayBase& result);
+NAX_ENGINE ArrayBase rolled(ArrayBase x, const Axis& shift, const Axis& along);
 }  // namespace detail
 
 // Elements moved on by `shift` along axes; those that pass the end come in at the front. One shift for all
 // axes named, or one for each.
 template <detail::ArrayLike X>
-auto roll(const X& x_, const Axis& shift, const RollOptions& options = {}) {
-  auto x = detail::as_array(x_);
-  detail::check_operand("roll", x);
-  const Shape shape = x.shape();
-  if (!options.axis.given()) x = detail::reshape_to("roll", x, Shape{x.size()});
-  Dims axes = options.axis.list();
-  if (!options.axis.given()) axes.push_back(0);
-  const Dims& shifts = shift.list();
-  if (shifts.size() != axes.size() && shifts.size() != 1 && axes.size() != 1)
-    raise<ValueError>({"roll: 'shift' and 'axis' should be scalars or 1D sequences of one length: ", shifts,
-                       " and ", axes});
-  const std::size_t count = shifts.size() > axes.size() ? shifts.size() : axes.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const int axis = detail::normalize_axis("roll", axes[axes.size() == 1 ? 0 : i], x.ndim());
-    const std::int64_t n = x.shape(axis), by = shifts[shifts.size() == 1 ? 0 : i];
-    if (n == 0) continue;
-    const std::int64_t cut = ((n - by % n) % n + n) % n;
-    if (cut == 0) continue;
-    if (ArrayBase rolled; !detail::is_recorded(x) && detail::roll_small(x, axis, cut, rolled)) {
-      x = detail::typed<typename decltype(x)::value_type>(std::move(rolled));
-      continue;
-    }
-    x = detail::concatenate_on(
-        "roll", std::vector{detail::narrow(x, axis, cut, n), detail::narrow(x, axis, 0, cut)}, axis);
-  }
-  return options.axis.given() ? x : detail::reshape_to("roll", x, shape);
+auto roll(const X& x, const Axis& shift, const RollOptions& options = {}) {
+  return detail::typed<typename X::value_type>(detail::rolled(detail::materialise(x), shift, options.axis));
 }
 
 struct Rot90Options {

@@ -3,6 +3,18 @@
 #include "nax/numpy/manipulation/split.hpp"
 
 NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE ArrayBase narrow(const ArrayBase& x, int axis, std::int64_t begin, std::int64_t end) {
+  Selection s = Selection::all(layout_of(x));
+  s.start[static_cast<std::size_t>(axis)] = begin;
+  s.count[static_cast<std::size_t>(axis)] = end > begin ? end - begin : 0;
+  return get(x, s);
+}
+
+}  // namespace detail
+NAX_END
+NAX_BEGIN
 
 NAX_ENGINE std::vector<std::int64_t> Sections::bounds(const char* function, std::int64_t extent,
                                                       bool equal) const {

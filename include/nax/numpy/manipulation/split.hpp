@@ -34,12 +34,10 @@ struct SplitOptions {
 namespace detail {
 
 // The part [begin, end) of one axis.
+NAX_ENGINE ArrayBase narrow(const ArrayBase& x, int axis, std::int64_t begin, std::int64_t end);
 template <class T>
 Array<T> narrow(const Array<T>& x, int axis, std::int64_t begin, std::int64_t end) {
-  Selection s = Selection::all(layout_of(x));
-  s.start[static_cast<std::size_t>(axis)] = begin;
-  s.count[static_cast<std::size_t>(axis)] = end > begin ? end - begin : 0;
-  return get(x, s);
+  return typed<T>(narrow(handle_of(x), axis, begin, end));
 }
 
 template <class X>

@@ -86,5 +86,20 @@ NAX_ENGINE ArrayBase compact(const ArrayBase& x) {
   return view(std::move(copied), std::move(result));
 }
 
+NAX_ENGINE ArrayBase reshape_to(const char* function, const ArrayBase& x, const Dims& to) {
+  check_operand(function, x);
+  const Dims before = x.shape();
+  const Dims shape = resolve_shape(function, before, to);
+  const auto pull = [before](const ArrayBase& g) { return reshape_to("reshape", g, before); };
+  const auto push = [shape](const ArrayBase& t) { return reshape_to("reshape", t, shape); };
+  Layout layout = hidden_part(layout_of(x));
+  if (append_reshaped(layout, layout_of(x), shape)) return record_view(x, std::move(layout), 0, pull, push);
+  ArrayBase copied = compact(x);
+  layout = hidden_part(layout_of(copied));
+  append_reshaped(layout, layout_of(copied), shape);
+  ArrayBase result = view(std::move(copied), std::move(layout));
+  return may_be_recorded(x) ? record(std::move(result), wrt(x, pull, push)) : result;
+}
+
 }  // namespace detail
 NAX_END

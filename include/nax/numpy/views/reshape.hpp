@@ -16,23 +16,10 @@ NAX_ENGINE bool append_reshaped(Layout& out, const Layout& from, const Dims& sha
 // A copy that repeats no example: hidden axes of stride 0 stay so.
 NAX_ENGINE ArrayBase compact(const ArrayBase& x);
 
+NAX_ENGINE ArrayBase reshape_to(const char* function, const ArrayBase& x, const Dims& to);
 template <class T>
 Array<T> reshape_to(const char* function, const Array<T>& x, const Dims& to) {
-  check_operand(function, x);
-  const Dims before = x.shape();
-  const Dims shape = resolve_shape(function, before, to);
-  const auto pull = [before](const Array<T>& g) { return reshape_to("reshape", g, before); };
-  const auto push = [shape](const Array<T>& t) { return reshape_to("reshape", t, shape); };
-  Layout layout = hidden_part(layout_of(x));
-  if (append_reshaped(layout, layout_of(x), shape)) return record_view(x, std::move(layout), 0, pull, push);
-  ArrayBase copied = compact(x);
-  layout = hidden_part(layout_of(copied));
-  append_reshaped(layout, layout_of(copied), shape);
-  Array<T> result = typed<T>(view(std::move(copied), std::move(layout)));
-  if constexpr (is_inexact_v<T>)
-    return record(std::move(result), wrt(x, pull, push));
-  else
-    return result;
+  return typed<T>(reshape_to(function, handle_of(x), to));
 }
 
 }  // namespace detail

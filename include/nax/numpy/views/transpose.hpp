@@ -9,36 +9,21 @@ NAX_BEGIN
 namespace detail {
 
 // Visible axis i of the result is axis order[i] of x; `order` is known to be a permutation.
+NAX_ENGINE ArrayBase permute(const ArrayBase& x, const Dims& order);
 template <class T>
 Array<T> permute(const Array<T>& x, const Dims& order) {
-  const Layout& from = layout_of(x);
-  Layout layout = hidden_part(from);
-  Dims inverse(order.size(), 0);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const int axis = static_cast<int>(order[i]);
-    append_axis(layout, from.visible(axis), visible_stride(from, axis));
-    inverse[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(i);
-  }
-  return record_view(
-      x, std::move(layout), 0, [inverse](const Array<T>& g) { return permute(g, inverse); },
-      [order](const Array<T>& t) { return permute(t, order); });
+  return typed<T>(permute(handle_of(x), order));
 }
 
 // `axes` reversed when empty.
+NAX_ENGINE ArrayBase transpose_by(const char* function, const ArrayBase& x, const Dims& axes, bool given);
 template <class T>
 Array<T> transpose_by(const char* function, const Array<T>& x, const Dims& axes, bool given) {
-  check_operand(function, x);
-  const int ndim = x.ndim();
-  Dims order;
-  if (!given) {
-    for (int axis = ndim; axis-- > 0;) order.push_back(axis);
-  } else {
-    if (static_cast<int>(axes.size()) != ndim)
-      raise<ValueError>({function, ": axes don't match array: axes ", axes, ", shape ", x.shape()});
-    order = normalize_axes(function, axes, ndim);
-  }
-  return permute(x, order);
+  return typed<T>(transpose_by(function, handle_of(x), axes, given));
 }
+
+// The last two axes of an array that has them swapped.
+NAX_ENGINE ArrayBase transpose_matrices(const ArrayBase& x);
 
 }  // namespace detail
 
@@ -118,3 +103,7 @@ auto swapaxes(const X& x_, std::int64_t axis1, std::int64_t axis2) {
 }
 
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/views/transpose-inl.hpp"
+#endif

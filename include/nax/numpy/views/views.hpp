@@ -35,6 +35,14 @@ Array<T> record_view(const Array<T>& x, Layout layout, std::int64_t offset, cons
   return result;
 }
 
+template <class Pull, class Push>
+ArrayBase record_view(const ArrayBase& x, Layout layout, std::int64_t offset, const Pull& pull,
+                      const Push& push) {
+  ArrayBase result = view(x, std::move(layout), offset);
+  if (may_be_recorded(x)) return record(std::move(result), wrt(x, pull, push));
+  return result;
+}
+
 // An operand of any kind as an array; a C++ number becomes 0-d, of its kind's default type.
 template <Operand X>
 auto as_array(const X& x) {
