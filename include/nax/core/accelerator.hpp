@@ -36,7 +36,7 @@ class Accelerator {
   virtual void* allocate(Device device, std::size_t bytes) = 0;
   // Kernels of the streams that used it may still run.
   virtual void deallocate(Device device, void* memory, std::size_t bytes, Streams used) noexcept = 0;
-  // The calling thread's stream; and lets it wait for what others have been given so far.
+  // stream: the calling thread's. join: makes it wait for the work given to `others` so far.
   virtual Streams stream(Device device) = 0;
   virtual void join(Device device, Streams others) = 0;
   virtual void copy_to_device(Device device, void* to, const void* from, std::size_t bytes) = 0;
@@ -48,7 +48,7 @@ class Accelerator {
   virtual void synchronize(Device device) = 0;
   virtual MemoryStats memory_stats(Device device) = 0;
   virtual void release_cached_memory(Device device) = 0;
-  // Records what the calling thread's stream is given.
+  // Records the work given to the calling thread's stream.
   virtual GraphMaker& graphs() = 0;
 
  protected:
@@ -66,7 +66,7 @@ inline void provide_accelerator(Platform platform, Accelerator& accelerator) {
 inline bool on_accelerator(Device device) { return device.platform != Platform::cpu; }
 // The one of the host's devices that this thread computes on, for what does not go to an accelerator.
 inline Device host_device() { return on_accelerator(current_device) ? Device{} : current_device; }
-// Can a computation on one read what lies on the other?
+// True if a computation on one device can read the other's memory.
 inline bool share_memory(Device a, Device b) { return a == b || (!on_accelerator(a) && !on_accelerator(b)); }
 inline Accelerator& accelerator_of(Device device) { return *accelerators[static_cast<int>(device.platform)]; }
 

@@ -341,7 +341,7 @@ class HostAllocator {
 
 // Bytes in use, at their peak, cached; the number of allocations; the limit.
 inline MemoryStats memory_stats() { return detail::memory::Pool::instance().stats(); }
-// Begins a new peak at what is in use now.
+// Restarts the peak at the number of bytes now in use.
 inline void reset_peak_memory() { detail::memory::Pool::instance().reset_peak(); }
 // Gives cached memory back to the system; what other threads keep in their small lists stays.
 inline void release_cached_memory() { detail::memory::Pool::instance().release_cached(); }

@@ -17,14 +17,14 @@ struct Unset {};  // makes a handle that holds nothing yet
 // The untyped handle of an array, which tapes, trees and transforms pass around. A handle
 // is a buffer, a layout, the dtype, and the serial number of the tape node that made the value (0: none).
 //
-// One that was moved from has no buffer and no axes: elements without memory for them. So has no other handle
-// that people see (an empty one has no buffer either, but no elements), and what it is used for refuses it.
+// A moved-from handle has no buffer and no axes: one element without memory for it. No other handle a user
+// can reach is in that state (an empty array has no buffer either, but no elements), and every use of it
+// throws.
 class ArrayBase {
  public:
   ArrayBase() { layout_.shape.push_back(0), layout_.strides.push_back(1); }
-  // Handles are copied everywhere; inlined, these few lines would be most of what a compiler sees of nax. So
-  // each is one call, and everything in it is inlined there. Those of numbers have no axes to copy; the axes
-  // of others go as one block.
+  // Copies are calls, not inlined: handles are copied everywhere, and inlined copies would be most of the
+  // code compiled. A 0-d array has no axes to copy; the axes of others are copied as one block.
   [[gnu::noinline, gnu::flatten]] ArrayBase(const ArrayBase& other)
       : buffer_(other.buffer_), offset_(other.offset_), serial_(other.serial_), dtype_(other.dtype_) {
     if (!other.layout_.shape.empty()) layout_.copy_block(other.layout_);
@@ -123,7 +123,7 @@ inline bool on_accelerator(const ArrayBase& a) {
   raise<ValueError>(
       {function, ": an array is used after it was moved from (or given away to a function that threw)"});
 }
-// Has it elements, but no memory for them?
+// True if it has elements, but no memory for them.
 [[gnu::cold]] inline bool is_moved_from(const ArrayBase& a) {
   return !ArrayAccess::buffer(a) && layout_of(a).size() != 0;
 }

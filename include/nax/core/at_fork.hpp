@@ -10,7 +10,7 @@
 NAX_BEGIN
 namespace detail {
 
-// How many forks lie between this process and the one that nax began in. What was made under another number
+// The number of forks between the process in which nax began and this one. State made under another number
 // belongs to threads that this process does not have.
 inline std::atomic<unsigned> process_generation{0};
 

@@ -48,7 +48,7 @@ struct alignas(64) Buffer {
     return reinterpret_cast<char*>(this) + header_bytes;
   }
 
-  // May this thread write over the elements, as far as streams are concerned?
+  // True if no stream but this thread's has used the elements, so this thread may write over them.
   bool is_own() const {
     return !address || streams.load(std::memory_order_acquire) == accelerator_of(device).stream(device);
   }

@@ -7,8 +7,8 @@
 NAX_BEGIN
 namespace detail {
 
-// While it lives, this thread computes where `x` lies, if that is an accelerator: what the library makes of
-// nothing, such as the ones and zeros of a derivative, then lies beside x.
+// Makes the device of `x`, if it is an accelerator, this thread's current device for the object's lifetime.
+// Arrays the library creates, such as the ones and zeros of a derivative, then lie beside x.
 class ComputeOn {
  public:
   explicit ComputeOn(const ArrayBase& x) : ComputeOn(x.device()) {}

@@ -91,9 +91,9 @@ inline int device_count(const std::string& platform = detail::current_platform()
   return static_cast<int>(devices(platform).size());
 }
 
-// Where this thread makes new arrays. (What is computed from arrays is computed where these are.)
+// Returns the device on which this thread creates arrays. (A computation runs on the device of its operands.)
 inline Device default_device() { return detail::current_device; }
-// Throws ValueError for a device that this program has not.
+// Sets the device on which this thread creates arrays. Throws ValueError for a device the program lacks.
 NAX_ENGINE void set_default_device(Device device);
 
 NAX_END

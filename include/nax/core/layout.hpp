@@ -52,7 +52,7 @@ struct Layout : Frame {
     for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
     return strides;
   }
-  // Is nothing of it on the heap?
+  // True if no part of it is on the heap.
   bool lies_in_place() const {
     return shape.lies_in_place() && levels.lies_in_place() && strides.lies_in_place();
   }

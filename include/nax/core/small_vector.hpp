@@ -26,7 +26,7 @@ class SmallVector {
   }
   template <class It>
   requires(!std::is_integral_v<It>) SmallVector(It first, It last)
-      : SmallVector() {  // so that what is on the heap goes where more of it cannot be had
+      : SmallVector() {  // delegates, so that the heap block is freed if push_back throws
     for (; first != last; ++first) push_back(static_cast<T>(*first));
   }
   SmallVector(const SmallVector& other) { copy_from(other); }

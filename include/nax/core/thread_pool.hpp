@@ -5,9 +5,9 @@
 // A parallel_for claims idle workers (up to its thread's limit) and works along. Each thread begins
 // with a range of chunks of its own, then takes chunks from the ranges of others. When the chunks are gone
 // the caller takes back each worker that has not begun yet (it was asleep, the machine is busy) and waits
-// only for those that are inside a chunk: a worker that is slow to wake never stalls the caller. Who takes
-// part is given the same range every time: what it wrote of an array lies in its core's cache when the next
-// operation comes.
+// only for those that are inside a chunk: a worker that is slow to wake never stalls the caller. Each
+// participant gets the same range every time, so its part of an array is in its core's cache for the next
+// operation.
 //
 // A worker's state is one 32-bit word: (epoch << 2) | phase. The phases go idle -> reserved -> assigned ->
 // running -> idle, the epoch grows with each claim, so a caller recognises its own claim. Callers move idle
@@ -73,7 +73,7 @@ class Job {
     }
   }
 
-  // Participant `who` works on the range of that number, then on what is left of the others.
+  // Participant `who` works on the range of that number, then on the remaining chunks of the others.
   void work(int who) noexcept;
 
   // Precondition: no thread works on the job any more.

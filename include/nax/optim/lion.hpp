@@ -6,7 +6,7 @@ NAX_BEGIN
 namespace optim {
 
 struct LionOptions {
-  double b1 = 0.9, b2 = 0.99;  // decay of the momentum for the step, and of what is kept
+  double b1 = 0.9, b2 = 0.99;  // decay of the momentum for the step, and of the stored momentum
   double weight_decay = 1e-3;
 };
 

@@ -89,9 +89,9 @@ class Communicator {
   // Null where arrays of others are read in place.
   virtual BlockCommunicator* blocks() { return nullptr; }
 
-  // For who runs the devices. A program that has ended waits for what it has begun, then leaves; one that
-  // failed aborts: devices that wait for it, now and later, get an exception. (No string: the failure may be
-  // that there is no memory.)
+  // Called by the thread that runs the devices. A program that has ended waits for what it has begun, then
+  // leaves; one that failed aborts: devices that wait for it, now and later, get an exception. (No string:
+  // the failure may be that there is no memory.)
   virtual void finish(int rank) = 0;
   virtual void leave(int rank) = 0;
   virtual void abort(const char* why) noexcept = 0;

@@ -18,7 +18,7 @@
 #include "nax/parallel/communicator.hpp"
 #include "nax/parallel/timeout.hpp"
 
-// The communicator of devices that are threads of one process: what one posts, the others read in place.
+// The communicator of devices that are threads of one process. They read each other's posted arrays in place.
 //
 // A meeting: each thread posts its arrays, and the last to arrive opens the door for all. For a reduction it
 // also makes room for the results; then each thread combines its slice of every array, and a second meeting
@@ -123,7 +123,7 @@ class ThreadCommunicator final : public Communicator {
                                const std::vector<std::vector<ArrayBase>>& everyone, const Combine& combine);
 
   static bool waits(const ArrayBase& x, const Combine& combine) { return combine.waits && combine.waits(x); }
-  // Do all arrays of this number that are posted?
+  // True if all posted arrays of this number wait.
   bool all_wait(std::size_t array, const Combine& combine) const {
     for (const Post& post : posts_)
       if (!waits(post.arrays[array], combine)) return false;

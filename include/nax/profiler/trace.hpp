@@ -37,7 +37,7 @@ struct Session {
   std::uint64_t dropped = 0;
 };
 
-// Who looks, and what they saw last.
+// Counts open sessions, and keeps the last one collected.
 class Sessions {
  public:
   static Sessions& instance() {

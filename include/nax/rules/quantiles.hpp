@@ -13,7 +13,7 @@ namespace detail {
 
 using nax::detail::compute_t;
 
-// Rounds to T what is computed in float.
+// Rounds a result computed in float to T.
 template <class T, class V>
 constexpr V rounded(V x) {
   if constexpr ((std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)&&std::is_arithmetic_v<V>) {

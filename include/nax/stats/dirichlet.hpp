@@ -11,9 +11,9 @@
 NAX_BEGIN
 namespace stats::dirichlet {
 
-// x: the probabilities along the first axis, as many as alpha has, or one fewer: the last is what is missing
-// to 1. The density is 0 off the simplex. Throws ShapeError where alpha has not one axis or x another number
-// of entries.
+// x: the probabilities along the first axis, as many as alpha has, or one fewer: the last is then 1 minus
+// the sum. The density is 0 off the simplex. Throws ShapeError where alpha has not one axis or x another
+// number of entries.
 template <detail::ArrayLike X, detail::ArrayLike A>
 auto logpdf(const X& x_, const A& alpha_) {
   using R = detail::stats_t<X, A>;

@@ -271,9 +271,8 @@ class TapeRef {
 };
 
 // The tape on which this thread records, if any. A pmap worker also knows the tape of the thread that it
-// works for, to tell a captured array of that tape (an error) from a constant. That thread waits meanwhile;
-// where it goes on recording (a pipeline's), its tape is not looked at, and what was recorded from `since` on
-// counts.
+// works for, to tell a captured array of that tape (an error) from a constant. That thread waits meanwhile.
+// If it goes on recording (a pipeline's), its tape is not read, and arrays recorded from `since` on count.
 struct Recording {
   Tape* tape = nullptr;
   const Tape* caller = nullptr;
@@ -300,7 +299,7 @@ inline bool may_be_recorded(const ArrayBase& a) {
   return serial_of(a) != 0 && (recording.tape || recording.caller);
 }
 
-// Does the tape watch this array?
+// True if the tape watches this array.
 NAX_ENGINE bool is_recorded(const ArrayBase& a);
 
 // Records on another tape, or on none, while it lives.

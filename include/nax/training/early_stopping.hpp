@@ -49,7 +49,7 @@ struct EarlyStopping {
     next.waited = where(better, 0, waited + 1);
     return next;
   }
-  // Was the last update the best so far?
+  // True if the last update was the best so far.
   bool improved() const { return waited.item() == 0; }
   bool should_stop() const { return waited.item() > *patience; }
 };

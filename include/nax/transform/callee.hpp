@@ -7,7 +7,7 @@
 #include "nax/expr/evaluate.hpp"
 #include "nax/tree/traits.hpp"
 
-// The function that a transform is given: what it takes, and as what its arguments reach it.
+// The parameters of the function given to a transform, and the types of the arguments that it gets.
 NAX_BEGIN
 namespace detail {
 
@@ -24,7 +24,7 @@ struct Callee<Transformed<Check, F, Body>> : Callee<F> {};
 template <class F>
 using callee_t = typename Callee<F>::type;
 
-// ---- what it takes
+// ---- its parameters
 
 struct Anything {};  // the type of a parameter that cannot be told: the function is a template, or overloaded
 
@@ -59,9 +59,9 @@ requires(i < sizeof...(P)) struct ParameterAt<Parameters<P...>, i>
 template <class F, std::size_t i>
 using parameter_t = typename ParameterAt<typename ParametersOf<callee_t<std::decay_t<F>>>::type, i>::type;
 
-// ---- as what arguments reach it
+// ---- its arguments
 
-// May a number become an element of type T? (No fraction is dropped.)
+// True if a number converts to an element of type T without dropping a fraction.
 template <class T, class X>
 inline constexpr bool becomes_v = std::is_convertible_v<X, T> &&
                                   (is_inexact_v<T> || !std::is_floating_point_v<X>);

@@ -6,9 +6,9 @@
 #include "nax/transform/call.hpp"
 #include "nax/transform/jvp.hpp"
 
-// Functions with a derivative of the user's own. As in JAX the rule speaks to the innermost transform that
-// watches the arguments. The outer ones differentiate what the rule computed: their sweeps pass the call by
-// way of the history of that result, which stays on the tape for them.
+// Functions with a derivative of the user's own. As in JAX the rule serves the innermost transform that
+// watches the arguments. Outer transforms differentiate the rule's computation: their sweeps follow the
+// history of its result, which stays on the tape for them.
 NAX_BEGIN
 namespace detail {
 

@@ -94,7 +94,7 @@ inline const LeafOperations& operations_of(const ArrayBase& a) {
 }
 inline ArrayBase zeros_like_leaf(const ArrayBase& a) { return operations_of(a).zeros(a); }
 
-// A function recorded at a point: what a sweep in either direction needs.
+// A function recorded at a point, for sweeps in either direction.
 struct FlatRecord {
   TapeRef tape;
   std::size_t mark = 0, count = 0, end = 0;

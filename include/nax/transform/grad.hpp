@@ -128,7 +128,7 @@ void seed_loss(const Array<T>& loss, Reverse& sweep) {
     sweep.add(serial_of(loss), seed(Array<T>(one), layout_of(loss)));
 }
 
-// May gradients be products that wait for their elements?
+// deferred: gradients may be products whose elements are computed when asked for.
 enum class Products { computed, deferred };
 
 template <int... argnums, class F, class... A>

@@ -4,15 +4,15 @@
 
 #include "nax/transform/sharded.hpp"
 
-// May one result stand for all along a mapped axis, as out_axes none says? Where the layout does not tell (a
-// stride of 0, shards that are one array) the elements do: what is computed from equal values in the same way
-// is equal to the last bit.
+// Decides if one result may stand for all along a mapped axis, as out_axes none claims. A layout with stride
+// 0, or shards that are one array, proves it; otherwise the elements are compared bit by bit. Equal operands
+// and equal operations give equal bits.
 NAX_BEGIN
 namespace detail {
 
 NAX_ENGINE bool same_elements(const ArrayBase& a, const ArrayBase& b);
 
-// Is the array the same all along this axis, counted from the first hidden one?
+// True if the array is constant along this axis, counted from the first hidden one.
 NAX_ENGINE bool same_along(const ArrayBase& a, int axis);
 
 }  // namespace detail

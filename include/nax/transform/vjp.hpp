@@ -68,7 +68,8 @@ auto record_function(const F& f, const X&... primals) {
                                                 scope.tape()->size(), std::move(out), std::move(inputs)};
 }
 
-// May an X be a cotangent or tangent of a T: a tree of its structure, numbers allowed in the place of arrays?
+// True if an X can be a cotangent or tangent of a T: a tree of its structure, with numbers allowed for
+// arrays.
 template <class T, class X>
 struct IsLike;
 template <class T, class X, class Indices>

@@ -31,7 +31,7 @@ struct AnyBase {
   requires(!std::is_same_v<U, T> && std::is_base_of_v<U, T>) operator U() const;
 };
 
-// Would a base class take the first initialiser?
+// True if a base class takes the first initialiser.
 template <class T>
 concept HasBase = requires {
   T{AnyBase<T>{}};

@@ -36,7 +36,7 @@ template <class T, class R, class Key>
   throw_differ(path, what + key_text<Key>(&key) + ": " + keys_text(t) + " against " + keys_text(r), which);
 }
 
-// Do the nodes agree in what only run time knows: lengths, keys, presence?
+// True if the nodes agree in lengths, keys and presence, which are known at run time only.
 template <NodeKind kind, class T, class R>
 void check_alike(const Path& path, const T& t, const R& r, int which) {
   if constexpr (kind == NodeKind::sequence) {
@@ -65,7 +65,7 @@ void check_all_alike([[maybe_unused]] const Path& path, [[maybe_unused]] const T
   (check_alike<kind>(path, t, rest, ++which), ...);
 }
 
-// Do the types alone allow these trees to go in lock-step?
+// True if the types allow a lock-step walk over these trees.
 template <class T, class... R>
 consteval bool same_shape() {
   constexpr NodeKind kind = kind_of<T>;

@@ -12,7 +12,7 @@
 
 #include "nax/tree/for_each.hpp"
 
-// map builds a tree of the same structure from what f makes of the leaves.
+// map builds a tree of the same structure from f of each leaf.
 //
 // A tuple or container takes the type of the results; a struct stays the struct it was, and so does
 // everything inside it: its fields must be able to hold the results (a number's place converts them). That is
@@ -32,8 +32,8 @@ auto settle(X&& x) {
   }
 }
 
-// Does a place of type Leaf take an R? A number goes into an array that could hold it: no complex one into a
-// real one.
+// True if a leaf of type Leaf can hold an R. A number goes into an array that can hold it: no complex one
+// into a real array.
 template <class Leaf, class R>
 consteval bool can_hold() {
   if constexpr (Scalar<R> && requires { typename Leaf::value_type; }) {

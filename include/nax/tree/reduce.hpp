@@ -10,7 +10,7 @@ NAX_BEGIN
 namespace tree {
 namespace detail {
 
-// The type that holds the result: what f makes of the initial value and one leaf of each type.
+// The result's type: that of f(initial value, leaf) over the types of leaves.
 template <class F, class Result, class List>
 struct Accumulator {
   using type = Result;

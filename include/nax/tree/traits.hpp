@@ -181,7 +181,7 @@ using Child = std::remove_cvref_t<std::tuple_element_t<i, Children<T>>>;
 
 }  // namespace detail
 
-// Can T be a tree? (Its children are looked at when it is used.)
+// True if T can be a tree. (Its children are checked when it is used.)
 template <class T>
 concept Tree = detail::node_kind<std::remove_cvref_t<T>>()
 != NodeKind::none;

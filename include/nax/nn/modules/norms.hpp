@@ -5,7 +5,7 @@
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/tree/static.hpp"
 
-// Normalisations with what they learn. Their first values leave the result of the normalisation as it is.
+// Normalisations with learned scale and bias, initially 1 and 0.
 NAX_BEGIN
 namespace nn {
 
