@@ -1,7 +1,5 @@
 #include "both_devices.hpp"
-#if defined(NAX_CUDA_EMULATED)
-#include "nax/backend/cuda/launch_emulated.hpp"
-#endif
+#include "operations/launches.hpp"
 
 // Reductions that are shared out in different ways: rows by a part of a warp, a warp or blocks, columns by
 // tiles, in one part or in several.
@@ -87,20 +85,13 @@ TEST(ReductionsOnGpu, OfNothing) {
   expect_same([](auto put) { return all(put(zeros<bool>({0}))); });
 }
 
-#if defined(NAX_CUDA_EMULATED)
 TEST(ReductionsOnGpu, TakeTwoLaunchesAtMost) {
-  const auto launches = [](const auto& f) {
-    const std::int64_t before = cuda::emulated_launches();
-    f();
-    return cuda::emulated_launches() - before;
-  };
   const Array<float> x = device_put(eval(waves(1 << 17)), gpu());
-  EXPECT_EQ(launches([&] { sum(x); }), 2);
-  EXPECT_EQ(launches([&] { argmax(x); }), 2);
-  EXPECT_EQ(launches([&] { max(x.reshape({128, 1024}), {.axis = 1}); }), 1);
-  EXPECT_EQ(launches([&] { sum(x.reshape({128, 1024}), {.axis = 0}); }), 1);
-  EXPECT_EQ(launches([&] { sum(x.reshape({1 << 12, 32}), {.axis = 0}); }), 2);
+  expect_launches(2, [&] { sum(x); });
+  expect_launches(2, [&] { argmax(x); });
+  expect_launches(1, [&] { max(x.reshape({128, 1024}), {.axis = 1}); });
+  expect_launches(1, [&] { sum(x.reshape({128, 1024}), {.axis = 0}); });
+  expect_launches(2, [&] { sum(x.reshape({1 << 12, 32}), {.axis = 0}); });
 }
-#endif
 
 }  // namespace reductions_on_gpu_test
