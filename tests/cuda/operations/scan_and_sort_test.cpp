@@ -20,6 +20,24 @@ TEST(ScanOnGpu, RunningSumsAndProducts) {
   expect_same([](auto put) { return cumprod(put(arange<int>(20) + 1).template astype<std::uint8_t>()); });
 }
 
+// By a warp, by a block, and in several chunks.
+TEST(ScanOnGpu, RowsOfManyLengths) {
+  for (const int n : {9, 31, 129, 300, 5000, 8193, 20001}) {
+    const auto whole = [n](auto put) { return put(eval(arange<int>(3 * n) * 7)).reshape({3, n}) % 11; };
+    expect_same([&](auto put) { return cumsum(whole(put), {.axis = 1}); });
+    expect_same([&](auto put) { return cumsum(put(waves(3 * n)).reshape({3, n}), {.axis = 1}); }, 1e-4);
+    expect_same([&](auto put) { return cumprod(whole(put) % 2 * 2 + 1, {.axis = 1}); });  // wraps around
+    expect_same(
+        [&](auto put) {
+          return grad([](const Array<float>& x) { return sum(cumsum(x, {.axis = 1})); })(
+              put(waves(3 * n)).reshape({3, n}));
+        },
+        1e-4);
+  }
+  const auto zeros_of_sign = [](auto put) { return put(eval(full({20}, -0.f))); };
+  expect_same([&](auto put) { return signbit(cumsum(zeros_of_sign(put))); });
+}
+
 TEST(ScanOnGpu, Gradients) {
   expect_same(
       [](auto put) {

@@ -21,11 +21,11 @@ struct Team {
   constexpr T combine(const T& x, const Join&) const {
     return x;
   }
-  // Joins the values of the threads up to this one; `all` are those of the last.
+  // Joins the values of the threads before this one (`none` for the first), and those of all.
   template <class T, class Join>
-  constexpr T scan(const T& x, const Join&, T& all) const {
+  constexpr T scan(const T& x, const Join&, const T& none, T& all) const {
     all = x;
-    return x;
+    return none;
   }
 };
 

@@ -10,6 +10,7 @@ struct LineOrder {
   std::int64_t n, inner;
   bool reverse;
   constexpr std::int64_t at(std::int64_t line, std::int64_t i) const {
+    if (inner == 1) return line * n + (reverse ? n - 1 - i : i);  // division takes a GPU long
     return line / inner * n * inner + (reverse ? n - 1 - i : i) * inner + line % inner;
   }
 };

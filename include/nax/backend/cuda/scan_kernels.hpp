@@ -8,9 +8,10 @@
 #include "nax/backend/cuda/line_order.hpp"
 #include "nax/backend/cuda/scratch.hpp"
 
-// Running combinations along lines. Where there are few lines, each is cut into chunks: a thread joins a
-// chunk, the chunks' results are scanned in the same way, and then a thread runs through each chunk from what
-// came before it.
+// Running combinations along lines. Where there are few lines, each is cut into chunks: a chunk is joined,
+// the chunks' results are scanned in the same way, and then each chunk is run through from what came before
+// it. A chunk is a thread's where neighbours in memory belong to other lines, and a team's where they follow
+// in a line.
 NAX_BEGIN
 namespace cuda {
 
@@ -26,6 +27,7 @@ struct RunningElements {
   std::int64_t from_bytes, to_bytes;
 
   static constexpr State join(State a, State b) { return product ? a * b : a + b; }
+  constexpr bool in_row() const { return order.inner == 1; }
   constexpr State read(std::int64_t line, std::int64_t i) const {
     return static_cast<State>(load_as<A>(stored, from + order.at(line, i) * from_bytes));
   }
@@ -40,6 +42,7 @@ struct RunningParts {
   std::int64_t n;
   S* parts;
   static constexpr S join(S a, S b) { return product ? a * b : a + b; }
+  constexpr bool in_row() const { return true; }
   constexpr S read(std::int64_t line, std::int64_t i) const { return parts[line * n + i]; }
   constexpr void write(std::int64_t line, std::int64_t i, S x) const { parts[line * n + i] = x; }
 };
@@ -70,23 +73,74 @@ struct ScanChunk {
   }
 };
 
+// What no element changes: -0 adds nothing, not even a sign.
+template <class State, bool product>
+inline constexpr State scan_none = product                           ? State(1)
+                                   : std::is_floating_point_v<State> ? State(-0.)
+                                                                     : State(0);
+
+template <class Items, bool product>
+struct ScanRow {
+  using State = typename Items::State;
+  static constexpr int per = 4;  // elements of a thread at a time
+  Items items;
+  std::int64_t n, chunk, chunks;
+  State* parts;
+  bool joins;
+
+  struct Join {
+    constexpr State join(const State& a, const State& b) const { return Items::join(a, b); }
+  };
+  template <class OneTeam>
+  constexpr void operator()(const OneTeam& team, std::int64_t i) const {
+    constexpr State none = scan_none<State, product>;
+    const std::int64_t line = i / chunks, c = i - line * chunks;
+    const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n;
+    State before = !joins && c > 0 ? parts[line * chunks + c - 1] : none;
+    for (std::int64_t base = begin; base < end; base += team.threads() * per) {
+      const std::int64_t first = base + team.thread() * per;
+      State x[per];
+      State sum = none;
+      for (int k = 0; k < per; ++k) {
+        if (first + k < end) sum = Items::join(sum, items.read(line, first + k));
+        x[k] = sum;
+      }
+      State all = none;
+      const State others = Items::join(before, team.scan(sum, Join(), none, all));
+      before = Items::join(before, all);
+      if (joins) continue;
+      for (int k = 0; k < per; ++k)
+        if (first + k < end) items.write(line, first + k, Items::join(others, x[k]));
+    }
+    if (joins && team.thread() == 0) parts[line * chunks + c] = before;
+  }
+};
+
 inline constexpr std::int64_t scan_chunk = 64, enough_scans = 1 << 14;
+inline constexpr std::int64_t row_chunk = 4096, enough_rows = 1 << 10;
 
 template <bool product, class Items>
 void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::int64_t n) {
   using State = typename Items::State;
   if (lines * n == 0) return;
-  ScanChunk<Items> body{items, lines, n, n, 1, nullptr, false};
-  if (lines >= enough_scans || n <= 2 * scan_chunk) return launch(device, lines, body);
-  body.chunk = scan_chunk;
-  body.chunks = (n + scan_chunk - 1) / scan_chunk;
-  const Scratch parts(device, static_cast<std::size_t>(lines * body.chunks) * sizeof(State));
-  body.parts = reinterpret_cast<State*>(parts.data());
-  body.joins = true;
-  launch(device, lines * body.chunks, body);
-  launch_scan_of<product>(device, RunningParts<State, product>{body.chunks, body.parts}, lines, body.chunks);
-  body.joins = false;
-  launch(device, lines * body.chunks, body);
+  const bool in_row = items.in_row() && n > 8;
+  const bool one_pass =
+      in_row ? lines >= enough_rows || n <= 2 * row_chunk : lines >= enough_scans || n <= 2 * scan_chunk;
+  const std::int64_t chunk = one_pass ? n : in_row ? row_chunk : scan_chunk;
+  const std::int64_t chunks = (n + chunk - 1) / chunk;
+  const auto run = [&](State* parts, bool joins) {
+    if (in_row)
+      launch_teams(device, lines * chunks, n <= 256 ? 32 : 256,
+                   ScanRow<Items, product>{items, n, chunk, chunks, parts, joins});
+    else
+      launch(device, lines * chunks, ScanChunk<Items>{items, lines, n, chunk, chunks, parts, joins});
+  };
+  if (one_pass) return run(nullptr, false);
+  const Scratch parts(device, static_cast<std::size_t>(lines * chunks) * sizeof(State));
+  State* const ends = reinterpret_cast<State*>(parts.data());
+  run(ends, true);
+  launch_scan_of<product>(device, RunningParts<State, product>{chunks, ends}, lines, chunks);
+  run(ends, false);
 }
 
 inline void launch_scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,

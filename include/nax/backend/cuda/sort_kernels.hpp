@@ -8,8 +8,12 @@
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/loop.hpp"
 #include "nax/backend/cuda/scratch.hpp"
+#if defined(__CUDACC__)
+#include "nax/backend/cuda/radix_sort.hpp"
+#endif
 
-// Stable sorts of lines, of which a batch is sorted at once.
+// Stable sorts of lines, of which a batch is sorted at once: on a card by radix where lines are long, and
+// otherwise, and on the emulated device, by merging.
 //
 // One thread an element: it counts how many others of its line come before it, first among its neighbours in
 // blocks of 32, then, again and again, in the run beside its own, by bisection; that is its place in the
@@ -83,6 +87,9 @@ class SortedLines {
       : rooms_{{device, bytes(lines * n)}, {device, bytes(lines * n)}},
         runs_{run(0, lines * n), run(1, lines * n)} {
     const std::int64_t size = lines * n;
+#if defined(__CUDACC__)
+    if (sort_by_radix(device, lines, n, keys, runs_[0].keys, runs_[0].places, runs_[1].places)) return;
+#endif
     launch(device, size, SortBlocks<Key>{n, keys, runs_[0]});
     for (std::int64_t width = sorted_block; width < n; width *= 2) {
       launch(device, size, MergeRuns<Key>{n, width, runs_[0], runs_[1]});

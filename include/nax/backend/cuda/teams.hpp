@@ -63,15 +63,17 @@ struct Team {
     return x;
   }
   template <class T, class Join>
-  constexpr T scan(T x, const Join& join, T& all) const {
+  constexpr T scan(T x, const Join& join, const T& none, T& all) const {
     const int width = size < warp_threads ? size : warp_threads, lane = place % width;
     for (int by = 1; by < width; by *= 2) {
       const T other = shuffled<true>(x, by, group);
       if (lane >= by) x = join.join(other, x);
     }
+    const T neighbour = shuffled<true>(x, 1, group);
+    const T before_in_warp = lane == 0 ? none : neighbour;
     if (size <= warp_threads) {
       all = last_of_warp(x, width);
-      return x;
+      return before_in_warp;
     }
     constexpr int warps = block_threads / warp_threads;
     T* const of_warps = reinterpret_cast<T*>(room);
@@ -79,13 +81,13 @@ struct Team {
     wait_for_block();
     if (lane == warp_threads - 1) of_warps[warp] = x;
     wait_for_block();
-    all = of_warps[0];
-    T before = all;
-    for (int w = 1; w < warps; ++w) {
+    T before = none;
+    all = none;
+    for (int w = 0; w < warps; ++w) {
       if (w < warp) before = join.join(before, of_warps[w]);
       all = join.join(all, of_warps[w]);
     }
-    return warp == 0 ? x : join.join(before, x);
+    return join.join(before, before_in_warp);
   }
 
  private:
