@@ -73,7 +73,7 @@ struct ScanChunk {
   }
 };
 
-// What no element changes: -0 adds nothing, not even a sign.
+// The start of a scan, which changes no element: -0 adds nothing, not even a sign.
 template <class State, bool product>
 inline constexpr State scan_none = product                           ? State(1)
                                    : std::is_floating_point_v<State> ? State(-0.)
