@@ -25,7 +25,7 @@ function(nax_sources_of_library variable)
 endfunction()
 
 # Kernels that know no device: they are the same in every such library.
-nax_sources_of_library(sources kernels samplers fft special factorisations_float factorisations_double svd_float svd_double conv)
+nax_sources_of_library(sources kernels reducers products samplers fft special factorisations_float factorisations_double svd_float svd_double conv)
 add_library(nax_compiled_kernels OBJECT EXCLUDE_FROM_ALL ${sources})
 target_link_libraries(nax_compiled_kernels PRIVATE nax)
 nax_compile_for_library(nax_compiled_kernels)
@@ -50,7 +50,7 @@ endif()
 # nax_add_compiled(<target>): such a library. Programs must be compiled for the processor that it is compiled for, so it
 # hands that flag on.
 function(nax_add_compiled target)
-  nax_sources_of_library(sources engine float double int32 int64 bool operations_float operations_double)
+  nax_sources_of_library(sources engine numbers float double int32 int64 bool operations_float operations_double)
   add_library(${target} ${ARGN} ${sources} $<TARGET_OBJECTS:nax_compiled_kernels>)
   nax_compile_for_library(${target})
   target_link_libraries(${target} PUBLIC nax)

@@ -6,6 +6,7 @@
 #include "nax/loops/convolution.hpp"
 #include "nax/loops/fft_lines.hpp"
 #include "nax/loops/lines.hpp"
+#include "nax/loops/product.hpp"
 #include "nax/loops/reduce_kind.hpp"
 #include "nax/loops/select_loop.hpp"
 #include "nax/loops/windows.hpp"
@@ -20,7 +21,7 @@
 NAX_BEGIN
 namespace backend {
 
-using loops::ReduceKind;
+using loops::BatchAxis, loops::Product, loops::ReduceKind;
 
 // A matrix of a batch: element (i, j) of matrix b lies at data + (b * batch + i * row + j * column) elements.
 struct Matrix {
@@ -51,6 +52,20 @@ class Operations {
   // to = a + b, of one type.
   virtual void add(Device device, const Dims& shape, const loops::Operand& a, const loops::Operand& b,
                    const loops::Operand& to) = 0;
+
+  // to, row-major, = the reduction of `from` over the axes that `reduced` marks, where `to` has stride 0. The
+  // accumulators' type is that in which `to` is stored; no elements give the identity.
+  virtual void reduce(Device device, ReduceKind kind, const Dims& shape, const Dims& reduced,
+                      const loops::Operand& from, const loops::Operand& to) = 0;
+
+  // c = a b for each matrix of a batch; of (m, k), (k, n) and (m, n).
+  virtual void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n,
+                      std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c, bool accumulate) = 0;
+  // c = the products of matrices over `count` axes before them, added up over those that are summed. The
+  // elements of c lie side by side. Where a device says nothing else, many calls of matmul.
+  NAX_ENGINE_VIRTUAL virtual void contract(Device device, DType dtype, const Product& p,
+                                           const BatchAxis* axes, int count, char* a, char* b, char* c,
+                                           bool accumulate);
 
   // ---- places that indices name; index arrays are int64 on the device, row-major where given by address
 
@@ -144,15 +159,6 @@ inline void Operations::best_in_windows(Device device, const loops::Windows&, bo
 // Operations of GPUs that the host has in other forms.
 class AcceleratorOperations : public Operations {
  public:
-  // to = the reduction of `from` over the axes in which `to` has stride 0; `reduced` marks them. The
-  // accumulators' type is that in which `to` is stored; no elements give the identity.
-  virtual void reduce(Device device, ReduceKind kind, const Dims& shape, const Dims& reduced,
-                      const loops::Operand& from, const loops::Operand& to) = 0;
-
-  // c = a b for each matrix of a batch; of (m, k), (k, n) and (m, n).
-  virtual void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n,
-                      std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c, bool accumulate) = 0;
-
   // to = from, of any integer type, counted from the front of an axis.
   virtual void wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
                             const loops::Operand& from, const loops::Operand& to) = 0;
@@ -191,4 +197,5 @@ NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/backend/cpu/operations-inl.hpp"
+#include "nax/backend/operations-inl.hpp"
 #endif

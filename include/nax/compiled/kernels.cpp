@@ -7,6 +7,12 @@
 
 NAX_BEGIN
 namespace cpu {
+
+// In the sources of these names.
+void provide_library_reducers();
+void provide_library_products();
+void provide_library_numbers();
+
 namespace {
 
 template <class T>
@@ -77,6 +83,9 @@ void provide_library_kernels() {
   provide_draws();
   provide_fft();
   provide_convolutions();
+  provide_library_reducers();
+  provide_library_products();
+  provide_library_numbers();
   provide_ordered<std::int8_t>();
   provide_ordered<std::int16_t>();
   provide_ordered<std::int32_t>();

@@ -133,6 +133,10 @@ constexpr Kind dtype_kind(DType d) {
   return d < DType::complex64 ? Kind::floating : Kind::complex;
 }
 
+namespace detail {
+constexpr bool is_inexact(DType d) { return dtype_kind(d) >= Kind::floating; }
+}  // namespace detail
+
 constexpr DType promote(DType a, DType b) {
   if (a == b) return a;
   if (a > b) return promote(b, a);

@@ -148,10 +148,7 @@ decltype(auto) as_type_of(const ArrayBase& x) {
 
 template <class T, class Pull>
 constexpr bool may_wait_for() {
-  if constexpr (std::is_void_v<T>)
-    return false;
-  else
-    return requires(const Pull& p, const Array<T>& g) { p.later(g); };
+  return requires(const Pull& p, const ArrayBase& g) { p.later(as_type_of<T>(g)); };
 }
 
 // Operations of a node on an input of type I, the result being of element type T.
@@ -176,7 +173,7 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
   }
   static ArrayBase pull_later(InputBase& input, const ArrayBase& g,
                               const PrimitiveNode& node) requires may_wait {
-    return sum_levels(share_of(static_cast<In&>(input).pull.later(typed<T>(g))), node.frame().levels,
+    return sum_levels(share_of(static_cast<In&>(input).pull.later(as_type_of<T>(g))), node.frame().levels,
                       input.levels);
   }
   template <class S>

@@ -31,7 +31,7 @@ NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, con
   ArrayBase sum = share;
   if (!summed.empty()) {
     sum = allocate(share.dtype(), reduced_frame(layout, summed, true), share.device());
-    reduce_on_device(loops::ReduceKind::sum, share, layout, summed, sum);
+    reduce_values(loops::ReduceKind::sum, share, layout, summed, sum);
   }
   return ArrayAccess::make(ArrayAccess::buffer(sum), Layout::contiguous(target), sum.dtype());
 }

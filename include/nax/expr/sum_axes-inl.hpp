@@ -30,11 +30,11 @@ NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced) {
   return strides;
 }
 
-NAX_ENGINE void reduce_on_device(loops::ReduceKind kind, const ArrayBase& x, const Frame& frame,
-                                 const AxisMarks& reduced, const ArrayBase& result) {
+NAX_ENGINE void reduce_values(loops::ReduceKind kind, const ArrayBase& x, const Frame& frame,
+                              const AxisMarks& reduced, const ArrayBase& result) {
   Dims marks(frame.shape.size(), 0);
   for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
-  backend::accelerator_operations(result.device())
+  backend::operations(result.device())
       .reduce(result.device(), kind, frame.shape, marks, plain_operand(x, strides_over(layout_of(x), frame)),
               plain_operand(result, reduced_strides(frame, reduced)));
 }
@@ -100,13 +100,7 @@ NAX_ENGINE ArrayBase sum_axes(const ArrayBase& x, const AxisMarks& summed, bool 
   const Frame frame = layout_of(x);
   const DType lane = lane_of(x.dtype());
   ArrayBase sums = allocate(lane, reduced_frame(frame, summed, keep), device_for("sum", x));
-  if (on_accelerator(sums)) {
-    reduce_on_device(loops::ReduceKind::sum, x, frame, summed, sums);
-  } else {
-    loops::Operand operands[2] = {operand_over(x, frame, lane),
-                                  {raw_data(sums), reduced_strides(frame, summed), lane, lane}};
-    cpu::reduce(nullptr, nullptr, frame.shape, operands, 1, layout_of(sums).size(), *cpu::sum_reducer(lane));
-  }
+  reduce_values(loops::ReduceKind::sum, x, frame, summed, sums);
   ArrayBase result = as_dtype(std::move(sums), x.dtype());
   if (!may_be_recorded(x)) return result;
   return record(std::move(result),

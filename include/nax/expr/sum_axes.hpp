@@ -13,9 +13,9 @@ NAX_ENGINE Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, boo
 // Strides of a row-major result over the axes of what was reduced: 0 on the axes that went.
 NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced);
 
-// Reduces an array on a GPU to accumulators over the axes that are not marked.
-[[gnu::cold]] NAX_ENGINE void reduce_on_device(loops::ReduceKind kind, const ArrayBase& x, const Frame& frame,
-                                               const AxisMarks& reduced, const ArrayBase& result);
+// Reduces an array to the accumulators `result`, row-major, over the axes that are not marked.
+NAX_ENGINE void reduce_values(loops::ReduceKind kind, const ArrayBase& x, const Frame& frame,
+                              const AxisMarks& reduced, const ArrayBase& result);
 
 // Spreads a cotangent of a reduction back over the axes that went: a view of stride 0. `reduced` marks axes
 // of `frame`.

@@ -26,7 +26,7 @@ struct OperandRef {
 // An expression becomes a node of its own; its values are never stored.
 template <class X>
 OperandRef operand_ref(const X& x) {
-  if constexpr (is_array_v<X>) {
+  if constexpr (std::is_base_of_v<ArrayBase, X>) {
     return {is_recorded(x) ? serial_of(x) : 0, layout_of(x).levels};
   } else {
     std::uint64_t serial = 0;
@@ -41,6 +41,11 @@ OperandRef operand_ref(const X& x) {
 
 template <class T, class Pull, class Push>
 Input<T, Pull, Push> wrt_operand(const OperandRef& x, Pull pull, Push push) {
+  return {x.serial, x.levels, std::move(pull), std::move(push)};
+}
+// For functions over ArrayBase.
+template <class Pull, class Push>
+Input<void, Pull, Push> wrt_operand(const OperandRef& x, Pull pull, Push push) {
   return {x.serial, x.levels, std::move(pull), std::move(push)};
 }
 

@@ -17,7 +17,7 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
   using T = typename X::value_type;
   using Lane = lane_t<T>;
   if constexpr (!std::is_same_v<Lane, T>) {
-    return from_accumulator<T, Lane>(
+    return from_accumulator<T>(
         contiguous(softmax_value<what>(lane_rows(materialise(x)), visible), transforms_handled));
   } else {
     const Frame frame = frame_of(x);

@@ -22,8 +22,6 @@ struct FlatFunction {
 };
 using FlatRef = std::shared_ptr<const FlatFunction>;
 
-inline bool is_inexact(DType dtype) { return dtype_kind(dtype) >= Kind::floating; }
-
 template <class T>
 Array<T> move_axis_recorded(const Array<T>& x, int from, int to);
 

@@ -39,6 +39,7 @@ NAX_ENGINE ConvertFn converter(DType from, DType to) {
   if (from == DType::float32 && to == DType::bfloat16) return convert_run<float, bfloat16>;
   if (from == DType::float32 && to == DType::boolean) return convert_run<float, bool>;
   if (from == DType::float64 && to == DType::boolean) return convert_run<double, bool>;
+  if (from == DType::int32 && to == DType::boolean) return convert_run<std::int32_t, bool>;
   return nullptr;
 }
 

@@ -24,12 +24,15 @@ void provide_library_kernels();  // fills all slots; there in nax::compiled only
 #if defined(NAX_CALLS_LIBRARY)
 inline constinit std::atomic<bool> kernels_provided = false;
 
-template <class Kernel, class T>
-void provide() {
+inline void provide_library() {
   if (!kernels_provided.load(std::memory_order_acquire)) [[unlikely]] {
     provide_library_kernels();
     kernels_provided.store(true, std::memory_order_release);
   }
+}
+template <class Kernel, class T>
+void provide() {
+  provide_library();
 }
 #else
 template <class Kernel, class T>
@@ -43,10 +46,15 @@ void provide() {
   raise<Error>({name, ": this program has no kernel for ", dtype_name(dtype)});
 }
 
+// The kernel for elements of this dtype; null where no function has provided it.
+template <class Kernel>
+typename Kernel::Function* find_kernel(DType dtype) {
+  return kernel_slots<Kernel>[static_cast<std::size_t>(dtype)].load(std::memory_order_acquire);
+}
 // The kernel for elements of this dtype. Throws Error where no function has provided it.
 template <class Kernel>
 typename Kernel::Function* kernel_for(DType dtype) {
-  const auto kernel = kernel_slots<Kernel>[static_cast<std::size_t>(dtype)].load(std::memory_order_acquire);
+  const auto kernel = find_kernel<Kernel>(dtype);
   if (!kernel) [[unlikely]]
     throw_no_kernel(Kernel::name, dtype);
   return kernel;

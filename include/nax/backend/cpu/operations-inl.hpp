@@ -7,6 +7,9 @@
 #include "nax/backend/cpu/fft.hpp"
 #include "nax/backend/cpu/gather.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
+#include "nax/backend/cpu/product_kernel.hpp"
+#include "nax/backend/cpu/reduce.hpp"
+#include "nax/backend/cpu/reducer_slots.hpp"
 #include "nax/backend/cpu/transpose.hpp"
 #include "nax/backend/cpu/windows.hpp"
 #include "nax/backend/operations.hpp"
@@ -88,6 +91,29 @@ class HostOperations final : public backend::Operations {
     for (Operand& o : operands) o.lane = lane;
     const Adder adder{sum_reducer(lane), static_cast<std::int64_t>(dtype_size(lane))};
     map(add_values, &adder, shape, operands, 2);
+  }
+
+  void reduce(Device, loops::ReduceKind kind, const Dims& shape, const Dims& reduced, const Operand& from,
+              const Operand& to) override {
+    const Reducer& reducer = reducer_for(kind, nax::detail::lane_of(from.stored), to.stored);
+    std::int64_t size = 1;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+      if (!reduced[axis]) size *= shape[axis];
+    Operand operands[2] = {from, to};
+    operands[0].lane = reducer.from;
+    cpu::reduce(nullptr, nullptr, shape, operands, 1, size, reducer);
+  }
+
+  void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+              const backend::Matrix& a, const backend::Matrix& b, const backend::Matrix& c,
+              bool accumulate) override {
+    const loops::BatchAxis axis{batch, a.batch, b.batch, c.batch, false};
+    contract(device, dtype, {m, n, k, a.row, a.column, b.row, b.column, c.row, c.column}, &axis, 1, a.data,
+             b.data, c.data, accumulate);
+  }
+  void contract(Device, DType dtype, const loops::Product& p, const loops::BatchAxis* axes, int count,
+                char* a, char* b, char* c, bool accumulate) override {
+    kernel_for<MatmulKernel>(dtype)(p, axes, count, a, b, c, accumulate);
   }
 
   void gather(Device, const SelectLoop& loop) override {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "nax/backend/cpu/gemm.hpp"
+#include "nax/backend/cpu/kernel_slots.hpp"
 #include "nax/backend/cpu/units.hpp"
 #include "nax/core/array.hpp"
 #include "nax/expr/deferred_product.hpp"
@@ -88,6 +89,19 @@ Array<T> deferred_product(const Array<T>& a, const Array<T>& b) {
   return typed<T>(array_of_product(std::make_unique<MatrixProduct<T>>(constant(a), constant(b)),
                                    std::move(frame), dtype_of<T>, a.device()));
 }
+
+// A product that waits for its elements, where that pays; false where it does not.
+struct LaterKernel {
+  static constexpr const char* name = "matmul";
+  using Function = bool(const ArrayBase& a, const ArrayBase& b, ArrayBase& result);
+  template <class T>
+  static bool run(const ArrayBase& a, const ArrayBase& b, ArrayBase& result) {
+    if (!MatrixProduct<T>::pays(layout_of(a).shape[0], layout_of(b).shape[1], layout_of(a).shape[1]))
+      return false;
+    result = deferred_product<T>(typed<T>(a), typed<T>(b));
+    return true;
+  }
+};
 
 }  // namespace detail
 NAX_END

@@ -30,7 +30,7 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
   using T = typename X::value_type;
   using Lane = lane_t<T>;
   if constexpr (!std::is_same_v<Lane, T>) {
-    return from_accumulator<T, Lane>(
+    return from_accumulator<T>(
         contiguous(logsumexp_value(lane_rows(materialise(x)), visible, keep), transforms_handled));
   } else {
     const Frame frame = frame_of(x);

@@ -53,7 +53,7 @@ auto extremum_over(const char* function, const X& x, const AxisMarks& visible, b
   }
   const Frame frame = frame_of(x);
   const AxisMarks marks = over_frame(visible, frame);
-  Array<T> result = from_accumulator<T, lane_t<T>>(reduce_over<Op>(x, marks, keep));
+  Array<T> result = from_accumulator<T>(reduce_over<Op>(x, marks, keep));
   if constexpr (is_inexact_v<T> && is_array_v<X>) {
     if (serial_of(x) == 0) return result;
     const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {

@@ -11,7 +11,7 @@ Array<T> prod_axis(const Array<T>& x, int axis, bool keep);
 template <class R, class X>
 Array<R> prod_value(const X& x, const AxisMarks& visible, bool keep) {
   using Acc = lane_t<R>;
-  return from_accumulator<R, Acc>(
+  return from_accumulator<R>(
       reduce_over<cpu::reduce_op::Product<Acc>>(x, over_frame(visible, frame_of(x)), keep));
 }
 

@@ -23,22 +23,15 @@ struct RowCount {
 // x in the type its kernels compute in, row-major.
 template <class T>
 Array<lane_t<T>> lane_rows(const Array<T>& x) {
-  using Lane = lane_t<T>;
-  const ArrayBase rows = contiguous(x, transforms_handled);
-  if constexpr (std::is_same_v<Lane, T>) {
-    return typed<T>(rows);
-  } else {
-    if (on_accelerator(rows)) return typed<Lane>(as_dtype(rows, dtype_of<Lane>));
-    Array<Lane> wide = typed<Lane>(allocate(dtype_of<Lane>, layout_of(rows)));
-    cpu::convert_run<T, Lane>(raw_data(rows), 1, raw_data(wide), 1, layout_of(rows).size());
-    return wide;
-  }
+  return typed<lane_t<T>>(as_dtype(contiguous(x, transforms_handled), dtype_of<lane_t<T>>));
 }
 
 // Whether blocks of X's rows can be computed where a kernel wants them.
 template <class X>
-inline constexpr bool has_row_blocks = Expression<X>&& simd::has_packet<typename X::value_type>&&
-    std::is_same_v<tile_element_t<X>, typename X::value_type>;
+inline constexpr bool has_row_blocks = false;
+template <Expression X>
+inline constexpr bool has_row_blocks<X> =
+    simd::has_packet<typename X::value_type>&& std::is_same_v<tile_element_t<X>, typename X::value_type>;
 
 // f(rows, first, count) for blocks of rows, in threads. `rows` points at the block's elements: where they
 // lie, for an array; in `out` (at the place of row `first`), for an expression, or in room of their own where

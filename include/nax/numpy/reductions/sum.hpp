@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/expr/fused_sum.hpp"
+#include "nax/numpy/reductions/number_kernels.hpp"
 #include "nax/numpy/reductions/reduce.hpp"
 
 // Sums and means. An expression is summed as it is computed: its values are stored nowhere, not even for the
@@ -14,28 +15,30 @@ using sum_t =
     std::conditional_t<std::is_same_v<T, bool> || (std::is_signed_v<T> && is_integer_v<T> && sizeof(T) < 4),
                        std::int32_t, std::conditional_t<is_integer_v<T> && sizeof(T) < 4, std::uint32_t, T>>;
 
-// (The constants in this folder are 0-d arrays: with a C++ number each product would be a kernel of its own.)
-template <class T>
-Array<T> scaled(const Array<T>& x, double factor) {
-  return evaluate(make_expr<rules::multiply>(
-      x, Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(factor)))));
+// Provides the kernels of sums of elements of type T as an R and of their derivatives.
+template <class T, class R>
+void provide_sum() {
+  using Acc = lane_t<R>;
+  cpu::provide_reducer<std::conditional_t<std::is_same_v<T, bool> && is_integer_v<Acc>,
+                                          cpu::reduce_op::Count<Acc>, cpu::reduce_op::Sum<Acc>>,
+                       lane_t<T>>();
+  if constexpr (is_inexact_v<R>) {
+    cpu::provide<DivideKernel, Acc>();
+    cpu::provide<ScaledKernel, R>();
+  }
 }
 
-template <class R, class X>
-Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double divisor);
+// The sum over the marked visible axes divided by `divisor` (1: not at all), of type `dtype`. Recorded where
+// that is the type of x.
+NAX_ENGINE ArrayBase sum_array(const ArrayBase& x, DType dtype, const AxisMarks& visible, bool keep,
+                               double divisor);
 
-// Puts a sum (or mean) of values of element type T on the tape; `input` stands for these.
-template <class T>
-Array<T> record_sum(Array<T> result, const OperandRef& input, const Frame& frame, const AxisMarks& marks,
-                    const AxisMarks& visible, bool keep, double divisor) {
-  return record(std::move(result),
-                wrt_operand<T>(
-                    input,
-                    [=](const Array<T>& g) {
-                      return unreduce(divisor == 1 ? g : scaled(g, 1 / divisor), frame, marks, keep);
-                    },
-                    [=](const Array<T>& t) { return sum_over<T>(t, visible, keep, divisor); }));
-}
+// Makes accumulated sums a result of type `dtype`.
+NAX_ENGINE void finish_sum(ArrayBase& sums, DType dtype, double divisor);
+
+// Puts a sum (or mean) on the tape; `input` stands for the values.
+NAX_ENGINE ArrayBase record_sum(ArrayBase result, const OperandRef& input, const Frame& frame,
+                                const AxisMarks& visible, bool keep, double divisor);
 
 // Does a sum under a gradient get its derivatives at once?
 template <class X>
@@ -48,39 +51,30 @@ inline constexpr bool fuses_sum<X> = Carries<X>::value&& is_floating_v<typename 
 template <class R, class X>
 Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double divisor) {
   using T = typename X::value_type;
-  using Acc = lane_t<R>;
-  if constexpr (std::is_same_v<T, R> && fuses_sum<X>) {
-    if (recording.tape) {
-      const Parts<X> parts(x);
-      Array<T> sum{Unset()};
-      if (fused_sum({fused_type_of<X>(), pull_kernel<X, true>, pull_one_kernel_if<X, false>(),
-                     pull_one_kernel_if<X, true>(), Functions<X>::value > 0},
-                    parts.constants.slots, parts.leaves, x.frame(), visible, keep, divisor, sum))
-        return sum;
-    }
-  }
-  const Frame frame = frame_of(x);
-  const AxisMarks marks = over_frame(visible, frame);
-  using Op = std::conditional_t<std::is_same_v<T, bool> && is_integer_v<Acc>, cpu::reduce_op::Count<Acc>,
-                                cpu::reduce_op::Sum<Acc>>;
-  ArrayBase sums = reduce_over<Op>(x, marks, keep);
-  if constexpr (is_inexact_v<R>) {
-    if (divisor != 1 && on_accelerator(sums)) {
-      const Array<Acc> by(static_cast<Acc>(static_cast<real_t<Acc>>(divisor)));
-      sums = evaluate(make_expr<rules::divide>(typed<Acc>(sums), by));
-    } else if (divisor != 1) {
-      Acc* values = reinterpret_cast<Acc*>(raw_data(sums));
-      const real_t<Acc> by = static_cast<real_t<Acc>>(divisor);
-      for (std::int64_t i = 0, n = layout_of(sums).size(); i < n; ++i) values[i] /= by;
-    }
-  }
-  Array<R> result = from_accumulator<R, Acc>(std::move(sums));
-  if constexpr (is_inexact_v<T>) {
-    static_assert(std::is_same_v<T, R>);
-    if (!watched(x)) return result;
-    return record_sum(std::move(result), operand_ref(x), frame, marks, visible, keep, divisor);
+  static_assert(!is_inexact_v<T> || std::is_same_v<T, R>);
+  provide_sum<T, R>();
+  if constexpr (is_array_v<X>) {
+    return typed<R>(sum_array(x, dtype_of<R>, visible, keep, divisor));
   } else {
-    return result;
+    using Acc = lane_t<R>;
+    if constexpr (std::is_same_v<T, R> && fuses_sum<X>) {
+      if (recording.tape) {
+        const Parts<X> parts(x);
+        Array<T> sum{Unset()};
+        if (fused_sum({fused_type_of<X>(), pull_kernel<X, true>, pull_one_kernel_if<X, false>(),
+                       pull_one_kernel_if<X, true>(), Functions<X>::value > 0},
+                      parts.constants.slots, parts.leaves, x.frame(), visible, keep, divisor, sum))
+          return sum;
+      }
+    }
+    const Frame frame = frame_of(x);
+    using Op = std::conditional_t<std::is_same_v<T, bool> && is_integer_v<Acc>, cpu::reduce_op::Count<Acc>,
+                                  cpu::reduce_op::Sum<Acc>>;
+    ArrayBase result = reduce_over<Op>(x, over_frame(visible, frame), keep);
+    finish_sum(result, dtype_of<R>, divisor);
+    if (is_inexact_v<T> && watched(x))
+      return typed<R>(record_sum(std::move(result), operand_ref(x), frame, visible, keep, divisor));
+    return typed<R>(std::move(result));
   }
 }
 
@@ -169,3 +163,7 @@ Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) 
 }
 
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/reductions/sum-inl.hpp"
+#endif

@@ -92,7 +92,7 @@ Array<T> selected_from(const Array<T>& x, std::int64_t rank) {
   }
   ArrayBase found = allocate(dtype_of<Lane>, frame);
   select(elements<Lane>(found), cpu::quantile_line<Lane>);
-  return from_accumulator<T, Lane>(std::move(found));
+  return from_accumulator<T>(std::move(found));
 }
 
 // One quantile of the lines: between two neighbours. NaN, sorted last, makes the whole line NaN.

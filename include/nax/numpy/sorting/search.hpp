@@ -230,7 +230,7 @@ Array<R> count_bins(const Array<T>& x, const Array<R>* weights, std::int64_t len
           out[bin[j]] += static_cast<Lane>(w[j]);
     }
   }
-  Array<R> result = from_accumulator<R, Lane>(std::move(sums));
+  Array<R> result = from_accumulator<R>(std::move(sums));
   if constexpr (is_inexact_v<R>) {
     if (weights && is_recorded(*weights)) {
       const auto pull = [s = bins_selected(x, length)](const Array<R>& g) { return get(g, s); };

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "nax/backend/cpu/accumulate.hpp"
+#include "nax/backend/cpu/kernel_slots.hpp"
+
+// Reducers that are found by what they compute, the type of elements and that of accumulators; provided as
+// kernels are (kernel_slots.hpp).
+NAX_BEGIN
+namespace cpu {
+
+inline constinit std::atomic<const Reducer*> reducer_slots[loops::reduce_kinds][dtype_count][dtype_count] =
+    {};
+
+inline std::atomic<const Reducer*>& reducer_slot(loops::ReduceKind kind, DType from, DType to) {
+  return reducer_slots[static_cast<std::size_t>(kind)][static_cast<std::size_t>(from)]
+                      [static_cast<std::size_t>(to)];
+}
+
+#if defined(NAX_CALLS_LIBRARY)
+template <class Op, class From>
+void provide_reducer() {
+  provide_library();
+}
+#else
+template <class Op, class From>
+void provide_reducer() {
+  reducer_slot(Op::kind, dtype_of<From>, dtype_of<typename Op::Acc>)
+      .store(&reducer<Op, From>, std::memory_order_release);
+}
+#endif
+
+// The reducer of elements `from` to accumulators `to`; sums within a type are always there. Throws Error
+// where no function has provided it.
+inline const Reducer& reducer_for(loops::ReduceKind kind, DType from, DType to) {
+  const Reducer* found = reducer_slot(kind, from, to).load(std::memory_order_acquire);
+  if (!found && kind == loops::ReduceKind::sum && from == to) found = sum_reducer(from);
+  if (!found) [[unlikely]]
+    throw_no_kernel("reduce", from);
+  return *found;
+}
+
+}  // namespace cpu
+NAX_END

@@ -1,0 +1,31 @@
+// The part of nax::compiled for functions over ArrayBase that compute with numbers. They are expressions, so
+// that each such library has its own.
+#define NAX_COMPILED_LIBRARY
+#include "nax/numpy/products/contract.hpp"
+#include "nax/numpy/reductions/number_kernels.hpp"
+
+NAX_BEGIN
+namespace cpu {
+namespace {
+
+template <class T>
+void provide_numbers() {
+  provide<nax::detail::ScaledKernel, T>();
+  provide<nax::detail::DivideKernel, T>();
+}
+
+}  // namespace
+
+void provide_library_numbers() {
+  provide<nax::detail::ScaledKernel, half>();
+  provide<nax::detail::ScaledKernel, bfloat16>();
+  provide_numbers<float>();
+  provide_numbers<double>();
+  provide_numbers<std::complex<float>>();
+  provide_numbers<std::complex<double>>();
+  provide<nax::detail::LaterKernel, float>();
+  provide<nax::detail::LaterKernel, double>();
+}
+
+}  // namespace cpu
+NAX_END
