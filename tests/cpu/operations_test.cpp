@@ -53,6 +53,14 @@ TEST(Operations, reduce_of_nothing_is_the_identity) {
   EXPECT_EQ(sums, (std::vector<float>{0, 0}));
 }
 
+TEST(Operations, unknown_conversions_throw) {
+  const nax::Array<std::int8_t> x = {1, 2};
+  EXPECT_THROW(nax::detail::as_dtype(x, DType::complex64), nax::TypeError);
+  std::vector<std::int8_t> from(2, 1);
+  std::vector<double> to(2);
+  EXPECT_THROW(host().copy({}, dims({2}), operand(from, dims({1})), operand(to, dims({1}))), nax::Error);
+}
+
 // Products over a kept and a summed axis, all at once and by the loop of devices that have no more than
 // matmul.
 TEST(Operations, contract_is_many_products) {

@@ -12,7 +12,8 @@ inline loops::Operand plain_operand(const ArrayBase& a, Dims strides) {
   return {device_data(a), std::move(strides), a.dtype(), a.dtype()};
 }
 
-// A row-major array in another dtype. Not recorded.
+// A row-major array in another dtype. Not recorded. Throws TypeError where the host has no such conversion:
+// it has those between element types and the types that kernels compute in.
 NAX_ENGINE ArrayBase as_dtype(ArrayBase x, DType dtype);
 
 }  // namespace detail

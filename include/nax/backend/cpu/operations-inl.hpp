@@ -80,6 +80,7 @@ class HostOperations final : public backend::Operations {
     if (from.stored == to.stored)
       return strided_copy(dtype_size(to.stored), static_cast<int>(shape.size()), shape.data(), to.data,
                           to.strides.data(), from.data, from.strides.data());
+    converter_between(from.stored, to.stored);  // or throws
     Operand operands[2] = {from, to};
     operands[0].lane = operands[1].lane = to.stored;  // reading converts
     const std::size_t bytes = dtype_size(to.stored);
