@@ -202,17 +202,19 @@ NAX_ENGINE ArrayBase contract(const ArrayBase& a, const ArrayBase& b, const Fram
   check_result(
       "matmul", result, {&a, &b},
       2. * static_cast<double>(layout_of(result).size()) * static_cast<double>(layout_of(a).shape.back()));
-  if (!may_be_recorded(a) && !may_be_recorded(b)) return result;
-  const auto kept = std::make_shared<const Contraction>(Contraction{a, b, target});
-  return record(
-      std::move(result),
-      wrt(a, LeftShare{kept},
-          [kept](const ArrayBase& t) {
-            return contract(t, kept->b, with_new_levels(kept->target, layout_of(kept->a), layout_of(t)));
-          }),
-      wrt(b, RightShare{kept}, [kept](const ArrayBase& t) {
-        return contract(kept->a, t, with_new_levels(kept->target, layout_of(kept->b), layout_of(t)));
-      }));
+  if (may_be_recorded(a) || may_be_recorded(b)) {  // (one return, so that the result is made in its place)
+    const auto kept = std::make_shared<const Contraction>(Contraction{a, b, target});
+    result = record(
+        std::move(result),
+        wrt(a, LeftShare{kept},
+            [kept](const ArrayBase& t) {
+              return contract(t, kept->b, with_new_levels(kept->target, layout_of(kept->a), layout_of(t)));
+            }),
+        wrt(b, RightShare{kept}, [kept](const ArrayBase& t) {
+          return contract(kept->a, t, with_new_levels(kept->target, layout_of(kept->b), layout_of(t)));
+        }));
+  }
+  return result;
 }
 
 NAX_ENGINE ArrayBase with_unit_axes(const ArrayBase& x, int leading, bool behind) {

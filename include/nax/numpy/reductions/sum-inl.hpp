@@ -28,8 +28,9 @@ NAX_ENGINE ArrayBase sum_array(const ArrayBase& x, DType dtype, const AxisMarks&
   ArrayBase result =
       reduce_array(loops::ReduceKind::sum, x, lane_of(dtype), over_frame(visible, layout), keep);
   finish_sum(result, dtype, divisor);
-  if (x.dtype() != dtype || !is_inexact(dtype) || !may_be_recorded(x)) return result;
-  return record_sum(std::move(result), operand_ref(x), layout, visible, keep, divisor);
+  if (x.dtype() == dtype && is_inexact(dtype) && may_be_recorded(x))
+    result = record_sum(std::move(result), operand_ref(x), layout, visible, keep, divisor);
+  return result;
 }
 
 }  // namespace detail

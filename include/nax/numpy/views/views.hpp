@@ -39,7 +39,7 @@ template <class Pull, class Push>
 ArrayBase record_view(const ArrayBase& x, Layout layout, std::int64_t offset, const Pull& pull,
                       const Push& push) {
   ArrayBase result = view(x, std::move(layout), offset);
-  if (may_be_recorded(x)) return record(std::move(result), wrt(x, pull, push));
+  if (may_be_recorded(x)) result = record(std::move(result), wrt(x, pull, push));
   return result;
 }
 
