@@ -135,7 +135,6 @@ TEST(DataThreads, LeavingWhileAFilterFindsNothing) {
     ++seen;
     return i < 0;
   });
-  std::atomic<bool> left{false};
   const std::size_t before = threads_now();
   {
     // The first element comes, the second never does: its thread must end all the same.

@@ -71,12 +71,12 @@ std::string function_of(const Row& row) { return row.name.substr(0, row.name.fin
 
 class RowsTest : public testing::Test {
  public:
-  RowsTest(std::vector<std::shared_ptr<const Row>> rows, std::source_location where)
+  RowsTest(std::vector<std::shared_ptr<const Row>> rows, Where where)
       : rows_(std::move(rows)), where_(where) {}
   void TestBody() override {
     report();
     for (const auto& row : rows_) {
-      SCOPED_TRACE(std::string(where_.file_name()) + ':' + std::to_string(where_.line()) + ": row " +
+      SCOPED_TRACE(std::string(where_.file) + ':' + std::to_string(where_.line) + ": row " +
                    row->name + "; to run it again: ctest --preset tests -R 'table_test.Table." +
                    function_of(*row) + "$'");
       if (platform::is_cuda())
@@ -115,7 +115,7 @@ class RowsTest : public testing::Test {
     }
   }
   std::vector<std::shared_ptr<const Row>> rows_;
-  std::source_location where_;
+  Where where_;
 };
 
 }  // namespace
@@ -152,7 +152,7 @@ bool is_host_only(const std::string& row) {
   return rows.count(row) > 0;
 }
 
-bool add(std::vector<Row> rows, std::source_location where) {
+bool add(std::vector<Row> rows, Where where) {
   std::vector<std::pair<std::string, std::vector<std::shared_ptr<const Row>>>> functions;
   for (Row& row : rows) {
     const std::string function = function_of(row);
@@ -161,8 +161,8 @@ bool add(std::vector<Row> rows, std::source_location where) {
   }
   for (const auto& [function, own] : functions) {
     const auto shared = own;
-    testing::RegisterTest("Table", function.c_str(), nullptr, nullptr, where.file_name(),
-                          static_cast<int>(where.line()),
+    testing::RegisterTest("Table", function.c_str(), nullptr, nullptr, where.file,
+                          static_cast<int>(where.line),
                           [shared, where]() -> testing::Test* { return new RowsTest(shared, where); });
   }
   return true;

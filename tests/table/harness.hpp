@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -60,9 +59,18 @@ struct Row {
   const char* suite = "ops";  // where the records are
 };
 
+// A place in a source file. (clang 14 has no std::source_location.)
+struct Where {
+  const char* file;
+  int line;
+  static constexpr Where here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
 // The rows of a function become a test: Table.<function>. The text behind the first dot of a row's name tells
 // it from others of its function. A failure names the file and line of the call.
-bool add(std::vector<Row> rows, std::source_location where = std::source_location::current());
+bool add(std::vector<Row> rows, Where where = Where::here());
 // What the test of a row does.
 void check(const Row& row);
 // Whether host_only.txt lists the row: it has no form for the GPU. A row on the list that runs there fails,

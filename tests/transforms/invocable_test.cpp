@@ -15,10 +15,10 @@ using F = Array<float>;
 
 const auto square = [](const F& x) { return x * x; };
 const auto loss = [](const F& x) { return sum(x * x); };
-const auto by_two = [](const F& x, const F& y) { return sum(x * y); };
+[[maybe_unused]] const auto by_two = [](const F& x, const F& y) { return sum(x * y); };
 
-const auto forward = [](const F& x) { return std::pair{square(x), x}; };
-const auto backward = [](const F& x, const F& g) { return std::tuple{2 * x * g}; };
+[[maybe_unused]] const auto forward = [](const F& x) { return std::pair{square(x), x}; };
+[[maybe_unused]] const auto backward = [](const F& x, const F& g) { return std::tuple{2 * x * g}; };
 const auto jvp_rule = [](const auto& f) {
   return [=](const auto& x, const auto& dx) {
     return std::pair{f(std::get<0>(x)), std::get<0>(x) * std::get<0>(dx)};
