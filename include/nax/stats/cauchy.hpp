@@ -27,9 +27,8 @@ auto pdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto cdf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(arctan2(1, -z) * 0.31830988618379067154);
+  return detail::of_standardised(x_, options,
+                                 [](const auto& z) { return arctan2(1, -z) * 0.31830988618379067154; });
 }
 
 // The logarithm of the distribution function.
@@ -43,9 +42,8 @@ auto logcdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto sf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(arctan2(1, z) * 0.31830988618379067154);
+  return detail::of_standardised(x_, options,
+                                 [](const auto& z) { return arctan2(1, z) * 0.31830988618379067154; });
 }
 
 // The logarithm of the probability of more than x.
@@ -59,18 +57,16 @@ auto logsf(const X& x_, const LocScaleOptions& options = {}) {
 template <class Q>
 requires Function<Q>
 auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<Q>;
-  const Array<R> q = detail::stats_operand<R>(q_);
-  return detail::unstandardised<R>(tan(3.14159265358979323846 * (q - 0.5)), options);
+  return detail::of_quantile(q_, options,
+                             [](const auto& q) { return tan(3.14159265358979323846 * (q - 0.5)); });
 }
 
 // Where the survival function is q.
 template <class Q>
 requires Function<Q>
 auto isf(const Q& q_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<Q>;
-  const Array<R> q = detail::stats_operand<R>(q_);
-  return detail::unstandardised<R>(tan(3.14159265358979323846 * (0.5 - q)), options);
+  return detail::of_quantile(q_, options,
+                             [](const auto& q) { return tan(3.14159265358979323846 * (0.5 - q)); });
 }
 
 }  // namespace stats::cauchy

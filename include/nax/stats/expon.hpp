@@ -26,27 +26,22 @@ auto pdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto cdf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(where(z < 0, 0, -expm1(-z)));
+  return detail::of_standardised(x_, options, [](const auto& z) { return where(z < 0, 0, -expm1(-z)); });
 }
 
 // The logarithm of the distribution function.
 template <class X>
 requires Function<X>
 auto logcdf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(where(z < 0, detail::minus_infinity, log(-expm1(-z))));
+  return detail::of_standardised(
+      x_, options, [](const auto& z) { return where(z < 0, detail::minus_infinity, log(-expm1(-z))); });
 }
 
 // The logarithm of the probability of more than x.
 template <class X>
 requires Function<X>
 auto logsf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(where(z < 0, 0, -z));
+  return detail::of_standardised(x_, options, [](const auto& z) { return where(z < 0, 0, -z); });
 }
 
 // The survival function: the probability of more than x.
@@ -60,9 +55,8 @@ auto sf(const X& x_, const LocScaleOptions& options = {}) {
 template <class Q>
 requires Function<Q>
 auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<Q>;
-  const Array<R> q = detail::stats_operand<R>(q_);
-  return detail::unstandardised<R>(where((q < 0) | (q > 1), detail::no_number, -log1p(-q)), options);
+  return detail::of_quantile(
+      q_, options, [](const auto& q) { return where((q < 0) | (q > 1), detail::no_number, -log1p(-q)); });
 }
 
 }  // namespace stats::expon

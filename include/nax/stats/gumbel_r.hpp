@@ -26,9 +26,7 @@ auto pdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto logcdf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(-exp(-z));
+  return detail::of_standardised(x_, options, [](const auto& z) { return -exp(-z); });
 }
 
 // The distribution function: the probability of at most x.
@@ -42,9 +40,7 @@ auto cdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto sf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(-expm1(-exp(-z)));
+  return detail::of_standardised(x_, options, [](const auto& z) { return -expm1(-exp(-z)); });
 }
 
 // The logarithm of the probability of more than x.
@@ -58,9 +54,7 @@ auto logsf(const X& x_, const LocScaleOptions& options = {}) {
 template <class Q>
 requires Function<Q>
 auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<Q>;
-  const Array<R> q = detail::stats_operand<R>(q_);
-  return detail::unstandardised<R>(-log(-log(q)), options);
+  return detail::of_quantile(q_, options, [](const auto& q) { return -log(-log(q)); });
 }
 
 }  // namespace stats::gumbel_r

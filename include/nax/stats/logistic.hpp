@@ -28,36 +28,28 @@ auto pdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto cdf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(special::expit(z));
+  return detail::of_standardised(x_, options, [](const auto& z) { return special::expit(z); });
 }
 
 // The survival function: the probability of more than x.
 template <class X>
 requires Function<X>
 auto sf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(special::expit(-z));
+  return detail::of_standardised(x_, options, [](const auto& z) { return special::expit(-z); });
 }
 
 // The quantile: where the distribution function is q. NaN for a q outside of [0, 1].
 template <class Q>
 requires Function<Q>
 auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<Q>;
-  const Array<R> q = detail::stats_operand<R>(q_);
-  return detail::unstandardised<R>(special::logit(q), options);
+  return detail::of_quantile(q_, options, [](const auto& q) { return special::logit(q); });
 }
 
 // Where the survival function is q.
 template <class Q>
 requires Function<Q>
 auto isf(const Q& q_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<Q>;
-  const Array<R> q = detail::stats_operand<R>(q_);
-  return detail::unstandardised<R>(-special::logit(q), options);
+  return detail::of_quantile(q_, options, [](const auto& q) { return -special::logit(q); });
 }
 
 }  // namespace stats::logistic

@@ -120,6 +120,18 @@ Array<R> unstandardised(const Array<R>& z, const stats::LocScaleOptions& options
   if (!options.loc.is(0)) x = x + options.loc.as<R>("loc");
   return x;
 }
+// f((x - loc) / scale), as an array of the operand's type.
+template <class X, class F>
+auto of_standardised(const X& x, const stats::LocScaleOptions& options, const F& f) {
+  using R = stats_t<X>;
+  return Array<R>(f(standardised<R>(x, options)));
+}
+// f(q) scale + loc, as an array of the operand's type: a quantile.
+template <class Q, class F>
+auto of_quantile(const Q& q, const stats::LocScaleOptions& options, const F& f) {
+  using R = stats_t<Q>;
+  return unstandardised<R>(f(stats_operand<R>(q)), options);
+}
 template <class R>
 Array<R> log_scale(const stats::LocScaleOptions& options) {
   if (options.scale.is_number()) return Array<R>(static_cast<R>(std::log(options.scale.number())));

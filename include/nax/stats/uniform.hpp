@@ -27,18 +27,15 @@ auto pdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto cdf(const X& x_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<X>;
-  const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(minimum(maximum(z, 0), 1));
+  return detail::of_standardised(x_, options, [](const auto& z) { return minimum(maximum(z, 0), 1); });
 }
 
 // The quantile: where the distribution function is q. NaN for a q outside of [0, 1].
 template <class Q>
 requires Function<Q>
 auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
-  using R = detail::stats_t<Q>;
-  const Array<R> q = detail::stats_operand<R>(q_);
-  return detail::unstandardised<R>(where((q < 0) | (q > 1), detail::no_number, q), options);
+  return detail::of_quantile(q_, options,
+                             [](const auto& q) { return where((q < 0) | (q > 1), detail::no_number, q); });
 }
 
 }  // namespace stats::uniform
