@@ -1,5 +1,5 @@
 # Components with a library of others: nax::storage (objects by address, by libcurl), nax::image (JPEG and PNG, by libjpeg and
-# libpng), nax::lapack (matrix factorisations by a LAPACK, such as OpenBLAS's) and nax::mpi (programs that run as several
+# libpng, and WebP where libwebp is there), nax::lapack (matrix factorisations by a LAPACK, such as OpenBLAS's) and nax::mpi (programs that run as several
 # processes, by OpenMPI or MPICH). Like nax::cuda each brings a source file that is compiled with the program's own. The
 # libraries are looked for here, and missed only by those who link these targets.
 find_package(CURL QUIET GLOBAL)
@@ -21,5 +21,12 @@ endfunction()
 
 nax_add_component(storage storage CURL::libcurl)
 nax_add_component(image image JPEG::JPEG PNG::PNG)
+# Within this build; nax-config.cmake looks for it again, as the machine of an installed package may be another one.
+include(${CMAKE_CURRENT_LIST_DIR}/webp.cmake)
+if(NAX_HAVE_WEBP)
+  target_compile_definitions(nax_image INTERFACE $<BUILD_INTERFACE:NAX_HAVE_WEBP>)
+  target_include_directories(nax_image INTERFACE $<BUILD_INTERFACE:${NAX_WEBP_INCLUDE}>)
+  target_link_libraries(nax_image INTERFACE $<BUILD_INTERFACE:${NAX_WEBP_LIBRARY}>)
+endif()
 nax_add_component(lapack backend/lapack LAPACK::LAPACK)
 nax_add_component(mpi backend/mpi MPI::MPI_CXX)

@@ -41,6 +41,12 @@ file("png", Image.fromarray(noise), format="png")
 file("png_grey", Image.fromarray(noise).convert("L"), format="png")
 file("palette", rgb.quantize(16), format="png")
 file("alpha", Image.fromarray(np.dstack([noise, noise[..., 0]])), format="png")
+file("webp", rgb, format="webp", quality=80)
+file("webp_lossless", Image.fromarray(noise), format="webp", lossless=True)
+file("webp_alpha", Image.fromarray(np.dstack([noise, noise[..., 0]])), format="webp", lossless=True, exact=True)
+animated = io.BytesIO()
+rgb.save(animated, format="webp", save_all=True, append_images=[Image.fromarray(noise)])
+record("webp_animated/file", np.frombuffer(animated.getvalue(), np.uint8))
 
 record("image", noise)
 for height, width in ((7, 9), (19, 27), (40, 33), (1, 1), (19, 5), (64, 27)):

@@ -63,6 +63,38 @@ TEST(ImageDecode, ThereAndBack) {
             std::string::npos);
 }
 
+TEST(ImageDecode, Webp) {
+#if defined(NAX_HAVE_WEBP)
+  for (const std::string name : {"webp", "webp_lossless", "webp_alpha"}) {
+    SCOPED_TRACE(name);
+    const io::Bytes whole = golden_file(name);
+    EXPECT_LE(largest_difference(image::decode(whole), golden_image(name + "/rgb")), name == "webp" ? 1 : 0);
+    EXPECT_LE(largest_difference(image::decode(whole, {.channels = 1}), golden_image(name + "/grey")), 1);
+    EXPECT_EQ(image::decode(whole, {.channels = 0}).shape(2), name == "webp_alpha" ? 4 : 3);
+    const Image four = image::decode(whole, {.channels = 4});
+    EXPECT_EQ(four.shape(2), 4);
+    EXPECT_EQ(four(3, 4, 3).item(), name == "webp_alpha" ? four(3, 4, 0).item() : 255);
+    for (std::size_t size = 12; size + 2 < whole.size(); size += 7)
+      EXPECT_EQ(refusal<IoError>([&] {
+                  image::decode(io::Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)),
+                                {}, "'x'");
+                }),
+                "image::decode: 'x' is no whole WebP image")
+          << size;
+    EXPECT_NE(
+        refusal<IoError>([&] { image::decode(whole, {.most_pixels = 100}); }).find("27 x 19 pixels, more"),
+        std::string::npos);
+  }
+  EXPECT_EQ(refusal<IoError>([] { image::decode(golden_file("webp_animated"), {}, "'x'"); }),
+            "image::decode: 'x' is an animated WebP image, of which none is read");
+#else
+  EXPECT_EQ(
+      refusal<IoError>([] { image::decode(golden_file("webp"), {}, "'x'"); }),
+      "image::decode: 'x' is a WebP image: this program was compiled without libwebp (libwebp-dev), which "
+      "reads them");
+#endif
+}
+
 TEST(ImageDecode, AtAScale) {
   const Image large = image::resize(golden_image("jpeg/rgb"), {512, 600});
   const io::Bytes bytes = image::encode_jpeg(large, 95);
@@ -78,8 +110,9 @@ TEST(ImageDecode, DamagedFilesAreNamed) {
   EXPECT_EQ(refusal<Error>([] {
               image::decode({1, 2, 3}, {}, "'x.jpg'");
             }),
-            "image::decode: 'x.jpg' is neither JPEG nor PNG");
-  EXPECT_EQ(refusal<Error>([] { image::decode({}); }), "image::decode: the image is neither JPEG nor PNG");
+            "image::decode: 'x.jpg' is neither JPEG, PNG nor WebP");
+  EXPECT_EQ(refusal<Error>([] { image::decode({}); }),
+            "image::decode: the image is neither JPEG, PNG nor WebP");
   for (const std::string name : {"jpeg", "progressive", "png", "palette"}) {
     const io::Bytes whole = golden_file(name);
     for (std::size_t size = 3; size + 2 < whole.size(); size += 7) {

@@ -53,9 +53,9 @@ inline std::string class_of(const std::string& root, const std::string& path) {
 
 }  // namespace detail
 
-// The JPEG and PNG files below a folder or an address (s3://bucket/train), by name. Their labels count the
-// folders right below it in the order of their names; where there are none all labels are 0. Throws IoError
-// where there is no image; one that cannot be decoded is an error of the loop, by its name.
+// The JPEG, PNG and WebP files below a folder or an address (s3://bucket/train), by name. Their labels count
+// the folders right below it in the order of their names; where there are none all labels are 0. Throws
+// IoError where there is no image; one that cannot be decoded is an error of the loop, by its name.
 template <class = void>
 ImageFolder image_folder(const std::string& folder, const ImageFolderOptions& options = {}) {
   if (!options.size.empty() && (options.size.size() != 2 || options.size[0] < 1 || options.size[1] < 1))

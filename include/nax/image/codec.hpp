@@ -6,7 +6,8 @@
 #include "nax/core/array.hpp"
 #include "nax/io/file.hpp"
 
-// JPEG and PNG as arrays. Programs that call these link nax::image, which brings libjpeg-turbo and libpng.
+// JPEG, PNG and WebP as arrays. Programs that call these link nax::image, which brings libjpeg-turbo and
+// libpng, and libwebp where it is installed; without, a WebP image is an error that says so.
 NAX_BEGIN
 namespace image {
 
@@ -19,7 +20,7 @@ struct DecodeOptions {
 };
 
 // The image in a file's bytes: (height, width, channels), rows from the top. Transparency is dropped where it
-// is not asked for. Throws IoError for what is damaged, cut short, or neither JPEG nor PNG; `name` is what it
+// is not asked for. Throws IoError for what is damaged, cut short, or none of these; `name` is what it
 // says.
 Array<std::uint8_t> decode(const io::Bytes& bytes, const DecodeOptions& options = {},
                            const std::string& name = "the image");
@@ -31,7 +32,7 @@ io::Bytes encode_jpeg(const Array<std::uint8_t>& image, int quality = 90);
 // The bytes of a PNG file of an image.
 io::Bytes encode_png(const Array<std::uint8_t>& image);
 
-// The JPEG and PNG files below a folder (or address), by name.
+// The JPEG, PNG and WebP files below a folder (or address), by name.
 std::vector<std::string> files_below(const std::string& folder);
 
 }  // namespace image

@@ -1,8 +1,9 @@
-// The source of nax::image: JPEG by libjpeg-turbo, PNG by libpng. Compiled with the program's own sources, as
-// nax::cuda's is.
+// The source of nax::image: JPEG by libjpeg-turbo, PNG by libpng, and WebP by libwebp where NAX_HAVE_WEBP is
+// defined. Compiled with the program's own sources, as nax::cuda's is.
 #include <png.h>
 
 #include <algorithm>
+#include <climits>
 #include <csetjmp>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +13,10 @@
 #include <jpeglib.h>
 // after jpeglib.h
 #include <jerror.h>
+
+#if defined(NAX_HAVE_WEBP)
+#include <webp/decode.h>
+#endif
 
 #include "nax/image/codec.hpp"
 #include "nax/numpy/views/copy.hpp"
@@ -212,6 +217,37 @@ Array<std::uint8_t> decode_png(const io::Bytes& bytes, const DecodeOptions& opti
   return with_channels(image, read, wanted);
 }
 
+// A RIFF file of this form.
+bool is_webp(const io::Bytes& bytes) {
+  return bytes.size() >= 12 && std::equal(bytes.begin(), bytes.begin() + 4, "RIFF") &&
+         std::equal(bytes.begin() + 8, bytes.begin() + 12, "WEBP");
+}
+
+#if defined(NAX_HAVE_WEBP)
+Array<std::uint8_t> decode_webp(const io::Bytes& bytes, const DecodeOptions& options,
+                                const std::string& name) {
+  WebPBitstreamFeatures found;
+  const auto fail_cut = [&] { fail(name, "is no whole WebP image"); };
+  if (::WebPGetFeatures(bytes.data(), bytes.size(), &found) != VP8_STATUS_OK) fail_cut();
+  if (found.has_animation) fail(name, "is an animated WebP image, of which none is read");
+  check_size(name, found.height, found.width, options);
+  const int own = found.has_alpha ? 4 : 3, wanted = options.channels == 0 ? own : options.channels;
+  const int read = wanted == 4 ? 4 : 3;
+  Array<std::uint8_t> image = allocate_image(found.height, found.width, read);
+  const std::size_t row = static_cast<std::size_t>(found.width) * static_cast<std::size_t>(read),
+                    size = row * static_cast<std::size_t>(found.height);
+  if (row > INT_MAX) fail(name, "has rows that are too long");
+  const auto decode_into = read == 4 ? ::WebPDecodeRGBAInto : ::WebPDecodeRGBInto;
+  if (!decode_into(bytes.data(), bytes.size(), elements<std::uint8_t>(image), size, static_cast<int>(row)))
+    fail_cut();
+  return with_channels(image, read, wanted);
+}
+#else
+Array<std::uint8_t> decode_webp(const io::Bytes&, const DecodeOptions&, const std::string& name) {
+  fail(name, "is a WebP image: this program was compiled without libwebp (libwebp-dev), which reads them");
+}
+#endif
+
 // For the encoders: (height, width, channels), row-major.
 Array<std::uint8_t> checked_image(const char* function, const Array<std::uint8_t>& image, bool alpha) {
   nax::detail::check_operand(function, image);
@@ -261,7 +297,7 @@ struct JpegEncoder {
 
 bool is_image_name(std::string name) {
   for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  for (const std::string end : {".jpg", ".jpeg", ".png"})
+  for (const std::string end : {".jpg", ".jpeg", ".png", ".webp"})
     if (name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0) return true;
   return false;
 }
@@ -274,7 +310,8 @@ Array<std::uint8_t> decode(const io::Bytes& bytes, const DecodeOptions& options,
   if (bytes.size() >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff)
     return decode_jpeg(bytes, options, name);
   if (bytes.size() >= 8 && ::png_sig_cmp(bytes.data(), 0, 8) == 0) return decode_png(bytes, options, name);
-  fail(name, "is neither JPEG nor PNG");
+  if (is_webp(bytes)) return decode_webp(bytes, options, name);
+  fail(name, "is neither JPEG, PNG nor WebP");
 }
 
 Array<std::uint8_t> read(const std::string& path, const DecodeOptions& options) {
@@ -326,7 +363,8 @@ std::vector<std::string> files_below(const std::string& folder) {
     if (error) raise<IoError>({"image_folder: '", folder, "' cannot be read: ", error.message()});
   }
   std::sort(paths.begin(), paths.end());
-  if (paths.empty()) raise<IoError>({"image_folder: there is no JPEG or PNG file below '", folder, "'"});
+  if (paths.empty())
+    raise<IoError>({"image_folder: there is no JPEG, PNG or WebP file below '", folder, "'"});
   return paths;
 }
 
