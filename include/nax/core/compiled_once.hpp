@@ -19,6 +19,12 @@
 #else
 #define NAX_ENGINE_VIRTUAL inline
 #endif
+// Expressions are handed over as formulas (nax/formula), too, which the library turns into machine code. What
+// makes formulas takes seconds to compile; a program of headers alone may define this by itself.
+#if (defined(NAX_COMPILED) || defined(NAX_COMPILED_LIBRARY) || defined(NAX_COMPILED_ENGINE)) && \
+    !defined(NAX_USES_FORMULAS)
+#define NAX_USES_FORMULAS
+#endif
 #if defined(NAX_COMPILED) && !defined(NAX_COMPILED_LIBRARY) && !defined(NAX_COMPILED_ENGINE)
 #define NAX_CALLS_LIBRARY  // a user's file
 #define NAX_ENGINE

@@ -35,8 +35,15 @@ class SymbolWalk {
  public:
   SymbolWalk(const ExpressionSymbols& symbols, const void* constants, const short* inputs)
       : symbols_(symbols), constants_(constants), inputs_(inputs), recorder_(symbols.type) {
-    for (int i = 0; i < symbols.count; ++i) made_.push_back(recorded(symbols.steps[i]));
+    for (int i = 0; i < symbols.count; ++i) {
+      const int before = recorder_.size();
+      made_.push_back(recorded(symbols.steps[i]));
+      composed_.push_back(computed_since(before) > 1);
+    }
   }
+  // Whether a derivative reads the result of an operation that is several steps. The rule's derivative of
+  // that result may be right in corners where those of its steps are not.
+  bool reads_composed() const { return reads_composed_; }
   int value() const { return made_.back(); }
   formula::Recorder& recorder() { return recorder_; }
   int inputs() const { return symbols_.leaves + symbols_.numbers; }
@@ -83,6 +90,11 @@ class SymbolWalk {
 
  private:
   const SymbolStep& root() const { return symbols_.steps[symbols_.count - 1]; }
+  int computed_since(int before) const {
+    int count = 0;
+    for (int at = before; at < recorder_.size(); ++at) count += recorder_.step(at).arity > 0;
+    return count;
+  }
   int is_not_zero(int x) {
     return recorder_.record(formula::Operation::not_equal, {x, recorder_.constant(0)});
   }
@@ -108,7 +120,11 @@ class SymbolWalk {
                  std::vector<int>& alive) {
     int operands[SymbolStep::most_operands], shares[SymbolStep::most_operands];
     list_operands(step, operands);
+    const int before = recorder_.size();
     step.pull(operands, cotangents[i], made_[i], shares);
+    for (int at = before; composed_[i] && at < recorder_.size(); ++at)
+      for (int j = 0; j < recorder_.step(at).arity; ++j)
+        if (recorder_.step(at).operand[static_cast<std::size_t>(j)] == made_[i]) reads_composed_ = true;
     for (int j = 0; j < SymbolStep::most_operands; ++j) {
       if (!(step.through >> j & 1)) continue;
       const std::size_t x = static_cast<std::size_t>(step.operand[j]);
@@ -125,6 +141,8 @@ class SymbolWalk {
   const short* inputs_;
   formula::Recorder recorder_;
   std::vector<int> made_;
+  std::vector<char> composed_;
+  bool reads_composed_ = false;
 };
 
 NAX_ENGINE formula::Formula formula_of(const ExpressionSymbols& symbols, const void* constants,
@@ -134,7 +152,7 @@ NAX_ENGINE formula::Formula formula_of(const ExpressionSymbols& symbols, const v
 }
 
 NAX_ENGINE formula::Formula pull_formula_of(const ExpressionSymbols& symbols, const void* constants,
-                                            const short* inputs, unsigned wanted, bool valued) {
+                                            const short* inputs, unsigned wanted, bool valued, bool* again) {
   SymbolWalk walk(symbols, constants, inputs);
   const std::vector<int> shares = walk.pull(walk.recorder().input(walk.inputs()));
   std::vector<int> results;
@@ -144,11 +162,12 @@ NAX_ENGINE formula::Formula pull_formula_of(const ExpressionSymbols& symbols, co
       results.push_back(share < 0 ? walk.recorder().constant(0) : share);
     }
   if (valued) results.push_back(walk.value());
+  if (again) *again = !walk.reads_composed();
   return walk.finish(results, 1);
 }
 
 NAX_ENGINE formula::Formula push_formula_of(const ExpressionSymbols& symbols, const void* constants,
-                                            const short* inputs, unsigned moving) {
+                                            const short* inputs, unsigned moving, bool* again) {
   SymbolWalk walk(symbols, constants, inputs);
   const std::vector<int> derivatives = walk.pull(walk.recorder().constant(1));
   int tangent = -1, count = 0;
@@ -159,6 +178,7 @@ NAX_ENGINE formula::Formula push_formula_of(const ExpressionSymbols& symbols, co
       tangent = formula::tangent_sum(walk.recorder(), tangent, t, derivative);
   }
   if (tangent < 0) tangent = walk.recorder().constant(0);
+  if (again) *again = !walk.reads_composed();
   return walk.finish({tangent}, count);
 }
 

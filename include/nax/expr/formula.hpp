@@ -202,11 +202,13 @@ NAX_ENGINE formula::Formula formula_of(const ExpressionSymbols& symbols, const v
                                        const short* inputs);
 // The shares, by the rules' own derivatives, of the inputs of some leaves (bit l of `wanted`; of one input,
 // its first leaf stands for all), in order. The cotangent follows the numbers. `valued`: then the value.
+// `again` becomes whether derivatives of the formula are those that rules give one after the other.
 NAX_ENGINE formula::Formula pull_formula_of(const ExpressionSymbols& symbols, const void* constants,
-                                            const short* inputs, unsigned wanted, bool valued = false);
+                                            const short* inputs, unsigned wanted, bool valued = false,
+                                            bool* again = nullptr);
 // The tangent of the result, for tangents of those inputs, which follow the numbers.
 NAX_ENGINE formula::Formula push_formula_of(const ExpressionSymbols& symbols, const void* constants,
-                                            const short* inputs, unsigned moving);
+                                            const short* inputs, unsigned moving, bool* again = nullptr);
 // Of each leaf the first that is the same array.
 NAX_ENGINE void find_inputs(const ArrayBase* const* leaves, int count, short* inputs);
 

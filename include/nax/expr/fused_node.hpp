@@ -3,6 +3,9 @@
 #include "nax/expr/fused_gradients_node.hpp"
 #include "nax/expr/pull_leaves.hpp"
 #include "nax/expr/recorded_steps.hpp"
+#if defined(NAX_USES_FORMULAS)
+#include "nax/expr/formula_node.hpp"
+#endif
 
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
 // fused kernel gives all gradients in one pass; where one does, they are a call (fused_gradients_node.hpp),
@@ -51,6 +54,9 @@ class FusedNode final : public Node {
   }
 
   NAX_COMPILED_ONCE void pull_recorded(const ArrayBase& g, Reverse& sweep) {
+#if defined(NAX_USES_FORMULAS)
+    if (give_formula_shares(type_, leaves(), constants(), g, sweep)) return;
+#endif
     if (FusedGradientsNode::give_shares(type_, leaves(), constants(), g, sweep)) return;
     LeafArrays values(count());
     unpack_leaves(type_, leaves(), values);
@@ -66,6 +72,10 @@ class FusedNode final : public Node {
     return type_.root().op->value(terms);
   }
   std::optional<ArrayBase> push_recorded(const ArrayBase* const* leaf_tangents) {
+#if defined(NAX_USES_FORMULAS)
+    if (std::optional<ArrayBase> tangent = formula_tangent(type_, leaves(), constants(), leaf_tangents))
+      return tangent;
+#endif
     LeafArrays values(count());
     unpack_leaves(type_, leaves(), values);
     return RecordedSteps(type_, values, constants()).push(leaf_tangents);
@@ -108,6 +118,13 @@ cpu::PullKernel scalar_pull_of() {
   return all ? scalar_pull_kernel_of<E>() : nullptr;
 }
 template <class E>
+constexpr const ExpressionSymbols* symbols_if_used() {
+#if defined(NAX_USES_FORMULAS)
+  if constexpr (has_formula<E>) return &expression_symbols<E>;
+#endif
+  return nullptr;
+}
+template <class E>
 const FusedType& fused_type_of() {
   static const Fused<E> fused;
   static const FusedType type = {E::rule::name,
@@ -122,7 +139,8 @@ const FusedType& fused_type_of() {
                                  scalar_pull_of<E>(),
                                  is_sum_of_arrays<E>,
                                  is_holomorphic<E>,
-                                 spread_over<typename E::value_type>};
+                                 spread_over<typename E::value_type>,
+                                 symbols_if_used<E>()};
   return type;
 }
 NAX_COMPILED_ONCE std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,

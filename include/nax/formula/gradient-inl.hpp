@@ -28,7 +28,7 @@ struct Shares {
   X(log, log) X(log2, log2) X(log10, log10) X(log1p, log1p) X(tanh, tanh) X(sinh, sinh) \
   X(cosh, cosh) X(asinh, arcsinh) X(acosh, arccosh) X(atanh, arctanh) X(sin, sin) X(cos, cos) \
   X(tan, tan) X(atan, arctan) X(asin, arcsin) X(acos, arccos) X(erf, erf) X(erfc, erfc) \
-  X(cbrt, cbrt) X(lgamma, lgamma) X(tgamma, gamma) X(negative, negative)
+  X(one_minus_square, one_minus_square) X(cbrt, cbrt) X(lgamma, lgamma) X(tgamma, gamma) X(negative, negative)
 #define NAX_FORMULA_RULES_2(X) \
   X(add, add) X(subtract, subtract) X(multiply, multiply) X(divide, divide) X(maximum, maximum) \
   X(minimum, minimum) X(copysign, copysign) X(with_sign, copysign) X(atan2, arctan2) X(hypot, hypot) \
@@ -73,6 +73,30 @@ Shares<T> shares_of(const Step& step, Symbol<T> g, Symbol<T> result) {
     }
     default:
       throw ValueError(std::string("formula: ") + facts(step.operation).name + " has no derivative");
+  }
+}
+
+// Whether shares_of knows its derivative.
+constexpr bool has_derivative(Operation operation) {
+  switch (operation) {
+#define NAX_ONE(operation, rule) case Operation::operation:
+    NAX_FORMULA_RULES_1(NAX_ONE)
+    NAX_FORMULA_RULES_2(NAX_ONE)
+#undef NAX_ONE
+    case Operation::input:
+    case Operation::constant:
+    case Operation::floor:
+    case Operation::ceil:
+    case Operation::trunc:
+    case Operation::rint:
+    case Operation::nextafter:
+    case Operation::fma:
+    case Operation::select:
+    case Operation::keep:
+    case Operation::guarded:
+      return true;
+    default:
+      return facts(operation).truth;
   }
 }
 
@@ -232,6 +256,11 @@ NAX_ENGINE Formula gradient_of(const Formula& f, const std::vector<int>& inputs,
   if (f.results.size() != 1) throw ValueError("formula: gradient_of takes a formula of one result");
   return f.type == DType::float32 ? detail::derived<float>(f, inputs, valued, false)
                                   : detail::derived<double>(f, inputs, valued, false);
+}
+NAX_ENGINE bool is_differentiable(const Formula& f) {
+  for (const Step& step : f.steps)
+    if (!detail::has_derivative(step.operation)) return false;
+  return true;
 }
 NAX_ENGINE Formula push_of(const Formula& f, const std::vector<int>& inputs) {
   return f.type == DType::float32 ? detail::pushed<float>(f, inputs) : detail::pushed<double>(f, inputs);

@@ -14,6 +14,8 @@ namespace formula {
 NAX_ENGINE Formula pull_of(const Formula& f, const std::vector<int>& inputs, bool valued = false);
 // The derivatives of f's one result by some inputs: as pull_of for a cotangent of 1.
 NAX_ENGINE Formula gradient_of(const Formula& f, const std::vector<int>& inputs, bool valued = false);
+// Whether all steps of a formula have derivatives. Those of its derivatives have them, too.
+NAX_ENGINE bool is_differentiable(const Formula& f);
 // The tangents of f's results for those of some inputs, which are inputs behind f's, in order. A tangent of
 // zero contributes zero, and so does a derivative of zero.
 NAX_ENGINE Formula push_of(const Formula& f, const std::vector<int>& inputs);

@@ -63,6 +63,7 @@ namespace formula {
   X(log2, 1, false) X(log10, 1, false) X(log1p, 1, false) X(tanh, 1, false) X(sinh, 1, false) \
   X(cosh, 1, false) X(asinh, 1, false) X(acosh, 1, false) X(atanh, 1, false) X(sin, 1, false) \
   X(cos, 1, false) X(tan, 1, false) X(atan, 1, false) X(asin, 1, false) X(acos, 1, false) \
+  X(one_minus_square, 1, false) \
   X(erf, 1, false) X(erfc, 1, false) X(cbrt, 1, false) X(lgamma, 1, false) X(tgamma, 1, false)
 #define NAX_FORMULA_FUNCTIONS_2(X) \
   X(atan2, 2, false) X(hypot, 2, false) X(pow, 2, false) X(fmod, 2, false) X(remainder, 2, false) \
