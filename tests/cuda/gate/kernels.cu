@@ -1,0 +1,57 @@
+// Kernels that gate.py looks at: the device's own, and those of some expressions.
+#include "nax/backend/cuda/draw_kernels.hpp"
+#include "nax/backend/cuda/operations_kernels.hpp"
+#include "nax/expr/device_kernels.hpp"
+#include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/hyperbolic.hpp"
+#include "nax/rules/special.hpp"
+
+namespace gate {
+
+using namespace nax;
+using namespace nax::cuda;
+template <class T>
+const Array<T>& a();
+template <class T>
+using Sum = decltype(a<T>() + a<T>());
+template <class T>
+using Layer = decltype(tanh(a<T>() * a<T>() + a<T>()));
+template <class T>
+using Erfinv = nax::detail::Expr<rules::erfinv, Array<T>>;
+
+}  // namespace gate
+
+#define NAX_ELEMENTS(...) template __global__ void run(const __VA_ARGS__, std::int64_t);
+#define NAX_TEAMS(...) template __global__ void run_teams(const __VA_ARGS__, std::int64_t, int);
+#define NAX_TILES(...) template __global__ void run_tiles(const __VA_ARGS__, std::int64_t);
+
+NAX_BEGIN
+namespace cuda {
+
+NAX_ELEMENTS(detail::DeviceForwardInPieces<gate::Sum<float>>)
+NAX_ELEMENTS(detail::DeviceForwardInPieces<gate::Sum<half>>)
+NAX_ELEMENTS(detail::DeviceForwardInPieces<gate::Sum<double>>)
+NAX_ELEMENTS(detail::DeviceForwardInPieces<gate::Layer<float>>)
+NAX_ELEMENTS(detail::DeviceForwardInPieces<gate::Layer<bfloat16>>)
+NAX_ELEMENTS(detail::DeviceForwardInPieces<gate::Erfinv<float>>)
+NAX_ELEMENTS(detail::DeviceForwardInPieces<gate::Erfinv<double>>)
+NAX_ELEMENTS(detail::DeviceForward<gate::Layer<float>>)
+NAX_ELEMENTS(detail::DevicePullInPieces<gate::Layer<float>>)
+NAX_ELEMENTS(detail::DevicePullInPieces<gate::Layer<bfloat16>>)
+NAX_ELEMENTS(detail::DevicePull<gate::Layer<float>>)
+NAX_ELEMENTS(CopyPieces<4>)
+NAX_ELEMENTS(CopyElement<Piece<4>>)
+NAX_ELEMENTS(ConvertPieces<float, bfloat16>)
+NAX_ELEMENTS(AddPieces<float, float>)
+NAX_ELEMENTS(GatherPieces<4>)
+NAX_ELEMENTS(DrawElement<float, DrawUniform<float>>)
+NAX_ELEMENTS(DrawElement<float, DrawQuantile<float, rules::NormalQuantile>>)
+NAX_TEAMS(ReduceRows<SumReducer<float>, float, float>)
+NAX_TEAMS(ReduceRows<SumReducer<float>, float, bfloat16>)
+NAX_TEAMS(ReduceRows<ArgReducer<float>, float, float>)
+NAX_TEAMS(JoinParts<SumReducer<float>>)
+NAX_TEAMS(ScanRow<RunningElements<float, false>, false>)
+NAX_TILES(ReduceColumns<SumReducer<float>, float, float>)
+
+}  // namespace cuda
+NAX_END
