@@ -76,9 +76,9 @@ class RowsTest : public testing::Test {
   void TestBody() override {
     report();
     for (const auto& row : rows_) {
-      SCOPED_TRACE(std::string(where_.file) + ':' + std::to_string(where_.line) + ": row " +
-                   row->name + "; to run it again: ctest --preset tests -R 'table_test.Table." +
-                   function_of(*row) + "$'");
+      SCOPED_TRACE(std::string(where_.file) + ':' + std::to_string(where_.line) + ": row " + row->name +
+                   "; to run it again: ctest --preset tests -R 'table_test.Table." + function_of(*row) +
+                   "$'");
       if (platform::is_cuda())
         check_on_device(*row);
       else
