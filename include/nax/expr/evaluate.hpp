@@ -140,7 +140,7 @@ NAX_COMPILED_ONCE void assign(const KernelTable& table, const void* constants, c
 template <class E>
 constexpr KernelTable table_of() {
   KernelTable table{E::rule::name,
-                    forward_kernel<E>,
+                    forward_kernel_of<E>(),
                     scalar_forward_kernel_of<E>(),
                     &cuda::expression_kernels<E>,
                     leaf_table<E>.lanes,

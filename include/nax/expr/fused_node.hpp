@@ -129,7 +129,7 @@ const FusedType& fused_type_of() {
   static const Fused<E> fused;
   static const FusedType type = {E::rule::name,
                                  &kernel_table<E>,
-                                 pull_kernel<E>,
+                                 pull_kernel_of<E>(),
                                  fused.steps,
                                  StepCount<E>::value,
                                  Tree<E>::constants,

@@ -5,6 +5,9 @@
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/elementwise_pull.hpp"
 #include "nax/expr/lane.hpp"
+#if defined(NAX_USES_FORMULAS)
+#include "nax/expr/formula_kernels.hpp"
+#endif
 
 // The two kernels of an expression type, as plain functions over contiguous runs (see backend/cpu/tiles.hpp).
 NAX_BEGIN
@@ -241,11 +244,35 @@ struct AllLeaves<T, Expr<Rule, A...>> {
 };
 template <class E, bool summed>
 constexpr cpu::PullKernel pull_one_kernel_if() {
-  if constexpr (kernel_lane_t<E>::width > 1 && Tree<E>::leaves > 1 && Functions<E>::value > 0 &&
-                AllLeaves<typename E::value_type, E>::are)
-    return pull_one_kernel<E, summed>;
-  else
+  if constexpr (!(kernel_lane_t<E>::width > 1 && Tree<E>::leaves > 1 && Functions<E>::value > 0 &&
+                  AllLeaves<typename E::value_type, E>::are))
     return nullptr;
+#if defined(NAX_RUNS_FORMULAS)
+  else if constexpr (runs_formula<E>)
+    return FormulaKernels<E>::template pull_one<summed>;
+#endif
+  else
+    return pull_one_kernel<E, summed>;
+}
+
+// The kernels by which E is computed: of its formula, or compiled of its type.
+template <class E>
+constexpr cpu::ForwardKernel forward_kernel_of() {
+#if defined(NAX_RUNS_FORMULAS)
+  if constexpr (runs_formula<E>)
+    return FormulaKernels<E>::forward;
+  else
+#endif
+    return forward_kernel<E>;
+}
+template <class E, bool valued = false>
+constexpr cpu::PullKernel pull_kernel_of() {
+#if defined(NAX_RUNS_FORMULAS)
+  if constexpr (runs_formula<E>)
+    return FormulaKernels<E>::pull;
+  else
+#endif
+    return pull_kernel<E, valued>;
 }
 
 // The leaves of E in order: in which type each is handed to the kernels (of lane Lane), and in which it is

@@ -45,14 +45,14 @@ constexpr cpu::ForwardKernel scalar_forward_kernel_of() {
   if constexpr (has_scalar_kernels<E>)
     return scalar_forward_kernel<E>;
   else
-    return forward_kernel<E>;
+    return forward_kernel_of<E>();
 }
 template <class E>
 constexpr cpu::PullKernel scalar_pull_kernel_of() {
   if constexpr (has_scalar_kernels<E>)
     return scalar_pull_kernel<E>;
   else
-    return pull_kernel<E>;
+    return pull_kernel_of<E>();
 }
 
 }  // namespace detail

@@ -19,6 +19,7 @@
 //   hands_on         true where vjp gives g itself or zero: what then lies below the zero takes no part
 //   holomorphic      optional; false where a complex result of complex operands depends on their conjugates
 //   masks            true where `value` takes packets of truth values, too
+//   symbolic         optional; false where `value` or `vjp` call what formulas have not (formula/symbol.hpp)
 //
 // `value` is a template over V: a SIMD packet or a number. `vjp` meets these and recorded arrays. Both may
 // use + - * /, the comparisons, & | ! on truth values, V(number), select(mask, a, b), and the names of

@@ -56,7 +56,7 @@ ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
         on_accelerator(device_for(table.name, parts.leaves, table.leaves)))
       return reduce_array(Op::kind, compute_values(table, parts.constants.slots, parts.leaves, x.frame()), to,
                           marks, keep);
-    return reduce_expression(cpu::reducer<Op, tile_element_t<X>>, forward_kernel<X>, parts.constants.slots,
+    return reduce_expression(cpu::reducer<Op, tile_element_t<X>>, forward_kernel_of<X>(), parts.constants.slots,
                              parts.leaves, leaf_table<X>.lanes, Tree<X>::leaves, frame_of(x), marks, keep);
   }
 }

@@ -61,7 +61,7 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
       for (std::int64_t first = begin; first < end; first += block) {
         const std::int64_t some = end - first < block ? end - first : block;
         T* const rows = out ? out + first * n : room.get();
-        cpu::detail::compute_range(forward_kernel<X>, parts.constants.slots, shape, operands, leaves,
+        cpu::detail::compute_range(forward_kernel_of<X>(), parts.constants.slots, shape, operands, leaves,
                                    dtype_of<T>, first * n, (first + some) * n, rows);
         f(static_cast<const T*>(rows), first, some);
       }
