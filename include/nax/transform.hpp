@@ -19,6 +19,7 @@
 #include "nax/transform/jit/graph_call.hpp"
 #include "nax/transform/jit/options.hpp"
 #include "nax/transform/jvp.hpp"
+#include "nax/transform/make_program.hpp"
 #include "nax/transform/map_loops.hpp"
 #include "nax/transform/mistakes.hpp"
 #include "nax/transform/same_along.hpp"

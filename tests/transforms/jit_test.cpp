@@ -7,12 +7,12 @@
 
 #include "support/refusal.hpp"
 
-// jit on the CPU, where it calls the function. (On GPUs: tests/cuda/operations/jit_test.cpp.)
+// jit on the CPU. (What it records: tests/program. On GPUs: tests/cuda/operations/jit_test.cpp.)
 namespace jit_test {
 using namespace nax;
 using F = Array<float>;
 
-TEST(Jit, OnTheCpuCallsTheFunction) {
+TEST(Jit, OnTheCpuGivesTheSame) {
   int calls = 0;
   const auto f = [&](const F& x, int n) {
     ++calls;
@@ -23,7 +23,7 @@ TEST(Jit, OnTheCpuCallsTheFunction) {
   EXPECT_EQ(fast(x, 2).to_vector(), f(x, 2).to_vector());
   EXPECT_EQ(fast(x, 1).to_vector(), x.to_vector());
   EXPECT_EQ(fast(F(x * 1.f), -1).size(), 3);
-  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(calls, 4);  // three kinds of calls were recorded, and f was called once
   // Numbers, expressions, values read on the way, results of several parts.
   const auto parts = jit([](const F& v, const F& by) {
     const F y = v * by;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -55,15 +56,26 @@ class Accelerator {
   ~Accelerator() = default;
 };
 
+// Counts what may hold arrays besides the host: libraries that bring accelerators, and programs that are
+// being recorded.
+class AcceleratorsPresent {
+ public:
+  explicit operator bool() const { return count_.load(std::memory_order_relaxed) != 0; }
+  void add(int n) { count_.fetch_add(n, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int> count_{0};
+};
 // By platform; null where there is none, as for the host.
 inline constinit Accelerator* accelerators[platform_count] = {};
-inline constinit bool accelerators_present = false;
+inline constinit AcceleratorsPresent accelerators_present;
 inline void provide_accelerator(Platform platform, Accelerator& accelerator) {
   accelerators[static_cast<int>(platform)] = &accelerator;
-  accelerators_present = true;
+  accelerators_present.add(1);
 }
 
 inline bool on_accelerator(Device device) { return device.platform != Platform::cpu; }
+inline bool on_program(Device device) { return device.platform == Platform::program; }
 // The one of the host's devices that this thread computes on, for what does not go to an accelerator.
 inline Device host_device() { return on_accelerator(current_device) ? Device{} : current_device; }
 // True if a computation on one device can read the other's memory.

@@ -40,7 +40,7 @@ struct alignas(64) Buffer {
   std::atomic<Streams> streams{0};  // of the accelerator, which have met the elements
 
   // Where the elements lie on their device, for use by this thread.
-  void* data() { return address ? address_for_this_thread() : host_data(); }
+  void* data() { return address || graph_recording ? address_for_this_thread() : host_data(); }
   // Returns the address where the device is the host's, or the buffer stands for pieces.
   void* host_data() {
     if (source) [[unlikely]]
@@ -94,6 +94,7 @@ struct alignas(64) Buffer {
   [[gnu::cold]] NAX_COMPILED_ONCE void* address_for_this_thread() {
     if (graph_recording) [[unlikely]]
       pin();
+    if (!address) return host_data();
     Accelerator& accelerator = accelerator_of(device);
     const Streams mine = accelerator.stream(device), met = streams.load(std::memory_order_acquire);
     if ((met & mine) == 0) {

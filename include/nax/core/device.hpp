@@ -8,8 +8,9 @@
 
 NAX_BEGIN
 
-enum class Platform : std::uint8_t { cpu, cuda };
-inline constexpr int platform_count = 2;
+// (Arrays of `program` have no elements: jit writes down what would be done with them. See nax/program.)
+enum class Platform : std::uint8_t { cpu, cuda, program };
+inline constexpr int platform_count = 3;
 
 // One machine that computes: a group of CPU cores or a GPU.
 struct Device {
@@ -21,7 +22,8 @@ struct Device {
 
 // The device's name: "cpu:0", "cuda:1", "cpu:0 of process 2".
 inline std::string to_string(Device d) {
-  return (d.platform == Platform::cpu ? "cpu:" : "cuda:") + std::to_string(d.ordinal) +
+  constexpr const char* names[platform_count] = {"cpu:", "cuda:", "program:"};
+  return names[static_cast<int>(d.platform)] + std::to_string(d.ordinal) +
          (d.remote ? " of process " + std::to_string(d.remote - 1) : "");
 }
 inline std::ostream& operator<<(std::ostream& out, Device d) { return out << to_string(d); }

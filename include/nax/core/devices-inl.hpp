@@ -28,10 +28,11 @@ NAX_END
 NAX_BEGIN
 
 NAX_ENGINE std::vector<Device> local_devices(const std::string& platform) {
-  const bool cuda = platform == "cuda" && detail::accelerators_present;
+  const bool present = detail::accelerators[static_cast<int>(Platform::cuda)] != nullptr;
+  const bool cuda = platform == "cuda" && present;
   if (platform != "cpu" && !cuda)
     raise<ValueError>({"devices: no platform '", platform, "' in this program; there is 'cpu'",
-                       (detail::accelerators_present ? " and 'cuda'" : "")});
+                       (present ? " and 'cuda'" : "")});
   const Platform which = cuda ? Platform::cuda : Platform::cpu;
   std::vector<Device> all;
   for (int i = 0; i < detail::device_count(which); ++i) all.push_back({which, static_cast<std::uint16_t>(i)});

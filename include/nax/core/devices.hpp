@@ -58,7 +58,7 @@ inline int device_count(Platform platform) {
   Accelerator* const accelerator = accelerators[static_cast<int>(platform)];
   return accelerator ? accelerator->count() : 0;
 }
-inline const char* current_platform() { return on_accelerator(current_device) ? "cuda" : "cpu"; }
+inline const char* current_platform() { return current_device.platform == Platform::cuda ? "cuda" : "cpu"; }
 inline bool is_known(Device device) {
   return device.remote == 0 && device.ordinal < device_count(device.platform);
 }

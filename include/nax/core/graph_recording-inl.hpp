@@ -58,6 +58,13 @@ NAX_ENGINE void throw_other_device(Device device) {
                       to_string(graph_recording->device));
 }
 
+NAX_ENGINE bool unknown_while_recording(const char* function, Device device) {
+  if (!graph_recording) return false;
+  if (device.platform == Platform::program)
+    throw NotRecordable(std::string(function) + ": looks at elements, which are not there while jit records");
+  return device.platform != Platform::cpu;
+}
+
 NAX_ENGINE void throw_read_while_recording() {
   throw DeviceError(
       "jit: the function reads values on the host (item(), data(), an array as a condition, printing), which "

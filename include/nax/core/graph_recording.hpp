@@ -155,6 +155,8 @@ struct GraphRecording {
   GraphMemory* memory;
   void* state = nullptr;  // of who records
   std::vector<BufferRef>* pinned = nullptr;
+  // Takes the place of pinning, where set: sees each buffer whose address is asked for, the host's too.
+  void (*keep)(GraphRecording& graph, Buffer& buffer) = nullptr;
 };
 inline thread_local constinit GraphRecording* graph_recording = nullptr;  // the calling thread's
 
@@ -187,6 +189,10 @@ inline void check_recordable(const char* function) {
   if (graph_recording) [[unlikely]]
     throw NotRecordable(std::string(function) + ": cannot be recorded");
 }
+
+// At a check of elements of an array on `device`. True on a GPU that records: nobody knows them yet, and the
+// check is left out. Throws NotRecordable where a program is recorded for the host.
+[[gnu::cold]] NAX_ENGINE bool unknown_while_recording(const char* function, Device device);
 
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_read_while_recording();
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_other_device(Device device);

@@ -15,7 +15,7 @@ NAX_ENGINE void throw_devices(const char* name, Device a, Device b) {
 NAX_ENGINE loops::Operand device_operand(const ArrayBase& a, const Frame& frame, DType lane, Device device,
                                          ArrayBase& number) {
   const ArrayBase* there = &a;
-  if (!on_accelerator(a)) there = &(number = moved(a, device));
+  if (!on_accelerator(a) && !on_program(device)) there = &(number = moved(a, device));
   return {device_data(*there), strides_over(layout_of(*there), frame), a.dtype(), lane};
 }
 

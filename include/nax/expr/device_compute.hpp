@@ -11,7 +11,8 @@ namespace detail {
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_devices(const char* name, Device a, Device b);
 
 // Where an operation on these arrays is computed: where they are. Arrays of no axes on the host go along to a
-// GPU, as C++ numbers do. Throws DeviceError for arrays on different devices.
+// GPU, as C++ numbers do, and all that the host has goes along to a program. Throws DeviceError for arrays on
+// different devices.
 NAX_COMPILED_ONCE Device common_device(const char* name, const ArrayBase* const* arrays, int count) {
   const ArrayBase* first = nullptr;
   for (int i = 0; i < count; ++i)
@@ -21,7 +22,7 @@ NAX_COMPILED_ONCE Device common_device(const char* name, const ArrayBase* const*
       first = arrays[i];
     }
   if (!first) return count > 0 ? host_device() : current_device;
-  for (int i = 0; i < count; ++i)
+  for (int i = 0; i < count && !on_program(first->device()); ++i)
     if (!on_accelerator(*arrays[i]) && !layout_of(*arrays[i]).shape.empty())
       throw_devices(name, first->device(), arrays[i]->device());
   return first->device();

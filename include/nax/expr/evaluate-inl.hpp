@@ -26,6 +26,7 @@ NAX_ENGINE void compute_on_device(const KernelTable& table, const void* constant
                                   const ArrayBase* const* leaves, const Frame& frame,
                                   const ArrayBase& result) {
   const Device device = result.device();
+  if (on_program(device)) return record_map(table, constants, leaves, frame, result);
   if (!table.device->forward) throw_no_kernel(table.name, device);
   if (frame.size() == 0) return;
   loops::Operand operands[max_leaves + 1];

@@ -18,6 +18,11 @@ std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves
 template <class E>
 const FusedType& fused_type_of();
 
+// Appends an expression to the program that is being recorded; see program_steps.hpp.
+struct KernelTable;
+void record_map(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                const Frame& frame, const ArrayBase& result);
+
 // ---- the part that does not depend on the type of the expression
 
 // The facts about an expression type that the engine needs.
@@ -33,6 +38,7 @@ struct KernelTable {
   DType result_lane, result;         // as the kernels write it, and as it is
   const FusedType& (*fused_type)();  // none where no gradient flows through
   const FormulaPart* formula;        // its parts, for messages
+  int constants;                     // how many C++ numbers it has
 };
 
 // The value of an expression of numbers (arrays of no axes, on the host) in `result`, which holds nothing
@@ -151,7 +157,8 @@ constexpr KernelTable table_of() {
                     result_lane_of<E>,
                     dtype_of<typename E::value_type>,
                     nullptr,
-                    expression_parts<E>.parts};
+                    expression_parts<E>.parts,
+                    Tree<E>::constants};
   if constexpr (Carries<E>::value) table.fused_type = fused_type_of<E>;
   return table;
 }

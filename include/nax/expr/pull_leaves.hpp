@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "nax/backend/cpu/holds_nan.hpp"
+#include "nax/expr/program_steps.hpp"
 #include "nax/expr/pull_many.hpp"
 #include "nax/expr/pull_on_device.hpp"
 #include "nax/expr/sum_axes.hpp"
@@ -27,7 +28,10 @@ NAX_COMPILED_ONCE void pull_leaves(const char* name, const KernelTable& table, c
   if (span.event()) [[unlikely]]
     profile::describe(*span.event(), layout_of(g).shape,
                       bytes_of(g) * static_cast<std::size_t>(2 * table.leaves + 1), 0);
-  if (on_accelerator(g)) return pull_on_device(name, table, constants, leaves, g, sweep);
+  if (on_accelerator(g)) {
+    if (on_program(g.device())) return record_pull(name, table, kernel, constants, leaves, g, sweep);
+    return pull_on_device(name, table, constants, leaves, g, sweep);
+  }
   if (pull_flat(table, kernel, constants, leaves, g, sweep)) return;
   const int count = table.leaves;
   const Frame own = frame_of_leaves(name, leaves, count);
@@ -90,7 +94,9 @@ NAX_COMPILED_ONCE std::optional<ArrayBase> push_leaves(const char* name, const K
   if (accelerators_present)
     for (int l = 0; l < count; ++l)
       if (tangents[l] && on_accelerator(*tangents[l]))
-        return push_on_device(table, constants, leaves, tangents, all);
+        return on_program(tangents[l]->device())
+                   ? record_push(table, kernel, constants, leaves, tangents, all)
+                   : push_on_device(table, constants, leaves, tangents, all);
   if (has_many(table, own, all)) return push_many(table, kernel, constants, leaves, tangents, own);
   ArrayBase result = allocate(table.result_lane, all);
   const Dims strides = Dims(layout_of(result).strides);

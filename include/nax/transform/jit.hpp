@@ -14,6 +14,7 @@
 #include "nax/transform/call.hpp"
 #include "nax/transform/jit/graph_call.hpp"
 #include "nax/transform/jit/options.hpp"
+#include "nax/transform/jit/program_cache.hpp"
 #include "nax/transform/vmap.hpp"
 #include "nax/tree/structure.hpp"
 
@@ -207,8 +208,13 @@ class Jitted {
   template <class Inputs>
   auto call(Inputs inputs, std::initializer_list<bool> numbers) const {
     constexpr int count = static_cast<int>(std::tuple_size_v<Inputs>);
-    if (!accelerators_present && plain_ && all_trees<Inputs>())
+    using Out = decltype(materialise_tree(call_with(f_, std::move(inputs))));
+    constexpr Platform gpus = Platform::cuda;
+    if (!accelerators[static_cast<int>(gpus)] && plain_ && all_trees<Inputs>()) {
+      if constexpr (is_tree_v<Out>)
+        if (may_record()) return by_program<Out>(std::move(inputs), {}, {});
       return materialise_tree(call_with(f_, std::move(inputs)));
+    }
     const std::vector<bool> fixed = named_arguments("static_argnums", options_.static_argnums, count),
                             donated = named_arguments("donate_argnums", options_.donate_argnums, count);
     for_each_of(inputs, [&](std::size_t i, const auto& argument) {
@@ -226,16 +232,22 @@ class Jitted {
             argument);
       }
     });
-    using Out = decltype(materialise_tree(call_with(f_, std::move(inputs))));
-    if constexpr (is_tree_v<Out>)
-      if (accelerators_present && !graph_recording && !recording.tape && !recording.caller &&
-          vmap_stack().frames.empty()) [[unlikely]]
-        return by_graph<Out>(std::move(inputs), fixed, donated);
+    if constexpr (is_tree_v<Out>) {
+      if (may_record()) {
+        if (accelerators[static_cast<int>(gpus)]) return by_graph<Out>(std::move(inputs), fixed, donated);
+        return by_program<Out>(std::move(inputs), fixed, donated);
+      }
+    }
     return materialise_tree(call_with(f_, std::move(inputs)));
   }
-  std::size_t cached() const { return cache_.size(); }
+  std::size_t cached() const { return cache_.size() + programs_.size(); }
 
  private:
+  // Not within another transform, nor while something looks at operations one by one.
+  static bool may_record() {
+    return !graph_recording && !recording.tape && !recording.caller && vmap_stack().frames.empty() &&
+           !watches_operations();
+  }
   template <class Out, class Inputs>
   struct Entry final : GraphCache::Entry {
     typename OpaqueArguments<Inputs>::type opaque;
@@ -267,6 +279,8 @@ class Jitted {
       }
     });
     const std::optional<Device> found = device_of_call(arguments);
+    if (usual && !found && !on_accelerator(current_device))
+      return by_program<Out>(std::move(inputs), fixed, donated);
     if (!usual || !found) return materialise_tree(call_with(f_, std::move(inputs)));
     const Device device = *found;
     key.add_value(device.ordinal);
@@ -314,6 +328,105 @@ class Jitted {
     use.end();
     return materialise_tree(call_with(f_, std::move(inputs)));
   }
+
+  // On the host.
+  template <class Out, class Inputs>
+  struct Recorded final : ProgramEntry {
+    std::type_index inputs = typeid(Inputs);
+    CallKey key;  // of what has no quick signature
+    typename OpaqueArguments<Inputs>::type opaque;
+    std::optional<Out> out;  // without its arrays
+  };
+  template <class Out, class Inputs>
+  Out by_program(Inputs inputs, const std::vector<bool>& fixed, const std::vector<bool>& donated) const {
+    using Own = Recorded<Out, Inputs>;
+    Signature signature;
+    CallKey key;
+    SmallVector<const ArrayBase*, 32> arguments;
+    std::vector<bool> gives;
+    bool usual = true;
+    const auto is = [](const std::vector<bool>& named, std::size_t i) { return !named.empty() && named[i]; };
+    for_each_of(inputs, [&](std::size_t i, auto& argument) {
+      using Argument = std::remove_cvref_t<decltype(argument)>;
+      if constexpr (is_tree_v<Argument>) {
+        const auto visit = [&](const auto& leaf) {
+          using Leaf = std::remove_cvref_t<decltype(leaf)>;
+          if constexpr (is_array_v<Leaf>) {
+            check_operand("jit", leaf);
+            const BufferRef& buffer = ArrayAccess::buffer(leaf);
+            usual = usual && (!buffer || (!buffer->source && buffer->device == current_device));
+            signature.add_array(leaf);
+            arguments.push_back(&leaf);
+            if (is(donated, i)) gives.resize(arguments.size()), gives.back() = true;
+          } else if constexpr (Scalar<Leaf>) {
+            signature.add_bytes(leaf);
+          } else {
+            usual = false;
+          }
+        };
+        if constexpr (tree::detail::has_quick_signature<Argument>()) {
+          if (!is(fixed, i)) return tree::detail::add_signature(argument, signature, visit);
+        }
+        key.add(argument, is(fixed, i));
+        if (!is(fixed, i)) tree::for_each(visit, argument);
+      }
+    });
+    if (!usual || on_accelerator(current_device)) return materialise_tree(call_with(f_, std::move(inputs)));
+    signature.add(current_device.ordinal);
+    const auto opaque = OpaqueArguments<Inputs>::of(inputs);
+    const auto same = [&](const ProgramEntry& entry) {
+      const Own* const own = dynamic_cast<const Own*>(&entry);
+      return own && own->key == key && own->opaque == opaque;
+    };
+    std::shared_ptr<ProgramEntry> found = programs_.find(signature, same);
+    if (!found && !programs_.is_vain()) {
+      auto fresh = std::make_shared<Own>();
+      fresh->signature = signature;
+      fresh->key = std::move(key);
+      fresh->opaque = opaque;
+      bool recorded = false;
+      const auto traced = [&](std::vector<ArrayBase>& leaves) {
+        Inputs own = inputs;
+        std::size_t at = 0;
+        for_each_of(own, [&](std::size_t i, auto& argument) {
+          if constexpr (is_tree_v<std::remove_cvref_t<decltype(argument)>>)
+            if (!is(fixed, i))
+              for_each_leaf(argument, [&](ArrayBase& leaf) { leaf = std::move(leaves[at++]); });
+        });
+        Out out = materialise_tree(call_with(f_, std::move(own)));
+        std::vector<ArrayBase> results;
+        for_each_leaf(out, [&](ArrayBase& leaf) { results.push_back(std::exchange(leaf, ArrayBase())); });
+        fresh->out = std::move(out);
+        return results;
+      };
+      try {
+        if (!gives.empty()) gives.resize(arguments.size());
+        fresh->program = record_program(arguments.data(), arguments.size(), gives, traced);
+        recorded = true;
+      } catch (...) {  // f itself says what is wrong, if anything is
+      }
+      if (!recorded) {
+        Out out = materialise_tree(call_with(f_, std::move(inputs)));
+        fresh->out.reset();
+        programs_.add(std::move(fresh));
+        return out;
+      }
+      programs_.add(fresh);
+      found = std::move(fresh);
+    }
+    if (found && found->program) {
+      Own& own = static_cast<Own&>(*found);
+      std::vector<ArrayBase> results(own.program->result_count());
+      if (run_program(*own.program, arguments.data(), arguments.size(), results.data())) {
+        Out out = *own.out;
+        std::size_t at = 0;
+        for_each_leaf(out, [&](ArrayBase& leaf) { leaf = std::move(results[at++]); });
+        return out;
+      }
+    }
+    return materialise_tree(call_with(f_, std::move(inputs)));
+  }
+
   template <class Tree, class Visit>
   static void for_each_leaf(Tree& t, const Visit& visit) {
     tree::for_each(
@@ -334,21 +447,25 @@ class Jitted {
   JitOptions options_;
   bool plain_;  // no options
   mutable GraphCache cache_;
+  mutable ProgramCache programs_;
 };
 
 }  // namespace detail
 
-// f with the same results. On a GPU the first call with arguments of some structure, shapes, types, numbers
-// and devices records what f launches as a graph, and later such calls launch that: the host's work is done
-// once. So f must do nothing but compute with arrays: what it prints or counts happens while it is recorded,
-// and to read an array's values is a DeviceError. Arrays that f captured are constants. Numbers reach f as
-// arrays of no axes where its parameters allow, and then do not tell calls apart. Recordings of the 64 kinds
-// of calls that came last are kept, of at most set_jit_cache() bytes; when the GPU's memory runs out none
-// are.
+// f with the same results, recorded once and replayed. The first call with arguments of some structure,
+// shapes, types, numbers and devices records what f computes: on a GPU the launches, as a graph, on the CPU a
+// program of steps, without those that no result needs or that compute the same twice (make_program prints
+// it). Later such calls run that, and all other work of the host is done once. So f must do nothing but
+// compute with arrays: what it prints or counts happens while it is recorded. Arrays that f captured are
+// constants. Numbers reach f as arrays of no axes where its parameters allow, and then do not tell calls
+// apart. Recordings of the 64 kinds of calls that came last are kept, of at most set_jit_cache() bytes; when
+// the GPU's memory runs out none are.
 //
-// f is called as it is where its arguments do not all lie on one GPU (numbers and arrays of no axes go
-// along), on the CPU, inside other transforms (which may go outside of jit and inside alike), and where it
-// maps over devices or uses a collective.
+// f is called as it is inside other transforms (which may go outside of jit and inside alike), where it maps
+// over devices or uses a collective, and where its arguments do not all lie on one device (numbers and arrays
+// of no axes go along to a GPU). On the CPU it is also called as it is, after a recording in vain, where it
+// reads an array's elements (item(), printing, a condition, a mask whose trues decide a shape) or calls what
+// has no step yet (linalg). On a GPU to read elements is a DeviceError.
 //
 // Throws ValueError for argnums out of range, or a static argument that holds an array, and TypeError for an
 // argument that is no tree and not static.

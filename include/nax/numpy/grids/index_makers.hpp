@@ -220,7 +220,7 @@ void check_within(const char* function, const char* what, const Array<I>& index,
       raise<ValueError>({function, ": ", what, " ", at, " is out of bounds for size ", extent});
   };
   if (on_accelerator(index)) {
-    if (graph_recording || layout_of(index).size() == 0) return;  // while recorded nobody knows yet
+    if (layout_of(index).size() == 0 || unknown_while_recording(function, index.device())) return;
     const ArrayBase wide = as_dtype(contiguous(index, transforms_handled), DType::int64);
     for (const loops::ReduceKind kind : {loops::ReduceKind::min, loops::ReduceKind::max})
       check(extreme_number(wide, kind));

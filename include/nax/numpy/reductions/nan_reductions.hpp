@@ -130,8 +130,8 @@ namespace detail {
 template <class T>
 void check_numbers(const char* function, const Array<T>& x, const AxisOptions& options) {
   if constexpr (is_inexact_v<T>) {
-    if (x.size() == 0) return;                         // argmax says so
-    if (graph_recording && on_accelerator(x)) return;  // nobody knows yet
+    if (x.size() == 0) return;  // argmax says so
+    if (unknown_while_recording(function, x.device())) return;
     const Array<bool> some = any(numbers_in(typed<T>(constant(x))), {.axis = options.axis});
     const ArrayBase flat = on_host(contiguous(some));
     const bool* has = elements<const bool>(flat, transforms_handled);  // of every example of a vmap

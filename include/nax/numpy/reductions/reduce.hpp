@@ -2,6 +2,7 @@
 
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/backend/cpu/reducer_slots.hpp"
+#include "nax/expr/program_steps.hpp"
 #include "nax/expr/wrt_operand.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/reductions/reduce_options.hpp"
@@ -51,13 +52,22 @@ ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
   } else {
     const Parts<X> parts(x);
     const KernelTable& table = kernel_table<X>;
+    const Device device = device_for(table.name, parts.leaves, table.leaves);
+    if (on_program(device)) {
+      const Frame frame = frame_of(x);
+      const cpu::Reducer& reducer = cpu::reducer<Op, tile_element_t<X>>;
+      ArrayBase result = allocate(reducer.to, reduced_frame(frame, marks, keep), device);
+      record_reduce(reducer, table.forward, parts.constants.slots, table.constants, parts.leaves, table.lanes,
+                    table.leaves, frame, reduced_strides(frame, marks), result);
+      return result;
+    }
     // Also where numbers are watched: the formula's values have a look of their own then.
-    if ((watches_numbers() && table.result_lane == table.result) ||
-        on_accelerator(device_for(table.name, parts.leaves, table.leaves)))
+    if ((watches_numbers() && table.result_lane == table.result) || on_accelerator(device))
       return reduce_array(Op::kind, compute_values(table, parts.constants.slots, parts.leaves, x.frame()), to,
                           marks, keep);
-    return reduce_expression(cpu::reducer<Op, tile_element_t<X>>, forward_kernel_of<X>(), parts.constants.slots,
-                             parts.leaves, leaf_table<X>.lanes, Tree<X>::leaves, frame_of(x), marks, keep);
+    return reduce_expression(cpu::reducer<Op, tile_element_t<X>>, forward_kernel_of<X>(),
+                             parts.constants.slots, parts.leaves, leaf_table<X>.lanes, Tree<X>::leaves,
+                             frame_of(x), marks, keep);
   }
 }
 

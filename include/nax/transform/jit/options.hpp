@@ -31,9 +31,9 @@ namespace detail {
 inline std::atomic<std::size_t> jit_cache_bytes{std::size_t{1} << 30};
 }  // namespace detail
 
-// How many bytes of a GPU's memory the recordings of a jitted function may hold, 1 GiB by default: beyond
-// that, those that have not been called for the longest are dropped, but for the last. (When a GPU's memory
-// runs out, recordings are dropped whatever they hold.)
+// How many bytes of its device's memory the recordings of a jitted function may hold, 1 GiB by default:
+// beyond that, those that have not been called for the longest are dropped, but for the last. (When a GPU's
+// memory runs out, recordings are dropped whatever they hold.)
 inline void set_jit_cache(std::size_t bytes) {
   detail::jit_cache_bytes.store(bytes, std::memory_order_relaxed);
 }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+
+#include "nax/core/graph_recording.hpp"
+#include "nax/program/program.hpp"
+
+// The device `program`: its operations append steps that call those of the host.
+NAX_BEGIN
+namespace program {
+
+// Results of a function, as it gave them while it was recorded.
+using Arrays = std::vector<ArrayBase>;
+
+// Records this thread's computations while it lives.
+class Recording {
+ public:
+  NAX_ENGINE Recording();
+  NAX_ENGINE ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  // A row-major argument like this one.
+  NAX_ENGINE ArrayBase argument(const ArrayBase& like, bool donated = false);
+  // The program of these results. Throws NotRecordable where the function went on after something that could
+  // not be recorded.
+  NAX_ENGINE std::unique_ptr<Program> finish(const Arrays& results);
+
+ private:
+  Recorder recorder_;
+  nax::detail::GraphRecording graph_;
+};
+
+}  // namespace program
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/program/device-inl.hpp"
+#endif

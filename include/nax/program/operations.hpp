@@ -1,0 +1,300 @@
+#pragma once
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "nax/backend/cpu/convert.hpp"
+#include "nax/backend/operations.hpp"
+#include "nax/program/recording.hpp"
+
+// Operations that are written down. Each step calls the host's operation of the same name.
+NAX_BEGIN
+namespace program::detail {
+
+using loops::Lines;
+using loops::SelectLoop;
+using Elements = loops::Operand;
+
+inline backend::Operations& host() { return backend::host_operations(); }
+
+[[noreturn]] inline void refuse(const char* name) {
+  Recorder::current().failed = true;
+  throw nax::detail::NotRecordable(std::string("jit: ") + name + " cannot be recorded");
+}
+
+class ProgramOperations final : public backend::AcceleratorOperations {
+ public:
+  void copy(Device, const Dims& shape, const Elements& from, const Elements& to) override {
+    if (from.stored != to.stored && !cpu::converter(from.stored, to.stored)) refuse("a conversion");
+    record(
+        "copy", {read(from, shape), written(to, shape)},
+        [=](void* const* p) { host().copy({}, shape, at(from, p[0]), at(to, p[1])); },
+        std::move(Attributes() << from.lane << to.lane));
+  }
+  void add(Device, const Dims& shape, const Elements& a, const Elements& b, const Elements& to) override {
+    record(
+        "add", {read(a, shape), read(b, shape), written(to, shape)},
+        [=](void* const* p) { host().add({}, shape, at(a, p[0]), at(b, p[1]), at(to, p[2])); }, Attributes());
+  }
+
+  void gather(Device, const SelectLoop& loop) override { select("gather", loop, false, false); }
+  void scatter(Device, const SelectLoop& loop, bool add) override {
+    select(add ? "scatter_add" : "scatter", loop, true, add);
+  }
+  void join_indices(Device, std::int64_t extent, const Dims& shape, const Elements& a, const Elements& b,
+                    const Elements& to) override {
+    record(
+        "join_indices", {read(a, shape), read(b, shape), written(to, shape)},
+        [=](void* const* p) {
+          host().join_indices({}, extent, shape, at(a, p[0]), at(b, p[1]), at(to, p[2]));
+        },
+        std::move(Attributes() << extent));
+  }
+  void index_offsets(Device, std::int64_t n, const Dims& extents, const Dims& strides,
+                     const std::int64_t* from, std::int64_t* to) override {
+    line("index_offsets", {row(from, n, DType::int64)}, row(to, n, DType::int64, true), [=](void* const* p) {
+      host().index_offsets({}, n, extents, strides, get<std::int64_t>(p[0]), get<std::int64_t>(p[1]));
+    });
+  }
+
+  void arg_reduce(Device, bool greatest, const Lines& lines, DType dtype, const char* from,
+                  std::int32_t* to) override {
+    line(greatest ? "argmax" : "argmin", {row(from, size(lines), dtype)},
+         row(to, lines.count(), DType::int32, true), [=](void* const* p) {
+           host().arg_reduce({}, greatest, lines, dtype, get<char>(p[0]), get<std::int32_t>(p[1]));
+         });
+  }
+  void scan(Device, bool product, const Lines& lines, bool reverse, DType from_type, const char* from,
+            DType to_type, char* to) override {
+    line(product ? "cumprod" : "cumsum", {row(from, size(lines), from_type)},
+         row(to, size(lines), to_type, true), [=](void* const* p) {
+           host().scan({}, product, lines, reverse, from_type, get<char>(p[0]), to_type, get<char>(p[1]));
+         });
+  }
+  void linear_scan(Device, const Lines& lines, bool reverse, DType dtype, const char* factor,
+                   const char* term, char* to) override {
+    line("linear_scan", {row(factor, size(lines), dtype), row(term, size(lines), dtype)},
+         row(to, size(lines), dtype, true), [=](void* const* p) {
+           host().linear_scan({}, lines, reverse, dtype, get<char>(p[0]), get<char>(p[1]), get<char>(p[2]));
+         });
+  }
+  void argsort(Device, const Lines& lines, DType dtype, bool descending, const char* from,
+               std::int32_t* order) override {
+    line("argsort", {row(from, size(lines), dtype)}, row(order, size(lines), DType::int32, true),
+         [=](void* const* p) {
+           host().argsort({}, lines, dtype, descending, get<char>(p[0]), get<std::int32_t>(p[1]));
+         });
+  }
+  void sort(Device, const Lines& lines, DType dtype, bool descending, const char* from, char* to) override {
+    line("sort", {row(from, size(lines), dtype)}, row(to, size(lines), dtype, true), [=](void* const* p) {
+      host().sort({}, lines, dtype, descending, get<char>(p[0]), get<char>(p[1]));
+    });
+  }
+  void top_k(Device, const Lines& lines, DType dtype, std::int64_t k, const char* from,
+             std::int32_t* order) override {
+    line(
+        "top_k", {row(from, size(lines), dtype)}, row(order, lines.count() * k, DType::int32, true),
+        [=](void* const* p) { host().top_k({}, lines, dtype, k, get<char>(p[0]), get<std::int32_t>(p[1])); });
+  }
+  void partition(Device, const Lines& lines, DType dtype, std::int64_t rank, const char* from,
+                 char* to) override {
+    line("partition", {row(from, size(lines), dtype)}, row(to, size(lines), dtype, true),
+         [=](void* const* p) { host().partition({}, lines, dtype, rank, get<char>(p[0]), get<char>(p[1])); });
+  }
+  void argpartition(Device, const Lines& lines, DType dtype, std::int64_t rank, const char* from,
+                    std::int32_t* order) override {
+    line("argpartition", {row(from, size(lines), dtype)}, row(order, size(lines), DType::int32, true),
+         [=](void* const* p) {
+           host().argpartition({}, lines, dtype, rank, get<char>(p[0]), get<std::int32_t>(p[1]));
+         });
+  }
+  void search(Device, DType dtype, bool right, std::int64_t n, const char* sorted, std::int64_t count,
+              const char* sought, std::int32_t* to) override {
+    line("search", {row(sorted, n, dtype), row(sought, count, dtype)}, row(to, count, DType::int32, true),
+         [=](void* const* p) {
+           host().search({}, dtype, right, n, get<char>(p[0]), count, get<char>(p[1]),
+                         get<std::int32_t>(p[2]));
+         });
+  }
+
+  void reduce(Device, loops::ReduceKind kind, const Dims& shape, const Dims& reduced, const Elements& from,
+              const Elements& to) override {
+    record(
+        loops::name_of(kind), {read(from, shape), written(to, shape)},
+        [=](void* const* p) { host().reduce({}, kind, shape, reduced, at(from, p[0]), at(to, p[1])); },
+        std::move(Attributes() << kind << reduced << from.lane << to.lane));
+  }
+  void matmul(Device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+              const backend::Matrix& a, const backend::Matrix& b, const backend::Matrix& c,
+              bool accumulate) override {
+    if (accumulate) refuse("a product added to what is there");
+    const auto put = [](backend::Matrix x, void* data) {
+      x.data = static_cast<char*>(data);
+      return x;
+    };
+    const auto given = [&](const backend::Matrix& x, std::int64_t rows, std::int64_t columns) {
+      Row r{x.data, dtype, false, Dims(), Dims()};
+      for (const std::int64_t extent : {batch, rows, columns}) r.shape.push_back(extent);
+      for (const std::int64_t stride : {x.batch, x.row, x.column}) r.strides.push_back(stride);
+      return r;
+    };
+    line("matmul", {given(a, m, k), given(b, k, n)}, given(c, m, n), [=](void* const* p) {
+      host().matmul({}, dtype, batch, m, n, k, put(a, p[0]), put(b, p[1]), put(c, p[2]), false);
+    });
+  }
+  void contract(Device, DType dtype, const backend::Product& product, const backend::BatchAxis* axes,
+                int count, char* a, char* b, char* c, bool accumulate) override {
+    if (accumulate) refuse("a product added to what is there");
+    Row left{a, dtype, false, Dims(), Dims()}, right = left, result = left;
+    right.at = b, result.at = c;
+    const auto axis = [](Row& r, std::int64_t extent, std::int64_t stride) {
+      r.shape.push_back(extent), r.strides.push_back(stride);
+    };
+    for (int i = 0; i < count; ++i) {
+      axis(left, axes[i].extent, axes[i].a), axis(right, axes[i].extent, axes[i].b);
+      axis(result, axes[i].extent, axes[i].c);
+    }
+    axis(left, product.m, product.a_row), axis(left, product.k, product.a_column);
+    axis(right, product.k, product.b_row), axis(right, product.n, product.b_column);
+    axis(result, product.m, product.c_row), axis(result, product.n, product.c_column);
+    const std::vector<backend::BatchAxis> own(axes, axes + count);
+    line("matmul", {left, right}, result, [=](void* const* p) {
+      host().contract({}, dtype, product, own.data(), count, get<char>(p[0]), get<char>(p[1]),
+                      get<char>(p[2]), false);
+    });
+  }
+
+  void wrap_indices(Device, backend::IndexMode mode, std::int64_t extent, const Dims& shape,
+                    const Elements& from, const Elements& to) override {
+    std::int64_t n = 1;
+    for (std::int64_t d : shape) n *= d;
+    record(
+        "indices", {read(from, shape), written(to, shape)},
+        [=](void* const* p) {
+          std::int64_t* const out = get<std::int64_t>(p[1]);  // row-major
+          const char* const in = get<const char>(p[0]);
+          Dims index(shape.size(), 0);
+          std::int64_t offset = 0;
+          for (std::int64_t i = 0; i < n; ++i) {
+            out[i] = wrapped(integer_at(in, offset, from.stored), extent, mode);
+            for (std::size_t axis = shape.size(); axis-- > 0;) {
+              offset += from.strides[axis];
+              if (++index[axis] < shape[axis]) break;
+              offset -= shape[axis] * from.strides[axis];
+              index[axis] = 0;
+            }
+          }
+        },
+        std::move(Attributes() << mode << extent));
+    Recorder::current().steps.back().unforeseen = true;
+  }
+  void index_ranks(Device, std::int64_t, std::int64_t, bool, const std::int64_t*, std::int64_t*) override {
+    refuse("an update at repeated places");
+  }
+  void keep_ranked(Device, std::int64_t, const std::int64_t*, std::int64_t, const std::int64_t*,
+                   std::int64_t*) override {
+    refuse("an update at repeated places");
+  }
+  void true_positions(Device, std::int64_t, const bool*, const std::int64_t*, std::int64_t*) override {
+    refuse("a result whose shape depends on elements");
+  }
+  bool has(backend::Part) const override { return false; }
+  void draw(Device, const nax::detail::Draw& form, const backend::Keys& keys, std::int64_t n, DType dtype,
+            std::int64_t size, char* out) override {
+    line("draw", {row(keys.many, keys.many ? size / n : 0, DType::uint64)}, row(out, size, dtype, true),
+         [=](void* const* p) {
+           host().draw({}, form, {keys.many ? get<std::uint64_t>(p[0]) : nullptr, keys.one}, n, dtype, size,
+                       get<char>(p[1]));
+         });
+  }
+  void fold_in(Device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
+               std::uint64_t* to) override {
+    line("fold_in", {row(keys, n, DType::uint64), row(numbers, n, DType::uint32)},
+         row(to, n, DType::uint64, true), [=](void* const* p) {
+           host().fold_in({}, n, get<std::uint64_t>(p[0]), get<std::uint32_t>(p[1]),
+                          get<std::uint64_t>(p[2]));
+         });
+  }
+
+ private:
+  template <class T>
+  static T* get(void* at) {
+    return static_cast<T*>(at);
+  }
+  struct Row {
+    const void* at;
+    DType dtype;
+    bool written;
+    Dims shape, strides;
+  };
+  static Row row(const void* at, std::int64_t n, DType dtype, bool written = false) {
+    return {at, dtype, written, Dims(1, n), Dims(1, 1)};
+  }
+  static std::int64_t size(const Lines& lines) { return lines.count() * lines.n; }
+  template <class F>
+  static void line(const char* name, std::initializer_list<Row> from, const Row& to, F run) {
+    Recorder& recorder = Recorder::current();
+    Step step;
+    step.name = name;
+    for (const Row& r : from)
+      step.operands.push_back({recorder.place(r.at), r.written, r.dtype, r.shape, r.strides});
+    step.operands.push_back({recorder.place(to.at), true, to.dtype, to.shape, to.strides});
+    step.work = std::make_shared<const Closure<F>>(std::move(run));
+    recorder.add(std::move(step));
+  }
+  static std::int64_t integer_at(const char* in, std::int64_t offset, DType dtype) {
+    const auto as = [&]<class T>(T x) {
+      std::memcpy(&x, in + offset * static_cast<std::int64_t>(sizeof x), sizeof x);
+      if constexpr (std::is_same_v<T, std::uint64_t>)
+        if (x > static_cast<std::uint64_t>(INT64_MAX)) throw Unforeseen();
+      return static_cast<std::int64_t>(x);
+    };
+    switch (dtype_size(dtype)) {
+      case 1:
+        return dtype == DType::int8 ? as(std::int8_t()) : as(std::uint8_t());
+      case 2:
+        return dtype == DType::int16 ? as(std::int16_t()) : as(std::uint16_t());
+      case 4:
+        return dtype == DType::int32 ? as(std::int32_t()) : as(std::uint32_t());
+      default:
+        return dtype == DType::int64 ? as(std::int64_t()) : as(std::uint64_t());
+    }
+  }
+  // Whatever the function says of an index that is out of range, it says when it is called itself.
+  static std::int64_t wrapped(std::int64_t index, std::int64_t extent, backend::IndexMode mode) {
+    switch (mode) {
+      case backend::IndexMode::drop:
+        if (index < -extent || index >= extent) throw Unforeseen();
+        return index < 0 ? index + extent : index;
+      case backend::IndexMode::wrap:
+        if (extent == 0) throw Unforeseen();
+        return (index % extent + extent) % extent;
+      case backend::IndexMode::clip:
+        return index < 0 ? 0 : index >= extent ? extent - 1 : index;
+    }
+    return index;
+  }
+  static void select(const char* name, const SelectLoop& loop, bool scatters, bool add) {
+    static const std::int64_t zero = 0;
+    const bool indexed = loop.operands[2].data != nullptr;
+    const loops::Operand indices =
+        indexed ? loop.operands[2] : at(loop.operands[2], const_cast<std::int64_t*>(&zero));
+    const Elements &values = loop.operands[0], &data = loop.operands[1];
+    record(name,
+           {{values.data, !scatters, values.stored, loop.shape, values.strides},
+            {data.data, scatters, data.stored, loop.shape, data.strides},
+            read(indices, loop.shape)},
+           [=](void* const* p) {
+             SelectLoop own = loop;
+             for (int o = 0; o < 3; ++o) own.operands[o].data = static_cast<char*>(p[o]);
+             if (scatters)
+               host().scatter({}, own, add);
+             else
+               host().gather({}, own);
+           });
+  }
+};
+
+}  // namespace program::detail
+NAX_END

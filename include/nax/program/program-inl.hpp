@@ -1,0 +1,143 @@
+#pragma once
+
+#include <algorithm>
+
+#include "nax/core/allocator.hpp"
+#include "nax/program/passes.hpp"
+#include "nax/program/program.hpp"
+
+NAX_BEGIN
+namespace program {
+
+using nax::detail::ArrayAccess;
+
+NAX_ENGINE Program::Program(Recorder&& recorder, std::vector<Output> outputs)
+    : slots_(std::move(recorder.slots)),
+      steps_(std::move(recorder.steps)),
+      arguments_(std::move(recorder.arguments)),
+      outputs_(std::move(outputs)),
+      kept_(std::move(recorder.kept)),
+      constants_(std::move(recorder.constants)) {
+  simplify();
+  plan();
+}
+
+NAX_ENGINE Program::~Program() { delete idle_.load(); }
+
+NAX_ENGINE void Program::simplify() {
+  std::vector<int> results;
+  for (const Output& out : outputs_) results.push_back(out.slot);
+  detail::find_constants(slots_, steps_, constants_);
+  detail::join_equal_steps(slots_, steps_, results);
+  detail::drop_dead_steps(slots_, steps_, results);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].slot = results[i];
+  for (const int slot : results) {
+    if (slot == Place::constant) continue;
+    Slot& s = slots_[static_cast<std::size_t>(slot)];
+    if (s.kind != Slot::Kind::temporary) continue;
+    s.kind = Slot::Kind::result;
+    s.number = static_cast<int>(result_bytes_.size());
+    result_bytes_.push_back(s.bytes);
+  }
+  donations_ = detail::find_donations(slots_, steps_, arguments_, results, result_bytes_.size());
+  // Recorded arrays are gone; what is left are the host's that steps read.
+  std::erase_if(kept_, [](const nax::detail::BufferRef& b) { return nax::detail::on_program(b->device); });
+}
+
+NAX_ENGINE void Program::plan() {
+  arena_bytes_ = detail::plan_memory(slots_, steps_, offsets_);
+  for (const Step& step : steps_) {
+    calls_.push_back({step.work.get(), address_count_});
+    for (const Operand& x : step.operands) {
+      if (x.place.slot != Place::constant) {
+        const Slot& s = slots_[static_cast<std::size_t>(x.place.slot)];
+        if (s.kind == Slot::Kind::argument || s.kind == Slot::Kind::result)
+          patches_.push_back({address_count_, s.kind == Slot::Kind::result, s.number, x.place.offset});
+      }
+      ++address_count_;
+    }
+  }
+}
+
+NAX_ENGINE auto Program::make_arena() const -> std::unique_ptr<Arena> {
+  auto arena = std::make_unique<Arena>();
+  arena->memory.reset(new char[arena_bytes_ + 64]);
+  char* const base =
+      arena->memory.get() + (64 - reinterpret_cast<std::uintptr_t>(arena->memory.get()) % 64) % 64;
+  for (const Step& step : steps_)
+    for (const Operand& x : step.operands) {
+      char* at = nullptr;
+      if (x.place.slot == Place::constant) {
+        at = reinterpret_cast<char*>(static_cast<std::intptr_t>(x.place.offset));
+      } else {
+        const Slot& s = slots_[static_cast<std::size_t>(x.place.slot)];
+        if (s.kind == Slot::Kind::temporary)
+          at = base + offsets_[static_cast<std::size_t>(x.place.slot)] + x.place.offset;
+        if (s.kind == Slot::Kind::constant)
+          at = const_cast<char*>(static_cast<const char*>(s.data)) + x.place.offset;
+      }
+      arena->addresses.push_back(at);
+    }
+  arena->results.resize(result_bytes_.size());
+  return arena;
+}
+
+NAX_ENGINE void Program::run(const ArrayBase* const* arguments, ArrayBase* results) const {
+  std::unique_ptr<Arena> arena(idle_.exchange(nullptr, std::memory_order_acq_rel));
+  if (!arena) arena = make_arena();
+  void** const addresses = arena->addresses.data();
+  for (std::size_t r = 0; r < result_bytes_.size(); ++r) {
+    if (donations_[r] >= 0) {
+      const ArrayBase& given = *arguments[donations_[r]];
+      const nax::detail::BufferRef& buffer = ArrayAccess::buffer(given);
+      if (buffer.unique() && !buffer->source && ArrayAccess::offset(given) == 0 &&
+          buffer->bytes == result_bytes_[r]) {
+        arena->results[r] = buffer;
+        continue;
+      }
+    }
+    arena->results[r] = nax::detail::BufferRef(nax::detail::Buffer::allocate(result_bytes_[r]));
+  }
+  for (const Patch& patch : patches_) {
+    char* const base =
+        patch.result ? static_cast<char*>(arena->results[static_cast<std::size_t>(patch.number)]->host_data())
+                     : nax::detail::raw_data(*arguments[patch.number]);
+    addresses[patch.at] = base + patch.offset;
+  }
+  for (const Call& call : calls_) call.work->run(addresses + call.first);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& out = outputs_[i];
+    if (out.slot == Place::constant) {
+      results[i] = out.constant;
+      continue;
+    }
+    const Slot& s = slots_[static_cast<std::size_t>(out.slot)];
+    std::int64_t offset = out.offset;
+    nax::detail::BufferRef buffer;
+    switch (s.kind) {
+      case Slot::Kind::argument: {
+        const ArrayBase& a = *arguments[s.number];
+        buffer = ArrayAccess::buffer(a);
+        offset += ArrayAccess::offset(a) * static_cast<std::int64_t>(dtype_size(a.dtype())) /
+                  static_cast<std::int64_t>(dtype_size(out.dtype));
+        break;
+      }
+      case Slot::Kind::result:
+        buffer = arena->results[static_cast<std::size_t>(s.number)];
+        break;
+      case Slot::Kind::constant:
+        buffer = nax::detail::BufferRef(nax::detail::Buffer::allocate(s.bytes));
+        std::memcpy(buffer->host_data(), s.data, s.bytes);
+        break;
+      case Slot::Kind::temporary:
+        break;
+    }
+    results[i] = ArrayAccess::make(std::move(buffer), out.layout, out.dtype);
+    ArrayAccess::offset(results[i]) = offset;
+  }
+  for (nax::detail::BufferRef& r : arena->results) r = nax::detail::BufferRef();
+  delete idle_.exchange(arena.release(), std::memory_order_acq_rel);
+}
+
+}  // namespace program
+NAX_END

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nax/program/recording.hpp"
+
+// A recorded function, ready to run again: steps in order, each with the addresses of its operands. What lies
+// between arguments and results shares one block of memory, the arena, planned once.
+NAX_BEGIN
+namespace program {
+
+struct Output {
+  int slot = Place::constant;
+  std::int64_t offset = 0;  // in elements
+  Layout layout;
+  DType dtype{};
+  ArrayBase constant;  // where the function's result does not depend on its arguments
+};
+
+class Program {
+ public:
+  NAX_ENGINE Program(Recorder&& recorder, std::vector<Output> outputs);
+  NAX_ENGINE ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  // Results of these row-major arguments, which are like those of the recording. Throws Unforeseen where
+  // elements are not such as the steps are made for. Safe on several threads.
+  NAX_ENGINE void run(const ArrayBase* const* arguments, ArrayBase* results) const;
+
+  std::size_t result_count() const { return outputs_.size(); }
+  std::size_t step_count() const { return steps_.size(); }
+  // Of memory between the calls.
+  std::size_t bytes() const { return arena_bytes_ + constant_bytes_; }
+  // One line a step.
+  NAX_ENGINE std::string text() const;
+
+ private:
+  struct Call {
+    const Work* work;
+    std::size_t first;  // of its addresses
+  };
+  // An address that is another one in each call.
+  struct Patch {
+    std::size_t at;
+    bool result;
+    int number;
+    std::int64_t offset;
+  };
+  // A block of memory, and the steps' addresses in it.
+  struct Arena {
+    std::unique_ptr<char[]> memory;
+    std::vector<void*> addresses;
+    std::vector<nax::detail::BufferRef> results;
+  };
+  NAX_ENGINE void simplify();
+  NAX_ENGINE void plan();
+  NAX_ENGINE std::unique_ptr<Arena> make_arena() const;
+
+  std::vector<Slot> slots_;
+  std::vector<Step> steps_;
+  std::vector<Argument> arguments_;
+  std::vector<Output> outputs_;
+  std::vector<nax::detail::BufferRef> kept_;
+  std::vector<std::shared_ptr<const char[]>> constants_;
+  std::vector<std::size_t> result_bytes_;
+  std::vector<int> donations_;         // to results
+  std::vector<std::int64_t> offsets_;  // of temporary slots in the arena
+  std::vector<Call> calls_;
+  std::vector<Patch> patches_;
+  std::size_t address_count_ = 0, arena_bytes_ = 0, constant_bytes_ = 0;
+  mutable std::atomic<Arena*> idle_{nullptr};
+};
+
+}  // namespace program
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/program/program-inl.hpp"
+#include "nax/program/text-inl.hpp"
+#endif

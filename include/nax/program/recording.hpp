@@ -1,0 +1,175 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "nax/core/array_base.hpp"
+#include "nax/loops/operand.hpp"
+
+// A program: the flat list of what a function computes, step after step.
+//
+// While jit records, the function's arguments lie on a device of their own, `program`. It has no memory: an
+// address there is a number, which says in which slot an operand lies, and where. Nothing can be read behind
+// the recorder's back, since there is nothing to read. Each slot is one array's memory, and each result gets
+// a new one: no recorded array is written over.
+NAX_BEGIN
+namespace program {
+
+inline constexpr Device device{Platform::program, 0, 0};
+
+// Thrown by a step whose operands are not what the program was made for: the function is to be called itself.
+struct Unforeseen {};
+
+struct Place {
+  static constexpr int constant = -1;
+  int slot = constant;
+  std::int64_t offset = 0;  // in bytes; of a constant its address
+  bool operator==(const Place&) const = default;
+};
+
+struct Operand {
+  Place place;
+  bool written = false;
+  DType dtype{};
+  Dims shape, strides;  // strides in elements
+};
+
+// The work of a step: `at` has the addresses of its operands, in their order.
+struct Work {
+  virtual ~Work() = default;
+  virtual void run(void* const* at) const = 0;
+};
+
+struct Step {
+  std::string name;
+  std::vector<Operand> operands;
+  std::shared_ptr<const Work> work;
+  std::string attributes;   // steps with equal names, attributes and operands compute the same
+  bool comparable = false;  // does that hold?
+  bool checks = false;      // is it there for its operands' sake, and writes nothing?
+  bool unforeseen = false;  // may it throw Unforeseen?
+  bool in_place = false;    // may its result lie where an operand of the same layout lies?
+};
+
+struct Slot {
+  enum class Kind : unsigned char { temporary, argument, result, constant };
+  std::size_t bytes = 0;
+  Kind kind = Kind::temporary;
+  int number = 0;              // of an argument or a result
+  const void* data = nullptr;  // of a constant
+};
+
+struct Argument {
+  int slot;
+  DType dtype;
+  Dims shape;
+  bool donated = false;  // may results be written over it?
+};
+
+// An operand as operations see it.
+struct Given {
+  const void* address;
+  bool written;
+  DType dtype;
+  const Dims& shape;
+  const Dims& strides;
+};
+inline Given read(const loops::Operand& x, const Dims& shape) {
+  return {x.data, false, x.stored, shape, x.strides};
+}
+inline Given written(const loops::Operand& x, const Dims& shape) {
+  return {x.data, true, x.stored, shape, x.strides};
+}
+
+// Bytes that tell steps apart.
+class Attributes {
+ public:
+  template <class T>
+  requires std::is_trivially_copyable_v<T> Attributes& operator<<(const T& x) {
+    text_.append(reinterpret_cast<const char*>(&x), sizeof x);
+    return *this;
+  }
+  Attributes& operator<<(const Dims& dims) {
+    *this << dims.size();
+    for (std::int64_t d : dims) *this << d;
+    return *this;
+  }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+class Recorder {
+ public:
+  NAX_ENGINE Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // That of this thread. Throws DeviceError where there is none: an array has outlived its recording.
+  NAX_ENGINE static Recorder& current();
+
+  NAX_ENGINE void* allocate(std::size_t bytes);
+  NAX_ENGINE Place place(const void* address) const;
+  NAX_ENGINE void add(std::string name, std::initializer_list<Given> operands,
+                      std::shared_ptr<const Work> work, std::string attributes = {});
+  NAX_ENGINE void add(Step step);
+  // The slot's content, the same in every call.
+  NAX_ENGINE void fill(void* to, const void* from, std::size_t bytes);
+  // Holds a buffer whose address has been asked for, while the program lives.
+  NAX_ENGINE void keep(nax::detail::Buffer& buffer);
+
+  std::vector<Slot> slots;
+  std::vector<Step> steps;
+  std::vector<Argument> arguments;
+  bool failed = false;  // something was met that cannot be recorded, whatever the function makes of that
+  std::vector<nax::detail::BufferRef> kept;
+  std::vector<std::shared_ptr<const char[]>> constants;
+
+ private:
+  std::uintptr_t base_, next_;
+  std::vector<std::uintptr_t> begins_;  // of slots
+  std::unordered_set<const void*> known_;
+};
+
+namespace detail {
+template <class F>
+struct Closure final : Work {
+  explicit Closure(F f) : f_(std::move(f)) {}
+  void run(void* const* at) const override { f_(at); }
+  F f_;
+};
+}  // namespace detail
+
+// Appends a step: run(addresses of the operands).
+template <class F>
+void record(const char* name, std::initializer_list<Given> operands, F run) {
+  Recorder::current().add(name, operands, std::make_shared<const detail::Closure<F>>(std::move(run)));
+}
+template <class F>
+void record(const char* name, std::initializer_list<Given> operands, F run, Attributes attributes) {
+  attributes << char(1);
+  Recorder::current().add(name, operands, std::make_shared<const detail::Closure<F>>(std::move(run)),
+                          std::move(attributes).text());
+}
+// The operand with an address of a replay.
+inline loops::Operand at(loops::Operand x, void* address) {
+  x.data = static_cast<char*>(address);
+  return x;
+}
+
+// Is this thread recording a program?
+inline bool is_recording() {
+  return nax::detail::graph_recording && nax::detail::on_program(nax::detail::graph_recording->device);
+}
+
+}  // namespace program
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/program/recording-inl.hpp"
+#endif

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "nax/transform/call.hpp"
+#include "nax/transform/jit/program_cache.hpp"
+#include "nax/transform/vmap.hpp"
+
+NAX_BEGIN
+
+// The steps that a function computes, as make_program returns them. They print as JAX's jaxprs do.
+class ProgramText {
+ public:
+  explicit ProgramText(std::shared_ptr<const program::Program> p) : program_(std::move(p)) {}
+  std::string text() const { return program_->text(); }
+  // How many steps a call takes.
+  std::size_t size() const { return program_->step_count(); }
+  // Bytes of memory that lie between arguments and results.
+  std::size_t temporary_bytes() const { return program_->bytes(); }
+  friend std::ostream& operator<<(std::ostream& out, const ProgramText& p) { return out << p.text(); }
+
+ private:
+  std::shared_ptr<const program::Program> program_;
+};
+
+// The program that jit would record of f for these arguments: make_program(f)(x, y) prints it.
+//
+// Throws DeviceError where f does what cannot be recorded, such as reading elements.
+template <class F>
+auto make_program(F f) {
+  return [f = std::move(f)](auto... args) {
+    using namespace detail;
+    auto inputs = lift_for<F>(args...);
+    std::vector<const ArrayBase*> arguments;
+    const auto visit = [&](auto& tree, const auto& each) {
+      tree::for_each(
+          [&](auto& leaf) {
+            if constexpr (is_array_v<decltype(leaf)>) each(leaf);
+          },
+          tree);
+    };
+    std::apply([&](auto&... tree) { (visit(tree, [&](ArrayBase& a) { arguments.push_back(&a); }), ...); },
+               inputs);
+    auto own = inputs;
+    return ProgramText(
+        record_program(arguments.data(), arguments.size(), {}, [&](std::vector<ArrayBase>& leaves) {
+          std::size_t at = 0;
+          std::apply(
+              [&](auto&... tree) { (visit(tree, [&](ArrayBase& a) { a = std::move(leaves[at++]); }), ...); },
+              own);
+          auto out = materialise_tree(call_with(f, std::move(own)));
+          std::vector<ArrayBase> results;
+          visit(out, [&](ArrayBase& a) { results.push_back(std::move(a)); });
+          return results;
+        }));
+  };
+}
+
+NAX_END

@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include <nax/nax.hpp>
+#include <string>
+
+// The passes over a recorded program, by its text.
+namespace passes_test {
+using namespace nax;
+using F = Array<float>;
+
+TEST(Passes, ComputeOnceWhatIsEqualAndDropWhatNobodyNeeds) {
+  const auto f = [](const F& x) {
+    const F a = exp(x), b = exp(x);  // the same
+    const F unused = tanh(a);
+    return F(F(a + 1.f) * F(b + 1.f));
+  };
+  EXPECT_EQ(make_program(f)(F{1, 2}).text(),
+            "program(a: float32[2]):\n"
+            "  b: float32[2] = exp(a)\n"
+            "  c: float32[2] = add(b)\n"
+            "  d: float32[2] = multiply(c, c)\n"
+            "  return d\n");
+  // Other numbers are another computation.
+  EXPECT_EQ(make_program([](const F& x) { return F(F(x + 1.f) * F(x + 2.f)); })(F{1, 2}).size(), 3u);
+}
+
+TEST(Passes, ComputeConstantsBeforehand) {
+  const auto f = [](const F& x) { return grad([&](const F& y) { return mean(square(y)); })(x); };
+  EXPECT_EQ(make_program(f)(F{1, 2, 3, 4}).text(),
+            "program(a: float32[4]):\n"
+            "  b: float32[4] = square_gradient(a, 0.25)\n"
+            "  return b\n");
+  EXPECT_EQ(make_program([](const F& x) {
+              return std::pair{x, F(F{1, 2} * 3.f)};
+            })(F{1})
+                .text(),
+            "program(a: float32[1]):\n"
+            "  return a, const:float32[2]\n");
+}
+
+TEST(Passes, ArraysShareMemory) {
+  const auto chain = [](int steps) {
+    return make_program([steps](const F& x) {
+             F y = x;
+             for (int i = 0; i < steps; ++i) y = matmul(y, x);
+             return F(y + 1.f);
+           })(ones<float>({32, 32}))
+        .temporary_bytes();
+  };
+  EXPECT_EQ(chain(3), chain(30));
+  EXPECT_LE(chain(30), 3u * (32 * 32 * 4 + 128));
+  // Element by element, in place.
+  const auto maps = make_program([](const F& x) {
+    F y = x;
+    for (int i = 0; i < 10; ++i) y = sin(y);
+    return F(matmul(y, x));
+  })(ones<float>({32, 32}));
+  EXPECT_LE(maps.temporary_bytes(), 32u * 32 * 4 + 128);
+}
+
+TEST(Passes, NamesWhatCannotBeRecorded) {
+  try {
+    make_program([](const F& x) { return F(x * x.item()); })(F(1.f));
+    FAIL();
+  } catch (const DeviceError& error) {
+    EXPECT_NE(std::string(error.what()).find("reads an array's elements"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace passes_test

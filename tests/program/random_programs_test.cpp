@@ -1,0 +1,85 @@
+#include <gtest/gtest.h>
+
+#include <nax/nax.hpp>
+#include <random>
+#include <vector>
+
+// Random programs with jit and without: values and gradients are the same.
+namespace random_programs_test {
+using namespace nax;
+using D = Array<double>;
+
+// A program of a few operations on a square matrix and a row, chosen by a seed.
+D run(unsigned seed, const D& x, const D& row) {
+  std::mt19937 random(seed);
+  std::vector<D> made = {x, D(x + row)};
+  for (int i = 0; i < 12; ++i) {
+    const D a = made[random() % made.size()], b = made[random() % made.size()];
+    switch (random() % 12) {
+      case 0:
+        made.push_back(D(tanh(a) * b));
+        break;
+      case 1:
+        made.push_back(D(a - b * 0.5));
+        break;
+      case 2:
+        made.push_back(D(tanh(matmul(a, b))));
+        break;
+      case 3:
+        made.push_back(D(a.T() + row));
+        break;
+      case 4:
+        made.push_back(D(a * sum(b, {.axis = 0}) / 9.0));
+        break;
+      case 5:
+        made.push_back(D(a / (1.0 + max(square(b), {.axis = 1, .keepdims = true}))));
+        break;
+      case 6:
+        made.push_back(concatenate(std::vector{D(b(slice(1, none))), D(a(slice(0, 1)))}));
+        break;
+      case 7:
+        made.push_back(D(where(a > b, sin(a), row)));
+        break;
+      case 8:
+        made.push_back(D(roll(a, 1, {.axis = 0}) + mean(b)));
+        break;
+      case 9:
+        made.push_back(D(cumsum(a, {.axis = 1}) * 0.1));
+        break;
+      case 10:
+        made.push_back(D(a.at(0).set(D(b(1)))));
+        break;
+      default:
+        made.push_back(sort(D(a + 0.1 * b), {.axis = 1}));
+    }
+  }
+  return sum(made.back() * made[made.size() - 2]);
+}
+
+void expect_equal(const D& a, const D& b, unsigned seed) {
+  ASSERT_EQ(a.shape(), b.shape());
+  const auto x = a.to_vector(), y = b.to_vector();
+  for (std::size_t i = 0; i < x.size(); ++i)
+    ASSERT_NEAR(x[i], y[i], 1e-9 * (1 + std::abs(y[i]))) << "program " << seed;
+}
+
+TEST(RandomPrograms, GiveTheSameWithJit) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const auto f = [=](const D& x, const D& row) { return run(seed, x, row); };
+    const auto slope = [=](const D& x, const D& row) { return grad<0, 1>(f)(x, row); };
+    const auto fast = jit(f);
+    const auto fast_slope = jit(slope);
+    for (int call = 0; call < 3; ++call) {
+      const auto key = random::fold_in(random::key(static_cast<int>(seed)), call);
+      const D x = random::normal<double>(key, {4, 4}),
+              row = random::normal<double>(random::fold_in(key, 9), {4});
+      expect_equal(fast(x, row), f(x, row), seed);
+      const auto [a, b] = fast_slope(x, row);
+      const auto [c, d] = slope(x, row);
+      expect_equal(a, c, seed);
+      expect_equal(b, d, seed);
+    }
+  }
+}
+
+}  // namespace random_programs_test
