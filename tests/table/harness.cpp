@@ -135,7 +135,7 @@ void check(const Row& row) {
     if (row.smooth != Smooth::no) check_derivatives(row, x, random);
     check_vmap(row, row.cases[i], random);
     check_layouts(row, x, random);
-    if (platform::is_cuda()) check_jit(row, x, point(row.cases[i], random), random);
+    check_jit(row, x, point(row.cases[i], random), random);
     expect_close("operands as they were", x, before, 0);
   }
 }

@@ -20,7 +20,7 @@
 //   all rows              vmap against a loop (any of the operands mapped, over axes 0, 1 and -1; two levels
 //                         of vmap), operands that are permuted, strided, reversed or broadcast, operands left
 //                         as they were
-//   all rows on a GPU     jit of the function and of its gradient against both without
+//   all rows              jit of the function and of its gradient against both without
 //   rows with records     values, shapes and types against JAX's, in double and in the types the row names
 namespace table {
 
