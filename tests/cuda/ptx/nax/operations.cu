@@ -1,0 +1,11 @@
+// nax's device as CUDA has it: its kernels are run by the interpreter, within the bounds of each array. One
+// file, since reading nax takes nvcc a minute.
+#include <nax/nax.hpp>
+
+#include "cuda/operations/corners_test.cpp"
+#include "cuda/operations/indexing_test.cpp"
+#include "cuda/operations/random_test.cpp"
+#include "cuda/operations/scan_and_sort_test.cpp"
+#include "cuda/operations/scatter_test.cpp"
+#include "cuda/ptx/nax/exact_memory.hpp"
+#include "cuda/ptx/nax/odd_sizes_test.hpp"
