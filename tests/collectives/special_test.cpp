@@ -1,5 +1,6 @@
 #include "collectives/maps.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/views/broadcast_to.hpp"
 
 // Unmapped operands, other axes, trees, integers, and what the transposes of psum and pmean are.
 namespace collectives::special_test {

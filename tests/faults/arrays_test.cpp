@@ -43,7 +43,7 @@ TEST(Faults, Random) {
   fail_each_allocation([] {
     const auto [a, b] = random::split(random::key(0));
     return found(random::normal<float>(a, {3, 2}), random::permutation(b, 5),
-                 random::choice(b, x, {.shape = {2}}));
+                 random::choice(b, x, {2}));
   });
 }
 TEST(Faults, Printing) {

@@ -19,7 +19,7 @@ const auto loss = [](const F& x) { return sum(x * x); };
 
 [[maybe_unused]] const auto forward = [](const F& x) { return std::pair{square(x), x}; };
 [[maybe_unused]] const auto backward = [](const F& x, const F& g) { return std::tuple{2 * x * g}; };
-const auto jvp_rule = [](const auto& f) {
+[[maybe_unused]] const auto jvp_rule = [](const auto& f) {
   return [=](const auto& x, const auto& dx) {
     return std::pair{f(std::get<0>(x)), std::get<0>(x) * std::get<0>(dx)};
   };
@@ -67,11 +67,11 @@ static_assert(takes<decltype(grad<1>(by_two)), F, F> && refuses<decltype(grad<2>
 static_assert(takes<decltype(grad<-1>(by_two)), F, F> && refuses<decltype(grad<-3>(by_two)), F, F>);
 
 struct Based : std::pair<F, F> {};
-const auto of_based = [](const Based& b) { return sum(b.first); };
+[[maybe_unused]] const auto of_based = [](const Based& b) { return sum(b.first); };
 static_assert(refuses<decltype(grad(of_based)), Based>);
 
 // Pullbacks and pushforwards.
-const auto two = [](const F& x) { return std::pair{x * 2.f, sum(x)}; };
+[[maybe_unused]] const auto two = [](const F& x) { return std::pair{x * 2.f, sum(x)}; };
 using Pull = decltype(vjp(two, F()).second);
 static_assert(takes<Pull, std::pair<F, F>> && takes<Pull, std::pair<F, float>>);
 static_assert(refuses<Pull, F> && refuses<Pull> && refuses<Pull, std::tuple<F, F, F>>);

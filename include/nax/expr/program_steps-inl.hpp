@@ -250,24 +250,6 @@ NAX_ENGINE ArrayBase record_push(const KernelTable& table, cpu::PullKernel kerne
 
 // ---- reductions
 
-inline const char* name_of(loops::ReduceKind kind) {
-  switch (kind) {
-    case loops::ReduceKind::sum:
-      return "sum";
-    case loops::ReduceKind::product:
-      return "prod";
-    case loops::ReduceKind::max:
-      return "max";
-    case loops::ReduceKind::min:
-      return "min";
-    case loops::ReduceKind::any:
-      return "any";
-    case loops::ReduceKind::all:
-      return "all";
-  }
-  return "reduce";
-}
-
 NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, cpu::ForwardKernel kernel, const void* constants,
                               int constant_count, const ArrayBase* const* leaves, const DType* lanes,
                               int count, const Frame& frame, const Dims& result_strides,

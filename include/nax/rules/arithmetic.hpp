@@ -212,9 +212,9 @@ struct mod : Arithmetic {
   // By y: less the quotient. That of a finite number and an infinity is 0, or -1 where their signs differ.
   template <class V>
   static constexpr auto vjp(V g, V x, V y, V r) {
-    using std::rint, std::isinf;
+    using std::rint;
     const V beyond = select(x == r, V(0), select(r == r, V(1), r));
-    return std::tuple{g, guarded(g, select(isinf(y), beyond, -rint((x - r) / y)))};
+    return std::tuple{g, guarded(g, select(y - y == V(0), -rint((x - r) / y), beyond))};
   }
 };
 struct floor_divide : Arithmetic {

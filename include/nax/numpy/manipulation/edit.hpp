@@ -4,6 +4,7 @@
 
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/manipulation/join.hpp"
+#include "nax/numpy/reductions/reduce.hpp"
 #include "nax/numpy/views/reshape.hpp"
 #include "nax/numpy/views/transpose.hpp"
 
