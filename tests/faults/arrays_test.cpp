@@ -42,8 +42,7 @@ TEST(Faults, Scans) {
 TEST(Faults, Random) {
   fail_each_allocation([] {
     const auto [a, b] = random::split(random::key(0));
-    return found(random::normal<float>(a, {3, 2}), random::permutation(b, 5),
-                 random::choice(b, x, {2}));
+    return found(random::normal<float>(a, {3, 2}), random::permutation(b, 5), random::choice(b, x, {2}));
   });
 }
 TEST(Faults, Printing) {

@@ -42,7 +42,7 @@ NAX_ENGINE void find_constants(std::vector<Slot>& slots, std::vector<Step>& step
     if (step.name == "constant" && step.operands[1].place.offset == 0 &&
         slot.bytes == static_cast<std::size_t>(first.shape[0])) {
       slot.data = address(first);
-    } else if (slot.bytes <= most_bytes) {
+    } else if (slot.bytes <= most_bytes || step.name == "zeros") {
       const std::shared_ptr<char[]> memory(new char[slot.bytes + 64]());
       slot.data = memory.get() + (64 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64) % 64;
       held.push_back(memory);

@@ -69,16 +69,18 @@ NAX_ENGINE void Recorder::add(std::string name, std::initializer_list<Given> ope
 NAX_ENGINE void Recorder::add(Step step) { steps.push_back(std::move(step)); }
 
 NAX_ENGINE void Recorder::fill(void* to, const void* from, std::size_t bytes) {
+  const Dims shape(1, static_cast<std::int64_t>(bytes)), strides(1, 1);
+  const Given target{to, true, DType::uint8, shape, strides};
+  if (!from) {
+    const auto clear = [bytes](void* const* at) { std::memset(at[0], 0, bytes); };
+    return add("zeros", {target}, std::make_shared<const detail::Closure<decltype(clear)>>(clear), "zeros");
+  }
   const std::shared_ptr<char[]> held(new char[bytes + 64]);
   char* const data = held.get() + (64 - reinterpret_cast<std::uintptr_t>(held.get()) % 64) % 64;
-  if (from)
-    std::memcpy(data, from, bytes);
-  else
-    std::memset(data, 0, bytes);
+  std::memcpy(data, from, bytes);
   constants.push_back(held);
-  const Dims shape(1, static_cast<std::int64_t>(bytes)), strides(1, 1);
   const auto copy = [bytes](void* const* at) { std::memcpy(at[1], at[0], bytes); };
-  add("constant", {{data, false, DType::uint8, shape, strides}, {to, true, DType::uint8, shape, strides}},
+  add("constant", {{data, false, DType::uint8, shape, strides}, target},
       std::make_shared<const detail::Closure<decltype(copy)>>(copy), "copy");
 }
 
