@@ -3,6 +3,7 @@
 #include <set>
 
 #include "nax/transform/jit.hpp"
+#include "support/platform.hpp"
 #include "table/checks.hpp"
 
 // jit, recorded and replayed with other numbers: a function and its gradient give what they give by
