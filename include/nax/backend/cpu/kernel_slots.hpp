@@ -35,11 +35,14 @@ void provide() {
   provide_library();
 }
 #else
+// A name of its own: in a program that links the library, its sources must not call the function above.
+inline namespace holds_kernels {
 template <class Kernel, class T>
 void provide() {
   kernel_slots<Kernel>[static_cast<std::size_t>(dtype_of<T>)].store(&Kernel::template run<T>,
                                                                     std::memory_order_release);
 }
+}  // namespace holds_kernels
 #endif
 
 [[noreturn, gnu::cold]] inline void throw_no_kernel(const char* name, DType dtype) {

@@ -22,11 +22,13 @@ void provide_reducer() {
   provide_library();
 }
 #else
+inline namespace holds_kernels {
 template <class Op, class From>
 void provide_reducer() {
   reducer_slot(Op::kind, dtype_of<From>, dtype_of<typename Op::Acc>)
       .store(&reducer<Op, From>, std::memory_order_release);
 }
+}  // namespace holds_kernels
 #endif
 
 // The reducer of elements `from` to accumulators `to`; sums within a type are always there. Throws Error
