@@ -139,7 +139,7 @@ TEST(FormulaDerivatives, OfFunctionsThatHaveNone) {
   EXPECT_EQ(second([](const Array<double>& y) { return nax::arcsin(y) * 2; }, 1), inf);
 }
 
-#if defined(NAX_USES_FORMULAS)
+#if defined(NAX_DERIVES_FORMULAS)
 // One plan serves all numbers of an expression, in every call.
 TEST(FormulaDerivatives, MakeOnePlanForAllNumbers) {
   const Array<double> x = {0.5, 1};

@@ -118,19 +118,20 @@ class Operations {
   virtual void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
                        std::uint64_t* to) = 0;
 
-  // ---- parts that a device may lack: nobody calls those
+  // ---- parts that a device may lack (see has)
 
   // The transforms of lines of real numbers of dtype `real`, or of complex ones with such parts.
-  virtual void fft(Device device, const loops::FftLines& lines, DType real, const char* from, char* to);
+  inline virtual void fft(Device device, const loops::FftLines& lines, DType real, const char* from,
+                          char* to);
 
   // to = the part of a convolution of a and b; the weights' is added to what is there when `accumulate`.
-  virtual void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry, DType dtype,
-                        const char* a, const char* b, char* to, bool accumulate);
+  inline virtual void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry,
+                               DType dtype, const char* a, const char* b, char* to, bool accumulate);
 
   // to = the place of the first greatest (least) element of each window of row-major arrays, NaN before all
   // others; -1 where a window holds none.
-  virtual void best_in_windows(Device device, const loops::Windows& windows, bool greatest,
-                               std::int64_t examples, DType dtype, const char* from, std::int64_t* to);
+  inline virtual void best_in_windows(Device device, const loops::Windows& windows, bool greatest,
+                                      std::int64_t examples, DType dtype, const char* from, std::int64_t* to);
 
  protected:
   ~Operations() = default;
