@@ -3,7 +3,7 @@
 #include "nax/expr/fused_gradients_node.hpp"
 #include "nax/expr/pull_leaves.hpp"
 #include "nax/expr/recorded_steps.hpp"
-#if defined(NAX_DERIVES_FORMULAS)
+#if defined(NAX_USES_FORMULAS)
 #include "nax/expr/formula_node.hpp"
 #endif
 
