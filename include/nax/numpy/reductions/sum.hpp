@@ -154,12 +154,11 @@ Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) 
   const AxisMarks marks = detail::marked_axes("count_nonzero", options.axis, x.ndim());
   if constexpr (is_array_v<X>) {
     detail::check_operand("count_nonzero", x);
+    if constexpr (std::is_same_v<T, bool>)
+      if (!detail::on_accelerator(x)) return detail::sum_over<std::int32_t>(x, marks, options.keepdims, 1);
   }
-  if constexpr (std::is_same_v<T, bool>)
-    return detail::sum_over<std::int32_t>(x, marks, options.keepdims, 1);
-  else
-    return detail::sum_over<std::int32_t>(detail::make_expr<rules::not_equal>(x, T(0)), marks,
-                                          options.keepdims, 1);
+  return detail::sum_over<std::int32_t>(detail::make_expr<rules::not_equal>(x, T(0)), marks, options.keepdims,
+                                        1);
 }
 
 NAX_END
