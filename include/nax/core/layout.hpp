@@ -74,6 +74,12 @@ struct Layout : Frame {
     levels.clear();
     strides.clear();
   }
+  // Axis `from` becomes axis `to`; both are counted from the first hidden one. Levels stay as they are.
+  void move_axis(std::size_t from, std::size_t to) {
+    const std::int64_t extent = shape[from], stride = strides[from];
+    shape.erase(from), strides.erase(from);
+    shape.insert(to, extent), strides.insert(to, stride);
+  }
   // Becomes the row-major layout over `frame`; the number of elements. Throws ValueError where they are too
   // many: what its function did not check before.
   std::int64_t make_row_major(const Frame& frame);

@@ -34,11 +34,8 @@ Array<T> with_level(const Array<T>& x, const MappedAxis& axis) {
 template <class T>
 Array<T> move_axis(const Array<T>& x, int from, int to) {
   Layout layout = layout_of(x);
-  const std::size_t h = layout.levels.size(), f = h + static_cast<std::size_t>(from),
-                    t = h + static_cast<std::size_t>(to);
-  const std::int64_t extent = layout.shape[f], stride = layout.strides[f];
-  layout.shape.erase(f), layout.strides.erase(f);
-  layout.shape.insert(t, extent), layout.strides.insert(t, stride);
+  const std::size_t h = layout.levels.size();
+  layout.move_axis(h + static_cast<std::size_t>(from), h + static_cast<std::size_t>(to));
   return typed<T>(view(x, std::move(layout)));
 }
 

@@ -15,14 +15,11 @@ template <class T>
 Array<T> batch(const Array<T>& x, int axis, Level level) {
   Layout layout = layout_of(x);
   const std::size_t from = static_cast<std::size_t>(layout.hidden() + axis);
-  const std::int64_t extent = layout.shape[from], stride = layout.strides[from];
-  layout.shape.erase(from);
-  layout.strides.erase(from);
+  const std::int64_t extent = layout.shape[from];
   std::size_t to = 0;
   while (to < layout.levels.size() && layout.levels[to] < level) ++to;
+  layout.move_axis(from, to);
   layout.levels.insert(to, level);
-  layout.shape.insert(to, extent);
-  layout.strides.insert(to, stride);
   Array<T> result = typed<T>(view(x, std::move(layout)));
   if constexpr (is_inexact_v<T>)
     return record(std::move(result),

@@ -77,10 +77,7 @@ NAX_ENGINE ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
   }
   if (axis == 0) return whole;
   Layout moved = layout_of(whole);
-  const std::int64_t extent = moved.shape[at], stride = moved.strides[at];
-  moved.shape.erase(at), moved.strides.erase(at);
-  moved.shape.insert(at + static_cast<std::size_t>(axis), extent);
-  moved.strides.insert(at + static_cast<std::size_t>(axis), stride);
+  moved.move_axis(at, at + static_cast<std::size_t>(axis));
   return view(whole, std::move(moved));
 }
 
