@@ -152,23 +152,29 @@ inline void read_feature(ProtoReader in, Feature& to) {
   });
 }
 
-inline void read_features(ProtoReader in, std::map<std::string, Feature>& to) {
+// A map's entries, whose values read_value(message, value) reads.
+template <class Value, class Read>
+void read_entries(ProtoReader in, std::map<std::string, Value>& to, Read read_value) {
   for_each_field(in, [&](std::uint32_t field, std::uint32_t wire) {
     if (field != 1 || wire != ProtoReader::bytes_wire) return false;
     std::string name;
-    Feature feature;
+    Value value;
     ProtoReader entry = in.message();
     for_each_field(entry, [&](std::uint32_t part, std::uint32_t of) {
       if ((part != 1 && part != 2) || of != ProtoReader::bytes_wire) return false;
       if (part == 1)
         name = entry.text();
       else
-        read_feature(entry.message(), feature);
+        read_value(entry.message(), value);
       return true;
     });
-    to.insert_or_assign(std::move(name), std::move(feature));
+    to.insert_or_assign(std::move(name), std::move(value));
     return true;
   });
+}
+
+inline void read_features(ProtoReader in, std::map<std::string, Feature>& to) {
+  read_entries(in, to, read_feature);
 }
 
 inline const char* kind_text(Feature::Kind kind) {

@@ -16,22 +16,7 @@ inline void read_feature_list(ProtoReader in, std::vector<Feature>& to) {
 }
 
 inline void read_feature_lists(ProtoReader in, std::map<std::string, std::vector<Feature>>& to) {
-  for_each_field(in, [&](std::uint32_t field, std::uint32_t wire) {
-    if (field != 1 || wire != ProtoReader::bytes_wire) return false;
-    std::string name;
-    std::vector<Feature> steps;
-    ProtoReader entry = in.message();
-    for_each_field(entry, [&](std::uint32_t part, std::uint32_t of) {
-      if ((part != 1 && part != 2) || of != ProtoReader::bytes_wire) return false;
-      if (part == 1)
-        name = entry.text();
-      else
-        read_feature_list(entry.message(), steps);
-      return true;
-    });
-    to.insert_or_assign(std::move(name), std::move(steps));
-    return true;
-  });
+  read_entries(in, to, read_feature_list);
 }
 
 // The values of all steps, which are of one kind and number. A step without values is of any kind.
