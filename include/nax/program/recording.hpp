@@ -110,7 +110,7 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // That of this thread. Throws DeviceError where there is none: an array has outlived its recording.
+  // The recorder of this thread. Throws DeviceError where there is none: an array outlived its recording.
   NAX_ENGINE static Recorder& current();
 
   NAX_ENGINE void* allocate(std::size_t bytes);

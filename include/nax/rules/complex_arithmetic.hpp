@@ -10,7 +10,7 @@
 #include "nax/core/abi.hpp"
 
 // Products, quotients and moduli of complex numbers in forms without branches, which compilers vectorise.
-// Those of std::complex look for infinities one element at a time.
+// The operators of std::complex branch on infinities, so that compilers do not vectorise them.
 NAX_BEGIN
 namespace rules::math {
 

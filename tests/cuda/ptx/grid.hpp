@@ -8,7 +8,7 @@
 // Runs the launch of a kernel.
 namespace ptx {
 
-// What a kernel did wrong: names kernel, block, thread, line and instruction.
+// A fault of a kernel: names kernel, block, thread, line and instruction.
 struct Fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -12,7 +12,7 @@
 // order of their streams.
 namespace ptx {
 
-// What kernels did wrong since the last call; it is an error of the test that looks.
+// Returns the faults of kernels since the last call, and forgets them; the caller's test fails by them.
 std::vector<std::string> take_faults();
 
 // For launches from now on.

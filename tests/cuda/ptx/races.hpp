@@ -66,7 +66,7 @@ class SharedShadow {
 class GlobalShadow {
  public:
   Cell& at(std::uint64_t address) { return cells_[address]; }
-  // What was released at a location, by block.
+  // Clocks released at a location, by block.
   std::unordered_map<std::uint32_t, std::uint32_t>& released(std::uint64_t address) {
     return released_[address];
   }

@@ -9,7 +9,7 @@
 // A stand-in of cuBLASLt: the products that nax asks for, as loops on the host when the stream gets there.
 namespace blas_stand_in {
 
-// What the opaque structs hold.
+// Contents of the library's opaque structs.
 struct Product {
   cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
 };
