@@ -4,32 +4,23 @@
 #include <fstream>
 
 #include "data/elements.hpp"
+#include "data/files.hpp"
 #include "nax/io/gzip.hpp"
 #include "nax/io/text_tables.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
-#include "support/refusal.hpp"
 
 namespace packed_test {
 using namespace nax;
 using io::Bytes;
 using io::Compression;
 using nax::testing::all_of;
+using nax::testing::bytes_of;
+using nax::testing::expect_error;
+using nax::testing::file;
+using nax::testing::golden;
 using nax::testing::rest_of;
 
-std::string golden(const std::string& name) { return std::string(NAX_GOLDENS_DIR "/") + name; }
-Bytes bytes_of(const std::string& path) { return io::detail::read_file("test", path); }
 Bytes as_bytes(const std::string& text) { return Bytes(text.begin(), text.end()); }
-std::string file(const std::string& name, const Bytes& content) {
-  const std::string path = ::testing::TempDir() + "nax_packed_" + std::to_string(::getpid()) + name;
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
-  return path;
-}
-template <class Kind>
-void expect_error(const std::string& part, const auto& f) {
-  const std::string text = refusal<Kind>(f);
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 // By zlib, as gzip's files are.
 Bytes gzipped(const Bytes& bytes, int level = 6) {
   z_stream stream{};
