@@ -4,6 +4,7 @@
 
 #include "nax/core/accelerator.hpp"
 #include "nax/loops/convolution.hpp"
+#include "nax/loops/factoring.hpp"
 #include "nax/loops/fft_lines.hpp"
 #include "nax/loops/lines.hpp"
 #include "nax/loops/product.hpp"
@@ -39,7 +40,7 @@ struct Keys {
 enum class IndexMode : std::uint8_t { drop, wrap, clip };
 
 // Operations that a device may lack. Functions ask at their doors (need_part).
-enum class Part : std::uint8_t { fft, convolutions, windows };
+enum class Part : std::uint8_t { fft, convolutions, windows, factorisations };
 
 class Operations {
  public:
@@ -133,6 +134,10 @@ class Operations {
   inline virtual void best_in_windows(Device device, const loops::Windows& windows, bool greatest,
                                       std::int64_t examples, DType dtype, const char* from, std::int64_t* to);
 
+  // The factors of matrices, one address a result.
+  virtual void factorise(Device device, const loops::Factoring& what, DType dtype, const char* from,
+                         void* const* to);
+
  protected:
   ~Operations() = default;
 };
@@ -154,6 +159,9 @@ inline void Operations::convolve(Device device, loops::ConvPart, const loops::Co
 }
 inline void Operations::best_in_windows(Device device, const loops::Windows&, bool, std::int64_t, DType,
                                         const char*, std::int64_t*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::factorise(Device device, const loops::Factoring&, DType, const char*, void* const*) {
   nax::detail::throw_no_device_form(device);
 }
 

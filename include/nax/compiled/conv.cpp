@@ -1,7 +1,6 @@
 // The part of nax::compiled for convolutions.
 #define NAX_COMPILED_LIBRARY
-#include "nax/backend/cpu/conv.hpp"
-
+#include "nax/backend/cpu/conv_kernels.hpp"
 #include "nax/compiled/provide.hpp"
 
 NAX_BEGIN

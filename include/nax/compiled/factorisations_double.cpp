@@ -2,7 +2,8 @@
 // (Singular values have a source of their own: compiling them takes as long as all of these.)
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/companion_kernels.hpp"
-#include "nax/backend/cpu/factorisations_kernels.hpp"
+#include "nax/backend/cpu/factor_kernels.hpp"
+#include "nax/compiled/provide.hpp"
 
 #define NAX_T double
 #include "nax/compiled/factorisations.inc"
@@ -13,3 +14,25 @@ template void nax::cpu::sqrtm<NAX_T>(const NAX_T*, std::int64_t, NAX_T*);
 template void nax::cpu::polynomial_roots<double>(const std::complex<double>*, std::int64_t,
                                                  std::complex<double>*);
 #undef NAX_T
+
+NAX_BEGIN
+namespace cpu {
+namespace {
+
+template <class T>
+void provide_all() {
+  provide<FactorKernel<Factorisation::lu>, T>();
+  provide<FactorKernel<Factorisation::cholesky>, T>();
+  provide<FactorKernel<Factorisation::qr>, T>();
+  provide<FactorKernel<Factorisation::eigh>, T>();
+  provide<FactorKernel<Factorisation::eig>, T>();
+}
+
+}  // namespace
+
+void provide_factorisations_double() {
+  provide_all<double>();
+  provide_all<std::complex<double>>();
+}
+}  // namespace cpu
+NAX_END

@@ -1,7 +1,8 @@
 // The part of nax::compiled for Eigen's factorisations of matrices of float, and of complex numbers of them.
 // (Singular values have a source of their own: compiling them takes as long as all of these.)
 #define NAX_COMPILED_LIBRARY
-#include "nax/backend/cpu/factorisations_kernels.hpp"
+#include "nax/backend/cpu/factor_kernels.hpp"
+#include "nax/compiled/provide.hpp"
 
 #define NAX_T float
 #include "nax/compiled/factorisations.inc"
@@ -10,3 +11,25 @@
 #include "nax/compiled/factorisations.inc"
 template void nax::cpu::sqrtm<NAX_T>(const NAX_T*, std::int64_t, NAX_T*);
 #undef NAX_T
+
+NAX_BEGIN
+namespace cpu {
+namespace {
+
+template <class T>
+void provide_all() {
+  provide<FactorKernel<Factorisation::lu>, T>();
+  provide<FactorKernel<Factorisation::cholesky>, T>();
+  provide<FactorKernel<Factorisation::qr>, T>();
+  provide<FactorKernel<Factorisation::eigh>, T>();
+  provide<FactorKernel<Factorisation::eig>, T>();
+}
+
+}  // namespace
+
+void provide_factorisations_float() {
+  provide_all<float>();
+  provide_all<std::complex<float>>();
+}
+}  // namespace cpu
+NAX_END

@@ -1,7 +1,6 @@
 // The part of nax::compiled for Fourier transforms.
 #define NAX_COMPILED_LIBRARY
-#include "nax/backend/cpu/fft.hpp"
-
+#include "nax/backend/cpu/fft_kernels.hpp"
 #include "nax/compiled/provide.hpp"
 
 NAX_BEGIN

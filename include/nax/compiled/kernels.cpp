@@ -86,6 +86,10 @@ void provide_library_kernels() {
   provide_library_reducers();
   provide_library_products();
   provide_library_numbers();
+  provide_factorisations_float();
+  provide_factorisations_double();
+  provide_svd_float();
+  provide_svd_double();
   provide_ordered<std::int8_t>();
   provide_ordered<std::int16_t>();
   provide_ordered<std::int32_t>();

@@ -8,6 +8,10 @@ namespace cpu {
 
 void provide_fft();
 void provide_convolutions();
+void provide_factorisations_float();
+void provide_factorisations_double();
+void provide_svd_float();
+void provide_svd_double();
 
 }  // namespace cpu
 NAX_END

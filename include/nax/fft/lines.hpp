@@ -105,5 +105,6 @@ auto real_operand(const char* function, const X& x) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
+#include "nax/backend/cpu/fft_kernels.hpp"
 #include "nax/fft/lines-inl.hpp"
 #endif

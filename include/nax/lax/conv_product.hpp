@@ -52,5 +52,6 @@ Array<T> conv_forward(const ConvRef& spec, const Array<T>& x, const Array<T>& w)
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
+#include "nax/backend/cpu/conv_kernels.hpp"
 #include "nax/lax/conv_product-inl.hpp"
 #endif

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "nax/backend/cpu/cholesky_kernel.hpp"
+#include "nax/linalg/rules.hpp"
 #include "nax/linalg/solve.hpp"
 
 NAX_BEGIN
@@ -83,15 +85,10 @@ template <class T>
 Array<T> cholesky_of(const Array<T>& a, CholeskyDerivative of = CholeskyDerivative::hermitian_part) {
   using R = real_t<T>;
   const Frame frame = layout_of(a);
-  Array<T> result = typed<T>(copy_over(a, frame));
-  const std::int64_t n = frame.shape.back();
-  const std::int64_t batches = frame.size() == 0 ? 0 : frame.size() / (n * n);
-  for_each_batch(batches, n, [&](std::int64_t begin, std::int64_t end) {
-    if constexpr (simd::has_packet<T>)
-      if (cpu::has_tiny_factors<T>(n))
-        return cpu::cholesky_tiny(elements<T>(result) + begin * n * n, n, end - begin);
-    for (std::int64_t i = begin; i < end; ++i) cpu::cholesky_factor(elements<T>(result) + i * n * n, n);
-  });
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame, device_for("cholesky", a)));
+  constexpr auto kind = loops::Factorisation::cholesky;
+  cpu::provide<cpu::FactorKernel<kind>, T>();
+  factorise({.kind = kind}, a, {&result});
   const auto symmetric = [of](const Array<T>& x) {
     if (of == CholeskyDerivative::elements) return x;
     const Array<T> sum = evaluate(make_expr<rules::add>(x, conjugate_transpose(x)));

@@ -33,12 +33,10 @@ EigParts<T> eig_values(const Array<T>& a, bool vectors) {
     parts.eigenvectors = matrices_like<C>(layout_of(a), {n, n});
     largest = matrices_like<R>(layout_of(a), {n, n});
   }
-  C* const w = elements<C>(parts.eigenvalues);
-  C* const v = vectors ? elements<C>(parts.eigenvectors) : nullptr;
-  R* const l = vectors ? elements<R>(largest) : nullptr;
-  for_each_matrix(a, [=](std::int64_t i, const T* x) {
-    cpu::eig<T>(x, n, w + i * n, v ? v + i * n * n : nullptr, l ? l + i * n * n : nullptr);
-  });
+  constexpr auto kind = loops::Factorisation::eig;
+  cpu::provide<cpu::FactorKernel<kind>, T>();
+  factorise({.kind = kind}, a,
+            {&parts.eigenvalues, vectors ? &parts.eigenvectors : nullptr, vectors ? &largest : nullptr});
   if (vectors && is_recorded(a)) parts.largest = la::converted<C>(largest);
   return parts;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/factorisations.hpp"
+#include "nax/backend/cpu/factor_kernels.hpp"
 #include "nax/linalg/rules.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
 
@@ -38,11 +38,9 @@ linalg::Eigh<T> eigh_values(const Array<T>& a, bool lower, bool vectors) {
   const std::int64_t n = a.shape(-1);
   linalg::Eigh<T> parts{matrices_like<R>(layout_of(a), {n}), {}};
   if (vectors) parts.eigenvectors = matrices_like<T>(layout_of(a), {n, n});
-  R* const w = elements<R>(parts.eigenvalues);
-  T* const v = vectors ? elements<T>(parts.eigenvectors) : nullptr;
-  for_each_matrix(a, [=](std::int64_t i, const T* x) {
-    cpu::eigh<T>(x, n, lower, w + i * n, v ? v + i * n * n : nullptr);
-  });
+  constexpr auto kind = loops::Factorisation::eigh;
+  cpu::provide<cpu::FactorKernel<kind>, T>();
+  factorise({.kind = kind, .lower = lower}, a, {&parts.eigenvalues, vectors ? &parts.eigenvectors : nullptr});
   return parts;
 }
 

@@ -82,13 +82,9 @@ PackedLu<T> lu_of(const Array<T>& a) {
   const std::int64_t m = a.shape(-2), n = a.shape(-1), k = std::min(m, n);
   PackedLu<T> parts{matrices_like<T>(layout_of(a), {m, n}), matrices_like<std::int32_t>(layout_of(a), {k})};
   if (m * n > 0) {
-    T* const lu = elements<T>(parts.lu);
-    std::int32_t* const swaps = elements<std::int32_t>(parts.swaps);
-    for_each_matrix(a, [=](std::int64_t i, const T* x) {
-      std::copy(x, x + m * n, lu + i * m * n);
-      std::vector<std::int32_t> rows(static_cast<std::size_t>(m));
-      cpu::lu_factor(lu + i * m * n, m, n, n, rows.data(), swaps + i * k);
-    });
+    constexpr auto kind = loops::Factorisation::lu;
+    cpu::provide<cpu::FactorKernel<kind>, T>();
+    factorise({.kind = kind}, a, {&parts.lu, &parts.swaps});
   }
   if (!is_recorded(a)) return parts;
   const Array<T> back = matrix_transpose(permutation_of<T>(parts.swaps, m));

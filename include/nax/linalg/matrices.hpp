@@ -21,7 +21,7 @@ void check_square(const char* function, const Array<T>& a) {
   check_operand(function, a);
   if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
     raise<ShapeError>({function, ": the last two axes must be square, shape ", a.shape()});
-  need_host(function, a);
+  need_part(function, backend::Part::factorisations, a);
 }
 
 // Offsets of the matrices of an operand over the batches of a result.

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "nax/backend/cpu/factorisations.hpp"
+#include "nax/backend/cpu/factor_kernels.hpp"
 #include "nax/linalg/cholesky.hpp"
 #include "nax/linalg/rules.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
@@ -53,11 +53,9 @@ linalg::QR<T> qr_of(const Array<T>& a, bool complete, bool wants_q) {
   auto parts = std::make_shared<linalg::QR<T>>();
   if (wants_q) parts->Q = matrices_like<T>(layout_of(a), {m, k});
   parts->R = matrices_like<T>(layout_of(a), {k, n});
-  T* const q = wants_q && m * k > 0 ? elements<T>(parts->Q) : nullptr;
-  T* const r = k * n > 0 ? elements<T>(parts->R) : nullptr;
-  for_each_matrix(a, [=](std::int64_t i, const T* x) {
-    cpu::qr<T>(x, m, n, complete, q ? q + i * m * k : nullptr, r + i * k * n);
-  });
+  constexpr auto kind = loops::Factorisation::qr;
+  cpu::provide<cpu::FactorKernel<kind>, T>();
+  factorise({.kind = kind, .complete = complete}, a, {wants_q && m * k > 0 ? &parts->Q : nullptr, &parts->R});
   if (!recorded) return *parts;
   parts->Q = record_tangent(
       parts->Q, a, [parts](const Array<T>& t, const Array<T>& q_) { return q_tangent(t, q_, parts->R); });

@@ -114,6 +114,10 @@ Array<T> inverse_gaps(const Array<T>& w) {
 
 }  // namespace la
 
+// Factors the matrices of a into these results, of which some may be null.
+NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
+                          std::initializer_list<const ArrayBase*> results);
+
 // A result of matrices: the leading axes of `a`, hidden ones too, and these behind them. On the host.
 NAX_ENGINE Frame frame_like(const Frame& a, std::initializer_list<std::int64_t> tail);
 template <class T>
@@ -160,7 +164,7 @@ void check_matrices(const char* function, const Array<T>& a) {
   static_assert(is_linalg_v<T>, "linalg: the type must be float, double or complex");
   check_operand(function, a);
   if (a.ndim() < 2) raise<ShapeError>({function, ": the array must be at least 2-d, shape ", a.shape()});
-  need_host(function, a);
+  need_part(function, backend::Part::factorisations, a);
 }
 
 }  // namespace detail

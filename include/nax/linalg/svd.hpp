@@ -27,17 +27,14 @@ linalg::SVD<T> svd_values(const Array<T>& a, bool full, bool vectors) {
   const std::int64_t rows = full ? m : k, columns = full ? n : k;
   linalg::SVD<T> parts;
   parts.S = matrices_like<R>(layout_of(a), {k});
-  R* const s = elements<R>(parts.S);
-  T *u = nullptr, *vh = nullptr;
   if (vectors) {
     parts.U = matrices_like<T>(layout_of(a), {m, rows});
     parts.Vh = matrices_like<T>(layout_of(a), {columns, n});
-    u = elements<T>(parts.U), vh = elements<T>(parts.Vh);
   }
-  for_each_matrix(a, [=](std::int64_t i, const T* x) {
-    cpu::svd<T>(x, m, n, full, vectors ? u + i * m * rows : nullptr, s + i * k,
-                vectors ? vh + i * columns * n : nullptr);
-  });
+  constexpr auto kind = loops::Factorisation::svd;
+  cpu::provide<cpu::FactorKernel<kind>, T>();
+  factorise({.kind = kind, .complete = full}, a,
+            {vectors ? &parts.U : nullptr, &parts.S, vectors ? &parts.Vh : nullptr});
   return parts;
 }
 

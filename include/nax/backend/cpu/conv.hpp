@@ -42,7 +42,3 @@ struct ConvKernel {
 
 }  // namespace cpu
 NAX_END
-
-#if !defined(NAX_CALLS_LIBRARY)
-#include "nax/backend/cpu/conv_kernels.hpp"
-#endif

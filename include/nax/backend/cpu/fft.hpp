@@ -25,7 +25,3 @@ struct FftKernel {
 
 }  // namespace cpu
 NAX_END
-
-#if !defined(NAX_CALLS_LIBRARY)
-#include "nax/backend/cpu/fft_kernels.hpp"
-#endif

@@ -4,6 +4,7 @@
 #include "nax/backend/cpu/conv.hpp"
 #include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/factor_slots.hpp"
 #include "nax/backend/cpu/fft.hpp"
 #include "nax/backend/cpu/gather.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
@@ -231,6 +232,9 @@ class HostOperations final : public backend::Operations {
     for (const std::int64_t n : windows.in) size *= n;
     const LaneRows rows(dtype, from, size);
     kernel_for<WindowKernel>(rows.dtype())(windows, greatest, examples, rows.data(), to);
+  }
+  void factorise(Device, const Factoring& what, DType dtype, const char* from, void* const* to) override {
+    factor_kernel(what.kind, dtype)(what, from, to);
   }
 
  private:
