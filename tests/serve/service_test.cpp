@@ -43,7 +43,7 @@ TEST(Service, ConcurrentCallersGetTheModelsAnswers) {
   EXPECT_LE(service.metrics().batches, 1600u);
 }
 
-TEST(Service, MemoryStaysAsItIsOnceAllBatchesHaveBeenSeen) {
+TEST(Service, MemorySettlesOnceAllBatchesHaveBeenSeen) {
   const std::string path = file("memory.safetensors");
   const auto keys = nax::random::split(nax::random::key(0), 2);
   nax::io::save_safetensors(
@@ -64,10 +64,15 @@ TEST(Service, MemoryStaysAsItIsOnceAllBatchesHaveBeenSeen) {
       });
   };
   for (std::int64_t rows = 1; rows <= 16; ++rows) ask(rows);
-  ask_concurrently(20);
-  const nax::MemoryStats before = nax::memory_stats();
-  ask_concurrently(500);
-  const nax::MemoryStats after = nax::memory_stats();
+  // A thread of the pool takes its working memory when it first gets a part of a product, which may be in any
+  // round. A leak changes every round.
+  nax::MemoryStats before{}, after{};
+  for (int round = 0; round < 20; ++round) {
+    before = nax::memory_stats();
+    ask_concurrently(100);
+    after = nax::memory_stats();
+    if (after.in_use == before.in_use && after.cached == before.cached) break;
+  }
   EXPECT_EQ(after.in_use, before.in_use);
   EXPECT_EQ(after.cached, before.cached);  // nothing came from the system, nothing went back
 }
