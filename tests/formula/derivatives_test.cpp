@@ -139,7 +139,27 @@ TEST(FormulaDerivatives, OfFunctionsThatHaveNone) {
   EXPECT_EQ(second([](const Array<double>& y) { return nax::arcsin(y) * 2; }, 1), inf);
 }
 
-#if defined(NAX_DERIVES_FORMULAS)
+// A zero cotangent ends a share, and not the share's derivative in the cotangent.
+TEST(FormulaDerivatives, InCotangentsThatAreZero) {
+  const Array<double> x = {-1, 0, 0.4};
+  const auto slopes = [&](const Array<double>& t) {
+    return nax::sum(nax::grad([&](const Array<double>& y) {
+      const Array<double> value = nax::tanh(1.5 * y) * y;
+      return nax::sum(value * t);
+    })(x));
+  };
+  const Array<double> zero = nax::zeros<double>({3}), one = nax::ones<double>({3});
+  const Array<double> reverse = nax::grad(slopes)(zero);
+  const Array<double> forward = std::get<1>(nax::jvp(slopes, std::tuple(zero), std::tuple(one)));
+  double sum = 0;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NEAR(reverse(i).item(), derivative(1, x(i).item()), 1e-12);
+    sum += derivative(1, x(i).item());
+  }
+  EXPECT_NEAR(forward.item(), sum, 1e-12);
+}
+
+#if defined(NAX_USES_FORMULAS)
 // One plan serves all numbers of an expression, in every call.
 TEST(FormulaDerivatives, MakeOnePlanForAllNumbers) {
   const Array<double> x = {0.5, 1};

@@ -22,10 +22,7 @@
 // Expressions are handed over as formulas (nax/formula), too, which the library turns into machine code. What
 // makes formulas takes seconds to compile; a program of headers alone may define this by itself.
 // NAX_RUNS_FORMULAS, of such a file's own: its expressions are computed so as well, and no kernels compiled.
-// NAX_DERIVES_FORMULAS, of a program of headers alone and on trial: derivatives that another transform
-// watches are formulas. Some third derivatives of functions with rules of their own (det) are wrong so far.
-#if (defined(NAX_COMPILED) || defined(NAX_COMPILED_LIBRARY) || defined(NAX_COMPILED_ENGINE) || \
-     defined(NAX_DERIVES_FORMULAS)) &&                                                         \
+#if (defined(NAX_COMPILED) || defined(NAX_COMPILED_LIBRARY) || defined(NAX_COMPILED_ENGINE)) && \
     !defined(NAX_USES_FORMULAS)
 #define NAX_USES_FORMULAS
 #endif

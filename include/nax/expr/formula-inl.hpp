@@ -74,7 +74,7 @@ class SymbolWalk {
       if (cotangents[i] < 0) continue;
       if (step.kind == SymbolStep::Kind::leaf) {
         int share = cotangents[i];
-        if (alive[i] >= 0) share = recorder_.record(formula::Operation::keep, {alive[i], share});
+        if (alive[i] >= 0) share = recorder_.record(formula::Operation::unless_ended, {alive[i], share});
         of_leaves[static_cast<std::size_t>(step.slot)] = share;
       } else if (step.through != 0) {
         pull_step(step, i, cotangents, alive);

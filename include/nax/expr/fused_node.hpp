@@ -54,7 +54,7 @@ class FusedNode final : public Node {
   }
 
   NAX_COMPILED_ONCE void pull_recorded(const ArrayBase& g, Reverse& sweep) {
-#if defined(NAX_DERIVES_FORMULAS)
+#if defined(NAX_USES_FORMULAS)
     if (give_formula_shares(type_, leaves(), constants(), g, sweep)) return;
 #endif
     if (FusedGradientsNode::give_shares(type_, leaves(), constants(), g, sweep)) return;
@@ -72,7 +72,7 @@ class FusedNode final : public Node {
     return type_.root().op->value(terms);
   }
   std::optional<ArrayBase> push_recorded(const ArrayBase* const* leaf_tangents) {
-#if defined(NAX_DERIVES_FORMULAS)
+#if defined(NAX_USES_FORMULAS)
     if (std::optional<ArrayBase> tangent = formula_tangent(type_, leaves(), constants(), leaf_tangents))
       return tangent;
 #endif
@@ -119,7 +119,7 @@ cpu::PullKernel scalar_pull_of() {
 }
 template <class E>
 constexpr const ExpressionSymbols* symbols_if_used() {
-#if defined(NAX_DERIVES_FORMULAS)
+#if defined(NAX_USES_FORMULAS)
   if constexpr (has_formula<E>) return &expression_symbols<E>;
 #endif
   return nullptr;

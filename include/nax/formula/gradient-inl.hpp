@@ -67,6 +67,8 @@ Shares<T> shares_of(const Step& step, Symbol<T> g, Symbol<T> result) {
       return {{Symbol<T>(), select(truth, g, zero), select(truth, zero, g)}};
     case Operation::keep:
       return {{Symbol<T>(), kept(truth, g)}};
+    case Operation::unless_ended:  // where it drops NaN, nothing flows
+      return {{Symbol<T>(), select(!truth & isnan(x(1)), zero, g)}};
     case Operation::guarded: {  // the product, but for what it has dropped
       const Truth<T> dropped = (x(0) == zero) & !isfinite(x(1));
       return {{select(dropped, zero, g * x(1)), g * x(0)}};
@@ -93,6 +95,7 @@ constexpr bool has_derivative(Operation operation) {
     case Operation::fma:
     case Operation::select:
     case Operation::keep:
+    case Operation::unless_ended:
     case Operation::guarded:
       return true;
     default:
@@ -105,6 +108,7 @@ constexpr bool ends_shares(Operation operation) {
   switch (operation) {
     case Operation::select:
     case Operation::keep:
+    case Operation::unless_ended:
     case Operation::guarded:
     case Operation::maximum:
     case Operation::minimum:

@@ -70,6 +70,8 @@ Symbol<T> written(Operation operation, Symbol<T> x, Symbol<T> y) {
   switch (operation) {
     case Operation::guarded:
       return kept(x != Symbol<T>(0), x * y);
+    case Operation::unless_ended:
+      return kept(Truth<T>::of(x.at), y);
     case Operation::one_minus_square:
       return (Symbol<T>(1) - x) * (Symbol<T>(1) + x);
 #define NAX_ONE(function)   \

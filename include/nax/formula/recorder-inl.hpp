@@ -152,6 +152,7 @@ NAX_ENGINE int Recorder::simplified(const Step& step) {
       if (is(x, Operation::opposite)) return record(Operation::select, {this->step(x).operand[0], z, y});
       return -1;
     case Operation::keep:
+    case Operation::unless_ended:
       if (is_number(y, 0.0)) return y;
       if (is(x, Operation::known)) return this->step(x).detail != 0 ? y : constant(0.0);
       return -1;

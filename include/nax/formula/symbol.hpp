@@ -152,7 +152,7 @@ Symbol<T> kept(Truth<T> mask, Symbol<T> x) {
 }
 template <class T>
 Symbol<T> unless_zero(Symbol<T> g, Symbol<T> x) {
-  return kept(g != Symbol<T>(0), x);
+  return detail::number<T>(Operation::unless_ended, g != Symbol<T>(0), x);
 }
 template <class T>
 Truth<T> isnan(Symbol<T> x) {
