@@ -68,7 +68,7 @@ Shares<T> shares_of(const Step& step, Symbol<T> g, Symbol<T> result) {
     case Operation::keep:
       return {{Symbol<T>(), kept(truth, g)}};
     case Operation::unless_ended:  // where it drops NaN, nothing flows
-      return {{Symbol<T>(), select(!truth & isnan(x(1)), zero, g)}};
+      return {{Symbol<T>(), select((!truth) & isnan(x(1)), zero, g)}};
     case Operation::guarded: {  // the product, but for what it has dropped
       const Truth<T> dropped = (x(0) == zero) & !isfinite(x(1));
       return {{select(dropped, zero, g * x(1)), g * x(0)}};

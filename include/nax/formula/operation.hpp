@@ -55,7 +55,7 @@ namespace formula {
 
 // Operations that are written down as several of those above before a formula runs.
 #define NAX_FORMULA_WRITTEN(X)                                                                        \
-  X(guarded, 2, false) /* x y, and 0 where x is 0 */                                                  \
+  X(guarded, 2, false)      /* x y, and 0 where x is 0 */                                             \
   X(unless_ended, 2, false) /* keep, of shares of a cotangent that is not 0 where the first holds. */ \
   /* A share is linear in the cotangent, so its derivative is not ended by a zero there. */           \
   NAX_FORMULA_FUNCTIONS_1(X) NAX_FORMULA_FUNCTIONS_2(X)
