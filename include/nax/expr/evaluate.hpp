@@ -5,13 +5,17 @@
 #include "nax/expr/device_kernels.hpp"
 #include "nax/expr/scalar_kernels.hpp"
 #include "nax/tape/tape.hpp"
+#if defined(NAX_USES_FORMULAS)
+#include "nax/expr/formula.hpp"
+#endif
 
 // Turns an expression into an array: one loop, and one node on the tape when a differentiated input is among
 // its leaves.
 NAX_BEGIN
 namespace detail {
 
-struct FusedType;  // what the tape must know of an expression type; see fused_node.hpp
+struct FusedType;          // what the tape must know of an expression type; see fused_node.hpp
+struct ExpressionSymbols;  // in formula.hpp
 
 // Puts an expression's node on the tape; its serial.
 std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves, const void* constants);
@@ -39,6 +43,7 @@ struct KernelTable {
   const FusedType& (*fused_type)();  // none where no gradient flows through
   const FormulaPart* formula;        // its parts, for messages
   int constants;                     // how many C++ numbers it has
+  const ExpressionSymbols* symbols;  // none where it has no formula, or programs are headers only
 };
 
 // The value of an expression of numbers (arrays of no axes, on the host) in `result`, which holds nothing
@@ -143,6 +148,14 @@ NAX_COMPILED_ONCE void assign(const KernelTable& table, const void* constants, c
 
 // ---- the part that does
 
+// The formula of expressions through which gradients flow.
+template <class E>
+constexpr const ExpressionSymbols* symbols_if_used() {
+#if defined(NAX_USES_FORMULAS)
+  if constexpr (has_formula<E> && Carries<E>::value) return &expression_symbols<E>;
+#endif
+  return nullptr;
+}
 template <class E>
 constexpr KernelTable table_of() {
   KernelTable table{E::rule::name,
@@ -158,7 +171,8 @@ constexpr KernelTable table_of() {
                     dtype_of<typename E::value_type>,
                     nullptr,
                     expression_parts<E>.parts,
-                    Tree<E>::constants};
+                    Tree<E>::constants,
+                    symbols_if_used<E>()};
   if constexpr (Carries<E>::value) table.fused_type = fused_type_of<E>;
   return table;
 }

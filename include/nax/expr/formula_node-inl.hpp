@@ -2,6 +2,7 @@
 
 #include "nax/core/thread_pool.hpp"
 #include "nax/expr/formula_node.hpp"
+#include "nax/program/map_formula.hpp"
 
 NAX_BEGIN
 namespace detail {
@@ -88,6 +89,30 @@ inline void run_strided(const formula::Kernel& kernel, const FormulaInputs& inpu
                });
 }
 
+// The formula as a step of the program that is being recorded.
+inline void record_formula(const formula::Formula& f, const FormulaInputs& inputs, const Frame& frame,
+                           const std::vector<ArrayBase>& results) {
+  auto map = std::make_shared<program::MapFormula>();
+  program::Step step;
+  step.name = "formula";
+  const auto add = [&](const ArrayBase& a, Dims strides, bool written) {
+    step.operands.push_back({program::Recorder::current().place(device_data(a)), written, a.dtype(),
+                             frame.shape, std::move(strides)});
+    return static_cast<int>(step.operands.size()) - 1;
+  };
+  for (const FormulaInput& input : inputs)
+    map->inputs.push_back(
+        holds_value(input.array)
+            ? program::MapFormula::Input{add(input.array, strides_over(layout_of(input.array), frame), false)}
+            : program::MapFormula::Input{-1, input.number});
+  for (const ArrayBase& result : results)
+    map->results.push_back(add(result, layout_of(result).strides, true));
+  map->formula = f;
+  step.formula = std::move(map);
+  program::run_by_formula(step);
+  program::Recorder::current().add(std::move(step));
+}
+
 NAX_ENGINE std::vector<ArrayBase> apply_formula(const formula::Plan& plan, FormulaInputs inputs,
                                                 const Frame& frame, Device device) {
   const std::size_t count = plan.formula().results.size();
@@ -106,7 +131,9 @@ NAX_ENGINE std::vector<ArrayBase> apply_formula(const formula::Plan& plan, Formu
     recorded = recorded || is_recorded(a);
   }
   for (std::size_t k = 0; k < count; ++k) results.push_back(allocate(dtype, frame, device));
-  if (const std::int64_t n = frame.size(); n > 0) {
+  if (const std::int64_t n = frame.size(); n > 0 && on_program(device)) {
+    record_formula(plan.formula(), inputs, frame, results);
+  } else if (n > 0) {
     FormulaLines lines(inputs.size(), {});
     if (find_flat_lines(inputs, frame, lines.data()))
       run_flat(plan.kernel(), lines.data(), inputs.size(), results, n);
@@ -187,7 +214,7 @@ inline const formula::Plan* usable(const RootPlan& root) { return root.serves ? 
 inline const formula::Plan* plan_of(const FusedType& type, const void* constants, bool pulls, unsigned leaves,
                                     const short* inputs) {
   constexpr int most = 64;
-  const ExpressionSymbols& symbols = *type.symbols;
+  const ExpressionSymbols& symbols = *type.kernels->symbols;
   std::vector<std::uint64_t> known = known_numbers(symbols, constants);
   if (const RootPlan* const found = find_plan(type, pulls, leaves, inputs, known)) return usable(*found);
   static std::mutex& mutex = *new std::mutex;
@@ -207,13 +234,19 @@ inline const formula::Plan* plan_of(const FusedType& type, const void* constants
   return usable(*made);
 }
 
+// Formulas run on the host, now or in a recorded program.
+inline bool is_on_card(Device device) { return on_accelerator(device) && !on_program(device); }
+// More inputs than a step of a program may have.
+inline bool is_too_wide(const FusedType& type) {
+  return static_cast<std::size_t>(2 * type.leaves + type.constants) > program::MapFormula::most_inputs;
+}
 // Whether all is of one type, or truth values, and lies on the host.
 inline bool serves_formulas(const FusedType& type, const PackedArray* leaves) {
   const KernelTable& table = *type.kernels;
-  if (!type.symbols || table.result != type.symbols->type || watches_operations()) return false;
+  if (!table.symbols || table.result != table.symbols->type || watches_operations()) return false;
   for (int l = 0; l < type.leaves; ++l)
     if ((table.stored[l] != table.result && table.stored[l] != DType::boolean) ||
-        (leaves[l].buffer() && on_accelerator(leaves[l].buffer()->device)))
+        (leaves[l].buffer() && is_on_card(leaves[l].buffer()->device)))
       return false;
   return true;
 }
@@ -240,7 +273,7 @@ inline FormulaInputs inputs_of(const FusedType& type, const PackedArray* leaves,
 
 NAX_ENGINE bool give_formula_shares(const FusedType& type, const PackedArray* leaves, const void* constants,
                                     const ArrayBase& g, Reverse& sweep) {
-  if (!serves_formulas(type, leaves) || on_accelerator(g)) return false;
+  if (!serves_formulas(type, leaves) || is_on_card(g.device()) || is_too_wide(type)) return false;
   short inputs[max_leaves];
   find_inputs(type, leaves, inputs);
   unsigned wanted = 0;
@@ -266,13 +299,13 @@ NAX_ENGINE bool give_formula_shares(const FusedType& type, const PackedArray* le
 
 NAX_ENGINE std::optional<ArrayBase> formula_tangent(const FusedType& type, const PackedArray* leaves,
                                                     const void* constants, const ArrayBase* const* tangents) {
-  if (!serves_formulas(type, leaves)) return std::nullopt;
+  if (!serves_formulas(type, leaves) || is_too_wide(type)) return std::nullopt;
   short inputs[max_leaves];
   find_inputs(type, leaves, inputs);
   unsigned moving = 0;
   for (int l = 0; l < type.leaves; ++l) {
     if (inputs[l] != l || !tangents[l] || !(type.carries >> l & 1)) continue;
-    if (on_accelerator(*tangents[l])) return std::nullopt;
+    if (is_on_card(tangents[l]->device())) return std::nullopt;
     moving |= 1u << l;
   }
   const formula::Plan* const plan = moving ? plan_of(type, constants, false, moving, inputs) : nullptr;

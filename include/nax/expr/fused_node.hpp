@@ -118,13 +118,6 @@ cpu::PullKernel scalar_pull_of() {
   return all ? scalar_pull_kernel_of<E>() : nullptr;
 }
 template <class E>
-constexpr const ExpressionSymbols* symbols_if_used() {
-#if defined(NAX_USES_FORMULAS)
-  if constexpr (has_formula<E>) return &expression_symbols<E>;
-#endif
-  return nullptr;
-}
-template <class E>
 const FusedType& fused_type_of() {
   static const Fused<E> fused;
   static const FusedType type = {E::rule::name,
@@ -139,8 +132,7 @@ const FusedType& fused_type_of() {
                                  scalar_pull_of<E>(),
                                  is_sum_of_arrays<E>,
                                  is_holomorphic<E>,
-                                 spread_over<typename E::value_type>,
-                                 symbols_if_used<E>()};
+                                 spread_over<typename E::value_type>};
   return type;
 }
 NAX_COMPILED_ONCE std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,

@@ -6,6 +6,10 @@
 #include "nax/expr/as_dtype.hpp"
 #include "nax/expr/program_steps.hpp"
 #include "nax/expr/unbroadcast.hpp"
+#if defined(NAX_USES_FORMULAS)
+#include "nax/expr/formula_kernels.hpp"
+#include "nax/program/map_formula.hpp"
+#endif
 
 NAX_BEGIN
 namespace detail {
@@ -55,6 +59,69 @@ inline std::string kernel_attributes(const void* kernel, const void* constants, 
          std::string(static_cast<const char*>(constants), static_cast<std::size_t>(count) * constant_bytes);
 }
 
+// Are the elements in row-major order, one after the other?
+inline bool is_run(const Dims& strides, const Dims& shape) {
+  std::int64_t next = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0; next *= shape[axis])
+    if (shape[axis] != 1 && strides[axis] != next) return false;
+  return true;
+}
+
+// ---- maps as data
+
+#if defined(NAX_USES_FORMULAS)
+// Whether the expression's formula serves: all is stored in its one type.
+inline bool has_one_type(const KernelTable& table) {
+  if (!table.symbols || table.result != table.symbols->type || table.result_lane != table.result)
+    return false;
+  for (int l = 0; l < table.leaves; ++l)
+    if (table.stored[l] != table.result || table.lanes[l] != table.result) return false;
+  return static_cast<std::size_t>(2 * table.leaves + 1 + table.constants) <= program::MapFormula::most_inputs;
+}
+// Inputs that are the leaves, which are the step's first operands, and the expression's numbers.
+inline std::vector<program::MapFormula::Input> formula_inputs(const KernelTable& table,
+                                                              const void* constants) {
+  std::vector<program::MapFormula::Input> inputs;
+  for (int l = 0; l < table.leaves; ++l) inputs.push_back({l});
+  for (int k = 0; k < table.constants; ++k) {
+    program::MapFormula::Input number;
+    std::memcpy(&number.number,
+                static_cast<const char*>(constants) + static_cast<std::size_t>(k) * constant_bytes,
+                sizeof number.number);
+    inputs.push_back(number);
+  }
+  return inputs;
+}
+inline void add_map_formula(program::Step& step, const KernelTable& table, const void* constants) {
+  if (!has_one_type(table)) return;
+  auto map = std::make_shared<program::MapFormula>();
+  map->formula = formula_of(*table.symbols, constants, SeparateLeaves(table.leaves).inputs);
+  map->inputs = formula_inputs(table, constants);
+  map->results = {table.leaves};
+  step.formula = std::move(map);
+}
+// Of a step whose operands are the leaves, the cotangent and the gradients; each of these a run or absent.
+inline void add_pull_formula(program::Step& step, const KernelTable& table, const void* constants,
+                             const std::vector<loops::Operand>& operands) {
+  if (!has_one_type(table)) return;
+  const int count = table.leaves;
+  void* targets[max_leaves];
+  for (int l = 0; l < count; ++l) targets[l] = operands[static_cast<std::size_t>(count + 1 + l)].data;
+  const WantedGradients wanted(*table.symbols, targets, 0);
+  auto map = std::make_shared<program::MapFormula>();
+  map->formula = stored_pull_formula(*table.symbols, constants, wanted, false);
+  map->inputs = formula_inputs(table, constants);
+  map->inputs.push_back({count});
+  for (int l = 0; l < count; ++l)
+    if (targets[l] && wanted.is_first(l)) map->results.push_back(count + 1 + l);
+  if (!map->results.empty()) step.formula = std::move(map);
+}
+#else
+inline void add_map_formula(program::Step&, const KernelTable&, const void*) {}
+inline void add_pull_formula(program::Step&, const KernelTable&, const void*,
+                             const std::vector<loops::Operand>&) {}
+#endif
+
 NAX_ENGINE void record_map(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
                            const Frame& frame, const ArrayBase& result) {
   const std::int64_t n = frame.size();
@@ -76,6 +143,7 @@ NAX_ENGINE void record_map(const KernelTable& table, const void* constants, cons
   step.attributes =
       kernel_attributes(reinterpret_cast<const void*>(table.forward), constants, table.constants);
   step.comparable = step.in_place = true;
+  add_map_formula(step, table, constants);
   if (flat) {
     step.work = std::make_shared<const FlatMap>(n == 1 && table.plain ? table.scalar_forward : table.forward,
                                                 constants, table.constants, count, n);
@@ -118,14 +186,6 @@ struct StridedPull final : program::Work {
   unsigned present = 0;
 };
 
-// Are the elements in row-major order, one after the other?
-inline bool is_run(const Dims& strides, const Dims& shape) {
-  std::int64_t next = 1;
-  for (std::size_t axis = shape.size(); axis-- > 0; next *= shape[axis])
-    if (shape[axis] != 1 && strides[axis] != next) return false;
-  return true;
-}
-
 // The backward kernel over `all` as a step. `operands`: leaves, cotangent, gradients (without data where they
 // are not wanted).
 inline void record_pull_step(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
@@ -146,6 +206,11 @@ inline void record_pull_step(const KernelTable& table, cpu::PullKernel kernel, c
       if (x.data && operands[static_cast<std::size_t>(k)].data == x.data) added |= 1u << (o - count - 1);
     step.operands.push_back(step_operand(x, shape, o > count && x.data));
   }
+  bool whole = present == 0;
+  for (int o = count + 1; o <= 2 * count; ++o)
+    whole = whole && (!operands[static_cast<std::size_t>(o)].data ||
+                      is_run(operands[static_cast<std::size_t>(o)].strides, shape));
+  if (whole) add_pull_formula(step, table, constants, operands);
   if (flat) {
     step.work = std::make_shared<const FlatPull>(kernel, constants, table.constants, count, added, n);
   } else {
@@ -156,6 +221,27 @@ inline void record_pull_step(const KernelTable& table, cpu::PullKernel kernel, c
     step.work = std::move(pull);
   }
   program::Recorder::current().add(std::move(step));
+}
+
+// Gradients that are sums are a step of their own where the others can be fused with other maps.
+inline void record_pull_steps(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                              const Dims& shape, std::vector<loops::Operand> operands,
+                              const std::array<std::int64_t, max_leaves>& sizes) {
+  std::vector<loops::Operand> sums = operands;
+  int whole = 0, summed = 0;
+  for (std::size_t o = static_cast<std::size_t>(table.leaves) + 1; o < operands.size(); ++o) {
+    if (!operands[o].data) continue;
+    const bool is_whole = is_run(operands[o].strides, shape);
+    ++(is_whole ? whole : summed);
+    (is_whole ? sums : operands)[o].data = nullptr;
+  }
+  const bool fuses = table.symbols != nullptr && whole > 0;
+  if (!fuses && whole > 0)
+    for (std::size_t o = static_cast<std::size_t>(table.leaves) + 1; o < operands.size(); ++o)
+      if (sums[o].data) operands[o] = sums[o];
+  if (whole > 0) record_pull_step(table, kernel, constants, shape, std::move(operands), sizes, 0);
+  if (summed > 0 && (fuses || whole == 0))
+    record_pull_step(table, kernel, constants, shape, std::move(sums), sizes, 0);
 }
 
 NAX_ENGINE void record_pull(const char* name, const KernelTable& table, cpu::PullKernel kernel,
@@ -195,15 +281,60 @@ NAX_ENGINE void record_pull(const char* name, const KernelTable& table, cpu::Pul
     target.strides = strides_over(layout_of(gradients[l]), all);
     sizes[static_cast<std::size_t>(l)] = layout_of(gradients[l]).size();
   }
-  record_pull_step(table, kernel, constants, all.shape, std::move(operands), sizes, 0);
+  record_pull_steps(table, kernel, constants, all.shape, std::move(operands), sizes);
   for (int l = 0; l < count; ++l)
     if (ArrayAccess::buffer(gradients[l]))
       sweep.add_at(nodes[l], as_dtype(std::move(gradients[l]), table.stored[l]));
 }
 
+#if defined(NAX_USES_FORMULAS)
+// The tangent by the push formula, which drops what zeros make of infinities by itself.
+inline ArrayBase record_push_formula(const KernelTable& table, const void* constants,
+                                     const PackedArray* leaves, const ArrayBase* const* tangents,
+                                     const Frame& all) {
+  const int count = table.leaves;
+  const ArrayBase result = allocate(table.result, all, program::device);
+  auto map = std::make_shared<program::MapFormula>();
+  program::Step step;
+  step.name = std::string(table.name) + "_tangent";
+  short inputs[max_leaves];
+  unsigned moving = 0;
+  for (int l = 0; l < count; ++l) {
+    inputs[l] = static_cast<short>(leaves[l].serial() == 0 ? l : first_occurrence(leaves, l));
+    if (inputs[l] == l && tangents[l]) moving |= 1u << l;
+    step.operands.push_back(
+        step_operand(leaf_operand(leaves[l], all, table.stored[l], table.lanes[l]), all.shape));
+  }
+  map->formula = push_formula_of(*table.symbols, constants, inputs, moving);
+  map->inputs = formula_inputs(table, constants);
+  for (int l = 0; l < count; ++l) {
+    // (Of leaves that are one array, some may have been kept without their values.)
+    for (int k = l; k < count; ++k)
+      if (inputs[k] == l && leaves[k].buffer()) map->inputs[static_cast<std::size_t>(l)].operand = k;
+    if (!(moving >> l & 1)) continue;
+    map->inputs.push_back({static_cast<int>(step.operands.size())});
+    step.operands.push_back(
+        step_operand({device_data(*tangents[l]), strides_over(layout_of(*tangents[l]), all),
+                      tangents[l]->dtype(), table.result_lane},
+                     all.shape));
+  }
+  map->results = {static_cast<int>(step.operands.size())};
+  step.operands.push_back(step_operand(
+      {device_data(result), layout_of(result).strides, table.result, table.result}, all.shape, true));
+  step.formula = std::move(map);
+  program::run_by_formula(step);
+  program::Recorder::current().add(std::move(step));
+  return result;
+}
+#endif
+
 NAX_ENGINE ArrayBase record_push(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
                                  const PackedArray* leaves, const ArrayBase* const* tangents,
                                  const Frame& all) {
+#if defined(NAX_USES_FORMULAS)
+  if (has_one_type(table) && all.size() > 0)
+    return record_push_formula(table, constants, leaves, tangents, all);
+#endif
   const int count = table.leaves;
   const ArrayBase result = allocate(table.result_lane, all, program::device);
   const Dims rows = layout_of(result).strides;

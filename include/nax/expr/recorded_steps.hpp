@@ -13,8 +13,7 @@
 NAX_BEGIN
 namespace detail {
 
-struct ExpressionSymbols;  // in formula.hpp
-struct RootPlan;           // in formula_node.hpp
+struct RootPlan;  // in formula_node.hpp
 
 // The facts about an expression type that the tape needs.
 struct FusedType {
@@ -29,7 +28,6 @@ struct FusedType {
   bool is_sum;                  // of two arrays: the cotangent itself is both shares
   bool holomorphic;             // a tangent in the cotangent's place gives the result's
   ArrayBase (*spread)(const ArrayBase&, const Frame&);
-  const ExpressionSymbols* symbols = nullptr;  // none where it has no formula, or programs are headers only
   mutable std::atomic<const RootPlan*> plans{nullptr};
 
   const Step& root() const { return steps[step_count - 1]; }

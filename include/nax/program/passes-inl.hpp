@@ -231,7 +231,8 @@ NAX_ENGINE std::size_t plan_memory(const std::vector<Slot>& slots, const std::ve
         const std::size_t a = static_cast<std::size_t>(from.place.slot),
                           b = static_cast<std::size_t>(to.place.slot);
         if (!temporary(to) || !temporary(from) || offsets[b] >= 0 || offsets[a] < 0 || last[a] != i ||
-            slots[a].bytes != slots[b].bytes || !overlays(steps[i], from, to))
+            slots[a].bytes != slots[b].bytes || !overlays(steps[i], from, to) ||
+            std::count(taken.begin(), taken.end(), from.place.slot) > 0)
           continue;
         bool all = true;  // of what it is read as
         for (const Operand& x : steps[i].operands)

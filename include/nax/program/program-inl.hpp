@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "nax/core/allocator.hpp"
+#if defined(NAX_USES_FORMULAS)
+#include "nax/program/fuse_maps.hpp"
+#endif
 #include "nax/program/passes.hpp"
 #include "nax/program/program.hpp"
 
@@ -30,6 +33,9 @@ NAX_ENGINE void Program::simplify() {
   detail::find_constants(slots_, steps_, constants_);
   detail::join_equal_steps(slots_, steps_, results);
   detail::drop_dead_steps(slots_, steps_, results);
+#if defined(NAX_USES_FORMULAS)
+  if (formula::machine() != formula::Machine::none) detail::fuse_maps(slots_, steps_, results);
+#endif
   for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].slot = results[i];
   for (const int slot : results) {
     if (slot == Place::constant) continue;

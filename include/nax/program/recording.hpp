@@ -44,6 +44,8 @@ struct Work {
   virtual void run(void* const* at) const = 0;
 };
 
+struct MapFormula;  // in map_formula.hpp
+
 struct Step {
   std::string name;
   std::vector<Operand> operands;
@@ -53,6 +55,7 @@ struct Step {
   bool checks = false;      // is it there for its operands' sake, and writes nothing?
   bool unforeseen = false;  // may it throw Unforeseen?
   bool in_place = false;    // may its result lie where an operand of the same layout lies?
+  std::shared_ptr<const MapFormula> formula;  // of a map that can be fused with others
 };
 
 struct Slot {
