@@ -71,6 +71,23 @@ TEST(FuseMaps, WritesSeveralResultsOverDonatedArguments) {
   }
 }
 
+// Chains of functions are several loops where there are many elements.
+TEST(FuseMaps, LongChainsOverManyElements) {
+  const auto f = [](const F& x, const F& row) {
+    F y = x;
+    for (int i = 0; i < 3; ++i) y = F(tanh(F(sin(F(y * row)) + 0.1f)));
+    return std::pair(y, F(exp(y)));
+  };
+  for (const std::int64_t n : {255, 256, 300, 1000, 4099, 100003}) {
+    const F x = linspace<float>(-3, 3, n), number = 1.5f;
+    const auto fast = jit(f)(x, number), plain = f(x, number);
+    expect_near(fast.first, plain.first, 1e-5);
+    expect_near(fast.second, plain.second, 1e-5);
+  }
+  const F x = reshape(linspace<float>(-3, 3, 5 * 700), {5, 700}), row = linspace<float>(0, 1, 700);
+  expect_near(jit(f)(x, row).second, f(x, row).second, 1e-5);
+}
+
 // A sum between two maps runs between them; what does not depend on it may be fused around it.
 TEST(FuseMaps, KeepsTheOrderOfOtherSteps) {
   const auto f = [](const D& x) {

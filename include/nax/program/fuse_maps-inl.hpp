@@ -44,9 +44,12 @@ class MapFuser {
   }
 
  private:
-  // Weights of formulas: longer loops need more registers than there are, and outgrow the caches of
-  // instructions.
-  static constexpr std::size_t most_weight = 256, function_weight = 16, most_operands = 20;
+  // Weights of formulas. Measured: a loop of several functions is a longer chain of operations that wait for
+  // one another, and slower than loops of one each where arrays are in the caches. Short loops have only
+  // the chain.
+  static constexpr std::size_t most_weight = 63, most_weight_of_short = 1024, function_weight = 32;
+  static constexpr std::int64_t short_loop = 64;
+  static constexpr std::size_t most_operands = 20;
 
   struct SlotUses {
     std::vector<int> writers, readers;
@@ -173,7 +176,7 @@ class MapFuser {
     Group &x = group(a), &y = group(b);
     if (x.type != y.type || size_of(x.shape) != size_of(y.shape)) return;
     if (x.shape != y.shape && !x.is_flat && !y.is_flat) return;
-    if (x.weight + y.weight > most_weight) return;
+    if (x.weight + y.weight > (size_of(x.shape) <= short_loop ? most_weight_of_short : most_weight)) return;
     if (is_between(a, b) || is_between(b, a)) return;
     Group joined = x;
     joined.members.insert(joined.members.end(), y.members.begin(), y.members.end());
@@ -187,7 +190,7 @@ class MapFuser {
     x = std::move(joined);
     y = Group();
   }
-  // What one member writes, others read element by element, and not by another way.
+  // Whether members read the results of others element by element, and not by another way.
   bool reads_whole(const Group& joined, int a, int b) const {
     for (const int member : joined.members)
       for (const MapFormula::Input& input : step(member).formula->inputs) {
