@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bash benchmarks/compile_time.sh [compiler]: what programs cost to compile, as headers only and with nax::compiled: user
-# seconds (the median of three runs) and the size of the machine code, as a Markdown table.
+# bash benchmarks/compile_time.sh [compiler]: measures compile times headers-only and with nax::compiled: user seconds (the median
+# of three runs) and the size of the machine code, as a Markdown table.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 compiler=${1:-${CXX:-c++}}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Trains two networks on the CPU and on 1, 2 and 4 GPUs, and writes tables and charts into out/devices: MNIST's (784-512-512-10),
-# and a large one on large images (224x224x3 pixels, four layers of 4096), of strong scaling (one batch shared out) and weak scaling
-# (a batch for each device). What the machine lacks is a row "not present". Beside what is measured stands a model on paper.
+# and a large one on large images (224x224x3 pixels, four layers of 4096), of strong scaling (one batch shared out) and weak
+# scaling (a batch for each device). Devices that the machine lacks get a row "not present". A model's estimates stand beside the
+# measurements.
 #
 #   devices.sh                 everything
 #     --quick                  a few steps of smaller networks: does it run, do the charts come

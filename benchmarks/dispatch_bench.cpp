@@ -1,6 +1,6 @@
 #include "support/bench.hpp"
 
-// What an operation costs beyond its arithmetic.
+// Overhead of an operation beyond its arithmetic.
 namespace {
 
 using namespace bench;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What to run first where there is a card for an hour: correctness, then the bandwidth of each kind of kernel, then training steps.
-# Each step's result goes into out/gpu_day/gpu_day.json at once. A call ends after --seconds; the next goes on where it ended.
+# Measurements for an hour on a card: correctness, then the bandwidth of each kind of kernel, then training steps. Each step's
+# result goes into out/gpu_day/gpu_day.json at once. A call ends after --seconds; the next goes on where it ended.
 #
 #   gpu_day.sh                 the next slice
 #     --seconds 600            how long a slice is: a step that would begin later waits for the next call

@@ -7,7 +7,7 @@
 #     --rounds N --seconds S   how often every side has its turn, and how long (3, 0.05)
 #     --program FILE           nax's side, built already
 #
-# The peers are those that NAX_PEERS_PYTHON (or python3) can import; it needs NumPy. What is missing is left out, with a word.
+# The peers are those that NAX_PEERS_PYTHON (or python3) can import; it needs NumPy. Missing peers are left out, with a message.
 # The build folder is build/benchmarks (or NAX_BENCHMARKS_BUILD).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

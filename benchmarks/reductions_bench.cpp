@@ -15,7 +15,7 @@ void sum(State& state) {
       {.bytes = floats_of(static_cast<double>(n)), .flops = static_cast<double>(n)});
 }
 
-// f(x) over an axis of an (n, n) array; `fold` says the same of one line of it.
+// f(x) over an axis of an (n, n) array; `fold` reduces one line of it.
 template <class F, class Fold>
 void axis(State& state, F f, int over, Fold fold) {
   const std::int64_t n = state.range(0);

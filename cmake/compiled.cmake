@@ -1,8 +1,8 @@
-# nax::compiled: the same headers with the engine, and the functions people call at the common types, in a library. Whoever
-# links it compiles the expressions of their own and nothing else. It is static, or shared with BUILD_SHARED_LIBS.
+# nax::compiled: a library of the engine and of the common functions at the common types. A program that links it compiles only
+# its own expressions. It is static, or shared with BUILD_SHARED_LIBS.
 
-# nax_compile_with_memory(<target> <scope> <KiB>): lets GCC use so much memory before it collects garbage, which takes a tenth of its
-# time, and a third for Eigen's factorisations
+# nax_compile_with_memory(<target> <scope> <KiB>): lets GCC use that much memory before it collects garbage; collecting takes a
+# tenth of its time, a third for Eigen's factorisations
 function(nax_compile_with_memory target scope size)
   target_compile_options(${target} ${scope}
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=${size}>")
@@ -11,7 +11,7 @@ endfunction()
 set(NAX_LIBRARY_FLAGS "" CACHE STRING "What nax::compiled adds to an optimised build's flags")
 function(nax_compile_for_library target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-  # A program takes what it calls.
+  # Sections let the linker drop functions that a program does not call.
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections
                                            $<$<CONFIG:Release,RelWithDebInfo>:${NAX_LIBRARY_FLAGS}>)
   nax_compile_with_memory(${target} PRIVATE 1500000)
@@ -24,7 +24,7 @@ function(nax_sources_of_library variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Kernels that know no device: they are the same in every such library.
+# Kernels independent of devices, equal in every such library.
 nax_sources_of_library(sources kernels reducers products samplers fft special factorisations_float factorisations_double svd_float svd_double conv)
 add_library(nax_compiled_kernels OBJECT EXCLUDE_FROM_ALL ${sources})
 target_link_libraries(nax_compiled_kernels PRIVATE nax)
@@ -73,11 +73,11 @@ set_target_properties(nax_compiled PROPERTIES EXPORT_NAME compiled)
 # Its expressions have no kernels for emulated GPUs: CMake refuses a target that links both (nax::cuda_emulated says ON).
 set_property(TARGET nax_compiled PROPERTY INTERFACE_NAX_EMULATED_GPUS OFF)
 set_property(TARGET nax_compiled APPEND PROPERTY COMPATIBLE_INTERFACE_BOOL NAX_EMULATED_GPUS)
-if(NOT NAX_BUILD_COMPILED)  # for those who link it
+if(NOT NAX_BUILD_COMPILED)  # for projects that link it
   set_target_properties(nax_compiled PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 
-# For those who want it: nax.hpp, precompiled once for each target that links this.
+# For projects that want it: nax.hpp, precompiled once for each target that links this.
 add_library(nax_pch INTERFACE)
 add_library(nax::pch ALIAS nax_pch)
 set_target_properties(nax_pch PROPERTIES EXPORT_NAME pch)

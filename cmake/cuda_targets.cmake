@@ -1,8 +1,8 @@
-# nax::cuda for programs that use GPUs, nax::nccl for those whose pmap runs on several, nax::cuda_emulated for those that
-# only pretend to. Each brings source files that are compiled with the program's own: with its flags, for its architectures.
+# nax::cuda for programs that use GPUs, nax::nccl for those whose pmap runs on several, nax::cuda_emulated for tests without a
+# GPU. Each adds source files that are compiled with the program: with its flags, for its architectures.
 #
-# nax::cuda takes CUDA as a language of the project (LANGUAGES CXX CUDA) and the toolkit, which is looked for here and
-# missed only by those who link this target.
+# nax::cuda needs CUDA as a language of the project (LANGUAGES CXX CUDA) and the toolkit, which is looked for here; only projects
+# that link this target fail without it.
 find_package(CUDAToolkit QUIET GLOBAL)
 
 function(nax_add_accelerator name source)
@@ -29,12 +29,12 @@ target_compile_definitions(nax_cuda_emulated INTERFACE NAX_CUDA_EMULATED)
 set_property(TARGET nax_cuda_emulated PROPERTY INTERFACE_NAX_EMULATED_GPUS ON)
 set_property(TARGET nax_cuda_emulated APPEND PROPERTY COMPATIBLE_INTERFACE_BOOL NAX_EMULATED_GPUS)
 
-# NCCL: pmap's collectives between cards. The library is looked for here, and missed only by those who link this target.
+# NCCL: pmap's collectives between cards. The library is looked for here; only projects that link this target fail without it.
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(NCCL QUIET)
 nax_add_accelerator(nccl nccl/nax_nccl.cu)
 target_link_libraries(nax_nccl INTERFACE nax_cuda NCCL::NCCL)
 
-# The same for emulated GPUs, which bring an NCCL of their own.
+# nax::cuda_emulated, whose sources include an emulated NCCL.
 nax_add_accelerator(nccl_emulated nccl/nax_nccl_emulated.cpp)
 target_link_libraries(nax_nccl_emulated INTERFACE nax_cuda_emulated)

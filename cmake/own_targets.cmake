@@ -1,13 +1,13 @@
-# How nax compiles its own programs (tests, examples, benchmarks). Nothing here reaches those who use the library.
+# Flags of nax's own programs (tests, examples, benchmarks). They do not affect users of the library.
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# One build type where none was asked for, or Eigen runs unoptimised.
+# Sets a build type if none was given, since Eigen is slow without optimisation.
 get_property(is_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT is_multi_config)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
 
-# The sloppiness is what ccache asks for before it caches anything that a precompiled header takes part in.
+# ccache needs this sloppiness to cache files that use a precompiled header.
 find_program(NAX_CCACHE ccache)
 if(PROJECT_IS_TOP_LEVEL AND NAX_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
@@ -23,7 +23,7 @@ target_compile_options(nax_own INTERFACE
 target_link_libraries(nax_own INTERFACE nax::nax)
 nax_compile_with_memory(nax_own INTERFACE 700000)
 
-# What most of them link: the library, where it is built. (nax_own itself stays headers only.)
+# Linked by most of them: the library, if it is built. (nax_own itself stays headers-only.)
 add_library(nax_own_compiled INTERFACE)
 target_link_libraries(nax_own_compiled INTERFACE nax_own)
 if(NAX_BUILD_COMPILED)

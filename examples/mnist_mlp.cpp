@@ -80,7 +80,7 @@ void train(const Optimizer& optimizer, const examples::MnistOptions& options, co
   std::vector<std::int64_t> sizes = options.hidden;
   sizes.insert(sizes.begin(), 784), sizes.push_back(10);
   const Params initial = init_params(init_key, sizes);
-  // A copy on each device. What update returns stays there, so nothing travels between the steps.
+  // A copy on each device. Results of update stay on their device, so nothing is copied between the steps.
   auto params = nax::device_put_replicated(initial, own);
   auto state = nax::device_put_replicated(optimizer.init(initial), own);
 

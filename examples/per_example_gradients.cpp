@@ -1,6 +1,5 @@
-// The gradient of the loss of every single example, from a loss written for one: vmap(grad(loss)). Batches
-// make this hard elsewhere; private learning, which clips each example's gradient before it averages, needs
-// it.
+// The gradient of every example's own loss, from a loss written for one example: vmap(grad(loss)). Private
+// learning needs it: it clips each example's gradient before it averages.
 #include <iomanip>
 #include <iostream>
 #include <nax/nax.hpp>
@@ -29,7 +28,7 @@ int main() {
   const auto gradients = nax::vmap(nax::grad(loss), {.in_axes = {none, 0, 0}})(net, xs, ys);
   std::cout << "w1 " << net.w1.shape() << ", its gradients " << gradients.w1.shape() << '\n';
 
-  // A loop says the same.
+  // A loop gives equal gradients.
   float difference = 0;
   for (int i = 0; i < 6; ++i) {
     const auto one = nax::grad(loss)(net, xs(i), ys(i));

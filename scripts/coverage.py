@@ -141,7 +141,7 @@ def declared(names, compiler):
 
 
 def rows_of(program, platform):
-    """What the table's tests report: by function, (its entry in GoogleTest's report)."""
+    """Entries of the table's tests in GoogleTest's report, by function."""
     with tempfile.TemporaryDirectory() as folder:
         path = folder + "/report.json"
         run = subprocess.run([program, "--gtest_filter=Table.*", "--gtest_output=json:" + path],

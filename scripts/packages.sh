@@ -1,6 +1,6 @@
-# Sourced by the run.sh scripts: `need_packages build tests` makes sure that what they build with is there. What is missing
-# comes from apt where that works without a question (as root, or by sudo without a password); otherwise the exact
-# command is printed and the script ends with status 1. Nothing is asked of apt where nothing is missing.
+# Sourced by the run.sh scripts: `need_packages build tests` makes sure that what they build with is there. Missing packages are
+# installed by apt where that needs no password (as root, or by sudo without one); otherwise the exact command is printed and the
+# script ends with status 1. apt is not called if nothing is missing.
 
 has_command() { command -v "$1" >/dev/null 2>&1; }
 
@@ -34,13 +34,13 @@ missing_packages() {
         has_library lapack || echo liblapack-dev
         has_header xbyak/xbyak.h || echo libxbyak-dev
         ;;
-      examples)  # for options and logs of those that train
+      examples)  # options and logs of the examples that train
         has_header CLI/CLI.hpp || echo libcli11-dev
         has_header nlohmann/json.hpp || echo nlohmann-json3-dev
         has_header httplib.h || echo libcpp-httplib-dev
         has_command pkg-config || echo pkg-config
         ;;
-      peers)  # what the tests hold nax against, or check its sources with
+      peers)  # peers and tools that the tests compare nax with or check its sources by
         has_command python3 || echo python3
         has_command mpirun || printf '%s\n' libopenmpi-dev openmpi-bin
         has_command nginx || echo nginx-light
@@ -73,7 +73,7 @@ need_packages() {
     fi
     echo "installing ${packages[*]}" >&2
     local install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends)
-    # A fresh machine has no package lists, an old one has lists that point nowhere: then, and only then, update.
+    # Updates the package lists only if installing fails: a new machine has none, an old one has outdated ones.
     "${install[@]}" "${packages[@]}" >/dev/null 2>&1 ||
       { "${sudo[@]}" apt-get update -qq && "${install[@]}" "${packages[@]}" >/dev/null; } ||
       { echo "apt-get could not install ${packages[*]}" >&2; exit 1; }

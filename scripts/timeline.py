@@ -16,7 +16,7 @@ import html
 import json
 import sys
 
-KINDS = {  # of events: which share they are of
+KINDS = {  # kinds of events, and the share that each counts to
     "operation": "busy",
     "copy": "busy",
     "data": "pipeline",

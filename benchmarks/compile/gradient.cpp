@@ -1,4 +1,4 @@
-// The five-line gradient: the least that a program which differentiates costs to compile.
+// The five-line gradient: the least compile time of a program that differentiates.
 #include <nax/nax.hpp>
 int main() {
   const nax::Array<double> x = {1, 2, 3};

@@ -1,4 +1,4 @@
-// A program of forty lines that uses a little of much: what a user's file of ordinary size costs to compile.
+// A program of forty lines that uses many parts of nax: the compile time of a typical source file.
 #include <iostream>
 #include <nax/nax.hpp>
 #include <numbers>

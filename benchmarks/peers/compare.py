@@ -22,13 +22,13 @@ import numpy as np
 from tables import goals_missed, judge, number, row_tables, write
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A warm heap: what a program has freed, it keeps. Nobody pays page faults for temporaries.
+# A warm heap: programs keep freed memory, so no side pays page faults for temporaries.
 WARM_HEAP = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 28),
 }
-# What keeps the peers from AVX-512. (nax, Eigen and C++ are compiled without.)
+# Settings that keep the peers from AVX-512. (nax, Eigen and C++ are compiled without.)
 WITHOUT_AVX512 = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",

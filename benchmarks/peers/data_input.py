@@ -1,4 +1,4 @@
-"""What data.sh runs: pipelines of nax, PyTorch's DataLoader, tf.data and Grain over the same data, in turns.
+"""Program of data.sh: pipelines of nax, PyTorch's DataLoader, tf.data and Grain over the same data, in turns.
 
 rows: 60000 rows of 784 bytes and a label, in a random order, in batches of 128. images: JPEGs of 500 x 375 pixels, decoded,
 resized to 224 x 224 (bilinear, antialiased), in batches of 32; nothing looks at the batches. `scaled` lets the JPEG decoder

@@ -1,4 +1,4 @@
-"""What devices.sh runs: trains on each kind and number of devices, and writes devices.md, devices.json and charts."""
+"""Program of devices.sh: trains on each kind and number of devices, and writes devices.md, devices.json and charts."""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ def program(platform):
 
 
 def jax_row(experiment, platform, count, sizes, batch):
-    """The same network in JAX, where JAX has such devices; None elsewhere."""
+    """Seconds of a step of the network in JAX; None if JAX has no such devices."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "devices_jax.py")
     done = subprocess.run([sys.executable, script, platform, str(count), ",".join(map(str, sizes)), str(batch)],
                           capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""What gpu_day.sh runs: steps in the order of their value, of which each is done once, and one file of JSON."""
+"""Program of gpu_day.sh: runs steps in the order of their value, each once, and writes one JSON file."""
 
 import argparse
 import json

@@ -26,7 +26,7 @@ def images_folder():
 
 
 def train(build, hidden, threads, devices, epochs, cores):
-    """What both sides say of a start and of every epoch."""
+    """Reports of both sides on a start and on every epoch."""
     arguments = [hidden, str(devices), images_folder()]
     commands = {
         "nax": [f"{build}/mnist_training", *arguments],

@@ -8,7 +8,7 @@
 The time is that which passes, or with NAX_PROCESSOR_TIME in the environment that which the process had the processor:
 where a side has one core, both are the same, but for what other programs do there.
 
-The first `run` of a row prepares its inputs (and compiles), which nobody is charged for.
+The first `run` of a row prepares its inputs (and compiles), which is not timed.
 """
 
 import os

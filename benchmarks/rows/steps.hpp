@@ -52,7 +52,7 @@ Array<float> loss(const Params& params, const Array<float>& x, const Array<float
   return -nax::mean(nax::sum(nax::nn::log_softmax(logits) * y, {.axis = -1}));
 }
 
-// What a step changes.
+// The state that a step changes.
 struct Model {
   Params params;
   nax::optim::SgdState<Params> state;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the programs for Google Benchmark share.
+// Helpers of the programs for Google Benchmark.
 
 #include <benchmark/benchmark.h>
 
@@ -15,7 +15,7 @@ namespace bench {
 
 using benchmark::State;
 
-// What one call reads and writes at least, and how much it computes.
+// The least that one call reads and writes, and its operations.
 struct Cost {
   double bytes = 0, flops = 0;
 };

@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     auto params = nax::device_put_replicated(initial, devices);
     auto state = nax::device_put_replicated(optimizer.init(initial), devices);
 
-    // What the mean of gradients like these costs by itself.
+    // Times the mean of such gradients alone.
     const auto reduce = nax::pmap([](const Params& p) { return nax::pmean(p, "devices"); },
                                   {.axis_name = "devices", .devices = devices});
     std::vector<double> reductions;

@@ -8,7 +8,8 @@
 
 namespace bench {
 
-// What one row of the comparison does: `loop(n)` n times, `result()` once, to see that all sides agree.
+// Work of one row of the comparison: `loop(n)` repeats it n times; `result()` runs it once, to compare the
+// sides.
 struct Work {
   std::function<void(std::int64_t)> loop;
   std::function<std::vector<float>()> result;

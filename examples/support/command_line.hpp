@@ -89,7 +89,7 @@ class CommandLine {
     return values;
   }
 
-  // After the last option: shows the help, refuses what nobody asked for.
+  // Call after the last option: shows the help, and refuses unknown options.
   void done() const {
     if (help_) {
       std::printf("%s: %s\n\n", program_.c_str(), purpose_);

@@ -6,7 +6,8 @@
 // there.
 namespace examples {
 
-// Fetches what the folder has not; false where that is not possible. What is there already is checked too.
+// Fetches the files that the folder lacks; returns false if that is not possible. Existing files are checked,
+// too.
 bool fetch_mnist(const std::filesystem::path& folder);
 
 }  // namespace examples

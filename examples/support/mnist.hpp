@@ -14,9 +14,9 @@ struct Mnist {
 };
 
 // MNIST from the folder given, else from that in NAX_MNIST_DIR, else from the user's cache, which is filled
-// from the network where need be; and where nothing helps digits that the program draws, which it says
-// loudly. A folder that was named but cannot be read is an error. It may be an address (https://, s3://,
-// gs://) in programs that link nax::storage.
+// from the network where need be; and if that fails, digits that the program draws, with a warning. A folder
+// that was named but cannot be read is an error. It may be an address (https://, s3://, gs://) in programs
+// that link nax::storage.
 Mnist load_mnist(const std::string& folder = "");
 
 }  // namespace examples

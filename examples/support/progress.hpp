@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-// What a long run shows while it runs.
+// A progress bar for long runs.
 namespace examples {
 
 // One epoch's bar on the last line of a terminal; nothing at all where stderr is a file or a pipe.

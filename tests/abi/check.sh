@@ -14,7 +14,7 @@ case $mode in
   shared)
     common=$(comm -12 <(weak "$1" "$2") <(weak "$1" "$3") | c++filt)
     echo "$(grep -c . <<<"$common") names are in both, of the standard library and Eigen"
-    # What a name of the standard library is made for may be nax's, so any mention counts.
+    # Names of the standard library may be instantiated for types of nax, so any mention counts.
     if grep 'nax::' <<<"$common"; then exit 1; fi
     if weak "$1" "$2" | grep NAX_ABI; then exit 1; fi
     ;;

@@ -1,5 +1,5 @@
-// One file of the program is for any processor; the other's instructions may be missing where it runs, and
-// then nobody calls it. `main both` calls both.
+// One file of the program is compiled for any processor, the other for instructions that may be missing at
+// run time; then it is not called. `main both` calls both.
 #include <cstdio>
 #include <string>
 

@@ -49,7 +49,7 @@ TEST(At, WorksOnOtherTypes) {
             1);
 }
 
-TEST(At, WritesInPlaceWhereNobodyElseLooks) {
+TEST(At, WritesInPlaceIfUnshared) {
   Array<double> mine = nax::copy(x);
   const void* before = mine.data();
   mine = std::move(mine).at(0, 0).set(5);

@@ -9,7 +9,7 @@
 #include "nax/numpy/indexing/select.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 
-// Bools from outside may be any bytes; an array's are 0 and 1.
+// Bools from outside may be any bytes; arrays normalise them to 0 and 1.
 namespace bools_test {
 
 using nax::Array;

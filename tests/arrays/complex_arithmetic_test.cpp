@@ -8,7 +8,7 @@
 
 #include "nax/numpy.hpp"
 
-// Products, quotients and moduli of complex arrays beside those of std::complex and at the ends of the range.
+// Products, quotients and moduli of complex arrays against std::complex and at the ends of the range.
 namespace complex_arithmetic_test {
 
 using nax::Array;
@@ -66,7 +66,7 @@ TYPED_TEST(ComplexArithmetic, ModulusAtTheEndsOfTheRange) {
 }
 
 // NumPy 2.4's numbers.
-TYPED_TEST(ComplexArithmetic, InfinitiesAndZerosAreNumPys) {
+TYPED_TEST(ComplexArithmetic, InfinitiesAndZerosMatchNumPy) {
   using C = std::complex<TypeParam>;
   constexpr TypeParam infinity = std::numeric_limits<TypeParam>::infinity();
   const auto text = [](const Array<C>& x) {

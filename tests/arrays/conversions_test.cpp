@@ -19,7 +19,7 @@ template <class To, class From>
 constexpr bool converts =
     std::is_constructible_v<To, From> || std::is_convertible_v<From, To> || std::is_assignable_v<To&, From>;
 
-// Elements of another type, as an array or a formula, whatever its value category.
+// Arrays and expressions of another element type, in every value category.
 static_assert(!converts<Single, Double>);
 static_assert(!converts<Single, Double&>);
 static_assert(!converts<Single, const Double&>);

@@ -78,7 +78,7 @@ TEST(Members, WalkViewsInOrder) {
   EXPECT_EQ(out.str(), "[[0 3]\n [1 4]\n [2 5]][[1 2 3]\n [4 5 6]]");
 }
 
-TEST(Edit, IsNumPys) {
+TEST(Edit, MatchesNumPy) {
   const Array<double> x = {{1, 2, 3}, {4, 0, 6}};
   using Values = std::vector<double>;
   EXPECT_EQ(nax::append(x, 3).to_vector(), Values({1, 2, 3, 4, 0, 6, 3}));

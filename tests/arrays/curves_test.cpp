@@ -5,7 +5,7 @@
 
 #include "support/text_of.hpp"
 
-// diff, trapezoid, interp, polyval and isin in their corners, with NumPy's results.
+// Corner cases of diff, trapezoid, interp, polyval and isin, with NumPy's results.
 
 namespace curves_test {
 
@@ -51,7 +51,7 @@ TEST(Curves, IsinFindsEachElement) {
   EXPECT_EQ(isin(zeros<double>({0}), A{1}).size(), 0);
 }
 
-TEST(Curves, NamesTheMistake) {
+TEST(Curves, ErrorsNameTheArgument) {
   EXPECT_EQ(text_of<ValueError>([] { diff(A{1, 2}, {.n = -1}); }), "diff: n must not be negative, got -1");
   EXPECT_EQ(text_of<ShapeError>([] { diff(A(1)); }), "diff: the array must be at least 1-d");
   EXPECT_NE(text_of<ShapeError>([] {

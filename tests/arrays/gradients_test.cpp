@@ -15,8 +15,8 @@
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/vmap.hpp"
 
-// One row a function of one array: its derivatives, forward, reverse and nested, against differences, and its
-// behaviour under vmap against a loop.
+// A row for each function of one array: its derivatives (forward, reverse and nested) against differences,
+// and vmap against a loop.
 namespace gradients_test {
 
 using nax::_;

@@ -1,4 +1,4 @@
-// Handy forms: types that print, expressions as vectors, indices that structured bindings take.
+// Conveniences: printed dtypes, expressions as vectors, indices in structured bindings.
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(HandyForms, MaskIndicesTakesAnyCallable) {
   EXPECT_EQ(rows(upper), want);
 }
 
-TEST(HandyForms, UniformTakesItsBoundsAsJax) {
+TEST(HandyForms, UniformTakesBoundsLikeJax) {
   const random::Key key = random::key(3);
   const Array<float> u = random::uniform(key, {50}, -1, 3);
   EXPECT_EQ(u.to_vector(), random::uniform(key, {50}, {.minval = -1, .maxval = 3}).to_vector());

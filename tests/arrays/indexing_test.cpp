@@ -8,7 +8,7 @@
 #include "nax/transform/vmap.hpp"
 #include "support/refusal.hpp"
 
-// Indexing against NumPy: the expected numbers are those of the same index there.
+// Indexing, with NumPy's results for equal indices.
 namespace indexing_test {
 
 using nax::_;
@@ -108,7 +108,7 @@ TEST(AdvancedIndexing, TakesMasks) {
   EXPECT_EQ(matrix(false).shape(), Shape({0, 3, 4}));
 }
 
-TEST(Indexing, NamesWhatIsWrong) {
+TEST(Indexing, ErrorsNameTheIndex) {
   EXPECT_EQ(refusal<nax::Error>([] { line(10); }),
             "index: index 10 is out of bounds for axis 0 with size 10");
   EXPECT_EQ(refusal<nax::Error>([] { matrix(0, -5); }),

@@ -1,4 +1,4 @@
-// Corners of functions on arrays, held against NumPy's results.
+// Corner cases of functions on arrays, with NumPy's results.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ TEST(Cross, OperandsOfUnequalRank) {
     EXPECT_EQ(by_one(i).to_vector(), cross(many(i), one).to_vector());
     EXPECT_EQ(of_one(i).to_vector(), cross(one, many(i)).to_vector());
   }
-  // An axis from the end is one of the result's.
+  // A negative axis counts from the end of the result's axes.
   const D along_first = cross(many.T().reshape({3, 4, 1}), reshape(one, {3, 1, 1}), {.axis = 0});
   EXPECT_EQ(along_first.shape(), (Shape{3, 4, 1}));
   EXPECT_EQ(D(along_first(_, 3, 0)).to_vector(), by_one(3).to_vector());

@@ -14,7 +14,7 @@
 #include "support/refusal.hpp"
 #include "support/text_of.hpp"
 
-// Types, corners and refusals of functions whose values are in the table.
+// Types, corner cases and errors of functions whose values tests/table checks.
 namespace numpy_names_test {
 
 using nax::Array;

@@ -1,4 +1,4 @@
-// Roots and fits as NumPy has them, and what polynomials refuse.
+// Roots and fits against NumPy, and errors of polynomials.
 
 #include "nax/numpy/polynomials/polyfit.hpp"
 #include "nax/numpy/polynomials/roots.hpp"
@@ -14,7 +14,7 @@ namespace polynomials_test {
 using A = nax::Array<double>;
 using C = nax::Array<std::complex<double>>;
 
-TEST(Roots, AsNumPyHasThem) {
+TEST(Roots, MatchNumPy) {
   for (const std::string name : {"roots.five", "roots.zeros", "roots.line"})
     more::expect(name + "/f64/out", nax::sort_complex(nax::roots(more::record(name + "/f64/in0"))), 1e-10);
   EXPECT_EQ(nax::roots(A{0, 0}).size(), 0);
@@ -42,7 +42,7 @@ TEST(Roots, UnderTransforms) {
             "roots: the array is batched by vmap and has no single value ");
 }
 
-TEST(Polyfit, AsNumPyHasIt) {
+TEST(Polyfit, MatchesNumPy) {
   for (const std::int64_t deg : {0, 1, 4}) {
     const std::string name = "polyfit.deg=" + std::to_string(deg) + "/f64/";
     more::expect(name + "out", nax::polyfit(more::record(name + "in0"), more::record(name + "in1"), deg),
@@ -53,21 +53,21 @@ TEST(Polyfit, AsNumPyHasIt) {
   more::expect("polyfit.two/f64/out", nax::polyfit(x, more::record("polyfit.two/f64/in1"), 2), 1e-11);
   more::expect("polyfit.cov/f64/out", nax::polyfit_cov(x, y, 2).V, 1e-11);
   more::expect("polyfit.unscaled/f64/out", nax::polyfit_cov(x, y, 2, {.unscaled = true}).V, 1e-11);
-  // Two points do not say what a parabola is: the one that is found goes through them.
+  // Two points do not determine a parabola; the result passes through them.
   const A two = nax::polyfit(A{1, 2}, A{3, 5}, 2);
   EXPECT_NEAR(nax::polyval(two, A{2}).item(), 5, 1e-12);
   EXPECT_EQ(two(0).item(), 0);
 }
 
-// High powers of numbers far from 0: twice orthogonal is enough.
-TEST(Polyfit, KeepsItsDigits) {
+// High powers of numbers far from 0 need orthogonalisation twice.
+TEST(Polyfit, IsAccurateFarFromZero) {
   const A x = nax::linspace<double>(1, 3, 40), p = {1, -2, 3, -4, 5, -6, 7, -8, 9};
   const A y = nax::polyval(p, x), found = nax::polyval(nax::polyfit(x, y, 8), x);
   const double scale = nax::max(nax::abs(y)).item();
   EXPECT_LT(nax::max(nax::abs(found - y)).item(), 1e-12 * scale);
 }
 
-TEST(Polynomials, WhatTheyRefuse) {
+TEST(Polynomials, RefuseInvalidArguments) {
   EXPECT_EQ(refusal([] { nax::polyadd(A{{1}}, A{1}); }),
             "polyadd: the coefficients must be 1-d, shape (1, 1)");
   EXPECT_EQ(refusal([] { nax::polymul(nax::zeros<double>({0}), A{1}); }),

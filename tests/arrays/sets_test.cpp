@@ -1,5 +1,5 @@
-// Sets, unique with all that it returns, trim_zeros, sort_complex: held against NumPy's. How long their
-// results are depends on the values.
+// Sets, unique with all its results, trim_zeros and sort_complex against NumPy. The lengths of their results
+// depend on values.
 
 #include "nax/numpy/sorting/sets.hpp"
 
@@ -16,7 +16,7 @@ using A = nax::Array<double>;
 using C = nax::Array<std::complex<double>>;
 using nax::none;
 
-TEST(Sets, AsNumPyHasThem) {
+TEST(Sets, MatchNumPy) {
   for (const std::string tag : {"", ".nan", ".empty"}) {
     const A a = more::record("union1d" + tag + "/f64/in0"), b = more::record("union1d" + tag + "/f64/in1");
     more::expect("union1d" + tag + "/f64/out", nax::union1d(a, b));
@@ -80,7 +80,7 @@ TEST(Sets, RefusedUnderVmapByName) {
   EXPECT_EQ(refusal([&] { nax::unique(rows, {.axis = {0, 1}}); }), "unique: axis must be one axis");
 }
 
-TEST(TrimZeros, AsNumPyHasIt) {
+TEST(TrimZeros, MatchesNumPy) {
   const A x = more::record("trim_zeros/f64/in0");
   more::expect("trim_zeros/f64/out", nax::trim_zeros(x));
   more::expect("trim_zeros.f/f64/out", nax::trim_zeros(x, {.trim = "f"}));

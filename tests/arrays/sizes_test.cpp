@@ -18,8 +18,8 @@
 #include "nax/random/uniform.hpp"
 #include "support/refusal.hpp"
 
-// Sizes that no array can have are refused by name before anything is allocated or read, however their
-// product comes about.
+// Impossible sizes throw an error that names the function before anything is allocated or read, even if their
+// product overflows.
 namespace sizes_test {
 
 using nax::Array;
@@ -40,7 +40,7 @@ TEST(Sizes, OfNewArrays) {
   expect_too_big("zeros", "(4611686018427387904,)", [] { nax::zeros<float>({huge}); });
   expect_too_big("zeros", "(2147483648, 2147483648, 4)", [] { nax::zeros({large, large, 4}); });
   expect_too_big("ones", "(4294967296, 4294967296)", [] { nax::ones<bool>({2 * large, 2 * large}); });
-  // An extent of 0 is no excuse: the other ones may be multiplied without it later.
+  // Extents are checked even beside an extent of 0: later code may multiply them without it.
   expect_too_big("empty", "(2147483648, 2147483648, 2147483648, 0)", [] {
     nax::empty({large, large, large, 0});
   });
@@ -64,7 +64,7 @@ TEST(Sizes, OfNewArrays) {
             "zeros: negative dimensions are not allowed, shape (2, -3)");
   EXPECT_EQ(refusal([] { nax::zeros({std::uint64_t{1} << 63}); }),
             "zeros: negative dimensions are not allowed, shape (-9223372036854775808,)");
-  // A shape, but no memory for it.
+  // A valid shape that exceeds the memory.
   EXPECT_THROW(nax::zeros<std::complex<double>>({1 << 20, 1 << 20, 1 << 18}), nax::Error);
   EXPECT_EQ(nax::zeros({0, large, 4}).size(), 0);
   EXPECT_THROW(Shape({huge, 4}).count(), nax::ValueError);
@@ -149,7 +149,7 @@ TEST(Sizes, OfRanges) {
   expect_too_big("arange", "(9223372036854775807,)", [] { nax::arange(highest); });
   expect_too_big("arange", "(9223372036854775807,)", [] { nax::arange(lowest, highest, 1); });
   expect_too_big("arange", "(9223372036854775807,)", [] { nax::arange<std::int64_t>(highest, lowest, -1); });
-  // Integers that doubles do not tell apart.
+  // Integers that round to one double.
   EXPECT_EQ(nax::arange<std::int64_t>(huge, huge + 3).to_vector(),
             std::vector<std::int64_t>({huge, huge + 1, huge + 2}));
   EXPECT_EQ(nax::arange<std::int64_t>(lowest, highest, huge).size(), 4);

@@ -1,6 +1,6 @@
-// concatenate, stack and roll where they copy few bytes, against the definition: each element is looked up by
-// its index. Arrays of one row and of several, views, pieces without elements, every type's width; as much as
-// is copied in another way; and with a gradient.
+// concatenate, stack and roll of few bytes against their definition, element by element. Arrays of one row
+// and of several, views, empty pieces, every element size; sizes around the limit of the small copies; and
+// gradients.
 
 #include <gtest/gtest.h>
 

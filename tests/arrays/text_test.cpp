@@ -7,7 +7,7 @@
 #include "nax/transform/vmap.hpp"
 #include "support/refusal.hpp"
 
-// repr() and array2string(), as NumPy 2 prints them; numbers out of text and bytes.
+// repr() and array2string() against NumPy 2; arrays from text and bytes.
 namespace text_test {
 
 using nax::Array;

@@ -8,7 +8,7 @@
 #include "nax/numpy/reductions/sum.hpp"
 #include "support/refusal.hpp"
 
-// What NumPy asks of element types; the answers are NumPy's, those about promotion JAX's.
+// Queries about element types. Expected values are NumPy's; those of promotion are JAX's.
 namespace types_test {
 
 using nax::Array;

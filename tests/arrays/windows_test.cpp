@@ -1,4 +1,4 @@
-// Windows, held against NumPy's.
+// Windows against NumPy's.
 
 #include "nax/numpy/creation/windows.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace windows_test {
 
-TEST(Windows, AsNumPyHasThem) {
+TEST(Windows, MatchNumPy) {
   for (const int n : {0, 1, 2, 7, 12}) {
     const std::string tag = "." + std::to_string(n) + "/f64/out";
     more::expect("bartlett" + tag, nax::bartlett<double>(n), 1e-15);

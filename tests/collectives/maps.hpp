@@ -12,8 +12,8 @@
 #include "support/compare.hpp"
 #include "support/four_devices.hpp"
 
-// A collective says the same on a vmap's axis as between devices: each test below runs under both maps, and
-// what comes is held against JAX's record of that map (or of the other one, where JAX refuses).
+// A collective gives equal results on a vmap's axis and between devices. Each test below runs under both maps
+// and is compared with JAX's record of that map (of the other map where JAX refuses it).
 namespace collectives {
 
 using namespace nax;
@@ -30,7 +30,7 @@ struct Axes2 {
   OutAxes out = {};
 };
 
-// f over axis "i", on devices or not. Functions are erased here, so that each map is compiled once.
+// Maps f over axis "i", by pmap or vmap. Functions are type-erased here, so that each map is compiled once.
 inline F1 over(Map map, F1 f, Axes2 axes = {}) {
   if (map == Map::vmap)
     return vmap(std::move(f), {.in_axes = axes.in, .out_axes = axes.out, .axis_name = "i"});

@@ -2,7 +2,7 @@
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/views/broadcast_to.hpp"
 
-// Unmapped operands, other axes, trees, integers, and what the transposes of psum and pmean are.
+// Unmapped operands, other axes, trees, integers, and the transposes of psum and pmean.
 namespace collectives::special_test {
 
 TEST(CollectivesIn, Normalise) {
@@ -77,7 +77,7 @@ TEST(CollectivesIn, Bools) {
   EXPECT_TRUE(compare::close(I(pmap(sums, {.axis_name = "i"})(x)), counts, 0));
   EXPECT_TRUE(compare::close(A(vmap(means, {.axis_name = "i"})(x)), shares, 0));
   EXPECT_TRUE(compare::close(A(pmap(means, {.axis_name = "i"})(x)), shares, 0));
-  // Of the four's parts, and a tree with other types next to it.
+  // The four parts, and a tree with other types.
   const B square = {{true, false, true, true},
                     {true, false, false, true},
                     {true, false, false, true},
@@ -87,11 +87,11 @@ TEST(CollectivesIn, Bools) {
   EXPECT_TRUE(compare::close(I(pmap(scatter, {.axis_name = "i"})(square)), I{4, 0, 1, 4}, 0));
   auto both = [](const B& x) { return psum(std::pair(x, Array<float>(x.astype<float>())), "i"); };
   EXPECT_TRUE(compare::close(I(pmap(both, {.axis_name = "i"})(x).first), counts, 0));
-  // An axis of one device sums nothing, and has the type all the same.
+  // An axis of one device sums nothing, but converts the type.
   EXPECT_TRUE(compare::close(I(pmap(sums, {.axis_name = "i"})(B{{true, false}})), I{{1, 0}}, 0));
 }
 
-// Cotangents 1, 10, 100, 1000 on the four: 1111 each says that they are summed.
+// Cotangents 1, 10, 100, 1000 on the four: 1111 on each shows that they are summed.
 TEST(CollectivesIn, Transposes) {
   const std::pair<std::string, F1> both[] = {{"psum", [](const A& x) { return psum(x, "i"); }},
                                              {"pmean", [](const A& x) { return pmean(x, "i"); }}};

@@ -83,7 +83,7 @@ TEST_P(Collective, Value) {
   for (Map map : both_maps) expect(name, map, over(map, f)(in(name, 0)));
 }
 
-// What is differentiated: f(sin(x) * x) * w.
+// The differentiated function is f(sin(x) * x) * w.
 TEST_P(Collective, GradInside) {
   if (!GetParam().derivative) return;
   const std::string name = GetParam().name + ".grad_inside";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check.sh <source> <compiler> <flag>...: the source is wrong, and the compiler says what its first line asks for, in
-# ten lines, as it says things when nobody asks it to be brief (code and carets are among the lines).
+# check.sh <source> <compiler> <flag>...: checks that compiling the source fails, and that the first ten lines of the default
+# diagnostics (code and carets included) contain the text that the source's first line names.
 source=$1
 shift
 wanted=$(sed -n '1s,^// says: ,,p' "$source")

@@ -1,5 +1,5 @@
-// Forward mode over nodes of numbers: several leaves, the same one twice, float and double, sums, tangents
-// that are infinite where a derivative is zero, and tangents with axes.
+// Forward mode over nodes of scalars: several leaves, one leaf twice, float and double, sums, infinite
+// tangents where a derivative is zero, and tangents with axes.
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TYPED_TEST(Numbers, Tangents) {
   EXPECT_NEAR(slope<T>(one_of_two, x, 1, y, 1), 2 * std::exp(x), close);
 }
 
-// A larger number's tangent alone counts, even where the other one's is infinite.
+// maximum passes the larger number's tangent alone, even if the other one is infinite.
 TYPED_TEST(Numbers, InfiniteTangents) {
   using T = TypeParam;
   const auto f = [](const auto& a, const auto& b) { return nax::maximum(a, b) * T(3); };

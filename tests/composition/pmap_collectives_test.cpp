@@ -14,7 +14,7 @@ TEST_F(Composition, pmap_pmean_grad_vmap) {  // the training idiom: local loss, 
   expect(pmap(step, {.in_axes = {none, 0, 0}, .axis_name = "devices"})(in(0), in(1), in(2)));
 }
 
-// A collective inside what is differentiated and recomputed.
+// A collective inside a differentiated and recomputed function.
 A summed(const A& x, const A& w) {
   return sum(psum(checkpoint([](const A& x) { return sin(x) * x; })(x), "i") * w);
 }

@@ -9,8 +9,8 @@
 #include "nax/transform/vmap.hpp"
 #include "support/compare.hpp"
 
-// The programs of tests/goldens/make_composition.py in C++, each a test of the same name. The functions that
-// they are made of have their bodies, and so the cost of compiling their derivatives, in programs_test.cpp.
+// The programs of tests/goldens/make_composition.py in C++, each a test of the same name. Bodies of their
+// parts, and the cost of compiling their derivatives, are in programs_test.cpp.
 namespace composition {
 
 using namespace nax;

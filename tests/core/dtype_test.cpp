@@ -83,7 +83,7 @@ static_assert(
     sizes_agree<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
                 std::uint32_t, std::uint64_t, half, bfloat16, float, double, c64, c128>);
 
-TEST(Dtype, NamesAreNumPys) {
+TEST(Dtype, NamesMatchNumPy) {
   EXPECT_EQ(dtype_name(DType::boolean), "bool");
   EXPECT_EQ(dtype_name(DType::uint64), "uint64");
   EXPECT_EQ(dtype_name(DType::bfloat16), "bfloat16");

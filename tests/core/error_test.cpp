@@ -14,7 +14,7 @@ using Kinds = testing::Types<nax::ShapeError, nax::TypeError, nax::IndexError, n
                              nax::DeviceError, nax::IoError>;
 TYPED_TEST_SUITE(ErrorKind, Kinds);
 
-TYPED_TEST(ErrorKind, IsCaughtAsNaxErrorWithItsText) {
+TYPED_TEST(ErrorKind, IsCaughtAsNaxErrorWithText) {
   try {
     throw TypeParam("matmul: inner dimensions differ: (128, 784) x (512, 10)");
   } catch (const nax::Error& error) {
@@ -26,7 +26,7 @@ TYPED_TEST(ErrorKind, IsCaughtAsStdRuntimeError) {
   EXPECT_THROW(throw TypeParam(std::string("add: x")), std::runtime_error);
 }
 
-TEST(ErrorKinds, AreApart) {
+TEST(ErrorKinds, AreDistinct) {
   static_assert(!std::is_base_of_v<nax::IndexError, nax::ShapeError>);
   static_assert(!std::is_base_of_v<nax::ShapeError, nax::ValueError>);
 }

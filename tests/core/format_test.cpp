@@ -26,7 +26,7 @@ T from_words(const std::vector<std::uint64_t>& words, std::size_t i) {
   }
 }
 
-// The text of the array that repeats the words cyclically.
+// Prints the array whose elements repeat the words cyclically.
 template <class T>
 std::string text_of(const std::vector<std::uint64_t>& words, const std::vector<std::int64_t>& shape,
                     const PrintOptions& options) {
@@ -68,7 +68,7 @@ TextOf text_of(const std::string& dtype) {
   return nullptr;
 }
 
-TEST(Format, PrintsAsNumPy) {
+TEST(Format, MatchesNumPy) {
   std::ifstream file(NAX_GOLDENS_DIR "/printing.txt");
   ASSERT_TRUE(file) << "no printing.txt in " NAX_GOLDENS_DIR;
   int cases = 0;
@@ -130,7 +130,7 @@ TEST(Format, OptionsChangeOnlyWhatIsNamed) {
   EXPECT_EQ(get_printoptions().precision, 8);
 }
 
-TEST(ShapeText, IsPythonsTuple) {
+TEST(ShapeText, IsAPythonTuple) {
   const std::int64_t shape[] = {2, 3};
   EXPECT_EQ(shape_text(shape, 0), "()");
   EXPECT_EQ(shape_text(shape, 1), "(2,)");

@@ -15,7 +15,7 @@ using nax::DType;
 constexpr std::array<const char*, 15> codes = {"bool", "i8",  "i16",  "i32", "i64", "u8",  "u16", "u32",
                                                "u64",  "f16", "bf16", "f32", "f64", "c64", "c128"};
 
-TEST(Promotion, IsJax) {
+TEST(Promotion, MatchesJax) {
   for (std::size_t a = 0; a < codes.size(); ++a) {
     const auto expect = [&](const char* b, DType got) {
       const std::string record = std::string("promote/") + codes[a] + "/" + b;

@@ -121,7 +121,7 @@ std::size_t resident() {
   return resident * 4096;
 }
 
-// Arrays of many sizes, one after another, keep a multiple of what is in use at a time, and not their sum.
+// After arrays of many sizes, the cache holds a multiple of the peak use, not their sum.
 TEST(Allocator, CacheIsCapped) {
   if (!caches) GTEST_SKIP();
   nax::release_cached_memory();
@@ -143,7 +143,7 @@ TEST(Allocator, CacheIsCapped) {
   EXPECT_THROW(nax::set_memory_cache(-1), nax::ValueError);
 }
 
-// What a program uses at a time, over and over, stays in the cache.
+// Memory that a program uses repeatedly stays in the cache.
 TEST(Allocator, CacheKeepsWhatIsUsedAgain) {
   if (!caches) GTEST_SKIP();
   std::vector<std::pair<void*, std::size_t>> blocks;
@@ -174,7 +174,7 @@ TEST(Allocator, BlocksAreSharedAcrossClasses) {
   void* const third = HostAllocator::allocate(tiny);
   EXPECT_NE(third, first);
   HostAllocator::deallocate(second, small);
-  void* const fourth = HostAllocator::allocate(large);  // it is as large as it was
+  void* const fourth = HostAllocator::allocate(large);  // the block kept its size
   EXPECT_EQ(fourth, first);
   HostAllocator::deallocate(fourth, large);
   HostAllocator::deallocate(third, tiny);

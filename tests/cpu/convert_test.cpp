@@ -1,4 +1,4 @@
-// Runs converted and copied by packets, against element after element.
+// Runs converted and copied by packets, against conversions element by element.
 #include "nax/backend/cpu/convert.hpp"
 
 #include <gtest/gtest.h>

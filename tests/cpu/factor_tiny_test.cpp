@@ -9,9 +9,9 @@
 
 #include "nax/backend/cpu/factor.hpp"
 
-// Factorisations of a packet's width of small matrices against those of one: every order, rows and columns,
-// fewer matrices than lanes, zero pivots, matrices that are singular, not positive definite or not finite;
-// and a matrix's result does not depend on its neighbours.
+// Small matrices factored by packets, one matrix a lane, against single factorisations: every order, rows and
+// columns, fewer matrices than lanes, zero pivots, matrices that are singular, not positive definite or not
+// finite. A matrix's result does not depend on its neighbours.
 
 namespace {
 
@@ -93,7 +93,7 @@ TYPED_TEST(TinyFactors, SolveAndDiagonals) {
                 expect_close(x[static_cast<std::size_t>(l * n * m + e)], want[static_cast<std::size_t>(e)],
                              10 * n);
             }
-            // Another place, other neighbours.
+            // Another lane, other neighbours.
             std::vector<T> again(static_cast<std::size_t>(n * m));
             const T *qa[w], *qb[w];
             for (std::int64_t l = 0; l < w; ++l) qa[l] = pa[some - 1], qb[l] = pb[some - 1];

@@ -8,9 +8,9 @@
 
 #include "support/with_threads.hpp"
 
-// Rows of every length that is copied in another way, read by indices: those of one element, of less than a
-// step, of whole steps and of parts of one; indices that name no place; data with a row of its own for each
-// index; results with room between rows.
+// Rows read by indices, at every length with a copy loop of its own: one element, less than a step, whole
+// steps and a remainder. Also indices out of range, one data row for each index, and results with gaps
+// between rows.
 
 namespace {
 

@@ -14,7 +14,7 @@ namespace {
 using nax::cpu::gemm;
 using nax::cpu::gemm_batched;
 
-// A matrix inside a larger buffer, with the strides a test wants.
+// A matrix inside a larger buffer, with given strides.
 template <class T>
 struct Matrix {
   std::vector<T> buffer;
@@ -135,7 +135,7 @@ TYPED_TEST(Gemm, Vectors) {
       }
 }
 
-// Row by row: each element once, the same as gemm's.
+// Computes row by row: every element is delivered once and equals gemm's.
 template <class T>
 void check_rows(std::int64_t m, std::int64_t n, std::int64_t k, Layout la, Layout lb) {
   const auto a = matrix<T>(m, k, la, 1), b = matrix<T>(k, n, lb, 2);

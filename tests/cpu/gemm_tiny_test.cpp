@@ -9,9 +9,9 @@
 #include "nax/backend/cpu/gemm.hpp"
 #include "support/with_threads.hpp"
 
-// Batches of small products against loops: every shape up to the largest, operands that lie in every way, few
-// and many of them, alone and in threads. Memory ends with the last element, for checkers to see what goes
-// beyond it, and what lies between matrices stays as it was.
+// Batches of small products against loops: every shape up to the largest, operands of every layout, few and
+// many of them, on one thread and on several. Memory ends with the last element, so that sanitizers see
+// accesses beyond it, and memory between matrices stays unchanged.
 
 namespace {
 
@@ -78,7 +78,7 @@ TYPED_TEST(TinyProducts, EveryShape) {
         }
 }
 
-TYPED_TEST(TinyProducts, EveryWayOfLying) {
+TYPED_TEST(TinyProducts, EveryLayout) {
   for (const Way wa : ways)
     for (const Way wb : ways)
       for (const Way wc : {Way::rows, Way::columns, Way::apart, Way::backward})
@@ -100,7 +100,7 @@ TYPED_TEST(TinyProducts, Threads) {
   }
 }
 
-// What lies beside a matrix does not come into its product, whatever it is.
+// Memory beside a matrix, NaN included, does not affect its product.
 TYPED_TEST(TinyProducts, NotANumber) {
   using T = TypeParam;
   constexpr std::int64_t batch = 9, n = 3;

@@ -7,7 +7,7 @@
 #include "nax/numpy/products/contract.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 
-// The host's reductions and products as operations: by addresses, dtypes and strides alone.
+// The host's reductions and products called as device operations, by addresses, dtypes and strides.
 
 namespace operations_test {
 
@@ -61,8 +61,7 @@ TEST(Operations, unknown_conversions_throw) {
   EXPECT_THROW(host().copy({}, dims({2}), operand(from, dims({1})), operand(to, dims({1}))), nax::Error);
 }
 
-// Products over a kept and a summed axis, all at once and by the loop of devices that have no more than
-// matmul.
+// Products over a kept and a summed axis, by the host's operation and by the default loop over matmul.
 TEST(Operations, contract_is_many_products) {
   nax::detail::provide_products<double>();
   std::vector<double> a(2 * 3 * 2 * 2), b(a.size()), at_once(2 * 2 * 2), looped(at_once), expected(at_once);

@@ -101,7 +101,7 @@ TYPED_TEST(PacketOf, Comparisons) {
                       [](T a, T b) { return a < b ? a : b; });
 }
 
-TYPED_TEST(PacketOf, MinimaGiveNanAsNumPyDoes) {
+TYPED_TEST(PacketOf, MinimaPropagateNanLikeNumPy) {
   using T = TypeParam;
   this->signed_zeros = false;  // either zero will do
   this->expect_binary([](auto a, auto b) { return max(a, b); },
@@ -164,7 +164,7 @@ TYPED_TEST(PacketOf, PartialAndStridedLoads) {
   }
 }
 
-TYPED_TEST(PacketOf, MasksReduceAndTravel) {
+TYPED_TEST(PacketOf, MasksReduceAndConvert) {
   using T = TypeParam;
   using P = Packet<T>;
   EXPECT_TRUE(all(Mask<T>(true)));
@@ -187,7 +187,7 @@ TYPED_TEST(PacketOf, MasksReduceAndTravel) {
   EXPECT_TRUE(std::isnan(reduce_min(P::load(data))));
 }
 
-// As a rule says it: `using std::tanh` and an unqualified call serve scalars and packets.
+// Rules call `using std::tanh` and an unqualified name, which serves scalars and packets.
 template <class V>
 constexpr V rule(V x) {
   using std::exp;

@@ -1,5 +1,5 @@
-// Truth, places, selection and search in runs, against the standard library: at the lengths where packets,
-// blocks and samples meet, for all types, with NaN.
+// any, all, nonzero, selection and search in runs against the standard library: at lengths around those of
+// packets, blocks and samples, for all types, with NaN.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool before(T a, T b) {  // NaN last
   return b != b || a < b;
 }
 
-// What runs may look like.
+// Kinds of runs.
 enum Pattern { random_values, few_values, ascending, descending, equal, mostly_nan, some_nan, patterns };
 
 template <class T>

@@ -10,9 +10,9 @@
 
 #include "nax/backend/cpu/reduce.hpp"
 
-// Reductions of many runs of few elements against loops: every length around a packet's width, counts of runs
-// that fill packets and that do not, runs side by side and apart, results side by side and apart. And a run's
-// total does not depend on the runs beside it.
+// Reductions of many short runs against loops: every length around a packet's width, counts of runs that fill
+// packets and that do not, contiguous and strided runs and results. A run's total does not depend on the runs
+// beside it.
 
 namespace {
 
@@ -61,7 +61,7 @@ double expected(const From* x, std::int64_t n, double before) {
   return total;
 }
 
-// Memory that ends with its last element, so that checkers see what is read beyond it.
+// Memory that ends with its last element, so that sanitizers see reads beyond it.
 template <class T>
 std::unique_ptr<T[]> room(std::int64_t n) {
   return std::unique_ptr<T[]>(new T[static_cast<std::size_t>(n)]);
@@ -135,7 +135,7 @@ TEST(ShortRuns, OtherTypes) {
   check_all<reduce_op::All, bool>();
 }
 
-// Through the loops over arrays: three axes, of which the last goes, in place and by tiles.
+// Through the loops over arrays: three axes, of which the last is reduced, in place and by tiles.
 TEST(ShortRuns, Loops) {
   for (const std::int64_t n : {2, 3, 4, 5, 8, 11, 16, 31, 32, 33, 63, 64, 65}) {
     constexpr std::int64_t outer = 7, middle = 300;

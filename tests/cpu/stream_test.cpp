@@ -1,4 +1,4 @@
-// Large results are written past the caches; they are what small ones are, at any place.
+// Large results are written past the caches; they equal small ones, at any alignment.
 
 #include "nax/backend/cpu/stream.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "support/with_threads.hpp"
 
-// Operands that kernels meet in tiles (rows and columns that repeat, views, other types) against copies of
-// them that kernels read where they are: same values, same gradients, over loops of one chunk and of many,
-// whose rows end with a chunk or do not. All numbers are small and whole: sums of them are exact.
+// Operands that kernels read in tiles (repeated rows and columns, views, other types) against contiguous
+// copies, which kernels read in place: equal values and gradients, over loops of one chunk and of many, whose
+// rows end with a chunk or do not. All numbers are small integers, so sums are exact.
 
 namespace {
 

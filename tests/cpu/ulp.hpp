@@ -76,7 +76,7 @@ struct Random {
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
 };
 
-// Special values, every exponent (random bits), and a linear range, where most arguments of real life are.
+// Special values, every exponent (random bits), and a linear range of common arguments.
 template <class T>
 std::vector<T> samples(double low, double high, std::size_t count = 40000) {
   auto values = special_values<T>();

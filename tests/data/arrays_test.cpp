@@ -41,7 +41,7 @@ TEST(DataArrays, RowsAndBatches) {
   EXPECT_EQ(pairs.batch(8, {.drop_remainder = true}).size(), 0);
 }
 
-// Straight from the arrays, from elements, and by threads: the same batches.
+// Batches taken straight from the arrays, from elements, and by threads are equal.
 TEST(DataArrays, AllWaysToBatchAgree) {
   const auto shuffled =
       data::from_arrays(std::tuple{images(50), arange<int>(50)}).shuffle({.key = random::key(1)}).skip(3);

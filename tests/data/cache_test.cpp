@@ -48,12 +48,12 @@ TEST(DataCache, InMemoryEachElementIsMadeOnce) {
     EXPECT_EQ(all_of(cached), first);
     EXPECT_EQ(all_of(cached.repeat(3)).size(), 120u);
     EXPECT_EQ(*square.calls, 40);
-    // A walk that was left early leaves what it made.
+    // A walk that ends early keeps the elements it made.
     const Counted again;
     const auto left = input.map(again).cache();
     all_of(left.take(10));
     EXPECT_EQ(all_of(left), first);
-    EXPECT_EQ(*again.calls, 40);  // what is passed over is not made twice
+    EXPECT_EQ(*again.calls, 40);  // skipped elements are not made twice
   }
   const Counted square;
   const auto shuffled = data::range(40).map(square).cache().shuffle({.key = random::key(0)});
@@ -71,7 +71,7 @@ TEST(DataCache, AFolderOutlivesTheDataset) {
     EXPECT_EQ(all_of(input.map(second).cache(folder)), values);
     EXPECT_EQ(*first.calls, 20);
     EXPECT_EQ(*second.calls, 0);
-    // Another pipeline does not believe it.
+    // Another pipeline does not use it.
     const Counted third;
     EXPECT_EQ(all_of(input.skip(1).map(third).cache(folder))[0], 1);
     EXPECT_EQ(*third.calls, 19);
@@ -148,7 +148,7 @@ TEST(DataCache, FilesOfKilledProcessesAreSwept) {
   EXPECT_TRUE(std::filesystem::exists(own));
 }
 
-TEST(DataCache, AFullDiskIsSaidOnceAndDoneWithout) {
+TEST(DataCache, AFullDiskIsReportedOnceAndBypassed) {
   const std::string folder = fresh_folder("full");
   const auto large = [](std::int64_t i) {
     return std::tuple{full<float>({100, 100}, static_cast<float>(i)), i};

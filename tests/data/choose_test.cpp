@@ -1,4 +1,4 @@
-// One of several datasets at each step, drawn or told.
+// One of several datasets at each step, at random or by given choices.
 #include <gtest/gtest.h>
 
 #include "data/elements.hpp"

@@ -1,4 +1,4 @@
-// Elastic shards: a position that some number of them took is resumed by another number.
+// Elastic shards: a position of some number of shards is resumed by another number.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Numbers = std::vector<std::int64_t>;
 using Batches = data::Dataset<Array<std::int64_t>>;
 using data::Position;
 
-// A pipeline of one process of several.
+// The pipeline of one process of several.
 using Pipeline = std::function<Batches(std::int64_t index, std::int64_t count, std::int64_t batch)>;
 
 // Runs `steps` steps in each of `count` processes from a position on (below 0: to the end), adds each step's
@@ -86,7 +86,7 @@ std::vector<std::pair<const char*, Pipeline>> pipelines() {
   };
 }
 
-TEST(DataElastic, EachElementOnceWhateverTheNumbers) {
+TEST(DataElastic, EachElementOnceForAnyNumberOfShards) {
   for (const auto& [name, pipeline] : pipelines())
     for (const std::int64_t before : {1, 2, 3, 7})
       for (const std::int64_t after : {1, 2, 5})

@@ -1,4 +1,4 @@
-// Elements that fail are passed over where that is asked for; a forked child's iterator is an error.
+// Failing elements are skipped on request; an iterator used in a forked child is an error.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -52,7 +52,7 @@ TEST(DataFaults, ZippedPartsStayTogether) {
   }
 }
 
-TEST(DataFaults, AnInputThatDoesNotGetFurtherEndsTheLoop) {
+TEST(DataFaults, AnInputWithoutProgressEndsTheLoop) {
   int opened = 0;
   const auto never = [&](std::int64_t) {
     ++opened;

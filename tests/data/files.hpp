@@ -21,7 +21,7 @@ inline std::string file(const std::string& name, const io::Bytes& content) {
       .write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
   return path;
 }
-// f throws a Kind whose text has this part.
+// Expects f to throw a Kind whose text has this part.
 template <class Kind>
 void expect_error(const std::string& part, const auto& f) {
   const std::string text = refusal<Kind>(f);

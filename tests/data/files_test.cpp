@@ -32,7 +32,7 @@ TEST(DataFiles, NpyIsMappedNotRead) {
   for (const auto& batch : rows.batch(300))
     EXPECT_EQ(batch(0, 7).item(), static_cast<float>(300 * i++ * 3000 + 7));
   EXPECT_EQ(i, 4);
-  // Elements that somebody writes over are their own.
+  // Writing to an element copies it; the file stays unchanged.
   auto it = rows.iterator();
   Array<float> first = *it.next();
   first = first.at(0).set(5.f);

@@ -137,7 +137,7 @@ TEST(DataFingerprint, PositionsSeeFilesKeysOptionsAndTypes) {
             print_of(numbers.map([](std::int64_t i) { return static_cast<double>(i); })));
   EXPECT_NE(print_of(data::interleave(std::vector{numbers, numbers})),
             print_of(data::interleave(std::vector{numbers, numbers.skip(1)})));
-  // A name is for messages, and what a lambda is called in another build is no part of a position.
+  // Names are for messages, and a lambda's type name is not part of a position.
   const auto f = [](std::int64_t i) { return i; };
   const auto g = [](std::int64_t i) { return i; };
   EXPECT_EQ(print_of(numbers.map(f, {.name = "f"})), print_of(numbers.map(g, {.name = "g"})));

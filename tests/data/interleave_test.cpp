@@ -1,4 +1,4 @@
-// Datasets in turns, made ahead by threads: the order, positions, errors; and elements as they are ready.
+// Interleaved datasets, made ahead by threads: order, positions, errors; and elements in order of completion.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -98,7 +98,7 @@ TEST(DataInterleave, ErrorsComeAtTheirPlace) {
                ValueError);
 }
 
-// Dataset 0 waits until all others have come, which an order would not let them.
+// Dataset 0 waits for all others, which only works without an order.
 TEST(DataInterleave, WithoutOrderAStragglerHoldsBackNothing) {
   std::atomic<bool> free{false};
   const auto make = [&](std::int64_t i) {
@@ -194,7 +194,7 @@ TEST(DataInterleave, AChildIsRefusedAndAnIteratorLeftEarlyEnds) {
   EXPECT_LT(seconds_of([&] { auto gone = std::move(it); }), 0.3);
 }
 
-// The decision, by what was measured.
+// The decision, from given measurements.
 TEST(DataInterleave, AutoTuneTakesMoreThreadsThanCoresForWhatWaits) {
   using data::detail::threads_for;
   EXPECT_EQ(threads_for(0, 0, 2, 64), 2);     // nothing was measured yet
@@ -207,7 +207,7 @@ TEST(DataInterleave, AutoTuneTakesMoreThreadsThanCoresForWhatWaits) {
 }
 
 // The measurement. A thread of a loaded machine may wait for a processor, which counts as computing; so each
-// answer is asked for again until it comes. Without the tuner it would never.
+// answer is polled until it comes. Without the tuner it would never come.
 TEST(DataInterleave, AutoTuneTellsWaitingFromComputing) {
   std::atomic<int> now{0}, most{0};
   const auto counted = [&](std::int64_t i, bool waits) {
@@ -247,7 +247,7 @@ TEST(DataInterleave, AutoTuneTellsWaitingFromComputing) {
   set_num_threads(before);
 }
 
-// 10^7 elements were walked by hand: the memory stays what it is after the first.
+// Memory stays constant after the first elements. (Checked by hand for 10^7 elements.)
 TEST(DataInterleave, MemoryStaysFlat) {
   const auto pages = [] {
     std::ifstream file("/proc/self/statm");

@@ -1,4 +1,4 @@
-// .npy files as datasets: every form that NumPy writes, mapped; the order of reading that the system is told.
+// .npy files as datasets: every form that NumPy writes, mapped; the access pattern that the system is told.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -161,7 +161,7 @@ TEST(DataPack, EveryElementOnceInAnyOrderOfThreads) {
     }
 }
 
-// Trees whose arrays have more axes, batched and differing in what may not differ.
+// Trees whose arrays have more axes, batched, and trees that differ where they must agree.
 TEST(DataPack, TreesAndRefusals) {
   const auto pairs = data::range(1, 5).map([](std::int64_t n) {
     return std::pair{Array<float>(full<float>({n, 2}, static_cast<float>(n))),

@@ -1,4 +1,4 @@
-// Packed files: gzip and zlib, found by their first bytes or told.
+// Packed files: gzip and zlib, recognised by their first bytes or by option.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -114,7 +114,7 @@ TEST(DataPacked, TarsLinesRecordsAndTables) {
   EXPECT_EQ(data::from_csv<float>(text, {.columns = {"b"}}).at(1)(0).item(), 4.f);
   EXPECT_EQ(loadtxt<float>(text, {.delimiter = ",", .skiprows = 1}).to_vector(),
             (std::vector<float>{1, 2, 3, 4}));
-  // Records may begin as anything: these are told.
+  // Records may begin with any bytes, so these are given the option.
   EXPECT_EQ(all_of(data::from_fixed_length(text, 11, {.compression = Compression::gzip})),
             (std::vector<Bytes>{as_bytes("a,b\n1,2\n3,4")}));
   const Bytes packed = bytes_of(text);
@@ -127,7 +127,7 @@ TEST(DataPacked, DamageIsNamed) {
   const auto walk = [](const Bytes& bytes, Compression by = Compression::gzip) {
     return [=] { all_of(data::from_tfrecord(file("bad.gz", bytes), {.compression = by})); };
   };
-  // Whatever single byte is wrong or wherever it ends: an error, and none where it does not matter.
+  // Any wrong byte, and any truncation, is an error, except where the byte has no meaning.
   std::size_t errors = 0;
   for (std::size_t i = 0; i < good.size(); ++i) {
     Bytes bad = good;

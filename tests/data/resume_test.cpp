@@ -1,4 +1,4 @@
-// Positions: an iterator that goes on from one gives what the first one would have given.
+// Positions: an iterator resumed from one gives what the first one would have given.
 #include <gtest/gtest.h>
 
 #include "data/elements.hpp"

@@ -37,7 +37,7 @@ TEST(DataSequenceExample, ContextAndLists) {
   EXPECT_EQ(all[1].float_lists("none").shape(), (Shape{0, 0}));
 }
 
-TEST(DataSequenceExample, WhatThereIsNot) {
+TEST(DataSequenceExample, MissingFieldsAreErrors) {
   const auto all = golden();
   EXPECT_EQ(refusal([&] { all[0]["x"]; }),
             "SequenceExample: there is no list 'x', only 'frame', 'label', 'pose'");

@@ -77,7 +77,7 @@ TEST(DataTfrecord, GoldenExamples) {
   EXPECT_TRUE(e[3].features.empty());
 }
 
-TEST(DataTfrecord, WhatAnExampleHasNot) {
+TEST(DataTfrecord, MissingFieldsAreErrors) {
   const data::Example e =
       *data::from_tfrecord(golden("examples.tfrecord")).map(data::parse_example).iterator().next();
   expect_error<ValueError>("there is no feature 'x', only 'box', 'image', 'label'", [&] { e["x"]; });
@@ -166,7 +166,7 @@ TEST(DataTfrecord, DamageHasAPlace) {
   expect_error<IoError>("needs nax::storage", [] { all_of(data::from_tfrecord("s3://b/k").map(length)); });
 }
 
-TEST(DataExample, WhatIsNone) {
+TEST(DataExample, RefusesInvalidExamples) {
   const auto parse = [](const Bytes& b) { return [b] { data::parse_example(b); }; };
   EXPECT_NO_THROW(parse({})());
   EXPECT_NO_THROW(parse({0x10, 5, 0x19, 0, 0, 0, 0, 0, 0, 0, 0, 0x25, 0, 0, 0, 0})());  // unknown fields

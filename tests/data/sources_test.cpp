@@ -1,4 +1,4 @@
-// A user's own sources, elements by index, and walks that carry something along.
+// A user's own sources, elements by index, and walks with a state.
 #include <gtest/gtest.h>
 
 #include <deque>

@@ -1,4 +1,4 @@
-// Threads: errors reach the loop, nobody stays behind, memory is bounded.
+// Threads: errors reach the loop, no thread outlives it, memory is bounded.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -37,7 +37,7 @@ TEST(DataThreads, ErrorsNameTheStageAndTheElement) {
     EXPECT_EQ(refusal<ShapeError>([&] { exhaust(by_index.batch(4).prefetch(2)); }),
               "map 'sevens': element 7: f: no sevens");
     EXPECT_EQ(refusal<ShapeError>([&] { exhaust(walked.prefetch(2)); }), "map: element 7: f: no sevens");
-    // What came before the error comes, and then there is nothing more.
+    // Elements before the error are delivered; after it there are none.
     auto it = by_index.prefetch(1).iterator();
     for (int i = 0; i < 7; ++i) EXPECT_EQ(it.next(), i);
     EXPECT_THROW(it.next(), ShapeError);
@@ -84,7 +84,7 @@ TEST(DataThreads, DerivativesThroughThreadsAreRefused) {
     return grad([&](const Array<float>& u) { return u * u + loss_with(1, 0)(v); })(Array<float>(1.f));
   };
   EXPECT_EQ(refusal<ValueError>([&] { grad(outer)(w); }), refused);
-  // Outside of a derivative, and with constants within one, threads are as good as none.
+  // Outside of a derivative, and with constants within one, threads do not change the result.
   EXPECT_EQ(loss_with(2, 2)(w).item(), 12.f);
   const auto constants = [](const Array<float>& v) {
     const auto twice = [](std::int64_t i) -> Array<float> {

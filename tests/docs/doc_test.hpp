@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-// A reader's snippet may well leave a variable unused, and is read more often than it is warned about.
+// Snippets may leave variables unused.
 #pragma GCC diagnostic ignored "-Wunused"
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"

@@ -4,7 +4,7 @@
 
 #include <nax/nax.hpp>
 
-// Assignments in blocks against the same ones done one by one.
+// Assignments in blocks against assignments one by one.
 
 namespace assignments_test {
 
@@ -29,7 +29,7 @@ int calls(const F& f) {
   return count;
 }
 
-TEST(Assignments, SeeWhatWasAssignedBefore) {
+TEST(Assignments, SeeEarlierAssignments) {
   const Array<float> start = random::normal<float>(random::key(1), {n}), g = sin(start);
   Array<float> x = copy(start), y = copy(g);
   EXPECT_EQ(calls([&](Assignments& now) {
@@ -64,7 +64,7 @@ TEST(Assignments, OfSeveralTypes) {
   expect_same(z, eval(z0 * z0 + 1));
 }
 
-TEST(Assignments, AreDoneOneByOneWhereBlocksWillNotDo) {
+TEST(Assignments, FallBackToOneByOne) {
   const Array<float> start = random::normal<float>(random::key(1), {n});
   const auto check = [&](const char* what, const Array<float>& g, const auto& f) {
     Array<float> x = copy(start), y = copy(start);

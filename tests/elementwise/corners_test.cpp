@@ -1,5 +1,5 @@
-// Derivatives at poles, ends and kinks, as JAX has them (its numbers were asked for), and what NumPy 2 does
-// with small types and NaNs.
+// Derivatives at poles, ends of domains and kinks against JAX's values, and NumPy 2's results for small types
+// and NaNs.
 
 #include <gtest/gtest.h>
 

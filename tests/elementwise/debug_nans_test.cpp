@@ -46,7 +46,7 @@ TEST(DebugNans, NamesTheFormulaThatMakesThem) {
   EXPECT_NE(error([&] { Array<double>(log(Array<double>{-1})); }).find("float64"), std::string::npos);
 }
 
-TEST(DebugNans, LetsOthersPass) {
+TEST(DebugNans, AcceptsOtherResults) {
   const Watch watch;
   const F x = {1, nan, -1};
   EXPECT_NO_THROW(F(sqrt(x)));  // it was there before
@@ -57,7 +57,7 @@ TEST(DebugNans, LetsOthersPass) {
   EXPECT_NE(error([&] { F(sqrt(x(slice(2, 3)))); }).find("sqrt"), std::string::npos);  // a part without it
 }
 
-TEST(DebugNans, LooksAtProductsReductionsAndFactorisations) {
+TEST(DebugNans, ChecksProductsReductionsAndFactorisations) {
   const Watch watch;
   const F big = {{infinity, -infinity}, {0, 1}};
   EXPECT_EQ(error([&] { sum(big); }), "reduce: made NaN, of shape (), from float32 (2, 2)");
@@ -76,7 +76,7 @@ TEST(DebugNans, LooksAtProductsReductionsAndFactorisations) {
   EXPECT_NE(error([&] { fft::fft(F{infinity, -infinity}); }).find("fft: made NaN"), std::string::npos);
 }
 
-TEST(DebugNans, LooksAtGradientsAndTangents) {
+TEST(DebugNans, ChecksGradientsAndTangents) {
   const Watch watch;
   // The value is 0, the derivative 0 * inf.
   const auto norm = [](const F& x) { return sum(sqrt(x * x)); };
@@ -97,7 +97,7 @@ TEST(DebugNans, LooksAtGradientsAndTangents) {
   EXPECT_EQ(watched, grad(f)(F{1, 2}).to_vector());
 }
 
-TEST(DebugNans, InfinitiesAreAskedForApart) {
+TEST(DebugNans, InfinitiesAreASeparateOption) {
   const Watch watch(true);
   EXPECT_NE(error([&] { F(log(F{0, 1})); }).find("log: made an infinity"), std::string::npos);
   EXPECT_NE(error([&] {

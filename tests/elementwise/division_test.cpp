@@ -1,5 +1,5 @@
-// Quotients that round down, at infinities and zeros, held against NumPy's; logarithms and exponentials of
-// complex numbers far out.
+// floor_divide at infinities and zeros against NumPy; logarithms and exponentials of complex numbers of large
+// modulus.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ void check_table() {
       EXPECT_TRUE(is_same(one, quotients(8 * i + j).item())) << numbers[i] << " // " << numbers[j];
     }
 }
-TEST(FloorDivide, AsNumPyAtTheCorners) {
+TEST(FloorDivide, MatchesNumPyAtCorners) {
   check_table<float>();
   check_table<double>();
 }
@@ -75,7 +75,7 @@ TEST(Remainder, DerivativesAtInfiniteDivisors) {
   expect_same<double>(D(twice + 0.), {0, 0, 0, 0, 0, 0});
 }
 
-TEST(ComplexLog1p, FarOut) {
+TEST(ComplexLog1p, OfLargeModulus) {
   const double inf = infinity, nan = not_a_number, quarter = std::atan(1.);
   const auto at = [](double a, double b) { return log1p(C(Z(a, b))).item(); };
   const auto check = [&](double a, double b, double real, double imag) {
@@ -93,8 +93,8 @@ TEST(ComplexLog1p, FarOut) {
   EXPECT_NEAR(at(4.1, -3.9).real(), std::log(std::abs(Z(5.1, -3.9))), 1e-15);
 }
 
-// As std::exp: infinity along the real axis is no NaN.
-TEST(ComplexExpm1, FarOut) {
+// Like std::exp: infinity on the real axis gives no NaN.
+TEST(ComplexExpm1, OfLargeModulus) {
   const double inf = infinity, nan = not_a_number;
   const auto check = [&](double a, double b, double real, double imag) {
     const Z y = expm1(C(Z(a, b))).item();

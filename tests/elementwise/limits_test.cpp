@@ -1,4 +1,4 @@
-// Elementwise functions at points where formulas have none of their own.
+// Elementwise functions at removable singularities.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(Limits, ComplexPowersOfZero) {
   EXPECT_EQ(nax::Array<std::complex<float>>(nax::float_power(few, few))(0).item(), std::complex<float>(1));
 }
 
-TEST(Limits, RangesWithoutEnd) {
+TEST(Limits, InfiniteRanges) {
   for (const double stop : {-inf, inf})
     EXPECT_EQ(refusal([&] { nax::arange<double>(0, stop); }).substr(0, 27), "arange: array is too big: s")
         << stop;

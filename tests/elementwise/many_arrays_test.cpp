@@ -4,8 +4,8 @@
 
 #include "support/compare.hpp"
 
-// Expressions of more arrays than one kernel takes: they are computed in parts, and give what the same steps
-// give one by one, under every transform.
+// Expressions of more arrays than one kernel takes are computed in parts. They agree with the steps one by
+// one, under every transform.
 
 namespace many_arrays_test {
 
@@ -43,7 +43,7 @@ A chosen(const Many& x) {
   return where(part(0) * x[5] > part(6) * x[11], part(1) * part(2) * x[7], part(5) / (1.0 + part(4)));
 }
 
-// The same, step after step.
+// Computes it one operation at a time.
 A step_by_step(const Many& x, std::size_t n) {
   A total = x[0] * x[1];
   for (std::size_t i = 2; i + 1 < n; i += 2) total = total + A(x[i] * x[i + 1]);
@@ -118,7 +118,7 @@ TEST(ManyArrays, OneOverAndOver) {
   EXPECT_NEAR(grad(horner)(A(0.5)).item(), by_hand(0.5, true), 1e-12);
 }
 
-// Shapes meet in parts too, and a number keeps its weak type next to either of them.
+// Parts broadcast, too, and a number stays weakly typed in each part.
 TEST(ManyArrays, BroadcastAndKeepTheirTypes) {
   const Array<float> row = {1, 2, 3}, column = {{1}, {2}};
   const auto e = row + column + row + column + row + column + row + column + row + column + row + column +
@@ -134,7 +134,7 @@ TEST(ManyArrays, BroadcastAndKeepTheirTypes) {
   EXPECT_EQ(whole(2).item(), 41);
 }
 
-// What is given away may be written over; what is kept may not.
+// Operands passed as rvalues may be overwritten; others may not.
 TEST(ManyArrays, OperandsStayAsTheyWere) {
   Many x = operands(13);
   const Many before = x;

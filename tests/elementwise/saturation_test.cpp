@@ -1,4 +1,4 @@
-// Floats beyond an integer type's range, held against what JAX's astype gives.
+// Floats beyond an integer type's range, against JAX's astype.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace saturation {
 
 using namespace nax;
 
-// As from Python: int(x) within the type's range, NaN as 0.
+// The expected value: int(x) clamped to the type's range, 0 for NaN.
 template <class To>
 To expected(double x) {
   if (std::isnan(x)) return 0;

@@ -12,8 +12,7 @@
 #include "nax/numpy/creation/creation.hpp"
 #include "support/golden.hpp"
 
-// How the tests of elementwise functions check values and derivatives; the checks are compiled once, in
-// derivatives_test.cpp.
+// Checks of values and derivatives of elementwise functions, compiled once, in derivatives_test.cpp.
 namespace elementwise {
 
 using nax::Array;
@@ -24,10 +23,10 @@ using Function2 = std::function<Real(const Real&, const Real&)>;
 // First and second derivatives of f, forward and reverse and nested, against differences, at 9 points of
 // [low, high].
 void expect_derivatives(const char* name, const Function& f, double low, double high);
-// The same in both arguments and across.
+// Checks both arguments, and mixed derivatives.
 void expect_derivatives(const char* name, const Function2& f, double x_low, double x_high, double y_low,
                         double y_high);
-// The derivative at one point, which the differences cannot tell.
+// Checks the derivative at a point where difference quotients fail.
 void expect_derivative(const char* name, const Function& f, double at, double first,
                        bool also_forward = true);
 void expect_second(const char* name, const Function& f, double at, double second);

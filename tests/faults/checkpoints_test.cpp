@@ -9,8 +9,8 @@
 
 #include "faults/system_calls.hpp"
 
-// Checkpoints while each system call of a training, one after another, fails or is the last one: a checkpoint
-// whose save has returned loads.
+// Makes each system call of a training, one after another, fail or be the last one: every checkpoint whose
+// save has returned loads.
 namespace checkpoint_faults {
 using namespace nax;
 using faults::CallFault;

@@ -14,7 +14,7 @@ namespace faults {
 
 using namespace nax;
 
-// What a program found, as text: its digits are part of what must be right.
+// Collects a program's results as text, with all digits, for an exact comparison.
 template <class... X>
 std::string found(const X&... x) {
   std::string text;
@@ -38,7 +38,7 @@ bool survives(const Program& program, const std::string& want) {
   }
 }
 
-// `fail` and `stop` begin and end a failure of number n; there are no more once `stop` says so.
+// `fail` arms the failure of allocation n, `stop` disarms it and returns whether it happened.
 template <class Program, class Fail, class Stop>
 void fail_each(const Program& program, const Fail& fail, const Stop& stop) {
   program();  // what is made once and stays
@@ -76,7 +76,7 @@ void fail_each_allocation(const Program& program) {
   fail_each(program, fail_allocation, stop_failing);
 }
 
-// The same by nax's limit of memory for arrays, which is moved up step by step.
+// Fails allocations of arrays instead, by raising nax's memory limit step by step.
 template <class Program>
 void fail_each_step_of_memory(const Program& program) {
   const std::size_t step = NAX_ALLOCATOR_CACHES ? 1 << 16 : 1 << 10;

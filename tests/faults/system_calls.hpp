@@ -9,8 +9,8 @@ namespace faults {
 enum class CallFault {
   fail,        // the call returns an error and does nothing
   crash,       // the process is killed before the call; of a write, after half of it
-  lose_data,   // the machine is: what no fsync brought to the disk is missing from files
-  lose_names,  // and what no fsync of the folder did: files are named as they were before
+  lose_data,   // the machine stops: data without an fsync is missing from files
+  lose_names,  // and renames without an fsync of the folder are undone
 };
 
 // The n-th call from now on (the next one is number 0), in any thread of this process. Until then an fsync

@@ -1,4 +1,4 @@
-// Every way that a length takes, against the sum that defines the transform; types, layouts and refusals.
+// Every algorithm for a length, against the sum that defines the transform; types, layouts and errors.
 
 #include <nax/nax.hpp>
 
@@ -68,7 +68,7 @@ TEST(FftLengths, EveryOneUpTo130AndSomeLargeOnes) {
   }
 }
 
-TEST(FftLengths, LongOnesComeBack) {
+TEST(FftLengths, InversesOfLongOnes) {
   for (const std::int64_t n : {1 << 18, 65537, 3 * 5 * 7 * 11 * 13 * 17}) {
     const std::vector<Z> x = some(n);
     EXPECT_LT(distance(ft::ifft(ft::fft(nax::array(x))).to_vector(), x), 1e-13) << n;

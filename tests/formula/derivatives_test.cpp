@@ -5,8 +5,8 @@
 
 #include "nax/nax.hpp"
 
-// Derivatives that another transform watches, which are formulas where the engine is nax::compiled's: of any
-// order and mode, over all layouts, and with zeros that meet infinities.
+// Derivatives inside another transform, which are formulas if the program links nax::compiled: of any order
+// and mode, over all layouts, and with zeros times infinities.
 namespace derivatives_of_formulas {
 
 using nax::Array;
@@ -105,7 +105,7 @@ TEST(FormulaDerivatives, OfZeros) {
   EXPECT_EQ(nax::grad(nax::grad(nax::grad(cube)))(Array<double>(0.0)).item(), 6);
 }
 
-// The tape's own numbers: an array whose gradient is not asked for, integers, halves and products of types.
+// Arrays whose gradient is not wanted, integers, halves and mixed types.
 TEST(FormulaDerivatives, OfOtherTypes) {
   const Array<float> x = {0.5f, 1, 2};
   const Array<int> k = {1, 2, 3};
@@ -125,8 +125,9 @@ TEST(FormulaDerivatives, OfOtherTypes) {
   for (const float by : {1.f, 2.5f, -3.f}) EXPECT_NEAR(rate(by)(2).item(), 6 * by, 1e-5f);
 }
 
-// Functions of lanes have no formula for their derivatives, and rules know corners that their steps do not.
-TEST(FormulaDerivatives, OfFunctionsThatHaveNone) {
+// Functions of lanes have no formula for their derivatives, and rules handle corner cases that their steps do
+// not.
+TEST(FormulaDerivatives, OfFunctionsWithoutFormulas) {
   const auto second = [](auto function, double x) {
     const auto g = nax::grad([&](const Array<double>& y) -> Array<double> { return function(y); });
     return nax::grad([&](const Array<double>& y) -> Array<double> { return g(y); })(x).item();

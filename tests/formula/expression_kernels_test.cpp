@@ -91,7 +91,7 @@ void check(const E& e) {
   }
 }
 
-TEST(ExpressionKernels, AreThoseOfTheType) {
+TEST(ExpressionKernels, EqualCompiledKernels) {
   const Array<float> x{1}, y{1}, z{1};
   check(nax::tanh(1.5f * x) * y + z);
   check(nax::where(x > 0.25f, nax::exp(y), x / 2.f) + y / 3.f);

@@ -6,7 +6,7 @@
 #include "nax/formula/kernel.hpp"
 #include "nax/nax.hpp"
 
-// Formulas as values: their text, equality, what recording simplifies and what it must leave.
+// Formulas as values: their text, equality, the simplifications of recording and their limits.
 namespace formula_test {
 
 using namespace formulas;
@@ -37,7 +37,7 @@ TEST(Formulas, ArePrintedALineAStep) {
             "  return t5\n");
 }
 
-// Compilers call the functions of operands in whichever order.
+// Compilers evaluate operands in any order.
 TEST(Formulas, DoNotDependOnTheOrderOfRecording) {
   const auto first = recorded([](auto x, auto y) {
     const auto a = exp(x), b = sin(y);
@@ -65,7 +65,7 @@ TEST(Formulas, ShareEqualSteps) {
   EXPECT_EQ(steps_of([](auto x, auto y) { return abs(-x) + abs(x) * y; }), 3);
 }
 
-TEST(Formulas, FoldConstantsAndDropWhatIsNotRead) {
+TEST(Formulas, FoldConstantsAndDropUnusedSteps) {
   EXPECT_EQ(steps_of([](auto x, auto) { return x * (number(2) + number(3)); }), 1);
   EXPECT_EQ(steps_of([](auto x, auto y) {
               exp(y);
@@ -133,7 +133,7 @@ TEST(Formulas, TakeNumbersOfExpressionsAsInputs) {
   EXPECT_EQ(quotient(4).text(), "float formula of 2 inputs\n  t0 = multiply(x0, 0.25)\n  return t0\n");
 }
 
-TEST(Formulas, KnowLeavesThatAreOneArray) {
+TEST(Formulas, ShareRepeatedLeaves) {
   const nax::Array<float> x{1, 2};
   const auto text = nax::detail::formula_of(nax::exp(x) + nax::exp(x)).text();
   EXPECT_EQ(text, "float formula of 2 inputs\n  t0 = exp(x0)\n  t1 = add(t0, t0)\n  return t1\n");

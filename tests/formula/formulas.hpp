@@ -87,7 +87,7 @@ std::vector<std::vector<T>> results_of(const Kernel& kernel, const std::vector<s
   return results;
 }
 
-// The first difference in bits between two ways, in words; empty if there is none. (All NaN are equal.)
+// Describes the first difference in bits between two ways; empty if there is none. (All NaN are equal.)
 template <class T>
 std::string difference(const std::vector<std::vector<T>>& a, const std::vector<std::vector<T>>& b) {
   for (std::size_t k = 0; k < a.size(); ++k)

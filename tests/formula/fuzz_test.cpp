@@ -4,7 +4,7 @@
 
 #include "formula/formulas.hpp"
 
-// Random formulas, block by block and by the machine code of each processor: the same bits.
+// Random formulas have equal bits block by block and by the machine code of each processor.
 namespace fuzz_test {
 
 using namespace formulas;

@@ -83,8 +83,8 @@ TEST(FormulaGradients, OfAnyOrder) {
 #undef NAX_CHECK
 }
 
-// Where a cotangent is zero, what lies below contributes nothing, however infinite; and a zero that is only
-// passed still has a derivative.
+// A zero cotangent contributes nothing, even times an infinite derivative; its derivative in the cotangent is
+// kept.
 TEST(FormulaGradients, OfZeros) {
   const auto root = [](Symbol<double> x) {
     return select(x > Symbol<double>(0), sqrt(x), Symbol<double>(0));
@@ -144,7 +144,7 @@ TEST(FormulaGradients, AreThoseOfExpressions) {
   compare_with_kernel(x / y);
 }
 
-TEST(FormulaGradients, NameWhatHasNone) {
+TEST(FormulaGradients, NameOperationsWithoutDerivatives) {
   Recorder recorder(nax::DType::float64);
   const auto y = by_lanes([](double x) { return x; }, Symbol<double>::input(0));
   const Formula f = recorder.finish({y.at});

@@ -4,7 +4,7 @@
 
 #include "formula/formulas.hpp"
 
-// Kernels of formulas: lengths, ways in which operands lie, sums, many operands, threads, what is kept.
+// Kernels of formulas: lengths, strides of operands, sums, many operands, threads, the cache.
 namespace kernels_test {
 
 using namespace formulas;
@@ -140,7 +140,7 @@ TEST(FormulaKernels, EqualFormulasShareAKernel) {
   const auto first = kernel_of(example<float>()), again = kernel_of(example<float>());
   EXPECT_EQ(first, again);
   EXPECT_NE(first, kernel_of(example<double>()));
-  // However many there are, what is in use stays.
+  // Kernels in use stay in a full cache.
   for (int i = 0; i < 600; ++i) {
     Recorder recorder(nax::DType::float32);
     kernel_of(recorder.finish({(Symbol<float>::input(0) * Symbol<float>(i + 2)).at}));

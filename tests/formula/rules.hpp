@@ -15,7 +15,7 @@ using nax::Array;
 
 inline constexpr std::int64_t length = 77;
 
-// Numbers of all sizes, or some that no function refuses.
+// Numbers of all sizes, or numbers in the domain of every function.
 enum class Range { all, tame };
 template <class T>
 std::vector<std::vector<T>> columns(std::size_t count, Range range) {

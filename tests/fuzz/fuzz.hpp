@@ -8,24 +8,23 @@
 
 #include "nax/core/error.hpp"
 
-// What a fuzzer consists of: seeds, from which mutations start, and a function that takes any bytes at all.
-// libFuzzer drives it under clang (libfuzzer.cpp), a loop of mutations elsewhere (mutations.cpp); both take
-// -runs=, -max_total_time=, -seed= and names of files to try once.
+// A fuzzer consists of seeds, from which mutations start, and a function that takes any bytes. libFuzzer
+// drives it under clang (libfuzzer.cpp), a loop of mutations elsewhere (mutations.cpp); both take -runs=,
+// -max_total_time=, -seed= and names of files to try once.
 namespace fuzz {
 
 using Bytes = std::vector<std::uint8_t>;
 
 std::vector<Bytes> seeds();
 
-// What must hold for every input. (No assert: release builds fuzz too.)
+// Checks a condition that must hold for every input. (Not assert: release builds fuzz too.)
 inline void must(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "fuzz: %s\n", what);
   std::abort();
 }
 
-// Does f read its input? A file that is not as it should be is an IoError; any other exception ends the
-// fuzzer.
+// Returns whether f reads its input. A malformed file is an IoError; any other exception ends the fuzzer.
 template <class F>
 bool reads(const F& f) {
   try {

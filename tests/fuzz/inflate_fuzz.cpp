@@ -6,7 +6,7 @@
 #include "fuzz.hpp"
 #include "nax/io/inflate.hpp"
 
-// Our inflate next to zlib's: the same bytes, the same length of the stream, the same files refused.
+// Compares nax's inflate with zlib's: bytes, length of the stream, refused files.
 namespace {
 using fuzz::Bytes;
 constexpr std::size_t most = 1 << 17;
@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const Bytes packed(data + 1, data + size);
   const Outcome theirs = by_zlib(packed), ours = by_nax(packed, std::size_t{16} + data[0] * data[0]);
-  // A stream longer than what was asked for is nobody's business: zlib has then looked further than we have.
+  // A stream longer than the requested length is not compared: zlib has read further than nax.
   if (theirs.bytes.size() == most || ours.bytes.size() == most) return 0;
   fuzz::must(ours.whole == theirs.whole, "a stream that only one of them reads");
   if (!ours.whole) return 0;

@@ -127,7 +127,7 @@ for name, f in (("psum.i", lambda x: lax.psum(x, "i")), ("psum.j", lambda x: lax
         under(f"two_axes.{name}.grad_outside",
               lambda wrap: grad(lambda x: jnp.sum(jnp.sin(wrap(vmap(lambda x: f(x * x), axis_name="j"), axis_name="i")(x)))), [x2])
 
-# What psum's transpose is: cotangents 1, 10, 100, 1000 on the four. 1111 each says that they are summed.
+# psum's transpose: cotangents 1, 10, 100, 1000 on the four. 1111 on each shows that they are summed.
 for name, f in (("psum", lambda x: lax.psum(x, "i")), ("pmean", lambda x: lax.pmean(x, "i"))):
     ones, weights = np.ones(N), 10.0 ** np.arange(N)
     under(f"transpose.{name}.inside", lambda wrap: wrap(grad(lambda x, w: f(x) * w), axis_name="i"), [ones, weights])

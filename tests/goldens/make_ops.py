@@ -380,7 +380,7 @@ def linear():
 
 # --- shapes, indexing, sorting ---
 def both(function, *args, **options):
-    """The same call for JAX and NumPy."""
+    """Records one call of JAX and NumPy."""
     return (lambda *a: getattr(jnp, function)(*a, *args, **options),
             lambda *a: getattr(np, function)(*a, *args, **options))
 

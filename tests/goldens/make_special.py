@@ -123,7 +123,7 @@ put("kl_div", lambda x, y: x * mp.log(x / y) - x + y, x, y)
 put("rel_entr", lambda x, y: x * mp.log(x / y), x, y)
 put("bernoulli", mp.bernoulli, list(range(0, 40)))
 
-# What lies at the ends of the domains, as SciPy has it.
+# Values at the ends of the domains, from SciPy.
 ends = {
     "gammainc": ([0, 1, 2, -1, np.nan, np.inf, 0], [1, 0, np.inf, 1, 1, 1, 0]),
     "gammaincc": ([0, 1, 2, -1, np.nan, np.inf, 0], [1, 0, np.inf, 1, 1, 1, 0]),

@@ -1,6 +1,6 @@
 """Golden losses: an MLP (784-512-512-10) on MNIST, trained by plain JAX.
 
-The protocol, for whoever follows it in another language:
+The protocol, for programs in other languages:
 
     key = random.key(0);  init_key, shuffle_key = random.split(key)
     layer i of n = 3:  w = random.normal(random.split(init_key, n)[i], (fan_in, fan_out), float32) * sqrt(2 / fan_in)

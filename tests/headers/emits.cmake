@@ -1,5 +1,5 @@
-# Files that read headers hold no virtual tables but those of exceptions, which reading a setting at the start may throw:
-# a table takes all that its functions reach with it, the engine for one. (See NAX_ENGINE_VIRTUAL.)
+# Object files that only include headers contain no virtual tables but those of exceptions, which reading a setting at start-up
+# may throw. A table pulls in all code that its functions reach, such as the engine. (See NAX_ENGINE_VIRTUAL.)
 #   cmake -DNM=<nm> -DOBJECTS=<file>,<file>... -P emits.cmake
 string(REPLACE "," ";" objects "${OBJECTS}")
 set(found "")

@@ -1,4 +1,4 @@
-// Images: decoders and sizes next to Pillow's, hostile files, folders.
+// Images: decoders and resizing against Pillow, hostile files, folders.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -46,7 +46,7 @@ TEST(ImageDecode, AsPillow) {
             "image::decode: channels must be 0, 1, 3 or 4, not 2");
 }
 
-TEST(ImageDecode, ThereAndBack) {
+TEST(ImageDecode, RoundTrips) {
   const Image noise = golden_image("image");
   EXPECT_EQ(largest_difference(image::decode(image::encode_png(noise)), noise), 0);
   const Image smooth = golden_image("jpeg/rgb");

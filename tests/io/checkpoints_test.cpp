@@ -17,7 +17,7 @@ using namespace nax;
 using files::expect_refused;
 using Steps = std::vector<std::int64_t>;
 
-// A folder of its own, which is not there at first.
+// A unique folder that does not exist at first.
 struct CheckpointsTest : testing::Test {
   ~CheckpointsTest() override { std::filesystem::remove_all(root); }
   std::string at(const std::string& name) const { return folder + "/" + name; }
@@ -102,7 +102,7 @@ TEST_F(CheckpointsTest, TheNextCallThrowsAnAsynchronousError) {
   fail();
   expect_refused(
       [&] {
-        for (int i = 0; i < 10000; ++i) saved.save(3, x), ::usleep(1000);  // not due, and yet it tells
+        for (int i = 0; i < 10000; ++i) saved.save(3, x), ::usleep(1000);  // not due, but rethrows
       },
       "it is a folder");
   ASSERT_EQ(::rmdir(at("step_2.npz").c_str()), 0);
@@ -166,7 +166,7 @@ TEST_F(CheckpointsTest, RefusesWhatDoesNotFit) {
   expect_refused([] { io::Checkpoints("/proc/nowhere/a"); }, "cannot be created or opened");
 }
 
-// Trains from where the folder says, and returns the parameters after so many steps.
+// Trains from the folder's last checkpoint, and returns the parameters after `steps` steps.
 Array<float> train(const std::string& folder, int steps) {
   const auto adam = optim::adam(0.1);
   const Array<float> start{1, -2, 3};

@@ -1,4 +1,5 @@
-// Classes with tree_fields in files: their fields are found by name, so another class is not filled by them.
+// Classes with tree_fields in files: fields are found by name, so a different class cannot be loaded from
+// them.
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "nax/io/file.hpp"
 #include "support/text_of.hpp"
 
-// What the tests of files share: names of their own, bytes to disk by nothing of nax's.
+// Helpers of the tests of files: unique names, and bytes written to disk without nax.
 namespace files {
 
 using nax::io::Bytes;
@@ -26,7 +26,7 @@ inline void write(const std::string& path, const Bytes& bytes) {
 }
 inline Bytes read(const std::string& path) { return nax::io::detail::read_file("test", path); }
 
-// f throws an IoError whose text has this part.
+// Expects f to throw an IoError whose text has this part.
 template <class F>
 void expect_refused(const F& f, const std::string& part) {
   const std::string text = text_of<nax::IoError>(f);

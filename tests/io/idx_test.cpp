@@ -97,7 +97,7 @@ TEST(Idx, RefusesDamagedGzip) {
   expect_refused("garbage", bytes, "from offset " + std::to_string(packed.size()));
 }
 
-// What gzip makes of `size` zeros behind `head`: a thousandth of them.
+// Compresses `head` and `size` zeros by gzip, which takes a thousandth of the room.
 Bytes bomb(const Bytes& head, std::size_t size) {
   Bytes plain = head;
   plain.resize(head.size() + size);
@@ -109,7 +109,7 @@ TEST(Idx, ExpandsNoMoreThanItsHeaderSays) {
   reset_peak_memory();
   expect_refused("bomb", bomb(good, large), "from offset 18 on, for shape (2, 3)");
   expect_refused("text_bomb", bomb({'t', 'e', 'x', 't'}, large), "not an IDX file");
-  // 2^32 bytes asked, of which a file this small cannot hold the like.
+  // The header asks for 2^32 bytes, more than a file this small can hold.
   expect_refused("promise", gzip({0, 0, 8, 2, 0, 1, 0, 0, 0, 1, 0, 0}),
                  "truncated: 4294967308 bytes expected");
   EXPECT_LT(memory_stats().peak, std::size_t{1} << 20);

@@ -7,7 +7,7 @@
 
 #include "files.hpp"
 
-// What writing does to what is there already.
+// Effects of writing on existing files.
 namespace new_file_test {
 using files::Bytes;
 using nax::IoError;
@@ -138,7 +138,7 @@ TEST_F(NewFileTest, RefusesFoldersAndWhatMayNotBeWritten) {
 }
 
 TEST_F(NewFileTest, TakesNoNameThatIsThere) {
-  // What a process of the same number left behind when it crashed stays as it is.
+  // Files left by a crashed process with the same id stay unchanged.
   const std::string part = at("f.part" + std::to_string(::getpid()) + "-");
   std::string next;
   {

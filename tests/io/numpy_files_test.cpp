@@ -2,7 +2,7 @@
 #include "nax/io/save.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 
-// What NumPy wrote (tests/goldens/make_files.py), and headers that it would not read.
+// Files that NumPy wrote (tests/goldens/make_files.py), and headers that NumPy refuses.
 namespace numpy_files_test {
 using namespace nax;
 using files::golden;
@@ -55,7 +55,7 @@ TEST(NumpyFiles, DeflatedAndStreamed) {
 }
 
 TEST(NumpyFiles, EveryBitOfADeflatedFileCounts) {
-  // Whatever is flipped: the same arrays, or an IoError.
+  // Any flipped bit gives equal arrays or an IoError.
   const io::Bytes good = files::read(golden("deflated.npz"));
   const std::string path = files::path_of("flipped.npz");
   int refused = 0;
@@ -111,7 +111,7 @@ void expect_refused(const std::string& dictionary, const std::string& part, std:
   EXPECT_NE(text.find(part), std::string::npos) << dictionary << ": " << text;
 }
 
-TEST(NpyHeader, AsNumpyReadsIt) {
+TEST(NpyHeader, ReadsAsNumPy) {
   expect_read("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }    \n");
   expect_read("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}");
   expect_read("{\"shape\":(6,),'fortran_order':False,'descr':'|u1'}");
@@ -147,7 +147,7 @@ TEST(NpyHeader, RefusesWhatNumpyRefuses) {
   EXPECT_NE(loaded(npy(good + std::string(70000, ' '), 6, 2)).find("header longer"), std::string::npos);
 }
 
-TEST(NpyHeader, SizesAreCheckedBeforeTheyAreBelieved) {
+TEST(NpyHeader, SizesAreCheckedBeforeAllocating) {
   const auto header = [](const std::string& shape) {
     return "{'descr': '|u1', 'fortran_order': False, 'shape': " + shape + ", }";
   };

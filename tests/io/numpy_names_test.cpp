@@ -5,7 +5,7 @@
 #include "nax/numpy/conversion/from_data.hpp"
 #include "support/refusal.hpp"
 
-// NumPy's functions of files under NumPy's names.
+// File functions under NumPy's names.
 namespace numpy_names_test {
 
 using files::expect_refused;

@@ -8,13 +8,13 @@
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/creation/creation.hpp"
 
-// One path that several threads and processes save, while others load it: whoever reads sees one whole file.
+// Several threads and processes save to one path while others load it: every reader sees one whole file.
 namespace race_test {
 using namespace nax;
 
 constexpr int processes = 3, writers = 4, readers = 3, saves = 25;
 
-// Parts and lengths that differ with who writes, so that no mixture is a file that was written.
+// Contents and lengths differ by writer, so a mixture of two files is detected.
 struct State {
   Array<float> a, b;
   int who = 0, step = 0;

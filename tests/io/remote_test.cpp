@@ -1,4 +1,4 @@
-// Addresses are understood by all that reads and writes files by path.
+// Every function that reads or writes files by path takes addresses, too.
 #include "nax/io/remote.hpp"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ TEST_F(RemoteFiles, FoldersMustBeLocal) {
             "cache: 'mem://b/cache' is an address, but this folder must lie on this machine");
 }
 
-TEST_F(RemoteFiles, ProgramsWithoutAStoreSaySo) {
+TEST_F(RemoteFiles, ProgramsWithoutAStoreThrow) {
   io::detail::remote_files = nullptr;
   const auto expect_needs = [](const char* function, const auto& f) {
     EXPECT_EQ(refusal<IoError>(f),

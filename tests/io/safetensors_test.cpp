@@ -43,7 +43,7 @@ struct Types {
   Array<std::complex<float>> c64;
 };
 
-TEST(Safetensors, ReadsEveryDtypeOfTheirLibraryAndWritesItsBytes) {
+TEST(Safetensors, ReadsEveryDtypeAndWritesEqualBytes) {
   for (const bool map : {true, false}) {
     Types t;
     const io::LoadReport report = io::load_safetensors(files::golden("types.safetensors"), t, {.map = map});
@@ -120,7 +120,7 @@ struct Net {
   Head head;
 };
 
-TEST(Safetensors, FindsNamesOfOthersAndReportsTheRest) {
+TEST(Safetensors, FindsNamesOfOtherLibrariesAndReportsTheRest) {
   const std::string path = files::golden("state.safetensors");
   Net net;
   const io::LoadReport report =
@@ -196,7 +196,7 @@ TEST(Safetensors, CastsBetweenAllWidthsOfFloats) {
   check(half()), check(bfloat16()), check(float()), check(double());
 }
 
-TEST(Safetensors, SavingRefusesWhatTheFormatHasNot) {
+TEST(Safetensors, SavingRefusesTypesWithoutAForm) {
   const std::string path = files::path_of("refused.safetensors");
   EXPECT_NE(text_of<TypeError>([&] {
               io::save_safetensors(path, std::tuple{Array<std::complex<double>>{1}});
@@ -234,7 +234,7 @@ void write(const std::string& path, const std::string& header, std::size_t eleme
   files::write(path, bytes);
 }
 
-TEST(Safetensors, BelievesNoHeaderUnchecked) {
+TEST(Safetensors, ChecksHeaders) {
   const std::string path = files::path_of("hostile.safetensors");
   const auto refused = [&](const std::string& header, std::size_t elements, const std::string& part) {
     write(path, header, elements);
@@ -286,7 +286,7 @@ TEST(Safetensors, BelievesNoHeaderUnchecked) {
   expect_refused([&] { io::SafetensorsFile file(path); }, "its header is too long");
   files::write(path, {200, 0, 0, 0, 0, 0, 0, 0, '{', '}'});
   expect_refused([&] { io::SafetensorsFile file(path); }, "is truncated in its header");
-  // Elements where their type does not lie are copied; bools are 0 or 1, whatever their bytes were.
+  // Misaligned elements are copied; bools become 0 or 1 from any bytes.
   write(path,
         R"({"m":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]},)"
         R"("\ud83d\ude00\u00e9\u20ac":{"shape":[1],"dtype":"I32","data_offsets":[1,5]}})",

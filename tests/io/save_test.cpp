@@ -61,7 +61,7 @@ TEST(Save, LoadsWhatItSaved) {
   EXPECT_EQ(m.pair.second.to_vector(), (std::vector<bool>{true, false}));
   EXPECT_EQ(m.steps, 7);
   EXPECT_EQ(m.rate, 0.5);
-  // The same bytes for the same tree.
+  // Equal trees give equal bytes.
   io::save(file("again.npz"), m);
   EXPECT_EQ(io::detail::read_file("test", path), io::detail::read_file("test", file("again.npz")));
 }

@@ -10,7 +10,7 @@
 #include "nax/random.hpp"
 #include "support/text_of.hpp"
 
-// Checkpoints that several processes write, here threads with an object each.
+// Checkpoints written by several processes, here threads with an object each.
 namespace sharded_checkpoints_test {
 using namespace nax;
 
@@ -120,12 +120,12 @@ TEST(ShardedCheckpoints, GoWithTheirShards) {
        {"/step_6.shard_0_of_2.npz", "/step_6.shard_1_of_2.npz.partX", "/step_7.shards.npz"})
     std::ofstream(folder.path + name) << "x";
   const io::Checkpoints other(folder.path, {.processes = 2, .process = 1});
-  EXPECT_EQ(folder.files(), 9u);  // that is for the first process
+  EXPECT_EQ(folder.files(), 9u);  // the first process removes them
   const io::Checkpoints first(folder.path, {.processes = 2, .process = 0});
   EXPECT_EQ(folder.files(), 7u);
 }
 
-TEST(ShardedCheckpoints, NameWhatIsWrong) {
+TEST(ShardedCheckpoints, ErrorsNameTheCause) {
   const Folder folder;
   const auto text = [&](const auto& f) { return text_of<IoError>(f); };
   {

@@ -4,7 +4,7 @@
 #include "nax/io/save.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 
-// Archives that are large, and archives that lie.
+// Large archives, and archives with false fields.
 namespace zip_test {
 using namespace nax;
 using io::Bytes;
@@ -98,7 +98,7 @@ TEST(Zip, RefusesMembersOfOneNameOrOneMembersBytes) {
 }
 
 TEST(Zip, AHugeDirectoryOfOneMemberIsRefusedAtOnce) {
-  // Ten megabytes, and 60000 entries that call them their own. (Their CRCs would be 600 GB of work.)
+  // Ten megabytes that 60000 entries share. (Their CRCs would be 600 GB of work.)
   const std::string path = files::path_of("large.npz");
   io::save(
       path,
@@ -128,8 +128,8 @@ TEST(Zip, AHugeDirectoryOfOneMemberIsRefusedAtOnce) {
   std::remove(path.c_str());
 }
 
-TEST(Zip, ADirectoryThatIsNoneIsNotAllocated) {
-  // A file with a hole of a terabyte, which its end calls a directory.
+TEST(Zip, AFalseDirectoryIsNotAllocated) {
+  // A file with a hole of a terabyte that the end record declares as the directory.
   const std::string path = files::path_of("hole.npz");
   files::write(path, {'P', 'K'});
   const std::uint64_t size = std::uint64_t{1} << 40;
@@ -151,7 +151,7 @@ TEST(Zip, ADirectoryThatIsNoneIsNotAllocated) {
   std::remove(path.c_str());
 }
 
-TEST(Zip, RefusesWhatItDoesNotRead) {
+TEST(Zip, RefusesUnsupportedMembers) {
   const Bytes good = archive();
   const std::size_t first = find(good, entry), end = find(good, end_record);
   Bytes bytes = good;

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-// The factorisations by a LAPACK against their definitions, and against Eigen's.
+// Factorisations by a LAPACK against their definitions, and against Eigen's.
 namespace lapack_test {
 
 using namespace nax;
@@ -16,7 +16,7 @@ class LapackTest : public ::testing::Test {
   using R = real_t<T>;
   static constexpr R tolerance = std::is_same_v<R, float> ? R(1e-4) : R(1e-12);
 
-  // What f makes without the LAPACK.
+  // Returns f() computed without the LAPACK.
   template <class F>
   static auto by_eigen(const F& f) {
     struct Restore {

@@ -1,4 +1,4 @@
-// The programs of tests/goldens/make_lax.py: branches, windows and equations.
+// Programs of tests/goldens/make_lax.py: branches, windows and equations.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Loops and branches by themselves: forms of arguments, trees, lengths, errors by their text.
+// Loops and branches: forms of arguments, trees, lengths, texts of errors.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(Scan, StacksAndCarries) {
       0, none, {.length = 4});
   EXPECT_EQ(n.item(), 4);
   EXPECT_EQ(counts.to_vector(), (std::vector<int>{0, 1, 2, 3}));
-  // f may take the place of xs as JAX's does.
+  // f may take None for the rows of missing xs, as in JAX.
   EXPECT_EQ(lax::scan(
                 [](const F& x, None) {
                   return std::pair{x * 2, none};
@@ -67,7 +67,7 @@ TEST(Scan, OutputsOfOtherAxesUnderVmap) {
   EXPECT_EQ(F(all(1)).to_vector(), f(F{4, 5, 6}).to_vector());
 }
 
-TEST(Scan, SaysWhatIsWrong) {
+TEST(Scan, ErrorsNameTheCause) {
   EXPECT_EQ(refusal<Error>([] { lax::scan(add_up, 1.f, F(1)); }),
             "scan: xs has an array of no axes; each must have a leading one");
   EXPECT_EQ(refusal<Error>([] {
@@ -120,7 +120,7 @@ TEST(Loops, TakeNumbersAndArraysAsBounds) {
             (std::vector<float>{12, 20}));
 }
 
-TEST(Loops, SayWhatIsWrong) {
+TEST(Loops, ErrorsNameTheCause) {
   const auto forever = [](const F&) { return true; };
   EXPECT_EQ(refusal<Error>([&] {
               lax::while_loop(
@@ -169,7 +169,7 @@ TEST(Branches, AreTakenByNumber) {
   EXPECT_EQ(lax::switch_(1, list, F(2)).item(), 10);
 }
 
-TEST(Branches, SayWhatIsWrong) {
+TEST(Branches, ErrorsNameTheCause) {
   const auto one = [](const F& x) { return x; };
   const auto two = [](const F& x) { return stack({x, x}); };
   EXPECT_EQ(refusal<Error>([&] {
@@ -182,7 +182,7 @@ TEST(Branches, SayWhatIsWrong) {
             "cond: the predicate must be a scalar, shape (2,)");
 }
 
-// What is not taken adds nothing to a gradient, whatever it is.
+// A branch that is not taken adds nothing to a gradient, even if it is NaN.
 TEST(Branches, KeepNaNsOut) {
   const auto f = [](const F& x) {
     return lax::cond(

@@ -11,9 +11,9 @@ namespace lax_programs {
 using A = nax::Array<double>;
 using Program = std::function<A(const A&)>;
 
-// Holds a function of a vector that returns a number against the records `<name>/...`. Also that of
-// checkpoint, which must not change a gradient. `forward_only`: JAX has no reverse mode for it (nax has: its
-// gradient must be the forward one).
+// Compares a function from a vector to a number with the records `<name>/...`, also under checkpoint, which
+// must not change a gradient. `forward_only`: JAX has no reverse mode for it (nax has one: its gradient must
+// equal the forward one).
 void check(const char* name, const Program& f, bool forward_only = false);
 
 }  // namespace lax_programs

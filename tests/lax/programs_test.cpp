@@ -1,4 +1,4 @@
-// The programs of tests/goldens/make_lax.py: loops.
+// Programs of tests/goldens/make_lax.py: loops.
 
 #include "lax/programs.hpp"
 

@@ -1,4 +1,4 @@
-// Matrices that have no factors, or more than one, and arguments that do not fit.
+// Matrices without factors or with several, and invalid arguments.
 
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ TEST(Degenerate, EmptyMatrices) {
   EXPECT_EQ(refusal<nax::Error>([&] { la::cond(none); }), "cond: not defined on empty arrays");
 }
 
-TEST(Degenerate, WhatHasNoDerivativeSaysSo) {
+TEST(Degenerate, MissingDerivativesThrow) {
   const A tall = {{1, 2}, {3, 4}, {5, 7}};
   const auto gradient = [&](const auto& f) {
     return refusal([&] { nax::grad([&](const A& x) { return nax::sum(f(x)); })(tall); });
@@ -111,7 +111,7 @@ TEST(Degenerate, WhatHasNoDerivativeSaysSo) {
       "schur: not differentiable with regard to a; pass stop_gradient of it if it is meant to be a constant");
 }
 
-TEST(Degenerate, ArgumentsThatDoNotFit) {
+TEST(Degenerate, InvalidArgumentsThrow) {
   const A row = {1, 2}, wide = {{1, 2, 3}, {4, 5, 6}};
   EXPECT_EQ(refusal<nax::Error>([&] { la::svd(row); }), "svd: the array must be at least 2-d, shape (2,)");
   EXPECT_EQ(refusal<nax::Error>([&] { la::eigh(wide); }),

@@ -1,4 +1,4 @@
-// Matrices near the ends of the range of numbers: factors have the digits that they have in the middle.
+// Matrices near the ends of the floating-point range: factors are as accurate as in the middle.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ double column_error(const A<T>& got, const A<T>& want) {
   return nax::max(nax::abs(g - w) / nax::max(nax::abs(w), {.axis = 0, .keepdims = true})).item();
 }
 
-// A matrix of four rows and three columns, ill at no scale.
+// A matrix of four rows and three columns, well-conditioned at every scale.
 template <class T>
 A<T> tall() {
   return A<T>{{4, 1, -2}, {0.5f, -3, 1}, {2, 0.25f, 5}, {-1, 2, 0.75f}};

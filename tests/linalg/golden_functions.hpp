@@ -2,7 +2,7 @@
 
 #include "linalg/golden_factors.hpp"
 
-// What is computed from factors, and gradients.
+// Functions computed from factors, and gradients.
 namespace linalg_records {
 
 template <class T>

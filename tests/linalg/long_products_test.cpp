@@ -97,7 +97,7 @@ TEST(LongProducts, other_types) {
             .0625f / 1024 * static_cast<float>(k));
 }
 
-// However many threads there are.
+// For any number of threads.
 TEST(LongProducts, threads) {
   const Array<float> a = terms(Terms::uniform, {37, 70000}), b = terms(Terms::uniform, {70000, 19});
   const int before = nax::num_threads();

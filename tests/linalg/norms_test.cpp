@@ -22,7 +22,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 std::string shape_of(const A& x) { return nax::to_string(x.shape()); }
 
-TEST(Norms, OfEmptyArraysAreNumPys) {
+TEST(Norms, OfEmptyArraysMatchNumPy) {
   const A none = nax::zeros<double>({0}), flat = nax::zeros<double>({0, 3}),
           thin = nax::zeros<double>({3, 0});
   for (const double p : {0.0, 1.0, 2.0, 3.0, inf}) {

@@ -53,7 +53,7 @@ TEST(Solve, SolvesVectorsMatricesAndBatches) {
   EXPECT_THROW(nax::linalg::solve(a3, A{1, 2}), nax::ShapeError);
 }
 
-// Many at once, of every order up to where others take over; views, one matrix for all, fewer than a packet.
+// Batches of every order up to the limit of the small solver; views, one matrix for all, fewer than a packet.
 TEST(Solve, BatchesOfSmallMatrices) {
   for (std::int64_t n = 1; n <= 9; ++n)
     for (const std::int64_t batch : {1, 3, 21}) {

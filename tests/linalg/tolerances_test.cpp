@@ -1,4 +1,4 @@
-// A tolerance for each matrix of a batch, held against NumPy's results.
+// A tolerance for each matrix of a batch, against NumPy's results.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ TEST(Pinv, ToleranceForEachMatrix) {
   for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-15) << i;
   EXPECT_TRUE(
       all(D(linalg::pinv(matrices, {.rcond = Array<float>(each.astype<float>())})) == inverses).item());
-  // As one after the other, under vmap, and differentiated.
+  // One matrix after the other, under vmap, and differentiated.
   for (std::int64_t i = 0; i < 3; ++i)
     EXPECT_TRUE(all(D(linalg::pinv(matrices(i), {.rtol = each(i).item()})) == inverses(i)).item());
   const D mapped = vmap([](const D& m, const D& r) { return linalg::pinv(m, {.rtol = r}); })(matrices, each);

@@ -26,7 +26,7 @@ TEST(Metrics, MeanWeighsItsValues) {
   EXPECT_DOUBLE_EQ(of(mean.value()), 3);
   mean = mean.update(7.5f).update(I{2, 4}, Array<double>{1, 3});
   EXPECT_DOUBLE_EQ(of(mean.value()), (9 + 7.5 + 14) / 8);
-  // Padding of weight 0 counts as nothing, NaN or not; weights broadcast.
+  // Padding of weight 0 does not count, even if it is NaN; weights broadcast.
   const auto padded = metrics::Mean::make().update(F{{1, nan}, {3, nan}}, Array<double>{1, 0});
   EXPECT_DOUBLE_EQ(of(padded.value()), 2);
   EXPECT_DOUBLE_EQ(of(mean.merge(padded).value()), (30.5 + 4) / 10);

@@ -1,5 +1,5 @@
-// Functions that read elements by address, under grad, jvp and vmap: right, or refused by name. And the door
-// through which they read: who forgets that an array may be recorded or batched is refused there.
+// Functions that read elements by address, under grad, jvp and vmap: right, or an error that names the
+// function. elements(), through which they read, refuses recorded and batched arrays.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ void right(const Function& f) {
     expect_near(total(i), nax::grad(loss)(rows(i)));
   }
 }
-// f refuses what vmap has batched, by its name.
+// Expects f to refuse batched arrays with an error that names it.
 template <class F>
 void refused_under_vmap(const std::string& name, const F& f) {
   SCOPED_TRACE(name);
@@ -183,7 +183,7 @@ TEST(RawElements, IndicesAndComparisonsHaveNone) {
   EXPECT_TRUE(nax::all(at(1) == nax::digitize(A{0.5, 1, 3}, bins(1))).item());
 }
 
-TEST(RawElements, WhatDependsOnValuesIsRefusedUnderVmap) {
+TEST(RawElements, FunctionsOfValuesAreRefusedUnderVmap) {
   refused_under_vmap("unique", [](const A& a) { return nax::unique(a); });
   refused_under_vmap("unique_all", [](const A& a) { return nax::unique_all(a).values; });
   refused_under_vmap("unique_counts", [](const A& a) { return nax::unique_counts(a).counts; });
@@ -223,7 +223,7 @@ TEST(RawElements, AnOperandReadAsNumbersIsRefusedUnderGrad) {
       A{4, 4});
 }
 
-TEST(RawElements, TheDoorIsShutUnlessTheCallerHasHandledTransforms) {
+TEST(RawElements, ElementsRefusesUnlessTheCallerHandlesTransforms) {
   const auto read = [](const A& a) { return A(*nax::detail::elements<const double>(a)); };
   const auto flatten = [](const A& a) { return nax::detail::typed<double>(nax::detail::contiguous(a)); };
   const auto write = [](const A& a) { return *nax::detail::elements<double>(a) = 1, a; };

@@ -6,7 +6,7 @@
 
 #include "nax/core/error.hpp"
 
-// One misuse: what it throws, and that the library is as usable afterwards as before.
+// One misuse: the error it throws, and that the library is usable afterwards.
 namespace misuse {
 
 struct Row {

@@ -7,8 +7,8 @@
 #include "nax/nax.hpp"
 #include "support/refusal.hpp"
 
-// An array that was moved from refuses to be used, whatever for; and moving one into an expression is a copy
-// of the handle, so that it may be named again.
+// A moved-from array throws on every use; moving one into an expression copies the handle, so it may be named
+// again.
 namespace moved_test {
 
 using nax::Array;
@@ -125,7 +125,7 @@ TEST_F(Moved, MayBePassedOnAndAssignedTo) {
   EXPECT_EQ(x.to_vector(), std::vector<float>({1, 2}));
 }
 
-// Nothing was given, so nothing is missing.
+// Default-constructed arrays are not moved-from.
 TEST(Empty, IsNotMovedFrom) {
   const Array<float> empty;
   EXPECT_EQ(nax::sum(empty).item(), 0);
@@ -172,7 +172,7 @@ TEST(Moving, ToAFunctionThatThrowsIsNamed) {
   EXPECT_EQ(refusal([&] { x + 1; }), std::string("add") + text);
 }
 
-// What says in place: nobody else holds the elements.
+// Assignments compute in place if no other handle shares the elements.
 TEST(Moving, IntoAnAssignmentComputesInPlace) {
   Array<float> z = nax::ones({100});
   const float* const before = z.data();

@@ -19,4 +19,4 @@ void check_still_usable() {
 
 }  // namespace misuse
 
-TEST(Misuse, LibraryIsUsableToBeginWith) { misuse::check_still_usable(); }
+TEST(Misuse, LibraryIsUsableAtFirst) { misuse::check_still_usable(); }

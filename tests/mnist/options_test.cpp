@@ -4,7 +4,7 @@
 #include "program.hpp"
 #include "storage/loopback.hpp"
 
-// The command line of mnist_mlp: the help, and what it refuses with status 2 and a sentence.
+// The command line of mnist_mlp: the help, and options that it refuses with status 2 and a message.
 
 namespace options_test {
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# faults.sh MPIRUN PROGRAM COUNT SEED: so many programs of several processes, in each of which one meets a fault. Every
-# one ends within its time, with the right results or an error that is named, and with no memory changed.
+# faults.sh MPIRUN PROGRAM COUNT SEED: runs COUNT programs of several processes, with a fault in one process of each. Every
+# program must end within its time, with right results or a named error, and with no memory changed.
 set -uo pipefail
 mpirun=$1 program=$2 count=$3
 RANDOM=$4
@@ -39,7 +39,7 @@ for ((n = 0; n < count; ++n)); do
     grep -Eq "ERROR|ends all processes|distributed::|signal (9|15)|Killed|Terminated|exited with non-zero|exited on signal|exit code: *[13]" \
       "$folder/out" || why="named no error"
   fi
-  # What has no part in the others' end must not end them.
+  # A process outside the job's failure must not end the others.
   [[ $fault == throw || $fault == fork ]] && ((right != np || code != 0)) && why="ended other processes"
   [[ -n ${VERBOSE:-} ]] && echo "$n: $fault $place rank $rank of $np step $step seed $seed devices $devices $ending: code $code, $took s"
   [[ -z $why ]] && continue

@@ -1,4 +1,4 @@
-// One of the processes that run.sh starts: program.cpp TASK. It exits with 0 where all is as it must be.
+// One of the processes that run.sh starts: program.cpp TASK. It exits with 0 if all checks pass.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -16,7 +16,7 @@
 using namespace nax;
 using A = Array<float>;
 
-// How long this process comes late to MPI's next all-reduce, after it has agreed to it.
+// Delay of this process before MPI's next all-reduce, after it has agreed to it.
 static int seconds_late = 0;
 extern "C" int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
                               MPI_Comm comm, MPI_Request* request) {
@@ -45,7 +45,7 @@ Array<T> mine(const Array<T>& all, std::int64_t local) {
   return all(slice(first, first + local));
 }
 
-// Every collective against the same on a vmap's axis, with gradients.
+// Every collective against its result on a vmap's axis, with gradients.
 template <class T>
 void collectives_of(std::int64_t local) {
   using X = Array<T>;
@@ -114,7 +114,7 @@ void collectives(std::int64_t local) {
   const A greatest = pmap([](const A& x) { return pmax(x, "i"); },
                           {.axis_name = "i"})(full({local}, distributed::process_index() == 0 ? nan : 1.f));
   expect(std::isnan(greatest(0).item()), "pmax of NaN");
-  // This process' devices alone are no affair of the others.
+  // A pmap over this process' devices does not involve the others.
   if (distributed::process_index() == 0)
     expect(close(pmap([](const A& x) { return psum(x, "i"); },
                       {.axis_name = "i", .devices = local_devices()})(ones<float>({local})),
@@ -170,7 +170,7 @@ std::string text_of(F f) {
 }
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-// What a process throws, or does differently, reaches the others; then all go on.
+// Exceptions of a process, and calls that differ, reach the other processes; then all go on.
 void errors(std::int64_t local) {
   const A x = ones<float>({local});
   const int me = distributed::process_index(), last = distributed::process_count() - 1;
@@ -234,8 +234,8 @@ void identity(std::int64_t local) {
   distributed::barrier();
 }
 
-// A process comes to an all-reduce when the others have given it up: what arrives then must not reach arrays
-// that these have made since.
+// A process joins an all-reduce after the others have given up: late data must not reach arrays that they
+// have made since.
 void late() {
   const bool last = distributed::process_index() == distributed::process_count() - 1;
   const auto sum_all = pmap([](const A& x) { return psum(x, "i"); }, {.axis_name = "i"});
@@ -259,7 +259,7 @@ void late() {
   std::this_thread::sleep_for(std::chrono::seconds(2));  // the first that returns ends the job
 }
 
-// A child of fork() is none of the processes: it cannot meet the others, and its end is not that of its
+// A child of fork() is not one of the processes: it cannot use collectives, and its exit does not end its
 // parent.
 void forked() {
   const auto sum_all = pmap([](const A& x) { return psum(x, "i"); }, {.axis_name = "i"});
@@ -332,7 +332,7 @@ int main(int argc, char** argv) try {
       return 0;
     }
     sum_all(ones<float>({local}));
-    std::fprintf(stderr, "process %d: nobody was missing\n", distributed::process_index());
+    std::fprintf(stderr, "process %d: no process was missing\n", distributed::process_index());
     return 3;
   }
   distributed::barrier();

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh MPIRUN PROGRAM TEST [MNIST_MLP]: one of the tests below; says what went wrong.
+# run.sh MPIRUN PROGRAM TEST [MNIST_MLP]: runs one of the tests below and prints what went wrong.
 set -uo pipefail
 mpirun=$1 program=$2 test=$3
 folder=$(mktemp -d)
@@ -9,12 +9,12 @@ export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_hwloc_base_binding_pol
 
 die() { echo "$*"; cat "$folder"/* 2>/dev/null; exit 1; }
 start() { timeout 250 "$mpirun" --oversubscribe --allow-run-as-root -np "$@"; }
-# ends COUNT SECONDS TASK PATTERN: the processes end by themselves, not well, and one says why
+# ends COUNT SECONDS TASK PATTERN: the processes fail in time by themselves, and one prints PATTERN
 ends() {
   local began=$SECONDS
   start "$1" "$program" "$3" >"$folder/out" 2>&1 && die "$3: nothing was wrong"
   ((SECONDS - began <= $2)) || die "$3: took $((SECONDS - began)) seconds"
-  grep -Eq "$4" "$folder/out" || die "$3: nobody said $4"
+  grep -Eq "$4" "$folder/out" || die "$3: no process printed $4"
 }
 
 case $test in
@@ -42,7 +42,7 @@ case $test in
     paste <(grep -o '"loss": .*}' "$folder/1x4" | tr -dc '0-9.e\n-') <(grep -o '"loss": .*}' "$folder/2x2" | tr -dc '0-9.e\n-') |
       awk '{ d = $1 - $2; if (d < 0) d = -d; if (NF != 2 || d > 1e-5) bad = 1 } END { exit bad || NR != 50 }' ||
       die "losses differ" ;;
-  last) # right programs end well, whoever sees the end of the last collective first
+  last) # correct programs succeed, in whichever order processes leave the last collective
     for ((n = 0; n < 20; ++n)); do
       start 4 "$program" last 1 >"$folder/out" 2>&1 || die "run $n failed"
     done
@@ -62,5 +62,5 @@ case $test in
   unlinked) # a launcher that started several, and MPI that sees one
     SLURM_STEP_NUM_TASKS=4 "$program" all >"$folder/out" 2>&1 && die "nothing was wrong"
     grep -q "the launcher started 4 processes (SLURM_STEP_NUM_TASKS), but this is one alone" "$folder/out" ||
-      die "nobody said so" ;;
+      die "no process printed the reason" ;;
 esac

@@ -3,8 +3,8 @@
 #include "nax/numpy/creation/creation.hpp"
 #include "nccl/devices.hpp"
 
-// Every collective on one to four GPUs against the same on a vmap's axis, for the types that are sent in
-// different ways.
+// Every collective on one to four GPUs against its result on a vmap's axis, for all types with a transfer of
+// their own.
 namespace nccl_devices::collectives_test {
 
 // f(x, number of devices, whether axes are divided); erased, so that each map is compiled once a type.

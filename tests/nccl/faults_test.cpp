@@ -8,8 +8,8 @@
 #include "nax/numpy/creation/creation.hpp"
 #include "nccl/devices.hpp"
 
-// A step of training in which NCCL fails anywhere: whoever asked for it gets an exception, within the time,
-// and the next step is as good as the first.
+// A step of training in which NCCL fails at any call: the caller gets an exception within the time limit, and
+// the next step succeeds.
 namespace nccl_devices::faults_test {
 
 using A = Array<float>;
@@ -46,7 +46,7 @@ class NcclFaults : public testing::Test {
     for (const Device device : devices("cuda")) bytes += memory_stats(device).in_use;
     return bytes;
   }
-  // The text of what the step throws.
+  // Returns the text of the step's exception.
   std::string failure() const {
     try {
       step(w, x);
@@ -195,7 +195,7 @@ TEST_F(NcclFaults, NameWhatHappened) {
   Faults::instance().disarm();
 }
 
-// What differs between devices is found before NCCL is called.
+// Differences between devices are found before NCCL is called.
 TEST_F(NcclFaults, MismatchesAreFoundBefore) {
   auto failure_of = [&](auto f) {
     try {

@@ -9,7 +9,7 @@
 #include "nax/transform/vmap.hpp"
 #include "support/text_of.hpp"
 
-// A cache gives what attention to the whole sequence gives, however the sequence is cut.
+// A cache gives the results of attention to the whole sequence, for every division into pieces.
 namespace attention_cache_test {
 using namespace nax;
 using F = Array<float>;
@@ -44,7 +44,7 @@ F in_pieces(const Heads& h, Cache cache, const F& x, const std::vector<std::int6
   return concatenate(all, {.axis = axis});
 }
 
-TEST(AttentionCache, EqualsUncachedAttentionHoweverItIsCut) {
+TEST(AttentionCache, EqualsUncachedAttentionForAnyPieces) {
   const F x = random::normal(random::key(3), {2, 7, 12});
   for (const std::int64_t groups : {4, 2, 1}) {
     const Heads h = heads(groups);

@@ -46,7 +46,7 @@ TEST(AttentionBlocks, AgreeWithTheFormula) {
   expect_agrees(q(_, slice(3)), k(_, slice(1)), v(_, slice(1)), {});
 }
 
-TEST(AttentionBlocks, SeeThroughMasksAndBias) {
+TEST(AttentionBlocks, AgreeUnderMasksAndBias) {
   const Array<bool> padding = draw(3, {2, 1, 1, 530}) > 0, pairs = draw(4, {1, 4, 131, 530}) > 0;
   const A slope = draw(5, {1, 4, 131, 530}), shared = draw(6, {1, 1, 1, 530});
   expect_agrees(q, k, v, {.mask = padding});
@@ -56,8 +56,8 @@ TEST(AttentionBlocks, SeeThroughMasksAndBias) {
                 {.query_seq_lengths = Array<int>{131, 40}, .key_value_seq_lengths = Array<int>{3, 529}});
 }
 
-// A row that sees no key weighs all of them alike; a bias of minus infinity rules keys out as well.
-TEST(AttentionBlocks, AgreeWhereNothingIsSeen) {
+// A row with no visible key weighs all keys equally; a bias of minus infinity hides keys as well.
+TEST(AttentionBlocks, AgreeWhereNoKeyIsVisible) {
   const Array<bool> none_of_first = (arange<int>(131) > 2).reshape({1, 1, 131, 1});
   expect_agrees(q, k, v, {.mask = none_of_first});
   expect_agrees(q, k, v, {.key_value_seq_lengths = Array<int>{0, 530}});

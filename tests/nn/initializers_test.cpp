@@ -7,7 +7,7 @@ namespace initializers_test {
 using namespace nax;
 namespace init = nn::initializers;
 
-TEST(Initializers, AreThoseOfJax) {
+TEST(Initializers, MatchJax) {
   const auto key = random::key(42);
   const auto check = [&](const std::string& name, auto f) {
     draws::expect_close(f(Shape{5, 4}), "initializers/" + name + "/(5,4)", 8);

@@ -1,5 +1,5 @@
-// Layers by their formulas: normalisations, recurrent cells, attention's forms, convolution's errors by their
-// text.
+// Layers against their formulas: normalisations, recurrent cells, forms of attention, texts of convolution's
+// errors.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ TEST(BatchNorm, NormalisesAndRemembers) {
   const auto [z, same] = nn::batch_norm(x, scale, bias, next, {.use_running_average = true});
   EXPECT_TRUE(near(z, (x - next.mean) / sqrt(next.var + 1e-5) * scale + bias));
   EXPECT_TRUE(near(same.var, next.var));
-  // Two halves that know of each other are one batch.
+  // Two halves joined by an axis name are one batch.
   const auto half = [&](const A& part) {
     return nn::batch_norm(part, scale, bias, stats, {.axis_name = "i"}).first;
   };
@@ -99,7 +99,7 @@ TEST(Attention, MaskAgreesWithBias) {
   const A bias = where(mask, A(0.0), A(-1e30));
   EXPECT_TRUE(near(nn::dot_product_attention(q, k, v, {.mask = mask}),
                    nn::dot_product_attention(q, k, v, {.bias = bias})));
-  // No query sees what lies behind it.
+  // No query sees later keys.
   const A changed = v.at(_, slice(1, none)).set(0.0);
   EXPECT_TRUE(near(nn::dot_product_attention(q, k, v, {.is_causal = true})(_, 0),
                    nn::dot_product_attention(q, k, changed, {.is_causal = true})(_, 0)));
@@ -178,7 +178,7 @@ TEST(Conv, LargeOnesAgreeWithTheDefinition) {
   EXPECT_TRUE(near(y, want));
 }
 
-TEST(Conv, SaysWhatIsWrong) {
+TEST(Conv, ErrorsNameTheCause) {
   const A x = draw(0, {1, 5, 5, 2}), w = draw(1, {3, 3, 3, 4});
   EXPECT_EQ(refusal<Error>([&] { nn::conv(x, w); }),
             "conv_general_dilated: the input has 2 channels, the kernel takes 3 in each of 1 groups: shapes "

@@ -34,7 +34,7 @@ TEST(Losses, CrossEntropyOfBothKindsAgrees) {
   EXPECT_THROW(nn::softmax_cross_entropy_with_integer_labels(logits, Array<int>{1, 3}), IndexError);
 }
 
-TEST(Losses, AreThoseOfOptax) {
+TEST(Losses, MatchOptax) {
   const Array<double> x = {-1, 0.25, 3}, y = {0, 1, 1};
   expect_near(nn::sigmoid_binary_cross_entropy(x, y),
               {0.31326168751822286, 0.5759394198788437, 0.04858735157374196});
@@ -43,7 +43,7 @@ TEST(Losses, AreThoseOfOptax) {
   expect_near(nn::huber_loss(x, y), {0.5, 0.28125, 1.5});
 }
 
-TEST(Layers, DoWhatTheySay) {
+TEST(Layers, FollowTheirFormulas) {
   const Array<double> x = {{1, 2, 3}, {4, 6, 11}}, w = {{1, 0}, {0, 1}, {1, 1}}, b = {10, 20};
   expect_near(nn::linear(x, w, b), {14, 25, 25, 37});
   expect_near(nn::standardize(x, {.epsilon = 0}),

@@ -63,7 +63,7 @@ TEST(Modules, AreTreesOfTheirParameters) {
   EXPECT_EQ(*other.dropout.rate, 0.25);
 }
 
-TEST(Modules, ComputeWhatTheirFunctionsDo) {
+TEST(Modules, EqualTheirFunctions) {
   const auto key = random::key(3);
   const F x = random::normal(key, {4, 6, 6, 2});
   const Net n = net(0);

@@ -1,5 +1,5 @@
-// max_pool against reduce_window, which shares no loop with it: windows that cross the padding, and channel
-// counts around the size of a piece.
+// max_pool against reduce_window, which shares no code with it: windows that cross the padding, and channel
+// counts around the block size.
 
 #include <gtest/gtest.h>
 

@@ -107,7 +107,7 @@ TEST(Summary, SharedAndUnusedParameters) {
   EXPECT_EQ(views.rows[1].flops, 2. * 4 * 9);
   EXPECT_EQ(views.rows[1].parameters, 9);
   EXPECT_NE(nn::summary(one, ones({2, 3})).str().find("(model)"), std::string::npos);
-  // Nothing is left on, and an exception leaves nothing behind.
+  // Recording ends with the call, also by an exception.
   EXPECT_THROW(nn::summary(one, ones({2, 4})), ShapeError);
   EXPECT_FALSE(detail::watches_operations());
   EXPECT_EQ(detail::operation_observer, nullptr);

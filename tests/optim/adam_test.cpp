@@ -17,7 +17,7 @@ TEST(Adam, StepsAsOptax) {
   check("chain.clip=0.5.adam", optim::chain(optim::clip(0.5), optim::adam(0.1)));
 }
 
-TEST(Adam, KeepsWhatIsNotTrained) {
+TEST(Adam, KeepsUntrainedLeaves) {
   const auto params = std::tuple{Array<double>{1, 2}, Array<int>{3, 4}, 5};
   const auto grads = std::tuple{Array<double>{1, 1}, Array<int>{0, 0}, 0};
   const auto optimizer = optim::adam(0.1);

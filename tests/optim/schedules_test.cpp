@@ -14,7 +14,7 @@ void check_schedule(const std::string& name, const Schedule& schedule) {
     EXPECT_NEAR(Array<float>(schedule(k)).item(), expected.data()[k], 1e-6) << name << " at " << k;
 }
 
-TEST(Schedules, AreThoseOfOptax) {
+TEST(Schedules, MatchOptax) {
   check_schedule("constant", optim::constant_schedule(0.1));
   check_schedule("linear", optim::linear_schedule(1, 0.1, 10, {.transition_begin = 5}));
   check_schedule("polynomial", optim::polynomial_schedule(1, 0.1, 2, 20));
@@ -25,7 +25,7 @@ TEST(Schedules, AreThoseOfOptax) {
   check_schedule("warmup_cosine", optim::warmup_cosine_decay_schedule(0, 1, 5, 25, {.end_value = 0.1}));
   check_schedule("piecewise", optim::piecewise_constant_schedule(1, {{5, 0.5}, {20, 0.1}}));
   EXPECT_THROW(optim::cosine_decay_schedule(1, 0), ValueError);
-  // A schedule of one's own, over arrays or over integers.
+  // A user-defined schedule, over arrays or over integers.
   const train::Params start = {record("sgd/in0"), record("sgd/in1")};
   expect_near(train::ten_steps(optim::sgd([](const Array<int>&) { return 0.1; }), start).w,
               record("sgd/out0"), "array", 2e-6);

@@ -17,7 +17,7 @@ TEST(Sgd, StepsAsOptax) {
               "norm", 1e-6);
 }
 
-TEST(Sgd, NamesTheMistake) {
+TEST(Sgd, ErrorsNameTheArgument) {
   const auto plain = optim::sgd(0.1), heavy = optim::sgd(0.1, {.momentum = 0.9});
   const Array<float> p = {1, 2};
   EXPECT_THROW(heavy.update(p, plain.init(p)), ValueError);

@@ -16,7 +16,7 @@ namespace step_over_devices_test {
 using namespace nax;
 using namespace two_layers;
 
-// Over devices: what pmean of stored gradients gives, to rounding, and the same on all devices.
+// Over devices: equals pmean of stored gradients up to rounding, and is equal on all devices.
 template <class T, class Optimizer>
 void check_devices(const Optimizer& optimizer, std::int64_t devices, double tolerance,
                    std::int64_t rows = batch) {
@@ -94,7 +94,7 @@ Two step_on_two_devices(const Use& use) {
 }
 
 TEST(StepOverDevices, GradientsOverDevicesAreArrays) {
-  const auto same = [](const Two& g) { return g; };  // kept, and read when there are no devices any more
+  const auto same = [](const Two& g) { return g; };  // kept, and read after pmap has returned
   const Two kept = step_on_two_devices(same);
   const Array<float> x = random::normal<float>(random::key(1), {2, batch, inputs});
   const Two w = {some_params<float>(1)[0].w, some_params<float>(2)[0].w};
@@ -119,7 +119,7 @@ TEST(StepOverDevices, GradientsOverDevicesAreArrays) {
               kept);
 }
 
-TEST(StepOverDevices, DevicesThatDisagreeAreToldSo) {
+TEST(StepOverDevices, DevicesThatDisagreeAreAnError) {
   const auto crossed = [](const Two& g) {
     const bool first = axis_index("i").item() == 0;
     (first ? g.first : g.second).data();
@@ -137,7 +137,7 @@ TEST(StepOverDevices, DevicesThatDisagreeAreToldSo) {
   const auto alone = [](const Two& g) {
     return axis_index("i").item() == 0 ? Two{g.first + 0.f, g.second} : g;
   };
-  step_on_two_devices(alone);  // what one device has not used it computes in the end
+  step_on_two_devices(alone);  // computes an unused product in the end
 }
 
 // Whether all devices' gradients wait or not: some have a batch whose product is not put off.

@@ -5,8 +5,8 @@
 #include "support/four_devices.hpp"
 #include "support/same.hpp"
 
-// optim::step against update and apply_updates: the same to the last bit, whoever holds the arrays, and in
-// place where nobody else does.
+// optim::step against update and apply_updates: equal to the last bit, and in place if no other handle shares
+// the arrays.
 
 namespace step_test {
 
@@ -142,7 +142,7 @@ TEST(Step, RunsUnderTransforms) {
   expect_same(sharded, expected);
   expect_same(step(sharded, g), step(expected, g));
 
-  // The tape watches: the derivative of what a step leads to, by the learning rate and by the gradient.
+  // Recorded: derivatives of a step's result with respect to the learning rate and the gradient.
   const auto after = [&](bool whole) {
     return [=](const Array<float>& rate, const Array<float>& x) {
       const auto opt = optim::sgd([rate](const auto&) { return rate; }, {.momentum = 0.9});
@@ -165,7 +165,7 @@ TEST(Step, RunsUnderTransforms) {
               grad<0, 1>(after(false))(Array<float>(0.1f), g(0)));
 }
 
-TEST(Step, NamesTheMistake) {
+TEST(Step, ErrorsNameTheArgument) {
   const auto plain = optim::sgd(0.1), heavy = optim::sgd(0.1, {.momentum = 0.9});
   const Array<float> p = {1, 2};
   EXPECT_THROW(optim::step(heavy, p, plain.init(p), p), ValueError);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <nax/nax.hpp>
 
-// Means that get nothing more decay to zero, not into the subnormal numbers.
+// Moving averages of zero gradients decay to zero, not into the subnormal numbers.
 
 namespace subnormal_test {
 

@@ -41,7 +41,7 @@ Params ten_steps(const Optimizer& optimizer, Params params) {
   }
   return params;
 }
-// The same by optim::step.
+// Takes the steps with optim::step instead.
 template <class Optimizer>
 Params ten_whole_steps(const Optimizer& optimizer, Params params) {
   auto state = optimizer.init(params);

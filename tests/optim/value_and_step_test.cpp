@@ -8,15 +8,15 @@
 #include "support/text_of.hpp"
 #include "support/with_threads.hpp"
 
-// optim::value_and_step against value_and_grad and step: the same to the last bit, in place where nobody else
-// holds the arrays, and without room for the gradients of large weights.
+// optim::value_and_step against value_and_grad and step: equal to the last bit, in place if no other handle
+// shares the arrays, and without memory for the gradients of large weights.
 
 namespace value_and_step_test {
 
 using namespace nax;
 using namespace two_layers;
 
-// Three steps in two calls, in one that others look at, and in one that is given everything.
+// Three steps by two calls, by one call with shared arguments, and by one call with moved arguments.
 template <class Optimizer, class F, class P, class... X>
 void check(const Optimizer& optimizer, const F& f, const P& start, const X&... x) {
   P two = copied(start), held = copied(start), alone = copied(start);
@@ -113,7 +113,7 @@ TEST(ValueAndStep, TakesAnyProgram) {
       Mixed{w, {1, 2}, 0.5f}, x);
 }
 
-TEST(ValueAndStep, WritesOverWhatIsGivenAway) {
+TEST(ValueAndStep, OverwritesMovedArguments) {
   const auto optimizer = optim::sgd(0.1, {.momentum = 0.9});
   auto params = some_params<float>();
   auto state = optimizer.init(params);
@@ -173,14 +173,14 @@ TEST(ValueAndStep, RunsUnderTransforms) {
               vmap(steps(false), {.in_axes = {none, 0}})(params, xs));
   expect_same(pmap(steps(true), {.in_axes = {none, 0}})(params, xs),
               pmap(steps(false), {.in_axes = {none, 0}})(params, xs));
-  // The tape watches: what the steps lead to, by the parameters that they began with.
+  // Recorded: derivatives of the steps' result with respect to the initial parameters.
   const auto after = [&](bool whole) {
     return [f = steps(whole)](const Params<float>& p, const Array<float>& x) { return f(p, x).second; };
   };
   expect_same(grad(after(true))(params, xs(0)), grad(after(false))(params, xs(0)));
 }
 
-TEST(ValueAndStep, LeavesEverythingAsItWasAfterAnError) {
+TEST(ValueAndStep, ChangesNothingOnError) {
   const auto optimizer = optim::adam(0.1);
   auto params = some_params<float>();
   auto state = optimizer.init(params);

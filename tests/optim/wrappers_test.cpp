@@ -117,7 +117,7 @@ void expect_schedule(const std::string& name, const Schedule& schedule) {
     EXPECT_NEAR(Array<float>(schedule(optim::Count(k))).item(), g.values[static_cast<std::size_t>(k)], 2e-6)
         << name << " at " << k;
 }
-TEST(JoinedSchedules, AreOptaxs) {
+TEST(JoinedSchedules, MatchOptax) {
   expect_schedule("join",
                   optim::join_schedules(
                       std::tuple{optim::linear_schedule(0, 1, 5), optim::exponential_decay(1, 4, 0.5)}, {7}));

@@ -17,7 +17,7 @@ inline testing::AssertionResult matches(const A& got, const A& want) {
   return compare::close(got, want, 1e-13);
 }
 
-// The texts of what f throws, from the outside in; empty where it throws no Error.
+// Returns the texts of the nested errors that f throws, the outermost first; empty if it throws no Error.
 template <class Exception = Error, class F>
 std::string text_of(F f) {
   try {

@@ -5,7 +5,7 @@
 #include "nax/transform/vmap.hpp"
 #include "support/with_threads.hpp"
 
-// Which devices there are, which of them a pmap takes, and how arguments and results are laid out.
+// The devices, pmap's choice of them, and the layout of arguments and results.
 namespace on_devices::devices_test {
 
 TEST(Devices, AreFour) {
@@ -18,7 +18,7 @@ TEST(Devices, AreFour) {
   EXPECT_EQ(A({1, 2}).device(), devices()[0]);
 }
 
-TEST(Devices, CountIsSettledByUse) {
+TEST(Devices, CountIsFixedByFirstUse) {
   EXPECT_EQ(device_count("cpu"), 4);
   EXPECT_EQ(text_of<ValueError>([] { set_cpu_device_count(2); }),
             "set_cpu_device_count: the devices are already in use; call it before anything asks for them");

@@ -4,7 +4,7 @@
 
 #include "support/four_devices.hpp"
 
-// Arguments given as rvalues are the function's to overwrite, on each device.
+// A function may overwrite arguments that are given as rvalues, on each device.
 
 namespace donation_test {
 
@@ -23,7 +23,7 @@ TEST(Donation, sharded_results_are_given_back_step_by_step) {
   EXPECT_TRUE(nax::all(p == Array<float>{-7.5f, -10, -12.5f}).item());
 }
 
-TEST(Donation, what_somebody_else_holds_is_left_alone) {
+TEST(Donation, shared_arrays_are_not_overwritten) {
   const auto twice = nax::pmap([](Array<float> p) {
     p = p * 2.f;
     return p;

@@ -5,7 +5,7 @@
 
 #include "pmap/devices.hpp"
 
-// A device that fails: the caller hears of it at once, nobody hangs, and the next call works.
+// A device that fails: the caller gets the error at once, no device hangs, and the next call works.
 namespace on_devices::failures {
 
 struct Broken : std::runtime_error {
@@ -222,7 +222,7 @@ TEST(Failure, NamesThatDoNotExist) {
   still_works();
 }
 
-TEST(Failure, CallersOfTwoThreads) {  // one pmap at a time; each hears its own
+TEST(Failure, CallersOfTwoThreads) {  // one pmap at a time; each gets its own error
   auto work = [&](bool fail, bool& right) {
     for (int i = 0; i < 50; ++i) {
       auto f = [fail](const A& x) -> A { return fail && here() == 1 ? throw Broken() : psum(x, "i"); };
@@ -237,7 +237,7 @@ TEST(Failure, CallersOfTwoThreads) {  // one pmap at a time; each hears its own
   EXPECT_TRUE(b);
 }
 
-// The others wait for a device that does not come, and say who that is.
+// Devices that wait for another one name it in their error.
 TEST(Failure, NamesADeviceThatIsStuck) {
   setenv("NAX_COLLECTIVE_TIMEOUT_S", "0.05", 1);
   testing::internal::CaptureStderr();

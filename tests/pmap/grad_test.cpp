@@ -8,7 +8,7 @@
 #include "nax/transform/jacobian.hpp"
 #include "pmap/devices.hpp"
 
-// Derivatives with pmap in the middle, and the training step that all this is for.
+// Derivatives through pmap, and a training step.
 namespace on_devices::grad_test {
 
 TEST(GradOfPmap, MappedAndShared) {
@@ -79,7 +79,7 @@ TEST(GradOfPmap, CapturedArraysAreRefused) {
     EXPECT_NE(other.find("multiply: the operands are on different devices"), std::string::npos) << other;
     return;
   }
-  EXPECT_TRUE(matches(A(loss(A(3.0))), A(9.0)));  // undifferentiated it may
+  EXPECT_TRUE(matches(A(loss(A(3.0))), A(9.0)));  // allowed if not differentiated
   auto constant = [&](const A& w) { return sum(pmap([&](const A& row) { return row * x; })(x) * w); };
   EXPECT_TRUE(matches(grad(constant)(A(3.0)), A(9.0)));
 }

@@ -5,7 +5,7 @@
 #include "nax/transform/vmap.hpp"
 #include "pmap/devices.hpp"
 
-// out_axes none: one result for all devices, provided that it is the same on all.
+// out_axes none: one result for all devices, which must be equal on all.
 namespace on_devices::out_axes_test {
 
 TEST(OutAxes, None) {

@@ -36,7 +36,7 @@ TEST(Replicated, HasACopyOnEachDevice) {
   EXPECT_EQ(to_string(device_put_replicated(zeros<double>({0, 2}), devices()).shape()), "(4, 0, 2)");
 }
 
-TEST(Replicated, IsWrittenOverByTheFirstStep) {
+TEST(Replicated, IsOverwrittenByTheFirstStep) {
   A x = device_put_replicated(ones<double>({1000}), devices());
   const auto places = [](const A& all) {
     std::vector<const void*> found;
@@ -65,7 +65,7 @@ TEST(Replicated, IsDifferentiable) {
   EXPECT_TRUE(matches(vmap(grad(f))(w), vmap(grad(same))(w)));
 }
 
-TEST(Replicated, NamesTheMistake) {
+TEST(Replicated, ErrorsNameTheArgument) {
   const A x = {1, 2};
   EXPECT_EQ(text_of<ValueError>([&] { device_put_replicated(x, {}); }),
             "device_put_replicated: devices is empty");

@@ -3,11 +3,11 @@
 #include "nax/numpy/indexing/indexing.hpp"
 #include "pmap/devices.hpp"
 
-// Results stay where they were computed, and donated arguments give their memory away.
+// Results stay on the devices that computed them, and donated arguments give up their memory.
 namespace on_devices::sharded_test {
 
-// Where the shards of a result of pmap lie. (A GPU's address is read off the buffer: asking for it would make
-// this thread one that uses the elements, and what is used is not written over.)
+// Where the shards of a result of pmap lie. (A GPU's address is read off the buffer: asking for it would
+// count as a use of the elements by this thread, which prevents overwriting them.)
 std::vector<const void*> addresses(const A& a) {
   std::vector<const void*> all;
   if (auto* source = detail::shards_of(a))
@@ -53,11 +53,11 @@ TEST(Sharded, DonatedArgumentsAreReused) {
   x = pmap(step)(std::move(x));
   EXPECT_EQ(addresses(x), shards);
   EXPECT_TRUE(matches(x, full<double>({4, 1000}, 3.0)));
-  // As an lvalue it is kept, and the result lies elsewhere.
+  // An lvalue is kept, and the result has memory of its own.
   const A y = pmap(step)(x);
   EXPECT_TRUE(matches(x, full<double>({4, 1000}, 3.0)));
   EXPECT_TRUE(matches(y, full<double>({4, 1000}, 4.0)));
-  // Somebody else holds it: nobody's elements change.
+  // Another handle shares it: no elements change.
   const A other = x;
   const A z = pmap(step)(std::move(x));
   EXPECT_TRUE(matches(other, full<double>({4, 1000}, 3.0)));

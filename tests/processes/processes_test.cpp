@@ -8,10 +8,9 @@
 
 #include "support/four_devices.hpp"
 
-// What a process may do besides calling nax from main: fork, start threads anywhere, and call nax to the end
-// of its life.
+// nax in processes that fork, start threads anywhere, and call nax during their exit.
 
-// What the threads of the parent had is no leak of a child, which does not see their thread-local objects.
+// Objects of the parent's threads are not leaks of a child, which does not see their thread-local objects.
 extern "C" int __lsan_is_turned_off();
 
 namespace processes_test {

@@ -1,4 +1,4 @@
-// summary() names the stage that the loop waits for, whichever it is; traces outlive uncaught exceptions.
+// summary() names the stage that the loop waits for; traces are written despite uncaught exceptions.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -112,7 +112,7 @@ TEST(Culprit, NamesThatAreNoUtf8AreStillJson) {
   EXPECT_NE(json.find("\"\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd"), std::string::npos) << json;
 }
 
-TEST(Culprit, TracesOutliveUncaughtExceptions) {
+TEST(Culprit, TracesSurviveUncaughtExceptions) {
   const std::string outer = path("outer.json"), inner = path("inner.json");
   for (const std::string& of : {outer, inner}) std::filesystem::remove(of);
   const pid_t child = ::fork();
@@ -120,7 +120,7 @@ TEST(Culprit, TracesOutliveUncaughtExceptions) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
     ::close(2);
-    const std::function<void()> fails = [] { throw std::runtime_error("nobody catches this"); };
+    const std::function<void()> fails = [] { throw std::runtime_error("this is not caught"); };
     const auto dies = [&]() noexcept { fails(); };
     profiler::trace(outer, [&] {
       profiler::trace(inner, [&] {

@@ -1,4 +1,4 @@
-// Timelines: what is in them, and that nothing is while nobody looks.
+// Contents of timelines, and that nothing is recorded outside of a trace.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ std::string text_of_file(const std::string& of) {
   text << in.rdbuf();
   return text.str();
 }
-// Is it JSON? Brackets match outside of strings, and there is nothing behind them.
+// Returns whether the text is JSON: brackets match outside of strings, and nothing follows them.
 bool is_balanced(const std::string& text) {
   std::string open;
   bool inside = false;
@@ -78,7 +78,7 @@ TEST(Trace, OperationsScopesAndGradients) {
   EXPECT_NE(text.str().find("main"), std::string::npos);
 }
 
-TEST(Trace, NothingIsNotedWhileNobodyLooks) {
+TEST(Trace, NothingIsRecordedOutsideOfATrace) {
   const Array<float> x = ones<float>({64, 64});
   profiler::trace(path("first"), [&] { static_cast<void>(matmul(x, x)); });
   const Array<float> y = matmul(x, x) + x;
@@ -108,7 +108,7 @@ TEST(Trace, TracesNestAndEndWithAnException) {
   EXPECT_FALSE(nax::detail::profile::on.load());
 }
 
-TEST(Trace, PipelinesShowTheirStagesAndWhoWaits) {
+TEST(Trace, PipelinesShowTheirStagesAndWaits) {
   const auto slow = [](std::int64_t i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return i;

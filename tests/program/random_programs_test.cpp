@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-// Random programs with jit and without: values and gradients are the same.
+// Random programs give equal values and gradients with jit and without.
 namespace random_programs_test {
 using namespace nax;
 using D = Array<double>;
@@ -63,7 +63,7 @@ void expect_equal(const D& a, const D& b, unsigned seed) {
     ASSERT_NEAR(x[i], y[i], 1e-9 * (1 + std::abs(y[i]))) << "program " << seed;
 }
 
-TEST(RandomPrograms, GiveTheSameWithJit) {
+TEST(RandomPrograms, AreEqualWithJit) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     const auto f = [=](const D& x, const D& row) { return run(seed, x, row); };
     const auto slope = [=](const D& x, const D& row) { return grad<0, 1>(f)(x, row); };

@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-// jit on the CPU: what is recorded, and what is not.
+// jit on the CPU: the functions that are recorded, and those that are called directly.
 namespace recording_test {
 using namespace nax;
 using F = Array<float>;
@@ -72,7 +72,7 @@ TEST(Recording, CapturedArraysAreConstants) {
   w = w + 1.f;
   b += 100.f;
   EXPECT_EQ(fast(x).to_vector(), (std::vector<float>{9, 12}));
-  // Also those that the function makes, and results that no argument comes into.
+  // Also arrays that the function makes, and results independent of arguments.
   const auto made = jit([](const F& x) {
     const F c = {1, 2, 3};
     return std::tuple{F(x * c), c, F(c + 1.f), zeros<float>({2}), F(x * arange<float>(3))};
@@ -142,7 +142,7 @@ TEST(Recording, TreesAreToldApart) {
     EXPECT_EQ(power(Step{2.f, 4}).item(), 16);
   }
   EXPECT_EQ(calls, 2);
-  // Each call of another kind: it is not recorded for ever.
+  // A function whose every call has another kind is not recorded again and again.
   calls = 0;
   for (int n = 0; n < 300; ++n) EXPECT_EQ(power(Step{1.f, n}).item(), 1);
   EXPECT_LT(calls, 340);
@@ -165,10 +165,10 @@ void expect_plain(const Function& f, const F& x, const F& y) {
   const auto counted = [&](const F& v) { return ++calls, f(v); };
   const auto fast = jit(counted);
   for (const F& v : {x, y, x}) expect_near(fast(v), f(v), 1e-6f);
-  EXPECT_EQ(calls, 4);  // one of them was in vain
+  EXPECT_EQ(calls, 4);  // one recording was discarded
 }
 
-TEST(Recording, WhatReadsElementsIsCalledAsItIs) {
+TEST(Recording, FunctionsThatReadElementsAreCalledDirectly) {
   const F x = {{2, 1}, {1, 3}}, y = {{5, 2}, {2, 4}};
   expect_plain([](const F& v) { return v(0, 0).item() > 3 ? F(v * 2.f) : v; }, x, y);
   expect_plain([](const F& v) { return v(0, 0) > 3.f ? F(v * 2.f) : v; }, x, y);
@@ -179,7 +179,7 @@ TEST(Recording, WhatReadsElementsIsCalledAsItIs) {
   expect_plain([](const F& v) { return F(real(fft::fft(v))); }, x, y);
   expect_plain([](const F& v) { return F(static_cast<float>(v.to_vector().size()) * v); }, x, y);
   expect_plain([](const F& v) { return unique(v); }, x, y);
-  // Also where the function makes something else of the error.
+  // Also if the function catches the error and throws another one.
   expect_plain(
       [](const F& v) {
         try {
@@ -200,14 +200,14 @@ TEST(Recording, IndicesOutOfRangeAreFound) {
   EXPECT_EQ(fast(table, Array<int>{1, 1}).to_vector(), (std::vector<float>{4, 4}));
 }
 
-TEST(Recording, ErrorsAreTheFunctions) {
+TEST(Recording, ErrorsReachTheCaller) {
   const auto fast = jit([](const F& x, const F& y) { return F(x + y); });
   EXPECT_THROW(fast(F{1, 2}, F{1, 2, 3}), ShapeError);
   EXPECT_THROW(fast(F{1, 2}, F{1, 2, 3}), ShapeError);
   EXPECT_EQ(fast(F{1, 2}, F{1, 2}).to_vector(), (std::vector<float>{2, 4}));
 }
 
-TEST(Recording, AnArrayLeftBehindHasNoElements) {
+TEST(Recording, AnEscapedArrayHasNoElements) {
   F left;
   const auto fast = jit([&](const F& x) { return left = F(x * 2.f), F(x + 1.f); });
   fast(F{1, 2});
@@ -215,7 +215,7 @@ TEST(Recording, AnArrayLeftBehindHasNoElements) {
   EXPECT_THROW(F(left + 1.f).to_vector(), DeviceError);
 }
 
-TEST(Recording, GoesWithTransforms) {
+TEST(Recording, ComposesWithTransforms) {
   const auto f = [](const F& x) { return sum(exp(x) * x); };
   const auto fast = jit(f);
   const F x = {0.5f, -1, 2}, other = {1, 2, 3}, xs = {{0.5f, -1}, {2, 0}};

@@ -15,7 +15,7 @@ Array<float> matrix() {
   return m;
 }
 
-TEST(Permutation, IsThatOfJax) {
+TEST(Permutation, MatchesJax) {
   const auto key = random::key(42);
   for (int n : {1, 2, 5, 10, 64, 1000, 2000})
     expect_same(random::permutation(key, n), "permutation/" + std::to_string(n));
@@ -36,7 +36,7 @@ TEST(Permutation, IsThatOfJax) {
   EXPECT_THROW(random::permutation(key, matrix(), {.axis = 2}), IndexError);
 }
 
-TEST(Choice, IsThatOfJax) {
+TEST(Choice, MatchesJax) {
   const auto key = random::key(42);
   const Array<float> p = {0.1f, 0.2f, 0.3f, 0.4f};
   expect_same(random::choice(key, 10, {5}), "choice/10/(5,)");
@@ -52,7 +52,7 @@ TEST(Choice, IsThatOfJax) {
   EXPECT_THROW(random::choice(key, 3, {2}, {.p = p}), ShapeError);
 }
 
-TEST(Categorical, IsThatOfJax) {
+TEST(Categorical, MatchesJax) {
   const auto key = random::key(42);
   const golden::Golden& g = golden::get("random", "logits/in0");
   Array<float> logits = empty<float>({2, 3});

@@ -8,7 +8,7 @@ using namespace nax;
 using draws::expect_close;
 using draws::expect_same;
 
-TEST(Uniform, HasTheBitsOfJax) {
+TEST(Uniform, HasJaxsBits) {
   const auto key = random::key(42);
   expect_same(random::uniform(key, {101}), "uniform/f32/(101)");
   expect_same(random::uniform<double>(key, {101}), "uniform/f64/(101)");
@@ -39,7 +39,7 @@ TEST(Normal, IsWithinUlpsOfJax) {
     expect_close(random::normal(random::key(seed), {5}), "normal/f32/(5,)/seed=" + std::to_string(seed), 4);
 }
 
-TEST(Continuous, AreThoseOfJax) {
+TEST(Continuous, MatchJax) {
   const auto key = random::key(42);
   const auto both = [&](const std::string& name, auto f, auto d) {
     expect_close(f, name + "/f32/(4,5)", 4, 5e-7);

@@ -7,7 +7,7 @@ namespace integers_test {
 using namespace nax;
 using draws::expect_same;
 
-TEST(Randint, IsThatOfJax) {
+TEST(Randint, MatchesJax) {
   const auto key = random::key(42);
   const auto i32 = [&](std::int64_t low, std::int64_t high) {
     expect_same(random::randint(key, {12}, low, high),
@@ -36,7 +36,7 @@ TEST(Randint, IsThatOfJax) {
   EXPECT_THROW(random::randint(key, {2}, low, high), ShapeError);
 }
 
-TEST(Bernoulli, IsThatOfJax) {
+TEST(Bernoulli, MatchesJax) {
   const auto key = random::key(42);
   expect_same(random::bernoulli(key, 0, {24}), "bernoulli.0/(24,)");
   expect_same(random::bernoulli(key, 0.3, {24}), "bernoulli.0.3/(24,)");

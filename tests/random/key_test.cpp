@@ -28,7 +28,7 @@ TEST(Key, SeedsHave64Bits) {
   }
 }
 
-TEST(Key, SplitsAndFoldsAsJax) {
+TEST(Key, SplitsAndFoldsLikeJax) {
   const auto key = random::key(42);
   for (int n : {1, 2, 3, 5, 7, 16}) expect_same(random::split(key, n), "split/42," + std::to_string(n));
   expect_same(random::split(key, {2, 3}), "split/42,(2,3)");
@@ -65,7 +65,7 @@ TEST(Key, BatchesAsALoop) {
   const Array<int> numbers = {0, 1, 2, 3, 4};
   expect_same(vmap([](const Array<int>& i) { return random::fold_in(random::key(42), i); })(numbers),
               "vmap/fold_in/range(5)");
-  // The axes of keys are axes like others.
+  // Axes of keys behave like other axes.
   const auto grid = random::split(random::key(1), {2, 3});
   const auto last = vmap([](const random::Key& k) { return k; }, {.in_axes = -1})(grid);
   EXPECT_EQ(last.shape(), (Shape{3, 2}));
@@ -93,7 +93,7 @@ TEST(Key, FoldsInNumbersOfAllIntegerTypes) {
   expect_counts_modulo<std::int64_t>();
 }
 
-TEST(Bits, AreThoseOfJax) {
+TEST(Bits, MatchJax) {
   const auto key = random::key(42);
   expect_same(random::bits(key), "bits/u32/()");
   expect_same(random::bits(key, {101}), "bits/u32/(101)");
@@ -102,7 +102,7 @@ TEST(Bits, AreThoseOfJax) {
   expect_same(random::bits<std::uint8_t>(key, {9}), "bits/u8/(9,)");
   expect_same(random::bits<std::uint16_t>(key, {9}), "bits/u16/(9,)");
   draws::expect_same_words(random::bits<std::uint64_t>(key, {3, 5}), "bits/u64/(3,5)");
-  // A large draw is computed in parts; its elements do not depend on how.
+  // A large draw is computed in parts; its elements do not depend on the parts.
   const auto large = draws::values(random::bits(key, {100003}));
   EXPECT_EQ(std::vector<double>(large.begin(), large.begin() + 101), draws::values(random::bits(key, {101})));
   EXPECT_EQ(large[100002], (loops::threefry(42, 100002).first ^ loops::threefry(42, 100002).second));

@@ -8,7 +8,7 @@ const random::Key key = random::key(42);
 const Array<double> a = {0.02, 0.3, 0.9, 1.0, 1.7, 4.0, 30.0, 2000.0},
                     b = {1.5, 0.4, 3.0, 1.0, 0.2, 12.0, 25.0, 700.0};
 
-TEST(SamplerDerivatives, AreThoseOfJax) {
+TEST(SamplerDerivatives, MatchJax) {
   const auto same = [](const std::string& name, auto f, const Array<double>& x, double relative = 1e-10) {
     const Array<double> g = grad([&](const Array<double>& v) { return sum(f(v)); })(x);
     const golden::Golden& jax = golden::get("samplers", name);
@@ -65,7 +65,7 @@ TEST(SamplerDerivatives, AreThoseOfJax) {
                "multivariate_normal/grad1", 1e-12);
 }
 
-TEST(SamplerDerivatives, AreThoseOfTheDistribution) {
+TEST(SamplerDerivatives, MatchTheDistribution) {
   const golden::Golden& g = golden::get("samplers", "slopes");
   for (std::size_t i = 0; i < g.values.size(); i += 5) {
     const double* row = g.values.data() + i;
@@ -100,7 +100,7 @@ TEST(SamplerDerivatives, HaveDerivatives) {
   EXPECT_NEAR(dy.item(), sum(grad(loss)(x)).item(), 1e-10 * std::abs(dy.item()));
 }
 
-TEST(SamplerBatches, AreThoseOfJax) {
+TEST(SamplerBatches, MatchJax) {
   const auto keys = random::split(key, 3);
   const Array<float> fa = a.astype<float>(), mean = {0.5f, 1, 3};
   expect_close(vmap([&](const random::Key& k) {
@@ -118,7 +118,7 @@ TEST(SamplerBatches, AreThoseOfJax) {
                0);
 }
 
-// Keys and parameters mapped, each alone and both: what a loop gives, to the last bit; so do gradients.
+// Mapped keys, mapped parameters, and both: values and gradients equal a loop's to the last bit.
 template <class F>
 void batches_as_a_loop(const char* name, F f, const Array<double>& parameters) {
   const std::int64_t n = parameters.shape(0);

@@ -8,7 +8,7 @@
 namespace samplers {
 using nax::Array;
 
-// A little rounding where one compiler fuses what the other does not.
+// Tolerates rounding where one compiler fuses operations and the other does not.
 template <class T>
 void expect_close(const Array<T>& a, const std::string& name, double relative, double absolute = 0) {
   const golden::Golden& g = golden::get("samplers", name);

@@ -55,7 +55,7 @@ TEST(Samplers, DrawInDoubleAsJax) { check_all<double>(1e-12); }
 
 const Array<float> rates = {0.f, 0.01f, 0.7f, 3.f, 9.99f, 10.f, 25.f, 400.f, 1e5f, -1.f};
 
-TEST(Samplers, CountAsJax) {
+TEST(Samplers, CountLikeJax) {
   samplers::expect_same(random::poisson(key, rates, {12, 10}), "poisson/i32");
   samplers::expect_same(random::poisson(key, rates), "poisson/own/i32");
   EXPECT_EQ(draws::values(random::poisson<std::int64_t>(key, rates)),
@@ -75,7 +75,7 @@ TEST(Samplers, CountAsJax) {
   samplers::expect_same(random::multinomial(key, 40, {.25, 0, .75}, {5, 3}), "multinomial.shape/f32");
 }
 
-TEST(Samplers, AreDistributedAsTheySay) {
+TEST(Samplers, MatchTheirDistributions) {
   const Shape many = {20000};
   expect_distribution(random::gamma<double>(key, 0.4, many), "gamma.0.4");
   expect_distribution(random::gamma(key, 7, many), "gamma.7");

@@ -10,7 +10,7 @@
 #include "nax/numpy/views/copy.hpp"
 #include "support/golden.hpp"
 
-// Golden records as arrays, and arrays held against them.
+// Golden records as arrays, and comparisons with them.
 namespace check {
 
 template <class T>

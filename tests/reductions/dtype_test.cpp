@@ -18,7 +18,7 @@ void expect(const Array<T>& got, const List<Want>& want) {
   EXPECT_EQ(got.to_vector(), want);
 }
 
-TEST(ResultDtype, OfTheCallIsTaken) {
+TEST(ResultDtype, MayBeGivenInTheCall) {
   const Array<std::int8_t> x = {{100, 100}, {27, 1}};
   expect<int>(sum(x, {.axis = 0, .dtype = DType::int32}), {127, 101});
   expect<int>(prod(x, {.axis = 0, .dtype = DType::int32, .keepdims = true}), {2700, 100});
@@ -28,7 +28,7 @@ TEST(ResultDtype, OfTheCallIsTaken) {
   expect<float>(sum(Array<float>{1, 2}, {.dtype = DType::float32}), {3});
 }
 
-TEST(ResultDtype, AnotherIsRefusedByName) {
+TEST(ResultDtype, OtherTypesAreRefused) {
   const Array<float> x = {{1, 2}, {3, 4}};
   const auto message = [](const std::string& function) {
     return function + ": dtype is float64, but the result's type is float32 when compiled; " + function +
@@ -51,7 +51,7 @@ TEST(ResultDtype, AnotherIsRefusedByName) {
   EXPECT_EQ(refusal<TypeError>([&] { trace(x, {.dtype = DType::float64}); }), message("trace"));
 }
 
-// The elements are converted before they meet, as NumPy converts them.
+// Elements are converted before they are added, as in NumPy.
 TEST(TypedForms, ConvertFirst) {
   const float big = 16777216;  // takes no more ones
   const Array<float> x = {big, 1, 1};

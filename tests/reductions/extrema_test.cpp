@@ -1,5 +1,5 @@
 // Derivatives of max and min by rows: one element, ties, NaN and infinities in a row, at lengths around a
-// packet's; against the definition, and against the axes for which rows do not do.
+// packet's; against the definition, and against axes that are not rows.
 
 #include <gtest/gtest.h>
 

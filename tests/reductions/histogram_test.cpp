@@ -1,4 +1,4 @@
-// Rules for bins as NumPy has them, histograms under vmap, and what they refuse.
+// NumPy's rules for bins, histograms under vmap, and errors.
 
 #include "nax/numpy/statistics/covariance.hpp"
 #include "nax/numpy/statistics/histogramdd.hpp"
@@ -11,7 +11,7 @@ namespace histogram_test {
 
 using A = nax::Array<double>;
 
-TEST(Histogram, RulesAsNumPyHasThem) {
+TEST(Histogram, RulesMatchNumPy) {
   for (const std::string sample : {"normal", "skew", "two", "same", "quartiles"}) {
     const A x = more::record("rules." + sample + "/f64/in0");
     for (const char* rule : {"auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt"})
@@ -46,7 +46,7 @@ TEST(Histogram, UnderVmap) {
       "histogram: the number of bins by the rule 'fd' depends on the values, which vmap cannot map");
 }
 
-TEST(Histogram, WhatItRefuses) {
+TEST(Histogram, RefusesInvalidArguments) {
   const A x = {1, 2, 3};
   EXPECT_EQ(refusal([&] { nax::histogram(x, {.bins = 0}); }),
             "histogram: `bins` must be positive, when an integer, got 0");
@@ -77,7 +77,7 @@ TEST(Histogram, WhatItRefuses) {
   EXPECT_THROW(nax::cov(x, {.aweights = A{1, 2}}), nax::ShapeError);
 }
 
-TEST(Quantiles, WhatTheyRefuse) {
+TEST(Quantiles, RefuseInvalidArguments) {
   const A x = {1, 2, 3};
   EXPECT_EQ(refusal([&] { nax::quantile(x, .5, {.method = "best"}); }), "quantile: unknown method 'best'");
   EXPECT_EQ(refusal([&] { nax::nanquantile(x, 1.5); }), "nanquantile: quantiles must be in the range [0, 1]");

@@ -48,7 +48,7 @@ TEST(LongSums, axis_1) {
   }
 }
 
-// Axes that go around, between and inside axes that stay.
+// Reduced axes around, between and inside kept axes.
 TEST(LongSums, axes_apart) {
   const std::int64_t a = 4096, b = 3, c = 64, d = 5;
   for (const Terms which : all_terms) {
@@ -169,7 +169,7 @@ TEST(LongSums, other_types) {
   EXPECT_EQ(nax::mean(ints, {.axis = 0})(1).item(), 1.f);
 }
 
-// However many threads there are.
+// For any number of threads.
 TEST(LongSums, threads) {
   const Array<float> x = nax::random::uniform<float>(nax::random::key(1), {3001, 7, 33});
   std::vector<std::vector<float>> seen;

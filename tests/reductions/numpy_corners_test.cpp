@@ -1,4 +1,4 @@
-// Corners where NumPy's answers are not the first that come to mind: its values.
+// Corner cases with surprising results, against NumPy's values.
 
 #include <cmath>
 
@@ -82,7 +82,7 @@ TEST(NumpyCorners, NanvarWithoutFreedomIsNaN) {
   expect(nax::var(A{{1, 2}, {3, 4}}, {.axis = 1, .ddof = 3, .where = first}), A{inf, nan});
 }
 
-TEST(NumpyCorners, DigitizeTakesNaNForTheGreatest) {
+TEST(NumpyCorners, DigitizeSortsNaNLast) {
   const A x = {0, 1, 1.5, 2, 3, nan};
   const struct {
     A bins;

@@ -1,5 +1,4 @@
-// Kernels of whole rows at the lengths where packets and their tails meet: scans, places, softmax of
-// expressions.
+// Kernels of whole rows at lengths around a packet's: scans, argmax and argmin, softmax of expressions.
 
 #include <gtest/gtest.h>
 
@@ -87,7 +86,7 @@ TYPED_TEST(Rows, PlacesOfExtrema) {
   }
 }
 
-TYPED_TEST(Rows, ExpressionsAreWhatTheirArraysAre) {
+TYPED_TEST(Rows, ExpressionsEqualTheirArrays) {
   using T = TypeParam;
   using namespace nax;
   for (const std::int64_t n : lengths) {
@@ -104,7 +103,7 @@ TYPED_TEST(Rows, ExpressionsAreWhatTheirArraysAre) {
   }
 }
 
-TYPED_TEST(Rows, GradientsOfSoftmaxAreThoseOfItsFormula) {
+TYPED_TEST(Rows, GradientsOfSoftmaxMatchItsFormula) {
   using T = TypeParam;
   using namespace nax;
   for (const std::int64_t n : lengths) {

@@ -42,7 +42,7 @@ TEST(ScanGolden, Values) {
                 nax::argmin(in("argmin.axis=-1.keepdims/f64"), {.axis = -1, .keepdims = true}));
 }
 
-// The gradient of sum(w * f(x)) against differences, and the same of the gradient's own weighted sum.
+// The gradient of sum(w * f(x)) against differences, and the gradient of its weighted sum.
 template <class F>
 void differentiate(const F& f, const A& x, const A& w, const A& v) {
   const auto loss = [&](const A& a) { return nax::sum(f(a) * w); };
@@ -65,7 +65,7 @@ void differentiate(const F& f, const A& x, const A& w, const A& v) {
   held(slope, nax::grad(slope)(x));
 }
 
-TEST(ScanGradient, ZerosAreNoException) {
+TEST(ScanGradient, AtZeros) {
   const A x = {{1.5, 0, -2}, {0, 0.5, 0}}, v = {{0.3, -1, 2}, {1, 0.7, -0.2}};
   differentiate([](const A& a) { return nax::prod(a, {.axis = 1}); }, x, A{2, -1}, v);
   differentiate([](const A& a) { return nax::prod(a); }, x, A(1.5), v);

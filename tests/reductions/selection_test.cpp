@@ -1,5 +1,5 @@
-// What is selected, counted and searched without sorting, against what sorting gives: values, gradients,
-// vmap, strided arrays and all layouts of reductions.
+// Selecting, counting and searching without sorting, against sorting: values, gradients, vmap, strided arrays
+// and all layouts of reductions.
 #include "nax/numpy.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/vmap.hpp"
@@ -75,7 +75,7 @@ TEST(Nonzero, CoordinatesOfEachAxis) {
   }
 }
 
-TEST(Partition, PutsOneElementInItsPlace) {
+TEST(Partition, PutsTheKthElementAtK) {
   for (const int axis : {0, 1})
     for (const std::int64_t kth : {0, 50, 199, -1}) {
       const A x = numbers({200, 201});
@@ -105,7 +105,7 @@ TEST(TopK, AsSortedLinesAndUnderVmap) {
 
 TEST(Quantile, SelectedOrSortedAreTheSame) {
   const A x = numbers({5, 2000}, 1501);
-  const std::vector<double> q = {0, 0.1, 0.25, 0.5, 0.77, 1};  // so many are sorted for
+  const std::vector<double> q = {0, 0.1, 0.25, 0.5, 0.77, 1};  // enough fractions for sorting
   for (const char* method : {"linear", "lower", "higher", "midpoint", "nearest", "hazen", "inverted_cdf"})
     for (const int axis : {0, 1}) {
       const A all = quantile(x, q, {.axis = axis, .method = method});

@@ -1,4 +1,4 @@
-// Sorting at the lengths where registers, blocks of them and partitions meet, against the standard library.
+// Sorting at lengths around those of registers, register blocks and partitions, against the standard library.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Reductions and matmul under vmap, jvp and their nestings; what bad arguments say.
+// Reductions and matmul under vmap, jvp and their nestings; errors of invalid arguments.
 
 #include "nax/nn/one_hot.hpp"
 #include "nax/nn/softmax.hpp"

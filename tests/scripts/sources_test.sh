@@ -3,7 +3,7 @@
 # - headers include only folders that come before their own in CONTRIBUTING.md's list; bodies (x-inl.hpp) are not headers;
 # - test files of a folder can be compiled as one source: each has a namespace of its own, and undefines its macros;
 # - docs/environment.md explains every environment variable;
-# - no comment of a header opens with words that point at nothing ("What", "The same", "Whoever").
+# - comments begin with a verb or a thing (not with "What", "The same", "Whoever"), and speak of no "somebody".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
@@ -51,5 +51,9 @@ while read -r variable; do
   grep -q "\`$variable\`" docs/environment.md || fail "docs/environment.md does not explain $variable"
 done < <(grep -rhoE --include=*.hpp --include=*.cpp --include=*.cu '"(NAX|AWS|CURL|SSL|PMIX|PMI|AZURE)_[A-Z_]+"' include/nax | tr -d '"' | sort -u)
 
-while read -r line; do fail "$line"; done < <(grep -rnE --include=*.hpp '^ *// (What|The same|Whoever|Those that) ' include/nax || true)
+readonly texts=(include/nax tests cmake examples benchmarks scripts) opening='(What|The same|Whoever|Those that|That of)'
+readonly kinds=(--include=*.{hpp,cpp,cu,cmake,py,sh} --include=CMakeLists.txt --exclude=sources_test.sh)
+while read -r line; do fail "$line"; done < <(grep -rnE "${kinds[@]}" "^ *(//|#|\"\"\") ?$opening\b" "${texts[@]}" || true)
+while read -r line; do fail "$line"; done < <(
+  grep -rniE "${kinds[@]}" '\b(any|every|no|some)body\b|\bwhoever\b' "${texts[@]:1}" || true)
 exit $failed

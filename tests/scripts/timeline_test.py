@@ -26,7 +26,7 @@ def name(lane, text):
 events = [(0, 100, None), (10, 60, "pipeline"), (20, 30, "busy"), (60, 80, "data"), (90, 95, "busy")]
 pieces = timeline.own_pieces(events)
 assert sorted(pieces) == [(10, 20, "pipeline"), (20, 30, "busy"), (30, 60, "pipeline"), (60, 80, "data"), (90, 95, "busy")], pieces
-# What a loop does to make its next element is the wait for it.
+# Work within the loop's call for its next element counts as waiting.
 pieces_of_wait = timeline.own_pieces([(0, 50, "data"), (10, 40, "pipeline"), (20, 30, "others"), (60, 70, "idle")])
 assert sorted(pieces_of_wait) == [(0, 10, "data"), (10, 20, "data"), (20, 30, "others"), (30, 40, "data"), (40, 50, "data"),
                                   (60, 70, "idle")], pieces_of_wait

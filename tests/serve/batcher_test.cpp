@@ -131,10 +131,10 @@ TEST(Batcher, AnExceptionReachesEachCallerOfItsBatch) {
   }
   EXPECT_EQ(told, 3);
   EXPECT_EQ(batches, 1);
-  EXPECT_EQ(call(batcher, 1, 3), numbers(1, 3));  // the next batch is none the worse
+  EXPECT_EQ(call(batcher, 1, 3), numbers(1, 3));  // the next batch is not affected
 }
 
-TEST(Batcher, ACallerWhoseFirstBatchThrowsLeavesTheOthersWaitingForNothing) {
+TEST(Batcher, AFailedCallersOtherRowsAreDropped) {
   std::atomic<int> batches{0};
   Batcher batcher({.in = 2, .out = 1, .max_batch = 4, .max_wait = 0us}, refusing_negatives(batches));
   EXPECT_THROW(call(batcher, -1, 11), std::domain_error);
@@ -143,7 +143,7 @@ TEST(Batcher, ACallerWhoseFirstBatchThrowsLeavesTheOthersWaitingForNothing) {
   EXPECT_EQ(call(batcher, 3, 5), numbers(3, 5));
 }
 
-TEST(Batcher, StopAnswersThoseWhoWait) {
+TEST(Batcher, StopAnswersWaitingCallers) {
   Sums sums;
   auto batcher = std::make_unique<Batcher>(
       serve::BatcherOptions{.in = 2, .out = 1, .max_batch = 100, .max_wait = never}, sums.function());

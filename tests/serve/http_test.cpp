@@ -78,7 +78,7 @@ TEST(ServeHttp, AnswersRawAndJsonAlike) {
   }
 }
 
-TEST(ServeHttp, SaysWhatIsWrongWithARequest) {
+TEST(ServeHttp, ErrorsDescribeTheRequest) {
   Running server("wrong");
   auto client = server.client();
   const auto error = [&](const std::string& body, const char* type, int status) {
@@ -103,7 +103,7 @@ TEST(ServeHttp, SaysWhatIsWrongWithARequest) {
   EXPECT_EQ(json::parse(health->body), (json{{"inputs", 12}, {"classes", 4}}));
 }
 
-// Nothing is lost while models change: each of all requests has the answer of one of them.
+// No request is lost while models change: each has the answer of one of the models.
 TEST(ServeHttp, LosesNoRequestDuringReloads) {
   Running server("reload");
   const std::vector<float> x = examples(16).to_vector();
@@ -155,7 +155,7 @@ TEST(ServeHttp, LosesNoRequestDuringReloads) {
   EXPECT_TRUE(still && close(floats(still->body), std::span(want[3]).subspan(0, 4)));
 }
 
-TEST(ServeHttp, StopAnswersWhatWaitsAndFreesThePort) {
+TEST(ServeHttp, StopAnswersWaitingRequestsAndFreesThePort) {
   const std::string path = Running::saved("stop");
   serve::Service service(
       {.model = {.path = path}, .max_batch = 8, .max_wait = std::chrono::milliseconds(300)});

@@ -27,7 +27,7 @@ std::string refusal(const serve::ModelOptions& options) {
   return "";
 }
 
-TEST(ServeModel, ComesOutOfEachKindOfFile) {
+TEST(ServeModel, LoadsFromEachKindOfFile) {
   const std::string tensors = file("a.safetensors"), dotted = file("b.safetensors"), npz = file("c.npz");
   nax::io::save_safetensors(tensors, layers(1));
   nax::io::save_safetensors(dotted, layers(2), {.dotted = true});
@@ -41,7 +41,7 @@ struct Net {
   std::vector<serve::Layer> layers;
 };
 
-TEST(ServeModel, ComesOutOfWholeTrainingStates) {
+TEST(ServeModel, LoadsFromTrainingStates) {
   const std::string folder = file("checkpoints"), tensors = file("state.safetensors");
   std::filesystem::remove_all(folder);
   const auto adam = nax::optim::adam(0.1);
@@ -75,7 +75,7 @@ TEST(ServeModel, ActivationIsTheOneAskedFor) {
   EXPECT_TRUE(close(mlp(examples(3)).to_vector(), y.to_vector()));
 }
 
-TEST(ServeModel, RefusesWhatIsNoModel) {
+TEST(ServeModel, RefusesOtherFiles) {
   using nax::IoError, nax::ValueError;
   const std::string path = file("bad.npz"), folder = file("empty");
   EXPECT_NE(refusal<IoError>({.path = file("none.npz")}), "");

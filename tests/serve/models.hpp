@@ -6,7 +6,7 @@
 
 #include "serve/model.hpp"
 
-// Small models for the server's tests, and what they answer.
+// Small models for the server's tests, and their answers.
 namespace serve_models {
 using nax::Array;
 

@@ -10,7 +10,7 @@ namespace serve_program_test {
 using namespace serve_models;
 using namespace serve_program;
 
-TEST(ServeProgram, LoadsAgainOnHangupAndEndsOnTermination) {
+TEST(ServeProgram, ReloadsOnHangupAndEndsOnTermination) {
   if (program.empty()) GTEST_SKIP() << "the example is not built (NAX_BUILD_EXAMPLES)";
   const std::string path = file("program.safetensors");
   nax::io::save_safetensors(path, layers(1));
@@ -42,7 +42,7 @@ TEST(ServeProgram, LoadsAgainOnHangupAndEndsOnTermination) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
-TEST(ServeProgram, SaysWhyItCannotBegin) {
+TEST(ServeProgram, ReportsWhyItCannotStart) {
   if (program.empty()) GTEST_SKIP() << "the example is not built (NAX_BUILD_EXAMPLES)";
   Program without({"--model", file("nowhere.npz")});
   EXPECT_NE(without.line().find("nowhere.npz"), std::string::npos);

@@ -74,7 +74,7 @@ TEST(Service, MemorySettlesOnceAllBatchesHaveBeenSeen) {
     if (after.in_use == before.in_use && after.cached == before.cached) break;
   }
   EXPECT_EQ(after.in_use, before.in_use);
-  EXPECT_EQ(after.cached, before.cached);  // nothing came from the system, nothing went back
+  EXPECT_EQ(after.cached, before.cached);  // the system's memory is unchanged
 }
 
 TEST(Service, EveryAnswerDuringReloadsIsOneOfTheModels) {

@@ -35,7 +35,8 @@ std::vector<C> numbers_of(const std::string& name) {
 }
 Complex complex_of(const std::string& name) { return nax::array(numbers_of(name)); }
 
-// Each part to its own digits, or of the whole where it is small beside the other by more than `beside`.
+// Each part has full relative accuracy, or that of the modulus if it is smaller than the other part by more
+// than `beside`.
 void expect_parts(const std::string& name, const Complex& got, double tolerance, double beside = 0) {
   const std::vector<C> want = numbers_of(name), have = got.to_vector();
   ASSERT_EQ(have.size(), want.size()) << name;
@@ -49,7 +50,7 @@ void expect_parts(const std::string& name, const Complex& got, double tolerance,
         << name << " [" << i << "]: " << have[i] << " is not " << want[i];
 }
 
-TEST(Faddeeva, BothPartsHaveTheirDigits) {
+TEST(Faddeeva, BothPartsAreAccurate) {
   expect_parts("wofz/c128/out", sp::wofz(complex_of("wofz/c128/in0")), 2e-13, 1e-12);
   expect_parts("wofz.ends/c128/out", sp::wofz(complex_of("wofz.ends/c128/in0")), 1e-14);
   const Complex z = complex_of("wofz_dz/c128/in0"), one = Complex(z * C(0) + C(1));
@@ -98,7 +99,7 @@ TEST(Fresnel, IntegralsAndTheirDerivatives) {
   EXPECT_FLOAT_EQ(c(0).item(), 0.68009074f);
 }
 
-TEST(SphericalHarmonics, AreMpmaths) {
+TEST(SphericalHarmonics, MatchMpmath) {
   const auto column = [](const std::string& name, int i) {
     return real_of(name + "/in" + std::to_string(i));
   };

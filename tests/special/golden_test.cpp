@@ -79,7 +79,7 @@ const std::map<std::string, Call> functions = {
      [](const Reals& x) { return slope([](const Reals& a) -> Real { return sp::zeta(a[0], a[1]); }, x, 0); }},
 };
 
-TEST(SpecialFunctions, HaveAllDigits) {
+TEST(SpecialFunctions, AreFullyAccurate) {
   const auto& all = golden::goldens("special");
   for (const auto& [name, f] : functions)
     for (const char* tag : {"", ".ends", ".large"}) {
@@ -131,7 +131,7 @@ TEST(SpecialFunctions, TypesAndForms) {
             (nax::Shape{0, 3}));
 }
 
-// What has no derivative says so, under grad and jvp, and works beside one.
+// Parameters without a derivative throw under grad and jvp, and are constants otherwise.
 TEST(SpecialFunctions, ParametersThatAreNotDifferentiated) {
   const auto refused = [](auto f) {
     try {

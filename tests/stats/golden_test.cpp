@@ -1,4 +1,4 @@
-// Distributions against SciPy's, loc and scale being arrays.
+// Distributions against SciPy's, with arrays as loc and scale.
 
 #include <nax/nax.hpp>
 
@@ -124,7 +124,7 @@ TEST(Stats, OperandsOfAllKinds) {
             "subtract: operands could not be broadcast together with shapes (2,) (3,)");
 }
 
-// The gradient of a likelihood reaches what stands in the options.
+// The gradient of a likelihood reaches arrays in the options.
 TEST(Stats, GradientsThroughOptions) {
   const Real x = {0.3, -0.8, 1.9};
   const auto loss = [&](const Real& loc, const Real& scale) {

@@ -1,4 +1,4 @@
-// Azure's blobs: signatures as Azure's own library makes them, and a server that takes what Azure takes.
+// Azure's blobs: signatures of Azure's own library, and a server that checks requests as Azure does.
 #include "nax/storage/azure.hpp"
 
 #include <gtest/gtest.h>
@@ -225,7 +225,7 @@ TEST_F(StorageAzure, FaultsAreOvercomeAndNamed) {
   EXPECT_EQ(error_of("az://acct"), "storage::read: 'az://acct' has no container");
 }
 
-TEST_F(StorageAzure, CredentialsAreShownToNobody) {
+TEST_F(StorageAzure, CredentialsAreNeverShown) {
   storage::write("az://acct/box/x", {1});
   ::setenv("AZURE_STORAGE_KEY", "d3Jvbmc=", 1);
   const std::string refused = error_of("az://acct/box/x");

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-// A server of HTTP on the loopback that has objects, knows ranges and S3's lists, and fails as it is told to.
+// An HTTP server on the loopback with objects, ranges and S3's lists, and faults on request.
 class Loopback {
  public:
   struct Request {
@@ -52,7 +52,7 @@ class Loopback {
   std::string base() const { return "http://127.0.0.1:" + std::to_string(port_); }
   std::map<std::string, std::string> objects;  // by path; set before the first request
   std::function<Fault(int request)> fault;     // of the n-th request
-  // An answer to a request that is none of an object's; none for those that are. Behind the faults.
+  // Answers requests that are not for objects; empty for those that are. Called after the faults.
   std::function<std::optional<std::string>(const Request&)> other;
   bool knows_ranges = true;
   int latency_ms = 0;

@@ -1,4 +1,4 @@
-// Credentials of roles, regions of buckets, and objects that the store is asked about again.
+// Credentials of roles, regions of buckets, and revalidation of cached objects.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -114,7 +114,7 @@ TEST_F(StorageRoles, ABucketOfAnotherRegionIsAskedThere) {
   EXPECT_EQ(as_string(storage::read("s3://elsewhere/one")), "hello");
   EXPECT_EQ(as_string(storage::read("s3://elsewhere/one")), "hello");
   EXPECT_EQ(moved, 1);
-  // A hint that leads nowhere is an error, not a circle.
+  // A region hint that does not help is an error, not an endless loop.
   server.other = [&](const Loopback::Request&) {
     return std::optional(
         answer("301 Moved Permanently", "", "x-amz-bucket-region: r" + std::to_string(++moved) + "\r\n"));

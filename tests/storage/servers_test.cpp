@@ -1,5 +1,5 @@
-// The same of servers that others wrote: nginx and moto's S3, behind a proxy that fails. servers.py starts
-// them, says where they are in the environment, and runs this.
+// nax::storage against nginx and moto's S3, behind a proxy that fails. servers.py starts them, passes their
+// addresses in the environment, and runs this.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ class Servers : public ::testing::Test {
     options.retries = 20;
     storage::configure(options);
   }
-  // What the server was given, by name.
+  // The objects of the server, by name.
   std::string original(const std::string& name) const {
     const auto bytes = io::detail::read_file("test", folder + "/" + name);
     return {bytes.begin(), bytes.end()};
@@ -105,7 +105,7 @@ TEST_F(Servers, RangesAndTlsOfNginx) {
   const std::string error = error_of(https + "/large.bin");
   ::setenv("AWS_CA_BUNDLE", bundle.c_str(), 1);
   EXPECT_NE(error.find("certificate"), std::string::npos) << error;
-  EXPECT_EQ(error.find("tried"), std::string::npos) << error;  // that will not pass
+  EXPECT_EQ(error.find("tried"), std::string::npos) << error;  // permanent: no retries
 }
 
 // The proxy cuts, truncates, answers 503, and is 200 ms late, as the number of the connection says.

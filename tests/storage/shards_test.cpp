@@ -1,4 +1,4 @@
-// Shards of a slow store: read at once, in order or as they come.
+// Shards of a slow store, read concurrently, in order or in order of arrival.
 #include <gtest/gtest.h>
 
 #include "nax/data.hpp"
@@ -62,7 +62,7 @@ TEST_F(StorageShards, AreReadAtOnceWhereTheyAreInterleaved) {
     EXPECT_EQ(examples, expected.size());
     EXPECT_LT(seconds, 0.6);
   }
-  // Going on in mid-epoch waits for the store once, not once a shard.
+  // Resuming in mid-epoch waits for the store once, not once a shard.
   const auto turns = paths.interleave(open, {.cycle_length = 16, .parallel = true});
   auto it = turns.iterator();
   for (int i = 0; i < 20; ++i) it.next();

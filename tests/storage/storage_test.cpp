@@ -1,4 +1,4 @@
-// Remote objects arrive whole and right, or an error names them.
+// Remote objects arrive complete and correct, or an error names them.
 #include "nax/storage.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST_F(Storage, FaultsThatStayAreNamed) {
   const int before = server.requests();
   EXPECT_EQ(error_of("s3://bucket/none"),
             "storage::read: 's3://bucket/none': the server answers 404 (NoSuchKey)");
-  EXPECT_EQ(server.requests(), before + 1);  // that will not pass
+  EXPECT_EQ(server.requests(), before + 1);  // permanent: no retries
   EXPECT_EQ(error_of("s3://bucket"), "storage::read: 's3://bucket' names no object");
   EXPECT_EQ(error_of("ftp://host/file"), "storage::read: 'ftp://host/file': nothing is known of ftp://");
   EXPECT_EQ(error_of("file"), "storage::read: 'file' is no address: it has no scheme");
@@ -124,7 +124,7 @@ TEST_F(Storage, ListsHavePages) {
   EXPECT_THROW(storage::list(server.base() + "/bucket"), IoError);
 }
 
-TEST_F(Storage, CredentialsSignAndAreShownToNobody) {
+TEST_F(Storage, CredentialsSignAndAreNeverShown) {
   ::setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE", 1);
   ::setenv("AWS_SECRET_ACCESS_KEY", "verysecret", 1);
   ::setenv("AWS_SESSION_TOKEN", "sessionsecret", 1);
@@ -180,18 +180,18 @@ TEST_F(Storage, CacheKeepsWhatWasUsedLast) {
   EXPECT_EQ(server.requests(), 9);
   EXPECT_EQ(as_string(storage::read("s3://bucket/1")), std::string(2000, 'b'));
   EXPECT_EQ(server.requests(), 10);
-  // A damaged file is as if it were not there.
+  // A damaged file is treated as missing.
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     std::fstream(entry.path(), std::ios::in | std::ios::out).seekp(100).put('?');
   EXPECT_EQ(as_string(storage::read("s3://bucket/8")), std::string(2000, 'i'));
   EXPECT_EQ(server.requests(), 11);
 }
 
-TEST_F(Storage, PartsHideTheLatency) {
+TEST_F(Storage, ConcurrentPartsHideLatency) {
   server.latency_ms = 20;
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(as_string(storage::read("s3://bucket/a/large")), large);
-  EXPECT_EQ(server.requests(), 125);  // 124 parts, and what the store knows of it
+  EXPECT_EQ(server.requests(), 125);  // 124 parts, and a HEAD
   // One after another they would take 2.5 s.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(1500));
 }

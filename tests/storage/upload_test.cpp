@@ -1,4 +1,4 @@
-// Objects that are written: whole or not at all, checked by the store, through errors of all kinds.
+// Uploads are complete or do not happen, are checked by the store, and survive errors of all kinds.
 #include <gtest/gtest.h>
 
 #include "nax/nax.hpp"
@@ -124,7 +124,7 @@ TEST_F(StorageUpload, SignaturesAreOfTheBody) {
   EXPECT_NE(headers.at("authorization").find("x-amz-checksum-crc32c"), std::string::npos);
 }
 
-TEST_F(StorageUpload, ErrorsThatPassAreTriedAgain) {
+TEST_F(StorageUpload, TransientErrorsAreRetried) {
   for (const Fault fault : {Fault::answer_503, Fault::close_at_once, Fault::cut_headers}) {
     server.fault = [&](int request) { return request % 3 == 1 ? fault : Fault::none; };
     late_errors = 1;

@@ -1,4 +1,4 @@
-// Bytes are held against what the store keeps of its objects: whole sums, sums of parts, ETags.
+// Bytes are checked against the store's checksums: of whole objects, of parts, ETags.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -53,8 +53,8 @@ TEST(StorageSums, KnownValues) {
   EXPECT_EQ(md5(std::string(64, 'a')), "014842d480b571495a4a0363793f7367");
 }
 
-// By instructions and without: the same digests, of known values and of all lengths, in pieces.
-TEST(StorageSums, Sha256IsTheSameByAllWays) {
+// Digests are equal with and without SHA instructions, for known values and all lengths, in pieces.
+TEST(StorageSums, Sha256IsEqualByAllWays) {
   using namespace nax::storage::detail;
   const auto digest = [](const std::string& text, sha256_rounds::MixAll* mix, std::size_t piece) {
     Sha256 hash(mix);
@@ -102,7 +102,7 @@ TEST_F(StorageVerify, SumsOfTheWholeAndOfParts) {
 }
 
 // An ETag that is no MD5 is no error: encrypted objects, parts of different sizes, other stores' own.
-TEST_F(StorageVerify, WhatIsNoChecksumIsNotOne) {
+TEST_F(StorageVerify, OtherEtagsAreNotChecksums) {
   for (const char* etag : {"0123", "d2e3e6b1506a950b3daeff58c60447c8-7", "W/x"}) {
     server.etags["/bucket/a/large"] = etag;
     server.part_bytes = 50'000;
@@ -129,7 +129,7 @@ TEST_F(StorageVerify, RequestsAskForChecksumsWithAndWithoutKeys) {
   EXPECT_NE(headers.at("authorization").find("x-amz-checksum-mode"), std::string::npos);
 }
 
-// A cache on disk of elements made of objects is of their versions.
+// A disk cache of elements made from objects depends on the objects' versions.
 TEST_F(StorageVerify, CachesOfElementsKnowTheObjectsVersions) {
   const std::string folder = ::testing::TempDir() + "nax_versions" + std::to_string(::getpid());
   std::filesystem::remove_all(folder);
@@ -173,7 +173,7 @@ TEST_F(StorageVerify, CachedObjectsAreCheckedWhenTheyAreRead) {
   }
 }
 
-TEST_F(StorageVerify, AFullDiskUnderTheCacheIsSaidOnce) {
+TEST_F(StorageVerify, AFullDiskUnderTheCacheIsReportedOnce) {
   const std::string folder = ::testing::TempDir() + "nax_full" + std::to_string(::getpid());
   std::filesystem::remove_all(folder);
   auto options = quick();

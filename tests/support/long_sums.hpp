@@ -8,7 +8,7 @@
 
 #include "nax/nax.hpp"
 
-// Sums so long that a float which takes them one by one stops growing, or drifts.
+// Sums so long that naive float accumulation stagnates or drifts.
 namespace long_sums {
 
 using nax::Array;

@@ -10,7 +10,7 @@
 #include "nax/numpy/elementwise/cast.hpp"
 #include "support/golden.hpp"
 
-// The records of numpy_more.txt as arrays, and arrays held against them.
+// The records of numpy_more.txt as arrays, and comparisons with them.
 namespace more {
 
 template <class T = double>

@@ -17,14 +17,14 @@ inline bool is_cuda() {
   return name && std::string(name) == "cuda";
 }
 
-// Where there is none it says so, in the words by which ctest knows a test that was skipped.
+// Without a GPU it prints the words by which ctest recognises a skipped test.
 inline bool has_gpu() {
   if (nax::device_count("cuda") > 0) return true;
   std::puts("[  SKIPPED ] this machine has no GPU (or no driver for it)");
   return false;
 }
 
-// A text with the devices' names as they are on the CPU.
+// Replaces the devices' names in a text by the CPU's.
 inline std::string as_on_cpu(std::string text) {
   for (std::size_t at; (at = text.find("cuda:")) != std::string::npos;) text.replace(at, 5, "cpu:");
   return text;

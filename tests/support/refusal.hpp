@@ -4,7 +4,7 @@
 
 #include "nax/core/error.hpp"
 
-// What the error of this kind says that f throws; one of another kind goes on to the test and fails it.
+// Returns the text of the Error that f throws. Exceptions of other types propagate and fail the test.
 template <class Kind = nax::ValueError>
 std::string refusal(const auto& f) {
   try {

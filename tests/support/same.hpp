@@ -5,7 +5,7 @@
 #include <cstring>
 #include <nax/nax.hpp>
 
-// Trees that are the same to the last bit.
+// Expects trees to be equal to the last bit.
 
 template <class T>
 T copied(const T& t) {

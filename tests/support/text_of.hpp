@@ -3,7 +3,7 @@
 #include <exception>
 #include <string>
 
-// The text of what f throws, of type E.
+// Returns the text of the exception of type E that f throws.
 template <class E, class F>
 std::string text_of(const F& f) {
   try {

@@ -8,7 +8,7 @@
 #include "nax/transform/axes.hpp"
 #include "table/harness.hpp"
 
-// Between the sources of the harness: points, comparison, and the checks.
+// Shared by the sources of the harness: points, comparison, and the checks.
 namespace table {
 
 using nax::Dims;

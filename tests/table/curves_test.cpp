@@ -1,4 +1,4 @@
-// Differences between neighbours, integrals, functions given by points and by coefficients.
+// diff, integrals, and functions given by points or by coefficients.
 
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/polynomials/polynomial.hpp"

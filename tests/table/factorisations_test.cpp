@@ -1,5 +1,4 @@
-// Factorisations and what comes of them, by functions of matrices that do not depend on how eigenvectors and
-// the like are scaled.
+// Factorisations, tested by functions of their results that do not depend on the scale of eigenvectors.
 
 #include "nax/linalg/eig.hpp"
 #include "nax/linalg/eigh.hpp"

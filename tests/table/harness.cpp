@@ -87,7 +87,7 @@ class RowsTest : public testing::Test {
   }
 
  private:
-  // What is checked, for scripts/coverage.py.
+  // Properties for scripts/coverage.py: the checks that were made.
   void report() const {
     Smooth smooth = Smooth::no;
     std::vector<std::string> types = {"f64"};

@@ -71,7 +71,7 @@ struct Where {
 // The rows of a function become a test: Table.<function>. The text behind the first dot of a row's name tells
 // it from others of its function. A failure names the file and line of the call.
 bool add(std::vector<Row> rows, Where where = Where::here());
-// What the test of a row does.
+// Runs all checks of a row.
 void check(const Row& row);
 // Whether host_only.txt lists the row: it has no form for the GPU. A row on the list that runs there fails,
 // and so does one that refuses and is not on the list.

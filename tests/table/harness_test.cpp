@@ -1,4 +1,4 @@
-// The checks of the table find what is wrong.
+// The checks of the table detect wrong functions.
 
 #include "table/harness.hpp"
 
@@ -50,7 +50,7 @@ TEST(Harness, FindsFunctionsOfTheLayout) {
   EXPECT_NE(found.find("vmap against a loop"), std::string::npos) << found;
 }
 
-TEST(Harness, FindsNamesOfRecordsThatAreNot) {
+TEST(Harness, DetectsMissingRecords) {
   const table::Row row = table::row("sine", [](const table::Operands& x) { return nax::sin(x[0]); }, {});
   EXPECT_NE(failures_of(row).find("no record of sine"), std::string::npos);
 }

@@ -1,4 +1,4 @@
-// Histograms, with regard to weights and to what the edges come from; covariances.
+// Histograms, differentiated by their weights and edges; covariances.
 
 #include "nax/numpy/statistics/covariance.hpp"
 #include "nax/numpy/statistics/histogramdd.hpp"

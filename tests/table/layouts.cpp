@@ -9,7 +9,7 @@ namespace {
 
 enum class Lie { permuted, strided, reversed, repeated };
 
-// The same values elsewhere; `repeated`: the first row for all, by a stride of 0.
+// Copies an operand into another layout; `repeated`: the first row for all, by a stride of 0.
 Real relaid(const Real& x, Lie lie) {
   const nax::Layout own = nax::Layout::contiguous(nax::Frame{x.shape(), {}});
   const std::size_t n = own.shape.size();

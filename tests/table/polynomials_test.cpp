@@ -49,7 +49,7 @@ const bool fits = add({
         of("polyfit_cov.unscaled", FIT(nax::polyfit_cov(p, x[1], 1, {.unscaled = true}).V), {{five, five}})),
 });
 
-// What does not depend on the order of the roots: sums of powers of them, of both parts.
+// Invariants under the order of the roots: sums of their powers, real and imaginary parts.
 Real of_roots(const Real& p) {
   const auto r = nax::roots(p, {.strip_zeros = false});
   return nax::stack({Real(nax::sum(nax::real(r * r * r))), Real(nax::sum(nax::imag(r) * nax::imag(r)))});

@@ -1,6 +1,5 @@
-// Programs drawn at random, of a dozen functions over operands of random shapes that broadcast, permuted and
-// strided as it comes: each undergoes all checks of a row. The seed is fixed, and a program that fails prints
-// itself.
+// Random programs of a dozen functions over operands of random shapes that broadcast, are permuted and
+// strided. Each undergoes all checks of a row. The seed is fixed, and a failing program is printed.
 
 #include <gtest/gtest.h>
 

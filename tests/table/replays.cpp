@@ -6,9 +6,8 @@
 #include "support/platform.hpp"
 #include "table/checks.hpp"
 
-// jit, recorded and replayed with other numbers: a function and its gradient give what they give by
-// themselves. On the CPU what cannot be recorded is called as it is, and sums may be added up in another
-// order.
+// jit, recorded and replayed with other numbers: a function and its gradient equal direct calls. On the CPU,
+// functions that cannot be recorded are called directly, and sums may be added in another order.
 namespace table {
 namespace {
 

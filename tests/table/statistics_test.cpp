@@ -1,4 +1,4 @@
-// Quantiles, averages, reductions that pass over NaN, convolutions, bins.
+// Quantiles, averages, reductions that skip NaN, convolutions, bins.
 
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/reductions/nan_reductions.hpp"

@@ -1,5 +1,5 @@
 // Distributions whose values tests/stats holds against SciPy's: their derivatives, those in loc and scale
-// among them, and maps. (Their other functions are made of the same parts.)
+// among them, and maps. (Their other functions share these parts.)
 
 #include "nax/stats.hpp"
 

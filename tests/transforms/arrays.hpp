@@ -16,7 +16,7 @@ inline testing::AssertionResult matches(const A& got, const A& want) {
   return compare::close(got, want, 1e-13);
 }
 
-// The text of what f throws; empty where it throws nothing or something else.
+// Returns the text of the Error that f throws; empty if it throws nothing or another type.
 template <class Exception, class F>
 std::string text_of(F f) {
   try {

@@ -38,13 +38,13 @@ TEST(Chain, OfAMillion) {
   EXPECT_LT(megabytes() - before, 400);
   EXPECT_LT(megabytes(), 400);
 #endif
-  // The chain has long come to rest at b / (1 - a) = 1.
+  // The chain has converged to b / (1 - a) = 1.
   EXPECT_NEAR(gx.item(), 0.f, 1e-30f);
   EXPECT_NEAR(ga.item(), 1000.f, 1.f);
   EXPECT_NEAR(gb.item(), 1000.f, 1.f);
 }
 
-TEST(Chain, ForwardsToo) {
+TEST(Chain, InForwardMode) {
   const auto [y, dy] = jvp([](const F& b) { return chain(0.5f, 0.999f, b, 20'000); }, std::tuple(F(0.001f)),
                            std::tuple(F(1.f)));
   EXPECT_NEAR(y.item(), 1.f, 1e-3f);

@@ -8,7 +8,7 @@
 
 namespace transforms::checkpoint_test {
 
-TEST(Checkpoint, ComputesOnceMoreInTheSweep) {
+TEST(Checkpoint, RecomputesInTheSweep) {
   int calls = 0;
   auto f = checkpoint([&](const A& x) {
     ++calls;

@@ -5,7 +5,7 @@
 #include "nax/transform/jacobian.hpp"
 #include "transforms/arrays.hpp"
 
-// Rules of one's own. Those here are wrong on purpose, to tell them from the natural derivative.
+// Custom rules. Those here are wrong on purpose, to tell them from the natural derivative.
 namespace transforms::custom_test {
 
 const auto tripled =
@@ -73,7 +73,7 @@ TEST(CustomVjp, RefusesCotangentsOfOtherShapes) {
             "custom_vjp: bwd returned a cotangent of shape () for an argument of shape (2,)");
 }
 
-// As in JAX a rule is for the innermost transform; the outer ones differentiate what fwd and bwd computed.
+// As in JAX a rule serves the innermost transform; the outer ones differentiate the code of fwd and bwd.
 TEST(CustomVjp, SecondOrder) {
   const A x(0.75);
   EXPECT_TRUE(matches(grad(grad([](const A& x) { return tripled(x); }))(x), -3 * sin(x)));
@@ -86,7 +86,7 @@ TEST(CustomVjp, SecondOrder) {
 }
 
 // Inside the inner gradient, but of the outer variable only: the rule is the outer transform's.
-TEST(CustomVjp, OwnerIsWhoWatches) {
+TEST(CustomVjp, ServesTheTransformOfItsArgument) {
   const A w(0.75);
   auto outer = [](const A& w) {
     return grad([&](const A& x) { return x * x * tripled(w); })(A(2.0));

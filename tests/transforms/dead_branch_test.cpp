@@ -1,5 +1,5 @@
-// A zero cotangent contributes zero: what where has not taken gives nothing to any leaf, whatever lies below,
-// in one expression or in steps, in either direction and of any order.
+// A zero cotangent contributes zero: the branch that `where` has not taken adds nothing to any leaf, even if
+// its derivatives are infinite. In one expression and in steps, in both modes, of any order.
 
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TYPED_TEST(DeadBranch, EntropyAtZero) {
 }
 
 // Each of these is not finite, or has a derivative that is not, where it is not taken.
-TYPED_TEST(DeadBranch, WhateverLiesBelow) {
+TYPED_TEST(DeadBranch, InfiniteDerivativesBelow) {
   using T = TypeParam;
   using A = nax::Array<T>;
   const T inf = std::numeric_limits<T>::infinity();
@@ -155,7 +155,7 @@ TYPED_TEST(DeadBranch, FiniteZerosStayDifferentiable) {
   derivatives<T>([](const A& a) -> A { return nax::square(nax::sin(a)); }, A{T(0)}, A{T(0)}, A{T(2)});
   const auto at_zero = [](const A& a) -> A { return a * a; };
   EXPECT_EQ(nax::grad(nax::grad(at_zero))(A(T(0))).item(), 2);
-  // And what is asked for is as infinite as it is.
+  // The requested derivative itself is infinite.
   EXPECT_EQ(nax::grad([](const A& a) -> A { return nax::sqrt(a); })(A(T(0))).item(),
             std::numeric_limits<T>::infinity());
   EXPECT_TRUE(std::isnan(nax::grad([](const A& a) -> A { return a * nax::log(a); })(A(T(-1))).item()));

@@ -5,7 +5,7 @@
 
 #include "support/same.hpp"
 
-// A product that waits for its elements is an array like any other.
+// A deferred product behaves like any other array.
 
 namespace deferred_product_test {
 

@@ -25,7 +25,7 @@ void expect_same_of(std::integer_sequence<int, i...>, const Fused& fused, const 
   EXPECT_TRUE(close(value, want));
   EXPECT_TRUE(close(fused(x...), want));
   using T = typename std::remove_cvref_t<decltype(want)>::value_type;
-  for (const T by : {T(1), T(-.5), T(1)}) {  // again and again
+  for (const T by : {T(1), T(-.5), T(1)}) {  // repeatedly
     const auto g = by == T(1) ? ones_like(want) : eval(by * (T(1) + cos(want)));
     const auto got = pullback(g), all = want_pullback(g);
     const bool same[] = {close(std::get<i>(got), std::get<i>(all))...};
@@ -206,7 +206,7 @@ TEST(FusedSum, ZerosAndSums) {
   EXPECT_TRUE(compare::close(gradient, eval(2.f * kept.second * exp(x)), 1e-5));
 }
 
-// Derivatives wait on the tape, but only so many: then the elements of the array serve all sums.
+// The tape keeps a limited number of derivatives; beyond it the array's elements serve all sums.
 TEST(FusedSum, ManySumsOfOneArray) {
   const Array<float> x = draw<float>(1, {1 << 20});
   const auto f = [](const Array<float>& v) {

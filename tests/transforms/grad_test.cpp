@@ -1,6 +1,6 @@
 #include "transforms/arrays.hpp"
 
-// The forms of grad and value_and_grad: what goes in, what may come out.
+// Forms of grad and value_and_grad: the arguments and results they accept.
 namespace transforms::grad_test {
 
 A cube(const A& x) { return sum(x * x * x); }
@@ -34,7 +34,7 @@ TEST(Grad, OfOnePairOrTuple) {
   const auto of_one = grad([](const One& t) { return cube(std::get<0>(t)); })(One(A{1, 2}));
   static_assert(std::is_same_v<decltype(of_one), const One>);
   EXPECT_TRUE(matches(std::get<0>(of_one), A{3, 12}));
-  // What a function returns stays as it is, too.
+  // The function's results keep their form, too.
   const auto nested = vmap([](const A& x) { return std::make_tuple(std::pair{x, x * 2}); })(A{1, 2});
   static_assert(std::is_same_v<decltype(nested), const std::tuple<std::pair<A, A>>>);
   EXPECT_TRUE(matches(std::get<0>(nested).second, A{2, 4}));

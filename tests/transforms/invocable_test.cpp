@@ -1,4 +1,4 @@
-// The results of transforms answer std::is_invocable, const or not, and go wherever a function goes.
+// Transformed functions satisfy std::is_invocable, const or not, and may be passed as any function.
 
 #include <gtest/gtest.h>
 

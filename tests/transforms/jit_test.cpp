@@ -7,7 +7,7 @@
 
 #include "support/refusal.hpp"
 
-// jit on the CPU. (What it records: tests/program. On GPUs: tests/cuda/operations/jit_test.cpp.)
+// jit on the CPU. (tests/program tests the recording, tests/cuda/operations/jit_test.cpp tests GPUs.)
 namespace jit_test {
 using namespace nax;
 using F = Array<float>;
@@ -23,7 +23,7 @@ TEST(Jit, OnTheCpuGivesTheSame) {
   EXPECT_EQ(fast(x, 2).to_vector(), f(x, 2).to_vector());
   EXPECT_EQ(fast(x, 1).to_vector(), x.to_vector());
   EXPECT_EQ(fast(F(x * 1.f), -1).size(), 3);
-  EXPECT_EQ(calls, 4);  // three kinds of calls were recorded, and f was called once
+  EXPECT_EQ(calls, 4);  // three kinds of calls were recorded, and f was called once directly
   // Numbers, expressions, values read on the way, results of several parts.
   const auto parts = jit([](const F& v, const F& by) {
     const F y = v * by;
@@ -31,7 +31,7 @@ TEST(Jit, OnTheCpuGivesTheSame) {
   });
   EXPECT_EQ(parts(2, 3.5).first.item(), 7);
   EXPECT_EQ(parts(F(2.f) * 1.f, -1).second.item(), -1);
-  // What has no name as an array goes through where it is static.
+  // Values that are no arrays pass through as static fields.
   const auto named = jit([](const F& v, const std::string& how) { return how == "twice" ? F(v * 2.f) : v; },
                          {.static_argnums = 1});
   EXPECT_EQ(named(x, std::string("twice"))(2).item(), 6);
@@ -64,7 +64,7 @@ TEST(Jit, OnTheCpuGoesWithTransforms) {
   EXPECT_EQ(y.item(), f(x).item());
 }
 
-TEST(Jit, SaysWhatIsWrongWithItsOptions) {
+TEST(Jit, RefusesInvalidOptions) {
   const F x = {1, 2};
   const auto same = [](const F& v) { return v; };
   EXPECT_EQ(refusal([&] { jit(same, {.static_argnums = {2}})(x); }),

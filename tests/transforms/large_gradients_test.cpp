@@ -1,5 +1,5 @@
-// Derivatives of gradients of large elementwise functions, which go by another way than those of small ones:
-// against the same function applied to pieces.
+// Derivatives of gradients of large elementwise functions, which have a code path of their own, against the
+// function applied to small pieces.
 #include <gtest/gtest.h>
 
 #include "nax/nax.hpp"
@@ -94,9 +94,9 @@ TEST(LargeGradients, SeveralExpressions) {
                          x, w, v));
 }
 
-// Shapes that the other way does not take: numbers that take gradients, broadcast, permuted and batched
-// arrays; and numbers that it does.
-TEST(LargeGradients, OtherShapes) {
+// Shapes outside of that code path: differentiated numbers, broadcast, permuted and batched arrays; and
+// constant numbers, which it takes.
+TEST(LargeGradients, ShapesOfBothPaths) {
   using A = Array<double>;
   const A x = waves<double>(20000, 0).reshape({100, 200}), v = waves<double>(20000, 1).reshape({100, 200});
   const A row = waves<double>(200, 3), number(0.7);

@@ -6,7 +6,7 @@
 #include "nax/transform/jacobian.hpp"
 #include "transforms/arrays.hpp"
 
-// What outlives a transform, what an exception leaves behind, and threads.
+// Arrays that outlive a transform, the state after an exception, and threads.
 namespace transforms::lifetime_test {
 
 TEST(Escape, FromGradIsAConstant) {

@@ -89,7 +89,7 @@ TEST(Numbers, FunctionsNeedNotBeCopied) {
   EXPECT_TRUE(matches(vmap(scale())(A{1, 2}), A{3, 6}));
 }
 
-TEST(Numbers, MembersAndWhatIsNoTreeStillServe) {
+TEST(Numbers, MembersAndOtherTypesAreAccepted) {
   struct Model {
     A w;
     A loss() const { return sum(w * w); }

@@ -13,8 +13,7 @@
 #include "nax/transform/jvp.hpp"
 #include "transforms/arrays.hpp"
 
-// out_axes none: one result for all examples, whatever it was computed by, provided that it is the same for
-// all.
+// out_axes none: one result for all examples, which must be equal for all.
 namespace transforms::out_axes_none_test {
 
 const A x = {{.1, .2, -.3}, {.4, .5, .6}, {.7, -.8, .9}, {1, 1.1, 1.2}, {1.3, .4, 1.5}};
@@ -25,7 +24,7 @@ A one(F f, const A& x) {
   return vmap([=](const A& row) -> A { return f(row); }, {.out_axes = none, .axis_name = "i"})(x);
 }
 
-TEST(OutAxesNone, WhatIsComputedFromASum) {
+TEST(OutAxesNone, ResultsComputedFromASum) {
   EXPECT_TRUE(matches(one([](const A& row) { return psum(row, "i"); }, x), total));
   EXPECT_TRUE(matches(one([](const A& row) { return pmean(row, "i"); }, x), total / 5));
   EXPECT_TRUE(matches(one([](const A& row) { return 2 * psum(row, "i"); }, x), 2 * total));

@@ -5,7 +5,7 @@
 #include "transforms/arrays.hpp"
 
 // Recorded scalars take ways of their own (evaluate_scalar, ScalarNode, numbers in the slots of a sweep).
-// They must give what arrays of one element give, and meet arrays, rules and sweeps of all kinds.
+// They must agree with arrays of one element, and combine with arrays, rules and sweeps of all kinds.
 namespace transforms::scalars_test {
 
 using F = Array<float>;
@@ -154,7 +154,7 @@ TEST(Scalars, PullbackIsReusableAndNests) {
   EXPECT_EQ(grad([&](const A& g) { return std::get<0>(pullback(g)); })(A(3.0)).item(), 12);
 }
 
-TEST(Scalars, RulesOfOnesOwnAndCheckpoints) {
+TEST(Scalars, CustomRulesAndCheckpoints) {
   const auto tripled =
       custom_vjp([](const A& x) { return A(sin(x)); }, [](const A& x) { return std::pair(A(sin(x)), x); },
                  [](const A& x, const A& g) { return std::tuple(A(3.0 * g * cos(x))); });
@@ -175,7 +175,7 @@ TEST(Scalars, RulesOfOnesOwnAndCheckpoints) {
               (grad(kept)(A(0.7001)).item() - grad(kept)(A(0.6999)).item()) / 2e-4, 1e-6);
 }
 
-TEST(Scalars, AnErrorInTheSweepLeavesTheTapeInOrder) {
+TEST(Scalars, AnErrorInTheSweepLeavesTheTapeUsable) {
   const auto fails =
       custom_vjp([](const A& x) { return A(sin(x)); }, [](const A& x) { return std::pair(A(sin(x)), x); },
                  [](const A& x, const A&) -> std::tuple<A> {
@@ -224,7 +224,7 @@ TEST(Scalars, ManyAtOnce) {
   EXPECT_EQ(memory_stats().in_use, before);
 }
 
-TEST(Scalars, WhatNobodyDependsOn) {
+TEST(Scalars, UnusedScalars) {
   const auto [gx, gy] = grad<0, 1>([](const A& x, const A& y) {
     const A unused = y * x;
     return A(x * 2.0 + stop_gradient(unused));

@@ -1,4 +1,4 @@
-// Jacobians and hessians of functions between trees: trees of trees. Each block is held against the jacobian
+// Jacobians and Hessians of functions between trees: trees of trees. Each block is compared with the Jacobian
 // of the function of that one array.
 
 #include <map>

@@ -2,7 +2,7 @@
 #include "nax/transform/vjp.hpp"
 #include "transforms/arrays.hpp"
 
-// Pullbacks and pushforwards: values that live on their own; and that nested derivatives do not mix.
+// Pullbacks and pushforwards own their data; nested derivatives do not mix.
 namespace transforms::vjp_jvp_test {
 
 TEST(Vjp, AnyNumberOfCalls) {
@@ -48,7 +48,7 @@ TEST(Vjp, TwoAlive) {
   EXPECT_TRUE(matches(std::get<0>(b.second(A{1, 0})), A{3, 0}));
 }
 
-// The pullback is a function of its cotangent, and of what the primals came from.
+// The pullback is differentiable in its cotangent and in its primals.
 TEST(Vjp, PullbackIsDifferentiable) {
   auto f = [](const A& x) { return x * x * x; };
   const auto fixed = vjp(f, A{1, 2});

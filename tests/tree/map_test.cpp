@@ -51,7 +51,7 @@ Everything example() {
 
 const auto twice = [](auto x) { return 2 * x; };
 
-TEST(TreeMap, AStructStaysTheStructItWas) {
+TEST(TreeMap, AStructKeepsItsType) {
   const Everything e = tree::map(twice, example());
   EXPECT_EQ(e.segments[1].to.y, 18);
   EXPECT_EQ(e.segments[1].label, 20);

@@ -112,7 +112,7 @@ TEST(TreeAt, ByPath) {
             "tree::at: the leaf at '.rate' is of another type");
 }
 
-TEST(Ravel, GoesThereAndBack) {
+TEST(Ravel, RoundTrips) {
   struct Mixed {
     Array<int> k;
     F w;

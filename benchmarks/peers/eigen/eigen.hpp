@@ -1,7 +1,6 @@
 #pragma once
 
-// Rows in Eigen, as somebody who knows it writes them: results into matrices that are there already,
-// noalias().
+// Rows in idiomatic Eigen: results go into existing matrices, with noalias().
 
 #include <Eigen/Core>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Rows as loops over plain memory that is there already: what the machine can do. Nothing is allocated while
-// the clock runs.
+// Rows as loops over plain, preallocated memory: the machine's limit. Nothing is allocated while the clock
+// runs.
 
 #include <memory>
 #include <vector>

@@ -1,4 +1,4 @@
-// What the multiply-adds of a product cost alone, in registers: no kernel is faster.
+// The time of a product's multiply-adds alone, in registers: a lower bound for every kernel.
 #include "hand.hpp"
 
 namespace bench {

@@ -1,6 +1,6 @@
 #include <nax/nax.hpp>
 
-// On a GPU where there is one; otherwise it is enough that the program builds.
+// Runs on a GPU if there is one; otherwise the test is that the program builds.
 int main() {
   if (nax::device_count("cuda") == 0) return 0;
   const auto x = nax::device_put(nax::Array<float>{1, 2, 3}, nax::devices("cuda")[0]);

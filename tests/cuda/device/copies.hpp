@@ -7,14 +7,14 @@ namespace on_device {
 using Copies = OnDevice;
 
 // Up to, around and far beyond a piece of the staging memory (2 MiB).
-TEST_F(Copies, come_back_as_they_went) {
+TEST_F(Copies, return_equal_elements) {
   for (const std::int64_t n : {0, 1, 3, 1000, 524287, 524288, 524289, 1048576, 3000001}) {
     const Array<float> x = numbers({n});
     EXPECT_EQ(back(there(x)).to_vector(), x.to_vector()) << n;
   }
 }
 
-// Uploads return before the device has read them: what the host does next must not be seen there.
+// Uploads return before the device has read them: later writes of the host must not reach the device.
 TEST_F(Copies, to_the_device_have_read_the_host) {
   std::vector<float> values(300000);
   std::vector<Array<float>> copies;

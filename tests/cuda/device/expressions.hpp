@@ -11,7 +11,7 @@ auto chain(const X& x, const Y& y, const Z& z) {
   return nax::tanh(x * y + 0.5f) * z - nax::exp(x);
 }
 
-// The value and all gradients here and there, for operands of any layout.
+// Compares the value and all gradients on both devices, for operands of any layout.
 inline void expect_alike(const Array<float>& x, const Array<float>& y, const Array<float>& z,
                          const Array<float>& x_there, const Array<float>& y_there,
                          const Array<float>& z_there) {

@@ -6,7 +6,7 @@ namespace on_device {
 
 using Memory = OnDevice;
 
-TEST_F(Memory, counts_what_arrays_hold) {
+TEST_F(Memory, counts_memory_of_arrays) {
   const auto before = nax::memory_stats(gpu());
   {
     const Array<float> x = there(numbers({1000, 1000}));
@@ -37,7 +37,7 @@ TEST_F(Memory, freed_memory_goes_back_on_request) {
   EXPECT_LT(nax::memory_stats(gpu()).cached, std::size_t{16} << 20);
 }
 
-TEST_F(Memory, running_out_says_what_was_asked_and_what_is_held) {
+TEST_F(Memory, out_of_memory_names_requested_and_held_bytes) {
   const Array<float> x = there(numbers({1000}));
   const Array<float> row = there(numbers({1 << 14}));
   try {

@@ -73,8 +73,8 @@ TEST_F(Products, have_gradients) {
   EXPECT_TRUE(compare::close(back(db), gb, 1e-5));
 }
 
-// In full unless asked otherwise: with TF32 the error would be a thousand times as large.
-TEST_F(Products, are_exact_unless_told_otherwise) {
+// Full precision by default: with TF32 the error would be a thousand times as large.
+TEST_F(Products, are_of_full_precision_by_default) {
   const Array<float> a = numbers({128, 512}), b = numbers({512, 128}, 2);
   const Array<double> exact = nax::matmul(a.astype<double>(), b.astype<double>());
   const auto error = [&] {

@@ -19,7 +19,7 @@ inline Array<float> slow_power(Array<float> x, int times) {
   return x;
 }
 
-TEST_F(Threads, read_what_another_still_computes) {
+TEST_F(Threads, read_results_of_another_stream) {
   const Array<float> x = there(nax::ones<float>({1 << 20}));
   const float want = slow_power(Array<float>(1.f), 200).item() + 1;
   for (int round = 0; round < 5; ++round) {
@@ -31,8 +31,8 @@ TEST_F(Threads, read_what_another_still_computes) {
   }
 }
 
-// The blocks of what one thread frees are what another allocates next.
-TEST_F(Threads, free_what_another_still_reads) {
+// Blocks that one thread frees are allocated next by another.
+TEST_F(Threads, free_operands_of_another_stream) {
   const float want = slow_power(Array<float>(1.f), 50).item();
   std::vector<Array<float>> results(4);
   {
@@ -56,8 +56,8 @@ TEST_F(Threads, free_what_another_still_reads) {
   }
 }
 
-// Arrays go round many threads, each of which writes in place where it may, and frees.
-TEST_F(Threads, hand_arrays_on) {
+// Arrays pass through many threads, each of which writes in place if unshared, and frees.
+TEST_F(Threads, pass_arrays_on) {
   constexpr int count = 6, turns = 200;
   std::mutex mutex;
   std::deque<Array<float>> waiting;

@@ -30,7 +30,7 @@ inline std::vector<double> losses(Params params, const Array<float>& x, const Ar
   return all;
 }
 
-TEST_F(Training, equals_the_hosts) {
+TEST_F(Training, equals_the_host) {
   const Params params = {{numbers({20, 32}) * 0.3f, nax::zeros<float>({32})},
                          {numbers({32, 32}, 2) * 0.3f, nax::zeros<float>({32})},
                          {numbers({32, 10}, 3) * 0.3f, nax::zeros<float>({10})}};

@@ -85,7 +85,7 @@ def write_table(found):
 
 
 def complaints(kept, found):
-    """What is worse than the table says, a line each."""
+    """Lists what is worse than the table, a line each."""
     for name in sorted(kept.keys() - found.keys()):
         yield f"{name}: is in the table and was not compiled"
     for name in sorted(found.keys() - kept.keys()):

@@ -10,7 +10,7 @@
 #include "needs_gpu.hpp"
 #include "support/text_of.hpp"
 
-// The same computation on the CPU and on a GPU.
+// Compares a computation on the CPU with one on a GPU.
 namespace both_devices {
 
 inline nax::Device gpu() { return nax::devices("cuda")[0]; }
@@ -52,7 +52,7 @@ void expect_same(const F& f, double tolerance = 0) {
   expect_near(actual, expected, tolerance);
 }
 
-// The same error on both devices.
+// Expects one error on both devices.
 template <class E, class F>
 void expect_same_error(const F& f) {
   const std::string expected = text_of<E>([&] { f([](const auto& x) { return nax::eval(x); }); });

@@ -2,8 +2,8 @@
 
 #include "both_devices.hpp"
 
-// Functions of every kind, recorded and replayed on the emulated GPU, next to the same not recorded: values
-// and gradients.
+// Functions of every kind, recorded and replayed on the emulated GPU, against direct calls: values and
+// gradients.
 namespace jit_functions_test {
 using namespace nax;
 using both_devices::gpu;
@@ -57,7 +57,7 @@ const std::vector<std::pair<const char*, Function>> functions = {
     {"itself", [](const F& x) { return x; }},
 };
 
-TEST(JitFunctions, AreTheirOwn) {
+TEST(JitFunctions, EqualDirectCalls) {
   const detail::ComputeOn there(gpu());
   for (const auto& [name, f] : functions) {
     SCOPED_TRACE(name);

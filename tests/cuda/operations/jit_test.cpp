@@ -105,7 +105,7 @@ TEST(Jit, ATrainingStepIsOneLaunch) {
   Params slow = initial(), p = initial();
   const auto fast = jit(step, {.donate_argnums = {0}});
   F value, expected;
-  for (int i = 0; i < 3; ++i) std::tie(p, value) = fast(p, x, y);  // both recordings, and what they settle on
+  for (int i = 0; i < 3; ++i) std::tie(p, value) = fast(p, x, y);  // until memory use is stable
   const std::size_t allocations = memory_stats(gpu()).allocations;
   expect_launches(20, [&] {
     for (int i = 0; i < 20; ++i) std::tie(p, value) = fast(p, x, y);
@@ -117,7 +117,7 @@ TEST(Jit, ATrainingStepIsOneLaunch) {
   EXPECT_EQ(value.item(), expected.item());
 }
 
-TEST(Jit, GoesWithTransforms) {
+TEST(Jit, ComposesWithTransforms) {
   const auto f = [](const F& x) { return F(sum(exp(x) * x)); };
   const auto fast = jit(f);
   const F x = there(F{0.5f, -1.f, 2.f}), xs = there(F{{0.5f, -1.f}, {2.f, 0.f}});
@@ -133,7 +133,7 @@ TEST(Jit, GoesWithTransforms) {
   }
 }
 
-TEST(Jit, GoesWithPmap) {
+TEST(Jit, ComposesWithPmap) {
   const auto f = [](const F& x) { return F(x / psum(x, "i")); };
   const auto local = [](const F& x) { return F(tanh(x) * 2.f); };
   const F xs = F{{1, 2}};
@@ -146,7 +146,7 @@ TEST(Jit, GoesWithPmap) {
   }
 }
 
-TEST(Jit, KnowsCallsApart) {
+TEST(Jit, TellsCallsApart) {
   int calls = 0;
   const auto power = [&](const F& x, int n, const std::string& how) {
     ++calls;
@@ -194,7 +194,7 @@ TEST(Jit, KnowsCallsApart) {
   EXPECT_EQ(calls, 130);
 }
 
-TEST(Jit, KnowsStaticFieldsApart) {
+TEST(Jit, TellsStaticFieldsApart) {
   struct Module {
     F w;
     tree::Static<double> power;
@@ -239,7 +239,7 @@ TEST(Jit, RefusesByName) {
   });
   EXPECT_EQ(refusal<Error>([&] { reads(x); }).substr(0, 43), "jit: the function reads values on the host ");
   EXPECT_EQ(host(F(x + 1.f)), (std::vector<float>{2, 3}));          // all is as it was
-  EXPECT_EQ(host(reads(F{1.f, 2.f})), (std::vector<float>{2, 4}));  // on the CPU it may
+  EXPECT_EQ(host(reads(F{1.f, 2.f})), (std::vector<float>{2, 4}));  // allowed on the CPU
   EXPECT_EQ(refusal<Error>([&] { jit([](const F& v) { return v; }, {.static_argnums = {2}})(x); }),
             "jit: static_argnums 2 is out of range for 1 arguments");
   EXPECT_EQ(refusal<Error>([&] { jit([](const F& v) { return v; }, {.static_argnums = {0}})(x); }),
@@ -251,7 +251,7 @@ TEST(Jit, RefusesByName) {
               jit([](const F& v, int) { return v; }, {.static_argnums = {1}, .donate_argnums = {1}})(x, 1);
             }),
             "jit: argument 1 is both static and donated");
-  // What f throws comes through, and the next call records again.
+  // Exceptions of f reach the caller, and the next call records again.
   int calls = 0;
   const auto second = jit([&](const F& v) {
     if (++calls == 1) throw ValueError("first");
@@ -261,8 +261,8 @@ TEST(Jit, RefusesByName) {
   EXPECT_EQ(host(second(x)), (std::vector<float>{3, 6}));
 }
 
-// Arguments are computed where they lie, as without jit, and where they do not go together the error is f's.
-TEST(Jit, KeepsPlacesAndErrors) {
+// Computes on the arguments' device, as without jit; mixed devices throw f's error.
+TEST(Jit, KeepsDevicesAndErrors) {
   const auto f = [](const F& a, const F& b) { return F(a * 2.f + b); };
   const F x{1, 2}, y = there(x), two = 2.f;
   const auto fast = jit(f);

@@ -10,7 +10,7 @@
 namespace kinds_test {
 using namespace nax;
 
-// A draw that has no form for its dtype is an error, and no other draw.
+// A draw without a form for its dtype is an error, not a draw of another type.
 TEST(Kinds, DrawsWithoutAFormAreRefused) {
   const Device gpu = devices("cuda")[0];
   const Array<float> out = device_put(zeros<float>({4}), gpu);
@@ -35,7 +35,7 @@ TEST(Kinds, ComplexElementsAreLoadedAsNoOtherType) {
             std::string::npos);
 }
 
-// A kind that is not known is no minimum.
+// An unknown kind of reduction ends the program instead of computing a minimum.
 TEST(KindsDeathTest, UnknownReductionsEndTheProgram) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   float from[2] = {1, 2}, to[1] = {0};

@@ -1,6 +1,6 @@
 #include "both_devices.hpp"
 
-// What has no form for the GPU says so by its name, and computes nothing.
+// Functions without a form for the GPU throw an error that names them, and compute nothing.
 namespace named_errors_test {
 
 using namespace nax;

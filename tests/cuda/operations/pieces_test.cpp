@@ -8,7 +8,7 @@ namespace pieces_test {
 using namespace nax;
 using namespace both_devices;
 
-TEST(Divisors, DivideAllThatIsBelowTwoToThe31) {
+TEST(Divisors, DivideEveryNumberBelowTwoToThe31) {
   std::uint32_t seed = 1;
   const auto next = [&] { return seed = seed * 1664525u + 1013904223u; };
   std::vector<std::uint32_t> numbers = {
@@ -30,7 +30,7 @@ TEST(Divisors, DivideAllThatIsBelowTwoToThe31) {
   }
 }
 
-TEST(LongLoops, AreTakenInPartsThatMeetEachElementOnce) {
+TEST(LongLoops, AreSplitIntoPartsThatVisitEachElementOnce) {
   Dims extents, strides;
   for (std::int64_t d : {3, 5, 7}) extents.push_back(d);
   for (std::int64_t d : {100, 10, 1}) strides.push_back(d);
@@ -60,7 +60,7 @@ bool in_pieces(const Dims& shape, const loops::Operand (&list)[operands], cuda::
   return cuda::in_pieces(cuda::make_loop<operands>(shape, list), list, 4, to);
 }
 
-TEST(Pieces, TakeRowsAndWhatRepeatsAlongThem) {
+TEST(Pieces, TakeRowsAndRepeatedRows) {
   alignas(16) float data[64];
   char* const at = reinterpret_cast<char*>(data);
   const auto dims = [](std::initializer_list<std::int64_t> list) { return Dims(list.begin(), list.end()); };

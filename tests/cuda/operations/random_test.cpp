@@ -1,13 +1,13 @@
 #include "both_devices.hpp"
 
-// Draws on a GPU are those of the CPU, bit for bit where no function of mathematics takes part. Keys on the
-// host go along.
+// Draws on a GPU equal those of the CPU, bit for bit if no mathematical function takes part. Keys may be on
+// the host.
 namespace random_test {
 
 using namespace nax;
 using namespace both_devices;
 
-// The same draw from a key on the host, and from one on the device.
+// Compares a draw from a key on the host with one from a key on the device.
 template <class F>
 void expect_same_draw(const F& f, double tolerance = 0) {
   expect_same([&](auto put) { return f(random::Key(put(random::key(3).words()))); }, tolerance);

@@ -1,8 +1,8 @@
 #include "both_devices.hpp"
 #include "operations/launches.hpp"
 
-// Reductions that are shared out in different ways: rows by a part of a warp, a warp or blocks, columns by
-// tiles, in one part or in several.
+// Reductions by every division of work: rows by a part of a warp, a warp or blocks, columns by tiles, in one
+// part or in several.
 namespace reductions_on_gpu_test {
 
 using namespace nax;
@@ -51,7 +51,7 @@ TEST(ReductionsOnGpu, OfViews) {
         [&](auto put) { return sum(x(put)(slice(none, none, -1), slice(none, none, 3)), {.axis = axis}); },
         1e-5);
   }
-  // Axes that go and do not merge.
+  // Reduced axes that do not merge.
   expect_same(
       [&](auto put) {
         return sum(x(put)(slice(none, none), slice(0, 400)).reshape({24, 20, 20}), {.axis = {0, 2}});
@@ -60,7 +60,7 @@ TEST(ReductionsOnGpu, OfViews) {
   expect_same([&](auto put) { return sum(x(put)(slice(none, none, 2), slice(none, none, 2))); }, 1e-5);
 }
 
-TEST(ReductionsOnGpu, PlacesOfEqualAndOfNoNumbers) {
+TEST(ReductionsOnGpu, PlacesOfTiesAndNaN) {
   const auto line = [](int n, std::initializer_list<int> places, float value) {
     std::vector<float> values(static_cast<std::size_t>(n), 1.f);
     for (int place : places) values[static_cast<std::size_t>(place)] = value;

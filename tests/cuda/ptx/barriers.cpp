@@ -52,7 +52,7 @@ void try_barrier(Block& block, unsigned number) {
     warps[index / 32] = true;
     all &= t.voted, any |= t.voted, count += t.voted;
   }
-  // A barrier of whole warps wants their threads at one instruction.
+  // A barrier of whole warps needs their threads at one instruction.
   for (const std::uint32_t index : b.arrived) {
     const Thread& t = block.threads[index];
     if (t.state != State::at_barrier || t.barrier != number || !(t.waits->mode & aligned)) continue;

@@ -173,8 +173,8 @@ std::uint64_t run(const Launch& launch) {
                 std::to_string(launch.threads.count()) + " threads, of at most " +
                 std::to_string(launch.kernel->most_threads));
   std::vector<std::unique_ptr<Block>> resident;
-  // Blocks begin in random order within a window, and when none of them ends, the first that has not begun
-  // does: kernels may rely on that blocks of lower numbers have begun.
+  // Blocks begin in random order within a window. When none of them can go on, the lowest-numbered waiting
+  // block begins: kernels may rely on blocks of lower numbers having begun.
   std::vector<std::uint64_t> window;
   std::uint64_t next = 0;
   const auto admit = [&](bool lowest) {

@@ -8,7 +8,7 @@
 #include "cuda/ptx/arrays.hpp"
 #include "cuda/runtime/runtime.hpp"
 
-// The functions of the runtime that nvcc's code and CUB call, and that runtime.cpp does not have.
+// Functions of the runtime that nvcc's code and CUB call and runtime.cpp lacks.
 namespace ptx {
 namespace {
 

@@ -35,7 +35,7 @@ struct BlockClocks {
   void join(const std::vector<bool>& warps);
 };
 
-// Who asks: a thread with what it knows.
+// The accessing thread, with the clocks that it has seen.
 struct Viewer {
   std::uint16_t thread;
   const LaneClocks* lanes;

@@ -14,7 +14,7 @@
 //   Warp    up to 32 threads, each with its own program counter
 //   Thread  frames of slots, local memory, and whether it waits
 //
-// A thread runs until it waits (barrier, instruction of a warp), ends, or has used its share of steps.
+// A thread runs until it waits (barrier, instruction of a warp), ends, or has used its time slice of steps.
 namespace ptx {
 
 struct Grid;

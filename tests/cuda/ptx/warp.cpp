@@ -127,7 +127,7 @@ void elect(Warp& warp, const Instruction&, std::uint32_t lanes) {
   });
 }
 
-// Which threads of a warp run at the same time is nothing to rely on: here each is alone.
+// Kernels may not rely on which threads of a warp run together: here each runs alone.
 void active(Thread& t, const Instruction& i) { t.put<std::uint32_t>(i.at[0], std::uint32_t{1} << t.lane); }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_F(Capture, ThreadsRecordAtATime) {
   record_and_call(x, [&] { in_thread([&] { record_and_call(x, [] {}); }); });
 }
 
-// What a recording throws leaves the device as it was.
+// An exception during a recording leaves the device usable.
 TEST_F(Capture, EndsWithTheFunctionsError) {
   const Array<float> x = there(nax::arange<float>(100));
   const stand_in::Live before = stand_in::live();

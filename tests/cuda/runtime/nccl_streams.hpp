@@ -6,8 +6,8 @@
 #include "cuda/runtime/runtime.hpp"
 #include "nax/core/abi.hpp"
 
-// The emulated NCCL's operations on the stand-in's streams: asynchronous, as on cards. What was put on the
-// stream before has run when an operation begins, and what comes after waits until its peers have come.
+// The emulated NCCL's operations on the stand-in's streams: asynchronous, as on cards. An operation begins
+// after the stream's earlier work; later work waits until the operation's peers have come.
 NAX_BEGIN
 namespace cuda::emulated_nccl {
 

@@ -36,7 +36,7 @@ TEST_F(Order, UploadsDoNotWaitForLaterKernels) {
   EXPECT_EQ(kept.to_vector(), std::vector<float>(10, 1.f));
 }
 
-// Whatever order the streams' work comes in.
+// For any order of the streams' work.
 TEST_F(Order, BlocksAreReusedAfterTheirLastUse) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     stand_in::seed(seed);

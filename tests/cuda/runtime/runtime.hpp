@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-// A stand-in of the CUDA runtime on the host, for tests of nax's own host code. What it keeps of CUDA's
+// A stand-in of the CUDA runtime on the host, for tests of nax's own host code. It keeps these of CUDA's
 // rules:
 //
 //   streams    queues of work. An enqueued task runs some time later: each call runs a few tasks, of streams
@@ -22,7 +22,7 @@
 //   failures   one call, the k-th from now, fails as told and does nothing.
 //
 // Not kept: the legacy stream, priorities, timing, host functions, memory pools of the driver. A wait that
-// can never end (a held stream, nobody to release it) returns cudaErrorLaunchTimeout after two seconds.
+// can never end (a held stream that is not released) returns cudaErrorLaunchTimeout after two seconds.
 // Single-threaded programs repeat exactly for a seed.
 namespace stand_in {
 
@@ -35,10 +35,10 @@ void card_bytes(std::size_t bytes);  // of each card, used or not
 void hold(cudaStream_t stream);
 void release(cudaStream_t stream);
 
-// What a kernel's launch does: enqueues or captures `kernel`, and sets the error that cudaGetLastError gives.
+// Launches a kernel: enqueues or captures `kernel`, and sets the error that cudaGetLastError returns.
 cudaError_t launch(cudaStream_t stream, std::function<void()> kernel);
 
-// Work that ends when somebody says so, as a collective does when its peers have come. `reached` is called
+// Work that ends when the caller says so, as a collective does when its peers have come. `reached` is called
 // when the stream gets there.
 class Gate;
 std::shared_ptr<Gate> put_gate(cudaStream_t stream, std::function<void()> reached);
@@ -50,7 +50,7 @@ std::recursive_mutex& mutex();
 void fail_at(long call, cudaError_t code);
 long calls();  // since fail_at
 
-// What is there: streams, events, graphs and blocks that have been made and not destroyed.
+// Returns the live objects: streams, events, graphs and blocks that have been made and not destroyed.
 struct Live {
   long streams, events, graphs, blocks;
   friend bool operator==(const Live&, const Live&) = default;

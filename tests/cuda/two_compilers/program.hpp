@@ -2,7 +2,7 @@
 
 #include <nax/nax.hpp>
 
-// What the files of the program share: the templates that both compilers instantiate.
+// Shared by the files of the program: the templates that both compilers instantiate.
 
 template <class X>
 auto shared_expression(const X& x) {

@@ -1,5 +1,5 @@
-// Trees that must not compile: one a MISUSE number, and CMakeLists.txt has the sentence that the compiler
-// must say.
+// Trees that must not compile: one for each MISUSE number; CMakeLists.txt has the message that the compiler
+// must print.
 #include <complex>
 #include <memory>
 #include <string>

@@ -17,7 +17,7 @@ std::vector<T> numbers(std::size_t n, unsigned range = 1000) {
   return values;
 }
 
-// f(scratch, bytes) twice: how much it wants, and then with it.
+// Calls f(scratch, bytes) twice: for the size of its scratch memory, and then with it.
 template <class F>
 void with_scratch(const F& f) {
   std::size_t bytes = 0;

@@ -1,7 +1,7 @@
 #include "cuda/ptx/kernels/on_card.hpp"
 
-// Kernels with one fault each, which the interpreter must name; beside some, the right form, of which it must
-// not complain.
+// Kernels with one fault each, which the interpreter must name; some with a correct form, which it must
+// accept.
 namespace faults_test {
 
 using on_card::Array;
@@ -115,7 +115,7 @@ TEST_F(Faults, MemoryWasFreed) {
   of_freed<<<1, 32, 0, stream>>>(gone);
   expect("of_freed", {"out of range", "which was freed"});
 }
-TEST_F(Faults, ArrayOfAPoolWasGone) {
+TEST_F(Faults, ArrayOfAPoolHasEnded) {
   const Array<int> pool(256);
   ptx::array_begins(pool.data() + 64, 128);
   of_freed<<<1, 32, 0, stream>>>(pool.data() + 64);

@@ -7,7 +7,7 @@
 
 #include "cuda/ptx/kernels/on_card.hpp"
 
-// Instructions by family: what a kernel computes is what the host computes from the same numbers.
+// Instructions by family: kernels compute what the host computes from equal numbers.
 namespace instructions_test {
 
 using on_card::Array, on_card::scrambled;

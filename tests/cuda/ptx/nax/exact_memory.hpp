@@ -48,8 +48,8 @@ class ExactMemory final : public nax::detail::Accelerator {
   Accelerator& of_;
 };
 
-// Puts it in nax's place, and fails each test in which a kernel was at fault, or in which none has run though
-// one should.
+// Installs this device in nax, and fails each test in which a kernel had a fault, or no kernel ran though one
+// should.
 class Watch final : public testing::EmptyTestEventListener {
  public:
   void OnTestProgramStart(const testing::UnitTest&) override {
