@@ -380,7 +380,7 @@ def linear():
 
 # --- shapes, indexing, sorting ---
 def both(function, *args, **options):
-    """Records one call of JAX and NumPy."""
+    """Returns one call in JAX's form and in NumPy's."""
     return (lambda *a: getattr(jnp, function)(*a, *args, **options),
             lambda *a: getattr(np, function)(*a, *args, **options))
 

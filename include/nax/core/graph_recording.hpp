@@ -190,7 +190,7 @@ inline void check_recordable(const char* function) {
     throw NotRecordable(std::string(function) + ": cannot be recorded");
 }
 
-// At a check of elements of an array on `device`. True on a GPU that records: nobody knows them yet, and the
+// At a check of elements of an array on `device`. True on a GPU that records: they are not known yet, and the
 // check is left out. Throws NotRecordable where a program is recorded for the host.
 [[gnu::cold]] NAX_ENGINE bool unknown_while_recording(const char* function, Device device);
 

@@ -16,7 +16,7 @@ struct Store {
   virtual ~Store() = default;
   virtual std::optional<Element> get(std::int64_t i) = 0;
   virtual void put(std::int64_t i, const Element& element) = 0;
-  // How many there are in all, once somebody came to the end; below 0 before.
+  // The number of elements, once a walk has reached the end; below 0 before.
   virtual std::int64_t size() = 0;
   virtual void set_size(std::int64_t n) = 0;
   // Is getting an element next to no work, for all of n?

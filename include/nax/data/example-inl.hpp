@@ -31,7 +31,7 @@ class ProtoReader {
   // All that is left, as floats.
   void floats(std::vector<float>& to);
   bool done() const { return at_ == end_; }
-  // The value of a field that nobody wants.
+  // The value of an unknown field.
   void skip(std::uint32_t wire);
   [[noreturn, gnu::cold]] void fail(const char* what) const;
 

@@ -8,8 +8,9 @@
 NAX_BEGIN
 namespace data::detail {
 
-// Walks over a dataset that is opened when it is first needed. Made ahead by a thread, or by whoever asks.
-// prepare() and start() are two ways to begin early: the first keeps skip() cheap, the second makes elements.
+// Walks over a dataset that is opened when it is first needed. Elements are made ahead by a thread, or by the
+// caller. prepare() and start() are two ways to begin early: the first keeps skip() cheap, the second makes
+// elements.
 template <class Element>
 class Lane final : public Cursor<Element>, Workers {
  public:

@@ -4,7 +4,7 @@
 #include "nax/io/mapped_file.hpp"
 #include "nax/io/save.hpp"
 
-// NumPy's files as datasets. The elements of a .npy file stay there until somebody reads them.
+// NumPy's files as datasets. The elements of a .npy file stay there until they are read.
 NAX_BEGIN
 namespace data {
 namespace detail {

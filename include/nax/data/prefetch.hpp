@@ -10,7 +10,7 @@ NAX_BEGIN
 namespace data {
 
 struct PrefetchToOptions {
-  std::int64_t buffer = 2;  // elements on the devices that nobody has asked for yet
+  std::int64_t buffer = 2;  // elements kept ready on the devices
 };
 
 namespace detail {

@@ -17,8 +17,8 @@
 // also gives an Access for an epoch: its elements by index, for any thread. Stages are known by their element
 // type alone, so that a pipeline of ten of them is no type of ten levels.
 //
-// Element i of an epoch is the same whoever asks for it, so all order is order of indices: threads, caches
-// and positions to resume at can do what they like.
+// Element i of an epoch is the same for every caller, so all order is order of indices: threads, caches and
+// positions to resume at can do what they like.
 NAX_BEGIN
 namespace data::detail {
 
@@ -26,7 +26,7 @@ using namespace nax::detail;
 
 struct Context {
   std::int64_t epoch = 0;
-  std::shared_ptr<std::atomic<bool>> stopped;  // its iterator is gone: whoever works for it may stop
+  std::shared_ptr<std::atomic<bool>> stopped;  // its iterator is gone: threads that work for it may stop
   // Elements come in order even from stages that were told that they need not: a later one counts on it.
   bool ordered = false;
   // Elements will be asked for in random order: what lies on a disk need not be read ahead.
@@ -113,7 +113,7 @@ struct Stage {
   virtual ~Stage() = default;
 
   virtual void describe(Fingerprint& print) const = 0;
-  // Elements of an epoch, below 0 where nobody knows before the end, or there is none.
+  // Elements of an epoch; below 0 if the number is not known before the end, or there is no end.
   virtual std::int64_t size() const = 0;
   virtual bool indexable() const { return false; }
   virtual std::shared_ptr<const Access<Element>> access(const Context&) const { return nullptr; }

@@ -61,7 +61,7 @@ consteval bool has_expressions() {
 }
 
 // Turns the result of a user's function into an element: expressions become arrays. An element need not be a
-// tree (a path, a decoded file) until somebody makes a batch of it.
+// tree (a path, a decoded file) until a batch is made of it.
 template <class R>
 auto settled(R&& result) {
   using U = std::remove_cvref_t<R>;

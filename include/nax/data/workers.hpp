@@ -26,7 +26,7 @@
 // there are, and no more elements exist than the ring has slots. Without order the loop takes slots as they
 // are done, and a slot is free for the next input once the loop has taken it.
 //
-// Threads start with the first element that is asked for. Whoever leaves early stops them: each ends with the
+// Threads start with the first element that is asked for. Leaving early stops them: each ends with the
 // element that it is at.
 NAX_BEGIN
 namespace data::detail {
@@ -78,7 +78,7 @@ class Workers {
           std::shared_ptr<Bell> bell = nullptr);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
-  virtual ~Workers() = default;  // whoever derives from it calls stop()
+  virtual ~Workers() = default;  // derived classes call stop()
 
  protected:
   // The next input into the slot; false at the end. By one thread at a time.

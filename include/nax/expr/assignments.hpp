@@ -13,9 +13,9 @@
 //
 // All of them are done for a block that stays in the first cache, then for the next one. The kernels are
 // those that each assignment has on its own, so that results are the same to the last bit. Where a block will
-// not do (somebody else holds a target, the tape watches, an operand is a view), the function is called once
-// more, and each assignment done as it comes; nothing has happened before. So the function does nothing but
-// assign, and the arrays that it names outlive the call.
+// not do (another handle shares a target, the tape watches, an operand is a view), the function is called
+// once more, and each assignment done as it comes; nothing has happened before. So the function does nothing
+// but assign, and the arrays that it names outlive the call.
 NAX_BEGIN
 namespace detail {
 

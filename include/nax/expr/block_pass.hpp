@@ -4,8 +4,8 @@
 #include "nax/expr/evaluate.hpp"
 
 // The machine behind assignments.hpp: assignments that are kept, to be done together, block by block. Nothing
-// happens before run(). One operand may be a product that nobody has asked for yet: it is computed meanwhile,
-// some rows at a time, and goes the way of those blocks.
+// happens before run(). One operand may be a deferred product: it is computed meanwhile, some rows at a time,
+// and goes the way of those blocks.
 NAX_BEGIN
 namespace detail {
 

@@ -6,9 +6,9 @@
 #include "nax/core/function_ref.hpp"
 #include "nax/core/gathered.hpp"
 
-// Products of two matrices that nobody has asked for yet: an array like any other, whose elements are
-// computed when somebody first wants their address. Who uses each of them once (a step of an optimiser) gets
-// them row by row instead, and the product is never stored.
+// Deferred products of two matrices: an array like any other, whose elements are computed when their address
+// is first needed. Code that uses each of them once (a step of an optimiser) gets them row by row instead,
+// and the product is never stored.
 NAX_BEGIN
 namespace detail {
 

@@ -129,8 +129,8 @@ NAX_COMPILED_ONCE ArrayBase compute_values(const KernelTable& table, const void*
   return result;
 }
 
-// May the assignment write over the target? Where that cannot be seen: nothing records, nobody else holds the
-// target's buffer, and each leaf that lies in it is the target itself, element for element.
+// May the assignment write over the target? Where that cannot be seen: nothing records, no other handle
+// shares the target's buffer, and each leaf that lies in it is the target itself, element for element.
 NAX_ENGINE bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
                             const ArrayBase& target);
 

@@ -343,7 +343,7 @@ constexpr auto computed_first() {
   }
 }
 
-// (An array is never moved into an expression, even where it may be: of `exp(std::move(z)) * z` nobody can
+// (An array is never moved into an expression, even where it may be: of `exp(std::move(z)) * z` no code can
 // say that z is not named again, and the copy is a handle.)
 template <class StrongType, bool computed, class X>
 decltype(auto) as_child(X&& x) {

@@ -23,7 +23,7 @@
 NAX_BEGIN
 namespace detail {
 
-// sum += term, of one type, in place where nobody else sees it; recorded where one of them is.
+// sum += term, of one type, in place if no other handle shares it; recorded where one of them is.
 NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term);
 
 // A node with a result that is an array: all nodes but the bookkeeping ones.

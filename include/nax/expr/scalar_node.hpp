@@ -3,8 +3,8 @@
 #include "nax/expr/fused_node.hpp"
 
 // The tape's node for a fused expression of numbers: leaves of no axes, on the host. It keeps the numbers
-// themselves, so that their arrays may go. A sweep that nobody watches hands numbers on, and neither it nor
-// the kernel that runs over one element makes an array; everything else (a watched sweep, cotangents with
+// themselves, so that their arrays may go. A sweep that no transform watches hands numbers on, and neither it
+// nor the kernel that runs over one element makes an array; everything else (a watched sweep, cotangents with
 // axes, forward mode) is done by the general node, made again from the numbers for as long as it takes.
 NAX_BEGIN
 namespace detail {

@@ -47,7 +47,7 @@ NAX_ENGINE void Source::read_file(std::uint64_t at, std::uint8_t* out, std::size
     const ssize_t got = ::pread(file_.get(), out, size, static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_system(function_, path_, "cannot be read");
-    if (got == 0) fail_truncated(at);  // somebody cut it meanwhile
+    if (got == 0) fail_truncated(at);  // the file was truncated meanwhile
     out += got, at += static_cast<std::uint64_t>(got), size -= static_cast<std::size_t>(got);
   }
 }

@@ -43,7 +43,7 @@ class NoPipeSignal {
 NAX_ENGINE bool sync_folder(const std::string& folder);
 
 // Writes a file beside the one it replaces and gives it the name when all of it is on the disk, so that
-// whoever reads sees the old one or the new one, however many write at once; without commit() it disappears.
+// readers see the old one or the new one, however many write at once; without commit() it disappears.
 //
 // A symbolic link stays: what it points to is replaced. The new file has the mode and, where the system lets
 // us, the owner of the old one; a file that may not be written is not replaced. What is no file (a pipe,
@@ -77,7 +77,7 @@ class NewFile {
   }
   // Where a path leads that ends in symbolic links, also to what is not there yet.
   static std::string followed(std::string path);
-  // Creates a file that nobody else has, in the folder of the target: rename does not reach further.
+  // Creates a new file with a unique name in the folder of the target: rename does not reach further.
   void open_beside(mode_t mode);
   // Nothing here is worth failing for: a file system without owners or modes keeps its own.
   void take_after(const struct stat& old) {

@@ -11,7 +11,7 @@
 //
 // Indexing row by row would give each row a gradient as large as the whole array. Here the array that is
 // watched is taken apart by one call node, whose sweep joins what came for the parts; so a loop over n rows
-// costs n rows, in either direction. Rows that nobody watches are views, made when they are asked for.
+// costs n rows, in either direction. Unrecorded rows are views, made when they are asked for.
 NAX_BEGIN
 namespace detail {
 
@@ -140,7 +140,7 @@ class RowReader {
   std::vector<std::vector<ArrayBase>> parts_;  // of the floating arrays that are watched
 };
 
-// The rows of one array that is being made. While nobody watches them they are written where they belong;
+// The rows of one array that is being made. While they are not recorded they are written where they belong;
 // else they wait in a list.
 class RowWriter {
  public:

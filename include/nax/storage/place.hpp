@@ -153,7 +153,7 @@ inline Place place_of(const char* function, const std::string& address) {
     const std::size_t mark = tail.find('?');
     if (mark != std::string::npos) place.query = tail.substr(mark + 1);
     place.path = tail.substr(0, mark);
-    const std::size_t at = first.rfind('@');  // user:password@host goes along, and is shown to nobody
+    const std::size_t at = first.rfind('@');  // user:password@host goes along, and is never shown
     place.host = at == std::string::npos ? first : first.substr(at + 1);
     place.base = place.scheme + "://" + first;
     place.shown = place.scheme + "://" + place.host + place.path;

@@ -118,7 +118,7 @@ class GraphCache {
   GraphCache& operator=(const GraphCache&) = delete;
   ~GraphCache();
 
-  // A call of the function: nobody else calls it meanwhile, nor drops the entry that it uses.
+  // A call of the function: no other thread calls it meanwhile, nor drops the entry that it uses.
   class Use {
    public:
     explicit Use(GraphCache& cache) : lock_(cache.mutex_), outer_(std::exchange(in_use, &cache)) {}

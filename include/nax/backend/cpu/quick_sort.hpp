@@ -89,7 +89,7 @@ template <class K>
 std::int64_t partition_copy(const K* from, K* to, std::int64_t n, K pivot_) {
   using L = SortLanes<K>;
   constexpr std::int64_t w = L::width, step = 4 * w;
-  constexpr std::int64_t ahead = 16;  // registers: nobody has read what is written, so it is fetched early
+  constexpr std::int64_t ahead = 16;  // registers: written memory was not read before, so fetch early
   const __m512i pivot = L::broadcast(pivot_);
   std::int64_t left = 0, right = n, i = 0;
   typename L::Mask nan = 0;

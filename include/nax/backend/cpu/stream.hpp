@@ -50,7 +50,7 @@ inline std::int64_t bytes_to_line(const void* p) {
   return (line_bytes - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % line_bytes)) %
          line_bytes;
 }
-// From this size on a result streams: whoever reads it next would hardly find it in a cache.
+// From this size on a result streams: its next reader would hardly find it in a cache.
 inline constexpr std::int64_t streamed_result_bytes = 8 << 20;
 
 // Copies bytes to the beginning of a line; what fills no line is left out. Returns how many went.

@@ -9,7 +9,7 @@
 #include "nax/backend/cuda/streams.hpp"
 #include "nax/core/graph_recording.hpp"
 
-// Recordings as CUDA graphs. A recording captures a stream of its own (capture_stream), which nobody else
+// Recordings as CUDA graphs. A recording captures a stream of its own (capture_stream), which no other thread
 // knows; its graph is replayed on the thread's stream of the table. The capture is relaxed, since the
 // recording thread may ask the driver for memory or load a kernel meanwhile.
 //

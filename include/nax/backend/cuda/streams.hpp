@@ -16,8 +16,8 @@
 //
 // A device has 64 places for streams, and a stream's place is its bit in detail::Streams. A thread takes a
 // place when it first uses the device and leaves it when it ends, once its stream has drained: a bit whose
-// stream is gone stands for work that is done, so nobody must look for bits that are left in buffers and in
-// cached blocks, and the next thread may take the place. The 65th thread shares a stream with another.
+// stream is gone stands for work that is done, so no search is needed for bits that are left in buffers and
+// in cached blocks, and the next thread may take the place. The 65th thread shares a stream with another.
 //
 // Tables are never destroyed: arrays with static storage are freed, and threads end, at any time until the
 // process does.

@@ -2,8 +2,8 @@
 // own sources, as nax::cuda's is.
 //
 // LAPACK is Fortran's: matrices are column-major, so that a row-major one is its transpose there; all
-// arguments are addresses, and the lengths of character arguments follow at the end (whoever takes none does
-// not mind). Workspace is asked for by a first call with a size of -1.
+// arguments are addresses, and the lengths of character arguments follow at the end (a LAPACK that takes none
+// ignores them). Workspace is asked for by a first call with a size of -1.
 #include <algorithm>
 #include <cmath>
 #include <complex>

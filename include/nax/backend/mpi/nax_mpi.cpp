@@ -17,7 +17,7 @@ class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvide
     MPI_Initialized(&initialized);
     int level = MPI_THREAD_SINGLE;
     if (!initialized) {
-      // A program that nobody launched is one process, and need not wait for MPI to find that out.
+      // A program started without a launcher is one process, and need not wait for MPI to find that out.
       if (launched_processes().count == 1 && !std::getenv("PMIX_RANK") && !std::getenv("PMI_RANK"))
         return nullptr;
       const Watchdog watchdog(collective_timeout(), "distributed::initialize: waited " + timeout_text() +

@@ -16,8 +16,8 @@
 // NCCL's communicators for the devices of one run, a communicator each, and the cache of them.
 //
 // They are made so that none of NCCL's calls blocks (config.blocking = 0), and each is used under a mutex of
-// its own. So whoever finds that something went wrong can abort them all, whatever the others are doing:
-// kernels that wait for a device which never comes then end.
+// its own. So the thread that detects an error can abort them all, whatever the others are doing: kernels
+// that wait for a device which never comes then end.
 NAX_BEGIN
 namespace detail::nccl {
 

@@ -13,16 +13,17 @@
 #include "nax/parallel/threads.hpp"
 
 // The communicator of a run whose devices are cards of their own: their threads agree on a collective, one of
-// them puts everybody's part on the streams, and NCCL does the rest.
+// them puts every device's part on the streams, and NCCL does the rest.
 //
 // A thread allocates what its part needs, and packs it, before it agrees: memory that is not there, or that
 // is waited for, holds up no collective that others have begun. The agreement, a meeting of the threads on
 // the host, is where shapes and types are compared, so that NCCL never sees calls that differ. The last to
 // come launches all ranks of this process in one group, and only one run does so at a time: two runs over the
-// same cards give each of them their collectives in the same order. From then on only NCCL can fail. Whoever
-// learns of it (by a call's result, an asynchronous error, or the time that it takes) first aborts the
-// communicators of all devices, which ends the kernels that wait, and then throws. Everybody else who waits,
-// for a meeting or for a stream, throws as well; the next run has communicators of its own.
+// same cards give each of them their collectives in the same order. From then on only NCCL can fail. The
+// thread that learns of it (by a call's result, an asynchronous error, or the time that it takes) first
+// aborts the communicators of all devices, which ends the kernels that wait, and then throws. Every other
+// thread that waits, for a meeting or for a stream, throws as well; the next run has communicators of its
+// own.
 NAX_BEGIN
 namespace detail::nccl {
 

@@ -29,7 +29,7 @@ NAX_ENGINE ArrayBase wrapped_on_device(const ArrayBase& index, std::int64_t exte
   backend::accelerator_operations(device).wrap_indices(device, mode, extent, frame.shape,
                                                        plain_operand(index, layout_of(index).strides),
                                                        plain_operand(out, layout_of(out).strides));
-  if (graph_recording) return out;  // nobody knows yet: those out of range read as 0, and write nothing
+  if (graph_recording) return out;  // not known yet: those out of range read as 0, and write nothing
   if (mode != backend::IndexMode::drop || extreme_number(out, loops::ReduceKind::min) != loops::dropped_index)
     return out;
   const ArrayBase place = allocate(DType::int32, Frame{}, device);

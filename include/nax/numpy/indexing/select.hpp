@@ -71,14 +71,14 @@ NAX_ENGINE Selection last_ones(const Selection& s);
 // v over the selected shape; leading ones that it has too many are let go, as NumPy does.
 NAX_ENGINE ArrayBase fit_values(const char* function, const ArrayBase& v, const Dims& shape);
 
-// May this handle's elements be written over? Nobody else holds them, and no two places share one.
+// May this handle's elements be written over? No other handle shares them, and no two places share one.
 inline bool owns_elements(const ArrayBase& x) {
   const BufferRef& buffer = ArrayAccess::buffer(x);
   return buffer.unique() && !buffer->source && layout_of(x).is_contiguous();
 }
 
 // x with `value`, of x's type and broadcast to the selected shape, at the selected places. Of several writes
-// to one place, `add` takes the sum and `set` the last. x's buffer is reused where nobody else holds it; a
+// to one place, `add` takes the sum and `set` the last. x's buffer is reused if no other handle shares it; a
 // tape that needs the old elements does.
 NAX_ENGINE ArrayBase update(ArrayBase x, Selection s, const ArrayBase& value, Update mode);
 template <class T>

@@ -55,7 +55,7 @@ struct Selection {
   Levels index_levels() const { return gather ? layout_of(gather->index).levels : Levels(); }
 };
 
-// A frame of these hidden axes and visible ones, their extents taken from whoever has them.
+// A frame of these hidden axes and visible ones, their extents taken from the operand that has them.
 NAX_ENGINE Frame merge_frames(std::initializer_list<const Frame*> hidden, const Dims& visible);
 
 // Row-major positions over axes of these extents as offsets for their strides.

@@ -14,7 +14,7 @@ NAX_BEGIN
 namespace detail {
 
 // Arguments are copied to where the launches read them; results are handed out where the launches leave them,
-// and so the call may be replayed when nobody holds them any more, or else its results are copied.
+// and so the call may be replayed when no handle refers to them any more, or else its results are copied.
 class GraphCall {
  public:
   using Results = std::vector<ArrayBase>;

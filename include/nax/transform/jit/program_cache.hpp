@@ -14,7 +14,7 @@
 NAX_BEGIN
 namespace detail {
 
-// One kind of call. Whoever has found it holds it, so that others may drop it meanwhile.
+// One kind of call. A call that has found it owns a share of it, so that others may drop it meanwhile.
 struct ProgramEntry {
   virtual ~ProgramEntry() = default;
   Signature signature;
