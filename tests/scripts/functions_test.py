@@ -1,7 +1,8 @@
 """Every public function has a sentence and an example in the reference, a call in the tests and, if elementwise or a reduction, a line
-in benchmarks/lint/functions.txt; and docs/coverage.md calls nothing missing that is there.
+in benchmarks/lint/functions.txt; and docs/coverage.md calls nothing missing that is there. A function of arrays, layers or control flow
+whose code passes its name to a check, says which errors it throws.
 
-unfinished.txt lists what is still without: "function: sentence example test lint". A function that is not on the list must have all,
+unfinished.txt lists what is still without: "function: sentence example test lint errors". A function that is not on the list must have all,
 and one that has something must not be listed for it, so that the list only shrinks. `functions_test.py --write` writes it anew.
 """
 
@@ -13,12 +14,16 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LIST = HERE / "unfinished.txt"
-HEAD = "# Public functions that are still without a sentence, an example, a test or a line of lint (functions_test.py).\n"
+HEAD = "# Public functions that are still without a sentence, an example, a test, a line of lint or their errors (functions_test.py).\n"
 spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts/reference.py")
 reference = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(reference)
 
 MEASURED = {"numpy_elementwise", "numpy_reductions", "numpy_sorting", "special"}  # pages whose functions lint.sh measures
+# Pages whose functions state their errors, and the folders in which these are thrown.
+THROWING = {page: {"numpy"} for page, _, _ in reference.MODULES if page.startswith("numpy_") and page != "numpy_elementwise"}
+THROWING |= {room: {room} for room in ("linalg", "lax", "nn")}
+ERRORS = re.compile(r"\b[Tt]hrows?\b|Error\b|\brefuse|\berrors?\b|not compile\b")
 COVERED = {"jax.numpy": "numpy_", "jax.numpy.linalg": "linalg", "jax.numpy.fft": "fft", "jax.random": "random", "jax.nn": "nn", "jax.lax": "lax"}
 
 
@@ -30,15 +35,25 @@ def words_in(paths):
 
 
 def functions():
-    """(page, full name, whether a comment describes it)"""
+    """(page, full name, its comments, whether it is called with parameters)"""
     for page, _, parts in reference.MODULES:
-        said = {}
+        said, calls = {}, set()
         for header in reference.headers_of(parts):
             for entry in reference.parse(header)[0]:
                 name = "".join(s + "::" for s in entry.scope) + entry.name
-                said[name] = said.get(name, False) or bool(entry.comment)
-        for name, commented in said.items():
-            yield page, name, commented
+                said[name] = (said.get(name, "") + " " + " ".join(entry.comment)).strip()
+                if entry.parameters is not None:
+                    calls.add(name)
+        for name, comment in said.items():
+            yield page, name, comment, name in calls
+
+
+def names_passed(room):
+    """Names that the code of a folder passes to checks, or begins errors with."""
+    found = set()
+    for path in (ROOT / "include/nax" / room).rglob("*.hpp"):
+        found.update(re.findall(r'"(\w+)(?:"|: )', re.sub(r"(?m)//.*$|static_assert\([^;]*;", "", path.read_text())))
+    return found
 
 
 def lacks():
@@ -46,15 +61,18 @@ def lacks():
     tested = words_in(p for p in (ROOT / "tests").rglob("*") if p.suffix in (".cpp", ".hpp"))
     measured = words_in([ROOT / "benchmarks/lint/functions.txt"])
     result = {}
-    for page, name, commented in functions():
+    thrown = {page: set().union(*map(names_passed, rooms)) for page, rooms in THROWING.items()}
+    for page, name, comment, is_call in functions():
         short = name.split("::")[-1]
-        missing = [] if commented else ["sentence"]
+        missing = [] if comment else ["sentence"]
         if name not in examples:
             missing.append("example")
         if short not in tested:
             missing.append("test")
         if page in MEASURED and short not in measured:
             missing.append("lint")
+        if is_call and short in thrown.get(page, ()) and not ERRORS.search(comment):
+            missing.append("errors")
         if missing:
             result[name] = missing
     return result
@@ -63,7 +81,7 @@ def lacks():
 def stale_coverage():
     """Names that docs/coverage.md calls missing, and that are public functions of nax."""
     module, there = None, {}
-    for page, name, _ in functions():
+    for page, name, *_ in functions():
         there.setdefault(page, set()).add(name.split("::")[-1])
     for line in (ROOT / "docs/coverage.md").read_text().split("\n"):
         if m := re.match(r"## (\S+)$", line):
@@ -85,7 +103,7 @@ def main():
             listed[name] = missing.split()
     wrong = list(stale_coverage())
     for name in sorted(now.keys() | listed.keys()):
-        for kind in ("sentence", "example", "test", "lint"):
+        for kind in ("sentence", "example", "test", "lint", "errors"):
             has_not, is_listed = kind in now.get(name, []), kind in listed.get(name, [])
             if has_not and not is_listed:
                 wrong.append(f"{name}: has no {kind}")

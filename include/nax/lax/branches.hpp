@@ -111,6 +111,7 @@ namespace lax {
 // f(operands...) where the predicate holds, else g(operands...): only that one runs. Where a vmap batches the
 // predicate both run and each example takes its own (collectives and costs of both count); what was not taken
 // adds nothing to gradients, NaN included. Both return trees of the same arrays. The predicate is a scalar.
+// Throws ShapeError if the predicate is no scalar, or under vmap if the branches give different shapes.
 template <class P, class F, class G, class... Operands>
 auto cond(const P& predicate, const F& f, const G& g, const Operands&... operands) {
   const Array<bool> p = detail::predicate("cond", predicate);
@@ -118,7 +119,8 @@ auto cond(const P& predicate, const F& f, const G& g, const Operands&... operand
 }
 
 // The function of that number, of a tuple of them, on the operands; a number that is out of range counts as
-// the nearest, as in JAX. Batched as cond is.
+// the nearest, as in JAX. Batched as cond is. Throws ValueError without functions, and ShapeError if the
+// index is no scalar.
 template <class I, class... F, class... Operands>
 auto switch_(const I& index, const std::tuple<F...>& functions, const Operands&... operands) {
   static_assert(sizeof...(F) > 0, "lax::switch_: needs at least one function");

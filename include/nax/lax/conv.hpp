@@ -144,7 +144,8 @@ auto conv_with_general_padding(const X& lhs, const W& rhs, const Shape& window_s
 }
 
 // The transposed convolution, which enlarges its input by the strides; JAX's arguments, channels last. "SAME"
-// and "VALID" are those of the convolution that it would transpose.
+// and "VALID" are those of the convolution that it would transpose. Throws ShapeError if shapes or channels
+// do not fit, and ValueError for invalid strides, dilations or padding.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv_transpose(const X& lhs, const W& rhs_, const Shape& strides_, const Padding& padding,
                     const ConvTransposeOptions& options = {}) {

@@ -65,7 +65,8 @@ auto running_extremum(const char* function, const X& x_, const lax::CumulativeOp
 
 namespace lax {
 
-// Running sums of x along `axis`, `reverse` from its end; bool counts as int32.
+// Running sums of x along `axis`, `reverse` from its end; bool counts as int32. Throws IndexError if `axis`
+// is out of bounds.
 template <nax::detail::ArrayLike X>
 auto cumsum(const X& x_, const CumulativeOptions& options = {}) {
   using R = nax::detail::cumulative_t<typename X::value_type>;
@@ -74,7 +75,7 @@ auto cumsum(const X& x_, const CumulativeOptions& options = {}) {
   return nax::detail::cumsum_axis<R>(x, nax::detail::normalize_axis("cumsum", options.axis, x.ndim()),
                                      options.reverse);
 }
-// Running products along an axis.
+// Running products along an axis. Throws IndexError if `axis` is out of bounds.
 template <nax::detail::ArrayLike X>
 auto cumprod(const X& x_, const CumulativeOptions& options = {}) {
   using R = nax::detail::cumulative_t<typename X::value_type>;
@@ -84,21 +85,21 @@ auto cumprod(const X& x_, const CumulativeOptions& options = {}) {
                                       options.reverse);
 }
 // Running maxima and minima, of real types. A gradient goes to the element that was taken, the first of equal
-// ones.
+// ones. Throws IndexError if `axis` is out of bounds.
 template <nax::detail::ArrayLike X>
 auto cummax(const X& x, const CumulativeOptions& options = {}) {
   return nax::detail::running_extremum("cummax", x, options, [](auto value, auto best) {
     return value > best || (nax::detail::is_nan_element(value) && !nax::detail::is_nan_element(best));
   });
 }
-// Running minima along an axis.
+// Running minima along an axis. Throws IndexError if `axis` is out of bounds.
 template <nax::detail::ArrayLike X>
 auto cummin(const X& x, const CumulativeOptions& options = {}) {
   return nax::detail::running_extremum("cummin", x, options, [](auto value, auto best) {
     return value < best || (nax::detail::is_nan_element(value) && !nax::detail::is_nan_element(best));
   });
 }
-// log(cumsum(exp(x))) without overflow. Floating types.
+// log(cumsum(exp(x))) without overflow. Floating types. Throws IndexError if `axis` is out of bounds.
 template <nax::detail::ArrayLike X>
 auto cumlogsumexp(const X& x_, const CumulativeOptions& options = {}) {
   const auto x = nax::detail::as_array(x_);

@@ -59,7 +59,8 @@ auto while_loop(const Condition& condition, const Body& body, const Init& init) 
 }
 
 // carry = body(i, carry) for i from lower up to but without upper. i is an integer, or an Array where body
-// says so or a bound is one; bounds that a vmap batches make it a while_loop.
+// says so or a bound is one; bounds that a vmap batches make it a while_loop. Throws ShapeError if a bound is
+// no scalar or the body changes a shape of the carry.
 template <class L, class U, class Body, class Init>
 auto fori_loop(const L& lower, const U& upper, const Body& body, const Init& init) {
   using namespace detail;

@@ -81,7 +81,8 @@ namespace linalg {
 // Eigenvalues (..., n) and eigenvectors, the columns of (..., n, n), of square matrices. Both are complex,
 // also where all are real. Eigenvectors have norm 1, and the largest component of each is real. The order is
 // that in which they are found: not sorted. Derivatives are not finite where two eigenvalues are equal (those
-// of the eigenvalues: where there are not enough eigenvectors).
+// of the eigenvalues: where there are not enough eigenvectors). Throws ShapeError unless the last two axes
+// are square.
 template <detail::ArrayLike A>
 auto eig(const A& a_) {
   using T = detail::linalg_t<A>;
@@ -89,7 +90,7 @@ auto eig(const A& a_) {
   detail::check_square("eig", a);
   return static_cast<Eig<complex_t<T>>>(detail::eig_of(a));
 }
-// The eigenvalues alone.
+// The eigenvalues alone. Throws ShapeError unless the last two axes are square.
 template <detail::ArrayLike A>
 auto eigvals(const A& a_) {
   using T = detail::linalg_t<A>;

@@ -75,7 +75,8 @@ struct EighOptions {
 };
 // Eigenvalues (..., n), ascending, and orthonormal eigenvectors, the columns of (..., n, n), of symmetric or
 // Hermitian matrices, of which one triangle is read. For the derivative a is (a + a^H) / 2, as in JAX. Those
-// of the eigenvectors are not finite where two eigenvalues are equal; those of the eigenvalues are.
+// of the eigenvectors are not finite where two eigenvalues are equal; those of the eigenvalues are. Throws
+// ShapeError unless the last two axes are square, and ValueError for an unknown UPLO.
 template <detail::ArrayLike A>
 auto eigh(const A& a_, const EighOptions& options = {}) {
   using T = detail::linalg_t<A>;
@@ -83,7 +84,8 @@ auto eigh(const A& a_, const EighOptions& options = {}) {
   detail::check_square("eigh", a);
   return detail::eigh_of(a, options.UPLO.lower());
 }
-// The eigenvalues alone.
+// The eigenvalues alone. Throws ShapeError unless the last two axes are square, and ValueError for an unknown
+// UPLO.
 template <detail::ArrayLike A>
 auto eigvalsh(const A& a_, const EighOptions& options = {}) {
   using T = detail::linalg_t<A>;

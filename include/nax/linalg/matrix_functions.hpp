@@ -274,7 +274,7 @@ Array<T> expm_of(const Array<T>& a) {
 namespace linalg {
 
 // exp(a) of square matrices (..., n, n): Pade approximation with scaling and squaring (Al-Mohy and Higham
-// 2009). NaN where an element is not finite.
+// 2009). NaN where an element is not finite. Throws ShapeError unless the last two axes are square.
 template <detail::ArrayLike A>
 auto expm(const A& a_) {
   using T = detail::linalg_t<A>;
@@ -284,7 +284,8 @@ auto expm(const A& a_) {
 }
 
 // The principal square roots of square matrices, complex also where they are real (nax::real says). Singular
-// matrices may have none: NaN or infinities then; so has the derivative of one of theirs.
+// matrices may have none: NaN or infinities then; so has the derivative of one of theirs. Throws ShapeError
+// unless the last two axes are square.
 template <detail::ArrayLike A>
 auto sqrtm(const A& a_) {
   using C = complex_t<detail::linalg_t<A>>;
@@ -294,7 +295,8 @@ auto sqrtm(const A& a_) {
 }
 
 // The x with a x + x b = q, for a (..., m, m), b (..., n, n) and q (..., m, n). Not finite where an
-// eigenvalue of a is one of -b. Differentiable in all three.
+// eigenvalue of a is one of -b. Differentiable in all three. Throws ShapeError unless `a` and `b` are square
+// and `q` fits them.
 template <detail::ArrayLike A, detail::ArrayLike B, detail::ArrayLike Q>
 auto solve_sylvester(const A& a_, const B& b_, const Q& q_) {
   using T = promote_t<promote_t<detail::linalg_t<A>, detail::linalg_t<B>>, detail::linalg_t<Q>>;
@@ -320,7 +322,8 @@ struct PolarOptions {
   const char* side = "right";
 };
 // a = u p ("right"), or a = p u ("left"), for matrices (..., m, n): p is Hermitian and positive, u has
-// orthonormal columns, or rows where m < n. Differentiable where a has full rank.
+// orthonormal columns, or rows where m < n. Differentiable where a has full rank. Throws ShapeError unless
+// the array is at least 2-d, and ValueError for an unknown side.
 template <detail::ArrayLike A>
 auto polar(const A& a_, const PolarOptions& options = {}) {
   using T = detail::linalg_t<A>;

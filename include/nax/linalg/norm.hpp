@@ -148,6 +148,8 @@ namespace linalg {
 
 // Vector norms over one axis (ord: 2 when not given, inf, -inf, 0 or any p), matrix norms over two (ord:
 // "fro" when not given, "nuc", 1, -1, 2, -2, inf, -inf), and the 2-norm of all elements without ord and axis.
+// Throws ValueError for an unknown `ord`, for one that does not fit the number of axes, or for more than two
+// axes with it.
 template <detail::ArrayLike X>
 auto norm(const X& x_, const NormOptions& options = {}) {
   using T = inexact_t<typename X::value_type>;
@@ -167,7 +169,8 @@ struct MatrixNormOptions {
   bool keepdims = false;
   NormOrder ord = "fro";
 };
-// The norm of the matrices in the last two axes; ord as above.
+// The norm of the matrices in the last two axes; ord as above. Throws ShapeError unless the array is at least
+// 2-d, and ValueError for an `ord` that is no matrix norm.
 template <detail::ArrayLike X>
 auto matrix_norm(const X& x_, const MatrixNormOptions& options = {}) {
   using T = inexact_t<typename X::value_type>;
@@ -183,7 +186,8 @@ struct VectorNormOptions {
   bool keepdims = false;
   NormOrder ord = 2;
 };
-// The norm over one axis, over several as if they were one, or over all; ord is a number, inf or -inf.
+// The norm over one axis, over several as if they were one, or over all; ord is a number, inf or -inf. Throws
+// ValueError for a named `ord`, and IndexError if an axis is out of bounds.
 template <detail::ArrayLike X>
 auto vector_norm(const X& x_, const VectorNormOptions& options = {}) {
   using T = inexact_t<typename X::value_type>;

@@ -111,7 +111,8 @@ struct PinvOptions {
   Tolerance rtol = {};  // 10 max(m, n) epsilon, as in JAX
 };
 // The Moore-Penrose pseudo-inverses (..., n, m) of matrices (..., m, n). The derivative is that at constant
-// rank. `hermitian`: the lower triangle is read.
+// rank. `hermitian`: the lower triangle is read. Throws ShapeError unless the array is at least 2-d (square
+// if hermitian), and ValueError if both rcond and rtol are given.
 template <detail::ArrayLike A>
 auto pinv(const A& a_, const PinvOptions& options = {}) {
   using T = detail::linalg_t<A>;
@@ -136,7 +137,8 @@ struct MatrixRankOptions {
   bool hermitian = false;
   Tolerance rtol = {};  // the same over the largest: max(m, n) epsilon when neither is given
 };
-// The ranks of matrices (..., m, n), as int32. Of 0-d and 1-d arrays: 1 where an element is not 0.
+// The ranks of matrices (..., m, n), as int32. Of 0-d and 1-d arrays: 1 where an element is not 0. Throws
+// ValueError if both tol and rtol are given, and ShapeError if a tolerance does not fit.
 template <detail::ArrayLike A>
 Array<std::int32_t> matrix_rank(const A& a_, const MatrixRankOptions& options = {}) {
   using T = detail::linalg_t<A>;
@@ -175,7 +177,8 @@ struct LstsqOptions {
 // k), whose leading axes broadcast. s are the singular values of a; those up to rcond times the largest count
 // as 0 and not for the rank. residuals, the squares |b - a x|^2 of the columns, are an empty array where m <=
 // n, as in NumPy, and, for one matrix that no vmap batches, where the rank is less than n. Differentiable in
-// a and b, at constant rank, also where singular values are equal.
+// a and b, at constant rank, also where singular values are equal. Throws ShapeError unless `a` is at least
+// 2-d and `b` has as many rows.
 template <detail::ArrayLike A, detail::ArrayLike B>
 auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {}) {
   using T = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;

@@ -57,7 +57,7 @@ using nax::vecdot;
 // c}). The first and the last may be vectors.
 inline constexpr nax::detail::ListFunction<nax::detail::MultiDot> multi_dot{};
 
-// x[i] * y[j], of vectors.
+// x[i] * y[j], of vectors. Throws ValueError unless both arrays are 1-d.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto outer(const X& x_, const Y& y_) {
   const auto &x = detail::materialise(x_), &y = detail::materialise(y_);
@@ -69,12 +69,13 @@ auto outer(const X& x_, const Y& y_) {
 struct OffsetOptions {
   std::int64_t offset = 0;  // above the main diagonal where positive
 };
-// The diagonals of the matrices in the last two axes, as the last axis.
+// The diagonals of the matrices in the last two axes, as the last axis. Throws ValueError for an array of
+// less than two axes.
 template <detail::ArrayLike X>
 auto diagonal(const X& x, const OffsetOptions& options = {}) {
   return nax::diagonal(x, {.offset = options.offset, .axis1 = -2, .axis2 = -1});
 }
-// The sums of these diagonals.
+// The sums of these diagonals. Throws ValueError for an array of less than two axes.
 template <detail::ArrayLike X>
 auto trace(const X& x, const OffsetOptions& options = {}) {
   return nax::trace(x, {.offset = options.offset, .axis1 = -2, .axis2 = -1});
@@ -116,6 +117,8 @@ struct TensorinvOptions {
   std::int64_t ind = 2;
 };
 // The inverse of a with regard to tensordot(., ., ind): its axes are a's from `ind` on, then the first `ind`.
+// Throws ValueError if `ind` is not positive or too large, and ShapeError unless the two groups of axes have
+// equal sizes.
 template <detail::ArrayLike A>
 auto tensorinv(const A& a_, const TensorinvOptions& options = {}) {
   using R = detail::linalg_t<A>;

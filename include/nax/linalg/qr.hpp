@@ -76,7 +76,8 @@ struct QrOptions {
 // a = Q R for the matrices (..., m, n) in the last two axes: Q has orthonormal columns, R is upper
 // triangular, the signs are LAPACK's. Mode "reduced": Q is (..., m, k), R (..., k, n) with k = min(m, n);
 // "complete": k = m; "r": R alone, and Q is an empty array. Differentiable where Q has no more than n columns
-// and the first k columns of a are independent.
+// and the first k columns of a are independent. Throws ShapeError unless the array is at least 2-d, and
+// ValueError for an unknown mode or a derivative of added columns.
 template <detail::ArrayLike A>
 auto qr(const A& a_, const QrOptions& options = {}) {
   using T = detail::linalg_t<A>;

@@ -124,10 +124,11 @@ struct SvdOptions {
   bool full_matrices = true;
   bool hermitian = false;
 };
-// a = U diag(S) Vh for matrices (..., m, n): S (..., k), descending, k = min(m, n); U is (..., m, m) and
-// Vh (..., n, n), or (..., m, k) and (..., k, n) without full_matrices. Where `hermitian`, the lower triangle
-// is read. Derivatives of U and Vh are not finite where two singular values are equal; where m != n they need
-// {.full_matrices = false}.
+// a = U diag(S) Vh for matrices (..., m, n): S (..., k), descending, k = min(m, n); U is (..., m, m) and Vh
+// (..., n, n), or (..., m, k) and (..., k, n) without full_matrices. Where `hermitian`, the lower triangle is
+// read. Derivatives of U and Vh are not finite where two singular values are equal; where m != n they need
+// {.full_matrices = false}. Throws ShapeError unless the array is at least 2-d, and ValueError for a
+// derivative with `full_matrices` of a matrix that is not square.
 template <detail::ArrayLike A>
 auto svd(const A& a_, const SvdOptions& options = {}) {
   using T = detail::linalg_t<A>;
@@ -139,7 +140,8 @@ auto svd(const A& a_, const SvdOptions& options = {}) {
   detail::check_square("svd", a);
   return detail::svd_hermitian(a);
 }
-// The singular values alone, (..., min(m, n)), descending.
+// The singular values alone, (..., min(m, n)), descending. Throws ShapeError unless the array is at least
+// 2-d.
 template <detail::ArrayLike A>
 auto svdvals(const A& a_) {
   using T = detail::linalg_t<A>;

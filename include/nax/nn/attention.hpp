@@ -25,7 +25,8 @@ namespace nn {
 // where K < N each of the K heads serves N / K of the query's. The result has query's shape. Masks, causality
 // and windows combine: a pair that any of them rules out gets no weight. On the host, memory grows with T + S
 // and not with T S, for the gradient too; those of a differentiated bias and second derivatives store all
-// pairs. Half types are computed in float.
+// pairs. Half types are computed in float. Throws ShapeError if query, key, value, bias, mask or sequence
+// lengths do not fit.
 template <nax::detail::ArrayLike Q, nax::detail::ArrayLike K, nax::detail::ArrayLike V>
 auto dot_product_attention(const Q& query_, const K& key_, const V& value_,
                            const AttentionOptions<typename Q::value_type>& options = {}) {

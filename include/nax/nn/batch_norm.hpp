@@ -28,7 +28,7 @@ struct BatchNormOptions {
 
 // {y, stats}: x (..., C) with mean 0 and variance 1 for each channel, times scale, plus bias (C,). The kept
 // mean and variance move by 1 - momentum towards the batch's (the variance is the biased one, as in flax); no
-// gradient passes through them.
+// gradient passes through them. Throws ShapeError unless scale and bias have a number for each channel.
 template <class T>
 std::pair<Array<T>, BatchStats<T>> batch_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
                                               const BatchStats<T>& stats,

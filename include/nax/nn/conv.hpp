@@ -16,6 +16,8 @@ struct ConvOptions {
 };
 
 // The convolution of x (N, spatial..., C) with w (spatial..., C / groups, O): one to three spatial axes.
+// Throws ShapeError if shapes or channels do not fit, and ValueError for invalid strides, dilations or
+// padding.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv(const X& x, const W& w, const ConvOptions& options = {}) {
   const auto kernel = nax::detail::as_array(w);
@@ -38,6 +40,8 @@ struct ConvTransposeOptions {
   bool transpose_kernel = false;
 };
 // The transposed convolution: x (N, spatial..., C), w (spatial..., C, O), outputs larger by the strides.
+// Throws ShapeError if shapes or channels do not fit, and ValueError for invalid strides, dilations or
+// padding.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv_transpose(const X& x, const W& w, const ConvTransposeOptions& options = {}) {
   const auto kernel = nax::detail::as_array(w);

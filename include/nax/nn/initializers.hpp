@@ -170,7 +170,7 @@ struct OrthogonalOptions {
   double scale = 1;
 };
 // Orthonormal rows or columns (whichever are fewer), all axes but the last taken as one: the Q of a normal
-// matrix whose R has a positive diagonal.
+// matrix whose R has a positive diagonal. Throws ValueError for a shape of less than two axes.
 template <class T = float>
 Array<T> orthogonal(const random::Key& key, const Shape& shape, const OrthogonalOptions& options = {}) {
   if (shape.size() < 2) raise<ValueError>({"orthogonal: the shape must have two axes at least, got ", shape});

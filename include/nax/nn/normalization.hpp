@@ -159,7 +159,8 @@ Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T
 
 namespace nn {
 
-// (x - mean) / sqrt(variance + epsilon) along the axes.
+// (x - mean) / sqrt(variance + epsilon) along the axes. Throws IndexError if an axis is out of bounds, and
+// ValueError if one repeats.
 template <detail::ArrayLike X>
 auto standardize(const X& x_, const StandardizeOptions& options = {}) {
   const auto x = detail::as_type<inexact_t<typename X::value_type>>(x_);
@@ -168,7 +169,8 @@ auto standardize(const X& x_, const StandardizeOptions& options = {}) {
                                   options.epsilon);
 }
 
-// standardize, then a scale and a shift that are learned.
+// standardize, then a scale and a shift that are learned. Throws IndexError if an axis is out of bounds, and
+// ValueError if one repeats.
 template <detail::ArrayLike X, detail::ArrayLike S, detail::ArrayLike B>
 auto layer_norm(const X& x_, const S& scale, const B& bias, const StandardizeOptions& options = {}) {
   const auto x = detail::as_type<inexact_t<typename X::value_type>>(x_);

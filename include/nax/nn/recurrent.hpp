@@ -53,7 +53,7 @@ inline void check_gates(const char* function, const ArrayBase& input, const Arra
 namespace nn {
 
 // c' = sigmoid(f) c + sigmoid(i) tanh(g), h' = sigmoid(o) tanh(c'), with (i, f, g, o) = x input + h recurrent
-// + bias. Returns {state, h'}; x is (..., D).
+// + bias. Returns {state, h'}; x is (..., D). Throws ShapeError if the weights do not fit each other.
 template <class T>
 std::pair<LSTMState<T>, Array<T>> lstm_cell(const LSTMParams<T>& params, const LSTMState<T>& state,
                                             const Array<T>& x) {
@@ -65,8 +65,9 @@ std::pair<LSTMState<T>, Array<T>> lstm_cell(const LSTMParams<T>& params, const L
   const Array<T> h = sigmoid(detail::gate(gates, 3, n)) * tanh(c);
   return {{c, h}, h};
 }
-// h' = (1 - z) n + z h with r, z = sigmoid(x input + bias + h recurrent + recurrent_bias) and the candidate
-// n = tanh(x input + bias + r (h recurrent + recurrent_bias)). Returns {h', h'}; x is (..., D).
+// h' = (1 - z) n + z h with r, z = sigmoid(x input + bias + h recurrent + recurrent_bias) and the candidate n
+// = tanh(x input + bias + r (h recurrent + recurrent_bias)). Returns {h', h'}; x is (..., D). Throws
+// ShapeError if the weights do not fit each other.
 template <class T>
 std::pair<Array<T>, Array<T>> gru_cell(const GRUParams<T>& params, const Array<T>& h, const Array<T>& x) {
   detail::check_gates("gru_cell", params.input, params.recurrent, 3);

@@ -71,7 +71,8 @@ NAX_ENGINE std::string repr_of(const std::string& elements, DType dtype, const S
 
 }  // namespace detail
 
-// The elements in brackets: array2string(x, {.separator = ", "}).
+// The elements in brackets: array2string(x, {.separator = ", "}). Throws ValueError for an array batched by
+// vmap.
 template <detail::ArrayLike X>
 std::string array2string(const X& x_, const Array2stringOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -98,7 +99,7 @@ std::string array2string(const X& x_, const Array2stringOptions<typename X::valu
             o.linewidth - static_cast<std::int64_t>(options.suffix.size()));
 }
 
-// str(x).
+// str(x). Throws ValueError for an array batched by vmap.
 template <detail::ArrayLike X>
 std::string array_str(const X& x_, const ArrayStrOptions& options = {}) {
   using T = typename X::value_type;
@@ -110,7 +111,7 @@ std::string array_str(const X& x_, const ArrayStrOptions& options = {}) {
       detail::changed(get_printoptions(), options.max_line_width, options.precision, options.suppress_small));
 }
 
-// repr(x), as NumPy has it: array([1., 2.], dtype=float32).
+// repr(x), as NumPy has it: array([1., 2.], dtype=float32). Throws ValueError for an array batched by vmap.
 template <detail::ArrayLike X>
 std::string array_repr(const X& x_, const ArrayStrOptions& options = {}) {
   const auto x = detail::on_host_for_text("array_repr", detail::as_array(x_));

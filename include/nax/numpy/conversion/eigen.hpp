@@ -22,7 +22,7 @@ auto from_eigen(const Eigen::DenseBase<Derived>& matrix) {
 }
 
 // A read-only matrix over the elements of a 0-, 1- or 2-d array, which must outlive it; a 1-d array is a
-// column.
+// column. Throws ShapeError for an array of more than two axes.
 template <class T>
 auto as_eigen(const Array<T>& a) {
   using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

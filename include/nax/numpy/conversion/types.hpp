@@ -79,7 +79,7 @@ class DTypeKind {
   unsigned members_;
 };
 constexpr bool isdtype(DType d, DTypeKind kind) { return kind.has(d); }
-// Of one of several kinds: isdtype(d, {"bool", "integral"}).
+// Of one of several kinds: isdtype(d, {"bool", "integral"}). Throws ValueError for an unknown kind.
 constexpr bool isdtype(DType d, std::initializer_list<DTypeKind> kinds) {
   for (const DTypeKind& kind : kinds)
     if (kind.has(d)) return true;
@@ -132,7 +132,7 @@ constexpr int kind_order(DType d) {
 struct CastingOptions {
   std::string_view casting = "safe";  // or "no", "equiv", "same_kind", "unsafe"
 };
-// May the one type become the other by this rule of NumPy's?
+// May the one type become the other by this rule of NumPy's?. Throws ValueError for an unknown casting.
 constexpr bool can_cast(DType from, DType to, const CastingOptions& options = {}) {
   if (options.casting == "no" || options.casting == "equiv") return from == to;
   if (options.casting == "safe") return detail::is_safe_cast(from, to);
@@ -171,7 +171,8 @@ struct ResultType {
 
 }  // namespace detail
 
-// The type in which these operands meet: arrays, expressions, C++ numbers (which are weak), DTypes.
+// The type in which these operands meet: arrays, expressions, C++ numbers (which are weak), DTypes. Other
+// arguments do not compile.
 template <class First, class... X>
 constexpr DType result_type(const First& first, const X&... x) {
   detail::ResultType type;
@@ -203,7 +204,7 @@ struct finfo {
   static inline const real epsneg = static_cast<real>(std::ldexp(1.0, negep));
   static inline const real resolution = static_cast<real>(std::pow(10.0, -precision));
 };
-// The facts about a floating-point type: eps, max, tiny and so on.
+// The facts about a floating-point type: eps, max, tiny and so on. Other types do not compile.
 template <detail::ArrayLike X>
 finfo(const X&) -> finfo<typename X::value_type>;
 
@@ -220,7 +221,7 @@ struct iinfo {
   static constexpr int bits = static_cast<int>(8 * sizeof(T));
   static constexpr T min = std::numeric_limits<T>::min(), max = std::numeric_limits<T>::max();
 };
-// The range of an integer type.
+// The range of an integer type. Other types do not compile.
 template <detail::ArrayLike X>
 iinfo(const X&) -> iinfo<typename X::value_type>;
 
@@ -262,7 +263,7 @@ int ndim(const X& x) {
   else
     return static_cast<int>(x.shape().size());
 }
-// The shape of an array.
+// The shape of an array. Throws IndexError if `axis` is out of bounds.
 template <detail::Operand X>
 Shape shape(const X& x) {
   if constexpr (Scalar<X>)
@@ -273,7 +274,8 @@ Shape shape(const X& x) {
 struct SizeOptions {
   Axis axis = {};  // the extent of this axis, or the product of several; of all when not given
 };
-// The number of elements, or the extent of an axis.
+// The number of elements, or the extent of an axis. Throws IndexError if an axis is out of bounds, and
+// ValueError if one repeats.
 template <detail::Operand X>
 std::int64_t size(const X& x, const SizeOptions& options = {}) {
   const Shape extents = nax::shape(x);

@@ -75,22 +75,23 @@ T from_range(R x) {
 
 }  // namespace detail
 
-// A new array of zeros.
+// A new array of zeros. Throws ValueError if an extent is negative or the array is too big.
 template <Dtype T = float>
 Array<T> zeros(const Shape& shape) {
   return detail::filled<T>("zeros", shape, T(0));
 }
-// A new array of ones.
+// A new array of ones. Throws ValueError if an extent is negative or the array is too big.
 template <Dtype T = float>
 Array<T> ones(const Shape& shape) {
   return detail::filled<T>("ones", shape, T(1));
 }
-// Elements are not initialised.
+// Elements are not initialised. Throws ValueError if an extent is negative or the array is too big.
 template <Dtype T = float>
 Array<T> empty(const Shape& shape) {
   return detail::typed<T>(detail::allocate(dtype_of<T>, detail::new_frame("empty", shape)));
 }
-// full({2, 3}, 7.f): float; full<double>({2, 3}, 7): double.
+// full({2, 3}, 7.f): float; full<double>({2, 3}, 7): double. Throws ValueError if an extent is negative or
+// the array is too big.
 template <class T = void, Scalar S>
 auto full(const Shape& shape, S value) {
   using To = detail::type_or_default_t<T, S>;
@@ -98,21 +99,22 @@ auto full(const Shape& shape, S value) {
 }
 
 // Arrays of the shape (and, unless another is asked for, the type) of x. A batched x gives the same for each
-// example. They lie where x does.
+// example. They lie where x does. Throws ValueError if the array is too big.
 template <class T = void, detail::ArrayLike X>
 auto zeros_like(const X& x) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
   const detail::ComputeOn beside_x(detail::device_of_values(x));
   return detail::filled<To>("zeros_like", x.shape(), To(0));
 }
-// A new array of ones with the shape, type and device of x.
+// A new array of ones with the shape, type and device of x. Throws ValueError if the array is too big.
 template <class T = void, detail::ArrayLike X>
 auto ones_like(const X& x) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
   const detail::ComputeOn beside_x(detail::device_of_values(x));
   return detail::filled<To>("ones_like", x.shape(), To(1));
 }
-// A new array of the shape, type and device of x, filled with a number.
+// A new array of the shape, type and device of x, filled with a number. Throws ValueError if the array is too
+// big.
 template <class T = void, detail::ArrayLike X, Scalar S>
 auto full_like(const X& x, S value) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
@@ -131,7 +133,7 @@ struct EyeOptions {
   std::optional<std::int64_t> M = {};  // columns; as many as rows when not given
   std::int64_t k = 0;                  // the diagonal: above the main one where positive
 };
-// Ones on a diagonal, shape (N, M).
+// Ones on a diagonal, shape (N, M). Throws ValueError if an extent is negative.
 template <Dtype T = float>
 Array<T> eye(std::int64_t N, const EyeOptions& options = {}) {
   const std::int64_t M = options.M.value_or(N);
@@ -152,7 +154,7 @@ struct TriOptions {
   std::optional<std::int64_t> M = {};
   std::int64_t k = 0;
 };
-// Ones at and below diagonal k, shape (N, M).
+// Ones at and below diagonal k, shape (N, M). Throws ValueError if an extent is negative.
 template <Dtype T = float>
 Array<T> tri(std::int64_t N, const TriOptions& options = {}) {
   const std::int64_t M = options.M.value_or(N);
@@ -226,7 +228,8 @@ auto arange(B stop) {
 struct LinspaceOptions {
   bool endpoint = true;  // is stop the last sample?
 };
-// `num` samples evenly spaced from start to stop. Integer types round down, as NumPy's do.
+// `num` samples evenly spaced from start to stop. Integer types round down, as NumPy's do. Throws ValueError
+// if `num` is negative.
 template <Dtype T = float, Scalar A, Scalar B>
 Array<T> linspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions& options = {}) {
   if (num < 0) raise<ValueError>({"linspace: the number of samples, ", num, ", must not be negative"});
@@ -244,7 +247,7 @@ struct LogspaceOptions {
   bool endpoint = true;
   double base = 10;
 };
-// base to the power of linspace(start, stop, num).
+// base to the power of linspace(start, stop, num). Throws ValueError if `num` is negative.
 template <Dtype T = float, Scalar A, Scalar B>
 Array<T> logspace(A start, B stop, std::int64_t num = 50, const LogspaceOptions& options = {}) {
   using R = detail::range_t<T>;
@@ -255,7 +258,8 @@ Array<T> logspace(A start, B stop, std::int64_t num = 50, const LogspaceOptions&
   });
 }
 
-// `num` samples from start to stop, each a fixed multiple of the one before. Neither end may be 0.
+// `num` samples from start to stop, each a fixed multiple of the one before. Neither end may be 0. Throws
+// ValueError if `num` is negative, if an end is 0, or if real ends differ in sign.
 template <Dtype T = float, Scalar A, Scalar B>
 Array<T> geomspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions& options = {}) {
   if (num < 0) raise<ValueError>({"geomspace: the number of samples, ", num, ", must not be negative"});

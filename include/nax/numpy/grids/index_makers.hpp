@@ -60,7 +60,7 @@ NAX_ENGINE void check_matrix(const char* function, const Shape& shape);
 }  // namespace detail
 
 // The indices of a grid: element [k, i, j, ...] of the result is that of i, j, ... which stands at place k.
-// Shape (ndim, *dimensions).
+// Shape (ndim, *dimensions). Throws ValueError if an extent is negative or the array is too big.
 template <Dtype T = std::int32_t>
 Array<T> indices(const Shape& dimensions) {
   detail::count_elements("indices", dimensions);
@@ -119,8 +119,9 @@ Array<T> grid_index(const X& x_, std::size_t axis, std::size_t ndim) {
 
 }  // namespace detail
 
-// Index arrays that take the grid of these rows, columns, ...: `const auto [i, j] = ix_(rows, columns);
-// x(i, j)`. Arguments are 1-d arrays or vectors of integers; of a mask its true places.
+// Index arrays that take the grid of these rows, columns, ...: `const auto [i, j] = ix_(rows, columns); x(i,
+// j)`. Arguments are 1-d arrays or vectors of integers; of a mask its true places. Throws ValueError unless
+// each argument is 1-d.
 template <class... X>
 auto ix_(const X&... x) {
   using T = rules::promote_all_t<detail::grid_index_t<X>...>;
@@ -132,10 +133,12 @@ auto ix_(const X&... x) {
 struct DiagIndicesOptions {
   int ndim = 2;
 };
-// The indices of the main diagonal of an array of `ndim` axes of extent n.
+// The indices of the main diagonal of an array of `ndim` axes of extent n. Throws ValueError if `n` or `ndim`
+// is negative.
 NAX_ENGINE_HERE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n,
                                                               const DiagIndicesOptions& options = {});
-// Those of the array's diagonal. Its axes, two or more, must be equally long.
+// Those of the array's diagonal. Its axes, two or more, must be equally long. Throws ValueError unless the
+// array is at least 2-d with equal extents.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> diag_indices_from(const X& x) {
   const Shape shape = x.shape();
@@ -153,18 +156,20 @@ struct TriangleIndicesOptions {
   std::optional<std::int64_t> m = {};  // columns; as many as rows when not given
 };
 // Rows and columns of the places at and below (tril), or at and above (triu), diagonal k of an n x m matrix.
+// Throws ValueError if an extent is negative or the array is too big.
 NAX_ENGINE_HERE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
                                                               const TriangleIndicesOptions& options = {});
-// The indices of the upper triangle of an n x m matrix.
+// The indices of the upper triangle of an n x m matrix. Throws ValueError if an extent is negative or the
+// array is too big.
 NAX_ENGINE_HERE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
                                                               const TriangleIndicesOptions& options = {});
-// The indices of the lower triangle of a matrix like x.
+// The indices of the lower triangle of a matrix like x. Throws ValueError unless the array is 2-d.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> tril_indices_from(const X& x, const DiagOptions& options = {}) {
   detail::check_matrix("tril_indices_from", x.shape());
   return tril_indices(x.shape()[0], {.k = options.k, .m = x.shape()[1]});
 }
-// The indices of the upper triangle of a matrix like x.
+// The indices of the upper triangle of a matrix like x. Throws ValueError unless the array is 2-d.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> triu_indices_from(const X& x, const DiagOptions& options = {}) {
   detail::check_matrix("triu_indices_from", x.shape());
@@ -182,7 +187,8 @@ struct Diagonal : DiagOptions {
 
 // Rows and columns where mask_func(ones of shape (n, n), k) is not zero. mask_func takes an int32 array, and
 // k as a number or as options, or not at all: [](const auto& m, auto k) { return triu(m, {.k = k}); }. It
-// returns an array or an expression of that shape.
+// returns an array or an expression of that shape. Throws ValueError if `n` is negative or the mask is not
+// 2-d.
 template <class F>
 std::vector<Array<std::int32_t>> mask_indices(std::int64_t n, const F& mask_func,
                                               const DiagOptions& options = {}) {

@@ -35,7 +35,7 @@ Array<T> as_column_of(const Array<X>& x) {
 }  // namespace detail
 
 // NumPy's mgrid[0:3, 0:2] is mgrid(slice(0, 3), slice(0, 2)): the index of each axis over the whole grid, one
-// array of shape (axes, ...). int32.
+// array of shape (axes, ...). int32. Throws ValueError for a slice without an end.
 template <class... S>
 requires(std::is_same_v<S, Slice>&&...) Array<std::int32_t> mgrid(const S&... slices) {
   const auto lines = detail::grid_lines("mgrid", slices...);
@@ -48,6 +48,7 @@ requires(std::is_same_v<S, Slice>&&...) std::vector<Array<std::int32_t>> ogrid(c
 }
 
 // r_[a, 0, 1:4] is r_(a, 0, slice(1, 4)): arrays, numbers and ranges one behind the other on the first axis.
+// Throws ValueError for a slice without an end, and ShapeError if the arrays do not fit.
 template <class... X>
 auto r_(const X&... x) {
   return [](const auto&... a) {
@@ -55,7 +56,8 @@ auto r_(const X&... x) {
     return detail::concatenate_on("r_", std::vector{detail::as_type<T>(atleast_1d(a))...}, 0);
   }(detail::joined_operand("r_", x)...);
 }
-// c_[a, b]: on the last axis, 1-d arrays as columns.
+// c_[a, b]: on the last axis, 1-d arrays as columns. Throws ValueError for a slice without an end, and
+// ShapeError if the arrays do not fit.
 template <class... X>
 auto c_(const X&... x) {
   return [](const auto&... a) {
@@ -90,7 +92,8 @@ constexpr std::size_t indices_taken() {
 }  // namespace detail
 
 // f(i, j, ...) over the indices of an array of this shape, as arrays of that shape of type T (float as in
-// NumPy). f takes as many as there are axes; what it returns is broadcast to the shape.
+// NumPy). f takes as many as there are axes; what it returns is broadcast to the shape. Throws ValueError
+// unless the function takes as many indices as the shape has axes.
 template <Dtype T = float, class F>
 auto fromfunction(const F& function, const Shape& shape) {
   constexpr std::size_t n = detail::indices_taken<F, T>();

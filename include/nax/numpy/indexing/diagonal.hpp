@@ -91,12 +91,14 @@ auto triangle(const char* function, const X& x_, std::int64_t k, bool lower) {
 
 }  // namespace detail
 
-// The elements x[..., i, ..., i + offset, ...], as the last axis of a view.
+// The elements x[..., i, ..., i + offset, ...], as the last axis of a view. Throws ValueError for an array of
+// less than two axes or equal axes, and IndexError if one is out of bounds.
 template <detail::ArrayLike X>
 auto diagonal(const X& x, const DiagonalOptions& options = {}) {
   return detail::diagonal_of("diagonal", detail::materialise(x), options);
 }
-// A matrix's diagonal k, or the matrix with a 1-d array on its diagonal k.
+// A matrix's diagonal k, or the matrix with a 1-d array on its diagonal k. Throws ValueError unless the array
+// is 1-d or 2-d.
 template <detail::ArrayLike X>
 auto diag(const X& x_, const DiagOptions& options = {}) {
   const auto& x = detail::materialise(x_);
@@ -114,7 +116,8 @@ auto diagflat(const X& x, const DiagOptions& options = {}) {
   return diag(ravel(x), options);
 }
 // The sum of a diagonal, in the type of sums. trace<R>(x) converts the elements to R first, and is of that
-// type.
+// type. Throws ValueError for an array of less than two axes or equal axes, IndexError if one is out of
+// bounds, and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto trace(const X& x, const TraceOptions& options = {}) {
   using T = typename X::value_type;
@@ -133,12 +136,13 @@ Array<R> trace(const X& x, const TraceOptions& options = {}) {
                                    [](const auto& a, const auto& with) { return trace(a, with); });
 }
 
-// The last two axes at and below (tril), or at and above (triu), diagonal k; zeros elsewhere.
+// The last two axes at and below (tril), or at and above (triu), diagonal k; zeros elsewhere. Throws
+// ValueError for a 0-d array.
 template <detail::ArrayLike X>
 auto tril(const X& x, const DiagOptions& options = {}) {
   return detail::triangle("tril", x, options.k, true);
 }
-// The upper triangle of matrices, zeros below it.
+// The upper triangle of matrices, zeros below it. Throws ValueError for a 0-d array.
 template <detail::ArrayLike X>
 auto triu(const X& x, const DiagOptions& options = {}) {
   return detail::triangle("triu", x, options.k, false);

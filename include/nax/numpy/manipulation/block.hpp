@@ -86,6 +86,7 @@ struct RollaxisOptions {
   std::int64_t start = 0;
 };
 // The axis moved back until it lies before the one that is `start` now; start may be ndim, for the end.
+// Throws IndexError if `axis` or `start` is out of bounds.
 template <detail::ArrayLike X>
 auto rollaxis(const X& x_, std::int64_t axis_, const RollaxisOptions& options = {}) {
   const auto& x = detail::materialise(x_);

@@ -55,7 +55,8 @@ struct MeshgridFunction : ListFunction<Meshgrid> {
 
 }  // namespace detail
 
-// Coordinate arrays of a grid: meshgrid(x, y), meshgrid({x, y, z}, {.indexing = "ij"}).
+// Coordinate arrays of a grid: meshgrid(x, y), meshgrid({x, y, z}, {.indexing = "ij"}). Throws ShapeError for
+// an array of several axes, and ValueError for an unknown indexing.
 inline constexpr detail::MeshgridFunction meshgrid{};
 
 NAX_END

@@ -39,7 +39,8 @@ Array<T> zeros_behind(const char* function, const Array<T>& x, std::int64_t more
 
 }  // namespace detail
 
-// Truth values, or integers that are 0 or not, eight in a byte; zeros fill the last one.
+// Truth values, or integers that are 0 or not, eight in a byte; zeros fill the last one. Throws ValueError
+// for an unknown bitorder, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 Array<std::uint8_t> packbits(const X& x_, const PackbitsOptions& options = {}) {
   using T = typename X::value_type;
@@ -61,7 +62,8 @@ Array<std::uint8_t> packbits(const X& x_, const PackbitsOptions& options = {}) {
   return moveaxis(sums.template astype<std::uint8_t>(), -1, axis);
 }
 
-// The bits of bytes, eight uint8 of 0 or 1 for each.
+// The bits of bytes, eight uint8 of 0 or 1 for each. Throws ValueError for an unknown bitorder or a `count`
+// below the negative number of bits, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 Array<std::uint8_t> unpackbits(const X& x_, const UnpackbitsOptions& options = {}) {
   static_assert(std::is_same_v<typename X::value_type, std::uint8_t>, "unpackbits: an array of uint8");

@@ -54,37 +54,42 @@ auto split_on(const char* function, const X& x_, const Sections& sections, std::
 
 }  // namespace detail
 
-// split(x, 3): three equal parts; split(x, {2, 5}): cut before 2 and before 5.
+// split(x, 3): three equal parts; split(x, {2, 5}): cut before 2 and before 5. Throws ValueError if the
+// sections are not positive or do not divide the axis, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 auto split(const X& x, const Sections& indices_or_sections, const SplitOptions& options = {}) {
   return detail::split_on("split", x, indices_or_sections, options.axis, true);
 }
-// As split; a number of parts need not divide the axis, the first parts are then longer by one.
+// As split; a number of parts need not divide the axis, the first parts are then longer by one. Throws
+// ValueError if the number of sections is not positive, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 auto array_split(const X& x, const Sections& indices_or_sections, const SplitOptions& options = {}) {
   return detail::split_on("array_split", x, indices_or_sections, options.axis, false);
 }
-// Splits along axis 0. As split.
+// Splits along axis 0. As split. Throws ValueError for an array of less than 2 axes, or if the sections do
+// not divide the axis.
 template <detail::ArrayLike X>
 auto vsplit(const X& x, const Sections& indices_or_sections) {
   if (x.ndim() < 2)
     raise<ValueError>({"vsplit: only works on arrays of 2 or more dimensions, shape ", x.shape()});
   return detail::split_on("vsplit", x, indices_or_sections, 0, true);
 }
-// Splits along axis 1 (along axis 0 for 1-d arrays). As split.
+// Splits along axis 1 (along axis 0 for 1-d arrays). As split. Throws ValueError for a 0-d array, or if the
+// sections do not divide the axis.
 template <detail::ArrayLike X>
 auto hsplit(const X& x, const Sections& indices_or_sections) {
   if (x.ndim() < 1) throw ValueError("hsplit: only works on arrays of 1 or more dimensions, shape ()");
   return detail::split_on("hsplit", x, indices_or_sections, x.ndim() > 1 ? 1 : 0, true);
 }
-// Splits along axis 2. As split.
+// Splits along axis 2. As split. Throws ValueError for an array of less than 3 axes, or if the sections do
+// not divide the axis.
 template <detail::ArrayLike X>
 auto dsplit(const X& x, const Sections& indices_or_sections) {
   if (x.ndim() < 3)
     raise<ValueError>({"dsplit: only works on arrays of 3 or more dimensions, shape ", x.shape()});
   return detail::split_on("dsplit", x, indices_or_sections, 2, true);
 }
-// The parts of extent 1 along an axis, without it.
+// The parts of extent 1 along an axis, without it. Throws IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 auto unstack(const X& x_, const SplitOptions& options = {}) {
   const auto x = detail::as_array(x_);

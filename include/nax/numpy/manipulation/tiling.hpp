@@ -13,6 +13,7 @@ NAX_ENGINE ArrayBase tiled(const ArrayBase& x, const Shape& reps);
 }  // namespace detail
 
 // The array laid side by side reps[i] times along axis i. Fewer numbers than axes speak of the last ones.
+// Throws ValueError if a number of repetitions is negative.
 template <detail::ArrayLike X>
 auto tile(const X& x, const Shape& reps) {
   return detail::typed<typename X::value_type>(detail::tiled(detail::materialise(x), reps));
@@ -27,7 +28,8 @@ NAX_ENGINE ArrayBase repeat_operand(const ArrayBase& x, const Axis& along, int& 
 NAX_ENGINE ArrayBase repeated(const ArrayBase& x, std::int64_t repeats, const Axis& along);
 }  // namespace detail
 
-// Each slice of an axis `repeats` times in a row.
+// Each slice of an axis `repeats` times in a row. Throws ValueError if a number of repeats is negative,
+// ShapeError if their count does not fit, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X, std::integral I>
 auto repeat(const X& x, I repeats, const RepeatOptions& options = {}) {
   return detail::typed<typename X::value_type>(

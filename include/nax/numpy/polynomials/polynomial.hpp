@@ -68,7 +68,7 @@ auto polyval(const P& p_, const X& x_) {
   return y;
 }
 
-// The sum; as long as the longer.
+// The sum; as long as the longer. Throws ValueError unless the coefficients are 1-d.
 template <detail::ArrayLike P, detail::ArrayLike Q>
 auto polyadd(const P& a1, const Q& a2) {
   using T = detail::polynomial_t<P, Q>;
@@ -76,7 +76,7 @@ auto polyadd(const P& a1, const Q& a2) {
   const std::int64_t n = std::max(a.size(), b.size());
   return Array<T>(detail::with_leading_zeros("polyadd", a, n) + detail::with_leading_zeros("polyadd", b, n));
 }
-// The difference.
+// The difference. Throws ValueError unless the coefficients are 1-d.
 template <detail::ArrayLike P, detail::ArrayLike Q>
 auto polysub(const P& a1, const Q& a2) {
   using T = detail::polynomial_t<P, Q>;
@@ -88,7 +88,7 @@ auto polysub(const P& a1, const Q& a2) {
 struct PolynomialOptions {
   bool trim_leading_zeros = false;  // as NumPy does; reads the values, so that vmap refuses it
 };
-// The product, n + m - 1 coefficients.
+// The product, n + m - 1 coefficients. Throws ValueError unless the coefficients are 1-d and not empty.
 template <detail::ArrayLike P, detail::ArrayLike Q>
 auto polymul(const P& a1, const Q& a2, const PolynomialOptions& options = {}) {
   using T = detail::polynomial_t<P, Q>;

@@ -25,7 +25,8 @@ using product_type_t = promote_t<typename X::value_type, typename Y::value_type>
 }  // namespace detail
 
 // NumPy's dot: the inner product of vectors, the matrix product, a product with a 0-d operand, and for more
-// axes the sum over the last axis of x and the last but one of y.
+// axes the sum over the last axis of x and the last but one of y. Throws ShapeError if the summed extents
+// differ.
 template <detail::Operand X, detail::Operand Y>
 requires AnyArray<X, Y>
 auto dot(const X& x_, const Y& y_) {
@@ -41,7 +42,7 @@ auto dot(const X& x_, const Y& y_) {
   }
 }
 
-// The sum over the last axes of both.
+// The sum over the last axes of both. Throws ShapeError if the summed extents differ.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto inner(const X& x_, const Y& y_) {
   using R = detail::product_type_t<X, Y>;
@@ -65,7 +66,8 @@ auto vdot(const X& x_, const Y& y_) {
 struct VecdotOptions {
   std::int64_t axis = -1;
 };
-// The inner product along one axis, x conjugated; the other axes broadcast.
+// The inner product along one axis, x conjugated; the other axes broadcast. Throws ShapeError if the last
+// extents differ or other axes do not broadcast.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto vecdot(const X& x_, const Y& y_, const VecdotOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -80,7 +82,7 @@ auto vecdot(const X& x_, const Y& y_, const VecdotOptions& options = {}) {
   return detail::reshape_to("vecdot", product, shape);
 }
 
-// x[i] * y[j] for all elements of both.
+// x[i] * y[j] for all elements of both. Throws ValueError if the array is too big.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto outer(const X& x_, const Y& y_) {
   using R = detail::product_type_t<X, Y>;
@@ -111,7 +113,9 @@ class TensordotAxes {
 struct TensordotOptions {
   TensordotAxes axes = 2;
 };
-// The sum over pairs of axes, which `axes` names; the axes left are those of x, then those of y.
+// The sum over pairs of axes, which `axes` names; the axes left are those of x, then those of y. Throws
+// ShapeError if summed extents differ, ValueError if `axes` is out of range, and IndexError if a named axis
+// is out of bounds.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto tensordot(const X& x_, const Y& y_, const TensordotOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -126,7 +130,8 @@ auto tensordot(const X& x_, const Y& y_, const TensordotOptions& options = {}) {
   return detail::tensordot_axes("tensordot", x, y, of_x, of_y);
 }
 
-// The Kronecker product; the operand with fewer axes gets leading ones.
+// The Kronecker product; the operand with fewer axes gets leading ones. Throws ValueError if the array is too
+// big.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto kron(const X& x_, const Y& y_) {
   using R = detail::product_type_t<X, Y>;

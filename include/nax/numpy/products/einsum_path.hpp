@@ -45,7 +45,8 @@ NAX_ENGINE EinsumPath einsum_path_of(std::string_view subscripts, const std::vec
 }  // namespace detail
 
 // The pairs that einsum joins, one after the other, in NumPy's form (the operands of a step leave the list,
-// their product comes last), with the work of it. Only shapes are read.
+// their product comes last), with the work of it. Only shapes are read. Throws ValueError for invalid
+// subscripts or shapes that do not fit them.
 template <detail::ArrayLike... X>
 requires(sizeof...(X) > 0) EinsumPath einsum_path(std::string_view subscripts, const X&... x) {
   return detail::einsum_path_of(subscripts, {x.shape()...});

@@ -30,7 +30,8 @@ auto matvec(const X& x1_, const Y& x2_) {
   shape.pop_back();
   return detail::reshape_to("matvec", product, shape);
 }
-// The vectors x1 (..., M), conjugated, times x2 (..., M, N): (..., N).
+// The vectors x1 (..., M), conjugated, times x2 (..., M, N): (..., N). Throws ShapeError if the inner extents
+// differ, the vector is 0-d or the matrix has less than two axes.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto vecmat(const X& x1_, const Y& x2_) {
   using R = detail::product_type_t<X, Y>;

@@ -23,12 +23,14 @@ Array<bool> truth_over(const char* function, const X& x, const MeanOptions& opti
 
 }  // namespace detail
 
-// Is any element over `axis` true? False where there are none.
+// Is any element over `axis` true? False where there are none. Throws IndexError if an axis is out of bounds,
+// and ValueError if one repeats.
 template <detail::ArrayLike X>
 Array<bool> any(const X& x, const MeanOptions& options = {}) {
   return detail::truth_over<cpu::reduce_op::Any>("any", x, options, false);
 }
-// Are all elements over `axis` true? True where there are none.
+// Are all elements over `axis` true? True where there are none. Throws IndexError if an axis is out of
+// bounds, and ValueError if one repeats.
 template <detail::ArrayLike X>
 Array<bool> all(const X& x, const MeanOptions& options = {}) {
   return detail::truth_over<cpu::reduce_op::All>("all", x, options, true);

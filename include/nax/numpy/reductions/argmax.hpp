@@ -28,7 +28,8 @@ template <detail::ArrayLike X>
 Array<std::int32_t> argmax(const X& x, const AxisOptions& options = {}) {
   return detail::argument_of("argmax", x, options, true);
 }
-// The place of the smallest element along an axis, the first of equal ones; a NaN is smallest.
+// The place of the smallest element along an axis, the first of equal ones; a NaN is smallest. Throws
+// ValueError if there are no elements or `axis` is several axes, and IndexError if it is out of bounds.
 template <detail::ArrayLike X>
 Array<std::int32_t> argmin(const X& x, const AxisOptions& options = {}) {
   return detail::argument_of("argmin", x, options, false);

@@ -122,7 +122,8 @@ auto along_axis(const char* function, const X& x_, const CumulativeOptions& opti
 }  // namespace detail
 
 // Running sums along `axis`, or over all elements in row-major order. bool adds up as int32; half types in
-// float. cumsum<R>(x) converts the elements to R first, and is of that type.
+// float. cumsum<R>(x) converts the elements to R first, and is of that type. Throws ValueError unless `axis`
+// is one axis, IndexError if it is out of bounds, and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto cumsum(const X& x, const CumulativeOptions& options = {}) {
   using R = detail::cumulative_t<typename X::value_type>;
@@ -135,7 +136,8 @@ Array<R> cumsum(const X& x, const CumulativeOptions& options = {}) {
   return detail::in_result_type<R>("cumsum", x, options,
                                    [](const auto& terms, const auto& with) { return cumsum(terms, with); });
 }
-// Running products along `axis`, or over all elements in row-major order.
+// Running products along `axis`, or over all elements in row-major order. Throws ValueError unless `axis` is
+// one axis, IndexError if it is out of bounds, and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto cumprod(const X& x, const CumulativeOptions& options = {}) {
   using R = detail::cumulative_t<typename X::value_type>;

@@ -112,7 +112,8 @@ auto max(const X& x, const ReduceOptions<typename X::value_type>& options = {}) 
   using Lane = detail::lane_t<typename X::value_type>;
   return detail::extremum<cpu::reduce_op::Max<Lane>, rules::maximum>("max", x, options);
 }
-// The smallest element along the axes; NaN where one is.
+// The smallest element along the axes; NaN where one is. Throws ValueError for an empty reduction without
+// `initial`, or `where` without it; IndexError if an axis is out of bounds.
 template <detail::ArrayLike X>
 auto min(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
   using Lane = detail::lane_t<typename X::value_type>;

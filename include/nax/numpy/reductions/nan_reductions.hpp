@@ -64,7 +64,8 @@ Array<T> nan_extremum(const Array<T>& x, const ReduceOptions<T>& options, const 
 
 }  // namespace detail
 
-// The sum of the elements that are not NaN.
+// The sum of the elements that are not NaN. Throws IndexError if an axis is out of bounds, and TypeError if
+// `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto nansum(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -76,7 +77,8 @@ Array<R> nansum(const X& x, const SumOptions<std::type_identity_t<R>>& options =
   return detail::in_result_type<R>("nansum", x, options,
                                    [](const auto& terms, const auto& with) { return nansum(terms, with); });
 }
-// The product of the elements that are not NaN.
+// The product of the elements that are not NaN. Throws IndexError if an axis is out of bounds, and TypeError
+// if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto nanprod(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -95,7 +97,8 @@ auto nanmean(const X& x_, const MeanOptions& options = {}) {
   const Array<T> x = detail::materialise(x_);
   return mean(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
 }
-// The variance of the numbers; NaN where they are no more than ddof.
+// The variance of the numbers; NaN where they are no more than ddof. Throws IndexError if an axis is out of
+// bounds, and ValueError if both ddof and correction are given.
 template <detail::ArrayLike X>
 auto nanvar(const X& x_, const VarOptions& options = {}) {
   using T = typename X::value_type;
@@ -103,7 +106,8 @@ auto nanvar(const X& x_, const VarOptions& options = {}) {
   const auto spread = var(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
   return detail::with_freedom("nanvar", spread, x, options);
 }
-// The standard deviation of the numbers; NaN where they are no more than ddof.
+// The standard deviation of the numbers; NaN where they are no more than ddof. Throws IndexError if an axis
+// is out of bounds, and ValueError if both ddof and correction are given.
 template <detail::ArrayLike X>
 auto nanstd(const X& x_, const VarOptions& options = {}) {
   using T = typename X::value_type;
@@ -150,7 +154,8 @@ Array<std::int32_t> nanargmax(const X& x_, const AxisOptions& options = {}) {
   detail::check_numbers("nanargmax", x, options);
   return detail::argument_of("nanargmax", detail::without_nan(x, lowest), options, true);
 }
-// The place of the smallest element that is not NaN, along an axis.
+// The place of the smallest element that is not NaN, along an axis. Throws ValueError if a slice has no
+// number, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 Array<std::int32_t> nanargmin(const X& x_, const AxisOptions& options = {}) {
   using T = typename X::value_type;

@@ -60,7 +60,8 @@ Array<R> prod_over(const X& x, const AxisMarks& visible, bool keep) {
 }  // namespace detail
 
 // The product over `axis`. bool and small integers multiply in 32 bits; half types in float. prod<R>(x)
-// converts the elements to R first, and is of that type.
+// converts the elements to R first, and is of that type. Throws IndexError if an axis is out of bounds,
+// ValueError if one repeats, and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto prod(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;

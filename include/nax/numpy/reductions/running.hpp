@@ -52,7 +52,8 @@ Array<R> cumulative_sum(const X& x, const CumulativeArrayOptions& options = {}) 
     return cumulative_sum(terms, with);
   });
 }
-// Running products along an axis; the initial value is 1.
+// Running products along an axis; the initial value is 1. Throws ValueError for a 0-d array, or one of
+// several axes without `axis`.
 template <detail::ArrayLike X>
 auto cumulative_prod(const X& x, const CumulativeArrayOptions& options = {}) {
   using R = detail::sum_t<typename X::value_type>;
@@ -67,7 +68,8 @@ Array<R> cumulative_prod(const X& x, const CumulativeArrayOptions& options = {})
   });
 }
 
-// cumsum and cumprod with 0 and 1 in place of NaN.
+// cumsum and cumprod with 0 and 1 in place of NaN. Throws ValueError unless `axis` is one axis, IndexError if
+// it is out of bounds, and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto nancumsum(const X& x, const CumulativeOptions& options = {}) {
   using T = typename X::value_type;
@@ -79,7 +81,8 @@ Array<R> nancumsum(const X& x, const CumulativeOptions& options = {}) {
   return detail::in_result_type<R>(
       "nancumsum", x, options, [](const auto& terms, const auto& with) { return nancumsum(terms, with); });
 }
-// Running products, NaN counted as 1.
+// Running products, NaN counted as 1. Throws ValueError unless `axis` is one axis, IndexError if it is out of
+// bounds, and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto nancumprod(const X& x, const CumulativeOptions& options = {}) {
   using T = typename X::value_type;

@@ -122,7 +122,8 @@ Array<R> sum(const X& x, const SumOptions<std::type_identity_t<R>>& options = {}
                                    [](const auto& terms, const auto& with) { return sum(terms, with); });
 }
 
-// The mean over `axis`, of integers as float. With no elements NaN.
+// The mean over `axis`, of integers as float. With no elements NaN. Throws IndexError if an axis is out of
+// bounds, and ValueError if one repeats.
 template <detail::ArrayLike X>
 auto mean(const X& x, const MeanOptions& options = {}) {
   using T = typename X::value_type;
@@ -147,7 +148,8 @@ struct CountOptions {
   Axis axis = {};
   bool keepdims = false;
 };
-// How many elements are not zero (NaN is not).
+// How many elements are not zero (NaN is not). Throws IndexError if an axis is out of bounds, and ValueError
+// if one repeats.
 template <detail::ArrayLike X>
 Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) {
   using T = typename X::value_type;

@@ -156,7 +156,7 @@ struct ConvolveOptions {
   std::string_view mode = "full";
 };
 // The convolution of two 1-d arrays: "full", "same" (as long as the longer) or "valid" (where they overlap
-// entirely).
+// entirely). Throws ValueError unless both operands are 1-d and not empty, or for an unknown mode.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto convolve(const X& x, const Y& y, const ConvolveOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -168,7 +168,8 @@ auto convolve(const X& x, const Y& y, const ConvolveOptions& options = {}) {
 struct CorrelateOptions {
   std::string_view mode = "valid";
 };
-// c[k] = sum over n of x[n + k] conj(y[n]).
+// c[k] = sum over n of x[n + k] conj(y[n]). Throws ValueError unless both operands are 1-d and not empty, or
+// for an unknown mode.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto correlate(const X& x, const Y& y, const CorrelateOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -186,7 +187,8 @@ struct CrossOptions {
   std::int64_t axis = -1;
 };
 // The cross product of vectors of 3 along `axis`; the other axes broadcast, and the vectors of the result lie
-// along `axis` of what comes out. (2-d vectors, deprecated in NumPy, are not taken.)
+// along `axis` of what comes out. (2-d vectors, deprecated in NumPy, are not taken.) Throws ShapeError unless
+// the vectors have 3 elements and broadcast, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;

@@ -72,7 +72,8 @@ struct TrapezoidOptions {
   std::int64_t axis = -1;
 };
 
-// The integral of y along an axis by the trapezoidal rule; `x` is 1-d or has the shape of y.
+// The integral of y along an axis by the trapezoidal rule; `x` is 1-d or has the shape of y. Throws
+// ShapeError if `y` is 0-d or `x` does not fit it, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike Y>
 auto trapezoid(const Y& y_, const TrapezoidOptions<inexact_t<typename Y::value_type>>& options = {}) {
   using T = inexact_t<typename Y::value_type>;

@@ -61,7 +61,8 @@ template <class T>
 struct Ediff1dOptions {
   std::optional<Array<T>> to_end = {}, to_begin = {};
 };
-// The differences of neighbours in the flattened array, with what comes before and behind them.
+// The differences of neighbours in the flattened array, with what comes before and behind them. Throws
+// ValueError for a moved-from array.
 template <detail::ArrayLike X>
 auto ediff1d(const X& x_, const Ediff1dOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;

@@ -67,7 +67,8 @@ template <detail::ArrayLike X>
 auto partition(const X& x, std::int64_t kth, const PartitionOptions& options = {}) {
   return partition(x, std::vector{kth}, options);
 }
-// Where the elements of the partition come from.
+// Where the elements of the partition come from. Throws ValueError if `kth` is out of bounds or `axis` is
+// several axes, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 Array<std::int32_t> argpartition(const X& x, const std::vector<std::int64_t>& kth,
                                  const PartitionOptions& options = {}) {
@@ -113,6 +114,7 @@ struct Lexsort {
 inline constexpr detail::ListFunction<detail::Lexsort> lexsort{};
 
 // The elements along the last axis as complex numbers, ordered by the real parts, then by the imaginary ones.
+// Throws ValueError for a moved-from array.
 template <detail::ArrayLike X>
 auto sort_complex(const X& x_) {
   using T = inexact_t<typename X::value_type>;

@@ -96,33 +96,42 @@ auto quantiles(const char* function, const X& x, const Q& q, double divisor, con
 }  // namespace detail
 
 // The q-th quantile over `axis`, q in [0, 1]; for an array of q its axes lead those of the result, for a
-// vector one axis. NaN where there is a NaN.
+// vector one axis. NaN where there is a NaN. Throws ValueError if a fraction is out of range, the method is
+// unknown or there are no elements, IndexError if an axis is out of bounds, and ShapeError if the weights do
+// not fit.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto quantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("quantile", x, q, 1, options);
 }
-// Quantiles with q in percent.
+// Quantiles with q in percent. Throws ValueError if a fraction is out of range, the method is unknown or
+// there are no elements, IndexError if an axis is out of bounds, and ShapeError if the weights do not fit.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto percentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("percentile", x, q, 100, options);
 }
-// The middle element along the axes, the mean of two where their number is even; NaN where one is.
+// The middle element along the axes, the mean of two where their number is even; NaN where one is. Throws
+// IndexError if an axis is out of bounds, and ValueError if there are no elements.
 template <detail::ArrayLike X>
 auto median(const X& x, const AxisOptions& options = {}) {
   return detail::one_quantile("median", x, 0.5, {.axis = options.axis, .keepdims = options.keepdims});
 }
 
-// Quantiles of the elements that are not NaN; NaN where there are none.
+// Quantiles of the elements that are not NaN; NaN where there are none. Throws ValueError if a fraction is
+// out of range, the method is unknown or there are no elements, IndexError if an axis is out of bounds, and
+// ShapeError if the weights do not fit.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto nanquantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("nanquantile", x, q, 1, options, true);
 }
-// Percentiles of the elements that are not NaN.
+// Percentiles of the elements that are not NaN. Throws ValueError if a fraction is out of range, the method
+// is unknown or there are no elements, IndexError if an axis is out of bounds, and ShapeError if the weights
+// do not fit.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto nanpercentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("nanpercentile", x, q, 100, options, true);
 }
-// The median of the elements that are not NaN.
+// The median of the elements that are not NaN. Throws IndexError if an axis is out of bounds, and ValueError
+// if there are no elements.
 template <detail::ArrayLike X>
 auto nanmedian(const X& x, const AxisOptions& options = {}) {
   return detail::one_quantile("nanmedian", x, 0.5, {.axis = options.axis, .keepdims = options.keepdims},

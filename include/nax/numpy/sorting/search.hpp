@@ -35,7 +35,7 @@ NAX_ENGINE bool is_right(const char* function, std::string_view side);
 }  // namespace detail
 
 // Where the elements of v would be inserted into the sorted 1-d array a to keep its order: before equal
-// elements, or behind them with .side = "right".
+// elements, or behind them with .side = "right". Throws ValueError if `a` is not 1-d or the side is unknown.
 template <detail::ArrayLike A, detail::Operand V>
 Array<std::int32_t> searchsorted(const A& a, const V& v, const SearchsortedOptions& options = {}) {
   using T = typename A::value_type;
@@ -74,7 +74,8 @@ struct IsinOptions {
   bool assume_unique = false;  // of no importance here
   bool invert = false;
 };
-// Which elements are among those of another array, of any shape; NaN is in none.
+// Which elements are among those of another array, of any shape; NaN is in none. Throws ValueError for
+// complex test elements batched by vmap.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& options = {}) {
   using R = promote_t<typename X::value_type, typename Y::value_type>;
@@ -136,7 +137,7 @@ Array<bool> descends(const Array<R>& edges) {
 }  // namespace detail
 
 // The number of the bin that each element of x falls into; `bins` ascends or descends, as the first two that
-// differ do.
+// differ do. Throws ValueError if the bins are not 1-d.
 template <detail::ArrayLike X, detail::ArrayLike B>
 Array<std::int32_t> digitize(const X& x, const B& bins, const DigitizeOptions& options = {}) {
   using R = promote_t<typename X::value_type, typename B::value_type>;

@@ -104,7 +104,8 @@ auto cov(const X& m, const CovOptions<inexact_t<typename X::value_type>>& option
 }
 
 // The correlation coefficients: covariances divided by both deviations, between -1 and 1. NaN for a variable
-// that does not vary.
+// that does not vary. Throws ValueError for an array of more than two axes, and ShapeError if x and y differ
+// in observations.
 template <detail::ArrayLike X>
 auto corrcoef(const X& x, const CorrcoefOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;

@@ -113,6 +113,7 @@ auto histogramdd(const X& sample_,
 }
 
 // {H, xedges, yedges} of the points (x, y), two 1-d arrays of one length; x goes along the first axis of H.
+// Throws ValueError unless x and y are 1-d and of one length, or for invalid bins or ranges.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto histogram2d(
     const X& x_, const Y& y_,

@@ -101,7 +101,8 @@ struct FillDiagonalOptions {
   bool wrap = false;  // does the diagonal of a tall matrix begin again below the last column?
 };
 // x with a number, or the elements of an array one after the other and over again, on its main diagonal. Of
-// more than two axes all must be equally long.
+// more than two axes all must be equally long. Throws ValueError unless the array is at least 2-d, with equal
+// extents if it has more axes.
 template <detail::ArrayLike X, detail::Operand V>
 auto fill_diagonal(const X& x_, const V& val, const FillDiagonalOptions& options = {}) {
   using T = typename X::value_type;
@@ -154,7 +155,8 @@ class Piece {
 
 // For each element the function (or constant) of the last condition that holds: piecewise(x, {x < 0, x >= 0},
 // {f, g}). One function more than there are conditions is for where none holds; else that is 0. Functions are
-// elementwise: they get all of x, and what they return becomes x's type.
+// elementwise: they get all of x, and what they return becomes x's type. Throws ValueError unless there are
+// as many functions as conditions, or one more.
 template <detail::ArrayLike X>
 auto piecewise(const X& x_, const std::vector<Array<bool>>& condlist,
                const std::vector<detail::Piece<typename X::value_type>>& funclist) {

@@ -25,10 +25,11 @@ auto broadcast_to(const X& x, const Shape& shape) {
   return detail::broadcast_visible("broadcast_to", detail::materialise(x), shape);
 }
 
-// The shape that arrays of these shapes broadcast to.
+// The shape that arrays of these shapes broadcast to. Throws ShapeError if the shapes do not broadcast.
 NAX_ENGINE Shape broadcast_shapes(const std::vector<Shape>& shapes);
 
 // All of the shape they broadcast to: a vector as meshgrid gives one, a tuple where element types differ.
+// Throws ShapeError if the shapes do not broadcast.
 template <class T>
 std::vector<Array<T>> broadcast_arrays(const std::vector<Array<T>>& list) {
   Frame frame;

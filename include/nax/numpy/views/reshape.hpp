@@ -25,7 +25,7 @@ Array<T> reshape_to(const char* function, const Array<T>& x, const Dims& to) {
 }  // namespace detail
 
 // The elements in row-major order under another shape, one extent of which may be -1. A view where strides
-// allow it.
+// allow it. Throws ShapeError if the number of elements differs, and ValueError if several extents are -1.
 template <detail::ArrayLike X>
 auto reshape(const X& x, const Shape& shape) {
   return detail::reshape_to("reshape", detail::materialise(x), shape);
@@ -35,12 +35,12 @@ Array<Element> Array<Element>::reshape(const Shape& shape) const {
   return detail::reshape_to("reshape", *this, shape);
 }
 
-// 1-d.
+// 1-d. Throws ValueError for a moved-from array.
 template <detail::ArrayLike X>
 auto ravel(const X& x) {
   return detail::reshape_to("ravel", detail::materialise(x), Shape{x.size()});
 }
-// The elements in row-major order, as a 1-d array.
+// The elements in row-major order, as a 1-d array. Throws ValueError for a moved-from array.
 template <detail::ArrayLike X>
 auto flatten(const X& x) {
   return detail::reshape_to("flatten", detail::materialise(x), Shape{x.size()});
@@ -68,7 +68,8 @@ auto squeeze(const X& x_, const SqueezeOptions& options = {}) {
   return detail::reshape_to("squeeze", x, out);
 }
 
-// New axes of extent 1, where `axis` says they shall be in the result.
+// New axes of extent 1, where `axis` says they shall be in the result. Throws IndexError if an axis is out of
+// bounds, and ValueError if one repeats.
 template <detail::ArrayLike X>
 auto expand_dims(const X& x_, const Axis& axis) {
   const auto& x = detail::materialise(x_);

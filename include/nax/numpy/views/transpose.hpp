@@ -31,6 +31,7 @@ struct TransposeOptions {
   Axis axes = {};  // reversed when not given
 };
 // transpose(x): axes reversed; transpose(x, {.axes = {0, 2, 1}}) or transpose(x, {0, 2, 1}): in this order.
+// Throws ValueError unless `axes` names each axis once, and IndexError if one is out of bounds.
 template <detail::ArrayLike X>
 auto transpose(const X& x, const TransposeOptions& options = {}) {
   return detail::transpose_by("transpose", detail::materialise(x), options.axes.list(), options.axes.given());
@@ -39,12 +40,13 @@ template <detail::ArrayLike X, std::integral I>
 auto transpose(const X& x, std::initializer_list<I> axes) {
   return detail::transpose_by("transpose", detail::materialise(x), Dims(axes.begin(), axes.end()), true);
 }
-// The array with its axes in another order. As transpose.
+// The array with its axes in another order. As transpose. Throws ValueError unless `axes` names each axis
+// once, and IndexError if one is out of bounds.
 template <detail::ArrayLike X>
 auto permute_dims(const X& x, const Axis& axes) {
   return detail::transpose_by("permute_dims", detail::materialise(x), axes.list(), true);
 }
-// The last two axes swapped.
+// The last two axes swapped. Throws ValueError for an array of less than two axes.
 template <detail::ArrayLike X>
 auto matrix_transpose(const X& x_) {
   const auto& x = detail::materialise(x_);
@@ -66,7 +68,8 @@ Array<Element> Array<Element>::transpose(const std::vector<int>& axes) const {
   return detail::transpose_by("transpose", *this, Dims(axes.begin(), axes.end()), !axes.empty());
 }
 
-// Axes `source` go to the places `destination`; the others keep their order.
+// Axes `source` go to the places `destination`; the others keep their order. Throws ValueError if source and
+// destination differ in number or an axis repeats, and IndexError if one is out of bounds.
 template <detail::ArrayLike X>
 auto moveaxis(const X& x_, const Axis& source, const Axis& destination) {
   const auto& x = detail::materialise(x_);
@@ -90,7 +93,7 @@ auto moveaxis(const X& x_, const Axis& source, const Axis& destination) {
   }
   return detail::transpose_by("moveaxis", x, order, true);
 }
-// The array with two axes exchanged, as a view.
+// The array with two axes exchanged, as a view. Throws IndexError if an axis is out of bounds.
 template <detail::ArrayLike X>
 auto swapaxes(const X& x_, std::int64_t axis1, std::int64_t axis2) {
   const auto& x = detail::materialise(x_);
