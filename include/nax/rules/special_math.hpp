@@ -43,6 +43,26 @@ constexpr Double digamma(Double x) {
   return sum + std::log(x) - 0.5 / x - series;
 }
 
+// Bernoulli's number B_(2 k + 2), for k from 0 to 7.
+constexpr double bernoulli_number(int k) {
+  constexpr double numbers[] = {1. / 6,  -1. / 30,     1. / 42, -1. / 30,
+                                5. / 66, -691. / 2730, 7. / 6,  -3617. / 510};
+  return numbers[k];
+}
+// sum + zeta(s, q), Hurwitz's zeta, for large q: the formula of Euler and Maclaurin.
+template <class Double>
+constexpr Double with_zeta_tail(Double sum, Double s, Double q) {
+  const Double power = std::pow(q, -s);
+  sum += power * (q / (s - 1) + 0.5);
+  Double factor = s / 2 * power / q;  // s (s + 1) ... / (2 k)! q^(-s - 2 k + 1)
+  for (int k = 0; k < 8; ++k) {
+    sum += bernoulli_number(k) * factor;
+    const Double j = s + 2 * k + 1;
+    factor *= j * (j + 1) / ((2 * k + 3) * (2 * k + 4)) / (q * q);
+  }
+  return sum;
+}
+
 // The n-th derivative of digamma, for whole n: (-1)^(n+1) n! times Hurwitz's zeta of n + 1, by the formula of
 // Euler and Maclaurin. NaN far below 0.
 template <class Double>
@@ -54,16 +74,7 @@ constexpr Double polygamma(Double n, Double x) {
   double sum = 0;
   for (; x < most; x += 1) sum += std::pow(x, -s);
   if (x > std::numeric_limits<double>::max()) return std::fmod(n, 2) == 0 ? -0.0 : 0.0;
-  constexpr double bernoulli[] = {1. / 6,  -1. / 30,     1. / 42, -1. / 30,
-                                  5. / 66, -691. / 2730, 7. / 6,  -3617. / 510};
-  const double power = std::pow(x, -s);
-  sum += power * (x / (s - 1) + 0.5);
-  double factor = s / 2 * power / x;  // s (s + 1) ... / (2 k)! x^(-s - 2 k + 1)
-  for (int k = 0; k < 8; ++k) {
-    sum += bernoulli[k] * factor;
-    const double j = s + 2 * k + 1;
-    factor *= j * (j + 1) / ((2 * k + 3) * (2 * k + 4)) / (x * x);
-  }
+  sum = with_zeta_tail(sum, s, x);
   const double size = std::exp(math::lgamma(s)) * sum;
   return std::fmod(n, 2) == 0 ? -size : size;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/rules/scalar/powers.hpp"
+#include "nax/rules/special_math.hpp"
 
 NAX_BEGIN
 namespace rules::scalar {
@@ -33,26 +34,14 @@ NAX_SCALAR Double zeta(Double order, Double s, Double q) {
       term *= l / (i + 1);
     }
   }
-  constexpr double bernoulli[] = {1. / 6,  -1. / 30,     1. / 42, -1. / 30,
-                                  5. / 66, -691. / 2730, 7. / 6,  -3617. / 510};
-  if (derivative == 0) {
-    const Double power = std::pow(q, -s);
-    plain += power * (q / (s - 1) + 0.5);
-    Double factor = s / 2 * power / q;
-    for (int k = 0; k < 8; ++k) {
-      plain += bernoulli[k] * factor;
-      const Double j = s + 2 * k + 1;
-      factor *= j * (j + 1) / ((2 * k + 3) * (2 * k + 4)) / (q * q);
-    }
-    return plain;
-  }
+  if (derivative == 0) return math::with_zeta_tail(plain, s, q);
   Series power(0), exponent(-s * std::log(q));
   exponent.c[1] = -std::log(q);
   power = exp_series(exponent);
   sum = sum + power * (Series(q) / (at - Series(1)) + Series(0.5));
   Series factor = at * power * Series(0.5 / q);
   for (int k = 0; k < 8; ++k) {
-    sum = sum + Series(bernoulli[k]) * factor;
+    sum = sum + Series(math::bernoulli_number(k)) * factor;
     const Series j = at + Series(2 * k + 1);
     factor = factor * j * (j + Series(1)) * Series(1 / ((2 * k + 3) * (2 * k + 4) * q * q));
   }
