@@ -74,10 +74,15 @@ struct Layout : Frame {
     levels.clear();
     strides.clear();
   }
+  // Drops an axis, counted from the first hidden one, and returns its stride. Levels stay as they are.
+  std::int64_t take_axis(std::size_t axis) {
+    const std::int64_t stride = strides[axis];
+    shape.erase(axis), strides.erase(axis);
+    return stride;
+  }
   // Axis `from` becomes axis `to`; both are counted from the first hidden one. Levels stay as they are.
   void move_axis(std::size_t from, std::size_t to) {
-    const std::int64_t extent = shape[from], stride = strides[from];
-    shape.erase(from), strides.erase(from);
+    const std::int64_t extent = shape[from], stride = take_axis(from);
     shape.insert(to, extent), strides.insert(to, stride);
   }
   // Becomes the row-major layout over `frame`; the number of elements. Throws ValueError where they are too

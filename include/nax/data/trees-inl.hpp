@@ -43,9 +43,7 @@ NAX_ENGINE ArrayBase stack_leaf(const std::vector<LeafView>& leaves, std::size_t
 
 NAX_ENGINE ArrayBase row_of(const ArrayBase& a, std::int64_t i) {
   Layout layout = layout_of(a);
-  const std::int64_t offset = layout.strides[0] * i;
-  layout.shape.erase(0);
-  layout.strides.erase(0);
+  const std::int64_t offset = layout.take_axis(0) * i;
   return view(a, std::move(layout), offset);
 }
 

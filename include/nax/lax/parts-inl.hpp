@@ -9,12 +9,10 @@ NAX_ENGINE ArrayBase rows_view(const ArrayBase& x, std::int64_t first, std::int6
   Layout layout = layout_of(x);
   const std::size_t at = layout.levels.size();
   const std::int64_t offset = n > 0 ? first * layout.strides[at] : 0;
-  if (drop) {
-    layout.shape.erase(at);
-    layout.strides.erase(at);
-  } else {
+  if (drop)
+    layout.take_axis(at);
+  else
     layout.shape[at] = n;
-  }
   return view(x, std::move(layout), offset);
 }
 

@@ -29,8 +29,7 @@ NAX_ENGINE std::string from_to(const Permutation& permutation) {
 }
 
 NAX_ENGINE Layout row_of(Layout layout, std::size_t axis) {
-  layout.shape.erase(axis);
-  layout.strides.erase(axis);
+  layout.take_axis(axis);
   return layout;
 }
 

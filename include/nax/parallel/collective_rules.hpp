@@ -113,8 +113,7 @@ Array<T> keep_own(const Array<T>& all, int at, const MappedAxis& axis) {
   if (!axis.on_devices) return batch(all, at, axis.level);
   Layout layout = layout_of(all);
   const std::size_t i = layout.levels.size() + static_cast<std::size_t>(at);
-  const std::int64_t offset = layout.strides[i] * axis.index;
-  layout.shape.erase(i), layout.strides.erase(i);
+  const std::int64_t offset = layout.take_axis(i) * axis.index;
   return typed<T>(contiguous(view(all, std::move(layout), offset)));
 }
 

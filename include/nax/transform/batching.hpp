@@ -37,9 +37,7 @@ Array<T> unbatch(const Array<T>& x, int axis, Level level, std::int64_t size) {
   const int from = layout.find(level);
   std::int64_t stride = 0;
   if (from >= 0) {
-    stride = layout.strides[from];
-    layout.shape.erase(from);
-    layout.strides.erase(from);
+    stride = layout.take_axis(static_cast<std::size_t>(from));
     layout.levels.erase(from);
   }
   layout.shape.insert(static_cast<std::size_t>(layout.hidden() + axis), size);

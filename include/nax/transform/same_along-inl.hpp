@@ -24,8 +24,7 @@ NAX_ENGINE bool same_along(const ArrayBase& a, int axis) {
       if (!same_elements(source->shards()[0], shard)) return false;
     return true;
   }
-  layout.shape.erase(at);
-  layout.strides.erase(at);
+  layout.take_axis(at);
   layout.levels.clear();  // hidden axes are axes like any other here
   for (std::int64_t i = 1; i < extent; ++i)
     if (!same_elements(view(a, layout), view(a, layout, i * stride))) return false;

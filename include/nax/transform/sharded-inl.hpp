@@ -39,9 +39,7 @@ NAX_ENGINE ArrayBase take_shard(ArrayBase& a, int axis, int rank, bool donated) 
   }
   Layout layout = layout_of(a);
   const std::size_t i = layout.levels.size() + static_cast<std::size_t>(axis);
-  const std::int64_t offset = layout.strides[i] * rank;
-  layout.shape.erase(i);
-  layout.strides.erase(i);
+  const std::int64_t offset = layout.take_axis(i) * rank;
   return view(a, std::move(layout), offset);
 }
 
@@ -57,9 +55,7 @@ NAX_ENGINE ArrayBase assemble(const std::vector<ArrayBase>& results, int axis) {
     whole = allocate(first.dtype(), layout, first.device());
     for (std::int64_t d = 0; d < n; ++d) {
       Layout row = layout;
-      const std::int64_t offset = row.strides[at] * d;
-      row.shape.erase(at);
-      row.strides.erase(at);
+      const std::int64_t offset = row.take_axis(at) * d;
       copy_into(brought(results[static_cast<std::size_t>(d)], first.device()),
                 view(whole, std::move(row), offset));
     }

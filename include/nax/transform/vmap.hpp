@@ -109,8 +109,7 @@ template <class T>
 Array<T> first_row(const Array<T>& all) {
   Layout one = layout_of(all);
   const std::int64_t size = one.visible(0);
-  one.shape.erase(one.levels.size());
-  one.strides.erase(one.levels.size());
+  one.take_axis(one.levels.size());
   Array<T> result = typed<T>(view(all, std::move(one)));
   if constexpr (is_inexact_v<T>) {
     return record(std::move(result), wrt(all, [size](const Array<T>& g) {
