@@ -8,7 +8,7 @@
 #include "cuda/ptx/arrays.hpp"
 #include "cuda/runtime/runtime.hpp"
 
-// Functions of the runtime that nvcc's code and CUB call and runtime.cpp lacks.
+// Functions of the runtime that nvcc's code and CUB call and ../runtime lacks.
 namespace ptx {
 namespace {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 
 // The part of the CUDA runtime (13) that nax's host code calls, with its names, types and signatures.
-// runtime.cpp defines it; a program has this or libcudart, never both. Where the toolkit is, that file is
-// compiled against its cuda_runtime.h as well, so that signatures cannot differ.
+// runtime.cpp and its neighbours define it; a program has this or libcudart, never both. Where the toolkit
+// is installed they are compiled against its cuda_runtime.h as well, so that signatures cannot differ.
 extern "C" {
 
 typedef struct CUstream_st* cudaStream_t;
