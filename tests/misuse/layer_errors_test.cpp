@@ -77,9 +77,9 @@ TEST(LaxErrors, BranchesLoopsAndSlices) {
   EXPECT_SHAPE(lax::fori_loop(
       0, 2, [](int, const F& x) { return append(x, x); }, line));
   EXPECT_VALUE(lax::map(same, line, {.batch_size = 0}));
-  EXPECT_SHAPE(lax::custom_root([](const F& x) { return append(x, x); }, line,
-                                [](const auto&, const F& x) { return x; },
-                                [](const auto& f, const F& y) { return y / f(F(y * 0.f + 1.f)); }));
+  EXPECT_SHAPE(lax::custom_root(
+      same, line, [](const auto&, const F& x) { return append(x, x); },
+      [](const auto& f, const F& y) { return y / f(F(y * 0.f + 1.f)); }));
   EXPECT_INDEX(lax::cumsum(line, {.axis = 1}));
   EXPECT_INDEX(lax::cummax(line, {.axis = 1}));
   EXPECT_INDEX(lax::cumlogsumexp(line, {.axis = 1}));

@@ -187,7 +187,7 @@ auto custom_linear_solve(const Matvec& matvec, const B& b, const Solve& solve,
 // x with f(x) = 0, as solve(f, initial_guess) finds it. Derivatives in what f captured come from the
 // equation: tangent_solve(g, y) solves g(x) = y for a linear g, and must be linear in y (reverse mode
 // transposes it). Trees of floating arrays. The initial guess gets no gradient. Throws ShapeError if `solve`
-// or `f` returns other shapes than its argument's.
+// returns other shapes than the guess's, or f does under a derivative.
 template <class F, class X, class Solve, class TangentSolve>
 auto custom_root(const F& f, const X& initial_guess, const Solve& solve, const TangentSolve& tangent_solve) {
   using namespace detail;
