@@ -48,6 +48,19 @@ MODULES = [
                                                   "core/print_options.hpp", "core/allocator.hpp", "parallel/distributed.hpp", "profiler"]),
 ]
 
+# Errors that an entry does not repeat.
+ERRORS = """## Errors
+
+Errors are subclasses of `nax::Error`, and their texts begin with the name of the function. An entry states the errors of its arguments.
+These are thrown by every function that takes arrays:
+
+| error | thrown for |
+| --- | --- |
+| `ShapeError` | operands whose shapes do not broadcast |
+| `DeviceError` | operands on different devices; arrays on a GPU where the function or the type has no form for it |
+| `ValueError` | an array that was moved from, or that belongs to a `vmap` that has ended; a result that is too big |
+| `Error` | a result that the memory of the host does not hold (`DeviceError` on a GPU) |""".split("\n")
+
 # Classes whose public methods have entries, too.
 CLASSES = {"Dataset", "Iterator", "Position", "Sample", "Example", "ImageFolder", "Scope"}
 
@@ -359,7 +372,8 @@ def main():
             pages[page] = page_of(title, entries, options, examples, used)
             names = sorted({e.name for e in entries}, key=lambda n: (n.lower(), n))
             index.append(f"- [{title}]({page}.md): " + " ".join(f"`{n}`" for n in names))
-    pages["README"] = "\n".join(["# Reference", "", "Every public function, a page a module. Made by `scripts/reference.py`.", "", *index, ""])
+    pages["README"] = "\n".join(["# Reference", "", "Every public function, a page a module. Made by `scripts/reference.py`.", "", *index, "",
+                                 *ERRORS, ""])
     for name in sorted(set(examples) - used):
         print(f"an example of what is not there: {name}", file=sys.stderr)
 
