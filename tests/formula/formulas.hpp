@@ -124,6 +124,7 @@ Formula random_formula(std::uint64_t seed, int inputs, int steps) {
         return truth();
       case Operation::select:
       case Operation::keep:
+      case Operation::unless_ended:
         return j == 0 ? truth() : number();
       case Operation::copysign:
         return j == 1 ? no_nan() : number();
