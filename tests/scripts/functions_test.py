@@ -22,7 +22,7 @@ spec.loader.exec_module(reference)
 MEASURED = {"numpy_elementwise", "numpy_reductions", "numpy_sorting", "special"}  # pages whose functions lint.sh measures
 # Pages whose functions state their errors, and the folders in which these are thrown.
 THROWING = {page: {"numpy"} for page, _, _ in reference.MODULES if page.startswith("numpy_") and page != "numpy_elementwise"}
-THROWING |= {room: {room} for room in ("linalg", "lax", "nn")}
+THROWING |= {room: {room} for room in ("linalg", "fft", "lax", "nn")}
 ERRORS = re.compile(r"\b[Tt]hrows?\b|Error\b|\brefuse|\berrors?\b|not compile\b")
 COVERED = {"jax.numpy": "numpy_", "jax.numpy.linalg": "linalg", "jax.numpy.fft": "fft", "jax.random": "random", "jax.nn": "nn", "jax.lax": "lax"}
 

@@ -77,7 +77,8 @@ requires is_floating_v<T> Array<T> cauchy(const Key& key, const Shape& shape = {
                                                             2 * detail::spacing_below_one<T>, 1);
 }
 
-// Normal, of the numbers strictly between lower and upper. For float and double.
+// Normal, of the numbers strictly between lower and upper. For float and double. Throws ValueError unless
+// `lower` is below `upper`.
 template <class T = float>
 requires(std::is_same_v<T, float> ||
          std::is_same_v<T, double>) Array<T> truncated_normal(const Key& key, double lower, double upper,

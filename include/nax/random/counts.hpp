@@ -110,7 +110,8 @@ requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p_, const S
 }
 
 // How n trials fall on the outcomes along the last axis of p, whose probabilities need not add up to 1.
-// `shape` is that of the draw, last axis and all; n broadcasts to it without the last axis.
+// `shape` is that of the draw, last axis and all; n broadcasts to it without the last axis. Throws ShapeError
+// unless `p` and the shape have an axis.
 template <class T = void, class N = Array<float>, class P = Array<float>>
 auto multinomial(const Key& key, const N& n_, const P& p_, const Shape& shape) {
   using R = detail::sample_t<T, N, P>;

@@ -78,7 +78,8 @@ auto beta(const Key& key, const A& a_, const B& b_, const Shape& shape) {
   return Array<R>(x / (x + y));
 }
 
-// Points of the simplex along a last axis, which `alpha` has; `shape` is that of the draw without it.
+// Points of the simplex along a last axis, which `alpha` has; `shape` is that of the draw without it. Throws
+// ValueError for a 0-d `alpha`.
 template <class T = void, class A = Array<float>>
 auto dirichlet(const Key& key, const A& alpha_, const Shape& shape) {
   using R = detail::sample_t<T, A>;

@@ -40,7 +40,8 @@ using sampled_t = std::conditional_t<sizeof(T) < 4, std::int32_t, T>;
 
 }  // namespace detail
 
-// Integers in [minval, maxval); minval where that is empty.
+// Integers in [minval, maxval); minval where that is empty. Throws ShapeError if the bounds do not broadcast
+// to `shape`.
 template <class T = std::int32_t, std::integral A, std::integral B>
 requires is_integer_v<T> Array<T> randint(const Key& key, const Shape& shape, A minval, B maxval) {
   using S = detail::sampled_t<T>;
@@ -92,7 +93,7 @@ requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(
   return result;
 }
 
-// True with probability p.
+// True with probability p. Throws ShapeError if `p` does not broadcast to `shape`.
 inline Array<bool> bernoulli(const Key& key, double p = 0.5, const Shape& shape = {}) {
   return detail::draw<detail::DrawKind::bernoulli, bool>("bernoulli", key, shape,
                                                          {.high = static_cast<float>(p)});

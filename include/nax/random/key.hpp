@@ -142,7 +142,8 @@ inline std::array<Key, 2> split(const Key& key) {
   return {both[0], both[1]};
 }
 
-// A new key from a key and a number: a step, the index of an example.
+// A new key from a key and a number: a step, the index of an example. Throws ShapeError unless `data` is a
+// single number.
 template <class I>
 requires is_integer_v<I> Key fold_in(const Key& key, const Array<I>& data) {
   if constexpr (sizeof(I) < 4)

@@ -79,7 +79,8 @@ requires is_floating_v<T> Array<T> orthogonal(const Key& key, std::int64_t n, co
   return detail::draw_whole<T>("orthogonal", key, full, fill);
 }
 
-// Points of the ball |x_1|^p + ... + |x_d|^p <= 1 in d dimensions, along a new last axis.
+// Points of the ball |x_1|^p + ... + |x_d|^p <= 1 in d dimensions, along a new last axis. Throws ValueError
+// if `d` is negative.
 template <class T = void, class P = double>
 auto ball(const Key& key, std::int64_t d, const P& p_, const Shape& shape = {}) {
   using R = detail::sample_t<T, P>;
