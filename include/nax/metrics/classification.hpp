@@ -63,8 +63,14 @@ struct Accuracy {
   Accuracy update(const X& predicted, const I& labels, const Weights& weights = {}) const {
     return nax::detail::add_examples(*this, nax::detail::right_ones(predicted, labels), weights);
   }
-  Accuracy merge(const Accuracy& other) const { return {total + other.total, weight + other.weight}; }
-  Array<double> value() const { return total / weight; }
+  template <class M = Accuracy>
+  M merge(const M& other) const {
+    return {total + other.total, weight + other.weight};
+  }
+  template <class A = Array<double>>
+  A value() const {
+    return nax::detail::ratio<A>(total, weight);
+  }
 };
 
 // The share of examples whose label is among the k largest logits.
@@ -80,11 +86,15 @@ struct TopKAccuracy {
     const Mean next = nax::detail::add_examples(Mean{total, weight}, right, weights);
     return {next.total, next.weight, k};
   }
-  TopKAccuracy merge(const TopKAccuracy& other) const {
+  template <class M = TopKAccuracy>
+  M merge(const M& other) const {
     if (*k != *other.k) raise<ValueError>({"metrics::TopKAccuracy: k = ", *k, " and ", *other.k});
     return {total + other.total, weight + other.weight, k};
   }
-  Array<double> value() const { return total / weight; }
+  template <class A = Array<double>>
+  A value() const {
+    return nax::detail::ratio<A>(total, weight);
+  }
 };
 
 // Counts of examples by label (rows) and predicted class (columns), and what follows from them. Ratios
@@ -103,39 +113,72 @@ struct Confusion {
       return count(argmax(predicted, {.axis = -1}).template astype<std::int64_t>(),
                    nax::detail::as_array(labels).template astype<std::int64_t>(), weights);
   }
-  Confusion merge(const Confusion& other) const { return {counts + other.counts}; }
+  template <class M = Confusion>
+  M merge(const M& other) const {
+    return {counts + other.counts};
+  }
   Array<double> value() const { return counts; }
 
-  Array<double> accuracy() const { return right_sum() / sum(counts); }
+  template <class A = Array<double>>
+  A accuracy() const {
+    return right_sum<A>() / all<A>();
+  }
   // For each class: the right ones among those predicted; among those labelled; their harmonic mean; and the
   // right ones among both (intersection over union).
-  Array<double> precision() const { return nax::detail::ratio_or_zero(right(), sum(counts, {.axis = 0})); }
-  Array<double> recall() const { return nax::detail::ratio_or_zero(right(), sum(counts, {.axis = 1})); }
-  Array<double> f1() const {
-    return nax::detail::ratio_or_zero(2.0 * right(), sum(counts, {.axis = 0}) + sum(counts, {.axis = 1}));
+  template <class A = Array<double>>
+  A precision() const {
+    return nax::detail::ratio_or_zero<A>(right<A>(), of_predicted<A>());
   }
-  Array<double> iou() const {
-    return nax::detail::ratio_or_zero(right(), sum(counts, {.axis = 0}) + sum(counts, {.axis = 1}) - right());
+  template <class A = Array<double>>
+  A recall() const {
+    return nax::detail::ratio_or_zero<A>(right<A>(), of_labels<A>());
+  }
+  template <class A = Array<double>>
+  A f1() const {
+    return nax::detail::ratio_or_zero<A>(2.0 * right<A>(), of_predicted<A>() + of_labels<A>());
+  }
+  template <class A = Array<double>>
+  A iou() const {
+    return nax::detail::ratio_or_zero<A>(right<A>(), of_predicted<A>() + of_labels<A>() - right<A>());
   }
   // Matthews' correlation coefficient of all classes.
-  Array<double> matthews() const {
-    const Array<double> n = sum(counts), p = sum(counts, {.axis = 0}), t = sum(counts, {.axis = 1});
-    return nax::detail::ratio_or_zero(right_sum() * n - sum(p * t),
-                                      sqrt((n * n - sum(p * p)) * (n * n - sum(t * t))));
+  template <class A = Array<double>>
+  A matthews() const {
+    const A n = all<A>(), p = of_predicted<A>(), t = of_labels<A>();
+    return nax::detail::ratio_or_zero<A>(right_sum<A>() * n - sum(p * t),
+                                         sqrt((n * n - sum(p * p)) * (n * n - sum(t * t))));
   }
 
  private:
-  Array<double> right() const { return diagonal(counts); }
-  Array<double> right_sum() const { return sum(diagonal(counts)); }
-  Confusion count(const Array<std::int64_t>& predicted, const Array<std::int64_t>& labels,
-                  const Weights& weights) const {
+  template <class A>
+  A right() const {
+    return diagonal(counts);
+  }
+  template <class A>
+  A right_sum() const {
+    return sum(right<A>());
+  }
+  template <class A>
+  A all() const {
+    return sum(A(counts));
+  }
+  template <class A>
+  A of_predicted() const {
+    return sum(A(counts), {.axis = 0});
+  }
+  template <class A>
+  A of_labels() const {
+    return sum(A(counts), {.axis = 1});
+  }
+  template <class I>
+  Confusion count(const I& predicted, const I& labels, const Weights& weights) const {
     if (!(predicted.shape() == labels.shape()))
       raise<ShapeError>({"metrics::Confusion: predictions of shape ", predicted.shape(),
                          " and labels of shape ", labels.shape()});
     const std::int64_t classes = counts.shape(0);
     const Array<bool> valid = logical_and(logical_and(labels >= 0, labels < classes),
                                           logical_and(predicted >= 0, predicted < classes));
-    const Array<std::int64_t> at = where(valid, labels * classes + predicted, 0);
+    const I at = where(valid, labels * classes + predicted, 0);
     const Array<double> w = where(valid, nax::detail::weights_of(weights, labels.shape()), 0.0);
     const Array<double> flat = counts.reshape({classes * classes});
     return {flat.at(at.reshape({-1})).add(w.reshape({-1})).reshape({classes, classes})};

@@ -17,6 +17,9 @@
 // two of them, and psum merges those of all devices (so does pmean, since value() is a ratio of sums).
 // update() returns the next one. Weights, one for each example, broadcast; an example of weight 0 counts as
 // nothing, even if it holds NaN: padding of a last batch.
+//
+// A in these headers is Array<double>. The compiler learns so only where a function is called, and until then
+// compiles no arithmetic.
 NAX_BEGIN
 namespace metrics {
 
@@ -30,19 +33,26 @@ namespace detail {
 inline Array<double> weights_of(const metrics::Weights& weights, const Shape& shape) {
   return weights ? Array<double>(broadcast_to(*weights, shape)) : ones<double>(shape);
 }
-inline Array<double> weighted(const Array<double>& values, const Array<double>& weights) {
+template <class A>
+A weighted(const A& values, const A& weights) {
   return where(weights != 0.0, values * weights, 0.0);
 }
+template <class A>
+A ratio(const A& part, const A& whole) {
+  return part / whole;
+}
 // 0 where nothing was counted.
-inline Array<double> ratio_or_zero(const Array<double>& part, const Array<double>& whole) {
+template <class A>
+A ratio_or_zero(const A& part, const A& whole) {
   return where(whole != 0.0, part / where(whole != 0.0, whole, 1.0), 0.0);
 }
 
 // Of a metric that is a sum over examples and their weight.
 template <class Metric>
 Metric add_examples(const Metric& metric, const Array<double>& values, const metrics::Weights& weights) {
-  const Array<double> w = weights_of(weights, values.shape());
-  return {metric.total + sum(weighted(values, w)), metric.weight + sum(w)};
+  using A = std::remove_cvref_t<decltype(metric.total)>;
+  const A w = weights_of(weights, values.shape());
+  return {metric.total + sum(weighted<A>(values, w)), metric.weight + sum(w)};
 }
 
 }  // namespace detail
@@ -62,8 +72,14 @@ struct Mean {
       return nax::detail::add_examples(*this, nax::detail::as_array(values).template astype<double>(),
                                        weights);
   }
-  Mean merge(const Mean& other) const { return {total + other.total, weight + other.weight}; }
-  Array<double> value() const { return total / weight; }
+  template <class M = Mean>
+  M merge(const M& other) const {
+    return {total + other.total, weight + other.weight};
+  }
+  template <class A = Array<double>>
+  A value() const {
+    return nax::detail::ratio<A>(total, weight);
+  }
 };
 
 // exp of the mean cross entropy of logits (..., C) for the labels (...), integers.
@@ -76,8 +92,14 @@ struct Perplexity {
     const auto losses = nn::softmax_cross_entropy_with_integer_labels(logits, labels);
     return nax::detail::add_examples(*this, losses.template astype<double>(), weights);
   }
-  Perplexity merge(const Perplexity& other) const { return {total + other.total, weight + other.weight}; }
-  Array<double> value() const { return exp(total / weight); }
+  template <class M = Perplexity>
+  M merge(const M& other) const {
+    return {total + other.total, weight + other.weight};
+  }
+  template <class A = Array<double>>
+  A value() const {
+    return exp(nax::detail::ratio<A>(total, weight));
+  }
 };
 
 }  // namespace metrics

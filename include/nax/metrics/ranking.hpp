@@ -25,29 +25,38 @@ struct BinaryAUC {
     if (!(scores.shape() == labels.shape()))
       raise<ShapeError>(
           {"metrics::BinaryAUC: scores of shape ", scores.shape(), " and labels of shape ", labels.shape()});
-    const double bins = static_cast<double>(positives.shape(0));
-    const Array<double> w = nax::detail::weights_of(weights, scores.shape());
-    const Array<bool> number = logical_not(isnan(scores));
-    const Array<double> place = where(number, minimum(maximum(floor(scores * bins), 0.0), bins - 1), 0.0);
-    const Array<double> marked = where(logical_or(number, w == 0.0), w, scores);
-    const Array<std::int64_t> at = place.astype<std::int64_t>().reshape({-1});
-    return {positives.at(at).add(Array<double>(where(labels, marked, 0.0)).reshape({-1})),
-            negatives.at(at).add(Array<double>(where(labels, 0.0, marked)).reshape({-1}))};
+    return count(scores, labels, nax::detail::weights_of(weights, scores.shape()));
   }
-  BinaryAUC merge(const BinaryAUC& other) const {
+  template <class M = BinaryAUC>
+  M merge(const M& other) const {
     return {positives + other.positives, negatives + other.negatives};
   }
   // The share of pairs of a positive and a negative example in which the positive one has the higher score,
   // ties by half. NaN where a class has no example.
-  Array<double> value() const {
-    const Array<double> above = sum(positives) - cumsum(positives);
-    return sum(negatives * (above + 0.5 * positives)) / (sum(positives) * sum(negatives));
+  template <class A = Array<double>>
+  A value() const {
+    const A right = positives, wrong = negatives;
+    const A above = sum(right) - cumsum(right);
+    return sum(wrong * (above + 0.5 * right)) / (sum(right) * sum(wrong));
   }
   // The mean precision over the steps of recall (average precision).
-  Array<double> average_precision() const {
-    const Array<double> right = sum(positives) - cumsum(positives) + positives;
-    const Array<double> wrong = sum(negatives) - cumsum(negatives) + negatives;
-    return sum(positives * nax::detail::ratio_or_zero(right, right + wrong)) / sum(positives);
+  template <class A = Array<double>>
+  A average_precision() const {
+    const A yes = positives, no = negatives;
+    const A right = sum(yes) - cumsum(yes) + yes, wrong = sum(no) - cumsum(no) + no;
+    return sum(yes * nax::detail::ratio_or_zero<A>(right, right + wrong)) / sum(yes);
+  }
+
+ private:
+  template <class A>
+  BinaryAUC count(const A& scores, const Array<bool>& labels, const A& w) const {
+    const double bins = static_cast<double>(positives.shape(0));
+    const Array<bool> number = logical_not(isnan(scores));
+    const A place = where(number, minimum(maximum(floor(scores * bins), 0.0), bins - 1), 0.0);
+    const A marked = where(logical_or(number, w == 0.0), w, scores);
+    const A yes = where(labels, marked, 0.0), no = where(labels, 0.0, marked);
+    const Array<std::int64_t> at = place.template astype<std::int64_t>().reshape({-1});
+    return {positives.at(at).add(yes.reshape({-1})), negatives.at(at).add(no.reshape({-1}))};
   }
 };
 

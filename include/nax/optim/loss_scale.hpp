@@ -33,6 +33,19 @@ auto scaled_tree(const Tree& t, const Array<float>& by) {
       t);
 }
 
+// The dynamic scale that follows `now`.
+template <class Scale>
+Scale adjusted(const Scale& now, const Array<bool>& finite) {
+  Scale next = now;
+  const Array<bool> full = now.good_steps >= now.period - 1;
+  const Array<float> grown = now.loss_scale * now.factor;
+  const Array<float> shrunk = maximum(now.loss_scale / now.factor, now.least);
+  const auto kept = where(logical_and(full, isfinite(grown)), grown, now.loss_scale);
+  next.loss_scale = where(finite, kept, shrunk);
+  next.good_steps = where(logical_or(logical_not(finite), full), 0, now.good_steps + 1);
+  return next;
+}
+
 }  // namespace detail
 
 namespace optim {
@@ -96,13 +109,10 @@ struct DynamicLossScale {
   auto unscale(const Tree& t) const {
     return nax::detail::scaled_tree(t, 1.f / loss_scale);
   }
-  DynamicLossScale adjust(const Array<bool>& finite) const {
-    DynamicLossScale next = *this;
-    const Array<bool> full = good_steps >= period - 1;
-    const Array<float> grown = loss_scale * factor, shrunk = maximum(loss_scale / factor, least);
-    next.loss_scale = where(finite, where(logical_and(full, isfinite(grown)), grown, loss_scale), shrunk);
-    next.good_steps = where(logical_or(logical_not(finite), full), 0, good_steps + 1);
-    return next;
+  // B is Array<bool>. The compiler learns so where this is called, and until then compiles no arithmetic.
+  template <class B = Array<bool>>
+  DynamicLossScale adjust(const B& finite) const {
+    return nax::detail::adjusted<DynamicLossScale>(*this, Array<bool>(finite));
   }
 };
 
