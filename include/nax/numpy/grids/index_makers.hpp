@@ -135,8 +135,8 @@ struct DiagIndicesOptions {
 };
 // The indices of the main diagonal of an array of `ndim` axes of extent n. Throws ValueError if `n` or `ndim`
 // is negative.
-NAX_ENGINE_HERE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n,
-                                                              const DiagIndicesOptions& options = {});
+NAX_ENGINE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n,
+                                                         const DiagIndicesOptions& options = {});
 // Those of the array's diagonal. Its axes, two or more, must be equally long. Throws ValueError unless the
 // array is at least 2-d with equal extents.
 template <detail::ArrayLike X>
@@ -157,12 +157,12 @@ struct TriangleIndicesOptions {
 };
 // Rows and columns of the places at and below (tril), or at and above (triu), diagonal k of an n x m matrix.
 // Throws ValueError if an extent is negative or the array is too big.
-NAX_ENGINE_HERE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
-                                                              const TriangleIndicesOptions& options = {});
+NAX_ENGINE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
+                                                         const TriangleIndicesOptions& options = {});
 // The indices of the upper triangle of an n x m matrix. Throws ValueError if an extent is negative or the
 // array is too big.
-NAX_ENGINE_HERE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
-                                                              const TriangleIndicesOptions& options = {});
+NAX_ENGINE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
+                                                         const TriangleIndicesOptions& options = {});
 // The indices of the lower triangle of a matrix like x. Throws ValueError unless the array is 2-d.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> tril_indices_from(const X& x, const DiagOptions& options = {}) {
