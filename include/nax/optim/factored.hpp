@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -32,18 +30,7 @@ struct FactoredRmsOptions {
 namespace detail {
 
 // The second largest and the largest axis, of equal ones the earlier first; none where v is kept whole.
-inline std::optional<std::array<int, 2>> factored_axes(const Shape& shape, const FactoredRmsOptions& o) {
-  const int n = static_cast<int>(shape.size());
-  if (!o.factored || n < 2) return std::nullopt;
-  std::vector<int> order(shape.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return shape[static_cast<std::size_t>(a)] < shape[static_cast<std::size_t>(b)];
-  });
-  const int second = order[static_cast<std::size_t>(n - 2)], first = order[static_cast<std::size_t>(n - 1)];
-  if (shape[static_cast<std::size_t>(second)] < o.min_dim_size_to_factor) return std::nullopt;
-  return std::array{second, first};
-}
+NAX_ENGINE std::optional<std::array<int, 2>> factored_axes(const Shape& shape, const FactoredRmsOptions& o);
 
 // A part of a chain that passes updates on where `on` is false.
 template <class Part>
@@ -178,3 +165,7 @@ auto adafactor(R learning_rate, const AdafactorOptions& o = {}) {
 
 }  // namespace optim
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/optim/factored-inl.hpp"
+#endif

@@ -73,19 +73,20 @@ inline auto sgdr_schedule(std::vector<SgdrCycle> cycles) {
   };
 }
 
+namespace detail {
+// The points (step, value) of piecewise_interpolate_schedule. Throws ValueError for its arguments.
+NAX_ENGINE std::vector<std::pair<std::int64_t, double>> interpolation_points(
+    std::string_view interpolate_type, double init_value,
+    const std::map<std::int64_t, double>& boundaries_and_scales);
+}  // namespace detail
+
 // From each boundary to the next along a line or half a cosine ("linear", "cosine"). The value at a boundary
 // is that at the one before, times its scale.
 inline auto piecewise_interpolate_schedule(std::string_view interpolate_type, double init_value,
                                            const std::map<std::int64_t, double>& boundaries_and_scales = {}) {
-  if (interpolate_type != "linear" && interpolate_type != "cosine")
-    raise<ValueError>({"piecewise_interpolate_schedule: interpolate_type must be 'linear' or 'cosine', not '",
-                       interpolate_type, "'"});
   const bool cosine = interpolate_type == "cosine";
-  std::vector<std::pair<std::int64_t, double>> points = {{0, init_value}};
-  for (const auto& [boundary, scale] : boundaries_and_scales) {
-    if (scale < 0) throw ValueError("piecewise_interpolate_schedule: the scales must not be negative");
-    points.push_back({boundary, points.back().second * scale});
-  }
+  std::vector<std::pair<std::int64_t, double>> points =
+      detail::interpolation_points(interpolate_type, init_value, boundaries_and_scales);
   return [=](const auto& done_so_far) {
     using Float = typename detail::Later<decltype(done_so_far)>::Float;
     const auto count = detail::as_count(done_so_far);
@@ -138,3 +139,7 @@ inline auto cosine_onecycle_schedule(std::int64_t transition_steps, double peak_
 
 }  // namespace optim
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/optim/joined_schedules-inl.hpp"
+#endif
