@@ -11,10 +11,6 @@ namespace format_test {
 
 using namespace nax;
 
-#ifndef NAX_GOLDENS_DIR
-#define NAX_GOLDENS_DIR "tests/goldens"
-#endif
-
 template <class T>
 T from_words(const std::vector<std::uint64_t>& words, std::size_t i) {
   if constexpr (is_complex_v<T>) {
@@ -139,5 +135,3 @@ TEST(ShapeText, IsAPythonTuple) {
 }
 
 }  // namespace format_test
-
-#undef NAX_GOLDENS_DIR
