@@ -176,7 +176,6 @@ TEST(Recording, FunctionsThatReadElementsAreCalledDirectly) {
   expect_plain([](const F& v) { return F(v(Array<bool>(v > 1.5f))); }, x, y);
   expect_plain([](const F& v) { return F(ravel(v)(Array<bool>(ravel(v) > 1.5f))); }, x, y);
   expect_plain([](const F& v) { return linalg::inv(v); }, x, y);
-  expect_plain([](const F& v) { return F(real(fft::fft(v))); }, x, y);
   expect_plain([](const F& v) { return F(static_cast<float>(v.to_vector().size()) * v); }, x, y);
   expect_plain([](const F& v) { return unique(v); }, x, y);
   // Also if the function catches the error and throws another one.

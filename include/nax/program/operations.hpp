@@ -6,6 +6,7 @@
 
 #include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/operations.hpp"
+#include "nax/program/ranks.hpp"
 #include "nax/program/recording.hpp"
 
 // Operations that are written down. Each step calls the host's operation of the same name.
@@ -189,17 +190,59 @@ class ProgramOperations final : public backend::AcceleratorOperations {
         std::move(Attributes() << mode << extent));
     Recorder::current().steps.back().unforeseen = true;
   }
-  void index_ranks(Device, std::int64_t, std::int64_t, bool, const std::int64_t*, std::int64_t*) override {
-    refuse("an update at repeated places");
+  void index_ranks(Device, std::int64_t lines, std::int64_t n, bool after, const std::int64_t* index,
+                   std::int64_t* ranks) override {
+    line("index_ranks", {row(index, lines * n, DType::int64)}, row(ranks, lines * n, DType::int64, true),
+         [=](void* const* p) {
+           rank_indices(lines, n, after, get<std::int64_t>(p[0]), get<std::int64_t>(p[1]));
+         });
   }
-  void keep_ranked(Device, std::int64_t, const std::int64_t*, std::int64_t, const std::int64_t*,
-                   std::int64_t*) override {
-    refuse("an update at repeated places");
+  void keep_ranked(Device, std::int64_t n, const std::int64_t* ranks, std::int64_t rank,
+                   const std::int64_t* from, std::int64_t* to) override {
+    line("keep_ranked", {row(ranks, n, DType::int64), row(from, n, DType::int64)},
+         row(to, n, DType::int64, true), [=](void* const* p) {
+           const std::int64_t* const ranked = get<std::int64_t>(p[0]);
+           const std::int64_t* const in = get<std::int64_t>(p[1]);
+           std::int64_t* const out = get<std::int64_t>(p[2]);
+           for (std::int64_t i = 0; i < n; ++i) out[i] = ranked[i] == rank ? in[i] : loops::dropped_index;
+         });
   }
   void true_positions(Device, std::int64_t, const bool*, const std::int64_t*, std::int64_t*) override {
     refuse("a result whose shape depends on elements");
   }
-  bool has(backend::Part) const override { return false; }
+
+  bool has(backend::Part part) const override { return part != backend::Part::factorisations; }
+  void fft(Device, const loops::FftLines& lines, DType real, const char* from, char* to) override {
+    const DType complex = real == DType::float64 ? DType::complex128 : DType::complex64;
+    const bool of_real = lines.kind == loops::FftKind::to_complex, to_real = lines.kind == loops::FftKind::to_real;
+    Row in{from, of_real ? real : complex, false, lines.others, lines.from}, out = in;
+    out.at = to, out.dtype = to_real ? real : complex, out.strides = lines.to;
+    in.shape.push_back(to_real ? lines.n / 2 + 1 : lines.n), in.strides.push_back(lines.from_axis);
+    out.shape.push_back(of_real ? lines.n / 2 + 1 : lines.n), out.strides.push_back(lines.to_axis);
+    line("fft", {in}, out,
+         [=](void* const* p) { host().fft({}, lines, real, get<char>(p[0]), get<char>(p[1])); });
+  }
+  void convolve(Device, loops::ConvPart part, const loops::ConvGeometry& g, DType dtype, const char* a,
+                const char* b, char* to, bool accumulate) override {
+    const std::int64_t x = g.n * g.in[0] * g.in[1] * g.in[2] * g.c, y = g.rows() * g.o,
+                       w = g.taps() * (g.c / g.groups) * g.o;
+    using enum loops::ConvPart;
+    line("convolve", {row(a, part == input ? y : x, dtype), row(b, part == weights ? y : w, dtype)},
+         row(to, part == forward ? y : part == input ? x : w, dtype, true), [=](void* const* p) {
+           host().convolve({}, part, g, dtype, get<char>(p[0]), get<char>(p[1]), get<char>(p[2]), accumulate);
+         });
+  }
+  void best_in_windows(Device, const loops::Windows& windows, bool greatest, std::int64_t examples,
+                       DType dtype, const char* from, std::int64_t* to) override {
+    std::int64_t elements = examples, count = examples;
+    for (const std::int64_t n : windows.in) elements *= n;
+    for (const std::int64_t n : windows.out) count *= n;
+    line(greatest ? "greatest_in_windows" : "least_in_windows", {row(from, elements, dtype)},
+         row(to, count, DType::int64, true), [=](void* const* p) {
+           host().best_in_windows({}, windows, greatest, examples, dtype, get<char>(p[0]),
+                                  get<std::int64_t>(p[1]));
+         });
+  }
   void draw(Device, const nax::detail::Draw& form, const backend::Keys& keys, std::int64_t n, DType dtype,
             std::int64_t size, char* out) override {
     line("draw", {row(keys.many, keys.many ? size / n : 0, DType::uint64)}, row(out, size, dtype, true),

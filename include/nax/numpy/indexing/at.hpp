@@ -108,8 +108,7 @@ class AtProxy {
     };
     if (detail::on_accelerator(array_) && selection_.gather) {
       const ArrayBase ranks = detail::ranks_on_device(selection_, false);
-      const bool any = detail::layout_of(ranks).size() > 0;
-      const std::int64_t last = any ? detail::extreme_number(ranks, loops::ReduceKind::max) : 0;
+      const std::int64_t last = detail::last_rank(ranks);
       for (std::int64_t r = 0; r <= last; ++r)
         round(last == 0 ? selection_ : detail::with_rank(selection_, ranks, r));
       return std::move(array_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/numpy/indexing/device_indices.hpp"
 #include "nax/numpy/indexing/select.hpp"
 
 NAX_BEGIN
@@ -179,6 +180,16 @@ NAX_ENGINE ArrayBase ranks_on_device(const Selection& s, bool after) {
                      reinterpret_cast<const std::int64_t*>(device_data(index)),
                      reinterpret_cast<std::int64_t*>(device_data(ranks)));
   return ranks;
+}
+
+NAX_ENGINE std::int64_t last_rank(const ArrayBase& ranks) {
+  constexpr std::int64_t most_rounds = 32;
+  const Layout& layout = layout_of(ranks);
+  if (layout.size() == 0) return 0;
+  std::int64_t each = layout.size();
+  for (int h = 0; h < layout.hidden(); ++h) each /= layout.shape[static_cast<std::size_t>(h)];
+  if (on_program(ranks.device()) && each <= most_rounds) return each - 1;
+  return extreme_number(ranks, loops::ReduceKind::max);
 }
 
 NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::int64_t rank) {

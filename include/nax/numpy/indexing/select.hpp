@@ -62,6 +62,9 @@ Selection with_dropped(const Selection& s, const F& keep) {
 
 // Counts on a GPU, for each index, how many before it (or after it) name its place too.
 [[gnu::cold]] NAX_ENGINE ArrayBase ranks_on_device(const Selection& s, bool after);
+// The greatest rank. While a program is recorded, the greatest that there may be: every index of a line names
+// one place. Throws NotRecordable for lines of more than 32 indices then.
+[[gnu::cold]] NAX_ENGINE std::int64_t last_rank(const ArrayBase& ranks);
 // Returns the selection with the indices of one rank only.
 [[gnu::cold]] NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::int64_t rank);
 
