@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "nax/lax/parts.hpp"
+#include "nax/lax/recorded_loops.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 
 // cond and switch_: which function runs. Where the answer differs from example to example of a vmap all of
@@ -63,6 +64,21 @@ auto choose(const Array<bool>& p, const F& f, const G& g, const Operands&... ope
   using Result = decltype(call_branch(f, operands...));
   static_assert(std::is_same_v<Result, decltype(call_branch(g, operands...))>,
                 "lax::cond: both functions must return the same type: a tree of the same arrays");
+  if (!is_batched(p) && known_later(p)) {
+    std::optional<Result> like;
+    const auto branch = [&](const auto& h) {
+      return [&](LoopArrays&) {
+        like.emplace(call_branch(h, operands...));
+        LoopArrays outputs;
+        list_arrays(*like, outputs);
+        return outputs;
+      };
+    };
+    const auto first = branch(g), second = branch(f);
+    LoopArrays done = record_branches(p, {first, second});
+    std::size_t at = 0;
+    return with_arrays(std::move(*like), done, at);
+  }
   if (!is_batched(p)) return p.item() ? call_branch(f, operands...) : call_branch(g, operands...);
   return select_trees<Result>("cond", p, call_branch(f, operands...), call_branch(g, operands...));
 }

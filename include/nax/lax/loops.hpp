@@ -1,6 +1,8 @@
 #pragma once
 
 #include "nax/lax/branches.hpp"
+#include "nax/lax/scan.hpp"
+#include "nax/numpy/creation/creation.hpp"
 
 // fori_loop and while_loop. They are ordinary loops: values are there while a function is differentiated, so
 // that reverse mode passes through both.
@@ -19,11 +21,40 @@ Carry call_body(const char* function, const F& body, const CarryShapes& shapes, 
   return next;
 }
 
+// The loop as one step of a program that is being recorded: its functions are called once.
+template <class Carry, class Condition, class Body>
+Carry while_recorded(const char* function, const Condition& condition, const Body& body, const Carry& carry) {
+  const CarryShapes shapes(carry);
+  const auto carry_of = [&](LoopArrays& inputs) {
+    std::size_t at = 0;
+    return with_arrays(carry, inputs, at);
+  };
+  LoopArrays own;
+  list_arrays(carry, own);
+  LoopArrays done = record_while(
+      [&](LoopArrays& inputs) {
+        const Carry now = carry_of(inputs);
+        return LoopArrays{predicate(function, condition(now))};
+      },
+      [&](LoopArrays& inputs) {
+        const Carry now = carry_of(inputs);
+        Carry next = call_body<Carry>(function, body, shapes, now);
+        const Array<bool> more = predicate(function, condition(now));
+        if (is_batched(more)) next = select_trees(function, more, next, now);
+        LoopArrays outputs;
+        list_arrays(next, outputs);
+        return outputs;
+      },
+      std::move(own));
+  return carry_of(done);
+}
+
 template <class Carry, class Condition, class Body>
 Carry run_while(const char* function, const Condition& condition, const Body& body, Carry carry) {
   const CarryShapes shapes(carry);
   for (;;) {
     const Array<bool> more = predicate(function, condition(std::as_const(carry)));
+    if (known_later(more)) return while_recorded(function, condition, body, carry);
     if (!any_true(more)) return carry;
     Carry next = call_body<Carry>(function, body, shapes, std::as_const(carry));
     carry = is_batched(more) ? select_trees(function, more, next, carry) : std::move(next);
@@ -72,6 +103,19 @@ auto fori_loop(const L& lower, const U& upper, const Body& body, const Init& ini
     auto carry = loop_carry<Body, Passed>(lift_as<parameter_t<Body, 1>>(init));
     using Carry = decltype(carry);
     const CarryShapes shapes(carry);
+    if constexpr (as_array) {
+      const std::int64_t turns = static_cast<std::int64_t>(upper) - static_cast<std::int64_t>(lower);
+      if (records_loop(turns)) {
+        const P numbers = arange<typename P::value_type>(static_cast<typename P::value_type>(lower),
+                                                         static_cast<typename P::value_type>(upper));
+        return scan_recorded<None>(
+                   [&](const Carry& now, const P& i) {
+                     return std::pair{call_body<Carry>("fori_loop", body, shapes, i, now), none};
+                   },
+                   carry, numbers, turns, false)
+            .first;
+      }
+    }
     for (auto i = static_cast<std::int64_t>(lower), end = static_cast<std::int64_t>(upper); i < end; ++i) {
       if constexpr (as_array)
         carry = call_body<Carry>("fori_loop", body, shapes, Passed(static_cast<typename P::value_type>(i)),

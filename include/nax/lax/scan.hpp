@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nax/lax/parts.hpp"
+#include "nax/lax/recorded_loops.hpp"
 #include "nax/transform/checkpoint.hpp"
 
 // scan: a loop that carries a tree along and stacks what its steps give.
@@ -184,6 +185,40 @@ std::pair<C, Output> scan_checkpointed(const F& f, C carry, const Xs& xs, std::i
   return {std::move(carry), join_trees("scan", outputs)};
 }
 
+// The loop as one step of a program that is being recorded: f is called once.
+template <class Output, class F, class C, class Xs>
+std::pair<C, Output> scan_recorded(const F& f, const C& carry, const Xs& xs, std::int64_t n, bool reverse) {
+  LoopArrays own, rows;
+  list_arrays(carry, own);
+  if constexpr (!std::is_same_v<Xs, None>) list_arrays(xs, rows);
+  const CarryShapes shapes(carry);
+  std::optional<Output> like;
+  RecordedScan done = record_scan(
+      [&](LoopArrays& inputs) {
+        std::size_t at = 0;
+        C now = with_arrays(carry, inputs, at);
+        auto step = call_step(f, std::move(now), [&] {
+          if constexpr (std::is_same_v<Xs, None>)
+            return none;
+          else
+            return with_arrays(xs, inputs, at);
+        }());
+        const C next = to_arrays(std::get<0>(std::move(step)));
+        shapes.check("scan", next);
+        like.emplace(to_arrays(std::get<1>(std::move(step))));
+        LoopArrays outputs;
+        list_arrays(next, outputs);
+        list_arrays(*like, outputs);
+        return outputs;
+      },
+      std::move(own), rows, n, reverse);
+  std::size_t at = 0, row = 0;
+  C last = with_arrays(carry, done.carry, at);
+  std::pair<C, Output> out{std::move(last), with_arrays(std::move(*like), done.ys, row)};
+  if (done.derivative) record_call<ScanNode>(out, std::move(*done.derivative));
+  return out;
+}
+
 template <class Xs>
 std::int64_t scan_length(const char* function, const Xs& xs, std::optional<std::int64_t> given) {
   std::int64_t n = -1;
@@ -231,6 +266,7 @@ auto scan(const F& f, const Init& init, const Xs& xs_, const ScanOptions& option
   if (options.checkpoint.on() && recording.tape)
     return scan_checkpointed<Output>(f, std::move(carry), xs, n, options.checkpoint.steps(n),
                                      options.reverse);
+  if (records_loop(n)) return scan_recorded<Output>(f, carry, xs, n, options.reverse);
   return scan_plain<Output>(f, std::move(carry), xs, n, options.reverse);
 }
 

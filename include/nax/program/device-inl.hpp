@@ -57,7 +57,10 @@ inline void provide_device() {
 
 }  // namespace detail
 
-NAX_ENGINE Recording::Recording() : graph_{device, nullptr, &recorder_, nullptr, nullptr} {
+NAX_ENGINE Recording::Recording()
+    : before_(nax::detail::graph_recording),
+      recorder_(is_recording() ? static_cast<Recorder*>(before_->state) : nullptr),
+      graph_{device, nullptr, &recorder_, nullptr, nullptr} {
   detail::provide_device();
   graph_.keep = [](nax::detail::GraphRecording& graph, nax::detail::Buffer& buffer) {
     static_cast<Recorder*>(graph.state)->keep(buffer);
@@ -66,7 +69,8 @@ NAX_ENGINE Recording::Recording() : graph_{device, nullptr, &recorder_, nullptr,
   nax::detail::graph_recording = &graph_;
 }
 NAX_ENGINE Recording::~Recording() {
-  nax::detail::graph_recording = nullptr;
+  nax::detail::graph_recording = before_;
+  if (recorder_.parent && recorder_.failed) recorder_.parent->failed = true;
   nax::detail::accelerators_present.add(-1);
 }
 

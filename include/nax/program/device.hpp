@@ -12,7 +12,7 @@ namespace program {
 // Results of a function, as it gave them while it was recorded.
 using Arrays = std::vector<ArrayBase>;
 
-// Records this thread's computations while it lives.
+// Records this thread's computations while it lives. Within another recording it is one of a loop's body.
 class Recording {
  public:
   NAX_ENGINE Recording();
@@ -22,11 +22,13 @@ class Recording {
 
   // A row-major argument like this one.
   NAX_ENGINE ArrayBase argument(const ArrayBase& like, bool donated = false);
+  Recorder& recorder() { return recorder_; }
   // The program of these results. Throws NotRecordable where the function went on after something that could
   // not be recorded.
   NAX_ENGINE std::unique_ptr<Program> finish(const Arrays& results);
 
  private:
+  nax::detail::GraphRecording* const before_;
   Recorder recorder_;
   nax::detail::GraphRecording graph_;
 };

@@ -14,7 +14,7 @@ namespace program {
 
 using nax::detail::ArrayAccess;
 
-NAX_ENGINE Program::Program(Recorder&& recorder, std::vector<Output> outputs)
+NAX_ENGINE Program::Program(Recorded&& recorder, std::vector<Output> outputs)
     : slots_(std::move(recorder.slots)),
       steps_(std::move(recorder.steps)),
       arguments_(std::move(recorder.arguments)),
@@ -37,13 +37,14 @@ NAX_ENGINE void Program::simplify() {
   if (formula::machine() != formula::Machine::none) detail::fuse_maps(slots_, steps_, results);
 #endif
   for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].slot = results[i];
-  for (const int slot : results) {
+  for (const int& slot : results) {
     if (slot == Place::constant) continue;
     Slot& s = slots_[static_cast<std::size_t>(slot)];
     if (s.kind != Slot::Kind::temporary) continue;
     s.kind = Slot::Kind::result;
     s.number = static_cast<int>(result_bytes_.size());
     result_bytes_.push_back(s.bytes);
+    first_outputs_.push_back(static_cast<std::size_t>(&slot - results.data()));
   }
   donations_ = detail::find_donations(slots_, steps_, arguments_, results, result_bytes_.size());
   // Recorded arrays are gone; what is left are the host's that steps read.
@@ -88,9 +89,50 @@ NAX_ENGINE auto Program::make_arena() const -> std::unique_ptr<Arena> {
   return arena;
 }
 
-NAX_ENGINE void Program::run(const ArrayBase* const* arguments, ArrayBase* results) const {
+NAX_ENGINE auto Program::take_arena() const -> std::unique_ptr<Arena> {
   std::unique_ptr<Arena> arena(idle_.exchange(nullptr, std::memory_order_acq_rel));
-  if (!arena) arena = make_arena();
+  return arena ? std::move(arena) : make_arena();
+}
+NAX_ENGINE void Program::give_back(std::unique_ptr<Arena> arena) const {
+  delete idle_.exchange(arena.release(), std::memory_order_acq_rel);
+}
+
+NAX_ENGINE bool Program::is_unforeseen() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.unforeseen; });
+}
+NAX_ENGINE bool Program::uses(std::size_t argument) const {
+  for (const Step& step : steps_)
+    for (const Operand& x : step.operands)
+      if (x.place.slot == arguments_[argument].slot) return true;
+  return false;
+}
+
+NAX_ENGINE Program::Runner::Runner(const Program& program)
+    : program_(program), arena_(program.take_arena()) {}
+NAX_ENGINE Program::Runner::~Runner() { program_.give_back(std::move(arena_)); }
+
+NAX_ENGINE void Program::Runner::run(void* const* arguments, void* const* results) {
+  const Program& p = program_;
+  void** const addresses = arena_->addresses.data();
+  for (const Patch& patch : p.patches_) {
+    void* const base = patch.result ? results[p.first_outputs_[static_cast<std::size_t>(patch.number)]]
+                                    : arguments[patch.number];
+    addresses[patch.at] = static_cast<char*>(base) + patch.offset;
+  }
+  for (const Call& call : p.calls_) call.work->run(addresses + call.first);
+  for (std::size_t i = 0; i < p.outputs_.size(); ++i) {
+    const Output& out = p.outputs_[i];
+    const Slot& s = p.slots_[static_cast<std::size_t>(out.slot)];
+    const void* from = s.data;
+    if (s.kind == Slot::Kind::result) from = results[p.first_outputs_[static_cast<std::size_t>(s.number)]];
+    if (s.kind == Slot::Kind::argument) from = arguments[s.number];
+    if (from != results[i])
+      std::memcpy(results[i], from, static_cast<std::size_t>(out.layout.size()) * dtype_size(out.dtype));
+  }
+}
+
+NAX_ENGINE void Program::run(const ArrayBase* const* arguments, ArrayBase* results) const {
+  std::unique_ptr<Arena> arena = take_arena();
   void** const addresses = arena->addresses.data();
   for (std::size_t r = 0; r < result_bytes_.size(); ++r) {
     if (donations_[r] >= 0) {
@@ -142,7 +184,7 @@ NAX_ENGINE void Program::run(const ArrayBase* const* arguments, ArrayBase* resul
     ArrayAccess::offset(results[i]) = offset;
   }
   for (nax::detail::BufferRef& r : arena->results) r = nax::detail::BufferRef();
-  delete idle_.exchange(arena.release(), std::memory_order_acq_rel);
+  give_back(std::move(arena));
 }
 
 }  // namespace program

@@ -21,8 +21,10 @@ struct Output {
 };
 
 class Program {
+  struct Arena;
+
  public:
-  NAX_ENGINE Program(Recorder&& recorder, std::vector<Output> outputs);
+  NAX_ENGINE Program(Recorded&& recorded, std::vector<Output> outputs);
   NAX_ENGINE ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -31,17 +33,41 @@ class Program {
   // elements are not such as the steps are made for. Safe on several threads.
   NAX_ENGINE void run(const ArrayBase* const* arguments, ArrayBase* results) const;
 
+  // Runs again and again on addresses, with one arena. Results are row-major and of their own memory.
+  class Runner {
+   public:
+    NAX_ENGINE explicit Runner(const Program& program);
+    NAX_ENGINE ~Runner();
+    Runner(const Runner&) = delete;
+    Runner& operator=(const Runner&) = delete;
+    NAX_ENGINE void run(void* const* arguments, void* const* results);
+
+   private:
+    const Program& program_;
+    std::unique_ptr<Arena> arena_;
+  };
+
   std::size_t result_count() const { return outputs_.size(); }
+  // May a step throw Unforeseen?
+  NAX_ENGINE bool is_unforeseen() const;
+  // Does a step use the argument?
+  NAX_ENGINE bool uses(std::size_t argument) const;
   std::size_t step_count() const { return steps_.size(); }
   // Of memory between the calls.
   std::size_t bytes() const { return arena_bytes_ + constant_bytes_; }
-  // One line a step.
-  NAX_ENGINE std::string text() const;
+  // One line a step; the programs that a step runs follow it, indented.
+  NAX_ENGINE std::string text(const std::string& indent = "") const;
 
  private:
   struct Call {
     const Work* work;
     std::size_t first;  // of its addresses
+  };
+  // A block of memory, and the steps' addresses in it.
+  struct Arena {
+    std::unique_ptr<char[]> memory;
+    std::vector<void*> addresses;
+    std::vector<nax::detail::BufferRef> results;
   };
   // An address that is another one in each call.
   struct Patch {
@@ -50,15 +76,11 @@ class Program {
     int number;
     std::int64_t offset;
   };
-  // A block of memory, and the steps' addresses in it.
-  struct Arena {
-    std::unique_ptr<char[]> memory;
-    std::vector<void*> addresses;
-    std::vector<nax::detail::BufferRef> results;
-  };
   NAX_ENGINE void simplify();
   NAX_ENGINE void plan();
   NAX_ENGINE std::unique_ptr<Arena> make_arena() const;
+  NAX_ENGINE std::unique_ptr<Arena> take_arena() const;
+  NAX_ENGINE void give_back(std::unique_ptr<Arena> arena) const;
 
   std::vector<Slot> slots_;
   std::vector<Step> steps_;
@@ -66,7 +88,7 @@ class Program {
   std::vector<Output> outputs_;
   std::vector<nax::detail::BufferRef> kept_;
   std::vector<std::shared_ptr<const char[]>> constants_;
-  std::vector<std::size_t> result_bytes_;
+  std::vector<std::size_t> result_bytes_, first_outputs_;  // by result
   std::vector<int> donations_;         // to results
   std::vector<std::int64_t> offsets_;  // of temporary slots in the arena
   std::vector<Call> calls_;

@@ -21,7 +21,8 @@ inline bool has_no_memory(std::uintptr_t at) { return at >= no_memory && at < 2 
 
 }  // namespace detail
 
-NAX_ENGINE Recorder::Recorder() : base_(detail::next_addresses()), next_(base_) {
+NAX_ENGINE Recorder::Recorder(Recorder* outer)
+    : parent(outer), base_(detail::next_addresses()), next_(base_) {
   if constexpr (sizeof(std::uintptr_t) < 8)
     throw nax::detail::NotRecordable("jit: addresses of this machine are too short for a recording");
 }
@@ -42,15 +43,24 @@ NAX_ENGINE void* Recorder::allocate(std::size_t bytes) {
   return at;
 }
 
-NAX_ENGINE Place Recorder::place(const void* address) const {
+NAX_ENGINE Place Recorder::place(const void* address) {
   const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(address);
   if (at >= base_ && at < next_) {
     const std::size_t slot =
         static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), at) - begins_.begin() - 1);
     return {static_cast<int>(slot), static_cast<std::int64_t>(at - begins_[slot])};
   }
-  if (detail::has_no_memory(at))
-    throw nax::detail::NotRecordable("jit: an array of another recording is used");
+  if (detail::has_no_memory(at)) {
+    if (!parent) throw nax::detail::NotRecordable("jit: an array of another recording is used");
+    const Place from = parent->place(address);
+    auto known = std::find_if(captures.begin(), captures.end(),
+                              [&](const Capture& c) { return c.from == from.slot; });
+    if (known == captures.end()) {
+      allocate(parent->slots[static_cast<std::size_t>(from.slot)].bytes);
+      known = captures.insert(known, {static_cast<int>(slots.size()) - 1, from.slot});
+    }
+    return {known->slot, from.offset};
+  }
   return {Place::constant, static_cast<std::int64_t>(at)};
 }
 
@@ -63,10 +73,13 @@ NAX_ENGINE void Recorder::add(std::string name, std::initializer_list<Given> ope
   step.work = std::move(work);
   step.comparable = !attributes.empty();
   step.attributes = std::move(attributes);
-  steps.push_back(std::move(step));
+  add(std::move(step));
 }
 
-NAX_ENGINE void Recorder::add(Step step) { steps.push_back(std::move(step)); }
+NAX_ENGINE void Recorder::add(Step step) {
+  step.part = part;
+  steps.push_back(std::move(step));
+}
 
 NAX_ENGINE void Recorder::fill(void* to, const void* from, std::size_t bytes) {
   const Dims shape(1, static_cast<std::int64_t>(bytes)), strides(1, 1);

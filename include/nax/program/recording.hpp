@@ -38,10 +38,14 @@ struct Operand {
   Dims shape, strides;  // strides in elements
 };
 
+class Program;
+
 // The work of a step: `at` has the addresses of its operands, in their order.
 struct Work {
   virtual ~Work() = default;
   virtual void run(void* const* at) const = 0;
+  // The programs that it runs, of a loop or a branch.
+  virtual std::vector<const Program*> programs() const { return {}; }
 };
 
 struct MapFormula;  // in map_formula.hpp
@@ -55,6 +59,7 @@ struct Step {
   bool checks = false;      // is it there for its operands' sake, and writes nothing?
   bool unforeseen = false;  // may it throw Unforeseen?
   bool in_place = false;    // may its result lie where an operand of the same layout lies?
+  int part = 0;             // of a loop's body: 1 for its derivative
   std::shared_ptr<const MapFormula> formula;  // of a map that can be fused with others
 };
 
@@ -107,9 +112,19 @@ class Attributes {
   std::string text_;
 };
 
-class Recorder {
+// The content of a recording.
+struct Recorded {
+  std::vector<Slot> slots;
+  std::vector<Step> steps;
+  std::vector<Argument> arguments;
+  std::vector<nax::detail::BufferRef> kept;
+  std::vector<std::shared_ptr<const char[]>> constants;
+};
+
+// Records within another recorder, its parent, know the parent's slots: one that is used becomes an argument.
+class Recorder : public Recorded {
  public:
-  NAX_ENGINE Recorder();
+  NAX_ENGINE explicit Recorder(Recorder* parent = nullptr);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
@@ -117,7 +132,7 @@ class Recorder {
   NAX_ENGINE static Recorder& current();
 
   NAX_ENGINE void* allocate(std::size_t bytes);
-  NAX_ENGINE Place place(const void* address) const;
+  NAX_ENGINE Place place(const void* address);
   NAX_ENGINE void add(std::string name, std::initializer_list<Given> operands,
                       std::shared_ptr<const Work> work, std::string attributes = {});
   NAX_ENGINE void add(Step step);
@@ -126,12 +141,13 @@ class Recorder {
   // Holds a buffer whose address has been asked for, while the program lives.
   NAX_ENGINE void keep(nax::detail::Buffer& buffer);
 
-  std::vector<Slot> slots;
-  std::vector<Step> steps;
-  std::vector<Argument> arguments;
   bool failed = false;  // something was met that cannot be recorded, whatever the function makes of that
-  std::vector<nax::detail::BufferRef> kept;
-  std::vector<std::shared_ptr<const char[]>> constants;
+  int part = 0;         // of the steps that come
+  struct Capture {
+    int slot, from;  // here and in the parent
+  };
+  std::vector<Capture> captures;
+  Recorder* const parent;
 
  private:
   std::uintptr_t base_, next_;

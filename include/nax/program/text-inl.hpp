@@ -72,9 +72,9 @@ class Names {
 
 }  // namespace detail
 
-NAX_ENGINE std::string Program::text() const {
+NAX_ENGINE std::string Program::text(const std::string& indent) const {
   detail::Names names;
-  std::string text = "program(";
+  std::string text = indent + "program(";
   for (std::size_t i = 0; i < arguments_.size(); ++i)
     text += (i > 0 ? ", " : "") + names.argument(arguments_[i].slot) + ": " +
             detail::shape_text(arguments_[i].dtype, arguments_[i].shape);
@@ -88,13 +88,16 @@ NAX_ENGINE std::string Program::text() const {
       if (!list.empty()) list += x.written ? ", " : ", ";
       list += name + (x.written ? ": " + detail::shape_text(x.dtype, detail::own_shape(x)) : "");
     }
-    text += "  " + to + (to.empty() ? "" : " = ") + step.name + "(" + from + ")\n";
+    text += indent + "  " + to + (to.empty() ? "" : " = ") + step.name + "(" + from + ")\n";
+    for (const Program* inner : step.work->programs()) text += inner->text(indent + "    ");
   }
-  text += "  return";
+  text += indent + "  return";
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Output& out = outputs_[i];
     text += i > 0 ? ", " : " ";
-    text += out.slot == Place::constant ? "const:" + detail::shape_text(out.dtype, out.layout.shape)
+    const bool constant =
+        out.slot == Place::constant || slots_[static_cast<std::size_t>(out.slot)].kind == Slot::Kind::constant;
+    text += constant ? "const:" + detail::shape_text(out.dtype, out.layout.shape)
                                         : names.argument(out.slot);
   }
   return text + "\n";

@@ -1,0 +1,206 @@
+#pragma once
+
+#include "nax/expr/zeros.hpp"
+#include "nax/lax/recorded_loops.hpp"
+#include "nax/numpy/indexing/selection.hpp"
+#include "nax/numpy/views/copy.hpp"
+#include "nax/transform/differentiate.hpp"
+
+NAX_BEGIN
+namespace detail {
+
+[[noreturn]] inline void refuse_loop(const char* why) {
+  program::Recorder::current().failed = true;
+  throw NotRecordable(why);
+}
+
+// An array over n rows of this frame, each row an unbroken run.
+inline Layout rows_layout(const Frame& row, std::int64_t n) {
+  const std::size_t at = row.levels.size();
+  Layout layout;
+  static_cast<Frame&>(layout) = row;
+  layout.strides = Layout::row_major(row.shape);
+  layout.shape.insert(at, n);
+  layout.strides.insert(at, row.size());
+  return layout;
+}
+inline ArrayBase new_rows(DType dtype, const Frame& row, std::int64_t n) {
+  Frame flat;
+  flat.shape = row.shape;
+  flat.shape.insert(0, n);
+  ArrayBase a = allocate(dtype, flat, program::device);
+  ArrayAccess::layout(a) = rows_layout(row, n);
+  return a;
+}
+inline ArrayBase copied_to(const ArrayBase& from, ArrayBase to) {
+  const Layout& layout = layout_of(to);
+  if (layout.size() > 0)
+    backend::operations(program::device)
+        .copy(program::device, layout.shape,
+              {device_data(from), strides_over(layout_of(from), layout), from.dtype(), from.dtype()},
+              {device_data(to), layout.strides, to.dtype(), to.dtype()});
+  return to;
+}
+inline void check_levels(const ArrayBase& a, const Frame& frame) {
+  for (const Level level : layout_of(a).levels)
+    if (!contains(frame.levels, level)) refuse_loop("jit: a loop's cotangent belongs to a vmap of its own");
+}
+// The array over a frame, an unbroken run; over rows of it where n is given.
+inline ArrayBase run_over(const ArrayBase& a, const Frame& frame) {
+  check_levels(a, frame);
+  const Layout& layout = layout_of(a);
+  if (static_cast<const Frame&>(layout) == frame && layout.is_contiguous()) return a;
+  return copied_to(a, allocate(a.dtype(), frame, program::device));
+}
+inline ArrayBase rows_over(const ArrayBase& a, const Frame& row, std::int64_t n) {
+  check_levels(a, row);
+  const Layout wanted = rows_layout(row, n);
+  if (static_cast<const Frame&>(layout_of(a)) == wanted && layout_of(a).strides == wanted.strides) return a;
+  return copied_to(a, new_rows(a.dtype(), row, n));
+}
+inline Frame row_of(const ArrayBase& x) {
+  Frame frame = layout_of(x);
+  frame.shape.erase(frame.levels.size());
+  return frame;
+}
+
+// The frames of carries that stay as they are from turn to turn: vmaps that come in on the way are added.
+// Empty where they are settled.
+inline std::vector<Frame> wider_frames(const LoopArrays& carry, const LoopArrays& outputs) {
+  std::vector<Frame> frames;
+  bool settled = true;
+  for (std::size_t c = 0; c < carry.size(); ++c) {
+    frames.push_back(merge_frames({&layout_of(carry[c]), &layout_of(outputs[c])}, carry[c].shape()));
+    settled = settled && frames.back() == static_cast<const Frame&>(layout_of(carry[c]));
+  }
+  if (settled) frames.clear();
+  return frames;
+}
+inline void widen(LoopArrays& carry, const std::vector<Frame>& frames) {
+  for (std::size_t c = 0; c < frames.size(); ++c) carry[c] = broadcast_frame(carry[c], frames[c]);
+}
+
+// Drops the nodes that a body has put on the tape.
+class BodyNodes {
+ public:
+  explicit BodyNodes(Tape* tape) : tape_(tape), mark_(tape ? tape->size() : 0) {}
+  BodyNodes(const BodyNodes&) = delete;
+  BodyNodes& operator=(const BodyNodes&) = delete;
+  ~BodyNodes() {
+    if (tape_) tape_->pop(mark_);
+  }
+  std::size_t mark() const { return mark_; }
+
+ private:
+  Tape* tape_;
+  std::size_t mark_;
+};
+
+// The condition, or the body, of a while_loop.
+inline LoopArrays record_body(program::BodyRecording& recorded, LoopBody f, const LoopArrays& carry,
+                             std::vector<int>& slots) {
+  LoopArrays inputs;
+  for (const ArrayBase& c : carry) {
+    inputs.push_back(recorded.argument(c.dtype(), layout_of(c)));
+    slots.push_back(recorded.slot_of(inputs.back()));
+  }
+  LoopArrays outputs = f(inputs);
+  for (const ArrayBase& out : outputs)
+    if (may_be_recorded(out) && is_recorded(out))
+      refuse_loop("jit: a while_loop whose body is differentiated cannot be recorded");
+  return outputs;
+}
+
+NAX_ENGINE LoopArrays record_while(LoopBody condition, LoopBody body, LoopArrays carry) {
+  auto work = std::make_shared<program::WhileWork>();
+  for (const ArrayBase& c : carry)
+    if (is_recorded(c)) refuse_loop("jit: a while_loop that is differentiated cannot be recorded");
+  const BodyNodes nodes(recording.tape);
+  program::Part decide, step;
+  for (std::vector<Frame> frames;; widen(carry, frames)) {
+    program::BodyRecording recorded;
+    std::vector<int> from, to;
+    const LoopArrays outputs = record_body(recorded, body, carry, from);
+    frames = wider_frames(carry, outputs);
+    for (std::size_t c = 0; frames.empty() && c < carry.size(); ++c)
+      to.push_back(recorded.result(outputs[c], layout_of(carry[c])));
+    recorded.end();
+    if (!frames.empty()) continue;
+    step = recorded.part(0, from, to);
+    break;
+  }
+  {
+    program::BodyRecording recorded;
+    std::vector<int> from;
+    const LoopArrays outputs = record_body(recorded, condition, carry, from);
+    const std::vector<int> to = {recorded.result(outputs[0], layout_of(outputs[0]))};
+    work->answers = static_cast<std::size_t>(layout_of(outputs[0]).size());
+    recorded.end();
+    decide = recorded.part(0, from, to);
+  }
+  program::Operands operands;
+  LoopArrays results;
+  for (const ArrayBase& c : carry) {
+    const ArrayBase from = run_over(c, layout_of(c));
+    results.push_back(allocate(c.dtype(), layout_of(c), program::device));
+    const auto bytes = layout_of(c).size() * static_cast<std::int64_t>(dtype_size(c.dtype()));
+    const int initial = operands.read(from), result = operands.write(results.back());
+    work->carries.push_back(
+        {initial, result, operands.write_bytes(static_cast<std::size_t>(bytes)), bytes});
+  }
+  for (const int slot : decide.captured) work->condition_captured.push_back(operands.read_slot(slot));
+  for (const int slot : step.captured) work->body_captured.push_back(operands.read_slot(slot));
+  work->condition = decide.program;
+  work->body = step.program;
+  operands.add_step("while", work, decide.program->is_unforeseen() || step.program->is_unforeseen());
+  return results;
+}
+
+NAX_ENGINE LoopArrays record_branches(const ArrayBase& index, const std::vector<LoopBody>& branches) {
+  const BodyNodes nodes(recording.tape);
+  auto work = std::make_shared<program::BranchWork>();
+  program::Operands operands;
+  const ArrayBase which = as_dtype(index, DType::int64);
+  work->index = operands.read(which);
+  LoopArrays results;
+  bool unforeseen = false;
+  std::vector<int> no_arguments;
+  // Once for the frames, which may differ in their vmaps, and once to be kept.
+  for (const bool keep : {false, true})
+    for (const LoopBody& branch : branches) {
+      program::BodyRecording recorded;
+      const LoopArrays outputs = record_body(recorded, branch, {}, no_arguments);
+      if (!keep) {
+        if (&branch == &branches[0]) results = outputs;
+        if (results.size() != outputs.size()) refuse_loop("jit: the branches give different trees");
+        for (std::size_t i = 0; i < results.size(); ++i) {
+          if (!(results[i].shape() == outputs[i].shape()))
+            refuse_loop("jit: the branches give different shapes");
+          const Frame all = merge_frames({&layout_of(results[i]), &layout_of(outputs[i])}, outputs[i].shape());
+          ArrayAccess::layout(results[i]) = Layout::contiguous(all);
+        }
+        recorded.end();
+        continue;
+      }
+      std::vector<int> to;
+      for (std::size_t i = 0; i < results.size(); ++i)
+        to.push_back(recorded.result(outputs[i], layout_of(results[i])));
+      recorded.end();
+      const program::Part part = recorded.part(0, {}, to);
+      unforeseen = unforeseen || part.program->is_unforeseen();
+      work->branches.push_back(part.program);
+      work->captured.emplace_back();
+      for (const int slot : part.captured) work->captured.back().push_back(operands.read_slot(slot));
+    }
+  for (ArrayBase& r : results) {
+    r = allocate(r.dtype(), layout_of(r), program::device);
+    work->results.push_back(operands.write(r));
+  }
+  operands.add_step("switch", work, unforeseen);
+  return results;
+}
+
+}  // namespace detail
+NAX_END
+
+#include "nax/lax/recorded_scan-inl.hpp"

@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+
+#include <nax/nax.hpp>
+
+// Loops and branches under jit: a body is recorded once.
+namespace loops_test {
+using namespace nax;
+using D = Array<double>;
+
+D draw(int seed, const Shape& shape) { return random::normal<double>(random::key(seed), shape); }
+
+void expect_near(const D& a, const D& b, double within = 1e-11) {
+  ASSERT_EQ(a.shape(), b.shape());
+  const auto x = a.to_vector(), y = b.to_vector();
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], within * (1 + std::abs(y[i]))) << i;
+}
+// f's own numbers, out of one recording.
+template <class Function>
+void expect_recorded(const Function& f, const D& x, const D& y) {
+  int calls = 0;
+  const auto fast = jit([&](const D& v) { return ++calls, f(v); });
+  for (const D& v : {x, y, x}) expect_near(fast(v), f(v));
+  EXPECT_EQ(calls, 1);
+}
+template <class Function>
+void expect_both_recorded(const Function& f, const D& x, const D& y) {
+  expect_recorded(f, x, y);
+  expect_recorded([&](const D& v) { return grad([&](const D& u) { return sum(sin(f(u))); })(v); }, x, y);
+}
+
+TEST(Loops, ScanIsOneStep) {
+  int calls = 0;
+  const auto f = [&](const D& x) {
+    return lax::scan(
+        [&](const D& c, const D& row) { return ++calls, std::pair{D(tanh(c + row)), D(c * row)}; },
+        zeros<double>({3}), x);
+  };
+  const auto program = make_program(f)(ones<double>({100, 3}));
+  EXPECT_EQ(calls, 1);
+  EXPECT_LE(program.size(), 2u) << program;
+  EXPECT_NE(program.text().find("scan("), std::string::npos) << program;
+  EXPECT_NE(program.text().find("    program("), std::string::npos) << program;
+}
+
+TEST(Loops, ScansGiveTheirNumbersAndGradients) {
+  const D x = draw(1, {40, 3}), y = draw(2, {40, 3}), w = draw(3, {3, 3});
+  for (const bool reverse : {false, true}) {
+    const auto scan = [&](const D& xs, const D& start) {
+      return lax::scan(
+          [&](const D& c, const D& row) {
+            const D next = tanh(matmul(c, w) + row);
+            return std::pair{next, D(next * c + row)};
+          },
+          start, xs, {.reverse = reverse});
+    };
+    expect_both_recorded([&](const D& v) { return scan(v, ones<double>({3})).first; }, x, y);
+    expect_both_recorded([&](const D& v) { return scan(v, ones<double>({3})).second; }, x, y);
+    expect_both_recorded([&](const D& v) { return scan(x, v).second; }, draw(4, {3}), draw(5, {3}));
+  }
+}
+
+TEST(Loops, ScansSeeArraysFromOutside) {
+  const D x = draw(6, {40, 4}), w = draw(7, {4, 4}), v = draw(8, {4, 4});
+  const auto f = [&](const D& u) {
+    const D outside = D(u * 0.5);
+    return lax::scan(
+               [&](const D& c, const D& row) {
+                 return std::pair{D(tanh(matmul(outside, c) + row)), D(sum(outside * c))};
+               },
+               D(x(0)), x)
+        .second;
+  };
+  expect_both_recorded(f, w, v);
+}
+
+TEST(Loops, ScansCarryTreesAndWholeNumbers) {
+  struct State {
+    D value;
+    Array<int> count;
+  };
+  const D x = draw(9, {50, 2}), y = draw(10, {50, 2});
+  const auto f = [&](const D& xs) {
+    const auto [last, ys] = lax::scan(
+        [](const State& s, const D& row) {
+          const Array<int> count = s.count + 1;
+          return std::pair{State{D(s.value * 0.9 + row * count.astype<double>()), count},
+                           std::pair{D(row * 2.0), count}};
+        },
+        State{zeros<double>({2}), Array<int>(0)}, xs);
+    return D(last.value + sum(ys.first, {.axis = 0}) + sum(ys.second).astype<double>() +
+             last.count.astype<double>());
+  };
+  expect_both_recorded(f, x, y);
+}
+
+TEST(Loops, ScansWithinScans) {
+  const D x = draw(11, {40, 3}), y = draw(12, {40, 3});
+  const auto f = [](const D& xs) {
+    return lax::scan(
+               [](const D& c, const D& row) {
+                 const D inner = lax::scan(
+                                     [&](const D& d, const D& one) {
+                                       return std::pair{D(sin(d + one * c)), none};
+                                     },
+                                     row, arange<double>(0.0, 34.0))
+                                     .first;
+                 return std::pair{D(inner + c * 0.1), inner};
+               },
+               zeros<double>({3}), xs)
+        .second;
+  };
+  expect_both_recorded(f, x, y);
+}
+
+TEST(Loops, ScansUnderVmapAndInIt) {
+  const D x = draw(13, {5, 40}), y = draw(14, {5, 40});
+  const auto each = [](const D& row) {
+    return lax::scan([](const D& c, const D& r) { return std::pair{D(c * 0.5 + sin(r)), D(c * r)}; }, D(0.0),
+                     row)
+        .second;
+  };
+  expect_both_recorded([&](const D& v) { return vmap(each)(v); }, x, y);
+  expect_both_recorded([&](const D& v) { return vmap(each, {.in_axes = {1}})(D(v.T())); }, x, y);
+  expect_recorded([&](const D& v) { return vmap(grad([&](const D& r) { return sum(each(r)); }))(v); }, x, y);
+}
+
+TEST(Loops, MapsAreRecordedOnce) {
+  const D x = draw(15, {64, 3}), y = draw(16, {64, 3});
+  int calls = 0;
+  const auto f = [&](const D& v) {
+    return lax::map([&](const D& row) { return ++calls, D(row * sum(row)); }, v);
+  };
+  make_program(f)(x);
+  EXPECT_EQ(calls, 1);
+  expect_both_recorded(f, x, y);
+}
+
+TEST(Loops, CountedLoops) {
+  const D x = draw(17, {4}), y = draw(18, {4});
+  int calls = 0;
+  const auto f = [&](const D& v) {
+    return lax::fori_loop(
+        2, 90, [&](const Array<int>& i, const D& c) { return ++calls, D(sin(c) + i.astype<double>() * 0.01); },
+        v);
+  };
+  make_program(f)(x);
+  EXPECT_EQ(calls, 1);
+  expect_both_recorded(f, x, y);
+  // A bound that is an argument.
+  const auto to = [](const D& v, const Array<int>& n) {
+    return lax::fori_loop(0, n, [](const Array<int>& i, const D& c) { return D(c * 1.5 + i.astype<double>()); },
+                          v);
+  };
+  int recordings = 0;
+  const auto fast = jit([&](const D& v, const Array<int>& n) { return ++recordings, to(v, n); });
+  for (const int n : {0, 1, 2, 7, 50}) expect_near(fast(x, Array<int>(n)), to(x, Array<int>(n)));
+  EXPECT_EQ(recordings, 1);
+}
+
+TEST(Loops, WhileLoopsRunUntilTheirConditionFails) {
+  const auto f = [](const D& x) {
+    return lax::while_loop([&](const D& c) { return sum(c) < sum(x) + 50.0; },
+                           [&](const D& c) { return D(c * 1.5 + abs(x)); }, x);
+  };
+  expect_recorded(f, draw(19, {3}), draw(20, {3}));
+  expect_recorded(f, full<double>({3}, 100.0), full<double>({3}, 0.01));
+  // Each example for itself.
+  const auto each = [](const D& x) {
+    return lax::while_loop([](const D& c) { return c < 100.0; }, [](const D& c) { return D(c * 2.0 + 1.0); },
+                           x);
+  };
+  expect_recorded([&](const D& v) { return vmap(each)(v); }, D{1, 50, 200, 0}, D{7, 7, 7, 101});
+}
+
+TEST(Loops, BranchesAreChosenWhenTheProgramRuns) {
+  const auto f = [](const D& x) {
+    return lax::cond(
+        sum(x) > 0.0, [](const D& v) { return D(v * 2.0); }, [](const D& v) { return D(exp(v)); }, x);
+  };
+  expect_recorded(f, D{1, 2}, D{-1, -2});
+  // Within a loop.
+  const auto collatz = [](const D& x) {
+    return lax::while_loop(
+        [](const D& c) { return c > 1.0; },
+        [](const D& c) {
+          return lax::cond(
+              fmod(c, 2.0) > 0.5, [](const D& v) { return D(3.0 * v + 1.0); },
+              [](const D& v) { return D(v / 2.0); }, c);
+        },
+        x);
+  };
+  expect_recorded(collatz, D(27.0), D(6.0));
+}
+
+TEST(Loops, WhatIsDifferentiatedThroughConditionsIsCalledAsItIs) {
+  const auto f = [](const D& x) {
+    return sum(lax::while_loop([](const D& c) { return sum(c) < 50.0; }, [](const D& c) { return D(c * c); }, x));
+  };
+  const D x = {2, 3}, y = {1.5, 1.25};
+  const auto fast = jit(grad(f));
+  for (const D& v : {x, y}) expect_near(fast(v), grad(f)(v));
+}
+
+TEST(Loops, DerivativesOfDerivatives) {
+  const auto f = [](const D& x) {
+    return sum(lax::scan([](const D& c) { return std::pair{D(sin(c) * 1.1), none}; }, x, none, {.length = 40})
+                   .first);
+  };
+  const D x = {0.5, -1}, t = {1, 2};
+  const auto curve = jit(hessian(f));
+  const auto push = jit([&](const D& v, const D& u) { return jvp(f, std::tuple{v}, std::tuple{u}).second; });
+  for (int i = 0; i < 2; ++i) {
+    expect_near(curve(x), hessian(f)(x));
+    expect_near(push(x, t), jvp(f, std::tuple{x}, std::tuple{t}).second);
+  }
+}
+
+TEST(Loops, IndicesOutOfRangeAreFoundInALoop) {
+  const D table = {1, 2, 3};
+  const auto f = [&](const Array<int>& at) {
+    return lax::scan([&](const D& c, const Array<int>& i) { return std::pair{D(c + table(i)), none}; }, D(0.0),
+                     at)
+        .first;
+  };
+  const auto fast = jit(f);
+  const Array<int> good = zeros<int>({40});
+  EXPECT_EQ(fast(good).item(), 40);
+  EXPECT_THROW(fast(Array<int>(good + 3)), IndexError);
+  EXPECT_EQ(fast(Array<int>(good + 2)).item(), 120);
+}
+
+}  // namespace loops_test
