@@ -207,12 +207,19 @@ TEST(Loops, DerivativesOfDerivatives) {
                    .first);
   };
   const D x = {0.5, -1}, t = {1, 2};
-  const auto curve = jit(hessian(f));
-  const auto push = jit([&](const D& v, const D& u) { return jvp(f, std::tuple{v}, std::tuple{u}).second; });
+  int calls = 0;
+  const auto counted = [&](const D& v) { return ++calls, f(v); };
+  const auto curve = jit(hessian(counted));
+  const auto push =
+      jit([&](const D& v, const D& u) { return jvp(counted, std::tuple{v}, std::tuple{u}).second; });
   for (int i = 0; i < 2; ++i) {
     expect_near(curve(x), hessian(f)(x));
     expect_near(push(x, t), jvp(f, std::tuple{x}, std::tuple{t}).second);
+    EXPECT_LE(calls, 4);  // each is recorded, turn by turn
   }
+  const auto each = jit([&](const D& v) { return jacrev([&](const D& u) { return D(u * f(u)); })(v); });
+  expect_near(each(x), jacrev([&](const D& u) { return D(u * f(u)); })(x));
+  expect_near(each(t), jacrev([&](const D& u) { return D(u * f(u)); })(t));
 }
 
 TEST(Loops, IndicesOutOfRangeAreFoundInALoop) {

@@ -14,6 +14,11 @@ namespace detail {
   throw NotRecordable(why);
 }
 
+[[noreturn]] inline void ask_to_unroll(const char* why) {
+  program::Recorder::current().failed = true;
+  throw program::UnrollLoops(why);
+}
+
 // An array over n rows of this frame, each row an unbroken run.
 inline Layout rows_layout(const Frame& row, std::int64_t n) {
   const std::size_t at = row.levels.size();
@@ -43,7 +48,7 @@ inline ArrayBase copied_to(const ArrayBase& from, ArrayBase to) {
 }
 inline void check_levels(const ArrayBase& a, const Frame& frame) {
   for (const Level level : layout_of(a).levels)
-    if (!contains(frame.levels, level)) refuse_loop("jit: a loop's cotangent belongs to a vmap of its own");
+    if (!contains(frame.levels, level)) ask_to_unroll("jit: a loop's cotangent belongs to a vmap of its own");
 }
 // The array over a frame, an unbroken run; over rows of it where n is given.
 inline ArrayBase run_over(const ArrayBase& a, const Frame& frame) {

@@ -22,10 +22,10 @@ using LoopBody = FunctionRef<LoopArrays(LoopArrays& inputs)>;
 // Shorter loops are recorded turn by turn: their steps can be joined with others.
 inline constexpr std::int64_t least_recorded_turns = 32;
 
-// Does a loop of n turns become a step? Not under two or more transforms that watch, whose derivatives of
-// derivatives are recorded turn by turn.
+// Does a loop of n turns become a step? Not where a derivative of its derivative may be asked for.
 inline bool records_loop(std::int64_t n) {
   return graph_recording && program::is_recording() && n >= least_recorded_turns &&
+         !program::Recorder::current().unrolls &&
          (!recording.tape || recording.tape->scopes.marks.size() == 1);
 }
 

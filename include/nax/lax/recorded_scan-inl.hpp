@@ -210,7 +210,7 @@ NAX_ENGINE RecordedScan record_scan(LoopBody f, LoopArrays carry, const LoopArra
 }
 
 NAX_ENGINE void ScanNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
-  if (recording.tape) refuse_loop("jit: the derivative of a scan's derivative cannot be recorded");
+  if (recording.tape) ask_to_unroll("jit: the derivative of a scan's derivative cannot be recorded");
   const ScanDerivative& d = derivative;
   auto work = std::make_shared<program::LoopWork>();
   work->turns = d.turns;
@@ -258,7 +258,7 @@ NAX_ENGINE void ScanNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
 }
 
 NAX_ENGINE LoopArrays ScanNode::push_call(Forward&) {
-  refuse_loop("jit: the tangent of a scan cannot be recorded");
+  ask_to_unroll("jit: the tangent of a scan cannot be recorded");
 }
 
 }  // namespace detail

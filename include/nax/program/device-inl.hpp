@@ -57,10 +57,11 @@ inline void provide_device() {
 
 }  // namespace detail
 
-NAX_ENGINE Recording::Recording()
+NAX_ENGINE Recording::Recording(bool unrolls)
     : before_(nax::detail::graph_recording),
       recorder_(is_recording() ? static_cast<Recorder*>(before_->state) : nullptr),
       graph_{device, nullptr, &recorder_, nullptr, nullptr} {
+  if (unrolls) recorder_.unrolls = true;
   detail::provide_device();
   graph_.keep = [](nax::detail::GraphRecording& graph, nax::detail::Buffer& buffer) {
     static_cast<Recorder*>(graph.state)->keep(buffer);

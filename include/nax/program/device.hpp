@@ -15,7 +15,7 @@ using Arrays = std::vector<ArrayBase>;
 // Records this thread's computations while it lives. Within another recording it is one of a loop's body.
 class Recording {
  public:
-  NAX_ENGINE Recording();
+  NAX_ENGINE explicit Recording(bool unrolls = false);
   NAX_ENGINE ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;

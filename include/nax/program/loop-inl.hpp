@@ -117,7 +117,7 @@ NAX_ENGINE std::vector<int> BodyRecording::shared() const {
       if (step.part == 0) {
         made[slot] = made[slot] || x.written;
       } else if (made[slot] && !listed[slot]) {
-        if (x.written) throw nax::detail::NotRecordable("jit: a loop's derivative writes over its values");
+        if (x.written) throw UnrollLoops("jit: a loop's derivative writes over its values");
         listed[slot] = true;
         all.push_back(x.place.slot);
       }

@@ -22,7 +22,7 @@ inline bool has_no_memory(std::uintptr_t at) { return at >= no_memory && at < 2 
 }  // namespace detail
 
 NAX_ENGINE Recorder::Recorder(Recorder* outer)
-    : parent(outer), base_(detail::next_addresses()), next_(base_) {
+    : unrolls(outer && outer->unrolls), parent(outer), base_(detail::next_addresses()), next_(base_) {
   if constexpr (sizeof(std::uintptr_t) < 8)
     throw nax::detail::NotRecordable("jit: addresses of this machine are too short for a recording");
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nax/core/array_base.hpp"
+#include "nax/core/graph_recording.hpp"
 #include "nax/loops/operand.hpp"
 
 // A program: the flat list of what a function computes, step after step.
@@ -20,6 +21,11 @@ NAX_BEGIN
 namespace program {
 
 inline constexpr Device device{Platform::program, 0, 0};
+
+// Thrown where a function can be recorded whose loops are recorded turn by turn.
+struct UnrollLoops : nax::detail::NotRecordable {
+  using NotRecordable::NotRecordable;
+};
 
 // Thrown by a step whose operands are not what the program was made for: the function is to be called itself.
 struct Unforeseen {};
@@ -141,8 +147,9 @@ class Recorder : public Recorded {
   // Holds a buffer whose address has been asked for, while the program lives.
   NAX_ENGINE void keep(nax::detail::Buffer& buffer);
 
-  bool failed = false;  // something was met that cannot be recorded, whatever the function makes of that
-  int part = 0;         // of the steps that come
+  bool failed = false;   // something was met that cannot be recorded, whatever the function makes of that
+  bool unrolls = false;  // are loops recorded turn by turn?
+  int part = 0;          // of the steps that come
   struct Capture {
     int slot, from;  // here and in the parent
   };
