@@ -74,6 +74,16 @@ struct FormulaPart {
   DType dtype;
 };
 inline constexpr std::size_t formula_slot = 16;  // bytes of each number
+// How many functions there are; none where the formula is none.
+constexpr int count_functions(const FormulaPart* formula) {
+  int count = 0;
+  for (int open = formula ? 1 : 0; open > 0; --open, ++formula) {
+    if (formula->arity <= 0) continue;
+    open += formula->arity;
+    ++count;
+  }
+  return count;
+}
 // `log(subtract(x0, 1.5))`.
 NAX_ENGINE std::string formula_text(const FormulaPart* formula, const void* constants);
 

@@ -143,6 +143,7 @@ NAX_ENGINE void record_map(const KernelTable& table, const void* constants, cons
   step.attributes =
       kernel_attributes(reinterpret_cast<const void*>(table.forward), constants, table.constants);
   step.comparable = step.in_place = true;
+  step.flops = static_cast<double>(count_functions(table.formula)) * static_cast<double>(n);
   add_map_formula(step, table, constants);
   if (flat) {
     step.work = std::make_shared<const FlatMap>(n == 1 && table.plain ? table.scalar_forward : table.forward,
@@ -198,6 +199,7 @@ inline void record_pull_step(const KernelTable& table, cpu::PullKernel kernel, c
   unsigned added = present;
   program::Step step;
   step.name = std::string(table.name) + "_gradient";
+  step.flops = 2. * static_cast<double>(count_functions(table.formula)) * static_cast<double>(n);
   step.attributes = kernel_attributes(reinterpret_cast<const void*>(kernel), constants, table.constants);
   for (int o = 0; o <= 2 * count; ++o) {
     const loops::Operand& x = operands[static_cast<std::size_t>(o)];
@@ -418,6 +420,7 @@ NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, cpu::ForwardKernel ke
                leaves[0]->dtype() == lanes[0] && layout_of(*leaves[0]).is_contiguous();
   program::Step step;
   step.name = name_of(reducer.kind);
+  step.flops = static_cast<double>(frame.size());
   step.attributes = kernel_attributes(reinterpret_cast<const void*>(kernel), constants, constant_count) +
                     kernel_attributes(&reducer, nullptr, 0);
   step.comparable = true;

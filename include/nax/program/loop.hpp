@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -80,6 +81,9 @@ struct LoopWork final : Work {
   std::vector<Moving> in, out;
   NAX_ENGINE_VIRTUAL void run(void* const* at) const override;
   std::vector<const Program*> programs() const override { return {body.get()}; }
+  double total(double (Program::*of)() const) const override {
+    return static_cast<double>(turns) * (*body.*of)();
+  }
 };
 
 // Turns of `body` while `condition` gives a true one among its answers.
@@ -90,6 +94,8 @@ struct WhileWork final : Work {
   std::vector<int> condition_captured, body_captured;  // operands
   NAX_ENGINE_VIRTUAL void run(void* const* at) const override;
   std::vector<const Program*> programs() const override { return {condition.get(), body.get()}; }
+  // Of one turn: how many there will be is not known.
+  double total(double (Program::*of)() const) const override { return (*condition.*of)() + (*body.*of)(); }
 };
 
 // The program of a number, or the nearest.
@@ -103,6 +109,12 @@ struct BranchWork final : Work {
     std::vector<const Program*> all;
     for (const auto& branch : branches) all.push_back(branch.get());
     return all;
+  }
+  // Of the branch with most.
+  double total(double (Program::*of)() const) const override {
+    double most = 0;
+    for (const auto& branch : branches) most = std::max(most, (*branch.*of)());
+    return most;
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -37,11 +38,13 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     record(
         "add", {read(a, shape), read(b, shape), written(to, shape)},
         [=](void* const* p) { host().add({}, shape, at(a, p[0]), at(b, p[1]), at(to, p[2])); }, Attributes());
+    counts(product_of(shape));
   }
 
   void gather(Device, const SelectLoop& loop) override { select("gather", loop, false, false); }
   void scatter(Device, const SelectLoop& loop, bool add) override {
     select(add ? "scatter_add" : "scatter", loop, true, add);
+    if (add) counts(product_of(loop.shape));
   }
   void join_indices(Device, std::int64_t extent, const Dims& shape, const Elements& a, const Elements& b,
                     const Elements& to) override {
@@ -72,6 +75,7 @@ class ProgramOperations final : public backend::AcceleratorOperations {
          row(to, size(lines), to_type, true), [=](void* const* p) {
            host().scan({}, product, lines, reverse, from_type, get<char>(p[0]), to_type, get<char>(p[1]));
          });
+    counts(static_cast<double>(size(lines)));
   }
   void linear_scan(Device, const Lines& lines, bool reverse, DType dtype, const char* factor,
                    const char* term, char* to) override {
@@ -79,6 +83,7 @@ class ProgramOperations final : public backend::AcceleratorOperations {
          row(to, size(lines), dtype, true), [=](void* const* p) {
            host().linear_scan({}, lines, reverse, dtype, get<char>(p[0]), get<char>(p[1]), get<char>(p[2]));
          });
+    counts(2. * static_cast<double>(size(lines)));
   }
   void argsort(Device, const Lines& lines, DType dtype, bool descending, const char* from,
                std::int32_t* order) override {
@@ -125,6 +130,7 @@ class ProgramOperations final : public backend::AcceleratorOperations {
         loops::name_of(kind), {read(from, shape), written(to, shape)},
         [=](void* const* p) { host().reduce({}, kind, shape, reduced, at(from, p[0]), at(to, p[1])); },
         std::move(Attributes() << kind << reduced << from.lane << to.lane));
+    counts(product_of(shape));
   }
   void matmul(Device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
               const backend::Matrix& a, const backend::Matrix& b, const backend::Matrix& c,
@@ -143,6 +149,8 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     line("matmul", {given(a, m, k), given(b, k, n)}, given(c, m, n), [=](void* const* p) {
       host().matmul({}, dtype, batch, m, n, k, put(a, p[0]), put(b, p[1]), put(c, p[2]), false);
     });
+    counts(2. * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) *
+           static_cast<double>(k));
   }
   void contract(Device, DType dtype, const backend::Product& product, const backend::BatchAxis* axes,
                 int count, char* a, char* b, char* c, bool accumulate) override {
@@ -164,6 +172,10 @@ class ProgramOperations final : public backend::AcceleratorOperations {
       host().contract({}, dtype, product, own.data(), count, get<char>(p[0]), get<char>(p[1]),
                       get<char>(p[2]), false);
     });
+    double all = 2. * static_cast<double>(product.m) * static_cast<double>(product.n) *
+                 static_cast<double>(product.k);
+    for (const backend::BatchAxis& one : own) all *= static_cast<double>(one.extent);
+    counts(all);
   }
 
   void wrap_indices(Device, backend::IndexMode mode, std::int64_t extent, const Dims& shape,
@@ -221,6 +233,8 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     out.shape.push_back(of_real ? lines.n / 2 + 1 : lines.n), out.strides.push_back(lines.to_axis);
     line("fft", {in}, out,
          [=](void* const* p) { host().fft({}, lines, real, get<char>(p[0]), get<char>(p[1])); });
+    const double n = static_cast<double>(lines.n);
+    counts((of_real || to_real ? 2.5 : 5.) * n * std::log2(n) * product_of(lines.others));
   }
   void convolve(Device, loops::ConvPart part, const loops::ConvGeometry& g, DType dtype, const char* a,
                 const char* b, char* to, bool accumulate) override {
@@ -231,6 +245,7 @@ class ProgramOperations final : public backend::AcceleratorOperations {
          row(to, part == forward ? y : part == input ? x : w, dtype, true), [=](void* const* p) {
            host().convolve({}, part, g, dtype, get<char>(p[0]), get<char>(p[1]), get<char>(p[2]), accumulate);
          });
+    counts(2. * static_cast<double>(y) * static_cast<double>(g.taps() * (g.c / g.groups)));
   }
   void best_in_windows(Device, const loops::Windows& windows, bool greatest, std::int64_t examples,
                        DType dtype, const char* from, std::int64_t* to) override {
@@ -261,6 +276,13 @@ class ProgramOperations final : public backend::AcceleratorOperations {
   }
 
  private:
+  static double product_of(const Dims& extents) {
+    double n = 1;
+    for (const std::int64_t extent : extents) n *= static_cast<double>(extent);
+    return n;
+  }
+  // Of the step that was added last.
+  static void counts(double flops) { Recorder::current().steps.back().flops = flops; }
   template <class T>
   static T* get(void* at) {
     return static_cast<T*>(at);

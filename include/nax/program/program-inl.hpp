@@ -33,6 +33,7 @@ NAX_ENGINE void Program::simplify() {
   detail::find_constants(slots_, steps_, constants_);
   detail::join_equal_steps(slots_, steps_, results);
   detail::drop_dead_steps(slots_, steps_, results);
+  for (const Step& step : steps_) flops_ += step.flops + step.work->total(&Program::flops);
 #if defined(NAX_USES_FORMULAS)
   if (formula::machine() != formula::Machine::none) detail::fuse_maps(slots_, steps_, results);
 #endif
@@ -95,6 +96,23 @@ NAX_ENGINE auto Program::take_arena() const -> std::unique_ptr<Arena> {
 }
 NAX_ENGINE void Program::give_back(std::unique_ptr<Arena> arena) const {
   delete idle_.exchange(arena.release(), std::memory_order_acq_rel);
+}
+
+NAX_ENGINE double Program::traffic() const {
+  double bytes = 0;
+  for (const Step& step : steps_) {
+    if (!step.work->programs().empty()) {
+      bytes += step.work->total(&Program::traffic);
+      continue;
+    }
+    for (const Operand& x : step.operands) {
+      double size = x.place == Place() ? 0. : static_cast<double>(dtype_size(x.dtype));
+      for (std::size_t axis = 0; axis < x.shape.size(); ++axis)
+        if (x.strides[axis] != 0) size *= static_cast<double>(x.shape[axis]);
+      bytes += size;
+    }
+  }
+  return bytes;
 }
 
 NAX_ENGINE bool Program::is_unforeseen() const {

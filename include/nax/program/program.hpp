@@ -53,6 +53,9 @@ class Program {
   // Does a step use the argument?
   NAX_ENGINE bool uses(std::size_t argument) const;
   std::size_t step_count() const { return steps_.size(); }
+  // Operations with floating numbers, and bytes that steps read and write.
+  double flops() const { return flops_; }
+  NAX_ENGINE double traffic() const;
   // Of memory between the calls.
   std::size_t bytes() const { return arena_bytes_ + constant_bytes_; }
   // One line a step; the programs that a step runs follow it, indented.
@@ -93,6 +96,7 @@ class Program {
   std::vector<std::int64_t> offsets_;  // of temporary slots in the arena
   std::vector<Call> calls_;
   std::vector<Patch> patches_;
+  double flops_ = 0;
   std::size_t address_count_ = 0, arena_bytes_ = 0, constant_bytes_ = 0;
   mutable std::atomic<Arena*> idle_{nullptr};
 };

@@ -50,8 +50,9 @@ class Program;
 struct Work {
   virtual ~Work() = default;
   virtual void run(void* const* at) const = 0;
-  // The programs that it runs, of a loop or a branch.
+  // The programs that it runs, of a loop or a branch, and the sum of something over all that it runs.
   virtual std::vector<const Program*> programs() const { return {}; }
+  virtual double total(double (Program::*)() const) const { return 0; }
 };
 
 struct MapFormula;  // in map_formula.hpp
@@ -65,6 +66,7 @@ struct Step {
   bool checks = false;      // is it there for its operands' sake, and writes nothing?
   bool unforeseen = false;  // may it throw Unforeseen?
   bool in_place = false;    // may its result lie where an operand of the same layout lies?
+  double flops = 0;         // of its own, without those of programs that it runs
   int part = 0;             // of a loop's body: 1 for its derivative
   std::shared_ptr<const MapFormula> formula;  // of a map that can be fused with others
 };

@@ -59,6 +59,8 @@ ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
       ArrayBase result = allocate(reducer.to, reduced_frame(frame, marks, keep), device);
       record_reduce(reducer, table.forward, parts.constants.slots, table.constants, parts.leaves, table.lanes,
                     table.leaves, frame, reduced_strides(frame, marks), result);
+      program::Recorder::current().steps.back().flops +=
+          static_cast<double>(count_functions(table.formula)) * static_cast<double>(frame.size());
       return result;
     }
     // Also where numbers are watched: the formula's values have a look of their own then.
