@@ -46,8 +46,11 @@ TEST(Costs, Products) {
   // Two products, and nothing else: the value is not needed.
   EXPECT_GE(flops(slopes, a, b), 2 * 2 * 3 * 4 * 5);
   EXPECT_LE(flops(slopes, a, b), 3 * 2 * 3 * 4 * 5);
-  EXPECT_EQ(flops([](const F& x, const F& w) { return lax::conv(x, w, {1, 1}, "VALID"); },
-                  ones<float>({2, 3, 6, 6}), ones<float>({4, 3, 3, 3})),
+  EXPECT_EQ(flops(
+                [](const F& x, const F& w) {
+                  return lax::conv(x, w, {1, 1}, "VALID");
+                },
+                ones<float>({2, 3, 6, 6}), ones<float>({4, 3, 3, 3})),
             2. * (2 * 4 * 4 * 4) * (3 * 9));
 }
 
@@ -55,14 +58,18 @@ TEST(Costs, LoopsCountTheirTurns) {
   const F x = ones<float>({8});
   EXPECT_EQ(flops(
                 [](const F& a) {
-                  return lax::scan([](const F& c) { return std::pair{F(sin(c) * 2.f), none}; }, a, none,
-                                   {.length = 100})
+                  return lax::scan(
+                             [](const F& c) {
+                               return std::pair{F(sin(c) * 2.f), none};
+                             },
+                             a, none, {.length = 100})
                       .first;
                 },
                 x),
             100 * 2 * 8);
   const auto unknown = [](const F& a) {
-    return lax::while_loop([](const F& c) { return sum(c) < 100.f; }, [](const F& c) { return F(c * 2.f); }, a);
+    return lax::while_loop([](const F& c) { return sum(c) < 100.f; }, [](const F& c) { return F(c * 2.f); },
+                           a);
   };
   EXPECT_EQ(flops(unknown, x), (8 + 1) + 8);
 }

@@ -32,7 +32,9 @@ TEST(Loops, ScanIsOneStep) {
   int calls = 0;
   const auto f = [&](const D& x) {
     return lax::scan(
-        [&](const D& c, const D& row) { return ++calls, std::pair{D(tanh(c + row)), D(c * row)}; },
+        [&](const D& c, const D& row) {
+          return ++calls, std::pair{D(tanh(c + row)), D(c * row)};
+        },
         zeros<double>({3}), x);
   };
   const auto program = make_program(f)(ones<double>({100, 3}));
@@ -115,8 +117,11 @@ TEST(Loops, ScansWithinScans) {
 TEST(Loops, ScansUnderVmapAndInIt) {
   const D x = draw(13, {5, 40}), y = draw(14, {5, 40});
   const auto each = [](const D& row) {
-    return lax::scan([](const D& c, const D& r) { return std::pair{D(c * 0.5 + sin(r)), D(c * r)}; }, D(0.0),
-                     row)
+    return lax::scan(
+               [](const D& c, const D& r) {
+                 return std::pair{D(c * 0.5 + sin(r)), D(c * r)};
+               },
+               D(0.0), row)
         .second;
   };
   expect_both_recorded([&](const D& v) { return vmap(each)(v); }, x, y);
@@ -140,16 +145,16 @@ TEST(Loops, CountedLoops) {
   int calls = 0;
   const auto f = [&](const D& v) {
     return lax::fori_loop(
-        2, 90, [&](const Array<int>& i, const D& c) { return ++calls, D(sin(c) + i.astype<double>() * 0.01); },
-        v);
+        2, 90,
+        [&](const Array<int>& i, const D& c) { return ++calls, D(sin(c) + i.astype<double>() * 0.01); }, v);
   };
   make_program(f)(x);
   EXPECT_EQ(calls, 1);
   expect_both_recorded(f, x, y);
   // A bound that is an argument.
   const auto to = [](const D& v, const Array<int>& n) {
-    return lax::fori_loop(0, n, [](const Array<int>& i, const D& c) { return D(c * 1.5 + i.astype<double>()); },
-                          v);
+    return lax::fori_loop(
+        0, n, [](const Array<int>& i, const D& c) { return D(c * 1.5 + i.astype<double>()); }, v);
   };
   int recordings = 0;
   const auto fast = jit([&](const D& v, const Array<int>& n) { return ++recordings, to(v, n); });
@@ -178,23 +183,33 @@ TEST(Loops, BranchesAreChosenWhenTheProgramRuns) {
         sum(x) > 0.0, [](const D& v) { return D(v * 2.0); }, [](const D& v) { return D(exp(v)); }, x);
   };
   expect_recorded(f, D{1, 2}, D{-1, -2});
+  const auto among = [](const D& x) {
+    const auto index = floor(x(0)).astype<int>();
+    const auto twice = [](const D& v) { return D(v * 2.0); };
+    const auto square = [](const D& v) { return D(v * v); };
+    using One = D (*)(const D&);
+    const std::vector<One> list = {[](const D& v) { return D(v + 1.0); }, [](const D& v) { return D(-v); }};
+    return D(lax::switch_(index, std::tuple{twice, square, twice}, x) + lax::switch_(index, list, x));
+  };
+  expect_recorded(among, D{1.5, 2}, D{-7, 3});
+  expect_recorded(among, D{99, 2}, D{0.5, 3});
   // Within a loop.
   const auto collatz = [](const D& x) {
-    return lax::while_loop(
-        [](const D& c) { return c > 1.0; },
-        [](const D& c) {
-          return lax::cond(
-              fmod(c, 2.0) > 0.5, [](const D& v) { return D(3.0 * v + 1.0); },
-              [](const D& v) { return D(v / 2.0); }, c);
-        },
-        x);
+    return lax::while_loop([](const D& c) { return c > 1.0; },
+                           [](const D& c) {
+                             return lax::cond(
+                                 fmod(c, 2.0) > 0.5, [](const D& v) { return D(3.0 * v + 1.0); },
+                                 [](const D& v) { return D(v / 2.0); }, c);
+                           },
+                           x);
   };
   expect_recorded(collatz, D(27.0), D(6.0));
 }
 
 TEST(Loops, WhatIsDifferentiatedThroughConditionsIsCalledAsItIs) {
   const auto f = [](const D& x) {
-    return sum(lax::while_loop([](const D& c) { return sum(c) < 50.0; }, [](const D& c) { return D(c * c); }, x));
+    return sum(
+        lax::while_loop([](const D& c) { return sum(c) < 50.0; }, [](const D& c) { return D(c * c); }, x));
   };
   const D x = {2, 3}, y = {1.5, 1.25};
   const auto fast = jit(grad(f));
@@ -203,7 +218,11 @@ TEST(Loops, WhatIsDifferentiatedThroughConditionsIsCalledAsItIs) {
 
 TEST(Loops, DerivativesOfDerivatives) {
   const auto f = [](const D& x) {
-    return sum(lax::scan([](const D& c) { return std::pair{D(sin(c) * 1.1), none}; }, x, none, {.length = 40})
+    return sum(lax::scan(
+                   [](const D& c) {
+                     return std::pair{D(sin(c) * 1.1), none};
+                   },
+                   x, none, {.length = 40})
                    .first);
   };
   const D x = {0.5, -1}, t = {1, 2};
@@ -225,8 +244,11 @@ TEST(Loops, DerivativesOfDerivatives) {
 TEST(Loops, IndicesOutOfRangeAreFoundInALoop) {
   const D table = {1, 2, 3};
   const auto f = [&](const Array<int>& at) {
-    return lax::scan([&](const D& c, const Array<int>& i) { return std::pair{D(c + table(i)), none}; }, D(0.0),
-                     at)
+    return lax::scan(
+               [&](const D& c, const Array<int>& i) {
+                 return std::pair{D(c + table(i)), none};
+               },
+               D(0.0), at)
         .first;
   };
   const auto fast = jit(f);

@@ -40,18 +40,14 @@ TEST(Parts, TransformsAreSteps) {
 TEST(Parts, ConvolutionsAreSteps) {
   const D x = draw(3, {2, 6, 6, 3}), y = draw(4, {2, 6, 6, 3}), w = draw(5, {3, 3, 3, 4});
   const auto conv = [](const D& v, const D& k) {
-    return lax::conv_general_dilated(v, k, {1, 1}, "SAME",
-                                     {.dimension_numbers = {"NHWC", "HWIO", "NHWC"}});
+    return lax::conv_general_dilated(v, k, {1, 1}, "SAME", {.dimension_numbers = {"NHWC", "HWIO", "NHWC"}});
   };
   expect_all_recorded([&](const D& v) { return conv(v, w); }, x, y);
   const D image = x;
   expect_all_recorded([&](const D& k) { return conv(image, k); }, w, draw(6, {3, 3, 3, 4}));
   // Each example with its own kernel: parts of a batch, which add up where the weights are shared.
   expect_all_recorded(
-      [&](const D& v) {
-        return vmap([&](const D& a) { return conv(expand_dims(a, 0), w); })(v);
-      },
-      x, y);
+      [&](const D& v) { return vmap([&](const D& a) { return conv(expand_dims(a, 0), w); })(v); }, x, y);
   expect_all_recorded([](const D& v) { return nn::avg_pool(v, {2, 2}); }, x, y);
 }
 

@@ -59,26 +59,31 @@ auto call_branch(const F& f, const Operands&... operands) {
   return to_arrays(std::invoke(f, operands...));
 }
 
+// The branch of that number as a step of a program that is being recorded.
+template <class Result>
+Result branches_recorded(const ArrayBase& index, const std::vector<std::function<Result()>>& branches) {
+  std::optional<Result> like;
+  std::vector<std::function<LoopArrays(LoopArrays&)>> bodies;
+  for (const auto& branch : branches)
+    bodies.push_back([&](LoopArrays&) {
+      like.emplace(branch());
+      LoopArrays outputs;
+      list_arrays(*like, outputs);
+      return outputs;
+    });
+  LoopArrays done = record_branches(index, std::vector<LoopBody>(bodies.begin(), bodies.end()));
+  std::size_t at = 0;
+  return with_arrays(std::move(*like), done, at);
+}
+
 template <class F, class G, class... Operands>
 auto choose(const Array<bool>& p, const F& f, const G& g, const Operands&... operands) {
   using Result = decltype(call_branch(f, operands...));
   static_assert(std::is_same_v<Result, decltype(call_branch(g, operands...))>,
                 "lax::cond: both functions must return the same type: a tree of the same arrays");
-  if (!is_batched(p) && known_later(p)) {
-    std::optional<Result> like;
-    const auto branch = [&](const auto& h) {
-      return [&](LoopArrays&) {
-        like.emplace(call_branch(h, operands...));
-        LoopArrays outputs;
-        list_arrays(*like, outputs);
-        return outputs;
-      };
-    };
-    const auto first = branch(g), second = branch(f);
-    LoopArrays done = record_branches(p, {first, second});
-    std::size_t at = 0;
-    return with_arrays(std::move(*like), done, at);
-  }
+  if (!is_batched(p) && known_later(p))
+    return branches_recorded<Result>(
+        p, {[&] { return call_branch(g, operands...); }, [&] { return call_branch(f, operands...); }});
   if (!is_batched(p)) return p.item() ? call_branch(f, operands...) : call_branch(g, operands...);
   return select_trees<Result>("cond", p, call_branch(f, operands...), call_branch(g, operands...));
 }
@@ -89,6 +94,9 @@ auto switch_among(const Functions& functions, std::index_sequence<i...>, const A
   using Result = decltype(call_branch(std::get<0>(functions), operands...));
   static_assert((std::is_same_v<Result, decltype(call_branch(std::get<i>(functions), operands...))> && ...),
                 "lax::switch_: all functions must return the same type: a tree of the same arrays");
+  if (!is_batched(index) && known_later(index))
+    return branches_recorded<Result>(index,
+                                     {[&] { return call_branch(std::get<i>(functions), operands...); }...});
   std::optional<Result> result;
   if (!is_batched(index)) {
     const auto at = static_cast<std::size_t>(
@@ -151,6 +159,11 @@ auto switch_(const I& index_, const std::vector<F>& functions, const Operands&..
   const Array<std::int64_t> index = scalar_index("switch_", index_);
   const auto run = [&](const auto&... operands) {
     const auto last = static_cast<std::int64_t>(functions.size()) - 1;
+    if (!is_batched(index) && known_later(index)) {
+      std::vector<std::function<decltype(call_branch(functions[0], operands...))()>> branches;
+      for (const F& f : functions) branches.push_back([&] { return call_branch(f, operands...); });
+      return branches_recorded(ArrayBase(index), branches);
+    }
     if (!is_batched(index))
       return call_branch(functions[static_cast<std::size_t>(std::clamp<std::int64_t>(index.item(), 0, last))],
                          operands...);

@@ -103,7 +103,7 @@ class BodyNodes {
 
 // The condition, or the body, of a while_loop.
 inline LoopArrays record_body(program::BodyRecording& recorded, LoopBody f, const LoopArrays& carry,
-                             std::vector<int>& slots) {
+                              std::vector<int>& slots) {
   LoopArrays inputs;
   for (const ArrayBase& c : carry) {
     inputs.push_back(recorded.argument(c.dtype(), layout_of(c)));
@@ -150,8 +150,7 @@ NAX_ENGINE LoopArrays record_while(LoopBody condition, LoopBody body, LoopArrays
     results.push_back(allocate(c.dtype(), layout_of(c), program::device));
     const auto bytes = layout_of(c).size() * static_cast<std::int64_t>(dtype_size(c.dtype()));
     const int initial = operands.read(from), result = operands.write(results.back());
-    work->carries.push_back(
-        {initial, result, operands.write_bytes(static_cast<std::size_t>(bytes)), bytes});
+    work->carries.push_back({initial, result, operands.write_bytes(static_cast<std::size_t>(bytes)), bytes});
   }
   for (const int slot : decide.captured) work->condition_captured.push_back(operands.read_slot(slot));
   for (const int slot : step.captured) work->body_captured.push_back(operands.read_slot(slot));
@@ -181,7 +180,8 @@ NAX_ENGINE LoopArrays record_branches(const ArrayBase& index, const std::vector<
         for (std::size_t i = 0; i < results.size(); ++i) {
           if (!(results[i].shape() == outputs[i].shape()))
             refuse_loop("jit: the branches give different shapes");
-          const Frame all = merge_frames({&layout_of(results[i]), &layout_of(outputs[i])}, outputs[i].shape());
+          const Frame all =
+              merge_frames({&layout_of(results[i]), &layout_of(outputs[i])}, outputs[i].shape());
           ArrayAccess::layout(results[i]) = Layout::contiguous(all);
         }
         recorded.end();

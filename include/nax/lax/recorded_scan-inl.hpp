@@ -150,9 +150,13 @@ NAX_ENGINE RecordedScan record_scan(LoopBody f, LoopArrays carry, const LoopArra
     sources.push_back(slot);
     derivative->sources.push_back(std::move(source));
   };
-  const auto known = [&](int slot) { return std::find(sources.begin(), sources.end(), slot) != sources.end(); };
+  const auto known = [&](int slot) {
+    return std::find(sources.begin(), sources.end(), slot) != sources.end();
+  };
   const std::vector<int> shared = watched ? own.body.shared() : std::vector<int>();
-  const auto is_shared = [&](int slot) { return std::find(shared.begin(), shared.end(), slot) != shared.end(); };
+  const auto is_shared = [&](int slot) {
+    return std::find(shared.begin(), shared.end(), slot) != shared.end();
+  };
 
   for (std::size_t c = 0; c < carry.size(); ++c) {
     const ArrayBase from = run_over(carry[c], layout_of(carry[c]));
@@ -230,8 +234,7 @@ NAX_ENGINE void ScanNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
     sums.push_back(allocate(c.dtype, c.frame, program::device));
     const std::int64_t bytes = c.frame.size() * static_cast<std::int64_t>(dtype_size(c.dtype));
     const int initial = operands.read(from), result = operands.write(sums.back());
-    work->carries.push_back(
-        {initial, result, operands.write_bytes(static_cast<std::size_t>(bytes)), bytes});
+    work->carries.push_back({initial, result, operands.write_bytes(static_cast<std::size_t>(bytes)), bytes});
   }
   for (const auto& y : d.ys) {
     const std::int64_t bytes = y.frame.size() * static_cast<std::int64_t>(dtype_size(y.dtype));
@@ -246,8 +249,8 @@ NAX_ENGINE void ScanNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
   for (const int slot : d.part.captured) work->in.push_back({operands.read_slot(slot), 0, 0});
   for (const auto& x : d.xs) {
     rows.push_back(new_rows(x.dtype, x.frame, d.turns));
-    work->out.push_back({operands.write(rows.back()), 0,
-                         x.frame.size() * static_cast<std::int64_t>(dtype_size(x.dtype))});
+    work->out.push_back(
+        {operands.write(rows.back()), 0, x.frame.size() * static_cast<std::int64_t>(dtype_size(x.dtype))});
   }
   operands.add_step("scan_gradient", work, d.part.program->is_unforeseen());
   const auto give = [&](std::size_t place, ArrayBase&& g) {

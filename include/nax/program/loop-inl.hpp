@@ -251,8 +251,7 @@ NAX_ENGINE int Operands::read(const ArrayBase& a) {
 }
 NAX_ENGINE int Operands::read_slot(int slot) {
   const std::size_t bytes = Recorder::current().slots[static_cast<std::size_t>(slot)].bytes;
-  list_.push_back(
-      {{slot, 0}, false, DType::uint8, Dims(1, static_cast<std::int64_t>(bytes)), Dims(1, 1)});
+  list_.push_back({{slot, 0}, false, DType::uint8, Dims(1, static_cast<std::int64_t>(bytes)), Dims(1, 1)});
   return static_cast<int>(list_.size()) - 1;
 }
 NAX_ENGINE int Operands::write(const ArrayBase& a) {

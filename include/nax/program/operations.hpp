@@ -172,8 +172,8 @@ class ProgramOperations final : public backend::AcceleratorOperations {
       host().contract({}, dtype, product, own.data(), count, get<char>(p[0]), get<char>(p[1]),
                       get<char>(p[2]), false);
     });
-    double all = 2. * static_cast<double>(product.m) * static_cast<double>(product.n) *
-                 static_cast<double>(product.k);
+    double all =
+        2. * static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
     for (const backend::BatchAxis& one : own) all *= static_cast<double>(one.extent);
     counts(all);
   }
@@ -226,7 +226,8 @@ class ProgramOperations final : public backend::AcceleratorOperations {
   bool has(backend::Part part) const override { return part != backend::Part::factorisations; }
   void fft(Device, const loops::FftLines& lines, DType real, const char* from, char* to) override {
     const DType complex = real == DType::float64 ? DType::complex128 : DType::complex64;
-    const bool of_real = lines.kind == loops::FftKind::to_complex, to_real = lines.kind == loops::FftKind::to_real;
+    const bool of_real = lines.kind == loops::FftKind::to_complex,
+               to_real = lines.kind == loops::FftKind::to_real;
     Row in{from, of_real ? real : complex, false, lines.others, lines.from}, out = in;
     out.at = to, out.dtype = to_real ? real : complex, out.strides = lines.to;
     in.shape.push_back(to_real ? lines.n / 2 + 1 : lines.n), in.strides.push_back(lines.from_axis);
@@ -242,7 +243,12 @@ class ProgramOperations final : public backend::AcceleratorOperations {
                        w = g.taps() * (g.c / g.groups) * g.o;
     using enum loops::ConvPart;
     line("convolve", {row(a, part == input ? y : x, dtype), row(b, part == weights ? y : w, dtype)},
-         row(to, part == forward ? y : part == input ? x : w, dtype, true), [=](void* const* p) {
+         row(to,
+             part == forward ? y
+             : part == input ? x
+                             : w,
+             dtype, true),
+         [=](void* const* p) {
            host().convolve({}, part, g, dtype, get<char>(p[0]), get<char>(p[1]), get<char>(p[2]), accumulate);
          });
     counts(2. * static_cast<double>(y) * static_cast<double>(g.taps() * (g.c / g.groups)));

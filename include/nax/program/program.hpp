@@ -92,8 +92,8 @@ class Program {
   std::vector<nax::detail::BufferRef> kept_;
   std::vector<std::shared_ptr<const char[]>> constants_;
   std::vector<std::size_t> result_bytes_, first_outputs_;  // by result
-  std::vector<int> donations_;         // to results
-  std::vector<std::int64_t> offsets_;  // of temporary slots in the arena
+  std::vector<int> donations_;                             // to results
+  std::vector<std::int64_t> offsets_;                      // of temporary slots in the arena
   std::vector<Call> calls_;
   std::vector<Patch> patches_;
   double flops_ = 0;

@@ -53,8 +53,8 @@ NAX_ENGINE Place Recorder::place(const void* address) {
   if (detail::has_no_memory(at)) {
     if (!parent) throw nax::detail::NotRecordable("jit: an array of another recording is used");
     const Place from = parent->place(address);
-    auto known = std::find_if(captures.begin(), captures.end(),
-                              [&](const Capture& c) { return c.from == from.slot; });
+    auto known =
+        std::find_if(captures.begin(), captures.end(), [&](const Capture& c) { return c.from == from.slot; });
     if (known == captures.end()) {
       allocate(parent->slots[static_cast<std::size_t>(from.slot)].bytes);
       known = captures.insert(known, {static_cast<int>(slots.size()) - 1, from.slot});

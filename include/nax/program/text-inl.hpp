@@ -95,10 +95,9 @@ NAX_ENGINE std::string Program::text(const std::string& indent) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Output& out = outputs_[i];
     text += i > 0 ? ", " : " ";
-    const bool constant =
-        out.slot == Place::constant || slots_[static_cast<std::size_t>(out.slot)].kind == Slot::Kind::constant;
-    text += constant ? "const:" + detail::shape_text(out.dtype, out.layout.shape)
-                                        : names.argument(out.slot);
+    const bool constant = out.slot == Place::constant ||
+                          slots_[static_cast<std::size_t>(out.slot)].kind == Slot::Kind::constant;
+    text += constant ? "const:" + detail::shape_text(out.dtype, out.layout.shape) : names.argument(out.slot);
   }
   return text + "\n";
 }

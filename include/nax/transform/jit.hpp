@@ -465,7 +465,8 @@ class Jitted {
 // over devices or uses a collective, and where its arguments do not all lie on one device (numbers and arrays
 // of no axes go along to a GPU). On the CPU it is also called as it is, after a recording in vain, where it
 // reads an array's elements (item(), printing, a condition, a mask whose trues decide a shape) or calls what
-// has no step yet (linalg). On a GPU to read elements is a DeviceError.
+// has no step yet (linalg). On a GPU to read elements is a DeviceError. Bodies of lax's loops and branches
+// run once while the CPU records, and a gradient through while_loop or cond is not recorded.
 //
 // Throws ValueError for argnums out of range, or a static argument that holds an array, and TypeError for an
 // argument that is no tree and not static.

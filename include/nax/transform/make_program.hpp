@@ -19,10 +19,10 @@ class ProgramText {
   std::size_t size() const { return program_->step_count(); }
   // Bytes of memory that lie between arguments and results.
   std::size_t temporary_bytes() const { return program_->bytes(); }
-  // Operations with floating numbers in a call: 2 m n k for a product of (m, k) and (k, n), and one an element
-  // for each function of an expression and each term of a sum; gradients of expressions count each function
-  // twice. Loops that run until a condition fails count one turn, branches the longest. What moves, compares,
-  // sorts or draws counts none.
+  // Operations with floating numbers in a call: 2 m n k for a product of (m, k) and (k, n), and one an
+  // element for each function of an expression and each term of a sum; gradients of expressions count each
+  // function twice. Loops that run until a condition fails count one turn, branches the longest. What moves,
+  // compares, sorts or draws counts none.
   double flops() const { return program_->flops(); }
   // Bytes that the steps of a call read and write, each operand once a step, wherever they lie.
   double bytes() const { return program_->traffic(); }
