@@ -265,6 +265,8 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "fft/lines.hpp",
                                        "lax/conv_product.hpp",
                                        "lax/parts.hpp",
+                                       "lax/recorded_loops.hpp",
+                                       "lax/recorded_scan.hpp",
                                        "lax/windows.hpp",
                                        "numpy/reductions/argmax.hpp",
                                        "numpy/views/copy.hpp",

@@ -2,7 +2,7 @@
 
 #include <nax/nax.hpp>
 
-// What a program costs: operations with floating numbers, and bytes.
+// Costs of a program: operations with floating numbers, and bytes.
 namespace costs_test {
 using namespace nax;
 using F = Array<float>;

@@ -207,5 +207,3 @@ NAX_ENGINE LoopArrays record_branches(const ArrayBase& index, const std::vector<
 
 }  // namespace detail
 NAX_END
-
-#include "nax/lax/recorded_scan-inl.hpp"

@@ -101,4 +101,5 @@ NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/lax/recorded_loops-inl.hpp"
+#include "nax/lax/recorded_scan-inl.hpp"
 #endif

@@ -65,8 +65,8 @@ struct Moving {
   int operand;
   std::int64_t offset = 0, step = 0;
 };
-// What goes from turn to turn. Without a history, turns write into the result and `other` by turns; with one,
-// `other` holds the values before each turn, in their order, and the last.
+// A carry. Without a history, turns write into the result and `other` by turns; with one, `other` holds the
+// values before each turn, in their order, and the last.
 struct Carried {
   int initial, result, other;
   std::int64_t bytes, step = 0;  // of the history
