@@ -6,7 +6,7 @@
 #include <vector>
 
 // Random programs with loops, branches and transforms, jitted and not: equal values and equal gradients.
-// NAX_RANDOM_PROGRAMS says how many (200 by default), NAX_RANDOM_SEED where they begin.
+// NAX_RANDOM_PROGRAMS says how many (300 by default), NAX_RANDOM_SEED where they begin.
 namespace property_test {
 using namespace nax;
 using D = Array<double>;
@@ -209,7 +209,7 @@ void expect_equal(const D& a, const D& b, unsigned seed, const char* what) {
 
 TEST(Property, JitGivesEqualValuesAndGradients) {
   const unsigned first = static_cast<unsigned>(setting("NAX_RANDOM_SEED", 1));
-  const unsigned count = static_cast<unsigned>(setting("NAX_RANDOM_PROGRAMS", 200));
+  const unsigned count = static_cast<unsigned>(setting("NAX_RANDOM_PROGRAMS", 300));
   int recorded = 0;
   for (unsigned seed = first; seed < first + count && !HasFatalFailure(); ++seed) {
     int calls = 0;
