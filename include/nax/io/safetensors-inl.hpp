@@ -62,8 +62,10 @@ NAX_ENGINE void write_safetensors(const std::string& path,
     const std::uint64_t end = at + array.nbytes();
     if (header.size() > 1) header += ',';
     header += text(name) + ":{\"dtype\":\"" + dtype + "\",\"shape\":[";
-    for (int axis = 0; axis < array.ndim(); ++axis)
-      header += (axis > 0 ? "," : "") + std::to_string(array.shape(axis));
+    for (int axis = 0; axis < array.ndim(); ++axis) {
+      if (axis > 0) header += ',';
+      header += std::to_string(array.shape(axis));
+    }
     header += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
     at = end;
   }
