@@ -6,6 +6,7 @@
 #include "nax/loops/convolution.hpp"
 #include "nax/loops/factoring.hpp"
 #include "nax/loops/fft_lines.hpp"
+#include "nax/loops/leaf_steps.hpp"
 #include "nax/loops/lines.hpp"
 #include "nax/loops/product.hpp"
 #include "nax/loops/reduce_kind.hpp"
@@ -180,6 +181,9 @@ class AcceleratorOperations : public Operations {
   // to = the places where the mask holds; `counts` are the true elements up to and with each place.
   virtual void true_positions(Device device, std::int64_t n, const bool* mask, const std::int64_t* counts,
                               std::int64_t* to) = 0;
+  // A step of an optimiser for `count` leaves of a floating dtype, none of them empty.
+  virtual void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
+                           const loops::LeafStep* leaves, int count) = 0;
 
  protected:
   ~AcceleratorOperations() = default;

@@ -61,35 +61,53 @@ class Adam {
     detail::Like<G> updates = detail::blank("adam", grads);
     const auto rate = detail::rate_at(rate_, state.count);
     state.count = detail::next(state.count);
+    detail::LeafSteps steps = detail::leaf_steps(numbers(false), rate, &state.count);
     tree::detail::for_each(
         "adam",
         [&](const auto& g, auto& m, auto& v, const auto& p, auto& u) {
           if constexpr (detail::trained_v<std::remove_cvref_t<decltype(g)>>) {
+            ArrayBase* const averages[] = {&m, &v};
+            if (steps.take(g, decays ? &p : nullptr, u, averages, 2)) return;
             detail::Assignments now;
             advance(now, g, m, v, p, detail::Debias(m, state.count, options_), rate, u);
           }
         },
         grads, state.mu, state.nu, params, updates);
+    steps.run();
     return std::pair{std::move(updates), std::move(state)};
   }
   template <class G, class S, class P>
   auto step(const G& grads, AdamState<S> state, P params) const {
     const auto rate = detail::rate_at(rate_, state.count);
     state.count = detail::next(state.count);
+    detail::LeafSteps steps = detail::leaf_steps(numbers(true), rate, &state.count);
     tree::detail::for_each(
         "adam",
         [&](const auto& g, auto& m, auto& v, auto& p) {
           if constexpr (detail::trained_v<std::remove_cvref_t<decltype(g)>>) {
+            ArrayBase* const averages[] = {&m, &v};
+            if (steps.take(g, &p, p, averages, 2)) return;
             const detail::Debias debias(m, state.count, options_);
             detail::step_leaf(
                 p, [&](detail::Assignments& now, auto& u) { advance(now, g, m, v, p, debias, rate, u); });
           }
         },
         grads, state.mu, state.nu, params);
+    steps.run();
     return std::pair{std::move(params), std::move(state)};
   }
 
  private:
+  loops::StepNumbers numbers(bool adds_to_params) const {
+    loops::StepNumbers n{};
+    n.rule = loops::StepRule::adam;
+    n.adds_to_params = adds_to_params;
+    n.decays = decays;
+    n.weight_decay = options_.weight_decay;
+    n.b1 = options_.b1, n.b2 = options_.b2;
+    n.eps = options_.eps, n.eps_root = options_.eps_root;
+    return n;
+  }
   // A leaf's means as they are next, and its update u.
   template <class T, class Now>
   void advance(detail::Assignments& now, const Array<T>& g, Array<T>& m, Array<T>& v,

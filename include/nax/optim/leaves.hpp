@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "nax/expr/assignments.hpp"
+#include "nax/expr/leaf_steps.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
@@ -100,6 +101,17 @@ void descend(Assignments& now, Array<T>& to, const Array<T>& x, double rate) {
 template <class T>
 void descend(Assignments& now, Array<T>& to, const Array<T>& x, const Array<float>& rate) {
   now.assign(to, x * -rate.astype<T>());
+}
+
+// The steps of all leaves of a tree that lie on a GPU, for a rate as rate_at() gives it.
+template <class Now>
+LeafSteps leaf_steps(loops::StepNumbers numbers, const Now& rate, const Count* count) {
+  if constexpr (is_array_v<Now>) {
+    return LeafSteps(numbers, &rate, count);
+  } else {
+    numbers.rate = rate;
+    return LeafSteps(numbers, nullptr, count);
+  }
 }
 
 inline Count no_steps() { return Count(0); }

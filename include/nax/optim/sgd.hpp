@@ -34,24 +34,41 @@ class Sgd {
   auto update(const G& grads, SgdState<S> state, const P&...) const {
     detail::Like<G> updates = detail::blank("sgd", grads);
     const auto rate = detail::rate_at(rate_, state.count);
+    detail::LeafSteps steps = detail::leaf_steps(numbers(false), rate, nullptr);
     for_each_leaf(grads, state, updates, [&](const auto& g, auto* trace, auto& u) {
+      ArrayBase* const averages[] = {trace};
+      if (steps.take(g, nullptr, u, averages, trace ? 1 : 0)) return;
       detail::Assignments now;
       advance(now, g, trace, rate, u);
     });
+    steps.run();
     state.count = detail::next(state.count);
     return std::pair{std::move(updates), std::move(state)};
   }
   template <class G, class S, class P>
   auto step(const G& grads, SgdState<S> state, P params) const {
     const auto rate = detail::rate_at(rate_, state.count);
+    detail::LeafSteps steps = detail::leaf_steps(numbers(true), rate, nullptr);
     for_each_leaf(grads, state, params, [&](const auto& g, auto* trace, auto& p) {
+      ArrayBase* const averages[] = {trace};
+      if (steps.take(g, &p, p, averages, trace ? 1 : 0)) return;
       detail::step_leaf(p, [&](detail::Assignments& now, auto& u) { advance(now, g, trace, rate, u); });
     });
+    steps.run();
     state.count = detail::next(state.count);
     return std::pair{std::move(params), std::move(state)};
   }
 
  private:
+  loops::StepNumbers numbers(bool adds_to_params) const {
+    using loops::StepRule;
+    loops::StepNumbers n{};
+    n.rule =
+        options_.momentum ? (options_.nesterov ? StepRule::nesterov : StepRule::momentum) : StepRule::sgd;
+    n.adds_to_params = adds_to_params;
+    n.momentum = options_.momentum.value_or(0);
+    return n;
+  }
   // A leaf's trace as it is next, where there is momentum, and its update u.
   template <class T, class Now>
   void advance(detail::Assignments& now, const Array<T>& g, Array<T>* trace, const Now& rate,

@@ -50,6 +50,8 @@ NAX_TEAMS(ReduceRows<SumReducer<float>, float, float>)
 NAX_TEAMS(ReduceRows<SumReducer<float>, float, bfloat16>)
 NAX_TEAMS(ReduceRows<ArgReducer<float>, float, float>)
 NAX_TEAMS(JoinParts<SumReducer<float>>)
+NAX_TEAMS(StepLeaves<float, true>)
+NAX_TEAMS(StepLeaves<float, false>)
 NAX_TEAMS(ScanRow<RunningElements<float, false>, false>)
 NAX_TILES(ReduceColumns<SumReducer<float>, float, float>)
 

@@ -11,6 +11,7 @@
 #include "nax/backend/cuda/reduce_kernels.hpp"
 #include "nax/backend/cuda/scan_kernels.hpp"
 #include "nax/backend/cuda/scatter_kernels.hpp"
+#include "nax/backend/cuda/step_kernels.hpp"
 #include "nax/backend/operations.hpp"
 
 // The operations, as launches of their kernels.
@@ -79,6 +80,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
   void true_positions(Device device, std::int64_t n, const bool* mask, const std::int64_t* counts,
                       std::int64_t* to) override {
     launch(device, n, TruePositions{mask, counts, to});
+  }
+  void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
+                   const loops::LeafStep* leaves, int count) override {
+    launch_steps(device, dtype, numbers, leaves, count);
   }
 
   void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,
