@@ -139,6 +139,9 @@ struct StepLeaves {
     load(leaf.params, j, whole, n, p);
     load(leaf.from[0], j, whole, n, m);
     if constexpr (is_adam) load(leaf.from[1], j, whole, n, v);
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
     for (int k = 0; k < per; ++k) {
       StepElement<T> x{lane(g, k), lane(p, k), lane(m, k), lane(v, k)};
       L u = L(0);
