@@ -278,6 +278,7 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "numpy/indexing/placement.hpp",
                                        "numpy/conversion/print.hpp",
                                        "numpy/reductions/reduce.hpp",
+                                       "numpy/reductions/rows.hpp",
                                        "numpy/indexing/select.hpp",
                                        "numpy/indexing/selection.hpp",
                                        "numpy/sorting/order.hpp",

@@ -10,6 +10,7 @@
 #include "nax/loops/lines.hpp"
 #include "nax/loops/product.hpp"
 #include "nax/loops/reduce_kind.hpp"
+#include "nax/loops/row_function.hpp"
 #include "nax/loops/select_loop.hpp"
 #include "nax/loops/windows.hpp"
 #include "nax/rules/draw.hpp"
@@ -184,6 +185,10 @@ class AcceleratorOperations : public Operations {
   // A step of an optimiser for `count` leaves of a floating dtype, none of them empty.
   virtual void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                            const loops::LeafStep* leaves, int count) = 0;
+  // to = the function of rows of float32 or float64, which lie one after the other; `other` is the gradients'
+  // second operand.
+  virtual void row_function(Device device, loops::RowFunction what, DType dtype, std::int64_t rows,
+                            std::int64_t length, const char* from, const char* other, char* to) = 0;
 
  protected:
   ~AcceleratorOperations() = default;

@@ -33,8 +33,12 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
       }
     }
     const AxisMarks marks = over_frame(visible, frame);
-    const Array<T> values = materialise(x),
-                   m = typed<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true));
+    const Array<T> values = materialise(x);
+    if (has_row_kernels(values, visible))
+      return typed<T>(row_function(
+          what == cpu::Softmax::softmax ? loops::RowFunction::softmax : loops::RowFunction::log_softmax,
+          values, visible, frame));
+    const Array<T> m = typed<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true));
     const auto shifted = make_expr<rules::subtract>(values, m);
     if constexpr (what == cpu::Softmax::softmax) {
       const Array<T> e = evaluate(make_expr<rules::exp>(shifted));
@@ -62,6 +66,8 @@ Array<T> record_softmax(Array<T> value, const OperandRef& x, const AxisMarks& vi
   const auto tangent = [visible = AxisMarks(visible)](const Array<T>& t, const Array<T>& y) -> Array<T> {
     const auto kernel = [](std::int64_t, auto... part) { cpu::softmax_gradient_rows(part...); };
     return gradient_of_rows(t, y, visible, kernel, [&] {
+      const ArrayBase at_once = row_gradient(loops::RowFunction::softmax_gradient, t, y, visible);
+      if (ArrayAccess::buffer(at_once)) return typed<T>(at_once);
       const Array<T> mean = sum_over<T>(make_expr<rules::multiply>(t, y), visible, true, 1);
       return evaluate(make_expr<rules::multiply>(y, make_expr<rules::subtract>(t, mean)));
     });
@@ -81,6 +87,8 @@ Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const AxisMarks
   auto pull = [visible = AxisMarks(visible)](const Array<T>& g, const Array<T>& y) -> Array<T> {
     const auto kernel = [](std::int64_t, auto... part) { cpu::log_softmax_gradient_rows(part...); };
     return gradient_of_rows(g, y, visible, kernel, [&] {
+      const ArrayBase at_once = row_gradient(loops::RowFunction::log_softmax_gradient, g, y, visible);
+      if (ArrayAccess::buffer(at_once)) return typed<T>(at_once);
       const Array<T> total = sum_over<T>(g, visible, true, 1);
       return evaluate(
           make_expr<rules::subtract>(g, make_expr<rules::multiply>(make_expr<rules::exp>(y), total)));

@@ -267,6 +267,10 @@ class ProgramOperations final : public backend::AcceleratorOperations {
   void step_leaves(Device, DType, const loops::StepNumbers&, const loops::LeafStep*, int) override {
     refuse("a step of all leaves at once");  // expr/leaf_steps.hpp does not ask programs
   }
+  void row_function(Device, loops::RowFunction, DType, std::int64_t, std::int64_t, const char*, const char*,
+                    char*) override {
+    refuse("a function of rows at once");  // numpy/reductions/rows.hpp does not ask programs
+  }
   void draw(Device, const nax::detail::Draw& form, const backend::Keys& keys, std::int64_t n, DType dtype,
             std::int64_t size, char* out) override {
     line("draw", {row(keys.many, keys.many ? size / n : 0, DType::uint64)}, row(out, size, dtype, true),

@@ -52,6 +52,7 @@ NAX_TEAMS(ReduceRows<ArgReducer<float>, float, float>)
 NAX_TEAMS(JoinParts<SumReducer<float>>)
 NAX_TEAMS(StepLeaves<float, true>)
 NAX_TEAMS(StepLeaves<float, false>)
+NAX_TEAMS(RowsBody<float, loops::RowFunction::softmax>)
 NAX_TEAMS(ScanRow<RunningElements<float, false>, false>)
 NAX_TILES(ReduceColumns<SumReducer<float>, float, float>)
 

@@ -9,6 +9,7 @@
 #include "nax/backend/cuda/index_kernels.hpp"
 #include "nax/backend/cuda/matmul_kernels.hpp"
 #include "nax/backend/cuda/reduce_kernels.hpp"
+#include "nax/backend/cuda/row_kernels.hpp"
 #include "nax/backend/cuda/scan_kernels.hpp"
 #include "nax/backend/cuda/scatter_kernels.hpp"
 #include "nax/backend/cuda/step_kernels.hpp"
@@ -84,6 +85,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
   void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                    const loops::LeafStep* leaves, int count) override {
     launch_steps(device, dtype, numbers, leaves, count);
+  }
+  void row_function(Device device, loops::RowFunction what, DType dtype, std::int64_t rows,
+                    std::int64_t length, const char* from, const char* other, char* to) override {
+    launch_rows(device, what, dtype, rows, length, from, other, to);
   }
 
   void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,

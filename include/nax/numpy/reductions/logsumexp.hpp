@@ -50,6 +50,9 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
       }
     }
     const Array<T> values = materialise(x);
+    if (has_row_kernels(values, visible))
+      return typed<T>(
+          row_function(loops::RowFunction::logsumexp, values, visible, reduced_frame(frame, marks, keep)));
     const Array<T> m = finite_shift(typed<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true)));
     const auto shifted = make_expr<rules::exp>(make_expr<rules::subtract>(values, m));
     const Array<T> total = typed<T>(reduce_over<cpu::reduce_op::Sum<T>>(shifted, marks, true));

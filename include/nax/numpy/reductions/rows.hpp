@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/loops/row_function.hpp"
 #include "nax/numpy/reductions/reduce.hpp"
 #include "nax/numpy/views/copy.hpp"
 
@@ -19,6 +20,16 @@ struct RowCount {
     if (length > 0) rows = frame.size() / length;
   }
 };
+
+// Whether a GPU has these rows' functions as one kernel each: values on it of a type that they compute in.
+NAX_ENGINE bool has_row_kernels(const ArrayBase& x, const AxisMarks& visible);
+// A function of rows of the values of x, whose results have `frame`. Precondition: has_row_kernels.
+NAX_ENGINE ArrayBase row_function(loops::RowFunction what, const ArrayBase& x, const AxisMarks& visible,
+                                  const Frame& frame);
+// A gradient of rows, of the cotangent g and the result y, where the GPU has it and nothing records it; else
+// an array without a buffer.
+NAX_ENGINE ArrayBase row_gradient(loops::RowFunction what, const ArrayBase& g, const ArrayBase& y,
+                                  const AxisMarks& visible);
 
 // x in the type its kernels compute in, row-major.
 template <class T>

@@ -6,6 +6,7 @@
 #include "cuda/operations/indexing_test.cpp"
 #include "cuda/operations/optimiser_steps_test.cpp"
 #include "cuda/operations/random_test.cpp"
+#include "cuda/operations/rows_test.cpp"
 #include "cuda/operations/scan_and_sort_test.cpp"
 #include "cuda/operations/scatter_test.cpp"
 #include "cuda/ptx/nax/exact_memory.hpp"
