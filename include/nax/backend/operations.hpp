@@ -6,6 +6,7 @@
 #include "nax/loops/convolution.hpp"
 #include "nax/loops/factoring.hpp"
 #include "nax/loops/fft_lines.hpp"
+#include "nax/loops/linear_systems.hpp"
 #include "nax/loops/lines.hpp"
 #include "nax/loops/product.hpp"
 #include "nax/loops/reduce_kind.hpp"
@@ -135,8 +136,11 @@ class Operations {
                                       std::int64_t examples, DType dtype, const char* from, std::int64_t* to);
 
   // The factors of matrices, one address a result.
-  virtual void factorise(Device device, const loops::Factoring& what, DType dtype, const char* from,
-                         void* const* to);
+  inline virtual void factorise(Device device, const loops::Factoring& what, DType dtype, const char* from,
+                                void* const* to);
+  // x = a^-1 b for the matrices of a batch; a^-1 where b is null, of general matrices.
+  inline virtual void solve(Device device, const loops::LinearSystems& systems, DType dtype, const char* a,
+                            const char* b, char* x);
 
  protected:
   ~Operations() = default;
@@ -162,6 +166,10 @@ inline void Operations::best_in_windows(Device device, const loops::Windows&, bo
   nax::detail::throw_no_device_form(device);
 }
 inline void Operations::factorise(Device device, const loops::Factoring&, DType, const char*, void* const*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::solve(Device device, const loops::LinearSystems&, DType, const char*, const char*,
+                              char*) {
   nax::detail::throw_no_device_form(device);
 }
 

@@ -3,6 +3,8 @@
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/companion_kernels.hpp"
 #include "nax/backend/cpu/factor_kernels.hpp"
+#include "nax/backend/cpu/system_kernels.hpp"
+#include "nax/backend/cpu/triangle_kernel.hpp"
 #include "nax/compiled/provide.hpp"
 
 #define NAX_T double
@@ -26,6 +28,8 @@ void provide_all() {
   provide<FactorKernel<Factorisation::qr>, T>();
   provide<FactorKernel<Factorisation::eigh>, T>();
   provide<FactorKernel<Factorisation::eig>, T>();
+  provide<FactorKernel<Factorisation::triangle>, T>();
+  provide<SystemKernel, T>();
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ Array<T> adjugate(const Array<T>& a) {
   const Array<bool> good = has_good_inverse(plain, result, dets);
   const std::int64_t with_inverse = count_true(good);
   if (with_inverse < layout_of(good).size()) {
-    result = matrices_like<T>(layout_of(a), {n, n});
+    result = matrices_like<T>(a, {n, n});
     T* const out = elements<T>(result);
     for_each_matrix(plain, [=](std::int64_t i, const T* x) { cpu::adjugate(x, n, out + i * n * n); });
   }

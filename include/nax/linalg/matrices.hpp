@@ -2,6 +2,8 @@
 
 #include "nax/backend/cpu/factor.hpp"
 #include "nax/backend/cpu/factor_tiny.hpp"
+#include "nax/backend/cpu/system_kernels.hpp"
+#include "nax/backend/cpu/triangle_kernel.hpp"
 #include "nax/numpy/products/matmul.hpp"
 
 // Shared by the functions of linalg: square matrices in the last two axes, all axes before them a batch.
@@ -15,13 +17,19 @@ inline constexpr bool is_linalg_v = std::is_same_v<T, float> || std::is_same_v<T
 template <class X>
 using linalg_t = inexact_t<typename X::value_type>;
 
+// At the door: square matrices on a device that has factorisations.
+NAX_ENGINE void check_square(const char* function, const ArrayBase& a);
+
+// Factors the matrices of a into these results, of which some may be null.
+NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
+                          std::initializer_list<const ArrayBase*> results);
+
+// The lower or upper triangle, the diagonal times `diagonal`; zeros elsewhere. Linear, and recorded.
+NAX_ENGINE ArrayBase triangle(const ArrayBase& x, bool lower, double diagonal);
 template <class T>
-void check_square(const char* function, const Array<T>& a) {
-  static_assert(is_linalg_v<T>, "linalg: the type must be float, double or complex");
-  check_operand(function, a);
-  if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
-    raise<ShapeError>({function, ": the last two axes must be square, shape ", a.shape()});
-  need_part(function, backend::Part::factorisations, a);
+Array<T> triangle(const Array<T>& x, bool lower, T diagonal) {
+  cpu::provide<cpu::FactorKernel<loops::Factorisation::triangle>, T>();
+  return typed<T>(triangle(handle_of(x), lower, static_cast<double>(std::real(diagonal))));
 }
 
 // Offsets of the matrices of an operand over the batches of a result.
@@ -45,13 +53,7 @@ class BatchWalk {
   Dims shape_, strides_;
 };
 
-// A matrix with these strides as a row-major one.
-template <class T>
-void gather_matrix(const T* from, std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n,
-                   T* to) {
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) to[i * n + j] = from[i * row + j * column];
-}
+using cpu::detail::gather_matrix;
 
 // The factors of one matrix of a batch; a matrix met again is not factored again.
 template <class T>
@@ -96,3 +98,7 @@ void for_each_batch(std::int64_t batches, std::int64_t n, const F& f) {
 
 }  // namespace detail
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/linalg/matrices-inl.hpp"
+#endif

@@ -199,7 +199,41 @@ class ProgramOperations final : public backend::AcceleratorOperations {
   void true_positions(Device, std::int64_t, const bool*, const std::int64_t*, std::int64_t*) override {
     refuse("a result whose shape depends on elements");
   }
-  bool has(backend::Part) const override { return false; }
+  bool has(backend::Part part) const override { return part == backend::Part::factorisations; }
+  void factorise(Device, const loops::Factoring& what, DType dtype, const char* from,
+                 void* const* to) override {
+    std::vector<Row> rows;
+    int wanted[3] = {};
+    const int count = loops::result_count(what.kind);
+    for (int i = 0; i < count; ++i)
+      if (to[i]) {
+        wanted[i] = 1 + static_cast<int>(rows.size());
+        rows.push_back(
+            row(to[i], what.batch * loops::result_size(what, i), loops::result_dtype(what, i, dtype), true));
+      }
+    rows.insert(rows.begin(), row(from, what.batch * what.m * what.n, dtype));
+    step(loops::name_of(what.kind), rows, [=](void* const* p) {
+      void* results[3] = {};
+      for (int i = 0; i < count; ++i) results[i] = wanted[i] ? p[wanted[i]] : nullptr;
+      host().factorise({}, what, dtype, get<char>(p[0]), results);
+    });
+  }
+  void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
+             char* x) override {
+    const auto given = [&](const char* data, const loops::StridedMatrices& by, std::int64_t columns) {
+      Row r{data, dtype, false, systems.batches, by.batch};
+      r.shape.push_back(systems.n), r.shape.push_back(columns);
+      r.strides.push_back(by.row), r.strides.push_back(by.column);
+      return r;
+    };
+    std::vector<Row> rows = {given(a, systems.a, systems.n)};
+    if (b) rows.push_back(given(b, systems.b, systems.m));
+    rows.push_back(row(x, systems.count() * systems.n * systems.m, dtype, true));
+    step(b ? "solve" : "inv", rows, [=, inverts = !b](void* const* p) {
+      host().solve({}, systems, dtype, get<char>(p[0]), inverts ? nullptr : get<char>(p[1]),
+                   get<char>(p[inverts ? 1 : 2]));
+    });
+  }
   void draw(Device, const nax::detail::Draw& form, const backend::Keys& keys, std::int64_t n, DType dtype,
             std::int64_t size, char* out) override {
     line("draw", {row(keys.many, keys.many ? size / n : 0, DType::uint64)}, row(out, size, dtype, true),
@@ -234,12 +268,18 @@ class ProgramOperations final : public backend::AcceleratorOperations {
   static std::int64_t size(const Lines& lines) { return lines.count() * lines.n; }
   template <class F>
   static void line(const char* name, std::initializer_list<Row> from, const Row& to, F run) {
+    std::vector<Row> rows(from);
+    rows.push_back(to);
+    rows.back().written = true;
+    step(name, rows, std::move(run));
+  }
+  template <class F>
+  static void step(const char* name, const std::vector<Row>& rows, F run) {
     Recorder& recorder = Recorder::current();
     Step step;
     step.name = name;
-    for (const Row& r : from)
+    for (const Row& r : rows)
       step.operands.push_back({recorder.place(r.at), r.written, r.dtype, r.shape, r.strides});
-    step.operands.push_back({recorder.place(to.at), true, to.dtype, to.shape, to.strides});
     step.work = std::make_shared<const Closure<F>>(std::move(run));
     recorder.add(std::move(step));
   }

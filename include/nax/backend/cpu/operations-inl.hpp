@@ -11,6 +11,7 @@
 #include "nax/backend/cpu/product_kernel.hpp"
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/backend/cpu/reducer_slots.hpp"
+#include "nax/backend/cpu/system_slots.hpp"
 #include "nax/backend/cpu/transpose.hpp"
 #include "nax/backend/cpu/windows.hpp"
 #include "nax/backend/operations.hpp"
@@ -235,6 +236,10 @@ class HostOperations final : public backend::Operations {
   }
   void factorise(Device, const Factoring& what, DType dtype, const char* from, void* const* to) override {
     factor_kernel(what.kind, dtype)(what, from, to);
+  }
+  void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
+             char* x) override {
+    kernel_for<SystemKernel>(dtype)(systems, a, b, x);
   }
 
  private:
