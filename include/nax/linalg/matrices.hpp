@@ -1,7 +1,5 @@
 #pragma once
 
-#include "nax/backend/cpu/factor.hpp"
-#include "nax/backend/cpu/factor_tiny.hpp"
 #include "nax/backend/cpu/system_kernels.hpp"
 #include "nax/backend/cpu/triangle_kernel.hpp"
 #include "nax/numpy/products/matmul.hpp"
@@ -54,41 +52,6 @@ class BatchWalk {
 };
 
 using cpu::detail::gather_matrix;
-
-// The factors of one matrix of a batch; a matrix met again is not factored again.
-template <class T>
-struct LuFactors {
-  std::vector<T> lu;
-  std::vector<std::int32_t> rows;
-  int sign = 1;
-  std::int64_t offset = -1;
-
-  void of(const Array<T>& a, std::int64_t at) {
-    if (at == offset) return;
-    offset = at;
-    const Layout& l = layout_of(a);
-    const std::int64_t n = l.shape.back();
-    const std::size_t rank = l.shape.size();
-    lu.resize(static_cast<std::size_t>(n * n));
-    rows.resize(static_cast<std::size_t>(n));
-    gather_matrix(elements<const T>(a, transforms_handled) + at, l.strides[rank - 2], l.strides[rank - 1], n,
-                  n, lu.data());
-    sign = cpu::lu_factor(lu.data(), n, n, n, rows.data());
-  }
-};
-
-// Where so many matrices after number `first` lie, a packet's width of them; the last one over and over where
-// there are fewer.
-template <class T>
-struct MatrixLanes {
-  static constexpr std::int64_t width = simd::Packet<T>::size;
-  const T* at[width];
-
-  MatrixLanes(const Array<T>& x, const BatchWalk& walk, std::int64_t first, std::int64_t some) {
-    const T* const data = elements<const T>(x, transforms_handled);
-    for (std::int64_t l = 0; l < width; ++l) at[l] = data + walk.at(first + (l < some ? l : some - 1));
-  }
-};
 
 // f(first batch, one past the last) on several threads where the work is worth it.
 template <class F>

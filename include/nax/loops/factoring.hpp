@@ -13,10 +13,24 @@
 //   eigh      eigenvalues, eigenvectors (or none); lower: the triangle that is read
 //   eig       eigenvalues, eigenvectors, a one where each has its largest component (the last two, or none)
 //   triangle  the lower or upper triangle, its diagonal times `diagonal`, and zeros elsewhere
+//   det       determinants, one number a matrix, 1 where n = 0
+//   slogdet   their signs (complex: phases), and the logarithms of their absolute values
+//   adjugate  the transposed matrices of cofactors, n > 0
 NAX_BEGIN
 namespace loops {
 
-enum class Factorisation : std::uint8_t { lu, cholesky, qr, svd, eigh, eig, triangle };
+enum class Factorisation : std::uint8_t {
+  lu,
+  cholesky,
+  qr,
+  svd,
+  eigh,
+  eig,
+  triangle,
+  det,
+  slogdet,
+  adjugate
+};
 
 struct Factoring {
   Factorisation kind;
@@ -26,11 +40,12 @@ struct Factoring {
 };
 
 constexpr const char* name_of(Factorisation kind) {
-  constexpr const char* names[] = {"lu", "cholesky", "qr", "svd", "eigh", "eig", "triangle"};
+  constexpr const char* names[] = {"lu",  "cholesky", "qr",  "svd",     "eigh",
+                                   "eig", "triangle", "det", "slogdet", "adjugate"};
   return names[static_cast<int>(kind)];
 }
 constexpr int result_count(Factorisation kind) {
-  constexpr int counts[] = {2, 1, 2, 3, 2, 3, 1};
+  constexpr int counts[] = {2, 1, 2, 3, 2, 3, 1, 1, 2, 1};
   return counts[static_cast<int>(kind)];
 }
 // How many elements of result `i` there are for each matrix.
@@ -47,8 +62,12 @@ inline std::int64_t result_size(const Factoring& f, int i) {
     case Factorisation::eigh:
     case Factorisation::eig:
       return i == 0 ? f.n : square;
+    case Factorisation::det:
+    case Factorisation::slogdet:
+      return 1;
     case Factorisation::cholesky:
     case Factorisation::triangle:
+    case Factorisation::adjugate:
       break;
   }
   return f.m * f.n;
@@ -62,6 +81,7 @@ inline DType result_dtype(const Factoring& f, int i, DType dtype) {
     case Factorisation::lu:
       return i == 0 ? dtype : DType::int32;
     case Factorisation::svd:
+    case Factorisation::slogdet:
       return i == 1 ? real : dtype;
     case Factorisation::eigh:
       return i == 0 ? real : dtype;
@@ -70,6 +90,8 @@ inline DType result_dtype(const Factoring& f, int i, DType dtype) {
     case Factorisation::cholesky:
     case Factorisation::qr:
     case Factorisation::triangle:
+    case Factorisation::det:
+    case Factorisation::adjugate:
       break;
   }
   return dtype;

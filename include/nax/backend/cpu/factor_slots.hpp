@@ -32,6 +32,9 @@ inline FactorFunction* factor_kernel(Factorisation kind, DType dtype) {
     NAX_FACTOR(eigh)
     NAX_FACTOR(eig)
     NAX_FACTOR(triangle)
+    NAX_FACTOR(det)
+    NAX_FACTOR(slogdet)
+    NAX_FACTOR(adjugate)
 #undef NAX_FACTOR
   }
   return nullptr;
