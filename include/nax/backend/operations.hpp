@@ -41,7 +41,7 @@ struct Keys {
 enum class IndexMode : std::uint8_t { drop, wrap, clip };
 
 // Operations that a device may lack. Functions ask at their doors (need_part).
-enum class Part : std::uint8_t { fft, convolutions, windows, factorisations };
+enum class Part : std::uint8_t { fft, convolutions, windows, factorisations, bins };
 
 class Operations {
  public:
@@ -142,6 +142,13 @@ class Operations {
   inline virtual void solve(Device device, const loops::LinearSystems& systems, DType dtype, const char* a,
                             const char* b, char* x);
 
+  // to (rows, length) = how often (int32) each number below `length` occurs in a row of n bins of this
+  // integer type; with weights (n a row, of dtype `added`) their sums, in the type that such elements add up
+  // in.
+  inline virtual void count_bins(Device device, std::int64_t rows, std::int64_t n, DType type,
+                                 const char* bins, DType added, const char* weights, std::int64_t length,
+                                 char* to);
+
  protected:
   ~Operations() = default;
 };
@@ -166,6 +173,10 @@ inline void Operations::best_in_windows(Device device, const loops::Windows&, bo
   nax::detail::throw_no_device_form(device);
 }
 inline void Operations::factorise(Device device, const loops::Factoring&, DType, const char*, void* const*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::count_bins(Device device, std::int64_t, std::int64_t, DType, const char*, DType,
+                                   const char*, std::int64_t, char*) {
   nax::detail::throw_no_device_form(device);
 }
 inline void Operations::solve(Device device, const loops::LinearSystems&, DType, const char*, const char*,

@@ -1,5 +1,6 @@
 // The part of nax::compiled for kernels that are found by dtype.
 #define NAX_COMPILED_LIBRARY
+#include "nax/backend/cpu/bin_kernels.hpp"
 #include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
 #include "nax/backend/cpu/windows.hpp"
@@ -26,10 +27,12 @@ void provide_ordered() {
   provide<ScanKernel, T>();
   provide<SearchKernel, T>();
   provide<WindowKernel, T>();
+  if constexpr (std::is_integral_v<T>) provide<CountKernel, T>();
 }
 template <class T>
 void provide_inexact() {
   provide<LinearScanKernel, T>();
+  provide<BinSumKernel, T>();
   provide<ScanKernel, T>();
 }
 
@@ -90,6 +93,9 @@ void provide_library_kernels() {
   provide_factorisations_double();
   provide_svd_float();
   provide_svd_double();
+  provide<CountKernel, bool>();
+  provide<BinSumKernel, half>();
+  provide<BinSumKernel, bfloat16>();
   provide_ordered<std::int8_t>();
   provide_ordered<std::int16_t>();
   provide_ordered<std::int32_t>();

@@ -199,7 +199,9 @@ class ProgramOperations final : public backend::AcceleratorOperations {
   void true_positions(Device, std::int64_t, const bool*, const std::int64_t*, std::int64_t*) override {
     refuse("a result whose shape depends on elements");
   }
-  bool has(backend::Part part) const override { return part == backend::Part::factorisations; }
+  bool has(backend::Part part) const override {
+    return part == backend::Part::factorisations || part == backend::Part::bins;
+  }
   void factorise(Device, const loops::Factoring& what, DType dtype, const char* from,
                  void* const* to) override {
     std::vector<Row> rows;
@@ -217,6 +219,20 @@ class ProgramOperations final : public backend::AcceleratorOperations {
       for (int i = 0; i < count; ++i) results[i] = wanted[i] ? p[wanted[i]] : nullptr;
       host().factorise({}, what, dtype, get<char>(p[0]), results);
     });
+  }
+  // Negative numbers are refused by the function itself.
+  void count_bins(Device, std::int64_t rows_, std::int64_t n, DType type, const char* bins, DType added,
+                  const char* weights, std::int64_t length, char* to) override {
+    std::vector<Row> rows = {row(bins, rows_ * n, type)};
+    if (weights) rows.push_back(row(weights, rows_ * n, added));
+    const DType sum = weights ? nax::detail::lane_of(added) : DType::int32;
+    rows.push_back(row(to, rows_ * length, sum, true));
+    step("bincount", rows, [=, sums = weights != nullptr](void* const* p) {
+      if (holds_negative(get<char>(p[0]), rows_ * n, type)) throw Unforeseen();
+      host().count_bins({}, rows_, n, type, get<char>(p[0]), added, sums ? get<char>(p[1]) : nullptr, length,
+                        get<char>(p[sums ? 2 : 1]));
+    });
+    Recorder::current().steps.back().unforeseen = true;
   }
   void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
              char* x) override {
@@ -282,6 +298,13 @@ class ProgramOperations final : public backend::AcceleratorOperations {
       step.operands.push_back({recorder.place(r.at), r.written, r.dtype, r.shape, r.strides});
     step.work = std::make_shared<const Closure<F>>(std::move(run));
     recorder.add(std::move(step));
+  }
+  static bool holds_negative(const char* in, std::int64_t n, DType dtype) {
+    if (dtype != DType::int8 && dtype != DType::int16 && dtype != DType::int32 && dtype != DType::int64)
+      return false;
+    for (std::int64_t i = 0; i < n; ++i)
+      if (integer_at(in, i, dtype) < 0) return true;
+    return false;
   }
   static std::int64_t integer_at(const char* in, std::int64_t offset, DType dtype) {
     const auto as = [&]<class T>(T x) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/accumulate.hpp"
+#include "nax/backend/cpu/bin_slots.hpp"
 #include "nax/backend/cpu/conv.hpp"
 #include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/elementwise.hpp"
@@ -240,6 +241,14 @@ class HostOperations final : public backend::Operations {
   void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
              char* x) override {
     kernel_for<SystemKernel>(dtype)(systems, a, b, x);
+  }
+  void count_bins(Device, std::int64_t rows, std::int64_t n, DType type, const char* bins, DType added,
+                  const char* weights, std::int64_t length, char* to) override {
+    const BinRows each{rows, n, length};
+    if (weights)
+      kernel_for<BinSumKernel>(added)(each, type, bins, weights, to);
+    else
+      kernel_for<CountKernel>(type)(each, bins, reinterpret_cast<std::int32_t*>(to));
   }
 
  private:
