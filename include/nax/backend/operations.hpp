@@ -13,6 +13,7 @@
 #include "nax/loops/select_loop.hpp"
 #include "nax/loops/windows.hpp"
 #include "nax/rules/draw.hpp"
+#include "nax/rules/sampler.hpp"
 
 // Operations of a device besides expressions: data in, data out. Operands are addresses on `device`, dtypes
 // and layouts; no parameter is an element type of C++. The host's are in backend/cpu/operations.hpp. Those of
@@ -41,7 +42,7 @@ struct Keys {
 enum class IndexMode : std::uint8_t { drop, wrap, clip };
 
 // Operations that a device may lack. Functions ask at their doors (need_part).
-enum class Part : std::uint8_t { fft, convolutions, windows, factorisations, bins };
+enum class Part : std::uint8_t { fft, convolutions, windows, factorisations, bins, samplers };
 
 class Operations {
  public:
@@ -149,6 +150,11 @@ class Operations {
                                  const char* bins, DType added, const char* weights, std::int64_t length,
                                  char* to);
 
+  // out = n elements from each of `rows` keys, by rejection. Row-major parameters have one for each.
+  inline virtual void sample(Device device, nax::detail::Sampler kind, const std::uint64_t* keys,
+                             std::int64_t rows, std::int64_t n, DType dtype, const char* const* parameters,
+                             char* out);
+
  protected:
   ~Operations() = default;
 };
@@ -177,6 +183,10 @@ inline void Operations::factorise(Device device, const loops::Factoring&, DType,
 }
 inline void Operations::count_bins(Device device, std::int64_t, std::int64_t, DType, const char*, DType,
                                    const char*, std::int64_t, char*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::sample(Device device, nax::detail::Sampler, const std::uint64_t*, std::int64_t,
+                               std::int64_t, DType, const char* const*, char*) {
   nax::detail::throw_no_device_form(device);
 }
 inline void Operations::solve(Device device, const loops::LinearSystems&, DType, const char*, const char*,

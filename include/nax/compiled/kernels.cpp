@@ -86,6 +86,7 @@ void provide_library_kernels() {
   provide_draws();
   provide_fft();
   provide_convolutions();
+  provide_samplers();
   provide_library_reducers();
   provide_library_products();
   provide_library_numbers();

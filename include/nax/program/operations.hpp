@@ -200,7 +200,8 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     refuse("a result whose shape depends on elements");
   }
   bool has(backend::Part part) const override {
-    return part == backend::Part::factorisations || part == backend::Part::bins;
+    return part == backend::Part::factorisations || part == backend::Part::bins ||
+           part == backend::Part::samplers;
   }
   void factorise(Device, const loops::Factoring& what, DType dtype, const char* from,
                  void* const* to) override {
@@ -218,6 +219,18 @@ class ProgramOperations final : public backend::AcceleratorOperations {
       void* results[3] = {};
       for (int i = 0; i < count; ++i) results[i] = wanted[i] ? p[wanted[i]] : nullptr;
       host().factorise({}, what, dtype, get<char>(p[0]), results);
+    });
+  }
+  void sample(Device, nax::detail::Sampler kind, const std::uint64_t* keys, std::int64_t rows_,
+              std::int64_t n, DType dtype, const char* const* parameters, char* out) override {
+    std::vector<Row> rows = {row(keys, rows_, DType::uint64)};
+    const int count = parameter_count(kind);
+    const DType from = kind == nax::detail::Sampler::poisson ? DType::float32 : dtype;
+    for (int i = 0; i < count; ++i) rows.push_back(row(parameters[i], rows_ * n, from));
+    rows.push_back(row(out, rows_ * n, dtype, true));
+    step(name_of(kind), rows, [=](void* const* p) {
+      const char* const own[] = {get<char>(p[1]), get<char>(p[2])};
+      host().sample({}, kind, get<std::uint64_t>(p[0]), rows_, n, dtype, own, get<char>(p[1 + count]));
     });
   }
   // Negative numbers are refused by the function itself.

@@ -12,6 +12,7 @@
 #include "nax/backend/cpu/product_kernel.hpp"
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/backend/cpu/reducer_slots.hpp"
+#include "nax/backend/cpu/samplers.hpp"
 #include "nax/backend/cpu/system_slots.hpp"
 #include "nax/backend/cpu/transpose.hpp"
 #include "nax/backend/cpu/windows.hpp"
@@ -241,6 +242,11 @@ class HostOperations final : public backend::Operations {
   void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
              char* x) override {
     kernel_for<SystemKernel>(dtype)(systems, a, b, x);
+  }
+  void sample(Device, Sampler kind, const std::uint64_t* keys, std::int64_t rows, std::int64_t n, DType dtype,
+              const char* const* parameters, char* out) override {
+    const void* const from[] = {parameters[0], parameter_count(kind) > 1 ? parameters[1] : nullptr};
+    sampler_kernel(kind, dtype)(keys, rows, n, from, out);
   }
   void count_bins(Device, std::int64_t rows, std::int64_t n, DType type, const char* bins, DType added,
                   const char* weights, std::int64_t length, char* to) override {
