@@ -42,7 +42,7 @@ struct Keys {
 enum class IndexMode : std::uint8_t { drop, wrap, clip };
 
 // Operations that a device may lack. Functions ask at their doors (need_part).
-enum class Part : std::uint8_t { fft, convolutions, windows, factorisations, bins, samplers };
+enum class Part : std::uint8_t { fft, convolutions, windows, factorisations, bins, samplers, permutations };
 
 class Operations {
  public:
@@ -150,6 +150,10 @@ class Operations {
                                  const char* bins, DType added, const char* weights, std::int64_t length,
                                  char* to);
 
+  // to = for each of `rows` keys the first `kept` of the shuffled positions of each line, int32 or int64.
+  inline virtual void shuffle(Device device, const loops::Lines& lines, std::int64_t kept,
+                              const std::uint64_t* keys, std::int64_t rows, DType dtype, char* to);
+
   // out = n elements from each of `rows` keys, by rejection. Row-major parameters have one for each.
   inline virtual void sample(Device device, nax::detail::Sampler kind, const std::uint64_t* keys,
                              std::int64_t rows, std::int64_t n, DType dtype, const char* const* parameters,
@@ -187,6 +191,10 @@ inline void Operations::count_bins(Device device, std::int64_t, std::int64_t, DT
 }
 inline void Operations::sample(Device device, nax::detail::Sampler, const std::uint64_t*, std::int64_t,
                                std::int64_t, DType, const char* const*, char*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::shuffle(Device device, const loops::Lines&, std::int64_t, const std::uint64_t*,
+                                std::int64_t, DType, char*) {
   nax::detail::throw_no_device_form(device);
 }
 inline void Operations::solve(Device device, const loops::LinearSystems&, DType, const char*, const char*,

@@ -199,9 +199,10 @@ class ProgramOperations final : public backend::AcceleratorOperations {
   void true_positions(Device, std::int64_t, const bool*, const std::int64_t*, std::int64_t*) override {
     refuse("a result whose shape depends on elements");
   }
+  // Fourier transforms, convolutions and extrema of windows are not recorded: they read plans from the host.
   bool has(backend::Part part) const override {
-    return part == backend::Part::factorisations || part == backend::Part::bins ||
-           part == backend::Part::samplers;
+    return part != backend::Part::fft && part != backend::Part::convolutions &&
+           part != backend::Part::windows;
   }
   void factorise(Device, const loops::Factoring& what, DType dtype, const char* from,
                  void* const* to) override {
@@ -220,6 +221,13 @@ class ProgramOperations final : public backend::AcceleratorOperations {
       for (int i = 0; i < count; ++i) results[i] = wanted[i] ? p[wanted[i]] : nullptr;
       host().factorise({}, what, dtype, get<char>(p[0]), results);
     });
+  }
+  void shuffle(Device, const Lines& lines, std::int64_t kept, const std::uint64_t* keys, std::int64_t rows,
+               DType dtype, char* to) override {
+    line("shuffle", {row(keys, rows, DType::uint64)}, row(to, rows * lines.count() * kept, dtype, true),
+         [=](void* const* p) {
+           host().shuffle({}, lines, kept, get<std::uint64_t>(p[0]), rows, dtype, get<char>(p[1]));
+         });
   }
   void sample(Device, nax::detail::Sampler kind, const std::uint64_t* keys, std::int64_t rows_,
               std::int64_t n, DType dtype, const char* const* parameters, char* out) override {

@@ -13,6 +13,7 @@
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/backend/cpu/reducer_slots.hpp"
 #include "nax/backend/cpu/samplers.hpp"
+#include "nax/backend/cpu/shuffle.hpp"
 #include "nax/backend/cpu/system_slots.hpp"
 #include "nax/backend/cpu/transpose.hpp"
 #include "nax/backend/cpu/windows.hpp"
@@ -242,6 +243,10 @@ class HostOperations final : public backend::Operations {
   void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
              char* x) override {
     kernel_for<SystemKernel>(dtype)(systems, a, b, x);
+  }
+  void shuffle(Device, const Lines& lines, std::int64_t kept, const std::uint64_t* keys, std::int64_t rows,
+               DType dtype, char* to) override {
+    cpu::shuffle(lines, kept, keys, rows, dtype, to);
   }
   void sample(Device, Sampler kind, const std::uint64_t* keys, std::int64_t rows, std::int64_t n, DType dtype,
               const char* const* parameters, char* out) override {
