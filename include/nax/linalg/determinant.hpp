@@ -23,7 +23,10 @@ template <class T>
 LogDeterminants<T> log_determinants(const Array<T>& a) {
   constexpr auto kind = loops::Factorisation::slogdet;
   cpu::provide<cpu::FactorKernel<kind>, T>();
-  LogDeterminants<T> result{matrices_like<T>(a, {}), matrices_like<real_t<T>>(a, {})};
+  const Frame leading = leading_axes(layout_of(a));
+  const Device device = device_for("slogdet", a);
+  LogDeterminants<T> result{typed<T>(allocate(dtype_of<T>, leading, device)),
+                            typed<real_t<T>>(allocate(dtype_of<real_t<T>>, leading, device))};
   factorise({.kind = kind}, a, {&result.sign, &result.logabs});
   return result;
 }
@@ -35,7 +38,7 @@ template <class T>
 Array<T> determinant(const Array<T>& a) {
   constexpr auto kind = loops::Factorisation::det;
   cpu::provide<cpu::FactorKernel<kind>, T>();
-  Array<T> result = matrices_like<T>(a, {});
+  Array<T> result = typed<T>(allocate(dtype_of<T>, leading_axes(layout_of(a)), device_for("det", a)));
   factorise({.kind = kind}, a, {&result});
   check_result("det", result, {&a});
   const auto pull = [=](const Array<T>& g) { return times_matrix(g, matrix_transpose(adjugate(a))); };

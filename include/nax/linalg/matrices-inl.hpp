@@ -14,16 +14,19 @@ NAX_ENGINE void check_square(const char* function, const ArrayBase& a) {
 
 NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
                           std::initializer_list<const ArrayBase*> results) {
-  const ArrayBase rows = contiguous(a, transforms_handled);
-  const Layout& layout = layout_of(rows);
+  const Layout& layout = layout_of(a);
+  const bool row_major = layout.is_contiguous();
+  const ArrayBase rows = row_major ? ArrayBase() : contiguous(a, transforms_handled);
   const std::size_t rank = layout.shape.size();
-  what.batch = leading_axes(layout).size();
+  what.batch = 1;
+  for (std::size_t i = 0; i + 2 < rank; ++i) what.batch *= layout.shape[i];
   what.m = layout.shape[rank - 2];
   what.n = layout.shape[rank - 1];
   void* to[3] = {};
   std::size_t count = 0;
   for (const ArrayBase* result : results) to[count++] = result ? device_data(*result) : nullptr;
-  backend::operations(a.device()).factorise(a.device(), what, a.dtype(), device_data(rows), to);
+  backend::operations(a.device())
+      .factorise(a.device(), what, a.dtype(), device_data(row_major ? a : rows), to);
 }
 
 NAX_ENGINE ArrayBase triangle(const ArrayBase& x, bool lower, double diagonal) {

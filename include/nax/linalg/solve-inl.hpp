@@ -76,8 +76,7 @@ NAX_ENGINE ArrayBase solve_operands(const char* function, SystemKind kind, const
     throw_inner(function, a.shape(), b.shape());
   const int rank = std::max(a.ndim(), b.ndim());
   const ArrayBase left = with_unit_axes(a, rank - a.ndim(), false);
-  ArrayBase x =
-      solve_systems(kind, left, with_unit_axes(b, rank - std::max(b.ndim(), 2), b.ndim() == 1));
+  ArrayBase x = solve_systems(kind, left, with_unit_axes(b, rank - std::max(b.ndim(), 2), b.ndim() == 1));
   if (b.ndim() > 1) return x;
   const Shape shape = x.shape();
   return restride(x, with_visible(layout_of(x), Dims(shape.begin(), shape.end() - 1)));
@@ -89,15 +88,14 @@ NAX_ENGINE ArrayBase inverse(const ArrayBase& a) {
   const auto product = [](const ArrayBase& x, const ArrayBase& y, const ArrayBase& z) {
     return negated(matmul_arrays("inv", matmul_arrays("inv", x, y), z));
   };
-  return record_with_result(
-      std::move(result),
-      wrt(
-          a,
-          [=](const ArrayBase& g, const ArrayBase& y) {
-            const ArrayBase t = transpose_matrices(y);
-            return product(t, g, t);
-          },
-          [=](const ArrayBase& t, const ArrayBase& y) { return product(y, t, y); }));
+  return record_with_result(std::move(result),
+                            wrt(
+                                a,
+                                [=](const ArrayBase& g, const ArrayBase& y) {
+                                  const ArrayBase t = transpose_matrices(y);
+                                  return product(t, g, t);
+                                },
+                                [=](const ArrayBase& t, const ArrayBase& y) { return product(y, t, y); }));
 }
 
 }  // namespace detail
