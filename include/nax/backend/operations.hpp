@@ -10,6 +10,7 @@
 #include "nax/loops/lines.hpp"
 #include "nax/loops/product.hpp"
 #include "nax/loops/reduce_kind.hpp"
+#include "nax/loops/row_functions.hpp"
 #include "nax/loops/select_loop.hpp"
 #include "nax/loops/windows.hpp"
 #include "nax/rules/draw.hpp"
@@ -42,7 +43,16 @@ struct Keys {
 enum class IndexMode : std::uint8_t { drop, wrap, clip };
 
 // Operations that a device may lack. Functions ask at their doors (need_part).
-enum class Part : std::uint8_t { fft, convolutions, windows, factorisations, bins, samplers, permutations };
+enum class Part : std::uint8_t {
+  fft,
+  convolutions,
+  windows,
+  factorisations,
+  bins,
+  samplers,
+  permutations,
+  rows
+};
 
 class Operations {
  public:
@@ -150,6 +160,10 @@ class Operations {
                                  const char* bins, DType added, const char* weights, std::int64_t length,
                                  char* to);
 
+  // The function of row-major rows, of dtype float32 or float64; most_operands and most_results addresses.
+  inline virtual void rows(Device device, const loops::Rows& what, DType dtype, const char* const* from,
+                           char* const* to);
+
   // to = for each of `rows` keys the first `kept` of the shuffled positions of each line, int32 or int64.
   inline virtual void shuffle(Device device, const loops::Lines& lines, std::int64_t kept,
                               const std::uint64_t* keys, std::int64_t rows, DType dtype, char* to);
@@ -195,6 +209,9 @@ inline void Operations::sample(Device device, nax::detail::Sampler, const std::u
 }
 inline void Operations::shuffle(Device device, const loops::Lines&, std::int64_t, const std::uint64_t*,
                                 std::int64_t, DType, char*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::rows(Device device, const loops::Rows&, DType, const char* const*, char* const*) {
   nax::detail::throw_no_device_form(device);
 }
 inline void Operations::solve(Device device, const loops::LinearSystems&, DType, const char*, const char*,

@@ -3,6 +3,7 @@
 #include "nax/backend/cpu/bin_kernels.hpp"
 #include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
+#include "nax/backend/cpu/row_kernels.hpp"
 #include "nax/backend/cpu/windows.hpp"
 #include "nax/compiled/provide.hpp"
 
@@ -80,9 +81,27 @@ void provide_draws() {
   provide<DrawKernel<DrawKind::clipped_normal>, double>();
 }
 
+template <class T>
+void provide_rows() {
+  if constexpr (simd::has_packet<T>) {
+    provide<RowKernel<RowFunction::softmax>, T>();
+    provide<RowKernel<RowFunction::log_softmax>, T>();
+    provide<RowKernel<RowFunction::logsumexp>, T>();
+    provide<RowKernel<RowFunction::variance>, T>();
+    provide<RowKernel<RowFunction::standardize>, T>();
+    provide<RowKernel<RowFunction::softmax_gradient>, T>();
+    provide<RowKernel<RowFunction::log_softmax_gradient>, T>();
+    provide<RowKernel<RowFunction::standardize_gradient>, T>();
+    provide<RowKernel<RowFunction::layer_norm_gradient>, T>();
+  }
+}
+
 }  // namespace
 
 void provide_library_kernels() {
+  provide_rows<float>();
+  provide_rows<double>();
+
   provide_draws();
   provide_fft();
   provide_convolutions();

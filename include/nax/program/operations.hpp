@@ -222,6 +222,30 @@ class ProgramOperations final : public backend::AcceleratorOperations {
       host().factorise({}, what, dtype, get<char>(p[0]), results);
     });
   }
+  void rows(Device, const loops::Rows& what, DType dtype, const char* const* from, char* const* to) override {
+    using loops::Rows;
+    std::vector<Row> all;
+    int operands[Rows::most_operands] = {}, results[Rows::most_results] = {};  // counted from 1
+    for (int i = 0; i < Rows::most_operands; ++i)
+      if (from[i]) {
+        all.push_back(row(from[i], what.operand_size(i), dtype));
+        operands[i] = static_cast<int>(all.size());
+      }
+    for (int i = 0; i < Rows::most_results; ++i)
+      if (to[i]) {
+        all.push_back(row(to[i], what.result_size(i), dtype, true));
+        results[i] = static_cast<int>(all.size());
+      }
+    step(loops::name_of(what.function), all, [=](void* const* p) {
+      const char* in[Rows::most_operands] = {};
+      char* out[Rows::most_results] = {};
+      for (int i = 0; i < Rows::most_operands; ++i)
+        if (operands[i]) in[i] = get<char>(p[operands[i] - 1]);
+      for (int i = 0; i < Rows::most_results; ++i)
+        if (results[i]) out[i] = get<char>(p[results[i] - 1]);
+      host().rows({}, what, dtype, in, out);
+    });
+  }
   void shuffle(Device, const Lines& lines, std::int64_t kept, const std::uint64_t* keys, std::int64_t rows,
                DType dtype, char* to) override {
     line("shuffle", {row(keys, rows, DType::uint64)}, row(to, rows * lines.count() * kept, dtype, true),

@@ -12,6 +12,7 @@
 #include "nax/backend/cpu/product_kernel.hpp"
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/backend/cpu/reducer_slots.hpp"
+#include "nax/backend/cpu/row_slots.hpp"
 #include "nax/backend/cpu/samplers.hpp"
 #include "nax/backend/cpu/shuffle.hpp"
 #include "nax/backend/cpu/system_slots.hpp"
@@ -243,6 +244,9 @@ class HostOperations final : public backend::Operations {
   void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
              char* x) override {
     kernel_for<SystemKernel>(dtype)(systems, a, b, x);
+  }
+  void rows(Device, const loops::Rows& what, DType dtype, const char* const* from, char* const* to) override {
+    row_kernel(what.function, dtype)(what, from, to);
   }
   void shuffle(Device, const Lines& lines, std::int64_t kept, const std::uint64_t* keys, std::int64_t rows,
                DType dtype, char* to) override {
