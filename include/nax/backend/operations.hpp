@@ -7,13 +7,15 @@
 #include "nax/loops/factoring.hpp"
 #include "nax/loops/fft_lines.hpp"
 #include "nax/loops/leaf_steps.hpp"
+#include "nax/loops/linear_systems.hpp"
 #include "nax/loops/lines.hpp"
 #include "nax/loops/product.hpp"
 #include "nax/loops/reduce_kind.hpp"
-#include "nax/loops/row_function.hpp"
+#include "nax/loops/row_functions.hpp"
 #include "nax/loops/select_loop.hpp"
 #include "nax/loops/windows.hpp"
 #include "nax/rules/draw.hpp"
+#include "nax/rules/sampler.hpp"
 
 // Operations of a device besides expressions: data in, data out. Operands are addresses on `device`, dtypes
 // and layouts; no parameter is an element type of C++. The host's are in backend/cpu/operations.hpp. Those of
@@ -42,7 +44,34 @@ struct Keys {
 enum class IndexMode : std::uint8_t { drop, wrap, clip };
 
 // Operations that a device may lack. Functions ask at their doors (need_part).
-enum class Part : std::uint8_t { fft, convolutions, windows, factorisations };
+enum class Part : std::uint8_t {
+  fft,
+  convolutions,
+  windows,
+  factorisations,
+  bins,
+  samplers,
+  permutations,
+  softmax,  // functions of rows: softmax, log_softmax, logsumexp, their gradients
+  moments   // variances, normalisation, their gradients
+};
+
+constexpr Part part_of(loops::RowFunction function) {
+  switch (function) {
+    case loops::RowFunction::softmax:
+    case loops::RowFunction::log_softmax:
+    case loops::RowFunction::logsumexp:
+    case loops::RowFunction::softmax_gradient:
+    case loops::RowFunction::log_softmax_gradient:
+      return Part::softmax;
+    case loops::RowFunction::variance:
+    case loops::RowFunction::standardize:
+    case loops::RowFunction::standardize_gradient:
+    case loops::RowFunction::layer_norm_gradient:
+      break;
+  }
+  return Part::moments;
+}
 
 class Operations {
  public:
@@ -137,8 +166,31 @@ class Operations {
                                       std::int64_t examples, DType dtype, const char* from, std::int64_t* to);
 
   // The factors of matrices, one address a result.
-  virtual void factorise(Device device, const loops::Factoring& what, DType dtype, const char* from,
-                         void* const* to);
+  inline virtual void factorise(Device device, const loops::Factoring& what, DType dtype, const char* from,
+                                void* const* to);
+  // x = a^-1 b for the matrices of a batch; a^-1 where b is null, of general matrices.
+  inline virtual void solve(Device device, const loops::LinearSystems& systems, DType dtype, const char* a,
+                            const char* b, char* x);
+
+  // to (rows, length) = how often (int32) each number below `length` occurs in a row of n bins of this
+  // integer type; with weights (n a row, of dtype `added`) their sums, in the type that such elements add up
+  // in.
+  inline virtual void count_bins(Device device, std::int64_t rows, std::int64_t n, DType type,
+                                 const char* bins, DType added, const char* weights, std::int64_t length,
+                                 char* to);
+
+  // The function of row-major rows, of dtype float32 or float64; most_operands and most_results addresses.
+  inline virtual void rows(Device device, const loops::Rows& what, DType dtype, const char* const* from,
+                           char* const* to);
+
+  // to = for each of `rows` keys the first `kept` of the shuffled positions of each line, int32 or int64.
+  inline virtual void shuffle(Device device, const loops::Lines& lines, std::int64_t kept,
+                              const std::uint64_t* keys, std::int64_t rows, DType dtype, char* to);
+
+  // out = n elements from each of `rows` keys, by rejection. Row-major parameters have one for each.
+  inline virtual void sample(Device device, nax::detail::Sampler kind, const std::uint64_t* keys,
+                             std::int64_t rows, std::int64_t n, DType dtype, const char* const* parameters,
+                             char* out);
 
  protected:
   ~Operations() = default;
@@ -166,6 +218,25 @@ inline void Operations::best_in_windows(Device device, const loops::Windows&, bo
 inline void Operations::factorise(Device device, const loops::Factoring&, DType, const char*, void* const*) {
   nax::detail::throw_no_device_form(device);
 }
+inline void Operations::count_bins(Device device, std::int64_t, std::int64_t, DType, const char*, DType,
+                                   const char*, std::int64_t, char*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::sample(Device device, nax::detail::Sampler, const std::uint64_t*, std::int64_t,
+                               std::int64_t, DType, const char* const*, char*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::shuffle(Device device, const loops::Lines&, std::int64_t, const std::uint64_t*,
+                                std::int64_t, DType, char*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::rows(Device device, const loops::Rows&, DType, const char* const*, char* const*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline void Operations::solve(Device device, const loops::LinearSystems&, DType, const char*, const char*,
+                              char*) {
+  nax::detail::throw_no_device_form(device);
+}
 
 // Operations of GPUs that the host has in other forms.
 class AcceleratorOperations : public Operations {
@@ -185,10 +256,6 @@ class AcceleratorOperations : public Operations {
   // A step of an optimiser for `count` leaves of a floating dtype, none of them empty.
   virtual void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                            const loops::LeafStep* leaves, int count) = 0;
-  // to = the function of rows of float32 or float64, which lie one after the other; `other` is the gradients'
-  // second operand.
-  virtual void row_function(Device device, loops::RowFunction what, DType dtype, std::int64_t rows,
-                            std::int64_t length, const char* from, const char* other, char* to) = 0;
 
  protected:
   ~AcceleratorOperations() = default;

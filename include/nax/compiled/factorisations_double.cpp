@@ -2,7 +2,10 @@
 // (Singular values have a source of their own: compiling them takes as long as all of these.)
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/companion_kernels.hpp"
+#include "nax/backend/cpu/determinant_kernels.hpp"
 #include "nax/backend/cpu/factor_kernels.hpp"
+#include "nax/backend/cpu/system_kernels.hpp"
+#include "nax/backend/cpu/triangle_kernel.hpp"
 #include "nax/compiled/provide.hpp"
 
 #define NAX_T double
@@ -26,6 +29,11 @@ void provide_all() {
   provide<FactorKernel<Factorisation::qr>, T>();
   provide<FactorKernel<Factorisation::eigh>, T>();
   provide<FactorKernel<Factorisation::eig>, T>();
+  provide<FactorKernel<Factorisation::triangle>, T>();
+  provide<FactorKernel<Factorisation::det>, T>();
+  provide<FactorKernel<Factorisation::slogdet>, T>();
+  provide<FactorKernel<Factorisation::adjugate>, T>();
+  provide<SystemKernel, T>();
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // The part of nax::compiled for kernels that are found by dtype.
 #define NAX_COMPILED_LIBRARY
+#include "nax/backend/cpu/bin_kernels.hpp"
 #include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
+#include "nax/backend/cpu/row_kernels.hpp"
 #include "nax/backend/cpu/windows.hpp"
 #include "nax/compiled/provide.hpp"
 
@@ -26,10 +28,12 @@ void provide_ordered() {
   provide<ScanKernel, T>();
   provide<SearchKernel, T>();
   provide<WindowKernel, T>();
+  if constexpr (std::is_integral_v<T>) provide<CountKernel, T>();
 }
 template <class T>
 void provide_inexact() {
   provide<LinearScanKernel, T>();
+  provide<BinSumKernel, T>();
   provide<ScanKernel, T>();
 }
 
@@ -77,12 +81,31 @@ void provide_draws() {
   provide<DrawKernel<DrawKind::clipped_normal>, double>();
 }
 
+template <class T>
+void provide_rows() {
+  if constexpr (simd::has_packet<T>) {
+    provide<RowKernel<RowFunction::softmax>, T>();
+    provide<RowKernel<RowFunction::log_softmax>, T>();
+    provide<RowKernel<RowFunction::logsumexp>, T>();
+    provide<RowKernel<RowFunction::variance>, T>();
+    provide<RowKernel<RowFunction::standardize>, T>();
+    provide<RowKernel<RowFunction::softmax_gradient>, T>();
+    provide<RowKernel<RowFunction::log_softmax_gradient>, T>();
+    provide<RowKernel<RowFunction::standardize_gradient>, T>();
+    provide<RowKernel<RowFunction::layer_norm_gradient>, T>();
+  }
+}
+
 }  // namespace
 
 void provide_library_kernels() {
+  provide_rows<float>();
+  provide_rows<double>();
+
   provide_draws();
   provide_fft();
   provide_convolutions();
+  provide_samplers();
   provide_library_reducers();
   provide_library_products();
   provide_library_numbers();
@@ -90,6 +113,9 @@ void provide_library_kernels() {
   provide_factorisations_double();
   provide_svd_float();
   provide_svd_double();
+  provide<CountKernel, bool>();
+  provide<BinSumKernel, half>();
+  provide<BinSumKernel, bfloat16>();
   provide_ordered<std::int8_t>();
   provide_ordered<std::int16_t>();
   provide_ordered<std::int32_t>();

@@ -12,6 +12,7 @@ template <class T>
 void provide_numbers() {
   provide<nax::detail::ScaledKernel, T>();
   provide<nax::detail::DivideKernel, T>();
+  provide<nax::detail::NegatedKernel, T>();
 }
 
 }  // namespace

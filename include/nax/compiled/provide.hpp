@@ -8,6 +8,7 @@ namespace cpu {
 
 void provide_fft();
 void provide_convolutions();
+void provide_samplers();
 void provide_factorisations_float();
 void provide_factorisations_double();
 void provide_svd_float();

@@ -118,6 +118,8 @@ inline bool is_batched(const ArrayBase& a) { return !layout_of(a).levels.empty()
 inline bool on_accelerator(const ArrayBase& a) {
   return ArrayAccess::buffer(a) && on_accelerator(ArrayAccess::buffer(a)->device);
 }
+// True if the host can read the elements. Functions whose next step depends on values ask this first.
+inline bool is_readable(const ArrayBase& a) { return !on_accelerator(a); }
 
 [[noreturn, gnu::cold]] inline void throw_moved_from(const char* function) {
   raise<ValueError>(

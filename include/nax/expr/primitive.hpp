@@ -233,6 +233,12 @@ Array<T> record_with_result(Array<T> result, In... in) {
   return result;
 }
 
+template <class... In>
+ArrayBase record_with_result(ArrayBase result, In... in) {
+  if ((in.serial || ...)) record_inputs<true, void>(result, in...);
+  return result;
+}
+
 }  // namespace detail
 NAX_END
 

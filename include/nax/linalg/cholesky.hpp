@@ -9,65 +9,11 @@
 NAX_BEGIN
 namespace detail {
 
-// The lower or upper triangle, the diagonal times `diagonal`; zeros elsewhere. Linear.
-template <class T>
-Array<T> triangle(const Array<T>& x, bool lower, T diagonal) {
-  Array<T> result = typed<T>(copy_over(x, layout_of(x)));
-  const std::int64_t n = x.shape(-1), m = x.shape(-2);
-  T* out = elements<T>(result);
-  for (std::int64_t b = 0, size = layout_of(x).size(); b < size; b += n * m)
-    for (std::int64_t i = 0; i < m; ++i) {
-      for (std::int64_t j = lower ? i + 1 : 0; j < (lower ? n : std::min(i, n)); ++j)
-        out[b + i * n + j] = T(0);
-      if (i < n) out[b + i * n + i] *= diagonal;
-    }
-  const auto same = [=](const Array<T>& g) { return triangle(g, lower, diagonal); };
-  return record(std::move(result), wrt(x, same, same));
-}
-
 // t^-1 b for triangular t (the other triangle is not read); leading axes broadcast.
 template <class T>
 Array<T> solve_triangles(const Array<T>& t, const Array<T>& b, bool lower, bool unit) {
-  const Layout &lt = layout_of(t), &lb = layout_of(b);
-  const std::int64_t n = lt.shape.back(), m = lb.shape.back();
-  const Frame leading = broadcast("solve_triangular", leading_axes(lt), leading_axes(lb));
-  Frame frame = leading;
-  frame.shape.push_back(n);
-  frame.shape.push_back(m);
-  Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
-  const BatchWalk walk_t(lt, leading, 2), walk_b(lb, leading, 2);
-  const std::size_t rt = lt.shape.size(), rb = lb.shape.size();
-  if (frame.size() > 0)
-    for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        T* x = elements<T>(result) + i * n * m;
-        gather_matrix(elements<const T>(b, transforms_handled) + walk_b.at(i), lb.strides[rb - 2],
-                      lb.strides[rb - 1], n, m, x);
-        cpu::solve_triangle(elements<const T>(t, transforms_handled) + walk_t.at(i), lt.strides[rt - 2],
-                            lt.strides[rt - 1], n, lower, unit, x, m);
-      }
-    });
-  check_result("solve_triangular", result, {&t, &b});
-  const Frame ft = lt, fb = lb;
-  return record_with_result(
-      std::move(result),
-      wrt(
-          t,
-          [=](const Array<T>& g, const Array<T>& x) {
-            const Array<T> w = negated(solve_triangles(matrix_transpose(t), g, !lower, unit));
-            const Array<T> share = contract(w, matrix_transpose(x), with_new_levels(ft, frame, layout_of(g)));
-            return triangle(share, lower, T(unit ? 0 : 1));
-          },
-          [=](const Array<T>& dt, const Array<T>& x) {
-            const Array<T> right = matmul_arrays("solve_triangular", triangle(dt, lower, T(unit ? 0 : 1)), x);
-            return negated(solve_triangles(t, right, lower, unit));
-          }),
-      wrt(
-          b,
-          [=](const Array<T>& g, const Array<T>&) {
-            return sum_to(solve_triangles(matrix_transpose(t), g, !lower, unit), fb, frame);
-          },
-          [=](const Array<T>& db, const Array<T>&) { return solve_triangles(t, db, lower, unit); }));
+  provide_systems<T>();
+  return typed<T>(solve_systems(triangular(lower, unit), handle_of(t), handle_of(b)));
 }
 
 template <class T>
@@ -167,20 +113,11 @@ template <detail::ArrayLike A, detail::ArrayLike B>
 auto solve_triangular(const A& a_, const B& b_, const SolveTriangularOptions& options = {}) {
   using R = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;
   const Array<R> a = detail::as_type<R>(a_), b = detail::as_type<R>(b_);
-  detail::check_square("solve_triangular", a);
-  detail::check_operand("solve_triangular", b);
-  detail::need_host("solve_triangular", b);
-  if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1))
-    detail::throw_inner("solve_triangular", a.shape(), b.shape());
-  const int rank = std::max(a.ndim(), b.ndim());
-  const Array<R> left = options.trans.of(detail::with_unit_axes(a, rank - a.ndim(), false));
-  const Array<R> right = detail::with_unit_axes(b, rank - std::max(b.ndim(), 2), b.ndim() == 1);
-  const bool lower = options.lower != options.trans.transposes();
-  const Array<R> x = detail::solve_triangles(left, right, lower, options.unit_diagonal);
-  if (b.ndim() > 1) return x;
-  Dims visible = x.shape();
-  visible.pop_back();
-  return detail::restride(x, detail::with_visible(detail::layout_of(x), visible));
+  detail::provide_systems<R>();
+  const detail::SystemKind kind =
+      detail::triangular(options.lower != options.trans.transposes(), options.unit_diagonal);
+  const Array<R> left = a.ndim() < 2 ? a : options.trans.of(a);
+  return nax::detail::typed<R>(detail::solve_operands("solve_triangular", kind, left, b));
 }
 
 }  // namespace linalg

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nax/backend/cpu/adjugate.hpp"
+#include "nax/backend/cpu/determinant_kernels.hpp"
 #include "nax/linalg/rules.hpp"
 #include "nax/linalg/solve.hpp"
 #include "nax/numpy/reductions/max_min.hpp"
@@ -12,58 +12,6 @@
 // Determinants, which are polynomials of the elements: their derivatives exist at singular matrices, too.
 NAX_BEGIN
 namespace detail {
-
-// f(i, sign, diagonal, step): the sign of the permutation and the diagonal of U, elements `step` apart, of
-// each matrix of a batch.
-template <class T, class F>
-void for_each_lu(const Array<T>& a, const F& f) {
-  const Layout& la = layout_of(a);
-  const std::int64_t n = la.shape.back();
-  const Frame leading = leading_axes(la);
-  const BatchWalk walk(la, leading, 2);
-  for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
-    if constexpr (simd::has_packet<T>)
-      if (cpu::has_tiny_factors<T>(n)) {
-        constexpr std::int64_t width = MatrixLanes<T>::width;
-        const std::size_t rank = la.shape.size();
-        T diagonals[width * cpu::most_tiny_order], signs[width];
-        for (std::int64_t i = begin; i < end; i += width) {
-          const std::int64_t some = std::min(end - i, width);
-          cpu::diagonals_tiny<T>(MatrixLanes<T>(a, walk, i, some).at, la.strides[rank - 2],
-                                 la.strides[rank - 1], n, diagonals, signs, some);
-          for (std::int64_t l = 0; l < some; ++l)
-            f(i + l, signs[l], static_cast<const T*>(diagonals + l * n), std::int64_t{1});
-        }
-        return;
-      }
-    LuFactors<T> factors;
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (n > 0) factors.of(a, walk.at(i));
-      f(i, T(static_cast<real_t<T>>(factors.sign)), static_cast<const T*>(factors.lu.data()), n + 1);
-    }
-  });
-}
-
-// The logarithm of the size of a product of n numbers, `step` apart; `sign` takes theirs.
-template <class T>
-real_t<T> log_of_product(const T* factors, std::int64_t step, std::int64_t n, T& sign) {
-  real_t<T> log = 0;
-  for (std::int64_t k = 0; k < n; ++k) {
-    const T d = factors[k * step];
-    const real_t<T> size = std::abs(d);
-    sign = size == 0 ? T(0) : sign * (d / size);
-    log += std::log(size);
-  }
-  return log;
-}
-
-// `sign` times a product of n numbers, `step` apart: the product may leave the range of numbers on the way.
-template <class T>
-T scaled_product(const T* factors, std::int64_t step, std::int64_t n, T sign) {
-  cpu::ScaledNumber<T> product(sign);
-  for (std::int64_t k = 0; k < n; ++k) product.multiply(factors[k * step]);
-  return product.times(T(1));
-}
 
 // Signs (complex: phases) and logarithms of the absolute values of the determinants.
 template <class T>
@@ -73,17 +21,13 @@ struct LogDeterminants {
 };
 template <class T>
 LogDeterminants<T> log_determinants(const Array<T>& a) {
-  using R = real_t<T>;
-  const std::int64_t n = layout_of(a).shape.back();
+  constexpr auto kind = loops::Factorisation::slogdet;
+  cpu::provide<cpu::FactorKernel<kind>, T>();
   const Frame leading = leading_axes(layout_of(a));
-  LogDeterminants<T> result{typed<T>(allocate(dtype_of<T>, leading)),
-                            typed<R>(allocate(dtype_of<R>, leading))};
-  T* const signs = elements<T>(result.sign);
-  R* const logs = elements<R>(result.logabs);
-  for_each_lu(a, [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
-    logs[i] = log_of_product(diagonal, step, n, sign);
-    signs[i] = sign;
-  });
+  const Device device = device_for("slogdet", a);
+  LogDeterminants<T> result{typed<T>(allocate(dtype_of<T>, leading, device)),
+                            typed<real_t<T>>(allocate(dtype_of<real_t<T>>, leading, device))};
+  factorise({.kind = kind}, a, {&result.sign, &result.logabs});
   return result;
 }
 
@@ -92,21 +36,10 @@ Array<T> adjugate(const Array<T>& a);
 
 template <class T>
 Array<T> determinant(const Array<T>& a) {
-  using R = real_t<T>;
-  const std::int64_t n = layout_of(a).shape.back();
-  Array<T> result = typed<T>(allocate(dtype_of<T>, leading_axes(layout_of(a))));
-  T* const out = elements<T>(result);
-  for_each_lu(typed<T>(constant(a)), [&](std::int64_t i, T sign, const T* diagonal, std::int64_t step) {
-    // The product, unless it leaves the range of numbers on the way, from where it may come back.
-    T product = sign;
-    bool normal = true;
-    for (std::int64_t k = 0; k < n; ++k) {
-      product *= diagonal[k * step];
-      const R size = std::abs(product);
-      normal = normal && size >= std::numeric_limits<R>::min() && size <= std::numeric_limits<R>::max();
-    }
-    out[i] = normal ? product : scaled_product(diagonal, step, n, sign);
-  });
+  constexpr auto kind = loops::Factorisation::det;
+  cpu::provide<cpu::FactorKernel<kind>, T>();
+  Array<T> result = typed<T>(allocate(dtype_of<T>, leading_axes(layout_of(a)), device_for("det", a)));
+  factorise({.kind = kind}, a, {&result});
   check_result("det", result, {&a});
   const auto pull = [=](const Array<T>& g) { return times_matrix(g, matrix_transpose(adjugate(a))); };
   const auto push = [=](const Array<T>& t) { return matrix_inner(matrix_transpose(adjugate(a)), t); };
@@ -150,12 +83,17 @@ Array<bool> has_good_inverse(const Array<T>& a, const Array<T>& adjugates, const
   return evaluate(make_expr<rules::greater>(size, least));
 }
 
-// How many of these are true, in all batches.
-inline std::int64_t count_true(const Array<bool>& x) {
+// Which of these hold in all batches. What lies on another device is not read: may be none and all.
+struct Truths {
+  bool none, all;
+};
+inline Truths truths_of(const Array<bool>& x) {
+  if (!is_readable(x)) return {false, false};
   const Array<bool> plain = typed<bool>(contiguous(x, transforms_handled));
   const std::int64_t size = layout_of(x).size();
   const bool* const from = size > 0 ? elements<const bool>(plain, transforms_handled) : nullptr;
-  return std::count(from, from + size, true);
+  const std::int64_t count = std::count(from, from + size, true);
+  return {count == 0, count == size};
 }
 
 // The adjugates of square matrices, the transposes of their cofactors: det(a) a^-1 where there is an inverse.
@@ -166,19 +104,20 @@ Array<T> adjugate(const Array<T>& a) {
   if (layout_of(a).size() == 0) return plain;
   Array<T> result = times_matrix(dets, inverse(plain));
   const Array<bool> good = has_good_inverse(plain, result, dets);
-  const std::int64_t with_inverse = count_true(good);
-  if (with_inverse < layout_of(good).size()) {
-    result = matrices_like<T>(layout_of(a), {n, n});
-    T* const out = elements<T>(result);
-    for_each_matrix(plain, [=](std::int64_t i, const T* x) { cpu::adjugate(x, n, out + i * n * n); });
+  const Truths inverted = truths_of(good);
+  if (!inverted.all) {
+    constexpr auto kind = loops::Factorisation::adjugate;
+    cpu::provide<cpu::FactorKernel<kind>, T>();
+    result = matrices_like<T>(a, {n, n});
+    factorise({.kind = kind}, plain, {&result});
   }
   return record_tangent(std::move(result), a, [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
-    if (with_inverse == 0) return adjugate_tangent(a, t);
+    if (inverted.none) return adjugate_tangent(a, t);
     // Of det(a) a^-1: (tr(y t) y - y t y) / det(a).
     const Array<T> turned =
         la::minus(times_matrix(matrix_inner(matrix_transpose(y), t), y), la::product(y, t, y));
     const Array<T> regular = times_matrix(evaluate(make_expr<rules::reciprocal>(determinant(a))), turned);
-    if (with_inverse == layout_of(good).size()) return regular;
+    if (inverted.all) return regular;
     Dims visible = good.shape();
     visible.push_back(1);
     visible.push_back(1);

@@ -27,11 +27,11 @@ EigParts<T> eig_values(const Array<T>& a, bool vectors) {
   using R = real_t<T>;
   const std::int64_t n = a.shape(-1);
   EigParts<T> parts;
-  parts.eigenvalues = matrices_like<C>(layout_of(a), {n});
+  parts.eigenvalues = matrices_like<C>(a, {n});
   Array<R> largest;
   if (vectors) {
-    parts.eigenvectors = matrices_like<C>(layout_of(a), {n, n});
-    largest = matrices_like<R>(layout_of(a), {n, n});
+    parts.eigenvectors = matrices_like<C>(a, {n, n});
+    largest = matrices_like<R>(a, {n, n});
   }
   constexpr auto kind = loops::Factorisation::eig;
   cpu::provide<cpu::FactorKernel<kind>, T>();

@@ -36,8 +36,8 @@ template <class T>
 linalg::Eigh<T> eigh_values(const Array<T>& a, bool lower, bool vectors) {
   using R = real_t<T>;
   const std::int64_t n = a.shape(-1);
-  linalg::Eigh<T> parts{matrices_like<R>(layout_of(a), {n}), {}};
-  if (vectors) parts.eigenvectors = matrices_like<T>(layout_of(a), {n, n});
+  linalg::Eigh<T> parts{matrices_like<R>(a, {n}), {}};
+  if (vectors) parts.eigenvectors = matrices_like<T>(a, {n, n});
   constexpr auto kind = loops::Factorisation::eigh;
   cpu::provide<cpu::FactorKernel<kind>, T>();
   factorise({.kind = kind, .lower = lower}, a, {&parts.eigenvalues, vectors ? &parts.eigenvectors : nullptr});

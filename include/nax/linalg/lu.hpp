@@ -80,7 +80,7 @@ Array<T> permutation_of(const Array<std::int32_t>& swaps, std::int64_t m) {
 template <class T>
 PackedLu<T> lu_of(const Array<T>& a) {
   const std::int64_t m = a.shape(-2), n = a.shape(-1), k = std::min(m, n);
-  PackedLu<T> parts{matrices_like<T>(layout_of(a), {m, n}), matrices_like<std::int32_t>(layout_of(a), {k})};
+  PackedLu<T> parts{matrices_like<T>(a, {m, n}), matrices_like<std::int32_t>(a, {k})};
   if (m * n > 0) {
     constexpr auto kind = loops::Factorisation::lu;
     cpu::provide<cpu::FactorKernel<kind>, T>();
@@ -99,7 +99,7 @@ template <class T, class F>
 Array<T> with_right_side(const char* function, const Array<T>& a, const Array<T>& b, const F& f) {
   check_square(function, a);
   check_operand(function, b);
-  need_host(function, b);
+  need_part(function, backend::Part::factorisations, b);
   if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1))
     throw_inner(function, a.shape(), b.shape());
   const int rank = std::max(a.ndim(), b.ndim());

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "nax/backend/cpu/factor.hpp"
-#include "nax/backend/cpu/factor_tiny.hpp"
+#include "nax/backend/cpu/system_kernels.hpp"
+#include "nax/backend/cpu/triangle_kernel.hpp"
 #include "nax/numpy/products/matmul.hpp"
 
 // Shared by the functions of linalg: square matrices in the last two axes, all axes before them a batch.
@@ -15,13 +15,19 @@ inline constexpr bool is_linalg_v = std::is_same_v<T, float> || std::is_same_v<T
 template <class X>
 using linalg_t = inexact_t<typename X::value_type>;
 
+// At the door: square matrices on a device that has factorisations.
+NAX_ENGINE void check_square(const char* function, const ArrayBase& a);
+
+// Factors the matrices of a into these results, of which some may be null.
+NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
+                          std::initializer_list<const ArrayBase*> results);
+
+// The lower or upper triangle, the diagonal times `diagonal`; zeros elsewhere. Linear, and recorded.
+NAX_ENGINE ArrayBase triangle(const ArrayBase& x, bool lower, double diagonal);
 template <class T>
-void check_square(const char* function, const Array<T>& a) {
-  static_assert(is_linalg_v<T>, "linalg: the type must be float, double or complex");
-  check_operand(function, a);
-  if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
-    raise<ShapeError>({function, ": the last two axes must be square, shape ", a.shape()});
-  need_part(function, backend::Part::factorisations, a);
+Array<T> triangle(const Array<T>& x, bool lower, T diagonal) {
+  cpu::provide<cpu::FactorKernel<loops::Factorisation::triangle>, T>();
+  return typed<T>(triangle(handle_of(x), lower, static_cast<double>(std::real(diagonal))));
 }
 
 // Offsets of the matrices of an operand over the batches of a result.
@@ -45,48 +51,7 @@ class BatchWalk {
   Dims shape_, strides_;
 };
 
-// A matrix with these strides as a row-major one.
-template <class T>
-void gather_matrix(const T* from, std::int64_t row, std::int64_t column, std::int64_t m, std::int64_t n,
-                   T* to) {
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) to[i * n + j] = from[i * row + j * column];
-}
-
-// The factors of one matrix of a batch; a matrix met again is not factored again.
-template <class T>
-struct LuFactors {
-  std::vector<T> lu;
-  std::vector<std::int32_t> rows;
-  int sign = 1;
-  std::int64_t offset = -1;
-
-  void of(const Array<T>& a, std::int64_t at) {
-    if (at == offset) return;
-    offset = at;
-    const Layout& l = layout_of(a);
-    const std::int64_t n = l.shape.back();
-    const std::size_t rank = l.shape.size();
-    lu.resize(static_cast<std::size_t>(n * n));
-    rows.resize(static_cast<std::size_t>(n));
-    gather_matrix(elements<const T>(a, transforms_handled) + at, l.strides[rank - 2], l.strides[rank - 1], n,
-                  n, lu.data());
-    sign = cpu::lu_factor(lu.data(), n, n, n, rows.data());
-  }
-};
-
-// Where so many matrices after number `first` lie, a packet's width of them; the last one over and over where
-// there are fewer.
-template <class T>
-struct MatrixLanes {
-  static constexpr std::int64_t width = simd::Packet<T>::size;
-  const T* at[width];
-
-  MatrixLanes(const Array<T>& x, const BatchWalk& walk, std::int64_t first, std::int64_t some) {
-    const T* const data = elements<const T>(x, transforms_handled);
-    for (std::int64_t l = 0; l < width; ++l) at[l] = data + walk.at(first + (l < some ? l : some - 1));
-  }
-};
+using cpu::detail::gather_matrix;
 
 // f(first batch, one past the last) on several threads where the work is worth it.
 template <class F>
@@ -96,3 +61,7 @@ void for_each_batch(std::int64_t batches, std::int64_t n, const F& f) {
 
 }  // namespace detail
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/linalg/matrices-inl.hpp"
+#endif

@@ -81,7 +81,7 @@ template <class T>
 Array<T> sqrtm_of(const Array<T>& a) {
   static_assert(is_complex_v<T>);
   const std::int64_t n = a.shape(-1);
-  Array<T> result = matrices_like<T>(layout_of(a), {n, n});
+  Array<T> result = matrices_like<T>(a, {n, n});
   T* const out = elements<T>(result);
   for_each_matrix(a, [=](std::int64_t i, const T* x) { cpu::sqrtm<T>(x, n, out + i * n * n); });
   check_result("sqrtm", result, {&a});
@@ -354,8 +354,7 @@ auto schur(const A& a_) {
   detail::check_square("schur", a);
   if (detail::is_recorded(a)) detail::throw_not_differentiable("schur", "a");
   const std::int64_t n = a.shape(-1);
-  Schur<T> parts{detail::matrices_like<T>(detail::layout_of(a), {n, n}),
-                 detail::matrices_like<T>(detail::layout_of(a), {n, n})};
+  Schur<T> parts{detail::matrices_like<T>(a, {n, n}), detail::matrices_like<T>(a, {n, n})};
   T *const t = detail::elements<T>(parts.T), *const z = detail::elements<T>(parts.Z);
   detail::for_each_matrix(
       a, [=](std::int64_t i, const T* x) { cpu::schur<T>(x, n, t + i * n * n, z + i * n * n); });

@@ -51,8 +51,8 @@ linalg::QR<T> qr_of(const Array<T>& a, bool complete, bool wants_q) {
     throw ValueError("qr: the columns that mode 'complete' adds to Q have no derivative; use mode 'reduced'");
   if (recorded) wants_q = true;  // the derivative of R reads Q
   auto parts = std::make_shared<linalg::QR<T>>();
-  if (wants_q) parts->Q = matrices_like<T>(layout_of(a), {m, k});
-  parts->R = matrices_like<T>(layout_of(a), {k, n});
+  if (wants_q) parts->Q = matrices_like<T>(a, {m, k});
+  parts->R = matrices_like<T>(a, {k, n});
   constexpr auto kind = loops::Factorisation::qr;
   cpu::provide<cpu::FactorKernel<kind>, T>();
   factorise({.kind = kind, .complete = complete}, a, {wants_q && m * k > 0 ? &parts->Q : nullptr, &parts->R});

@@ -114,15 +114,11 @@ Array<T> inverse_gaps(const Array<T>& w) {
 
 }  // namespace la
 
-// Factors the matrices of a into these results, of which some may be null.
-NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
-                          std::initializer_list<const ArrayBase*> results);
-
-// A result of matrices: the leading axes of `a`, hidden ones too, and these behind them. On the host.
+// A result of matrices: the leading axes of `a`, hidden ones too, and these behind them. On its device.
 NAX_ENGINE Frame frame_like(const Frame& a, std::initializer_list<std::int64_t> tail);
 template <class T>
-Array<T> matrices_like(const Frame& a, std::initializer_list<std::int64_t> tail) {
-  return typed<T>(allocate_on_host(dtype_of<T>, frame_like(a, tail)));
+Array<T> matrices_like(const ArrayBase& a, std::initializer_list<std::int64_t> tail) {
+  return typed<T>(allocate(dtype_of<T>, frame_like(layout_of(a), tail), device_for("linalg", a)));
 }
 
 // f(which, elements) for each matrix of a, its elements row-major; several threads where the work is worth
@@ -158,7 +154,7 @@ Array<R> record_tangent(Array<R> result, const Array<T>& a, Push push) {
   return record_with_result(std::move(result), wrt(a, pull, push));
 }
 
-// At the door: matrices of a type that the kernels know, on the host.
+// At the door: matrices of a type that the kernels know, on a device that has factorisations.
 template <class T>
 void check_matrices(const char* function, const Array<T>& a) {
   static_assert(is_linalg_v<T>, "linalg: the type must be float, double or complex");

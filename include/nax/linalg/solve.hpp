@@ -5,131 +5,56 @@
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/reductions/number_kernels.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 
 // Linear systems. A singular matrix gives infinities or NaN, as JAX has it: in a batch the others are solved.
 NAX_BEGIN
 namespace detail {
 
+using loops::SystemKind;
+
+constexpr SystemKind triangular(bool lower, bool unit) {
+  if (unit) return lower ? SystemKind::unit_lower : SystemKind::unit_upper;
+  return lower ? SystemKind::lower : SystemKind::upper;
+}
+
+// Provides the kernels of the functions below, of arrays of T.
+template <class T>
+void provide_systems() {
+  static_assert(is_linalg_v<T>, "linalg: the type must be float, double or complex");
+  cpu::provide<cpu::SystemKernel, T>();
+  cpu::provide<cpu::FactorKernel<loops::Factorisation::triangle>, T>();
+  cpu::provide<NegatedKernel, T>();
+  provide_products<T>();
+}
+
+// a^-1 b for matrices b of a's type; leading axes broadcast. Differentiable in both.
+NAX_ENGINE ArrayBase solve_systems(SystemKind kind, const ArrayBase& a, const ArrayBase& b);
+// Checks both: a square, b a vector or matrices.
+NAX_ENGINE ArrayBase solve_operands(const char* function, SystemKind kind, const ArrayBase& a,
+                                    const ArrayBase& b);
+// The inverses of square matrices. Differentiable.
+NAX_ENGINE ArrayBase inverse(const ArrayBase& a);
+
 template <class T>
 Array<T> negated(const Array<T>& x) {
-  return evaluate(make_expr<rules::negative>(x));
+  return typed<T>(NegatedKernel::run<T>(x));
 }
-
-// a^-1 b for matrices b; leading axes broadcast.
 template <class T>
 Array<T> solve_matrices(const Array<T>& a, const Array<T>& b) {
-  const Layout &la = layout_of(a), &lb = layout_of(b);
-  const std::int64_t n = la.shape.back(), m = lb.shape.back();
-  const Frame leading = broadcast("solve", leading_axes(la), leading_axes(lb));
-  Frame frame = leading;
-  frame.shape.push_back(n);
-  frame.shape.push_back(m);
-  Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
-  const BatchWalk walk_a(la, leading, 2), walk_b(lb, leading, 2);
-  const std::size_t rb = lb.shape.size();
-  if (frame.size() > 0)
-    for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
-      if constexpr (simd::has_packet<T>)
-        if (cpu::has_tiny_factors<T>(n) && m <= cpu::most_tiny_right) {
-          const std::size_t ra = la.shape.size();
-          for (std::int64_t i = begin; i < end; i += MatrixLanes<T>::width) {
-            const std::int64_t some = std::min(end - i, MatrixLanes<T>::width);
-            cpu::solve_tiny<T>(MatrixLanes<T>(a, walk_a, i, some).at, la.strides[ra - 2], la.strides[ra - 1],
-                               n, MatrixLanes<T>(b, walk_b, i, some).at, lb.strides[rb - 2],
-                               lb.strides[rb - 1], m, elements<T>(result) + i * n * m, some);
-          }
-          return;
-        }
-      LuFactors<T> factors;
-      std::vector<T> right(static_cast<std::size_t>(n * m));
-      for (std::int64_t i = begin; i < end; ++i) {
-        factors.of(a, walk_a.at(i));
-        gather_matrix(elements<const T>(b, transforms_handled) + walk_b.at(i), lb.strides[rb - 2],
-                      lb.strides[rb - 1], n, m, right.data());
-        cpu::lu_solve(factors.lu.data(), factors.rows.data(), n, right.data(),
-                      elements<T>(result) + i * n * m, m);
-      }
-    });
-  check_result("solve", result, {&a, &b});
-  const Frame fa = la, fb = lb;
-  return record_with_result(std::move(result),
-                            wrt(
-                                a,
-                                [=](const Array<T>& g, const Array<T>& x) {
-                                  const Array<T> w = negated(solve_matrices(matrix_transpose(a), g));
-                                  return contract(w, matrix_transpose(x),
-                                                  with_new_levels(fa, frame, layout_of(g)));
-                                },
-                                [=](const Array<T>& t, const Array<T>& x) {
-                                  return negated(solve_matrices(a, matmul_arrays("solve", t, x)));
-                                }),
-                            wrt(
-                                b,
-                                [=](const Array<T>& g, const Array<T>&) {
-                                  return sum_to(solve_matrices(matrix_transpose(a), g), fb, frame);
-                                },
-                                [=](const Array<T>& t, const Array<T>&) { return solve_matrices(a, t); }));
+  provide_systems<T>();
+  return typed<T>(solve_systems(SystemKind::general, a, b));
 }
-
 template <class T>
 Array<T> solve_arrays(const char* function, const Array<T>& a, const Array<T>& b) {
-  check_square(function, a);
-  need_host(function, b);
-  check_operand(function, b);
-  if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1))
-    throw_inner(function, a.shape(), b.shape());
-  const int rank = std::max(a.ndim(), b.ndim());
-  const Array<T> left = with_unit_axes(a, rank - a.ndim(), false);
-  if (b.ndim() > 1) return solve_matrices(left, with_unit_axes(b, rank - b.ndim(), false));
-  const Array<T> x = solve_matrices(left, with_unit_axes(b, rank - 2, true));
-  Dims visible = x.shape();
-  visible.pop_back();
-  return restride(x, with_visible(layout_of(x), visible));
+  provide_systems<T>();
+  return typed<T>(solve_operands(function, SystemKind::general, a, b));
 }
-
 template <class T>
 Array<T> inverse(const Array<T>& a) {
-  const Layout& la = layout_of(a);
-  const std::int64_t n = la.shape.back();
-  const Frame frame = la;
-  const Frame leading = leading_axes(la);
-  Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
-  const BatchWalk walk(la, leading, 2);
-  if (frame.size() > 0)
-    for_each_batch(leading.size(), n, [&](std::int64_t begin, std::int64_t end) {
-      if constexpr (simd::has_packet<T>)
-        if (cpu::has_tiny_factors<T>(n)) {
-          const std::size_t rank = la.shape.size();
-          for (std::int64_t i = begin; i < end; i += MatrixLanes<T>::width) {
-            const std::int64_t some = std::min(end - i, MatrixLanes<T>::width);
-            cpu::solve_tiny<T>(MatrixLanes<T>(a, walk, i, some).at, la.strides[rank - 2],
-                               la.strides[rank - 1], n, nullptr, 0, 0, n, elements<T>(result) + i * n * n,
-                               some);
-          }
-          return;
-        }
-      LuFactors<T> factors;
-      std::vector<T> one(static_cast<std::size_t>(n * n), T(0));
-      for (std::int64_t i = 0; i < n; ++i) one[static_cast<std::size_t>(i * n + i)] = T(1);
-      for (std::int64_t i = begin; i < end; ++i) {
-        factors.of(a, walk.at(i));
-        cpu::lu_solve(factors.lu.data(), factors.rows.data(), n, one.data(), elements<T>(result) + i * n * n,
-                      n);
-      }
-    });
-  check_result("inv", result, {&a});
-  const auto product = [](const Array<T>& x, const Array<T>& y, const Array<T>& z) {
-    return negated(matmul_arrays("inv", matmul_arrays("inv", x, y), z));
-  };
-  return record_with_result(std::move(result),
-                            wrt(
-                                a,
-                                [=](const Array<T>& g, const Array<T>& y) {
-                                  const Array<T> t = matrix_transpose(y);
-                                  return product(t, g, t);
-                                },
-                                [=](const Array<T>& t, const Array<T>& y) { return product(y, t, y); }));
+  provide_systems<T>();
+  return typed<T>(inverse(handle_of(a)));
 }
 
 // g, one number a matrix, times the matrices x.
@@ -181,7 +106,7 @@ auto matrix_power(const A& a_, std::int64_t n) {
     raise<ShapeError>({"matrix_power: the last two axes must be square, shape ", a.shape()});
   if (n < 0) {
     if constexpr (detail::is_linalg_v<T>) {
-      detail::need_host("matrix_power", a);
+      detail::need_part("matrix_power", backend::Part::factorisations, a);
       a = detail::inverse(a);
       n = -n;
     } else {
@@ -200,3 +125,7 @@ auto matrix_power(const A& a_, std::int64_t n) {
 
 }  // namespace linalg
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/linalg/solve-inl.hpp"
+#endif

@@ -26,10 +26,10 @@ linalg::SVD<T> svd_values(const Array<T>& a, bool full, bool vectors) {
   const std::int64_t m = a.shape(-2), n = a.shape(-1), k = std::min(m, n);
   const std::int64_t rows = full ? m : k, columns = full ? n : k;
   linalg::SVD<T> parts;
-  parts.S = matrices_like<R>(layout_of(a), {k});
+  parts.S = matrices_like<R>(a, {k});
   if (vectors) {
-    parts.U = matrices_like<T>(layout_of(a), {m, rows});
-    parts.Vh = matrices_like<T>(layout_of(a), {columns, n});
+    parts.U = matrices_like<T>(a, {m, rows});
+    parts.Vh = matrices_like<T>(a, {columns, n});
   }
   constexpr auto kind = loops::Factorisation::svd;
   cpu::provide<cpu::FactorKernel<kind>, T>();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/standardize.hpp"
+#include "nax/backend/cpu/row_kernels.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/power.hpp"
 #include "nax/numpy/reductions/rows.hpp"
@@ -33,10 +33,10 @@ Array<T> standardize_parts(const Array<T>& x, const AxisMarks& visible, double e
   return evaluate(make_expr<rules::multiply>(centred, inverse_deviation(x, visible, epsilon)));
 }
 
-// Whether the kernels of rows may run over x.
+// Whether an operation on rows may run over x.
 template <class T>
 bool standardizes_rows(const Array<T>& x, const AxisMarks& visible) {
-  return simd::has_packet<T> && marks_suffix(visible) && !on_accelerator(x) && layout_of(x).size() > 0;
+  return simd::has_packet<T> && layout_of(x).size() > 0 && has_rows(loops::RowFunction::standardize, x.device(), visible);
 }
 
 // The derivative of y = standardize(x), which is symmetric, applied to g: with s = `inverse`,
@@ -52,14 +52,31 @@ Array<T> standardize_gradient(const Array<T>& g, const Array<T>& y, const Array<
         inverse, make_expr<rules::subtract>(make_expr<rules::subtract>(g, mean),
                                             make_expr<rules::multiply>(y, along))));
   };
-  if (is_recorded(inverse) || on_accelerator(inverse)) return otherwise();
-  const T* factor = elements<const T>(inverse, transforms_handled);
-  const auto kernel = [factor](std::int64_t first, const T* rows, const T* other, T* out, std::int64_t count,
-                               std::int64_t n) {
-    cpu::standardize_gradient_rows(rows, other, factor + first, out, count, n);
-  };
-  return gradient_of_rows(g, y, visible, kernel, otherwise);
+  if (is_recorded(inverse)) return otherwise();
+  return gradient_of_rows<loops::RowFunction::standardize_gradient>(visible, otherwise, g, y, inverse);
 }
+
+// The rows of x standardized, with a scale and a bias or without (null); what is kept for derivatives is
+// allocated where it is wanted.
+template <class T>
+struct StandardizedRows {
+  Array<T> value, means, inverse;
+  StandardizedRows(const Array<T>& x_, const AxisMarks& visible, double epsilon, bool recorded,
+                   const Array<T>* scale = nullptr, const Array<T>* bias = nullptr) {
+    const ArrayBase x = contiguous(x_, transforms_handled);
+    const Frame frame = layout_of(x);
+    const Device device = scale ? device_for("layer_norm", x, *scale, *bias) : device_for("standardize", x);
+    value = typed<T>(allocate(dtype_of<T>, frame, device));
+    if (recorded) {
+      const Frame one_a_row = reduced_frame(frame, over_frame(visible, frame), true);
+      if (scale) means = typed<T>(allocate(dtype_of<T>, one_a_row, device));
+      inverse = typed<T>(allocate(dtype_of<T>, one_a_row, device));
+    }
+    cpu::provide<cpu::RowKernel<loops::RowFunction::standardize>, T>();
+    run_rows(loops::RowFunction::standardize, marked_count(visible, frame), epsilon, {&x, scale, bias},
+             {&value, recorded && scale ? &means : nullptr, recorded ? &inverse : nullptr});
+  }
+};
 
 template <class T>
 Array<T> standardize_over(const Array<T>& x, const AxisMarks& visible, double epsilon) {
@@ -67,26 +84,16 @@ Array<T> standardize_over(const Array<T>& x, const AxisMarks& visible, double ep
     return standardize_parts(x, visible, epsilon);
   } else {
     if (!standardizes_rows(x, visible)) return standardize_parts(x, visible, epsilon);
-    const Frame frame = layout_of(x);
-    const bool recorded = is_recorded(x);
-    Array<T> result = typed<T>(allocate(dtype_of<T>, frame)), inverse;
-    T *out = elements<T>(result), *factor = nullptr;
-    if (recorded) {
-      inverse = typed<T>(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), true)));
-      factor = elements<T>(inverse);
-    }
-    const RowCount count(frame, visible);
-    for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
-      cpu::standardize_rows(rows, out + first * count.length, static_cast<T*>(nullptr),
-                            factor ? factor + first : nullptr, some, count.length, static_cast<T>(epsilon),
-                            static_cast<const T*>(nullptr), static_cast<const T*>(nullptr));
-    });
-    if (!recorded) return result;
+    if (!is_recorded(x))
+      return rows_value<loops::RowFunction::standardize>(x, marked_count(visible, layout_of(x)), layout_of(x),
+                                                         epsilon);
+    StandardizedRows<T> rows(x, visible, epsilon, true);
+    const Array<T> inverse = rows.inverse;
     const auto tangent = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
       return standardize_gradient(g, y, is_recorded(x) ? inverse_deviation(x, visible, epsilon) : inverse,
                                   visible);
     };
-    return record_with_result(std::move(result), wrt(x, tangent, tangent));
+    return record_with_result(std::move(rows.value), wrt(x, tangent, tangent));
   }
 }
 
@@ -105,23 +112,10 @@ bool is_plain_row(const Array<T>& v, std::int64_t n, const AxisMarks& visible) {
 template <class T>
 Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
                          const AxisMarks& visible, double epsilon) {
-  const Frame frame = layout_of(x), one_a_row = reduced_frame(frame, over_frame(visible, frame), true);
-  const RowCount count(frame, visible);
-  const std::int64_t n = count.length;
-  Array<T> result = typed<T>(allocate(dtype_of<T>, frame)), means, inverse;
   const bool recorded = is_recorded(x) || is_recorded(scale) || is_recorded(bias);
-  if (recorded) {
-    means = typed<T>(allocate(dtype_of<T>, one_a_row));
-    inverse = typed<T>(allocate(dtype_of<T>, one_a_row));
-  }
-  T *const out = elements<T>(result), *const mean = recorded ? elements<T>(means) : nullptr,
-           *const by = recorded ? elements<T>(inverse) : nullptr;
-  const T *const factor = elements<const T>(scale, transforms_handled), *const shift = elements<const T>(
-                                                                            bias, transforms_handled);
-  for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
-    cpu::standardize_rows(rows, out + first * n, mean ? mean + first : nullptr, by ? by + first : nullptr,
-                          some, n, static_cast<T>(epsilon), factor, shift);
-  });
+  StandardizedRows<T> rows(x, visible, epsilon, recorded, &scale, &bias);
+  Array<T> result = std::move(rows.value);
+  const Array<T> means = rows.means, inverse = rows.inverse;
   check_result("layer_norm", result, {&x, &scale, &bias});
   if (!recorded) return result;
 
@@ -133,14 +127,8 @@ Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T
                                   inverse_deviation(x, visible, epsilon), visible);
     };
     if (is_recorded(scale)) return otherwise();
-    const T *m = elements<const T>(means, transforms_handled),
-            *s = elements<const T>(inverse, transforms_handled),
-            *f = elements<const T>(scale, transforms_handled);
-    const auto kernel = [=](std::int64_t first, const T* rows, const T* values, T* to, std::int64_t some,
-                            std::int64_t length) {
-      cpu::layer_norm_gradient_rows(rows, values, m + first, s + first, f, to, some, length);
-    };
-    return gradient_of_rows(g, x, visible, kernel, otherwise);
+    return gradient_of_rows<loops::RowFunction::layer_norm_gradient>(visible, otherwise, g, x, means, inverse,
+                                                                     scale);
   };
   AxisMarks leading = visible;
   for (bool& axis : leading) axis = !axis;

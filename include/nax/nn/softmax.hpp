@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "nax/backend/cpu/row_kernels.hpp"
 #include "nax/numpy/reductions/logsumexp.hpp"
 
 NAX_BEGIN
@@ -21,8 +22,14 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
         contiguous(softmax_value<what>(lane_rows(materialise(x)), visible), transforms_handled));
   } else {
     const Frame frame = frame_of(x);
-    if constexpr (has_row_blocks<X> || (is_array_v<X> && simd::has_packet<T>)) {
-      if (marks_suffix(visible) && !computed_on_accelerator(x)) {
+    if constexpr (is_array_v<X> && simd::has_packet<T>) {
+      constexpr auto function =
+          what == cpu::Softmax::softmax ? loops::RowFunction::softmax : loops::RowFunction::log_softmax;
+      if (has_rows(function, x.device(), visible))
+        return rows_value<function>(x, marked_count(visible, frame), frame);
+    } else if constexpr (has_row_blocks<X>) {
+      if (computed_on_accelerator(x)) return softmax_value<what>(materialise(x), visible);
+      if (marks_suffix(visible)) {
         Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
         T* out = elements<T>(result);
         const RowCount count(frame, visible);
@@ -34,10 +41,6 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
     }
     const AxisMarks marks = over_frame(visible, frame);
     const Array<T> values = materialise(x);
-    if (has_row_kernels(values, visible))
-      return typed<T>(row_function(
-          what == cpu::Softmax::softmax ? loops::RowFunction::softmax : loops::RowFunction::log_softmax,
-          values, visible, frame));
     const Array<T> m = typed<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true));
     const auto shifted = make_expr<rules::subtract>(values, m);
     if constexpr (what == cpu::Softmax::softmax) {
@@ -64,13 +67,11 @@ decltype(auto) values_of(const X& x) {
 template <class T>
 Array<T> record_softmax(Array<T> value, const OperandRef& x, const AxisMarks& visible) {
   const auto tangent = [visible = AxisMarks(visible)](const Array<T>& t, const Array<T>& y) -> Array<T> {
-    const auto kernel = [](std::int64_t, auto... part) { cpu::softmax_gradient_rows(part...); };
-    return gradient_of_rows(t, y, visible, kernel, [&] {
-      const ArrayBase at_once = row_gradient(loops::RowFunction::softmax_gradient, t, y, visible);
-      if (ArrayAccess::buffer(at_once)) return typed<T>(at_once);
+    const auto by_parts = [&] {
       const Array<T> mean = sum_over<T>(make_expr<rules::multiply>(t, y), visible, true, 1);
       return evaluate(make_expr<rules::multiply>(y, make_expr<rules::subtract>(t, mean)));
-    });
+    };
+    return gradient_of_rows<loops::RowFunction::softmax_gradient>(visible, by_parts, t, y);
   };
   return record_with_result(std::move(value), wrt_operand<T>(x, tangent, tangent));
 }
@@ -85,14 +86,12 @@ auto softmax_over(const X& x, const AxisMarks& visible) {
 template <class T>
 Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const AxisMarks& visible) {
   auto pull = [visible = AxisMarks(visible)](const Array<T>& g, const Array<T>& y) -> Array<T> {
-    const auto kernel = [](std::int64_t, auto... part) { cpu::log_softmax_gradient_rows(part...); };
-    return gradient_of_rows(g, y, visible, kernel, [&] {
-      const ArrayBase at_once = row_gradient(loops::RowFunction::log_softmax_gradient, g, y, visible);
-      if (ArrayAccess::buffer(at_once)) return typed<T>(at_once);
+    const auto by_parts = [&] {
       const Array<T> total = sum_over<T>(g, visible, true, 1);
       return evaluate(
           make_expr<rules::subtract>(g, make_expr<rules::multiply>(make_expr<rules::exp>(y), total)));
-    });
+    };
+    return gradient_of_rows<loops::RowFunction::log_softmax_gradient>(visible, by_parts, g, y);
   };
   auto push = [visible = AxisMarks(visible)](const Array<T>& t, const Array<T>& y) -> Array<T> {
     const auto weighted = make_expr<rules::multiply>(make_expr<rules::exp>(y), t);

@@ -223,7 +223,7 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     refuse("a result whose shape depends on elements");
   }
 
-  bool has(backend::Part part) const override { return part != backend::Part::factorisations; }
+  bool has(backend::Part) const override { return true; }
   void fft(Device, const loops::FftLines& lines, DType real, const char* from, char* to) override {
     const DType complex = real == DType::float64 ? DType::complex128 : DType::complex64;
     const bool of_real = lines.kind == loops::FftKind::to_complex,
@@ -267,9 +267,96 @@ class ProgramOperations final : public backend::AcceleratorOperations {
   void step_leaves(Device, DType, const loops::StepNumbers&, const loops::LeafStep*, int) override {
     refuse("a step of all leaves at once");  // expr/leaf_steps.hpp does not ask programs
   }
-  void row_function(Device, loops::RowFunction, DType, std::int64_t, std::int64_t, const char*, const char*,
-                    char*) override {
-    refuse("a function of rows at once");  // numpy/reductions/rows.hpp does not ask programs
+  void factorise(Device, const loops::Factoring& what, DType dtype, const char* from,
+                 void* const* to) override {
+    std::vector<Row> rows;
+    int wanted[3] = {};
+    const int count = loops::result_count(what.kind);
+    for (int i = 0; i < count; ++i)
+      if (to[i]) {
+        wanted[i] = 1 + static_cast<int>(rows.size());
+        rows.push_back(
+            row(to[i], what.batch * loops::result_size(what, i), loops::result_dtype(what, i, dtype), true));
+      }
+    rows.insert(rows.begin(), row(from, what.batch * what.m * what.n, dtype));
+    step(loops::name_of(what.kind), rows, [=](void* const* p) {
+      void* results[3] = {};
+      for (int i = 0; i < count; ++i) results[i] = wanted[i] ? p[wanted[i]] : nullptr;
+      host().factorise({}, what, dtype, get<char>(p[0]), results);
+    });
+  }
+  void rows(Device, const loops::Rows& what, DType dtype, const char* const* from, char* const* to) override {
+    using loops::Rows;
+    std::vector<Row> all;
+    int operands[Rows::most_operands] = {}, results[Rows::most_results] = {};  // counted from 1
+    for (int i = 0; i < Rows::most_operands; ++i)
+      if (from[i]) {
+        all.push_back(row(from[i], what.operand_size(i), dtype));
+        operands[i] = static_cast<int>(all.size());
+      }
+    for (int i = 0; i < Rows::most_results; ++i)
+      if (to[i]) {
+        all.push_back(row(to[i], what.result_size(i), dtype, true));
+        results[i] = static_cast<int>(all.size());
+      }
+    step(loops::name_of(what.function), all, [=](void* const* p) {
+      const char* in[Rows::most_operands] = {};
+      char* out[Rows::most_results] = {};
+      for (int i = 0; i < Rows::most_operands; ++i)
+        if (operands[i]) in[i] = get<char>(p[operands[i] - 1]);
+      for (int i = 0; i < Rows::most_results; ++i)
+        if (results[i]) out[i] = get<char>(p[results[i] - 1]);
+      host().rows({}, what, dtype, in, out);
+    });
+  }
+  void shuffle(Device, const Lines& lines, std::int64_t kept, const std::uint64_t* keys, std::int64_t rows,
+               DType dtype, char* to) override {
+    line("shuffle", {row(keys, rows, DType::uint64)}, row(to, rows * lines.count() * kept, dtype, true),
+         [=](void* const* p) {
+           host().shuffle({}, lines, kept, get<std::uint64_t>(p[0]), rows, dtype, get<char>(p[1]));
+         });
+  }
+  void sample(Device, nax::detail::Sampler kind, const std::uint64_t* keys, std::int64_t rows_,
+              std::int64_t n, DType dtype, const char* const* parameters, char* out) override {
+    std::vector<Row> rows = {row(keys, rows_, DType::uint64)};
+    const int count = parameter_count(kind);
+    const DType from = kind == nax::detail::Sampler::poisson ? DType::float32 : dtype;
+    for (int i = 0; i < count; ++i) rows.push_back(row(parameters[i], rows_ * n, from));
+    rows.push_back(row(out, rows_ * n, dtype, true));
+    step(name_of(kind), rows, [=](void* const* p) {
+      const char* const own[] = {get<char>(p[1]), get<char>(p[2])};
+      host().sample({}, kind, get<std::uint64_t>(p[0]), rows_, n, dtype, own, get<char>(p[1 + count]));
+    });
+  }
+  // Negative numbers are refused by the function itself.
+  void count_bins(Device, std::int64_t rows_, std::int64_t n, DType type, const char* bins, DType added,
+                  const char* weights, std::int64_t length, char* to) override {
+    std::vector<Row> rows = {row(bins, rows_ * n, type)};
+    if (weights) rows.push_back(row(weights, rows_ * n, added));
+    const DType sum = weights ? nax::detail::lane_of(added) : DType::int32;
+    rows.push_back(row(to, rows_ * length, sum, true));
+    step("bincount", rows, [=, sums = weights != nullptr](void* const* p) {
+      if (holds_negative(get<char>(p[0]), rows_ * n, type)) throw Unforeseen();
+      host().count_bins({}, rows_, n, type, get<char>(p[0]), added, sums ? get<char>(p[1]) : nullptr, length,
+                        get<char>(p[sums ? 2 : 1]));
+    });
+    Recorder::current().steps.back().unforeseen = true;
+  }
+  void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
+             char* x) override {
+    const auto given = [&](const char* data, const loops::StridedMatrices& by, std::int64_t columns) {
+      Row r{data, dtype, false, systems.batches, by.batch};
+      r.shape.push_back(systems.n), r.shape.push_back(columns);
+      r.strides.push_back(by.row), r.strides.push_back(by.column);
+      return r;
+    };
+    std::vector<Row> rows = {given(a, systems.a, systems.n)};
+    if (b) rows.push_back(given(b, systems.b, systems.m));
+    rows.push_back(row(x, systems.count() * systems.n * systems.m, dtype, true));
+    step(b ? "solve" : "inv", rows, [=, inverts = !b](void* const* p) {
+      host().solve({}, systems, dtype, get<char>(p[0]), inverts ? nullptr : get<char>(p[1]),
+                   get<char>(p[inverts ? 1 : 2]));
+    });
   }
   void draw(Device, const nax::detail::Draw& form, const backend::Keys& keys, std::int64_t n, DType dtype,
             std::int64_t size, char* out) override {
@@ -312,14 +399,27 @@ class ProgramOperations final : public backend::AcceleratorOperations {
   static std::int64_t size(const Lines& lines) { return lines.count() * lines.n; }
   template <class F>
   static void line(const char* name, std::initializer_list<Row> from, const Row& to, F run) {
+    std::vector<Row> rows(from);
+    rows.push_back(to);
+    rows.back().written = true;
+    step(name, rows, std::move(run));
+  }
+  template <class F>
+  static void step(const char* name, const std::vector<Row>& rows, F run) {
     Recorder& recorder = Recorder::current();
     Step step;
     step.name = name;
-    for (const Row& r : from)
+    for (const Row& r : rows)
       step.operands.push_back({recorder.place(r.at), r.written, r.dtype, r.shape, r.strides});
-    step.operands.push_back({recorder.place(to.at), true, to.dtype, to.shape, to.strides});
     step.work = std::make_shared<const Closure<F>>(std::move(run));
     recorder.add(std::move(step));
+  }
+  static bool holds_negative(const char* in, std::int64_t n, DType dtype) {
+    if (dtype != DType::int8 && dtype != DType::int16 && dtype != DType::int32 && dtype != DType::int64)
+      return false;
+    for (std::int64_t i = 0; i < n; ++i)
+      if (integer_at(in, i, dtype) < 0) return true;
+    return false;
   }
   static std::int64_t integer_at(const char* in, std::int64_t offset, DType dtype) {
     const auto as = [&]<class T>(T x) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "nax/backend/cpu/samplers.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
@@ -20,39 +19,6 @@ NAX_BEGIN
 namespace random {
 namespace detail {
 
-template <class I>
-struct PoissonKernel {
-  static bool rejects(std::int64_t n, const float* rates) {
-    return std::any_of(rates, rates + n, [](float rate) { return rate >= 10; });
-  }
-  static std::size_t rounds(std::uint64_t key, std::uint64_t first, std::int64_t n, const float* rates) {
-    return cpu::poisson_rounds(key, first, n, rates);
-  }
-  void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, const float* rates,
-                  std::size_t rounds, I* out) const {
-    cpu::draw_poisson(key, first, n, rates, rounds, out);
-  }
-};
-
-template <class T>
-struct BinomialKernel {
-  static bool rejects(std::int64_t n, const T* counts, const T* probabilities) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      const T p = probabilities[i], q = p < T(0.5) ? p : 1 - p;
-      if (counts[i] * q > 10) return true;
-    }
-    return false;
-  }
-  static std::size_t rounds(std::uint64_t key, std::uint64_t first, std::int64_t n, const T* counts,
-                            const T* probabilities) {
-    return cpu::binomial_rounds(key, first, n, counts, probabilities);
-  }
-  void operator()(std::uint64_t key, std::uint64_t first, std::int64_t n, const T* counts,
-                  const T* probabilities, std::size_t rounds, T* out) const {
-    cpu::draw_binomial(key, first, n, counts, probabilities, rounds, out);
-  }
-};
-
 template <class R>
 Array<R> draw_binomials(const char* function, const Key& key, const Array<R>& n, const Array<R>& p,
                         const Shape& shape) {
@@ -61,7 +27,7 @@ Array<R> draw_binomials(const char* function, const Key& key, const Array<R>& n,
     return draw_binomials<float>(function, key, as_type<float>(n), as_type<float>(p), shape)
         .template astype<R>();
   } else {
-    return draw_elements<R>(function, key, shape, BinomialKernel<R>(), n, p);
+    return draw_sampled<Sampler::binomial, R>(function, key, shape, n, p);
   }
 }
 
@@ -73,15 +39,8 @@ template <class T = std::int32_t, class L = Array<float>>
 requires is_integer_v<T> Array<T> poisson(const Key& key, const L& rate_, const Shape& shape) {
   const Array<float> rate = detail::parameter<float>("poisson", rate_);
   detail::check_parameters("poisson", shape, rate);
-  if constexpr (sizeof(T) == 8) {
-    return detail::draw_elements<std::int64_t>("poisson", key, shape, detail::PoissonKernel<std::int64_t>(),
-                                               rate)
-        .template astype<T>();
-  } else {
-    return detail::draw_elements<std::int32_t>("poisson", key, shape, detail::PoissonKernel<std::int32_t>(),
-                                               rate)
-        .template astype<T>();
-  }
+  using I = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+  return detail::draw_sampled<detail::Sampler::poisson, I>("poisson", key, shape, rate).template astype<T>();
 }
 
 // How many of n trials succeed, each with probability p: whole numbers of a floating type. NaN where p is not

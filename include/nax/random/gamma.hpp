@@ -1,6 +1,5 @@
 #pragma once
 
-#include "nax/backend/cpu/samplers.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
@@ -43,9 +42,8 @@ Array<T> draw_gammas(const char* function, const Key& key, const Array<T>& alpha
   if constexpr (!std::is_same_v<T, float> && !std::is_same_v<T, double>) {
     return draw_gammas<float>(function, key, as_type<float>(alpha), shape, logarithm).template astype<T>();
   } else {
-    const auto kernel = [logarithm](std::uint64_t k, std::uint64_t first, std::int64_t n, const T* a,
-                                    T* out) { cpu::draw_gamma(k, first, n, a, logarithm, out); };
-    const Array<T> drawn = draw_elements<T>(function, key, shape, kernel, alpha);
+    const Array<T> drawn = logarithm ? draw_sampled<Sampler::loggamma, T>(function, key, shape, alpha)
+                                     : draw_sampled<Sampler::gamma, T>(function, key, shape, alpha);
     if (!watched(alpha)) return drawn;
     return logarithm ? evaluate(make_expr<rules::loggamma_draw>(alpha, drawn))
                      : evaluate(make_expr<rules::gamma_draw>(alpha, drawn));

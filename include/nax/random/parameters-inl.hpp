@@ -19,5 +19,35 @@ NAX_ENGINE void check_fit(const char* function, const Shape& shape,
   }
 }
 
+NAX_ENGINE ArrayBase sample(const char* function, const Key& key, const Shape& shape, Sampler kind,
+                            DType dtype, std::initializer_list<const ArrayBase*> parameters) {
+  check_single(function, key);
+  count_elements(function, shape);
+  Device device = draw_device(key);
+  Frame rows = layout_of(key.words());
+  for (const ArrayBase* p : parameters) {
+    if (!share_memory(p->device(), Device{})) device = p->device();
+    rows = broadcast(function, rows, below(layout_of(*p), {}));
+  }
+  const Frame frame = below(rows, shape);
+  count_elements(function, frame.shape);
+  need_part(function, backend::Part::samplers, key.words());
+  for (const ArrayBase* p : parameters) need_part(function, backend::Part::samplers, *p);
+  if (!backend::operations(device).has(backend::Part::samplers)) device = host_device();
+  ArrayBase result = allocate(dtype, frame, device);
+  if (frame.size() == 0) return placed(std::move(result));
+  const ArrayBase words = copy_over(key.words(), rows);
+  std::vector<ArrayBase> full;
+  const char* from[2] = {};
+  for (const ArrayBase* p : parameters) {
+    full.push_back(copy_over(constant(*p), frame));
+    from[full.size() - 1] = device_data(full.back());
+  }
+  backend::operations(device).sample(device, kind, reinterpret_cast<const std::uint64_t*>(device_data(words)),
+                                     rows.size(), frame.size() / rows.size(), dtype, from,
+                                     device_data(result));
+  return placed(std::move(result));
+}
+
 }  // namespace random::detail
 NAX_END

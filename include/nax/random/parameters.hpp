@@ -1,7 +1,8 @@
 #pragma once
 
-#include <atomic>
+#include <initializer_list>
 
+#include "nax/backend/cpu/samplers.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/reductions/reduce.hpp"
@@ -81,59 +82,16 @@ Shape joint_shape(const char* function, const P&... p) {
   return frame.shape;
 }
 
-// Draws on the host from each key, element by element: kernel(key, first, n, parameters..., out), the
-// parameters being addresses of the first of these elements. Hidden axes are those of the key and of the
-// parameters. The result is not recorded. A kernel that has `rejects` and `rounds` gets behind the parameters
-// the most rounds that any element of the key's draw takes (see samplers.hpp).
-template <class R, class Kernel, class... T>
-Array<R> draw_elements(const char* function, const Key& key, const Shape& shape, const Kernel& kernel,
-                       const Array<T>&... parameters) {
-  check_single(function, key);
-  need_host(function, key.words(), parameters...);
-  count_elements(function, shape);
-  Frame rows = layout_of(key.words());
-  ((rows = broadcast(function, rows, below(layout_of(parameters), {}))), ...);
-  const Frame frame = below(rows, shape);
-  count_elements(function, frame.shape);
-  const Device host = on_accelerator(current_device) ? Device{} : current_device;
-  Array<R> result = nax::detail::typed<R>(allocate(dtype_of<R>, frame, host));
-  const std::int64_t n = shape.count();
-  if (frame.size() == 0) return nax::detail::typed<R>(placed(std::move(result)));
-  const auto fill = [&](const Array<T>&... full) {
-    const ArrayBase words = copy_over(key.words(), rows);
-    const std::uint64_t* keys = elements<const std::uint64_t>(words, transforms_handled);
-    R* out = elements<R>(result);
-    if constexpr (requires { kernel.rounds(keys[0], 0, n, elements<const T>(full)...); }) {
-      for (std::int64_t row = 0; row < rows.size(); ++row) {
-        std::atomic<std::size_t> rounds{0};
-        if (kernel.rejects(n, (elements<const T>(full, transforms_handled) + row * n)...))
-          parallel_for(n, std::int64_t{1} << 8, [&](std::int64_t begin, std::int64_t end) {
-            const std::size_t mine =
-                kernel.rounds(keys[row], static_cast<std::uint64_t>(begin), end - begin,
-                              (elements<const T>(full, transforms_handled) + row * n + begin)...);
-            for (std::size_t most = rounds; mine > most && !rounds.compare_exchange_weak(most, mine);) {
-            }
-          });
-        parallel_for(n, std::int64_t{1} << 8, [&](std::int64_t begin, std::int64_t end) {
-          kernel(keys[row], static_cast<std::uint64_t>(begin), end - begin,
-                 (elements<const T>(full, transforms_handled) + row * n + begin)..., rounds.load(),
-                 out + row * n + begin);
-        });
-      }
-    } else {
-      parallel_for(frame.size(), std::int64_t{1} << 8, [&](std::int64_t begin, std::int64_t end) {
-        while (begin < end) {
-          const std::int64_t row = begin / n, first = begin - row * n;
-          const std::int64_t count = n - first < end - begin ? n - first : end - begin;
-          kernel(keys[row], static_cast<std::uint64_t>(first), count,
-                 (elements<const T>(full, transforms_handled) + begin)..., out + begin);
-          begin += count;
-        }
-      });
-    }
-  };
-  fill(nax::detail::typed<T>(copy_over(constant(parameters), frame))...);
-  return nax::detail::typed<R>(placed(std::move(result)));
+// Draws from each key, with parameters that broadcast to the shape and lie where the kernels expect: hidden
+// axes are those of the key and of the parameters. Computes on the device of an operand, or of this thread
+// where that can; else on the host, and copies. The result is not recorded.
+NAX_ENGINE ArrayBase sample(const char* function, const Key& key, const Shape& shape, Sampler kind,
+                            DType dtype, std::initializer_list<const ArrayBase*> parameters);
+template <Sampler kind, class R, class... T>
+Array<R> draw_sampled(const char* function, const Key& key, const Shape& shape,
+                      const Array<T>&... parameters) {
+  cpu::provide<cpu::SamplerKernel<kind>, R>();
+  return nax::detail::typed<R>(sample(function, key, shape, kind, dtype_of<R>, {&parameters...}));
 }
 
 }  // namespace detail
@@ -141,5 +99,6 @@ Array<R> draw_elements(const char* function, const Key& key, const Shape& shape,
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
+#include "nax/backend/cpu/sampler_rows.hpp"
 #include "nax/random/parameters-inl.hpp"
 #endif

@@ -5,15 +5,7 @@
 NAX_BEGIN
 namespace random::detail {
 
-NAX_ENGINE std::vector<std::uint64_t> round_keys(std::uint64_t key, int rounds) {
-  std::vector<std::uint64_t> keys;
-  for (int round = 0; round < rounds; ++round) {
-    keys.push_back(loops::word_pair(loops::threefry(key, 1)));
-    key = loops::word_pair(loops::threefry(key, 0));
-  }
-  return keys;
-}
-
+// By operations of all devices, for those that have no permutations: all positions.
 NAX_ENGINE Array<std::int64_t> shuffled_on_device(const char* function, const Key& key, const Shape& shape,
                                                   int axis) {
   check_single(function, key);
@@ -24,7 +16,7 @@ NAX_ENGINE Array<std::int64_t> shuffled_on_device(const char* function, const Ke
       function, generated<std::int64_t>(function, n, [](std::int64_t i) { return i; }), Shape(extents));
   Array<std::int64_t> places = nax::detail::typed<std::int64_t>(copy_over(along, Frame{shape, {}}));
   Key rest = key;
-  for (int rounds = shuffle_rounds(shape.count()); rounds > 0; --rounds) {
+  for (int rounds = cpu::shuffle_rounds(shape.count()); rounds > 0; --rounds) {
     const auto [next, own] = split(rest);
     const Array<std::uint32_t> sort_keys = bits<std::uint32_t>(own, shape);
     const Array<std::int64_t> order =
@@ -35,33 +27,27 @@ NAX_ENGINE Array<std::int64_t> shuffled_on_device(const char* function, const Ke
   return places;
 }
 
-NAX_ENGINE Array<std::int64_t> independent_positions(const Key& key, const Shape& shape, int axis) {
-  if (on_accelerator(draw_device(key))) return shuffled_on_device("permutation", key, shape, axis);
-  const auto fill = [&shape, axis](std::uint64_t k, std::int64_t, std::int64_t n, std::int64_t* out) {
-    std::int64_t inner = 1;
-    for (int a = axis + 1; a < static_cast<int>(shape.size()); ++a)
-      inner *= shape[static_cast<std::size_t>(a)];
-    const std::int64_t length = shape[static_cast<std::size_t>(axis)];
-    std::vector<std::uint32_t> sort_keys(static_cast<std::size_t>(n));
-    std::vector<std::int64_t> vector(static_cast<std::size_t>(length));
-    std::vector<std::uint64_t> pairs;
-    const auto rounds = round_keys(k, shuffle_rounds(n));
-    for (std::int64_t i = 0; i < n; ++i) out[i] = i / inner % length;
-    for (std::uint64_t round : rounds) {
-      cpu::random_bits(round, 0, n, sort_keys.data());
-      for (std::int64_t i = 0; i < n / length; ++i) {
-        const std::int64_t first = i / inner * inner * length + i % inner;
-        for (std::int64_t j = 0; j < length; ++j)
-          vector[static_cast<std::size_t>(j)] = out[first + j * inner];
-        sort_positions(
-            length, [&](std::int64_t j) { return sort_keys[static_cast<std::size_t>(first + j * inner)]; },
-            vector.data(), pairs);
-        for (std::int64_t j = 0; j < length; ++j)
-          out[first + j * inner] = vector[static_cast<std::size_t>(j)];
-      }
-    }
-  };
-  return draw_whole<std::int64_t>("permutation", key, shape, fill);
+NAX_ENGINE ArrayBase shuffled(const char* function, const Key& key, const Shape& shape, int axis,
+                              std::int64_t kept, DType dtype) {
+  const Device device = draw_device(key);
+  Shape result_shape = shape;
+  result_shape[static_cast<std::size_t>(axis)] = kept;
+  if (!backend::operations(device).has(backend::Part::permutations)) {
+    const Array<std::int64_t> all = shuffled_on_device(function, key, shape, axis);
+    if (kept == shape[static_cast<std::size_t>(axis)]) return as_dtype(all, dtype);
+    return as_dtype(contiguous(all(slice(0, kept))), dtype);  // along the first axis, of one
+  }
+  ArrayBase words;
+  ArrayBase result = allocate_draw(function, key, result_shape, dtype, words, device);
+  if (layout_of(result).size() == 0) return result;
+  words = beside(result, words);
+  loops::Lines lines{1, shape[static_cast<std::size_t>(axis)], 1};
+  for (int a = 0; a < static_cast<int>(shape.size()); ++a)
+    if (a != axis) (a < axis ? lines.outer : lines.inner) *= shape[static_cast<std::size_t>(a)];
+  backend::operations(device).shuffle(device, lines, kept,
+                                      reinterpret_cast<const std::uint64_t*>(device_data(words)),
+                                      layout_of(words).size(), dtype, device_data(result));
+  return result;
 }
 
 }  // namespace random::detail

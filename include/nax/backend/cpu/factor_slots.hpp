@@ -5,7 +5,7 @@
 #include "nax/loops/factoring.hpp"
 
 // Factorisations of batches of matrices that the host's operations find by kind and dtype. Those of Eigen are
-// defined in factor_kernels.hpp, that of Cholesky in cholesky_kernel.hpp.
+// defined in factor_kernels.hpp, the others in files of their own.
 NAX_BEGIN
 namespace cpu {
 
@@ -31,6 +31,10 @@ inline FactorFunction* factor_kernel(Factorisation kind, DType dtype) {
     NAX_FACTOR(svd)
     NAX_FACTOR(eigh)
     NAX_FACTOR(eig)
+    NAX_FACTOR(triangle)
+    NAX_FACTOR(det)
+    NAX_FACTOR(slogdet)
+    NAX_FACTOR(adjugate)
 #undef NAX_FACTOR
   }
   return nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/accumulate.hpp"
+#include "nax/backend/cpu/bin_slots.hpp"
 #include "nax/backend/cpu/conv.hpp"
 #include "nax/backend/cpu/draw_kernels.hpp"
 #include "nax/backend/cpu/elementwise.hpp"
@@ -11,6 +12,10 @@
 #include "nax/backend/cpu/product_kernel.hpp"
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/backend/cpu/reducer_slots.hpp"
+#include "nax/backend/cpu/row_slots.hpp"
+#include "nax/backend/cpu/samplers.hpp"
+#include "nax/backend/cpu/shuffle.hpp"
+#include "nax/backend/cpu/system_slots.hpp"
 #include "nax/backend/cpu/transpose.hpp"
 #include "nax/backend/cpu/windows.hpp"
 #include "nax/backend/operations.hpp"
@@ -235,6 +240,30 @@ class HostOperations final : public backend::Operations {
   }
   void factorise(Device, const Factoring& what, DType dtype, const char* from, void* const* to) override {
     factor_kernel(what.kind, dtype)(what, from, to);
+  }
+  void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
+             char* x) override {
+    kernel_for<SystemKernel>(dtype)(systems, a, b, x);
+  }
+  void rows(Device, const loops::Rows& what, DType dtype, const char* const* from, char* const* to) override {
+    row_kernel(what.function, dtype)(what, from, to);
+  }
+  void shuffle(Device, const Lines& lines, std::int64_t kept, const std::uint64_t* keys, std::int64_t rows,
+               DType dtype, char* to) override {
+    cpu::shuffle(lines, kept, keys, rows, dtype, to);
+  }
+  void sample(Device, Sampler kind, const std::uint64_t* keys, std::int64_t rows, std::int64_t n, DType dtype,
+              const char* const* parameters, char* out) override {
+    const void* const from[] = {parameters[0], parameter_count(kind) > 1 ? parameters[1] : nullptr};
+    sampler_kernel(kind, dtype)(keys, rows, n, from, out);
+  }
+  void count_bins(Device, std::int64_t rows, std::int64_t n, DType type, const char* bins, DType added,
+                  const char* weights, std::int64_t length, char* to) override {
+    const BinRows each{rows, n, length};
+    if (weights)
+      kernel_for<BinSumKernel>(added)(each, type, bins, weights, to);
+    else
+      kernel_for<CountKernel>(type)(each, bins, reinterpret_cast<std::int32_t*>(to));
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nax/backend/cpu/samplers.hpp"
+#include "nax/backend/cpu/threefry.hpp"
 #include "nax/rules/quantiles.hpp"
 #include "nax/rules/special_math.hpp"
 
@@ -74,6 +75,7 @@ T stirling_tail(T k) {
 
 }  // namespace detail
 
+// Marsaglia and Tsang, 2000; or the logarithms of such draws, which are accurate where those underflow.
 template <class T>
 void draw_gamma(std::uint64_t key, std::uint64_t first, std::int64_t n, const T* alphas, bool logarithm,
                 T* out) {
@@ -191,8 +193,8 @@ struct BinomialCase {
 
 }  // namespace detail
 
-template <class T>
-std::size_t poisson_rounds(std::uint64_t key, std::uint64_t first, std::int64_t n, const T* rates) {
+inline std::size_t poisson_rounds(std::uint64_t key, std::uint64_t first, std::int64_t n,
+                                  const float* rates) {
   detail::RoundKeys<2> keys(key, 0);
   std::size_t rounds = 0;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -202,6 +204,8 @@ std::size_t poisson_rounds(std::uint64_t key, std::uint64_t first, std::int64_t 
   return rounds;
 }
 
+// -1 for a rate below 0 or NaN. `rounds`: what poisson_rounds gives at most for the elements of the whole
+// draw; 0 where no rate is 10 or more.
 template <class I>
 void draw_poisson(std::uint64_t key, std::uint64_t first, std::int64_t n, const float* rates,
                   std::size_t rounds, I* out) {
@@ -238,6 +242,7 @@ std::size_t binomial_rounds(std::uint64_t key, std::uint64_t first, std::int64_t
   return rounds;
 }
 
+// NaN for a count below 0, or a probability beyond [0, 1].
 template <class T>
 void draw_binomial(std::uint64_t key, std::uint64_t first, std::int64_t n, const T* counts,
                    const T* probabilities, std::size_t rounds, T* out) {

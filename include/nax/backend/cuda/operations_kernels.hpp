@@ -25,7 +25,7 @@ inline Dims dims_of(std::initializer_list<std::int64_t> extents) {
 
 class KernelOperations final : public backend::AcceleratorOperations {
  public:
-  bool has(backend::Part) const override { return false; }
+  bool has(backend::Part part) const override { return part == backend::Part::softmax; }
 
   void copy(Device device, const Dims& shape, const loops::Operand& from, const loops::Operand& to) override {
     launch_copy(device, shape, from, to);
@@ -86,9 +86,9 @@ class KernelOperations final : public backend::AcceleratorOperations {
                    const loops::LeafStep* leaves, int count) override {
     launch_steps(device, dtype, numbers, leaves, count);
   }
-  void row_function(Device device, loops::RowFunction what, DType dtype, std::int64_t rows,
-                    std::int64_t length, const char* from, const char* other, char* to) override {
-    launch_rows(device, what, dtype, rows, length, from, other, to);
+  void rows(Device device, const loops::Rows& what, DType dtype, const char* const* from,
+            char* const* to) override {
+    launch_rows(device, what, dtype, from[0], from[1], to[0]);
   }
 
   void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,

@@ -5,7 +5,7 @@
 
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/reducers.hpp"
-#include "nax/loops/row_function.hpp"
+#include "nax/loops/row_functions.hpp"
 
 // Functions of rows that need sums of the whole row: a team of threads does a row. It reads the row once for
 // each sum and once for the result, from caches but for the first time.
@@ -88,9 +88,9 @@ struct RowsBody {
 };
 
 template <class T>
-void launch_rows_of(Device device, loops::RowFunction what, std::int64_t rows, std::int64_t length,
-                    const char* from, const char* other, char* to) {
+void launch_rows_of(Device device, const loops::Rows& what, const char* from, const char* other, char* to) {
   using loops::RowFunction;
+  const std::int64_t rows = what.rows, length = what.n;
   int threads = 1;  // a part of a warp for short rows, a block for long ones
   while (threads < 32 && threads < length) threads *= 2;
   if (length > 1024) threads = 256;
@@ -99,7 +99,7 @@ void launch_rows_of(Device device, loops::RowFunction what, std::int64_t rows, s
                  RowsBody<T, f>{length, reinterpret_cast<const T*>(from), reinterpret_cast<const T*>(other),
                                 reinterpret_cast<T*>(to)});
   };
-  switch (what) {
+  switch (what.function) {
     case RowFunction::softmax:
       return run(std::integral_constant<RowFunction, RowFunction::softmax>());
     case RowFunction::log_softmax:
@@ -110,16 +110,21 @@ void launch_rows_of(Device device, loops::RowFunction what, std::int64_t rows, s
       return run(std::integral_constant<RowFunction, RowFunction::softmax_gradient>());
     case RowFunction::log_softmax_gradient:
       return run(std::integral_constant<RowFunction, RowFunction::log_softmax_gradient>());
+    case RowFunction::variance:
+    case RowFunction::standardize:
+    case RowFunction::standardize_gradient:
+    case RowFunction::layer_norm_gradient:
+      break;  // Part::moments, which GPUs lack
   }
 }
 
-// Precondition: float32 or float64.
-inline void launch_rows(Device device, loops::RowFunction what, DType dtype, std::int64_t rows,
-                        std::int64_t length, const char* from, const char* other, char* to) {
+// Precondition: float32 or float64; a function of Part::softmax.
+inline void launch_rows(Device device, const loops::Rows& what, DType dtype, const char* from,
+                        const char* other, char* to) {
   if (dtype == DType::float64)
-    launch_rows_of<double>(device, what, rows, length, from, other, to);
+    launch_rows_of<double>(device, what, from, other, to);
   else
-    launch_rows_of<float>(device, what, rows, length, from, other, to);
+    launch_rows_of<float>(device, what, from, other, to);
 }
 
 }  // namespace cuda

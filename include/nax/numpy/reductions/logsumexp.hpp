@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/softmax.hpp"
+#include "nax/backend/cpu/row_kernels.hpp"
 #include "nax/numpy/reductions/max_min.hpp"
 #include "nax/numpy/reductions/rows.hpp"
 #include "nax/numpy/views/copy.hpp"
@@ -35,11 +35,14 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
   } else {
     const Frame frame = frame_of(x);
     const AxisMarks marks = over_frame(visible, frame);
-    if constexpr (has_row_blocks<X> || (is_array_v<X> && simd::has_packet<T>)) {
-      bool by_rows = marks_suffix(visible) && !computed_on_accelerator(x);
-      if constexpr (is_array_v<X>) by_rows = by_rows && layout_of(x).is_contiguous();
-      const RowCount count(frame, visible);
-      if (by_rows && count.length > 0) {
+    const RowCount count(frame, visible);
+    if constexpr (is_array_v<X> && simd::has_packet<T>) {
+      constexpr auto function = loops::RowFunction::logsumexp;
+      if (count.length > 0 && layout_of(x).is_contiguous() && has_rows(function, x.device(), visible))
+        return rows_value<function>(x, count.length, reduced_frame(frame, marks, keep));
+    } else if constexpr (has_row_blocks<X>) {
+      if (computed_on_accelerator(x)) return logsumexp_value(materialise(x), visible, keep);
+      if (marks_suffix(visible) && count.length > 0) {
         Array<T> result = typed<T>(allocate(dtype_of<T>, reduced_frame(frame, marks, keep)));
         T* out = elements<T>(result);
         for_each_row_block<T>(
@@ -50,9 +53,6 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
       }
     }
     const Array<T> values = materialise(x);
-    if (has_row_kernels(values, visible))
-      return typed<T>(
-          row_function(loops::RowFunction::logsumexp, values, visible, reduced_frame(frame, marks, keep)));
     const Array<T> m = finite_shift(typed<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true)));
     const auto shifted = make_expr<rules::exp>(make_expr<rules::subtract>(values, m));
     const Array<T> total = typed<T>(reduce_over<cpu::reduce_op::Sum<T>>(shifted, marks, true));

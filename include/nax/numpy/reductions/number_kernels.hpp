@@ -31,6 +31,17 @@ inline ArrayBase scaled(const ArrayBase& x, double factor) {
   return cpu::kernel_for<ScaledKernel>(x.dtype())(x, factor);
 }
 
+// -x, recorded.
+struct NegatedKernel {
+  static constexpr const char* name = "negative";
+  using Function = ArrayBase(const ArrayBase& x);
+  template <class T>
+  static ArrayBase run(const ArrayBase& x) {
+    return evaluate(make_expr<rules::negative>(typed<T>(x)));
+  }
+};
+inline ArrayBase negated(const ArrayBase& x) { return cpu::kernel_for<NegatedKernel>(x.dtype())(x); }
+
 // Divides a fresh array by a number, in place where the host computes; not recorded.
 struct DivideKernel {
   static constexpr const char* name = "divide";

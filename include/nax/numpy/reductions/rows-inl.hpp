@@ -12,34 +12,51 @@ NAX_ENGINE bool marks_suffix(const AxisMarks& marks) {
   return true;
 }
 
-NAX_ENGINE bool has_row_kernels(const ArrayBase& x, const AxisMarks& visible) {
-  return on_accelerator(x) && !on_program(x.device()) && marks_suffix(visible) && layout_of(x).size() > 0 &&
-         (x.dtype() == DType::float32 || x.dtype() == DType::float64);
+NAX_ENGINE bool has_rows(loops::RowFunction function, Device device, const AxisMarks& visible) {
+  return marks_suffix(visible) && backend::operations(device).has(backend::part_of(function));
 }
 
-NAX_ENGINE ArrayBase row_function(loops::RowFunction what, const ArrayBase& x, const AxisMarks& visible,
-                                  const Frame& frame) {
-  const ArrayBase from = contiguous(x, transforms_handled);
-  const RowCount count(layout_of(from), visible);
-  ArrayBase result = allocate(x.dtype(), frame, x.device());
-  backend::accelerator_operations(x.device())
-      .row_function(x.device(), what, x.dtype(), count.rows, count.length, device_data(from), nullptr,
-                    device_data(result));
+NAX_ENGINE void run_rows(loops::RowFunction function, std::int64_t length, double number,
+                         std::initializer_list<const ArrayBase*> from,
+                         std::initializer_list<const ArrayBase*> to) {
+  const ArrayBase& first = **from.begin();
+  const std::int64_t size = layout_of(first).size();
+  if (size == 0) return;
+  const char* in[loops::Rows::most_operands] = {};
+  char* out[loops::Rows::most_results] = {};
+  std::size_t i = 0, r = 0;
+  for (const ArrayBase* x : from) in[i++] = x ? device_data(*x) : nullptr;
+  for (const ArrayBase* y : to) out[r++] = y ? device_data(*y) : nullptr;
+  const Device device = (*to.begin())->device();
+  backend::operations(device).rows(device, {function, size / length, length, number}, first.dtype(), in, out);
+}
+
+NAX_ENGINE ArrayBase rows_value(loops::RowFunction function, const ArrayBase& x, std::int64_t length,
+                                const Frame& frame, double number) {
+  const Device device = share_memory(x.device(), Device{}) ? host_device() : x.device();
+  ArrayBase result = allocate(x.dtype(), frame, device);
+  const Layout& layout = layout_of(x);
+  if (layout.size() == 0) return result;
+  const ArrayBase row_major = layout.is_contiguous() ? ArrayBase() : contiguous(x, transforms_handled);
+  const char* const from[loops::Rows::most_operands] = {device_data(layout.is_contiguous() ? x : row_major)};
+  char* const to[loops::Rows::most_results] = {device_data(result)};
+  backend::operations(device).rows(device, {function, layout.size() / length, length, number}, x.dtype(),
+                                   from, to);
   return result;
 }
 
-NAX_ENGINE ArrayBase row_gradient(loops::RowFunction what, const ArrayBase& g, const ArrayBase& y,
-                                  const AxisMarks& visible) {
-  const Frame& frame = layout_of(y);
-  if (!has_row_kernels(y, visible) || g.device() != y.device() || g.dtype() != y.dtype() || is_recorded(g) ||
-      is_recorded(y) || !(frame == static_cast<const Frame&>(layout_of(g))) || !layout_of(y).is_contiguous())
-    return ArrayAccess::unset();
-  const ArrayBase from = contiguous(g, transforms_handled);
-  const RowCount count(frame, visible);
-  ArrayBase result = allocate(y.dtype(), frame, y.device());
-  backend::accelerator_operations(y.device())
-      .row_function(y.device(), what, y.dtype(), count.rows, count.length, device_data(from), device_data(y),
-                    device_data(result));
+NAX_ENGINE std::optional<ArrayBase> rows_gradient(loops::RowFunction function, const AxisMarks& visible,
+                                                  std::initializer_list<const ArrayBase*> operands) {
+  const ArrayBase &g = *operands.begin()[0], &y = *operands.begin()[1];
+  const Layout& layout = layout_of(y);
+  if (is_recorded(g) || is_recorded(y) || layout.size() == 0 || !layout.is_contiguous() ||
+      !layout_of(g).is_contiguous() ||
+      !(static_cast<const Frame&>(layout) == static_cast<const Frame&>(layout_of(g))))
+    return std::nullopt;
+  const Device device = device_for(loops::name_of(function), g, y);
+  if (!has_rows(function, device, visible)) return std::nullopt;
+  ArrayBase result = allocate(y.dtype(), layout, device);
+  run_rows(function, marked_count(visible, layout), 0, operands, {&result});
   return result;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/standardize.hpp"
+#include "nax/backend/cpu/row_kernels.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/elementwise/power.hpp"
 #include "nax/numpy/reductions/rows.hpp"
@@ -9,21 +9,6 @@
 
 NAX_BEGIN
 namespace detail {
-
-template <class T>
-Array<T> variance_of_rows(const Array<T>& x, const AxisMarks& visible, const RowCount& count,
-                          const VarOptions& options) {
-  const Frame frame = layout_of(x);
-  Array<T> result =
-      typed<T>(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), options.keepdims)));
-  T* out = elements<T>(result);
-  const double n = static_cast<double>(count.length) - options.ddof;
-  for_each_row_block(
-      x, count, static_cast<T*>(nullptr), [=](const T* rows, std::int64_t first, std::int64_t some) {
-        cpu::variance_rows(rows, out + first, some, count.length, static_cast<T>(n > 0 ? n : 0));
-      });
-  return result;
-}
 
 // ddof under either of its names.
 inline VarOptions corrected(const char* function, VarOptions options) {
@@ -41,11 +26,15 @@ Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOpti
   } else {
     using R = real_t<T>;
     if constexpr (simd::has_packet<T>) {
-      if (!options.where && !watched(x) && !on_accelerator(x)) {
+      if (!options.where && !watched(x)) {
         const AxisMarks visible = marked_axes(function, options.axis, x.ndim());
-        const RowCount count(layout_of(x), visible);
-        if (marks_suffix(visible) && count.length > 0 && layout_of(x).is_contiguous())
-          return variance_of_rows(x, visible, count, options);
+        const Frame& frame = layout_of(x);
+        const std::int64_t length = marked_count(visible, frame);
+        const double n = static_cast<double>(length) - options.ddof;
+        if (length > 0 && layout_of(x).is_contiguous() &&
+            has_rows(loops::RowFunction::variance, x.device(), visible))
+          return rows_value<loops::RowFunction::variance>(
+              x, length, reduced_frame(frame, over_frame(visible, frame), options.keepdims), n > 0 ? n : 0);
       }
     }
     const Array<T> m = mean(x, {.axis = options.axis, .keepdims = true, .where = options.where});

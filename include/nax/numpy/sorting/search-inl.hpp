@@ -42,6 +42,25 @@ NAX_ENGINE ArrayBase places_of(const char* function, const ArrayBase& a_, const 
   return result;
 }
 
+NAX_ENGINE ArrayBase binned(const ArrayBase& x, const ArrayBase* weights, std::int64_t length) {
+  Frame rows = layout_of(x);
+  if (weights) rows = broadcast("bincount", rows, layout_of(*weights));
+  const auto over_rows = [&](const ArrayBase& a) {
+    return static_cast<const Frame&>(layout_of(a)) == rows ? contiguous(a, transforms_handled)
+                                                           : copy_over(a, rows);
+  };
+  const ArrayBase bins = over_rows(x), added = weights ? over_rows(*weights) : ArrayBase();
+  const DType sums = weights ? lane_of(added.dtype()) : DType::int32;
+  const Device device = weights ? device_for("bincount", x, *weights) : device_for("bincount", x);
+  ArrayBase result = allocate(sums, with_visible(rows, Dims(std::size_t{1}, length)), device);
+  const std::int64_t n = x.size(), size = layout_of(result).size();
+  if (size > 0)
+    backend::operations(device).count_bins(
+        device, size / length, n, bins.dtype(), device_data(bins), weights ? added.dtype() : sums,
+        weights ? device_data(added) : nullptr, length, device_data(result));
+  return result;
+}
+
 NAX_ENGINE bool is_right(const char* function, std::string_view side) {
   if (side != "left" && side != "right")
     raise<ValueError>({function, ": side must be 'left' or 'right', got '", side, "'"});

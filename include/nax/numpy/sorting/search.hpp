@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "nax/backend/cpu/count_bins.hpp"
+#include "nax/backend/cpu/bin_kernels.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/reductions/argmax.hpp"
@@ -165,7 +165,7 @@ template <class T>
 std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) {
   static_assert(is_integer_v<T> || std::is_same_v<T, bool>, "bincount: the array must be of integers");
   check_operand("bincount", x);
-  need_host("bincount", x);
+  need_part("bincount", backend::Part::bins, x);
   if (x.ndim() != 1) raise<ValueError>({"bincount: the array must be 1-d, shape ", x.shape()});
   if (options.length && *options.length < 0)
     raise<ValueError>({"bincount: the length must not be negative, got ", *options.length});
@@ -173,6 +173,7 @@ std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) 
     throw ValueError(
         "bincount: the length of the result depends on the values, which vmap cannot map; give it as "
         ".length");
+  if (options.length && !is_readable(x)) return *options.length;
   const ArrayBase flat = contiguous(x);
   const T* v = elements<const T>(flat, transforms_handled);
   const std::int64_t n = layout_of(flat).size();
@@ -189,49 +190,32 @@ std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) 
 // x as positions in the result; those beyond its end are dropped.
 template <class T>
 Selection bins_selected(const Array<T>& x, std::int64_t length) {
-  const ArrayBase flat = contiguous(x);
+  const Array<std::int64_t> bin = as_type<std::int64_t>(x), zero(std::int64_t{0}), end(length),
+                            dropped(loops::dropped_index);
   auto step = std::make_shared<GatherStep>();
-  step->index = typed<std::int64_t>(allocate(DType::int64, layout_of(flat)));
-  const T* v = elements<const T>(flat, transforms_handled);
-  std::int64_t* to = elements<std::int64_t>(step->index);
-  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) {
-    const auto bin = static_cast<std::int64_t>(v[i]);
-    to[i] = bin < length ? bin : loops::dropped_index;
-  }
+  step->index = evaluate(
+      make_selection<rules::where>(make_expr<rules::logical_and>(make_expr<rules::greater_equal>(bin, zero),
+                                                                 make_expr<rules::less>(bin, end)),
+                                   bin, dropped));
   step->axes.push_back(0), step->x_axis.push_back(-1), step->index_axis.push_back(0);
   Selection s = Selection::all(Frame{Dims(std::size_t{1}, length), {}});
   s.gather = std::move(step);
   return s;
 }
 
+// For each row, how often each bin occurs, or the sums of the weights in it, of the type that they add up in.
+// Hidden axes are those of both. Values only.
+NAX_ENGINE ArrayBase binned(const ArrayBase& x, const ArrayBase* weights, std::int64_t length);
+
 // The sums of the weights (of ones where there are none) in each bin, for each example of a vmap. Linear in
 // the weights, and recorded so.
 template <class R, class T>
 Array<R> count_bins(const Array<T>& x, const Array<R>* weights, std::int64_t length) {
-  using Lane = lane_t<R>;
-  Frame rows = layout_of(x);
-  if (weights) rows = broadcast("bincount", rows, layout_of(*weights));
-  const auto over_rows = [&](const ArrayBase& a) {
-    return static_cast<const Frame&>(layout_of(a)) == rows ? contiguous(a, transforms_handled)
-                                                           : copy_over(a, rows);
-  };
-  const ArrayBase bins = over_rows(x), added = weights ? over_rows(*weights) : ArrayBase();
-  const T* bin = elements<const T>(bins, transforms_handled);
-  const R* w = weights ? elements<const R>(added, transforms_handled) : nullptr;
-  ArrayBase sums = allocate(dtype_of<Lane>, with_visible(rows, Dims(std::size_t{1}, length)));
-  Lane* out = elements<Lane>(sums);
-  std::fill(out, out + layout_of(sums).size(), Lane(0));
-  const std::int64_t n = x.size();
-  for (std::int64_t end = layout_of(bins).size(), i = 0; i < end; i += n, out += length) {
-    if constexpr (std::is_same_v<Lane, std::int32_t>) {
-      cpu::count_bins(bin + i, n, length, out);
-    } else {
-      for (std::int64_t j = i; j < i + n; ++j)
-        if (static_cast<std::uint64_t>(bin[j]) < static_cast<std::uint64_t>(length))
-          out[bin[j]] += static_cast<Lane>(w[j]);
-    }
-  }
-  Array<R> result = from_accumulator<R>(std::move(sums));
+  if (weights)
+    cpu::provide<cpu::BinSumKernel, R>();
+  else
+    cpu::provide<cpu::CountKernel, T>();
+  Array<R> result = from_accumulator<R>(binned(x, weights, length));
   if constexpr (is_inexact_v<R>) {
     if (weights && is_recorded(*weights)) {
       const auto pull = [s = bins_selected(x, length)](const Array<R>& g) { return get(g, s); };
@@ -260,7 +244,7 @@ auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {
   detail::check_operand("bincount", weights);
   if (!(weights.shape() == x.shape()))
     raise<ShapeError>({"bincount: the weights have shape ", weights.shape(), ", the array ", x.shape()});
-  detail::need_host("bincount", weights);
+  detail::need_part("bincount", backend::Part::bins, weights);
   return detail::count_bins<R>(x, &weights, detail::bincount_length(x, options));
 }
 

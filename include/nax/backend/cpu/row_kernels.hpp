@@ -1,0 +1,48 @@
+#pragma once
+
+#include "nax/backend/cpu/row_slots.hpp"
+#include "nax/backend/cpu/softmax.hpp"
+#include "nax/backend/cpu/standardize.hpp"
+#include "nax/core/thread_pool.hpp"
+
+NAX_BEGIN
+namespace cpu {
+
+template <RowFunction kind>
+template <class T>
+void RowKernel<kind>::run(const loops::Rows& r, const char* const* from, char* const* to) {
+  const std::int64_t n = r.n;
+  // Operand i and result i from element `at` on; null where there is none.
+  const auto in = [&](int i, std::int64_t at) {
+    return from[i] ? reinterpret_cast<const T*>(from[i]) + at : nullptr;
+  };
+  const auto out = [&](int i, std::int64_t at) { return to[i] ? reinterpret_cast<T*>(to[i]) + at : nullptr; };
+  parallel_for(r.rows, ((std::int64_t{1} << 14) + n - 1) / n, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t some = end - begin, at = begin * n;
+    if constexpr (kind == RowFunction::softmax) {
+      softmax_rows(Softmax::softmax, in(0, at), out(0, at), some, n);
+    } else if constexpr (kind == RowFunction::log_softmax) {
+      softmax_rows(Softmax::log_softmax, in(0, at), out(0, at), some, n);
+    } else if constexpr (kind == RowFunction::logsumexp) {
+      softmax_rows(Softmax::logsumexp, in(0, at), out(0, begin), some, n);
+    } else if constexpr (kind == RowFunction::variance) {
+      variance_rows(in(0, at), out(0, begin), some, n, static_cast<T>(r.number));
+    } else if constexpr (kind == RowFunction::standardize) {
+      standardize_rows(in(0, at), out(0, at), out(1, begin), out(2, begin), some, n, static_cast<T>(r.number),
+                       in(1, 0), in(2, 0));
+    } else if constexpr (kind == RowFunction::softmax_gradient) {
+      softmax_gradient_rows(in(0, at), in(1, at), out(0, at), some, n);
+    } else if constexpr (kind == RowFunction::log_softmax_gradient) {
+      log_softmax_gradient_rows(in(0, at), in(1, at), out(0, at), some, n);
+    } else if constexpr (kind == RowFunction::standardize_gradient) {
+      standardize_gradient_rows(in(0, at), in(1, at), in(2, begin), out(0, at), some, n);
+    } else {
+      static_assert(kind == RowFunction::layer_norm_gradient);
+      layer_norm_gradient_rows(in(0, at), in(1, at), in(2, begin), in(3, begin), in(4, 0), out(0, at), some,
+                               n);
+    }
+  });
+}
+
+}  // namespace cpu
+NAX_END

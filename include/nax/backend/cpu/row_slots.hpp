@@ -1,0 +1,41 @@
+#pragma once
+
+#include "nax/backend/cpu/kernel_slots.hpp"
+#include "nax/loops/row_functions.hpp"
+
+// Functions of rows that the host's operations find by kind and dtype; defined in row_kernels.hpp.
+NAX_BEGIN
+namespace cpu {
+
+using loops::RowFunction;
+using RowKernelFunction = void(const loops::Rows&, const char* const* from, char* const* to);
+
+template <RowFunction kind>
+struct RowKernel {
+  static constexpr const char* name = loops::name_of(kind);
+  using Function = RowKernelFunction;
+  template <class T>
+  static void run(const loops::Rows& rows, const char* const* from, char* const* to);
+};
+
+inline RowKernelFunction* row_kernel(RowFunction kind, DType dtype) {
+  switch (kind) {
+#define NAX_ROWS(name)    \
+  case RowFunction::name: \
+    return kernel_for<RowKernel<RowFunction::name>>(dtype);
+    NAX_ROWS(softmax)
+    NAX_ROWS(log_softmax)
+    NAX_ROWS(logsumexp)
+    NAX_ROWS(variance)
+    NAX_ROWS(standardize)
+    NAX_ROWS(softmax_gradient)
+    NAX_ROWS(log_softmax_gradient)
+    NAX_ROWS(standardize_gradient)
+    NAX_ROWS(layer_norm_gradient)
+#undef NAX_ROWS
+  }
+  return nullptr;
+}
+
+}  // namespace cpu
+NAX_END

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "nax/linalg/matrices.hpp"
+
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE void check_square(const char* function, const ArrayBase& a) {
+  check_operand(function, a);
+  if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
+    raise<ShapeError>({function, ": the last two axes must be square, shape ", a.shape()});
+  need_part(function, backend::Part::factorisations, a);
+}
+
+NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
+                          std::initializer_list<const ArrayBase*> results) {
+  const Layout& layout = layout_of(a);
+  const bool row_major = layout.is_contiguous();
+  const ArrayBase rows = row_major ? ArrayBase() : contiguous(a, transforms_handled);
+  const std::size_t rank = layout.shape.size();
+  what.batch = 1;
+  for (std::size_t i = 0; i + 2 < rank; ++i) what.batch *= layout.shape[i];
+  what.m = layout.shape[rank - 2];
+  what.n = layout.shape[rank - 1];
+  void* to[3] = {};
+  std::size_t count = 0;
+  for (const ArrayBase* result : results) to[count++] = result ? device_data(*result) : nullptr;
+  backend::operations(a.device())
+      .factorise(a.device(), what, a.dtype(), device_data(row_major ? a : rows), to);
+}
+
+NAX_ENGINE ArrayBase triangle(const ArrayBase& x, bool lower, double diagonal) {
+  ArrayBase result = allocate(x.dtype(), layout_of(x), device_for("triangle", x));
+  if (layout_of(x).size() > 0)
+    factorise({.kind = loops::Factorisation::triangle, .lower = lower, .diagonal = diagonal}, x, {&result});
+  const auto same = [=](const ArrayBase& g) { return triangle(g, lower, diagonal); };
+  return record(std::move(result), wrt(x, same, same));
+}
+
+}  // namespace detail
+NAX_END

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+
+#include "nax/core/abi.hpp"
+
+// Describes functions of row-major rows of float or double. Operands and results, in order; each has the
+// elements of all rows, `n` ones (of one row), or one a row:
+//
+//   softmax, log_softmax   x -> y
+//   logsumexp, variance    x -> one a row; of a variance `number` is the divisor
+//   standardize            x, scale (n) and bias (n), or neither -> y, means and inverse deviations, both
+//                          one a row or null; `number` is added to variances
+//   softmax_gradient       g, y -> that of x
+//   log_softmax_gradient   g, y -> that of x
+//   standardize_gradient   g, y, inverse deviations -> that of x
+//   layer_norm_gradient    g, x, means, inverse deviations, scale (n) -> that of x
+NAX_BEGIN
+namespace loops {
+
+enum class RowFunction : std::uint8_t {
+  softmax,
+  log_softmax,
+  logsumexp,
+  variance,
+  standardize,
+  softmax_gradient,
+  log_softmax_gradient,
+  standardize_gradient,
+  layer_norm_gradient
+};
+
+constexpr const char* name_of(RowFunction function) {
+  constexpr const char* names[] = {"softmax",
+                                   "log_softmax",
+                                   "logsumexp",
+                                   "variance",
+                                   "standardize",
+                                   "softmax_gradient",
+                                   "log_softmax_gradient",
+                                   "standardize_gradient",
+                                   "layer_norm_gradient"};
+  return names[static_cast<int>(function)];
+}
+
+struct Rows {
+  static constexpr int most_operands = 5, most_results = 3;
+  RowFunction function;
+  std::int64_t rows = 0, n = 0;
+  double number = 0;
+
+  // How many elements operand or result `i` has.
+  std::int64_t operand_size(int i) const {
+    switch (function) {
+      case RowFunction::standardize:
+        return i == 0 ? rows * n : n;
+      case RowFunction::standardize_gradient:
+        return i < 2 ? rows * n : rows;
+      case RowFunction::layer_norm_gradient:
+        return i < 2 ? rows * n : i < 4 ? rows : n;
+      case RowFunction::softmax:
+      case RowFunction::log_softmax:
+      case RowFunction::logsumexp:
+      case RowFunction::variance:
+      case RowFunction::softmax_gradient:
+      case RowFunction::log_softmax_gradient:
+        break;
+    }
+    return rows * n;
+  }
+  std::int64_t result_size(int i) const {
+    const bool one = function == RowFunction::logsumexp || function == RowFunction::variance;
+    return one || i > 0 ? rows : rows * n;
+  }
+};
+
+}  // namespace loops
+NAX_END
