@@ -23,7 +23,7 @@ PAGES = ROOT / "docs/reference"
 
 # page, title, folders or headers of include/nax
 MODULES = [
-    ("numpy_elementwise", "Elementwise functions", ["numpy/elementwise", "expr/operators.hpp"]),
+    ("numpy_elementwise", "Elementwise functions", ["numpy/elementwise", "expr/expressions/operators.hpp"]),
     ("numpy_creation", "Creating and converting arrays", ["numpy/creation", "numpy/conversion"]),
     ("numpy_manipulation", "Shapes, joining and splitting", ["numpy/manipulation", "numpy/padding", "numpy/views"]),
     ("numpy_indexing", "Indexing", ["numpy/indexing", "numpy/grids", "numpy/updates"]),
@@ -37,7 +37,7 @@ MODULES = [
     ("stats", "nax::stats", ["stats"]),
     ("random", "nax::random", ["random"]),
     ("transform", "Transforms and collectives", ["transform", "parallel/collectives.hpp", "parallel/pmap.hpp",
-                                                 "parallel/replicated.hpp", "expr/debug_nans.hpp"]),
+                                                 "parallel/replicated.hpp", "expr/expressions/debug_nans.hpp"]),
     ("lax", "nax::lax", ["lax"]),
     ("tree", "nax::tree", ["tree"]),
     ("nn", "nax::nn", ["nn"]),

@@ -5,7 +5,7 @@
 // clang-format off
 // First what speaks of mistakes at compile time: compilers say how they came to a header, line by line.
 #include "nax/core/array.hpp"
-#include "nax/expr/expr.hpp"
+#include "nax/expr/expressions/expr.hpp"
 #include "nax/tree/traits.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/callee.hpp"

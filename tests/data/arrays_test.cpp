@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "data/elements.hpp"
-#include "nax/expr/operators.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/creation/creation.hpp"

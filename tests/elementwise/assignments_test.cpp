@@ -1,4 +1,4 @@
-#include "nax/expr/assignments.hpp"
+#include "nax/expr/evaluation/assignments.hpp"
 
 #include <gtest/gtest.h>
 

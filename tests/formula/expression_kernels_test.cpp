@@ -3,7 +3,7 @@
 #include <string>
 
 #include "formula/formulas.hpp"
-#include "nax/expr/formula_kernels.hpp"
+#include "nax/expr/evaluation/formula_kernels.hpp"
 #include "nax/nax.hpp"
 
 // Kernels that run the formula of an expression against those that are compiled of its type.

@@ -1,4 +1,4 @@
-#include "nax/expr/formula.hpp"
+#include "nax/expr/expressions/formula.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "formula/formulas.hpp"
-#include "nax/expr/formula.hpp"
+#include "nax/expr/expressions/formula.hpp"
 #include "nax/formula/gradient.hpp"
 #include "nax/nax.hpp"
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "formula/formulas.hpp"
-#include "nax/expr/formula.hpp"
-#include "nax/expr/kernels.hpp"
+#include "nax/expr/evaluation/kernels.hpp"
+#include "nax/expr/expressions/formula.hpp"
 #include "nax/nax.hpp"
 
 // Compares the kernels that are compiled for one operation with its formulas, value and vjp, by every way.

@@ -8,7 +8,7 @@
 
 #include "nax/core/array.hpp"
 #include "nax/core/shape.hpp"
-#include "nax/expr/fused_node.hpp"
+#include "nax/expr/differentiation/fused_node.hpp"
 
 // The table of functions: a row is a function of double arrays, and the shapes and intervals of its operands.
 // The checks that every row undergoes, all the machinery of transforms among them, are compiled once, in

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "nax/expr/evaluate.hpp"
-#include "nax/expr/fused_node.hpp"
-#include "nax/expr/operators.hpp"
+#include "nax/expr/differentiation/fused_node.hpp"
+#include "nax/expr/evaluation/evaluate.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/tree/tree.hpp"
 

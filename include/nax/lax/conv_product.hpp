@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "nax/backend/cpu/conv.hpp"
-#include "nax/expr/primitive.hpp"
+#include "nax/expr/differentiation/primitive.hpp"
 #include "nax/numpy/views/copy.hpp"
 
 // The convolution as an operation on the tape, of x (N, spatial..., C) and w (spatial..., C / groups, O).

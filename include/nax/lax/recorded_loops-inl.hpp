@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/zeros.hpp"
+#include "nax/expr/evaluation/zeros.hpp"
 #include "nax/lax/recorded_loops.hpp"
 #include "nax/numpy/indexing/selection.hpp"
 #include "nax/numpy/views/copy.hpp"

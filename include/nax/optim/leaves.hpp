@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "nax/expr/assignments.hpp"
-#include "nax/expr/leaf_steps.hpp"
+#include "nax/expr/evaluation/assignments.hpp"
+#include "nax/expr/evaluation/leaf_steps.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/cast.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "nax/backend/cpu/accumulate.hpp"
-#include "nax/expr/zeros.hpp"
+#include "nax/expr/evaluation/zeros.hpp"
 #include "nax/numpy/views/copy.hpp"
 #include "nax/parallel/axis_environment.hpp"
 #include "nax/parallel/collective_blocks.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "nax/expr/deferred_product.hpp"
+#include "nax/expr/evaluation/deferred_product.hpp"
 #include "nax/parallel/communicator.hpp"
 
 NAX_BEGIN

@@ -265,7 +265,7 @@ class ProgramOperations final : public backend::AcceleratorOperations {
          });
   }
   void step_leaves(Device, DType, const loops::StepNumbers&, const loops::LeafStep*, int) override {
-    refuse("a step of all leaves at once");  // expr/leaf_steps.hpp does not ask programs
+    refuse("a step of all leaves at once");  // expr/evaluation/leaf_steps.hpp does not ask programs
   }
   void factorise(Device, const loops::Factoring& what, DType dtype, const char* from,
                  void* const* to) override {

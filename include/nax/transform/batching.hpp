@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/sum_axes.hpp"
+#include "nax/expr/differentiation/sum_axes.hpp"
 #include "nax/tape/levels.hpp"
 
 // Entry and exit of vmap: turns a visible axis into a hidden one, and back. Both are recorded views.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/output_node.hpp"
+#include "nax/expr/differentiation/output_node.hpp"
 #include "nax/transform/differentiate.hpp"
 
 // Making call nodes (see tape/call_node.hpp) and reading trees of arguments and results for them.

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "nax/expr/evaluate.hpp"
+#include "nax/expr/evaluation/evaluate.hpp"
 #include "nax/tree/traits.hpp"
 
 // The parameters of the function given to a transform, and the types of the arguments that it gets.

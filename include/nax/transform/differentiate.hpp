@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "nax/expr/scalar_node.hpp"
+#include "nax/expr/differentiation/scalar_node.hpp"
 #include "nax/tape/levels.hpp"
 #include "nax/transform/debug_gradients.hpp"
 #include "nax/transform/mistakes.hpp"

@@ -7,7 +7,7 @@
 #include "nax/backend/nccl/buckets.hpp"
 #include "nax/backend/nccl/clique.hpp"
 #include "nax/core/function_ref.hpp"
-#include "nax/expr/as_dtype.hpp"
+#include "nax/expr/evaluation/as_dtype.hpp"
 #include "nax/numpy/views/copy.hpp"
 #include "nax/parallel/span.hpp"
 #include "nax/parallel/threads.hpp"

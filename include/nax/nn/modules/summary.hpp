@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "nax/core/array.hpp"
-#include "nax/expr/debug_nans.hpp"
+#include "nax/expr/expressions/debug_nans.hpp"
 #include "nax/tree/for_each.hpp"
 
 // A model as a table.

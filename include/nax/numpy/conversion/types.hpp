@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "nax/core/axis.hpp"
-#include "nax/expr/expr.hpp"
+#include "nax/expr/expressions/expr.hpp"
 
 // NumPy's questions about element types. Types are values of the enumeration DType (x.dtype(),
 // dtype_of<float>) or C++ types; everything here can be computed by the compiler.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/operators.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/elementwise/rounding.hpp"
 

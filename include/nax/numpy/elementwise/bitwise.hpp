@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/operators.hpp"
+#include "nax/expr/expressions/operators.hpp"
 
 // NumPy's operations on bits: of integers, and of truth values. Shifts by the width or more leave 0, or the
 // sign; so do negative counts.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/operators.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/rules/complex.hpp"
 
 // Parts of complex numbers. Real numbers are their own real part and conjugate.

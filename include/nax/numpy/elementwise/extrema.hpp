@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/core/none.hpp"
-#include "nax/expr/operators.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/rules/extrema.hpp"
 
 // The larger and the smaller of two.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/operators.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/rules/floating.hpp"
 
 // NumPy's comparisons, truth values and tests; where.

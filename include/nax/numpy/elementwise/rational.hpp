@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/operators.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/rules/rational.hpp"
 
 // Common divisors and multiples of integers, never negative.

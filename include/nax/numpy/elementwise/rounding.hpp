@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "nax/expr/operators.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/rules/rounding.hpp"
 
 // NumPy's rounding. Integers stay as they are; derivatives are 0.

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "nax/expr/device_compute.hpp"
+#include "nax/expr/evaluation/device_compute.hpp"
 #include "nax/loops/select_loop.hpp"
 #include "nax/numpy/views/copy.hpp"
 

@@ -4,8 +4,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "nax/expr/primitive_list.hpp"
-#include "nax/expr/zeros.hpp"
+#include "nax/expr/differentiation/primitive_list.hpp"
+#include "nax/expr/evaluation/zeros.hpp"
 #include "nax/numpy/indexing/select.hpp"
 #include "nax/numpy/views/reshape.hpp"
 

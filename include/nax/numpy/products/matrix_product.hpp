@@ -6,7 +6,7 @@
 #include "nax/backend/cpu/kernel_slots.hpp"
 #include "nax/backend/cpu/units.hpp"
 #include "nax/core/array.hpp"
-#include "nax/expr/deferred_product.hpp"
+#include "nax/expr/evaluation/deferred_product.hpp"
 
 NAX_BEGIN
 namespace detail {

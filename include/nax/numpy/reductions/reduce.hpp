@@ -2,8 +2,8 @@
 
 #include "nax/backend/cpu/reduce.hpp"
 #include "nax/backend/cpu/reducer_slots.hpp"
-#include "nax/expr/program_steps.hpp"
-#include "nax/expr/wrt_operand.hpp"
+#include "nax/expr/differentiation/program_steps.hpp"
+#include "nax/expr/differentiation/wrt_operand.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/reductions/reduce_options.hpp"
 

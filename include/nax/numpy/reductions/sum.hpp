@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/expr/fused_sum.hpp"
+#include "nax/expr/differentiation/fused_sum.hpp"
 #include "nax/numpy/reductions/number_kernels.hpp"
 #include "nax/numpy/reductions/reduce.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "nax/backend/cpu/transpose.hpp"
 #include "nax/backend/operations.hpp"
-#include "nax/expr/scalar_node.hpp"
+#include "nax/expr/differentiation/scalar_node.hpp"
 #include "nax/numpy/views/elements.hpp"
 
 // Copies of views: the one place where elements move from one layout to another.

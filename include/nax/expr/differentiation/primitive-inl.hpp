@@ -1,0 +1,67 @@
+#pragma once
+
+#include "nax/expr/differentiation/primitive.hpp"
+#include "nax/expr/differentiation/sum_axes.hpp"
+#include "nax/expr/evaluation/as_dtype.hpp"
+
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term) {
+  const bool one_frame = static_cast<const Frame&>(layout_of(sum)) == layout_of(term);
+  const Frame wider = one_frame ? Frame() : broadcast("add", layout_of(sum), layout_of(term));
+  const Frame& frame = one_frame ? static_cast<const Frame&>(layout_of(sum)) : wider;
+  const Device device = device_for("add", sum, term);
+  const profile::Span span(profile::Kind::operation, "add");
+  const bool recorded = is_recorded(sum) || is_recorded(term);
+  const bool in_place = !recorded && static_cast<const Frame&>(layout_of(sum)) == frame &&
+                        is_exclusive(sum) && ArrayAccess::buffer(sum)->is_own() &&
+                        share_memory(sum.device(), device);
+  ArrayBase result = in_place ? sum : allocate(sum.dtype(), frame, device);
+  // Directly where it is short: gradients of small programs are made of such sums.
+  const std::int64_t n = frame.size();
+  const DType dtype = sum.dtype();
+  if (one_frame && n <= cpu::detail::parallel_grain && lane_of(dtype) == dtype && !on_accelerator(device) &&
+      layout_of(sum).is_contiguous() && layout_of(term).is_contiguous()) {
+    if (!in_place)
+      std::memcpy(raw_data(result), raw_data(sum), static_cast<std::size_t>(n) * dtype_size(dtype));
+    cpu::sum_reducer(dtype)->combine(raw_data(term), raw_data(result), 1, n);
+  } else {
+    backend::operations(device).add(device, frame.shape,
+                                    plain_operand(sum, strides_over(layout_of(sum), frame)),
+                                    plain_operand(term, strides_over(layout_of(term), frame)),
+                                    plain_operand(result, layout_of(result).strides));
+  }
+  if (recorded) {
+    const auto of = [&](const ArrayBase& x) {
+      return wrt(
+          x,
+          [own = Frame(layout_of(x)), frame = Frame(frame)](const ArrayBase& g) {
+            return sum_to(g, own, frame);
+          },
+          [frame = Frame(frame)](const ArrayBase& t) {
+            return broadcast_frame(t, broadcast("add", frame, layout_of(t)));
+          });
+    };
+    result = record(std::move(result), of(sum), of(term));
+  }
+  sum = std::move(result);
+}
+
+NAX_ENGINE void PrimitiveNode::push(Forward& sweep, std::size_t self) {
+  ArrayBase total;
+  InputBase* in = first();
+  for (int i = 0; i < count_; ++i, in = after(in)) {
+    const ArrayBase* const tangent = sweep.find(in->serial);
+    if (!tangent) continue;
+    ArrayBase share = in->push_share(*in, *tangent, *this);
+    if (ArrayAccess::buffer(total))
+      add_to(total, share);
+    else
+      total = std::move(share);
+  }
+  if (ArrayAccess::buffer(total)) sweep.put(self, std::move(total));
+}
+
+}  // namespace detail
+NAX_END

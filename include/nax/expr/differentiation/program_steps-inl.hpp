@@ -1,0 +1,435 @@
+#pragma once
+
+#include <array>
+
+#include "nax/backend/cpu/holds_nan.hpp"
+#include "nax/expr/differentiation/program_steps.hpp"
+#include "nax/expr/differentiation/unbroadcast.hpp"
+#include "nax/expr/evaluation/as_dtype.hpp"
+#if defined(NAX_USES_FORMULAS)
+#include "nax/expr/evaluation/formula_kernels.hpp"
+#include "nax/program/map_formula.hpp"
+#endif
+
+NAX_BEGIN
+namespace detail {
+
+// An expression's C++ numbers, held by a step.
+class HeldConstants {
+ public:
+  HeldConstants(const void* from, int count) : slots_(new Slots[static_cast<std::size_t>(count) + 1]) {
+    if (count > 0) std::memcpy(slots_.get(), from, static_cast<std::size_t>(count) * constant_bytes);
+  }
+  const void* get() const { return slots_.get(); }
+
+ private:
+  using Slots = ConstantSlots<1>;
+  std::unique_ptr<Slots[]> slots_;
+};
+
+// A kernel over operands that are unbroken runs of its own types.
+struct FlatMap final : program::Work {
+  FlatMap(cpu::ForwardKernel k, const void* from, int count, int leaf_count, std::int64_t size)
+      : kernel(k), constants(from, count), leaves(leaf_count), n(size) {}
+  void run(void* const* at) const override { kernel(constants.get(), at, at[leaves], n); }
+  cpu::ForwardKernel kernel;
+  HeldConstants constants;
+  int leaves;
+  std::int64_t n;
+};
+struct StridedMap final : program::Work {
+  StridedMap(cpu::ForwardKernel k, const void* from, int count, const Dims& over)
+      : kernel(k), constants(from, count), shape(over) {}
+  void run(void* const* at) const override {
+    loops::Operand own[max_leaves + 1];
+    for (std::size_t o = 0; o < operands.size(); ++o) own[o] = program::at(operands[o], at[o]);
+    cpu::map(kernel, constants.get(), shape, own, static_cast<int>(operands.size()) - 1);
+  }
+  cpu::ForwardKernel kernel;
+  HeldConstants constants;
+  Dims shape;
+  std::vector<loops::Operand> operands;
+};
+
+inline program::Operand step_operand(const loops::Operand& x, const Dims& shape, bool written = false) {
+  return {program::Recorder::current().place(x.data), written, x.stored, shape, x.strides};
+}
+inline std::string kernel_attributes(const void* kernel, const void* constants, int count) {
+  return "kernel" + std::string(reinterpret_cast<const char*>(&kernel), sizeof kernel) +
+         std::string(static_cast<const char*>(constants), static_cast<std::size_t>(count) * constant_bytes);
+}
+
+// Are the elements in row-major order, one after the other?
+inline bool is_run(const Dims& strides, const Dims& shape) {
+  std::int64_t next = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0; next *= shape[axis])
+    if (shape[axis] != 1 && strides[axis] != next) return false;
+  return true;
+}
+
+// ---- maps as data
+
+#if defined(NAX_USES_FORMULAS)
+// Whether the expression's formula serves: all is stored in its one type.
+inline bool has_one_type(const KernelTable& table) {
+  if (!table.symbols || table.result != table.symbols->type || table.result_lane != table.result)
+    return false;
+  for (int l = 0; l < table.leaves; ++l)
+    if (table.stored[l] != table.result || table.lanes[l] != table.result) return false;
+  return static_cast<std::size_t>(2 * table.leaves + 1 + table.constants) <= program::MapFormula::most_inputs;
+}
+// Inputs that are the leaves, which are the step's first operands, and the expression's numbers.
+inline std::vector<program::MapFormula::Input> formula_inputs(const KernelTable& table,
+                                                              const void* constants) {
+  std::vector<program::MapFormula::Input> inputs;
+  for (int l = 0; l < table.leaves; ++l) inputs.push_back({l});
+  for (int k = 0; k < table.constants; ++k) {
+    program::MapFormula::Input number;
+    std::memcpy(&number.number,
+                static_cast<const char*>(constants) + static_cast<std::size_t>(k) * constant_bytes,
+                sizeof number.number);
+    inputs.push_back(number);
+  }
+  return inputs;
+}
+inline void add_map_formula(program::Step& step, const KernelTable& table, const void* constants) {
+  if (!has_one_type(table)) return;
+  auto map = std::make_shared<program::MapFormula>();
+  map->formula = formula_of(*table.symbols, constants, SeparateLeaves(table.leaves).inputs);
+  map->inputs = formula_inputs(table, constants);
+  map->results = {table.leaves};
+  step.formula = std::move(map);
+}
+// Of a step whose operands are the leaves, the cotangent and the gradients; each of these a run or absent.
+inline void add_pull_formula(program::Step& step, const KernelTable& table, const void* constants,
+                             const std::vector<loops::Operand>& operands) {
+  if (!has_one_type(table)) return;
+  const int count = table.leaves;
+  void* targets[max_leaves];
+  for (int l = 0; l < count; ++l) targets[l] = operands[static_cast<std::size_t>(count + 1 + l)].data;
+  const WantedGradients wanted(*table.symbols, targets, 0);
+  auto map = std::make_shared<program::MapFormula>();
+  map->formula = stored_pull_formula(*table.symbols, constants, wanted, false);
+  map->inputs = formula_inputs(table, constants);
+  map->inputs.push_back({count});
+  for (int l = 0; l < count; ++l)
+    if (targets[l] && wanted.is_first(l)) map->results.push_back(count + 1 + l);
+  if (!map->results.empty()) step.formula = std::move(map);
+}
+#else
+inline void add_map_formula(program::Step&, const KernelTable&, const void*) {}
+inline void add_pull_formula(program::Step&, const KernelTable&, const void*,
+                             const std::vector<loops::Operand>&) {}
+#endif
+
+NAX_ENGINE void record_map(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
+                           const Frame& frame, const ArrayBase& result) {
+  const std::int64_t n = frame.size();
+  if (n == 0) return;
+  const int count = table.leaves;
+  std::vector<loops::Operand> operands;
+  bool flat = table.result_lane == table.result && n <= cpu::detail::parallel_grain;
+  for (int l = 0; l < count; ++l) {
+    const Layout& layout = layout_of(*leaves[l]);
+    operands.push_back(
+        {device_data(*leaves[l]), strides_over(layout, frame), leaves[l]->dtype(), table.lanes[l]});
+    flat = flat && table.stored[l] == table.lanes[l] && layout.is_contiguous() && layout.shape == frame.shape;
+  }
+  operands.push_back({device_data(result), layout_of(result).strides, table.result, table.result_lane});
+  program::Step step;
+  step.name = table.name;
+  for (int o = 0; o <= count; ++o)
+    step.operands.push_back(step_operand(operands[o], frame.shape, o == count));
+  step.attributes =
+      kernel_attributes(reinterpret_cast<const void*>(table.forward), constants, table.constants);
+  step.comparable = step.in_place = true;
+  step.flops = static_cast<double>(count_functions(table.formula)) * static_cast<double>(n);
+  add_map_formula(step, table, constants);
+  if (flat) {
+    step.work = std::make_shared<const FlatMap>(n == 1 && table.plain ? table.scalar_forward : table.forward,
+                                                constants, table.constants, count, n);
+  } else {
+    auto map = std::make_shared<StridedMap>(table.forward, constants, table.constants, frame.shape);
+    map->operands = std::move(operands);
+    step.work = std::move(map);
+  }
+  program::Recorder::current().add(std::move(step));
+}
+
+// ---- gradients
+
+struct FlatPull final : program::Work {
+  FlatPull(cpu::PullKernel k, const void* from, int count, int leaf_count, unsigned adds, std::int64_t size)
+      : kernel(k), constants(from, count), leaves(leaf_count), added(adds), n(size) {}
+  void run(void* const* at) const override {
+    kernel(constants.get(), at, at[leaves], at + leaves + 1, added, nullptr, n);
+  }
+  cpu::PullKernel kernel;
+  HeldConstants constants;
+  int leaves;
+  unsigned added;
+  std::int64_t n;
+};
+struct StridedPull final : program::Work {
+  StridedPull(cpu::PullKernel k, const void* from, int count, const Dims& over)
+      : kernel(k), constants(from, count), shape(over) {}
+  void run(void* const* at) const override {
+    loops::Operand own[2 * max_leaves + 1];
+    for (std::size_t o = 0; o < operands.size(); ++o) own[o] = program::at(operands[o], at[o]);
+    cpu::pull(kernel, constants.get(), shape, own, sizes.data(), present,
+              (static_cast<int>(operands.size()) - 1) / 2);
+  }
+  cpu::PullKernel kernel;
+  HeldConstants constants;
+  Dims shape;
+  std::vector<loops::Operand> operands;
+  std::array<std::int64_t, max_leaves> sizes{};
+  unsigned present = 0;
+};
+
+// The backward kernel over `all` as a step. `operands`: leaves, cotangent, gradients (without data where they
+// are not wanted).
+inline void record_pull_step(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                             const Dims& shape, std::vector<loops::Operand> operands,
+                             const std::array<std::int64_t, max_leaves>& sizes, unsigned present) {
+  const int count = table.leaves;
+  std::int64_t n = 1;
+  for (std::int64_t d : shape) n *= d;
+  bool flat = n > 0 && n <= cpu::detail::parallel_grain;
+  unsigned added = present;
+  program::Step step;
+  step.name = std::string(table.name) + "_gradient";
+  step.flops = 2. * static_cast<double>(count_functions(table.formula)) * static_cast<double>(n);
+  step.attributes = kernel_attributes(reinterpret_cast<const void*>(kernel), constants, table.constants);
+  for (int o = 0; o <= 2 * count; ++o) {
+    const loops::Operand& x = operands[static_cast<std::size_t>(o)];
+    flat = flat && x.stored == x.lane && (!x.data || is_run(x.strides, shape));
+    for (int k = count + 1; k < o; ++k)
+      if (x.data && operands[static_cast<std::size_t>(k)].data == x.data) added |= 1u << (o - count - 1);
+    step.operands.push_back(step_operand(x, shape, o > count && x.data));
+  }
+  bool whole = present == 0;
+  for (int o = count + 1; o <= 2 * count; ++o)
+    whole = whole && (!operands[static_cast<std::size_t>(o)].data ||
+                      is_run(operands[static_cast<std::size_t>(o)].strides, shape));
+  if (whole) add_pull_formula(step, table, constants, operands);
+  if (flat) {
+    step.work = std::make_shared<const FlatPull>(kernel, constants, table.constants, count, added, n);
+  } else {
+    auto pull = std::make_shared<StridedPull>(kernel, constants, table.constants, shape);
+    pull->operands = std::move(operands);
+    pull->sizes = sizes;
+    pull->present = present;
+    step.work = std::move(pull);
+  }
+  program::Recorder::current().add(std::move(step));
+}
+
+// Gradients that are sums are a step of their own where the others can be fused with other maps.
+inline void record_pull_steps(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                              const Dims& shape, std::vector<loops::Operand> operands,
+                              const std::array<std::int64_t, max_leaves>& sizes) {
+  std::vector<loops::Operand> sums = operands;
+  int whole = 0, summed = 0;
+  for (std::size_t o = static_cast<std::size_t>(table.leaves) + 1; o < operands.size(); ++o) {
+    if (!operands[o].data) continue;
+    const bool is_whole = is_run(operands[o].strides, shape);
+    ++(is_whole ? whole : summed);
+    (is_whole ? sums : operands)[o].data = nullptr;
+  }
+  const bool fuses = table.symbols != nullptr && whole > 0;
+  if (!fuses && whole > 0)
+    for (std::size_t o = static_cast<std::size_t>(table.leaves) + 1; o < operands.size(); ++o)
+      if (sums[o].data) operands[o] = sums[o];
+  if (whole > 0) record_pull_step(table, kernel, constants, shape, std::move(operands), sizes, 0);
+  if (summed > 0 && (fuses || whole == 0))
+    record_pull_step(table, kernel, constants, shape, std::move(sums), sizes, 0);
+}
+
+NAX_ENGINE void record_pull(const char* name, const KernelTable& table, cpu::PullKernel kernel,
+                            const void* constants, const PackedArray* leaves, const ArrayBase& g,
+                            Reverse& sweep) {
+  const int count = table.leaves;
+  const Frame own = frame_of_leaves(name, leaves, count);
+  const Frame all = broadcast(name, own, layout_of(g));
+  std::vector<loops::Operand> operands(static_cast<std::size_t>(2 * count + 1));
+  std::array<std::int64_t, max_leaves> sizes{};
+  std::size_t nodes[max_leaves];
+  LeafArrays gradients(count);
+  const ArrayBase cotangent = as_dtype(g, table.result);
+  operands[static_cast<std::size_t>(count)] = {
+      device_data(cotangent), strides_over(layout_of(cotangent), all), table.result, table.result_lane};
+  const bool stands_in = layout_of(cotangent).is_contiguous() && layout_of(cotangent).shape == all.shape;
+  for (int l = 0; l < count; ++l) {
+    const PackedArray& leaf = leaves[l];
+    const DType lane = table.lanes[l];
+    loops::Operand& from = operands[static_cast<std::size_t>(l)];
+    loops::Operand& target = operands[static_cast<std::size_t>(count + 1 + l)];
+    from = leaf_operand(leaf, all, table.stored[l], lane);
+    // Where no derivative reads the leaf, the cotangent is read in its place.
+    if (!leaf.buffer() && stands_in && table.stored[l] == table.result)
+      from = {operands[static_cast<std::size_t>(count)].data,
+              operands[static_cast<std::size_t>(count)].strides, table.stored[l], lane};
+    target = {nullptr, Dims(all.shape.size(), 0), lane, lane};
+    nodes[l] = sweep.place(leaf.serial());
+    if (nodes[l] == Tape::npos) continue;
+    if (const int first = first_occurrence(leaves, l); first != l) {
+      target = operands[static_cast<std::size_t>(count + 1 + first)];
+      sizes[static_cast<std::size_t>(l)] = sizes[static_cast<std::size_t>(first)];
+      continue;
+    }
+    gradients[l] = allocate(lane, gradient_frame(leaf.layout(), own, layout_of(g)), g.device());
+    target.data = device_data(gradients[l]);
+    target.strides = strides_over(layout_of(gradients[l]), all);
+    sizes[static_cast<std::size_t>(l)] = layout_of(gradients[l]).size();
+  }
+  record_pull_steps(table, kernel, constants, all.shape, std::move(operands), sizes);
+  for (int l = 0; l < count; ++l)
+    if (ArrayAccess::buffer(gradients[l]))
+      sweep.add_at(nodes[l], as_dtype(std::move(gradients[l]), table.stored[l]));
+}
+
+#if defined(NAX_USES_FORMULAS)
+// The tangent by the push formula, which drops what zeros make of infinities by itself.
+inline ArrayBase record_push_formula(const KernelTable& table, const void* constants,
+                                     const PackedArray* leaves, const ArrayBase* const* tangents,
+                                     const Frame& all) {
+  const int count = table.leaves;
+  const ArrayBase result = allocate(table.result, all, program::device);
+  auto map = std::make_shared<program::MapFormula>();
+  program::Step step;
+  step.name = std::string(table.name) + "_tangent";
+  short inputs[max_leaves];
+  unsigned moving = 0;
+  for (int l = 0; l < count; ++l) {
+    inputs[l] = static_cast<short>(leaves[l].serial() == 0 ? l : first_occurrence(leaves, l));
+    if (inputs[l] == l && tangents[l]) moving |= 1u << l;
+    step.operands.push_back(
+        step_operand(leaf_operand(leaves[l], all, table.stored[l], table.lanes[l]), all.shape));
+  }
+  map->formula = push_formula_of(*table.symbols, constants, inputs, moving);
+  map->inputs = formula_inputs(table, constants);
+  for (int l = 0; l < count; ++l) {
+    // (Of leaves that are one array, some may have been kept without their values.)
+    for (int k = l; k < count; ++k)
+      if (inputs[k] == l && leaves[k].buffer()) map->inputs[static_cast<std::size_t>(l)].operand = k;
+    if (!(moving >> l & 1)) continue;
+    map->inputs.push_back({static_cast<int>(step.operands.size())});
+    step.operands.push_back(
+        step_operand({device_data(*tangents[l]), strides_over(layout_of(*tangents[l]), all),
+                      tangents[l]->dtype(), table.result_lane},
+                     all.shape));
+  }
+  map->results = {static_cast<int>(step.operands.size())};
+  step.operands.push_back(step_operand(
+      {device_data(result), layout_of(result).strides, table.result, table.result}, all.shape, true));
+  step.formula = std::move(map);
+  program::run_by_formula(step);
+  program::Recorder::current().add(std::move(step));
+  return result;
+}
+#endif
+
+NAX_ENGINE ArrayBase record_push(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
+                                 const PackedArray* leaves, const ArrayBase* const* tangents,
+                                 const Frame& all) {
+#if defined(NAX_USES_FORMULAS)
+  if (has_one_type(table) && all.size() > 0)
+    return record_push_formula(table, constants, leaves, tangents, all);
+#endif
+  const int count = table.leaves;
+  const ArrayBase result = allocate(table.result_lane, all, program::device);
+  const Dims rows = layout_of(result).strides;
+  unsigned done = 0;
+  for (int first = 0; first < count; ++first) {
+    if (!tangents[first] || done >> first & 1) continue;
+    std::vector<loops::Operand> operands(static_cast<std::size_t>(2 * count + 1));
+    std::array<std::int64_t, max_leaves> sizes{};
+    const unsigned present = done ? 1u << first : 0u;
+    for (int l = 0; l < count; ++l) {
+      operands[static_cast<std::size_t>(l)] = leaf_operand(leaves[l], all, table.stored[l], table.lanes[l]);
+      loops::Operand& target = operands[static_cast<std::size_t>(count + 1 + l)];
+      target = {nullptr, Dims(all.shape.size(), 0), table.lanes[l], table.lanes[l]};
+      if (!tangents[l] || leaves[l].serial() != leaves[first].serial()) continue;
+      target.data = device_data(result);
+      target.strides = rows;
+      sizes[static_cast<std::size_t>(l)] = layout_of(result).size();
+      done |= 1u << l;
+    }
+    operands[static_cast<std::size_t>(count)] = {device_data(*tangents[first]),
+                                                 strides_over(layout_of(*tangents[first]), all),
+                                                 tangents[first]->dtype(), table.result_lane};
+    record_pull_step(table, kernel, constants, all.shape, std::move(operands), sizes, present);
+  }
+  // A derivative of zero may have met an infinite tangent: then the function is called itself.
+  const std::int64_t n = layout_of(result).size();
+  const auto check = [n, dtype = result.dtype()](void* const* at) {
+    if (dtype == DType::float32 ? cpu::holds_nan(static_cast<const float*>(at[0]), n)
+                                : cpu::holds_nan(static_cast<const double*>(at[0]), n))
+      throw program::Unforeseen();
+  };
+  if (table.result == table.result_lane &&
+      (result.dtype() == DType::float32 || result.dtype() == DType::float64)) {
+    program::Step step;
+    step.name = "check_tangent";
+    step.operands.push_back(
+        step_operand({device_data(result), rows, result.dtype(), result.dtype()}, all.shape));
+    step.work = std::make_shared<const program::detail::Closure<decltype(check)>>(check);
+    step.checks = step.unforeseen = true;
+    program::Recorder::current().add(std::move(step));
+  }
+  return as_dtype(result, table.result);
+}
+
+// ---- reductions
+
+NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, cpu::ForwardKernel kernel, const void* constants,
+                              int constant_count, const ArrayBase* const* leaves, const DType* lanes,
+                              int count, const Frame& frame, const Dims& result_strides,
+                              const ArrayBase& result) {
+  struct Reduction final : program::Work {
+    Reduction(const cpu::Reducer& how, cpu::ForwardKernel k, const void* from, int numbers, const Dims& over)
+        : reducer(how), kernel(k), constants(from, numbers), shape(over) {}
+    void run(void* const* at) const override {
+      const int leaf_count = static_cast<int>(operands.size()) - 1;
+      if (flat) {
+        reducer.fill(at[1], 1);
+        return reducer.combine(at[0], at[1], 0, n);
+      }
+      loops::Operand own[max_leaves + 1];
+      for (std::size_t o = 0; o < operands.size(); ++o) own[o] = program::at(operands[o], at[o]);
+      cpu::reduce(kernel, constants.get(), shape, own, leaf_count, size, reducer);
+    }
+    const cpu::Reducer& reducer;
+    cpu::ForwardKernel kernel;
+    HeldConstants constants;
+    Dims shape;
+    std::vector<loops::Operand> operands;
+    std::int64_t size = 0, n = 0;
+    bool flat = false;
+  };
+  auto work = std::make_shared<Reduction>(reducer, kernel, constants, constant_count, frame.shape);
+  for (int l = 0; l < count; ++l)
+    work->operands.push_back(
+        {device_data(*leaves[l]), strides_over(layout_of(*leaves[l]), frame), leaves[l]->dtype(), lanes[l]});
+  work->operands.push_back({device_data(result), result_strides, reducer.to, reducer.to});
+  work->size = layout_of(result).size();
+  work->n = frame.size();
+  // One number out of a run that no thread would share.
+  work->flat = !kernel && work->size == 1 && work->n > 0 && work->n <= cpu::detail::parallel_grain &&
+               leaves[0]->dtype() == lanes[0] && layout_of(*leaves[0]).is_contiguous();
+  program::Step step;
+  step.name = name_of(reducer.kind);
+  step.flops = static_cast<double>(frame.size());
+  step.attributes = kernel_attributes(reinterpret_cast<const void*>(kernel), constants, constant_count) +
+                    kernel_attributes(&reducer, nullptr, 0);
+  step.comparable = true;
+  for (int o = 0; o <= count; ++o)
+    step.operands.push_back(
+        step_operand(work->operands[static_cast<std::size_t>(o)], frame.shape, o == count));
+  step.work = std::move(work);
+  program::Recorder::current().add(std::move(step));
+}
+
+}  // namespace detail
+NAX_END

@@ -1,0 +1,230 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "nax/expr/evaluation/formula_kernels.hpp"
+
+NAX_BEGIN
+namespace detail {
+
+// ---- variants of a slot
+
+enum class FormulaWork : unsigned char { forward, pull, pull_valued, pull_one };
+
+struct FormulaVariant {
+  std::uint64_t key;
+  std::vector<std::uint64_t> known;
+  formula::Kernel kernel;
+  const formula::Code* code;  // none where blocks serve
+  const FormulaVariant* next = nullptr;
+
+  FormulaVariant(std::uint64_t k, std::vector<std::uint64_t> numbers, const formula::Formula& f, int leaves,
+                 int repeated)
+      : key(k), known(std::move(numbers)), kernel(f), code(nullptr) {
+    std::vector<formula::Access> accesses(static_cast<std::size_t>(f.inputs) + f.results.size(),
+                                          formula::Access::contiguous);
+    for (int i = leaves; i < leaves + repeated; ++i)
+      accesses[static_cast<std::size_t>(i)] = formula::Access::repeated;
+    code = kernel.code(accesses.data());
+  }
+  // Elements from these addresses on; numbers follow the leaves.
+  void run(const void* const* in, void* const* out, int leaves, int numbers, std::int64_t n) const {
+    if (code != nullptr) [[likely]] {
+      const formula::CodeArguments arguments{in, nullptr, out, nullptr, n, nullptr};
+      return code->entry(&arguments);
+    }
+    const formula::Formula& f = kernel.lowered();
+    std::vector<formula::Line> from;
+    std::vector<formula::Target> to;
+    for (int i = 0; i < f.inputs; ++i) from.push_back({in[i], i >= leaves && i < leaves + numbers ? 0 : 1});
+    for (std::size_t k = 0; k < f.results.size(); ++k) to.push_back({out[k], 1});
+    kernel.run(from.data(), to.data(), n);
+  }
+};
+
+// The variant of a key. `make` gives its formula; one of too many is made for this call alone.
+template <class Make>
+class VariantOf {
+ public:
+  VariantOf(FormulaSlot& slot, std::uint64_t key, const void* constants, const Make& make) {
+    if (!slot.symbols->may_know) {
+      for (variant_ = slot.variants.load(std::memory_order_acquire); variant_; variant_ = variant_->next)
+        if (variant_->key == key) return;
+    }
+    find_or_make(slot, key, constants, make);
+  }
+  const FormulaVariant& operator*() const { return *variant_; }
+
+ private:
+  static const FormulaVariant* find(const FormulaSlot& slot, std::uint64_t key,
+                                    const std::vector<std::uint64_t>& known) {
+    const FormulaVariant* v = slot.variants.load(std::memory_order_acquire);
+    while (v && !(v->key == key && v->known == known)) v = v->next;
+    return v;
+  }
+  [[gnu::noinline]] void find_or_make(FormulaSlot& slot, std::uint64_t key, const void* constants,
+                                      const Make& make) {
+    constexpr int most = 64;
+    std::vector<std::uint64_t> known = known_numbers(*slot.symbols, constants);
+    variant_ = find(slot, key, known);
+    if (variant_) return;
+    static std::mutex& mutex = *new std::mutex;
+    const std::lock_guard lock(mutex);
+    variant_ = find(slot, key, known);
+    if (variant_) return;
+    int count = 0;
+    for (const FormulaVariant* v = slot.variants.load(); v; v = v->next) ++count;
+    auto made = std::make_unique<FormulaVariant>(key, std::move(known), make(), slot.symbols->leaves,
+                                                 slot.symbols->numbers);
+    variant_ = made.get();
+    if (count >= most) {
+      own_ = std::move(made);
+    } else {
+      made->next = slot.variants.load();
+      slot.variants.store(made.release(), std::memory_order_release);
+    }
+  }
+
+  const FormulaVariant* variant_ = nullptr;
+  std::unique_ptr<const FormulaVariant> own_;
+};
+
+// Leaves, numbers, the cotangent, and gradients that are added to.
+using InputPlaces = const void * [max_leaves + most_numbers + 1 + max_leaves];
+inline const void** list_inputs(const ExpressionSymbols& symbols, const void* constants,
+                                const void* const* leaves, const void** to) {
+  for (int l = 0; l < symbols.leaves; ++l) *to++ = leaves[l];
+  for (int k = 0; k < symbols.numbers; ++k)
+    *to++ = static_cast<const char*>(constants) + static_cast<std::size_t>(k) * constant_bytes;
+  return to;
+}
+struct SeparateLeaves {
+  short inputs[max_leaves];
+  explicit SeparateLeaves(int count) {
+    for (int l = 0; l < count; ++l) inputs[l] = static_cast<short>(l);
+  }
+};
+constexpr std::uint64_t key_of(FormulaWork work) { return static_cast<std::uint64_t>(work) << 62; }
+
+// ---- values
+
+NAX_ENGINE void run_forward(FormulaSlot& slot, const void* constants, const void* const* leaves, void* out,
+                            std::int64_t n) {
+  const ExpressionSymbols& symbols = *slot.symbols;
+  const VariantOf variant(slot, key_of(FormulaWork::forward), constants, [&] {
+    return formula_of(symbols, constants, SeparateLeaves(symbols.leaves).inputs);
+  });
+  InputPlaces in;
+  list_inputs(symbols, constants, leaves, in);
+  (*variant).run(in, &out, symbols.leaves, symbols.numbers, n);
+}
+
+// ---- gradients
+
+// Leaf by leaf: the first whose gradient lies at the same place, or 15 where none is wanted.
+class WantedGradients {
+ public:
+  WantedGradients(const ExpressionSymbols& symbols, void* const* grads, unsigned added)
+      : count_(symbols.leaves), added_(added) {
+    for (int l = 0; l < count_; ++l) {
+      first_[l] = none;
+      if (!grads[l]) continue;
+      int k = 0;
+      while (grads[k] != grads[l]) ++k;
+      first_[l] = static_cast<unsigned char>(k);
+    }
+  }
+  std::uint64_t key(FormulaWork work) const {
+    std::uint64_t key = added_ & ((1u << count_) - 1);
+    for (int l = 0; l < count_; ++l) key |= static_cast<std::uint64_t>(first_[l]) << (12 + 4 * l);
+    return key | key_of(work);
+  }
+  bool is_first(int l) const { return first_[l] == l; }
+  bool adds(int l) const { return added_ >> l & 1; }
+  int first(int l) const { return first_[l]; }
+
+ private:
+  static constexpr unsigned char none = 15;
+  static_assert(max_leaves <= 12);
+  int count_;
+  unsigned added_;
+  unsigned char first_[max_leaves];
+};
+
+inline formula::Formula stored_pull_formula(const ExpressionSymbols& symbols, const void* constants,
+                                            const WantedGradients& wanted, bool valued) {
+  const SeparateLeaves separate(symbols.leaves);
+  SymbolWalk walk(symbols, constants, separate.inputs);
+  const std::vector<int> shares = walk.pull_leaves(walk.recorder().input(walk.inputs()));
+  std::vector<int> results;
+  int more = 1;
+  for (int l = 0; l < symbols.leaves; ++l) {
+    if (!wanted.is_first(l)) continue;
+    int sum = wanted.adds(l) ? walk.recorder().input(walk.inputs() + more++) : -1;
+    for (int k = l; k < symbols.leaves; ++k)
+      if (wanted.first(k) == l) sum = walk.added(sum, shares[static_cast<std::size_t>(k)]);
+    results.push_back(sum < 0 ? walk.recorder().constant(0) : sum);
+  }
+  if (valued) results.push_back(walk.value());
+  return walk.finish(results, more);
+}
+
+NAX_ENGINE void run_pull(FormulaSlot& slot, const void* constants, const void* const* leaves, const void* g,
+                         void* const* grads, unsigned added, void* values, std::int64_t n) {
+  const ExpressionSymbols& symbols = *slot.symbols;
+  const WantedGradients wanted(symbols, grads, added);
+  const bool valued = values != nullptr;
+  const VariantOf variant(slot, wanted.key(valued ? FormulaWork::pull_valued : FormulaWork::pull), constants,
+                          [&] { return stored_pull_formula(symbols, constants, wanted, valued); });
+  InputPlaces in;
+  void* out[max_leaves + 1];
+  const void** to_in = list_inputs(symbols, constants, leaves, in);
+  void** to_out = out;
+  *to_in++ = g;
+  for (int l = 0; l < symbols.leaves; ++l) {
+    if (!wanted.is_first(l)) continue;
+    if (wanted.adds(l)) *to_in++ = grads[l];
+    *to_out++ = grads[l];
+  }
+  if (valued) *to_out++ = values;
+  if (to_out != out) (*variant).run(in, out, symbols.leaves, symbols.numbers, n);
+}
+
+template <class T>
+void finish_pull_one(const void* g, void* grad, const void* values, void* sum, bool summed, std::int64_t n) {
+  if (const T seed = *static_cast<const T*>(g); seed != T(1)) simd::scale_run(seed, static_cast<T*>(grad), n);
+  if (!summed) return;
+  using Packet = simd::Packet<T>;
+  const T* const from = static_cast<const T*>(values);
+  Packet total(T(0));
+  std::int64_t i = 0;
+  for (; i + Packet::size <= n; i += Packet::size) total = total + Packet::load(from + i);
+  if (i < n) total = total + Packet::load(from + i, n - i);
+  *static_cast<T*>(sum) = simd::reduce_add(total);
+}
+
+NAX_ENGINE void run_pull_one(FormulaSlot& slot, const void* constants, const void* const* leaves,
+                             const void* g, void* const* grads, void* values, bool summed, std::int64_t n) {
+  const ExpressionSymbols& symbols = *slot.symbols;
+  const VariantOf variant(slot, key_of(FormulaWork::pull_one), constants, [&] {
+    const short inputs[max_leaves] = {};  // all are one
+    SymbolWalk walk(symbols, constants, inputs);
+    const int share = walk.pull(walk.recorder().constant(1))[0];
+    return walk.finish({share < 0 ? walk.recorder().constant(0) : share, walk.value()}, 0);
+  });
+  const void* same[max_leaves];
+  for (int l = 0; l < symbols.leaves; ++l) same[l] = leaves[0];
+  InputPlaces in;
+  list_inputs(symbols, constants, same, in);
+  cpu::Tile tile;  // a caller that wants the sum hands over no more elements
+  void* const out[] = {grads[0], summed ? tile.bytes : values};
+  (*variant).run(in, out, symbols.leaves, symbols.numbers, n);
+  if (symbols.type == DType::float32)
+    finish_pull_one<float>(g, grads[0], out[1], values, summed, n);
+  else
+    finish_pull_one<double>(g, grads[0], out[1], values, summed, n);
+}
+
+}  // namespace detail
+NAX_END

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+
+#include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/elementwise_pull.hpp"
+#include "nax/expr/expressions/formula.hpp"
+#include "nax/formula/kernel.hpp"
+
+// Kernels of an expression that run its formula, in place of those that a compiler makes (kernels.hpp), with
+// the same parameters. A file that uses them compiles a call for each. Code is made at the first call, for
+// each choice of gradients that are wanted, and kept as long as the program runs.
+NAX_BEGIN
+namespace detail {
+
+inline constexpr int most_numbers = 64;
+
+struct FormulaVariant;
+// Of one expression type.
+struct FormulaSlot {
+  const ExpressionSymbols* symbols;
+  std::atomic<const FormulaVariant*> variants{nullptr};
+};
+
+NAX_ENGINE void run_forward(FormulaSlot& slot, const void* constants, const void* const* leaves, void* out,
+                            std::int64_t n);
+NAX_ENGINE void run_pull(FormulaSlot& slot, const void* constants, const void* const* leaves, const void* g,
+                         void* const* grads, unsigned added, void* values, std::int64_t n);
+// As pull_one_kernel.
+NAX_ENGINE void run_pull_one(FormulaSlot& slot, const void* constants, const void* const* leaves,
+                             const void* g, void* const* grads, void* values, bool summed, std::int64_t n);
+
+template <class E>
+struct FormulaKernels {
+  static inline constinit FormulaSlot slot{&expression_symbols<E>};
+
+  static void forward(const void* constants, const void* const* leaves, void* out, std::int64_t n) {
+    run_forward(slot, constants, leaves, out, n);
+  }
+  static void pull(const void* constants, const void* const* leaves, const void* g, void* const* grads,
+                   unsigned added, void* values, std::int64_t n) {
+    run_pull(slot, constants, leaves, g, grads, added, values, n);
+  }
+  template <bool summed>
+  static void pull_one(const void* constants, const void* const* leaves, const void* g, void* const* grads,
+                       unsigned, void* values, std::int64_t n) {
+    run_pull_one(slot, constants, leaves, g, grads, values, summed, n);
+  }
+};
+
+// (The kernels of single operations are in the library.)
+template <class E>
+inline constexpr bool is_single = true;
+template <class Rule, class... A>
+inline constexpr bool is_single<Expr<Rule, A...>> = (!Expression<A> && ...);
+// Whether the kernels of E are such.
+template <class E>
+inline constexpr bool runs_formula =
+#if defined(NAX_RUNS_FORMULAS)
+    has_formula<E> && !is_single<E> && Tree<E>::constants <= most_numbers;
+#else
+    false;
+#endif
+
+}  // namespace detail
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/evaluation/formula_kernels-inl.hpp"
+#endif
