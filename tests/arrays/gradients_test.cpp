@@ -229,6 +229,11 @@ const Row rows[] = {
      [](const Real& x) {
        return nax::put_along_axis(x, Index{{2, 0, 1, 1}}, x(0) * 2, 0);
      }},
+    {"put_along_axis twice",
+     {3, 4},
+     [](const Real& x) {
+       return nax::put_along_axis(x, Index{{2, 0, 1, 1}, {2, 1, 1, 0}}, x(nax::slice(2)) * 2, 0);
+     }},
     {"at set", {3, 4}, [](const Real& x) { return x.at(1).set(x(0) * 2); }},
     {"at set twice",
      {3, 4},

@@ -70,6 +70,8 @@ const bool gathers = add({
        {matrix, index({1, 4}, 0, 2)}),
     unrecorded(of("put_along_axis", OF(nax::put_along_axis(x[0], whole(x[1]), x[2], 1)),
                   {matrix, index({3, 1}, 0, 3), {{3, 1}}})),
+    unrecorded(of("put_along_axis.again", OF(nax::put_along_axis(x[0], whole(x[1]), x[2], 1)),
+                  {matrix, index({3, 3}, 0, 1), {{3, 3}}})),
 });
 
 const bool orders = add({

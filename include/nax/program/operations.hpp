@@ -7,7 +7,7 @@
 
 #include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/operations.hpp"
-#include "nax/program/ranks.hpp"
+#include "nax/loops/index_ranks.hpp"
 #include "nax/program/recording.hpp"
 
 // Operations that are written down. Each step calls the host's operation of the same name.
@@ -206,17 +206,15 @@ class ProgramOperations final : public backend::AcceleratorOperations {
                    std::int64_t* ranks) override {
     line("index_ranks", {row(index, lines * n, DType::int64)}, row(ranks, lines * n, DType::int64, true),
          [=](void* const* p) {
-           rank_indices(lines, n, after, get<std::int64_t>(p[0]), get<std::int64_t>(p[1]));
+           loops::rank_indices(lines, n, after, get<std::int64_t>(p[0]), get<std::int64_t>(p[1]));
          });
   }
   void keep_ranked(Device, std::int64_t n, const std::int64_t* ranks, std::int64_t rank,
                    const std::int64_t* from, std::int64_t* to) override {
     line("keep_ranked", {row(ranks, n, DType::int64), row(from, n, DType::int64)},
          row(to, n, DType::int64, true), [=](void* const* p) {
-           const std::int64_t* const ranked = get<std::int64_t>(p[0]);
-           const std::int64_t* const in = get<std::int64_t>(p[1]);
-           std::int64_t* const out = get<std::int64_t>(p[2]);
-           for (std::int64_t i = 0; i < n; ++i) out[i] = ranked[i] == rank ? in[i] : loops::dropped_index;
+           loops::keep_ranked(n, get<std::int64_t>(p[0]), rank, get<std::int64_t>(p[1]),
+                              get<std::int64_t>(p[2]));
          });
   }
   void true_positions(Device, std::int64_t, const bool*, const std::int64_t*, std::int64_t*) override {

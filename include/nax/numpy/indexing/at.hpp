@@ -106,22 +106,14 @@ class AtProxy {
       const Array<Element> next = Value(op(detail::get(array_, s), value)).get();
       array_ = detail::update(std::move(array_), s, next, detail::Update::set);
     };
-    if (detail::on_accelerator(array_) && selection_.gather) {
-      const ArrayBase ranks = detail::ranks_on_device(selection_, false);
-      const std::int64_t last = detail::last_rank(ranks);
-      for (std::int64_t r = 0; r <= last; ++r)
-        round(last == 0 ? selection_ : detail::with_rank(selection_, ranks, r));
+    if (!selection_.gather) {
+      round(selection_);
       return std::move(array_);
     }
-    std::vector<std::int64_t> rounds;
-    const std::int64_t count = selection_.gather ? detail::rounds_of(selection_, rounds) : 1;
-    if (count <= 1) {
-      round(selection_);
-    } else {
-      for (std::int64_t r = 0; r < count; ++r)
-        round(detail::with_dropped(selection_,
-                                   [&](std::int64_t i) { return rounds[static_cast<std::size_t>(i)] == r; }));
-    }
+    const ArrayBase ranks = detail::index_ranks(selection_, false);
+    const std::int64_t last = detail::last_rank(selection_, ranks);
+    for (std::int64_t r = 0; r <= last; ++r)
+      round(last == 0 ? selection_ : detail::with_rank(selection_, ranks, r));
     return std::move(array_);
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/loops/index_ranks.hpp"
 #include "nax/numpy/indexing/device_indices.hpp"
 #include "nax/numpy/indexing/select.hpp"
 
@@ -145,50 +146,61 @@ NAX_ENGINE ArrayBase update(ArrayBase x, Selection s, const ArrayBase& value, Up
                     [s, visible](const ArrayBase& t) { return spread(t, s, visible, Levels()); }));
 }
 
-NAX_ENGINE std::int64_t rounds_of(const Selection& s, std::vector<std::int64_t>& rounds) {
-  const ArrayBase index = contiguous(s.gather->index);
-  const Layout& layout = layout_of(index);
-  std::int64_t places = 1, batches = 1, most = 0;
-  for (std::int64_t axis : s.gather->axes) places *= s.view_extent(axis);
-  for (int h = 0; h < layout.hidden(); ++h) batches *= layout.shape[static_cast<std::size_t>(h)];
-  const std::int64_t size = layout.size(), each = batches > 0 ? size / batches : 0;
-  const std::int64_t* at = elements<const std::int64_t>(index, transforms_handled);
-  rounds.assign(static_cast<std::size_t>(size), 0);
-  std::vector<std::int64_t> seen(static_cast<std::size_t>(places), 0);
-  for (std::int64_t b = 0; b < batches; ++b) {
-    for (std::int64_t i = b * each; i < (b + 1) * each; ++i) {
-      if (at[i] == loops::dropped_index) continue;
-      const std::int64_t k = seen[static_cast<std::size_t>(at[i])]++;
-      rounds[static_cast<std::size_t>(i)] = k;
-      if (k + 1 > most) most = k + 1;
-    }
-    for (std::int64_t i = b * each; i < (b + 1) * each; ++i)
-      if (at[i] != loops::dropped_index) seen[static_cast<std::size_t>(at[i])] = 0;
+// The index array of a selection as lines: indices of two lines never name one place. An axis along which x
+// and the indices go together, as in take_along_axis, parts the indices into lines, as hidden axes do.
+struct IndexLines {
+  ArrayBase index;     // contiguous; the axes that part lines come first
+  std::int64_t lines;  // how many
+  std::vector<std::pair<std::size_t, std::size_t>> moves;
+
+  explicit IndexLines(const GatherStep& gather) : index(gather.index), lines(1) {
+    Layout layout = layout_of(index);
+    const std::size_t hidden = static_cast<std::size_t>(layout.hidden());
+    std::size_t front = hidden;
+    for (std::size_t own = 0; own + hidden < layout.shape.size(); ++own)
+      for (std::size_t axis = 0; axis < gather.x_axis.size(); ++axis)
+        if (gather.x_axis[axis] >= 0 && gather.index_axis[axis] == static_cast<std::int64_t>(own)) {
+          moves.emplace_back(own + hidden, front);
+          layout.move_axis(own + hidden, front++);
+        }
+    for (std::size_t axis = 0; axis < front; ++axis) lines *= layout.shape[axis];
+    index = contiguous(moves.empty() ? index : view(index, std::move(layout), 0));
   }
-  return most;
-}
+  // Indices of one line.
+  std::int64_t each() const { return lines == 0 ? 0 : layout_of(index).size() / lines; }
+  // Brings an array of the lines' shape back to the order of the indices.
+  ArrayBase in_order(const ArrayBase& x) const {
+    if (moves.empty()) return x;
+    Layout layout = layout_of(x);
+    for (std::size_t k = moves.size(); k-- > 0;) layout.move_axis(moves[k].second, moves[k].first);
+    return contiguous(view(x, std::move(layout), 0));
+  }
+};
 
-NAX_ENGINE ArrayBase ranks_on_device(const Selection& s, bool after) {
-  const ArrayBase index = contiguous(s.gather->index);
-  const Layout& layout = layout_of(index);
-  ArrayBase ranks = allocate(DType::int64, layout, index.device());
-  std::int64_t lines = 1;
-  for (int h = 0; h < layout.hidden(); ++h) lines *= layout.shape[static_cast<std::size_t>(h)];
-  if (layout.size() > 0)
-    backend::accelerator_operations(index.device())
-        .index_ranks(index.device(), lines, layout.size() / lines, after,
-                     reinterpret_cast<const std::int64_t*>(device_data(index)),
+NAX_ENGINE ArrayBase index_ranks(const Selection& s, bool after) {
+  const IndexLines of(*s.gather);
+  ArrayBase ranks = allocate(DType::int64, layout_of(of.index), of.index.device());
+  const std::int64_t lines = of.lines, each = of.each();
+  if (layout_of(ranks).size() == 0) return of.in_order(ranks);
+  if (on_accelerator(ranks)) {
+    backend::accelerator_operations(ranks.device())
+        .index_ranks(ranks.device(), lines, each, after,
+                     reinterpret_cast<const std::int64_t*>(device_data(of.index)),
                      reinterpret_cast<std::int64_t*>(device_data(ranks)));
-  return ranks;
+    return of.in_order(ranks);
+  }
+  loops::rank_indices(lines, each, after, elements<const std::int64_t>(of.index, transforms_handled),
+                      elements<std::int64_t>(ranks));
+  return of.in_order(ranks);
 }
 
-NAX_ENGINE std::int64_t last_rank(const ArrayBase& ranks) {
+NAX_ENGINE std::int64_t last_rank(const Selection& s, const ArrayBase& ranks) {
   constexpr std::int64_t most_rounds = 32;
-  const Layout& layout = layout_of(ranks);
-  if (layout.size() == 0) return 0;
-  std::int64_t each = layout.size();
-  for (int h = 0; h < layout.hidden(); ++h) each /= layout.shape[static_cast<std::size_t>(h)];
-  if (on_program(ranks.device()) && each <= most_rounds) return each - 1;
+  if (layout_of(ranks).size() == 0) return 0;
+  if (on_program(ranks.device())) {
+    const std::int64_t each = IndexLines(*s.gather).each();
+    if (each <= most_rounds) return each - 1;
+  }
   return extreme_number(ranks, loops::ReduceKind::max);
 }
 
@@ -196,11 +208,16 @@ NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::
   const ArrayBase index = contiguous(s.gather->index);
   auto step = std::make_shared<GatherStep>(*s.gather);
   step->index = typed<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
-  backend::accelerator_operations(index.device())
-      .keep_ranked(index.device(), layout_of(index).size(),
-                   reinterpret_cast<const std::int64_t*>(device_data(ranks)), rank,
-                   reinterpret_cast<const std::int64_t*>(device_data(index)),
-                   reinterpret_cast<std::int64_t*>(device_data(step->index)));
+  const std::int64_t n = layout_of(index).size();
+  if (on_accelerator(index))
+    backend::accelerator_operations(index.device())
+        .keep_ranked(index.device(), n, reinterpret_cast<const std::int64_t*>(device_data(ranks)), rank,
+                     reinterpret_cast<const std::int64_t*>(device_data(index)),
+                     reinterpret_cast<std::int64_t*>(device_data(step->index)));
+  else
+    loops::keep_ranked(n, elements<const std::int64_t>(ranks), rank,
+                       elements<const std::int64_t>(index, transforms_handled),
+                       elements<std::int64_t>(step->index));
   Selection out = s;
   out.gather = std::move(step);
   return out;
@@ -208,29 +225,9 @@ NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::
 
 NAX_ENGINE Selection last_ones(const Selection& s) {
   if (!s.gather) return s;
-  if (on_accelerator(s.gather->index)) return with_rank(s, ranks_on_device(s, true), 0);
-  for (std::size_t axis = 0; axis < s.gather->x_axis.size(); ++axis)
-    if (s.gather->x_axis[axis] >= 0 && s.gather->index_axis[axis] >= 0) return s;  // of take_along_axis
-  std::vector<std::int64_t> rounds;
-  if (rounds_of(s, rounds) <= 1) return s;
-  // Seen from the end, the last is the first.
-  const ArrayBase index = contiguous(s.gather->index);
-  const std::int64_t* at = elements<const std::int64_t>(index, transforms_handled);
-  std::int64_t places = 1, batches = 1;
-  for (std::int64_t axis : s.gather->axes) places *= s.view_extent(axis);
-  for (int h = 0; h < layout_of(index).hidden(); ++h)
-    batches *= layout_of(index).shape[static_cast<std::size_t>(h)];
-  const std::int64_t size = layout_of(index).size(), each = size / batches;
-  std::vector<std::int64_t> last(static_cast<std::size_t>(places), -1);
-  std::vector<bool> keep(static_cast<std::size_t>(size), false);
-  for (std::int64_t b = 0; b < batches; ++b) {
-    for (std::int64_t i = b * each; i < (b + 1) * each; ++i)
-      if (at[i] != loops::dropped_index) last[static_cast<std::size_t>(at[i])] = i;
-    for (std::int64_t i = b * each; i < (b + 1) * each; ++i)
-      if (at[i] != loops::dropped_index)
-        keep[static_cast<std::size_t>(i)] = last[static_cast<std::size_t>(at[i])] == i;
-  }
-  return with_dropped(s, [&](std::int64_t i) { return keep[static_cast<std::size_t>(i)]; });
+  const ArrayBase ranks = index_ranks(s, true);
+  if (!on_accelerator(ranks) && last_rank(s, ranks) == 0) return s;
+  return with_rank(s, ranks, 0);
 }
 
 }  // namespace detail

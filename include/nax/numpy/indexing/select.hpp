@@ -41,30 +41,11 @@ Array<T> stretch_of_axis(const Array<T>& x, int axis, std::int64_t start, std::i
   return get(x, s);
 }
 
-// Which round each index belongs to when every round names a place at most once: the k-th to name its place
-// is in round k. Fills `rounds` in the order of a row-major walk over the index array; how many rounds there
-// are.
-NAX_ENGINE std::int64_t rounds_of(const Selection& s, std::vector<std::int64_t>& rounds);
-
-// Returns the selection with indices dropped where keep(i) is false; i counts the index array's elements.
-template <class F>
-Selection with_dropped(const Selection& s, const F& keep) {
-  auto step = std::make_shared<GatherStep>(*s.gather);
-  step->index = typed<std::int64_t>(copy_over(s.gather->index, layout_of(s.gather->index)));
-  std::int64_t* at = elements<std::int64_t>(step->index);
-  const std::int64_t n = layout_of(step->index).size();
-  for (std::int64_t i = 0; i < n; ++i)
-    if (!keep(i)) at[i] = loops::dropped_index;
-  Selection out = s;
-  out.gather = std::move(step);
-  return out;
-}
-
-// Counts on a GPU, for each index, how many before it (or after it) name its place too.
-[[gnu::cold]] NAX_ENGINE ArrayBase ranks_on_device(const Selection& s, bool after);
-// The greatest rank. While a program is recorded, the greatest that there may be: every index of a line names
-// one place. Throws NotRecordable for lines of more than 32 indices then.
-[[gnu::cold]] NAX_ENGINE std::int64_t last_rank(const ArrayBase& ranks);
+// Counts, for each index, how many before it (or after it) name its place too.
+[[gnu::cold]] NAX_ENGINE ArrayBase index_ranks(const Selection& s, bool after);
+// The greatest of these ranks. While a program is recorded, the greatest that there may be: every index of a
+// line names one place. Throws NotRecordable for lines of more than 32 indices then.
+[[gnu::cold]] NAX_ENGINE std::int64_t last_rank(const Selection& s, const ArrayBase& ranks);
 // Returns the selection with the indices of one rank only.
 [[gnu::cold]] NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::int64_t rank);
 
