@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "nax/loops/index_ranks.hpp"
 #include "nax/numpy/indexing/device_indices.hpp"
 #include "nax/numpy/indexing/select.hpp"
@@ -190,13 +192,18 @@ NAX_ENGINE ArrayBase index_ranks(const Selection& s, bool after) {
     return of.in_order(ranks);
   }
   loops::rank_indices(lines, each, after, elements<const std::int64_t>(of.index, transforms_handled),
-                      elements<std::int64_t>(ranks));
+                      elements<std::int64_t>(ranks, transforms_handled));
   return of.in_order(ranks);
 }
 
 NAX_ENGINE std::int64_t last_rank(const Selection& s, const ArrayBase& ranks) {
   constexpr std::int64_t most_rounds = 32;
-  if (layout_of(ranks).size() == 0) return 0;
+  const std::int64_t n = layout_of(ranks).size();
+  if (n == 0) return 0;
+  if (!on_accelerator(ranks)) {
+    const std::int64_t* at = elements<const std::int64_t>(ranks, transforms_handled);
+    return *std::max_element(at, at + n);
+  }
   if (on_program(ranks.device())) {
     const std::int64_t each = IndexLines(*s.gather).each();
     if (each <= most_rounds) return each - 1;
@@ -215,9 +222,9 @@ NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::
                      reinterpret_cast<const std::int64_t*>(device_data(index)),
                      reinterpret_cast<std::int64_t*>(device_data(step->index)));
   else
-    loops::keep_ranked(n, elements<const std::int64_t>(ranks), rank,
+    loops::keep_ranked(n, elements<const std::int64_t>(ranks, transforms_handled), rank,
                        elements<const std::int64_t>(index, transforms_handled),
-                       elements<std::int64_t>(step->index));
+                       elements<std::int64_t>(step->index, transforms_handled));
   Selection out = s;
   out.gather = std::move(step);
   return out;
