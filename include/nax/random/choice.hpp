@@ -78,13 +78,15 @@ Array<I> chosen_positions(const Key& key, std::int64_t n, const Shape& shape, co
 
 }  // namespace detail
 
-// Of the numbers below n. Throws ValueError for an empty population, or more draws than elements without
-// replacement; ShapeError unless `p` has a probability for each element.
+// Draws of shape `shape` from the numbers below n. Throws ValueError for an empty population, more than one
+// key, or more draws than elements without replacement; ShapeError unless `p` has a probability for each
+// element.
 template <std::integral I>
 Array<std::int32_t> choice(const Key& key, I n, const Shape& shape = {}, const ChoiceOptions& options = {}) {
   return detail::chosen_positions<std::int32_t>(key, static_cast<std::int64_t>(n), shape, options);
 }
-// Of the rows of a along an axis, whose place `shape` takes.
+// Rows of `a` along `axis`, whose place in the result `shape` takes. Throws ValueError for a 0-d `a`, and
+// IndexError if `axis` is out of bounds.
 template <nax::detail::ArrayLike X>
 auto choice(const Key& key, const X& a_, const Shape& shape = {}, const ChoiceOptions& options = {}) {
   const auto a = nax::detail::materialise(a_);
@@ -102,8 +104,9 @@ struct CategoricalOptions {
   std::optional<Shape> shape = {};  // of the result; it ends in what is left of the logits' shape
 };
 
-// Positions along an axis of the logits, with probabilities softmax(logits). Throws ValueError without
-// categories, and ShapeError if the logits do not broadcast to `shape`.
+// Positions along an axis of the logits, with probabilities softmax(logits). The result has the logits' shape
+// without `axis`, or `shape`. Throws ValueError without categories, and ShapeError if the logits do not
+// broadcast to `shape`.
 template <nax::detail::ArrayLike X>
 Array<std::int32_t> categorical(const Key& key, const X& logits_, const CategoricalOptions& options = {}) {
   using namespace nax::detail;

@@ -38,47 +38,47 @@ Array<T> draw_quantile(const char* function, const Key& key, const Shape& shape,
 
 }  // namespace detail
 
-// Mean 0, standard deviation 1.
+// Draws of shape `shape`, mean 0 and standard deviation 1. Throws ValueError for more than one key.
 template <class T = float>
 requires is_floating_v<T> Array<T> normal(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<detail::DrawKind::normal, T>("normal", key, shape,
                                                             detail::spacing_below_one<T> - 1, 1);
 }
 
-// -log(-log u).
+// -log(-log u), of shape `shape`. Throws ValueError for more than one key.
 template <class T = float>
 requires is_floating_v<T> Array<T> gumbel(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<detail::DrawKind::gumbel, T>("gumbel", key, shape, detail::smallest_normal<T>,
                                                             1);
 }
 
-// Rate 1.
+// Draws of shape `shape` and rate 1. Throws ValueError for more than one key.
 template <class T = float>
 requires is_floating_v<T> Array<T> exponential(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<detail::DrawKind::exponential, T>("exponential", key, shape, 0, 1);
 }
 
-// Location 0, scale 1.
+// Draws of shape `shape`, location 0 and scale 1. Throws ValueError for more than one key.
 template <class T = float>
 requires is_floating_v<T> Array<T> laplace(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<detail::DrawKind::laplace, T>("laplace", key, shape,
                                                              detail::spacing_below_one<T> - 1, 1);
 }
-// Draws of the standard logistic distribution.
+// Draws of the standard logistic distribution, of shape `shape`. Throws ValueError for more than one key.
 template <class T = float>
 requires is_floating_v<T> Array<T> logistic(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<detail::DrawKind::logistic, T>("logistic", key, shape,
                                                               detail::smallest_normal<T>, 1);
 }
-// Draws of the standard Cauchy distribution.
+// Draws of the standard Cauchy distribution, of shape `shape`. Throws ValueError for more than one key.
 template <class T = float>
 requires is_floating_v<T> Array<T> cauchy(const Key& key, const Shape& shape = {}) {
   return detail::draw_quantile<detail::DrawKind::cauchy, T>("cauchy", key, shape,
                                                             2 * detail::spacing_below_one<T>, 1);
 }
 
-// Normal, of the numbers strictly between lower and upper. For float and double. Throws ValueError unless
-// `lower` is below `upper`.
+// Normal draws of shape `shape`, strictly between lower and upper. For float and double. Throws ValueError
+// unless `lower` is below `upper`, and for more than one key.
 template <class T = float>
 requires(std::is_same_v<T, float> ||
          std::is_same_v<T, double>) Array<T> truncated_normal(const Key& key, double lower, double upper,

@@ -34,7 +34,8 @@ Array<R> draw_binomials(const char* function, const Key& key, const Array<R>& n,
 }  // namespace detail
 
 // How often something happens that has this rate; -1 where the rate is negative or NaN. Of any integer type.
-// (Rates count as float, as in JAX.)
+// (Rates count as float, as in JAX.). Of shape `shape`, or that of `rate`. Throws ShapeError if `rate` does
+// not broadcast to `shape`, and ValueError for more than one key.
 template <class T = std::int32_t, class L = Array<float>>
 requires is_integer_v<T> Array<T> poisson(const Key& key, const L& rate_, const Shape& shape) {
   const Array<float> rate = detail::parameter<float>("poisson", rate_);
@@ -44,7 +45,8 @@ requires is_integer_v<T> Array<T> poisson(const Key& key, const L& rate_, const 
 }
 
 // How many of n trials succeed, each with probability p: whole numbers of a floating type. NaN where p is not
-// in [0, 1] or n is negative.
+// in [0, 1] or n is negative. Of shape `shape`, or what n and p broadcast to. Throws ShapeError if n or p
+// does not broadcast to `shape`, and ValueError for more than one key.
 template <class T = void, class N = Array<float>, class P = Array<float>>
 auto binomial(const Key& key, const N& n, const P& p, const Shape& shape) {
   using R = detail::sample_t<T, N, P>;
@@ -53,7 +55,8 @@ auto binomial(const Key& key, const N& n, const P& p, const Shape& shape) {
 }
 
 // How many trials it takes until one succeeds, 1 at least, each with probability p. Where that is more than
-// the type holds, as for p = 0, the type's greatest number; 0 where p is not in [0, 1].
+// the type holds, as for p = 0, the type's greatest number; 0 where p is not in [0, 1]. Of shape `shape`, or
+// that of p. Throws ShapeError if p does not broadcast to `shape`, and ValueError for more than one key.
 template <class T = std::int32_t, class P = Array<float>>
 requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p_, const Shape& shape) {
   using R = detail::sample_t<void, P>;
@@ -70,7 +73,8 @@ requires is_integer_v<T> Array<T> geometric(const Key& key, const P& p_, const S
 
 // How n trials fall on the outcomes along the last axis of p, whose probabilities need not add up to 1.
 // `shape` is that of the draw, last axis and all; n broadcasts to it without the last axis. Throws ShapeError
-// unless `p` and the shape have an axis.
+// unless `p` and the shape have an axis, or if n or p does not broadcast, and ValueError for more than one
+// key.
 template <class T = void, class N = Array<float>, class P = Array<float>>
 auto multinomial(const Key& key, const N& n_, const P& p_, const Shape& shape) {
   using R = detail::sample_t<T, N, P>;

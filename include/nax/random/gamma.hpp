@@ -52,20 +52,24 @@ Array<T> draw_gammas(const char* function, const Key& key, const Array<T>& alpha
 
 }  // namespace detail
 
-// Density x^(a - 1) e^-x / Gamma(a).
+// Density x^(a - 1) e^-x / Gamma(a). Of shape `shape`, or that of `a`. Throws ShapeError if `a` does not
+// broadcast to `shape`, and ValueError for more than one key.
 template <class T = void, class A = Array<float>>
 auto gamma(const Key& key, const A& a, const Shape& shape) {
   using R = detail::sample_t<T, A>;
   return detail::draw_gammas("gamma", key, detail::parameter<R>("gamma", a), shape, false);
 }
-// The logarithms of such draws, which are accurate where the draws of a small `a` underflow.
+// Logarithms of gamma draws, which are accurate where the draws of a small `a` underflow. Of shape `shape`,
+// or that of `a`. Throws ShapeError if `a` does not broadcast to `shape`, and ValueError for more than one
+// key.
 template <class T = void, class A = Array<float>>
 auto loggamma(const Key& key, const A& a, const Shape& shape) {
   using R = detail::sample_t<T, A>;
   return detail::draw_gammas("loggamma", key, detail::parameter<R>("loggamma", a), shape, true);
 }
 
-// Density x^(a - 1) (1 - x)^(b - 1) / B(a, b).
+// Density x^(a - 1) (1 - x)^(b - 1) / B(a, b). Of shape `shape`, or what a and b broadcast to. Throws
+// ShapeError if a or b does not broadcast to `shape`, and ValueError for more than one key.
 template <class T = void, class A = Array<float>, class B = Array<float>>
 auto beta(const Key& key, const A& a_, const B& b_, const Shape& shape) {
   using R = detail::sample_t<T, A, B>;
@@ -77,7 +81,7 @@ auto beta(const Key& key, const A& a_, const B& b_, const Shape& shape) {
 }
 
 // Points of the simplex along a last axis, which `alpha` has; `shape` is that of the draw without it. Throws
-// ValueError for a 0-d `alpha`.
+// ValueError for a 0-d `alpha` or more than one key, and ShapeError if `alpha` does not broadcast.
 template <class T = void, class A = Array<float>>
 auto dirichlet(const Key& key, const A& alpha_, const Shape& shape) {
   using R = detail::sample_t<T, A>;
@@ -95,7 +99,8 @@ auto dirichlet(const Key& key, const A& alpha) {
   return dirichlet<T>(key, alpha, shape);
 }
 
-// The sum of the squares of df standard normal numbers.
+// The sum of the squares of df standard normal numbers. Of shape `shape`, or that of df. Throws ShapeError if
+// df does not broadcast to `shape`, and ValueError for more than one key.
 template <class T = void, class D = Array<float>>
 auto chisquare(const Key& key, const D& df, const Shape& shape) {
   using R = detail::sample_t<T, D>;
@@ -103,7 +108,9 @@ auto chisquare(const Key& key, const D& df, const Shape& shape) {
   return Array<R>(nax::exp(detail::draw_gammas("chisquare", key, half_df, shape, true)) * R(2));
 }
 
-// The quotient of two chi-square numbers, each divided by its degrees of freedom.
+// The quotient of two chi-square numbers, each divided by its degrees of freedom. Of shape `shape`, or what
+// the two broadcast to. Throws ShapeError if one does not broadcast to `shape`, and ValueError for more than
+// one key.
 template <class T = void, class N = Array<float>, class D = Array<float>>
 auto f(const Key& key, const N& dfnum, const D& dfden, const Shape& shape) {
   using R = detail::sample_t<T, N, D>;
@@ -114,7 +121,8 @@ auto f(const Key& key, const N& dfnum, const D& dfden, const Shape& shape) {
   return Array<R>((above / num) / (below / den));
 }
 
-// Student's distribution of df degrees of freedom.
+// Student's distribution of df degrees of freedom. Of shape `shape`, or that of df. Throws ShapeError if df
+// does not broadcast to `shape`, and ValueError for more than one key.
 template <class T = void, class D = Array<float>>
 auto t(const Key& key, const D& df, const Shape& shape) {
   using R = detail::sample_t<T, D>;
@@ -124,7 +132,8 @@ auto t(const Key& key, const D& df, const Shape& shape) {
   return Array<R>(normal<R>(key_normal, shape) * nax::sqrt(half_df / g));
 }
 
-// Density proportional to e^-|x|^p.
+// Density proportional to e^-|x|^p. Of shape `shape`, or that of p. Throws ShapeError if p does not broadcast
+// to `shape`, and ValueError for more than one key.
 template <class T = void, class P = Array<float>>
 auto generalized_normal(const Key& key, const P& p, const Shape& shape) {
   using R = detail::sample_t<T, P>;

@@ -40,8 +40,8 @@ using sampled_t = std::conditional_t<sizeof(T) < 4, std::int32_t, T>;
 
 }  // namespace detail
 
-// Integers in [minval, maxval); minval where that is empty. Throws ShapeError if the bounds do not broadcast
-// to `shape`.
+// Integers of shape `shape` in [minval, maxval); minval where that is empty. Throws ShapeError if the bounds
+// do not broadcast to `shape`, and ValueError for more than one key.
 template <class T = std::int32_t, std::integral A, std::integral B>
 requires is_integer_v<T> Array<T> randint(const Key& key, const Shape& shape, A minval, B maxval) {
   using S = detail::sampled_t<T>;
@@ -93,7 +93,8 @@ requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(
   return result;
 }
 
-// True with probability p. Throws ShapeError if `p` does not broadcast to `shape`.
+// True with probability p, of shape `shape` or that of p. Throws ShapeError if `p` does not broadcast to
+// `shape`, and ValueError for more than one key.
 inline Array<bool> bernoulli(const Key& key, double p = 0.5, const Shape& shape = {}) {
   return detail::draw<detail::DrawKind::bernoulli, bool>("bernoulli", key, shape,
                                                          {.high = static_cast<float>(p)});
@@ -113,7 +114,7 @@ requires is_floating_v<T> Array<bool> bernoulli(const Key& key, const Array<T>& 
   return bernoulli(key, p, p.shape());
 }
 
-// 1 or -1, each with probability 1/2.
+// 1 or -1, each with probability 1/2, of shape `shape`. Throws ValueError for more than one key.
 template <class T = std::int32_t>
 Array<T> rademacher(const Key& key, const Shape& shape = {}) {
   return detail::draw<detail::DrawKind::rademacher, T>("rademacher", key, shape);

@@ -109,15 +109,16 @@ Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, co
 
 }  // namespace detail
 
-// A key from a seed of 64 bits, all of which count. It lies on the host, and so does what split and fold_in
-// make of it, wherever this thread computes.
+// A 0-d key from a seed of 64 bits, all of which count. It lies on the host, and so does what split and
+// fold_in make of it, wherever this thread computes. Indexing an array of keys throws IndexError out of
+// bounds.
 inline Key key(std::int64_t seed) { return Key(nax::detail::host_number(static_cast<std::uint64_t>(seed))); }
 
-// The two uint32 words of each key, along a new last axis.
+// The two uint32 words of each key, along a new last axis. (...) -> (..., 2).
 NAX_ENGINE Array<std::uint32_t> key_data(const Key& key);
 
-// The keys with these words; the inverse of key_data. Throws ShapeError unless the last axis has two
-// elements.
+// The keys with these words; the inverse of key_data. (..., 2) -> (...). Throws ShapeError unless the last
+// axis has two elements.
 NAX_ENGINE Key wrap_key_data(const Array<std::uint32_t>& data);
 
 // The generator's name, which is JAX's: there is one.
@@ -131,19 +132,20 @@ NAX_ENGINE Key split_keys(const Key& key, const Shape& shape);
 NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data);
 }  // namespace detail
 
-// Keys of the given shape, all different, drawn from one key.
+// Keys of shape `shape`, all different, drawn from one key. Throws ValueError for more than one key, or a
+// negative extent.
 inline Key split(const Key& key, const Shape& shape) {
   cpu::provide<cpu::DrawKernel<detail::DrawKind::bits>, std::uint64_t>();
   return detail::split_keys(key, shape);
 }
-// auto [k1, k2] = random::split(key);
+// Two 0-d keys: auto [k1, k2] = random::split(key);
 inline std::array<Key, 2> split(const Key& key) {
   const Key both = split(key, Shape{2});
   return {both[0], both[1]};
 }
 
-// A new key from a key and a number: a step, the index of an example. Throws ShapeError unless `data` is a
-// single number.
+// A new 0-d key from a key and a number: a step, the index of an example. Throws ShapeError unless `data` is
+// a single number, and ValueError for more than one key.
 template <class I>
 requires is_integer_v<I> Key fold_in(const Key& key, const Array<I>& data) {
   if constexpr (sizeof(I) < 4)

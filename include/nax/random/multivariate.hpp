@@ -16,7 +16,8 @@ struct MultivariateNormalOptions {
   std::string_view method = "cholesky";
 };
 // Vectors of this mean (..., n) and covariance (..., n, n), which is positive definite, else NaN; `shape` is
-// that of the draw without the last axis. Derivatives go to both. Throws ShapeError where they do not fit.
+// that of the draw without the last axis. Derivatives go to both. Throws ShapeError where they do not fit,
+// and ValueError for an unknown method or more than one key.
 template <class T = void, class M = Array<float>, class C = Array<float>>
 auto multivariate_normal(const Key& key, const M& mean_, const C& cov_, const Shape& shape,
                          const MultivariateNormalOptions& options = {}) {
@@ -54,7 +55,7 @@ struct OrthogonalOptions {
   std::int64_t m = -1;  // the number of columns; n when not given
 };
 // Matrices (*shape, n, m), uniformly distributed among those whose rows or columns, whichever are fewer, are
-// orthonormal. Throws ValueError for a negative size.
+// orthonormal. Throws ValueError for a negative size or more than one key.
 template <class T = float>
 requires is_floating_v<T> Array<T> orthogonal(const Key& key, std::int64_t n, const Shape& shape = {},
                                               const OrthogonalOptions& options = {}) {
@@ -79,8 +80,8 @@ requires is_floating_v<T> Array<T> orthogonal(const Key& key, std::int64_t n, co
   return detail::draw_whole<T>("orthogonal", key, full, fill);
 }
 
-// Points of the ball |x_1|^p + ... + |x_d|^p <= 1 in d dimensions, along a new last axis. Throws ValueError
-// if `d` is negative.
+// Points of the ball |x_1|^p + ... + |x_d|^p <= 1 in d dimensions: (*shape, d). Throws ValueError if `d` is
+// negative, and for more than one key.
 template <class T = void, class P = double>
 auto ball(const Key& key, std::int64_t d, const P& p_, const Shape& shape = {}) {
   using R = detail::sample_t<T, P>;

@@ -35,13 +35,15 @@ struct PermutationOptions {
   bool independent = false;  // a permutation of its own for each vector along the axis
 };
 
-// The numbers below n in random order.
+// The numbers below n in random order, of shape (n,). Throws ValueError if `n` is negative or does not fit an
+// int32, and for more than one key.
 template <std::integral I>
 Array<std::int32_t> permutation(const Key& key, I n) {
   return detail::positions<std::int32_t>("permutation", key, static_cast<std::int64_t>(n),
                                          static_cast<std::int64_t>(n));
 }
-// x, shuffled along an axis. Throws ValueError for a 0-d x.
+// x, shuffled along an axis; of the shape of x. Throws ValueError for a 0-d x, and IndexError if `axis` is
+// out of bounds.
 template <nax::detail::ArrayLike X>
 auto permutation(const Key& key, const X& x_, const PermutationOptions& options = {}) {
   const auto x = nax::detail::materialise(x_);

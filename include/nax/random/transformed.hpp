@@ -15,7 +15,8 @@
 NAX_BEGIN
 namespace random {
 
-// The length of a vector of three standard normal numbers.
+// The length of a vector of three standard normal numbers, of shape `shape`. Throws ValueError for more than
+// one key.
 template <class T = float>
 requires is_floating_v<T> Array<T> maxwell(const Key& key, const Shape& shape = {}) {
   Shape vectors = shape;
@@ -23,7 +24,8 @@ requires is_floating_v<T> Array<T> maxwell(const Key& key, const Shape& shape = 
   return nax::linalg::norm(normal<T>(key, vectors), {.axis = -1});
 }
 
-// loc + scale z, z a Maxwell number of either sign. `shape` comes before that of the parameters.
+// loc + scale z, z a Maxwell number of either sign. `shape` comes before that of the parameters. Throws
+// ValueError for more than one key.
 template <class T = void, class L = Array<float>, class S = Array<float>>
 auto double_sided_maxwell(const Key& key, const L& loc_, const S& scale_, const Shape& shape = {}) {
   using R = detail::sample_t<T, L, S>;
@@ -35,7 +37,9 @@ auto double_sided_maxwell(const Key& key, const L& loc_, const S& scale_, const 
   return Array<R>(detail::signs<R>(key_sign, full) * maxwell<R>(key_size, full) * scale + loc);
 }
 
-// Density proportional to x^(c - 1) exp(-(x / scale)^c), c being the concentration.
+// Density proportional to x^(c - 1) exp(-(x / scale)^c), c being the concentration. Of shape `shape`, or what
+// the parameters broadcast to. Throws ShapeError if one does not broadcast to `shape`, and ValueError for
+// more than one key.
 template <class T = void, class S = Array<float>, class C = Array<float>>
 auto weibull_min(const Key& key, const S& scale_, const C& concentration_, const Shape& shape) {
   using R = detail::sample_t<T, S, C>;
@@ -46,7 +50,8 @@ auto weibull_min(const Key& key, const S& scale_, const C& concentration_, const
   return Array<R>(nax::power(e, R(1) / concentration) * scale);
 }
 
-// Density b / x^(b + 1) from 1 on.
+// Density b / x^(b + 1) from 1 on. Of shape `shape`, or that of b. Throws ShapeError if b does not broadcast
+// to `shape`, and ValueError for more than one key.
 template <class T = void, class B = Array<float>>
 auto pareto(const Key& key, const B& b_, const Shape& shape) {
   using R = detail::sample_t<T, B>;
@@ -55,7 +60,8 @@ auto pareto(const Key& key, const B& b_, const Shape& shape) {
   return Array<R>(nax::exp(exponential<R>(key, shape) / b));
 }
 
-// Density x / scale^2 exp(-x^2 / (2 scale^2)).
+// Density x / scale^2 exp(-x^2 / (2 scale^2)). Of shape `shape`, or that of `scale`. Throws ShapeError if
+// `scale` does not broadcast to `shape`, and ValueError for more than one key.
 template <class T = void, class S = Array<float>>
 auto rayleigh(const Key& key, const S& scale_, const Shape& shape) {
   using R = detail::sample_t<T, S>;
@@ -64,7 +70,8 @@ auto rayleigh(const Key& key, const S& scale_, const Shape& shape) {
   return Array<R>(scale * nax::sqrt(nax::log(uniform<R>(key, shape)) * R(-2)));
 }
 
-// The inverse Gaussian distribution of this mean, shape parameter 1.
+// The inverse Gaussian distribution of this mean, shape parameter 1. Of shape `shape`, or that of `mean`.
+// Throws ShapeError if `mean` does not broadcast to `shape`, and ValueError for more than one key.
 template <class T = void, class M = Array<float>>
 auto wald(const Key& key, const M& mean_, const Shape& shape) {
   using R = detail::sample_t<T, M>;
@@ -77,7 +84,8 @@ auto wald(const Key& key, const M& mean_, const Shape& shape) {
   return Array<R>(nax::where(z <= mean / (mean + x), x, square / x));
 }
 
-// Density rising from left to mode and falling to right.
+// Density rising from left to mode and falling to right. Of shape `shape`, or what the parameters broadcast
+// to. Throws ShapeError if one does not broadcast to `shape`, and ValueError for more than one key.
 template <class T = void, class L = Array<float>, class M = Array<float>, class H = Array<float>>
 auto triangular(const Key& key, const L& left_, const M& mode_, const H& right_, const Shape& shape) {
   using R = detail::sample_t<T, L, M, H>;
@@ -90,7 +98,8 @@ auto triangular(const Key& key, const L& left_, const M& mode_, const H& right_,
   return Array<R>(nax::where(u < (mode - left) / (right - left), rise, fall));
 }
 
-// exp(sigma z), z standard normal.
+// exp(sigma z), z standard normal. Of shape `shape`, or that of `sigma`. Throws ShapeError if `sigma` does
+// not broadcast to `shape`, and ValueError for more than one key.
 template <class T = void, class S = Array<float>>
 auto lognormal(const Key& key, const S& sigma_, const Shape& shape) {
   using R = detail::sample_t<T, S>;

@@ -10,7 +10,7 @@ namespace random {
 struct UniformOptions {
   double minval = 0, maxval = 1;
 };
-// Uniform in [minval, maxval).
+// Uniform in [minval, maxval), of shape `shape`. Throws ValueError for more than one key.
 template <class T = float>
 requires is_floating_v<T> Array<T> uniform(const Key& key, const Shape& shape = {},
                                            const UniformOptions& options = {}) {
