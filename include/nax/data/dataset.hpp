@@ -49,7 +49,8 @@ class Dataset {
 
   // f of each element. f takes the element, or the parts of a tuple or pair one by one; with a random::Key in
   // front it gets one of its own for each element, made of .key. Threads make no difference to the order; f
-  // must be safe to call from several.
+  // must be safe to call from several. Throws ValueError for an invalid number of threads, and where f takes
+  // a key and .key is none.
   template <class F>
   auto map(F f, MapOptions options = {}) const {
     using Out = detail::Mapped<F, Element>;
@@ -68,7 +69,8 @@ class Dataset {
   }
   // A random order. Where elements have indices (sources, and what map, take, batch and the like make of
   // them) it is one of all elements and costs four bytes each; elsewhere each is chosen among the next
-  // `buffer`.
+  // `buffer`. Throws ValueError without .key, for a negative buffer, and without a buffer where elements have
+  // no indices.
   Dataset shuffle(const ShuffleOptions& options) const {
     return Dataset(std::make_shared<detail::ShuffleStage<Element>>(stage_, options));
   }
@@ -94,7 +96,8 @@ class Dataset {
                      .name = "padded_batch",
                      .version = detail::text_of(options.value, options.shape)});
   }
-  // Windows of n elements, stacked as batch stacks them: the next one begins .shift elements behind.
+  // Windows of n elements, stacked as batch stacks them: the next one begins .shift elements behind. Throws
+  // ValueError unless n, .shift and .stride are at least 1.
   auto window(std::int64_t n, const WindowOptions& options = {}) const {
     static_assert(detail::is_whole_tree<Element>(),
                   "window: the elements must be trees of arrays and numbers");
@@ -108,7 +111,8 @@ class Dataset {
   auto rebatch(std::int64_t n, const BatchOptions& options = {}) const { return unbatch().batch(n, options); }
   // Batches of elements of about one length, which length(element) tells: bucket i has those below
   // boundaries[i] and gives batches of batch_sizes[i], the last bucket all others. Arrays are padded to the
-  // largest of their batch.
+  // largest of their batch. Throws ValueError for boundaries that do not ascend, a number of batch sizes that
+  // does not fit, or one below 1.
   template <class F>
   auto bucket_by_sequence_length(F length, std::vector<std::int64_t> boundaries,
                                  std::vector<std::int64_t> batch_sizes,
@@ -127,7 +131,8 @@ class Dataset {
   }
   // Groups elements by key(element), an integer, and gives the elements of the datasets that
   // reduce(key, window) makes of each group of `window` elements, which are a dataset with indices. What is
-  // left at the end comes by key. `window` is a number, or a function of the key.
+  // left at the end comes by key. `window` is a number, or a function of the key. Throws ValueError for a
+  // window below 1.
   template <class Key, class Reduce, class Size>
   auto group_by_window(Key key, Reduce reduce, Size window, const GroupOptions& options = {}) const {
     const auto make = [reduce = std::move(reduce)](std::int64_t group, std::vector<Element> elements) {
@@ -150,7 +155,8 @@ class Dataset {
     return Dataset<Pieces>(std::make_shared<detail::PackStage<Element>>(stage_, length, options))
         .map(put, {.threads = options.threads, .name = "pack", .version = std::to_string(options.value)});
   }
-  // The rows of each element along its first axis.
+  // The rows of each element along its first axis. Loops throw ValueError for an array without axes, and
+  // where the leading axes differ.
   Dataset unbatch() const { return Dataset(std::make_shared<detail::UnbatchStage<Element>>(stage_)); }
   // n epochs, or without an end. Each has a number, which shuffle and map's keys make use of.
   Dataset repeat(std::int64_t n = -1) const {
@@ -160,12 +166,12 @@ class Dataset {
   Dataset epoch(std::int64_t number) const {
     return Dataset(std::make_shared<detail::EpochStage<Element>>(stage_, number));
   }
-  // The first n elements, or as many as there are.
+  // The first n elements, or as many as there are. Throws ValueError for a negative n.
   Dataset take(std::int64_t n) const {
     detail::check_not_negative("take", "the number of elements", n);
     return slice({.most = n});
   }
-  // All elements but the first n.
+  // All elements but the first n. Throws ValueError for a negative n.
   Dataset skip(std::int64_t n) const {
     detail::check_not_negative("skip", "the number of elements", n);
     return slice({.first = n});
@@ -194,6 +200,8 @@ class Dataset {
   // on at a position: it counts the elements that all parts took together, and belongs to all of them, if
   // each has handed out as many. Part k of m goes on at elements position + k, position + k + m, ... Behind
   // it may come map without a key, batch (of another size, too), padded_batch, prefetch and prefetch_to.
+  // Throws ValueError unless 0 <= index < count; with .elastic, loops throw ValueError for another stage
+  // behind it.
   Dataset shard(std::int64_t index, std::int64_t count, const ShardOptions& options = {}) const {
     if (count < 1 || index < 0 || index >= count)
       raise<ValueError>({"shard: no part ", index, " of ", count});
@@ -204,17 +212,18 @@ class Dataset {
   // processes too. Several pipelines may share a folder. Each has its own files, named by its stages, their
   // options, keys and types, and by the paths, sizes and times (addresses: versions) of the files that it
   // reads. A function is known by its type, not by its text: after rewriting one, give it or the cache
-  // another .version.
+  // another .version. Loops throw IoError for a folder that cannot be made or a damaged file.
   Dataset cache() const { return Dataset(std::make_shared<detail::CacheStage<Element>>(stage_)); }
   Dataset cache(const std::string& folder, const CacheOptions& options = {}) const {
     return Dataset(std::make_shared<detail::CacheStage<Element>>(stage_, folder, options.version));
   }
-  // Up to n elements are made ahead, by a thread.
+  // Up to n elements are made ahead, by a thread. Throws ValueError for a negative n.
   Dataset prefetch(std::int64_t n) const {
     return Dataset(std::make_shared<detail::PrefetchStage<Element>>(stage_, n));
   }
   // Prefetches, and copies the arrays: to one device, or row i of the leading axis to device i, which pmap
-  // takes as it is.
+  // takes as it is. Throws ValueError without devices or for a buffer below 1; loops throw ShapeError where
+  // the leading axis does not count the devices.
   Dataset prefetch_to(Device device, const PrefetchToOptions& options = {}) const {
     return place({device}, false, options);
   }
@@ -223,7 +232,8 @@ class Dataset {
   }
   // The datasets that f makes of the elements, in turns. With .parallel each open one is made ahead by a
   // thread of its own, so that files and objects are read at once; the order stays the same, unless
-  // .deterministic is false.
+  // .deterministic is false. Throws ValueError for lengths below 1, a negative .ahead, and options that need
+  // .parallel.
   template <class F>
   auto interleave(F f, InterleaveOptions options = {}) const {
     using Inner =
@@ -324,7 +334,8 @@ auto from_arrays(const T& arrays) {
   using Element = decltype(settled);
   return Dataset<Element>(std::make_shared<detail::ArraySource<Element>>("from_arrays", settled));
 }
-// The numbers from start to before stop, as Python's range.
+// The numbers from start to before stop, as Python's range. Throws ValueError for a step of 0, or too many
+// numbers.
 inline Dataset<std::int64_t> range(std::int64_t start, std::int64_t stop, std::int64_t step = 1) {
   return Dataset<std::int64_t>(std::make_shared<detail::RangeSource>(start, stop, step));
 }
@@ -353,7 +364,7 @@ auto from_indexable(S source, const SourceOptions& options = {}) {
 
 // Elements that decode makes of files: of the path (a std::string), of the bytes (io::Bytes, a
 // std::vector<std::uint8_t>), or of both. Paths with a scheme (https://, s3://, gs://, az://) are read by
-// nax::storage where decode takes bytes.
+// nax::storage where decode takes bytes. Loops throw IoError for a file that cannot be read.
 template <class F>
 auto from_files(std::vector<std::string> paths, F decode, const FileOptions& options = {}) {
   using Element = decltype(detail::decode_file(decode, std::string()));
@@ -402,6 +413,7 @@ Dataset<E> interleave(std::initializer_list<Dataset<E>> datasets, const Interlea
   return interleave(std::vector<Dataset<E>>(datasets), options);
 }
 // Each element from a dataset drawn by weight, until all have ended (or the first, with .stop_on_empty).
+// Throws ValueError for weights that are negative or of another number, and without .key.
 template <class E>
 Dataset<E> sample_from(const std::vector<Dataset<E>>& datasets, const SampleOptions& options) {
   return Dataset<E>(std::make_shared<detail::SampleStage<E>>(detail::stages_of(datasets), options));
@@ -411,7 +423,7 @@ Dataset<E> sample_from(std::initializer_list<Dataset<E>> datasets, const SampleO
   return sample_from(std::vector<Dataset<E>>(datasets), options);
 }
 // Each element from the dataset whose number, from 0 on, is the next of `choices`. Ends with the choices, or
-// with the first chosen dataset that has ended.
+// with the first chosen dataset that has ended. Loops throw IndexError for a number that names no dataset.
 template <class E>
 Dataset<E> choose_from(const std::vector<Dataset<E>>& datasets, const Dataset<std::int64_t>& choices,
                        const ChooseOptions& options = {}) {

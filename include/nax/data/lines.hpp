@@ -33,7 +33,7 @@ NAX_ENGINE StageRef<io::Bytes> records_stage(std::vector<std::string> paths, std
 
 // The lines of text files (of gzip'd ones, too), without their ends (\n or \r\n). A last line without an end
 // is one, too. Addresses (https://, s3://, gs://, az://; link nax::storage) are read each as a whole, when it
-// is their turn.
+// is their turn. Loops throw IoError for a file that cannot be read.
 inline Dataset<std::string> from_lines(std::vector<std::string> paths, const LinesOptions& options = {}) {
   return Dataset<std::string>(detail::lines_stage(std::move(paths), options));
 }

@@ -24,7 +24,8 @@ Array<T> crop(const Array<T>& x, std::int64_t top, std::int64_t left, std::int64
                        " are not within an image of shape ", x.shape()});
   return x(ellipsis, slice(top, top + height), slice(left, left + width), _);
 }
-// The middle of an image, of this size.
+// The middle of an image, of this size: (..., height, width, channels). Throws ShapeError for less than three
+// axes, ValueError unless `size` has two numbers, and IndexError where it is not within the image.
 template <Dtype T>
 Array<T> center_crop(const Array<T>& x, const Shape& size) {
   detail::check_image("center_crop", x);
@@ -32,7 +33,8 @@ Array<T> center_crop(const Array<T>& x, const Shape& size) {
   return crop(x, (x.shape(-3) - size[0]) / 2, (x.shape(-2) - size[1]) / 2, size[0], size[1]);
 }
 // A part of this size anywhere in the image; of each image of a batch the same (map over keys for parts of
-// their own).
+// their own). Throws ShapeError for less than three axes, and ValueError for a size that is not within the
+// image.
 template <Dtype T>
 Array<T> random_crop(const random::Key& key, const Array<T>& x, const Shape& size) {
   detail::check_image("random_crop", x);
@@ -47,20 +49,21 @@ Array<T> random_crop(const random::Key& key, const Array<T>& x, const Shape& siz
                    columns = places(across, x.shape(-2) - size[1], size[1]);
   return take(take(x, rows, {.axis = -3}), columns, {.axis = -2});
 }
-// The image mirrored from left to right.
+// The image mirrored from left to right. Throws ShapeError for less than three axes.
 template <Dtype T>
 Array<T> flip_left_right(const Array<T>& x) {
   detail::check_image("flip_left_right", x);
   return flip(x, {.axis = -2});
 }
-// Flipped with this probability.
+// Flipped with this probability. Throws ShapeError for less than three axes.
 template <Dtype T>
 Array<T> random_flip(const random::Key& key, const Array<T>& x, double probability = 0.5) {
   detail::check_image("random_flip", x);
   return where(random::bernoulli(key, probability), flip_left_right(x), x);
 }
 
-// (x - mean) / deviation, channel by channel; bytes are divided by 255 first.
+// (x - mean) / deviation, channel by channel; bytes are divided by 255 first. Throws ShapeError for less than
+// three axes.
 template <Dtype T>
 auto normalise(const Array<T>& x, const Array<float>& mean, const Array<float>& deviation) {
   detail::check_image("normalise", x);
@@ -78,7 +81,8 @@ struct JitterOptions {
 
 // Brightness, contrast and saturation, each by a factor of its own, in this order. Bytes stay bytes; floating
 // images are taken to lie in [0, 1], and stay there. Contrast and saturation are of images of three channels,
-// around their mean grey and each pixel's (ITU-R 601).
+// around their mean grey and each pixel's (ITU-R 601). Throws ShapeError unless there are three channels, and
+// ValueError for strengths outside [0, 1].
 template <Dtype T>
 Array<T> color_jitter(const random::Key& key, const Array<T>& x, const JitterOptions& options) {
   detail::check_image("color_jitter", x);

@@ -86,7 +86,7 @@ NAX_ENGINE std::vector<std::pair<std::string, ArrayBase>> named(std::initializer
 
 // Several arrays in one .npz file: savez("x.npz", a, b) names them arr_0, arr_1, ...; savez("x.npz", {{"a",
 // a},
-// {"b", b}}) as it says. The name of the file gets the ending where it has none.
+// {"b", b}}) as it says. The name of the file gets the ending where it has none. Throws IoError.
 template <detail::Operand... X>
 void savez(const std::string& path, const X&... x) {
   io::detail::write_npz("savez", path, io::detail::numbered(x...), false);
@@ -94,7 +94,7 @@ void savez(const std::string& path, const X&... x) {
 inline void savez(const std::string& path, std::initializer_list<NamedArray> list) {
   io::detail::write_npz("savez", path, io::detail::named(list), false);
 }
-// Saves arrays compressed.
+// As savez, with the arrays compressed. Throws IoError.
 template <detail::Operand... X>
 void savez_compressed(const std::string& path, const X&... x) {
   io::detail::write_npz("savez_compressed", path, io::detail::numbered(x...), true);

@@ -102,7 +102,7 @@ struct GenfromtxtOptions {
   bool unpack = false;
   std::int64_t max_rows = -1;
 };
-// loadtxt for tables with holes.
+// As loadtxt, for tables with holes. Throws IoError where the file cannot be read or rows differ in length.
 template <Dtype T = float>
 Array<T> genfromtxt(const std::string& path, const GenfromtxtOptions& options = {}) {
   const double missing = is_inexact_v<T> ? std::numeric_limits<double>::quiet_NaN() : -1;

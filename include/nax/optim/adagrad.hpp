@@ -46,7 +46,8 @@ class Adagrad {
   AdagradOptions options_;
 };
 
-// Steps divided by the root of the sum of squared gradients (Duchi and others 2011).
+// Steps divided by the root of the sum of squared gradients (Duchi and others 2011). `update` throws
+// ValueError where the trees of gradients and state differ.
 template <detail::Rate R>
 Adagrad<R> adagrad(R learning_rate, const AdagradOptions& options = {}) {
   return Adagrad<R>(std::move(learning_rate), options);

@@ -125,7 +125,8 @@ class Adam {
   AdamWOptions options_;
 };
 
-// Steps along the average gradient over the root of the average square (Kingma and Ba 2014).
+// Steps along the average gradient over the root of the average square (Kingma and Ba 2014). `update` throws
+// ValueError where the trees of gradients and state differ.
 template <detail::Rate R>
 Adam<R, false> adam(R learning_rate, const AdamOptions& options = {}) {
   return {std::move(learning_rate),

@@ -111,6 +111,7 @@ class ScaleByFactoredRms {
   FactoredRmsOptions options_;
 };
 // Divides updates by the root of the average of their squares, kept as a row and a column of large matrices.
+// `update` throws ValueError where the trees of gradients and state differ.
 inline ScaleByFactoredRms scale_by_factored_rms(const FactoredRmsOptions& options = {}) {
   return ScaleByFactoredRms(options);
 }
@@ -137,7 +138,8 @@ class ScaleByParamBlockRms {
  private:
   double min_scale_;
 };
-// Multiplies each leaf's update by the root mean square of its parameters, min_scale at least.
+// Multiplies each leaf's update by the root mean square of its parameters, min_scale at least. `update`
+// throws ValueError where the trees of updates and parameters differ.
 inline ScaleByParamBlockRms scale_by_param_block_rms(double min_scale = 1e-3) {
   return ScaleByParamBlockRms(min_scale);
 }

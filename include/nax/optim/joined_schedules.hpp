@@ -53,6 +53,7 @@ struct SgdrCycle {
   double end_value = 0, exponent = 1;
 };
 // Cycles of warmup_cosine_decay_schedule, one after the other (stochastic gradient descent with restarts).
+// Throws ValueError without a cycle.
 inline auto sgdr_schedule(std::vector<SgdrCycle> cycles) {
   if (cycles.empty()) throw ValueError("sgdr_schedule: at least one cycle is needed");
   return [cycles = std::move(cycles)](const auto& done_so_far) {
@@ -81,7 +82,7 @@ NAX_ENGINE std::vector<std::pair<std::int64_t, double>> interpolation_points(
 }  // namespace detail
 
 // From each boundary to the next along a line or half a cosine ("linear", "cosine"). The value at a boundary
-// is that at the one before, times its scale.
+// is that at the one before, times its scale. Throws ValueError for another type, or a negative scale.
 inline auto piecewise_interpolate_schedule(std::string_view interpolate_type, double init_value,
                                            const std::map<std::int64_t, double>& boundaries_and_scales = {}) {
   const bool cosine = interpolate_type == "cosine";
@@ -109,7 +110,7 @@ struct LinearOnecycleOptions {
   double div_factor = 25, final_div_factor = 1e4;
 };
 // Up to peak_value by pct_start of the steps, back by pct_final, then down by final_div_factor, along lines
-// (L. Smith and N. Topin, Super-convergence, 2017).
+// (L. Smith and N. Topin, Super-convergence, 2017). Throws ValueError unless transition_steps > 0.
 inline auto linear_onecycle_schedule(std::int64_t transition_steps, double peak_value,
                                      const LinearOnecycleOptions& o = {}) {
   detail::check_positive("linear_onecycle_schedule", "transition_steps", transition_steps);
@@ -127,7 +128,7 @@ struct CosineOnecycleOptions {
   double div_factor = 25, final_div_factor = 1e4;
 };
 // Up to peak_value by pct_start of the steps, then down by div_factor times final_div_factor, along half
-// cosines.
+// cosines. Throws ValueError unless transition_steps > 0.
 inline auto cosine_onecycle_schedule(std::int64_t transition_steps, double peak_value,
                                      const CosineOnecycleOptions& o = {}) {
   detail::check_positive("cosine_onecycle_schedule", "transition_steps", transition_steps);

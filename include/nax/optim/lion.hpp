@@ -49,7 +49,8 @@ class Lion {
   LionOptions options_;
 };
 
-// Steps of one size along the sign of an average gradient (Chen and others 2023).
+// Steps of one size along the sign of an average gradient (Chen and others 2023). `update` throws ValueError
+// where the trees of gradients and state differ.
 template <detail::Rate R>
 Lion<R> lion(R learning_rate, const LionOptions& options = {}) {
   return Lion<R>(std::move(learning_rate), options);

@@ -267,7 +267,7 @@ struct YogiOptions {
   double eps = 1e-3, eps_root = 0;
 };
 
-// Adam with Nesterov's momentum.
+// Adam with Nesterov's momentum. `update` throws ValueError where the trees of gradients and state differ.
 template <detail::Rate R>
 auto nadam(R learning_rate, const AdamOptions& options = {}) {
   return detail::Moments<R, detail::NadamRule, false>(std::move(learning_rate), {options}, 0);
@@ -278,7 +278,8 @@ auto nadamw(R learning_rate, const AdamWOptions& o = {}) {
   return detail::Moments<R, detail::NadamRule, true>(std::move(learning_rate), {detail::adam_options(o)},
                                                      o.weight_decay);
 }
-// Adam with the largest gradient, decayed, in place of the average of squares.
+// Adam with the largest gradient, decayed, in place of the average of squares. `update` throws ValueError
+// where the trees of gradients and state differ.
 template <detail::Rate R>
 auto adamax(R learning_rate, const AdamOptions& options = {}) {
   return detail::Moments<R, detail::AdamaxRule, false>(std::move(learning_rate), {options}, 0);
@@ -289,24 +290,28 @@ auto adamaxw(R learning_rate, const AdamWOptions& o = {}) {
   return detail::Moments<R, detail::AdamaxRule, true>(std::move(learning_rate), {detail::adam_options(o)},
                                                       o.weight_decay);
 }
-// Adam with the average of squared deviations of the gradient from its average.
+// Adam with the average of squared deviations of the gradient from its average. `update` throws ValueError
+// where the trees of gradients and state differ.
 template <detail::Rate R>
 auto adabelief(R learning_rate, const AdabeliefOptions& o = {}) {
   return detail::Moments<R, detail::AdabeliefRule, false>(std::move(learning_rate), {detail::adam_options(o)},
                                                           0);
 }
-// Adam whose average of squares grows slowly.
+// Adam whose average of squares grows slowly. `update` throws ValueError where the trees of gradients and
+// state differ.
 template <detail::Rate R>
 auto yogi(R learning_rate, const YogiOptions& o = {}) {
   return detail::Moments<R, detail::YogiRule, false>(std::move(learning_rate), {detail::adam_options(o)}, 0);
 }
-// Rectified Adam: plain momentum until the variance of the average of squares is small enough.
+// Rectified Adam: plain momentum until the variance of the average of squares is small enough. `update`
+// throws ValueError where the trees of gradients and state differ.
 template <detail::Rate R>
 auto radam(R learning_rate, const RadamOptions& o = {}) {
   return detail::Moments<R, detail::RadamRule, false>(std::move(learning_rate),
                                                       {detail::adam_options(o), o.threshold}, 0);
 }
-// Adam with the largest average of squares so far.
+// Adam with the largest average of squares so far. `update` throws ValueError where the trees of gradients
+// and state differ.
 template <detail::Rate R>
 auto amsgrad(R learning_rate, const AdamOptions& options = {}) {
   return detail::Moments<R, detail::AmsgradRule, false>(std::move(learning_rate), {options}, 0);

@@ -29,7 +29,7 @@ struct MuonState {
 };
 
 // An orthogonal matrix near x / |x|, by `steps` of the iteration X <- a X + (b A + c A A) X with A = X X^T
-// (K. Jordan and others, Muon, 2024).
+// (K. Jordan and others, Muon, 2024). Throws ShapeError unless x is 2-d.
 template <class T>
 Array<T> orthogonalize_via_newton_schulz(const Array<T>& x_, const std::array<double, 3>& coefficients,
                                          int steps = 5, double eps = 1e-8) {
@@ -110,7 +110,8 @@ class Muon {
   MuonOptions options_;
 };
 
-// Momentum made orthogonal for leaves of two axes (inputs, outputs), Adam for all others.
+// Momentum made orthogonal for leaves of two axes (inputs, outputs), Adam for all others. `update` throws
+// ValueError where the trees of gradients and state differ.
 template <detail::Rate R>
 Muon<R> muon(R learning_rate, const MuonOptions& options = {}) {
   return {std::move(learning_rate), options};

@@ -64,7 +64,8 @@ class Rmsprop {
   RmspropOptions options_;
 };
 
-// Steps divided by the root of the average squared gradient.
+// Steps divided by the root of the average squared gradient. `update` throws ValueError where the trees of
+// gradients and state differ, and for a state without the momentum it needs.
 template <detail::Rate R>
 Rmsprop<R> rmsprop(R learning_rate, const RmspropOptions& options = {}) {
   return Rmsprop<R>(std::move(learning_rate), options);

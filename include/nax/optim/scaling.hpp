@@ -92,7 +92,8 @@ class Ema {
   double decay_;
   EmaOptions options_;
 };
-// Replaces updates by their exponential moving average.
+// Replaces updates by their exponential moving average. `update` throws ValueError where the trees of updates
+// and state differ.
 inline Ema ema(double decay, const EmaOptions& options = {}) { return Ema(decay, options); }
 
 namespace detail {
@@ -133,7 +134,8 @@ class ScaleByTrustRatio {
  private:
   TrustRatioOptions options_;
 };
-// Scales each leaf's update by the norm of its parameters over the norm of the update.
+// Scales each leaf's update by the norm of its parameters over the norm of the update. `update` throws
+// ValueError where the trees of updates and parameters differ.
 inline ScaleByTrustRatio scale_by_trust_ratio(const TrustRatioOptions& options = {}) {
   return ScaleByTrustRatio(options);
 }

@@ -117,7 +117,8 @@ struct WarmupCosineOptions {
   double end_value = 0;
   double exponent = 1;
 };
-// Linearly from init_value to peak_value in warmup_steps, then half a cosine; decay_steps counts both.
+// Linearly from init_value to peak_value in warmup_steps, then half a cosine; decay_steps counts both. Throws
+// ValueError unless decay_steps > warmup_steps.
 inline auto warmup_cosine_decay_schedule(double init_value, double peak_value, std::int64_t warmup_steps,
                                          std::int64_t decay_steps, const WarmupCosineOptions& options = {}) {
   detail::check_positive("warmup_cosine_decay_schedule", "decay_steps less warmup_steps",
@@ -134,7 +135,7 @@ inline auto warmup_cosine_decay_schedule(double init_value, double peak_value, s
   };
 }
 
-// init_value, multiplied by each scale from its boundary on.
+// init_value, multiplied by each scale from its boundary on. Throws ValueError for a negative scale.
 inline auto piecewise_constant_schedule(double init_value,
                                         std::map<std::int64_t, double> boundaries_and_scales = {}) {
   for (const auto& [boundary, scale] : boundaries_and_scales)

@@ -107,7 +107,8 @@ class Sgd {
   SgdOptions options_;
 };
 
-// sgd(0.1), sgd(0.1, {.momentum = 0.9, .nesterov = true}), sgd(schedule).
+// sgd(0.1), sgd(0.1, {.momentum = 0.9, .nesterov = true}), sgd(schedule). `update` throws ValueError where
+// the trees differ, and for a state without the momentum it needs.
 template <detail::Rate R>
 Sgd<R> sgd(R learning_rate, const SgdOptions& options = {}) {
   return Sgd<R>(std::move(learning_rate), options);

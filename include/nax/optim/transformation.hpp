@@ -63,7 +63,8 @@ class ClipByGlobalNorm {
  private:
   double max_norm_;
 };
-// Shortens gradients whose norm, over the whole tree, exceeds max_norm.
+// Shortens gradients whose norm, over the whole tree, exceeds max_norm. `update` throws ValueError for a tree
+// without floating leaves.
 inline ClipByGlobalNorm clip_by_global_norm(double max_norm) { return ClipByGlobalNorm(max_norm); }
 
 // Each element of the gradients is clipped to [-max_delta, max_delta].
@@ -108,7 +109,8 @@ class AddDecayedWeights {
  private:
   double weight_decay_;
 };
-// Adds weight_decay times the parameters to updates.
+// Adds weight_decay times the parameters to updates. `update` throws ValueError where the trees of gradients
+// and parameters differ.
 inline AddDecayedWeights add_decayed_weights(double weight_decay = 0) {
   return AddDecayedWeights(weight_decay);
 }

@@ -147,7 +147,8 @@ class MultiTransform {
   Label label_;
   std::tuple<std::pair<std::string, Optimizers>...> groups_;
 };
-// multi_transform(label, std::pair{"weights", adamw(1e-3)}, std::pair{"biases", sgd(1e-2)}).
+// multi_transform(label, std::pair{"weights", adamw(1e-3)}, std::pair{"biases", sgd(1e-2)}). `init` throws
+// ValueError for a label that names no optimiser.
 template <class Label, class... Names, class... Optimizers>
 auto multi_transform(Label label, std::pair<Names, Optimizers>... groups) {
   return MultiTransform<Label, Optimizers...>(
@@ -209,7 +210,8 @@ class MultiSteps {
   Optimizer inner_;
   std::int32_t steps_;
 };
-// Steps once for every every_k_schedule gradients, with their mean; updates between are zero.
+// Steps once for every every_k_schedule gradients, with their mean; updates between are zero. Throws
+// ValueError unless every_k_schedule is positive.
 template <class Optimizer>
 MultiSteps<Optimizer> multi_steps(Optimizer inner, std::int32_t every_k_schedule) {
   return {std::move(inner), every_k_schedule};
@@ -329,6 +331,7 @@ class Lookahead {
   double step_size_;
 };
 // Fast steps, with slow params that follow them every sync_period steps. The params are lookahead_params(p).
+// Throws ValueError unless sync_period is positive.
 template <class Optimizer>
 Lookahead<Optimizer> lookahead(Optimizer fast_optimizer, std::int32_t sync_period, double slow_step_size) {
   return {std::move(fast_optimizer), sync_period, slow_step_size};

@@ -117,13 +117,15 @@ auto extreme_tree(const char* function, Extreme extreme, const X& x, const AxisN
 
 }  // namespace detail
 
-// The sum over the mapped axis (or axes), for all. Truth values are counted, as int32.
+// The sum over the mapped axis (or axes), for all. Truth values are counted, as int32. Of the shape of x.
+// Throws ValueError where no mapped axis has the name.
 template <class X>
 auto psum(const X& x, const AxisName& axis_name) {
   return detail::reduce_tree(x, detail::find_axes("psum", axis_name), false);
 }
 
-// The mean over the mapped axis. Integers and truth values become float.
+// The mean over the mapped axis. Integers and truth values become float. Of the shape of x. Throws ValueError
+// where no mapped axis has the name.
 template <class X>
 auto pmean(const X& x, const AxisName& axis_name) {
   const auto axes = detail::find_axes("pmean", axis_name);
@@ -139,18 +141,21 @@ auto pmean(const X& x, const AxisName& axis_name) {
       detail::reduce_tree(x, axes, true));
 }
 
-// The largest value over the mapped axis, for all.
+// The largest value over the mapped axis, for all. Of the shape of x. Throws ValueError where no mapped axis
+// has the name.
 template <class X>
 auto pmax(const X& x, const AxisName& axis_name) {
   return detail::extreme_tree("pmax", detail::Extreme::max, x, axis_name);
 }
-// The smallest value over the mapped axis, for all.
+// The smallest value over the mapped axis, for all. Of the shape of x. Throws ValueError where no mapped axis
+// has the name.
 template <class X>
 auto pmin(const X& x, const AxisName& axis_name) {
   return detail::extreme_tree("pmin", detail::Extreme::min, x, axis_name);
 }
 
 // Gathers the values of all devices along a new axis or, tiled, concatenates them along an existing one.
+// Throws ValueError where no mapped axis has the name, and IndexError if `axis` is out of bounds.
 template <class X>
 auto all_gather(const X& x, const AxisName& axis_name, const AllGatherOptions& options = {}) {
   const auto axis = detail::find_one_axis("all_gather", axis_name);
@@ -161,7 +166,7 @@ auto all_gather(const X& x, const AxisName& axis_name, const AllGatherOptions& o
 }
 
 // The sum over the mapped axis, of which each keeps its part of scatter_dimension. Truth values are counted,
-// as int32.
+// as int32. Throws ValueError where no mapped axis has the name, and IndexError if the axis is out of bounds.
 template <class X>
 auto psum_scatter(const X& x, const AxisName& axis_name, const PsumScatterOptions& options = {}) {
   const auto axis = detail::find_one_axis("psum_scatter", axis_name);
@@ -171,7 +176,8 @@ auto psum_scatter(const X& x, const AxisName& axis_name, const PsumScatterOption
   });
 }
 
-// Splits `split_axis`, sends part i to device i, and concatenates what arrives along `concat_axis`.
+// Splits `split_axis`, sends part i to device i, and concatenates what arrives along `concat_axis`. Throws
+// ValueError where no mapped axis has the name, and IndexError if an axis is out of bounds.
 template <class X>
 auto all_to_all(const X& x, const AxisName& axis_name, int split_axis, int concat_axis,
                 const AllToAllOptions& options = {}) {
@@ -201,10 +207,12 @@ auto ppermute(const X& x, const AxisName& axis_name, const std::vector<std::pair
                             [&](const auto& leaf) { return detail::ppermute_one(leaf, axis, permutation); });
 }
 
-// This program's place along the axis, an int32 of rank 0.
+// This program's place along the axis, an int32 of rank 0. Throws ValueError where no mapped axis has the
+// name.
 NAX_ENGINE Array<std::int32_t> axis_index(const AxisName& axis_name);
 
-// The number of programs along the axis (or the product over several).
+// The number of programs along the axis (or the product over several). Throws ValueError where no mapped axis
+// has the name.
 inline std::int64_t axis_size(const AxisName& axis_name) {
   return detail::total_size(detail::find_axes("axis_size", axis_name));
 }

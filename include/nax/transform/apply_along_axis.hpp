@@ -6,7 +6,7 @@
 NAX_BEGIN
 
 // func1d(line) for each line along an axis. The axes of what it returns take the place of that axis. func1d
-// runs once, under vmap.
+// runs once, under vmap. Throws IndexError if the axis is out of bounds.
 template <class F, detail::ArrayLike X>
 auto apply_along_axis(const F& func1d, std::int64_t axis_, const X& x_) {
   const auto x = detail::as_array(x_);

@@ -206,7 +206,8 @@ struct CustomJvpNode<Rule, Out, std::tuple<A...>> final : CustomNode {
 }  // namespace detail
 
 // f with reverse-mode rules of one's own: fwd(args...) returns {out, residuals}, bwd(residuals, cotangent) a
-// tuple with one cotangent for each argument. Undifferentiated, f itself runs.
+// tuple with one cotangent for each argument. Undifferentiated, f itself runs. Throws ShapeError for a
+// cotangent of another shape than its argument.
 template <class F, class Fwd, class Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
   return detail::transformed<detail::CheckMapped, F>(
@@ -235,7 +236,8 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
 }
 
 // f with a forward rule of one's own: rule(primals, tangents), both tuples, returns {out, dout}, dout linear
-// in the tangents. Reverse mode transposes it.
+// in the tangents. Reverse mode transposes it. Under reverse mode throws ShapeError where dout has another
+// shape than out.
 template <class F, class Rule>
 auto custom_jvp(F f, Rule rule) {
   return detail::transformed<detail::CheckMapped, F>(

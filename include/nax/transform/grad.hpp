@@ -158,7 +158,8 @@ auto value_and_gradients(const char* name, Products products, const F& f, const 
 
 // value_and_grad<argnums...>(f)(args...): the pair {f(args...), gradient}. f returns a 0-d array of a
 // floating type, or std::pair{loss, aux}; the gradient has the structure, shapes and types of the argument
-// (zeros where a leaf is not floating), or is a tuple of such when several argnums are given.
+// (zeros where a leaf is not floating), or is a tuple of such when several argnums are given. Throws
+// ShapeError for a result that is not 0-d, and TypeError where the arguments hold no floating array.
 template <int... argnums, class F>
 auto value_and_grad(F f) {
   return detail::transformed<detail::CheckGradient<argnums...>, F>([f = std::move(f)](const auto&... args) {
@@ -170,7 +171,8 @@ auto value_and_grad(F f) {
   });
 }
 
-// grad<argnums...>(f)(args...): the gradient; where f returns {loss, aux}, the pair {gradient, aux}.
+// grad<argnums...>(f)(args...): the gradient; where f returns {loss, aux}, the pair {gradient, aux}. Throws
+// ShapeError for a result that is not 0-d, and TypeError where the arguments hold no floating array.
 template <int... argnums, class F>
 auto grad(F f) {
   return detail::transformed<detail::CheckGradient<argnums...>, F>([f = std::move(f)](const auto&... args) {

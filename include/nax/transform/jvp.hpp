@@ -104,7 +104,7 @@ requires(which != detail::Mistake::none) detail::RefusedPair linearize(const F&,
 = delete;
 
 // jvp(f, std::tuple{primals...}, std::tuple{tangents...}): {f(primals...), its derivative along the
-// tangents}.
+// tangents}. Throws ShapeError for a tangent of another shape than its primal.
 template <class F, class... X, class... Tangent>
 requires(detail::JvpMistake<F, std::tuple<X...>, std::tuple<Tangent...>>::find() ==
          detail::Mistake::none) auto jvp(const F& f, const std::tuple<X...>& primals,

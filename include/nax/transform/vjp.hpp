@@ -134,7 +134,7 @@ class Pullback {
 }  // namespace detail
 
 // {f(primals...), pullback}: the pullback maps a cotangent of the result to a tuple of cotangents of the
-// primals.
+// primals. The pullback throws ShapeError for a cotangent of another shape than the result.
 template <class F, class... X>
 requires(detail::CheckRecord::find<F, X...>() == detail::Mistake::none) auto vjp(const F& f,
                                                                                  const X&... primals) {
