@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <Eigen/Core>
 #include <array>
 #include <span>
 #include <sstream>

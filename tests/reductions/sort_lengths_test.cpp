@@ -99,7 +99,7 @@ TEST(SortNaN, OneAnywhereComesLast) {
   }
 }
 
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
 TEST(QuickSort, BadPivotsEndInTheStandardSort) {
   std::vector<std::int32_t> x = numbers<std::int32_t>(0, 3000), want = x;
   std::sort(want.begin(), want.end());

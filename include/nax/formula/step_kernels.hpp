@@ -19,7 +19,7 @@ inline constexpr T most_power = std::is_same_v<T, float> ? T(252) : T(2044);
 
 template <class T>
 simd::Packet<T> scaled(simd::Packet<T> x, simd::Packet<T> k) {
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
   return simd::detail::scale(x, k);
 #else
   using Packet = simd::Packet<T>;
@@ -47,7 +47,7 @@ simd::Packet<T> exponent(simd::Packet<T> x) {
 }
 template <class T>
 simd::Packet<T> limited(simd::Packet<T> x) {
-#ifdef EIGEN_VECTORIZE_AVX512DQ
+#ifdef NAX_AVX512DQ
   return simd::detail::limited(x);
 #else
   const simd::Packet<T> size = abs(x), most(T(0.5));

@@ -12,7 +12,7 @@ NAX_BEGIN
 namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
-#if defined(EIGEN_VECTORIZE_AVX2) && defined(__F16C__)
+#if defined(NAX_AVX2) && defined(__F16C__)
 
 // Converts `width` elements at a time; 0 where there is no way of its own from From to To.
 template <class From, class To>

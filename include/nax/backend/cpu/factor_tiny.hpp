@@ -22,11 +22,6 @@ constexpr bool has_tiny_factors(std::int64_t n) {
   return simd::has_packet<T> && n > 0 && n <= most_tiny_order;
 }
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Wignored-attributes"  // of vector types as template arguments, which Eigen's block is
-#endif
 // m x n matrices, one a lane, from from[lane][i * row + j * column] to to[i * n + j].
 template <class T>
 void load_matrices(const T* const* from, std::int64_t row, std::int64_t column, std::int64_t m,
@@ -36,12 +31,12 @@ void load_matrices(const T* const* from, std::int64_t row, std::int64_t column, 
   std::int64_t e = 0;
   if (column == 1 && row == n)
     for (; e + w <= m * n; e += w) {
-      simd::ei::PacketBlock<simd::raw_packet<T>, w> block;
+      P block[w];
       NAX_UNROLL
-      for (int l = 0; l < w; ++l) block.packet[l] = P::load(from[l] + e).raw;
-      simd::ei::ptranspose(block);
+      for (int l = 0; l < w; ++l) block[l] = P::load(from[l] + e);
+      simd::transpose(block);
       NAX_UNROLL
-      for (int l = 0; l < w; ++l) to[e + l] = P(block.packet[l]);
+      for (int l = 0; l < w; ++l) to[e + l] = block[l];
     }
   for (; e < m * n; ++e) {
     T lanes[w];
@@ -56,11 +51,11 @@ void store_matrices(const simd::Packet<T>* from, std::int64_t size, T* to, std::
   constexpr int w = P::size;
   std::int64_t e = 0;
   for (; e + w <= size; e += w) {
-    simd::ei::PacketBlock<simd::raw_packet<T>, w> block;
+    P block[w];
     NAX_UNROLL
-    for (int l = 0; l < w; ++l) block.packet[l] = from[e + l].raw;
-    simd::ei::ptranspose(block);
-    for (std::int64_t l = 0; l < some; ++l) P(block.packet[l]).store(to + l * size + e);
+    for (int l = 0; l < w; ++l) block[l] = from[e + l];
+    simd::transpose(block);
+    for (std::int64_t l = 0; l < some; ++l) block[l].store(to + l * size + e);
   }
   for (; e < size; ++e) {
     T lanes[w];
@@ -68,9 +63,6 @@ void store_matrices(const simd::Packet<T>* from, std::int64_t size, T* to, std::
     for (std::int64_t l = 0; l < some; ++l) to[l * size + e] = lanes[l];
   }
 }
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 // n x n matrices `a` become U, in the upper triangle and on the diagonal, and b (n x m) becomes L^-1 P b: the
 // elimination with row pivots. The signs of the permutations are returned.

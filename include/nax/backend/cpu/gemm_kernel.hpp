@@ -18,11 +18,9 @@ namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 // 28 accumulators, two packets of b and one of a fit 32 registers; 12, two and one fit 16.
-inline constexpr int tile_rows = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32   ? 14
-                                 : EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 16 ? 6
-                                                                                : 2;
+inline constexpr int tile_rows = NAX_REGISTERS >= 32 ? 14 : NAX_REGISTERS >= 16 ? 6 : 2;
 inline constexpr int tile_packets = 2;
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
 inline constexpr bool multiplies_by_memory = true;
 #else
 inline constexpr bool multiplies_by_memory = false;
@@ -53,7 +51,7 @@ struct Upcoming {
 
 // The part of a tile that exists, or one with strided columns, by way of a buffer.
 template <class T>
-EIGEN_DONT_INLINE void store_partly(const T* tile, int width, const TileTarget<T>& c) {
+[[gnu::noinline]] void store_partly(const T* tile, int width, const TileTarget<T>& c) {
   for (int i = 0; i < c.rows; ++i)
     for (int j = 0; j < c.columns; ++j) {
       T& to = c.data[i * c.row_stride + j * c.column_stride];
@@ -180,14 +178,14 @@ template <int rows, int packets, bool packs, class T>
 }
 
 template <int rows, int packets, class T>
-EIGEN_DONT_INLINE void micro_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
+[[gnu::noinline]] void micro_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
                                     const T* b, std::int64_t b_step, const TileTarget<T>& c,
                                     const Upcoming<T>& upcoming) {
   multiply_tile<rows, packets, false, T>(k, a, a_row, a_step, b, b_step, nullptr, c, upcoming);
 }
 // Its twin for the first tile of a panel of b.
 template <int rows, class T>
-EIGEN_DONT_INLINE void packing_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
+[[gnu::noinline]] void packing_kernel(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step,
                                       const T* b, std::int64_t b_step, T* packed, const TileTarget<T>& c) {
   multiply_tile<rows, tile_packets, true, T>(k, a, a_row, a_step, b, b_step, packed, c);
 }

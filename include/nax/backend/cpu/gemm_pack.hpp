@@ -15,11 +15,6 @@ inline namespace NAX_SIMD_ABI {
 // to[j * width + i] = from[i * stride + j], i < lines, j < length; lines up to width are filled with zeros.
 // `to` has room for another packet: stores reach over the end of a line into the next one, which is written
 // later.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Wignored-attributes"  // of vector types as template arguments, which Eigen's block is
-#endif
 template <class T>
 void pack_transposed(const T* from, std::int64_t stride, int lines, std::int64_t length, T* to, int width) {
   using P = simd::Packet<T>;
@@ -28,21 +23,18 @@ void pack_transposed(const T* from, std::int64_t stride, int lines, std::int64_t
   std::int64_t j = 0;
   for (; j + size <= length; j += size) {
     for (int group = groups; group-- > 0;) {  // backward, so that what a later group spills is overwritten
-      simd::ei::PacketBlock<simd::raw_packet<T>, size> block;
+      P block[size];
       for (int i = 0; i < size; ++i) {
         const int line = group * size + i;
-        block.packet[i] = line < lines ? P::load(from + line * stride + j).raw : P(T(0)).raw;
+        block[i] = line < lines ? P::load(from + line * stride + j) : P(T(0));
       }
-      simd::ei::ptranspose(block);
-      for (int i = 0; i < size; ++i) P(block.packet[i]).store(to + (j + i) * width + group * size);
+      simd::transpose(block);
+      for (int i = 0; i < size; ++i) block[i].store(to + (j + i) * width + group * size);
     }
   }
   for (; j < length; ++j)
     for (int i = 0; i < width; ++i) to[j * width + i] = i < lines ? from[i * stride + j] : T(0);
 }
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 // to[j * width + i] = from[j * stride + i]: lines are contiguous already. Stores spill as above.
 template <class T>
@@ -65,7 +57,7 @@ void pack_strided(const T* from, std::int64_t across, std::int64_t along, int li
 
 // One panel: `across` is the stride from line to line (rows of a, columns of b), `along` that of k.
 template <class T>
-EIGEN_DONT_INLINE void pack_panel(const T* from, std::int64_t across, std::int64_t along, int lines,
+[[gnu::noinline]] void pack_panel(const T* from, std::int64_t across, std::int64_t along, int lines,
                                   std::int64_t length, T* to, int width) {
   if (across == 1)
     pack_lines(from, along, lines, length, to, width);
@@ -78,7 +70,7 @@ EIGEN_DONT_INLINE void pack_panel(const T* from, std::int64_t across, std::int64
 // `panels` full panels of b side by side, each `panel_size` after the other. Rows of b are read in one go,
 // which spares page translations and lets the prefetcher see them.
 template <class T>
-EIGEN_DONT_INLINE void pack_group(int panels, const T* from, std::int64_t across, std::int64_t along,
+[[gnu::noinline]] void pack_group(int panels, const T* from, std::int64_t across, std::int64_t along,
                                   std::int64_t length, std::int64_t panel_size, T* to) {
   using P = simd::Packet<T>;
   constexpr int width = tile_columns<T>;

@@ -26,20 +26,12 @@ enum class Form {
   pair_by_pair
 };  // of a tile: line after line, or pair of steps after pair of steps
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Wignored-attributes"  // of vector types as template arguments, which Eigen's block is
-#endif
 NAX_ENGINE void transpose(__m512i (&rows)[16]) {
-  simd::ei::PacketBlock<simd::ei::Packet16f, 16> block;
-  for (int i = 0; i < 16; ++i) block.packet[i] = _mm512_castsi512_ps(rows[i]);
-  simd::ei::ptranspose(block);
-  for (int i = 0; i < 16; ++i) rows[i] = _mm512_castps_si512(block.packet[i]);
+  __m512 block[16];
+  for (int i = 0; i < 16; ++i) block[i] = _mm512_castsi512_ps(rows[i]);
+  simd::Registers<float>::transpose(block);
+  for (int i = 0; i < 16; ++i) rows[i] = _mm512_castps_si512(block[i]);
 }
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 // One tile from `count` lines of `depth` steps; both may be too many.
 NAX_ENGINE void pack_tile(const Element* from, std::int64_t line, std::int64_t step, std::int64_t count,

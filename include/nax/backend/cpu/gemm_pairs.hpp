@@ -15,7 +15,7 @@
 
 // The name of nax's namespace says whether AVX512_BF16 is there; AMX is found out at run time.
 #if defined(__x86_64__) && defined(__linux__) && defined(__AVX512BF16__) && defined(__AVX512BW__) && \
-    defined(__AVX512VL__) && defined(EIGEN_VECTORIZE_AVX512)
+    defined(__AVX512VL__) && defined(NAX_AVX512)
 #define NAX_MULTIPLIES_PAIRS 1
 #else
 #define NAX_MULTIPLIES_PAIRS 0

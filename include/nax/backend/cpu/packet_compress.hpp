@@ -27,13 +27,13 @@ inline constexpr SetBits set_bits{};
 // Writes them to `to`, where there must be room for a whole packet, and returns their end.
 template <class T>
 T* store_chosen(T* to, Mask<T> mask, Packet<T> x) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if defined(NAX_AVX512)
   if constexpr (std::is_same_v<T, float>)
     _mm512_storeu_ps(to, _mm512_maskz_compress_ps(mask.raw, x.raw));
   else
     _mm512_storeu_pd(to, _mm512_maskz_compress_pd(mask.raw, x.raw));
   return to + std::popcount(bits(mask));
-#elif defined(EIGEN_VECTORIZE_AVX2)
+#elif defined(NAX_AVX2)
   const unsigned lanes = bits(mask);
   // Lanes of 64 bits are moved as two of 32.
   constexpr std::uint8_t doubled[16] = {0x00, 0x03, 0x0C, 0x0F, 0x30, 0x33, 0x3C, 0x3F,

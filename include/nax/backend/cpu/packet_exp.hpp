@@ -7,6 +7,8 @@
 // Functions over P<T> are written on a few steps that a packet type provides: arithmetic, comparisons, scale,
 // split, limited. Packet is one such type; formula/symbol.hpp has another, which writes the steps down.
 
+#include <iterator>
+
 #include "nax/backend/cpu/packet_arithmetic.hpp"
 
 NAX_BEGIN
@@ -86,39 +88,13 @@ constexpr DoubledPolynomial<T> polynomial_of_double() {
 // a * 2^k for whole k, rounded once.
 template <class T>
 Packet<T> scale(Packet<T> a, Packet<T> k) {
-#ifdef EIGEN_VECTORIZE_AVX512
-  if constexpr (std::is_same_v<T, float>)
-    return Packet<T>(_mm512_maskz_scalef_ps(all_lanes<T>, a.raw, k.raw));
-  else
-    return Packet<T>(_mm512_maskz_scalef_pd(all_lanes<T>, a.raw, k.raw));
-#elif defined(EIGEN_VECTORIZE_AVX2)
-  // By two powers, each of about half the exponent: they are normal where the result is not, and only the
-  // second product rounds.
-  if constexpr (std::is_same_v<T, float>) {
-    const __m256i all = _mm256_cvtps_epi32(k.raw), half = _mm256_srai_epi32(all, 1);
-    const auto power = [](__m256i e) {
-      return Packet<T>(
-          _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(e, _mm256_set1_epi32(127)), 23)));
-    };
-    return a * power(half) * power(_mm256_sub_epi32(all, half));
-  } else {  // k is in the low half of the sum's bits, and of the high half the shift leaves nothing
-    const Packet<T> sum = k + Packet<T>(ExpConstants<T>::magic);
-    const __m256i all = _mm256_castpd_si256(sum.raw), half = _mm256_srai_epi32(all, 1);
-    const auto power = [](__m256i e) {
-      return Packet<T>(
-          _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_add_epi32(e, _mm256_set1_epi32(1023)), 52)));
-    };
-    return a * power(half) * power(_mm256_sub_epi32(all, half));
-  }
-#else
-  return Packet<T>(ei::pldexp(a.raw, k.raw));
-#endif
+  return Packet<T>(Registers<T>::scale(a.raw, k.raw));
 }
 
 // Whether split marks x that are no positive numbers: a negative one by NaN, 0 and infinity by infinite e.
 template <class V>
 inline constexpr bool split_marks = false;
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
 template <class T>
 inline constexpr bool split_marks<Packet<T>> = true;
 #endif
@@ -126,8 +102,8 @@ inline constexpr bool split_marks<Packet<T>> = true;
 // numbers.
 template <class T>
 Packet<T> split(Packet<T> x, Packet<T>& e) {
+#ifdef NAX_AVX512
   const Packet<T> one(1);
-#ifdef EIGEN_VECTORIZE_AVX512
   Packet<T> m;
   if constexpr (std::is_same_v<T, float>) {
     m.raw = _mm512_maskz_getmant_ps(all_lanes<T>, x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
@@ -143,32 +119,9 @@ Packet<T> split(Packet<T> x, Packet<T>& e) {
   using C = ExpConstants<T>;
   const Mask<T> subnormal = x < Packet<T>(C::smallest_normal);
   x = select(subnormal, x * Packet<T>(C::up), x);
-#ifdef EIGEN_VECTORIZE_AVX2
-  // Counted from the bits of 3/4, the upper bits are e.
-  Packet<T> m;
-  if constexpr (std::is_same_v<T, float>) {
-    const __m256i bits = _mm256_castps_si256(x.raw);
-    const __m256i above = _mm256_srai_epi32(_mm256_sub_epi32(bits, _mm256_set1_epi32(0x3f400000)), 23);
-    m.raw = _mm256_castsi256_ps(_mm256_sub_epi32(bits, _mm256_slli_epi32(above, 23)));
-    e.raw = _mm256_cvtepi32_ps(above);
-  } else {  // moved up by 1024, it is not negative and so the low bits of a double of 2^52 and more
-    const __m256i bits = _mm256_castpd_si256(x.raw);
-    const __m256i above = _mm256_srli_epi64(
-        _mm256_add_epi64(bits, _mm256_set1_epi64x(0x4000000000000000 - 0x3fe8000000000000)), 52);
-    m.raw = _mm256_castsi256_pd(
-        _mm256_sub_epi64(bits, _mm256_slli_epi64(_mm256_sub_epi64(above, _mm256_set1_epi64x(1024)), 52)));
-    e.raw = _mm256_castsi256_pd(_mm256_or_si256(above, _mm256_set1_epi64x(0x4330000000000000)));
-    e = e - Packet<T>(4503599627370496.0 + 1024);
-  }
+  const Packet<T> m(Registers<T>::split(x.raw, e.raw));
   e = e - select(subnormal, Packet<T>(C::up_exponent), Packet<T>(0));
   return m;
-#else
-  Packet<T> m(ei::pfrexp(x.raw, e.raw));  // in [1/2, 1)
-  e = e - select(subnormal, Packet<T>(C::up_exponent), Packet<T>(0));
-  const Mask<T> low = m < Packet<T>(T(0.75));
-  e = e - select(low, one, Packet<T>(0));
-  return select(low, m + m, m);
-#endif
 #endif
 }
 
@@ -183,7 +136,7 @@ P<T> nearest(P<T> x, P<T> factor) {
 // Whether a packet type has `limited`; without, x must be within the range of finite results.
 template <class V>
 inline constexpr bool limits_remainder = false;
-#ifdef EIGEN_VECTORIZE_AVX512DQ
+#ifdef NAX_AVX512DQ
 template <class T>
 inline constexpr bool limits_remainder<Packet<T>> = true;
 // r, or 1/2 with its sign where that is smaller or r is NaN.

@@ -12,14 +12,14 @@ namespace detail {
 struct Widened {
   Packet<double> low, high;
 };
-#if defined(EIGEN_VECTORIZE_SSE2)
+#if defined(NAX_SSE2)
 inline constexpr bool widens = true;
 NAX_ENGINE_HERE Widened widen(Packet<float> x) {
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
   const __m256d high = _mm512_maskz_extractf64x4_pd(0xF, _mm512_castps_pd(x.raw), 1);
   return {Packet<double>(_mm512_maskz_cvtps_pd(0xFF, _mm512_castps512_ps256(x.raw))),
           Packet<double>(_mm512_maskz_cvtps_pd(0xFF, _mm256_castpd_ps(high)))};
-#elif defined(EIGEN_VECTORIZE_AVX)
+#elif defined(NAX_AVX)
   return {Packet<double>(_mm256_cvtps_pd(_mm256_castps256_ps128(x.raw))),
           Packet<double>(_mm256_cvtps_pd(_mm256_extractf128_ps(x.raw, 1)))};
 #else
@@ -27,18 +27,18 @@ NAX_ENGINE_HERE Widened widen(Packet<float> x) {
 #endif
 }
 NAX_ENGINE_HERE Packet<float> narrow(Widened x) {
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
   const __m512d low = _mm512_castpd256_pd512(_mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xFF, x.low.raw)));
   const __m256d high = _mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xFF, x.high.raw));
   return Packet<float>(_mm512_castpd_ps(_mm512_maskz_insertf64x4(0xFF, low, high, 1)));
-#elif defined(EIGEN_VECTORIZE_AVX)
+#elif defined(NAX_AVX)
   return Packet<float>(_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(x.low.raw)),
                                             _mm256_cvtpd_ps(x.high.raw), 1));
 #else
   return Packet<float>(_mm_movelh_ps(_mm_cvtpd_ps(x.low.raw), _mm_cvtpd_ps(x.high.raw)));
 #endif
 }
-#elif defined(EIGEN_VECTORIZE_NEON) && EIGEN_ARCH_ARM64
+#elif defined(NAX_NEON)
 inline constexpr bool widens = true;
 NAX_ENGINE_HERE Widened widen(Packet<float> x) {
   return {Packet<double>(vcvt_f64_f32(vget_low_f32(x.raw))), Packet<double>(vcvt_high_f64_f32(x.raw))};

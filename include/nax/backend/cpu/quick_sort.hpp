@@ -8,7 +8,7 @@
 
 #include "nax/backend/cpu/register_sort.hpp"
 
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
 
 #include <algorithm>
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 #include "nax/backend/cpu/packet_base.hpp"
 
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
 
 #include <bit>
 #include <cstdint>
@@ -266,11 +266,6 @@ struct SortNetwork {
 template <int n>
 inline constexpr SortNetwork<n> sort_network{};
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Wignored-attributes"  // of vector types as template arguments, which Eigen's block is
-#endif
 // As many registers as they have lanes: sorts the columns, then makes rows of them.
 template <class K, int... step>
 [[gnu::always_inline]] inline void sort_columns(__m512i* x, std::integer_sequence<int, step...>) {
@@ -282,28 +277,24 @@ template <class K, int... step>
     x[high] = L::max(a, b);
   };
   (exchange(network.low[step], network.high[step]), ...);
-  using T = std::conditional_t<sizeof(K) == 4, float, double>;
-  simd::ei::PacketBlock<simd::raw_packet<T>, L::width> block;
+  using R = simd::Registers<std::conditional_t<sizeof(K) == 4, float, double>>;
+  typename R::type rows[L::width];
   NAX_UNROLL
   for (int i = 0; i < L::width; ++i) {
     if constexpr (sizeof(K) == 4)
-      block.packet[i] = _mm512_castsi512_ps(x[i]);
+      rows[i] = _mm512_castsi512_ps(x[i]);
     else
-      block.packet[i] = _mm512_castsi512_pd(x[i]);
+      rows[i] = _mm512_castsi512_pd(x[i]);
   }
-  simd::ei::ptranspose(block);
+  R::transpose(rows);
   NAX_UNROLL
   for (int i = 0; i < L::width; ++i) {
     if constexpr (sizeof(K) == 4)
-      x[i] = _mm512_castps_si512(block.packet[i]);
+      x[i] = _mm512_castps_si512(rows[i]);
     else
-      x[i] = _mm512_castpd_si512(block.packet[i]);
+      x[i] = _mm512_castpd_si512(rows[i]);
   }
 }
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 template <class K, int count>
 [[gnu::always_inline]] inline void sort_registers(__m512i* x) {

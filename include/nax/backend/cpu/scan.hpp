@@ -14,7 +14,7 @@ NAX_BEGIN
 namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
-#if defined(EIGEN_VECTORIZE_AVX512) || defined(EIGEN_VECTORIZE_AVX2)
+#if defined(NAX_AVX512) || defined(NAX_AVX2)
 template <class T>
 inline constexpr bool scans_packets = simd::has_packet<T>;
 #else
@@ -27,7 +27,7 @@ inline constexpr bool scans_packets = false;
 namespace detail {
 inline namespace NAX_SIMD_ABI {
 
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if defined(NAX_AVX512)
 // Lane i is lane i - by of x, the first `by` lanes are those of `fill`.
 template <int by, class T>
 simd::Packet<T> shift_lanes(simd::Packet<T> x, simd::Packet<T> fill) {
@@ -47,7 +47,7 @@ simd::Packet<T> last_lane(simd::Packet<T> x) {
     return simd::Packet<T>(
         _mm512_maskz_permutexvar_pd(simd::detail::all_lanes<T>, _mm512_set1_epi64(7), x.raw));
 }
-#elif defined(EIGEN_VECTORIZE_AVX2)
+#elif defined(NAX_AVX2)
 template <int by, class T>
 simd::Packet<T> shift_lanes(simd::Packet<T> x, simd::Packet<T> fill) {
   if constexpr (std::is_same_v<T, float>) {

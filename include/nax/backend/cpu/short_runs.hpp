@@ -17,11 +17,6 @@ namespace cpu::detail {
 
 inline constexpr std::int64_t most_of_short_run = 64;
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Wignored-attributes"  // of vector types as template arguments, which Eigen's block is
-#endif
 // Reads packets of consecutive runs of one length. The last one of a run ends with it, where the run has that
 // many elements, and is read beyond it where not; lanes that are no part of the run, or were joined before,
 // are the identity there.
@@ -52,25 +47,21 @@ class RunsOfPackets {
  private:
   template <class Load>
   static P tree(const Load& load) {
-    simd::ei::PacketBlock<simd::raw_packet<T>, w> block;
+    P block[w];
     NAX_UNROLL
-    for (int l = 0; l < w; ++l) block.packet[l] = load(l).raw;
-    simd::ei::ptranspose(block);
+    for (int l = 0; l < w; ++l) block[l] = load(l);
+    simd::transpose(block);
     NAX_UNROLL
     for (int step = 1; step < w; step *= 2) {
       NAX_UNROLL
-      for (int l = 0; l < w; l += 2 * step)
-        block.packet[l] = Op::join(P(block.packet[l]), P(block.packet[l + step])).raw;
+      for (int l = 0; l < w; l += 2 * step) block[l] = Op::join(block[l], block[l + step]);
     }
-    return P(block.packet[0]);
+    return block[0];
   }
 
   std::int64_t n_, last_;
   simd::Mask<T> fresh_;
 };
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 // to[r * to_stride] joins from[r * run_stride + i] for each i < n <= most_of_short_run.
 template <class Op, class From>

@@ -99,7 +99,7 @@ Element* radix_sort(Element* x, Element* spare, std::int64_t n, const GetKey& ke
 
 inline constexpr std::int64_t radix_from = 512;
 
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
 // Copies a run, NaN to its end; how many numbers stand before them.
 template <class T>
 std::int64_t copy_numbers_first(const T* from, T* to, std::int64_t n) {
@@ -149,7 +149,7 @@ void argsort_line(const T* x, std::int64_t stride, std::int64_t n, bool descendi
                   std::int64_t order_stride) {
   using Key = detail::sort_key_t<T>;
   using Pair = detail::KeyIndex<Key>;
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
   if constexpr (sizeof(T) == 4)
     return detail::argsort_in_registers(x, stride, n, descending, order, order_stride);
 #endif
@@ -170,7 +170,7 @@ void argsort_line(const T* x, std::int64_t stride, std::int64_t n, bool descendi
 // to = the elements of a contiguous run in order. `from` may be `to`.
 template <class T>
 void sort_run(const T* from, T* x, std::int64_t n, bool descending) {
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
   if constexpr (sizeof(T) >= 4) {
     if (from == x || !detail::sort_numbers(from, x, n))
       detail::sort_numbers(x, detail::copy_numbers_first(from, x, n));

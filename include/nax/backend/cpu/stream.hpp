@@ -13,17 +13,17 @@ inline namespace NAX_SIMD_ABI {
 
 // Stores past the caches: a line that is written whole need not be read before, and the writes do not wait.
 // Only for what is too large to be met in a cache again.
-#ifdef EIGEN_VECTORIZE_SSE2
+#ifdef NAX_SSE2
 inline constexpr bool can_stream = true;
 template <class T>
 void stream(T* to, simd::Packet<T> a) {
   constexpr bool single = std::is_same_v<T, float>;
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
   if constexpr (single)
     _mm512_stream_ps(to, a.raw);
   else
     _mm512_stream_pd(to, a.raw);
-#elif defined(EIGEN_VECTORIZE_AVX)
+#elif defined(NAX_AVX)
   if constexpr (single)
     _mm256_stream_ps(to, a.raw);
   else

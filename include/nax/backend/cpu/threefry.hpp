@@ -20,7 +20,7 @@ namespace detail {
 inline namespace NAX_SIMD_ABI {
 
 // Words in a register; the compiler splits it where the machine's registers are shorter.
-#ifdef EIGEN_VECTORIZE_AVX512
+#ifdef NAX_AVX512
 inline constexpr int words_at_once = 16;
 #else
 inline constexpr int words_at_once = 8;

@@ -66,25 +66,20 @@ void transpose_tile(std::int64_t rows, std::int64_t columns, U* to, std::int64_t
     for (std::int64_t j = 0; j < columns; ++j) to[i * to_row + j] = from[j * from_column + i];
 }
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Wignored-attributes"  // of vector types as template arguments, which Eigen's block is
-#endif
 // A square of one packet's width goes through registers; a packet of floating point moves any bits unchanged.
 template <class T, bool streaming, class U>
 void transpose_square(U* to, std::int64_t to_row, const U* from, std::int64_t from_column) {
   using P = simd::Packet<T>;
-  simd::ei::PacketBlock<simd::raw_packet<T>, P::size> block;
+  P block[P::size];
   for (std::int64_t l = 0; l < P::size; ++l)
-    block.packet[l] = P::load(reinterpret_cast<const T*>(from + l * from_column)).raw;
-  simd::ei::ptranspose(block);
+    block[l] = P::load(reinterpret_cast<const T*>(from + l * from_column));
+  simd::transpose(block);
   for (std::int64_t l = 0; l < P::size; ++l) {
     T* const line = reinterpret_cast<T*>(to + l * to_row);
     if constexpr (streaming)
-      stream(line, P(block.packet[l]));
+      stream(line, block[l]);
     else
-      P(block.packet[l]).store(line);
+      block[l].store(line);
   }
 }
 template <class T, class U>
@@ -100,9 +95,6 @@ void transpose_squares(std::int64_t rows, std::int64_t columns, U* to, std::int6
   transpose_tile(rows - whole_rows, whole_columns, to + whole_rows * to_row, to_row, from + whole_rows,
                  from_column);
 }
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 inline constexpr std::int64_t stream_bytes = 2 << 20;
 
