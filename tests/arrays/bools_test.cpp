@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Core>
 #include <cstring>
 #include <span>
 
+#include "nax/backend/cpu/eigen_core.hpp"
 #include "nax/numpy/conversion/eigen.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/indexing/indexing.hpp"

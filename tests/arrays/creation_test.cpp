@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Core>
 #include <array>
 #include <span>
 #include <sstream>
 
+#include "nax/backend/cpu/eigen_core.hpp"
 #include "nax/numpy/conversion/eigen.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/conversion/print.hpp"

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Core>
 #include <iostream>
 #include <sstream>
 #include <string>
+
+#include "nax/backend/cpu/eigen_core.hpp"
 
 // Snippets may leave variables unused.
 #pragma GCC diagnostic ignored "-Wunused"
