@@ -217,6 +217,20 @@ inline std::int64_t axis_size(const AxisName& axis_name) {
   return detail::total_size(detail::find_axes("axis_size", axis_name));
 }
 
+// Where JAX has them.
+namespace lax {
+using nax::all_gather;
+using nax::all_to_all;
+using nax::axis_index;
+using nax::axis_size;
+using nax::pmax;
+using nax::pmean;
+using nax::pmin;
+using nax::ppermute;
+using nax::psum;
+using nax::psum_scatter;
+}  // namespace lax
+
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)

@@ -73,4 +73,9 @@ auto stop_gradient(const X& x) {
   return out;
 }
 
+// Where JAX has it.
+namespace lax {
+using nax::stop_gradient;
+}  // namespace lax
+
 NAX_END

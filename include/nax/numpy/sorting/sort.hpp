@@ -133,6 +133,11 @@ auto top_k(const X& x_, std::int64_t k) {
   return TopK<T>{take_along_axis(x, indices, -1), indices};
 }
 
+// Where JAX has it.
+namespace lax {
+using nax::top_k;
+}  // namespace lax
+
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
