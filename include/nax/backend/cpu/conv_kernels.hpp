@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "nax/backend/cpu/conv.hpp"
+#include "nax/backend/cpu/correlation.hpp"
 #include "nax/backend/cpu/gemm.hpp"
 
 NAX_BEGIN
@@ -110,6 +111,13 @@ inline bool is_pointwise(const ConvGeometry& s) {
 }
 // One channel of x and one of y a group.
 inline bool is_depthwise(const ConvGeometry& s) { return s.groups > 1 && s.c == s.groups && s.o == s.groups; }
+// One channel and one spatial axis, each place of which is read: a correlation of lines.
+inline bool is_correlation(const ConvGeometry& s) {
+  bool plain = s.c == 1 && s.o == 1 && s.stride[2] == 1 && s.lhs[2] == 1 && s.rhs[2] == 1;
+  for (int axis = 0; axis < 2; ++axis)
+    plain = plain && s.in[axis] == 1 && s.kernel[axis] == 1 && s.out[axis] == 1 && s.low[axis] == 0;
+  return plain;
+}
 
 // f(first channel of x's element, that of the tap's weights, that of y's) for every tap of every row that
 // reads.
@@ -137,6 +145,10 @@ void conv_forward(const ConvGeometry& s, const T* x, const T* w, T* y) {
   const std::int64_t cg = s.c / s.groups, og = s.o / s.groups, width = s.taps() * cg, rows = s.rows();
   if (rows == 0 || s.o == 0) return;
   if (is_pointwise(s)) return gemm<T>(rows, s.o, s.c, x, s.c, 1, w, s.o, 1, y, s.o, 1, false);
+  if (is_correlation(s))
+    return correlate<T>({s.in[2], s.taps(), s.low[2], s.out[2]}, s.n, [&](std::int64_t i) {
+      return CorrelationRow<T>{x + i * s.in[2], w, y + i * s.out[2]};
+    });
   if (is_depthwise(s)) {
     parallel_for(rows, 1 + (1 << 13) / (s.taps() * s.c + 1), [&](std::int64_t begin, std::int64_t end) {
       std::fill(y + begin * s.o, y + end * s.o, T(0));
@@ -164,6 +176,11 @@ void conv_input(const ConvGeometry& s, const T* g, const T* w, T* x) {
   const std::int64_t an_image = s.out[0] * s.out[1] * s.out[2], of_x = s.in[0] * s.in[1] * s.in[2] * s.c;
   if (s.n * of_x == 0) return;
   if (is_pointwise(s)) return gemm<T>(rows, s.c, s.o, g, s.o, 1, w, 1, s.o, x, s.c, 1, false);
+  if (is_correlation(s))  // of g with the reversed w
+    return correlate<T>({s.out[2], s.taps(), s.taps() - 1 - s.low[2], s.in[2], 1, -1}, s.n,
+                        [&](std::int64_t i) {
+                          return CorrelationRow<T>{g + i * s.out[2], w + s.taps() - 1, x + i * s.in[2]};
+                        });
   std::fill(x, x + s.n * of_x, T(0));
   if (rows == 0 || width == 0 || s.o == 0) return;
   if (is_depthwise(s)) {

@@ -2,9 +2,11 @@
 
 #include <string_view>
 
+#include "nax/backend/cpu/correlation.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/numpy/products/dot.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 
 // 1-d convolution. One primitive, closed under differentiation:
 //
@@ -50,9 +52,6 @@ template <class T>
 
 template <class T>
 Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std::int64_t high) {
-  using Lane = lane_t<T>;
-  using Wide = cpu::wide_t<Lane>;
-  constexpr std::int64_t block = 64;  // taps that are added up in the lanes' type
   Frame fx = layout_of(x), fw = layout_of(w);
   const std::int64_t n = fx.shape.back(), taps = fw.shape.back(), length = n + low + high - taps + 1;
   fx.shape.pop_back();
@@ -71,39 +70,20 @@ Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std
     return strides_over(l, batches);
   };
   const Dims sx = leading(lx), sw = leading(lw);
-  parallel_for(on_device ? 0 : batches.size(), 1 + (std::int64_t{1} << 15) / (length * taps + 1),
-               [&](std::int64_t begin, std::int64_t end) {
-                 std::vector<Lane> padded(static_cast<std::size_t>(n + low + high), Lane(0)),
-                     sums(static_cast<std::size_t>(length));
-                 std::vector<Wide> totals(taps > block ? sums.size() : 0);
-                 for (std::int64_t b = begin; b < end; ++b) {
-                   std::int64_t rest = b, ox = 0, ow = 0;
-                   for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
-                     ox += rest % batches.shape[axis] * sx[axis];
-                     ow += rest % batches.shape[axis] * sw[axis];
-                   }
-                   const T *from = elements<const T>(x, transforms_handled) + ox,
-                           *weights = elements<const T>(w, transforms_handled) + ow;
-                   for (std::int64_t i = 0; i < n; ++i)
-                     padded[static_cast<std::size_t>(low + i)] =
-                         static_cast<Lane>(from[i * lx.strides.back()]);
-                   for (std::int64_t first = 0; first < taps; first += block) {
-                     std::fill(sums.begin(), sums.end(), Lane(0));
-                     for (std::int64_t k = first; k < std::min(taps, first + block); ++k) {
-                       const Lane weight = static_cast<Lane>(weights[k * lw.strides.back()]);
-                       const Lane* y = padded.data() + k;
-                       for (std::int64_t i = 0; i < length; ++i)
-                         sums[static_cast<std::size_t>(i)] += weight * y[i];
-                     }
-                     for (std::size_t i = 0; i < totals.size(); ++i)
-                       totals[i] = (first == 0 ? Wide(0) : totals[i]) + static_cast<Wide>(sums[i]);
-                   }
-                   for (std::size_t i = 0; i < totals.size(); ++i) sums[i] = static_cast<Lane>(totals[i]);
-                   T* out = elements<T>(result) + b * length;
-                   for (std::int64_t i = 0; i < length; ++i)
-                     out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
-                 }
-               });
+  if (!on_device) {
+    const T* const from = elements<const T>(x, transforms_handled);
+    const T* const weights = elements<const T>(w, transforms_handled);
+    T* const out = elements<T>(result);
+    cpu::correlate<T>(
+        {n, taps, low, length, lx.strides.back(), lw.strides.back()}, batches.size(), [&](std::int64_t b) {
+          std::int64_t rest = b, ox = 0, ow = 0;
+          for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
+            ox += rest % batches.shape[axis] * sx[axis];
+            ow += rest % batches.shape[axis] * sw[axis];
+          }
+          return cpu::CorrelationRow<T>{from + ox, weights + ow, out + b * length};
+        });
+  }
   if constexpr (is_inexact_v<T>)
     return record(
         std::move(result),
