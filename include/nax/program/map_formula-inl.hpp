@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/core/thread_pool.hpp"
+#include "nax/program/formula_line.hpp"
 #include "nax/program/map_formula.hpp"
 
 NAX_BEGIN
@@ -14,8 +16,7 @@ namespace detail {
 class FormulaWork final : public Work {
  public:
   explicit FormulaWork(const Step& step)
-      : kernel_(formula::kernel_of(step.formula->formula)),
-        inputs_(step.formula->inputs),
+      : inputs_(step.formula->inputs),
         results_(step.formula->results),
         size_(static_cast<std::int64_t>(dtype_size(step.formula->formula.type))) {
     std::vector<loops::Operand> operands;
@@ -26,19 +27,15 @@ class FormulaWork final : public Work {
     line_ = shape.empty() ? 1 : shape[shape.size() - 1];
     for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) outer_.push_back(shape[axis]);
     for (const std::int64_t d : outer_) lines_ *= d;
-    std::vector<formula::Access> accesses;
+    std::vector<std::int64_t> strides;
     for (const loops::Operand& x : operands) {
-      const std::int64_t stride = shape.empty() ? 1 : x.strides[shape.size() - 1];
-      strides_.push_back(stride * size_);
-      accesses.push_back(stride == 1   ? formula::Access::contiguous
-                         : stride == 0 ? formula::Access::repeated
-                                       : formula::Access::strided);
+      strides.push_back(shape.empty() ? 1 : x.strides[shape.size() - 1]);
       for (std::size_t axis = 0; axis < outer_.size(); ++axis)
         steps_.push_back(x.strides[axis] * size_);  // operand by operand
     }
     for (std::size_t i = 0; shape.empty() && i < inputs_.size(); ++i)
-      if (inputs_[i].operand < 0) accesses[i] = formula::Access::repeated, strides_[i] = 0;
-    code_ = kernel_->code(accesses.data());
+      if (inputs_[i].operand < 0) strides[i] = 0;
+    kernel_.emplace(step.formula->formula, strides);
   }
 
   void run(void* const* at) const override {
@@ -54,7 +51,7 @@ class FormulaWork final : public Work {
       if (line_ <= cpu::detail::parallel_grain) return run_line(places, line_);
       return parallel_for(line_, cpu::detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
         const char* own[MapFormula::most_inputs + MapFormula::most_results];
-        for (std::size_t i = 0; i < all; ++i) own[i] = places[i] + begin * strides_[i];
+        for (std::size_t i = 0; i < all; ++i) own[i] = places[i] + begin * kernel_->strides()[i];
         run_line(own, end - begin);
       });
     }
@@ -74,7 +71,7 @@ class FormulaWork final : public Work {
   }
   void run_lines(const char* const* places, std::int64_t begin, std::int64_t end) const {
     const char* own[MapFormula::most_inputs + MapFormula::most_results];
-    const std::size_t all = strides_.size(), rank = outer_.size();
+    const std::size_t all = kernel_->strides().size(), rank = outer_.size();
     for (std::int64_t l = begin; l < end; ++l) {
       std::copy_n(places, all, own);
       std::int64_t rest = l;
@@ -86,26 +83,15 @@ class FormulaWork final : public Work {
     }
   }
   void run_line(const char* const* places, std::int64_t n) const {
-    const std::size_t read = inputs_.size();
     const void* const* const from = reinterpret_cast<const void* const*>(places);
-    void* const* const to = const_cast<void* const*>(reinterpret_cast<const void* const*>(places + read));
-    if (code_ != nullptr) {
-      const formula::CodeArguments arguments{from, strides_.data(), to, strides_.data() + read, n, nullptr};
-      return code_->entry(&arguments);
-    }
-    std::vector<formula::Line> lines;
-    std::vector<formula::Target> targets;
-    for (std::size_t i = 0; i < read; ++i) lines.push_back({from[i], strides_[i] / size_});
-    for (std::size_t k = 0; k < results_.size(); ++k) targets.push_back({to[k], strides_[read + k] / size_});
-    kernel_->run(lines.data(), targets.data(), n);
+    kernel_->run(from, const_cast<void* const*>(from + inputs_.size()), n);
   }
 
-  std::shared_ptr<const formula::Kernel> kernel_;
+  std::optional<FormulaLine> kernel_;
   std::vector<MapFormula::Input> inputs_;
   std::vector<int> results_;
   std::int64_t size_, line_ = 1, lines_ = 1;
-  std::vector<std::int64_t> outer_, strides_, steps_;  // the latter in bytes
-  const formula::Code* code_ = nullptr;
+  std::vector<std::int64_t> outer_, steps_;  // the latter in bytes
 };
 
 }  // namespace detail

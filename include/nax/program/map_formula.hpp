@@ -1,10 +1,12 @@
 #pragma once
 
 #include "nax/formula/kernel.hpp"
+#include "nax/loops/reduce_kind.hpp"
 #include "nax/program/recording.hpp"
 
 // Maps as data. A step whose results are computed element by element may say so: its formula, and which
-// operands are the formula's inputs and results. Steps that do are fused (fuse_maps.hpp).
+// operands are the formula's inputs and results. Steps that do are fused (fuse_maps.hpp). So does a step that
+// reduces what a formula gives (fuse_reductions.hpp).
 NAX_BEGIN
 namespace program {
 
@@ -14,14 +16,21 @@ struct MapFormula {
     int operand = -1;
     std::uint64_t number = 0;  // its bytes
   };
-  formula::Formula formula;
+  // An operand that is written, row-major, and goes without the axes in which its stride is 0.
+  struct Reduced {
+    int operand;
+    loops::ReduceKind kind;
+  };
+  formula::Formula formula;  // its results: those that are stored, then those that are reduced
   std::vector<Input> inputs;
   std::vector<int> results;  // operands of the step that are written, row-major and whole
+  std::vector<Reduced> reduced;
 
-  static constexpr std::size_t most_inputs = 48, most_results = 16;
+  static constexpr std::size_t most_inputs = 48, most_results = 16, most_reduced = 4;
 };
 
-// Gives the step the work of running its formula, over the shape of its operands, which all have one.
+// Gives the step, which reduces nothing, the work of running its formula, over the shape of its operands,
+// which all have one.
 NAX_ENGINE void run_by_formula(Step& step);
 
 }  // namespace program

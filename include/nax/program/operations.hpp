@@ -6,9 +6,15 @@
 #include <vector>
 
 #include "nax/backend/cpu/convert.hpp"
+#include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/reducer_slots.hpp"
 #include "nax/backend/operations.hpp"
 #include "nax/loops/index_ranks.hpp"
 #include "nax/program/recording.hpp"
+#include "nax/program/walks.hpp"
+#if defined(NAX_USES_FORMULAS)
+#include "nax/program/reduce_formula.hpp"
+#endif
 
 // Operations that are written down. Each step calls the host's operation of the same name.
 NAX_BEGIN
@@ -126,11 +132,31 @@ class ProgramOperations final : public backend::AcceleratorOperations {
 
   void reduce(Device, loops::ReduceKind kind, const Dims& shape, const Dims& reduced, const Elements& from,
               const Elements& to) override {
+    const std::int64_t n = size_of(shape);
+    // Directly where a run that no thread would share comes to one number.
+    const bool direct = n > 0 && n <= cpu::detail::parallel_grain && from.stored == from.lane &&
+                        is_run(from.strides, shape) && is_repeated(to.strides, shape);
     record(
         loops::name_of(kind), {read(from, shape), written(to, shape)},
-        [=](void* const* p) { host().reduce({}, kind, shape, reduced, at(from, p[0]), at(to, p[1])); },
+        [=](void* const* p) {
+          if (!direct) return host().reduce({}, kind, shape, reduced, at(from, p[0]), at(to, p[1]));
+          const cpu::Reducer& reducer = cpu::reducer_for(kind, from.stored, to.stored);
+          reducer.fill(p[1], 1);
+          reducer.combine(p[0], p[1], 0, n);
+        },
         std::move(Attributes() << kind << reduced << from.lane << to.lane));
     counts(product_of(shape));
+#if defined(NAX_USES_FORMULAS)
+    if (from.stored != from.lane || !reduces_by_formula(kind, from.stored, to.stored)) return;
+    auto map = std::make_shared<MapFormula>();
+    map->formula.type = from.stored;
+    map->formula.inputs = 1;
+    map->formula.steps.push_back({formula::Operation::input});
+    map->formula.results = {0};
+    map->inputs = {{0}};
+    map->reduced = {{1, kind}};
+    Recorder::current().steps.back().formula = std::move(map);
+#endif
   }
   void matmul(Device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
               const backend::Matrix& a, const backend::Matrix& b, const backend::Matrix& c,

@@ -5,6 +5,7 @@
 #include "nax/core/allocator.hpp"
 #if defined(NAX_USES_FORMULAS)
 #include "nax/program/fuse_maps.hpp"
+#include "nax/program/fuse_reductions.hpp"
 #endif
 #include "nax/program/passes.hpp"
 #include "nax/program/program.hpp"
@@ -35,7 +36,10 @@ NAX_ENGINE void Program::simplify() {
   detail::drop_dead_steps(slots_, steps_, results);
   for (const Step& step : steps_) flops_ += step.flops + step.work->total(&Program::flops);
 #if defined(NAX_USES_FORMULAS)
-  if (formula::machine() != formula::Machine::none) detail::fuse_maps(slots_, steps_, results);
+  if (formula::machine() != formula::Machine::none) {
+    detail::fuse_maps(slots_, steps_, results);
+    detail::fuse_reductions(slots_, steps_, results);
+  }
 #endif
   for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].slot = results[i];
   for (const int& slot : results) {

@@ -8,7 +8,7 @@
 #include "nax/expr/evaluation/as_dtype.hpp"
 #if defined(NAX_USES_FORMULAS)
 #include "nax/expr/evaluation/formula_kernels.hpp"
-#include "nax/program/map_formula.hpp"
+#include "nax/program/reduce_formula.hpp"
 #endif
 
 NAX_BEGIN
@@ -100,9 +100,21 @@ inline void add_map_formula(program::Step& step, const KernelTable& table, const
   map->results = {table.leaves};
   step.formula = std::move(map);
 }
-// Of a step whose operands are the leaves, the cotangent and the gradients; each of these a run or absent.
+inline void add_reduce_formula(program::Step& step, const KernelTable& table, const void* constants,
+                               const cpu::Reducer& reducer) {
+  if (!has_one_type(table) || reducer.from != table.result ||
+      !program::reduces_by_formula(reducer.kind, reducer.from, reducer.to))
+    return;
+  auto map = std::make_shared<program::MapFormula>();
+  map->formula = formula_of(*table.symbols, constants, SeparateLeaves(table.leaves).inputs);
+  map->inputs = formula_inputs(table, constants);
+  map->reduced = {{table.leaves, reducer.kind}};
+  step.formula = std::move(map);
+}
+// Of a step whose operands are the leaves, the cotangent and the gradients; each of these a run or absent, or
+// each a sum or absent.
 inline void add_pull_formula(program::Step& step, const KernelTable& table, const void* constants,
-                             const std::vector<loops::Operand>& operands) {
+                             const std::vector<loops::Operand>& operands, bool sums) {
   if (!has_one_type(table)) return;
   const int count = table.leaves;
   void* targets[max_leaves];
@@ -113,13 +125,20 @@ inline void add_pull_formula(program::Step& step, const KernelTable& table, cons
   map->inputs = formula_inputs(table, constants);
   map->inputs.push_back({count});
   for (int l = 0; l < count; ++l)
-    if (targets[l] && wanted.is_first(l)) map->results.push_back(count + 1 + l);
-  if (!map->results.empty()) step.formula = std::move(map);
+    if (targets[l] && wanted.is_first(l)) {
+      if (sums)
+        map->reduced.push_back({count + 1 + l, loops::ReduceKind::sum});
+      else
+        map->results.push_back(count + 1 + l);
+    }
+  if (!map->formula.results.empty() && map->reduced.size() <= program::MapFormula::most_reduced)
+    step.formula = std::move(map);
 }
 #else
 inline void add_map_formula(program::Step&, const KernelTable&, const void*) {}
+inline void add_reduce_formula(program::Step&, const KernelTable&, const void*, const cpu::Reducer&) {}
 inline void add_pull_formula(program::Step&, const KernelTable&, const void*,
-                             const std::vector<loops::Operand>&) {}
+                             const std::vector<loops::Operand>&, bool) {}
 #endif
 
 NAX_ENGINE void record_map(const KernelTable& table, const void* constants, const ArrayBase* const* leaves,
@@ -208,11 +227,14 @@ inline void record_pull_step(const KernelTable& table, cpu::PullKernel kernel, c
       if (x.data && operands[static_cast<std::size_t>(k)].data == x.data) added |= 1u << (o - count - 1);
     step.operands.push_back(step_operand(x, shape, o > count && x.data));
   }
-  bool whole = present == 0;
-  for (int o = count + 1; o <= 2 * count; ++o)
-    whole = whole && (!operands[static_cast<std::size_t>(o)].data ||
-                      is_run(operands[static_cast<std::size_t>(o)].strides, shape));
-  if (whole) add_pull_formula(step, table, constants, operands);
+  bool whole = present == 0, sums = present == 0;
+  for (int o = count + 1; o <= 2 * count; ++o) {
+    if (!operands[static_cast<std::size_t>(o)].data) continue;
+    const bool is_whole = is_run(operands[static_cast<std::size_t>(o)].strides, shape);
+    whole = whole && is_whole;
+    sums = sums && !is_whole;
+  }
+  if (whole || sums) add_pull_formula(step, table, constants, operands, sums);
   if (flat) {
     step.work = std::make_shared<const FlatPull>(kernel, constants, table.constants, count, added, n);
   } else {
@@ -383,19 +405,15 @@ NAX_ENGINE ArrayBase record_push(const KernelTable& table, cpu::PullKernel kerne
 
 // ---- reductions
 
-NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, cpu::ForwardKernel kernel, const void* constants,
-                              int constant_count, const ArrayBase* const* leaves, const DType* lanes,
-                              int count, const Frame& frame, const Dims& result_strides,
+NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, const KernelTable& table, const void* constants,
+                              const ArrayBase* const* leaves, const Frame& frame, const Dims& result_strides,
                               const ArrayBase& result) {
+  const int count = table.leaves;
   struct Reduction final : program::Work {
     Reduction(const cpu::Reducer& how, cpu::ForwardKernel k, const void* from, int numbers, const Dims& over)
         : reducer(how), kernel(k), constants(from, numbers), shape(over) {}
     void run(void* const* at) const override {
       const int leaf_count = static_cast<int>(operands.size()) - 1;
-      if (flat) {
-        reducer.fill(at[1], 1);
-        return reducer.combine(at[0], at[1], 0, n);
-      }
       loops::Operand own[max_leaves + 1];
       for (std::size_t o = 0; o < operands.size(); ++o) own[o] = program::at(operands[o], at[o]);
       cpu::reduce(kernel, constants.get(), shape, own, leaf_count, size, reducer);
@@ -405,28 +423,25 @@ NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, cpu::ForwardKernel ke
     HeldConstants constants;
     Dims shape;
     std::vector<loops::Operand> operands;
-    std::int64_t size = 0, n = 0;
-    bool flat = false;
+    std::int64_t size = 0;
   };
-  auto work = std::make_shared<Reduction>(reducer, kernel, constants, constant_count, frame.shape);
+  auto work = std::make_shared<Reduction>(reducer, table.forward, constants, table.constants, frame.shape);
   for (int l = 0; l < count; ++l)
-    work->operands.push_back(
-        {device_data(*leaves[l]), strides_over(layout_of(*leaves[l]), frame), leaves[l]->dtype(), lanes[l]});
+    work->operands.push_back({device_data(*leaves[l]), strides_over(layout_of(*leaves[l]), frame),
+                              leaves[l]->dtype(), table.lanes[l]});
   work->operands.push_back({device_data(result), result_strides, reducer.to, reducer.to});
   work->size = layout_of(result).size();
-  work->n = frame.size();
-  // One number out of a run that no thread would share.
-  work->flat = !kernel && work->size == 1 && work->n > 0 && work->n <= cpu::detail::parallel_grain &&
-               leaves[0]->dtype() == lanes[0] && layout_of(*leaves[0]).is_contiguous();
   program::Step step;
   step.name = name_of(reducer.kind);
-  step.flops = static_cast<double>(frame.size());
-  step.attributes = kernel_attributes(reinterpret_cast<const void*>(kernel), constants, constant_count) +
-                    kernel_attributes(&reducer, nullptr, 0);
+  step.flops = static_cast<double>(frame.size()) * (1 + static_cast<double>(count_functions(table.formula)));
+  step.attributes =
+      kernel_attributes(reinterpret_cast<const void*>(table.forward), constants, table.constants) +
+      kernel_attributes(&reducer, nullptr, 0);
   step.comparable = true;
   for (int o = 0; o <= count; ++o)
     step.operands.push_back(
         step_operand(work->operands[static_cast<std::size_t>(o)], frame.shape, o == count));
+  add_reduce_formula(step, table, constants, reducer);
   step.work = std::move(work);
   program::Recorder::current().add(std::move(step));
 }

@@ -20,11 +20,9 @@ namespace detail {
 [[gnu::cold]] NAX_ENGINE ArrayBase record_push(const KernelTable& table, cpu::PullKernel kernel,
                                                const void* constants, const PackedArray* leaves,
                                                const ArrayBase* const* tangents, const Frame& all);
-// result = the leaves reduced over the marked axes of `frame`, by way of the expression's kernel if there is
-// one; `marks` are those axes in which the result has stride 0.
-[[gnu::cold]] NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,
-                                            const void* constants, int constant_count,
-                                            const ArrayBase* const* leaves, const DType* lanes, int count,
+// result = the expression reduced over the marked axes of `frame`; `result_strides` are 0 in those.
+[[gnu::cold]] NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, const KernelTable& table,
+                                            const void* constants, const ArrayBase* const* leaves,
                                             const Frame& frame, const Dims& result_strides,
                                             const ArrayBase& result);
 

@@ -57,10 +57,8 @@ ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
       const Frame frame = frame_of(x);
       const cpu::Reducer& reducer = cpu::reducer<Op, tile_element_t<X>>;
       ArrayBase result = allocate(reducer.to, reduced_frame(frame, marks, keep), device);
-      record_reduce(reducer, table.forward, parts.constants.slots, table.constants, parts.leaves, table.lanes,
-                    table.leaves, frame, reduced_strides(frame, marks), result);
-      program::Recorder::current().steps.back().flops +=
-          static_cast<double>(count_functions(table.formula)) * static_cast<double>(frame.size());
+      record_reduce(reducer, table, parts.constants.slots, parts.leaves, frame, reduced_strides(frame, marks),
+                    result);
       return result;
     }
     // Also where numbers are watched: the formula's values have a look of their own then.

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "nax/program/map_formula.hpp"
+
+NAX_BEGIN
+namespace program::detail {
+
+// A formula's kernel for lines of elements that lie with fixed strides: machine code where there is some,
+// else block by block. `strides`: of the inputs, then of the results, in elements.
+class FormulaLine {
+ public:
+  FormulaLine(const formula::Formula& f, const std::vector<std::int64_t>& strides)
+      : kernel_(formula::kernel_of(f)),
+        inputs_(static_cast<std::size_t>(f.inputs)),
+        size_(static_cast<std::int64_t>(dtype_size(f.type))) {
+    std::vector<formula::Access> accesses;
+    for (const std::int64_t stride : strides) {
+      strides_.push_back(stride * size_);
+      accesses.push_back(stride == 1   ? formula::Access::contiguous
+                         : stride == 0 ? formula::Access::repeated
+                                       : formula::Access::strided);
+    }
+    code_ = kernel_->code(accesses.data());
+  }
+  // Of inputs and results, in bytes.
+  const std::vector<std::int64_t>& strides() const { return strides_; }
+
+  void run(const void* const* from, void* const* to, std::int64_t n) const {
+    if (code_ != nullptr) {
+      const formula::CodeArguments arguments{from, strides_.data(), to, strides_.data() + inputs_,
+                                             n,    nullptr};
+      return code_->entry(&arguments);
+    }
+    std::vector<formula::Line> lines;
+    std::vector<formula::Target> targets;
+    for (std::size_t i = 0; i < inputs_; ++i) lines.push_back({from[i], strides_[i] / size_});
+    for (std::size_t k = inputs_; k < strides_.size(); ++k)
+      targets.push_back({to[k - inputs_], strides_[k] / size_});
+    kernel_->run(lines.data(), targets.data(), n);
+  }
+
+ private:
+  std::shared_ptr<const formula::Kernel> kernel_;
+  std::size_t inputs_;
+  std::int64_t size_;
+  std::vector<std::int64_t> strides_;
+  const formula::Code* code_ = nullptr;
+};
+
+}  // namespace program::detail
+NAX_END

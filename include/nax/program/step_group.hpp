@@ -1,0 +1,102 @@
+#pragma once
+
+#include "nax/program/map_formula.hpp"
+#include "nax/program/walks.hpp"
+
+NAX_BEGIN
+namespace program::detail {
+
+struct SlotUses {
+  std::vector<int> writers, readers;
+};
+// Who writes and who reads each slot.
+class StepGraph {
+ public:
+  StepGraph(const std::vector<Slot>& slots, const std::vector<Step>& steps, const std::vector<int>& results)
+      : comes_out_(slots.size(), false), uses_(slots.size()) {
+    for (const int slot : results)
+      if (slot >= 0) comes_out_[static_cast<std::size_t>(slot)] = true;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      for (const Operand& x : steps[i].operands)
+        if (x.place.slot >= 0) {
+          SlotUses& uses = uses_[static_cast<std::size_t>(x.place.slot)];
+          std::vector<int>& list = x.written ? uses.writers : uses.readers;
+          if (list.empty() || list.back() != static_cast<int>(i)) list.push_back(static_cast<int>(i));
+        }
+  }
+  const SlotUses& uses(int slot) const { return uses_[static_cast<std::size_t>(slot)]; }
+  bool comes_out(int slot) const { return comes_out_[static_cast<std::size_t>(slot)]; }
+
+ private:
+  std::vector<char> comes_out_;
+  std::vector<SlotUses> uses_;
+};
+
+// Steps that will be one.
+struct Group {
+  bool is_map = false, is_flat = false;
+  DType type{};
+  Dims shape;                // without axes of extent 1
+  std::vector<int> members;  // in order
+  std::size_t weight = 0;
+  int last = 0;
+  std::size_t reduced = 0;
+  bool only_sums = true;  // of what is reduced
+};
+
+// Of a formula: functions count as so many operations.
+inline constexpr std::size_t function_weight = 32;
+inline std::size_t weight_of(const formula::Formula& f) {
+  std::size_t weight = 0;
+  for (const formula::Step& s : f.steps) weight += formula::is_written(s.operation) ? function_weight : 1;
+  return weight;
+}
+// The group of one step. It takes part where it is a map over operands that others write at most once or,
+// with reductions, reduces what such a map gives.
+inline Group group_of_step(const StepGraph& graph, const std::vector<Slot>& slots, const Step& s, int i,
+                           bool reductions) {
+  const auto operand = [&](int o) -> const Operand& { return s.operands[static_cast<std::size_t>(o)]; };
+  const auto writers = [&](const Operand& x) { return graph.uses(x.place.slot).writers.size(); };
+  Group g;
+  g.members = {i};
+  g.last = i;
+  if (!s.formula || s.unforeseen || s.checks) return g;
+  const MapFormula& map = *s.formula;
+  if (!map.reduced.empty() && !reductions) return g;
+  const Dims& shape = s.operands[0].shape;
+  g.type = map.formula.type;
+  g.weight = weight_of(map.formula);
+  g.is_flat = true;
+  for (const MapFormula::Input& input : map.inputs) {
+    if (input.operand < 0) continue;
+    const Operand& x = operand(input.operand);
+    if (x.place.slot >= 0 && writers(x) > 1) return g;
+    const bool flat = is_run(x.strides, shape) || is_repeated(x.strides, shape);
+    const Dims strides = without_ones(shape, x.strides);
+    // Lines of elements that lie apart are for kernels that turn tiles.
+    if (!flat && !strides.empty() && strides[strides.size() - 1] > 1) return g;
+    if (!flat && !strides.empty() && strides[strides.size() - 1] < 0) return g;
+    g.is_flat = g.is_flat && flat;
+  }
+  for (const int result : map.results) {
+    const Operand& x = operand(result);
+    if (x.place.slot < 0 || x.place.offset != 0 || writers(x) != 1) return g;
+    if (!is_run(x.strides, shape) || slots[static_cast<std::size_t>(x.place.slot)].bytes <
+                                         static_cast<std::size_t>(size_of(shape)) * dtype_size(x.dtype))
+      return g;
+  }
+  for (const MapFormula::Reduced& reduced : map.reduced) {
+    const Operand& x = operand(reduced.operand);
+    if (x.place.slot < 0 || x.place.offset != 0 || writers(x) != 1) return g;
+    if (is_run(x.strides, shape)) return g;
+    ++g.reduced;
+    g.only_sums = g.only_sums && reduced.kind == loops::ReduceKind::sum;
+    g.is_flat = g.is_flat && is_repeated(x.strides, shape);
+  }
+  g.shape = without_ones(shape, shape);
+  g.is_map = size_of(shape) > 0;
+  return g;
+}
+
+}  // namespace program::detail
+NAX_END
