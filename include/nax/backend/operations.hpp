@@ -52,7 +52,7 @@ enum class Part : std::uint8_t {
   bins,
   samplers,
   permutations,
-  softmax,  // functions of rows: softmax, log_softmax, logsumexp, their gradients
+  softmax,  // functions of rows: softmax, log_softmax, logsumexp, cross entropy, their gradients
   moments   // variances, normalisation, their gradients
 };
 
@@ -63,11 +63,15 @@ constexpr Part part_of(loops::RowFunction function) {
     case loops::RowFunction::logsumexp:
     case loops::RowFunction::softmax_gradient:
     case loops::RowFunction::log_softmax_gradient:
+    case loops::RowFunction::cross_entropy:
+    case loops::RowFunction::cross_entropy_gradient:
       return Part::softmax;
     case loops::RowFunction::variance:
     case loops::RowFunction::standardize:
     case loops::RowFunction::standardize_gradient:
     case loops::RowFunction::layer_norm_gradient:
+    case loops::RowFunction::rms_norm:
+    case loops::RowFunction::rms_norm_gradient:
       break;
   }
   return Part::moments;

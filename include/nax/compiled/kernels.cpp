@@ -93,6 +93,10 @@ void provide_rows() {
     provide<RowKernel<RowFunction::log_softmax_gradient>, T>();
     provide<RowKernel<RowFunction::standardize_gradient>, T>();
     provide<RowKernel<RowFunction::layer_norm_gradient>, T>();
+    provide<RowKernel<RowFunction::rms_norm>, T>();
+    provide<RowKernel<RowFunction::rms_norm_gradient>, T>();
+    provide<RowKernel<RowFunction::cross_entropy>, T>();
+    provide<RowKernel<RowFunction::cross_entropy_gradient>, T>();
   }
 }
 

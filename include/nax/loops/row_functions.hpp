@@ -14,7 +14,16 @@
 //   softmax_gradient       g, y -> that of x
 //   log_softmax_gradient   g, y -> that of x
 //   standardize_gradient   g, y, inverse deviations -> that of x
-//   layer_norm_gradient    g, x, means, inverse deviations, scale (n) -> that of x
+//   layer_norm_gradient    g, x, means, inverse deviations, scale (n) -> that of x, those of scale and bias
+//                          (n), each or null
+//   rms_norm               x, scale (n) -> y, inverse roots of the mean square, one a row or null; `number`
+//   is
+//                          added to mean squares
+//   rms_norm_gradient      g, x, inverse roots, scale (n) -> that of x, that of scale (n), each or null
+//   cross_entropy          x, labels -> one a row, the greatest x and the logarithm of the sum of
+//                          exp(x - greatest), both one a row or null
+//   cross_entropy_gradient x, labels, greatest, logarithms, g (one a row, or null: it is `number`) -> that of
+//                          x
 NAX_BEGIN
 namespace loops {
 
@@ -27,7 +36,11 @@ enum class RowFunction : std::uint8_t {
   softmax_gradient,
   log_softmax_gradient,
   standardize_gradient,
-  layer_norm_gradient
+  layer_norm_gradient,
+  rms_norm,
+  rms_norm_gradient,
+  cross_entropy,
+  cross_entropy_gradient
 };
 
 constexpr const char* name_of(RowFunction function) {
@@ -39,7 +52,11 @@ constexpr const char* name_of(RowFunction function) {
                                    "softmax_gradient",
                                    "log_softmax_gradient",
                                    "standardize_gradient",
-                                   "layer_norm_gradient"};
+                                   "layer_norm_gradient",
+                                   "rms_norm",
+                                   "rms_norm_gradient",
+                                   "cross_entropy",
+                                   "cross_entropy_gradient"};
   return names[static_cast<int>(function)];
 }
 
@@ -53,24 +70,46 @@ struct Rows {
   std::int64_t operand_size(int i) const {
     switch (function) {
       case RowFunction::standardize:
+      case RowFunction::rms_norm:
         return i == 0 ? rows * n : n;
       case RowFunction::standardize_gradient:
+      case RowFunction::cross_entropy_gradient:
         return i < 2 ? rows * n : rows;
       case RowFunction::layer_norm_gradient:
         return i < 2 ? rows * n : i < 4 ? rows : n;
+      case RowFunction::rms_norm_gradient:
+        return i < 2 ? rows * n : i < 3 ? rows : n;
       case RowFunction::softmax:
       case RowFunction::log_softmax:
       case RowFunction::logsumexp:
       case RowFunction::variance:
       case RowFunction::softmax_gradient:
       case RowFunction::log_softmax_gradient:
+      case RowFunction::cross_entropy:
         break;
     }
     return rows * n;
   }
   std::int64_t result_size(int i) const {
-    const bool one = function == RowFunction::logsumexp || function == RowFunction::variance;
-    return one || i > 0 ? rows : rows * n;
+    switch (function) {
+      case RowFunction::logsumexp:
+      case RowFunction::variance:
+      case RowFunction::cross_entropy:
+        return rows;
+      case RowFunction::layer_norm_gradient:
+      case RowFunction::rms_norm_gradient:
+        return i == 0 ? rows * n : n;
+      case RowFunction::softmax:
+      case RowFunction::log_softmax:
+      case RowFunction::standardize:
+      case RowFunction::softmax_gradient:
+      case RowFunction::log_softmax_gradient:
+      case RowFunction::standardize_gradient:
+      case RowFunction::rms_norm:
+      case RowFunction::cross_entropy_gradient:
+        break;
+    }
+    return i == 0 ? rows * n : rows;
   }
 };
 

@@ -2,11 +2,11 @@
 
 #include <array>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "nax/backend/cpu/attention.hpp"
+#include "nax/expr/differentiation/shares_together.hpp"
 #include "nax/nn/attention_weights.hpp"
 
 // Attention on the host as one recorded operation, in blocks (backend/cpu/attention.hpp): memory grows with
@@ -178,33 +178,19 @@ class AttentionShares {
 
   Array<T> share(const Array<T>& g, std::size_t which) {
     if (is_recorded(g) || of_.terms.is_recorded()) return of_.terms.gradient(g, which);
-    const std::lock_guard lock(mutex_);
-    if (!shares_[which] || !is_kept(g)) {
+    return typed<T>(together_.take(g, which, [&] {
       const std::array<Array<T>, 3> all = of_.gradients(g);
       const std::array<const Array<T>*, 3> operands{&terms().query, &terms().key, &terms().value};
+      typename SharesTogether<3>::Shares shares;
       for (std::size_t i = 0; i < 3; ++i)  // those of constants are not asked for
-        if (i == which || serial_of(*operands[i]) != 0) shares_[i] = all[i];
-      cotangent_ = constant(g);
-    }
-    Array<T> given = *shares_[which];
-    shares_[which].reset();
-    if (!shares_[0] && !shares_[1] && !shares_[2]) cotangent_.reset();
-    return given;
+        if (i == which || serial_of(*operands[i]) != 0) shares[i] = all[i];
+      return shares;
+    }));
   }
 
  private:
-  // While the cotangent is kept nothing else is written to its memory.
-  bool is_kept(const Array<T>& g) const {
-    return cotangent_ &&
-           elements<const T>(*cotangent_, transforms_handled) == elements<const T>(g, transforms_handled) &&
-           static_cast<const Frame&>(layout_of(*cotangent_)) == static_cast<const Frame&>(layout_of(g)) &&
-           layout_of(*cotangent_).strides == layout_of(g).strides;
-  }
-
   const BlockedAttention<T> of_;
-  std::mutex mutex_;
-  std::optional<ArrayBase> cotangent_;
-  std::array<std::optional<Array<T>>, 3> shares_;
+  SharesTogether<3> together_;
 };
 
 // Whether the kernels may run.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nax/nn/normalization.hpp"
+#include "nax/nn/rms_norm_rows.hpp"
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/reductions/variance.hpp"
 #include "nax/numpy/views/reshape.hpp"
@@ -77,9 +78,18 @@ struct RmsNormOptions {
   Axis axis = -1;
   double epsilon = 1e-6;
 };
-// x / sqrt(mean(x^2) + epsilon) along `axis`, times scale.
+// x / sqrt(mean(x^2) + epsilon) along `axis`, times scale. Throws IndexError if an axis is out of bounds, and
+// ValueError if one repeats.
 template <class T>
 Array<T> rms_norm(const Array<T>& x, const Array<T>& scale, const RmsNormOptions& options = {}) {
+  if constexpr (simd::has_packet<T>) {
+    const AxisMarks visible = nax::detail::marked_axes("rms_norm", options.axis, x.ndim());
+    const std::int64_t n = nax::detail::RowCount(nax::detail::layout_of(x), visible).length;
+    if (nax::detail::standardizes_rows(x, visible) && nax::detail::is_plain_row(scale, n, visible)) {
+      nax::detail::check_reducible("rms_norm", x);
+      return nax::detail::rms_norm_rows(x, scale, visible, options.epsilon);
+    }
+  }
   return x *
          rsqrt(mean(square(x), {.axis = options.axis, .keepdims = true}) + static_cast<T>(options.epsilon)) *
          scale;

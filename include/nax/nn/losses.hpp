@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/nn/activations.hpp"
+#include "nax/nn/cross_entropy_rows.hpp"
 #include "nax/nn/softmax.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
@@ -16,11 +17,18 @@ struct LossOptions {
   std::int64_t axis = -1;  // that of the classes
 };
 
-// -sum(labels * log_softmax(logits)): labels are probabilities, as one_hot makes them.
+// -sum(labels * log_softmax(logits)): labels are probabilities, as one_hot makes them. Throws IndexError if
+// the axis is out of bounds.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto softmax_cross_entropy(const X& logits, const Y& labels, const LossOptions& options = {}) {
   const auto x = detail::materialise(logits);
   using T = typename decltype(x)::value_type;
+  if constexpr (std::is_same_v<Y, Array<T>> && simd::has_packet<T>) {
+    nax::detail::check_reducible("softmax_cross_entropy", x);
+    const AxisMarks visible = nax::detail::marked_axes("softmax_cross_entropy", options.axis, x.ndim());
+    if (nax::detail::has_cross_entropy_rows(x, labels, visible))
+      return nax::detail::cross_entropy_rows(x, labels, visible);
+  }
   const Array<T> terms = log_softmax(x, {.axis = options.axis}) * labels;
   return Array<T>(-sum(terms, {.axis = options.axis}));
 }

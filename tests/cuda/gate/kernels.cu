@@ -53,7 +53,10 @@ NAX_TEAMS(JoinParts<SumReducer<float>>)
 NAX_TEAMS(StepLeaves<float, true>)
 NAX_TEAMS(StepLeaves<float, false>)
 NAX_TEAMS(RowsBody<float, loops::RowFunction::softmax>)
+NAX_TEAMS(RowsBody<float, loops::RowFunction::standardize>)
+NAX_TEAMS(NormGradient<float, true>)
 NAX_TEAMS(ScanRow<RunningElements<float, false>, false>)
+NAX_TILES(JoinShares<float>)
 NAX_TILES(ReduceColumns<SumReducer<float>, float, float>)
 
 }  // namespace cuda

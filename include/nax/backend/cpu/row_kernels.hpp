@@ -1,8 +1,9 @@
 #pragma once
 
+#include "nax/backend/cpu/cross_entropy.hpp"
+#include "nax/backend/cpu/parameter_gradients.hpp"
+#include "nax/backend/cpu/rms_norm.hpp"
 #include "nax/backend/cpu/row_slots.hpp"
-#include "nax/backend/cpu/softmax.hpp"
-#include "nax/backend/cpu/standardize.hpp"
 #include "nax/core/thread_pool.hpp"
 
 NAX_BEGIN
@@ -36,12 +37,28 @@ void RowKernel<kind>::run(const loops::Rows& r, const char* const* from, char* c
       log_softmax_gradient_rows(in(0, at), in(1, at), out(0, at), some, n);
     } else if constexpr (kind == RowFunction::standardize_gradient) {
       standardize_gradient_rows(in(0, at), in(1, at), in(2, begin), out(0, at), some, n);
+    } else if constexpr (kind == RowFunction::layer_norm_gradient) {
+      if (to[0])
+        layer_norm_gradient_rows(in(0, at), in(1, at), in(2, begin), in(3, begin), in(4, 0), out(0, at), some,
+                                 n);
+    } else if constexpr (kind == RowFunction::rms_norm) {
+      rms_norm_rows(in(0, at), out(0, at), out(1, begin), some, n, static_cast<T>(r.number), in(1, 0));
+    } else if constexpr (kind == RowFunction::rms_norm_gradient) {
+      if (to[0]) rms_norm_gradient_rows(in(0, at), in(1, at), in(2, begin), in(3, 0), out(0, at), some, n);
+    } else if constexpr (kind == RowFunction::cross_entropy) {
+      cross_entropy_rows(in(0, at), in(1, at), out(0, begin), out(1, begin), out(2, begin), some, n);
     } else {
-      static_assert(kind == RowFunction::layer_norm_gradient);
-      layer_norm_gradient_rows(in(0, at), in(1, at), in(2, begin), in(3, begin), in(4, 0), out(0, at), some,
-                               n);
+      static_assert(kind == RowFunction::cross_entropy_gradient);
+      cross_entropy_gradient_rows(in(0, at), in(1, at), in(2, begin), in(3, begin), in(4, begin),
+                                  static_cast<T>(r.number), out(0, at), some, n);
     }
   });
+  if constexpr (kind == RowFunction::layer_norm_gradient)
+    parameter_gradients(NormalizedRows<T>{in(0, 0), in(1, 0), in(2, 0), in(3, 0), r.rows, n}, out(1, 0),
+                        out(2, 0));
+  if constexpr (kind == RowFunction::rms_norm_gradient)
+    parameter_gradients(NormalizedRows<T>{in(0, 0), in(1, 0), nullptr, in(2, 0), r.rows, n}, out(1, 0),
+                        static_cast<T*>(nullptr));
 }
 
 }  // namespace cpu

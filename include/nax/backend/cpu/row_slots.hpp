@@ -32,6 +32,10 @@ inline RowKernelFunction* row_kernel(RowFunction kind, DType dtype) {
     NAX_ROWS(log_softmax_gradient)
     NAX_ROWS(standardize_gradient)
     NAX_ROWS(layer_norm_gradient)
+    NAX_ROWS(rms_norm)
+    NAX_ROWS(rms_norm_gradient)
+    NAX_ROWS(cross_entropy)
+    NAX_ROWS(cross_entropy_gradient)
 #undef NAX_ROWS
   }
   return nullptr;

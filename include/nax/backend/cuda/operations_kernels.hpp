@@ -25,7 +25,9 @@ inline Dims dims_of(std::initializer_list<std::int64_t> extents) {
 
 class KernelOperations final : public backend::AcceleratorOperations {
  public:
-  bool has(backend::Part part) const override { return part == backend::Part::softmax; }
+  bool has(backend::Part part) const override {
+    return part == backend::Part::softmax || part == backend::Part::moments;
+  }
 
   void copy(Device device, const Dims& shape, const loops::Operand& from, const loops::Operand& to) override {
     launch_copy(device, shape, from, to);
@@ -88,7 +90,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void rows(Device device, const loops::Rows& what, DType dtype, const char* const* from,
             char* const* to) override {
-    launch_rows(device, what, dtype, from[0], from[1], to[0]);
+    launch_rows(device, what, dtype, from, to);
   }
 
   void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,

@@ -1,130 +1,75 @@
 #pragma once
 
-#include <cmath>
-#include <limits>
+#include "nax/backend/cuda/elements.hpp"
+#include "nax/backend/cuda/norm_gradient_kernels.hpp"
+#include "nax/backend/cuda/softmax_rows.hpp"
 
-#include "nax/backend/cuda/launch.hpp"
-#include "nax/backend/cuda/reducers.hpp"
-#include "nax/loops/row_functions.hpp"
-
-// Functions of rows that need sums of the whole row: a team of threads does a row. It reads the row once for
-// each sum and once for the result, from caches but for the first time.
+// Functions of rows that need sums of the whole row, each in one launch, or in two where it has gradients of
+// parameters as well.
 NAX_BEGIN
 namespace cuda {
 
-// Joins of two numbers that commute, for Team::combine.
-struct RowMax {
-  template <class A>
-  static constexpr A join(A a, A b) {
-    return a > b || a != a ? a : b;  // NaN wins
-  }
-};
-struct RowSum {
-  static constexpr double join(double a, double b) { return a + b; }
-};
-
-// T is float or double. Sums are short chains of T, which add up in double.
 template <class T, loops::RowFunction what>
 struct RowsBody {
-  using F = loops::RowFunction;
-  std::int64_t length;
-  const T *from, *other;  // x; or g and y
-  T* to;
+  RowOperands<T> operands;
 
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t row) const {
-    using std::exp, std::log;
-    const T *const x = from + row * length, *const y = other + row * length;
-    if constexpr (what == F::softmax_gradient) {
-      const T along = sum(team, [=](std::int64_t i) { return x[i] * y[i]; });
-      write(team, row, [=](std::int64_t i) { return y[i] * (x[i] - along); });
-    } else if constexpr (what == F::log_softmax_gradient) {
-      const T total = sum(team, [=](std::int64_t i) { return x[i]; });
-      write(team, row, [=](std::int64_t i) { return x[i] - exp(y[i]) * total; });
-    } else {
-      const T m = shift(greatest(team, x));
-      const T total = sum(team, [=](std::int64_t i) { return exp(x[i] - m); });
-      if constexpr (what == F::softmax) {
-        write(team, row, [=](std::int64_t i) { return exp(x[i] - m) / total; });
-      } else {
-        const T log_total = log(total);
-        if constexpr (what == F::log_softmax)
-          write(team, row, [=](std::int64_t i) { return x[i] - m - log_total; });
-        else if (team.thread() == 0)
-          to[row] = log_total + m;
-      }
-    }
-  }
-
- private:
-  // logsumexp of infinite elements is infinite: exp(-inf - shift) is to be 0 and not NaN.
-  static constexpr T shift(T m) {
-    constexpr T infinite = std::numeric_limits<T>::infinity();
-    return what == F::logsumexp && (m == infinite || m == -infinite || m != m) ? T(0) : m;
-  }
-  template <class OneTeam>
-  constexpr T greatest(const OneTeam& team, const T* x) const {
-    T most = -std::numeric_limits<T>::infinity();
-    for (std::int64_t i = team.thread(); i < length; i += team.threads()) most = RowMax::join(x[i], most);
-    return team.combine(most, RowMax());
-  }
-  template <class OneTeam, class Term>
-  constexpr T sum(const OneTeam& team, const Term& term) const {
-    constexpr int chain = 8;
-    double total = 0;
-    for (std::int64_t i = team.thread(); i < length; i += chain * team.threads()) {
-      T some = T(0);
-      for (int k = 0; k < chain; ++k)
-        if (i + k * team.threads() < length) some += term(i + k * team.threads());
-      total += static_cast<double>(some);
-    }
-    return static_cast<T>(team.combine(total, RowSum()));
-  }
-  template <class OneTeam, class Value>
-  constexpr void write(const OneTeam& team, std::int64_t row, const Value& value) const {
-    T* const out = to + row * length;
-    for (std::int64_t i = team.thread(); i < length; i += team.threads()) out[i] = value(i);
+    using F = loops::RowFunction;
+    if constexpr (what == F::softmax || what == F::log_softmax || what == F::logsumexp)
+      softmax_row<what>(operands, team, row);
+    else if constexpr (what == F::softmax_gradient || what == F::log_softmax_gradient)
+      softmax_gradient_row<what>(operands, team, row);
+    else if constexpr (what == F::variance || what == F::standardize)
+      moments_row<what>(operands, team, row);
+    else if constexpr (what == F::standardize_gradient)
+      standardize_gradient_row(operands, team, row);
+    else if constexpr (what == F::rms_norm)
+      rms_norm_row(operands, team, row);
+    else if constexpr (what == F::cross_entropy)
+      cross_entropy_row(operands, team, row);
+    else
+      cross_entropy_gradient_row(operands, team, row);
   }
 };
 
 template <class T>
-void launch_rows_of(Device device, const loops::Rows& what, const char* from, const char* other, char* to) {
+void launch_rows_of(Device device, const loops::Rows& what, const char* const* from, char* const* to) {
+  RowOperands<T> operands{what.n, static_cast<T>(what.number), {}, {}};
+  for (int i = 0; i < loops::Rows::most_operands; ++i) operands.from[i] = reinterpret_cast<const T*>(from[i]);
+  for (int i = 0; i < loops::Rows::most_results; ++i) operands.to[i] = reinterpret_cast<T*>(to[i]);
   using loops::RowFunction;
-  const std::int64_t rows = what.rows, length = what.n;
-  int threads = 1;  // a part of a warp for short rows, a block for long ones
-  while (threads < 32 && threads < length) threads *= 2;
-  if (length > 1024) threads = 256;
-  const auto run = [&]<RowFunction f>(std::integral_constant<RowFunction, f>) {
-    launch_teams(device, rows, threads,
-                 RowsBody<T, f>{length, reinterpret_cast<const T*>(from), reinterpret_cast<const T*>(other),
-                                reinterpret_cast<T*>(to)});
-  };
   switch (what.function) {
-    case RowFunction::softmax:
-      return run(std::integral_constant<RowFunction, RowFunction::softmax>());
-    case RowFunction::log_softmax:
-      return run(std::integral_constant<RowFunction, RowFunction::log_softmax>());
-    case RowFunction::logsumexp:
-      return run(std::integral_constant<RowFunction, RowFunction::logsumexp>());
-    case RowFunction::softmax_gradient:
-      return run(std::integral_constant<RowFunction, RowFunction::softmax_gradient>());
-    case RowFunction::log_softmax_gradient:
-      return run(std::integral_constant<RowFunction, RowFunction::log_softmax_gradient>());
-    case RowFunction::variance:
-    case RowFunction::standardize:
-    case RowFunction::standardize_gradient:
+#define NAX_ROWS(name)    \
+  case RowFunction::name: \
+    return launch_teams(device, what.rows, row_threads(what.n), RowsBody<T, RowFunction::name>{operands});
+    NAX_ROWS(softmax)
+    NAX_ROWS(log_softmax)
+    NAX_ROWS(logsumexp)
+    NAX_ROWS(variance)
+    NAX_ROWS(standardize)
+    NAX_ROWS(softmax_gradient)
+    NAX_ROWS(log_softmax_gradient)
+    NAX_ROWS(standardize_gradient)
+    NAX_ROWS(rms_norm)
+    NAX_ROWS(cross_entropy)
+    NAX_ROWS(cross_entropy_gradient)
+#undef NAX_ROWS
     case RowFunction::layer_norm_gradient:
-      break;  // Part::moments, which GPUs lack
+      return launch_norm_gradient<T, true>(device, what, operands);
+    case RowFunction::rms_norm_gradient:
+      return launch_norm_gradient<T, false>(device, what, operands);
   }
+  raise<DeviceError>({"rows: function ", static_cast<int>(what.function), " has no kernel on ", device});
 }
 
-// Precondition: float32 or float64; a function of Part::softmax.
-inline void launch_rows(Device device, const loops::Rows& what, DType dtype, const char* from,
-                        const char* other, char* to) {
-  if (dtype == DType::float64)
-    launch_rows_of<double>(device, what, from, other, to);
-  else
-    launch_rows_of<float>(device, what, from, other, to);
+// Throws DeviceError for a function or a dtype without a kernel.
+inline void launch_rows(Device device, const loops::Rows& what, DType dtype, const char* const* from,
+                        char* const* to) {
+  if (dtype == DType::float64) return launch_rows_of<double>(device, what, from, to);
+  if (dtype == DType::float32) return launch_rows_of<float>(device, what, from, to);
+  raise<DeviceError>(
+      {loops::name_of(what.function), ": rows of ", dtype_name(dtype), " have no kernel on ", device});
 }
 
 }  // namespace cuda

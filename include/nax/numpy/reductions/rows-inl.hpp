@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "nax/backend/operations.hpp"
 #include "nax/numpy/reductions/rows.hpp"
 
@@ -27,7 +29,7 @@ NAX_ENGINE void run_rows(loops::RowFunction function, std::int64_t length, doubl
   std::size_t i = 0, r = 0;
   for (const ArrayBase* x : from) in[i++] = x ? device_data(*x) : nullptr;
   for (const ArrayBase* y : to) out[r++] = y ? device_data(*y) : nullptr;
-  const Device device = (*to.begin())->device();
+  const Device device = (*std::find_if(to.begin(), to.end(), [](const ArrayBase* y) { return y; }))->device();
   backend::operations(device).rows(device, {function, size / length, length, number}, first.dtype(), in, out);
 }
 

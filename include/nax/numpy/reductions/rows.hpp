@@ -67,8 +67,9 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
 // Whether a function of rows along the marked axes may be computed by the operation of this device.
 NAX_ENGINE bool has_rows(loops::RowFunction function, Device device, const AxisMarks& visible);
 
-// The function of rows of this length, by the operation of the results' device. Operands are row-major, where
-// null there is none.
+// The function of rows of this length, by the operation of the results' device. Operands are row-major, and
+// the first is all rows; where one of the others is null there is none. So are results, of which one is
+// given.
 NAX_ENGINE void run_rows(loops::RowFunction function, std::int64_t length, double number,
                          std::initializer_list<const ArrayBase*> from,
                          std::initializer_list<const ArrayBase*> to);

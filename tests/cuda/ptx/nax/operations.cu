@@ -4,6 +4,7 @@
 
 #include "cuda/operations/corners_test.cpp"
 #include "cuda/operations/indexing_test.cpp"
+#include "cuda/operations/norms_test.cpp"
 #include "cuda/operations/optimiser_steps_test.cpp"
 #include "cuda/operations/random_test.cpp"
 #include "cuda/operations/rows_test.cpp"

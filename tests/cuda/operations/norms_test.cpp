@@ -1,0 +1,222 @@
+#include <limits>
+
+#include "both_devices.hpp"
+#include "operations/launches.hpp"
+
+// Normalised rows, variances and cross entropies on a GPU: values, gradients and launches.
+namespace norms_on_gpu_test {
+
+using namespace nax;
+using namespace both_devices;
+
+// Rows of one element, of several elements a thread, and of a block; 0 rows are empty arrays.
+struct Size {
+  int rows, n;
+};
+constexpr Size sizes[] = {{0, 7}, {4, 1}, {3, 33}, {3, 1000}, {2, 5000}, {700, 3}};
+
+template <class T>
+Array<T> numbers(const Size& size, int first = 0) {
+  const int count = size.rows * size.n;
+  return (waves(first + count)(slice(first, first + count)) * 2.f + 0.3f)
+      .template astype<T>()
+      .reshape({size.rows, size.n});
+}
+template <class T>
+Array<T> parameter(int n, int first) {
+  return (waves(first + n)(slice(first, first + n)) + 0.5f).template astype<T>();
+}
+
+template <class T>
+class NormsOnGpu : public testing::Test {
+ public:
+  static constexpr double tolerance = sizeof(T) == 8 ? 1e-11 : sizeof(T) == 4 ? 2e-4 : 4e-2;
+};
+using Types = testing::Types<float, double, half, bfloat16>;
+TYPED_TEST_SUITE(NormsOnGpu, Types);
+
+// f(x, scale, bias) has the values and the gradients of the host's.
+template <class T, class F>
+void expect_alike(const F& f, const Size& size, double tolerance) {
+  SCOPED_TRACE(size.n);
+  expect_same(
+      [&](auto put) {
+        return f(put(numbers<T>(size)), put(parameter<T>(size.n, 5)), put(parameter<T>(size.n, 50)));
+      },
+      tolerance);
+  const auto loss = [&](const Array<T>& x, const Array<T>& scale, const Array<T>& bias) {
+    const Array<T> y = f(x, scale, bias);
+    return Array<T>(sum(y * y * x));
+  };
+  const auto gradient = [&]<int which>(std::integral_constant<int, which>) {
+    expect_same(
+        [&](auto put) {
+          return std::get<which>(grad<0, 1, 2>(loss)(put(numbers<T>(size)), put(parameter<T>(size.n, 5)),
+                                                     put(parameter<T>(size.n, 50))));
+        },
+        tolerance * (1 + size.rows / 20));
+  };
+  gradient(std::integral_constant<int, 0>());
+  gradient(std::integral_constant<int, 1>());
+  gradient(std::integral_constant<int, 2>());
+}
+
+TYPED_TEST(NormsOnGpu, LayerNormIsTheHosts) {
+  using A = Array<TypeParam>;
+  for (const Size& size : sizes)
+    expect_alike<TypeParam>(
+        [](const A& x, const A& scale, const A& bias) { return A(nn::layer_norm(x, scale, bias)); }, size,
+        this->tolerance);
+}
+TYPED_TEST(NormsOnGpu, RmsNormIsTheHosts) {
+  using A = Array<TypeParam>;
+  for (const Size& size : sizes)
+    expect_alike<TypeParam>(
+        [](const A& x, const A& scale, const A& bias) { return A(nn::rms_norm(x, scale) + bias); }, size,
+        this->tolerance);
+}
+TYPED_TEST(NormsOnGpu, StandardizeAndVarianceAreTheHosts) {
+  using A = Array<TypeParam>;
+  for (const Size& size : sizes) {
+    if (size.n == 1) continue;  // nothing but rounding
+    expect_alike<TypeParam>(
+        [](const A& x, const A& scale, const A& bias) { return A(nn::standardize(x) * scale + bias); }, size,
+        this->tolerance);
+    expect_same([&](auto put) { return var(put(numbers<TypeParam>(size)), {.axis = -1, .ddof = 1}); },
+                this->tolerance);
+  }
+}
+TYPED_TEST(NormsOnGpu, CrossEntropyIsTheHosts) {
+  using A = Array<TypeParam>;
+  const auto f = [](const A& x, const A& labels) {
+    return A(nn::softmax_cross_entropy(x * TypeParam(3), labels));
+  };
+  for (const Size& size : sizes) {
+    SCOPED_TRACE(size.n);
+    const auto labels = [&] { return A(nn::softmax(numbers<TypeParam>(size, 100))); };
+    expect_same([&](auto put) { return f(put(numbers<TypeParam>(size)), put(labels())); }, this->tolerance);
+    const auto squares = [&](const A& x, const A& y) { return A(sum(square(f(x, y)))); };
+    const auto average = [&](const A& x, const A& y) { return A(mean(f(x, y))); };
+    const auto check = [&](const auto& loss) {
+      expect_same([&](auto put) { return grad(loss)(put(numbers<TypeParam>(size)), put(labels())); },
+                  this->tolerance);
+      expect_same([&](auto put) { return grad<1>(loss)(put(numbers<TypeParam>(size)), put(labels())); },
+                  this->tolerance);
+    };
+    check(squares);
+    if (size.rows > 0) check(average);
+  }
+}
+
+// Shares of many runs of rows are joined by tiles.
+TEST(NormsOnGpuOfManyRows, GradientsOfParametersAreTheHosts) {
+  const auto loss = [](const Array<float>& x, const Array<float>& scale, const Array<float>& bias) {
+    return Array<float>(sum(sin(nn::layer_norm(x, scale, bias)) * x) + sum(nn::rms_norm(x, scale) * x));
+  };
+  const Size size{3000, 40};
+  const auto of = [&](auto put) {
+    return grad<0, 1, 2>(loss)(put(numbers<float>(size)), put(parameter<float>(40, 5)),
+                               put(parameter<float>(40, 50)));
+  };
+  expect_same([&](auto put) { return std::get<0>(of(put)); }, 1e-3);
+  expect_same([&](auto put) { return std::get<1>(of(put)); }, 1e-3);
+  expect_same([&](auto put) { return std::get<2>(of(put)); }, 1e-3);
+}
+
+TEST(NormsOnGpuUnderTransforms, AreTheHosts) {
+  const auto norm = [](const Array<double>& x, const Array<double>& s, const Array<double>& b) {
+    return Array<double>(nn::layer_norm(nn::rms_norm(x, s), s, b));
+  };
+  const auto entropy = [](const Array<double>& x, const Array<double>& y) {
+    return Array<double>(nn::softmax_cross_entropy(x, Array<double>(nn::softmax(y))));
+  };
+  const Size size{3, 6};
+  const auto x = [&] { return numbers<double>(size); };
+  const auto s = [] { return parameter<double>(6, 5); };
+  expect_same(
+      [&](auto put) {
+        return vmap(norm, {.in_axes = {0, none, none}})(put(x()), put(s()), put(s()));
+      },
+      1e-11);
+  expect_same(
+      [&](auto put) {
+        const auto loss = [&](const Array<double>& row, const Array<double>& scale) {
+          return Array<double>(sum(norm(row, scale, scale) * sin(row)));
+        };
+        return vmap(grad<1>(loss), {.in_axes = {0, none}})(put(x()), put(s()));
+      },
+      1e-10);
+  expect_same(
+      [&](auto put) {
+        const Array<double> scale = put(s());
+        return hessian([&](const Array<double>& row) {
+          return Array<double>(sum(norm(row, scale, scale) * sin(row)) + entropy(row, scale));
+        })(put(s()));
+      },
+      1e-9);
+  expect_same([&](auto put) { return vmap(entropy)(put(x()), put(numbers<double>(size, 9))); }, 1e-11);
+  expect_same(
+      [&](auto put) {
+        return jvp(entropy, std::tuple{put(x()), put(x())}, std::tuple{put(x()), put(x())}).second;
+      },
+      1e-10);
+  expect_same([&](auto put) { return nn::layer_norm(put(x()).T().T(), put(s()), put(s())); }, 1e-11);
+  expect_same(
+      [&](auto put) {
+        const Array<double> three = put(parameter<double>(3, 5));
+        return grad([&](const Array<double>& a) {
+          return Array<double>(sum(nn::layer_norm(a.T(), three, three) * cos(a.T())));
+        })(put(x()));
+      },
+      1e-10);
+}
+
+TEST(NormsOnGpuLaunches, OfValuesAndGradients) {
+  const auto put = [](const auto& x) { return device_put(eval(x), gpu()); };
+  const Size size{60, 40};
+  const Array<float> x = put(numbers<float>(size)), g = put(numbers<float>(size, 3)),
+                     scale = put(parameter<float>(40, 5)), bias = put(parameter<float>(40, 50));
+  using A = Array<float>;
+  expect_launches(1, [&] { nn::softmax(x); });
+  expect_launches(1, [&] { nn::standardize(x); });
+  expect_launches(1, [&] { var(x, {.axis = -1}); });
+  expect_launches(1, [&] { nn::layer_norm(x, scale, bias); });
+  expect_launches(1, [&] { nn::rms_norm(x, scale); });
+  expect_launches(1, [&] { nn::softmax_cross_entropy(x, g); });
+  expect_launches(1, [&] { sum(x); });
+  expect_launches(1, [&] { sum(x, {.axis = 0}); });
+  const A many = put(waves(40000));
+  expect_launches(2, [&] { sum(many); });
+
+  const auto [y, pull] =
+      vjp([](const A& a, const A& s, const A& b) { return A(nn::layer_norm(a, s, b)); }, x, scale, bias);
+  expect_launches(2, [&] { pull(g); });
+  const auto [z, pull_x] = vjp([&](const A& a) { return A(nn::layer_norm(a, scale, bias)); }, x);
+  expect_launches(1, [&] { pull_x(g); });
+  const auto [r, pull_rms] = vjp([](const A& a, const A& s) { return A(nn::rms_norm(a, s)); }, x, scale);
+  expect_launches(2, [&] { pull_rms(g); });
+  const auto [s, pull_standardized] = vjp([](const A& a) { return A(nn::standardize(a)); }, x);
+  expect_launches(1, [&] { pull_standardized(g); });
+  const auto [e, pull_entropy] = vjp([&](const A& a) { return A(nn::softmax_cross_entropy(a, g)); }, x);
+  const A one_a_row = put(waves(60));
+  expect_launches(1, [&] { pull_entropy(one_a_row); });
+}
+
+#if defined(NAX_CUDA_EMULATED)
+TEST(RowsOnGpuWithoutAKernel, Throw) {
+  char none[8] = {};
+  const char* const from[loops::Rows::most_operands] = {none, none};
+  char* const to[loops::Rows::most_results] = {none};
+  auto& rows = backend::operations(gpu());
+  EXPECT_EQ(text_of<DeviceError>([&] {
+              rows.rows(gpu(), {static_cast<loops::RowFunction>(99), 1, 1}, DType::float32, from, to);
+            }),
+            "rows: function 99 has no kernel on cuda:0");
+  EXPECT_EQ(text_of<DeviceError>([&] {
+              rows.rows(gpu(), {loops::RowFunction::softmax, 1, 1}, DType::int32, from, to);
+            }),
+            "softmax: rows of int32 have no kernel on cuda:0");
+}
+#endif
+
+}  // namespace norms_on_gpu_test
