@@ -100,6 +100,16 @@ TEST(ExpressionKernels, EqualCompiledKernels) {
   check(nax::sqrt(nax::abs(a)) + nax::log1p(nax::exp(b)));
 }
 
+// Their slots hold two bytes, and code reads a float.
+TEST(ExpressionKernels, OfHalfNumbersAreCompiled) {
+  const Array<nax::half> x{nax::half(1)};
+  static_assert(nax::detail::has_narrow_number<decltype(x * x + nax::half(2))>);
+  static_assert(!nax::detail::has_narrow_number<decltype(x * x + x)>);
+  static_assert(!nax::detail::has_narrow_number<decltype(Array<float>() * 2.f)>);
+  EXPECT_EQ(nax::detail::formula_of(x * nax::half(2) / nax::half(4)).text(),
+            "float formula of 3 inputs\n  t0 = multiply(x0, x1)\n  t1 = multiply(t0, 0.25)\n  return t1\n");
+}
+
 // Whole powers are part of the formula: beyond some dozens of them code is made for the call alone.
 TEST(ExpressionKernels, TakeNumbersThatChange) {
   const Array<double> x{1};

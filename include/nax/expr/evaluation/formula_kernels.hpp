@@ -53,11 +53,18 @@ template <class E>
 inline constexpr bool is_single = true;
 template <class Rule, class... A>
 inline constexpr bool is_single<Expr<Rule, A...>> = (!Expression<A> && ...);
+// Whether some number of E is half as wide as its kernels read it from its slot.
+template <class E>
+inline constexpr bool has_narrow_number = false;
+template <class T>
+inline constexpr bool has_narrow_number<Constant<T>> = is_floating_v<T> && sizeof(T) == 2;
+template <class Rule, class... A>
+inline constexpr bool has_narrow_number<Expr<Rule, A...>> = (has_narrow_number<A> || ...);
 // Whether the kernels of E are such.
 template <class E>
 inline constexpr bool runs_formula =
 #if defined(NAX_RUNS_FORMULAS)
-    has_formula<E> && !is_single<E> && Tree<E>::constants <= most_numbers;
+    has_formula<E> && !is_single<E> && !has_narrow_number<E> && Tree<E>::constants <= most_numbers;
 #else
     false;
 #endif

@@ -52,6 +52,7 @@ struct SymbolStep {
   bool truth = false;
   NumberUse use{};
   short slot = 0;  // of a leaf or a number
+  DType stored{};  // of a number
   short operand[most_operands]{};
   // Records the operation; the number of its step.
   int (*record)(const int* operands) = nullptr;
@@ -123,7 +124,7 @@ constexpr short list_symbols(SymbolStep* steps, SymbolCounters& next, const Arra
 }
 template <class T>
 constexpr short list_symbols(SymbolStep* steps, SymbolCounters& next, const Constant<T>*) {
-  steps[next.step] = {SymbolStep::Kind::number, std::is_same_v<T, bool>, {}, next.number++};
+  steps[next.step] = {SymbolStep::Kind::number, std::is_same_v<T, bool>, {}, next.number++, dtype_of<T>};
   return next.step++;
 }
 template <class Rule, class... A>
