@@ -241,8 +241,15 @@ void run_on_lanes(const void* const* in, void* out, std::int64_t n) {
       to[i] = static_cast<T>(F{}(at(0, i), at(1, i), at(2, i), at(3, i)));
   }
 }
+template <class F>
+constexpr const char* lane_name() {
+  if constexpr (requires { F::name; })
+    return F::name;
+  else
+    return "by_lanes";
+}
 template <class F, class T, int arity>
-inline constexpr LaneFunction lane_function{"by_lanes", arity, run_on_lanes<F, T, arity>};
+inline constexpr LaneFunction lane_function{lane_name<F>(), arity, run_on_lanes<F, T, arity>};
 
 template <class F>
 std::uint64_t address_of(const F& function) {

@@ -91,6 +91,29 @@ Packet<T> trigonometric(Packet<T> x, Fast fast, Slow slow) {
   return select(reducible, fast(select(reducible, x, Packet<T>(0))), detail::by_lanes(slow, x));
 }
 
+// Functions of std by their names, which formulas keep.
+struct SineOfStd {
+  static constexpr const char* name = "sin";
+  template <class T>
+  T operator()(T v) const {
+    return std::sin(v);
+  }
+};
+struct CosineOfStd {
+  static constexpr const char* name = "cos";
+  template <class T>
+  T operator()(T v) const {
+    return std::cos(v);
+  }
+};
+struct TangentOfStd {
+  static constexpr const char* name = "tan";
+  template <class T>
+  T operator()(T v) const {
+    return std::tan(v);
+  }
+};
+
 }  // namespace detail
 
 template <template <class> class P, class T>
@@ -98,13 +121,13 @@ P<T> sin(P<T> x) {
   using detail::trigonometric;
   return trigonometric(
       x, [](P<T> v) { return select(v == P<T>(0), v, detail::Quadrant<P<T>>(v).turned(0)); },
-      [](T v) { return std::sin(v); });
+      detail::SineOfStd());
 }
 template <template <class> class P, class T>
 P<T> cos(P<T> x) {
   using detail::trigonometric;
   return trigonometric(
-      x, [](P<T> v) { return detail::Quadrant<P<T>>(v).turned(1); }, [](T v) { return std::cos(v); });
+      x, [](P<T> v) { return detail::Quadrant<P<T>>(v).turned(1); }, detail::CosineOfStd());
 }
 template <template <class> class P, class T>
 P<T> tan(P<T> x) {
@@ -118,7 +141,7 @@ P<T> tan(P<T> x) {
         const P<T> up = select(odd, -quadrant.cosine, quadrant.sine);
         return select(v == P<T>(0), v, up / select(odd, quadrant.sine, quadrant.cosine));
       },
-      [](T v) { return std::tan(v); });
+      detail::TangentOfStd());
 }
 
 template <template <class> class P, class T>
