@@ -86,9 +86,9 @@ struct Loop {
   }
 };
 
-// `list`: as many operands, collapsed over `shape`.
+// `list`: `count` operands, collapsed over `shape`; the loop's others have no data.
 template <int operands>
-Loop<operands> make_loop(const Dims& shape, const loops::Operand* list) {
+Loop<operands> make_loop(const Dims& shape, const loops::Operand* list, int count = operands) {
   if (shape.size() > static_cast<std::size_t>(most_axes))
     raise<DeviceError>({"a loop over ", shape.size(),
                         " axes that do not merge is more than a kernel of the GPU takes, ", most_axes});
@@ -97,9 +97,10 @@ Loop<operands> make_loop(const Dims& shape, const loops::Operand* list) {
   for (int axis = 0; axis < loop.rank; ++axis) loop.shape[axis] = shape[axis];
   loop.count();
   for (int o = 0; o < operands; ++o) {
-    loop.data[o] = list[o].data;
+    loop.data[o] = o < count ? list[o].data : nullptr;
     for (int axis = 0; axis < loop.rank; ++axis)
-      loop.strides[o][axis] = list[o].strides[axis] * static_cast<std::int64_t>(dtype_size(list[o].stored));
+      loop.strides[o][axis] =
+          o < count ? list[o].strides[axis] * static_cast<std::int64_t>(dtype_size(list[o].stored)) : 0;
   }
   return loop;
 }
