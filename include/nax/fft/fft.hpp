@@ -61,26 +61,29 @@ Array<R> irfft_of(const char* function, const ComplexArray<R>& x, const FftOptio
 
 namespace fft {
 
-// y[k] = sum over j of x[j] e^(-2 pi i j k / n). Throws IndexError if `axis` is out of bounds, and ValueError
-// if there are no points or `norm` is unknown.
+// y[k] = sum over j of x[j] e^(-2 pi i j k / n). The result has the shape of x with extent n along `axis`.
+// Throws IndexError if `axis` is out of bounds, and ValueError if there are no points or `norm` is unknown.
 template <detail::ArrayLike X>
 auto fft(const X& x, const FftOptions& options = {}) {
   return detail::fft_of("fft", x, options, false);
 }
-// Its inverse: x[j] = 1 / n sum over k of y[k] e^(2 pi i j k / n). Throws IndexError if `axis` is out of
-// bounds, and ValueError if there are no points or `norm` is unknown.
+// Its inverse: x[j] = 1 / n sum over k of y[k] e^(2 pi i j k / n). The result has the shape of x with extent
+// n along `axis`. Throws IndexError if `axis` is out of bounds, and ValueError if there are no points or
+// `norm` is unknown.
 template <detail::ArrayLike X>
 auto ifft(const X& x, const FftOptions& options = {}) {
   return detail::fft_of("ifft", x, options, true);
 }
 
-// The transform of real numbers: its first n / 2 + 1 places, the others being their conjugates. Throws
-// IndexError if `axis` is out of bounds, and ValueError if there are no points or `norm` is unknown.
+// The transform of real numbers: its first n / 2 + 1 places, the others being their conjugates. The result
+// has the shape of x with extent n / 2 + 1 along `axis`. Throws IndexError if `axis` is out of bounds, and
+// ValueError if there are no points or `norm` is unknown.
 template <detail::ArrayLike X>
 auto rfft(const X& x, const FftOptions& options = {}) {
   return detail::rfft_of("rfft", x, options, false);
 }
-// Its inverse. The imaginary parts of the ends do not count. Throws IndexError if `axis` is out of bounds,
+// Its inverse. The imaginary parts of the ends do not count. The result has the shape of x with extent n
+// along `axis`, which is 2 (m - 1) for m places unless given. Throws IndexError if `axis` is out of bounds,
 // and ValueError if there are no points or `norm` is unknown.
 template <detail::ArrayLike X>
 auto irfft(const X& x_, const FftOptions& options = {}) {
@@ -88,15 +91,17 @@ auto irfft(const X& x_, const FftOptions& options = {}) {
   return detail::irfft_of("irfft", x, options, true);
 }
 
-// The transform, real, of a signal that is Hermitian, given its first n / 2 + 1 places; and its inverse.
-// Throws IndexError if `axis` is out of bounds, and ValueError if there are no points or `norm` is unknown.
+// The transform, real, of a signal that is Hermitian, given its first n / 2 + 1 places; and its inverse. The
+// result has the shape of x with extent n along `axis`, which is 2 (m - 1) for m places unless given. Throws
+// IndexError if `axis` is out of bounds, and ValueError if there are no points or `norm` is unknown.
 template <detail::ArrayLike X>
 auto hfft(const X& x_, const FftOptions& options = {}) {
   const auto x = detail::complex_operand("hfft", x_);
   return detail::irfft_of("hfft", x, options, false, true);
 }
-// Its inverse: the first n / 2 + 1 places of a signal whose transform is real. Throws IndexError if `axis` is
-// out of bounds, and ValueError if there are no points or `norm` is unknown.
+// Its inverse: the first n / 2 + 1 places of a signal whose transform is real. The result has the shape of x
+// with extent n / 2 + 1 along `axis`. Throws IndexError if `axis` is out of bounds, and ValueError if there
+// are no points or `norm` is unknown.
 template <detail::ArrayLike X>
 auto ihfft(const X& x, const FftOptions& options = {}) {
   return detail::rfft_of("ihfft", x, options, true, true);

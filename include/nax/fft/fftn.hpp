@@ -79,52 +79,56 @@ auto irfftn_of(const char* function, const X& x_, const Shape& s, const Axis& ax
 
 namespace fft {
 
-// fft along several axes. Throws IndexError if an axis is out of bounds, and ValueError if `s` and the axes
-// differ in number or `norm` is unknown.
+// fft along several axes. The result has the shape of x with the extents s along the axes. Throws IndexError
+// if an axis is out of bounds, and ValueError if `s` and the axes differ in number or `norm` is unknown.
 template <detail::ArrayLike X>
 auto fftn(const X& x, const FftnOptions& options = {}) {
   return detail::fftn_of("fftn", x, options.s, options.axes, options.norm, false);
 }
-// ifft along several axes: the inverse of fftn. Throws IndexError if an axis is out of bounds, and ValueError
-// if `s` and the axes differ in number or `norm` is unknown.
+// ifft along several axes: the inverse of fftn. The result has the shape of x with the extents s along the
+// axes. Throws IndexError if an axis is out of bounds, and ValueError if `s` and the axes differ in number or
+// `norm` is unknown.
 template <detail::ArrayLike X>
 auto ifftn(const X& x, const FftnOptions& options = {}) {
   return detail::fftn_of("ifftn", x, options.s, options.axes, options.norm, true);
 }
-// fftn of real numbers: rfft along the last of the axes, fft along the others. Throws IndexError if an axis
-// is out of bounds, and ValueError if `s` and the axes differ in number, there is no axis or `norm` is
-// unknown.
+// fftn of real numbers: rfft along the last of the axes, fft along the others. The result has the shape of x
+// with the extents s along the axes, n / 2 + 1 for n along the last of them. Throws IndexError if an axis is
+// out of bounds, and ValueError if `s` and the axes differ in number, there is no axis or `norm` is unknown.
 template <detail::ArrayLike X>
 auto rfftn(const X& x, const FftnOptions& options = {}) {
   return detail::rfftn_of("rfftn", x, options.s, options.axes, options.norm);
 }
-// Its inverse, real: irfft along the last of the axes, ifft along the others. Throws IndexError if an axis is
-// out of bounds, and ValueError if `s` and the axes differ in number, there is no axis or `norm` is unknown.
+// Its inverse, real: irfft along the last of the axes, ifft along the others. The result has the shape of x
+// with the extents s along the axes; without s the last of them is 2 (m - 1) for m places. Throws IndexError
+// if an axis is out of bounds, and ValueError if `s` and the axes differ in number, there is no axis or
+// `norm` is unknown.
 template <detail::ArrayLike X>
 auto irfftn(const X& x, const FftnOptions& options = {}) {
   return detail::irfftn_of("irfftn", x, options.s, options.axes, options.norm);
 }
 
-// fftn over the last two axes. Throws IndexError if an axis is out of bounds, and ValueError if `norm` is
-// unknown.
+// fftn over the last two axes. The result has the shape of x with the extents s along these axes. Throws
+// IndexError if an axis is out of bounds, and ValueError if `norm` is unknown.
 template <detail::ArrayLike X>
 auto fft2(const X& x, const Fft2Options& options = {}) {
   return detail::fftn_of("fft2", x, options.s, options.axes, options.norm, false);
 }
-// ifftn over the last two axes. Throws IndexError if an axis is out of bounds, and ValueError if `norm` is
-// unknown.
+// ifftn over the last two axes. The result has the shape of x with the extents s along these axes. Throws
+// IndexError if an axis is out of bounds, and ValueError if `norm` is unknown.
 template <detail::ArrayLike X>
 auto ifft2(const X& x, const Fft2Options& options = {}) {
   return detail::fftn_of("ifft2", x, options.s, options.axes, options.norm, true);
 }
-// rfftn over the last two axes. Throws IndexError if an axis is out of bounds, and ValueError if `norm` is
-// unknown.
+// rfftn over the last two axes. The result has the shape of x with the extents s along these axes, n / 2 + 1
+// for n along the last. Throws IndexError if an axis is out of bounds, and ValueError if `norm` is unknown.
 template <detail::ArrayLike X>
 auto rfft2(const X& x, const Fft2Options& options = {}) {
   return detail::rfftn_of("rfft2", x, options.s, options.axes, options.norm);
 }
-// irfftn over the last two axes. Throws IndexError if an axis is out of bounds, and ValueError if `norm` is
-// unknown.
+// irfftn over the last two axes. The result has the shape of x with the extents s along these axes; without s
+// the last of them is 2 (m - 1) for m places. Throws IndexError if an axis is out of bounds, and ValueError
+// if `norm` is unknown.
 template <detail::ArrayLike X>
 auto irfft2(const X& x, const Fft2Options& options = {}) {
   return detail::irfftn_of("irfft2", x, options.s, options.axes, options.norm);

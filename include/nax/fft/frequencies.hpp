@@ -27,8 +27,8 @@ auto shifted(const char* function, const X& x_, const FftShiftOptions& options, 
 
 namespace fft {
 
-// The frequencies of fft's n places, in cycles a unit of d: 0, 1, ..., then the negative ones, over n d.
-// Throws ValueError if `n` is below 1 or `d` is 0.
+// The frequencies of fft's n places, in cycles a unit of d: 0, 1, ..., then the negative ones, over n d. The
+// result has shape (n,). Throws ValueError if `n` is below 1 or `d` is 0.
 template <Dtype T = float>
 Array<T> fftfreq(std::int64_t n, const FftFreqOptions& options = {}) {
   static_assert(is_floating_v<T>, "fftfreq: the type must be floating");
@@ -38,7 +38,8 @@ Array<T> fftfreq(std::int64_t n, const FftFreqOptions& options = {}) {
     return static_cast<T>(at / (static_cast<double>(n) * options.d));
   });
 }
-// The frequencies of rfft's n / 2 + 1 places. Throws ValueError if `n` is below 1 or `d` is 0.
+// The frequencies of rfft's n / 2 + 1 places. The result has shape (n / 2 + 1,). Throws ValueError if `n` is
+// below 1 or `d` is 0.
 template <Dtype T = float>
 Array<T> rfftfreq(std::int64_t n, const FftFreqOptions& options = {}) {
   static_assert(is_floating_v<T>, "rfftfreq: the type must be floating");
@@ -48,12 +49,13 @@ Array<T> rfftfreq(std::int64_t n, const FftFreqOptions& options = {}) {
   });
 }
 
-// The frequency 0 moved to the middle of the axes. Throws IndexError if an axis is out of bounds.
+// The frequency 0 moved to the middle of the axes. The result has the shape of x. Throws IndexError if an
+// axis is out of bounds.
 template <detail::ArrayLike X>
 auto fftshift(const X& x, const FftShiftOptions& options = {}) {
   return detail::shifted("fftshift", x, options, [](std::int64_t n) { return n / 2; });
 }
-// And back. Throws IndexError if an axis is out of bounds.
+// And back. The result has the shape of x. Throws IndexError if an axis is out of bounds.
 template <detail::ArrayLike X>
 auto ifftshift(const X& x, const FftShiftOptions& options = {}) {
   return detail::shifted("ifftshift", x, options, [](std::int64_t n) { return -(n / 2); });

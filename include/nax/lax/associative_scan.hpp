@@ -97,8 +97,8 @@ Tree scan_pairs(const Op& op, const Tree& x, std::int64_t n, std::int64_t axis) 
 namespace lax {
 
 // out[i] = x[0] op x[1] op ... op x[i] along `axis`, for an associative op of two trees of arrays, which gets
-// many elements at once and must treat them one by one. `reverse` begins at the end. Throws ShapeError where
-// the arrays of xs differ in the extent of that axis.
+// many elements at once and must treat them one by one. `reverse` begins at the end. Each result has the
+// shape of its array. Throws ShapeError where the arrays of xs differ in the extent of that axis.
 template <class Op, class Xs>
 auto associative_scan(const Op& op, const Xs& xs_, const AssociativeScanOptions& options = {}) {
   using namespace detail;

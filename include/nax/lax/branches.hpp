@@ -176,7 +176,8 @@ auto switch_(const I& index_, const std::vector<F>& functions, const Operands&..
   return run(to_arrays(operands_)...);
 }
 
-// Elements of the second where `predicate` holds, of the third elsewhere: JAX's select, in its order.
+// Elements of the second where `predicate` holds, of the third elsewhere: JAX's select, in its order. The
+// result has the shape to which all three broadcast.
 template <class P, class X, class Y>
 auto select(const P& predicate, const X& on_true, const Y& on_false) {
   return where(predicate, on_true, on_false);

@@ -89,7 +89,9 @@ namespace lax {
 
 // The convolution of lhs with the kernel rhs (as networks have it: not flipped), with JAX's arguments. One to
 // three spatial axes; floating types (half types are computed in float). Differentiable in both to any order.
-// Throws ShapeError where channels and groups disagree.
+// (N, C, spatial...) with (O, C / groups, spatial...) gives (N, O, out...), in the order of
+// `dimension_numbers`. out = (x + low + high - k) / stride + 1, x and k the dilated extents. Throws
+// ShapeError where channels and groups disagree.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv_general_dilated(const X& lhs, const W& rhs, const Shape& window_strides, const Padding& padding,
                           const ConvOptions& options = {}) {
@@ -130,7 +132,8 @@ auto conv_general_dilated(const X& lhs, const W& rhs, const Shape& window_stride
     return y.template astype<R>();
 }
 
-// JAX's short forms, channels first: conv(x, w, {1, 1}, "SAME").
+// JAX's short forms, channels first: conv(x, w, {1, 1}, "SAME"). (N, C, spatial...) with (O, C, spatial...)
+// gives (N, O, out...).
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv(const X& lhs, const W& rhs, const Shape& window_strides, const Padding& padding) {
   return conv_general_dilated(lhs, rhs, window_strides, padding);
@@ -144,8 +147,9 @@ auto conv_with_general_padding(const X& lhs, const W& rhs, const Shape& window_s
 }
 
 // The transposed convolution, which enlarges its input by the strides; JAX's arguments, channels last. "SAME"
-// and "VALID" are those of the convolution that it would transpose. Throws ShapeError if shapes or channels
-// do not fit, and ValueError for invalid strides, dilations or padding.
+// and "VALID" are those of the convolution that it would transpose. (N, spatial..., C) with (spatial..., C,
+// O) gives (N, out..., O); "SAME" makes out the extent times the stride. Throws ShapeError if shapes or
+// channels do not fit, and ValueError for invalid strides, dilations or padding.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv_transpose(const X& lhs, const W& rhs_, const Shape& strides_, const Padding& padding,
                     const ConvTransposeOptions& options = {}) {

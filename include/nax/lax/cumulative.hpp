@@ -84,8 +84,8 @@ auto cumprod(const X& x_, const CumulativeOptions& options = {}) {
   return nax::detail::cumprod_axis<R>(x, nax::detail::normalize_axis("cumprod", options.axis, x.ndim()),
                                       options.reverse);
 }
-// Running maxima and minima, of real types. A gradient goes to the element that was taken, the first of equal
-// ones. Throws IndexError if `axis` is out of bounds.
+// Running maxima and minima along `axis`, of real types. A gradient goes to the element that was taken, the
+// first of equal ones. Throws IndexError if `axis` is out of bounds.
 template <nax::detail::ArrayLike X>
 auto cummax(const X& x, const CumulativeOptions& options = {}) {
   return nax::detail::running_extremum("cummax", x, options, [](auto value, auto best) {
@@ -99,7 +99,8 @@ auto cummin(const X& x, const CumulativeOptions& options = {}) {
     return value < best || (nax::detail::is_nan_element(value) && !nax::detail::is_nan_element(best));
   });
 }
-// log(cumsum(exp(x))) without overflow. Floating types. Throws IndexError if `axis` is out of bounds.
+// log(cumsum(exp(x))) along `axis`, without overflow. Floating types. Throws IndexError if `axis` is out of
+// bounds.
 template <nax::detail::ArrayLike X>
 auto cumlogsumexp(const X& x_, const CumulativeOptions& options = {}) {
   const auto x = nax::detail::as_array(x_);

@@ -67,8 +67,8 @@ std::vector<Array<std::int64_t>> starts_on(const Array<T>& x, int axis, const Ar
 namespace lax {
 
 // The elements of x from start_indices on, slice_sizes of them. Negative starts count from the end; then a
-// slice that would reach beyond the array is moved until it fits, as in JAX. Throws ShapeError for sizes
-// larger than x.
+// slice that would reach beyond the array is moved until it fits, as in JAX. The result has the shape
+// `slice_sizes`. Throws ShapeError for sizes larger than x.
 template <nax::detail::ArrayLike X>
 auto dynamic_slice(const X& x_, const StartIndices& start_indices, const Shape& slice_sizes) {
   const auto x = nax::detail::as_array(x_);
@@ -76,8 +76,9 @@ auto dynamic_slice(const X& x_, const StartIndices& start_indices, const Shape& 
       x, nax::detail::window_selection("dynamic_slice", x, start_indices.list(), slice_sizes));
 }
 // x with the elements from start_indices on replaced by those of `update`, placed as dynamic_slice places a
-// slice. An array that is moved in, and that no other handle shares, is written in place. Throws ValueError
-// unless there is a start for each axis, and ShapeError if the slice does not fit.
+// slice. An array that is moved in, and that no other handle shares, is written in place. The result has the
+// shape of x. Throws ValueError unless there is a start for each axis, and ShapeError if the slice does not
+// fit.
 template <class T, nax::detail::ArrayLike U>
 Array<T> dynamic_update_slice(Array<T>&& x, const U& update_, const StartIndices& start_indices) {
   const auto update = nax::detail::as_array(update_);
@@ -92,8 +93,8 @@ auto dynamic_update_slice(const X& x, const U& update, const StartIndices& start
   return dynamic_update_slice(nax::detail::as_array(x), update, start_indices);
 }
 
-// Slices one axis; the others are taken whole. Throws IndexError if `axis` is out of bounds, and ShapeError
-// if the slice does not fit.
+// Slices one axis; the others are taken whole. The result has the shape of x with extent `slice_size` along
+// the axis. Throws IndexError if `axis` is out of bounds, and ShapeError if the slice does not fit.
 template <nax::detail::ArrayLike X>
 auto dynamic_slice_in_dim(const X& x_, const StartIndices::One& start, std::int64_t size,
                           std::int64_t axis_ = 0) {
@@ -105,8 +106,9 @@ auto dynamic_slice_in_dim(const X& x_, const StartIndices::One& start, std::int6
                           nax::detail::window_selection("dynamic_slice_in_dim", x,
                                                         nax::detail::starts_on(x, axis, start.get()), sizes));
 }
-// The entry at a computed place of one axis, which is kept with extent 1 or dropped. Throws IndexError if
-// `axis` is out of bounds, and ShapeError if the axis is empty.
+// The entry at a computed place of one axis, which is kept with extent 1 or dropped. The result has the shape
+// of x with extent 1 along the axis, or without it. Throws IndexError if `axis` is out of bounds, and
+// ShapeError if the axis is empty.
 template <nax::detail::ArrayLike X>
 auto dynamic_index_in_dim(const X& x, const StartIndices::One& index, std::int64_t axis = 0,
                           bool keepdims = true) {
@@ -118,7 +120,8 @@ auto dynamic_index_in_dim(const X& x, const StartIndices::One& index, std::int64
   return nax::detail::reshape_to("dynamic_index_in_dim", row, Shape(visible));
 }
 // The array with a slice of one axis replaced, from a computed place on; in place as dynamic_update_slice.
-// Throws IndexError if `axis` is out of bounds, and ShapeError if the slice does not fit.
+// The result has the shape of x. Throws IndexError if `axis` is out of bounds, and ShapeError if the slice
+// does not fit.
 template <class T, nax::detail::ArrayLike U>
 Array<T> dynamic_update_slice_in_dim(Array<T>&& x, const U& update_, const StartIndices::One& start,
                                      std::int64_t axis_) {
@@ -133,8 +136,8 @@ auto dynamic_update_slice_in_dim(const X& x, const U& update, const StartIndices
                                  std::int64_t axis) {
   return dynamic_update_slice_in_dim(nax::detail::as_array(x), update, start, axis);
 }
-// `update` may lack the axis. Throws IndexError if `axis` is out of bounds, and ShapeError if the axis is
-// empty.
+// `update` may lack the axis. The result has the shape of x. Throws IndexError if `axis` is out of bounds,
+// and ShapeError if the axis is empty.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike U>
 auto dynamic_update_index_in_dim(const X& x_, const U& update_, const StartIndices::One& index,
                                  std::int64_t axis_) {

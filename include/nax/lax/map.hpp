@@ -10,8 +10,8 @@ struct MapOptions {
 };
 
 // f of each row of the tree xs, one after another (or batch_size at a time), the results stacked: vmap that
-// needs the memory of one example. Throws ValueError if xs has no arrays or `batch_size` is below 1, and
-// ShapeError if leading extents differ.
+// needs the memory of one example. n results of shape (a, b) give (n, a, b). Throws ValueError if xs has no
+// arrays or `batch_size` is below 1, and ShapeError if leading extents differ.
 template <class F, class Xs>
 auto map(const F& f, const Xs& xs_, const MapOptions& options = {}) {
   using namespace detail;

@@ -76,7 +76,7 @@ class Unravel {
 // {flat, unravel}: the arrays of a tree, one after another, as a vector of the type that they promote to, and
 // the function that makes the tree of such a vector. Numbers and Statics are not among the elements; unravel
 // puts the first tree's in their places. Both are differentiable and go under vmap; complex elements lose
-// their imaginary parts where unravel puts them into real arrays.
+// their imaginary parts where unravel puts them into real arrays. flat has shape (n,) for n elements.
 template <class T>
 auto ravel(const T& t) {
   using E = typename detail::RavelType<detail::TypeList<>, leaf_types_t<T>>::type;

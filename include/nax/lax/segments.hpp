@@ -104,8 +104,8 @@ Array<T> segment_extremum(const char* function, const Array<T>& x, const Segment
 }  // namespace detail
 
 // out[k] = the sum of the rows x[i] with segment_ids[i] == k. Ids out of range count for nothing; segments
-// without rows are 0. Differentiable in x. Throws ShapeError unless there is an id for each row, and
-// ValueError for a negative `num_segments`, or none under vmap.
+// without rows are 0. Differentiable in x. x (n, ...) gives (num_segments, ...). Throws ShapeError unless
+// there is an id for each row, and ValueError for a negative `num_segments`, or none under vmap.
 template <detail::ArrayLike X, detail::ArrayLike I>
 auto segment_sum(const X& x_, const I& segment_ids, const SegmentOptions& options = {}) {
   using T = typename X::value_type;
@@ -113,8 +113,8 @@ auto segment_sum(const X& x_, const I& segment_ids, const SegmentOptions& option
   const auto s = detail::segments_of("segment_sum", x, detail::as_array(segment_ids), options);
   return detail::without_last_row(Array<T>(detail::segment_start(x, s.count, T(0)).at(s.ids).add(x)));
 }
-// Products; segments without rows are 1. Throws ShapeError unless there is an id for each row, and ValueError
-// for a negative `num_segments`, or none under vmap.
+// Products; segments without rows are 1. x (n, ...) gives (num_segments, ...). Throws ShapeError unless there
+// is an id for each row, and ValueError for a negative `num_segments`, or none under vmap.
 template <detail::ArrayLike X, detail::ArrayLike I>
 auto segment_prod(const X& x_, const I& segment_ids, const SegmentOptions& options = {}) {
   using T = typename X::value_type;
@@ -123,8 +123,8 @@ auto segment_prod(const X& x_, const I& segment_ids, const SegmentOptions& optio
   return detail::without_last_row(Array<T>(detail::segment_start(x, s.count, T(1)).at(s.ids).multiply(x)));
 }
 // Maxima, of real types; segments without rows are -inf, or the least integer. A gradient goes to the first
-// of the largest. Throws ShapeError unless there is an id for each row, and ValueError for a negative
-// `num_segments`, or none under vmap.
+// of the largest. x (n, ...) gives (num_segments, ...). Throws ShapeError unless there is an id for each row,
+// and ValueError for a negative `num_segments`, or none under vmap.
 template <detail::ArrayLike X, detail::ArrayLike I>
 auto segment_max(const X& x_, const I& segment_ids, const SegmentOptions& options = {}) {
   using T = typename X::value_type;
@@ -133,8 +133,8 @@ auto segment_max(const X& x_, const I& segment_ids, const SegmentOptions& option
   return detail::segment_extremum("segment_max", x, s, detail::extreme_of<T, cpu::reduce_op::Max>(),
                                   [](T a, T b) { return a > b || (a != a && b == b); });
 }
-// The smallest element of each segment. Throws ShapeError unless there is an id for each row, and ValueError
-// for a negative `num_segments`, or none under vmap.
+// The smallest element of each segment. x (n, ...) gives (num_segments, ...). Throws ShapeError unless there
+// is an id for each row, and ValueError for a negative `num_segments`, or none under vmap.
 template <detail::ArrayLike X, detail::ArrayLike I>
 auto segment_min(const X& x_, const I& segment_ids, const SegmentOptions& options = {}) {
   using T = typename X::value_type;

@@ -10,8 +10,8 @@ struct SortKeyValOptions {
   std::int64_t dimension = -1;
   bool is_stable = true;
 };
-// {keys sorted along `dimension`, values in the same order}; both of one shape. Throws ShapeError if keys and
-// values differ in shape, and IndexError if the axis is out of bounds.
+// {keys sorted along `dimension`, values in the same order}; both of one shape. Both results have the shape
+// of keys. Throws ShapeError if keys and values differ in shape, and IndexError if the axis is out of bounds.
 template <nax::detail::ArrayLike K, nax::detail::ArrayLike V>
 auto sort_key_val(const K& keys_, const V& values_, const SortKeyValOptions& options = {}) {
   const auto keys = nax::detail::as_array(keys_);

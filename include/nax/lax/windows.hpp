@@ -86,7 +86,8 @@ namespace lax {
 
 // For each window of x the combination of its elements by `computation(a, b)` (of arrays, element by element,
 // associative), beginning with init_value, which also stands in the padding. One number an axis in
-// window_dimensions and window_strides. Differentiable where the computation is. Throws ValueError if window,
+// window_dimensions and window_strides. Differentiable where the computation is. The result has the shape of
+// the windows' places, out = (n + low + high - w) / stride + 1 along each axis. Throws ValueError if window,
 // strides, dilations or padding do not fit the axes.
 template <nax::detail::ArrayLike X, class Init, class Op>
 auto reduce_window(const X& x_, const Init& init_value, const Op& computation, const Shape& window_dimensions,

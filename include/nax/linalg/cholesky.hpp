@@ -68,8 +68,8 @@ struct CholeskyOptions {
   bool upper = false;
 };
 // The lower triangular L with L L^H = a, for symmetric or Hermitian positive definite matrices, of which the
-// lower triangle is read; `upper`: the U with U^H U = a, from the upper triangle. NaN for other matrices.
-// Throws ShapeError unless the last two axes are square.
+// lower triangle is read; `upper`: the U with U^H U = a, from the upper triangle. NaN for other matrices. The
+// result has the shape of a, (..., n, n). Throws ShapeError unless the last two axes are square.
 template <detail::ArrayLike A>
 auto cholesky(const A& a_, const CholeskyOptions& options = {}) {
   using R = detail::linalg_t<A>;
@@ -107,8 +107,8 @@ struct SolveTriangularOptions {
   bool unit_diagonal = false;
 };
 // x with a x = b, a triangular: the other triangle is not read. `trans`: a^T x = b (1 or "T"), or a^H x = b
-// (2 or "C"); `lower` speaks of a as it is given. Throws ShapeError unless `a` is square and `b` has as many
-// rows.
+// (2 or "C"); `lower` speaks of a as it is given. The result has the shape of b, (..., n, k) or (n,). Throws
+// ShapeError unless `a` is square and `b` has as many rows.
 template <detail::ArrayLike A, detail::ArrayLike B>
 auto solve_triangular(const A& a_, const B& b_, const SolveTriangularOptions& options = {}) {
   using R = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;

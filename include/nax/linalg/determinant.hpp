@@ -130,8 +130,8 @@ Array<T> adjugate(const Array<T>& a) {
 
 namespace linalg {
 
-// The determinants of the matrices in the last two axes. Differentiable at every matrix, to any order. Throws
-// ShapeError unless the last two axes are square.
+// The determinants of the matrices in the last two axes. Differentiable at every matrix, to any order. (...,
+// n, n) gives (...). Throws ShapeError unless the last two axes are square.
 template <detail::ArrayLike A>
 auto det(const A& a_) {
   using R = detail::linalg_t<A>;
@@ -146,8 +146,8 @@ struct Slogdet {
   Array<real_t<T>> logabsdet;
 };
 // The sign of the determinant (of complex matrices the number of size 1 that it is a multiple of) and the
-// logarithm of its absolute value: no overflow. A singular matrix has 0 and -inf. Throws ShapeError unless
-// the last two axes are square.
+// logarithm of its absolute value: no overflow. A singular matrix has 0 and -inf. (..., n, n) gives both of
+// shape (...). Throws ShapeError unless the last two axes are square.
 template <detail::ArrayLike A>
 auto slogdet(const A& a_) {
   using T = detail::linalg_t<A>;

@@ -90,7 +90,7 @@ auto eig(const A& a_) {
   detail::check_square("eig", a);
   return static_cast<Eig<complex_t<T>>>(detail::eig_of(a));
 }
-// The eigenvalues alone. Throws ShapeError unless the last two axes are square.
+// The eigenvalues alone, (..., n). Throws ShapeError unless the last two axes are square.
 template <detail::ArrayLike A>
 auto eigvals(const A& a_) {
   using T = detail::linalg_t<A>;

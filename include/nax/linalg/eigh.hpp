@@ -84,8 +84,8 @@ auto eigh(const A& a_, const EighOptions& options = {}) {
   detail::check_square("eigh", a);
   return detail::eigh_of(a, options.UPLO.lower());
 }
-// The eigenvalues alone. Throws ShapeError unless the last two axes are square, and ValueError for an unknown
-// UPLO.
+// The eigenvalues alone, (..., n), ascending. Throws ShapeError unless the last two axes are square, and
+// ValueError for an unknown UPLO.
 template <detail::ArrayLike A>
 auto eigvalsh(const A& a_, const EighOptions& options = {}) {
   using T = detail::linalg_t<A>;

@@ -146,7 +146,8 @@ auto lu(const A& a_) {
                detail::upper_of(parts.lu)};
 }
 
-// Factorises into the form that lu_solve takes. Throws ShapeError unless the array is at least 2-d.
+// Factorises into the form that lu_solve takes. lu has the shape of a, (..., m, n); piv has shape (..., k), k
+// = min(m, n). Throws ShapeError unless the array is at least 2-d.
 template <detail::ArrayLike A>
 auto lu_factor(const A& a_) {
   using T = detail::linalg_t<A>;
@@ -160,8 +161,9 @@ struct LuSolveOptions {
   Transposition trans = 0;
 };
 // x with a x = b, a square and given by lu_factor(a): b a vector or matrices, whose leading axes broadcast.
-// `trans`: a^T x = b (1 or "T"), or a^H x = b (2 or "C"). A singular matrix gives infinities or NaN. Throws
-// ShapeError if the shapes of lu, piv and b do not fit, and ValueError for an invalid pivot.
+// `trans`: a^T x = b (1 or "T"), or a^H x = b (2 or "C"). A singular matrix gives infinities or NaN. The
+// result has the shape of b, (..., n, k) or (n,). Throws ShapeError if the shapes of lu, piv and b do not
+// fit, and ValueError for an invalid pivot.
 template <class T, detail::ArrayLike B>
 auto lu_solve(const LuFactor<T>& lu_and_piv, const B& b_, const LuSolveOptions& options = {}) {
   using R = promote_t<T, detail::linalg_t<B>>;
@@ -187,7 +189,8 @@ struct ChoFactorOptions {
 };
 // The Cholesky factor in the form that cho_solve takes: c^H c = a, or c c^H = a where `lower`. The other
 // triangle of c holds zeros. NaN where a is not positive definite. The gradient is JAX's: not symmetric, as
-// that of cholesky is. Throws ShapeError unless the last two axes are square.
+// that of cholesky is. c has the shape of a, (..., n, n). Throws ShapeError unless the last two axes are
+// square.
 template <detail::ArrayLike A>
 auto cho_factor(const A& a_, const ChoFactorOptions& options = {}) {
   using T = detail::linalg_t<A>;
@@ -198,8 +201,9 @@ auto cho_factor(const A& a_, const ChoFactorOptions& options = {}) {
   return ChoFactor<T>{detail::conjugate_transpose(detail::cholesky_of(detail::conjugate_transpose(a), of)),
                       false};
 }
-// x with a x = b, a given by cho_factor(a): b a vector or matrices, whose leading axes broadcast. Throws
-// ShapeError unless the factor is square and `b` has as many rows.
+// x with a x = b, a given by cho_factor(a): b a vector or matrices, whose leading axes broadcast. The result
+// has the shape of b, (..., n, k) or (n,). Throws ShapeError unless the factor is square and `b` has as many
+// rows.
 template <class T, detail::ArrayLike B>
 auto cho_solve(const ChoFactor<T>& c_and_lower, const B& b_) {
   using R = promote_t<T, detail::linalg_t<B>>;

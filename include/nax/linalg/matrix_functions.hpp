@@ -284,8 +284,8 @@ auto expm(const A& a_) {
 }
 
 // The principal square roots of square matrices, complex also where they are real (nax::real says). Singular
-// matrices may have none: NaN or infinities then; so has the derivative of one of theirs. Throws ShapeError
-// unless the last two axes are square.
+// matrices may have none: NaN or infinities then; so has the derivative of one of theirs. The result has the
+// shape of a, (..., n, n). Throws ShapeError unless the last two axes are square.
 template <detail::ArrayLike A>
 auto sqrtm(const A& a_) {
   using C = complex_t<detail::linalg_t<A>>;
@@ -346,7 +346,8 @@ struct Schur {
 };
 // a = Z T Z^H for square matrices, Z unitary. T is upper triangular for complex ones, and for real ones upper
 // triangular but for 2 x 2 blocks of pairs of complex eigenvalues on its diagonal; a complex array of real
-// numbers has the complex form. Not differentiable: an error under grad and jvp.
+// numbers has the complex form. Not differentiable: an error under grad and jvp. Both have the shape of a,
+// (..., n, n).
 template <detail::ArrayLike A>
 auto schur(const A& a_) {
   using T = detail::linalg_t<A>;

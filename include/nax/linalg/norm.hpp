@@ -148,8 +148,8 @@ namespace linalg {
 
 // Vector norms over one axis (ord: 2 when not given, inf, -inf, 0 or any p), matrix norms over two (ord:
 // "fro" when not given, "nuc", 1, -1, 2, -2, inf, -inf), and the 2-norm of all elements without ord and axis.
-// Throws ValueError for an unknown `ord`, for one that does not fit the number of axes, or for more than two
-// axes with it.
+// The result has the shape of x without these axes; keepdims leaves extent 1. Throws ValueError for an
+// unknown `ord`, for one that does not fit the number of axes, or for more than two axes with it.
 template <detail::ArrayLike X>
 auto norm(const X& x_, const NormOptions& options = {}) {
   using T = inexact_t<typename X::value_type>;
@@ -169,8 +169,9 @@ struct MatrixNormOptions {
   bool keepdims = false;
   NormOrder ord = "fro";
 };
-// The norm of the matrices in the last two axes; ord as above. Throws ShapeError unless the array is at least
-// 2-d, and ValueError for an `ord` that is no matrix norm.
+// The norm of the matrices in the last two axes; ord as above. (..., m, n) gives (...); keepdims leaves (...,
+// 1, 1). Throws ShapeError unless the array is at least 2-d, and ValueError for an `ord` that is no matrix
+// norm.
 template <detail::ArrayLike X>
 auto matrix_norm(const X& x_, const MatrixNormOptions& options = {}) {
   using T = inexact_t<typename X::value_type>;
@@ -186,8 +187,9 @@ struct VectorNormOptions {
   bool keepdims = false;
   NormOrder ord = 2;
 };
-// The norm over one axis, over several as if they were one, or over all; ord is a number, inf or -inf. Throws
-// ValueError for a named `ord`, and IndexError if an axis is out of bounds.
+// The norm over one axis, over several as if they were one, or over all; ord is a number, inf or -inf. The
+// result has the shape of x without these axes; keepdims leaves extent 1. Throws ValueError for a named
+// `ord`, and IndexError if an axis is out of bounds.
 template <detail::ArrayLike X>
 auto vector_norm(const X& x_, const VectorNormOptions& options = {}) {
   using T = inexact_t<typename X::value_type>;
@@ -198,8 +200,8 @@ auto vector_norm(const X& x_, const VectorNormOptions& options = {}) {
 }
 
 // The condition numbers of matrices: the ratio of the largest singular value to the smallest (p: 2 when not
-// given; -2: its inverse), or norm(x, p) norm(inv(x), p) of square ones. inf for singular matrices. Throws
-// ValueError for empty ones.
+// given; -2: its inverse), or norm(x, p) norm(inv(x), p) of square ones. inf for singular matrices. (..., m,
+// n) gives (...). Throws ValueError for empty ones.
 template <detail::ArrayLike X>
 auto cond(const X& x_, const NormOrder& p = {}) {
   using T = detail::linalg_t<X>;

@@ -137,8 +137,9 @@ struct MatrixRankOptions {
   bool hermitian = false;
   Tolerance rtol = {};  // the same over the largest: max(m, n) epsilon when neither is given
 };
-// The ranks of matrices (..., m, n), as int32. Of 0-d and 1-d arrays: 1 where an element is not 0. Throws
-// ValueError if both tol and rtol are given, and ShapeError if a tolerance does not fit.
+// The ranks of matrices (..., m, n), as int32. Of 0-d and 1-d arrays: 1 where an element is not 0. The result
+// has shape (...). Throws ValueError if both tol and rtol are given, and ShapeError if a tolerance does not
+// fit.
 template <detail::ArrayLike A>
 Array<std::int32_t> matrix_rank(const A& a_, const MatrixRankOptions& options = {}) {
   using T = detail::linalg_t<A>;

@@ -57,7 +57,7 @@ using nax::vecdot;
 // c}). The first and the last may be vectors.
 inline constexpr nax::detail::ListFunction<nax::detail::MultiDot> multi_dot{};
 
-// x[i] * y[j], of vectors. Throws ValueError unless both arrays are 1-d.
+// x[i] * y[j], of vectors. (m,) and (n,) give (m, n). Throws ValueError unless both arrays are 1-d.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto outer(const X& x_, const Y& y_) {
   const auto &x = detail::materialise(x_), &y = detail::materialise(y_);
@@ -69,13 +69,13 @@ auto outer(const X& x_, const Y& y_) {
 struct OffsetOptions {
   std::int64_t offset = 0;  // above the main diagonal where positive
 };
-// The diagonals of the matrices in the last two axes, as the last axis. Throws ValueError for an array of
-// less than two axes.
+// The diagonals of the matrices in the last two axes, as the last axis. (..., m, n) gives (..., k), k =
+// min(m, n) for offset 0. Throws ValueError for an array of less than two axes.
 template <detail::ArrayLike X>
 auto diagonal(const X& x, const OffsetOptions& options = {}) {
   return nax::diagonal(x, {.offset = options.offset, .axis1 = -2, .axis2 = -1});
 }
-// The sums of these diagonals. Throws ValueError for an array of less than two axes.
+// The sums of these diagonals. (..., m, n) gives (...). Throws ValueError for an array of less than two axes.
 template <detail::ArrayLike X>
 auto trace(const X& x, const OffsetOptions& options = {}) {
   return nax::trace(x, {.offset = options.offset, .axis1 = -2, .axis2 = -1});
@@ -84,7 +84,8 @@ auto trace(const X& x, const OffsetOptions& options = {}) {
 struct TensorsolveOptions {
   Axis axes = {};  // of a, moved to the end beforehand
 };
-// The x with tensordot(a, x, x.ndim()) = b. Throws ShapeError where a is not square in that sense.
+// The x with tensordot(a, x, x.ndim()) = b. x has the shape of the axes of a behind those of b: a (m, n, k)
+// and b (m,) give (n, k), m = n k. Throws ShapeError where a is not square in that sense.
 template <detail::ArrayLike A, detail::ArrayLike B>
 auto tensorsolve(const A& a_, const B& b_, const TensorsolveOptions& options = {}) {
   using R = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;
@@ -117,8 +118,8 @@ struct TensorinvOptions {
   std::int64_t ind = 2;
 };
 // The inverse of a with regard to tensordot(., ., ind): its axes are a's from `ind` on, then the first `ind`.
-// Throws ValueError if `ind` is not positive or too large, and ShapeError unless the two groups of axes have
-// equal sizes.
+// (m, n, k) with ind 2 gives (k, m, n). Throws ValueError if `ind` is not positive or too large, and
+// ShapeError unless the two groups of axes have equal sizes.
 template <detail::ArrayLike A>
 auto tensorinv(const A& a_, const TensorinvOptions& options = {}) {
   using R = detail::linalg_t<A>;

@@ -79,14 +79,16 @@ Array<T> matrix_inner(const Array<T>& x, const Array<T>& y) {
 namespace linalg {
 
 // x with a x = b: b a vector, or matrices whose leading axes broadcast with those of a. Differentiable in
-// both. Throws ShapeError unless `a` is square and `b` has as many rows.
+// both. a (..., n, n) and b (..., n, k) give (..., n, k), b (n,) gives (..., n). Throws ShapeError unless `a`
+// is square and `b` has as many rows.
 template <detail::ArrayLike A, detail::ArrayLike B>
 auto solve(const A& a, const B& b) {
   using R = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;
   return detail::solve_arrays<R>("solve", detail::as_type<R>(a), detail::as_type<R>(b));
 }
 
-// The inverses of the matrices in the last two axes. Throws ShapeError unless the last two axes are square.
+// The inverses of the matrices in the last two axes. The result has the shape of a, (..., n, n). Throws
+// ShapeError unless the last two axes are square.
 template <detail::ArrayLike A>
 auto inv(const A& a_) {
   using R = detail::linalg_t<A>;
@@ -95,8 +97,9 @@ auto inv(const A& a_) {
   return detail::inverse(a);
 }
 
-// a multiplied by itself n times; the inverse for negative n, the identity for 0. Throws ShapeError unless
-// the last two axes are square, and ValueError for a negative power of integers.
+// a multiplied by itself n times; the inverse for negative n, the identity for 0. The result has the shape of
+// a, (..., n, n). Throws ShapeError unless the last two axes are square, and ValueError for a negative power
+// of integers.
 template <detail::ArrayLike A>
 auto matrix_power(const A& a_, std::int64_t n) {
   using T = typename A::value_type;

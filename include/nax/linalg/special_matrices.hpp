@@ -67,8 +67,8 @@ Array<T> toeplitz_of(const Array<T>& c, const Array<T>& r) {
 namespace linalg {
 
 // The matrix with these on its diagonal, one after another, and zeros elsewhere: block_diag(a, b, c). A
-// vector is one row, a number one element; types promote. Throws ShapeError for an array of more than two
-// axes.
+// vector is one row, a number one element; types promote. (m, n) and (k, l) give (m + k, n + l). Throws
+// ShapeError for an array of more than two axes.
 template <detail::ArrayLike... A>
 auto block_diag(const A&... a) {
   static_assert(sizeof...(A) > 0, "block_diag: at least one array");
@@ -81,8 +81,8 @@ Array<T> block_diag(const std::vector<Array<T>>& arrays) {
 }
 
 // Constant along its diagonals: first column c, first row r (whose first element is not read). Without r it
-// is the conjugate of c. Leading axes are a batch, and broadcast. Throws ShapeError if the leading axes do
-// not broadcast.
+// is the conjugate of c. Leading axes are a batch, and broadcast. c (..., m) and r (..., n) give (..., m, n).
+// Throws ShapeError if the leading axes do not broadcast.
 template <detail::ArrayLike C, detail::ArrayLike R>
 auto toeplitz(const C& c_, const R& r_) {
   using T = promote_t<typename C::value_type, typename R::value_type>;

@@ -123,7 +123,8 @@ auto identity(X&& x) { return +std::forward<X>(x); }
 struct GluOptions {
   std::int64_t axis = -1;
 };
-// The first half of x along `axis`, times the sigmoid of the second. Throws ShapeError for an odd extent.
+// The first half of x along `axis`, times the sigmoid of the second. The result has the shape of x with half
+// the extent along `axis`. Throws ShapeError for an odd extent.
 template <detail::ArrayLike X>
 auto glu(const X& x_, GluOptions options = {}) {
   const auto x = detail::as_array(x_);

@@ -93,7 +93,7 @@ Array<T> project_heads(const Array<T>& x, const Array<T>& w, const std::optional
 namespace nn {
 
 // x (..., T, E) attends to `memory` (..., S, E): the same x for self-attention. Options as
-// dot_product_attention's.
+// dot_product_attention's. The result has the shape of x.
 template <class T>
 Array<T> multi_head_attention(const MultiHeadParams<T>& params, const Array<T>& x, const Array<T>& memory,
                               const AttentionOptions<T>& options = {}) {

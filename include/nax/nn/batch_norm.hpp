@@ -29,7 +29,8 @@ struct BatchNormOptions {
 
 // {y, stats}: x (..., C) with mean 0 and variance 1 for each channel, times scale, plus bias (C,). The kept
 // mean and variance move by 1 - momentum towards the batch's (the variance is the biased one, as in flax); no
-// gradient passes through them. Throws ShapeError unless scale and bias have a number for each channel.
+// gradient passes through them. y has the shape of x. Throws ShapeError unless scale and bias have a number
+// for each channel.
 template <class T>
 std::pair<Array<T>, BatchStats<T>> batch_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
                                               const BatchStats<T>& stats,
@@ -59,7 +60,8 @@ struct GroupNormOptions {
   double epsilon = 1e-6;
 };
 // x (N, ..., C): each example's channels in groups, each of mean 0 and variance 1 over its channels and all
-// axes between; times scale, plus bias (C,). Throws ValueError where the groups do not divide C.
+// axes between; times scale, plus bias (C,). The result has the shape of x. Throws ValueError where the
+// groups do not divide C.
 template <class T>
 Array<T> group_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
                     const GroupNormOptions& options = {}) {
@@ -78,8 +80,8 @@ struct RmsNormOptions {
   Axis axis = -1;
   double epsilon = 1e-6;
 };
-// x / sqrt(mean(x^2) + epsilon) along `axis`, times scale. Throws IndexError if an axis is out of bounds, and
-// ValueError if one repeats.
+// x / sqrt(mean(x^2) + epsilon) along `axis`, times scale. The result has the shape of x. Throws IndexError
+// if an axis is out of bounds, and ValueError if one repeats.
 template <class T>
 Array<T> rms_norm(const Array<T>& x, const Array<T>& scale, const RmsNormOptions& options = {}) {
   if constexpr (simd::has_packet<T>) {

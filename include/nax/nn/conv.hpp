@@ -15,9 +15,9 @@ struct ConvOptions {
   friend bool operator==(const ConvOptions&, const ConvOptions&) = default;
 };
 
-// The convolution of x (N, spatial..., C) with w (spatial..., C / groups, O): one to three spatial axes.
-// Throws ShapeError if shapes or channels do not fit, and ValueError for invalid strides, dilations or
-// padding.
+// The convolution of x (N, spatial..., C) with w (spatial..., C / groups, O): one to three spatial axes. The
+// result has shape (N, out..., O). Throws ShapeError if shapes or channels do not fit, and ValueError for
+// invalid strides, dilations or padding.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv(const X& x, const W& w, const ConvOptions& options = {}) {
   const auto kernel = nax::detail::as_array(w);
@@ -39,9 +39,9 @@ struct ConvTransposeOptions {
   Shape kernel_dilation = {};
   bool transpose_kernel = false;
 };
-// The transposed convolution: x (N, spatial..., C), w (spatial..., C, O), outputs larger by the strides.
-// Throws ShapeError if shapes or channels do not fit, and ValueError for invalid strides, dilations or
-// padding.
+// The transposed convolution: x (N, spatial..., C), w (spatial..., C, O), outputs larger by the strides. The
+// result has shape (N, out..., O). Throws ShapeError if shapes or channels do not fit, and ValueError for
+// invalid strides, dilations or padding.
 template <nax::detail::ArrayLike X, nax::detail::ArrayLike W>
 auto conv_transpose(const X& x, const W& w, const ConvTransposeOptions& options = {}) {
   const auto kernel = nax::detail::as_array(w);

@@ -11,12 +11,12 @@
 NAX_BEGIN
 namespace nn::initializers {
 
-// Makes an array of zeros; the key is not read.
+// Makes an array of zeros, of the shape `shape`; the key is not read.
 template <class T = float>
 Array<T> zeros(const random::Key&, const Shape& shape) {
   return nax::zeros<T>(shape);
 }
-// Makes an array of ones; the key is not read.
+// Makes an array of ones, of the shape `shape`; the key is not read.
 template <class T = float>
 Array<T> ones(const random::Key&, const Shape& shape) {
   return nax::ones<T>(shape);
@@ -24,7 +24,7 @@ Array<T> ones(const random::Key&, const Shape& shape) {
 struct ConstantOptions {
   double value = 0;
 };
-// Makes an array filled with `value`; the key is not read.
+// Makes an array of the shape `shape`, filled with `value`; the key is not read.
 template <class T = float>
 Array<T> constant(const random::Key&, const Shape& shape, const ConstantOptions& options) {
   return full<T>(shape, static_cast<T>(options.value));
@@ -48,7 +48,7 @@ Array<T> scaled(Array<T> draws, T scale) {
 struct UniformOptions {
   double scale = 1e-2;
 };
-// Draws uniformly from [0, scale).
+// Draws uniformly from [0, scale): an array of the shape `shape`.
 template <class T = float>
 Array<T> uniform(const random::Key& key, const Shape& shape, const UniformOptions& options = {}) {
   return detail::scaled(random::uniform<T>(key, shape), static_cast<T>(options.scale));
@@ -57,7 +57,7 @@ Array<T> uniform(const random::Key& key, const Shape& shape, const UniformOption
 struct NormalOptions {
   double stddev = 1e-2;
 };
-// Draws normal numbers of mean 0 and deviation `stddev`.
+// Draws normal numbers of mean 0 and deviation `stddev`: an array of the shape `shape`.
 template <class T = float>
 Array<T> normal(const random::Key& key, const Shape& shape, const NormalOptions& options = {}) {
   return detail::scaled(random::normal<T>(key, shape), static_cast<T>(options.stddev));
@@ -66,7 +66,8 @@ Array<T> normal(const random::Key& key, const Shape& shape, const NormalOptions&
 struct TruncatedNormalOptions {
   double stddev = 1e-2, lower = -2, upper = 2;  // the bounds in units before scaling
 };
-// Draws normal numbers between `lower` and `upper`, then multiplies them by `stddev`.
+// Draws normal numbers between `lower` and `upper`, then multiplies them by `stddev`. The result has the
+// shape `shape`.
 template <class T = float>
 Array<T> truncated_normal(const random::Key& key, const Shape& shape,
                           const TruncatedNormalOptions& options = {}) {
@@ -82,8 +83,8 @@ struct FanOptions {
   int in_axis = -2, out_axis = -1;
 };
 
-// Draws whose variance is scale / n, n being the number of inputs, of outputs, or their mean. Throws
-// ValueError for shapes of less than two axes.
+// Draws whose variance is scale / n, n being the number of inputs, of outputs, or their mean. The result has
+// the shape `shape`. Throws ValueError for shapes of less than two axes.
 template <class T = float>
 Array<T> variance_scaling(const random::Key& key, const Shape& shape, double scale, Mode mode,
                           Distribution distribution, const FanOptions& options = {}) {
@@ -113,34 +114,37 @@ Array<T> variance_scaling(const random::Key& key, const Shape& shape, double sca
 }
 
 // Draws uniform weights of variance 2 / (inputs + outputs), for tanh and sigmoid (Glorot and Bengio 2010).
-// Throws ValueError below two axes.
+// The result has the shape `shape`. Throws ValueError below two axes.
 template <class T = float>
 Array<T> glorot_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 1, Mode::fan_avg, Distribution::uniform, options);
 }
-// Draws truncated normal weights of variance 2 / (inputs + outputs). Throws ValueError below two axes.
+// Draws truncated normal weights of variance 2 / (inputs + outputs). The result has the shape `shape`. Throws
+// ValueError below two axes.
 template <class T = float>
 Array<T> glorot_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 1, Mode::fan_avg, Distribution::truncated_normal, options);
 }
-// Draws uniform weights of variance 2 / inputs, for relu (He and others 2015). Throws ValueError below two
-// axes.
+// Draws uniform weights of variance 2 / inputs, for relu (He and others 2015). The result has the shape
+// `shape`. Throws ValueError below two axes.
 template <class T = float>
 Array<T> he_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 2, Mode::fan_in, Distribution::uniform, options);
 }
-// Draws truncated normal weights of variance 2 / inputs, for relu. Throws ValueError below two axes.
+// Draws truncated normal weights of variance 2 / inputs, for relu. The result has the shape `shape`. Throws
+// ValueError below two axes.
 template <class T = float>
 Array<T> he_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 2, Mode::fan_in, Distribution::truncated_normal, options);
 }
-// Draws uniform weights of variance 1 / inputs, for selu (LeCun and others 1998). Throws ValueError below two
-// axes.
+// Draws uniform weights of variance 1 / inputs, for selu (LeCun and others 1998). The result has the shape
+// `shape`. Throws ValueError below two axes.
 template <class T = float>
 Array<T> lecun_uniform(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 1, Mode::fan_in, Distribution::uniform, options);
 }
-// Draws truncated normal weights of variance 1 / inputs, for selu. Throws ValueError below two axes.
+// Draws truncated normal weights of variance 1 / inputs, for selu. The result has the shape `shape`. Throws
+// ValueError below two axes.
 template <class T = float>
 Array<T> lecun_normal(const random::Key& key, const Shape& shape, const FanOptions& options = {}) {
   return variance_scaling<T>(key, shape, 1, Mode::fan_in, Distribution::truncated_normal, options);
@@ -170,7 +174,8 @@ struct OrthogonalOptions {
   double scale = 1;
 };
 // Orthonormal rows or columns (whichever are fewer), all axes but the last taken as one: the Q of a normal
-// matrix whose R has a positive diagonal. Throws ValueError for a shape of less than two axes.
+// matrix whose R has a positive diagonal. The result has the shape `shape`. Throws ValueError for a shape of
+// less than two axes.
 template <class T = float>
 Array<T> orthogonal(const random::Key& key, const Shape& shape, const OrthogonalOptions& options = {}) {
   if (shape.size() < 2) raise<ValueError>({"orthogonal: the shape must have two axes at least, got ", shape});

@@ -12,14 +12,14 @@
 NAX_BEGIN
 namespace nn {
 
-// x w + b: x of shape (..., n), w (n, m), b (m,).
+// x w + b: x of shape (..., n), w (n, m), b (m,). The result has shape (..., m).
 template <detail::ArrayLike X, detail::ArrayLike W, detail::ArrayLike B>
 auto linear(const X& x, const W& w, const B& b) {
   return matmul(x, w) + b;
 }
 
-// Each element is zero with probability `rate`, the others are larger by as much as makes the mean stay.
-// Throws ValueError unless 0 <= rate < 1.
+// Each element is zero with probability `rate`, the others are larger by as much as makes the mean stay. The
+// result has the shape of x. Throws ValueError unless 0 <= rate < 1.
 template <detail::ArrayLike X>
 auto dropout(const random::Key& key, double rate, const X& x) {
   if (!(rate >= 0 && rate < 1))

@@ -17,8 +17,8 @@ struct LossOptions {
   std::int64_t axis = -1;  // that of the classes
 };
 
-// -sum(labels * log_softmax(logits)): labels are probabilities, as one_hot makes them. Throws IndexError if
-// the axis is out of bounds.
+// -sum(labels * log_softmax(logits)): labels are probabilities, as one_hot makes them. logits (..., C) and
+// labels (..., C) give (...). Throws IndexError if the axis is out of bounds.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto softmax_cross_entropy(const X& logits, const Y& labels, const LossOptions& options = {}) {
   const auto x = detail::materialise(logits);
@@ -33,7 +33,8 @@ auto softmax_cross_entropy(const X& logits, const Y& labels, const LossOptions& 
   return Array<T>(-sum(terms, {.axis = options.axis}));
 }
 
-// Cross entropy for labels that are numbers of classes. Throws IndexError for a number that is no class.
+// Cross entropy for labels that are numbers of classes. logits (..., C) and labels (...) give (...). Throws
+// IndexError for a number that is no class.
 template <detail::ArrayLike X, detail::ArrayLike I>
 auto softmax_cross_entropy_with_integer_labels(const X& logits, const I& labels,
                                                const LossOptions& options = {}) {
@@ -47,18 +48,19 @@ auto softmax_cross_entropy_with_integer_labels(const X& logits, const I& labels,
   return Array<T>(-squeeze(take_along_axis(log_p, expand_dims(labels, axis), axis), {.axis = axis}));
 }
 
-// For labels that are probabilities (or 0 and 1) of independent yes-or-no classes.
+// For labels that are probabilities (or 0 and 1) of independent yes-or-no classes. The result has the shape
+// to which both broadcast.
 template <class X, class Y>
 requires AnyArray<X, Y>
 auto sigmoid_binary_cross_entropy(const X& logits, const Y& labels) {
   return -labels * log_sigmoid(logits) - (1 - labels) * log_sigmoid(-logits);
 }
 
-// (predictions - targets)^2, and half of it.
+// (predictions - targets)^2, of the shape to which both broadcast.
 template <class X, class Y>
 requires AnyArray<X, Y>
 auto squared_error(const X& predictions, const Y& targets) { return square(predictions - targets); }
-// Half the squared error.
+// Half the squared error. As squared_error.
 template <class X, class Y>
 requires AnyArray<X, Y>
 auto l2_loss(const X& predictions, const Y& targets) { return 0.5 * square(predictions - targets); }
@@ -66,7 +68,7 @@ auto l2_loss(const X& predictions, const Y& targets) { return 0.5 * square(predi
 struct HuberOptions {
   double delta = 1;  // where the square turns into a straight line
 };
-// Half the squared error near 0, linear beyond `delta`.
+// Half the squared error near 0, linear beyond `delta`. As squared_error.
 template <class X, class Y>
 requires AnyArray<X, Y>
 auto huber_loss(const X& predictions, const Y& targets, const HuberOptions& options = {}) {

@@ -9,8 +9,8 @@ struct StandardizeOptions {
   double epsilon = 1e-5;
 };
 
-// (x - mean) / sqrt(variance + epsilon) along the axes. Throws IndexError if an axis is out of bounds, and
-// ValueError if one repeats.
+// (x - mean) / sqrt(variance + epsilon) along the axes. The result has the shape of x. Throws IndexError if
+// an axis is out of bounds, and ValueError if one repeats.
 template <detail::ArrayLike X>
 auto standardize(const X& x_, const StandardizeOptions& options = {}) {
   const auto x = detail::as_type<inexact_t<typename X::value_type>>(x_);
@@ -19,8 +19,8 @@ auto standardize(const X& x_, const StandardizeOptions& options = {}) {
                                   options.epsilon);
 }
 
-// standardize, then a scale and a shift that are learned. Throws IndexError if an axis is out of bounds, and
-// ValueError if one repeats.
+// standardize, then a scale and a shift that are learned. The result has the shape of x. Throws IndexError if
+// an axis is out of bounds, and ValueError if one repeats.
 template <detail::ArrayLike X, detail::ArrayLike S, detail::ArrayLike B>
 auto layer_norm(const X& x_, const S& scale, const B& bias, const StandardizeOptions& options = {}) {
   const auto x = detail::as_type<inexact_t<typename X::value_type>>(x_);

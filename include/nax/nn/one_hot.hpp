@@ -12,8 +12,9 @@ struct OneHotOptions {
 };
 
 // Ones where the class is the label, zeros elsewhere, of type T; a label outside 0 ... num_classes - 1 gives
-// zeros. The result has one axis more than the labels, which are integers. Throws ValueError if `num_classes`
-// is negative, and IndexError if `axis` is out of bounds.
+// zeros. The result has one axis more than the labels, which are integers. Labels of shape (m, n) give (m, n,
+// num_classes) for axis -1. Throws ValueError if `num_classes` is negative, and IndexError if `axis` is out
+// of bounds.
 template <Dtype T = float, detail::ArrayLike X>
 Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& options = {}) {
   using Label = typename X::value_type;

@@ -66,16 +66,17 @@ Array<T> window_sums(const Array<T>& x, const WindowSpec& s, std::size_t spatial
 namespace nn {
 
 // The largest (smallest) elements of windows, of real types. A gradient goes to the first of equal ones.
-// Windows that lie in the padding altogether give -inf (inf), or the type's end. Throws ShapeError if the
-// input has too few axes for the window, and ValueError for invalid strides or padding.
+// Windows that lie in the padding altogether give -inf (inf), or the type's end. x (N, spatial..., C) gives
+// (N, out..., C). Throws ShapeError if the input has too few axes for the window, and ValueError for invalid
+// strides or padding.
 template <nax::detail::ArrayLike X>
 auto max_pool(const X& x, const Shape& window_shape, const PoolOptions& options = {}) {
   using T = typename X::value_type;
   return nax::detail::extreme_pool("max_pool", x, window_shape, options,
                                    nax::detail::extreme_of<T, cpu::reduce_op::Max>(), true);
 }
-// The smallest element of each window. Throws ShapeError if the input has too few axes for the window, and
-// ValueError for invalid strides or padding.
+// The smallest element of each window. x (N, spatial..., C) gives (N, out..., C). Throws ShapeError if the
+// input has too few axes for the window, and ValueError for invalid strides or padding.
 template <nax::detail::ArrayLike X>
 auto min_pool(const X& x, const Shape& window_shape, const PoolOptions& options = {}) {
   using T = typename X::value_type;
@@ -83,8 +84,9 @@ auto min_pool(const X& x, const Shape& window_shape, const PoolOptions& options 
                                    nax::detail::extreme_of<T, cpu::reduce_op::Min>(), false);
 }
 
-// The means of windows over one to three spatial axes; floating types. Throws ShapeError if the input has too
-// few axes for the window, and ValueError for invalid strides or padding.
+// The means of windows over one to three spatial axes; floating types. x (N, spatial..., C) gives (N, out...,
+// C). Throws ShapeError if the input has too few axes for the window, and ValueError for invalid strides or
+// padding.
 template <nax::detail::ArrayLike X>
 auto avg_pool(const X& x_, const Shape& window_shape, const AvgPoolOptions& options = {}) {
   using namespace nax::detail;

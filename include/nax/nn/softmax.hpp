@@ -120,16 +120,16 @@ decltype(auto) row_operand(const X& x) {
 
 // exp(x) / sum(exp(x)) over `axis` (one, or several in braces), without overflow.
 namespace nn {
-// exp(x) over its sum along an axis, without overflow. Throws IndexError if an axis is out of bounds, and
-// ValueError if one repeats.
+// exp(x) over its sum along an axis, without overflow. The result has the shape of x. Throws IndexError if an
+// axis is out of bounds, and ValueError if one repeats.
 template <detail::ArrayLike X>
 auto softmax(const X& x_, const SoftmaxOptions& options = {}) {
   decltype(auto) x = detail::row_operand(x_);
   detail::check_reducible("softmax", x);
   return detail::softmax_over(x, detail::marked_axes("softmax", options.axis, x.ndim()));
 }
-// log(softmax(x)), accurate where softmax is small. Throws IndexError if an axis is out of bounds, and
-// ValueError if one repeats.
+// log(softmax(x)), accurate where softmax is small. The result has the shape of x. Throws IndexError if an
+// axis is out of bounds, and ValueError if one repeats.
 template <detail::ArrayLike X>
 auto log_softmax(const X& x_, const SoftmaxOptions& options = {}) {
   decltype(auto) x = detail::row_operand(x_);
@@ -140,8 +140,8 @@ struct LogmeanexpOptions {
   Axis axis = {};
   bool keepdims = false;
 };
-// log(mean(exp(x))) over `axis`, without overflow. Throws IndexError if an axis is out of bounds, and
-// ValueError if one repeats.
+// log(mean(exp(x))) over `axis`, without overflow. The result has the shape of x without `axis`. Throws
+// IndexError if an axis is out of bounds, and ValueError if one repeats.
 template <detail::ArrayLike X>
 auto logmeanexp(const X& x_, const LogmeanexpOptions& options = {}) {
   const auto x = detail::as_type<inexact_t<typename X::value_type>>(x_);

@@ -22,7 +22,8 @@ struct BesselOptions {
   int v = 0;
   int n_iter = 50;  // JAX's; what is computed here has all digits anyway
 };
-// Bessel functions of the first kind of orders 0 to v, along a new first axis. Throws ValueError for v < 0.
+// Bessel functions of the first kind of orders 0 to v, along a new first axis. z of shape (...) gives (v + 1,
+// ...). Throws ValueError for v < 0.
 template <class Z>
 requires Function<Z>
 auto bessel_jn(const Z& z, const BesselOptions& options) {

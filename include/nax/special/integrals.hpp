@@ -50,7 +50,8 @@ template <class X>
 requires Function<X>
 auto zeta(X&& x) { return detail::apply<rules::zeta>(0, std::forward<X>(x), 1); }
 
-// The first n + 1 of Bernoulli's numbers; B(1) is -1/2. Throws ValueError for n < 0.
+// The first n + 1 of Bernoulli's numbers; B(1) is -1/2. The result has shape (n + 1,). Throws ValueError for
+// n < 0.
 template <Dtype T = float>
 Array<T> bernoulli(std::int64_t n) {
   if (n < 0) raise<ValueError>({"bernoulli: n must be a non-negative integer, got ", n});

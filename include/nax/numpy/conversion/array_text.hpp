@@ -177,7 +177,8 @@ std::vector<T> parsed_numbers(const char* function, const std::string& text,
 
 }  // namespace detail
 
-// The numbers of a text: fromstring<int>("1, 2", {.sep = ","}). Throws ValueError for what is no number.
+// The numbers of a text: fromstring<int>("1, 2", {.sep = ","}). The result has shape (n,) for n numbers.
+// Throws ValueError for what is no number.
 template <Dtype T = float>
 Array<T> fromstring(const std::string& string, const FromstringOptions& options = {}) {
   return detail::typed<T>(

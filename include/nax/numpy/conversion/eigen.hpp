@@ -29,8 +29,8 @@ template <class Plain>
 using EigenMap = Eigen::Map<Plain, 0, Eigen::Stride<0, 0>>;
 }  // namespace detail
 
-// A copy: 1-d of an Eigen vector, 2-d of a matrix, of whatever storage order. Include <Eigen/Core> to call
-// it.
+// A copy of an Eigen vector of n elements, of shape (n,), or of a matrix, of shape (rows, columns), of
+// whatever storage order. Include <Eigen/Core> to call it.
 template <class Derived>
 auto from_eigen(const Eigen::DenseBase<Derived>& matrix) {
   using T = element_t<typename Derived::Scalar>;

@@ -75,23 +75,26 @@ T from_range(R x) {
 
 }  // namespace detail
 
-// A new array of zeros. Throws ValueError if an extent is negative or the array is too big.
+// A new array of zeros, of the shape `shape`. Throws ValueError if an extent is negative or the array is too
+// big.
 template <Dtype T = float>
 Array<T> zeros(const Shape& shape) {
   return detail::filled<T>("zeros", shape, T(0));
 }
-// A new array of ones. Throws ValueError if an extent is negative or the array is too big.
+// A new array of ones, of the shape `shape`. Throws ValueError if an extent is negative or the array is too
+// big.
 template <Dtype T = float>
 Array<T> ones(const Shape& shape) {
   return detail::filled<T>("ones", shape, T(1));
 }
-// Elements are not initialised. Throws ValueError if an extent is negative or the array is too big.
+// A new array of the shape `shape`, whose elements are not initialised. Throws ValueError if an extent is
+// negative or the array is too big.
 template <Dtype T = float>
 Array<T> empty(const Shape& shape) {
   return detail::typed<T>(detail::allocate(dtype_of<T>, detail::new_frame("empty", shape)));
 }
-// full({2, 3}, 7.f): float; full<double>({2, 3}, 7): double. Throws ValueError if an extent is negative or
-// the array is too big.
+// full({2, 3}, 7.f): float; full<double>({2, 3}, 7): double. The result has the shape `shape`. Throws
+// ValueError if an extent is negative or the array is too big.
 template <class T = void, Scalar S>
 auto full(const Shape& shape, S value) {
   using To = detail::type_or_default_t<T, S>;
@@ -192,8 +195,8 @@ std::int64_t range_length(A start, B stop, C step) {
 
 }  // namespace detail
 
-// start, start + step, ... up to stop, which is not among them. Throws ValueError for a step of 0, for NaN
-// and for ranges that no array can hold.
+// start, start + step, ... up to stop, which is not among them. The result has shape (n,), n = ceil((stop -
+// start) / step). Throws ValueError for a step of 0, for NaN and for ranges that no array can hold.
 template <class T = void, Scalar A, Scalar B, Scalar C>
 auto arange(A start, B stop, C step) {
   using To = detail::type_or_default_t<T, A, B, C>;
@@ -228,8 +231,8 @@ auto arange(B stop) {
 struct LinspaceOptions {
   bool endpoint = true;  // is stop the last sample?
 };
-// `num` samples evenly spaced from start to stop. Integer types round down, as NumPy's do. Throws ValueError
-// if `num` is negative.
+// `num` samples evenly spaced from start to stop. Integer types round down, as NumPy's do. The result has
+// shape (num,). Throws ValueError if `num` is negative.
 template <Dtype T = float, Scalar A, Scalar B>
 Array<T> linspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions& options = {}) {
   if (num < 0) raise<ValueError>({"linspace: the number of samples, ", num, ", must not be negative"});
@@ -247,7 +250,8 @@ struct LogspaceOptions {
   bool endpoint = true;
   double base = 10;
 };
-// base to the power of linspace(start, stop, num). Throws ValueError if `num` is negative.
+// base to the power of linspace(start, stop, num). The result has shape (num,). Throws ValueError if `num` is
+// negative.
 template <Dtype T = float, Scalar A, Scalar B>
 Array<T> logspace(A start, B stop, std::int64_t num = 50, const LogspaceOptions& options = {}) {
   using R = detail::range_t<T>;
@@ -258,8 +262,8 @@ Array<T> logspace(A start, B stop, std::int64_t num = 50, const LogspaceOptions&
   });
 }
 
-// `num` samples from start to stop, each a fixed multiple of the one before. Neither end may be 0. Throws
-// ValueError if `num` is negative, if an end is 0, or if real ends differ in sign.
+// `num` samples from start to stop, each a fixed multiple of the one before. Neither end may be 0. The result
+// has shape (num,). Throws ValueError if `num` is negative, if an end is 0, or if real ends differ in sign.
 template <Dtype T = float, Scalar A, Scalar B>
 Array<T> geomspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions& options = {}) {
   if (num < 0) raise<ValueError>({"geomspace: the number of samples, ", num, ", must not be negative"});

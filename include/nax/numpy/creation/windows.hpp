@@ -26,31 +26,32 @@ NAX_ENGINE double bessel_i0(double x);
 
 }  // namespace detail
 
-// A triangle, 0 at both ends. Throws ValueError if the array is too big.
+// A triangle, 0 at both ends. The result has shape (M,). Throws ValueError if the array is too big.
 template <class T = float>
 Array<T> bartlett(std::int64_t M) {
   return detail::window<T>("bartlett", M, [](double x) { return 1 - std::abs(x); });
 }
-// 0.42 + 0.5 cos(pi x) + 0.08 cos(2 pi x), x from -1 to 1. Throws ValueError if the array is too big.
+// 0.42 + 0.5 cos(pi x) + 0.08 cos(2 pi x), x from -1 to 1. The result has shape (M,). Throws ValueError if
+// the array is too big.
 template <class T = float>
 Array<T> blackman(std::int64_t M) {
   return detail::window<T>("blackman", M, [](double x) {
     return 0.42 + 0.5 * std::cos(std::numbers::pi * x) + 0.08 * std::cos(2 * std::numbers::pi * x);
   });
 }
-// 0.54 + 0.46 cos(pi x). Throws ValueError if the array is too big.
+// 0.54 + 0.46 cos(pi x). The result has shape (M,). Throws ValueError if the array is too big.
 template <class T = float>
 Array<T> hamming(std::int64_t M) {
   return detail::window<T>("hamming", M,
                            [](double x) { return 0.54 + 0.46 * std::cos(std::numbers::pi * x); });
 }
-// 0.5 + 0.5 cos(pi x). Throws ValueError if the array is too big.
+// 0.5 + 0.5 cos(pi x). The result has shape (M,). Throws ValueError if the array is too big.
 template <class T = float>
 Array<T> hanning(std::int64_t M) {
   return detail::window<T>("hanning", M, [](double x) { return 0.5 + 0.5 * std::cos(std::numbers::pi * x); });
 }
-// I0(beta sqrt(1 - x^2)) / I0(beta). NaN where I0(beta) overflows (beta > 713), as in NumPy. Throws
-// ValueError if the array is too big.
+// I0(beta sqrt(1 - x^2)) / I0(beta). NaN where I0(beta) overflows (beta > 713), as in NumPy. The result has
+// shape (M,). Throws ValueError if the array is too big.
 template <class T = float>
 Array<T> kaiser(std::int64_t M, double beta) {
   const double most = detail::bessel_i0(beta);

@@ -72,6 +72,7 @@ Array<T> indices(const Shape& dimensions) {
   return detail::stack_on("indices", all, 0);
 }
 // NumPy's indices(dimensions, sparse=True): one array an axis, which has that axis and others of extent 1.
+// Array k has shape (1, ..., n, ..., 1), n = dimensions[k].
 template <Dtype T = std::int32_t>
 std::vector<Array<T>> sparse_indices(const Shape& dimensions) {
   std::vector<Array<T>> all;
@@ -120,8 +121,8 @@ Array<T> grid_index(const X& x_, std::size_t axis, std::size_t ndim) {
 }  // namespace detail
 
 // Index arrays that take the grid of these rows, columns, ...: `const auto [i, j] = ix_(rows, columns); x(i,
-// j)`. Arguments are 1-d arrays or vectors of integers; of a mask its true places. Throws ValueError unless
-// each argument is 1-d.
+// j)`. Arguments are 1-d arrays or vectors of integers; of a mask its true places. Array k of n arguments has
+// shape (1, ..., m, ..., 1), m places along axis k of n axes. Throws ValueError unless each argument is 1-d.
 template <class... X>
 auto ix_(const X&... x) {
   using T = rules::promote_all_t<detail::grid_index_t<X>...>;
@@ -133,12 +134,12 @@ auto ix_(const X&... x) {
 struct DiagIndicesOptions {
   int ndim = 2;
 };
-// The indices of the main diagonal of an array of `ndim` axes of extent n. Throws ValueError if `n` or `ndim`
-// is negative.
+// The indices of the main diagonal of an array of `ndim` axes of extent n. Each has shape (n,). Throws
+// ValueError if `n` or `ndim` is negative.
 NAX_ENGINE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n,
                                                          const DiagIndicesOptions& options = {});
-// Those of the array's diagonal. Its axes, two or more, must be equally long. Throws ValueError unless the
-// array is at least 2-d with equal extents.
+// Those of the array's diagonal. Its axes, two or more, must be equally long. Each has shape (n,) for the
+// extent n. Throws ValueError unless the array is at least 2-d with equal extents.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> diag_indices_from(const X& x) {
   const Shape shape = x.shape();
@@ -156,20 +157,22 @@ struct TriangleIndicesOptions {
   std::optional<std::int64_t> m = {};  // columns; as many as rows when not given
 };
 // Rows and columns of the places at and below (tril), or at and above (triu), diagonal k of an n x m matrix.
-// Throws ValueError if an extent is negative or the array is too big.
+// Each has shape (count,). Throws ValueError if an extent is negative or the array is too big.
 NAX_ENGINE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
                                                          const TriangleIndicesOptions& options = {});
-// The indices of the upper triangle of an n x m matrix. Throws ValueError if an extent is negative or the
-// array is too big.
+// The indices of the upper triangle of an n x m matrix. Each has shape (count,). Throws ValueError if an
+// extent is negative or the array is too big.
 NAX_ENGINE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
                                                          const TriangleIndicesOptions& options = {});
-// The indices of the lower triangle of a matrix like x. Throws ValueError unless the array is 2-d.
+// The indices of the lower triangle of a matrix like x. Each has shape (count,). Throws ValueError unless the
+// array is 2-d.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> tril_indices_from(const X& x, const DiagOptions& options = {}) {
   detail::check_matrix("tril_indices_from", x.shape());
   return tril_indices(x.shape()[0], {.k = options.k, .m = x.shape()[1]});
 }
-// The indices of the upper triangle of a matrix like x. Throws ValueError unless the array is 2-d.
+// The indices of the upper triangle of a matrix like x. Each has shape (count,). Throws ValueError unless the
+// array is 2-d.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> triu_indices_from(const X& x, const DiagOptions& options = {}) {
   detail::check_matrix("triu_indices_from", x.shape());
@@ -187,8 +190,8 @@ struct Diagonal : DiagOptions {
 
 // Rows and columns where mask_func(ones of shape (n, n), k) is not zero. mask_func takes an int32 array, and
 // k as a number or as options, or not at all: [](const auto& m, auto k) { return triu(m, {.k = k}); }. It
-// returns an array or an expression of that shape. Throws ValueError if `n` is negative or the mask is not
-// 2-d.
+// returns an array or an expression of that shape. Each has shape (count,). Throws ValueError if `n` is
+// negative or the mask is not 2-d.
 template <class F>
 std::vector<Array<std::int32_t>> mask_indices(std::int64_t n, const F& mask_func,
                                               const DiagOptions& options = {}) {
@@ -259,8 +262,8 @@ Array<T> ravelled(const std::vector<Array<I>>& index, const Shape& dims, const R
 }  // namespace detail
 
 // The place of element [i, j, ...] in the flattened array of shape `dims`: ravel_multi_index({i, j}, {3, 4}).
-// The indices are integers or arrays of them, and broadcast. Throws ValueError for one outside, which .mode
-// may bring inside instead.
+// The indices are integers or arrays of them, and broadcast. The result has the shape to which the indices
+// broadcast. Throws ValueError for one outside, which .mode may bring inside instead.
 template <Dtype T = std::int32_t, class X>
 Array<T> ravel_multi_index(const std::vector<X>& multi_index, const Shape& dims,
                            const RavelOptions& options = {}) {
@@ -276,8 +279,8 @@ Array<T> ravel_multi_index(std::initializer_list<X> multi_index, const Shape& di
   return nax::ravel_multi_index<T>(std::vector<X>(multi_index), dims, options);
 }
 
-// The other way: for places in the flattened array of this shape one index array an axis. Throws ValueError
-// for a place outside.
+// The other way: for places in the flattened array of this shape one index array an axis. Each has the shape
+// of `indices`. Throws ValueError for a place outside.
 template <Dtype T = std::int32_t, class X>
 std::vector<Array<T>> unravel_index(const X& indices, const Shape& shape,
                                     const UnravelOptions& options = {}) {

@@ -48,7 +48,8 @@ requires(std::is_same_v<S, Slice>&&...) std::vector<Array<std::int32_t>> ogrid(c
 }
 
 // r_[a, 0, 1:4] is r_(a, 0, slice(1, 4)): arrays, numbers and ranges one behind the other on the first axis.
-// Throws ValueError for a slice without an end, and ShapeError if the arrays do not fit.
+// Arrays of shape (m, ...) and (n, ...) give (m + n, ...). Throws ValueError for a slice without an end, and
+// ShapeError if the arrays do not fit.
 template <class... X>
 auto r_(const X&... x) {
   return [](const auto&... a) {
@@ -56,8 +57,9 @@ auto r_(const X&... x) {
     return detail::concatenate_on("r_", std::vector{detail::as_type<T>(atleast_1d(a))...}, 0);
   }(detail::joined_operand("r_", x)...);
 }
-// c_[a, b]: on the last axis, 1-d arrays as columns. Throws ValueError for a slice without an end, and
-// ShapeError if the arrays do not fit.
+// c_[a, b]: on the last axis, 1-d arrays as columns. Arrays of shape (n,) give (n, k) for k of them; (m, n)
+// and (m, k) give (m, n + k). Throws ValueError for a slice without an end, and ShapeError if the arrays do
+// not fit.
 template <class... X>
 auto c_(const X&... x) {
   return [](const auto&... a) {

@@ -91,14 +91,15 @@ auto triangle(const char* function, const X& x_, std::int64_t k, bool lower) {
 
 }  // namespace detail
 
-// The elements x[..., i, ..., i + offset, ...], as the last axis of a view. Throws ValueError for an array of
-// less than two axes or equal axes, and IndexError if one is out of bounds.
+// The elements x[..., i, ..., i + offset, ...], as the last axis of a view. The view has the shape of x
+// without the two axes, then the length of the diagonal: (m, n, k) gives (k, min(m, n)). Throws ValueError
+// for an array of less than two axes or equal axes, and IndexError if one is out of bounds.
 template <detail::ArrayLike X>
 auto diagonal(const X& x, const DiagonalOptions& options = {}) {
   return detail::diagonal_of("diagonal", detail::materialise(x), options);
 }
-// A matrix's diagonal k, or the matrix with a 1-d array on its diagonal k. Throws ValueError unless the array
-// is 1-d or 2-d.
+// A matrix's diagonal k, or the matrix with a 1-d array on its diagonal k. (m, n) gives (min(m, n),) for k =
+// 0, and (n,) gives (n + k, n + k) for k >= 0. Throws ValueError unless the array is 1-d or 2-d.
 template <detail::ArrayLike X>
 auto diag(const X& x_, const DiagOptions& options = {}) {
   const auto& x = detail::materialise(x_);
@@ -110,14 +111,15 @@ auto diag(const X& x_, const DiagOptions& options = {}) {
   detail::count_elements("diag", Shape{n, n});
   return detail::on_diagonal(x, {0, 1, options.k}, Shape{n, n});
 }
-// The matrix with all elements of x on its diagonal k.
+// The matrix with all elements of x on its diagonal k. The result has shape (n + k, n + k) for n elements and
+// k >= 0.
 template <detail::ArrayLike X>
 auto diagflat(const X& x, const DiagOptions& options = {}) {
   return diag(ravel(x), options);
 }
 // The sum of a diagonal, in the type of sums. trace<R>(x) converts the elements to R first, and is of that
-// type. Throws ValueError for an array of less than two axes or equal axes, IndexError if one is out of
-// bounds, and TypeError if `dtype` is not the result's.
+// type. The result has the shape of x without the two axes. Throws ValueError for an array of less than two
+// axes or equal axes, IndexError if one is out of bounds, and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto trace(const X& x, const TraceOptions& options = {}) {
   using T = typename X::value_type;
@@ -136,13 +138,14 @@ Array<R> trace(const X& x, const TraceOptions& options = {}) {
                                    [](const auto& a, const auto& with) { return trace(a, with); });
 }
 
-// The last two axes at and below (tril), or at and above (triu), diagonal k; zeros elsewhere. Throws
-// ValueError for a 0-d array.
+// The last two axes at and below (tril), or at and above (triu), diagonal k; zeros elsewhere. The result has
+// the shape of x; (n,) becomes (n, n), n equal rows. Throws ValueError for a 0-d array.
 template <detail::ArrayLike X>
 auto tril(const X& x, const DiagOptions& options = {}) {
   return detail::triangle("tril", x, options.k, true);
 }
-// The upper triangle of matrices, zeros below it. Throws ValueError for a 0-d array.
+// The upper triangle of matrices, zeros below it. The result has the shape of x; (n,) becomes (n, n), n equal
+// rows. Throws ValueError for a 0-d array.
 template <detail::ArrayLike X>
 auto triu(const X& x, const DiagOptions& options = {}) {
   return detail::triangle("triu", x, options.k, false);

@@ -8,7 +8,8 @@
 // Where arrays live, and when they are computed.
 NAX_BEGIN
 
-// The values of an expression as an array: computed once, here. Arrays come back as they are.
+// The values of an expression as an array: computed once, here. Arrays come back as they are. The result has
+// the shape of x.
 template <detail::ArrayLike X>
 auto eval(const X& x) {
   return Array<typename X::value_type>(x);

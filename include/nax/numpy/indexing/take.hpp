@@ -78,8 +78,8 @@ struct TakeOptions {
   const char* mode = "raise";  // or "wrap", "clip"
 };
 // Elements or slices at `indices` (an integer, a vector or an array of any shape) of an axis. The axes of the
-// indices take its place. Throws IndexError if `axis` or an index is out of bounds, and ValueError for an
-// unknown mode.
+// indices take its place. (m, n) with indices (i, j) along axis 1 gives (m, i, j). Throws IndexError if
+// `axis` or an index is out of bounds, and ValueError for an unknown mode.
 template <detail::ArrayLike X, class I>
 auto take(const X& x_, const I& indices, const TakeOptions& options = {}) {
   auto x = detail::as_array(x_);
@@ -103,8 +103,9 @@ NAX_ENGINE void along_shapes(const char* function, Dims& x, Dims& index, int axi
 
 }  // namespace detail
 
-// out[i, j, k] = x[i, indices[i, j, k], k] for axis 1: what argsort and argmax return goes in here. Throws
-// ShapeError if the shapes differ beside the axis, and IndexError if `axis` or an index is out of bounds.
+// out[i, j, k] = x[i, indices[i, j, k], k] for axis 1: what argsort and argmax return goes in here. The
+// result has the shape of `indices`, whose other axes broadcast with those of x. Throws ShapeError if the
+// shapes differ beside the axis, and IndexError if `axis` or an index is out of bounds.
 template <detail::ArrayLike X, detail::ArrayLike I>
 auto take_along_axis(const X& x_, const I& indices_, std::int64_t axis_ = -1) {
   const auto x = detail::as_array(x_);
@@ -127,8 +128,9 @@ auto take_along_axis(const X& x, const I& indices, const AlongAxisOptions& optio
   return take_along_axis(x, indices, options.axis);
 }
 
-// A new array: x with `values` (broadcast) where take_along_axis would read. Throws ShapeError if the shapes
-// differ beside the axis, and IndexError if `axis` or an index is out of bounds.
+// A new array: x with `values` (broadcast) where take_along_axis would read. The result has the shape of x.
+// Throws ShapeError if the shapes differ beside the axis, and IndexError if `axis` or an index is out of
+// bounds.
 template <detail::ArrayLike X, detail::ArrayLike I, detail::Operand V>
 auto put_along_axis(const X& x_, const I& indices_, const V& values, std::int64_t axis_) {
   using T = typename X::value_type;

@@ -75,8 +75,9 @@ struct BlockOverloads : BlockOverload<T>... {
 
 // block({{a, b}, {c, d}}): the blocks of a row side by side on the last axis, the rows one below the other on
 // the last but one; block({a, b}) is one row; vectors may nest deeper, one axis a level. The blocks are
-// arrays or expressions of one element type; what lacks axes gets leading ones. Throws ShapeError where
-// blocks do not fit.
+// arrays or expressions of one element type; what lacks axes gets leading ones. Along each of these axes the
+// result is as long as the blocks together: (m, n) and (m, k) side by side give (m, n + k). Throws ShapeError
+// where blocks do not fit.
 inline constexpr detail::BlockOverloads<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
                                         std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, half,
                                         bfloat16, float, double, std::complex<float>, std::complex<double>>
@@ -85,8 +86,8 @@ inline constexpr detail::BlockOverloads<bool, std::int8_t, std::int16_t, std::in
 struct RollaxisOptions {
   std::int64_t start = 0;
 };
-// The axis moved back until it lies before the one that is `start` now; start may be ndim, for the end.
-// Throws IndexError if `axis` or `start` is out of bounds.
+// The axis moved back until it lies before the one that is `start` now; start may be ndim, for the end. A
+// view of the shape of x in that order. Throws IndexError if `axis` or `start` is out of bounds.
 template <detail::ArrayLike X>
 auto rollaxis(const X& x_, std::int64_t axis_, const RollaxisOptions& options = {}) {
   const auto& x = detail::materialise(x_);
@@ -101,7 +102,8 @@ auto rollaxis(const X& x_, std::int64_t axis_, const RollaxisOptions& options = 
 }
 
 // func(x, axis) for one axis after the other; what func takes away is put back with extent 1, as keepdims
-// does. Throws ValueError where func gives neither as many axes as it got nor one less.
+// does. The result has the shape of x with extent 1 along axes that func reduces. Throws ValueError where
+// func gives neither as many axes as it got nor one less.
 template <class F, detail::ArrayLike X>
 auto apply_over_axes(const F& func, const X& x_, const Axis& axes) {
   using T = typename decltype(detail::as_array(

@@ -61,8 +61,9 @@ std::vector<std::int64_t> places_before(const char* function, const I& obj, int 
 
 }  // namespace detail
 
-// values after x: on an axis, where all other extents agree, or both flattened. Throws ShapeError if extents
-// other than that of the axis differ, and IndexError if `axis` is out of bounds.
+// values after x: on an axis, where all other extents agree, or both flattened. With `axis` the result has
+// the shape of x, longer along it by the extent of the values; else shape (n,), n the size of both. Throws
+// ShapeError if extents other than that of the axis differ, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X, detail::Operand V>
 auto append(const X& x_, const V& values, const EditOptions& options = {}) {
   using T = typename X::value_type;
@@ -76,8 +77,9 @@ auto append(const X& x_, const V& values, const EditOptions& options = {}) {
                                 0);
 }
 
-// x without the slices that `obj` (an integer, a slice, a vector or an array of integers) names. (`delete` is
-// a keyword.)
+// x without the slices that `obj` (an integer, a slice, a vector or an array of integers) names. The result
+// has the shape of x, shorter along `axis` by the slices named; without `axis` x is flattened and the result
+// 1-d. (`delete` is a keyword.)
 template <detail::ArrayLike X, class I>
 auto delete_(const X& x_, const I& obj, const EditOptions& options = {}) {
   int axis;
@@ -92,8 +94,10 @@ auto delete_(const X& x_, const I& obj, const EditOptions& options = {}) {
   return detail::take_positions(x, detail::index_array(kept), axis);
 }
 
-// x with values before each place that `obj` names (places of x, not of the result). Throws IndexError if
-// `axis` or a position is out of bounds, and ShapeError if the values do not broadcast to the places.
+// x with values before each place that `obj` names (places of x, not of the result). The result has the shape
+// of x, longer along `axis` by the places named; without `axis` x is flattened and the result 1-d. Throws
+// IndexError if `axis` or a position is out of bounds, and ShapeError if the values do not broadcast to the
+// places.
 template <detail::ArrayLike X, class I, detail::Operand V>
 auto insert(const X& x_, const I& obj, const V& values, const EditOptions& options = {}) {
   using T = typename X::value_type;
@@ -138,8 +142,8 @@ auto insert(const X& x_, const I& obj, const V& values, const EditOptions& optio
   return detail::update(std::move(out), at_positions(inserted), v, detail::Update::set);
 }
 
-// The elements in row-major order, repeated or cut to fill another shape. Throws ValueError if an extent is
-// negative.
+// The elements in row-major order, repeated or cut to fill another shape. The result has the shape `shape`.
+// Throws ValueError if an extent is negative.
 template <detail::ArrayLike X>
 auto resize(const X& x_, const Shape& shape) {
   using T = typename X::value_type;

@@ -158,23 +158,25 @@ struct ColumnStack {
 
 }  // namespace detail
 
-// Arrays that agree but for one axis, one after the other on that axis: concatenate({a, b}, {.axis = 1}).
-// Throws ValueError for an empty list, ShapeError if other extents differ or an array is 0-d, and IndexError
-// if `axis` is out of bounds.
+// Arrays that agree but for one axis, one after the other on that axis: concatenate({a, b}, {.axis = 1}). The
+// result has their shape, with the sum of their extents along `axis`. Throws ValueError for an empty list,
+// ShapeError if other extents differ or an array is 0-d, and IndexError if `axis` is out of bounds.
 inline constexpr detail::ListFunction<detail::Concatenate> concatenate{}, concat{};
-// Arrays of one shape along a new axis, which is `axis` of the result: stack({a, b}, {.axis = -1}). Throws
-// ValueError for an empty list, ShapeError if the shapes differ, and IndexError if `axis` is out of bounds.
+// Arrays of one shape along a new axis, which is `axis` of the result: stack({a, b}, {.axis = -1}). The
+// result has the shape of one with their number as extent of that axis. Throws ValueError for an empty list,
+// ShapeError if the shapes differ, and IndexError if `axis` is out of bounds.
 inline constexpr detail::ListFunction<detail::Stack> stack{};
-// On the first axis, 1-d arrays as rows. Throws ValueError for an empty list, and ShapeError if other extents
-// differ.
+// On the first axis, 1-d arrays as rows. n arrays of shape (k,) give (n, k); of shape (m, k), (n m, k).
+// Throws ValueError for an empty list, and ShapeError if other extents differ.
 inline constexpr detail::ListFunction<detail::Vstack> vstack{};
-// On the second axis; 1-d arrays on their only one. Throws ValueError for an empty list, and ShapeError if
-// other extents differ.
+// On the second axis; 1-d arrays on their only one. n arrays of shape (k,) give (n k,); of shape (m, k), (m,
+// n k). Throws ValueError for an empty list, and ShapeError if other extents differ.
 inline constexpr detail::ListFunction<detail::Hstack> hstack{};
-// On the third axis. Throws ValueError for an empty list, and ShapeError if other extents differ.
+// On the third axis. n arrays of shape (k,) give (1, k, n); of shape (m, k), (m, k, n). Throws ValueError for
+// an empty list, and ShapeError if other extents differ.
 inline constexpr detail::ListFunction<detail::Dstack> dstack{};
-// On the second axis, 1-d arrays as columns. Throws ValueError for an empty list, and ShapeError if other
-// extents differ.
+// On the second axis, 1-d arrays as columns. n arrays of shape (k,) give (k, n); of shape (m, k), (m, n k).
+// Throws ValueError for an empty list, and ShapeError if other extents differ.
 inline constexpr detail::ListFunction<detail::ColumnStack> column_stack{};
 
 NAX_END

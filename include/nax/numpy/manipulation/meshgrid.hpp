@@ -55,8 +55,9 @@ struct MeshgridFunction : ListFunction<Meshgrid> {
 
 }  // namespace detail
 
-// Coordinate arrays of a grid: meshgrid(x, y), meshgrid({x, y, z}, {.indexing = "ij"}). Throws ShapeError for
-// an array of several axes, and ValueError for an unknown indexing.
+// Coordinate arrays of a grid: meshgrid(x, y), meshgrid({x, y, z}, {.indexing = "ij"}). Each result has shape
+// (n1, n0, n2, ...) for arrays of n0, n1, n2... elements, and (n0, n1, n2, ...) with "ij". Throws ShapeError
+// for an array of several axes, and ValueError for an unknown indexing.
 inline constexpr detail::MeshgridFunction meshgrid{};
 
 NAX_END

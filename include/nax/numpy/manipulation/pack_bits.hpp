@@ -39,8 +39,9 @@ Array<T> zeros_behind(const char* function, const Array<T>& x, std::int64_t more
 
 }  // namespace detail
 
-// Truth values, or integers that are 0 or not, eight in a byte; zeros fill the last one. Throws ValueError
-// for an unknown bitorder, and IndexError if `axis` is out of bounds.
+// Truth values, or integers that are 0 or not, eight in a byte; zeros fill the last one. The result has the
+// shape of x with extent (n + 7) / 8 for n along `axis`; without `axis`, of the flattened x. Throws
+// ValueError for an unknown bitorder, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 Array<std::uint8_t> packbits(const X& x_, const PackbitsOptions& options = {}) {
   using T = typename X::value_type;
@@ -62,8 +63,9 @@ Array<std::uint8_t> packbits(const X& x_, const PackbitsOptions& options = {}) {
   return moveaxis(sums.template astype<std::uint8_t>(), -1, axis);
 }
 
-// The bits of bytes, eight uint8 of 0 or 1 for each. Throws ValueError for an unknown bitorder or a `count`
-// below the negative number of bits, and IndexError if `axis` is out of bounds.
+// The bits of bytes, eight uint8 of 0 or 1 for each. The result has the shape of x with extent 8 n for n
+// along `axis`, or `count`; without `axis`, of the flattened x. Throws ValueError for an unknown bitorder or
+// a `count` below the negative number of bits, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 Array<std::uint8_t> unpackbits(const X& x_, const UnpackbitsOptions& options = {}) {
   static_assert(std::is_same_v<typename X::value_type, std::uint8_t>, "unpackbits: an array of uint8");

@@ -21,20 +21,21 @@ Array<T> flip_on(const char* function, const Array<T>& x, const Dims& axes) {
 }
 }  // namespace detail
 
-// The order along axes reversed: a view. Throws IndexError if an axis is out of bounds, and ValueError if one
-// repeats.
+// The order along axes reversed: a view. It has the shape of x. Throws IndexError if an axis is out of
+// bounds, and ValueError if one repeats.
 template <detail::ArrayLike X>
 auto flip(const X& x_, const FlipOptions& options = {}) {
   const auto& x = detail::materialise(x_);
   return detail::flip_on("flip", x, detail::normalize_axes("flip", options.axis, x.ndim()));
 }
-// The array with axis 0 reversed. Throws IndexError for a 0-d array.
+// The array with axis 0 reversed. It has the shape of x. Throws IndexError for a 0-d array.
 template <detail::ArrayLike X>
 auto flipud(const X& x_) {
   const auto& x = detail::materialise(x_);
   return detail::flip_on("flipud", x, Dims(1, detail::normalize_axis("flipud", 0, x.ndim())));
 }
-// The array with axis 1 reversed. Throws IndexError for an array of less than two axes.
+// The array with axis 1 reversed. It has the shape of x. Throws IndexError for an array of less than two
+// axes.
 template <detail::ArrayLike X>
 auto fliplr(const X& x_) {
   const auto& x = detail::materialise(x_);
@@ -49,8 +50,8 @@ NAX_ENGINE ArrayBase rolled(ArrayBase x, const Axis& shift, const Axis& along);
 }  // namespace detail
 
 // Elements moved on by `shift` along axes; those that pass the end come in at the front. One shift for all
-// axes named, or one for each. Throws ValueError if shifts and axes differ in number, and IndexError if an
-// axis is out of bounds.
+// axes named, or one for each. The result has the shape of x. Throws ValueError if shifts and axes differ in
+// number, and IndexError if an axis is out of bounds.
 template <detail::ArrayLike X>
 auto roll(const X& x, const Axis& shift, const RollOptions& options = {}) {
   return detail::typed<typename X::value_type>(detail::rolled(detail::materialise(x), shift, options.axis));
@@ -60,8 +61,9 @@ struct Rot90Options {
   std::int64_t k = 1;
   Axis axes = {0, 1};
 };
-// Turned by 90 degrees k times in the plane of two axes, from the first towards the second. Throws ValueError
-// unless two different axes are given, and IndexError if one is out of bounds.
+// Turned by 90 degrees k times in the plane of two axes, from the first towards the second. The result has
+// the shape of x, with the two extents exchanged where k is odd. Throws ValueError unless two different axes
+// are given, and IndexError if one is out of bounds.
 template <detail::ArrayLike X>
 auto rot90(const X& x_, const Rot90Options& options = {}) {
   const auto& x = detail::materialise(x_);

@@ -54,14 +54,16 @@ auto split_on(const char* function, const X& x_, const Sections& sections, std::
 
 }  // namespace detail
 
-// split(x, 3): three equal parts; split(x, {2, 5}): cut before 2 and before 5. Throws ValueError if the
-// sections are not positive or do not divide the axis, and IndexError if `axis` is out of bounds.
+// split(x, 3): three equal parts; split(x, {2, 5}): cut before 2 and before 5. The parts have the shape of x
+// but for `axis`. Throws ValueError if the sections are not positive or do not divide the axis, and
+// IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 auto split(const X& x, const Sections& indices_or_sections, const SplitOptions& options = {}) {
   return detail::split_on("split", x, indices_or_sections, options.axis, true);
 }
-// As split; a number of parts need not divide the axis, the first parts are then longer by one. Throws
-// ValueError if the number of sections is not positive, and IndexError if `axis` is out of bounds.
+// As split; a number of parts need not divide the axis, the first parts are then longer by one. The parts
+// have the shape of x but for `axis`. Throws ValueError if the number of sections is not positive, and
+// IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 auto array_split(const X& x, const Sections& indices_or_sections, const SplitOptions& options = {}) {
   return detail::split_on("array_split", x, indices_or_sections, options.axis, false);
@@ -89,7 +91,8 @@ auto dsplit(const X& x, const Sections& indices_or_sections) {
     raise<ValueError>({"dsplit: only works on arrays of 3 or more dimensions, shape ", x.shape()});
   return detail::split_on("dsplit", x, indices_or_sections, 2, true);
 }
-// The parts of extent 1 along an axis, without it. Throws IndexError if `axis` is out of bounds.
+// The parts along an axis: n arrays of the shape of x without that axis, for its extent n. Throws IndexError
+// if `axis` is out of bounds.
 template <detail::ArrayLike X>
 auto unstack(const X& x_, const SplitOptions& options = {}) {
   const auto x = detail::as_array(x_);

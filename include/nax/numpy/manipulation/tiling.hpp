@@ -12,8 +12,9 @@ namespace detail {
 NAX_ENGINE ArrayBase tiled(const ArrayBase& x, const Shape& reps);
 }  // namespace detail
 
-// The array laid side by side reps[i] times along axis i. Fewer numbers than axes speak of the last ones.
-// Throws ValueError if a number of repetitions is negative.
+// The array laid side by side reps[i] times along axis i. Fewer numbers than axes speak of the last ones. (m,
+// n) with reps {2, 3} gives (2 m, 3 n); of both the shorter gets leading ones. Throws ValueError if a number
+// of repetitions is negative.
 template <detail::ArrayLike X>
 auto tile(const X& x, const Shape& reps) {
   return detail::typed<typename X::value_type>(detail::tiled(detail::materialise(x), reps));
@@ -28,8 +29,9 @@ NAX_ENGINE ArrayBase repeat_operand(const ArrayBase& x, const Axis& along, int& 
 NAX_ENGINE ArrayBase repeated(const ArrayBase& x, std::int64_t repeats, const Axis& along);
 }  // namespace detail
 
-// Each slice of an axis `repeats` times in a row. Throws ValueError if a number of repeats is negative,
-// ShapeError if their count does not fit, and IndexError if `axis` is out of bounds.
+// Each slice of an axis `repeats` times in a row. The result has the shape of x with the sum of the repeats
+// along `axis`; without `axis` x is flattened and the result 1-d. Throws ValueError if a number of repeats is
+// negative, ShapeError if their count does not fit, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X, std::integral I>
 auto repeat(const X& x, I repeats, const RepeatOptions& options = {}) {
   return detail::typed<typename X::value_type>(

@@ -163,8 +163,8 @@ NAX_ENGINE void check_pad_mode(std::string_view mode, std::string_view reflect_t
 
 // The array with a margin: constant, a ramp to a constant, a statistic of the elements next to it, or filled
 // from inside, as NumPy's modes of these names. pad_width is one number for all sides, {before, after} for
-// all axes, or {{before, after}, ...}. Throws ValueError for negative widths, and where a mode that reads
-// elements meets an empty axis.
+// all axes, or {{before, after}, ...}. The result has the shape of x, longer along each axis by its two
+// widths. Throws ValueError for negative widths, and where a mode that reads elements meets an empty axis.
 template <detail::ArrayLike X>
 auto pad(const X& x_, const PadWidth& pad_width, const PadOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;

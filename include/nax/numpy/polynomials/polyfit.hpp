@@ -132,7 +132,8 @@ using polyfit_t = std::conditional_t<
 // The coefficients p, the highest power first, for which sum((w (y - polyval(p, x)))^2) is smallest. y is
 // 1-d, or 2-d with a polynomial for each column, and so is p. Half types become float. Where the points do
 // not determine all coefficients, those of the powers that could be spared are 0 (NumPy takes the smallest
-// p). Throws ValueError for a negative degree, TypeError for shapes that do not fit.
+// p). p has shape (deg + 1,), or (deg + 1, k) for k columns. Throws ValueError for a negative degree,
+// TypeError for shapes that do not fit.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto polyfit(const X& x, const Y& y, std::int64_t deg,
              const PolyfitOptions<detail::polyfit_t<X, Y>>& options = {}) {

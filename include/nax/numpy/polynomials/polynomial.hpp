@@ -57,7 +57,7 @@ using polynomial_t = promote_t<typename X::value_type, typename Y::value_type>;
 
 }  // namespace detail
 
-// The value at x, by Horner's rule. Throws ValueError where p is not 1-d.
+// The value at x, by Horner's rule. The result has the shape of x. Throws ValueError where p is not 1-d.
 template <detail::ArrayLike P, detail::ArrayLike X>
 auto polyval(const P& p_, const X& x_) {
   using T = promote_t<typename P::value_type, typename X::value_type>;
@@ -76,7 +76,7 @@ auto polyadd(const P& a1, const Q& a2) {
   const std::int64_t n = std::max(a.size(), b.size());
   return Array<T>(detail::with_leading_zeros("polyadd", a, n) + detail::with_leading_zeros("polyadd", b, n));
 }
-// The difference. Throws ValueError unless the coefficients are 1-d.
+// The difference; as long as the longer. Throws ValueError unless the coefficients are 1-d.
 template <detail::ArrayLike P, detail::ArrayLike Q>
 auto polysub(const P& a1, const Q& a2) {
   using T = detail::polynomial_t<P, Q>;
@@ -88,7 +88,8 @@ auto polysub(const P& a1, const Q& a2) {
 struct PolynomialOptions {
   bool trim_leading_zeros = false;  // as NumPy does; reads the values, so that vmap refuses it
 };
-// The product, n + m - 1 coefficients. Throws ValueError unless the coefficients are 1-d and not empty.
+// The product: n + m - 1 coefficients, shape (n + m - 1,). Throws ValueError unless the coefficients are 1-d
+// and not empty.
 template <detail::ArrayLike P, detail::ArrayLike Q>
 auto polymul(const P& a1, const Q& a2, const PolynomialOptions& options = {}) {
   using T = detail::polynomial_t<P, Q>;
@@ -107,8 +108,9 @@ struct PolynomialQuotient {
   Array<T> q, r;
 };
 // The quotient and the remainder of u / v: u = q v + r. The remainder is as long as u and starts with zeros;
-// trimmed, it starts at its first coefficient above 1e-8, as NumPy's. Integers become float. Throws
-// ValueError for empty ones; where v starts with 0 the result is infinite or NaN.
+// trimmed, it starts at its first coefficient above 1e-8, as NumPy's. Integers become float. For m and n
+// coefficients, m >= n, q has shape (m - n + 1,). Throws ValueError for empty ones; where v starts with 0 the
+// result is infinite or NaN.
 template <detail::ArrayLike P, detail::ArrayLike Q>
 auto polydiv(const P& u_, const Q& v_, const PolynomialOptions& options = {}) {
   using T = inexact_t<detail::polynomial_t<P, Q>>;
@@ -138,7 +140,7 @@ auto polydiv(const P& u_, const Q& v_, const PolynomialOptions& options = {}) {
 struct PolyderOptions {
   std::int64_t m = 1;  // how many times over
 };
-// The m-th derivative. Throws ValueError for a negative m.
+// The m-th derivative. (n,) becomes (n - m,). Throws ValueError for a negative m.
 template <detail::ArrayLike P>
 auto polyder(const P& p_, const PolyderOptions& options = {}) {
   using T = typename P::value_type;
@@ -165,8 +167,8 @@ struct PolyintOptions {
   std::optional<Array<T>> k =
       {};  // the constants, the one of the first integral first; one may serve for all
 };
-// The m-th integral. Integers become float. Throws ValueError for a negative m and where there are neither
-// one constant nor m.
+// The m-th integral. Integers become float. (n,) becomes (n + m,). Throws ValueError for a negative m and
+// where there are neither one constant nor m.
 template <detail::ArrayLike P>
 auto polyint(const P& p_, const PolyintOptions<inexact_t<typename P::value_type>>& options = {}) {
   using T = inexact_t<typename P::value_type>;
@@ -214,7 +216,7 @@ Array<T> characteristic_polynomial(const Array<T>& a) {
 }  // namespace detail
 
 // The polynomial with these roots and the leading coefficient 1; of a square matrix its characteristic
-// polynomial. Integers become float. Throws ValueError for other shapes.
+// polynomial. Integers become float. n roots give shape (n + 1,). Throws ValueError for other shapes.
 template <detail::ArrayLike X>
 auto poly(const X& seq_of_zeros) {
   using T = inexact_t<typename X::value_type>;
@@ -237,8 +239,8 @@ struct VanderOptions {
   std::optional<std::int64_t> N = {};  // columns; as many as x has elements when not given
   bool increasing = false;
 };
-// The powers of x as columns: x^(N-1) ... 1, or 1 ... x^(N-1). Throws ValueError where x is not 1-d or N
-// negative.
+// The powers of x as columns: x^(N-1) ... 1, or 1 ... x^(N-1). x of shape (n,) gives (n, N). Throws
+// ValueError where x is not 1-d or N negative.
 template <detail::ArrayLike X>
 auto vander(const X& x_, const VanderOptions& options = {}) {
   using T = typename X::value_type;

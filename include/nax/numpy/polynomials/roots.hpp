@@ -46,8 +46,8 @@ Array<C> roots_of(const Array<C>& p) {
 }  // namespace detail
 
 // The roots of the polynomial p[0] x^n + ... + p[n], complex, in no particular order: eigenvalues of its
-// companion matrix, computed in double. Differentiable where roots are simple. CPU only. Throws ValueError
-// where p is not 1-d.
+// companion matrix, computed in double. Differentiable where roots are simple. CPU only. n + 1 coefficients
+// give shape (n,). Throws ValueError where p is not 1-d.
 template <detail::ArrayLike P>
 auto roots(const P& p_, const RootsOptions& options = {}) {
   using T = inexact_t<typename P::value_type>;

@@ -25,8 +25,8 @@ using product_type_t = promote_t<typename X::value_type, typename Y::value_type>
 }  // namespace detail
 
 // NumPy's dot: the inner product of vectors, the matrix product, a product with a 0-d operand, and for more
-// axes the sum over the last axis of x and the last but one of y. Throws ShapeError if the summed extents
-// differ.
+// axes the sum over the last axis of x and the last but one of y. (m, k) and (k, n) give (m, n), (a, m, k)
+// and (b, k, n) give (a, m, b, n). Throws ShapeError if the summed extents differ.
 template <detail::Operand X, detail::Operand Y>
 requires AnyArray<X, Y>
 auto dot(const X& x_, const Y& y_) {
@@ -42,7 +42,8 @@ auto dot(const X& x_, const Y& y_) {
   }
 }
 
-// The sum over the last axes of both. Throws ShapeError if the summed extents differ.
+// The sum over the last axes of both. (m, k) and (n, k) give (m, n), (a, m, k) and (b, n, k) give (a, m, b,
+// n). Throws ShapeError if the summed extents differ.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto inner(const X& x_, const Y& y_) {
   using R = detail::product_type_t<X, Y>;
@@ -52,7 +53,7 @@ auto inner(const X& x_, const Y& y_) {
   return detail::tensordot_axes("inner", x, y, last, last);
 }
 
-// The inner product of all elements, x conjugated. Throws ShapeError where the sizes differ.
+// The inner product of all elements, x conjugated. A 0-d array. Throws ShapeError where the sizes differ.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto vdot(const X& x_, const Y& y_) {
   using R = detail::product_type_t<X, Y>;
@@ -66,8 +67,9 @@ auto vdot(const X& x_, const Y& y_) {
 struct VecdotOptions {
   std::int64_t axis = -1;
 };
-// The inner product along one axis, x conjugated; the other axes broadcast. Throws ShapeError if the last
-// extents differ or other axes do not broadcast.
+// The inner product along one axis, x conjugated; the other axes broadcast. The result has the shape to which
+// x and y broadcast, without `axis`. Throws ShapeError if the last extents differ or other axes do not
+// broadcast.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto vecdot(const X& x_, const Y& y_, const VecdotOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -82,7 +84,8 @@ auto vecdot(const X& x_, const Y& y_, const VecdotOptions& options = {}) {
   return detail::reshape_to("vecdot", product, shape);
 }
 
-// x[i] * y[j] for all elements of both. Throws ValueError if the array is too big.
+// x[i] * y[j] for all elements of both. The result has shape (m, n) for m and n elements. Throws ValueError
+// if the array is too big.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto outer(const X& x_, const Y& y_) {
   using R = detail::product_type_t<X, Y>;
@@ -113,9 +116,9 @@ class TensordotAxes {
 struct TensordotOptions {
   TensordotAxes axes = 2;
 };
-// The sum over pairs of axes, which `axes` names; the axes left are those of x, then those of y. Throws
-// ShapeError if summed extents differ, ValueError if `axes` is out of range, and IndexError if a named axis
-// is out of bounds.
+// The sum over pairs of axes, which `axes` names; the axes left are those of x, then those of y. (m, k) and
+// (k, n) give (m, n) for one pair. Throws ShapeError if summed extents differ, ValueError if `axes` is out of
+// range, and IndexError if a named axis is out of bounds.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto tensordot(const X& x_, const Y& y_, const TensordotOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -130,8 +133,8 @@ auto tensordot(const X& x_, const Y& y_, const TensordotOptions& options = {}) {
   return detail::tensordot_axes("tensordot", x, y, of_x, of_y);
 }
 
-// The Kronecker product; the operand with fewer axes gets leading ones. Throws ValueError if the array is too
-// big.
+// The Kronecker product; the operand with fewer axes gets leading ones. (m, n) and (k, l) give (m k, n l).
+// Throws ValueError if the array is too big.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto kron(const X& x_, const Y& y_) {
   using R = detail::product_type_t<X, Y>;

@@ -34,9 +34,9 @@ NAX_ENGINE ArrayBase einsum_arrays(std::string_view subscripts, std::vector<Arra
 }  // namespace detail
 
 // Einstein's summation: einsum("bij,bjk->bik", a, b). Labels are letters, `...` stands for axes that
-// broadcast; without
-// `->` the output has the labels that appear once, in alphabetical order. Throws ValueError for subscripts
-// that do not fit.
+// broadcast; without `->` the output has the labels that appear once, in alphabetical order. The output has
+// the axes of its labels: "ij,jk->ik" of (i, j) and (j, k) is (i, k). Throws ValueError for subscripts that
+// do not fit.
 template <detail::ArrayLike... X>
 requires(sizeof...(X) > 0) auto einsum(std::string_view subscripts, const X&... x) {
   using R = rules::promote_all_t<typename X::value_type...>;

@@ -10,7 +10,8 @@ struct CloseOptions {
   double rtol = 1e-5, atol = 1e-8;
   bool equal_nan = false;  // is NaN close to NaN?
 };
-// Where |x - y| <= atol + rtol |y|, or both are the same infinity. Integers become float first.
+// Where |x - y| <= atol + rtol |y|, or both are the same infinity. Integers become float first. The result
+// has the shape to which x and y broadcast.
 template <class X, class Y>
 requires Function<X, Y> Array<bool> isclose(const X& x, const Y& y, const CloseOptions& options = {}) {
   const auto near = detail::apply<rules::isclose>(x, y, options.rtol, options.atol);
@@ -34,7 +35,7 @@ Array<bool> array_equal(const X& x, const Y& y, const ArrayEqualOptions& options
   return all(x == y);
 }
 
-// Whether the arrays are equal once one is broadcast to the other.
+// Whether the arrays are equal once one is broadcast to the other. A 0-d array.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 Array<bool> array_equiv(const X& x, const Y& y) {
   const Dims a = x.shape(), b = y.shape();

@@ -86,8 +86,8 @@ Array<T> logsumexp_over(const Array<T>& x, const AxisMarks& visible, bool keep) 
 
 }  // namespace detail
 
-// log(sum(exp(x))) without overflow: -inf for a row of -inf, or of no elements. Integers are computed as
-// float. Throws IndexError if an axis is out of bounds, and ValueError if one repeats.
+// log(sum(exp(x))) over `axis`, without overflow: -inf for a row of -inf, or of no elements. Integers are
+// computed as float. Throws IndexError if an axis is out of bounds, and ValueError if one repeats.
 template <detail::ArrayLike X>
 auto logsumexp(const X& x_, const LogsumexpOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;

@@ -129,7 +129,7 @@ template <detail::ArrayLike X>
 auto amin(const X& x, const ReduceOptions<typename X::value_type>& options = {}) {
   return min(x, options);
 }
-// max - min.
+// max - min over `axis`.
 template <detail::ArrayLike X>
 auto ptp(const X& x_, const AxisOptions& options = {}) {
   const Array<typename X::value_type> x = detail::materialise(x_);

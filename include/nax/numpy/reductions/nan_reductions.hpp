@@ -64,8 +64,8 @@ Array<T> nan_extremum(const Array<T>& x, const ReduceOptions<T>& options, const 
 
 }  // namespace detail
 
-// The sum of the elements that are not NaN. Throws IndexError if an axis is out of bounds, and TypeError if
-// `dtype` is not the result's.
+// The sum over `axis` of the elements that are not NaN. Throws IndexError if an axis is out of bounds, and
+// TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto nansum(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -77,8 +77,8 @@ Array<R> nansum(const X& x, const SumOptions<std::type_identity_t<R>>& options =
   return detail::in_result_type<R>("nansum", x, options,
                                    [](const auto& terms, const auto& with) { return nansum(terms, with); });
 }
-// The product of the elements that are not NaN. Throws IndexError if an axis is out of bounds, and TypeError
-// if `dtype` is not the result's.
+// The product over `axis` of the elements that are not NaN. Throws IndexError if an axis is out of bounds,
+// and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto nanprod(const X& x, const SumOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -90,15 +90,15 @@ Array<R> nanprod(const X& x, const SumOptions<std::type_identity_t<R>>& options 
   return detail::in_result_type<R>("nanprod", x, options,
                                    [](const auto& terms, const auto& with) { return nanprod(terms, with); });
 }
-// The mean of the numbers; NaN where there is none.
+// The mean of the numbers over `axis`; NaN where there is none.
 template <detail::ArrayLike X>
 auto nanmean(const X& x_, const MeanOptions& options = {}) {
   using T = typename X::value_type;
   const Array<T> x = detail::materialise(x_);
   return mean(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
 }
-// The variance of the numbers; NaN where they are no more than ddof. Throws IndexError if an axis is out of
-// bounds, and ValueError if both ddof and correction are given.
+// The variance of the numbers over `axis`; NaN where they are no more than ddof. Throws IndexError if an axis
+// is out of bounds, and ValueError if both ddof and correction are given.
 template <detail::ArrayLike X>
 auto nanvar(const X& x_, const VarOptions& options = {}) {
   using T = typename X::value_type;
@@ -106,8 +106,8 @@ auto nanvar(const X& x_, const VarOptions& options = {}) {
   const auto spread = var(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
   return detail::with_freedom("nanvar", spread, x, options);
 }
-// The standard deviation of the numbers; NaN where they are no more than ddof. Throws IndexError if an axis
-// is out of bounds, and ValueError if both ddof and correction are given.
+// The standard deviation of the numbers over `axis`; NaN where they are no more than ddof. Throws IndexError
+// if an axis is out of bounds, and ValueError if both ddof and correction are given.
 template <detail::ArrayLike X>
 auto nanstd(const X& x_, const VarOptions& options = {}) {
   using T = typename X::value_type;
@@ -115,14 +115,15 @@ auto nanstd(const X& x_, const VarOptions& options = {}) {
   const auto spread = std(detail::without_nan(x, static_cast<T>(0)), detail::numbers_only(options, x));
   return detail::with_freedom("nanstd", spread, x, options);
 }
-// The largest number; NaN where there is none and no `initial`. `where` needs `initial`, as for max.
+// The largest number over `axis`; NaN where there is none and no `initial`. `where` needs `initial`, as for
+// max.
 template <detail::ArrayLike X>
 auto nanmax(const X& x_, const ReduceOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
   return detail::nan_extremum<cpu::reduce_op::Max<detail::lane_t<T>>>(
       Array<T>(detail::materialise(x_)), options, [&](const Array<T>& x) { return max(x, options); });
 }
-// The smallest of the elements that are not NaN.
+// The smallest of the elements over `axis` that are not NaN.
 template <detail::ArrayLike X>
 auto nanmin(const X& x_, const ReduceOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -145,7 +146,7 @@ void check_numbers(const char* function, const Array<T>& x, const AxisOptions& o
 }
 }  // namespace detail
 
-// The place of the largest number. Throws ValueError where there is none.
+// The place of the largest number along `axis`, or in row-major order. Throws ValueError where there is none.
 template <detail::ArrayLike X>
 Array<std::int32_t> nanargmax(const X& x_, const AxisOptions& options = {}) {
   using T = typename X::value_type;

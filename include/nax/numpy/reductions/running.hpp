@@ -37,8 +37,8 @@ Array<R> cumulative_array(const char* function, const X& x_, const CumulativeArr
 }  // namespace detail
 
 // The array API's cumsum: one axis, which an array of several must name. With .include_initial a 0 comes
-// first, and the axis is longer by one. bool and small integers add up in 32 bits. Throws ValueError for a
-// 0-d array and where the axis is missing.
+// first, and the axis is longer by one. bool and small integers add up in 32 bits. The result has the shape
+// of x but for that. Throws ValueError for a 0-d array and where the axis is missing.
 template <detail::ArrayLike X>
 auto cumulative_sum(const X& x, const CumulativeArrayOptions& options = {}) {
   using R = detail::sum_t<typename X::value_type>;
@@ -68,8 +68,8 @@ Array<R> cumulative_prod(const X& x, const CumulativeArrayOptions& options = {})
   });
 }
 
-// cumsum and cumprod with 0 and 1 in place of NaN. Throws ValueError unless `axis` is one axis, IndexError if
-// it is out of bounds, and TypeError if `dtype` is not the result's.
+// cumsum and cumprod along `axis`, with 0 and 1 in place of NaN. Throws ValueError unless `axis` is one axis,
+// IndexError if it is out of bounds, and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto nancumsum(const X& x, const CumulativeOptions& options = {}) {
   using T = typename X::value_type;
@@ -81,8 +81,8 @@ Array<R> nancumsum(const X& x, const CumulativeOptions& options = {}) {
   return detail::in_result_type<R>(
       "nancumsum", x, options, [](const auto& terms, const auto& with) { return nancumsum(terms, with); });
 }
-// Running products, NaN counted as 1. Throws ValueError unless `axis` is one axis, IndexError if it is out of
-// bounds, and TypeError if `dtype` is not the result's.
+// Running products along `axis`, NaN counted as 1. Throws ValueError unless `axis` is one axis, IndexError if
+// it is out of bounds, and TypeError if `dtype` is not the result's.
 template <detail::ArrayLike X>
 auto nancumprod(const X& x, const CumulativeOptions& options = {}) {
   using T = typename X::value_type;

@@ -148,8 +148,8 @@ struct CountOptions {
   Axis axis = {};
   bool keepdims = false;
 };
-// How many elements are not zero (NaN is not). Throws IndexError if an axis is out of bounds, and ValueError
-// if one repeats.
+// How many elements over `axis` are not zero (NaN is not). Throws IndexError if an axis is out of bounds, and
+// ValueError if one repeats.
 template <detail::ArrayLike X>
 Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) {
   using T = typename X::value_type;

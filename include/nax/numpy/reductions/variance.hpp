@@ -66,17 +66,17 @@ Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOpti
 
 }  // namespace detail
 
-// The mean of |x - mean(x)|^2, divided by the number of elements less ddof. NaN without elements. Throws
-// IndexError if an axis is out of bounds, and ValueError if one repeats or both ddof and correction are
-// given.
+// The mean over `axis` of |x - mean(x)|^2, divided by the number of elements less ddof. NaN without elements.
+// Throws IndexError if an axis is out of bounds, and ValueError if one repeats or both ddof and correction
+// are given.
 template <detail::ArrayLike X>
 auto var(const X& x, const VarOptions& options = {}) {
   const auto a = detail::as_type<inexact_t<typename X::value_type>>(x);
   detail::check_reducible("var", a);
   return detail::variance("var", a, detail::corrected("var", options));
 }
-// sqrt(var(x)). Throws IndexError if an axis is out of bounds, and ValueError if one repeats or both ddof and
-// correction are given.
+// sqrt(var(x)), over `axis`. Throws IndexError if an axis is out of bounds, and ValueError if one repeats or
+// both ddof and correction are given.
 template <detail::ArrayLike X>
 auto std(const X& x, const VarOptions& options = {}) {
   const auto a = detail::as_type<inexact_t<typename X::value_type>>(x);

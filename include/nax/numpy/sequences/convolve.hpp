@@ -136,7 +136,8 @@ struct ConvolveOptions {
   std::string_view mode = "full";
 };
 // The convolution of two 1-d arrays: "full", "same" (as long as the longer) or "valid" (where they overlap
-// entirely). Throws ValueError unless both operands are 1-d and not empty, or for an unknown mode.
+// entirely). For m and n elements the result has shape (m + n - 1,), (max(m, n),) or (max(m, n) - min(m, n) +
+// 1,). Throws ValueError unless both operands are 1-d and not empty, or for an unknown mode.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto convolve(const X& x, const Y& y, const ConvolveOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -148,8 +149,9 @@ auto convolve(const X& x, const Y& y, const ConvolveOptions& options = {}) {
 struct CorrelateOptions {
   std::string_view mode = "valid";
 };
-// c[k] = sum over n of x[n + k] conj(y[n]). Throws ValueError unless both operands are 1-d and not empty, or
-// for an unknown mode.
+// c[k] = sum over n of x[n + k] conj(y[n]). For m and n elements the result has shape (m + n - 1,) with
+// "full", (max(m, n),) with "same", else (max(m, n) - min(m, n) + 1,). Throws ValueError unless both operands
+// are 1-d and not empty, or for an unknown mode.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto correlate(const X& x, const Y& y, const CorrelateOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;
@@ -167,8 +169,9 @@ struct CrossOptions {
   std::int64_t axis = -1;
 };
 // The cross product of vectors of 3 along `axis`; the other axes broadcast, and the vectors of the result lie
-// along `axis` of what comes out. (2-d vectors, deprecated in NumPy, are not taken.) Throws ShapeError unless
-// the vectors have 3 elements and broadcast, and IndexError if `axis` is out of bounds.
+// along `axis` of what comes out: (..., 3) and (..., 3) give (..., 3). (2-d vectors, deprecated in NumPy, are
+// not taken.) Throws ShapeError unless the vectors have 3 elements and broadcast, and IndexError if `axis` is
+// out of bounds.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
   using R = detail::product_type_t<X, Y>;

@@ -43,8 +43,9 @@ Array<T> with_edges(const Array<T>& x, int axis, const DiffOptions<T>& options) 
 
 }  // namespace detail
 
-// x[i + 1] - x[i] along an axis, n times over; of bool whether the two differ. Throws ValueError for a
-// negative n, ShapeError for a 0-d array and edges that do not fit.
+// x[i + 1] - x[i] along an axis, n times over; of bool whether the two differ. The result has the shape of x,
+// shorter along the axis by n. Throws ValueError for a negative n, ShapeError for a 0-d array and edges that
+// do not fit.
 template <detail::ArrayLike X>
 auto diff(const X& x_, const DiffOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;
@@ -72,8 +73,9 @@ struct TrapezoidOptions {
   std::int64_t axis = -1;
 };
 
-// The integral of y along an axis by the trapezoidal rule; `x` is 1-d or has the shape of y. Throws
-// ShapeError if `y` is 0-d or `x` does not fit it, and IndexError if `axis` is out of bounds.
+// The integral of y along an axis by the trapezoidal rule; `x` is 1-d or has the shape of y. The result has
+// the shape of y without the axis. Throws ShapeError if `y` is 0-d or `x` does not fit it, and IndexError if
+// `axis` is out of bounds.
 template <detail::ArrayLike Y>
 auto trapezoid(const Y& y_, const TrapezoidOptions<inexact_t<typename Y::value_type>>& options = {}) {
   using T = inexact_t<typename Y::value_type>;

@@ -48,8 +48,8 @@ struct InterpOptions {
 };
 
 // At each x the line through the points (xp, fp), 1-d, xp ascending or of a period. Differentiable with
-// regard to all three. Throws ValueError where xp and fp are not of one length, or empty, and for a period of
-// 0.
+// regard to all three. The result has the shape of x. Throws ValueError where xp and fp are not of one
+// length, or empty, and for a period of 0.
 template <detail::Operand X, detail::ArrayLike XP, detail::ArrayLike FP>
 auto interp(const X& x_, const XP& xp_, const FP& fp_,
             const InterpOptions<inexact_t<typename FP::value_type>>& options = {}) {

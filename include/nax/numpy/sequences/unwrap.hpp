@@ -53,16 +53,16 @@ struct Unwrap {
 }  // namespace detail
 
 // p with multiples of the period added along an axis, so that no step is longer than half of it (steps
-// shorter than `discont` stay). Integers become float. The derivative is 1. Throws ShapeError for a 0-d
-// array, ValueError for a period that is not positive.
+// shorter than `discont` stay). Integers become float. The derivative is 1. The result has the shape of p.
+// Throws ShapeError for a 0-d array, ValueError for a period that is not positive.
 inline constexpr detail::Unwrap unwrap{};
 
 template <class T>
 struct Ediff1dOptions {
   std::optional<Array<T>> to_end = {}, to_begin = {};
 };
-// The differences of neighbours in the flattened array, with what comes before and behind them. Throws
-// ValueError for a moved-from array.
+// The differences of neighbours in the flattened array, with what comes before and behind them. The result
+// has shape (n - 1,) for n elements, longer by what is given. Throws ValueError for a moved-from array.
 template <detail::ArrayLike X>
 auto ediff1d(const X& x_, const Ediff1dOptions<typename X::value_type>& options = {}) {
   using T = typename X::value_type;

@@ -60,18 +60,18 @@ std::array<Array<std::int32_t>, n> bound_indices(const char* function, const Arr
 
 }  // namespace detail
 
-// The indices of the elements that are not zero: one int32 array an axis. Throws ValueError for a 0-d array.
+// The indices of the elements that are not zero: one int32 array an axis. Each has shape (count,). Throws
+// ValueError for a 0-d array.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> nonzero(const X& x) {
   return detail::indices_by_axis("nonzero", detail::truth("nonzero", x));
 }
-// where with one argument, as NumPy has it: nonzero. Throws ValueError for a 0-d condition or one batched by
-// vmap.
+// where with one argument, as NumPy has it: nonzero. Each has shape (count,). Throws ValueError for a 0-d
+// condition or one batched by vmap.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> where(const X& condition) {
   return detail::indices_by_axis("where", detail::truth("where", condition));
 }
-// Indices of the elements that are not zero, as rows of one array of shape (count, ndim).
 // The indices as a std::array of n, which structured bindings take: auto [i, j] = where<2>(mask). Throws
 // ShapeError where the array has not n axes.
 template <std::size_t n, detail::ArrayLike X>
@@ -91,7 +91,8 @@ Array<std::int32_t> argwhere(const X& x) {
   if (indices.empty()) return zeros<std::int32_t>({mask.item() ? 1 : 0, 0});
   return detail::stack_on("argwhere", indices, 1);
 }
-// Positions in the flattened array. Throws ValueError for an array batched by vmap.
+// Positions in the flattened array. The result has shape (count,). Throws ValueError for an array batched by
+// vmap.
 template <detail::ArrayLike X>
 Array<std::int32_t> flatnonzero(const X& x) {
   const Array<std::int64_t> positions =
@@ -103,8 +104,9 @@ Array<std::int32_t> flatnonzero(const X& x) {
                                          [=](std::int64_t i) { return static_cast<std::int32_t>(at[i]); });
 }
 
-// The elements of the flattened array where the flattened condition is not zero. Throws ShapeError if
-// condition and array differ in size, and ValueError for a condition batched by vmap.
+// The elements of the flattened array where the flattened condition is not zero. The result has shape
+// (count,). Throws ShapeError if condition and array differ in size, and ValueError for a condition batched
+// by vmap.
 template <detail::Condition C, detail::ArrayLike X>
 auto extract(const C& condition, const X& x_) {
   const auto x = detail::as_array(x_);
@@ -119,9 +121,10 @@ auto extract(const C& condition, const X& x_) {
 struct CompressOptions {
   Axis axis = {};  // of the flattened array when not given
 };
-// The slices of an axis where the 1-d condition holds; a shorter condition is false beyond its end. Throws
-// ValueError for a condition that is not 1-d or is batched by vmap, and IndexError if it is true beyond the
-// axis.
+// The slices of an axis where the 1-d condition holds; a shorter condition is false beyond its end. The
+// result has the shape of x with extent count along `axis`; without `axis` x is flattened and the result 1-d.
+// Throws ValueError for a condition that is not 1-d or is batched by vmap, and IndexError if it is true
+// beyond the axis.
 template <detail::Condition C, detail::ArrayLike X>
 auto compress(const C& condition, const X& x_, const CompressOptions& options = {}) {
   auto x = detail::as_array(x_);
@@ -139,8 +142,9 @@ template <class T>
 struct SelectOptions {
   T default_ = T(0);  // `default` is a keyword
 };
-// Elements of the first choice whose condition holds; the default where none does. Throws ValueError unless
-// there are as many choices as conditions, and at least one.
+// Elements of the first choice whose condition holds; the default where none does. The result has the shape
+// to which conditions and choices broadcast. Throws ValueError unless there are as many choices as
+// conditions, and at least one.
 template <class T>
 Array<T> select(const std::vector<Array<bool>>& conditions, const std::vector<Array<T>>& choices,
                 const SelectOptions<std::type_identity_t<T>>& options = {}) {
@@ -184,8 +188,9 @@ NAX_SELECT(std::complex<double>)
 struct ChooseOptions {
   const char* mode = "raise";  // or "wrap", "clip"
 };
-// out[i] = choices[index[i]][i], all broadcast together. Throws ValueError for an empty list or an unknown
-// mode, IndexError for an index out of bounds, and ShapeError if shapes do not broadcast.
+// out[i] = choices[index[i]][i], all broadcast together. The result has the shape to which they broadcast.
+// Throws ValueError for an empty list or an unknown mode, IndexError for an index out of bounds, and
+// ShapeError if shapes do not broadcast.
 template <detail::ArrayLike I, class T>
 auto choose(const I& index_, const std::vector<Array<T>>& choices, const ChooseOptions& options = {}) {
   if (choices.empty()) throw ValueError("choose: need at least one array to choose from");

@@ -56,8 +56,8 @@ Array<T> partition_axis(const Array<T>& x, const std::vector<std::int64_t>& kth,
 }  // namespace detail
 
 // The elements along `axis`, the kth where a sort would put it (each of several in a vector), none larger
-// before it, none smaller behind. How the others lie is left open, as in NumPy. Throws ValueError for a kth
-// that the axis has not.
+// before it, none smaller behind. How the others lie is left open, as in NumPy. The result has the shape of
+// x. Throws ValueError for a kth that the axis has not.
 template <detail::ArrayLike X>
 auto partition(const X& x, const std::vector<std::int64_t>& kth, const PartitionOptions& options = {}) {
   return detail::in_part("partition", x, kth, options,
@@ -67,8 +67,8 @@ template <detail::ArrayLike X>
 auto partition(const X& x, std::int64_t kth, const PartitionOptions& options = {}) {
   return partition(x, std::vector{kth}, options);
 }
-// Where the elements of the partition come from. Throws ValueError if `kth` is out of bounds or `axis` is
-// several axes, and IndexError if `axis` is out of bounds.
+// Where the elements of the partition come from. The result has the shape of x. Throws ValueError if `kth` is
+// out of bounds or `axis` is several axes, and IndexError if `axis` is out of bounds.
 template <detail::ArrayLike X>
 Array<std::int32_t> argpartition(const X& x, const std::vector<std::int64_t>& kth,
                                  const PartitionOptions& options = {}) {
@@ -110,11 +110,11 @@ struct Lexsort {
 
 // The order by several keys: the last counts first, the one before it where that is equal, and so on:
 // lexsort({b, a}). The keys are arrays of one type and shape, in braces, a vector, or the rows of an array.
-// Throws ValueError without keys, ShapeError where their shapes differ.
+// The result has the shape of a key. Throws ValueError without keys, ShapeError where their shapes differ.
 inline constexpr detail::ListFunction<detail::Lexsort> lexsort{};
 
 // The elements along the last axis as complex numbers, ordered by the real parts, then by the imaginary ones.
-// Throws ValueError for a moved-from array.
+// The result has the shape of x. Throws ValueError for a moved-from array.
 template <detail::ArrayLike X>
 auto sort_complex(const X& x_) {
   using T = inexact_t<typename X::value_type>;

@@ -103,8 +103,9 @@ template <detail::ArrayLike X, detail::Fractions Q>
 auto quantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("quantile", x, q, 1, options);
 }
-// Quantiles with q in percent. Throws ValueError if a fraction is out of range, the method is unknown or
-// there are no elements, IndexError if an axis is out of bounds, and ShapeError if the weights do not fit.
+// Quantiles with q in percent. As quantile. Throws ValueError if a fraction is out of range, the method is
+// unknown or there are no elements, IndexError if an axis is out of bounds, and ShapeError if the weights do
+// not fit.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto percentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("percentile", x, q, 100, options);
@@ -116,22 +117,22 @@ auto median(const X& x, const AxisOptions& options = {}) {
   return detail::one_quantile("median", x, 0.5, {.axis = options.axis, .keepdims = options.keepdims});
 }
 
-// Quantiles of the elements that are not NaN; NaN where there are none. Throws ValueError if a fraction is
-// out of range, the method is unknown or there are no elements, IndexError if an axis is out of bounds, and
-// ShapeError if the weights do not fit.
+// Quantiles over `axis` of the elements that are not NaN; NaN where there are none. Throws ValueError if a
+// fraction is out of range, the method is unknown or there are no elements, IndexError if an axis is out of
+// bounds, and ShapeError if the weights do not fit.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto nanquantile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("nanquantile", x, q, 1, options, true);
 }
-// Percentiles of the elements that are not NaN. Throws ValueError if a fraction is out of range, the method
-// is unknown or there are no elements, IndexError if an axis is out of bounds, and ShapeError if the weights
-// do not fit.
+// Percentiles over `axis` of the elements that are not NaN. Throws ValueError if a fraction is out of range,
+// the method is unknown or there are no elements, IndexError if an axis is out of bounds, and ShapeError if
+// the weights do not fit.
 template <detail::ArrayLike X, detail::Fractions Q>
 auto nanpercentile(const X& x, const Q& q, const QuantileOptions& options = {}) {
   return detail::quantiles("nanpercentile", x, q, 100, options, true);
 }
-// The median of the elements that are not NaN. Throws IndexError if an axis is out of bounds, and ValueError
-// if there are no elements.
+// The median over `axis` of the elements that are not NaN. Throws IndexError if an axis is out of bounds, and
+// ValueError if there are no elements.
 template <detail::ArrayLike X>
 auto nanmedian(const X& x, const AxisOptions& options = {}) {
   return detail::one_quantile("nanmedian", x, 0.5, {.axis = options.axis, .keepdims = options.keepdims},
@@ -144,7 +145,8 @@ struct AverageOptions {
   std::optional<Array<T>> weights = {};  // of the array's shape, or 1-d along one axis
   bool keepdims = false;
 };
-// The mean weighted by `weights`. Throws ShapeError where they fit neither the array nor the axis.
+// The mean over `axis`, weighted by `weights`. Throws ShapeError where they fit neither the array nor the
+// axis.
 template <detail::ArrayLike X>
 auto average(const X& x_, const AverageOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;

@@ -35,7 +35,8 @@ NAX_ENGINE bool is_right(const char* function, std::string_view side);
 }  // namespace detail
 
 // Where the elements of v would be inserted into the sorted 1-d array a to keep its order: before equal
-// elements, or behind them with .side = "right". Throws ValueError if `a` is not 1-d or the side is unknown.
+// elements, or behind them with .side = "right". The result has the shape of v. Throws ValueError if `a` is
+// not 1-d or the side is unknown.
 template <detail::ArrayLike A, detail::Operand V>
 Array<std::int32_t> searchsorted(const A& a, const V& v, const SearchsortedOptions& options = {}) {
   using T = typename A::value_type;
@@ -74,8 +75,8 @@ struct IsinOptions {
   bool assume_unique = false;  // of no importance here
   bool invert = false;
 };
-// Which elements are among those of another array, of any shape; NaN is in none. Throws ValueError for
-// complex test elements batched by vmap.
+// Which elements are among those of another array, of any shape; NaN is in none. The result has the shape of
+// `element`. Throws ValueError for complex test elements batched by vmap.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& options = {}) {
   using R = promote_t<typename X::value_type, typename Y::value_type>;
@@ -137,7 +138,7 @@ Array<bool> descends(const Array<R>& edges) {
 }  // namespace detail
 
 // The number of the bin that each element of x falls into; `bins` ascends or descends, as the first two that
-// differ do. Throws ValueError if the bins are not 1-d.
+// differ do. The result has the shape of x. Throws ValueError if the bins are not 1-d.
 template <detail::ArrayLike X, detail::ArrayLike B>
 Array<std::int32_t> digitize(const X& x, const B& bins, const DigitizeOptions& options = {}) {
   using R = promote_t<typename X::value_type, typename B::value_type>;
@@ -229,7 +230,8 @@ Array<R> count_bins(const Array<T>& x, const Array<R>* weights, std::int64_t len
 }  // namespace detail
 
 // How often each of 0, 1, 2... occurs in a 1-d array of integers that are not negative. Under vmap the result
-// needs a .length. Throws ValueError for negative elements.
+// needs a .length. The result has shape (n,), n = max(x) + 1, but at least `minlength`; or (length,). Throws
+// ValueError for negative elements.
 template <detail::ArrayLike X>
 Array<std::int32_t> bincount(const X& x_, const BincountOptions& options = {}) {
   const Array<typename X::value_type> x = detail::materialise(x_);

@@ -33,8 +33,8 @@ Array<T> not_in(const Array<T>& x, const Array<T>& y) {
 
 }  // namespace detail
 
-// The elements of either array in ascending order. .size, .fill_value as for unique. Throws ValueError under
-// vmap, since the length of the result depends on values.
+// The elements of either array in ascending order. .size, .fill_value as for unique. The result has shape
+// (n,) for n elements. Throws ValueError under vmap, since the length of the result depends on values.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto union1d(const X& ar1_, const Y& ar2_, const UniqueOptions<detail::set_t<X, Y>>& options = {}) {
   using R = detail::set_t<X, Y>;
@@ -46,8 +46,8 @@ auto union1d(const X& ar1_, const Y& ar2_, const UniqueOptions<detail::set_t<X, 
   return unique(detail::concatenate_on("union1d", both, 0), options);
 }
 
-// The elements of both arrays in ascending order. Throws ValueError under vmap, since the length of the
-// result depends on values.
+// The elements of both arrays in ascending order. The result has shape (n,) for n elements. Throws ValueError
+// under vmap, since the length of the result depends on values.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto intersect1d(const X& ar1_, const Y& ar2_, const SetOptions& options = {}) {
   using R = detail::set_t<X, Y>;
@@ -60,8 +60,8 @@ struct Intersect1d {
   Array<T> values;
   Array<std::int32_t> ar1_indices, ar2_indices;  // where each occurs first in the flattened arrays
 };
-// NumPy's intersect1d with return_indices. Throws ValueError under vmap, since the length of the result
-// depends on values.
+// NumPy's intersect1d with return_indices. All three have shape (n,) for n common elements. Throws ValueError
+// under vmap, since the length of the result depends on values.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto intersect1d_indices(const X& ar1_, const Y& ar2_) {
   using R = detail::set_t<X, Y>;
@@ -72,7 +72,8 @@ auto intersect1d_indices(const X& ar1_, const Y& ar2_) {
 }
 
 // The elements of the first array that the second has not, in ascending order (.assume_unique: in their own).
-// Throws ValueError under vmap, since the length of the result depends on values.
+// The result has shape (n,) for n elements. Throws ValueError under vmap, since the length of the result
+// depends on values.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto setdiff1d(const X& ar1_, const Y& ar2_, const SetOptions& options = {}) {
   using R = detail::set_t<X, Y>;
@@ -80,8 +81,8 @@ auto setdiff1d(const X& ar1_, const Y& ar2_, const SetOptions& options = {}) {
                         detail::set_operand<R>("setdiff1d", ar2_, true));
 }
 
-// The elements of one of the arrays alone, in ascending order. Throws ValueError under vmap, since the length
-// of the result depends on values.
+// The elements of one of the arrays alone, in ascending order. The result has shape (n,) for n elements.
+// Throws ValueError under vmap, since the length of the result depends on values.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto setxor1d(const X& ar1_, const Y& ar2_, const SetOptions& options = {}) {
   using R = detail::set_t<X, Y>;

@@ -97,16 +97,18 @@ Array<std::int32_t> top_k_places(const Array<T>& x, std::int64_t k) {
 
 }  // namespace detail
 
-// The elements in ascending order along `axis` (the last when not given; none: flattened). Throws ValueError
-// unless `axis` is one axis, and IndexError if it is out of bounds.
+// The elements in ascending order along `axis` (the last when not given; none: flattened). The result has the
+// shape of x; flattened, shape (n,). Throws ValueError unless `axis` is one axis, and IndexError if it is out
+// of bounds.
 template <detail::ArrayLike X>
 auto sort(const X& x, const SortOptions& options = {}) {
   return detail::along_axis("sort", x, {.axis = options.axis}, [&](const auto& a, int axis) {
     return detail::sort_any(a, axis, options.descending);
   });
 }
-// Where the elements of the sorted array come from: take_along_axis(x, argsort(x), axis) is sort(x). Throws
-// ValueError unless `axis` is one axis, and IndexError if it is out of bounds.
+// Where the elements of the sorted array come from: take_along_axis(x, argsort(x), axis) is sort(x). The
+// result has the shape of x; flattened, shape (n,). Throws ValueError unless `axis` is one axis, and
+// IndexError if it is out of bounds.
 template <detail::ArrayLike X>
 Array<std::int32_t> argsort(const X& x, const SortOptions& options = {}) {
   return detail::along_axis("argsort", x, {.axis = options.axis}, [&](const auto& a, int axis) {
@@ -119,8 +121,9 @@ struct TopK {
   Array<T> values;
   Array<std::int32_t> indices;
 };
-// The k largest elements along the last axis in descending order, and where they were. Throws ValueError for
-// a 0-d array, or if `k` is negative or exceeds the last axis.
+// The k largest elements along the last axis in descending order, and where they were. Both have the shape of
+// x with extent k on the last axis. Throws ValueError for a 0-d array, or if `k` is negative or exceeds the
+// last axis.
 template <detail::ArrayLike X>
 auto top_k(const X& x_, std::int64_t k) {
   using T = typename X::value_type;

@@ -16,8 +16,8 @@ struct TrimZerosOptions {
 };
 
 // x without the zeros at the ends of its axes: the smallest block that holds all elements that are not zero
-// (NaN is not). How large it is depends on the values, so that vmap refuses it. Throws ValueError for other
-// letters than f and b.
+// (NaN is not). How large it is depends on the values, so that vmap refuses it. The result has as many axes
+// as x: (m, n) at most for x of shape (m, n). Throws ValueError for other letters than f and b.
 template <detail::ArrayLike X>
 auto trim_zeros(const X& filt, const TrimZerosOptions& options = {}) {
   using T = typename X::value_type;

@@ -235,23 +235,24 @@ auto unique_all(const X& x, const UniqueAllOptions& options = {}) {
   return detail::unique_of("unique_all", Array<typename X::value_type>(detail::materialise(x)), options.axis,
                            options.equal_nan);
 }
-// The distinct elements, sorted. Throws ValueError under vmap, since the length of the result depends on
-// values.
+// The distinct elements, sorted. The result has shape (n,) for n distinct elements. Throws ValueError under
+// vmap, since the length of the result depends on values.
 template <detail::ArrayLike X>
 auto unique_values(const X& x, const UniqueAllOptions& options = {}) {
   return detail::unique_values_of("unique_values", Array<typename X::value_type>(detail::materialise(x)),
                                   options.axis, options.equal_nan)
       .values;
 }
-// The distinct elements, sorted, and how often each occurs. Throws ValueError under vmap, since the length of
-// the result depends on values.
+// The distinct elements, sorted, and how often each occurs. Both have shape (n,) for n distinct elements.
+// Throws ValueError under vmap, since the length of the result depends on values.
 template <detail::ArrayLike X>
 auto unique_counts(const X& x, const UniqueAllOptions& options = {}) {
   return detail::unique_values_of("unique_counts", Array<typename X::value_type>(detail::materialise(x)),
                                   options.axis, options.equal_nan);
 }
-// The distinct elements, sorted, and the place of each element among them. Throws ValueError under vmap,
-// since the length of the result depends on values.
+// The distinct elements, sorted, and the place of each element among them. The values have shape (n,) for n
+// distinct elements, the places the shape of x. Throws ValueError under vmap, since the length of the result
+// depends on values.
 template <detail::ArrayLike X>
 auto unique_inverse(const X& x, const UniqueAllOptions& options = {}) {
   auto all = detail::unique_of("unique_inverse", Array<typename X::value_type>(detail::materialise(x)),
@@ -259,7 +260,8 @@ auto unique_inverse(const X& x, const UniqueAllOptions& options = {}) {
   return UniqueInverse<typename X::value_type>{all.values, all.inverse_indices};
 }
 
-// The different elements in ascending order, or the different slices of an axis. vmap needs a .size. Throws
+// The different elements in ascending order, or the different slices of an axis. vmap needs a .size. The
+// result has shape (n,) for n different elements; with `axis` the shape of x with n slices along it. Throws
 // ValueError under vmap without `size`, if `size` is negative, or if it is given along with `axis`.
 template <detail::ArrayLike X>
 auto unique(const X& x, const UniqueOptions<typename X::value_type>& options = {}) {

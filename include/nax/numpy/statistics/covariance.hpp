@@ -94,9 +94,9 @@ Array<T> covariance(const char* function, const Array<T>& m, const CovOptions<T>
 }  // namespace detail
 
 // The covariances of the variables in the rows of m (1-d: one variable), and of y; 0-d for one variable.
-// Integers become float. Differentiable with regard to m, y and the weights. Throws ValueError for more than
-// two axes and for weights that are negative or not finite, ShapeError where observations or weights do not
-// fit.
+// Integers become float. Differentiable with regard to m, y and the weights. The result has shape (n, n) for
+// n variables. Throws ValueError for more than two axes and for weights that are negative or not finite,
+// ShapeError where observations or weights do not fit.
 template <detail::ArrayLike X>
 auto cov(const X& m, const CovOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;
@@ -104,8 +104,8 @@ auto cov(const X& m, const CovOptions<inexact_t<typename X::value_type>>& option
 }
 
 // The correlation coefficients: covariances divided by both deviations, between -1 and 1. NaN for a variable
-// that does not vary. Throws ValueError for an array of more than two axes, and ShapeError if x and y differ
-// in observations.
+// that does not vary. The result has shape (n, n) for n variables; it is 0-d for one. Throws ValueError for
+// an array of more than two axes, and ShapeError if x and y differ in observations.
 template <detail::ArrayLike X>
 auto corrcoef(const X& x, const CorrcoefOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;

@@ -51,7 +51,7 @@ void check_rule_and_weights(const char* function, const Bins<T>& bins, const Opt
 
 }  // namespace detail
 
-// The edges that `histogram` would use. Throws as histogram does.
+// The edges that `histogram` would use. The result has shape (n + 1,) for n bins. Throws as histogram does.
 template <detail::ArrayLike X>
 auto histogram_bin_edges(const X& a,
                          const HistogramOptions<inexact_t<typename X::value_type>>& options = {}) {
@@ -63,9 +63,9 @@ auto histogram_bin_edges(const X& a,
 }
 
 // {hist, bin_edges}: what falls into each bin, and where the bins end. `.bins` is a number, edges, or one of
-// NumPy's rules: auto doane fd rice scott sqrt stone sturges. Throws ValueError for no bins, edges that
-// descend, a rule that is not known, a range that is not finite; ShapeError for weights of another shape;
-// TypeError for a rule with weights.
+// NumPy's rules: auto doane fd rice scott sqrt stone sturges. For n bins hist has shape (n,), bin_edges (n +
+// 1,). Throws ValueError for no bins, edges that descend, a rule that is not known, a range that is not
+// finite; ShapeError for weights of another shape; TypeError for a rule with weights.
 template <detail::ArrayLike X>
 auto histogram(const X& a, const HistogramOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;

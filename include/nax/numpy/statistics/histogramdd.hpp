@@ -96,7 +96,8 @@ HistogramOfAxes<T> histogram_of(const char* function, const std::vector<Array<T>
 }  // namespace detail
 
 // {H, edges} of points, the rows of `sample` (N, D); a 1-d sample has one dimension. H has an axis for each
-// dimension. Throws ValueError for samples of more axes, and as histogram does.
+// dimension. H has shape (n1, n2, ...) for so many bins. Throws ValueError for samples of more axes, and as
+// histogram does.
 template <detail::ArrayLike X>
 auto histogramdd(const X& sample_,
                  const HistogramddOptions<inexact_t<typename X::value_type>>& options = {}) {
@@ -112,8 +113,9 @@ auto histogramdd(const X& sample_,
   return detail::histogram_of("histogramdd", points, options, is_integer_v<typename X::value_type>);
 }
 
-// {H, xedges, yedges} of the points (x, y), two 1-d arrays of one length; x goes along the first axis of H.
-// Throws ValueError unless x and y are 1-d and of one length, or for invalid bins or ranges.
+// {H, xedges, yedges} of the points (x, y), two 1-d arrays of one length; x goes along the first axis of H. H
+// has shape (m, n) for m and n bins. Throws ValueError unless x and y are 1-d and of one length, or for
+// invalid bins or ranges.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto histogram2d(
     const X& x_, const Y& y_,

@@ -44,8 +44,9 @@ Array<T> set_flat(const char* function, const Array<T>& x, const Array<std::int6
 
 }  // namespace detail
 
-// x with the values, one after the other and over again, where the mask is true. Throws ShapeError where the
-// mask has not as many elements as x, ValueError where there are places but no values.
+// x with the values, one after the other and over again, where the mask is true. The result has the shape of
+// x. Throws ShapeError where the mask has not as many elements as x, ValueError where there are places but no
+// values.
 template <detail::ArrayLike X, detail::ArrayLike M, detail::Operand V>
 auto place(const X& x_, const M& mask_, const V& vals) {
   using T = typename X::value_type;
@@ -79,7 +80,8 @@ struct PutOptions {
   std::string_view mode = "raise";  // or "wrap", "clip"
 };
 // x with the values, over again where there are too few, at places of the flattened array. The last of
-// several for one place stays. Throws IndexError for a place outside, which .mode may bring inside.
+// several for one place stays. The result has the shape of x. Throws IndexError for a place outside, which
+// .mode may bring inside.
 template <detail::ArrayLike X, class I, class V>
 auto put(const X& x_, const I& ind, const V& v, const PutOptions& options = {}) {
   using T = typename X::value_type;
@@ -101,8 +103,8 @@ struct FillDiagonalOptions {
   bool wrap = false;  // does the diagonal of a tall matrix begin again below the last column?
 };
 // x with a number, or the elements of an array one after the other and over again, on its main diagonal. Of
-// more than two axes all must be equally long. Throws ValueError unless the array is at least 2-d, with equal
-// extents if it has more axes.
+// more than two axes all must be equally long. The result has the shape of x. Throws ValueError unless the
+// array is at least 2-d, with equal extents if it has more axes.
 template <detail::ArrayLike X, detail::Operand V>
 auto fill_diagonal(const X& x_, const V& val, const FillDiagonalOptions& options = {}) {
   using T = typename X::value_type;
@@ -155,8 +157,8 @@ class Piece {
 
 // For each element the function (or constant) of the last condition that holds: piecewise(x, {x < 0, x >= 0},
 // {f, g}). One function more than there are conditions is for where none holds; else that is 0. Functions are
-// elementwise: they get all of x, and what they return becomes x's type. Throws ValueError unless there are
-// as many functions as conditions, or one more.
+// elementwise: they get all of x, and what they return becomes x's type. The result has the shape of x.
+// Throws ValueError unless there are as many functions as conditions, or one more.
 template <detail::ArrayLike X>
 auto piecewise(const X& x_, const std::vector<Array<bool>>& condlist,
                const std::vector<detail::Piece<typename X::value_type>>& funclist) {

@@ -38,7 +38,7 @@ inline ArrayBase beside(const ArrayBase& x, const ArrayBase& made) {
 
 }  // namespace detail
 
-// A row-major copy of its own. Throws ValueError if the array is too big.
+// A row-major copy of its own, of the shape of x. Throws ValueError if the array is too big.
 template <detail::ArrayLike X>
 auto copy(const X& x) {
   using T = typename X::value_type;

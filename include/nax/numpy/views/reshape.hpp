@@ -49,7 +49,8 @@ auto flatten(const X& x) {
 struct SqueezeOptions {
   Axis axis = {};  // all axes of extent 1 when not given
 };
-// Without axes of extent 1. Throws ValueError where an axis named has another extent.
+// A view of the shape of x without axes of extent 1, of all of them or of those named. Throws ValueError
+// where an axis named has another extent.
 template <detail::ArrayLike X>
 auto squeeze(const X& x_, const SqueezeOptions& options = {}) {
   const auto& x = detail::materialise(x_);
@@ -68,8 +69,9 @@ auto squeeze(const X& x_, const SqueezeOptions& options = {}) {
   return detail::reshape_to("squeeze", x, out);
 }
 
-// New axes of extent 1, where `axis` says they shall be in the result. Throws IndexError if an axis is out of
-// bounds, and ValueError if one repeats.
+// New axes of extent 1, where `axis` says they shall be in the result. The view has the shape of x with these
+// axes: (m, n) with axis 1 becomes (m, 1, n). Throws IndexError if an axis is out of bounds, and ValueError
+// if one repeats.
 template <detail::ArrayLike X>
 auto expand_dims(const X& x_, const Axis& axis) {
   const auto& x = detail::materialise(x_);
@@ -90,13 +92,14 @@ auto atleast_1d(const X& x_) {
   const auto x = detail::as_array(x_);
   return x.ndim() >= 1 ? x : x.reshape({1});
 }
-// The array with axes of extent 1 in front, up to two axes.
+// The array with axes of extent 1 in front, up to two axes. (n,) becomes (1, n), a number (1, 1).
 template <detail::Operand X>
 auto atleast_2d(const X& x_) {
   const auto x = detail::as_array(x_);
   return x.ndim() >= 2 ? x : x.reshape({1, x.size()});
 }
-// The array with axes of extent 1 added, up to three axes, as NumPy places them.
+// The array with axes of extent 1 added, up to three axes, as NumPy places them. (n,) becomes (1, n, 1), (m,
+// n) becomes (m, n, 1).
 template <detail::Operand X>
 auto atleast_3d(const X& x_) {
   const auto x = detail::as_array(x_);

@@ -31,7 +31,8 @@ struct TransposeOptions {
   Axis axes = {};  // reversed when not given
 };
 // transpose(x): axes reversed; transpose(x, {.axes = {0, 2, 1}}) or transpose(x, {0, 2, 1}): in this order.
-// Throws ValueError unless `axes` names each axis once, and IndexError if one is out of bounds.
+// The view has the shape of x in that order. Throws ValueError unless `axes` names each axis once, and
+// IndexError if one is out of bounds.
 template <detail::ArrayLike X>
 auto transpose(const X& x, const TransposeOptions& options = {}) {
   return detail::transpose_by("transpose", detail::materialise(x), options.axes.list(), options.axes.given());
@@ -40,13 +41,14 @@ template <detail::ArrayLike X, std::integral I>
 auto transpose(const X& x, std::initializer_list<I> axes) {
   return detail::transpose_by("transpose", detail::materialise(x), Dims(axes.begin(), axes.end()), true);
 }
-// The array with its axes in another order. As transpose. Throws ValueError unless `axes` names each axis
-// once, and IndexError if one is out of bounds.
+// The array with its axes in another order. As transpose. The view has the shape of x in that order. Throws
+// ValueError unless `axes` names each axis once, and IndexError if one is out of bounds.
 template <detail::ArrayLike X>
 auto permute_dims(const X& x, const Axis& axes) {
   return detail::transpose_by("permute_dims", detail::materialise(x), axes.list(), true);
 }
-// The last two axes swapped. Throws ValueError for an array of less than two axes.
+// The last two axes swapped. (..., m, n) becomes (..., n, m), as a view. Throws ValueError for an array of
+// less than two axes.
 template <detail::ArrayLike X>
 auto matrix_transpose(const X& x_) {
   const auto& x = detail::materialise(x_);
@@ -68,8 +70,9 @@ Array<Element> Array<Element>::transpose(const std::vector<int>& axes) const {
   return detail::transpose_by("transpose", *this, Dims(axes.begin(), axes.end()), !axes.empty());
 }
 
-// Axes `source` go to the places `destination`; the others keep their order. Throws ValueError if source and
-// destination differ in number or an axis repeats, and IndexError if one is out of bounds.
+// Axes `source` go to the places `destination`; the others keep their order. The view has the shape of x in
+// that order. Throws ValueError if source and destination differ in number or an axis repeats, and IndexError
+// if one is out of bounds.
 template <detail::ArrayLike X>
 auto moveaxis(const X& x_, const Axis& source, const Axis& destination) {
   const auto& x = detail::materialise(x_);
@@ -93,7 +96,8 @@ auto moveaxis(const X& x_, const Axis& source, const Axis& destination) {
   }
   return detail::transpose_by("moveaxis", x, order, true);
 }
-// The array with two axes exchanged, as a view. Throws IndexError if an axis is out of bounds.
+// The array with two axes exchanged, as a view. It has the shape of x with these two extents exchanged.
+// Throws IndexError if an axis is out of bounds.
 template <detail::ArrayLike X>
 auto swapaxes(const X& x_, std::int64_t axis1, std::int64_t axis2) {
   const auto& x = detail::materialise(x_);
