@@ -1,4 +1,4 @@
-# nax::cuda for programs that use GPUs, nax::nccl for those whose pmap runs on several, nax::cuda_emulated for tests without a
+# nax::cuda for programs that use GPUs, nax::nvrtc for those whose own files no CUDA compiler reads, nax::nccl for those whose pmap runs on several, nax::cuda_emulated for tests without a
 # GPU. Each adds source files that are compiled with the program: with its flags, for its architectures.
 #
 # nax::cuda needs CUDA as a language of the project (LANGUAGES CXX CUDA) and the toolkit, which is looked for here; only projects
@@ -23,6 +23,14 @@ target_link_libraries(nax_cuda INTERFACE CUDA::cudart CUDA::cublasLt)
 target_compile_options(nax_cuda INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wno-subobject-linkage>)
 target_compile_definitions(nax_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:EIGEN_NO_CUDA>)
+
+# nax::cuda for programs whose own files are C++: expressions of floating numbers are compiled by NVRTC when they first run.
+# nax_cuda.cu alone is compiled by nvcc. libnvrtc is opened when it is needed.
+nax_add_accelerator(nvrtc cuda/nax_nvrtc.cpp)
+target_link_libraries(nax_nvrtc INTERFACE nax_cuda ${CMAKE_DL_LIBS})
+target_compile_definitions(nax_nvrtc INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:NAX_CUDA_FORMULAS>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<TARGET_EXISTS:CUDA::nvrtc>>:NAX_NVRTC_LIBRARY="$<TARGET_FILE:CUDA::nvrtc>">)
 
 nax_add_accelerator(cuda_emulated cuda/nax_cuda_emulated.cpp)
 target_compile_definitions(nax_cuda_emulated INTERFACE NAX_CUDA_EMULATED)

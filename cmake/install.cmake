@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(NAX_PACKAGE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/nax)  # share, not lib: headers serve every architecture
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nax DESTINATION include)
-set(targets nax nax_pch nax_gzip nax_storage nax_image nax_lapack nax_cuda nax_cuda_emulated nax_nccl nax_nccl_emulated nax_mpi)
+set(targets nax nax_pch nax_gzip nax_storage nax_image nax_lapack nax_cuda nax_nvrtc nax_cuda_emulated nax_nccl nax_nccl_emulated nax_mpi)
 if(NAX_BUILD_COMPILED)
   list(APPEND targets nax_compiled)
 endif()

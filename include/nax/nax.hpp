@@ -60,6 +60,7 @@
 #include "nax/transform.hpp"
 #include "nax/tree.hpp"
 
-#if defined(NAX_CALLS_LIBRARY)
+// (The library's expressions have no kernels for GPUs.)
+#if defined(NAX_CALLS_LIBRARY) && !defined(NAX_CUDA_FORMULAS)
 #include "nax/compiled/templates.hpp"
 #endif

@@ -3,11 +3,15 @@
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/slots.hpp"
 #include "nax/expr/evaluation/kernels.hpp"
+#if defined(NAX_CUDA_FORMULAS) && !NAX_CUDA_KERNELS
+#include "nax/expr/evaluation/device_formulas.hpp"
+#endif
 
 // The kernels of an expression for a GPU. There are four: forward and backward, each for operands that lie in
 // rows or repeat along them (a thread takes pieces of 16 bytes) and for operands of any strides (a thread
 // takes an element). They exist in files that are compiled as CUDA, or for the emulated device; such a file
-// puts their launchers into the expression's slot before main begins.
+// puts their launchers into the expression's slot before main begins. A C++ file with NAX_CUDA_FORMULAS puts
+// there what compiles kernels when they first run (device_formulas.hpp).
 NAX_BEGIN
 namespace detail {
 
@@ -298,6 +302,8 @@ template <class E>
 void provide_device_kernels() {
 #if NAX_CUDA_KERNELS
   if constexpr (HasDeviceForm<E>::value) fill_slot<E>.needed();
+#elif defined(NAX_CUDA_FORMULAS)
+  if constexpr (has_formula<E>) fill_text_slot<E>.needed();
 #endif
 }
 

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "nax/backend/cuda/text_kernel.hpp"
+#include "nax/expr/evaluation/formula_kernels.hpp"
+
+// Kernels of expressions for a GPU in files that no CUDA compiler sees (NAX_CUDA_FORMULAS): the expression's
+// formula becomes a text, which cuda::text_compiler compiles at the first call, for each way in which
+// operands lie. Kernels are kept as long as the program runs.
+NAX_BEGIN
+namespace detail {
+
+// As cuda::ExpressionKernels::forward and pull, of the expression that `symbols` describes. `name`: of its
+// root. Throw DeviceError where the program has no compiler of texts, or the formula has no text.
+NAX_ENGINE void launch_text_forward(const char* name, const ExpressionSymbols& symbols, Device device,
+                                    const void* constants, const Dims& shape, const loops::Operand* operands);
+NAX_ENGINE void launch_text_pull(const char* name, const ExpressionSymbols& symbols, Device device,
+                                 const void* constants, const Dims& shape, const loops::Operand* operands,
+                                 unsigned added);
+
+template <class E>
+void text_forward(Device device, const void* constants, const Dims& shape, const loops::Operand* operands) {
+  launch_text_forward(E::rule::name, expression_symbols<E>, device, constants, shape, operands);
+}
+template <class E>
+void text_pull(Device device, const void* constants, const Dims& shape, const loops::Operand* operands,
+               unsigned added) {
+  launch_text_pull(E::rule::name, expression_symbols<E>, device, constants, shape, operands, added);
+}
+
+// Kernels that a CUDA file of the program has come first.
+template <class E>
+struct FillTextSlot {
+  FillTextSlot() {
+    cuda::ExpressionKernels& kernels = cuda::expression_kernels<E>;
+    if (!kernels.forward) kernels.forward = text_forward<E>;
+    if constexpr (Carries<E>::value)
+      if (!kernels.pull) kernels.pull = text_pull<E>;
+  }
+  void needed() const {}
+};
+template <class E>
+inline const FillTextSlot<E> fill_text_slot{};
+
+}  // namespace detail
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/expr/evaluation/device_formulas-inl.hpp"
+#endif
