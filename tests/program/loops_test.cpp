@@ -61,6 +61,24 @@ TEST(Loops, ScansGiveTheirNumbersAndGradients) {
   }
 }
 
+// Results that are one step's: those that come out at two places are copied in each turn.
+TEST(Loops, ResultsThatAreEqualAndCarriesThatTradePlaces) {
+  for (const std::int64_t turns : {40, 41})
+    for (const bool reverse : {false, true}) {
+      const D x = draw(1, {turns, 3}), y = draw(2, {turns, 3});
+      const auto f = [&](const D& xs) {
+        const auto [carry, rows] = lax::scan(
+            [&](const std::pair<D, D>& c, const D& row) {
+              const D next = tanh(c.first + row), again = tanh(c.first + row);
+              return std::pair{std::pair{c.second, next}, again};
+            },
+            std::pair{ones<double>({3}), zeros<double>({3})}, xs, {.reverse = reverse});
+        return D(concatenate(std::vector{reshape(rows, {-1}), carry.first, D(2.0 * carry.second)}));
+      };
+      expect_both_recorded(f, x, y);
+    }
+}
+
 TEST(Loops, ScansSeeArraysFromOutside) {
   const D x = draw(6, {40, 4}), w = draw(7, {4, 4}), v = draw(8, {4, 4});
   const auto f = [&](const D& u) {

@@ -183,30 +183,39 @@ inline void copy_bytes(void* to, const void* from, std::int64_t bytes) {
 }  // namespace detail
 
 NAX_ENGINE void LoopWork::run(void* const* at) const {
-  Program::Runner runner(*body);
+  using Motion = Program::Runner::Motion;
   const std::size_t count = carries.size();
-  std::vector<void*> from(count + in.size()), to(count + out.size());
-  for (std::size_t c = 0; c < count; ++c) {
-    to[c] = at[carries[c].initial];
-    if (carries[c].step > 0) detail::copy_bytes(at[carries[c].other], to[c], carries[c].bytes);
-  }
-  for (std::int64_t turn = 0; turn < turns; ++turn) {
-    const std::int64_t i = reverse ? turns - 1 - turn : turn;
-    for (std::size_t c = 0; c < count; ++c) {
-      from[c] = to[c];
-      if (carries[c].step > 0)
-        to[c] = detail::moved(at[carries[c].other], (turn + 1) * carries[c].step);
-      else
-        to[c] = (turns - 1 - turn) % 2 ? at[carries[c].other] : at[carries[c].result];
+  std::vector<void*> start(count + in.size(), nullptr);
+  std::vector<Motion> from, to;
+  const auto along = [](char* first, std::int64_t step) { return Motion{first, first + step, 2 * step}; };
+  for (const Carried& c : carries) {
+    char *const other = static_cast<char*>(at[c.other]), *const result = static_cast<char*>(at[c.result]);
+    if (c.step > 0) {
+      detail::copy_bytes(other, at[c.initial], c.bytes);
+      from.push_back(along(other, c.step));
+      to.push_back(along(other + c.step, c.step));
+    } else {  // the last turn writes to the result
+      const bool odd = turns % 2 != 0;
+      start[from.size()] = at[c.initial];
+      from.push_back({odd ? other : result, odd ? result : other, 0});
+      to.push_back({odd ? result : other, odd ? other : result, 0});
     }
-    for (std::size_t k = 0; k < in.size(); ++k)
-      from[count + k] = detail::moved(at[in[k].operand], in[k].offset + i * in[k].step);
-    for (std::size_t k = 0; k < out.size(); ++k)
-      to[count + k] = detail::moved(at[out[k].operand], out[k].offset + i * out[k].step);
-    runner.run(from.data(), to.data());
   }
-  for (std::size_t c = 0; c < count; ++c)
-    if (carries[c].step > 0) detail::copy_bytes(at[carries[c].result], to[c], carries[c].bytes);
+  const auto add = [&](const std::vector<Moving>& list, std::vector<Motion>& motions) {
+    for (const Moving& m : list) {
+      const std::int64_t step = reverse ? -m.step : m.step, first = reverse ? (turns - 1) * m.step : 0;
+      motions.push_back(along(detail::moved(at[m.operand], m.offset + first), step));
+    }
+  };
+  add(in, from);
+  add(out, to);
+  Program::Runner(*body).run_turns(turns, start.data(), from.data(), to.data());
+  for (const Carried& c : carries) {
+    if (c.step > 0)
+      detail::copy_bytes(at[c.result], detail::moved(at[c.other], turns * c.step), c.bytes);
+    else if (turns == 0)
+      detail::copy_bytes(at[c.result], at[c.initial], c.bytes);
+  }
 }
 
 NAX_ENGINE void WhileWork::run(void* const* at) const {

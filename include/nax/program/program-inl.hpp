@@ -64,10 +64,19 @@ NAX_ENGINE void Program::plan() {
       if (x.place.slot != Place::constant) {
         const Slot& s = slots_[static_cast<std::size_t>(x.place.slot)];
         if (s.kind == Slot::Kind::argument || s.kind == Slot::Kind::result)
-          patches_.push_back({address_count_, s.kind == Slot::Kind::result, s.number, x.place.offset});
+          patches_.push_back(
+              {address_count_, s.kind == Slot::Kind::result, s.number, given_number(s), x.place.offset});
       }
       ++address_count_;
     }
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& out = outputs_[i];
+    if (out.slot == Place::constant) continue;
+    const Slot& s = slots_[static_cast<std::size_t>(out.slot)];
+    if (s.kind == Slot::Kind::result && given_number(s) == i) continue;
+    copies_.push_back({i, s.kind, s.kind == Slot::Kind::constant ? 0 : given_number(s), s.data,
+                       static_cast<std::size_t>(out.layout.size()) * dtype_size(out.dtype)});
   }
 }
 
@@ -136,20 +145,58 @@ NAX_ENGINE Program::Runner::~Runner() { program_.give_back(std::move(arena_)); }
 NAX_ENGINE void Program::Runner::run(void* const* arguments, void* const* results) {
   const Program& p = program_;
   void** const addresses = arena_->addresses.data();
-  for (const Patch& patch : p.patches_) {
-    void* const base = patch.result ? results[p.first_outputs_[static_cast<std::size_t>(patch.number)]]
-                                    : arguments[patch.number];
-    addresses[patch.at] = static_cast<char*>(base) + patch.offset;
-  }
+  for (const Patch& patch : p.patches_)
+    addresses[patch.at] =
+        static_cast<char*>((patch.result ? results : arguments)[patch.given]) + patch.offset;
   for (const Call& call : p.calls_) call.work->run(addresses + call.first);
-  for (std::size_t i = 0; i < p.outputs_.size(); ++i) {
-    const Output& out = p.outputs_[i];
-    const Slot& s = p.slots_[static_cast<std::size_t>(out.slot)];
-    const void* from = s.data;
-    if (s.kind == Slot::Kind::result) from = results[p.first_outputs_[static_cast<std::size_t>(s.number)]];
-    if (s.kind == Slot::Kind::argument) from = arguments[s.number];
-    if (from != results[i])
-      std::memcpy(results[i], from, static_cast<std::size_t>(out.layout.size()) * dtype_size(out.dtype));
+  for (const ResultCopy& copy : p.copies_) {
+    const void* const from = copy.kind == Slot::Kind::result     ? results[copy.given]
+                             : copy.kind == Slot::Kind::argument ? arguments[copy.given]
+                                                                 : copy.data;
+    if (from != results[copy.to]) std::memcpy(results[copy.to], from, copy.bytes);
+  }
+}
+
+NAX_ENGINE void Program::Runner::run_turns(std::int64_t turns, void* const* first, const Motion* arguments,
+                                           const Motion* results) {
+  const Program& p = program_;
+  if (!p.copies_.empty()) {
+    const std::size_t count = p.arguments_.size();
+    std::vector<Motion> motions(arguments, arguments + count);
+    motions.insert(motions.end(), results, results + p.outputs_.size());
+    std::vector<void*> at(motions.size());
+    for (std::int64_t turn = 0; turn < turns; ++turn) {
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        at[i] = turn == 0 && i < count && first[i] ? first[i] : motions[i].now;
+        motions[i].advance();
+      }
+      run(at.data(), at.data() + count);
+    }
+    return;
+  }
+  // Few instructions between the steps let the processor begin with a turn while the one before goes on.
+  void** const addresses = arena_->addresses.data();
+  struct Moved {
+    void** at;
+    Motion motion;
+  };
+  std::vector<Moved> all;
+  for (const Patch& patch : p.patches_) {
+    Motion motion = (patch.result ? results : arguments)[patch.given];
+    void** const at = addresses + patch.at;
+    motion.now += patch.offset;
+    motion.next += patch.offset;
+    *at = motion.now;
+    if (!patch.result && first[patch.given]) *at = static_cast<char*>(first[patch.given]) + patch.offset;
+    motion.advance();
+    if (motion.step != 0 || motion.next != motion.now) all.push_back({at, motion});
+  }
+  for (std::int64_t turn = 0; turn < turns; ++turn) {
+    for (const Call& call : p.calls_) call.work->run(addresses + call.first);
+    for (Moved& m : all) {
+      *m.at = m.motion.now;
+      m.motion.advance();
+    }
   }
 }
 

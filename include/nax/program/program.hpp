@@ -42,6 +42,21 @@ class Program {
     Runner& operator=(const Runner&) = delete;
     NAX_ENGINE void run(void* const* arguments, void* const* results);
 
+    // An address that is `now` in the first turn, `next` in the second, and each `step` bytes further two
+    // turns later.
+    struct Motion {
+      char *now, *next;
+      std::int64_t step;
+      void advance() {
+        char* const after = now + step;
+        now = next;
+        next = after;
+      }
+    };
+    // Runs so many times. Arguments that are not null in `first` lie there in the first turn.
+    NAX_ENGINE void run_turns(std::int64_t turns, void* const* first, const Motion* arguments,
+                              const Motion* results);
+
    private:
     const Program& program_;
     std::unique_ptr<Arena> arena_;
@@ -76,9 +91,23 @@ class Program {
   struct Patch {
     std::size_t at;
     bool result;
-    int number;
+    int number;         // of the result or argument
+    std::size_t given;  // to a Runner
     std::int64_t offset;
   };
+  // A Runner's result that steps do not write where it belongs.
+  struct ResultCopy {
+    std::size_t to;
+    Slot::Kind kind;
+    std::size_t given;
+    const void* data;
+    std::size_t bytes;
+  };
+  // Where a Runner is given the address of a result or an argument.
+  std::size_t given_number(const Slot& s) const {
+    const std::size_t number = static_cast<std::size_t>(s.number);
+    return s.kind == Slot::Kind::result ? first_outputs_[number] : number;
+  }
   NAX_ENGINE void simplify();
   NAX_ENGINE void plan();
   NAX_ENGINE std::unique_ptr<Arena> make_arena() const;
@@ -96,6 +125,7 @@ class Program {
   std::vector<std::int64_t> offsets_;                      // of temporary slots in the arena
   std::vector<Call> calls_;
   std::vector<Patch> patches_;
+  std::vector<ResultCopy> copies_;
   double flops_ = 0;
   std::size_t address_count_ = 0, arena_bytes_ = 0, constant_bytes_ = 0;
   mutable std::atomic<Arena*> idle_{nullptr};
