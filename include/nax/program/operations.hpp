@@ -134,8 +134,9 @@ class ProgramOperations final : public backend::AcceleratorOperations {
               const Elements& to) override {
     const std::int64_t n = size_of(shape);
     // Directly where a run that no thread would share comes to one number.
-    const bool direct = n > 0 && n <= cpu::detail::parallel_grain && from.stored == from.lane &&
-                        is_run(from.strides, shape) && is_repeated(to.strides, shape);
+    const bool direct = n > 0 && n <= cpu::detail::parallel_grain &&
+                        nax::detail::lane_of(from.stored) == from.stored && is_run(from.strides, shape) &&
+                        is_repeated(to.strides, shape);
     record(
         loops::name_of(kind), {read(from, shape), written(to, shape)},
         [=](void* const* p) {
