@@ -57,6 +57,35 @@ TEST(Parts, WindowsAreSteps) {
   expect_all_recorded([](const D& v) { return nn::min_pool(v, {3, 3}, {.padding = "SAME"}); }, x, y);
 }
 
+TEST(Parts, LabelsAndWeightedDrawsAreSteps) {
+  const D x = draw(11, {4, 5}), y = draw(12, {4, 5});
+  expect_recorded([](const D& v) { return nn::one_hot<double>(argmax(v, {.axis = 1}), 3, {.axis = 0}); }, x,
+                  y);
+  expect_recorded([](const D& v) { return D(random::categorical(random::key(1), v).astype<double>()); }, x,
+                  y);
+  for (const bool replace : {true, false})
+    expect_recorded(
+        [=](const D& v) {
+          const Array<float> p = abs(v(0)).astype<float>();
+          return D(random::choice(random::key(2), 5, {3}, {.replace = replace, .p = p}).astype<double>());
+        },
+        x, y);
+}
+
+TEST(Parts, IndicesOutOfRangeOfARecordingAreNamed) {
+  const auto rows = jit([](const D& v, const Array<int>& i) { return v(i); });
+  const D v = draw(13, {4, 2});
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(rows(v, Array<int>{3, -4}).shape(), (Shape{2, 2}));
+    try {
+      rows(v, Array<int>{1, 7});
+      FAIL() << "no error";
+    } catch (const IndexError& e) {
+      EXPECT_EQ(std::string(e.what()), "index: index 7 is out of bounds for axis 0 with size 4");
+    }
+  }
+}
+
 TEST(Parts, UpdatesAtRepeatedPlacesAreSteps) {
   const D x = draw(9, {5}), y = draw(10, {5});
   const Array<int> places = {1, 3, 1, 0, 1};

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "nax/core/accelerator.hpp"
+#include "nax/core/function_ref.hpp"
 #include "nax/loops/convolution.hpp"
 #include "nax/loops/factoring.hpp"
 #include "nax/loops/fft_lines.hpp"
@@ -42,6 +44,9 @@ struct Keys {
 
 // Decides what an index out of range becomes: dropped_index, or one that is in range.
 enum class IndexMode : std::uint8_t { drop, wrap, clip };
+
+// Allocates a result whose length the operation finds: returns room for so many elements on the device.
+using Room = FunctionRef<std::int64_t*(std::int64_t count)>;
 
 // Operations that a device may lack. Functions ask at their doors (need_part).
 enum class Part : std::uint8_t {
@@ -109,12 +114,29 @@ class Operations {
   // the last stays, or all are added in order. A loop without indices has no address of them.
   virtual void gather(Device device, const loops::SelectLoop& loop) = 0;
   virtual void scatter(Device device, const loops::SelectLoop& loop, bool add) = 0;
+  // to = from, of any integer type, counted from the front of an axis; `to` is row-major. Returns whether an
+  // index was dropped: yes, no, or none where only `to` says.
+  virtual std::optional<bool> wrap_indices(Device device, IndexMode mode, std::int64_t extent,
+                                           const Dims& shape, const loops::Operand& from,
+                                           const loops::Operand& to) = 0;
   // to = a * extent + b.
   virtual void join_indices(Device device, std::int64_t extent, const Dims& shape, const loops::Operand& a,
                             const loops::Operand& b, const loops::Operand& to) = 0;
   // to = offsets with these strides, of row-major positions over these extents.
   virtual void index_offsets(Device device, std::int64_t n, const Dims& extents, const Dims& strides,
                              const std::int64_t* from, std::int64_t* to) = 0;
+  // ranks = how many indices of its line equal each one and come before (or after) it.
+  virtual void index_ranks(Device device, std::int64_t lines, std::int64_t n, bool after,
+                           const std::int64_t* index, std::int64_t* ranks) = 0;
+  // to = from where the rank is this one, dropped elsewhere.
+  virtual void keep_ranked(Device device, std::int64_t n, const std::int64_t* ranks, std::int64_t rank,
+                           const std::int64_t* from, std::int64_t* to) = 0;
+  // Writes the places where the mask holds, ascending, to what `room` returns for their number.
+  virtual void true_positions(Device device, std::int64_t n, const bool* mask, const Room& room) = 0;
+  // to = 1 at the place in its line that the label of the line names, 0 elsewhere; labels of any integer
+  // type.
+  virtual void one_hot(Device device, const loops::Lines& lines, DType label, const char* labels, DType dtype,
+                       char* to) = 0;
 
   // ---- lines of row-major arrays
 
@@ -245,18 +267,6 @@ inline void Operations::solve(Device device, const loops::LinearSystems&, DType,
 // Operations of GPUs that the host has in other forms.
 class AcceleratorOperations : public Operations {
  public:
-  // to = from, of any integer type, counted from the front of an axis.
-  virtual void wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
-                            const loops::Operand& from, const loops::Operand& to) = 0;
-  // ranks = how many indices of its line equal each one and come before (or after) it.
-  virtual void index_ranks(Device device, std::int64_t lines, std::int64_t n, bool after,
-                           const std::int64_t* index, std::int64_t* ranks) = 0;
-  // to = from where the rank is this one, dropped elsewhere.
-  virtual void keep_ranked(Device device, std::int64_t n, const std::int64_t* ranks, std::int64_t rank,
-                           const std::int64_t* from, std::int64_t* to) = 0;
-  // to = the places where the mask holds; `counts` are the true elements up to and with each place.
-  virtual void true_positions(Device device, std::int64_t n, const bool* mask, const std::int64_t* counts,
-                              std::int64_t* to) = 0;
   // A step of an optimiser for `count` leaves of a floating dtype, none of them empty.
   virtual void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                            const loops::LeafStep* leaves, int count) = 0;

@@ -5,4 +5,3 @@
 #define NAX_EXTERN
 #define NAX_T std::int64_t
 #include "nax/compiled/functions.inc"
-#include "nax/compiled/indices.inc"

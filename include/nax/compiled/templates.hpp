@@ -18,11 +18,9 @@
 #undef NAX_T
 #define NAX_T std::int32_t
 #include "nax/compiled/functions.inc"
-#include "nax/compiled/indices.inc"
 #undef NAX_T
 #define NAX_T std::int64_t
 #include "nax/compiled/functions.inc"
-#include "nax/compiled/indices.inc"
 #undef NAX_T
 #define NAX_T bool
 #include "nax/compiled/functions.inc"

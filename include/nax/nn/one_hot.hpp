@@ -28,30 +28,14 @@ Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& opti
   const std::size_t at = static_cast<std::size_t>(frame.hidden() + axis);
   frame.shape.insert(at, num_classes);
   detail::count_elements("one_hot", frame.shape);
-  if (detail::on_accelerator(labels)) {
-    // The classes, along their axis, against the labels.
-    Frame one = detail::layout_of(labels), classes;
-    one.shape.insert(at, 1);
-    const Array<Label> each =
-        nax::detail::typed<Label>(detail::view(labels, Layout::contiguous(std::move(one))));
-    classes.shape = Dims(static_cast<std::size_t>(frame.ndim()), 1);
-    classes.shape[static_cast<std::size_t>(axis)] = num_classes;
-    const ArrayBase numbers =
-        detail::generated<std::int64_t>("one_hot", num_classes, [](std::int64_t i) { return i; });
-    const Array<std::int64_t> class_of = nax::detail::typed<std::int64_t>(
-        detail::view(detail::moved(numbers, labels.device()), Layout::contiguous(std::move(classes))));
-    return (detail::evaluate(detail::make_expr<rules::equal>(each, class_of))).template astype<T>();
-  }
-  Array<T> result = nax::detail::typed<T>(detail::allocate(dtype_of<T>, frame));
-  T* out = detail::elements<T>(result);
-  for (std::int64_t i = 0, n = frame.size(); i < n; ++i) out[i] = T(0);
-  std::int64_t inner = 1;
+  Array<T> result = nax::detail::typed<T>(detail::allocate(dtype_of<T>, frame, labels.device()));
+  std::int64_t inner = 1, outer = 1;
+  for (std::size_t i = 0; i < at; ++i) outer *= frame.shape[i];
   for (std::size_t i = at + 1; i < frame.shape.size(); ++i) inner *= frame.shape[i];
-  const Label* label = detail::elements<const Label>(labels, detail::transforms_handled);
-  for (std::int64_t i = 0, n = detail::layout_of(labels).size(); i < n; ++i) {
-    const std::int64_t k = static_cast<std::int64_t>(label[i]);
-    if (k >= 0 && k < num_classes) out[(i / inner * num_classes + k) * inner + i % inner] = T(1);
-  }
+  if (frame.size() > 0)
+    backend::operations(labels.device())
+        .one_hot(labels.device(), {outer, num_classes, inner}, labels.dtype(), detail::device_data(labels),
+                 dtype_of<T>, detail::device_data(result));
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/reducer_slots.hpp"
 #include "nax/backend/operations.hpp"
+#include "nax/loops/element_bytes.hpp"
 #include "nax/loops/index_ranks.hpp"
 #include "nax/program/recording.hpp"
 #include "nax/program/walks.hpp"
@@ -205,29 +206,17 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     counts(all);
   }
 
-  void wrap_indices(Device, backend::IndexMode mode, std::int64_t extent, const Dims& shape,
-                    const Elements& from, const Elements& to) override {
-    std::int64_t n = 1;
-    for (std::int64_t d : shape) n *= d;
+  std::optional<bool> wrap_indices(Device, backend::IndexMode mode, std::int64_t extent, const Dims& shape,
+                                   const Elements& from, const Elements& to) override {
     record(
         "indices", {read(from, shape), written(to, shape)},
-        [=](void* const* p) {
-          std::int64_t* const out = get<std::int64_t>(p[1]);  // row-major
-          const char* const in = get<const char>(p[0]);
-          Dims index(shape.size(), 0);
-          std::int64_t offset = 0;
-          for (std::int64_t i = 0; i < n; ++i) {
-            out[i] = wrapped(integer_at(in, offset, from.stored), extent, mode);
-            for (std::size_t axis = shape.size(); axis-- > 0;) {
-              offset += from.strides[axis];
-              if (++index[axis] < shape[axis]) break;
-              offset -= shape[axis] * from.strides[axis];
-              index[axis] = 0;
-            }
-          }
+        [=](void* const* p) {  // what the function says of an index out of range, it says when called itself
+          if (host().wrap_indices({}, mode, extent, shape, at(from, p[0]), at(to, p[1])).value())
+            throw Unforeseen();
         },
         std::move(Attributes() << mode << extent));
     Recorder::current().steps.back().unforeseen = true;
+    return std::nullopt;
   }
   void index_ranks(Device, std::int64_t lines, std::int64_t n, bool after, const std::int64_t* index,
                    std::int64_t* ranks) override {
@@ -244,8 +233,12 @@ class ProgramOperations final : public backend::AcceleratorOperations {
                               get<std::int64_t>(p[2]));
          });
   }
-  void true_positions(Device, std::int64_t, const bool*, const std::int64_t*, std::int64_t*) override {
+  void true_positions(Device, std::int64_t, const bool*, const backend::Room&) override {
     refuse("a result whose shape depends on elements");
+  }
+  void one_hot(Device, const Lines& lines, DType label, const char* labels, DType dtype, char* to) override {
+    line("one_hot", {row(labels, lines.count(), label)}, row(to, size(lines), dtype, true),
+         [=](void* const* p) { host().one_hot({}, lines, label, get<char>(p[0]), dtype, get<char>(p[1])); });
   }
 
   bool has(backend::Part) const override { return true; }
@@ -443,40 +436,8 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     if (dtype != DType::int8 && dtype != DType::int16 && dtype != DType::int32 && dtype != DType::int64)
       return false;
     for (std::int64_t i = 0; i < n; ++i)
-      if (integer_at(in, i, dtype) < 0) return true;
+      if (loops::integer_at(in, i, dtype) < 0) return true;
     return false;
-  }
-  static std::int64_t integer_at(const char* in, std::int64_t offset, DType dtype) {
-    const auto as = [&]<class T>(T x) {
-      std::memcpy(&x, in + offset * static_cast<std::int64_t>(sizeof x), sizeof x);
-      if constexpr (std::is_same_v<T, std::uint64_t>)
-        if (x > static_cast<std::uint64_t>(INT64_MAX)) throw Unforeseen();
-      return static_cast<std::int64_t>(x);
-    };
-    switch (dtype_size(dtype)) {
-      case 1:
-        return dtype == DType::int8 ? as(std::int8_t()) : as(std::uint8_t());
-      case 2:
-        return dtype == DType::int16 ? as(std::int16_t()) : as(std::uint16_t());
-      case 4:
-        return dtype == DType::int32 ? as(std::int32_t()) : as(std::uint32_t());
-      default:
-        return dtype == DType::int64 ? as(std::int64_t()) : as(std::uint64_t());
-    }
-  }
-  // Whatever the function says of an index that is out of range, it says when it is called itself.
-  static std::int64_t wrapped(std::int64_t index, std::int64_t extent, backend::IndexMode mode) {
-    switch (mode) {
-      case backend::IndexMode::drop:
-        if (index < -extent || index >= extent) throw Unforeseen();
-        return index < 0 ? index + extent : index;
-      case backend::IndexMode::wrap:
-        if (extent == 0) throw Unforeseen();
-        return (index % extent + extent) % extent;
-      case backend::IndexMode::clip:
-        return index < 0 ? 0 : index >= extent ? extent - 1 : index;
-    }
-    return index;
   }
   static void select(const char* name, const SelectLoop& loop, bool scatters, bool add) {
     static const std::int64_t zero = 0;

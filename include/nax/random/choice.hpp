@@ -2,8 +2,13 @@
 
 #include <optional>
 
+#include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/reductions/argmax.hpp"
+#include "nax/numpy/reductions/cumulative.hpp"
+#include "nax/numpy/sorting/search.hpp"
+#include "nax/numpy/sorting/sort.hpp"
 #include "nax/random/continuous.hpp"
 #include "nax/random/integers.hpp"
 #include "nax/random/shuffle.hpp"
@@ -19,7 +24,8 @@ struct ChoiceOptions {
 
 namespace detail {
 
-// Positions drawn with probabilities p, for each hidden row of keys and of p.
+// Positions drawn with probabilities p: where the running sums reach a share of all, or, without replacement,
+// the greatest of log p + Gumbel noise.
 template <class I>
 Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
                             const ChoiceOptions& options) {
@@ -28,35 +34,15 @@ Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
     raise<ShapeError>(
         {"choice: p must have one probability for each element: shape ", p.shape(), " for ", n, " elements"});
   check_single("choice", key);
-  need_host("choice", p, key.words());
-  const Array<float> noise = options.replace ? uniform(key, {draws}) : gumbel(key, {n});
-  Frame rows = broadcast("choice", layout_of(key.words()), below(layout_of(p), {}));
-  const ArrayBase weights = copy_over(p, below(rows, Dims(1, n)));
-  const ArrayBase drawn = copy_over(noise, below(rows, noise.shape()));
-  Array<I> result = nax::detail::typed<I>(allocate(dtype_of<I>, below(rows, Dims(1, draws))));
-  std::vector<float> sums(static_cast<std::size_t>(n));
-  std::vector<I> order(static_cast<std::size_t>(n));
-  for (std::int64_t row = 0; row < rows.size(); ++row) {
-    const float* w = elements<const float>(weights, transforms_handled) + row * n;
-    const float* u = elements<const float>(drawn, transforms_handled) + row * noise.size();
-    I* out = elements<I>(result) + row * draws;
-    if (options.replace) {
-      float sum = 0;
-      for (std::int64_t i = 0; i < n; ++i) sums[static_cast<std::size_t>(i)] = sum += w[i];
-      for (std::int64_t i = 0; i < draws; ++i)
-        out[i] = static_cast<I>(std::lower_bound(sums.begin(), sums.end(), sum * (1 - u[i])) - sums.begin());
-    } else {  // the largest of log p + Gumbel noise
-      for (std::int64_t i = 0; i < n; ++i) {
-        sums[static_cast<std::size_t>(i)] = u[i] + std::log(w[i]);
-        order[static_cast<std::size_t>(i)] = static_cast<I>(i);
-      }
-      std::stable_sort(order.begin(), order.end(), [&](I a, I b) {
-        return sums[static_cast<std::size_t>(a)] > sums[static_cast<std::size_t>(b)];
-      });
-      std::copy(order.begin(), order.begin() + draws, out);
-    }
+  const ComputeOn beside_p(p);
+  const Array<float> noise = options.replace ? uniform(key, {draws}) : gumbel(key, {n}),
+                     weights = nax::detail::typed<float>(constant(beside(noise, p)));
+  if (options.replace) {
+    const Array<float> sums = cumsum(weights, {.axis = 0}), all = sums(slice(n - 1, n));
+    return searchsorted(sums, all * (1.f - noise)).template astype<I>();
   }
-  return result;
+  const Array<float> scores = noise + nax::log(weights);
+  return nax::argsort(scores, {.descending = true})(slice(0, draws)).template astype<I>();
 }
 
 template <class I>
@@ -131,23 +117,7 @@ Array<std::int32_t> categorical(const Key& key, const X& logits_, const Categori
   noise_shape.insert(prefix + static_cast<std::size_t>(axis), n);
   const Array<T> noise = gumbel<T>(key, noise_shape);
   const Array<T> scores = evaluate(make_expr<rules::add>(noise, nax::detail::typed<T>(constant(logits))));
-  if (on_accelerator(scores)) return argmax(scores, {.axis = static_cast<std::int64_t>(prefix) + axis});
-  const ArrayBase flat = contiguous(scores);
-  Array<std::int32_t> result =
-      nax::detail::typed<std::int32_t>(allocate(DType::int32, detail::below(layout_of(flat), shape)));
-  std::int64_t inner = 1;
-  for (std::size_t a = prefix + static_cast<std::size_t>(axis) + 1; a < noise_shape.size(); ++a)
-    inner *= noise_shape[a];
-  const T* all = elements<const T>(flat, transforms_handled);
-  std::int32_t* out = elements<std::int32_t>(result);
-  for (std::int64_t i = 0; i < layout_of(result).size(); ++i) {
-    const T* score = all + i / inner * inner * n + i % inner;
-    std::int64_t best = 0;
-    for (std::int64_t j = 1; j < n; ++j)
-      if (score[j * inner] > score[best * inner]) best = j;
-    out[i] = static_cast<std::int32_t>(best);
-  }
-  return result;
+  return argmax(scores, {.axis = static_cast<std::int64_t>(prefix) + axis});
 }
 
 }  // namespace random

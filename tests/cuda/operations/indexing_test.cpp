@@ -52,6 +52,46 @@ TEST(IndexingOnGpu, UnderVmap) {
   });
 }
 
+TEST(IndexingOnGpu, PositionsOfTrueElements) {
+  for (const int n : {0, 1, 7, 5000}) {
+    const Array<int> x = arange<int>(n);
+    expect_same([&](auto put) { return flatnonzero(put(x) % 3 == 1); });
+    expect_same([&](auto put) { return extract(put(x) % 5 < 2, put(x)); });
+    expect_same([&](auto put) { return compress(put(x) < 0, put(x)); });
+  }
+  expect_same([](auto put) { return nonzero(put(matrix()).reshape({2, 3, 4}) > 100.f)[2]; });
+}
+
+template <class T>
+void expect_same_one_hot() {
+  const Array<int> labels{{2, 0, -1}, {3, 1, 2}};
+  for (const int axis : {0, 1, -1})
+    expect_same([&](auto put) {
+      const auto x = nn::one_hot<T>(put(labels), 3, {.axis = axis});
+      if constexpr (is_complex_v<T>)
+        return real(x) + 2 * imag(x);
+      else
+        return x.template astype<float>();
+    });
+}
+TEST(IndexingOnGpu, OneHotOfAllSizes) {
+  expect_same_one_hot<bool>();
+  expect_same_one_hot<std::int8_t>();
+  expect_same_one_hot<half>();
+  expect_same_one_hot<bfloat16>();
+  expect_same_one_hot<float>();
+  expect_same_one_hot<double>();
+  const Array<std::uint64_t> large{1ull << 63, 1, ~0ull};
+  expect_same([&](auto put) { return nn::one_hot(put(large), 2); });
+  expect_same([&](auto put) { return nn::one_hot(put(Array<std::int8_t>{-128, 5, 127}), 6); });
+  expect_same([&](auto put) { return nn::one_hot(put(rows()), 0); });
+  expect_same([&](auto put) { return nn::one_hot(put(Array<int>(2)), 4); });
+  expect_same([&](auto put) {
+    return vmap([](const Array<int>& i) { return nn::one_hot(i, 4, {.axis = 0}); })(
+        put(Array<int>{{1, 2}, {3, 9}}));
+  });
+}
+
 TEST(IndexingOnGpu, IndicesOutOfRangeAreNamed) {
   expect_same_error<IndexError>([](auto put) { put(matrix())(put(Array<int>{0, 4, 9})); });
   expect_same_error<IndexError>([](auto put) { put(matrix())(put(Array<int>{0, 3, -5})); });

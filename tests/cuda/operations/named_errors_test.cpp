@@ -37,9 +37,7 @@ TEST(NamedErrorsOnGpu, Searches) {
 
 TEST(NamedErrorsOnGpu, Random) {
   const Array<int> low = device_put(Array<int>{1, 2}, gpu());
-  const Array<float> p = device_put(Array<float>{.5f, .5f}, gpu());
   expect_named("randint", [&] { random::randint(random::key(0), {2}, low, low); });
-  expect_named("choice", [&] { random::choice(random::key(0), 2, {4}, {.p = p}); });
 }
 
 TEST(NamedErrorsOnGpu, SignalsAndImages) {

@@ -74,6 +74,34 @@ TEST(RandomOnGpu, Permutations) {
   });
 }
 
+TEST(RandomOnGpu, ChoiceWithProbabilities) {
+  const Array<float> p{.1f, .4f, 0.f, .3f, .2f};
+  for (const bool replace : {true, false}) {
+    expect_same(
+        [&](auto put) { return random::choice(random::key(5), 5, {4}, {.replace = replace, .p = put(p)}); });
+    expect_same([&](auto put) {
+      return random::choice(random::key(5), put(arange<float>(10).reshape({5, 2})), {2, 2},
+                            {.replace = replace, .p = put(p)});
+    });
+    expect_same_draw(
+        [&](const random::Key& key) { return random::choice(key, 5, {3}, {.replace = replace, .p = p}); });
+    expect_same([&](auto put) {
+      return vmap([&](const Array<float>& w) {
+        return random::choice(random::key(6), 5, {3}, {.replace = replace, .p = w});
+      })(put(stack({p, 1.f - p})));
+    });
+  }
+}
+
+TEST(RandomOnGpu, Categorical) {
+  const Array<float> logits = waves(60).reshape({3, 4, 5});
+  for (const int axis : {0, 1, -1})
+    expect_same([&](auto put) { return random::categorical(random::key(2), put(logits), {.axis = axis}); });
+  expect_same([&](auto put) {
+    return random::categorical(random::key(2), put(logits), {.shape = Shape{7, 3, 4}});
+  });
+}
+
 TEST(RandomOnGpu, BatchedKeys) {
   expect_same_draw([](const random::Key& key) {
     return vmap([](const random::Key& k) {

@@ -8,6 +8,7 @@
 #include "nax/backend/cpu/factor_slots.hpp"
 #include "nax/backend/cpu/fft.hpp"
 #include "nax/backend/cpu/gather.hpp"
+#include "nax/backend/cpu/indices.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
 #include "nax/backend/cpu/product_kernel.hpp"
 #include "nax/backend/cpu/reduce.hpp"
@@ -19,6 +20,7 @@
 #include "nax/backend/cpu/transpose.hpp"
 #include "nax/backend/cpu/windows.hpp"
 #include "nax/backend/operations.hpp"
+#include "nax/loops/index_ranks.hpp"
 
 // The host's operations.
 NAX_BEGIN
@@ -130,6 +132,10 @@ class HostOperations final : public backend::Operations {
     const DType from = loop.operands[0].stored, to = loop.operands[1].stored;
     cpu::scatter(loop, add ? adder(to, from) : detail::setter(dtype_size(to)));
   }
+  std::optional<bool> wrap_indices(Device, backend::IndexMode mode, std::int64_t extent, const Dims& shape,
+                                   const Operand& from, const Operand& to) override {
+    return cpu::wrap_indices(mode, extent, shape, from, to);
+  }
   void join_indices(Device, std::int64_t extent, const Dims& shape, const Operand& a, const Operand& b,
                     const Operand& to) override {
     Operand operands[3] = {a, b, to};
@@ -151,6 +157,20 @@ class HostOperations final : public backend::Operations {
         to[i] = offset;
       }
     });
+  }
+  void index_ranks(Device, std::int64_t lines, std::int64_t n, bool after, const std::int64_t* index,
+                   std::int64_t* ranks) override {
+    loops::rank_indices(lines, n, after, index, ranks);
+  }
+  void keep_ranked(Device, std::int64_t n, const std::int64_t* ranks, std::int64_t rank,
+                   const std::int64_t* from, std::int64_t* to) override {
+    loops::keep_ranked(n, ranks, rank, from, to);
+  }
+  void true_positions(Device, std::int64_t n, const bool* mask, const backend::Room& room) override {
+    cpu::true_positions(n, mask, room);
+  }
+  void one_hot(Device, const Lines& lines, DType label, const char* labels, DType dtype, char* to) override {
+    cpu::one_hot(lines, label, labels, dtype, to);
   }
 
   void arg_reduce(Device, bool greatest, const Lines& lines, DType dtype, const char* from,

@@ -5,6 +5,7 @@
 #include "nax/backend/cuda/loop.hpp"
 #include "nax/backend/cuda/sort_kernels.hpp"
 #include "nax/backend/operations.hpp"
+#include "nax/loops/element_bytes.hpp"
 #include "nax/loops/select_loop.hpp"
 
 // Arithmetic on index arrays.
@@ -134,6 +135,48 @@ struct TruePositions {
     if (mask[i]) to[counts[i] - 1] = i;
   }
 };
+
+// to = `one` at the place in its line that the line's label names, zero elsewhere.
+template <class Word>
+struct OneHot {
+  std::int64_t n, inner;
+  DType label;
+  std::int64_t label_bytes;
+  const char* labels;
+  Word one;
+  Word* to;
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t outer = i / inner / n, line = outer * inner + i % inner;
+    const bool named = load_as<std::int64_t>(label, labels + line * label_bytes) == i / inner % n;
+    to[i] = named ? one : Word();
+  }
+};
+struct TwoWords {
+  std::uint64_t low = 0, high = 0;
+};
+
+inline void launch_one_hot(Device device, const loops::Lines& lines, DType label, const char* labels,
+                           DType dtype, char* to) {
+  const loops::ElementBytes bytes = loops::one_of(dtype);
+  const auto run = [&]<class Word>(Word one) {
+    std::memcpy(&one, bytes.at, sizeof one);
+    launch(device, lines.count() * lines.n,
+           OneHot<Word>{lines.n, lines.inner, label, static_cast<std::int64_t>(dtype_size(label)), labels,
+                        one, reinterpret_cast<Word*>(to)});
+  };
+  switch (dtype_size(dtype)) {
+    case 1:
+      return run(std::uint8_t());
+    case 2:
+      return run(std::uint16_t());
+    case 4:
+      return run(std::uint32_t());
+    case 8:
+      return run(std::uint64_t());
+    default:
+      return run(TwoWords());
+  }
+}
 
 }  // namespace cuda
 NAX_END

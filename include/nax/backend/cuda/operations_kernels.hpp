@@ -14,6 +14,7 @@
 #include "nax/backend/cuda/scatter_kernels.hpp"
 #include "nax/backend/cuda/step_kernels.hpp"
 #include "nax/backend/operations.hpp"
+#include "nax/core/transfer.hpp"
 
 // The operations, as launches of their kernels.
 NAX_BEGIN
@@ -56,11 +57,12 @@ class KernelOperations final : public backend::AcceleratorOperations {
   void scatter(Device device, const loops::SelectLoop& loop, bool add) override {
     launch_scatter(device, loop, add);
   }
-  void wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
-                    const loops::Operand& from, const loops::Operand& to) override {
+  std::optional<bool> wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
+                                   const loops::Operand& from, const loops::Operand& to) override {
     for_each_narrow(collapsed<2>(shape, {from, to}), [&](const Loop<2>& loop) {
       launch(device, loop.size, WrapIndex<std::int64_t>{loop, from.stored, extent, mode});
     });
+    return mode == IndexMode::drop ? std::nullopt : std::optional(false);
   }
   void join_indices(Device device, std::int64_t extent, const Dims& shape, const loops::Operand& a,
                     const loops::Operand& b, const loops::Operand& to) override {
@@ -80,9 +82,23 @@ class KernelOperations final : public backend::AcceleratorOperations {
                    const std::int64_t* from, std::int64_t* to) override {
     launch(device, n, KeepRanked{ranks, rank, from, to});
   }
-  void true_positions(Device device, std::int64_t n, const bool* mask, const std::int64_t* counts,
-                      std::int64_t* to) override {
-    launch(device, n, TruePositions{mask, counts, to});
+  // The host waits for their number.
+  void true_positions(Device device, std::int64_t n, const bool* mask, const backend::Room& room) override {
+    std::int64_t count = 0;
+    const Scratch counts(device, static_cast<std::size_t>(n) * sizeof count);
+    if (n > 0) {
+      launch_scan(device, false, {1, n, 1}, false, DType::boolean, reinterpret_cast<const char*>(mask),
+                  DType::int64, counts.data());
+      nax::detail::copy_bytes(Device{}, &count, device,
+                              counts.data() + static_cast<std::size_t>(n - 1) * sizeof count, sizeof count);
+    }
+    std::int64_t* const to = room(count);
+    if (count > 0)
+      launch(device, n, TruePositions{mask, reinterpret_cast<const std::int64_t*>(counts.data()), to});
+  }
+  void one_hot(Device device, const loops::Lines& lines, DType label, const char* labels, DType dtype,
+               char* to) override {
+    launch_one_hot(device, lines, label, labels, dtype, to);
   }
   void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                    const loops::LeafStep* leaves, int count) override {

@@ -6,8 +6,8 @@
 
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
-#include "nax/numpy/indexing/device_indices.hpp"
 #include "nax/numpy/indexing/diagonal.hpp"
+#include "nax/numpy/indexing/index_arrays.hpp"
 #include "nax/numpy/sorting/nonzero.hpp"
 #include "nax/numpy/views/broadcast_to.hpp"
 

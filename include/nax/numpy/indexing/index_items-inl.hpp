@@ -9,14 +9,15 @@ NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<
   if (is_batched(mask))
     throw_batched(function, "the number of true elements would differ between examples: use where instead");
   const ArrayBase flat = contiguous(mask);
-  if (on_accelerator(flat)) return typed<std::int64_t>(true_positions_on_device(flat));
-  const bool* m = elements<const bool>(flat);
-  const std::int64_t n = layout_of(flat).size();
-  const std::int64_t count = cpu::detail::count_true(m, n);
-  Array<std::int64_t> out = typed<std::int64_t>(allocate_on_host(DType::int64, Frame{Dims(1, count), {}}));
-  std::int64_t* to = elements<std::int64_t>(out);
-  cpu::write_true_places<std::int64_t>(m, n, 0, to, to + count);
-  return out;
+  const Device device = flat.device();
+  ArrayBase out;
+  const auto room = [&](std::int64_t count) {
+    out = allocate(DType::int64, Frame{Dims(1, count), {}}, device);
+    return reinterpret_cast<std::int64_t*>(device_data(out));
+  };
+  backend::operations(device).true_positions(device, layout_of(flat).size(),
+                                             reinterpret_cast<const bool*>(device_data(flat)), room);
+  return typed<std::int64_t>(std::move(out));
 }
 
 NAX_ENGINE ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t extent, const Frame& frame) {

@@ -119,55 +119,11 @@ ArrayBase basic_view(const ArrayBase& x, const Index&... index) {
 
 // ---- index arrays
 
-struct IndexLimits {
-  const char* function;
-  std::int64_t extent;
-  int axis;
-};
-// Indices of any integer type as int64 counted from the front, checked.
-template <class I>
-void wrap_run(const void* limits_, const void* const* in, void* out_, std::int64_t n) {
-  const IndexLimits& limits = *static_cast<const IndexLimits*>(limits_);
-  const I* const from = static_cast<const I*>(in[0]);
-  std::int64_t* const out = static_cast<std::int64_t*>(out_);
-  const std::int64_t extent = limits.extent;
-  // A block as if all were in range, and then its extremes: a loop without a way out of it runs on packets.
-  constexpr std::int64_t block = 512;
-  for (std::int64_t begin = 0; begin < n; begin += block) {
-    const std::int64_t end = n - begin < block ? n : begin + block;
-    std::int64_t least = 0, most = 0;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t k = static_cast<std::int64_t>(from[i]);
-      least = k < least ? k : least;
-      most = k > most ? k : most;
-      out[i] = k < 0 ? k + extent : k;
-    }
-    const std::int64_t lowest = std::is_unsigned_v<I> ? 0 : -extent;
-    if (least >= lowest && most < extent) [[likely]]
-      continue;
-    for (std::int64_t i = begin; i < end; ++i)
-      if (const std::int64_t k = static_cast<std::int64_t>(from[i]); k < lowest || k >= extent)
-        throw_index(limits.function, k, limits.axis, extent);
-  }
-}
 template <class I>
 Array<std::int64_t> checked_index(const char* function, const Array<I>& index, int axis,
                                   std::int64_t extent) {
   static_assert(is_integer_v<I>, "arrays used as indices must be of integer or boolean type");
-  check_operand(function, index);
-  if (on_accelerator(index)) {
-    std::optional<std::int64_t> bad;
-    Array<std::int64_t> out =
-        typed<std::int64_t>(wrapped_on_device(index, extent, backend::IndexMode::drop, bad));
-    if (bad) throw_index(function, *bad, axis, extent);
-    return out;
-  }
-  Array<std::int64_t> out = typed<std::int64_t>(allocate_on_host(DType::int64, layout_of(index)));
-  const IndexLimits limits{function, extent, axis};
-  loops::Operand operands[2] = {operand_over(index, layout_of(out), index.dtype()),
-                                operand_over(out, layout_of(out), DType::int64)};
-  cpu::map(wrap_run<I>, &limits, layout_of(out).shape, operands, 1);
-  return out;
+  return wrapped_index(function, index, axis, extent, backend::IndexMode::drop);
 }
 
 // Row-major positions of the true elements.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "nax/loops/index_ranks.hpp"
-#include "nax/numpy/indexing/device_indices.hpp"
+#include "nax/numpy/indexing/index_arrays.hpp"
 #include "nax/numpy/indexing/select.hpp"
 
 NAX_BEGIN
@@ -184,15 +184,10 @@ NAX_ENGINE ArrayBase index_ranks(const Selection& s, bool after) {
   ArrayBase ranks = allocate(DType::int64, layout_of(of.index), of.index.device());
   const std::int64_t lines = of.lines, each = of.each();
   if (layout_of(ranks).size() == 0) return of.in_order(ranks);
-  if (on_accelerator(ranks)) {
-    backend::accelerator_operations(ranks.device())
-        .index_ranks(ranks.device(), lines, each, after,
-                     reinterpret_cast<const std::int64_t*>(device_data(of.index)),
-                     reinterpret_cast<std::int64_t*>(device_data(ranks)));
-    return of.in_order(ranks);
-  }
-  loops::rank_indices(lines, each, after, elements<const std::int64_t>(of.index, transforms_handled),
-                      elements<std::int64_t>(ranks, transforms_handled));
+  backend::operations(ranks.device())
+      .index_ranks(ranks.device(), lines, each, after,
+                   reinterpret_cast<const std::int64_t*>(device_data(of.index)),
+                   reinterpret_cast<std::int64_t*>(device_data(ranks)));
   return of.in_order(ranks);
 }
 
@@ -216,15 +211,10 @@ NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::
   auto step = std::make_shared<GatherStep>(*s.gather);
   step->index = typed<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
   const std::int64_t n = layout_of(index).size();
-  if (on_accelerator(index))
-    backend::accelerator_operations(index.device())
-        .keep_ranked(index.device(), n, reinterpret_cast<const std::int64_t*>(device_data(ranks)), rank,
-                     reinterpret_cast<const std::int64_t*>(device_data(index)),
-                     reinterpret_cast<std::int64_t*>(device_data(step->index)));
-  else
-    loops::keep_ranked(n, elements<const std::int64_t>(ranks, transforms_handled), rank,
-                       elements<const std::int64_t>(index, transforms_handled),
-                       elements<std::int64_t>(step->index, transforms_handled));
+  backend::operations(index.device())
+      .keep_ranked(index.device(), n, reinterpret_cast<const std::int64_t*>(device_data(ranks)), rank,
+                   reinterpret_cast<const std::int64_t*>(device_data(index)),
+                   reinterpret_cast<std::int64_t*>(device_data(step->index)));
   Selection out = s;
   out.gather = std::move(step);
   return out;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "nax/backend/cpu/gather.hpp"
-#include "nax/numpy/indexing/device_indices.hpp"
+#include "nax/numpy/indexing/index_arrays.hpp"
 #include "nax/numpy/indexing/slice.hpp"
 #include "nax/numpy/views/views.hpp"
 

@@ -5,6 +5,13 @@
 NAX_BEGIN
 namespace detail {
 
+NAX_ENGINE backend::IndexMode index_mode(const char* function, std::string_view mode) {
+  if (mode == "raise") return backend::IndexMode::drop;
+  if (mode == "wrap") return backend::IndexMode::wrap;
+  if (mode == "clip") return backend::IndexMode::clip;
+  raise<ValueError>({function, ": mode must be 'raise', 'wrap' or 'clip', not '", mode, "'"});
+}
+
 NAX_ENGINE Selection along_selection(const Frame& x, const Array<std::int64_t>& positions, int axis) {
   Selection s = Selection::all(x);
   auto step = std::make_shared<GatherStep>();

@@ -40,35 +40,14 @@ Array<T> take_positions(const Array<T>& x, const Array<std::int64_t>& positions,
   return get(x, s);
 }
 
+NAX_ENGINE backend::IndexMode index_mode(const char* function, std::string_view mode);
+
 // Indices brought into range: "raise" throws, "wrap" takes them modulo the extent, "clip" the nearest.
 template <class I>
 Array<std::int64_t> positions_of(const char* function, const Array<I>& index, int axis, std::int64_t extent,
                                  std::string_view mode) {
   static_assert(is_integer_v<I>, "arrays used as indices must be of integer type");
-  if (mode == "raise") return checked_index(function, index, axis, extent);
-  if (mode != "wrap" && mode != "clip")
-    raise<ValueError>({function, ": mode must be 'raise', 'wrap' or 'clip', not '", mode, "'"});
-  check_operand(function, index);
-  const std::int64_t n = layout_of(index).size();
-  if (n > 0 && extent == 0) throw_index(function, 0, axis, 0);
-  if (on_accelerator(index)) {
-    std::optional<std::int64_t> bad;
-    const auto how = mode == "clip" ? backend::IndexMode::clip : backend::IndexMode::wrap;
-    return typed<std::int64_t>(wrapped_on_device(index, extent, how, bad));
-  }
-  const Array<I> flat = typed<I>(contiguous(index));
-  Array<std::int64_t> out = typed<std::int64_t>(allocate_on_host(DType::int64, layout_of(index)));
-  const I* from = elements<const I>(flat, transforms_handled);
-  std::int64_t* to = elements<std::int64_t>(out);
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::int64_t k = static_cast<std::int64_t>(from[i]);
-    if (mode == "clip")
-      k = k < 0 ? 0 : k >= extent ? extent - 1 : k;
-    else
-      k = (k % extent + extent) % extent;
-    to[i] = k;
-  }
-  return out;
+  return wrapped_index(function, index, axis, extent, index_mode(function, mode));
 }
 
 }  // namespace detail
