@@ -78,8 +78,8 @@ void correlate(const Correlation& c, std::int64_t rows, const Rows& row) {
                               sums.data(), count);
                      if (c.taps > block)
                        for (std::int64_t i = 0; i < count; ++i)
-                         totals.data()[i] =
-                             (k == 0 ? Wide(0) : totals.data()[i]) + static_cast<Wide>(sums.data()[i]);
+                         totals.data()[i] = static_cast<Wide>((k == 0 ? Wide(0) : totals.data()[i]) +
+                                                              static_cast<Wide>(sums.data()[i]));
                    }
                    for (std::int64_t i = 0; i < count; ++i)
                      r.out[first + i] = c.taps > block ? static_cast<T>(static_cast<Lane>(totals.data()[i]))

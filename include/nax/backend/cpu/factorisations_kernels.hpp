@@ -177,9 +177,9 @@ Eigen::Matrix<real_t<T>, Eigen::Dynamic, 1> balance(Dense<T>& a) {
   using R = real_t<T>;
   const Eigen::Index n = a.rows();
   Eigen::Matrix<R, Eigen::Dynamic, 1> d = Eigen::Matrix<R, Eigen::Dynamic, 1>::Ones(n);
-  constexpr int most_rounds = 30;
+  constexpr int most_sweeps = 30;
   bool changed = true;
-  for (int round = 0; changed && round < most_rounds; ++round) {
+  for (int round = 0; changed && round < most_sweeps; ++round) {
     changed = false;
     for (Eigen::Index i = 0; i < n; ++i) {
       const R size = std::abs(a(i, i));
