@@ -108,6 +108,14 @@ NAX_ENGINE Frame broadcast(const char* function, const Frame& a, const Frame& b)
 // Strides with which an array of layout `from` is read over the axes of `to` (which it broadcasts to).
 NAX_ENGINE Dims strides_over(const Layout& from, const Frame& to);
 
+// The offset, with these strides, of a row-major position over these extents.
+inline std::int64_t offset_at(std::int64_t position, const Dims& shape, const Dims& strides) {
+  std::int64_t offset = 0;
+  for (std::size_t axis = shape.size(); axis-- > 0; position /= shape[axis])
+    offset += position % shape[axis] * strides[axis];
+  return offset;
+}
+
 // Marks over the visible axes as marks over all axes of a frame: no hidden axis is meant.
 NAX_ENGINE AxisMarks over_frame(const AxisMarks& visible, const Frame& frame);
 

@@ -21,11 +21,8 @@ inline std::vector<std::int64_t> example_offsets(const Layout& x, const Frame& e
   for (int axis = 1; axis < visible; ++axis) leading.shape.pop_back(), leading.strides.pop_back();
   const Dims strides = strides_over(leading, examples);
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(examples.size()));
-  for (std::size_t i = 0; i < offsets.size(); ++i) {
-    std::int64_t rest = static_cast<std::int64_t>(i);
-    for (std::size_t axis = examples.shape.size(); axis-- > 0; rest /= examples.shape[axis])
-      offsets[i] += rest % examples.shape[axis] * strides[axis];
-  }
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    offsets[i] = offset_at(static_cast<std::int64_t>(i), examples.shape, strides);
   return offsets;
 }
 

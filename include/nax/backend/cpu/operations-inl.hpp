@@ -144,18 +144,8 @@ class HostOperations final : public backend::Operations {
   void index_offsets(Device, std::int64_t n, const Dims& extents, const Dims& strides,
                      const std::int64_t* from, std::int64_t* to) override {
     parallel_for(n, std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        std::int64_t rest = from[i], offset = 0;
-        if (rest == dropped_index) {
-          to[i] = rest;
-          continue;
-        }
-        for (std::size_t axis = extents.size(); axis-- > 0;) {
-          offset += rest % extents[axis] * strides[axis];
-          rest /= extents[axis];
-        }
-        to[i] = offset;
-      }
+      for (std::int64_t i = begin; i < end; ++i)
+        to[i] = from[i] == dropped_index ? from[i] : nax::detail::offset_at(from[i], extents, strides);
     });
   }
   void index_ranks(Device, std::int64_t lines, std::int64_t n, bool after, const std::int64_t* index,

@@ -76,12 +76,8 @@ Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std
     T* const out = elements<T>(result);
     cpu::correlate<T>(
         {n, taps, low, length, lx.strides.back(), lw.strides.back()}, batches.size(), [&](std::int64_t b) {
-          std::int64_t rest = b, ox = 0, ow = 0;
-          for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
-            ox += rest % batches.shape[axis] * sx[axis];
-            ow += rest % batches.shape[axis] * sw[axis];
-          }
-          return cpu::CorrelationRow<T>{from + ox, weights + ow, out + b * length};
+          return cpu::CorrelationRow<T>{from + offset_at(b, batches.shape, sx),
+                                        weights + offset_at(b, batches.shape, sw), out + b * length};
         });
   }
   if constexpr (is_inexact_v<T>)

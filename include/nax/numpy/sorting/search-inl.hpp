@@ -31,11 +31,7 @@ NAX_ENGINE ArrayBase places_of(const char* function, const ArrayBase& a_, const 
   std::int32_t* const out = reinterpret_cast<std::int32_t*>(device_data(result));
   const char *const sorted = device_data(a), *const sought = device_data(v);
   for (std::int64_t b = 0, count = batches.size(); b < count; ++b) {
-    std::int64_t rest = b, at = 0, from = 0;
-    for (std::size_t axis = batches.shape.size(); axis-- > 0; rest /= batches.shape[axis]) {
-      at += rest % batches.shape[axis] * step_a[axis];
-      from += rest % batches.shape[axis] * step_v[axis];
-    }
+    const std::int64_t at = offset_at(b, batches.shape, step_a), from = offset_at(b, batches.shape, step_v);
     backend::operations(device).search(device, a.dtype(), right, n, sorted + at * bytes, each,
                                        sought + from * bytes, out + b * each);
   }
