@@ -267,6 +267,9 @@ inline void Operations::solve(Device device, const loops::LinearSystems&, DType,
 // Operations of GPUs that the host has in other forms.
 class AcceleratorOperations : public Operations {
  public:
+  // to = the sums of floating elements over the axes that `reduced` marks, divided by `divisor`.
+  virtual void divided_sum(Device device, const Dims& shape, const Dims& reduced, const loops::Operand& from,
+                           const loops::Operand& to, double divisor) = 0;
   // A step of an optimiser for `count` leaves of a floating dtype, none of them empty.
   virtual void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                            const loops::LeafStep* leaves, int count) = 0;

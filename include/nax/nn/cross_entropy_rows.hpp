@@ -21,10 +21,7 @@ bool has_cross_entropy_rows(const Array<T>& x, const Array<T>& labels, const Axi
 // The number that all elements of a cotangent are, where that is known without a look at a GPU's memory.
 template <class T>
 std::optional<T> number_everywhere(const Array<T>& g) {
-  const Layout& layout = layout_of(g);
-  if (on_accelerator(g)) return std::nullopt;
-  for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
-    if (layout.shape[axis] != 1 && layout.strides[axis] != 0) return std::nullopt;
+  if (on_accelerator(g) || !is_constant(layout_of(g))) return std::nullopt;
   return *elements<const T>(g, transforms_handled);
 }
 
@@ -59,9 +56,22 @@ struct CrossEntropyRows {
   }
 
  private:
-  Array<T> over_rows(const Array<T>& g) const {
+  Array<T> over_rows(const Array<T>& g_) const {
     const Frame frame = layout_of(x);
+    ArrayBase g = g_;
+    if (on_accelerator(x) && number_everywhere(g_)) g = moved_constant(g, x.device());
     return typed<T>(unreduce(g, frame, over_frame(visible, frame), false));
+  }
+};
+
+template <class T>
+struct PullCrossEntropy {
+  static constexpr bool takes_constants = true;
+  std::shared_ptr<const CrossEntropyRows<T>> of;
+  Frame rows;
+  bool to_labels;
+  Array<T> operator()(const Array<T>& g) const {
+    return to_labels ? of->gradient_of_labels(g) : of->gradient_of_x(g, rows);
   }
 };
 
@@ -86,9 +96,8 @@ Array<T> cross_entropy_rows(const Array<T>& x, const Array<T>& labels, const Axi
   check_result("softmax_cross_entropy", result, {&x, &labels});
   if (!recorded) return result;
   const auto shared = std::make_shared<const CrossEntropyRows<T>>(std::move(kept));
-  return record(std::move(result),
-                wrt(x, [=](const Array<T>& g) -> Array<T> { return shared->gradient_of_x(g, rows); }),
-                wrt(labels, [=](const Array<T>& g) -> Array<T> { return shared->gradient_of_labels(g); }));
+  return record(std::move(result), wrt(x, PullCrossEntropy<T>{shared, rows, false}),
+                wrt(labels, PullCrossEntropy<T>{shared, rows, true}));
 }
 
 }  // namespace detail

@@ -282,6 +282,10 @@ class ProgramOperations final : public backend::AcceleratorOperations {
                                   get<std::int64_t>(p[1]));
          });
   }
+  void divided_sum(Device, const Dims&, const Dims&, const loops::Operand&, const loops::Operand&,
+                   double) override {
+    refuse("a divided sum");  // numpy/reductions/sum-inl.hpp does not ask programs
+  }
   void step_leaves(Device, DType, const loops::StepNumbers&, const loops::LeafStep*, int) override {
     refuse("a step of all leaves at once");  // expr/evaluation/leaf_steps.hpp does not ask programs
   }

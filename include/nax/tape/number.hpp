@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "nax/core/array_base.hpp"
+#include "nax/core/transfer.hpp"
 
 NAX_BEGIN
 namespace detail {
@@ -15,8 +15,8 @@ NAX_COMPILED_ONCE ArrayBase array_of_number(DType dtype, const void* value) {
 }
 
 // A cotangent of no axes as sweeps of scalars hand it on: no buffer, no handle, but a float or a double that
-// lies somewhere on the host. (It is read and written in its own width: a wider load would wait for the store
-// before it.)
+// lies somewhere on the host, wherever its array would be. (It is read and written in its own width: a wider
+// load would wait for the store before it.)
 struct Number {
   const void* value;
   DType dtype;
@@ -29,7 +29,10 @@ struct Number {
     else
       give_as<double>(sum, present);
   }
-  ArrayBase array() const { return array_of_number(dtype, value); }
+  ArrayBase array(Device device) const {
+    ArrayBase there = array_of_number(dtype, value);
+    return on_accelerator(device) ? moved(there, device) : there;
+  }
   bool is_nan() const { return dtype == DType::float32 ? is_nan_as<float>() : is_nan_as<double>(); }
 
  private:

@@ -45,13 +45,15 @@ class Slots {
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
 
+  Device device{};  // of arrays that numbers become
+
   bool holds(std::size_t node) const { return kind(node) != Kind::none; }
   bool holds_number(std::size_t node) const { return kind(node) > Kind::array; }
   // Pointers are good until the next call that makes or takes a value.
   ArrayBase* find(std::size_t node) {
     const Kind found = kind(node);
     if (found == Kind::none) return nullptr;
-    return found == Kind::array ? &room_.arrays.of(place(node)) : &put(node, take_number(node).array());
+    return found == Kind::array ? &room_.arrays.of(place(node)) : &put(node, take_number(node).array(device));
   }
   ArrayBase& put(std::size_t node, ArrayBase&& value) {
     room_.reach(node - begin_);
@@ -60,7 +62,7 @@ class Slots {
     return room_.arrays.of(place(node));
   }
   ArrayBase take(std::size_t node) {
-    if (holds_number(node)) return take_number(node).array();
+    if (holds_number(node)) return take_number(node).array(device);
     room_.kinds[node - begin_] = Kind::none;
     return room_.arrays.take(place(node));
   }

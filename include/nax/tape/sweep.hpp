@@ -39,8 +39,10 @@ class Reverse {
     else
       slots_.put(i, std::move(cotangent));
   }
-  // The first cotangent of a sweep, if it is a number; ignored if no node takes it.
-  void begin_with(std::uint64_t serial, Number cotangent) {
+  // The first cotangent of a sweep, if it is a number, of a result on this device; ignored if no node takes
+  // it.
+  void begin_with(std::uint64_t serial, Number cotangent, Device device) {
+    slots_.device = device;
     const std::size_t i = place(serial);
     if (i == Tape::npos) return;
     top_ = i + 1;
@@ -54,7 +56,7 @@ class Reverse {
     if (void* const sum = number_for(i, cotangent.dtype, present))
       cotangent.give(sum, present);
     else
-      add_at(i, cotangent.array());
+      add_at(i, cotangent.array(device()));
   }
   // The shares of nodes below `end`, the inputs of a transform, may be of a form that is yet to be computed.
   void let_shares_wait(std::size_t end) { waiting_below_ = end; }
@@ -79,6 +81,13 @@ class Reverse {
     return i == Tape::npos || i < mark_ ? nullptr : slots_.find(i);
   }
 
+  // Where numbers become arrays.
+  Device device() const { return slots_.device; }
+  // Where the node's cotangent is to be put that is one number everywhere.
+  Device device_of_constant(std::size_t i) {
+    return tape_[i].takes_constants() && !slots_.holds(i) ? Device{} : device();
+  }
+
   Tape& tape() { return tape_; }
   std::size_t mark() const { return mark_; }
   bool consumes() const { return consume_; }
@@ -91,6 +100,10 @@ class Reverse {
   bool consume_;
   Slots slots_;
 };
+
+inline void Node::pull_number(Number cotangent, Reverse& sweep) {
+  pull(cotangent.array(sweep.device()), sweep);
+}
 
 struct NoTangent : TypeError {
   NoTangent()

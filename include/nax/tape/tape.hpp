@@ -42,7 +42,9 @@ struct Node {
   virtual ~Node() = default;
   virtual void pull(const ArrayBase& cotangent, Reverse& sweep) = 0;  // gives its share to each input
   // Pulls a cotangent that is a number.
-  virtual void pull_number(Number cotangent, Reverse& sweep) { pull(cotangent.array(), sweep); }
+  inline virtual void pull_number(Number cotangent, Reverse& sweep);
+  // Whether pull takes an array on the host, one number everywhere, for a result on a GPU.
+  virtual bool takes_constants() const { return false; }
   virtual void push(Forward& sweep, std::size_t self) = 0;  // its tangent from those of its inputs
   virtual void add(ArrayBase& sum,
                    const ArrayBase& term) const = 0;      // sum += term, of values of this node's type

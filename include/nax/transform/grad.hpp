@@ -122,8 +122,9 @@ auto&& unwrap_single(Tuple&& t) {
 template <class T>
 void seed_loss(const Array<T>& loss, Reverse& sweep) {
   const T one(1);
-  if (Number::holds(dtype_of<T>) && !recording.tape && layout_of(loss).shape.empty() && !on_accelerator(loss))
-    sweep.begin_with(serial_of(loss), {&one, dtype_of<T>});
+  if (Number::holds(dtype_of<T>) && !recording.tape && layout_of(loss).shape.empty() &&
+      !on_program(loss.device()))
+    sweep.begin_with(serial_of(loss), {&one, dtype_of<T>}, loss.device());
   else
     sweep.add(serial_of(loss), seed(Array<T>(one), layout_of(loss)));
 }

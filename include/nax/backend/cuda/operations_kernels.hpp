@@ -37,6 +37,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
               const loops::Operand& from, const loops::Operand& to) override {
     launch_reduce(device, kind, shape, reduced, from, to);
   }
+  void divided_sum(Device device, const Dims& shape, const Dims& reduced, const loops::Operand& from,
+                   const loops::Operand& to, double divisor) override {
+    launch_reduce(device, loops::ReduceKind::sum, shape, reduced, from, to, divisor);
+  }
   void arg_reduce(Device device, bool greatest, const loops::Lines& lines, DType dtype, const char* from,
                   std::int32_t* to) override {
     launch_arg_reduce(

@@ -110,8 +110,9 @@ void launch_reduce_with(Device device, const PartedAxes& axes, const Reducer& re
   launch_reduce_as<A, void>(device, axes, reducer);
 }
 
+// Sums are divided by `divisor`, which is 1 for integers.
 inline void launch_reduce(Device device, loops::ReduceKind kind, const Dims& shape, const Dims& reduced,
-                          const loops::Operand& from, const loops::Operand& to) {
+                          const loops::Operand& from, const loops::Operand& to, double divisor = 1) {
   using loops::ReduceKind;
   check_real(from.stored);
   const PartedAxes axes(shape, reduced, from, to);
@@ -119,7 +120,7 @@ inline void launch_reduce(Device device, loops::ReduceKind kind, const Dims& sha
   with_wide(of_truth ? from.stored : to.stored, [&]<class A>(std::type_identity<A>) {
     switch (kind) {
       case ReduceKind::sum:
-        return launch_reduce_with<A>(device, axes, SumReducer<A>{});
+        return launch_reduce_with<A>(device, axes, SumReducer<A>{static_cast<A>(divisor)});
       case ReduceKind::product:
         return launch_reduce_as<A, void>(device, axes, ProductReducer<A>{});
       case ReduceKind::max:

@@ -19,11 +19,17 @@ struct SumReducer {
   using Short = Wrapping<A>;
   using State = std::conditional_t<std::is_same_v<A, float>, double, Short>;
   using Wide = A;
+  A divisor;
   constexpr Short none() const { return Short(0); }
   constexpr Short take(Short sum, A x, std::int64_t) const { return sum + static_cast<Short>(x); }
   constexpr State state(Short sum) const { return static_cast<State>(sum); }
   constexpr State join(State a, State b) const { return a + b; }
-  constexpr A result(State sum) const { return static_cast<A>(sum); }
+  constexpr A result(State sum) const {
+    if constexpr (std::is_integral_v<A>)
+      return static_cast<A>(sum);
+    else
+      return static_cast<A>(sum) / divisor;
+  }
 };
 template <class A>
 struct ProductReducer {

@@ -32,6 +32,27 @@ NAX_ENGINE void FusedNode::pull(const ArrayBase& g, Reverse& sweep) {
   }
 }
 
+NAX_ENGINE void FusedNode::pull_number(Number g, Reverse& sweep) {
+  const bool plain = !recording.tape && !watches_numbers();
+  if (plain && type_.is_sum) {
+    for (int l = 0; l < 2; ++l)
+      if (const std::size_t node = sweep.place(leaves()[l].serial()); node != Tape::npos)
+        sweep.add_number_at(node, g);
+    return;
+  }
+  if (plain && count() == 1 && type_.reads == 0 && type_.scalar_pull) {
+    const std::size_t node = sweep.place(leaves()->serial());
+    if (node == Tape::npos) return;
+    bool present = false;
+    if (void* const sum = sweep.number_for(node, type_.kernels->stored[0], present)) {
+      // The leaf is not read; the cotangent stands in.
+      void* out[] = {sum};
+      return type_.scalar_pull(constants(), &g.value, g.value, out, present, nullptr, 1);
+    }
+  }
+  pull(g.array(sweep.device()), sweep);
+}
+
 NAX_ENGINE unsigned FusedNode::odd_numbers_in_leaves() const {
   unsigned found = 0;
   for (int l = 0; l < count(); ++l)

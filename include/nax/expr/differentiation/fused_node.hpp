@@ -32,6 +32,8 @@ class FusedNode final : public Node {
   void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
 
   NAX_ENGINE_VIRTUAL void pull(const ArrayBase& g, Reverse& sweep) override;
+  // A number goes on as one where the derivative reads no array.
+  NAX_ENGINE_VIRTUAL void pull_number(Number g, Reverse& sweep) override;
 
   NAX_ENGINE_VIRTUAL void push(Forward& sweep, std::size_t self) override;
 

@@ -132,7 +132,8 @@ class FusedSumNode final : public ResultNode {
   }
   // The usual sum is the loss itself: its derivatives are the gradients.
   void pull_number(Number g, Reverse& sweep) override {
-    if (recording.tape || *static_cast<const T*>(g.value) != T(1)) return pull(g.array(), sweep);
+    if (recording.tape || *static_cast<const T*>(g.value) != T(1))
+      return pull(g.array(sweep.device()), sweep);
     for (int i = 0; i < count_; ++i) {
       Input& in = inputs()[i];
       const std::size_t node = sweep.place(in.serial);

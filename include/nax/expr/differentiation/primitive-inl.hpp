@@ -7,7 +7,24 @@
 NAX_BEGIN
 namespace detail {
 
+// Adds where one is on a GPU and the other one number everywhere, on the host; false where they are not.
+NAX_ENGINE bool add_constant(ArrayBase& sum, const ArrayBase& term) {
+  const ArrayBase& on_host = on_accelerator(sum) ? term : sum;
+  if (on_accelerator(sum) == on_accelerator(term) || on_program(sum.device()) || on_program(term.device()) ||
+      !is_constant(layout_of(on_host)) || is_recorded(sum) || is_recorded(term))
+    return false;
+  if (on_accelerator(sum)) {
+    add_to(sum, moved_constant(term, sum.device()));
+  } else {
+    sum = moved_constant(sum, term.device());
+    add_to(sum, term);
+  }
+  return true;
+}
+
 NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term) {
+  if (accelerators_present && add_constant(sum, term)) [[unlikely]]
+    return;
   const bool one_frame = static_cast<const Frame&>(layout_of(sum)) == layout_of(term);
   const Frame wider = one_frame ? Frame() : broadcast("add", layout_of(sum), layout_of(term));
   const Frame& frame = one_frame ? static_cast<const Frame&>(layout_of(sum)) : wider;
@@ -46,6 +63,13 @@ NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term) {
     result = record(std::move(result), of(sum), of(term));
   }
   sum = std::move(result);
+}
+
+NAX_ENGINE void PrimitiveNode::pull_number(Number g, Reverse& sweep) {
+  InputBase* const in = first();
+  if (recording.tape || count_ != 1 || !in->pull_number) return pull(g.array(sweep.device()), sweep);
+  if (const std::size_t node = sweep.place(in->serial); node != Tape::npos)
+    sweep.add_at(node, in->pull_number(*in, g, sweep.device_of_constant(node)));
 }
 
 NAX_ENGINE void PrimitiveNode::push(Forward& sweep, std::size_t self) {

@@ -19,6 +19,10 @@
 // A first function that is an object with a method `later` as well, of the same form, has a share that need
 // not be computed at once: an input of a transform that has no other may get what `later` returns.
 //
+// One that is an object with a method `of_number` gets a cotangent of no axes as a number, and makes an array
+// on the device that it is told. One with a constant `takes_constants` takes, for a result on a GPU, a
+// cotangent on the host that is one number everywhere.
+//
 // Hidden axes that the result has and the input has not are summed away afterwards, in one place, here.
 NAX_BEGIN
 namespace detail {
@@ -59,6 +63,7 @@ struct InputBase {
   std::size_t bytes = 0;  // that the input takes on the tape
   ArrayBase (*pull_share)(InputBase&, const ArrayBase& g, const PrimitiveNode&) = nullptr;
   ArrayBase (*pull_later)(InputBase&, const ArrayBase& g, const PrimitiveNode&) = nullptr;  // may be none
+  ArrayBase (*pull_number)(InputBase&, Number g, Device device) = nullptr;                  // may be none
   ArrayBase (*push_share)(InputBase&, const ArrayBase& t, const PrimitiveNode&) = nullptr;
   void (*destroy)(InputBase&) noexcept = nullptr;
 };
@@ -104,8 +109,9 @@ class PrimitiveNode final : public ResultNode {
     for (int i = 0; i < count_; ++i) in = after(in);
     return in;
   }
-  void append(InputBase& input, std::size_t bytes) {
+  void append(InputBase& input, std::size_t bytes, bool takes_constants) {
     input.bytes = bytes;
+    takes_constants_ = takes_constants && (count_ == 0 || takes_constants_);
     ++count_;
   }
 
@@ -117,6 +123,8 @@ class PrimitiveNode final : public ResultNode {
         sweep.add_at(node, pull(*in, g, *this));
       }
   }
+  NAX_ENGINE_VIRTUAL void pull_number(Number g, Reverse& sweep) override;
+  bool takes_constants() const override { return takes_constants_; }
   NAX_ENGINE_VIRTUAL void push(Forward& sweep, std::size_t self) override;
   Watchers watchers(const Tape& tape) const override {
     Watchers all = 0;
@@ -136,6 +144,7 @@ class PrimitiveNode final : public ResultNode {
 
   Frame frame_;
   int count_ = 0;
+  bool takes_constants_ = false;
 };
 
 template <class T>
@@ -149,6 +158,18 @@ decltype(auto) as_type_of(const ArrayBase& x) {
 template <class T, class Pull>
 constexpr bool may_wait_for() {
   return requires(const Pull& p, const ArrayBase& g) { p.later(as_type_of<T>(g)); };
+}
+
+template <class Pull>
+constexpr bool takes_constants_of() {
+  if constexpr (requires { Pull::takes_constants; })
+    return Pull::takes_constants;
+  else
+    return false;
+}
+template <class Pull>
+constexpr bool takes_number() {
+  return requires(const Pull& p, Number g, Device device) { p.of_number(g, device); };
 }
 
 // Operations of a node on an input of type I, the result being of element type T.
@@ -176,6 +197,9 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
     return sum_levels(share_of(static_cast<In&>(input).pull.later(as_type_of<T>(g))), node.frame().levels,
                       input.levels);
   }
+  static ArrayBase pull_number(InputBase& input, Number g, Device device) requires(takes_number<Pull>()) {
+    return share_of(static_cast<In&>(input).pull.of_number(g, device));
+  }
   template <class S>
   static ArrayBase share_of(S&& share) {
     if constexpr (std::is_void_v<R>)
@@ -199,9 +223,10 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
     In* const in = new (node.end()) In(std::move(input));
     in->pull_share = pull;
     if constexpr (may_wait) in->pull_later = pull_later;
+    if constexpr (takes_number<Pull>()) in->pull_number = pull_number;
     in->push_share = push;
     in->destroy = destroy;
-    node.append(*in, bytes);
+    node.append(*in, bytes, takes_constants_of<Pull>());
   }
 };
 

@@ -83,7 +83,7 @@ class ScalarNode final : public Node {
   const void* constants() const { return leaves() + type_.leaves; }
 
   [[gnu::cold, gnu::noinline]] void pull_watched(Number g, Reverse& sweep) {
-    General(*this)->pull(g.array(), sweep);
+    General(*this)->pull(g.array(sweep.device()), sweep);
   }
 
   NAX_COMPILED_ONCE void pull_several(Number g, Reverse& sweep) {
@@ -170,7 +170,8 @@ class ScalarNode final : public Node {
   [[gnu::cold, gnu::noinline]] void add_apart(unsigned apart, const std::size_t* nodes,
                                               const ScalarLeaf* shares, Reverse& sweep) {
     for (int l = 0; apart >> l; ++l)
-      if (apart >> l & 1) sweep.add_at(nodes[l], Number{shares[l].value(), type_.kernels->stored[l]}.array());
+      if (apart >> l & 1)
+        sweep.add_at(nodes[l], Number{shares[l].value(), type_.kernels->stored[l]}.array(sweep.device()));
   }
 
   const FusedType& type_;

@@ -31,12 +31,16 @@ NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced) {
 }
 
 NAX_ENGINE void reduce_values(loops::ReduceKind kind, const ArrayBase& x, const Frame& frame,
-                              const AxisMarks& reduced, const ArrayBase& result) {
+                              const AxisMarks& reduced, const ArrayBase& result, double divisor) {
   Dims marks(frame.shape.size(), 0);
   for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
-  backend::operations(result.device())
-      .reduce(result.device(), kind, frame.shape, marks, plain_operand(x, strides_over(layout_of(x), frame)),
-              plain_operand(result, reduced_strides(frame, reduced)));
+  const Device device = result.device();
+  const loops::Operand from = plain_operand(x, strides_over(layout_of(x), frame)),
+                       to = plain_operand(result, reduced_strides(frame, reduced));
+  if (divisor == 1)
+    backend::operations(device).reduce(device, kind, frame.shape, marks, from, to);
+  else
+    backend::accelerator_operations(device).divided_sum(device, frame.shape, marks, from, to, divisor);
 }
 
 NAX_ENGINE ArrayBase broadcast_frame(const ArrayBase& x, const Frame& to) {
@@ -54,6 +58,10 @@ NAX_ENGINE ArrayBase broadcast_frame(const ArrayBase& x, const Frame& to) {
           [to = Frame(to)](const ArrayBase& t) {
             return broadcast_frame(t, broadcast("broadcast", to, layout_of(t)));
           }));
+}
+
+NAX_ENGINE ArrayBase moved_constant(const ArrayBase& x, Device to) {
+  return broadcast_frame(moved(array_of_number(x.dtype(), raw_data(x)), to), layout_of(x));
 }
 
 NAX_ENGINE ArrayBase restride(const ArrayBase& x, const Frame& to) {

@@ -10,12 +10,22 @@ namespace detail {
 // The axes left by a reduction over the marked ones.
 NAX_ENGINE Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool keep);
 
+// Whether an array is one number everywhere, by its layout.
+inline bool is_constant(const Layout& layout) {
+  for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
+    if (layout.shape[axis] != 1 && layout.strides[axis] != 0) return false;
+  return true;
+}
+// Such an array of the host on another device, of one number as well. Not recorded.
+NAX_ENGINE ArrayBase moved_constant(const ArrayBase& x, Device to);
+
 // Strides of a row-major result over the axes of what was reduced: 0 on the axes that went.
 NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced);
 
-// Reduces an array to the accumulators `result`, row-major, over the axes that are not marked.
+// Reduces an array to the accumulators `result`, row-major, over the axes that are not marked. A divisor
+// other than 1 divides sums of floating elements, on GPUs only.
 NAX_ENGINE void reduce_values(loops::ReduceKind kind, const ArrayBase& x, const Frame& frame,
-                              const AxisMarks& reduced, const ArrayBase& result);
+                              const AxisMarks& reduced, const ArrayBase& result, double divisor = 1);
 
 // Spreads a cotangent of a reduction back over the axes that went: a view of stride 0. `reduced` marks axes
 // of `frame`.

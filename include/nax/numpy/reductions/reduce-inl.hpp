@@ -6,7 +6,7 @@ NAX_BEGIN
 namespace detail {
 
 NAX_ENGINE ArrayBase reduce_array(loops::ReduceKind kind, const ArrayBase& x, DType to,
-                                  const AxisMarks& marks, bool keep) {
+                                  const AxisMarks& marks, bool keep, double divisor) {
   const Layout& layout = layout_of(x);
   ArrayBase result = allocate(to, reduced_frame(layout, marks, keep), device_for("reduce", x));
   const ArrayBase* const operand = &x;
@@ -23,7 +23,7 @@ NAX_ENGINE ArrayBase reduce_array(loops::ReduceKind kind, const ArrayBase& x, DT
       reducer.fill(raw_data(result), 1);
       reducer.combine(raw_data(x), raw_data(result), 0, n);
     } else {
-      reduce_values(kind, x, layout, marks, result);
+      reduce_values(kind, x, layout, marks, result, divisor);
     }
   }
   if (watches_operations()) [[unlikely]]

@@ -16,9 +16,9 @@ template <Expression X>
 using tile_element_t = typename kernel_lane_t<X>::template Stored<typename X::value_type>;
 
 // The values that an array reduces to over the marked axes (of all, hidden ones included), in accumulators of
-// type `to`. Not recorded.
+// type `to`. Not recorded. A divisor other than 1 divides sums of floating elements, on GPUs only.
 NAX_ENGINE ArrayBase reduce_array(loops::ReduceKind kind, const ArrayBase& x, DType to,
-                                  const AxisMarks& marks, bool keep);
+                                  const AxisMarks& marks, bool keep, double divisor = 1);
 
 // Reduces an expression on the host; its values are stored nowhere.
 NAX_COMPILED_ONCE ArrayBase reduce_expression(const cpu::Reducer& reducer, cpu::ForwardKernel kernel,

@@ -33,6 +33,11 @@ void provide_sum() {
 NAX_ENGINE ArrayBase sum_array(const ArrayBase& x, DType dtype, const AxisMarks& visible, bool keep,
                                double divisor);
 
+// Whether the device's sums of elements of this type are divided as they are made.
+inline bool divides_sums(Device device, DType dtype) {
+  return on_accelerator(device) && !on_program(device) && dtype_kind(dtype) == Kind::floating;
+}
+
 // Makes accumulated sums a result of type `dtype`.
 NAX_ENGINE void finish_sum(ArrayBase& sums, DType dtype, double divisor);
 
@@ -67,6 +72,9 @@ Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double diviso
           return sum;
       }
     }
+    if constexpr (is_floating_v<T> && std::is_same_v<T, R>)
+      if (divisor != 1 && divides_sums(device_of_values(x), dtype_of<T>))
+        return sum_over<R>(materialise(x), visible, keep, divisor);
     const Frame frame = frame_of(x);
     using Op = std::conditional_t<std::is_same_v<T, bool> && is_integer_v<Acc>, cpu::reduce_op::Count<Acc>,
                                   cpu::reduce_op::Sum<Acc>>;
