@@ -5,6 +5,7 @@
 
 #include "nax/core/error.hpp"
 #include "nax/formula/text.hpp"
+#include "nax/formula/text_polygamma.hpp"
 #include "nax/formula/text_prologue.hpp"
 
 NAX_BEGIN
@@ -30,8 +31,8 @@ inline const char* stored_text(DType type) {
 
 // The functions that C and CUDA have, and their arguments are those of the LaneFunction.
 inline bool has_text(const LaneFunction& function) {
-  for (const char* name :
-       {"sin", "cos", "tan", "erfc", "lgamma", "tgamma", "pow", "fmod", "remainder", "nextafter"})
+  for (const char* name : {"sin", "cos", "tan", "erfc", "lgamma", "tgamma", "pow", "fmod", "remainder",
+                           "nextafter", "polygamma"})
     if (std::strcmp(name, function.name) == 0) return true;
   return false;
 }
@@ -87,6 +88,8 @@ class StepText {
     const LaneFunction& function = step.function();
     if (!has_text(function))
       throw ValueError(std::string("formula: no text of a function of lanes, ") + function.name);
+    if (std::strcmp(function.name, "polygamma") == 0)
+      return "number(nax_polygamma(" + operand(step, first) + ", " + operand(step, first + 1) + "))";
     std::string text = std::string(function.name) + suffix_ + "(";
     for (int j = first; j < step.arity; ++j) text += (j > first ? ", " : "") + operand(step, j);
     return text + ")";
@@ -162,6 +165,7 @@ class KernelText {
 
   std::string text() const {
     std::string text = text_prologue;
+    if (calls_polygamma()) text += text_polygamma;
     text += std::string("typedef ") + stored_text(f_.type) + " number;\n" + parameters();
     text += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(text_block_threads) +
             ") nax_formula(const nax_parameters p) {\n"
@@ -181,6 +185,12 @@ class KernelText {
   }
 
  private:
+  bool calls_polygamma() const {
+    for (const Step& step : f_.steps)
+      if (step.operation == Operation::call && std::strcmp(step.function().name, "polygamma") == 0)
+        return true;
+    return false;
+  }
   std::string parameters() const {
     std::string text = "struct nax_operand {\n  char* data;\n";
     if (r_.rank > 0) text += "  long long strides[" + rank_ + "];\n";

@@ -157,7 +157,7 @@ TEST(KernelImage, DISABLED_InOneOfTwoProcesses) {
 TEST(KernelImage, IsSharedByProcesses) {
   NAX_NEEDS_NVRTC();
   const Folder folder;
-  const Variable own("NAX_CACHE_DIR", folder.path.c_str());
+  const Variable own("NAX_CACHE_DIR", folder.path.c_str()), unset("NAX_KERNEL_CACHE", nullptr);
   const std::string program = fs::read_symlink("/proc/self/exe").string(),
                     command =
                         "'" + program +

@@ -1,6 +1,7 @@
 // Linked into programs whose emulated GPU runs texts: they are compiled by the host's compiler.
 #include "cuda/text/host_compiler.hpp"
 
+#include <atomic>
 #include <vector>
 
 #include "nax/backend/cuda/launch_emulated.hpp"
@@ -8,6 +9,8 @@
 
 namespace host_text {
 namespace {
+
+std::atomic<int> compiled{0};
 
 class HostKernel final : public nax::cuda::TextKernel {
  public:
@@ -28,6 +31,7 @@ class HostCompiler final : public nax::cuda::TextCompiler {
  public:
   std::string architecture(nax::Device) override { return "host"; }
   std::shared_ptr<const nax::cuda::TextKernel> compile(nax::Device, const std::string& text) override {
+    ++compiled;
     if (std::getenv("NAX_TEST_SHOW_TEXTS")) std::fprintf(stderr, "%s\n", text.c_str());
     return std::make_shared<const HostKernel>(text);
   }
@@ -38,3 +42,6 @@ HostCompiler host;
 
 }  // namespace
 }  // namespace host_text
+
+int texts_compiled();
+int texts_compiled() { return host_text::compiled; }

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -23,18 +22,11 @@ inline constexpr const char* compiler = NAX_TEST_COMPILER;
 inline constexpr const char* compiler = "c++";
 #endif
 
-// How many texts the process has compiled.
-inline std::atomic<int>& compiled() {
-  static std::atomic<int> count{0};
-  return count;
-}
-
 class Library {
  public:
   // Throws DeviceError with the compiler's messages.
   explicit Library(const std::string& text) {
     namespace fs = std::filesystem;
-    ++compiled();
     char folder[] = "/tmp/nax-text-XXXXXX";
     if (!mkdtemp(folder)) throw nax::DeviceError("mkdtemp");
     const fs::path at(folder);

@@ -97,4 +97,24 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready);
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphNode_t node, void* to,
                                                const void* from, size_t bytes, enum cudaMemcpyKind kind);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream);
+
+// Code that is loaded at run time (../../text/stand_in.cpp defines these).
+struct dim3 {
+  unsigned int x, y, z;
+#if defined(__cplusplus)
+  constexpr dim3(unsigned int a = 1, unsigned int b = 1, unsigned int c = 1) : x(a), y(b), z(c) {}
+#endif
+};
+typedef struct CUlib_st* cudaLibrary_t;
+typedef struct CUkern_st* cudaKernel_t;
+enum cudaJitOption { cudaJitMaxRegisters = 0 };
+enum cudaLibraryOption { cudaLibraryHostUniversalFunctionAndDataTable = 0 };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76 };
+cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, int card);
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, enum cudaJitOption* jit,
+                                void** jit_values, unsigned int jit_count, enum cudaLibraryOption* options,
+                                void** option_values, unsigned int option_count);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
+cudaError_t cudaLaunchKernel(const void* kernel, struct dim3 blocks, struct dim3 threads, void** arguments,
+                             size_t shared, cudaStream_t stream);
 }

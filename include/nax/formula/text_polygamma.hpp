@@ -1,0 +1,55 @@
+#pragma once
+
+#include "nax/core/abi.hpp"
+
+// rules::math::polygamma for the texts of kernels that call it (rules/special_math.hpp explains it).
+NAX_BEGIN
+namespace formula::detail {
+
+inline constexpr const char* text_polygamma = R"text(
+NAX_DEVICE double nax_digamma(double x) {
+  const double pi = 3.14159265358979323846;
+  double sum = 0;
+  if (x <= 0) {
+    if (x == 0) return copysign(nax_infinity(x), -x);
+    if (x == floor(x)) return nax_nan(x);
+    sum = -pi / tan(pi * (x - rint(x)));
+    x = 1 - x;
+  }
+  for (; x < 12; x += 1) sum -= 1 / x;
+  const double z = 1 / (x * x);
+  const double series =
+      z * (1. / 12 -
+           z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
+  return sum + log(x) - 0.5 / x - series;
+}
+NAX_DEVICE double nax_zeta_tail(double sum, double s, double q) {
+  const double numbers[] = {1. / 6,  -1. / 30,     1. / 42, -1. / 30,
+                            5. / 66, -691. / 2730, 7. / 6,  -3617. / 510};
+  const double power = pow(q, -s);
+  sum += power * (q / (s - 1) + 0.5);
+  double factor = s / 2 * power / q;
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    sum += numbers[k] * factor;
+    const double j = s + 2 * k + 1;
+    factor *= j * (j + 1) / ((2 * k + 3) * (2 * k + 4)) / (q * q);
+  }
+  return sum;
+}
+NAX_DEVICE double nax_polygamma(double n, double x) {
+  if (n == 0) return nax_digamma(x);
+  if (!(n > 0) || n != floor(n) || x != x || x < -10000) return nax_nan(x);
+  if (x <= 0 && x == floor(x)) return nax_infinity(x);
+  const double s = n + 1, most = 12 + s / 2;
+  double sum = 0;
+  for (; x < most; x += 1) sum += pow(x, -s);
+  if (x == nax_infinity(x)) return fmod(n, 2.0) == 0 ? -0.0 : 0.0;
+  sum = nax_zeta_tail(sum, s, x);
+  const double size = exp(lgamma(s)) * sum;
+  return fmod(n, 2.0) == 0 ? -size : size;
+}
+)text";
+
+}  // namespace formula::detail
+NAX_END
