@@ -25,8 +25,8 @@ enum class TextAccess : unsigned char {
   strided    // anywhere
 };
 struct TextOperand {
-  DType stored = DType::float32;  // bool, float16, bfloat16 or the formula's type
-  TextAccess access = TextAccess::strided;
+  DType stored;  // bool, float16, bfloat16 or the formula's type
+  TextAccess access;
 
   bool operator==(const TextOperand&) const = default;
 };

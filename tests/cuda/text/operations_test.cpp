@@ -99,8 +99,16 @@ TEST(FormulaText, RefusesWhatItCannotWrite) {
   EXPECT_NE(message(lowered(special)).find("no text of a function of lanes, by_lanes"), std::string::npos)
       << message(lowered(special));
   const Formula f = lowered(plain);
-  EXPECT_THROW(kernel_text({&f, 1, 0, {{nax::DType::float32}}, 1, 1}), nax::ValueError);  // no result
-  EXPECT_THROW(kernel_text({&f, 1, 0, {{nax::DType::int32}, {nax::DType::float32}}, 1, 1}), nax::ValueError);
+  EXPECT_THROW(kernel_text({&f, 1, 0, {{nax::DType::float32, TextAccess::strided}}, 1, 1}),
+               nax::ValueError);  // no result
+  EXPECT_THROW(
+      kernel_text({&f,
+                   1,
+                   0,
+                   {{nax::DType::int32, TextAccess::strided}, {nax::DType::float32, TextAccess::strided}},
+                   1,
+                   1}),
+      nax::ValueError);
 }
 
 }  // namespace text_operations_test

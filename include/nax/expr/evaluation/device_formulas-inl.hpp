@@ -11,8 +11,6 @@
 NAX_BEGIN
 namespace detail {
 
-inline constexpr int most_text_operands = 32;
-using TextLoop = cuda::Loop<most_text_operands>;
 using TextKey = std::vector<std::uint64_t>;
 
 // The kernel of a text; equal texts share it.
@@ -29,7 +27,7 @@ NAX_ENGINE std::shared_ptr<const cuda::TextKernel> text_kernel(Device device, co
   return kernel;
 }
 
-// A formula with its kernels, one for each layout of operands and kind of device.
+// A formula with its kernels, one for each layout of operands and device.
 class TextFormula {
  public:
   TextFormula(const formula::Formula& f, int leaves, int numbers)
@@ -48,17 +46,33 @@ class TextFormula {
   // `operands`: the inputs that are no numbers, then the results.
   void launch(Device device, const Dims& shape, loops::Operand* operands, int count,
               const double* numbers) const {
-    if (count > most_text_operands)
-      raise<DeviceError>(
-          {"a kernel of ", count, " operands is more than a text takes, ", most_text_operands});
     for (std::size_t i = 0; i < reads_.size(); ++i)
       if (!reads_[i]) operands[i].data = nullptr;
+    if (count <= 6) return launch_loops<6>(device, shape, operands, count, numbers);
+    constexpr int most = 32;
+    if (count > most)
+      raise<DeviceError>({"a kernel of ", count, " operands is more than a text takes, ", most});
+    launch_loops<most>(device, shape, operands, count, numbers);
+  }
+
+ private:
+  using Layout = SmallVector<formula::TextOperand, 8>;
+  struct Variant {
+    Device device;
+    int rank, per;
+    Layout layout;
+    std::shared_ptr<const cuda::TextKernel> kernel;
+  };
+
+  template <int most>
+  void launch_loops(Device device, const Dims& shape, const loops::Operand* operands, int count,
+                    const double* numbers) const {
     int widest = 1;
     for (int o = 0; o < count; ++o)
       if (operands[o].data) widest = std::max(widest, static_cast<int>(dtype_size(operands[o].stored)));
     const int per = cuda::piece_bytes / widest;
-    cuda::for_each_narrow(cuda::make_loop<most_text_operands>(shape, operands, count), [&](const auto& loop) {
-      cuda::PieceLoop<most_text_operands> pieces;
+    cuda::for_each_narrow(cuda::make_loop<most>(shape, operands, count), [&](const cuda::Loop<most>& loop) {
+      cuda::PieceLoop<most> pieces;
       if (loop.rank > 0 && per > 1 && in_pieces(loop, operands, per, pieces))
         run(device, pieces.pieces, pieces.elements, per, pieces.repeated, operands, count, numbers);
       else
@@ -66,19 +80,23 @@ class TextFormula {
     });
   }
 
- private:
-  void run(Device device, const TextLoop& loop, std::int64_t elements, int per, unsigned repeated,
+  template <int most>
+  void run(Device device, const cuda::Loop<most>& loop, std::int64_t elements, int per, unsigned repeated,
            const loops::Operand* operands, int count, const double* numbers) const {
-    std::vector<formula::TextOperand> layout;
+    using formula::TextAccess;
+    Layout layout;
     for (int o = 0; o < count; ++o) {
-      using formula::TextAccess;
-      layout.push_back({operands[o].stored, !operands[o].data   ? TextAccess::unread
-                                            : per == 1          ? TextAccess::strided
-                                            : repeated >> o & 1 ? TextAccess::repeated
-                                                                : TextAccess::row});
+      TextAccess access = TextAccess::row;
+      if (!operands[o].data)
+        access = TextAccess::unread;
+      else if (per == 1)
+        access = TextAccess::strided;
+      else if (repeated >> o & 1)
+        access = TextAccess::repeated;
+      layout.push_back({operands[o].stored, access});
     }
     const std::shared_ptr<const cuda::TextKernel> kernel = kernel_for(device, layout, loop.rank, per);
-    std::vector<std::uint64_t> words;
+    SmallVector<std::uint64_t, 64> words;
     const auto put = [&](std::int64_t word) { words.push_back(static_cast<std::uint64_t>(word)); };
     put(loop.size);
     put(elements);
@@ -93,26 +111,18 @@ class TextFormula {
     kernel->launch(device, words.data(), words.size(), loop.size);
   }
 
-  std::shared_ptr<const cuda::TextKernel> kernel_for(Device device,
-                                                     const std::vector<formula::TextOperand>& layout,
-                                                     int rank, int per) const {
-    std::string architecture = cuda::text_compiler->architecture(device);
+  std::shared_ptr<const cuda::TextKernel> kernel_for(Device device, const Layout& layout, int rank,
+                                                     int per) const {
     const std::lock_guard lock(mutex_);
     for (const Variant& v : variants_)
-      if (v.rank == rank && v.per == per && v.layout == layout && v.architecture == architecture)
-        return v.kernel;
-    auto kernel =
-        text_kernel(device, formula::kernel_text({&lowered_, leaves_, numbers_, layout, rank, per}));
-    variants_.push_back({rank, per, layout, std::move(architecture), kernel});
+      if (v.device == device && v.rank == rank && v.per == per && v.layout == layout) return v.kernel;
+    const formula::TextRequest request{&lowered_, leaves_, numbers_, {layout.begin(), layout.end()},
+                                       rank,      per};
+    auto kernel = text_kernel(device, formula::kernel_text(request));
+    variants_.push_back({device, rank, per, layout, kernel});
     return kernel;
   }
 
-  struct Variant {
-    int rank, per;
-    std::vector<formula::TextOperand> layout;
-    std::string architecture;
-    std::shared_ptr<const cuda::TextKernel> kernel;
-  };
   formula::Formula lowered_;
   int leaves_, numbers_;
   std::vector<char> reads_;
