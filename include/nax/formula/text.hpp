@@ -13,7 +13,8 @@
 // The kernel nax_formula takes its parameters as one struct of 8-byte words, in this order:
 //   positions; elements along the only axis of a loop in pieces;
 //   the extents of `rank` axes; for rank > 1 the magic numbers and shifts of their divisors (cuda::Divisor);
-//   for each operand its address and `rank` strides in bytes; the numbers, each as a double.
+//   for each operand its address and `rank` strides in bytes; the numbers, a word each: those of a formula
+//   are doubles, others lie in their first bytes.
 // On the host nax_call(words) runs all positions.
 NAX_BEGIN
 namespace formula {
@@ -25,7 +26,7 @@ enum class TextAccess : unsigned char {
   strided    // anywhere
 };
 struct TextOperand {
-  DType stored;  // bool, float16, bfloat16 or the formula's type
+  DType stored;  // no complex one
   TextAccess access;
 
   bool operator==(const TextOperand&) const = default;
@@ -40,7 +41,27 @@ struct TextRequest {
 
 inline constexpr int text_block_threads = 256;
 
+// Computations as text: what stands between loads and stores.
+struct TextBody {
+  struct Input {
+    std::string type;
+    std::string number;  // of a parameter, of the word $; empty: an operand
+    bool read = false;
+  };
+  struct Result {
+    std::string type, value;
+  };
+  std::string functions;   // that statements call
+  std::string statements;  // element j of input i is xi[j]
+  std::vector<Input> inputs;
+  std::vector<Result> results;
+};
 // Throws ValueError for a formula that is not lowered, or calls a function that has no text.
+NAX_ENGINE TextBody text_body(const Formula& f, int leaves, int numbers);
+// `operands`: of the inputs that are no parameters, in order, then of the results.
+NAX_ENGINE std::string kernel_text(const TextBody& body, const std::vector<TextOperand>& operands, int rank,
+                                   int per);
+
 NAX_ENGINE std::string kernel_text(const TextRequest& request);
 
 }  // namespace formula

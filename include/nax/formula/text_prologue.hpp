@@ -46,9 +46,9 @@ struct nax_bfloat16 {
 struct nax_bool {
   unsigned char bits;
 };
-NAX_DEVICE float nax_number(float x) { return x; }
-NAX_DEVICE double nax_number(double x) { return x; }
-NAX_DEVICE float nax_number(nax_bool x) { return x.bits != 0; }
+template <class T>
+NAX_DEVICE T nax_number(T x) { return x; }
+NAX_DEVICE bool nax_number(nax_bool x) { return x.bits != 0; }
 NAX_DEVICE float nax_number(nax_bfloat16 x) { return nax_of_bits(static_cast<unsigned>(x.bits) << 16); }
 NAX_DEVICE float nax_number(nax_half x) {
   const unsigned sign = (x.bits & 0x8000u) << 16;
@@ -61,8 +61,8 @@ NAX_DEVICE float nax_number(nax_half x) {
     f = nax_bits(nax_of_bits(f + (1u << 23)) - nax_of_bits(113u << 23));
   return nax_of_bits(f | sign);
 }
-NAX_DEVICE void nax_set(float& to, float x) { to = x; }
-NAX_DEVICE void nax_set(double& to, double x) { to = x; }
+template <class T>
+NAX_DEVICE void nax_set(T& to, T x) { to = x; }
 template <class T>
 NAX_DEVICE void nax_set(nax_bool& to, T x) { to.bits = x != 0; }
 NAX_DEVICE void nax_set(nax_bfloat16& to, float x) {

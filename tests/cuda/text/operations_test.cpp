@@ -101,14 +101,6 @@ TEST(FormulaText, RefusesWhatItCannotWrite) {
   const Formula f = lowered(plain);
   EXPECT_THROW(kernel_text({&f, 1, 0, {{nax::DType::float32, TextAccess::strided}}, 1, 1}),
                nax::ValueError);  // no result
-  EXPECT_THROW(
-      kernel_text({&f,
-                   1,
-                   0,
-                   {{nax::DType::int32, TextAccess::strided}, {nax::DType::float32, TextAccess::strided}},
-                   1,
-                   1}),
-      nax::ValueError);
 }
 
 }  // namespace text_operations_test

@@ -146,6 +146,71 @@ TEST(TextProgram, ComputesInPlaceAndWithNumbersThatChange) {
   EXPECT_LE(texts_compiled() - before, 1);
 }
 
+template <class T>
+Array<T> integers() {
+  return astype<T>(
+      Array<std::int64_t>{0, 1, 2, 5, -1, -7, 100, 127, -128, 30000, -32768, 2147483647, -2147483648});
+}
+template <class T>
+void compare_integers(const char* what) {
+  const Array<T> x = integers<T>(), y = x(slice(none, none, -1)) + T(3);
+  const auto both = [&](auto f) { compare(what, f, x, y); };
+  both([](const Array<T>& a, const Array<T>& b) -> Array<T> { return a + b * a - b; });
+  both([](const Array<T>& a, const Array<T>& b) -> Array<T> { return a % b + floor_divide(a, b) * 2; });
+  both([](const Array<T>& a, const Array<T>& b) -> Array<T> {
+    return where(a < b, maximum(a, b), -minimum(a, abs(b)));
+  });
+  both([](const Array<T>& a, const Array<T>& b) -> Array<bool> {
+    return logical_and(logical_or(a == b, a >= T(5)), logical_not(b != T(0)));
+  });
+  both([](const Array<T>& a, const Array<T>& b) -> Array<float> {
+    return a.template astype<float>() / 3.f + b.template astype<float>();
+  });
+  compare(
+      what, [](const Array<T>& a) -> Array<double> { return a * 0.5 + square(a.template astype<double>()); },
+      x);
+  const Array<float> reals =
+      Array<float>{-1e30f, -300.5f, -1.5f, -0.f, 0.9f, 127.9f, 255.5f, 70000.f, 3e9f, 1e30f, NAN};
+  compare(
+      what, [](const Array<float>& a) -> Array<T> { return a.template astype<T>() + T(1); }, reals);
+}
+TEST(TextProgram, ComputesWithIntegers) {
+  compare_integers<std::int8_t>("int8");
+  compare_integers<std::uint8_t>("uint8");
+  compare_integers<int>("int32");
+  compare_integers<std::uint32_t>("uint32");
+  compare_integers<std::int64_t>("int64");
+  compare_integers<std::uint64_t>("uint64");
+  compare(
+      "half", [](const Array<int>& a) -> Array<half> { return a.astype<half>() * half(0.5f); },
+      integers<int>());
+}
+
+TEST(TextProgram, TrainsALayer) {
+  const auto losses = [](Device device) {
+    const Array<float> x = device_put(numbers({32, 8}), device);
+    const Array<int> labels = device_put(astype<int>(numbers({32}) > 0.f), device);
+    Array<float> w = device_put(numbers({8, 2}, 1), device);
+    const auto rule = optim::adam(0.1);
+    auto state = rule.init(w);
+    std::vector<float> all;
+    for (int i = 0; i < 3; ++i) {
+      const auto [loss, gradient] = value_and_grad([&](const Array<float>& v) {
+        return mean(nn::softmax_cross_entropy_with_integer_labels(nn::relu(matmul(x, v)), labels));
+      })(w);
+      auto [updates, next] = rule.update(gradient, state, w);
+      w = w + updates;
+      state = next;
+      all.push_back(loss.item());
+      all.push_back(mean(astype<float>(argmax(matmul(x, w), {.axis = 1}) == labels)).item());
+    }
+    return all;
+  };
+  const std::vector<float> there = losses(gpu()), here = losses(devices("cpu")[0]);
+  for (std::size_t i = 0; i < here.size(); ++i) EXPECT_NEAR(there[i], here[i], 1e-5) << i;
+  EXPECT_LT(there[4], there[0]);
+}
+
 template <class F>
 std::string message(const F& f) {
   try {
@@ -158,7 +223,7 @@ std::string message(const F& f) {
 TEST(TextProgram, NamesWhatHasNoText) {
   const Array<float> x = device_put(numbers({5}), gpu());
   const Array<int> n = device_put(Array<int>{1, 2}, gpu());
-  const std::string integers = message([&] { const Array<int> y = n * 2 + n; });
+  const std::string integers = message([&] { const Array<int> y = left_shift(n, n) + n; });
   EXPECT_NE(integers.find("has no kernel"), std::string::npos) << integers;
   const std::string function = message([&] { const Array<float> y = nax::special::erfcx(x) + 1.f; });
   EXPECT_NE(function.find("a function of lanes"), std::string::npos) << function;

@@ -1,11 +1,16 @@
 #pragma once
 
+#include "nax/backend/cuda/slots.hpp"
 #include "nax/backend/cuda/text_kernel.hpp"
 #include "nax/expr/evaluation/formula_kernels.hpp"
+#include "nax/expr/evaluation/text_nodes.hpp"
 
 // Kernels of expressions for a GPU in files that no CUDA compiler sees (NAX_CUDA_FORMULAS): the expression's
 // formula becomes a text, which cuda::text_compiler compiles at the first call, for each way in which
 // operands lie. Kernels are kept as long as the program runs.
+//
+// An expression that has no formula, since integers are in it, is written down operation by operation
+// (text_nodes.hpp); it has values alone.
 NAX_BEGIN
 namespace detail {
 
@@ -17,9 +22,16 @@ NAX_ENGINE void launch_text_pull(const char* name, const ExpressionSymbols& symb
                                  const void* constants, const Dims& shape, const loops::Operand* operands,
                                  unsigned added);
 
+// As `forward`, of an expression that has no formula.
+NAX_ENGINE void launch_text_nodes(const char* name, const TextNodeList& nodes, Device device,
+                                  const void* constants, const Dims& shape, const loops::Operand* operands);
+
 template <class E>
 void text_forward(Device device, const void* constants, const Dims& shape, const loops::Operand* operands) {
-  launch_text_forward(E::rule::name, expression_symbols<E>, device, constants, shape, operands);
+  if constexpr (has_formula<E>)
+    launch_text_forward(E::rule::name, expression_symbols<E>, device, constants, shape, operands);
+  else
+    launch_text_nodes(E::rule::name, text_nodes<E>, device, constants, shape, operands);
 }
 template <class E>
 void text_pull(Device device, const void* constants, const Dims& shape, const loops::Operand* operands,
@@ -33,7 +45,7 @@ struct FillTextSlot {
   FillTextSlot() {
     cuda::ExpressionKernels& kernels = cuda::expression_kernels<E>;
     if (!kernels.forward) kernels.forward = text_forward<E>;
-    if constexpr (Carries<E>::value)
+    if constexpr (Carries<E>::value && has_formula<E>)
       if (!kernels.pull) kernels.pull = text_pull<E>;
   }
   void needed() const {}

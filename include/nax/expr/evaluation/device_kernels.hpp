@@ -303,7 +303,7 @@ void provide_device_kernels() {
 #if NAX_CUDA_KERNELS
   if constexpr (HasDeviceForm<E>::value) fill_slot<E>.needed();
 #elif defined(NAX_CUDA_FORMULAS)
-  if constexpr (has_formula<E>) fill_text_slot<E>.needed();
+  if constexpr (has_formula<E> || has_text_nodes<E>) fill_text_slot<E>.needed();
 #endif
 }
 
