@@ -22,7 +22,7 @@ NAX_ENGINE loops::Operand device_operand(const ArrayBase& a, const Frame& frame,
 NAX_ENGINE void throw_no_kernel(const char* name, Device device) {
   raise<DeviceError>({name, ": an expression on ", device,
                       " has no kernel: complex numbers have none on a GPU, and other expressions need a file "
-                      "that is compiled as CUDA (.cu), or, of floating numbers, nax::nvrtc"});
+                      "that is compiled as CUDA (.cu), or, for plain ones, nax::nvrtc"});
 }
 
 }  // namespace detail
