@@ -13,7 +13,7 @@ inline namespace NAX_SIMD_ABI {
 
 template <class T>
 T mean_of(const T* x, std::int64_t n) {
-  return fold_run<reduce_op::Sum<T>, T>(x, n) / static_cast<T>(n);
+  return static_cast<T>(fold_run<reduce_op::Sum<T>, T>(x, n) / static_cast<T>(n));
 }
 
 // The sum of (x - mean)^2.
