@@ -68,6 +68,7 @@ Array<T> extremum_of_windows(const char* function, const Array<T>& x, const Wind
   need_part(function, backend::Part::windows, x);
   if (s.in.size() > 16) raise<ShapeError>({function, ": more than 16 axes: ", x.shape()});
   cpu::provide<cpu::WindowKernel, cpu::sortable_t<T>>();
+  const ComputeOn beside_x(x);
   const Array<std::int64_t> positions = typed<std::int64_t>(window_positions(x, s, greatest));
   const Shape shape = positions.shape();
   if (positions.size() == 0 || x.size() == 0) return full<T>(shape, otherwise);

@@ -99,6 +99,7 @@ auto avg_pool(const X& x_, const Shape& window_shape, const AvgPoolOptions& opti
   const std::size_t spatial = window_shape.size();
   if (spatial > 3) raise<ShapeError>({"avg_pool: at most three spatial axes, window ", window_shape});
   const WindowSpec s = pool_spec("avg_pool", x.shape(), window_shape, options.strides, options.padding);
+  const ComputeOn beside_x(x);
   const Array<T> sums = window_sums(x, s, spatial);
   const auto typed = [](const Array<T>& y) {
     if constexpr (std::is_same_v<T, R>)

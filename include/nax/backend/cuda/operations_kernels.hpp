@@ -4,6 +4,7 @@
 
 #include "nax/backend/cuda/add_kernels.hpp"
 #include "nax/backend/cuda/argsort_kernels.hpp"
+#include "nax/backend/cuda/conv_kernels.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
 #include "nax/backend/cuda/draw_kernels.hpp"
 #include "nax/backend/cuda/index_kernels.hpp"
@@ -13,6 +14,7 @@
 #include "nax/backend/cuda/scan_kernels.hpp"
 #include "nax/backend/cuda/scatter_kernels.hpp"
 #include "nax/backend/cuda/step_kernels.hpp"
+#include "nax/backend/cuda/window_kernels.hpp"
 #include "nax/backend/operations.hpp"
 #include "nax/core/transfer.hpp"
 
@@ -27,7 +29,8 @@ inline Dims dims_of(std::initializer_list<std::int64_t> extents) {
 class KernelOperations final : public backend::AcceleratorOperations {
  public:
   bool has(backend::Part part) const override {
-    return part == backend::Part::softmax || part == backend::Part::moments;
+    using enum backend::Part;
+    return part == softmax || part == moments || part == convolutions || part == windows;
   }
 
   void copy(Device device, const Dims& shape, const loops::Operand& from, const loops::Operand& to) override {
@@ -111,6 +114,14 @@ class KernelOperations final : public backend::AcceleratorOperations {
   void rows(Device device, const loops::Rows& what, DType dtype, const char* const* from,
             char* const* to) override {
     launch_rows(device, what, dtype, from, to);
+  }
+  void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry, DType dtype,
+                const char* a, const char* b, char* to, bool accumulate) override {
+    launch_convolve(device, part, geometry, dtype, a, b, to, accumulate);
+  }
+  void best_in_windows(Device device, const loops::Windows& windows, bool greatest, std::int64_t examples,
+                       DType dtype, const char* from, std::int64_t* to) override {
+    launch_best_in_windows(device, windows, greatest, examples, dtype, from, to);
   }
 
   void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,

@@ -1,0 +1,118 @@
+#pragma once
+
+#include "nax/backend/cuda/conv_loop.hpp"
+
+// Convolutions without patches, for groups of few channels, as in depthwise ones, and for empty operands.
+NAX_BEGIN
+namespace cuda {
+
+// One thread an element of y.
+template <class T>
+struct DirectForward {
+  ConvLoop s;
+  const T *x, *w;
+  T* y;
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t row = i / s.o, o = i - row * s.o, channel = o / s.outputs * s.inputs;
+    std::int64_t p[3] = {};
+    const std::int64_t image = ConvLoop::split(s.out, row, p);
+    T sum(0);
+    for (std::int64_t k0 = 0; k0 < s.kernel[0]; ++k0) {
+      const std::int64_t v0 = s.place(0, p[0], k0);
+      if (v0 < 0) continue;
+      for (std::int64_t k1 = 0; k1 < s.kernel[1]; ++k1) {
+        const std::int64_t v1 = s.place(1, p[1], k1);
+        if (v1 < 0) continue;
+        for (std::int64_t k2 = 0; k2 < s.kernel[2]; ++k2) {
+          const std::int64_t v2 = s.place(2, p[2], k2);
+          if (v2 < 0) continue;
+          const T* const from = x + (((image * s.in[0] + v0) * s.in[1] + v1) * s.in[2] + v2) * s.c + channel;
+          const T* const by = w + ((k0 * s.kernel[1] + k1) * s.kernel[2] + k2) * s.inputs * s.o + o;
+          for (std::int64_t j = 0; j < s.inputs; ++j) sum += from[j] * by[j * s.o];
+        }
+      }
+    }
+    y[i] = sum;
+  }
+};
+
+// One thread an element of x.
+template <class T>
+struct DirectInput {
+  ConvLoop s;
+  const T *g, *w;
+  T* x;
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t place = i / s.c, channel = i - place * s.c, group = channel / s.inputs,
+                       o = group * s.outputs, input = channel - group * s.inputs;
+    std::int64_t v[3] = {};
+    const std::int64_t image = ConvLoop::split(s.in, place, v);
+    T sum(0);
+    for (std::int64_t k0 = 0; k0 < s.kernel[0]; ++k0) {
+      const std::int64_t p0 = s.output(0, v[0], k0);
+      if (p0 < 0) continue;
+      for (std::int64_t k1 = 0; k1 < s.kernel[1]; ++k1) {
+        const std::int64_t p1 = s.output(1, v[1], k1);
+        if (p1 < 0) continue;
+        for (std::int64_t k2 = 0; k2 < s.kernel[2]; ++k2) {
+          const std::int64_t p2 = s.output(2, v[2], k2);
+          if (p2 < 0) continue;
+          const T* const from = g + (((image * s.out[0] + p0) * s.out[1] + p1) * s.out[2] + p2) * s.o + o;
+          const T* const by = w + (((k0 * s.kernel[1] + k1) * s.kernel[2] + k2) * s.inputs + input) * s.o + o;
+          for (std::int64_t j = 0; j < s.outputs; ++j) sum += from[j] * by[j];
+        }
+      }
+    }
+    x[i] = sum;
+  }
+};
+
+struct AddSums {
+  constexpr double join(double a, double b) const { return a + b; }
+};
+
+// One team an element of w: each thread adds up its rows in short chains, and these in double.
+template <class T>
+struct DirectWeights {
+  ConvLoop s;
+  const T *x, *g;
+  T* w;
+  bool accumulate;
+
+  template <class OneTeam>
+  constexpr void operator()(const OneTeam& team, std::int64_t i) const {
+    constexpr int chain = 32;
+    const std::int64_t of_tap = i / s.o, o = i - of_tap * s.o, tap = of_tap / s.inputs,
+                       channel = o / s.outputs * s.inputs + of_tap - tap * s.inputs,
+                       rows = s.n * s.image_rows;
+    std::int64_t k[3] = {};
+    ConvLoop::split(s.kernel, tap, k);
+    double sum = 0;
+    for (std::int64_t row = team.thread(); row < rows;) {
+      T part(0);
+      for (int j = 0; j < chain && row < rows; ++j, row += team.threads())
+        part += product(row, o, channel, k);
+      sum += static_cast<double>(part);
+    }
+    sum = team.combine(sum, AddSums());
+    if (team.thread() == 0) w[i] = static_cast<T>(accumulate ? static_cast<double>(w[i]) + sum : sum);
+  }
+
+ private:
+  constexpr T product(std::int64_t row, std::int64_t o, std::int64_t channel,
+                      const std::int64_t (&k)[3]) const {
+    std::int64_t p[3] = {};
+    std::int64_t at = ConvLoop::split(s.out, row, p);
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t v = s.place(axis, p[axis], k[axis]);
+      if (v < 0) return T(0);
+      at = at * s.in[axis] + v;
+    }
+    return x[at * s.c + channel] * g[row * s.o + o];
+  }
+};
+
+}  // namespace cuda
+NAX_END

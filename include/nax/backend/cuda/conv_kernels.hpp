@@ -1,0 +1,107 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "nax/backend/cuda/conv_direct.hpp"
+#include "nax/backend/cuda/conv_patches.hpp"
+#include "nax/backend/cuda/matmul_kernels.hpp"
+#include "nax/backend/cuda/row_loops.hpp"
+#include "nax/backend/cuda/scratch.hpp"
+
+// Convolutions: products of matrices, a batch of the groups', by blocks of rows of y whose patches fit into
+// bounded memory. Groups of few channels are computed directly. All sums have an order that depends on the
+// shapes alone.
+NAX_BEGIN
+namespace cuda {
+
+inline constexpr std::int64_t most_patch_bytes = std::int64_t{1} << 27;
+
+// Whether x itself is the array of patches.
+inline bool is_pointwise(const ConvLoop& s) {
+  bool plain = s.window == 1;
+  for (int axis = 0; axis < 3; ++axis)
+    plain = plain && s.stride[axis] == 1 && s.lhs[axis] == 1 && s.low[axis] == 0 && s.in[axis] == s.out[axis];
+  return plain;
+}
+
+template <class T>
+void launch_direct_convolve(Device device, loops::ConvPart part, const ConvLoop& s, const T* a, const T* b,
+                            T* to, bool accumulate) {
+  switch (part) {
+    case loops::ConvPart::forward:
+      return launch(device, s.rows() * s.o, DirectForward<T>{s, a, b, to});
+    case loops::ConvPart::input:
+      return launch(device, s.n * s.places * s.c, DirectInput<T>{s, a, b, to});
+    case loops::ConvPart::weights:
+      return launch_teams(device, s.width * s.o, row_threads(s.rows()),
+                          DirectWeights<T>{s, a, b, to, accumulate});
+  }
+}
+
+// Precondition: x, w and y have elements.
+template <class T>
+void launch_patch_convolve(Device device, loops::ConvPart part, const ConvLoop& s, const T* a, const T* b,
+                           T* to, bool accumulate, std::int64_t patch_bytes) {
+  const auto matrix = [](const T* data, std::int64_t batch, std::int64_t row, std::int64_t column) {
+    return Matrix{reinterpret_cast<char*>(const_cast<T*>(data)), batch, row, column};
+  };
+  const std::int64_t rows = s.rows(), row_size = s.groups * s.width;
+  const std::int64_t row_bytes = row_size * static_cast<std::int64_t>(sizeof(T));
+  const bool pointwise = is_pointwise(s);
+  const std::int64_t block = pointwise ? rows : std::clamp<std::int64_t>(patch_bytes / row_bytes, 1, rows);
+  std::optional<Scratch> room;
+  if (!pointwise) room.emplace(device, static_cast<std::size_t>(block * row_bytes));
+  T* const patches = room                             ? reinterpret_cast<T*>(room->data())
+                     : part == loops::ConvPart::input ? to
+                                                      : const_cast<T*>(a);
+  constexpr DType dtype = dtype_of<T>;
+  for (std::int64_t first = 0; first < rows; first += block) {
+    const std::int64_t count = std::min(block, rows - first), at_y = first * s.o;
+    if (part != loops::ConvPart::input && !pointwise)
+      launch(device, count * row_size, GatherPatches<T>{s, first, a, patches});
+    switch (part) {
+      case loops::ConvPart::forward:
+        launch_matmul(device, dtype, s.groups, count, s.outputs, s.width,
+                      matrix(patches, s.width, row_size, 1), matrix(b, s.outputs, s.o, 1),
+                      matrix(to + at_y, s.outputs, s.o, 1), false);
+        break;
+      case loops::ConvPart::weights:
+        launch_matmul(device, dtype, s.groups, s.width, s.outputs, count,
+                      matrix(patches, s.width, 1, row_size), matrix(b + at_y, s.outputs, s.o, 1),
+                      matrix(to, s.outputs, s.o, 1), accumulate || first > 0);
+        break;
+      case loops::ConvPart::input: {
+        launch_matmul(device, dtype, s.groups, count, s.width, s.outputs, matrix(a + at_y, s.outputs, s.o, 1),
+                      matrix(b, s.outputs, 1, s.o), matrix(patches, s.width, row_size, 1), false);
+        const std::int64_t images = (first + count - 1) / s.image_rows - first / s.image_rows + 1;
+        if (!pointwise) launch(device, images * s.places * s.c, SumPatches<T>{s, first, count, patches, to});
+        break;
+      }
+    }
+  }
+}
+
+// Throws DeviceError for a dtype without a kernel: all but float32 and float64.
+inline void launch_convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry,
+                            DType dtype, const char* a, const char* b, char* to, bool accumulate,
+                            std::int64_t patch_bytes = most_patch_bytes) {
+  const ConvLoop s(geometry);
+  constexpr std::int64_t few_channels = 8;
+  const bool direct =
+      (s.groups > 1 && s.inputs < few_channels) || s.rows() * s.width * s.o == 0 || s.n * s.places == 0;
+  const auto run = [&]<class T>(std::type_identity<T>) {
+    const T *left = reinterpret_cast<const T*>(a), *right = reinterpret_cast<const T*>(b);
+    if (direct)
+      launch_direct_convolve<T>(device, part, s, left, right, reinterpret_cast<T*>(to), accumulate);
+    else
+      launch_patch_convolve<T>(device, part, s, left, right, reinterpret_cast<T*>(to), accumulate,
+                               patch_bytes);
+  };
+  if (dtype == DType::float32) return run(std::type_identity<float>());
+  if (dtype == DType::float64) return run(std::type_identity<double>());
+  raise<DeviceError>({"conv_general_dilated: ", dtype_name(dtype), " has no kernel on ", device});
+}
+
+}  // namespace cuda
+NAX_END

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "nax/backend/cuda/conv_loop.hpp"
+
+// Patches of a convolution, for `count` rows of y from `first` on: an array (count, groups, kernel...,
+// inputs) whose element (row, group, tap, channel) is that of x which this tap of the row reads.
+NAX_BEGIN
+namespace cuda {
+
+// patches = what they read in x, zero in the padding and between elements.
+template <class T>
+struct GatherPatches {
+  ConvLoop s;
+  std::int64_t first;
+  const T* x;
+  T* patches;
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t of_row = i / s.width, row = of_row / s.groups, group = of_row - row * s.groups,
+                       in_patch = i - of_row * s.width, tap = in_patch / s.inputs;
+    std::int64_t k[3] = {}, p[3] = {};
+    ConvLoop::split(s.kernel, tap, k);
+    std::int64_t at = ConvLoop::split(s.out, first + row, p);
+    bool reads = true;
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t v = s.place(axis, p[axis], k[axis]);
+      reads = reads && v >= 0;
+      at = at * s.in[axis] + v;
+    }
+    patches[i] = reads ? x[at * s.c + group * s.inputs + in_patch - tap * s.inputs] : T(0);
+  }
+};
+
+// x = the sums of the patches' elements that read there, tap by tap. Images that begin before the first row
+// keep what earlier rows gave them. One thread an element of x, from the image of the first row on.
+template <class T>
+struct SumPatches {
+  ConvLoop s;
+  std::int64_t first, count;
+  const T* patches;
+  T* x;
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t index = first / s.image_rows * s.places * s.c + i, place = index / s.c,
+                       channel = index - place * s.c, group = channel / s.inputs;
+    std::int64_t v[3] = {};
+    const std::int64_t image = ConvLoop::split(s.in, place, v);
+    T sum = image * s.image_rows < first ? x[index] : T(0);
+    for (std::int64_t k0 = 0; k0 < s.kernel[0]; ++k0) {
+      const std::int64_t p0 = s.output(0, v[0], k0);
+      if (p0 < 0) continue;
+      for (std::int64_t k1 = 0; k1 < s.kernel[1]; ++k1) {
+        const std::int64_t p1 = s.output(1, v[1], k1);
+        if (p1 < 0) continue;
+        for (std::int64_t k2 = 0; k2 < s.kernel[2]; ++k2) {
+          const std::int64_t p2 = s.output(2, v[2], k2);
+          const std::int64_t row = ((image * s.out[0] + p0) * s.out[1] + p1) * s.out[2] + p2 - first;
+          if (p2 < 0 || row < 0 || row >= count) continue;
+          const std::int64_t tap = (k0 * s.kernel[1] + k1) * s.kernel[2] + k2;
+          sum += patches[(row * s.groups + group) * s.width + tap * s.inputs + channel - group * s.inputs];
+        }
+      }
+    }
+    x[index] = sum;
+  }
+};
+
+}  // namespace cuda
+NAX_END
