@@ -57,9 +57,16 @@ int main(int argc, char** argv) {
   const std::int64_t seed = args.integer("--seed", 0, "of parameters and order");
   const std::int64_t most = args.integer("--examples", 60000, "train on the first so many", 1);
   const std::string data = args.text("--data", "", "folder with the four files of MNIST");
+  const std::string platform = args.choice("--platform", {"cpu", "cuda"}, "of the device that trains");
   args.done();
   try {
-    const examples::Mnist mnist = examples::load_mnist(data);
+    if (nax::local_device_count(platform) == 0) throw nax::ValueError("--platform: no device of " + platform);
+    examples::Mnist mnist = examples::load_mnist(data);
+    nax::set_default_device(nax::local_devices(platform)[0]);
+    for (Array<float>* const images : {&mnist.train_images, &mnist.test_images})
+      *images = nax::device_put(*images, nax::default_device());
+    for (Array<int>* const labels : {&mnist.train_labels, &mnist.test_labels})
+      *labels = nax::device_put(*labels, nax::default_device());
     const std::int64_t examples = std::min(most, mnist.train_images.shape(0)), steps = examples / batch;
     if (steps == 0) throw nax::ValueError("--batch-size is larger than the training set");
     const auto loss = [](const Params& params, const Array<float>& x, const Array<int>& y) {
