@@ -61,8 +61,8 @@ TEST(ConvolutionsOnGpu, OfRanksStridesDilationsAndPaddings) {
   expect_same_convolutions<double>(1e-13);
 }
 TEST(ConvolutionsOnGpu, OfHalfTypes) {
-  expect_same_convolution<half>({2, 6, 5, 3}, {3, 2, 3, 4}, {1, 2}, "SAME", {.dimension_numbers = nhwc},
-                                2e-3);
+  expect_same_convolution<nax::half>({2, 6, 5, 3}, {3, 2, 3, 4}, {1, 2}, "SAME", {.dimension_numbers = nhwc},
+                                     2e-3);
   expect_same_convolution<bfloat16>({2, 6, 5, 3}, {3, 2, 3, 4}, {1, 2}, "SAME", {.dimension_numbers = nhwc},
                                     2e-2);
 }
@@ -82,6 +82,9 @@ TEST(ConvolutionsOnGpu, OfGroups) {
   expect({2, 5, 4, 16}, {3, 2, 8, 6}, 2);
   expect({2, 5, 4, 24}, {3, 2, 8, 3}, 3, {1, 2}, {2, 1});
   expect({2, 5, 4, 16}, {1, 1, 8, 6}, 2);
+  // So many rows that a block of threads shares the sum of a weight.
+  expect_same_convolution<double>({2, 25, 50, 3}, {3, 2, 1, 3}, {1, 1}, "SAME",
+                                  {.dimension_numbers = nhwc, .feature_group_count = 3}, 1e-12);
 }
 
 TEST(ConvolutionsOnGpu, OfEmptyOperands) {

@@ -20,7 +20,7 @@ TEST(PoolingOnGpu, ExtremaOfAllTypes) {
   const Array<float> x = round(image() * 4);  // with equal elements
   expect_same_extrema<float>(x, {2, 3}, options);
   expect_same_extrema<double>(x.astype<double>(), {2, 3}, options);
-  expect_same_extrema<half>(x.astype<half>(), {2, 3}, options);
+  expect_same_extrema<nax::half>(x.astype<nax::half>(), {2, 3}, options);
   expect_same_extrema<bfloat16>(x.astype<bfloat16>(), {2, 3}, options);
   expect_same_extrema<std::int8_t>(x.astype<std::int8_t>(), {2, 3}, options);
   expect_same_extrema<std::uint64_t>((x + 4).astype<std::uint64_t>(), {2, 3}, options);
@@ -69,7 +69,7 @@ TEST(PoolingOnGpu, Means) {
                           {.strides = {2, 1}, .padding = "SAME", .count_include_pad = count_include_pad});
     };
     expect_same([&](auto put) { return pool(put(image())); }, 1e-6);
-    expect_same([&](auto put) { return pool(put(Array<half>(image().astype<half>()))); }, 1e-3);
+    expect_same([&](auto put) { return pool(put(Array<nax::half>(image().astype<nax::half>()))); }, 1e-3);
     expect_same_gradients([&](const Array<float>& x) { return Array<float>(pool(x)); });
   }
 }

@@ -2,10 +2,12 @@
 // file, since reading nax takes nvcc a minute.
 #include <nax/nax.hpp>
 
+#include "cuda/operations/convolutions_test.cpp"
 #include "cuda/operations/corners_test.cpp"
 #include "cuda/operations/indexing_test.cpp"
 #include "cuda/operations/norms_test.cpp"
 #include "cuda/operations/optimiser_steps_test.cpp"
+#include "cuda/operations/pooling_test.cpp"
 #include "cuda/operations/random_test.cpp"
 #include "cuda/operations/rows_test.cpp"
 #include "cuda/operations/scan_and_sort_test.cpp"
