@@ -146,6 +146,10 @@ class Operations {
   // Running sums or products, in the type of the result.
   virtual void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,
                     const char* from, DType to_type, char* to) = 0;
+  // to = the place in its line of the greatest (least) element so far: the first of equal ones as the scan
+  // goes; a NaN stays.
+  virtual void running_best(Device device, bool greatest, const loops::Lines& lines, bool reverse,
+                            DType dtype, const char* from, std::int64_t* to) = 0;
   // to[i] = factor[i] to[i - 1] + term[i].
   virtual void linear_scan(Device device, const loops::Lines& lines, bool reverse, DType dtype,
                            const char* factor, const char* term, char* to) = 0;

@@ -21,6 +21,7 @@ template <class T>
 void provide_ordered() {
   provide<ArgReduceKernel, T>();
   provide<ArgsortKernel, T>();
+  provide<RunningBestKernel, T>();
   provide<SortKernel, T>();
   provide<TopKKernel, T>();
   provide<PartitionKernel, T>();

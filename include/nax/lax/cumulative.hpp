@@ -17,48 +17,22 @@ struct CumulativeOptions {
 
 namespace detail {
 
-// Where the running maximum (minimum) is found: the first of equal ones as the scan goes; a NaN stays.
-template <class T, class Better>
-Array<std::int64_t> running_positions(const char* function, const Array<T>& x, int axis, bool reverse,
-                                      const Better& better) {
-  need_host(function, x);
-  const Array<T> from = typed<T>(contiguous(x, transforms_handled));
-  Array<std::int64_t> result = typed<std::int64_t>(allocate_on_host(DType::int64, layout_of(from)));
-  const loops::Lines lines = lines_of(layout_of(from), axis);
-  const T* const a = elements<const T>(from, transforms_handled);
-  std::int64_t* const to = elements<std::int64_t>(result);
-  parallel_for(lines.outer * lines.inner, 1 + (std::int64_t{1} << 14) / (lines.n + 1),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t line = begin; line < end; ++line) {
-                   const std::int64_t first = line / lines.inner * lines.n * lines.inner + line % lines.inner;
-                   std::int64_t best = -1;
-                   for (std::int64_t k = 0; k < lines.n; ++k) {
-                     const std::int64_t i = reverse ? lines.n - 1 - k : k;
-                     const T value = a[first + i * lines.inner];
-                     if (best < 0 || better(value, a[first + best * lines.inner])) best = i;
-                     to[first + i * lines.inner] = best;
-                   }
-                 }
-               });
-  return result;
-}
-template <class T>
-bool is_nan_element(T x) {
-  if constexpr (is_inexact_v<T>)
-    return x != x;
-  else
-    return false;
-}
+// Values only: the places of running maxima (minima) along an axis.
+NAX_ENGINE ArrayBase running_places(const char* function, const ArrayBase& x, int axis, bool greatest,
+                                    bool reverse);
 
-template <class X, class Better>
-auto running_extremum(const char* function, const X& x_, const lax::CumulativeOptions& options,
-                      const Better& better) {
+template <class X>
+auto running_extremum(const char* function, const X& x_, bool greatest,
+                      const lax::CumulativeOptions& options) {
   const auto x = as_array(x_);
-  static_assert(!is_complex_v<typename std::remove_cvref_t<decltype(x)>::value_type>,
-                "cummax and cummin: complex numbers have no order");
+  using T = typename std::remove_cvref_t<decltype(x)>::value_type;
+  static_assert(!is_complex_v<T>, "cummax and cummin: complex numbers have no order");
   check_operand(function, x);
   const int axis = normalize_axis(function, options.axis, x.ndim());
-  return take_along_axis(x, running_positions(function, x, axis, options.reverse, better), axis);
+  cpu::provide<cpu::RunningBestKernel, sortable_t<T>>();
+  const Array<std::int64_t> places =
+      typed<std::int64_t>(running_places(function, x, axis, greatest, options.reverse));
+  return get(x, along_selection(layout_of(x), places, axis));
 }
 
 }  // namespace detail
@@ -88,16 +62,12 @@ auto cumprod(const X& x_, const CumulativeOptions& options = {}) {
 // first of equal ones. Throws IndexError if `axis` is out of bounds.
 template <nax::detail::ArrayLike X>
 auto cummax(const X& x, const CumulativeOptions& options = {}) {
-  return nax::detail::running_extremum("cummax", x, options, [](auto value, auto best) {
-    return value > best || (nax::detail::is_nan_element(value) && !nax::detail::is_nan_element(best));
-  });
+  return nax::detail::running_extremum("cummax", x, true, options);
 }
 // Running minima along an axis. Throws IndexError if `axis` is out of bounds.
 template <nax::detail::ArrayLike X>
 auto cummin(const X& x, const CumulativeOptions& options = {}) {
-  return nax::detail::running_extremum("cummin", x, options, [](auto value, auto best) {
-    return value < best || (nax::detail::is_nan_element(value) && !nax::detail::is_nan_element(best));
-  });
+  return nax::detail::running_extremum("cummin", x, false, options);
 }
 // log(cumsum(exp(x))) along `axis`, without overflow. Floating types. Throws IndexError if `axis` is out of
 // bounds.
@@ -113,3 +83,7 @@ auto cumlogsumexp(const X& x_, const CumulativeOptions& options = {}) {
 
 }  // namespace lax
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/lax/cumulative-inl.hpp"
+#endif

@@ -84,6 +84,13 @@ class ProgramOperations final : public backend::AcceleratorOperations {
          });
     counts(static_cast<double>(size(lines)));
   }
+  void running_best(Device, bool greatest, const Lines& lines, bool reverse, DType dtype, const char* from,
+                    std::int64_t* to) override {
+    line(greatest ? "cummax" : "cummin", {row(from, size(lines), dtype)},
+         row(to, size(lines), DType::int64, true), [=](void* const* p) {
+           host().running_best({}, greatest, lines, reverse, dtype, get<char>(p[0]), get<std::int64_t>(p[1]));
+         });
+  }
   void linear_scan(Device, const Lines& lines, bool reverse, DType dtype, const char* factor,
                    const char* term, char* to) override {
     line("linear_scan", {row(factor, size(lines), dtype), row(term, size(lines), dtype)},

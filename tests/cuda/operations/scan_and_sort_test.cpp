@@ -54,6 +54,40 @@ TEST(ScanOnGpu, Gradients) {
   });
 }
 
+TEST(ScanOnGpu, RunningMaximaAndMinima) {
+  for (const bool reverse : {false, true})
+    for (const int axis : {0, 1}) {
+      const auto of = [=](const auto& x) {
+        return lax::cummax(x, {.axis = axis, .reverse = reverse}) +
+               2 * lax::cummin(x, {.axis = axis, .reverse = reverse});
+      };
+      expect_same([&](auto put) { return of(put(matrix())); });
+      expect_same([&](auto put) { return of(put(matrix()).template astype<half>()); });
+      expect_same([&](auto put) { return of(put(eval(arange<int>(600) * 7 % 11)).reshape({2, 300})); });
+      expect_same([&](auto put) { return of(put(waves(3000)).reshape({3, 1000}).T()); });
+      expect_same([&](auto put) {
+        return grad([&](const Array<float>& x) { return sum(of(x) * x); })(put(matrix()));
+      });
+      expect_same([&](auto put) {
+        return vmap([&](const Array<float>& x) { return of(x); },
+                    {.in_axes = {1}})(put(waves(60)).reshape({4, 5, 3}));
+      });
+    }
+  expect_same([](auto put) { return lax::cummax(put(Array<float>{1, NAN, 3, INFINITY, NAN})); });
+  expect_same([](auto put) {
+    return lax::cummin(put(Array<float>{INFINITY, 2, NAN, -INFINITY}), {.reverse = true});
+  });
+  expect_same([](auto put) { return lax::cummax(put(matrix()) > 0.f); });
+  expect_same([](auto put) { return lax::cummin(put(Array<std::uint64_t>{3, UINT64_MAX, 2, 0})); });
+  // In several chunks, where equal elements are many: the first of them takes the gradient.
+  expect_same([](auto put) {
+    return grad([](const Array<float>& x) {
+      return sum(lax::cummax(x) + lax::cummin(x, {.reverse = true}));
+    })(put(eval((arange<int>(20001) * 7 % 11).astype<float>())));
+  });
+  expect_same([](auto put) { return lax::cummax(put(waves(40002)).reshape({20001, 2})); });
+}
+
 TEST(SortOnGpu, SortsLines) {
   expect_same([](auto put) { return sort(put(matrix())); });
   expect_same([](auto put) { return sort(put(matrix()), {.axis = 0, .descending = true}); });

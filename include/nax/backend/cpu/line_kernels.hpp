@@ -58,6 +58,35 @@ struct ScanKernel {
   }
 };
 
+struct RunningBestKernel {
+  static constexpr const char* name = "cummax";
+  using Function = void(const Lines&, bool greatest, bool reverse, const void*, std::int64_t*);
+  template <class T>
+  static void run(const Lines& lines, bool greatest, bool reverse, const void* from, std::int64_t* to) {
+    if (greatest)
+      best_so_far<true>(lines, reverse, static_cast<const T*>(from), to);
+    else
+      best_so_far<false>(lines, reverse, static_cast<const T*>(from), to);
+  }
+
+ private:
+  template <bool greatest, class T>
+  static void best_so_far(const Lines& lines, bool reverse, const T* from, std::int64_t* to) {
+    if (lines.n == 0) return;
+    for_each_line(lines, [=](std::int64_t first) {
+      const std::int64_t step = reverse ? -lines.inner : lines.inner;
+      std::int64_t at = reverse ? lines.n - 1 : 0, i = first + at * lines.inner, place = at;
+      T best = from[i];
+      for (std::int64_t k = 0; k < lines.n; ++k, i += step, reverse ? --at : ++at) {
+        const T x = from[i];
+        if (!(greatest ? x <= best : x >= best)) [[unlikely]]  // or one of both is NaN
+          if (best == best) best = x, place = at;
+        to[i] = place;
+      }
+    });
+  }
+};
+
 struct LinearScanKernel {
   static constexpr const char* name = "cumprod";
   using Function = void(const Lines&, bool reverse, const void* factor, const void* term, void*);

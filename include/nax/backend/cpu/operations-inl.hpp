@@ -177,6 +177,11 @@ class HostOperations final : public backend::Operations {
     converter_between(from_type, to_type)(from, 1, terms.data(), 1, size);
     kernel(lines, product, reverse, terms.data(), to);
   }
+  void running_best(Device, bool greatest, const Lines& lines, bool reverse, DType dtype, const char* from,
+                    std::int64_t* to) override {
+    const LaneRows rows(dtype, from, lines.count() * lines.n);
+    kernel_for<RunningBestKernel>(rows.dtype())(lines, greatest, reverse, rows.data(), to);
+  }
   void linear_scan(Device, const Lines& lines, bool reverse, DType dtype, const char* factor,
                    const char* term, char* to) override {
     const LaneRows terms(dtype, term, lines.count() * lines.n);

@@ -11,6 +11,7 @@
 #include "nax/backend/cuda/matmul_kernels.hpp"
 #include "nax/backend/cuda/reduce_kernels.hpp"
 #include "nax/backend/cuda/row_kernels.hpp"
+#include "nax/backend/cuda/running_best.hpp"
 #include "nax/backend/cuda/scan_kernels.hpp"
 #include "nax/backend/cuda/scatter_kernels.hpp"
 #include "nax/backend/cuda/step_kernels.hpp"
@@ -127,6 +128,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
   void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,
             const char* from, DType to_type, char* to) override {
     launch_scan(device, product, lines, reverse, from_type, from, to_type, to);
+  }
+  void running_best(Device device, bool greatest, const loops::Lines& lines, bool reverse, DType dtype,
+                    const char* from, std::int64_t* to) override {
+    launch_running_best(device, greatest, lines, reverse, dtype, from, to);
   }
   void argsort(Device device, const loops::Lines& lines, DType dtype, bool descending, const char* from,
                std::int32_t* order) override {

@@ -16,17 +16,27 @@ NAX_BEGIN
 namespace cuda {
 
 template <class A, bool product>
-struct RunningElements {
+struct RunningTotal {
   // Whole numbers wrap around; sums of floats may be long.
   using State = std::conditional_t<std::is_integral_v<A>, std::uint64_t,
                                    std::conditional_t<std::is_same_v<A, float> && !product, double, A>>;
+  static constexpr State join(State a, State b) { return product ? a * b : a + b; }
+  // The start of a scan, which changes no element: -0 adds nothing, not even a sign.
+  static constexpr State none() {
+    return product ? State(1) : std::is_floating_point_v<State> ? State(-0.) : State(0);
+  }
+};
+
+template <class A, bool product>
+struct RunningElements {
+  using Rule = RunningTotal<A, product>;
+  using State = typename Rule::State;
   LineOrder order;
   DType stored, result;
   const char* from;
   char* to;
   std::int64_t from_bytes, to_bytes;
 
-  static constexpr State join(State a, State b) { return product ? a * b : a + b; }
   constexpr bool in_row() const { return order.inner == 1; }
   constexpr State read(std::int64_t line, std::int64_t i) const {
     return static_cast<State>(load_as<A>(stored, from + order.at(line, i) * from_bytes));
@@ -36,15 +46,15 @@ struct RunningElements {
   }
 };
 // The results of the chunks, scanned where they are.
-template <class S, bool product>
+template <class RuleOfElements>
 struct RunningParts {
-  using State = S;
+  using Rule = RuleOfElements;
+  using State = typename Rule::State;
   std::int64_t n;
-  S* parts;
-  static constexpr S join(S a, S b) { return product ? a * b : a + b; }
+  State* parts;
   constexpr bool in_row() const { return true; }
-  constexpr S read(std::int64_t line, std::int64_t i) const { return parts[line * n + i]; }
-  constexpr void write(std::int64_t line, std::int64_t i, S x) const { parts[line * n + i] = x; }
+  constexpr State read(std::int64_t line, std::int64_t i) const { return parts[line * n + i]; }
+  constexpr void write(std::int64_t line, std::int64_t i, State x) const { parts[line * n + i] = x; }
 };
 
 template <class Items>
@@ -60,26 +70,20 @@ struct ScanChunk {
     const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n;
     State sum = items.read(line, begin);
     if (joins) {
-      for (std::int64_t j = begin + 1; j < end; ++j) sum = Items::join(sum, items.read(line, j));
+      for (std::int64_t j = begin + 1; j < end; ++j) sum = Items::Rule::join(sum, items.read(line, j));
       parts[line * chunks + c] = sum;
       return;
     }
-    if (c > 0) sum = Items::join(parts[line * chunks + c - 1], sum);
+    if (c > 0) sum = Items::Rule::join(parts[line * chunks + c - 1], sum);
     items.write(line, begin, sum);
     for (std::int64_t j = begin + 1; j < end; ++j) {
-      sum = Items::join(sum, items.read(line, j));
+      sum = Items::Rule::join(sum, items.read(line, j));
       items.write(line, j, sum);
     }
   }
 };
 
-// The start of a scan, which changes no element: -0 adds nothing, not even a sign.
-template <class State, bool product>
-inline constexpr State scan_none = product                           ? State(1)
-                                   : std::is_floating_point_v<State> ? State(-0.)
-                                                                     : State(0);
-
-template <class Items, bool product>
+template <class Items>
 struct ScanRow {
   using State = typename Items::State;
   static constexpr int per = 4;  // elements of a thread at a time
@@ -89,11 +93,11 @@ struct ScanRow {
   bool joins;
 
   struct Join {
-    constexpr State join(const State& a, const State& b) const { return Items::join(a, b); }
+    constexpr State join(const State& a, const State& b) const { return Items::Rule::join(a, b); }
   };
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t i) const {
-    constexpr State none = scan_none<State, product>;
+    constexpr State none = Items::Rule::none();
     const std::int64_t line = i / chunks, c = i - line * chunks;
     const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n;
     State before = !joins && c > 0 ? parts[line * chunks + c - 1] : none;
@@ -102,15 +106,15 @@ struct ScanRow {
       State x[per];
       State sum = none;
       for (int k = 0; k < per; ++k) {
-        if (first + k < end) sum = Items::join(sum, items.read(line, first + k));
+        if (first + k < end) sum = Items::Rule::join(sum, items.read(line, first + k));
         x[k] = sum;
       }
       State all = none;
-      const State others = Items::join(before, team.scan(sum, Join(), none, all));
-      before = Items::join(before, all);
+      const State others = Items::Rule::join(before, team.scan(sum, Join(), none, all));
+      before = Items::Rule::join(before, all);
       if (joins) continue;
       for (int k = 0; k < per; ++k)
-        if (first + k < end) items.write(line, first + k, Items::join(others, x[k]));
+        if (first + k < end) items.write(line, first + k, Items::Rule::join(others, x[k]));
     }
     if (joins && team.thread() == 0) parts[line * chunks + c] = before;
   }
@@ -119,7 +123,7 @@ struct ScanRow {
 inline constexpr std::int64_t scan_chunk = 64, enough_scans = 1 << 14;
 inline constexpr std::int64_t row_chunk = 4096, enough_rows = 1 << 10;
 
-template <bool product, class Items>
+template <class Items>
 void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::int64_t n) {
   using State = typename Items::State;
   if (lines * n == 0) return;
@@ -131,7 +135,7 @@ void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::
   const auto run = [&](State* parts, bool joins) {
     if (in_row)
       launch_teams(device, lines * chunks, n <= 256 ? 32 : 256,
-                   ScanRow<Items, product>{items, n, chunk, chunks, parts, joins});
+                   ScanRow<Items>{items, n, chunk, chunks, parts, joins});
     else
       launch(device, lines * chunks, ScanChunk<Items>{items, lines, n, chunk, chunks, parts, joins});
   };
@@ -139,7 +143,7 @@ void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::
   const Scratch parts(device, static_cast<std::size_t>(lines * chunks) * sizeof(State));
   State* const ends = reinterpret_cast<State*>(parts.data());
   run(ends, true);
-  launch_scan_of<product>(device, RunningParts<State, product>{chunks, ends}, lines, chunks);
+  launch_scan_of(device, RunningParts<typename Items::Rule>{chunks, ends}, lines, chunks);
   run(ends, false);
 }
 
@@ -151,7 +155,7 @@ inline void launch_scan(Device device, bool product, const loops::Lines& lines, 
     throw DeviceError("cumsum, cumprod: complex numbers have no scan on a GPU; do it on the CPU");
   with_wide(to_type, [&]<class A>(std::type_identity<A>) {
     const auto run = [&]<bool p>(std::bool_constant<p>) {
-      launch_scan_of<p>(
+      launch_scan_of(
           device,
           RunningElements<A, p>{order_of(lines, reverse), from_type, to_type, from, to, from_bytes, to_bytes},
           lines.count(), lines.n);
