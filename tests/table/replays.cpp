@@ -13,7 +13,9 @@ namespace {
 
 // Whose steps or results' shapes depend on values that are read on the host: probabilities, and how many
 // segments there are.
-const std::set<std::string> reading = {"quantile.several", "segment_prod"};
+const std::set<std::string> reading = {"quantile.several", "quantile.weights",  "segment_prod",
+                                       "segment_sum.full", "segment_prod.full", "segment_max.full",
+                                       "segment_min.full"};
 
 // Functions whose rows are recorded on the CPU, and not only called as they are.
 const std::set<std::string> recorded = {

@@ -4,7 +4,9 @@
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/manipulation/rearrange.hpp"
 #include "nax/numpy/reductions/max_min.hpp"
+#include "nax/numpy/sorting/sort.hpp"
 
 // Reductions of rows that share a number: jax.ops.segment_sum and its like.
 NAX_BEGIN
@@ -56,11 +58,34 @@ Array<T> without_last_row(const Array<T>& x) {
   return x(slice(0, x.shape(0) - 1));
 }
 
-// The row, element by element, that is the best of its segment; the number of rows where there is none.
+// The row, element by element, that is the best of its segment; the number of rows where there is none. Rows
+// are written from the worst to the best, and of equal ones the first after the others, since the last write
+// to a place stays.
+template <class T>
+Array<std::int64_t> best_rows_in_order(const Array<T>& x, const Segments& s, bool greatest) {
+  Array<T> key = flip(typed<T>(constant(x)), {.axis = 0});
+  if constexpr (is_inexact_v<T>)
+    if (!greatest)
+      key = evaluate(make_expr<rules::negative>(key));  // a NaN is the last in ascending order alone
+  const bool descending = !greatest && !is_inexact_v<T>;
+  const Array<std::int64_t> order = as_type<std::int64_t>(argsort_axis(key, 0, descending));
+  const Array<std::int64_t> rows = x.shape(0) - std::int64_t{1} - order;
+  Dims shape(static_cast<std::size_t>(x.ndim()), 1);
+  shape[0] = x.shape(0);
+  const Array<std::int64_t> ids =
+      broadcast_visible("segment_max", reshape_to("segment_max", s.ids, shape), x.shape());
+  const Array<std::int64_t> segments = get(ids, along_selection(layout_of(ids), rows, 0));
+  const Array<std::int64_t> none = segment_start(rows, s.count, x.shape(0));
+  return without_last_row(update(none, along_selection(layout_of(none), segments, 0), rows, Update::set));
+}
 template <class T, class Better>
-Array<std::int64_t> best_rows(const char* function, const Array<T>& x, const Segments& s,
+Array<std::int64_t> best_rows(const char* function, const Array<T>& x, const Segments& s, bool greatest,
                               const Better& better) {
-  need_host(function, x, s.ids);
+  const Device device = device_for(function, x, s.ids);
+  if (on_accelerator(device)) {
+    if (on_program(device)) throw_no_device_form(function, device);
+    return best_rows_in_order(x, s, greatest);
+  }
   Frame frame = merge_frames({&layout_of(x), &layout_of(s.ids)}, x.shape());
   const Array<T> values = typed<T>(copy_over(constant(x), frame));
   const std::size_t hidden = frame.levels.size();
@@ -92,13 +117,14 @@ Array<std::int64_t> best_rows(const char* function, const Array<T>& x, const Seg
 
 template <class T, class Better>
 Array<T> segment_extremum(const char* function, const Array<T>& x, const Segments& s, T none_there,
-                          const Better& better) {
-  const Array<std::int64_t> rows = best_rows(function, x, s, better);
+                          bool greatest, const Better& better) {
+  const Array<std::int64_t> rows = best_rows(function, x, s, greatest, better);
   Dims shape = x.shape();
   shape[0] = 1;
+  const ComputeOn beside_x(x);
   const Array<T> one_more =
       concatenate_on(function, std::vector<Array<T>>{x, Array<T>(full<T>(Shape(shape), none_there))}, 0);
-  return take_along_axis(one_more, rows, 0);
+  return get(one_more, along_selection(layout_of(one_more), rows, 0));
 }
 
 }  // namespace detail
@@ -130,7 +156,7 @@ auto segment_max(const X& x_, const I& segment_ids, const SegmentOptions& option
   using T = typename X::value_type;
   const Array<T> x = detail::as_array(x_);
   const auto s = detail::segments_of("segment_max", x, detail::as_array(segment_ids), options);
-  return detail::segment_extremum("segment_max", x, s, detail::extreme_of<T, cpu::reduce_op::Max>(),
+  return detail::segment_extremum("segment_max", x, s, detail::extreme_of<T, cpu::reduce_op::Max>(), true,
                                   [](T a, T b) { return a > b || (a != a && b == b); });
 }
 // The smallest element of each segment. x (n, ...) gives (num_segments, ...). Throws ShapeError unless there
@@ -140,7 +166,7 @@ auto segment_min(const X& x_, const I& segment_ids, const SegmentOptions& option
   using T = typename X::value_type;
   const Array<T> x = detail::as_array(x_);
   const auto s = detail::segments_of("segment_min", x, detail::as_array(segment_ids), options);
-  return detail::segment_extremum("segment_min", x, s, detail::extreme_of<T, cpu::reduce_op::Min>(),
+  return detail::segment_extremum("segment_min", x, s, detail::extreme_of<T, cpu::reduce_op::Min>(), false,
                                   [](T a, T b) { return a < b || (a != a && b == b); });
 }
 
