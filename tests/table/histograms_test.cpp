@@ -36,15 +36,15 @@ const bool histograms = add({
        {{{{6, 3}}, {{6}, .5, 2}}}),
 });
 
-const nax::Array<int> times = {1, 2, 3, 1};
+nax::Array<int> times() { return {1, 2, 3, 1}; }
 const bool covariances = add({
     of("cov", OF(nax::cov(x[0])), {{matrix}, {{{1, 4}}}}),
     of("cov.1d", OF(nax::cov(x[0])), {{{{5}}}}),
     of("cov.rowvar=False.bias", OF(nax::cov(x[0], {.rowvar = false, .bias = true})), {{matrix}}),
     of("cov.y.ddof=0", OF(nax::cov(x[0], {.y = x[1], .ddof = 0})), {{matrix, {{2, 4}}}, {matrix, {{4}}}}),
     of("cov.aweights", OF(nax::cov(x[0], {.aweights = x[1]})), {{matrix, {{4}, .5, 2}}}),
-    of("cov.fweights", OF(nax::cov(x[0], {.fweights = times})), {{matrix}}),
-    of("cov.both.ddof=0", OF(nax::cov(x[0], {.ddof = 0, .fweights = times, .aweights = x[1]})),
+    of("cov.fweights", OF(nax::cov(x[0], {.fweights = times()})), {{matrix}}),
+    of("cov.both.ddof=0", OF(nax::cov(x[0], {.ddof = 0, .fweights = times(), .aweights = x[1]})),
        {{matrix, {{4}, .5, 2}}}),
     of("corrcoef", OF(nax::corrcoef(x[0])), {{{{2, 5}}}}),
     of("corrcoef.y.rowvar=False", OF(nax::corrcoef(x[0], {.y = x[1], .rowvar = false})),

@@ -116,33 +116,34 @@ Array<T> quantile_between(const char* function, const QuantileLines<T>& lines, d
 // The elements at these places of the lines, a place a line.
 template <class T>
 Array<T> picked(const Array<T>& lines, const Array<std::int64_t>& place) {
-  const Array<T> values = take_along_axis(lines, expand_dims(place, -1), -1);
+  const Array<T> values =
+      get(lines, along_selection(layout_of(lines), expand_dims(place, -1), lines.ndim() - 1));
   Dims shape = values.shape();
   shape.pop_back();
   return reshape_to("quantile", values, shape);
 }
+
+// The places of a quantile in lines of these numbers of elements. On a GPU they are read from a table of all
+// numbers up to `most`, which the host makes: so they are the CPU's to the last bit.
+struct QuantilePlaces {
+  Array<std::int64_t> low, high;
+  Array<double> weight;
+};
+NAX_ENGINE QuantilePlaces quantile_places(QuantileMethod method, double q, const Array<std::int32_t>& numbers,
+                                          std::int64_t most);
 
 // Quantiles of the elements that are not NaN, which come first; NaN where there are none.
 template <class T>
 Array<T> nan_quantile_of_sorted(const char* function, const Array<T>& sorted, double q,
                                 std::string_view method) {
   check_fraction(function, q);
-  need_host(function, sorted);
-  const QuantileMethod how = quantile_method(function, method);
+  if (on_program(sorted.device())) need_host(function, sorted);
   const Array<T> plain = typed<T>(constant(sorted));
   const Array<std::int32_t> numbers = count_nonzero(make_expr<rules::equal>(plain, plain), {.axis = -1});
-  Array<std::int64_t> low = typed<std::int64_t>(allocate(DType::int64, layout_of(numbers))),
-                      high = typed<std::int64_t>(allocate(DType::int64, layout_of(numbers)));
-  Array<double> weight = typed<double>(allocate(DType::float64, layout_of(numbers)));
-  const std::int32_t* n = elements<const std::int32_t>(numbers, transforms_handled);
-  for (std::int64_t i = 0, size = layout_of(numbers).size(); i < size; ++i) {
-    const QuantilePlace place = quantile_place(how, q, n[i] > 0 ? n[i] : 1);
-    elements<std::int64_t>(low)[i] = place.low;
-    elements<std::int64_t>(high)[i] = place.high;
-    elements<double>(weight)[i] = place.weight;
-  }
-  const Array<T> below = picked(sorted, low), above = picked(sorted, high), w = as_type<T>(weight),
-                 one(static_cast<T>(1)), zero(static_cast<T>(0));
+  const auto [low, high, weight] =
+      quantile_places(quantile_method(function, method), q, numbers, sorted.shape(-1));
+  const Array<T> below = picked(sorted, low), above = picked(sorted, high), w = as_type<T>(weight);
+  const T one(1), zero(0);
   const Array<T> left = evaluate(make_expr<rules::multiply>(below, make_expr<rules::subtract>(one, w))),
                  right = evaluate(make_expr<rules::multiply>(above, w));
   // At a place itself the neighbour plays no part, were it infinite.
@@ -155,9 +156,9 @@ Array<T> nan_quantile_of_sorted(const char* function, const Array<T>& sorted, do
 template <class T>
 Array<T> weighted_quantile(const char* function, const QuantileLines<T>& lines, double q) {
   check_fraction(function, q);
-  const Array<std::int64_t> before = as_type<std::int64_t>(
-      count_nonzero(make_expr<rules::less>(*lines.share, Array<double>(q)), {.axis = -1}));
-  const Array<std::int64_t> last(lines.lines.shape(-1) - 1);
+  const Array<std::int64_t> before =
+      as_type<std::int64_t>(count_nonzero(make_expr<rules::less>(*lines.share, q), {.axis = -1}));
+  const std::int64_t last = lines.lines.shape(-1) - 1;
   return picked(lines.lines, evaluate(make_expr<rules::minimum>(before, last)));
 }
 
@@ -199,21 +200,19 @@ auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, c
   if (options.method != "inverted_cdf")
     raise<ValueError>(
         {function, ": weights go with the method 'inverted_cdf' only, not '", options.method, "'"});
-  need_host(function, x, *options.weights.array());
+  device_for(function, x, *options.weights.array());  // together
   check_weights(function, *options.weights.array());
   Array<double> weights = weights_like(function, x, *options.weights.array(), marks);
   const Array<T> plain = typed<T>(constant(x));
   if (ignore_nan)
-    weights = evaluate(
-        make_selection<rules::where>(make_expr<rules::equal>(plain, plain), weights, Array<double>(0.0)));
+    weights = evaluate(make_selection<rules::where>(make_expr<rules::equal>(plain, plain), weights, 0.0));
   weights = marked_last(function, weights, marks);
   const Array<std::int32_t> order = argsort_axis(typed<T>(constant(lines)), axis, false);
   const Array<double> share = cumsum(Array<double>(take_along_axis(weights, order, -1)), {.axis = -1});
   const Array<double> total = share(ellipsis, slice(share.shape(-1) - 1, none));
   // No share at all: nothing that even the share 0 is looked for in.
-  const Array<double> part =
-      evaluate(make_selection<rules::where>(make_expr<rules::equal>(share, Array<double>(0.0)),
-                                            Array<double>(-1.0), make_expr<rules::divide>(share, total)));
+  const Array<double> part = evaluate(make_selection<rules::where>(make_expr<rules::equal>(share, 0.0), -1.0,
+                                                                   make_expr<rules::divide>(share, total)));
   return QuantileLines<T>{take_along_axis(lines, order, -1), true, part};
 }
 

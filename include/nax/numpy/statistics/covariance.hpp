@@ -45,10 +45,7 @@ Array<T> observation_weights(const char* function, const char* name, const Array
   if (w.ndim() != 1 || w.shape(0) != n)
     raise<ShapeError>({function, ": ", name, " must be 1-d with a number for each of ", n,
                        " observations, shape ", w.shape()});
-  if (!on_accelerator(w))
-    check_weights(function, w);
-  else
-    unknown_while_recording(function, w.device());
+  check_weights(function, w);
   return as_type<T>(w);
 }
 
