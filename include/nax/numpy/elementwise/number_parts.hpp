@@ -70,7 +70,8 @@ auto spacing(const X& x_) {
   const auto place = maximum(detail::apply<rules::exponent>(x), Limits::min_exponent) - Limits::digits;
   // (0 has the exponent 0, which is not that of its neighbours.)
   const Array<std::int32_t> at = where(x == T(0), Limits::min_exponent - Limits::digits, place);
-  const Array<T> size = where(isfinite(x), ldexp(ones<T>({}), at), std::numeric_limits<T>::quiet_NaN());
+  const Array<T> one = detail::typed<T>(detail::beside(at, detail::host_number(T(1))));
+  const Array<T> size = where(isfinite(x), ldexp(one, at), std::numeric_limits<T>::quiet_NaN());
   return Array<T>(where(signbit(x), -size, size));
 }
 

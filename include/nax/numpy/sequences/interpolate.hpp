@@ -17,12 +17,6 @@ NAX_BEGIN
 
 namespace detail {
 
-// The points on both sides of a value that so many points come before, of those up to `last`.
-struct Brackets {
-  Array<std::int64_t> left, right;
-};
-NAX_ENGINE Brackets brackets(const Array<std::int32_t>& before, std::int64_t last);
-
 // x and xp within one period, xp ascending with fp in its order, and a point more at both ends.
 template <class T>
 void wrap_points(double period_, Array<T>& x, Array<T>& xp, Array<T>& fp) {
@@ -57,11 +51,11 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
   Array<T> xp = detail::as_type<T>(xp_), fp = detail::as_type<T>(fp_);
   Array<T> x = [&] {
     if constexpr (Scalar<X>)
-      return Array<T>(static_cast<T>(x_));
+      return detail::typed<T>(detail::beside(xp, detail::host_number(static_cast<T>(x_))));
     else
       return detail::as_type<T>(x_);
   }();
-  detail::need_host("interp", x, xp, fp);
+  detail::device_for("interp", x, xp, fp);  // together
   if (xp.ndim() != 1 || xp.shape() != fp.shape() || xp.size() == 0)
     raise<ValueError>(
         {"interp: xp and fp must be 1-d, of one length and not empty: ", xp.shape(), " and ", fp.shape()});
@@ -69,21 +63,24 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
     if (*options.period == 0) throw ValueError("interp: the period must not be 0");
     detail::wrap_points(*options.period, x, xp, fp);
   }
-  const auto [left, right] = detail::brackets(searchsorted(xp, x, {.side = "right"}), xp.size() - 1);
-  const bool ends = !options.period;
-  const Array<T> below = ends && options.left ? Array<T>(*options.left) : Array<T>(fp(0));
-  const Array<T> above = ends && options.right ? Array<T>(*options.right) : Array<T>(fp(-1));
+  // The points on both sides of each value.
+  const Array<std::int32_t> before = searchsorted(xp, x, {.side = "right"});
+  const auto last = static_cast<std::int32_t>(xp.size() - 1);
+  const Array<std::int64_t> right =
+      detail::apply<rules::cast<std::int64_t>>(minimum(maximum(before, std::int32_t{1}), last));
+  const Array<std::int64_t> left = maximum(right - std::int64_t{1}, std::int64_t{0});
+  const auto end = [&](const std::optional<T>& given, std::int64_t at) {
+    return given && !options.period ? detail::typed<T>(detail::beside(fp, detail::host_number(*given)))
+                                    : Array<T>(fp(at));
+  };
+  const Array<T> below = end(options.left, 0), above = end(options.right, -1);
   const auto at = [](const Array<T>& points, const Array<std::int64_t>& places) {
     return detail::take_positions(points, places, 0);
   };
   const Array<T> x0 = at(xp, left), x1 = at(xp, right), f0 = at(fp, left), f1 = at(fp, right);
-  const Array<T> step = where(x1 == x0, T(1), x1 - x0);  // two values at one place: the later one
+  const auto step = where(x1 == x0, T(1), x1 - x0);  // two values at one place: the later one
   const Array<T> inside = where(x1 == x0, f1, f0 + (x - x0) / step * (f1 - f0));
   return Array<T>(where(x < xp(0), below, where(x > xp(-1), above, inside)));
 }
 
 NAX_END
-
-#if !defined(NAX_CALLS_LIBRARY)
-#include "nax/numpy/sequences/interpolate-inl.hpp"
-#endif

@@ -73,7 +73,9 @@ auto place(const X& x_, const M& mask_, const V& vals) {
 // The values as a vector.
 template <detail::ArrayLike X, detail::ArrayLike M, Scalar S>
 auto place(const X& x, const M& mask, const std::vector<S>& vals) {
-  return nax::place(x, mask, detail::typed<element_t<S>>(detail::host_numbers<element_t<S>>(vals)));
+  return nax::place(x, mask,
+                    detail::typed<element_t<S>>(
+                        detail::beside(detail::as_array(x), detail::host_numbers<element_t<S>>(vals))));
 }
 
 struct PutOptions {
@@ -88,15 +90,16 @@ auto put(const X& x_, const I& ind, const V& v, const PutOptions& options = {}) 
   const Array<T> x = detail::as_array(x_);
   detail::check_operand("put", x);
   const auto index = detail::index_array(ind);
-  detail::device_for("put", x, index);  // together
+  if constexpr (detail::ArrayLike<I>) detail::device_for("put", x, index);  // together
   detail::need_plain("put", "ind", index);
   const Array<std::int64_t> places = detail::reshape_to(
       "put", detail::positions_of("put", index, 0, x.size(), options.mode), Shape{index.size()});
   if constexpr (detail::Operand<V>)
     return detail::set_flat("put", x, places, detail::flat_values("put", x, v));
   else
-    return detail::set_flat("put", x, places,
-                            detail::flat_values("put", x, detail::typed<T>(detail::host_numbers<T>(v))));
+    return detail::set_flat(
+        "put", x, places,
+        detail::flat_values("put", x, detail::typed<T>(detail::beside(x, detail::host_numbers<T>(v)))));
 }
 
 struct FillDiagonalOptions {
