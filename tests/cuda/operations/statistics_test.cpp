@@ -1,6 +1,6 @@
 #include "both_devices.hpp"
 
-// Quantiles with weights or without NaN, covariances, interpolation, and elements put, on a GPU.
+// Quantiles with weights or without NaN, covariances, interpolation, counts, and elements put, on a GPU.
 namespace statistics_test {
 
 using namespace nax;
@@ -100,6 +100,45 @@ TEST(StatisticsOnGpu, Interpolation) {
             put(waves(12)).reshape({3, 4}), put(eval(cumsum(abs(waves(15)).reshape({3, 5}), {.axis = 1}))));
       },
       1e-5);
+}
+
+TEST(StatisticsOnGpu, ElementsAmongOthers) {
+  const auto n = [] { return eval(arange<int>(40) * 7 % 13); };
+  expect_same([=](auto put) { return isin(put(n()), put(Array<int>{3, 11, 20, 5})); });
+  expect_same([=](auto put) {
+    return isin(put(n()), put(Array<int>{3, 11}).reshape({2, 1}), {.invert = true});
+  });
+  expect_same([=](auto put) { return isin(put(n()), put(zeros<int>({0}))); });
+  expect_same([](auto put) { return isin(put(Array<float>{NAN, 1, 2}), put(Array<float>{NAN, 2})); });
+}
+
+TEST(StatisticsOnGpu, Counts) {
+  const auto n = [] { return eval(arange<int>(400) * 7 % 13); };
+  const auto w = [] { return waves(400); };
+  for (const BincountOptions& options :
+       {BincountOptions{}, {.minlength = 20}, {.length = 5}, {.length = 0}}) {
+    expect_same([=](auto put) { return bincount(put(n()), options); });
+    expect_same([=](auto put) { return bincount(put(n()), put(w()), options); }, 1e-5);
+    expect_same(
+        [=](auto put) {
+          const auto at = put(n());
+          return grad([&](const Array<float>& x) { return sum(square(bincount(at, x, options))); })(put(w()));
+        },
+        1e-5);
+  }
+  expect_same([=](auto put) {
+    return vmap([](const Array<int>& x) { return bincount(x, {.length = 9}); })(put(n()).reshape({4, 100}));
+  });
+  expect_same(
+      [=](auto put) {
+        return vmap([](const Array<int>& x, const Array<float>& y) { return bincount(x, y, {.length = 9}); })(
+            put(n()).reshape({4, 100}), put(w()).reshape({4, 100}));
+      },
+      1e-5);
+  expect_same([=](auto put) {
+    return jit([](const Array<int>& x) { return bincount(x, {.length = 9}); })(put(n()));
+  });
+  expect_same_error<ValueError>([](auto put) { return bincount(put(Array<int>{1, -2, 3})); });
 }
 
 TEST(StatisticsOnGpu, ElementsPut) {

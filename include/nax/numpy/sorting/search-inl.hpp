@@ -38,6 +38,16 @@ NAX_ENGINE ArrayBase places_of(const char* function, const ArrayBase& a_, const 
   return result;
 }
 
+NAX_ENGINE std::int64_t bincount_length_on_device(const ArrayBase& x, std::optional<std::int64_t> length,
+                                                  std::int64_t minlength) {
+  if (length && (on_program(x.device()) || unknown_while_recording("bincount", x.device()))) return *length;
+  const ArrayBase whole = as_dtype(contiguous(x, transforms_handled), DType::int64);
+  if (layout_of(whole).size() == 0) return length.value_or(minlength);
+  if (const std::int64_t least = extreme_number(whole, loops::ReduceKind::min); least < 0)
+    raise<ValueError>({"bincount: the elements must not be negative, got ", least});
+  return length ? *length : std::max(minlength, extreme_number(whole, loops::ReduceKind::max) + 1);
+}
+
 NAX_ENGINE ArrayBase binned(const ArrayBase& x, const ArrayBase* weights, std::int64_t length) {
   Frame rows = layout_of(x);
   if (weights) rows = broadcast("bincount", rows, layout_of(*weights));

@@ -82,7 +82,10 @@ Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& op
   using R = promote_t<typename X::value_type, typename Y::value_type>;
   const Array<R> x = detail::as_type<R>(element), tests = detail::as_type<R>(test_elements);
   detail::check_operand("isin", x);
-  detail::need_host("isin", x, tests);
+  if constexpr (is_complex_v<R>)
+    detail::need_host("isin", x, tests);
+  else
+    detail::device_for("isin", x, tests);  // together
   if (tests.size() == 0) return full_like(x, options.invert).template astype<bool>();
   const auto among = [&]() -> Array<bool> {
     if constexpr (is_complex_v<R>) {
@@ -91,7 +94,7 @@ Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& op
       const Array<R> sorted = sort(detail::reshape_to("isin", tests, Shape{tests.size()}));
       const Array<std::int32_t> at =
           minimum(searchsorted(sorted, x), static_cast<std::int32_t>(sorted.size() - 1));
-      return take(sorted, at) == x;
+      return detail::take_positions(sorted, detail::as_type<std::int64_t>(at), 0) == x;
     }
   };
   const Array<bool> found = among();
@@ -161,12 +164,15 @@ struct BincountOptions {
 
 namespace detail {
 
+// How long the result of bincount is. Reads the least and the greatest element, where there are elements.
+NAX_ENGINE std::int64_t bincount_length_on_device(const ArrayBase& x, std::optional<std::int64_t> length,
+                                                  std::int64_t minlength);
+
 // Checks what bincount counts; how long its result is.
 template <class T>
 std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) {
   static_assert(is_integer_v<T> || std::is_same_v<T, bool>, "bincount: the array must be of integers");
   check_operand("bincount", x);
-  need_part("bincount", backend::Part::bins, x);
   if (x.ndim() != 1) raise<ValueError>({"bincount: the array must be 1-d, shape ", x.shape()});
   if (options.length && *options.length < 0)
     raise<ValueError>({"bincount: the length must not be negative, got ", *options.length});
@@ -174,7 +180,7 @@ std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) 
     throw ValueError(
         "bincount: the length of the result depends on the values, which vmap cannot map; give it as "
         ".length");
-  if (options.length && !is_readable(x)) return *options.length;
+  if (on_accelerator(x)) return bincount_length_on_device(x, options.length, options.minlength);
   const ArrayBase flat = contiguous(x);
   const T* v = elements<const T>(flat, transforms_handled);
   const std::int64_t n = layout_of(flat).size();
@@ -212,6 +218,12 @@ NAX_ENGINE ArrayBase binned(const ArrayBase& x, const ArrayBase* weights, std::i
 // the weights, and recorded so.
 template <class R, class T>
 Array<R> count_bins(const Array<T>& x, const Array<R>* weights, std::int64_t length) {
+  const Device device = weights ? device_for("bincount", x, *weights) : device_for("bincount", x);
+  if (!backend::operations(device).has(backend::Part::bins)) {
+    const ComputeOn there(device);
+    return update(full<R>({length}, R(0)), bins_selected(x, length), weights ? *weights : Array<R>(R(1)),
+                  Update::add);
+  }
   if (weights)
     cpu::provide<cpu::BinSumKernel, R>();
   else
@@ -246,7 +258,6 @@ auto bincount(const X& x_, const W& weights_, const BincountOptions& options = {
   detail::check_operand("bincount", weights);
   if (!(weights.shape() == x.shape()))
     raise<ShapeError>({"bincount: the weights have shape ", weights.shape(), ", the array ", x.shape()});
-  detail::need_part("bincount", backend::Part::bins, weights);
   return detail::count_bins<R>(x, &weights, detail::bincount_length(x, options));
 }
 
