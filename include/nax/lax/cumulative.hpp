@@ -5,6 +5,7 @@
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/reductions/cumulative.hpp"
 #include "nax/numpy/sorting/search.hpp"
+#include "nax/numpy/sorting/sort.hpp"
 
 // Running sums, products, extrema and logarithms of sums along one axis, from either end.
 NAX_BEGIN

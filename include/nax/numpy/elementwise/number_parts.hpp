@@ -7,6 +7,7 @@
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/floating.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/views/copy.hpp"
 #include "nax/rules/number_parts.hpp"
 
 // Numbers taken apart. Results of two parts are structs: `auto [quotient, rest] = divmod(x, y);`.
