@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "nax/backend/index_mode.hpp"
 #include "nax/core/accelerator.hpp"
-#include "nax/core/function_ref.hpp"
 #include "nax/loops/convolution.hpp"
 #include "nax/loops/factoring.hpp"
 #include "nax/loops/fft_lines.hpp"
@@ -41,12 +41,6 @@ struct Keys {
   const std::uint64_t* many;
   std::uint64_t one;
 };
-
-// Decides what an index out of range becomes: dropped_index, or one that is in range.
-enum class IndexMode : std::uint8_t { drop, wrap, clip };
-
-// Allocates a result whose length the operation finds: returns room for so many elements on the device.
-using Room = FunctionRef<std::int64_t*(std::int64_t count)>;
 
 // Operations that a device may lack. Functions ask at their doors (need_part).
 enum class Part : std::uint8_t {

@@ -1,6 +1,9 @@
 #pragma once
 
-#include "nax/program/map_formula.hpp"
+#include <memory>
+#include <vector>
+
+#include "nax/formula/kernel.hpp"
 
 NAX_BEGIN
 namespace program::detail {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nax/backend/cpu/chunk_sums.hpp"
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/program/reduced_values.hpp"

@@ -2,6 +2,7 @@
 
 #include "nax/backend/cpu/reducer_slots.hpp"
 #include "nax/program/formula_line.hpp"
+#include "nax/program/map_formula.hpp"
 #include "nax/program/walks.hpp"
 
 NAX_BEGIN

@@ -9,6 +9,7 @@
 #include "nax/backend/cpu/indices.hpp"
 #include "nax/backend/cpu/true_places.hpp"
 #include "nax/loops/element_bytes.hpp"
+#include "nax/loops/select_loop.hpp"
 
 NAX_BEGIN
 namespace cpu {

@@ -1,6 +1,9 @@
 #pragma once
 
-#include "nax/backend/operations.hpp"
+#include "nax/backend/index_mode.hpp"
+#include "nax/core/dtype.hpp"
+#include "nax/loops/lines.hpp"
+#include "nax/loops/operand.hpp"
 
 // Index arrays on the host.
 NAX_BEGIN
