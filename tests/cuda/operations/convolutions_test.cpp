@@ -114,6 +114,7 @@ TEST(ConvolutionsOnGpu, UnderVmapAndJit) {
 
 // Rows of y whose patches do not fit into the memory go block by block; blocks begin within images.
 TEST(ConvolutionsOnGpu, BlocksOfRowsAddUp) {
+  cpu::provide<cpu::ConvKernel, float>();
   const Device cpu = devices("cpu")[0];
   loops::ConvGeometry s;
   s.n = 3, s.c = 16, s.o = 6, s.groups = 2;
