@@ -85,19 +85,9 @@ void provide_draws() {
 template <class T>
 void provide_rows() {
   if constexpr (simd::has_packet<T>) {
-    provide<RowKernel<RowFunction::softmax>, T>();
-    provide<RowKernel<RowFunction::log_softmax>, T>();
-    provide<RowKernel<RowFunction::logsumexp>, T>();
-    provide<RowKernel<RowFunction::variance>, T>();
-    provide<RowKernel<RowFunction::standardize>, T>();
-    provide<RowKernel<RowFunction::softmax_gradient>, T>();
-    provide<RowKernel<RowFunction::log_softmax_gradient>, T>();
-    provide<RowKernel<RowFunction::standardize_gradient>, T>();
-    provide<RowKernel<RowFunction::layer_norm_gradient>, T>();
-    provide<RowKernel<RowFunction::rms_norm>, T>();
-    provide<RowKernel<RowFunction::rms_norm_gradient>, T>();
-    provide<RowKernel<RowFunction::cross_entropy>, T>();
-    provide<RowKernel<RowFunction::cross_entropy_gradient>, T>();
+#define NAX_ROWS(name) provide<RowKernel<RowFunction::name>, T>();
+    NAX_ROW_FUNCTIONS(NAX_ROWS)
+#undef NAX_ROWS
   }
 }
 

@@ -27,36 +27,30 @@
 NAX_BEGIN
 namespace loops {
 
-enum class RowFunction : std::uint8_t {
-  softmax,
-  log_softmax,
-  logsumexp,
-  variance,
-  standardize,
-  softmax_gradient,
-  log_softmax_gradient,
-  standardize_gradient,
-  layer_norm_gradient,
-  rms_norm,
-  rms_norm_gradient,
-  cross_entropy,
-  cross_entropy_gradient
-};
+// All of them, for lists that are made of each.
+#define NAX_ROW_FUNCTIONS(X) \
+  X(softmax)                 \
+  X(log_softmax)             \
+  X(logsumexp)               \
+  X(variance)                \
+  X(standardize)             \
+  X(softmax_gradient)        \
+  X(log_softmax_gradient)    \
+  X(standardize_gradient)    \
+  X(layer_norm_gradient)     \
+  X(rms_norm)                \
+  X(rms_norm_gradient)       \
+  X(cross_entropy)           \
+  X(cross_entropy_gradient)
+
+#define NAX_ROW_FUNCTION(name) name,
+enum class RowFunction : std::uint8_t { NAX_ROW_FUNCTIONS(NAX_ROW_FUNCTION) };
+#undef NAX_ROW_FUNCTION
 
 constexpr const char* name_of(RowFunction function) {
-  constexpr const char* names[] = {"softmax",
-                                   "log_softmax",
-                                   "logsumexp",
-                                   "variance",
-                                   "standardize",
-                                   "softmax_gradient",
-                                   "log_softmax_gradient",
-                                   "standardize_gradient",
-                                   "layer_norm_gradient",
-                                   "rms_norm",
-                                   "rms_norm_gradient",
-                                   "cross_entropy",
-                                   "cross_entropy_gradient"};
+#define NAX_ROW_FUNCTION(name) #name,
+  constexpr const char* names[] = {NAX_ROW_FUNCTIONS(NAX_ROW_FUNCTION)};
+#undef NAX_ROW_FUNCTION
   return names[static_cast<int>(function)];
 }
 

@@ -23,19 +23,7 @@ inline RowKernelFunction* row_kernel(RowFunction kind, DType dtype) {
 #define NAX_ROWS(name)    \
   case RowFunction::name: \
     return kernel_for<RowKernel<RowFunction::name>>(dtype);
-    NAX_ROWS(softmax)
-    NAX_ROWS(log_softmax)
-    NAX_ROWS(logsumexp)
-    NAX_ROWS(variance)
-    NAX_ROWS(standardize)
-    NAX_ROWS(softmax_gradient)
-    NAX_ROWS(log_softmax_gradient)
-    NAX_ROWS(standardize_gradient)
-    NAX_ROWS(layer_norm_gradient)
-    NAX_ROWS(rms_norm)
-    NAX_ROWS(rms_norm_gradient)
-    NAX_ROWS(cross_entropy)
-    NAX_ROWS(cross_entropy_gradient)
+    NAX_ROW_FUNCTIONS(NAX_ROWS)
 #undef NAX_ROWS
   }
   return nullptr;
