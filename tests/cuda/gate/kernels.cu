@@ -55,7 +55,7 @@ NAX_TEAMS(StepLeaves<float, false>)
 NAX_TEAMS(RowsBody<float, loops::RowFunction::softmax>)
 NAX_TEAMS(RowsBody<float, loops::RowFunction::standardize>)
 NAX_TEAMS(NormGradient<float, true>)
-NAX_TEAMS(ScanRow<RunningElements<float, false>, false>)
+NAX_TEAMS(ScanRow<RunningElements<float, false>>)
 NAX_TILES(JoinShares<float>)
 NAX_TILES(ReduceColumns<SumReducer<float>, float, float>)
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cuda/conv_loop.hpp"
+#include "nax/backend/cuda/row_loops.hpp"
 
 // Convolutions without patches, for groups of few channels, as in depthwise ones, and for empty operands.
 NAX_BEGIN
@@ -18,21 +19,11 @@ struct DirectForward {
     std::int64_t p[3] = {};
     const std::int64_t image = ConvLoop::split(s.out, row, p);
     T sum(0);
-    for (std::int64_t k0 = 0; k0 < s.kernel[0]; ++k0) {
-      const std::int64_t v0 = s.place(0, p[0], k0);
-      if (v0 < 0) continue;
-      for (std::int64_t k1 = 0; k1 < s.kernel[1]; ++k1) {
-        const std::int64_t v1 = s.place(1, p[1], k1);
-        if (v1 < 0) continue;
-        for (std::int64_t k2 = 0; k2 < s.kernel[2]; ++k2) {
-          const std::int64_t v2 = s.place(2, p[2], k2);
-          if (v2 < 0) continue;
-          const T* const from = x + (((image * s.in[0] + v0) * s.in[1] + v1) * s.in[2] + v2) * s.c + channel;
-          const T* const by = w + ((k0 * s.kernel[1] + k1) * s.kernel[2] + k2) * s.inputs * s.o + o;
-          for (std::int64_t j = 0; j < s.inputs; ++j) sum += from[j] * by[j * s.o];
-        }
-      }
-    }
+    s.for_each_read(p, [&](std::int64_t tap, std::int64_t at) {
+      const T* const from = x + (image * s.places + at) * s.c + channel;
+      const T* const by = w + tap * s.inputs * s.o + o;
+      for (std::int64_t j = 0; j < s.inputs; ++j) sum += from[j] * by[j * s.o];
+    });
     y[i] = sum;
   }
 };
@@ -50,27 +41,13 @@ struct DirectInput {
     std::int64_t v[3] = {};
     const std::int64_t image = ConvLoop::split(s.in, place, v);
     T sum(0);
-    for (std::int64_t k0 = 0; k0 < s.kernel[0]; ++k0) {
-      const std::int64_t p0 = s.output(0, v[0], k0);
-      if (p0 < 0) continue;
-      for (std::int64_t k1 = 0; k1 < s.kernel[1]; ++k1) {
-        const std::int64_t p1 = s.output(1, v[1], k1);
-        if (p1 < 0) continue;
-        for (std::int64_t k2 = 0; k2 < s.kernel[2]; ++k2) {
-          const std::int64_t p2 = s.output(2, v[2], k2);
-          if (p2 < 0) continue;
-          const T* const from = g + (((image * s.out[0] + p0) * s.out[1] + p1) * s.out[2] + p2) * s.o + o;
-          const T* const by = w + (((k0 * s.kernel[1] + k1) * s.kernel[2] + k2) * s.inputs + input) * s.o + o;
-          for (std::int64_t j = 0; j < s.outputs; ++j) sum += from[j] * by[j];
-        }
-      }
-    }
+    s.for_each_reader(v, [&](std::int64_t tap, std::int64_t at) {
+      const T* const from = g + (image * s.image_rows + at) * s.o + o;
+      const T* const by = w + (tap * s.inputs + input) * s.o + o;
+      for (std::int64_t j = 0; j < s.outputs; ++j) sum += from[j] * by[j];
+    });
     x[i] = sum;
   }
-};
-
-struct AddSums {
-  constexpr double join(double a, double b) const { return a + b; }
 };
 
 // One team an element of w: each thread adds up its rows in short chains, and these in double.
@@ -96,7 +73,7 @@ struct DirectWeights {
         part += product(row, o, channel, k);
       sum += static_cast<double>(part);
     }
-    sum = team.combine(sum, AddSums());
+    sum = team.combine(sum, RowSum());
     if (team.thread() == 0) w[i] = static_cast<T>(accumulate ? static_cast<double>(w[i]) + sum : sum);
   }
 

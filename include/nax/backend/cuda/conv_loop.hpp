@@ -37,8 +37,35 @@ struct ConvLoop : loops::ConvGeometry {
     }
     return index;
   }
+  // Calls f(tap, at) for the taps with which an output at p reads: `at` is the place in an image of x.
+  template <class F>
+  constexpr void for_each_read(const std::int64_t (&p)[3], const F& f) const {
+    for_each_tap(
+        in, [&](int axis, std::int64_t k) { return place(axis, p[axis], k); }, f);
+  }
+  // Calls f(tap, at) for the taps with which place v is read: `at` is the output in an image of y.
+  template <class F>
+  constexpr void for_each_reader(const std::int64_t (&v)[3], const F& f) const {
+    for_each_tap(
+        out, [&](int axis, std::int64_t k) { return output(axis, v[axis], k); }, f);
+  }
 
  private:
+  // Over the kernel in row-major order; where(axis, k) is -1 where tap k of an axis meets nothing.
+  template <class Where, class F>
+  constexpr void for_each_tap(const std::int64_t (&extents)[3], const Where& where, const F& f) const {
+    for (std::int64_t k0 = 0; k0 < kernel[0]; ++k0) {
+      const std::int64_t at0 = where(0, k0);
+      if (at0 < 0) continue;
+      for (std::int64_t k1 = 0; k1 < kernel[1]; ++k1) {
+        const std::int64_t at1 = where(1, k1);
+        if (at1 < 0) continue;
+        for (std::int64_t k2 = 0; k2 < kernel[2]; ++k2)
+          if (const std::int64_t at2 = where(2, k2); at2 >= 0)
+            f((k0 * kernel[1] + k1) * kernel[2] + k2, (at0 * extents[1] + at1) * extents[2] + at2);
+      }
+    }
+  }
   // q / by where that is a whole number in [0, extent), else -1.
   static constexpr std::int64_t quotient(std::int64_t q, std::int64_t by, std::int64_t extent) {
     if (q < 0 || q > (extent - 1) * by) return -1;

@@ -46,21 +46,12 @@ struct SumPatches {
     std::int64_t v[3] = {};
     const std::int64_t image = ConvLoop::split(s.in, place, v);
     T sum = image * s.image_rows < first ? x[index] : T(0);
-    for (std::int64_t k0 = 0; k0 < s.kernel[0]; ++k0) {
-      const std::int64_t p0 = s.output(0, v[0], k0);
-      if (p0 < 0) continue;
-      for (std::int64_t k1 = 0; k1 < s.kernel[1]; ++k1) {
-        const std::int64_t p1 = s.output(1, v[1], k1);
-        if (p1 < 0) continue;
-        for (std::int64_t k2 = 0; k2 < s.kernel[2]; ++k2) {
-          const std::int64_t p2 = s.output(2, v[2], k2);
-          const std::int64_t row = ((image * s.out[0] + p0) * s.out[1] + p1) * s.out[2] + p2 - first;
-          if (p2 < 0 || row < 0 || row >= count) continue;
-          const std::int64_t tap = (k0 * s.kernel[1] + k1) * s.kernel[2] + k2;
-          sum += patches[(row * s.groups + group) * s.width + tap * s.inputs + channel - group * s.inputs];
-        }
-      }
-    }
+    const std::int64_t first_row = image * s.image_rows - first;
+    s.for_each_reader(v, [&](std::int64_t tap, std::int64_t at) {
+      const std::int64_t row = first_row + at;
+      if (row >= 0 && row < count)
+        sum += patches[(row * s.groups + group) * s.width + tap * s.inputs + channel - group * s.inputs];
+    });
     x[index] = sum;
   }
 };
