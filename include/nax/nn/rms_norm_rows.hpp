@@ -1,73 +1,44 @@
 #pragma once
 
-#include <memory>
-
-#include "nax/expr/differentiation/shares_together.hpp"
-#include "nax/nn/standardized_rows.hpp"
+#include "nax/nn/norm_shares.hpp"
 
 // rms_norm of rows as one operation, and its derivatives as another. Where another transform watches, these
 // are written with recorded functions.
 NAX_BEGIN
 namespace detail {
 
-// The gradients of x and scale, in this order.
 template <class T>
-class RmsNormShares {
+class RmsNormShares : public NormShares<RmsNormShares<T>, T, 2> {
+  using Base = NormShares<RmsNormShares<T>, T, 2>;
+  friend Base;
+  using Base::x_, Base::scale_, Base::visible_, Base::epsilon_, Base::leading;
+
  public:
   RmsNormShares(const Array<T>& x, const Array<T>& scale, const Array<T>& inverse, const AxisMarks& visible,
                 double epsilon)
-      : x_(x),
-        scale_(scale),
-        inverse_(inverse),
-        visible_(visible),
-        epsilon_(epsilon),
-        wanted_{is_recorded(x), is_recorded(scale)} {}
-
-  Array<T> share(const Array<T>& g, std::size_t which) {
-    const bool watched = is_recorded(g) || is_recorded(x_) || is_recorded(scale_);
-    if (watched || !(static_cast<const Frame&>(layout_of(g)) == static_cast<const Frame&>(layout_of(x_))))
-      return share_by_parts(g, which);
-    return typed<T>(together_.take(g, which, [&] { return shares(g); }));
-  }
+      : Base(x, scale, visible, epsilon, {is_recorded(x), is_recorded(scale)}), inverse_(inverse) {}
 
  private:
+  static constexpr const char* name = "rms_norm";
   Array<T> share_by_parts(const Array<T>& g, std::size_t which) const {
     const double n = static_cast<double>(layout_of(scale_).size());
     const Array<T> squares = sum_over<T>(make_expr<rules::square>(x_), visible_, true, n);
     const Array<T> inverse =
         evaluate(make_expr<rules::rsqrt>(make_expr<rules::add>(squares, Array<T>(static_cast<T>(epsilon_)))));
     const Array<T> y = evaluate(make_expr<rules::multiply>(x_, inverse));
-    if (which == 1) {
-      AxisMarks leading = visible_;
-      for (bool& axis : leading) axis = !axis;
-      return sum_over<T>(make_expr<rules::multiply>(g, y), leading, false, 1);
-    }
+    if (which == 1) return sum_over<T>(make_expr<rules::multiply>(g, y), leading(), false, 1);
     const Array<T> scaled = evaluate(make_expr<rules::multiply>(g, scale_));
     const Array<T> along = sum_over<T>(make_expr<rules::multiply>(scaled, y), visible_, true, n);
     return evaluate(make_expr<rules::multiply>(
         inverse, make_expr<rules::subtract>(scaled, make_expr<rules::multiply>(y, along))));
   }
-  typename SharesTogether<2>::Shares shares(const Array<T>& g_) const {
+  void run(const ArrayBase& g, const ArrayBase& x, const std::array<const ArrayBase*, 2>& to) const {
     constexpr auto function = loops::RowFunction::rms_norm_gradient;
-    const ArrayBase g = contiguous(g_, transforms_handled), x = contiguous(x_, transforms_handled);
-    const Device device = device_for("rms_norm", g, x);
-    typename SharesTogether<2>::Shares made;
-    const ArrayBase* to[2] = {};
-    for (std::size_t i = 0; i < 2; ++i)
-      if (wanted_[i]) {
-        made[i] = allocate(dtype_of<T>, i == 0 ? layout_of(x_) : layout_of(scale_), device);
-        to[i] = &made[i];
-      }
     cpu::provide<cpu::RowKernel<function>, T>();
     run_rows(function, layout_of(scale_).size(), 0, {&g, &x, &inverse_, &scale_}, {to[0], to[1]});
-    return made;
   }
 
-  const Array<T> x_, scale_, inverse_;
-  const AxisMarks visible_;
-  const double epsilon_;
-  const bool wanted_[2];
-  SharesTogether<2> together_;
+  const Array<T> inverse_;
 };
 
 // Precondition: standardizes_rows(x, visible), is_plain_row(scale, ...).

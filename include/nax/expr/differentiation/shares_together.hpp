@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "nax/expr/differentiation/primitive.hpp"
+#include "nax/tape/call_node.hpp"
 
 NAX_BEGIN
 namespace detail {

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+
+#include "nax/expr/differentiation/shares_together.hpp"
+#include "nax/nn/standardized_rows.hpp"
+
+NAX_BEGIN
+namespace detail {
+
+// The gradients of x, scale and further parameters of normalised rows, in this order: of one operation, or of
+// the parts where another transform watches. Norm gives
+//   share_by_parts(g, which)   one gradient, written with recorded functions
+//   run(g, x, to)              those that are wanted, into the arrays of `to`
+template <class Norm, class T, std::size_t count>
+class NormShares {
+ public:
+  Array<T> share(const Array<T>& g, std::size_t which) {
+    const bool watched = is_recorded(g) || is_recorded(x_) || is_recorded(scale_);
+    if (watched || !(static_cast<const Frame&>(layout_of(g)) == static_cast<const Frame&>(layout_of(x_))))
+      return norm().share_by_parts(g, which);
+    return typed<T>(together_.take(g, which, [&] { return shares(g); }));
+  }
+
+ protected:
+  NormShares(const Array<T>& x, const Array<T>& scale, const AxisMarks& visible, double epsilon,
+             const std::array<bool, count>& wanted)
+      : x_(x), scale_(scale), visible_(visible), epsilon_(epsilon), wanted_(wanted) {}
+
+  // All axes but those of a row.
+  AxisMarks leading() const {
+    AxisMarks axes = visible_;
+    for (bool& axis : axes) axis = !axis;
+    return axes;
+  }
+
+  const Array<T> x_, scale_;
+  const AxisMarks visible_;
+  const double epsilon_;
+
+ private:
+  using Shares = typename SharesTogether<count>::Shares;
+  const Norm& norm() const { return static_cast<const Norm&>(*this); }
+  Shares shares(const Array<T>& g_) const {
+    const ArrayBase g = contiguous(g_, transforms_handled), x = contiguous(x_, transforms_handled);
+    const Device device = device_for(Norm::name, g, x);
+    Shares made;
+    std::array<const ArrayBase*, count> to{};
+    for (std::size_t i = 0; i < count; ++i)
+      if (wanted_[i]) {
+        made[i] = allocate(dtype_of<T>, i == 0 ? layout_of(x_) : layout_of(scale_), device);
+        to[i] = &made[i];
+      }
+    norm().run(g, x, to);
+    return made;
+  }
+
+  const std::array<bool, count> wanted_;
+  SharesTogether<count> together_;
+};
+
+}  // namespace detail
+NAX_END
