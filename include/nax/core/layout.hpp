@@ -116,6 +116,20 @@ inline std::int64_t offset_at(std::int64_t position, const Dims& shape, const Di
   return offset;
 }
 
+// Whether elements with these strides lie side by side in row-major order.
+inline bool is_run(const Dims& strides, const Dims& shape) {
+  std::int64_t next = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0; next *= shape[axis])
+    if (shape[axis] != 1 && strides[axis] != next) return false;
+  return true;
+}
+// Whether they are all one element.
+inline bool is_repeated(const Dims& strides, const Dims& shape) {
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] != 1 && strides[axis] != 0) return false;
+  return true;
+}
+
 // Marks over the visible axes as marks over all axes of a frame: no hidden axis is meant.
 NAX_ENGINE AxisMarks over_frame(const AxisMarks& visible, const Frame& frame);
 

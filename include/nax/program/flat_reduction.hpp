@@ -17,12 +17,10 @@ class FlatReduction final : public Work {
       : line_(step.formula->formula, strides_of(step)),
         size_(static_cast<std::int64_t>(dtype_size(step.formula->formula.type))),
         n_(size_of(step.operands[0].shape)),
-        stored_(step.formula->results.size()) {
+        stored_(step.formula->results.size()),
+        reducers_(reducers_of(*step.formula)) {
     for (const MapFormula::Input& input : step.formula->inputs) inputs_.push_back(at(input.operand));
     for (const int result : written_operands(*step.formula)) results_.push_back(at(result));
-    const DType type = step.formula->formula.type;
-    for (const MapFormula::Reduced& r : step.formula->reduced)
-      reducers_.push_back(&cpu::reducer_for(r.kind, type, type));
   }
 
   void run(void* const* at) const override {

@@ -54,7 +54,7 @@ class FormulaWriter {
     for (const auto& [slot, at] : written_) {
       if (!needed(slot)) continue;
       results.push_back(at);
-      targets.push_back({{slot, 0}, true, type_, shape_, run_strides(shape_)});
+      targets.push_back({{slot, 0}, true, type_, shape_, Layout::row_major(shape_)});
     }
     for (const Reduced& r : reduced_) results.push_back(r.at);
     map->formula = recorder_.finish(results);

@@ -55,13 +55,11 @@ class ReductionLines {
       : kernel_(step.formula->formula, strides_of(loop)),
         size_(static_cast<std::int64_t>(dtype_size(step.formula->formula.type))),
         line_(loop.line()),
+        reducers_(reducers_of(*step.formula)),
         inputs_(loop.inputs),
         stored_(loop.stored) {
-    const DType type = step.formula->formula.type;
     for (const MapFormula::Input& input : step.formula->inputs) addresses_.push_back(at(input.operand));
     for (const int result : written_operands(*step.formula)) addresses_.push_back(at(result));
-    for (const MapFormula::Reduced& r : step.formula->reduced)
-      reducers_.push_back(&cpu::reducer_for(r.kind, type, type));
     for (std::size_t axis = 0; axis + 1 < loop.shape.size(); ++axis) {
       outer_.push_back(loop.shape[axis]);
       lines_ *= loop.shape[axis];

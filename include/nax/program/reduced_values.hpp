@@ -19,6 +19,12 @@ inline std::vector<int> written_operands(const MapFormula& map) {
   for (const MapFormula::Reduced& r : map.reduced) all.push_back(r.operand);
   return all;
 }
+inline std::vector<const cpu::Reducer*> reducers_of(const MapFormula& map) {
+  std::vector<const cpu::Reducer*> all;
+  for (const MapFormula::Reduced& r : map.reduced)
+    all.push_back(&cpu::reducer_for(r.kind, map.formula.type, map.formula.type));
+  return all;
+}
 inline const cpu::Reducer& wide_or_own(const cpu::Reducer& reducer) {
   return reducer.wide ? *reducer.wide : reducer;
 }

@@ -6,6 +6,8 @@
 NAX_BEGIN
 namespace program::detail {
 
+using nax::detail::is_repeated, nax::detail::is_run;
+
 inline std::int64_t size_of(const Dims& shape) {
   std::int64_t n = 1;
   for (const std::int64_t d : shape) n *= d;
@@ -17,24 +19,6 @@ inline Dims without_ones(const Dims& shape, const Dims& dims) {
     if (shape[axis] != 1) kept.push_back(dims[axis]);
   return kept;
 }
-// Whether elements lie side by side in row-major order.
-inline bool is_run(const Dims& strides, const Dims& shape) {
-  std::int64_t next = 1;
-  for (std::size_t axis = shape.size(); axis-- > 0; next *= shape[axis])
-    if (shape[axis] != 1 && strides[axis] != next) return false;
-  return true;
-}
-// Whether all elements are one.
-inline bool is_repeated(const Dims& strides, const Dims& shape) {
-  for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    if (shape[axis] != 1 && strides[axis] != 0) return false;
-  return true;
-}
-inline Dims run_strides(const Dims& shape) {
-  Dims strides(shape.size(), 1);
-  for (std::size_t axis = shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * shape[axis];
-  return strides;
-}
 
 // An operand as a group of some shape walks it.
 struct Walked {
@@ -44,7 +28,7 @@ struct Walked {
 };
 inline Walked walk(const Dims& shape, const Operand& x) {
   if (is_repeated(x.strides, x.shape) && size_of(x.shape) > 1) return {x.place, Dims(shape.size(), 0)};
-  if (is_run(x.strides, x.shape)) return {x.place, run_strides(shape)};
+  if (is_run(x.strides, x.shape)) return {x.place, Layout::row_major(shape)};
   return {x.place, without_ones(x.shape, x.strides)};
 }
 

@@ -59,14 +59,6 @@ inline std::string kernel_attributes(const void* kernel, const void* constants, 
          std::string(static_cast<const char*>(constants), static_cast<std::size_t>(count) * constant_bytes);
 }
 
-// Are the elements in row-major order, one after the other?
-inline bool is_run(const Dims& strides, const Dims& shape) {
-  std::int64_t next = 1;
-  for (std::size_t axis = shape.size(); axis-- > 0; next *= shape[axis])
-    if (shape[axis] != 1 && strides[axis] != next) return false;
-  return true;
-}
-
 // ---- maps as data
 
 #if defined(NAX_USES_FORMULAS)

@@ -11,11 +11,7 @@ namespace detail {
 NAX_ENGINE Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool keep);
 
 // Whether an array is one number everywhere, by its layout.
-inline bool is_constant(const Layout& layout) {
-  for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
-    if (layout.shape[axis] != 1 && layout.strides[axis] != 0) return false;
-  return true;
-}
+inline bool is_constant(const Layout& layout) { return is_repeated(layout.strides, layout.shape); }
 // Such an array of the host on another device, of one number as well. Not recorded.
 NAX_ENGINE ArrayBase moved_constant(const ArrayBase& x, Device to);
 
