@@ -36,10 +36,6 @@ struct Packet;
 namespace detail {
 template <class T>
 using mask_type = typename Registers<T>::mask;
-#ifdef NAX_AVX512
-template <class T>
-inline constexpr mask_type<T> all_lanes = Registers<T>::on;
-#endif
 }  // namespace detail
 
 // One truth value a lane.

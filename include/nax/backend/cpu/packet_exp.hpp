@@ -106,12 +106,12 @@ Packet<T> split(Packet<T> x, Packet<T>& e) {
   const Packet<T> one(1);
   Packet<T> m;
   if constexpr (std::is_same_v<T, float>) {
-    m.raw = _mm512_maskz_getmant_ps(all_lanes<T>, x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
-    e.raw = _mm512_maskz_getexp_ps(all_lanes<T>, x.raw);
+    m.raw = _mm512_maskz_getmant_ps(Registers<T>::on, x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+    e.raw = _mm512_maskz_getexp_ps(Registers<T>::on, x.raw);
     e.raw = _mm512_mask_add_ps(e.raw, (m < one).raw, e.raw, one.raw);
   } else {
-    m.raw = _mm512_maskz_getmant_pd(all_lanes<T>, x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
-    e.raw = _mm512_maskz_getexp_pd(all_lanes<T>, x.raw);
+    m.raw = _mm512_maskz_getmant_pd(Registers<T>::on, x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+    e.raw = _mm512_maskz_getexp_pd(Registers<T>::on, x.raw);
     e.raw = _mm512_mask_add_pd(e.raw, (m < one).raw, e.raw, one.raw);
   }
   return m;
@@ -144,9 +144,9 @@ template <class T>
 Packet<T> limited(Packet<T> r) {
   const Packet<T> most(T(0.5));
   if constexpr (std::is_same_v<T, float>)
-    return Packet<T>(_mm512_maskz_range_ps(all_lanes<T>, r.raw, most.raw, 0b0010));
+    return Packet<T>(_mm512_maskz_range_ps(Registers<T>::on, r.raw, most.raw, 0b0010));
   else
-    return Packet<T>(_mm512_maskz_range_pd(all_lanes<T>, r.raw, most.raw, 0b0010));
+    return Packet<T>(_mm512_maskz_range_pd(Registers<T>::on, r.raw, most.raw, 0b0010));
 }
 #endif
 template <class V>

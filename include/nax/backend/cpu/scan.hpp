@@ -33,19 +33,17 @@ template <int by, class T>
 simd::Packet<T> shift_lanes(simd::Packet<T> x, simd::Packet<T> fill) {
   if constexpr (std::is_same_v<T, float>)
     return simd::Packet<T>(_mm512_castsi512_ps(_mm512_maskz_alignr_epi32(
-        simd::detail::all_lanes<T>, _mm512_castps_si512(x.raw), _mm512_castps_si512(fill.raw), 16 - by)));
+        simd::Registers<T>::on, _mm512_castps_si512(x.raw), _mm512_castps_si512(fill.raw), 16 - by)));
   else
     return simd::Packet<T>(_mm512_castsi512_pd(_mm512_maskz_alignr_epi64(
-        simd::detail::all_lanes<T>, _mm512_castpd_si512(x.raw), _mm512_castpd_si512(fill.raw), 8 - by)));
+        simd::Registers<T>::on, _mm512_castpd_si512(x.raw), _mm512_castpd_si512(fill.raw), 8 - by)));
 }
 template <class T>
 simd::Packet<T> last_lane(simd::Packet<T> x) {
   if constexpr (std::is_same_v<T, float>)
-    return simd::Packet<T>(
-        _mm512_maskz_permutexvar_ps(simd::detail::all_lanes<T>, _mm512_set1_epi32(15), x.raw));
+    return simd::Packet<T>(_mm512_maskz_permutexvar_ps(simd::Registers<T>::on, _mm512_set1_epi32(15), x.raw));
   else
-    return simd::Packet<T>(
-        _mm512_maskz_permutexvar_pd(simd::detail::all_lanes<T>, _mm512_set1_epi64(7), x.raw));
+    return simd::Packet<T>(_mm512_maskz_permutexvar_pd(simd::Registers<T>::on, _mm512_set1_epi64(7), x.raw));
 }
 #elif defined(NAX_AVX2)
 template <int by, class T>
