@@ -4,6 +4,8 @@
 #include <random>
 #include <string>
 
+#include "fuses.hpp"
+
 // Maps of a program that become one step. Where no machine code is made, the same programs are not fused, and
 // their values are tested alone.
 namespace fuse_maps_test {
@@ -11,13 +13,6 @@ using namespace nax;
 using F = Array<float>;
 using D = Array<double>;
 
-bool fuses() {
-#if defined(NAX_USES_FORMULAS)
-  return formula::machine() != formula::Machine::none;
-#else
-  return false;
-#endif
-}
 void expect_steps(const std::string& text, std::size_t count) {
   if (!fuses()) return;
   std::size_t steps = 0;

@@ -4,6 +4,8 @@
 #include <random>
 #include <string>
 
+#include "fuses.hpp"
+
 // Reductions of a program that compute what they reduce. Where no machine code is made, the same programs are
 // not fused, and their values are tested alone.
 namespace fuse_reductions_test {
@@ -11,13 +13,6 @@ using namespace nax;
 using F = Array<float>;
 using D = Array<double>;
 
-bool fuses() {
-#if defined(NAX_USES_FORMULAS)
-  return formula::machine() != formula::Machine::none;
-#else
-  return false;
-#endif
-}
 template <class T>
 void expect_near(const Array<T>& a, const Array<T>& b, double within) {
   ASSERT_EQ(a.shape(), b.shape());

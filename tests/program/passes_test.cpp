@@ -3,19 +3,12 @@
 #include <nax/nax.hpp>
 #include <string>
 
+#include "fuses.hpp"
+
 // The passes over a recorded program, by its text.
 namespace passes_test {
 using namespace nax;
 using F = Array<float>;
-
-// Maps are fused where formulas become machine code.
-bool fuses() {
-#if defined(NAX_USES_FORMULAS)
-  return formula::machine() != formula::Machine::none;
-#else
-  return false;
-#endif
-}
 
 TEST(Passes, ComputeOnceWhatIsEqualAndDropWhatIsNotNeeded) {
   const auto f = [](const F& x) {
