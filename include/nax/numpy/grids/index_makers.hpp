@@ -138,8 +138,8 @@ struct DiagIndicesOptions {
 // ValueError if `n` or `ndim` is negative.
 NAX_ENGINE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n,
                                                          const DiagIndicesOptions& options = {});
-// Those of the array's diagonal. Its axes, two or more, must be equally long. Each has shape (n,) for the
-// extent n. Throws ValueError unless the array is at least 2-d with equal extents.
+// Makes the indices of an array's main diagonal. Its axes, two or more, must be equally long. Each has shape
+// (n,) for the extent n. Throws ValueError unless the array is at least 2-d with equal extents.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> diag_indices_from(const X& x) {
   const Shape shape = x.shape();
