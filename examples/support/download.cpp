@@ -5,10 +5,9 @@
 
 #include <cstdio>
 #include <nax/io/mnist.hpp>
+#include <nax/storage/sha256.hpp>
 #include <string>
 #include <vector>
-
-#include "sha256.hpp"
 
 extern char** environ;
 
@@ -44,7 +43,10 @@ bool run_curl(const std::string& url, const std::string& to) {
 bool is_genuine(const MnistFile& file, const std::string& path) {
   constexpr std::uint64_t most = 1 << 26;  // the largest of the four has 47 million bytes
   try {
-    return sha256(nax::io::gunzip(nax::io::detail::read_file("download", path), path, most)) == file.sha256;
+    const auto bytes = nax::io::gunzip(nax::io::detail::read_file("download", path), path, most);
+    nax::storage::detail::Sha256 hash;
+    hash.add(bytes.data(), bytes.size());
+    return nax::storage::detail::hex(hash.finish()) == file.sha256;
   } catch (const nax::IoError&) {
     return false;
   }
