@@ -19,7 +19,8 @@ void seed_tangents(const char* name, const In& inputs, const Tangent& tangents, 
             if (!(value.shape() == leaf.shape()))
               raise<ShapeError>(
                   {name, ": the tangent has shape ", value.shape(), ", the primal ", leaf.shape()});
-            sweep.put(sweep.tape().find(serial_of(leaf)), seed(value, layout_of(leaf)));
+            sweep.put(sweep.tape().find(serial_of(leaf)),
+                      seed(typed<T>(beside(name, value, leaf)), layout_of(leaf)));
           }
         }
       },

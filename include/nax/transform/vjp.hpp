@@ -1,9 +1,20 @@
 #pragma once
 
+#include "nax/numpy/indexing/put.hpp"
 #include "nax/transform/grad.hpp"
 
 NAX_BEGIN
 namespace detail {
+
+// A cotangent or tangent on the device of its primal: one without axes is brought there. Throws DeviceError
+// for one with axes on another device.
+inline ArrayBase beside(const char* name, const ArrayBase& value, const ArrayBase& primal) {
+  if (share_memory(value.device(), primal.device()) || on_program(value.device()) ||
+      on_program(primal.device()))
+    return value;
+  if (!layout_of(value).shape.empty()) throw_devices(name, value.device(), primal.device());
+  return put(value, primal.device());
+}
 
 // The cotangents of a result tree go to its leaves; both trees have one structure.
 template <class Out, class Cotangent>
@@ -18,7 +29,8 @@ void seed_tree(const char* name, const Out& out, const Cotangent& cotangent, Rev
             if (!(value.shape() == leaf.shape()))
               raise<ShapeError>(
                   {name, ": the cotangent has shape ", value.shape(), ", the result ", leaf.shape()});
-            if (serial_of(leaf)) sweep.add(serial_of(leaf), seed(value, layout_of(leaf)));
+            if (serial_of(leaf))
+              sweep.add(serial_of(leaf), seed(typed<T>(beside(name, value, leaf)), layout_of(leaf)));
           }
         }
       },
