@@ -111,7 +111,6 @@ void check_records(const Row& row) {
       const std::string record = name + "/" + row.typed[i].code;
       if (!all.count(record + "/out")) continue;
       any = met[i] = true;
-      if (platform::is_cuda() && record.find("/c") != std::string::npos) continue;  // complex: has no form
       check_record(row, record, row.typed[i].f(inputs(record)), true);
     }
   }

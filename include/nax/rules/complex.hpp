@@ -64,7 +64,8 @@ struct angle {
   template <class V>
   static constexpr auto value(V x) {
     if constexpr (is_complex_v<V>) {
-      return std::arg(x);
+      using std::arg;
+      return arg(x);
     } else {
       using std::atan2;
       return atan2(V(0), x);

@@ -10,20 +10,22 @@
 #include "nax/core/abi.hpp"
 
 // Products, quotients and moduli of complex numbers in forms without branches, which compilers vectorise.
-// The operators of std::complex branch on infinities, so that compilers do not vectorise them.
+// The operators of std::complex branch on infinities, so that compilers do not vectorise them. C is a complex
+// type, std::complex<R> or numbers::Complex<R>.
 NAX_BEGIN
 namespace rules::math {
 
 // As NumPy and JAX have it: an infinity times a number may have a part that is NaN.
-template <class R>
-constexpr std::complex<R> product(std::complex<R> x, std::complex<R> y) {
+template <class C>
+constexpr C product(C x, C y) {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
 }
 
 // Smith's formula (Algorithm 116, 1962), as NumPy has it: no intermediate result overflows where the quotient
 // does not. Both parts over zero are those of x over |0|.
-template <class R>
-constexpr std::complex<R> quotient(std::complex<R> x, std::complex<R> y) {
+template <class C>
+constexpr C quotient(C x, C y) {
+  using R = typename C::value_type;
   const R a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
   const bool by_real = std::abs(c) >= std::abs(d);
   const R p = by_real ? c : d, q = by_real ? d : c;
@@ -46,8 +48,9 @@ constexpr R root(R x) {
 }
 
 // |x| within an ULP, without overflow: that of x scaled by a power of two. An infinite part gives infinity.
-template <class R>
-constexpr R modulus(std::complex<R> x) {
+template <class C>
+constexpr auto modulus(C x) {
+  using R = typename C::value_type;
   using Bits = std::conditional_t<sizeof(R) == 4, std::uint32_t, std::uint64_t>;
   constexpr int mantissa = std::numeric_limits<R>::digits - 1;
   constexpr Bits one = Bits(1) << mantissa, last = std::bit_cast<Bits>(std::numeric_limits<R>::infinity());

@@ -23,7 +23,8 @@ struct exp2 : Inexact {
   template <class V>
   static constexpr V value(V x) {
     if constexpr (is_complex_v<V>) {
-      return std::exp(x * V(0.69314718055994530942));
+      using std::exp;
+      return exp(x * V(0.69314718055994530942));
     } else {
       using std::exp2;
       return exp2(x);
@@ -72,7 +73,8 @@ struct log2 : Inexact {
   template <class V>
   static constexpr V value(V x) {
     if constexpr (is_complex_v<V>) {
-      return std::log(x) * V(1.4426950408889634074);
+      using std::log;
+      return log(x) * V(1.4426950408889634074);
     } else {
       using std::log2;
       return log2(x);
@@ -100,10 +102,11 @@ struct log1p : Inexact {
   template <class V>
   static constexpr V value(V x) {
     if constexpr (is_complex_v<V>) {
+      using std::log;
       using R = real_t<V>;
       const R a = x.real(), b = x.imag();
       // Far from -1 nothing is lost in the sum, and squares might overflow.
-      if (!(std::abs(a) < 4 && std::abs(b) < 4)) return std::log(V(1 + a, b));
+      if (!(std::abs(a) < 4 && std::abs(b) < 4)) return log(V(1 + a, b));
       return V(R(0.5) * std::log1p(a * (2 + a) + b * b), std::atan2(b, 1 + a));
     } else {
       using std::log1p;

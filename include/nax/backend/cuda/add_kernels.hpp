@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/backend/cuda/complex_parts.hpp"
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/pieces.hpp"
@@ -48,12 +49,8 @@ struct AddPieces : PieceBody<3, piece_bytes / static_cast<int>(sizeof(T))> {
 inline void launch_add(Device device, Dims shape, const loops::Operand& a, const loops::Operand& b,
                        const loops::Operand& to) {
   loops::Operand operands[] = {a, b, to};
-  if (dtype_kind(to.stored) == Kind::complex) {  // the parts, one by one
-    for (loops::Operand& o : operands) {
-      for (std::int64_t& stride : o.strides) stride *= 2;
-      o.strides.push_back(1);
-      o.stored = o.lane = to.stored == DType::complex64 ? DType::float32 : DType::float64;
-    }
+  if (is_complex(to.stored)) {
+    for (loops::Operand& o : operands) o = parts_of(o);
     shape.push_back(2);
   }
   loops::collapse(shape, operands, 3);

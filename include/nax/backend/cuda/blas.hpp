@@ -11,6 +11,7 @@
 
 // Products of floating matrices by cuBLASLt. It wants matrices whose rows or columns are runs that do not
 // overlap; others (flipped, broadcast or sliding views) are first copied. 16-bit types accumulate in float32.
+// Complex matrices are multiplied as they are, not conjugated.
 NAX_BEGIN
 namespace cuda {
 
@@ -68,9 +69,9 @@ inline void run_blas(Device device, const BlasProblem& p) {
   const BlasPlan& plan = plan_for(device, p);
   std::optional<Scratch> workspace;
   if (plan.workspace > 0) workspace.emplace(device, plan.workspace);
-  const double one[] = {1, 0};
-  const float one_float[] = {1, 0};
-  const bool wide = p.dtype == DType::float64;
+  const double one[] = {1, 0, 0};  // 1 and 0, real or complex
+  const float one_float[] = {1, 0, 0};
+  const bool wide = has_double_scalars(p.dtype);
   const void* const alpha = wide ? static_cast<const void*>(&one[0]) : &one_float[0];
   const int old = p.accumulate ? 0 : 1;
   const void* const beta = wide ? static_cast<const void*>(&one[old]) : &one_float[old];
@@ -117,7 +118,7 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
     own_b.emplace(device, dtype, b, batch, k, n).fetch();
     right = as_blas(own_b->matrix(), k, n);
   }
-  const bool fast = dtype == DType::float32 && detail::tensor_float32.load(std::memory_order_relaxed);
+  const bool fast = part_type(dtype) == DType::float32 && detail::tensor_float32.load(std::memory_order_relaxed);
   run_blas(device, {dtype, batch, m, n, k, *left, *right, *out, accumulate, fast});
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "nax/backend/cuda/blas_handle.hpp"
+#include "nax/backend/cuda/complex_parts.hpp"
 #include "nax/core/dtype.hpp"
 
 // Which of cuBLASLt's kernels multiplies matrices of given shapes. Asking it takes longer than many products,
@@ -51,6 +52,10 @@ inline cudaDataType_t blas_type(DType dtype) {
       return CUDA_R_16BF;
     case DType::float32:
       return CUDA_R_32F;
+    case DType::complex64:
+      return CUDA_C_32F;
+    case DType::complex128:
+      return CUDA_C_64F;
     case DType::boolean:
     case DType::int8:
     case DType::int16:
@@ -60,12 +65,13 @@ inline cudaDataType_t blas_type(DType dtype) {
     case DType::uint16:
     case DType::uint32:
     case DType::uint64:
-    case DType::complex64:
-    case DType::complex128:
       break;
   }
   raise<DeviceError>({"matmul: no product of ", dtype_name(dtype), " by cuBLASLt"});
 }
+
+// Are alpha and beta of doubles? Of complex matrices they are complex.
+constexpr bool has_double_scalars(DType dtype) { return part_type(dtype) == DType::float64; }
 
 inline void describe(cublasLtMatrixLayoutOpaque_t& layout, const BlasProblem& p, const BlasMatrix& x,
                      std::int64_t rows, std::int64_t columns) {
@@ -86,12 +92,12 @@ inline void describe(cublasLtMatrixLayoutOpaque_t& layout, const BlasProblem& p,
 
 inline BlasPlan make_plan(Device device, const BlasProblem& p) {
   BlasPlan plan;
-  const bool wide = p.dtype == DType::float64;
+  const bool wide = has_double_scalars(p.dtype);
   const cublasComputeType_t compute = wide               ? CUBLAS_COMPUTE_64F
                                       : p.tensor_float32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                                          : CUBLAS_COMPUTE_32F;
-  check(cublasLtMatmulDescInit(&plan.product, compute, wide ? CUDA_R_64F : CUDA_R_32F),
-        "cublasLtMatmulDescInit");
+  const cudaDataType_t scalars = is_complex(p.dtype) ? blas_type(p.dtype) : wide ? CUDA_R_64F : CUDA_R_32F;
+  check(cublasLtMatmulDescInit(&plan.product, compute, scalars), "cublasLtMatmulDescInit");
   // The transpose of a b is what cuBLAS computes: b's transpose by a's.
   const cublasOperation_t first = p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t second = p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;

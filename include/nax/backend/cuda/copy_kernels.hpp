@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/backend/cuda/complex_parts.hpp"
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/pieces.hpp"
@@ -43,6 +44,22 @@ struct ConvertElement {
     store_as<A>(to, at[1], load_as<A>(from, at[0]));
   }
 };
+// Conversions to or from complex numbers: the imaginary part of a real number is 0, and a conversion to a
+// real one drops it. Truth asks for both parts.
+template <class A>
+struct ConvertComplex {
+  Loop<2> loop;
+  DType from, to;
+  constexpr void operator()(std::int64_t i) const {
+    char* at[2];
+    loop.locate(i, at);
+    const DType in = part_type(from), out = part_type(to);
+    const A re = load_as<A>(in, at[0]), im = in == from ? A(0) : load_as<A>(in, at[0] + dtype_size(in));
+    if (to == DType::boolean) return store_as<A>(to, at[1], re != A(0) || im != A(0) ? A(1) : A(0));
+    store_as<A>(out, at[1], re);
+    if (out != to) store_as<A>(out, at[1] + dtype_size(out), im);
+  }
+};
 // Conversions of training: at least eight bytes an access.
 template <class From, class To>
 struct ConvertPieces : PieceBody<2, piece_bytes / static_cast<int>(std::max(sizeof(From), sizeof(To)))> {
@@ -71,8 +88,10 @@ bool launch_convert_pieces(Device device, const Loop<2>& loop, const loops::Oper
 
 inline void launch_convert(Device device, const Loop<2>& loop, const loops::Operand* operands) {
   const DType from = operands[0].stored, to = operands[1].stored;
-  if (dtype_kind(from) == Kind::complex || dtype_kind(to) == Kind::complex)
-    throw DeviceError("astype: complex numbers are not converted on a GPU; do it on the CPU");
+  if (is_complex(from) || is_complex(to))
+    return with_wide(part_type(from), [&]<class A>(std::type_identity<A>) {
+      launch(device, loop.size, ConvertComplex<A>{loop, from, to});
+    });
   if (launch_convert_pieces<float, half>(device, loop, operands) ||
       launch_convert_pieces<float, bfloat16>(device, loop, operands) ||
       launch_convert_pieces<half, float>(device, loop, operands) ||

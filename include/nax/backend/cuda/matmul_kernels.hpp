@@ -10,8 +10,8 @@
 #include "nax/backend/cpu/gemm.hpp"
 #endif
 
-// Matrix products: by cuBLASLt for floating types (where the host runs the kernels by the CPU's GEMM), by a
-// plain loop for integers.
+// Matrix products: by cuBLASLt for floating and complex types (where the host runs the kernels by the CPU's
+// GEMM), by a plain loop for integers.
 NAX_BEGIN
 namespace cuda {
 
@@ -49,7 +49,11 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
                            reinterpret_cast<T*>(c.data), c.batch, c.row, c.column, accumulate);
     });
   };
-  if (dtype == DType::float64)
+  if (dtype == DType::complex64)
+    run(std::type_identity<std::complex<float>>());
+  else if (dtype == DType::complex128)
+    run(std::type_identity<std::complex<double>>());
+  else if (dtype == DType::float64)
     run(std::type_identity<double>());
   else if (dtype == DType::float32)
     run(std::type_identity<float>());
@@ -63,9 +67,7 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
 inline void launch_matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n,
                           std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c,
                           bool accumulate) {
-  if (dtype_kind(dtype) == Kind::complex)
-    throw DeviceError("matmul: complex matrices have no form for the GPU; multiply them on the CPU");
-  if (dtype_kind(dtype) == Kind::floating)
+  if (detail::is_inexact(dtype))
     return launch_float_matmul(device, dtype, batch, m, n, k, a, b, c, accumulate);
   if (wide_of(dtype) == Wide::i64)
     launch(device, batch * m * n, IntegerProduct<std::int64_t>{dtype, m, n, k, a, b, c, accumulate});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nax/backend/cuda/complex_parts.hpp"
 #include "nax/backend/cuda/reduce_bodies.hpp"
 #include "nax/backend/cuda/scratch.hpp"
 #include "nax/backend/operations.hpp"
@@ -110,10 +111,17 @@ void launch_reduce_with(Device device, const PartedAxes& axes, const Reducer& re
   launch_reduce_as<A, void>(device, axes, reducer);
 }
 
-// Sums are divided by `divisor`, which is 1 for integers.
+// Sums are divided by `divisor`, which is 1 for integers. Throws DeviceError for complex elements, but in
+// sums.
 inline void launch_reduce(Device device, loops::ReduceKind kind, const Dims& shape, const Dims& reduced,
                           const loops::Operand& from, const loops::Operand& to, double divisor = 1) {
   using loops::ReduceKind;
+  if (kind == ReduceKind::sum && is_complex(from.stored) && from.stored == to.stored) {
+    Dims with_parts = shape, reduced_parts = reduced;
+    with_parts.push_back(2);
+    reduced_parts.push_back(0);
+    return launch_reduce(device, kind, with_parts, reduced_parts, parts_of(from), parts_of(to), divisor);
+  }
   check_real(from.stored);
   const PartedAxes axes(shape, reduced, from, to);
   const bool of_truth = kind == ReduceKind::any || kind == ReduceKind::all;  // in the operand's type

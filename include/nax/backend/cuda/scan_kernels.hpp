@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "nax/backend/cuda/complex_parts.hpp"
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/line_order.hpp"
@@ -151,8 +152,11 @@ inline void launch_scan(Device device, bool product, const loops::Lines& lines, 
                         const char* from, DType to_type, char* to) {
   const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(from_type)),
                      to_bytes = static_cast<std::int64_t>(dtype_size(to_type));
-  if (dtype_kind(to_type) == Kind::complex)
-    throw DeviceError("cumsum, cumprod: complex numbers have no scan on a GPU; do it on the CPU");
+  if (is_complex(to_type) && from_type == to_type && !product) {
+    loops::Lines parts = lines;
+    parts.inner *= 2;
+    return launch_scan(device, product, parts, reverse, part_type(from_type), from, part_type(to_type), to);
+  }
   with_wide(to_type, [&]<class A>(std::type_identity<A>) {
     const auto run = [&]<bool p>(std::bool_constant<p>) {
       launch_scan_of(
@@ -191,8 +195,6 @@ struct LinearScan {
 
 inline void launch_linear_scan(Device device, const loops::Lines& lines, bool reverse, DType dtype,
                                const char* factor, const char* term, char* to) {
-  if (dtype_kind(dtype) == Kind::complex)
-    throw DeviceError("cumprod: complex numbers have no scan on a GPU; do it on the CPU");
   with_wide(dtype, [&]<class A>(std::type_identity<A>) {
     if (lines.n > 0)
       launch(device, lines.count(),

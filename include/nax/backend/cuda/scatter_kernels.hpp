@@ -188,8 +188,15 @@ inline void launch_scatter(Device device, const loops::SelectLoop& select, bool 
     return with_piece(dtype_size(to), [&]<class Unit>(std::type_identity<Unit>) {
       launch_scatter_as(device, select, WriteLast<Unit>{});
     });
-  if (dtype_kind(to) == Kind::complex)
-    throw DeviceError("at.add: complex numbers are not added up on a GPU; do it on the CPU");
+  if (is_complex(to) && from == to) {
+    loops::SelectLoop parts = select;
+    parts.shape.push_back(2);
+    parts.values() = parts_of(parts.values());
+    parts.data() = parts_of(parts.data());
+    parts.indices().strides.push_back(0);
+    parts.scale *= 2;
+    return launch_scatter(device, parts, add);
+  }
   with_wide(to, [&]<class A>(std::type_identity<A>) {
     launch_scatter_as(device, select, AddAll<A>{from, to});
   });

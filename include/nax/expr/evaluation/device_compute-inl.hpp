@@ -21,8 +21,8 @@ NAX_ENGINE loops::Operand device_operand(const ArrayBase& a, const Frame& frame,
 
 NAX_ENGINE void throw_no_kernel(const char* name, Device device) {
   raise<DeviceError>({name, ": an expression on ", device,
-                      " has no kernel: complex numbers have none on a GPU, and other expressions need a file "
-                      "that is compiled as CUDA (.cu), or, for plain ones, nax::nvrtc"});
+                      " has no kernel: it needs a file that is compiled as CUDA (.cu), or, if it has no "
+                      "complex numbers, nax::nvrtc"});
 }
 
 }  // namespace detail

@@ -15,16 +15,17 @@
 NAX_BEGIN
 namespace detail {
 
-// Complex numbers have no functions on a GPU.
+// A rule that is not written for GPUs.
+template <class Rule>
+concept HostOnly = requires {
+  Rule::host_only;
+};
+
+// Has the tree no such rule?
 template <class E>
-struct HasDeviceForm {
-  static constexpr bool value = !is_complex_v<typename E::value_type>;
-};
+inline constexpr bool has_device_form = true;
 template <class Rule, class... A>
-struct HasDeviceForm<Expr<Rule, A...>> {
-  static constexpr bool value =
-      !is_complex_v<typename Expr<Rule, A...>::value_type> && (HasDeviceForm<A>::value && ...);
-};
+inline constexpr bool has_device_form<Expr<Rule, A...>> = !HostOnly<Rule> && (has_device_form<A> && ...);
 
 }  // namespace detail
 NAX_END
@@ -35,19 +36,55 @@ NAX_END
 
 #include "nax/backend/cuda/loop.hpp"
 #include "nax/backend/cuda/pieces.hpp"
+#include "nax/rules/complex_number.hpp"
 
 NAX_BEGIN
 namespace detail {
 
+// The type as which a thread reads an element, and the one in which it computes.
+template <class T>
+struct DeviceNumber {
+  using Stored = T;
+  using Lane = lane_t<T>;
+};
+template <class R>
+struct DeviceNumber<std::complex<R>> {
+  using Stored = rules::numbers::Complex<R>;
+  using Lane = Stored;
+};
+template <class T>
+using device_stored_t = typename DeviceNumber<T>::Stored;
+template <class T>
+using device_lane_t = typename DeviceNumber<T>::Lane;
+
+// A thread's values: one element each.
+struct DeviceLaneBase : ScalarLane {
+  template <class T>
+  using Value = device_lane_t<T>;
+  template <class T>
+  using Stored = device_lane_t<T>;
+
+  template <class T>
+  static constexpr Value<T> constant(const void* slot) {
+    device_stored_t<T> x;
+    std::memcpy(&x, slot, sizeof x);
+    return static_cast<Value<T>>(x);
+  }
+  template <class To, class From>
+  static constexpr Value<To> cast(const Value<From>& x) {
+    return cpu::convert_element<Value<From>, Value<To>>(x);
+  }
+};
+
 // Elements as they are stored, computed in their lane type.
-struct DeviceLane : ScalarLane {
+struct DeviceLane : DeviceLaneBase {
   template <class T>
   static constexpr Value<T> load(const void* leaf, std::int64_t i) {
-    return static_cast<lane_t<T>>(static_cast<const T*>(leaf)[i]);
+    return static_cast<Value<T>>(static_cast<const device_stored_t<T>*>(leaf)[i]);
   }
   template <class T>
   static constexpr void store(const Value<T>& x, void* out, std::int64_t i) {
-    static_cast<T*>(out)[i] = static_cast<T>(x);
+    static_cast<device_stored_t<T>*>(out)[i] = static_cast<device_stored_t<T>>(x);
   }
 };
 
@@ -57,10 +94,11 @@ struct DeviceSink {
   unsigned added;
   std::int64_t i;
   template <class T, int L>
-  constexpr void deposit(const lane_t<T>& g) {
+  constexpr void deposit(const device_lane_t<T>& g) {
+    using Lane = device_lane_t<T>;
     if (!grads[L]) return;
-    lane_t<T>& to = reinterpret_cast<lane_t<T>*>(grads[L])[i];
-    to = added >> L & 1 ? static_cast<lane_t<T>>(to + g) : g;
+    Lane& to = reinterpret_cast<Lane*>(grads[L])[i];
+    to = added >> L & 1 ? static_cast<Lane>(to + g) : g;
   }
 };
 
@@ -91,10 +129,11 @@ struct DeviceForward {
 };
 
 // Elements of a piece, computed in their lane type.
-struct PieceLane : ScalarLane {
+struct PieceLane : DeviceLaneBase {
   template <class T>
   static constexpr Value<T> load(const void* leaf, std::int64_t j) {
-    return static_cast<lane_t<T>>(static_cast<const cuda::Piece<16>*>(leaf)->get<T>(static_cast<int>(j)));
+    const cuda::Piece<16>& piece = *static_cast<const cuda::Piece<16>*>(leaf);
+    return static_cast<Value<T>>(piece.get<device_stored_t<T>>(static_cast<int>(j)));
   }
 };
 
@@ -124,7 +163,7 @@ struct DeviceForwardInPieces : InPieces<E, Tree<E>::leaves + 1, widest_operand<E
   }
 
  private:
-  using T = typename E::value_type;
+  using T = device_stored_t<typename E::value_type>;
   template <int... l>
   constexpr void compute(std::int64_t piece, std::integer_sequence<int, l...>) const {
     char* at[leaves + 1];
@@ -168,7 +207,7 @@ struct PieceSink {
   cuda::Piece<16> (&shares)[leaves];
   int j;
   template <class T, int L>
-  constexpr void deposit(const lane_t<T>& g) {
+  constexpr void deposit(const device_lane_t<T>& g) {
     shares[L].set(j, g);
   }
 };
@@ -208,10 +247,13 @@ struct DevicePullInPieces : InPieces<E, 2 * Tree<E>::leaves + 1, widest_operand<
     (store_share<l>(shares[l], kept, at[leaves + 1 + l], count), ...);
   }
 
-  template <int bytes>
+  // The gradients of leaf l, elements of a piece, as numbers of which some may be parts of a complex one.
+  template <int l>
   static constexpr void add(cuda::Piece<16>& to, const cuda::Piece<16>& from) {
-    using Number = std::conditional_t<bytes == 8, double, float>;
-    for (int j = 0; j < per; ++j) to.set(j, to.get<Number>(j) + from.get<Number>(j));
+    constexpr DType stored = leaf_table<E>.stored[l];
+    using Number = std::conditional_t<stored == DType::float64 || stored == DType::complex128, double, float>;
+    constexpr int numbers = per * gradient_bytes<E>(l) / static_cast<int>(sizeof(Number));
+    for (int j = 0; j < numbers; ++j) to.set(j, to.get<Number>(j) + from.get<Number>(j));
   }
   // Leaves that are one array share a gradient: that of the first.
   template <int l, int... k>
@@ -220,10 +262,11 @@ struct DevicePullInPieces : InPieces<E, 2 * Tree<E>::leaves + 1, widest_operand<
   }
   template <int k, int l>
   constexpr void add_to(Shares& shares, unsigned& kept) const {
-    if constexpr (carries_leaf<E>(k) && carries_leaf<E>(l) && leaf_bytes<E>(k) == leaf_bytes<E>(l)) {
+    if constexpr (carries_leaf<E>(k) && carries_leaf<E>(l) &&
+                  leaf_table<E>.stored[k] == leaf_table<E>.stored[l]) {
       const auto& data = this->loop.pieces.data;
       if (!(kept >> k & kept >> l & 1) || data[leaves + 1 + k] != data[leaves + 1 + l]) return;
-      add<gradient_bytes<E>(l)>(shares[k], shares[l]);
+      add<l>(shares[k], shares[l]);
       kept &= ~(1u << l);
     }
   }
@@ -235,7 +278,7 @@ struct DevicePullInPieces : InPieces<E, 2 * Tree<E>::leaves + 1, widest_operand<
       if (added >> l & 1) {
         cuda::Piece<16> sum{};
         this->template load<bytes>(leaves + 1 + l, at, count, sum);
-        add<bytes>(share, sum);
+        add<l>(share, sum);
       }
       this->template store<bytes>(share, at, count);
     }
@@ -301,7 +344,7 @@ namespace detail {
 template <class E>
 void provide_device_kernels() {
 #if NAX_CUDA_KERNELS
-  if constexpr (HasDeviceForm<E>::value) fill_slot<E>.needed();
+  if constexpr (has_device_form<E>) fill_slot<E>.needed();
 #elif defined(NAX_CUDA_FORMULAS)
   if constexpr (has_formula<E> || has_text_nodes<E>) fill_text_slot<E>.needed();
 #endif

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "nax/core/dtype.hpp"
+#include "nax/loops/operand.hpp"
+
+// Loops over complex elements as loops over their parts, which are numbers: one axis more, of extent 2, on
+// the inside.
+NAX_BEGIN
+namespace cuda {
+
+constexpr bool is_complex(DType dtype) { return dtype_kind(dtype) == Kind::complex; }
+// The type of the parts. A real dtype is its own.
+constexpr DType part_type(DType dtype) {
+  return dtype == DType::complex64 ? DType::float32 : dtype == DType::complex128 ? DType::float64 : dtype;
+}
+// The parts of an operand's elements. Precondition: its elements are complex.
+inline loops::Operand parts_of(loops::Operand operand) {
+  for (std::int64_t& stride : operand.strides) stride *= 2;
+  operand.strides.push_back(1);
+  operand.stored = operand.lane = part_type(operand.stored);
+  return operand;
+}
+
+}  // namespace cuda
+NAX_END
