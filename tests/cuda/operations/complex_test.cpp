@@ -110,6 +110,7 @@ TEST(ComplexOnGpu, SelectionAndRearrangement) {
   expect_same([&](auto put) { return parts<float>(take(put(x), put(rows), {.axis = 0})); });
   expect_same([&](auto put) { return parts<float>(put(x).at(put(rows)).add(put(x)[slice(0, 4)])); }, 1e-6);
   expect_same([&](auto put) { return parts<float>(put(x).at(put(rows), 2).set(std::complex<float>(1, 2))); });
+  expect_same([&](auto put) { return parts<float>(nax::sort(put(x), {.axis = 0})); });
   expect_same([&](auto put) { return parts<float>(roll(pad(transpose(put(x)), {1, 2}), 3)); });
 }
 
