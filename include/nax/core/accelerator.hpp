@@ -30,6 +30,9 @@ using Streams = std::uint64_t;
 // the elements, since its thread handed the array over afterwards. Only the stream that alone has met a
 // buffer may write over its elements (Buffer::is_own), so from then on they never change, and those who have
 // met them need not wait again. A freed block's next user waits for all streams that had met it.
+//
+// A buffer may have a moment of its stream at which its elements were complete (Buffer::note_moment). A new
+// stream then waits for that alone, and not for what its thread has launched since.
 class Accelerator {
  public:
   virtual int count() = 0;
@@ -40,6 +43,11 @@ class Accelerator {
   // stream: the calling thread's. join: makes it wait for the work given to `others` so far.
   virtual Streams stream(Device device) = 0;
   virtual void join(Device device, Streams others) = 0;
+  // moment: what the calling thread's stream has been given so far; null where nothing keeps it, or is there
+  // to wait for. join_moment: makes the thread's stream wait for it.
+  virtual void* moment(Device) noexcept { return nullptr; }
+  virtual void join_moment(Device, void*) {}
+  virtual void drop_moment(Device, void*) noexcept {}
   virtual void copy_to_device(Device device, void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_to_host(Device device, void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_between(Device to_device, void* to, Device from_device, const void* from,

@@ -35,9 +35,10 @@ struct alignas(64) Buffer {
   std::atomic<std::uint32_t> references{1};
   Device device;
   std::size_t bytes = 0;
-  BufferSource* source = nullptr;   // of the elements; of an accelerator's, what the host got to see
-  void* address = nullptr;          // on an accelerator
-  std::atomic<Streams> streams{0};  // of the accelerator, which have met the elements
+  BufferSource* source = nullptr;      // of the elements; of an accelerator's, what the host got to see
+  void* address = nullptr;             // on an accelerator
+  std::atomic<Streams> streams{0};     // of the accelerator, which have met the elements
+  std::atomic<void*> moment{nullptr};  // after which the elements are complete; its accelerator's
 
   // Where the elements lie on their device, for use by this thread.
   void* data() { return address || graph_recording ? address_for_this_thread() : host_data(); }
@@ -48,9 +49,25 @@ struct alignas(64) Buffer {
     return reinterpret_cast<char*>(this) + header_bytes;
   }
 
-  // True if no stream but this thread's has used the elements, so this thread may write over them.
-  bool is_own() const {
-    return !address || streams.load(std::memory_order_acquire) == accelerator_of(device).stream(device);
+  // True if no stream but this thread's has used the elements. Asked last, by the thread that holds the only
+  // handle, which may then write over them: a moment that was noted is gone.
+  bool is_own() {
+    if (!address) return true;
+    if (streams.load(std::memory_order_acquire) != accelerator_of(device).stream(device)) return false;
+    if (moment.load(std::memory_order_relaxed)) [[unlikely]]
+      drop_moment();
+    return true;
+  }
+  // The elements are complete once this thread's stream, the only one that has met them, has done what it has
+  // been given. A moment that was noted before stays: nothing has been written since.
+  void note_moment() noexcept {
+    if (!address || graph_recording || moment.load(std::memory_order_acquire)) return;
+    Accelerator& accelerator = accelerator_of(device);
+    if (streams.load(std::memory_order_acquire) != accelerator.stream(device)) return;
+    void* const now = accelerator.moment(device);
+    void* none = nullptr;
+    if (now && !moment.compare_exchange_strong(none, now, std::memory_order_acq_rel))
+      accelerator.drop_moment(device, now);
   }
 
   static Buffer* allocate(std::size_t bytes, Device device = current_device) {
@@ -75,9 +92,15 @@ struct alignas(64) Buffer {
     destroy_elsewhere(buffer);
   }
 
+  // Before the elements are written again, by who knows that no other thread reads them.
+  void drop_moment() noexcept {
+    if (void* const noted = moment.exchange(nullptr)) accelerator_of(device).drop_moment(device, noted);
+  }
+
  private:
   [[gnu::cold]] NAX_COMPILED_ONCE static void destroy_elsewhere(Buffer* buffer) noexcept {
     const std::size_t bytes = header_bytes + (buffer->source || buffer->address ? 0 : buffer->bytes);
+    buffer->drop_moment();
     if (buffer->address)
       accelerator_of(buffer->device)
           .deallocate(buffer->device, buffer->address, buffer->bytes,
@@ -98,7 +121,10 @@ struct alignas(64) Buffer {
     Accelerator& accelerator = accelerator_of(device);
     const Streams mine = accelerator.stream(device), met = streams.load(std::memory_order_acquire);
     if ((met & mine) == 0) {
-      accelerator.join(device, met);
+      if (void* const noted = moment.load(std::memory_order_acquire))
+        accelerator.join_moment(device, noted);
+      else
+        accelerator.join(device, met);
       // Only now: a thread that shares the stream must not find the bit before the stream waits.
       streams.fetch_or(mine, std::memory_order_acq_rel);
     }

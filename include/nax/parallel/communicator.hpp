@@ -75,6 +75,8 @@ class Communicator {
   virtual int size() const = 0;
   // The place along the axis of this process' first device. (`rank` is a place along the axis as well.)
   virtual int first() const { return 0; }
+  // Whether reductions go on beside what the devices compute, and so begin with what is complete first.
+  virtual bool overlaps() const { return false; }
 
   // Returns x of each device, in the order of the devices.
   virtual std::vector<ArrayBase> all_gather(int rank, const Collective& call, const ArrayBase& x) = 0;
@@ -89,12 +91,15 @@ class Communicator {
   // Null where arrays of others are read in place.
   virtual BlockCommunicator* blocks() { return nullptr; }
 
-  // Called by the thread that runs the devices. A program that has ended waits for what it has begun, then
-  // leaves; one that failed aborts: devices that wait for it, now and later, get an exception. (No string:
-  // the failure may be that there is no memory.)
+  // Called by the thread that runs the devices. A program that has ended finishes, and leaves; one that
+  // failed aborts: devices that wait for it, now and later, get an exception. (No string: the failure may be
+  // that there is no memory.)
   virtual void finish(int rank) = 0;
   virtual void leave(int rank) = 0;
   virtual void abort(const char* why) noexcept = 0;
+  // Called by the thread that called pmap, when all programs have ended without a failure: what is on its way
+  // yet is for it to watch.
+  virtual void end(const std::string& /*axis_name*/) {}
 };
 
 // Libraries by which devices talk, where a program links one: each is asked for the devices of a run, and

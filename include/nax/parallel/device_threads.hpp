@@ -17,7 +17,7 @@
 #include "nax/core/thread_pool.hpp"
 #include "nax/parallel/axis_environment.hpp"
 #include "nax/parallel/threads.hpp"
-#include "nax/tape/tape.hpp"
+#include "nax/tape/sweep.hpp"
 
 // pmap's workers: one thread a device, which lives as long as the process and runs one program at a time. The
 // caller waits, so that a worker may read what belongs to it: its vmaps, and its tape for telling captured
@@ -103,9 +103,6 @@ class DeviceThreads {
     if (on_device_thread)
       throw ValueError("pmap: a pmap inside a pmap has no devices left; use vmap for the inner axis");
     const int n = static_cast<int>(devices.size());
-    // Waits for the caller's stream, before other streams read its results.
-    for (const Device device : devices)
-      if (on_accelerator(device)) accelerator_of(device).synchronize(device);
     ThreadCommunicator here(n, &devices);
     std::unique_ptr<Communicator> library;
     if (!axis_name.empty() && everywhere && process_provider)
@@ -140,6 +137,7 @@ class DeviceThreads {
           vmap_stack().frames = frames;
           vmap_stack().sweeping = sweeping;
           device_axes().push_back({name, &communicator, communicator.first() + rank, rank == 0});
+          gradients_meet = communicator.overlaps();
           const ThreadLimit limit(threads);
           task(rank);
           communicator.finish(communicator.first() + rank);
@@ -152,6 +150,7 @@ class DeviceThreads {
           communicator.abort("an exception that is no std::exception");
         }
         device_axes().clear();
+        gradients_meet = false;
         vmap_stack() = {};
         recording = {};
         on_device_thread = false;
@@ -164,6 +163,7 @@ class DeviceThreads {
       crew->run(devices, program);
     }
     report(program.errors, devices, axis_name);
+    communicator.end(axis_name);
   }
 
  private:

@@ -12,6 +12,9 @@
 NAX_BEGIN
 namespace detail {
 
+// Set in threads whose gradients other devices will want while the sweep goes on.
+inline thread_local constinit bool gradients_meet = false;
+
 // Reverse mode. The nodes from `mark` on receive cotangents; what lies before belongs to other transforms.
 class Reverse {
  public:
@@ -38,6 +41,8 @@ class Reverse {
       tape_[i].add(*present, cotangent);
     else
       slots_.put(i, std::move(cotangent));
+    if (i < noted_below_) [[unlikely]]
+      note(*slots_.find(i));
   }
   // The first cotangent of a sweep, if it is a number, of a result on this device; ignored if no node takes
   // it.
@@ -61,6 +66,12 @@ class Reverse {
   // The shares of nodes below `end`, the inputs of a transform, may be of a form that is yet to be computed.
   void let_shares_wait(std::size_t end) { waiting_below_ = end; }
   bool may_wait(std::size_t i) const { return i < waiting_below_ && !slots_.holds(i); }
+  // The gradients of nodes below `end`, the inputs of a transform, are noted with the moment of the stream at
+  // which they were complete, where other devices will want them (gradients_meet).
+  void note_gradients(std::size_t end) {
+    if (gradients_meet) [[unlikely]]
+      noted_below_ = end;
+  }
   // Makes the sweep visit a node that takes no cotangent itself.
   void visit(std::size_t i) {
     if (i >= top_) top_ = i + 1;
@@ -93,10 +104,14 @@ class Reverse {
   bool consumes() const { return consume_; }
 
  private:
+  static void note(const ArrayBase& gradient) {
+    if (const BufferRef& buffer = ArrayAccess::buffer(gradient)) buffer->note_moment();
+  }
+
   Tape& tape_;
   std::size_t mark_;
   std::size_t top_ = 0;  // nodes from here on hold no cotangent
-  std::size_t current_ = 0, waiting_below_ = 0;
+  std::size_t current_ = 0, waiting_below_ = 0, noted_below_ = 0;
   bool consume_;
   Slots slots_;
 };

@@ -150,6 +150,7 @@ auto value_and_gradients(const char* name, Products products, const F& f, const 
   Reverse sweep(*scope.tape(), scope.mark(), scope.outermost() && scope.sole_owner());
   seed_loss(loss, sweep);
   if (products == Products::deferred && sweep.consumes()) sweep.let_shares_wait(begin);
+  sweep.note_gradients(begin);
   sweep.run(begin);
   take_gradients(name, gradients, std::index_sequence<argument_at<argnums, A...>...>(), sweep);
   return std::pair{std::move(out), unwrap_single(std::move(gradients))};

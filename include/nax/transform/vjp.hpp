@@ -130,6 +130,7 @@ class Pullback {
   requires IsLike<Out, Cotangent>::value In operator()(const Cotangent& cotangent) const {
     const Sweeping sweeping;
     Reverse sweep(*record_.tape, record_.mark, false);
+    sweep.note_gradients(record_.begin);
     seed_tree("vjp", record_.out, evaluated(cotangent), sweep);
     sweep.run(record_.begin);
     In gradients = record_.inputs;

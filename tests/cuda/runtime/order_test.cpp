@@ -1,5 +1,7 @@
 // Streams, blocks that go from one to another, and calls that fail.
 
+#include <latch>
+
 #include "cuda/runtime/on_stand_in.hpp"
 
 namespace order_test {
@@ -34,6 +36,30 @@ TEST_F(Order, UploadsDoNotWaitForLaterKernels) {
     stand_in::release(mine);
   });
   EXPECT_EQ(kept.to_vector(), std::vector<float>(10, 1.f));
+}
+
+// A pipeline's upload is computed with while the next is on its way.
+TEST_F(Order, UploadsAreWaitedForOneByOne) {
+  std::latch uploaded(1), computed(1);
+  Array<float> first;
+  std::thread uploads([&] {
+    const auto upload = [](float value) {
+      const Array<float> host = nax::device_put(nax::full<float>({70'000}, value), nax::devices("cpu")[0]);
+      return nax::detail::typed<float>(nax::data::detail::place_array(host, {gpu()}, false));
+    };
+    first = upload(1);
+    nax::block_until_ready(first);
+    cudaStream_t const mine = nax::cuda::use(gpu());
+    stand_in::hold(mine);
+    const Array<float> second = upload(2);
+    uploaded.count_down();
+    computed.wait();
+    stand_in::release(mine);
+  });
+  uploaded.wait();
+  EXPECT_EQ(nax::sum(first).item(), 70'000.f);  // would wait for ever
+  computed.count_down();
+  uploads.join();
 }
 
 // For any order of the streams' work.

@@ -46,6 +46,22 @@ class Gpu final : public detail::Accelerator {
     else
       DeviceStreams::of(device).follow(others, use(device));
   }
+  void* moment(Device device) noexcept override {
+    Streams mine = stream_bit(device);
+    PlaceMark* const mark = DeviceStreams::of(device).mark(device, mine);
+    if (mark) mark->number = ++moments_noted;
+    return mark;
+  }
+  void join_moment(Device device, void* moment) override {
+    const PlaceMark& mark = *static_cast<const PlaceMark*>(moment);
+    if (detail::graph_recording)
+      wait_for(mark);
+    else
+      check(cudaStreamWaitEvent(use(device), mark.event, 0), "cudaStreamWaitEvent");
+  }
+  void drop_moment(Device device, void* moment) noexcept override {
+    DeviceStreams::of(device).give_back(static_cast<PlaceMark*>(moment));
+  }
   void synchronize(Device device) override {
     if (detail::graph_recording) return;
     wait_for(use(device));

@@ -159,8 +159,10 @@ class MemoryPool {
       free.pop_back();
       return block;
     }
-    // Of other streams' blocks the first that is marked, or else the last.
+    // Of other streams' blocks the first that is marked, or else the last. Collectives take no block whose
+    // user is still computing: they would begin when it has done all it was given.
     while (at < free.size() && free[at].used & ~mine) ++at;
+    if (at == free.size() && communicating) return {};
     if (at == free.size()) --at;
     const FreeBlock block = free[at];
     free.erase(free.begin() + static_cast<std::ptrdiff_t>(at));

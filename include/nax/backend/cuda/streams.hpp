@@ -12,7 +12,8 @@
 #include "nax/core/accelerator.hpp"
 #include "nax/core/per_thread.hpp"
 
-// Each thread has a stream of its own on each device it uses.
+// Each thread has a stream of its own on each device it uses, and another one for collectives
+// (CommunicationScope), if it makes any.
 //
 // A device has 64 places for streams, and a stream's place is its bit in detail::Streams. A thread takes a
 // place when it first uses the device and leaves it when it ends, once its stream has drained: a bit whose
@@ -31,6 +32,7 @@ struct PlaceMark {
   cudaEvent_t event;
   int place;
   PlaceMark* next;
+  std::uint64_t number = 0;  // of a moment that a thread has noted: they count up
 };
 
 struct StreamPlace {
@@ -142,21 +144,46 @@ class DeviceStreams {
 // The calling thread's places, by device: 0 for none, otherwise one more than the place. Plain data, so that
 // what runs while a thread ends still finds it.
 inline thread_local constinit unsigned char thread_places[most_devices] = {};
+inline thread_local constinit unsigned char communication_places[most_devices] = {};
 
 struct LeaveStreams {
   ~LeaveStreams() {
     for (int d = 0; d < most_devices; ++d)
-      if (const int place = std::exchange(thread_places[d], static_cast<unsigned char>(0))) {
-        const Device device{Platform::cuda, static_cast<std::uint16_t>(d)};
-        DeviceStreams::of(device).leave(device, place - 1);
-      }
+      for (unsigned char* const places : {thread_places, communication_places})
+        if (const int place = std::exchange(places[d], static_cast<unsigned char>(0))) {
+          const Device device{Platform::cuda, static_cast<std::uint16_t>(d)};
+          DeviceStreams::of(device).leave(device, place - 1);
+        }
   }
 };
 
-[[gnu::cold, gnu::noinline]] inline void enter_stream(Device device) {
+[[gnu::cold, gnu::noinline]] inline void enter_stream(Device device, unsigned char* places = thread_places) {
   detail::per_thread<LeaveStreams>();
-  thread_places[device.ordinal] = static_cast<unsigned char>(DeviceStreams::of(device).enter(device) + 1);
+  places[device.ordinal] = static_cast<unsigned char>(DeviceStreams::of(device).enter(device) + 1);
 }
+
+inline thread_local constinit bool communicating = false;  // in a scope
+// While it lives, the calling thread's stream on the device is its second one, where collectives go: what the
+// thread launches, allocates and reads there then is in that stream's order. The two wait for each other as
+// streams of two threads do.
+class CommunicationScope {
+ public:
+  explicit CommunicationScope(Device device) : device_(device) {
+    if (communication_places[device.ordinal] == 0) enter_stream(device, communication_places);
+    exchange();
+  }
+  ~CommunicationScope() { exchange(); }
+  CommunicationScope(const CommunicationScope&) = delete;
+  CommunicationScope& operator=(const CommunicationScope&) = delete;
+
+ private:
+  void exchange() {
+    std::swap(thread_places[device_.ordinal], communication_places[device_.ordinal]);
+    communicating = !communicating;
+  }
+  const Device device_;
+};
+inline thread_local constinit std::uint64_t moments_noted = 0;
 
 // The calling thread's place on the device.
 inline int place_on(Device device) {
@@ -177,14 +204,15 @@ class StreamWatch {
 };
 inline thread_local constinit StreamWatch* stream_watch = nullptr;
 
-// Asks until it is done, and the watch in between.
+// Asks until it is done, and the watch in between and at the end: what ends a wait may be a collective that
+// was aborted.
 template <class Query>
 void poll_watched(const Query& query, const char* call) {
   for (long n = 0;; ++n) {
     const cudaError_t state = query();
-    if (state == cudaSuccess) return;
     if (state != cudaErrorNotReady) check(state, call);
-    stream_watch->check();
+    if (stream_watch) stream_watch->check();  // which may end the watch
+    if (state == cudaSuccess) return;
     if (n < 1000)
       std::this_thread::yield();
     else

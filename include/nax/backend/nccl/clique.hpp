@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -76,6 +77,18 @@ class Clique {
       if (ncclComm_t comm = std::exchange(member.comm, nullptr)) ncclCommAbort(comm);
     }
   }
+  // Of the member's communicator; the text of an error, if that is one. None where it has been aborted.
+  std::optional<ncclResult_t> state_of(int rank, std::string& text) {
+    Member& member = at(rank);
+    ncclResult_t state = ncclSuccess;
+    const std::lock_guard lock(member.mutex);
+    if (!member.comm) return std::nullopt;
+    if (const ncclResult_t asked = ncclCommGetAsyncError(member.comm, &state); asked != ncclSuccess)
+      state = asked;
+    if (state != ncclSuccess && state != ncclInProgress)
+      text = nccl_error("ncclCommGetAsyncError", state, member.comm);
+    return state;
+  }
   bool is_usable() {
     for (Member& member : members_) {
       const std::lock_guard lock(member.mutex);
@@ -137,16 +150,19 @@ class CliqueCache {
     static CliqueCache* const cache = new CliqueCache;  // arrays with static storage may be mapped over yet
     return *cache;
   }
-  // Null where none is free. `size` and `first` are as for a clique.
-  std::unique_ptr<Clique> take(const std::vector<Device>& devices, int size, int first) {
+  // Null where none is free. `size` and `first` are as for a clique. Its last collectives may be on their
+  // way.
+  std::shared_ptr<Clique> take(const std::vector<Device>& devices, int size, int first) {
     const std::lock_guard lock(mutex_);
     auto& free = free_[key_of(devices, size, first)];
-    if (free.empty()) return nullptr;
-    auto clique = std::move(free.back());
-    free.pop_back();
-    return clique;
+    while (!free.empty()) {
+      auto clique = std::move(free.back());
+      free.pop_back();
+      if (clique->is_usable()) return clique;
+    }
+    return nullptr;
   }
-  void put(const std::vector<Device>& devices, int size, int first, std::unique_ptr<Clique> clique) {
+  void put(const std::vector<Device>& devices, int size, int first, std::shared_ptr<Clique> clique) {
     const std::lock_guard lock(mutex_);
     free_[key_of(devices, size, first)].push_back(std::move(clique));
   }
@@ -158,7 +174,7 @@ class CliqueCache {
     return key;
   }
   std::mutex mutex_;
-  std::map<std::vector<int>, std::vector<std::unique_ptr<Clique>>> free_;
+  std::map<std::vector<int>, std::vector<std::shared_ptr<Clique>>> free_;
 };
 
 }  // namespace detail::nccl

@@ -2,18 +2,23 @@
 
 #include <cstring>
 #include <deque>
+#include <numeric>
 #include <optional>
 
-#include "nax/backend/nccl/buckets.hpp"
 #include "nax/backend/nccl/clique.hpp"
+#include "nax/backend/nccl/flights.hpp"
+#include "nax/backend/nccl/reduction.hpp"
 #include "nax/core/function_ref.hpp"
-#include "nax/expr/evaluation/as_dtype.hpp"
-#include "nax/numpy/views/copy.hpp"
 #include "nax/parallel/span.hpp"
 #include "nax/parallel/threads.hpp"
 
 // The communicator of a run whose devices are cards of their own: their threads agree on a collective, one of
 // them puts every device's part on the streams, and NCCL does the rest.
+//
+// All this happens on the device's second stream (cuda::CommunicationScope): it waits for what a collective
+// reads, and nothing that the device computes waits for it, but who reads a result. A reduction of many
+// arrays goes by groups of buckets, in the order in which the arrays are complete; devices agree on the order
+// first.
 //
 // A thread allocates what its part needs, and packs it, before it agrees: memory that is not there, or that
 // is waited for, holds up no collective that others have begun. The agreement, a meeting of the threads on
@@ -37,7 +42,10 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     for (Pending& one : pending_) one.communicator = this, one.rank = rank++;
   }
   ~NcclCommunicator() override {
-    if (clique_ && clique_->is_usable())
+    if (!clique_) return;
+    if (!clique_->is_usable())
+      Flights::of_this_thread().forget(*clique_);  // the caller is told of this run's failure
+    else
       CliqueCache::instance().put(devices_, size_, first(), std::move(clique_));
   }
 
@@ -52,69 +60,32 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     return everyone;
   }
 
+  bool overlaps() const override { return cuda::kernels_follow_streams; }
+
+  // Group by group on the communication stream: each waits for its own arrays, and what the program computes
+  // later waits for those of its results that it reads.
   std::vector<ArrayBase> all_reduce(int rank, const Collective& collective, const std::vector<ArrayBase>& x,
                                     const std::vector<Combine>& combine) override {
-    std::vector<ArrayBase> mine, results(x.size()), gathered(x.size());
-    std::vector<Wire> wires;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      wires.push_back(wire_of(x[i].dtype(), combine[i]));
-      mine.push_back(as_dtype(here(x[i]), wires[i].stored));
-    }
-    struct Message {
-      ArrayBase from, to;
-      const char* source;
-      char* target;
-      std::size_t numbers;
-      Wire wire;
-    };
-    std::vector<Message> messages;
-    for (const Bucket& bucket : make_buckets(mine, wires)) {
-      const bool alone = bucket.arrays.size() == 1;
-      const ArrayBase from = alone ? mine[bucket.arrays[0]] : packed(bucket, mine);
-      const ArrayBase to = alone ? allocate_like(from) : from;
-      messages.push_back(
-          {from, to, device_data(from), device_data(to),
-           static_cast<std::size_t>(layout_of(from).size()) * static_cast<std::size_t>(bucket.wire.parts),
-           bucket.wire});
-      for (std::size_t k = 0; k < bucket.arrays.size(); ++k)
-        results[bucket.arrays[k]] =
-            view(to, Layout::contiguous(layout_of(mine[bucket.arrays[k]])), alone ? 0 : bucket.places[k]);
-    }
-    struct Gather {
-      const char* source;
-      char* target;
-      std::size_t bytes;
-    };
-    std::vector<Gather> gathers;
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (layout_of(x[i]).size() == 0) {
-        results[i] = allocate_like(mine[i]);
-      } else if (wires[i].gathered) {
-        gathered[i] = allocate_blocks(mine[i]);
-        gathers.push_back({device_data(mine[i]), device_data(gathered[i]), bytes_of(mine[i])});
+    Reduction reduction(x, combine);
+    const bool grouped = reduction.groups() > 1;  // of one order for all: all devices find the same
+    if (grouped) reduction.plan(agree_on_order(rank, collective, x));
+    {
+      const cuda::CommunicationScope beside(device_of(rank));
+      reduction.allocate(device_of(rank), size());
+      for (std::size_t group = 0; group < reduction.groups(); ++group) {
+        reduction.pack(group);
+        together(
+            rank, collective, x,
+            [&](ncclComm_t comm, cudaStream_t stream) { reduction.launch(comm, stream); }, grouped);
+        reduction.note(group);
       }
-    together(rank, collective, x, [&](ncclComm_t comm, cudaStream_t stream) {
-      for (const Message& message : messages)
-        call("ncclAllReduce", ncclAllReduce(message.source, message.target, message.numbers,
-                                            message.wire.type, message.wire.op, comm, stream));
-      for (const Gather& gather : gathers)
-        call("ncclAllGather",
-             ncclAllGather(gather.source, gather.target, gather.bytes, ncclInt8, comm, stream));
-    });
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      if (ArrayAccess::buffer(gathered[i])) {
-        ArrayBase sum = part_of(gathered[i], 0, layout_of(x[i]));
-        for (int d = 1; d < size(); ++d)
-          sum = combine[i].arrays(sum, part_of(gathered[i], d, layout_of(x[i])));
-        results[i] = size() == 1 ? allocate_copy(sum) : sum;
-      }
-      results[i] = as_dtype(results[i], x[i].dtype());
     }
-    return results;
+    return reduction.results(size());
   }
 
   ArrayBase gather_blocks(int rank, const Collective& collective, const ArrayBase& x) override {
-    const ArrayBase mine = here(x), all = allocate_blocks(mine);
+    const cuda::CommunicationScope beside(device_of(rank));
+    const ArrayBase mine = here(x), all = allocate_blocks(mine, size());
     const char* const from = device_data(mine);
     char* const to = device_data(all);
     together(rank, collective, {x}, [&](ncclComm_t comm, cudaStream_t stream) {
@@ -129,6 +100,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     const Wire wire = wire_of(x.dtype(), combine);
     if (wire.gathered)
       raise<TypeError>({collective.function, ": has no reduction of ", dtype_name(x.dtype()), " by NCCL"});
+    const cuda::CommunicationScope beside(device_of(rank));
     const ArrayBase mine = as_dtype(here(x), wire.stored), part = allocate_part(mine);
     const char* const from = device_data(mine);
     char* const to = device_data(part);
@@ -143,6 +115,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   }
 
   ArrayBase all_to_all(int rank, const Collective& collective, const ArrayBase& x) override {
+    const cuda::CommunicationScope beside(device_of(rank));
     const ArrayBase mine = here(x), result = allocate_like(mine);
     const char* const from = device_data(mine);
     char* const to = device_data(result);
@@ -160,6 +133,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
 
   ArrayBase permute(int rank, const Collective& collective, const ArrayBase& x,
                     const std::vector<std::pair<int, int>>& pairs) override {
+    const cuda::CommunicationScope beside(device_of(rank));
     const ArrayBase mine = here(x), result = allocate_like(mine);
     const char* const from = device_data(mine);
     char* const to = device_data(result);
@@ -183,13 +157,26 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     threads_.work_together(rank - first(), function, mine, work);
   }
 
-  // A device's last collectives have ended when its program has.
+  // Of one process alone, collectives may be on their way when the program has ended, and the caller's thread
+  // watches them. Of several, they have ended.
   void finish(int rank) override {
-    wait(rank);
+    if (!may_fly())
+      wait(rank);
+    else if (pending_of(rank).function)
+      check_state(rank);
     cuda::watch_streams(nullptr);
     threads_.finish(rank - first());
   }
   void leave(int rank) override { threads_.leave(rank - first()); }
+  void end(const std::string& axis_name) override {
+    if (!may_fly() || !clique_) return;
+    Flight flight{clique_, {}};
+    for (const Pending& one : pending_)
+      flight.devices.push_back(
+          {one.function ? one.end : nullptr, "pmap: device " + to_string(device_of(one.rank)) +
+                                                 " along axis '" + axis_name + "': " + where(one.rank)});
+    Flights::of_this_thread().add(std::move(flight));
+  }
   void abort(const char* why) noexcept override {
     cuda::watch_streams(nullptr);
     abort_all();
@@ -204,61 +191,63 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     const char* function = nullptr;  // null when nothing is
     std::vector<Dims> shapes;
     std::chrono::steady_clock::time_point deadline;
-    cudaStream_t stream = nullptr;  // of the device's thread
+    cudaStream_t stream = nullptr;   // of the device's thread
+    std::vector<std::size_t> order;  // of the arrays that are to be reduced
     std::optional<FunctionRef<void(ncclComm_t, cudaStream_t)>>
-        calls;             // that this device makes, while it waits
-    std::string failure;   // of those calls
-    cuda::StreamMark end;  // of the collective; what the program computes then may take its time
+        calls;            // that this device makes, while it waits
+    std::string failure;  // of those calls
+    // Of the collective; what the program computes then may take its time.
+    std::shared_ptr<cuda::StreamMark> end = std::make_shared<cuda::StreamMark>();
 
     void check() override { communicator->check(rank); }
   };
-  struct Failed {
-    const char* call;
-    ncclResult_t code;
-    std::string text = {};
-  };
-
-  static ArrayBase allocate_like(const ArrayBase& x) { return allocate(x.dtype(), layout_of(x), x.device()); }
-  static ArrayBase allocate_copy(const ArrayBase& x) { return moved(x, x.device()); }
-  ArrayBase allocate_blocks(const ArrayBase& x) const {
-    Frame frame;
-    frame.shape = layout_of(x).shape;
-    frame.shape.insert(0, size());
-    return allocate(x.dtype(), frame, x.device());
-  }
   static ArrayBase allocate_part(const ArrayBase& x) {
     Frame frame;
     frame.shape = layout_of(x).shape;
     frame.shape.erase(0);
     return allocate(x.dtype(), frame, x.device());
   }
-  // One of the blocks, with the axes of `layout`.
-  static ArrayBase part_of(const ArrayBase& blocks, int number, const Layout& layout) {
-    return view(blocks, Layout::contiguous(layout), number * layout.size());
-  }
-  static ArrayBase here(const ArrayBase& x) {
-    return x.device() == current_device ? x : moved(x, current_device);
+
+  // The order in which all devices pack these arrays: that of their moments, where all have the same.
+  std::vector<std::size_t> agree_on_order(int rank, const Collective& collective,
+                                          const std::vector<ArrayBase>& arrays) {
+    std::vector<std::size_t>& mine = pending_of(rank).order;
+    mine = cuda::order_of_moments(arrays);
+    threads_.agree(rank - first(), collective, arrays, [&] {
+      order_ = pending_.front().order;
+      bool same = true;
+      for (const Pending& one : pending_) same = same && one.order == order_;
+      if (span_.processes) {
+        agree_across(span_, collective, arrays);
+        std::string text = same ? "" : "several";
+        for (const std::size_t i : order_) text += ' ' + std::to_string(i);
+        for (const std::string& one : span_.processes->exchange(span_.run, collective.function, text))
+          same = same && one == text;
+      }
+      if (!same) std::iota(order_.begin(), order_.end(), std::size_t{0});
+    });
+    return order_;
   }
 
   // The collective of all devices, in which this one makes these calls: some device's thread does, so that
-  // they know addresses, and no arrays.
+  // they know addresses, and no arrays. `agreed`: processes have compared the arrays before.
   void together(int rank, const Collective& collective, const std::vector<ArrayBase>& arrays,
-                FunctionRef<void(ncclComm_t, cudaStream_t)> calls) {
+                FunctionRef<void(ncclComm_t, cudaStream_t)> calls, bool agreed = false) {
     Pending& mine = pending_of(rank);
     mine.function = collective.function;
     mine.shapes.clear();
     for (const ArrayBase& x : arrays) mine.shapes.push_back(layout_of(x).shape);
-    mine.stream = cuda::stream_for_collectives(devices_[static_cast<std::size_t>(rank - first())]);
+    mine.stream = cuda::stream_for_collectives(device_of(rank));
     mine.calls = calls;
     threads_.agree(rank - first(), collective, arrays, [&] {
-      if (span_.processes) agree_across(span_, collective, arrays);
+      if (span_.processes && !agreed) agree_across(span_, collective, arrays);
       if (!clique_) connect();
       launch(rank);
     });
     mine.deadline = deadline_from_now();
     if (!mine.failure.empty()) fail(rank, std::exchange(mine.failure, std::string()));
     if (launch_failed_) throw_aborted(rank);
-    mine.end.put(mine.stream);
+    mine.end->put(mine.stream);
     if (cuda::kernels_follow_streams)
       cuda::watch_streams(&mine);
     else
@@ -314,7 +303,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   void connect() {
     clique_ = CliqueCache::instance().take(devices_, size_, first());
     if (!span_.processes) {
-      if (!clique_) clique_ = std::make_unique<Clique>(devices_, size_, 0, new_unique_id());
+      if (!clique_) clique_ = std::make_shared<Clique>(devices_, size_, 0, new_unique_id());
       return;
     }
     // All have it from an earlier run, or all make a new one.
@@ -331,20 +320,19 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     }
     const auto ids = span_.processes->exchange(span_.run, "pmap", mine);
     std::memcpy(id.internal, ids[0].data(), std::min(ids[0].size(), sizeof id.internal));
-    clique_ = std::make_unique<Clique>(devices_, size_, first(), id);
+    clique_ = std::make_shared<Clique>(devices_, size_, first(), id);
   }
 
+  bool may_fly() const { return cuda::kernels_follow_streams && !span_.processes; }
+  Device device_of(int rank) const { return devices_[static_cast<std::size_t>(rank - first())]; }
   Pending& pending_of(int rank) { return pending_[static_cast<std::size_t>(rank - first())]; }
   const Pending& pending_of(int rank) const { return pending_[static_cast<std::size_t>(rank - first())]; }
 
-  static void call(const char* name, ncclResult_t code) {
-    if (code != ncclSuccess && code != ncclInProgress) throw Failed{name, code};
-  }
   // Until all on this thread's stream is done.
   void wait(int rank) {
     Pending& mine = pending_of(rank);
     if (!mine.function || !clique_) return;
-    for (long n = 0; !cuda::is_done(mine.stream); ++n) {
+    for (long n = 0; !cuda::is_done(mine.stream) || !cuda::computed(device_of(rank)); ++n) {
       check(rank);
       if (n < 1000)
         std::this_thread::yield();
@@ -357,20 +345,14 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   // Throws where what this device waits for will not come.
   void check(int rank) {
     check_state(rank);
-    if (!pending_of(rank).end.passed() && std::chrono::steady_clock::now() > pending_of(rank).deadline)
+    if (!pending_of(rank).end->passed() && std::chrono::steady_clock::now() > pending_of(rank).deadline)
       fail(rank, "not done after " + timeout_text());
   }
   // Of the device's communicator; the text of an error, if that is one.
   ncclResult_t state_of(int rank, std::string& text) {
-    Clique::Member& member = clique_->at(rank - first());
-    ncclResult_t state = ncclSuccess;
-    const std::lock_guard lock(member.mutex);
-    if (!member.comm) throw_aborted(rank);
-    if (const ncclResult_t asked = ncclCommGetAsyncError(member.comm, &state); asked != ncclSuccess)
-      state = asked;
-    if (state != ncclSuccess && state != ncclInProgress)
-      text = nccl_error("ncclCommGetAsyncError", state, member.comm);
-    return state;
+    const auto state = clique_->state_of(rank - first(), text);
+    if (!state) throw_aborted(rank);
+    return *state;
   }
   // Throws where something is wrong with this device's last calls.
   void check_state(int rank) {
@@ -408,8 +390,9 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   ThreadCommunicator& threads_;
   Span span_;  // no processes where the run is of this one alone
   int size_ = 0;
-  std::unique_ptr<Clique> clique_;  // made in the first collective
+  std::shared_ptr<Clique> clique_;  // made in the first collective
   bool launch_failed_ = false;      // written in a meeting
+  std::vector<std::size_t> order_;  // as well
   std::deque<Pending> pending_;
 };
 
@@ -428,6 +411,7 @@ class NcclProvider final : public CommunicatorProvider {
       if (std::find(cards.begin(), cards.end(), card) != cards.end()) return nullptr;
       cards.push_back(card);
     }
+    if (cuda::kernels_follow_streams) Flights::of_this_thread().check();
     return std::make_unique<NcclCommunicator>(devices, threads, span);
   }
 };

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
+#include "nax/core/array_base.hpp"
+
 // NCCL and the streams it works on: NVIDIA's, or those of emulated GPUs.
 #if defined(NAX_CUDA_EMULATED)
 #include "nax/backend/nccl/emulated/nccl.hpp"
@@ -20,6 +25,12 @@ inline constexpr bool kernels_follow_streams = false;
 
 inline cudaStream_t stream_for_collectives(Device device) { return emulated_nccl::stream_of(device); }
 inline bool is_done(cudaStream_t stream) { return emulated_nccl::is_done(stream); }
+inline bool computed(Device) { return true; }
+struct CommunicationScope {
+  explicit CommunicationScope(Device) {}
+};
+inline std::uint64_t moment_of(const ArrayBase&) { return 0; }
+inline void note_moment(const ArrayBase&) {}
 inline int card_for_collectives(Device device) { return device.ordinal; }
 inline void select_for_collectives(Device) {}
 struct StreamWatch {
@@ -50,6 +61,14 @@ inline bool is_done(cudaStream_t stream) {
   check(state, "cudaStreamQuery");
   return true;
 }
+// Whether the calling thread's stream is done.
+inline bool computed(Device device) { return is_done(use(device)); }
+inline std::uint64_t moment_of(const ArrayBase& x) {
+  const auto& buffer = detail::ArrayAccess::buffer(x);
+  const void* const moment = buffer ? buffer->moment.load(std::memory_order_acquire) : nullptr;
+  return moment ? static_cast<const PlaceMark*>(moment)->number : 0;
+}
+inline void note_moment(const ArrayBase& x) { detail::ArrayAccess::buffer(x)->note_moment(); }
 inline int card_for_collectives(Device device) { return card_of(device); }
 inline void select_for_collectives(Device device) { select_card(device); }
 inline void watch_streams(StreamWatch* watch) { stream_watch = watch; }
@@ -78,6 +97,20 @@ class StreamMark {
   cudaEvent_t event_ = nullptr;
 };
 #endif
+
+// The numbers of arrays in the order in which they are complete. What has no moment is complete now.
+inline std::vector<std::size_t> order_of_moments(const std::vector<ArrayBase>& arrays) {
+  std::vector<std::uint64_t> moments;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const std::uint64_t moment = moment_of(arrays[i]);
+    moments.push_back(moment ? moment : ~std::uint64_t{0});
+    order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return moments[a] < moments[b]; });
+  return order;
+}
 
 }  // namespace cuda
 NAX_END

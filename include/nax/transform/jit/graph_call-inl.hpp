@@ -51,6 +51,7 @@ NAX_ENGINE auto GraphCall::run(const std::vector<ArrayBase>& arguments, bool cop
       // Other streams may still read what is written now, and must wait when they read it next.
       Buffer& buffer = *ArrayAccess::buffer(r).get();
       delete std::exchange(buffer.source, nullptr);  // what the host has seen of the last results
+      buffer.drop_moment();
       std::atomic<Streams>& met = buffer.streams;
       if (const Streams others = met.load(std::memory_order_acquire) & ~mine)
         accelerator.join(device_, others);
