@@ -21,6 +21,9 @@
 // the clock twice and appends one event to its thread's list, under an uncontended lock. A thread keeps its
 // last `most_events`; what it dropped is counted. A thread that ends leaves its list, and its lane to the
 // next thread of the same name.
+//
+// Devices that compute behind the host's back have times of their own (DeviceTimes), and tools of theirs that
+// want to know the names of operations (NameRanges): libraries that bring such devices provide both.
 NAX_BEGIN
 namespace detail::profile {
 
@@ -35,6 +38,25 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr int kinds = 7;
 
+// When a device did what was handed over during an event. Asked when the trace is collected.
+class DeviceTimes {
+ public:
+  virtual ~DeviceTimes() = default;
+  virtual void end() noexcept = 0;  // all has been handed over
+  // Waits for the device. Nanoseconds of this host's clock; false where it cannot tell.
+  virtual bool read(std::int64_t& begin, std::int64_t& end) noexcept = 0;
+};
+// By platform: begins to take the device's time, in the calling thread's stream; null where it cannot.
+using TimeDevice = std::shared_ptr<DeviceTimes>(Device) noexcept;
+inline constinit TimeDevice* time_device[platform_count] = {};
+
+// Tools outside of the program that show what it does by name.
+struct NameRanges {
+  void (*begin)(const char* name) noexcept;
+  void (*end)() noexcept;
+};
+inline constinit NameRanges name_ranges = {};
+
 struct Event {
   static constexpr std::size_t name_bytes = 40;
   static constexpr int most_axes = 4;
@@ -47,9 +69,14 @@ struct Event {
   std::int64_t shape[most_axes] = {};
   std::uint64_t bytes = 0;  // read and written
   double flops = 0;
+  std::shared_ptr<DeviceTimes> times;  // of what a device was handed, until they have been read
+  bool timed = false;                  // the device's own event tells the same operation
 };
 
-inline std::atomic<bool> on{false};
+// Bits of what is noted.
+inline constexpr int tracing = 1, naming_ranges = 2;
+inline std::atomic<int> on{0};
+inline std::atomic<unsigned> traces{0};  // that have begun
 
 inline std::int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -114,30 +141,47 @@ class Span {
  public:
   // The name's two parts become one.
   explicit Span(Kind kind, const char* name, const char* more = "") {
-    if (on.load(std::memory_order_relaxed)) [[unlikely]]
-      begin(kind, name, more);
+    if (const int what = on.load(std::memory_order_relaxed)) [[unlikely]]
+      begin(what, kind, name, more, current_device);
+  }
+  // Of what this device computes.
+  Span(Kind kind, const char* name, Device device) {
+    if (const int what = on.load(std::memory_order_relaxed)) [[unlikely]]
+      begin(what, kind, name, "", device);
   }
   Span() = default;  // of nothing
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
   ~Span() {
-    if (event_) [[unlikely]]
+    if (event_ || named_) [[unlikely]]
       end();
   }
   // The event, for callers that add details; null if no profile is taken.
   Event* event() const { return event_; }
 
  private:
-  [[gnu::cold]] NAX_COMPILED_ONCE void begin(Kind kind, const char* name, const char* more) {
-    event_ = new Event;
-    event_->kind = kind;
+  [[gnu::cold]] NAX_COMPILED_ONCE void begin(int what, Kind kind, const char* name, const char* more,
+                                             Device device) {
+    char joined[Event::name_bytes] = {};
     std::size_t length = 0;
     for (const char* part : {name, more})
-      for (; *part && length + 1 < Event::name_bytes; ++part) event_->name[length++] = *part;
-    event_->device = current_device;
-    event_->begin = now();
+      for (; *part && length + 1 < Event::name_bytes; ++part) joined[length++] = *part;
+    if (what & tracing) {
+      event_ = new Event;
+      event_->kind = kind;
+      std::memcpy(event_->name, joined, sizeof joined);
+      event_->device = device;
+      if (TimeDevice* const time = time_device[static_cast<int>(device.platform)];
+          time && (kind == Kind::operation || kind == Kind::copy))
+        event_->times = time(device);
+      event_->begin = now();
+    }
+    if ((what & naming_ranges) && name_ranges.begin) name_ranges.begin(joined), named_ = true;
   }
   [[gnu::cold]] NAX_COMPILED_ONCE void end() noexcept {
+    if (named_) name_ranges.end();
+    if (!event_) return;
+    if (event_->times) event_->times->end();
     event_->end = now();
     try {
       lane_of_this_thread().lane.add(*event_);
@@ -146,6 +190,7 @@ class Span {
     delete event_;
   }
   Event* event_ = nullptr;
+  bool named_ = false;
 };
 
 // Of a result of this shape, and the bytes and operations that it took.

@@ -61,6 +61,7 @@ NAX_ENGINE Totals totals_of(const Session& session) {
         auto& changes = work[event.name];
         changes.emplace_back(event.begin, 1), changes.emplace_back(event.end, -1);
       }
+      if (event.timed) return;  // the device's lane counts it
       OperationTotals& operation = operations[event.name];
       ++operation.count;
       operation.seconds += own.seconds;
@@ -69,7 +70,9 @@ NAX_ENGINE Totals totals_of(const Session& session) {
     });
     const double known = of.busy + of.pipeline + of.waiting_for_data + of.waiting_for_others + of.idle;
     const double rest = std::max(0.0, totals.seconds - known);
-    const double outside = lane.worker ? std::min(rest, seconds_outside(session, lane)) : 0;
+    const double outside = lane.on_device ? rest
+                           : lane.worker  ? std::min(rest, seconds_outside(session, lane))
+                                          : 0;
     of.idle += outside, of.host = rest - outside;
     totals.lanes.push_back(std::move(of));
   }

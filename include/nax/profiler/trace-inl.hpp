@@ -9,7 +9,8 @@ NAX_ENGINE std::int64_t Sessions::begin() {
   const std::lock_guard lock(mutex_);
   if (open_++ == 0) {
     nax::detail::profile::Lanes::instance().for_each([](auto& lane) { lane.lane.clear(); });
-    nax::detail::profile::on.store(true);
+    nax::detail::profile::traces.fetch_add(1);
+    nax::detail::profile::on.fetch_or(nax::detail::profile::tracing);
   }
   return nax::detail::profile::now();
 }
@@ -17,13 +18,37 @@ NAX_ENGINE std::int64_t Sessions::begin() {
 NAX_ENGINE Session Sessions::end(std::int64_t since) {
   const std::lock_guard lock(mutex_);
   last_ = collect(since);
-  if (--open_ == 0) nax::detail::profile::on.store(false);
+  if (--open_ == 0) nax::detail::profile::on.fetch_and(~nax::detail::profile::tracing);
   return last_;
 }
 
 NAX_ENGINE Session Sessions::seen() {
   const std::lock_guard lock(mutex_);
   return open_ > 0 ? collect(0) : last_;
+}
+
+// Returns the times of a device for a lane's events, as a lane of its own.
+NAX_ENGINE LaneEvents lane_of_device(LaneEvents& host) {
+  LaneEvents device;
+  device.worker = device.on_device = true;
+  for (Event& event : host.events) {
+    const auto times = std::move(event.times);
+    std::int64_t begin = 0, end = 0;
+    if (!times || !times->read(begin, end)) continue;
+    event.timed = true;
+    if (device.name.empty()) device.name = to_string(event.device) + " for " + host.name;
+    device.events.push_back(event);
+    device.events.back().timed = false;
+    device.events.back().begin = begin, device.events.back().end = end;
+  }
+  return device;
+}
+
+inline void sort_events(std::vector<Event>& events) {
+  // An event is noted when it ends: of two that begin at once the longer one holds the other.
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
 }
 
 NAX_ENGINE Session Sessions::collect(std::int64_t since) {
@@ -33,12 +58,15 @@ NAX_ENGINE Session Sessions::collect(std::int64_t since) {
   nax::detail::profile::Lanes::instance().for_each([&](auto& lane) {
     LaneEvents events{lane.name, {}, lane.worker};
     lane.lane.copy_to(events.events, since, session.dropped);
-    // An event is noted when it ends: of two that begin at once the longer one holds the other.
-    std::sort(events.events.begin(), events.events.end(), [](const Event& a, const Event& b) {
-      return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
-    });
+    sort_events(events.events);
     if (!events.events.empty()) session.lanes.push_back(std::move(events));
   });
+  for (std::size_t lane = 0, lanes = session.lanes.size(); lane < lanes; ++lane) {
+    LaneEvents device = lane_of_device(session.lanes[lane]);  // waits for devices: with nothing locked
+    sort_events(device.events);
+    for (const Event& event : device.events) session.end = std::max(session.end, event.end);
+    if (!device.events.empty()) session.lanes.push_back(std::move(device));
+  }
   if (since == 0)
     for (const LaneEvents& lane : session.lanes)
       if (session.begin == 0 || lane.events[0].begin < session.begin) session.begin = lane.events[0].begin;

@@ -16,9 +16,10 @@
 //
 // Lanes are threads: the program's own, a pipeline's (by the name of the stage), pmap's devices. Events of
 // the engine are computed expressions and reductions (by the name of their outermost function), products,
-// collectives, copies between devices, and the stages of pipelines; a Scope adds your own. On GPUs an event
-// is the time that the host takes to hand the work over, unless a Scope with block_until_ready says
-// otherwise.
+// collectives, copies between devices, and the stages of pipelines; a Scope adds your own. On GPUs a thread's
+// event is the time that the host takes to hand the work over. When the card did it stands in another lane
+// ("cuda:0 for main"), by events that the card records around each operation while a trace is taken: they are
+// read when it ends, which waits for the card.
 NAX_BEGIN
 namespace profiler {
 namespace detail {
@@ -30,6 +31,7 @@ struct LaneEvents {
   std::string name;
   std::vector<Event> events;  // by beginning
   bool worker = false;
+  bool on_device = false;  // what a device did, by its own clock
 };
 struct Session {
   std::int64_t begin = 0, end = 0;

@@ -21,7 +21,10 @@
 //              end it elsewhere or with streams that have not come back (904).
 //   failures   one call, the k-th from now, fails as told and does nothing.
 //
-// Not kept: the legacy stream, priorities, timing, host functions, memory pools of the driver. A wait that
+//   times      of events count the pieces of work that all streams have done, a quarter of a millisecond
+//   each.
+//
+// Not kept: the legacy stream, priorities, host functions, memory pools of the driver. A wait that
 // can never end (a held stream that is not released) returns cudaErrorLaunchTimeout after two seconds.
 // Single-threaded programs repeat exactly for a seed.
 namespace stand_in {

@@ -67,9 +67,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   });
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return call([&](World& w, auto&) {
     w.events.insert(*event = new CUevent_st);
+    (*event)->timed = (flags & cudaEventDisableTiming) == 0;
     return cudaSuccess;
   });
 }
@@ -86,7 +87,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call([&](World& w, auto&) {
     if (!w.streams.count(stream) || !w.events.count(event)) return cudaErrorInvalidResourceHandle;
     if (stream->capture && stream->capture->invalid) return cudaErrorStreamCaptureInvalidated;
-    event->last = std::make_shared<Moment>(Moment{false, stream->capture, stream});
+    event->last = std::make_shared<Moment>(Moment{false, stream->capture, stream, 0});
     if (!stream->capture) stream->queue.push_back({Task::record, {}, event->last});
     return cudaSuccess;
   });
@@ -112,6 +113,17 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
       return cudaErrorCapturedEvent;
     }
     return event->last->passed ? cudaSuccess : cudaErrorNotReady;
+  });
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  return call([&](World& w, auto&) {
+    for (const cudaEvent_t event : {begin, end}) {
+      if (!w.events.count(event) || !event->timed || !event->last || event->last->capture)
+        return cudaErrorInvalidResourceHandle;
+      if (!event->last->passed) return cudaErrorNotReady;
+    }
+    *milliseconds = 0.25f * static_cast<float>(end->last->time - begin->last->time);
+    return cudaSuccess;
   });
 }
 }

@@ -24,6 +24,7 @@ struct Moment {
   bool passed = false;
   std::shared_ptr<Capture> capture;  // where it was recorded in one
   CUstream_st* stream = nullptr;
+  long time = 0;  // on the fake clock, when it passed
 };
 struct Task {
   enum Kind { work, record, wait } kind;
@@ -41,6 +42,7 @@ struct CUstream_st {
 };
 struct CUevent_st {
   std::shared_ptr<stand_in::Moment> last;
+  bool timed = false;
 };
 struct CUgraphNode_st {
   std::function<void()> run;             // of a captured task, or of the child
@@ -83,6 +85,7 @@ struct World {
   std::set<CUgraphExec_st*> execs;
   std::map<const char*, Block> blocks;
   long calls = 0, fail_at = -1, violations = 0;
+  long clock = 0;  // counts the work that has been done
   cudaError_t failure = cudaSuccess;
 
   // Whether the next task of the stream may run.
@@ -98,8 +101,8 @@ struct World {
     CUstream_st* const s = ready[random() % ready.size()];
     const Task task = std::move(s->queue.front());
     s->queue.pop_front();
-    if (task.kind == Task::work) task.run();
-    if (task.kind == Task::record) task.moment->passed = true;
+    if (task.kind == Task::work) task.run(), ++clock;
+    if (task.kind == Task::record) task.moment->passed = true, task.moment->time = clock;
     return true;
   }
   template <class Done>

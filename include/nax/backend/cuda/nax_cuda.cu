@@ -1,7 +1,9 @@
 // Linked into programs that use GPUs, by the target nax::cuda: the device, and the kernels that know no type
 // of the program's.
 #include "nax/backend/cuda/gpu.hpp"
+#include "nax/backend/cuda/name_ranges.hpp"
 #include "nax/backend/cuda/operations_kernels.hpp"
+#include "nax/backend/cuda/times.hpp"
 
 NAX_BEGIN
 namespace cuda {
@@ -12,6 +14,8 @@ KernelOperations kernel_operations;
 const bool provided = [] {
   detail::provide_accelerator(Platform::cuda, gpu);
   backend::provided_operations[static_cast<int>(Platform::cuda)] = &kernel_operations;
+  detail::profile::time_device[static_cast<int>(Platform::cuda)] = time_stream;
+  provide_name_ranges();
   return true;
 }();
 

@@ -17,6 +17,7 @@
 #include "nax/backend/cuda/step_kernels.hpp"
 #include "nax/backend/cuda/window_kernels.hpp"
 #include "nax/backend/operations.hpp"
+#include "nax/core/profile.hpp"
 #include "nax/core/transfer.hpp"
 
 // The operations, as launches of their kernels.
@@ -47,6 +48,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void arg_reduce(Device device, bool greatest, const loops::Lines& lines, DType dtype, const char* from,
                   std::int32_t* to) override {
+    const Span span(Kind::operation, "arg_reduce", device);
     launch_arg_reduce(
         device, greatest, dims_of({lines.outer, lines.n, lines.inner}), dims_of({0, 1, 0}),
         {const_cast<char*>(from), dims_of({lines.n * lines.inner, lines.inner, 1}), dtype, dtype},
@@ -54,6 +56,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
               const Matrix& a, const Matrix& b, const Matrix& c, bool accumulate) override {
+    const Span span(Kind::operation, "matmul", device);
     launch_matmul(device, dtype, batch, m, n, k, a, b, c, accumulate);
   }
 
@@ -61,8 +64,12 @@ class KernelOperations final : public backend::AcceleratorOperations {
            const loops::Operand& to) override {
     launch_add(device, shape, a, b, to);
   }
-  void gather(Device device, const loops::SelectLoop& loop) override { launch_gather(device, loop); }
+  void gather(Device device, const loops::SelectLoop& loop) override {
+    const Span span(Kind::operation, "gather", device);
+    launch_gather(device, loop);
+  }
   void scatter(Device device, const loops::SelectLoop& loop, bool add) override {
+    const Span span(Kind::operation, "scatter", device);
     launch_scatter(device, loop, add);
   }
   std::optional<bool> wrap_indices(Device device, IndexMode mode, std::int64_t extent, const Dims& shape,
@@ -114,19 +121,23 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void rows(Device device, const loops::Rows& what, DType dtype, const char* const* from,
             char* const* to) override {
+    const Span span(Kind::operation, "rows", device);
     launch_rows(device, what, dtype, from, to);
   }
   void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry, DType dtype,
                 const char* a, const char* b, char* to, bool accumulate) override {
+    const Span span(Kind::operation, "convolution", device);
     launch_convolve(device, part, geometry, dtype, a, b, to, accumulate);
   }
   void best_in_windows(Device device, const loops::Windows& windows, bool greatest, std::int64_t examples,
                        DType dtype, const char* from, std::int64_t* to) override {
+    const Span span(Kind::operation, "pooling", device);
     launch_best_in_windows(device, windows, greatest, examples, dtype, from, to);
   }
 
   void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,
             const char* from, DType to_type, char* to) override {
+    const Span span(Kind::operation, "scan", device);
     launch_scan(device, product, lines, reverse, from_type, from, to_type, to);
   }
   void running_best(Device device, bool greatest, const loops::Lines& lines, bool reverse, DType dtype,
@@ -135,10 +146,12 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void argsort(Device device, const loops::Lines& lines, DType dtype, bool descending, const char* from,
                std::int32_t* order) override {
+    const Span span(Kind::operation, "argsort", device);
     launch_argsort(device, lines, dtype, descending, from, order);
   }
   void sort(Device device, const loops::Lines& lines, DType dtype, bool descending, const char* from,
             char* to) override {
+    const Span span(Kind::operation, "sort", device);
     const Scratch order(device, static_cast<std::size_t>(lines.count() * lines.n) * sizeof(std::int32_t));
     std::int32_t* const places = reinterpret_cast<std::int32_t*>(order.data());
     launch_argsort(device, lines, dtype, descending, from, places);
@@ -146,6 +159,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void top_k(Device device, const loops::Lines& lines, DType dtype, std::int64_t k, const char* from,
              std::int32_t* order) override {
+    const Span span(Kind::operation, "top_k", device);
     const Scratch all(device, static_cast<std::size_t>(lines.count() * lines.n) * sizeof(std::int32_t));
     launch_argsort(device, lines, dtype, true, from, reinterpret_cast<std::int32_t*>(all.data()));
     launch_copy(device, dims_of({lines.outer, k}),
@@ -162,15 +176,18 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void search(Device device, DType dtype, bool right, std::int64_t n, const char* sorted, std::int64_t count,
               const char* sought, std::int32_t* to) override {
+    const Span span(Kind::operation, "searchsorted", device);
     launch_search(device, dtype, right, n, sorted, count, sought, to);
   }
   void linear_scan(Device device, const loops::Lines& lines, bool reverse, DType dtype, const char* factor,
                    const char* term, char* to) override {
+    const Span span(Kind::operation, "linear_scan", device);
     launch_linear_scan(device, lines, reverse, dtype, factor, term, to);
   }
 
   void draw(Device device, const Draw& draw, const Keys& keys, std::int64_t n, DType dtype, std::int64_t size,
             char* out) override {
+    const Span span(Kind::operation, "random", device);
     DrawLauncher(device, draw, keys, n, dtype, size, out).launch_all();
   }
   void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
@@ -179,6 +196,8 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
 
  private:
+  using Span = nax::detail::profile::Span;
+  using Kind = nax::detail::profile::Kind;
   template <int count>
   static Loop<count> collapsed(Dims shape, loops::Operand (&&operands)[count]) {
     loops::collapse(shape, operands, count);

@@ -75,7 +75,7 @@ NAX_ENGINE bool compute_flat(const KernelTable& table, const void* constants, co
 NAX_COMPILED_ONCE void compute_unwatched(const KernelTable& table, const void* constants,
                                          const ArrayBase* const* leaves, const Frame& frame,
                                          const ArrayBase& result) {
-  const profile::Span span(profile::Kind::operation, table.name);
+  const profile::Span span(profile::Kind::operation, table.name, result.device());
   if (span.event()) [[unlikely]]
     describe_operation(*span.event(), leaves, table.leaves, frame, result);
   if (on_accelerator(result)) return compute_on_device(table, constants, leaves, frame, result);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/profile.hpp"
 #include "nax/transform/jit/graph_call.hpp"
 
 NAX_BEGIN
@@ -44,6 +45,7 @@ NAX_ENGINE bool GraphCall::is_free() const {
 }
 
 NAX_ENGINE auto GraphCall::run(const std::vector<ArrayBase>& arguments, bool copied) -> Results {
+  const profile::Span span(profile::Kind::operation, "jit", device_);
   Accelerator& accelerator = accelerator_of(device_);
   const Streams mine = accelerator.stream(device_);
   for (const ArrayBase& r : results_)
