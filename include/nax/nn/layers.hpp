@@ -1,5 +1,7 @@
 #pragma once
 
+#include "nax/nn/activations.hpp"
+#include "nax/nn/linear_product.hpp"
 #include "nax/nn/normalization.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
@@ -10,12 +12,80 @@
 
 // Layers as plain functions of their parameters.
 NAX_BEGIN
+namespace detail {
+
+template <class T, class... A>
+constexpr bool all_arrays_of = (std::is_same_v<std::remove_cvref_t<A>, Array<T>> && ...);
+
+// On a GPU, in one launch where it has a kernel for that; an array without a buffer where not.
+template <class T>
+Array<T> linear_in_one(const Array<T>& x, const Array<T>& w, const Array<T>& b,
+                       loops::Activation activation) {
+  if (x.ndim() > 2 && w.ndim() == 2 && layout_of(x).is_contiguous() && layout_of(x).size() > 0) {
+    Shape rows = x.shape();
+    const Array<T> y = linear_in_one(Array<T>(x.reshape({-1, x.shape(-1)})), w, b, activation);
+    rows[rows.size() - 1] = w.shape(1);
+    return ArrayAccess::buffer(y) ? y.reshape(rows) : y;
+  }
+  const bool recorded = is_recorded(x) || is_recorded(w) || is_recorded(b);
+  LinearProduct made = linear_product(x, w, b, activation, recorded);
+  if (ArrayAccess::buffer(made.result) && recorded) {
+    record_linear(made.before, x, w, b);
+    switch (activation) {
+      case loops::Activation::identity:
+        made.result = made.before;
+        break;
+      case loops::Activation::relu:
+        record_activation<rules::relu, T>(made.result, made.before);
+        break;
+      case loops::Activation::gelu:
+        record_activation<rules::gelu_tanh, T>(made.result, made.before);
+        break;
+    }
+  }
+  return typed<T>(std::move(made.result));
+}
+
+}  // namespace detail
 namespace nn {
 
 // x w + b: x of shape (..., n), w (n, m), b (m,). The result has shape (..., m).
 template <detail::ArrayLike X, detail::ArrayLike W, detail::ArrayLike B>
 auto linear(const X& x, const W& w, const B& b) {
   return matmul(x, w) + b;
+}
+
+// Applied by linear() to its result: nothing, relu(), or gelu().
+using Activation = loops::Activation;
+
+// The activation of x w + b, as an array: x of shape (..., n), w (n, m), b (m,); integers become floating.
+// The result has shape (..., m). On a GPU it is one product whose last step adds the bias and applies the
+// activation, and the gradients of w and b are one product (cuBLASLt; float, half and bfloat16, where it has
+// a kernel). Throws ShapeError if shapes do not fit.
+template <detail::ArrayLike X, detail::ArrayLike W, detail::ArrayLike B>
+auto linear(const X& x_, const W& w_, const B& b_, Activation activation) {
+  const auto x = detail::as_array(x_);
+  const auto w = detail::as_array(w_);
+  const auto b = detail::as_array(b_);
+  using Sum = typename std::remove_cvref_t<decltype(linear(x, w, b))>::value_type;
+  using T = inexact_t<Sum>;
+  if constexpr (!std::is_same_v<Sum, T>) {
+    return linear(x.template astype<T>(), w.template astype<T>(), b.template astype<T>(), activation);
+  } else {
+    if constexpr (detail::all_arrays_of<T, decltype(x), decltype(w), decltype(b)> && !is_complex_v<T>)
+      if (detail::accelerators_present)
+        if (Array<T> y = detail::linear_in_one(x, w, b, activation); detail::ArrayAccess::buffer(y)) return y;
+    const auto z = linear(x, w, b);
+    switch (activation) {
+      case Activation::identity:
+        break;
+      case Activation::relu:
+        return Array<T>(relu(z));
+      case Activation::gelu:
+        return Array<T>(gelu(z));
+    }
+    return Array<T>(z);
+  }
 }
 
 // Each element is zero with probability `rate`, the others are larger by as much as makes the mean stay. The

@@ -64,9 +64,11 @@ class RowMajor {
   Dims shape_;
 };
 
-inline void run_blas(Device device, const BlasProblem& p) {
+// Returns false, and does nothing, where no kernel does this.
+inline bool run_blas(Device device, const BlasProblem& p) {
   const cudaStream_t stream = use(device);
   const BlasPlan& plan = plan_for(device, p);
+  if (!plan.found) return false;
   std::optional<Scratch> workspace;
   if (plan.workspace > 0) workspace.emplace(device, plan.workspace);
   const double one[] = {1, 0, 0};  // 1 and 0, real or complex
@@ -77,10 +79,17 @@ inline void run_blas(Device device, const BlasProblem& p) {
   const void* const beta = wide ? static_cast<const void*>(&one[old]) : &one_float[old];
   // Descriptors are read, though the interface takes them as if they were written.
   BlasPlan& parts = const_cast<BlasPlan&>(plan);
-  check(cublasLtMatmul(BlasHandles::of(device), &parts.product, alpha, p.b.data, &parts.b, p.a.data, &parts.a,
-                       beta, p.c.data, &parts.c, p.c.data, &parts.c, &parts.algorithm,
+  cublasLtMatmulDescOpaque_t product = plan.product;
+  set_addresses(product, p.epilogue);
+  check(cublasLtMatmul(BlasHandles::of(device), &product, alpha, p.b.data, &parts.b, p.a.data, &parts.a, beta,
+                       p.c.data, &parts.c, p.c.data, &parts.c, &parts.algorithm,
                        workspace ? workspace->data() : nullptr, plan.workspace, stream),
         "cublasLtMatmul");
+  return true;
+}
+
+inline bool uses_tensor_float32(DType dtype) {
+  return part_type(dtype) == DType::float32 && detail::tensor_float32.load(std::memory_order_relaxed);
 }
 
 inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m,
@@ -118,8 +127,49 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
     own_b.emplace(device, dtype, b, batch, k, n).fetch();
     right = as_blas(own_b->matrix(), k, n);
   }
-  const bool fast = part_type(dtype) == DType::float32 && detail::tensor_float32.load(std::memory_order_relaxed);
-  run_blas(device, {dtype, batch, m, n, k, *left, *right, *out, accumulate, fast});
+  const bool fast = uses_tensor_float32(dtype);
+  if (!run_blas(device, {dtype, batch, m, n, k, *left, *right, *out, accumulate, fast}))
+    raise<DeviceError>({"cublasLtMatmulAlgoGetHeuristic: no kernel multiplies ", std::to_string(batch),
+                        " pairs of (", std::to_string(m), ", ", std::to_string(k), ") by (",
+                        std::to_string(k), ", ", std::to_string(n), ") on ", device});
+}
+
+// One product of matrices that cuBLASLt takes as they lie, with an epilogue; it has none for float64 and
+// complex numbers. Returns
+// false, and does nothing, where no kernel does this.
+inline bool launch_with_epilogue(Device device, DType dtype, const loops::Product& p, const char* a,
+                                 const char* b, char* c, const BlasEpilogue& epilogue) {
+  if (dtype == DType::float64 || is_complex(dtype)) return false;
+  const auto left = as_blas({const_cast<char*>(a), 0, p.a_row, p.a_column}, p.m, p.k),
+             right = as_blas({const_cast<char*>(b), 0, p.b_row, p.b_column}, p.k, p.n),
+             out = as_blas({c, 0, p.c_row, p.c_column}, p.m, p.n);
+  if (!left || !right || !out || out->transposed) return false;
+  return run_blas(
+      device, {dtype, 1, p.m, p.n, p.k, *left, *right, *out, false, uses_tensor_float32(dtype), epilogue});
+}
+
+// See AcceleratorOperations::linear. What gelu is applied to is written by cuBLASLt in rows of eight.
+inline bool launch_linear(Device device, DType dtype, const loops::Product& p, loops::Activation activation,
+                          const char* a, const char* b, const char* bias, char* c, char* before) {
+  BlasEpilogue epilogue{CUBLASLT_EPILOGUE_BIAS, bias, before};
+  switch (activation) {
+    case loops::Activation::identity:
+      break;
+    case loops::Activation::relu:
+      epilogue.kind = CUBLASLT_EPILOGUE_RELU_BIAS;
+      break;
+    case loops::Activation::gelu:
+      epilogue.kind = before ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
+      if (before && p.n % 8 != 0) return false;
+      break;
+  }
+  if (before && activation != loops::Activation::gelu) return false;
+  return launch_with_epilogue(device, dtype, p, a, b, c, epilogue);
+}
+// See AcceleratorOperations::product_and_sums. The first factor of cuBLAS is b's transpose.
+inline bool launch_product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a,
+                                    const char* b, char* c, char* sums) {
+  return launch_with_epilogue(device, dtype, p, a, b, c, {CUBLASLT_EPILOGUE_BGRADA, sums, nullptr});
 }
 
 }  // namespace cuda

@@ -19,15 +19,25 @@ struct BlasMatrix {
   bool transposed;
 };
 
+// Done to a product while its elements are in registers. `bias` has n elements: added to each row of c, or,
+// for the sums of b's columns, written. `before` is laid out as c: what gelu is applied to.
+struct BlasEpilogue {
+  cublasLtEpilogue_t kind = CUBLASLT_EPILOGUE_DEFAULT;
+  const void* bias = nullptr;
+  void* before = nullptr;
+};
+
 // c = a b, c not transposed.
 struct BlasProblem {
   DType dtype;
   std::int64_t batches, m, n, k;
   BlasMatrix a, b, c;
   bool accumulate, tensor_float32;
+  BlasEpilogue epilogue = {};
 };
 
 struct BlasPlan {
+  bool found;  // false: no kernel does this
   cublasLtMatmulDescOpaque_t product;
   cublasLtMatrixLayoutOpaque_t a, b, c;
   cublasLtMatmulAlgo_t algorithm;
@@ -90,6 +100,17 @@ inline void describe(cublasLtMatrixLayoutOpaque_t& layout, const BlasProblem& p,
         call);
 }
 
+inline void set(cublasLtMatmulDescOpaque_t& product, cublasLtMatmulDescAttributes_t which,
+                const auto& value) {
+  check(cublasLtMatmulDescSetAttribute(&product, which, &value, sizeof value),
+        "cublasLtMatmulDescSetAttribute");
+}
+// The addresses of an epilogue's operands; a plan is made with some, and run with others.
+inline void set_addresses(cublasLtMatmulDescOpaque_t& product, const BlasEpilogue& epilogue) {
+  if (epilogue.bias) set(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, epilogue.bias);
+  if (epilogue.before) set(product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, epilogue.before);
+}
+
 inline BlasPlan make_plan(Device device, const BlasProblem& p) {
   BlasPlan plan;
   const bool wide = has_double_scalars(p.dtype);
@@ -101,11 +122,13 @@ inline BlasPlan make_plan(Device device, const BlasProblem& p) {
   // The transpose of a b is what cuBLAS computes: b's transpose by a's.
   const cublasOperation_t first = p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t second = p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-  const char* const call = "cublasLtMatmulDescSetAttribute";
-  check(cublasLtMatmulDescSetAttribute(&plan.product, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
-        call);
-  check(cublasLtMatmulDescSetAttribute(&plan.product, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
-        call);
+  set(plan.product, CUBLASLT_MATMUL_DESC_TRANSA, first);
+  set(plan.product, CUBLASLT_MATMUL_DESC_TRANSB, second);
+  if (p.epilogue.kind != CUBLASLT_EPILOGUE_DEFAULT) {
+    set(plan.product, CUBLASLT_MATMUL_DESC_EPILOGUE, p.epilogue.kind);
+    if (p.epilogue.before) set(plan.product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.c.lead);
+    set_addresses(plan.product, p.epilogue);
+  }
   describe(plan.a, p, p.a, p.m, p.k);
   describe(plan.b, p, p.b, p.k, p.n);
   describe(plan.c, p, p.c, p.m, p.n);
@@ -124,20 +147,19 @@ inline BlasPlan make_plan(Device device, const BlasProblem& p) {
 
   cublasLtMatmulHeuristicResult_t best;
   int found = 0;
-  check(cublasLtMatmulAlgoGetHeuristic(BlasHandles::of(device), &plan.product, &plan.b, &plan.a, &plan.c,
-                                       &plan.c, &wishes, 1, &best, &found),
-        "cublasLtMatmulAlgoGetHeuristic");
-  if (found == 0)
-    raise<DeviceError>({"cublasLtMatmulAlgoGetHeuristic: no kernel multiplies ", std::to_string(p.batches),
-                        " pairs of (", std::to_string(p.m), ", ", std::to_string(p.k), ") by (",
-                        std::to_string(p.k), ", ", std::to_string(p.n), ") on ", device});
-  plan.algorithm = best.algo;
-  plan.workspace = best.workspaceSize;
+  const cublasStatus_t code = cublasLtMatmulAlgoGetHeuristic(
+      BlasHandles::of(device), &plan.product, &plan.b, &plan.a, &plan.c, &plan.c, &wishes, 1, &best, &found);
+  if (code != CUBLAS_STATUS_NOT_SUPPORTED) check(code, "cublasLtMatmulAlgoGetHeuristic");
+  plan.found = code == CUBLAS_STATUS_SUCCESS && found > 0;
+  if (plan.found) {
+    plan.algorithm = best.algo;
+    plan.workspace = best.workspaceSize;
+  }
   return plan;
 }
 
 inline const BlasPlan& plan_for(Device device, const BlasProblem& p) {
-  using Key = std::array<std::int64_t, 16>;
+  using Key = std::array<std::int64_t, 18>;
   auto& plans = detail::per_thread<std::map<Key, BlasPlan>>();
   const auto flags = p.accumulate | p.tensor_float32 << 1 | p.a.transposed << 2 | p.b.transposed << 3;
   const Key key{card_of(device),
@@ -155,7 +177,9 @@ inline const BlasPlan& plan_for(Device device, const BlasProblem& p) {
                 p.c.lead,
                 alignment_of(p.a.data),
                 alignment_of(p.b.data),
-                alignment_of(p.c.data)};
+                alignment_of(p.c.data),
+                p.epilogue.kind,
+                p.epilogue.bias ? alignment_of(p.epilogue.bias) | alignment_of(p.epilogue.before) << 16 : 0};
   if (const auto known = plans.find(key); known != plans.end()) return known->second;
   if (plans.size() >= 4096) plans.clear();  // a program whose shapes never repeat
   return plans.emplace(key, make_plan(device, p)).first->second;

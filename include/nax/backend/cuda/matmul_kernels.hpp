@@ -4,10 +4,10 @@
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/operations.hpp"
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(NAX_CUDA_BLAS)  // tests define the latter
 #include "nax/backend/cuda/blas.hpp"
 #else
-#include "nax/backend/cpu/gemm.hpp"
+#include "nax/backend/cuda/host_products.hpp"
 #endif
 
 // Matrix products: by cuBLASLt for floating and complex types (where the host runs the kernels by the CPU's
@@ -37,32 +37,6 @@ struct IntegerProduct {
     store_as<A>(dtype, to, static_cast<A>(sum));
   }
 };
-
-#if !defined(__CUDACC__)
-inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m,
-                                std::int64_t n, std::int64_t k, const Matrix& a, const Matrix& b,
-                                const Matrix& c, bool accumulate) {
-  const auto run = [&]<class T>(std::type_identity<T>) {
-    launch(device, 1, [=](std::int64_t) {
-      cpu::gemm_batched<T>(batch, m, n, k, reinterpret_cast<const T*>(a.data), a.batch, a.row, a.column,
-                           reinterpret_cast<const T*>(b.data), b.batch, b.row, b.column,
-                           reinterpret_cast<T*>(c.data), c.batch, c.row, c.column, accumulate);
-    });
-  };
-  if (dtype == DType::complex64)
-    run(std::type_identity<std::complex<float>>());
-  else if (dtype == DType::complex128)
-    run(std::type_identity<std::complex<double>>());
-  else if (dtype == DType::float64)
-    run(std::type_identity<double>());
-  else if (dtype == DType::float32)
-    run(std::type_identity<float>());
-  else if (dtype == DType::float16)
-    run(std::type_identity<half>());
-  else
-    run(std::type_identity<bfloat16>());
-}
-#endif
 
 inline void launch_matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n,
                           std::int64_t k, const Matrix& a, const Matrix& b, const Matrix& c,

@@ -59,6 +59,14 @@ class KernelOperations final : public backend::AcceleratorOperations {
     const Span span(Kind::operation, "matmul", device);
     launch_matmul(device, dtype, batch, m, n, k, a, b, c, accumulate);
   }
+  bool linear(Device device, DType dtype, const backend::Product& p, loops::Activation activation,
+              const char* a, const char* b, const char* bias, char* c, char* before) override {
+    return launch_linear(device, dtype, p, activation, a, b, bias, c, before);
+  }
+  bool product_and_sums(Device device, DType dtype, const backend::Product& p, const char* a, const char* b,
+                        char* c, char* sums) override {
+    return launch_product_and_sums(device, dtype, p, a, b, c, sums);
+  }
 
   void add(Device device, const Dims& shape, const loops::Operand& a, const loops::Operand& b,
            const loops::Operand& to) override {

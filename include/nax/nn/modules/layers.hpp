@@ -35,7 +35,7 @@ struct Linear {
     return made;
   }
   Array<T> operator()(const Array<T>& x) const {
-    return b ? Array<T>(linear(x, w, *b)) : Array<T>(matmul(x, w));
+    return b ? Array<T>(linear(x, w, *b, Activation::identity)) : Array<T>(matmul(x, w));
   }
 };
 

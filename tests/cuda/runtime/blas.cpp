@@ -1,6 +1,10 @@
+#include "cuda/runtime/blas.hpp"
+
 #include <cublasLt.h>
 
+#include <cmath>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "cuda/runtime/runtime.hpp"
@@ -9,9 +13,15 @@
 // A stand-in of cuBLASLt: the products that nax asks for, as loops on the host when the stream gets there.
 namespace blas_stand_in {
 
+bool refuses_epilogues = false;
+long products = 0;
+
 // Contents of the library's opaque structs.
 struct Product {
   cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  char *bias = nullptr, *aux = nullptr;
+  std::int64_t aux_lead = 0;
 };
 struct Layout {
   cudaDataType type;
@@ -21,7 +31,7 @@ struct Layout {
 
 template <class T>
 T& as(void* opaque) {
-  static_assert(sizeof(T) <= 64);
+  static_assert(sizeof(T) <= 64 && sizeof(T) <= sizeof(cublasLtMatmulDescOpaque_t));
   return *static_cast<T*>(opaque);
 }
 
@@ -40,21 +50,89 @@ double element(const char* data, const Layout& x, std::int64_t batch, std::int64
 }
 
 template <class T>
+T rounded(double x) {
+  if constexpr (sizeof(T) == 2)
+    return static_cast<T>(static_cast<float>(x));
+  else
+    return static_cast<T>(x);
+}
+
+// Which parts an epilogue has.
+struct Parts {
+  bool bias, relu, gelu, aux, sums;
+};
+std::optional<Parts> parts_of(cublasLtEpilogue_t epilogue) {
+  switch (epilogue) {
+    case CUBLASLT_EPILOGUE_DEFAULT:
+      return Parts{false, false, false, false, false};
+    case CUBLASLT_EPILOGUE_BIAS:
+      return Parts{true, false, false, false, false};
+    case CUBLASLT_EPILOGUE_RELU_BIAS:
+      return Parts{true, true, false, false, false};
+    case CUBLASLT_EPILOGUE_GELU_BIAS:
+      return Parts{true, false, true, false, false};
+    case CUBLASLT_EPILOGUE_GELU_AUX_BIAS:
+      return Parts{true, false, true, true, false};
+    case CUBLASLT_EPILOGUE_BGRADA:
+      return Parts{false, false, false, false, true};
+    default:
+      return std::nullopt;  // nax asks for no others
+  }
+}
+// Checks the limits that cuBLASLt documents: operands are given, of floating types up to 32 bits, gelu's in
+// rows of eight elements that hold those of the result.
+bool is_valid(const Product& p, const Layout& result) {
+  const auto parts = parts_of(p.epilogue);
+  if (!parts) return false;
+  if (p.epilogue == CUBLASLT_EPILOGUE_DEFAULT) return !p.bias && !p.aux;
+  return result.type != CUDA_R_64F && result.batches == 1 && p.bias && (p.aux != nullptr) == parts->aux &&
+         (!parts->aux || (p.aux_lead % 8 == 0 && p.aux_lead >= result.rows));
+}
+
+// The sums over the inner index of the first factor, one for each row of the result.
+template <class T>
+void add_up(const Product& p, const char* a, const Layout& la) {
+  const bool turned = p.a == CUBLAS_OP_T;
+  for (std::int64_t row = 0; row < (turned ? la.columns : la.rows); ++row) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < (turned ? la.rows : la.columns); ++k)
+      sum += element<T>(a, la, 0, row, k, turned);
+    const T result = rounded<T>(sum);
+    std::memcpy(p.bias + row * static_cast<std::int64_t>(sizeof(T)), &result, sizeof result);
+  }
+}
+
+template <class T>
+double with_epilogue(const Product& p, const Parts& parts, double x, std::int64_t row, std::int64_t column) {
+  if (parts.bias) {
+    T bias;
+    std::memcpy(&bias, p.bias + row * static_cast<std::int64_t>(sizeof(T)), sizeof bias);
+    x += static_cast<double>(static_cast<float>(bias));
+  }
+  if (parts.aux) {
+    const T before = rounded<T>(x);
+    std::memcpy(p.aux + (column * p.aux_lead + row) * static_cast<std::int64_t>(sizeof(T)), &before,
+                sizeof before);
+  }
+  if (parts.relu) x = x > 0 ? x : 0;
+  if (parts.gelu) x = .5 * x * (1 + std::tanh(.79788456080286535588 * (x + .044715 * x * x * x)));
+  return x;
+}
+
+template <class T>
 void multiply(const Product& p, const char* a, const Layout& la, const char* b, const Layout& lb, double beta,
               char* c, const Layout& lc) {
   const bool ta = p.a == CUBLAS_OP_T, tb = p.b == CUBLAS_OP_T;
   const std::int64_t inner = ta ? la.rows : la.columns;
+  const Parts parts = *parts_of(p.epilogue);
+  if (parts.sums) add_up<T>(p, a, la);
   for (std::int64_t batch = 0; batch < lc.batches; ++batch)
     for (std::int64_t row = 0; row < lc.rows; ++row)
       for (std::int64_t column = 0; column < lc.columns; ++column) {
         double sum = beta == 0 ? 0 : beta * element<T>(c, lc, batch, row, column, false);
         for (std::int64_t k = 0; k < inner; ++k)
           sum += element<T>(a, la, batch, row, k, ta) * element<T>(b, lb, batch, k, column, tb);
-        T result;
-        if constexpr (sizeof(T) == 2)
-          result = static_cast<T>(static_cast<float>(sum));
-        else
-          result = static_cast<T>(sum);
+        const T result = rounded<T>(with_epilogue<T>(p, parts, sum, row, column));
         std::memcpy(c + (batch * lc.stride + column * lc.lead + row) * static_cast<std::int64_t>(sizeof(T)),
                     &result, sizeof result);
       }
@@ -106,6 +184,14 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product,
     std::memcpy(&as<Product>(product).a, value, sizeof(cublasOperation_t));
   else if (which == CUBLASLT_MATMUL_DESC_TRANSB)
     std::memcpy(&as<Product>(product).b, value, sizeof(cublasOperation_t));
+  else if (which == CUBLASLT_MATMUL_DESC_EPILOGUE)
+    std::memcpy(&as<Product>(product).epilogue, value, sizeof(cublasLtEpilogue_t));
+  else if (which == CUBLASLT_MATMUL_DESC_BIAS_POINTER)
+    std::memcpy(&as<Product>(product).bias, value, sizeof(char*));
+  else if (which == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER)
+    std::memcpy(&as<Product>(product).aux, value, sizeof(char*));
+  else if (which == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD)
+    std::memcpy(&as<Product>(product).aux_lead, value, sizeof(std::int64_t));
   else
     return CUBLAS_STATUS_NOT_SUPPORTED;
   return CUBLAS_STATUS_SUCCESS;
@@ -118,10 +204,16 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
                                                     size_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t product,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                              cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t result,
+                                              cublasLtMatmulPreference_t, int,
                                               cublasLtMatmulHeuristicResult_t* results, int* found) {
+  if (!is_valid(as<Product>(product), as<Layout>(result)) ||
+      (refuses_epilogues && as<Product>(product).epilogue != CUBLASLT_EPILOGUE_DEFAULT)) {
+    *found = 0;
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
   results[0] = {};
   results[0].workspaceSize = 512;
   *found = 1;
@@ -134,6 +226,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
                               cudaStream_t stream) {
   const Product p = as<Product>(product);
   const Layout la = as<Layout>(a_layout), lb = as<Layout>(b_layout), lc = as<Layout>(c_layout);
+  if (!is_valid(p, lc)) return CUBLAS_STATUS_INVALID_VALUE;
+  ++blas_stand_in::products;
   const double old = lc.type == CUDA_R_64F ? *static_cast<const double*>(beta)
                                            : static_cast<double>(*static_cast<const float*>(beta));
   const auto run = [=]<class T>(T) {

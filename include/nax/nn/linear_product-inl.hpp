@@ -1,0 +1,124 @@
+#pragma once
+
+#include "nax/nn/linear_product.hpp"
+
+NAX_BEGIN
+namespace detail {
+
+// One product, all of whose result is stored, row by row.
+inline bool is_dense(const ContractionPlan& plan, const Frame& target) {
+  return plan.batch.empty() && !plan.empty && plan.repeats == 1 && plan.size == target.size() &&
+         plan.result.is_contiguous();
+}
+
+NAX_ENGINE LinearProduct linear_product(const ArrayBase& x, const ArrayBase& w, const ArrayBase& b,
+                                        loops::Activation activation, bool keeps) {
+  const Device device = x.device();
+  if (!on_accelerator(device) || on_program(device) || w.device() != device || b.device() != device)
+    return {};
+  const Layout &lx = layout_of(x), &lw = layout_of(w), &lb = layout_of(b);
+  if (x.ndim() != 2 || w.ndim() != 2 || b.ndim() != 1 || !lw.levels.empty() || !lb.levels.empty() ||
+      x.shape(1) != w.shape(0) || b.shape(0) != w.shape(1) || !lb.is_contiguous())
+    return {};
+  const Frame target = product_frame("linear", lx, lw);
+  const ContractionPlan plan = contraction_plan(lx, lw, target);
+  if (!is_dense(plan, target)) return {};
+  LinearProduct made{allocate(x.dtype(), target, device), {}};
+  if (keeps && activation == loops::Activation::gelu) made.before = allocate(x.dtype(), target, device);
+  const bool stored = static_cast<bool>(ArrayAccess::buffer(made.before));
+  if (!backend::accelerator_operations(device).linear(
+          device, x.dtype(), plan.product, activation, device_data(x), device_data(w), device_data(b),
+          device_data(made.result), stored ? device_data(made.before) : nullptr))
+    return {};
+  check_result("linear", made.result, {&x, &w, &b},
+               2. * static_cast<double>(target.size()) * static_cast<double>(lx.shape.back()));
+  if (!stored) made.before = made.result;
+  return made;
+}
+
+class LinearLayerNode final : public ResultNode {
+ public:
+  LinearLayerNode(const ArrayBase& x, const ArrayBase& w, const ArrayBase& b, const Frame& target)
+      : x_(x),
+        w_(w),
+        bias_(layout_of(b)),
+        target_(target),
+        to_x_(serial(x)),
+        to_w_(serial(w)),
+        to_b_(serial(b)) {}
+
+  void pull(const ArrayBase& g, Reverse& sweep) override {
+    const std::size_t x = sweep.place(to_x_), w = sweep.place(to_w_), b = sweep.place(to_b_);
+    if (w != Tape::npos && b != Tape::npos) {
+      ArrayBase of_w, of_b;
+      if (!pull_together(g, of_w, of_b)) of_w = share_of_w(g), of_b = sum_to(g, bias_, target_);
+      sweep.add_at(b, std::move(of_b));
+      sweep.add_at(w, std::move(of_w));
+    } else if (b != Tape::npos) {
+      sweep.add_at(b, sum_to(g, bias_, target_));
+    } else if (w != Tape::npos) {
+      sweep.add_at(w, share_of_w(g));
+    }
+    if (x != Tape::npos)
+      sweep.add_at(
+          x, contract(g, transpose_matrices(w_), with_new_levels(layout_of(x_), target_, layout_of(g))));
+  }
+
+  void push(Forward& sweep, std::size_t self) override {
+    ArrayBase total;
+    const auto give = [&](ArrayBase share) {
+      if (ArrayAccess::buffer(total))
+        add_to(total, share);
+      else
+        total = std::move(share);
+    };
+    if (const ArrayBase* const t = sweep.find(to_x_))
+      give(contract(*t, w_, with_new_levels(target_, layout_of(x_), layout_of(*t))));
+    if (const ArrayBase* const t = sweep.find(to_w_))
+      give(contract(x_, *t, with_new_levels(target_, layout_of(w_), layout_of(*t))));
+    if (const ArrayBase* const t = sweep.find(to_b_))
+      give(broadcast_frame(*t, broadcast("linear", target_, layout_of(*t))));
+    if (ArrayAccess::buffer(total)) sweep.put(self, std::move(total));
+  }
+
+  Watchers watchers(const Tape& tape) const override {
+    return tape.watchers(to_x_) | tape.watchers(to_w_) | tape.watchers(to_b_);
+  }
+
+ private:
+  static std::uint64_t serial(const ArrayBase& a) { return is_recorded(a) ? serial_of(a) : 0; }
+  ArrayBase share_of_w(const ArrayBase& g) const {
+    return contract(transpose_matrices(x_), g, with_new_levels(layout_of(w_), target_, layout_of(g)));
+  }
+  // The gradients of w and b as one launch; false where no kernel does this, or another transform watches.
+  bool pull_together(const ArrayBase& g, ArrayBase& of_w, ArrayBase& of_b) const {
+    const Device device = x_.device();
+    if (recording.tape || g.device() != device || g.dtype() != x_.dtype() ||
+        !(static_cast<const Frame&>(layout_of(g)) == target_))
+      return false;
+    const ArrayBase x = transpose_matrices(x_);
+    const ContractionPlan plan = contraction_plan(layout_of(x), layout_of(g), layout_of(w_));
+    if (!is_dense(plan, layout_of(w_))) return false;
+    of_w = allocate(g.dtype(), layout_of(w_), device);
+    of_b = allocate(g.dtype(), bias_, device);
+    if (!backend::accelerator_operations(device).product_and_sums(device, g.dtype(), plan.product,
+                                                                  device_data(x), device_data(g),
+                                                                  device_data(of_w), device_data(of_b)))
+      return false;
+    check_result("linear", of_w, {&x, &g},
+                 2. * static_cast<double>(target_.size()) * static_cast<double>(layout_of(w_).shape[0]));
+    check_result("linear", of_b, {&g}, static_cast<double>(target_.size()));
+    return true;
+  }
+
+  ArrayBase x_, w_;
+  Frame bias_, target_;
+  std::uint64_t to_x_, to_w_, to_b_;
+};
+
+NAX_ENGINE void record_linear(ArrayBase& z, const ArrayBase& x, const ArrayBase& w, const ArrayBase& b) {
+  ArrayAccess::serial(z) = recording.tape->emplace<LinearLayerNode>(x, w, b, layout_of(z));
+}
+
+}  // namespace detail
+NAX_END

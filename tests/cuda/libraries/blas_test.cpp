@@ -1,0 +1,78 @@
+#include "cuda/runtime/blas.hpp"
+
+#include "cuda/runtime/on_stand_in.hpp"
+#include "operations/both_devices.hpp"
+
+// Calls of cuBLASLt, on its stand-in.
+namespace blas_test {
+
+using namespace nax;
+using both_devices::expect_near, both_devices::waves;
+using nn::Activation;
+using A = Array<float>;
+
+class Blas : public on_stand_in::OnStandIn {
+ protected:
+  ~Blas() override { blas_stand_in::refuses_epilogues = false; }
+  static A numbers(std::int64_t rows, std::int64_t columns) {
+    return there(waves(static_cast<int>(rows * columns)).reshape({rows, columns}));
+  }
+  // Products that f launches.
+  template <class F>
+  static long products(const F& f) {
+    const long before = blas_stand_in::products;
+    f();
+    return blas_stand_in::products - before;
+  }
+};
+
+// A step of three layers: a product a layer forward, two back, but one for the first.
+TEST_F(Blas, LinearTakesAProductAndTwoForItsGradients) {
+  const A x = numbers(8, 24);
+  const std::vector<A> w = {numbers(24, 16), numbers(16, 8), numbers(8, 4)},
+                       b = {numbers(1, 16)(0), numbers(1, 8)(0), numbers(1, 4)(0)};
+  const auto loss = [&](const std::vector<A>& w, const std::vector<A>& b) {
+    A y = nn::linear(x, w[0], b[0], Activation::gelu);
+    y = nn::linear(y, w[1], b[1], Activation::relu);
+    return A(mean(square(nn::linear(y, w[2], b[2], Activation::identity))));
+  };
+  EXPECT_EQ(products([&] { grad<0, 1>(loss)(w, b); }), 3 + 5);
+}
+
+TEST_F(Blas, WithoutKernelsForEpiloguesPartsAreComputed) {
+  const auto loss = [](const A& x, const A& w, const A& b, Activation activation) {
+    return A(sum(square(nn::linear(x, w, b, activation))));
+  };
+  const A x = numbers(5, 16), w = numbers(16, 8), b = numbers(1, 8)(0);
+  const Device cpu = devices("cpu")[0];
+  const A hx = device_put(x, cpu), hw = device_put(w, cpu), hb = device_put(b, cpu);
+  for (const bool refuses : {true, false})
+    for (const Activation activation : {Activation::identity, Activation::relu, Activation::gelu}) {
+      SCOPED_TRACE(static_cast<int>(activation));
+      // Other leading extents than before: plans are kept.
+      const std::int64_t rows = refuses ? 3 : 5;
+      blas_stand_in::refuses_epilogues = refuses;
+      const auto of = [&](const A& x, const A& w, const A& b) {
+        const detail::ComputeOn there(x.device());
+        return grad<0, 1, 2>([&](const A& x, const A& w, const A& b) { return loss(x, w, b, activation); })(
+            A(x(slice(0, rows))), w, b);
+      };
+      const auto actual = of(x, w, b), expected = of(hx, hw, hb);
+      expect_near(std::get<0>(actual), std::get<0>(expected), 1e-5);
+      expect_near(std::get<1>(actual), std::get<1>(expected), 1e-5);
+      expect_near(std::get<2>(actual), std::get<2>(expected), 1e-5);
+    }
+}
+
+// The operand of gelu is written in rows of eight; other rows are done in parts.
+TEST_F(Blas, GradientsOfGeluInRowsOfAnyLength) {
+  const A x = numbers(4, 5), w = numbers(5, 7), b = numbers(1, 7)(0);
+  const Device cpu = devices("cpu")[0];
+  const auto of = [](const A& x, const A& w, const A& b) {
+    const detail::ComputeOn there(x.device());
+    return grad([&](const A& w) { return A(sum(square(nn::linear(x, w, b, Activation::gelu)))); })(w);
+  };
+  expect_near(of(x, w, b), of(device_put(x, cpu), device_put(w, cpu), device_put(b, cpu)), 1e-5);
+}
+
+}  // namespace blas_test
