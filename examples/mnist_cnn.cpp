@@ -35,7 +35,7 @@ Array<float> predict(const Params& params, const Array<float>& images) {
   };
   Array<float> x = images.reshape({-1, 28, 28, 1});
   x = stage(stage(x, params.conv1), params.conv2).reshape({images.shape(0), -1});
-  x = nn::relu(nax::matmul(x, params.dense1.w) + params.dense1.b);
+  x = nn::linear(x, params.dense1.w, params.dense1.b, nn::Activation::relu);
   return nn::log_softmax(nax::matmul(x, params.dense2.w) + params.dense2.b);
 }
 

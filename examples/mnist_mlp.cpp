@@ -31,8 +31,9 @@ Params init_params(const nax::random::Key& key, const std::vector<std::int64_t>&
 
 Array<float> predict(const Params& params, Array<float> x, Activation activation) {
   for (std::size_t i = 0; i + 1 < params.size(); ++i) {
-    const auto z = nax::matmul(x, params[i].w) + params[i].b;  // the sum is fused into what follows
-    x = activation == Activation::relu ? nax::eval(nax::nn::relu(z)) : nax::eval(nax::tanh(z));
+    const auto& [w, b] = params[i];
+    x = activation == Activation::relu ? nax::nn::linear(x, w, b, nax::nn::Activation::relu)
+                                       : nax::eval(nax::tanh(nax::matmul(x, w) + b));
   }
   return nax::nn::log_softmax(nax::matmul(x, params.back().w) + params.back().b);
 }

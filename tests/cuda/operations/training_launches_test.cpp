@@ -24,6 +24,13 @@ Array<float> entropy(const Params& params, const Array<float>& images, const Arr
   return mean(nn::softmax_cross_entropy(matmul(x, params.back().w) + params.back().b, labels));
 }
 
+Array<float> of_linear(const Params& params, const Array<float>& images, const Array<float>& labels) {
+  using enum nn::Activation;
+  Array<float> x = images;
+  for (std::size_t i = 0; i + 1 < params.size(); ++i) x = nn::linear(x, params[i].w, params[i].b, relu);
+  return mean(nn::softmax_cross_entropy(nn::linear(x, params.back().w, params.back().b, identity), labels));
+}
+
 // Three steps with `put` arrays, each of so many launches; the losses before each.
 template <class Loss, class Put>
 std::vector<float> losses_of(const Loss& loss, const Put& put, std::int64_t launches) {
@@ -62,6 +69,10 @@ TEST(TrainingLaunches, OfThreeLayersWithAdam) { expect_trained(loss, 25); }
 
 // Besides the 16: the last bias, the cross entropy, its mean and its derivative.
 TEST(TrainingLaunches, OfThreeLayersWithCrossEntropyAndAdam) { expect_trained(entropy, 20); }
+
+// Layers are one launch each, and their parameters' gradients one. Three forward, five back, two derivatives
+// of activations; the cross entropy, its mean and its derivative; the step.
+TEST(TrainingLaunches, OfThreeLinearLayersWithAdam) { expect_trained(of_linear, 14); }
 
 // Cotangents that are numbers meet arrays: as sums, at inputs without axes, and in functions that take
 // arrays.
