@@ -61,7 +61,7 @@ NAX_COMPILED_ONCE void pull_leaves(const char* name, const KernelTable& table, c
     if (sum)
       present |= 1u << l;
     else
-      sum = &(gradients[l] = allocate(lane, frame));
+      sum = &(gradients[l] = allocate(lane, frame, host_device()));
     target.data = raw_data(*sum);
     target.strides = strides_over(layout_of(*sum), all);
     sizes[l] = layout_of(*sum).size();
@@ -98,7 +98,7 @@ NAX_COMPILED_ONCE std::optional<ArrayBase> push_leaves(const char* name, const K
                    ? record_push(table, kernel, constants, leaves, tangents, all)
                    : push_on_device(table, constants, leaves, tangents, all);
   if (has_many(table, own, all)) return push_many(table, kernel, constants, leaves, tangents, own);
-  ArrayBase result = allocate(table.result_lane, all);
+  ArrayBase result = allocate(table.result_lane, all, host_device());
   const Dims strides = Dims(layout_of(result).strides);
   unsigned done = 0;
   for (int first = 0; first < count; ++first) {

@@ -35,7 +35,7 @@ NAX_ENGINE void shares_of(const KernelTable& table, cpu::PullKernel kernel, cons
     operands[count + 1 + l] = {nullptr, Dims(own.shape.size(), 0), table.lanes[l], table.lanes[l]};
     if (!wanted(l)) continue;
     const int first = first_occurrence(leaves, l);
-    shares[l] = first == l ? allocate(table.result_lane, own) : shares[first];
+    shares[l] = first == l ? allocate(table.result_lane, own, host_device()) : shares[first];
     operands[count + 1 + l].data = raw_data(shares[l]);
     operands[count + 1 + l].strides = layout_of(shares[l]).strides;
     sizes[l] = own.size();
