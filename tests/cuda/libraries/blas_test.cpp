@@ -53,7 +53,6 @@ TEST_F(Blas, WithoutKernelsForEpiloguesPartsAreComputed) {
       const std::int64_t rows = refuses ? 3 : 5;
       blas_stand_in::refuses_epilogues = refuses;
       const auto of = [&](const A& x, const A& w, const A& b) {
-        const detail::ComputeOn there(x.device());
         return grad<0, 1, 2>([&](const A& x, const A& w, const A& b) { return loss(x, w, b, activation); })(
             A(x(slice(0, rows))), w, b);
       };
@@ -64,12 +63,27 @@ TEST_F(Blas, WithoutKernelsForEpiloguesPartsAreComputed) {
     }
 }
 
+// Of batches that do not merge, the axis of most products is one call.
+TEST_F(Blas, BatchesTakeACallForEachOfTheFewest) {
+  const auto heads = [](const A& x, const Shape& shape) { return x.reshape(shape).transpose({0, 2, 1, 3}); };
+  for (const auto& [batch, count] : {std::pair{2, 4}, std::pair{5, 3}}) {
+    const A x = numbers(batch * 3, count * 6), y = numbers(batch * 6, count * 4);
+    const Device cpu = devices("cpu")[0];
+    const auto product = [&, n = batch, h = count](const A& x, const A& y) {
+      return matmul(heads(x, {n, 3, h, 6}), heads(y, {n, 6, h, 4}));
+    };
+    EXPECT_EQ(products([&] { product(x, y); }), std::min(batch, count));
+    expect_near(product(x, y), product(device_put(x, cpu), device_put(y, cpu)), 1e-5);
+    const auto loss = [&](const A& x, const A& y) { return A(sum(square(product(x, y)))); };
+    expect_near(grad(loss)(x, y), grad(loss)(device_put(x, cpu), device_put(y, cpu)), 1e-4);
+  }
+}
+
 // The operand of gelu is written in rows of eight; other rows are done in parts.
 TEST_F(Blas, GradientsOfGeluInRowsOfAnyLength) {
   const A x = numbers(4, 5), w = numbers(5, 7), b = numbers(1, 7)(0);
   const Device cpu = devices("cpu")[0];
   const auto of = [](const A& x, const A& w, const A& b) {
-    const detail::ComputeOn there(x.device());
     return grad([&](const A& w) { return A(sum(square(nn::linear(x, w, b, Activation::gelu)))); })(w);
   };
   expect_near(of(x, w, b), of(device_put(x, cpu), device_put(w, cpu), device_put(b, cpu)), 1e-5);

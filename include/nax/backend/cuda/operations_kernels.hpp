@@ -59,6 +59,16 @@ class KernelOperations final : public backend::AcceleratorOperations {
     const Span span(Kind::operation, "matmul", device);
     launch_matmul(device, dtype, batch, m, n, k, a, b, c, accumulate);
   }
+  // Batches that do not merge: the axis of most products is one call, the others are loops.
+  void contract(Device device, DType dtype, const backend::Product& p, const backend::BatchAxis* axes,
+                int count, char* a, char* b, char* c, bool accumulate) override {
+    SmallVector<backend::BatchAxis, 4> sorted(axes, axes + count);
+    int longest = count - 1;
+    for (int i = count - 1; i >= 0; --i)
+      if (!axes[i].summed && (axes[longest].summed || axes[i].extent > axes[longest].extent)) longest = i;
+    if (count > 1) std::swap(sorted[static_cast<std::size_t>(longest)], sorted.back());
+    Operations::contract(device, dtype, p, sorted.begin(), count, a, b, c, accumulate);
+  }
   bool linear(Device device, DType dtype, const backend::Product& p, loops::Activation activation,
               const char* a, const char* b, const char* bias, char* c, char* before) override {
     return launch_linear(device, dtype, p, activation, a, b, bias, c, before);
