@@ -16,6 +16,9 @@ NAX_ENGINE LinearProduct linear_product(const ArrayBase& x, const ArrayBase& w, 
   const Device device = x.device();
   if (!on_accelerator(device) || on_program(device) || w.device() != device || b.device() != device)
     return {};
+  check_operand("matmul", x);
+  check_operand("matmul", w);
+  check_operand("add", b);
   const Layout &lx = layout_of(x), &lw = layout_of(w), &lb = layout_of(b);
   if (x.ndim() != 2 || w.ndim() != 2 || b.ndim() != 1 || !lw.levels.empty() || !lb.levels.empty() ||
       x.shape(1) != w.shape(0) || b.shape(0) != w.shape(1) || !lb.is_contiguous())
