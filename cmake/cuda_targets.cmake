@@ -1,5 +1,5 @@
-# nax::cuda for programs that use GPUs, nax::nvrtc for those whose own files no CUDA compiler reads, nax::nccl for those whose pmap runs on several, nax::cuda_emulated for tests without a
-# GPU. Each adds source files that are compiled with the program: with its flags, for its architectures.
+# nax::cuda for programs that use GPUs, nax::nvrtc for those whose own files no CUDA compiler reads, nax::cudnn for those whose convolutions cuDNN computes, nax::nccl for those whose pmap
+# runs on several, nax::cuda_emulated for tests without a GPU. Each adds source files that are compiled with the program: with its flags, for its architectures.
 #
 # nax::cuda needs CUDA as a language of the project (LANGUAGES CXX CUDA) and the toolkit, which is looked for here; only projects
 # that link this target fail without it.
@@ -37,8 +37,13 @@ target_compile_definitions(nax_cuda_emulated INTERFACE NAX_CUDA_EMULATED)
 set_property(TARGET nax_cuda_emulated PROPERTY INTERFACE_NAX_EMULATED_GPUS ON)
 set_property(TARGET nax_cuda_emulated APPEND PROPERTY COMPATIBLE_INTERFACE_BOOL NAX_EMULATED_GPUS)
 
-# NCCL: pmap's collectives between cards. The library is looked for here; only projects that link this target fail without it.
+# cuDNN: convolutions. As with NCCL below.
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+find_package(CUDNN 9 QUIET)
+nax_add_accelerator(cudnn cudnn/nax_cudnn.cpp)
+target_link_libraries(nax_cudnn INTERFACE nax_cuda CUDNN::CUDNN)
+
+# NCCL: pmap's collectives between cards. The library is looked for here; only projects that link this target fail without it.
 find_package(NCCL QUIET)
 nax_add_accelerator(nccl nccl/nax_nccl.cu)
 target_link_libraries(nax_nccl INTERFACE nax_cuda NCCL::NCCL)

@@ -181,6 +181,8 @@ class Operations {
   inline virtual void fft(Device device, const loops::FftLines& lines, DType real, const char* from,
                           char* to);
 
+  // Whether convolve() takes elements of this floating type as they are.
+  virtual bool convolves(DType dtype) const { return dtype == DType::float32 || dtype == DType::float64; }
   // to = the part of a convolution of a and b; the weights' is added to what is there when `accumulate`.
   inline virtual void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry,
                                DType dtype, const char* a, const char* b, char* to, bool accumulate);

@@ -54,6 +54,15 @@ NAX_ENGINE ConvRef conv_spec(const char* function, const Shape& x, const Shape& 
 template <class T>
 using conv_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
+// Where operands of a half type would be computed; the host for numbers and expressions.
+template <class X, class W>
+Device device_of_conv(const X& x, const W& w) {
+  if constexpr (is_array_v<X> && is_array_v<W>)
+    return device_for("conv_general_dilated", x, w);
+  else
+    return Device{};
+}
+
 template <class T>
 Array<T> convolve(const char* function, const Array<T>& x, const Array<T>& w, const Dims& strides,
                   const lax::Padding& padding, const Dims& lhs_dilation, const Dims& rhs_dilation,
@@ -88,7 +97,8 @@ using conv_result_t = inexact_t<promote_t<typename X::value_type, typename W::va
 namespace lax {
 
 // The convolution of lhs with the kernel rhs (as networks have it: not flipped), with JAX's arguments. One to
-// three spatial axes; floating types (half types are computed in float). Differentiable in both to any order.
+// three spatial axes; floating types (half types are computed in float, or
+// by a GPU's library of convolutions, which adds up in float). Differentiable in both to any order.
 // (N, C, spatial...) with (O, C / groups, spatial...) gives (N, O, out...), in the order of
 // `dimension_numbers`. out = (x + low + high - k) / stride + 1, x and k the dilated extents. Throws
 // ShapeError where channels and groups disagree.
@@ -98,21 +108,19 @@ auto conv_general_dilated(const X& lhs, const W& rhs, const Shape& window_stride
   using namespace nax::detail;
   using R = conv_result_t<X, W>;
   static_assert(!is_complex_v<R>, "conv_general_dilated: complex types are not supported");
-  using T = conv_t<R>;
   const char* const name = "conv_general_dilated";
-  const Array<T> x = as_type<T>(lhs), w = as_type<T>(rhs);
-  check_conv(name, x, w);
-  const DimensionNumbers names = conv_names(options.dimension_numbers, x.ndim(), false);
-  const ConvAxes axes = conv_axes(name, names, x.ndim());
-  const auto run = [&](const Array<T>& a, const Array<T>& b) {
-    return convolve(name, a, b, window_strides, padding, options.lhs_dilation, options.rhs_dilation, axes,
-                    options.feature_group_count);
-  };
-  const std::int64_t groups = options.batch_group_count;
-  Array<T> y;
-  if (groups == 1) {
-    y = run(x, w);
-  } else {
+  // Computes in T, R or wider.
+  const auto in = [&]<class T>(std::type_identity<T>) {
+    const Array<T> x = as_type<T>(lhs), w = as_type<T>(rhs);
+    check_conv(name, x, w);
+    const DimensionNumbers names = conv_names(options.dimension_numbers, x.ndim(), false);
+    const ConvAxes axes = conv_axes(name, names, x.ndim());
+    const auto run = [&](const Array<T>& a, const Array<T>& b) {
+      return convolve(name, a, b, window_strides, padding, options.lhs_dilation, options.rhs_dilation, axes,
+                      options.feature_group_count);
+    };
+    const std::int64_t groups = options.batch_group_count;
+    if (groups == 1) return run(x, w);
     const int n = axes.lhs[0], o = axes.rhs.back();
     if (groups < 1 || options.feature_group_count != 1)
       raise<ValueError>(
@@ -124,12 +132,16 @@ auto conv_general_dilated(const X& lhs, const W& rhs, const Shape& window_stride
     for (std::int64_t g = 0; g < groups; ++g)
       parts.push_back(run(stepped(x, n, g * (x.shape(n) / groups), 1, x.shape(n) / groups),
                           stepped(w, o, g * (w.shape(o) / groups), 1, w.shape(o) / groups)));
-    y = concatenate_on(name, parts, axes.out.back());
+    return concatenate_on(name, parts, axes.out.back());
+  };
+  using T = conv_t<R>;
+  if constexpr (std::is_same_v<T, R>) {
+    return in(std::type_identity<T>());
+  } else {
+    if (backend::operations(device_of_conv(lhs, rhs)).convolves(dtype_of<R>))
+      return in(std::type_identity<R>());
+    return in(std::type_identity<T>()).template astype<R>();
   }
-  if constexpr (std::is_same_v<T, R>)
-    return y;
-  else
-    return y.template astype<R>();
 }
 
 // JAX's short forms, channels first: conv(x, w, {1, 1}, "SAME"). (N, C, spatial...) with (O, C, spatial...)

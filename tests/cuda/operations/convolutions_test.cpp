@@ -137,7 +137,7 @@ TEST(ConvolutionsOnGpu, BlocksOfRowsAddUp) {
     });
     const auto actual = run(gpu(), [&](Device device, const char* l, const char* r, char* to) {
       const std::int64_t row_bytes = s.taps() * s.c * static_cast<std::int64_t>(sizeof(float));
-      cuda::launch_convolve(device, part, s, DType::float32, l, r, to, adds, rows * row_bytes);
+      cuda::launch_own_convolve(device, part, s, DType::float32, l, r, to, adds, rows * row_bytes);
     });
     expect_near(actual, expected, 1e-5);
   };

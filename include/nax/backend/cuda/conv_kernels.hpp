@@ -5,6 +5,8 @@
 
 #include "nax/backend/cuda/conv_direct.hpp"
 #include "nax/backend/cuda/conv_patches.hpp"
+#include "nax/backend/cuda/convolution_library.hpp"
+#include "nax/backend/cuda/copy_kernels.hpp"
 #include "nax/backend/cuda/matmul_kernels.hpp"
 #include "nax/backend/cuda/row_loops.hpp"
 #include "nax/backend/cuda/scratch.hpp"
@@ -82,10 +84,41 @@ void launch_patch_convolve(Device device, loops::ConvPart part, const ConvLoop& 
   }
 }
 
-// Throws DeviceError for a dtype without a kernel: all but float32 and float64.
-inline void launch_convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry,
-                            DType dtype, const char* a, const char* b, char* to, bool accumulate,
-                            std::int64_t patch_bytes = most_patch_bytes) {
+inline void launch_own_convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry,
+                                DType dtype, const char* a, const char* b, char* to, bool accumulate,
+                                std::int64_t patch_bytes = most_patch_bytes);
+
+// Half types, computed in float32. `to` is converted first where it is added to.
+inline void launch_half_convolve(Device device, loops::ConvPart part, const ConvLoop& s, DType dtype,
+                                 const char* a, const char* b, char* to, bool accumulate) {
+  using enum loops::ConvPart;
+  const std::int64_t x = s.n * s.places * s.c, y = s.rows() * s.o, w = s.width * s.o;
+  const std::int64_t of_a = part == input ? y : x, of_b = part == weights ? y : w,
+                     of_to = part == forward ? y
+                             : part == input ? x
+                                             : w;
+  const auto room = [&](std::int64_t size) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(size, 1)) * sizeof(float);
+  };
+  const Scratch wide_a(device, room(of_a)), wide_b(device, room(of_b)), wide_to(device, room(of_to));
+  const auto convert = [&](std::int64_t size, const char* from, DType from_type, char* at, DType to_type) {
+    const Dims shape(1, size), strides(1, 1);
+    if (size > 0)
+      launch_copy(device, shape, {const_cast<char*>(from), strides, from_type, to_type},
+                  {at, strides, to_type, to_type});
+  };
+  convert(of_a, a, dtype, wide_a.data(), DType::float32);
+  convert(of_b, b, dtype, wide_b.data(), DType::float32);
+  if (accumulate) convert(of_to, to, dtype, wide_to.data(), DType::float32);
+  launch_own_convolve(device, part, s, DType::float32, wide_a.data(), wide_b.data(), wide_to.data(),
+                      accumulate);
+  convert(of_to, wide_to.data(), DType::float32, to, dtype);
+}
+
+// By nax's own kernels. Throws DeviceError for a dtype without one: all but floating ones.
+inline void launch_own_convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry,
+                                DType dtype, const char* a, const char* b, char* to, bool accumulate,
+                                std::int64_t patch_bytes) {
   const ConvLoop s(geometry);
   constexpr std::int64_t few_channels = 8;
   const bool direct =
@@ -100,7 +133,18 @@ inline void launch_convolve(Device device, loops::ConvPart part, const loops::Co
   };
   if (dtype == DType::float32) return run(std::type_identity<float>());
   if (dtype == DType::float64) return run(std::type_identity<double>());
+  if (dtype_kind(dtype) == Kind::floating)
+    return launch_half_convolve(device, part, s, dtype, a, b, to, accumulate);
   raise<DeviceError>({"conv_general_dilated: ", dtype_name(dtype), " has no kernel on ", device});
+}
+
+// By a library if it has a kernel; but a convolution that is one product of matrices needs none.
+inline void launch_convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry,
+                            DType dtype, const char* a, const char* b, char* to, bool accumulate) {
+  if (convolution_library && !is_pointwise(ConvLoop(geometry)) &&
+      convolution_library(device, part, geometry, dtype, a, b, to, accumulate))
+    return;
+  launch_own_convolve(device, part, geometry, dtype, a, b, to, accumulate);
 }
 
 }  // namespace cuda

@@ -142,6 +142,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
     const Span span(Kind::operation, "rows", device);
     launch_rows(device, what, dtype, from, to);
   }
+  bool convolves(DType dtype) const override { return convolution_library || Operations::convolves(dtype); }
   void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry, DType dtype,
                 const char* a, const char* b, char* to, bool accumulate) override {
     const Span span(Kind::operation, "convolution", device);

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cudnn.h>
+
+#include <memory>
+
+#include "nax/backend/cuda/runtime.hpp"
+#include "nax/core/per_thread.hpp"
+
+// cuDNN's handles, one a thread and card, and its descriptors as owning pointers.
+NAX_BEGIN
+namespace cudnn {
+
+// Throws DeviceError naming the call and the library's code and text.
+inline void check(cudnnStatus_t code, const char* call) {
+  if (code == CUDNN_STATUS_SUCCESS) [[likely]]
+    return;
+  raise<DeviceError>(
+      {call, ": ", cudnnGetErrorString(code), " (", std::to_string(static_cast<int>(code)), ")"});
+}
+// cuDNN 9 numbers the reasons for which it lacks a kernel from 3000 on.
+inline bool lacks_kernel(cudnnStatus_t code) {
+  return code >= CUDNN_STATUS_NOT_SUPPORTED && code < CUDNN_STATUS_NOT_SUPPORTED + 1000;
+}
+
+class Handles {
+ public:
+  static cudnnHandle_t of(Device device) {
+    cudnnHandle_t& handle = detail::per_thread<Handles>().handles_[cuda::card_of(device)];
+    if (!handle) check(cudnnCreate(&handle), "cudnnCreate");
+    return handle;
+  }
+  // Leaves them where they are when the process ends and the driver has gone before.
+  ~Handles() {
+    for (int card = 0; card < cuda::most_devices; ++card)
+      if (handles_[card] && cudaSetDevice(card) == cudaSuccess) cudnnDestroy(handles_[card]);
+  }
+
+ private:
+  cudnnHandle_t handles_[cuda::most_devices] = {};
+};
+
+template <auto destroy>
+struct Destroy {
+  void operator()(auto* descriptor) const { destroy(descriptor); }
+};
+template <class Handle, auto destroy>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<destroy>>;
+
+using Tensor = Owned<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>;
+using Filter = Owned<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>;
+using Convolution = Owned<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>;
+
+inline Tensor make_tensor() {
+  cudnnTensorDescriptor_t made = nullptr;
+  check(cudnnCreateTensorDescriptor(&made), "cudnnCreateTensorDescriptor");
+  return Tensor(made);
+}
+inline Filter make_filter() {
+  cudnnFilterDescriptor_t made = nullptr;
+  check(cudnnCreateFilterDescriptor(&made), "cudnnCreateFilterDescriptor");
+  return Filter(made);
+}
+inline Convolution make_convolution() {
+  cudnnConvolutionDescriptor_t made = nullptr;
+  check(cudnnCreateConvolutionDescriptor(&made), "cudnnCreateConvolutionDescriptor");
+  return Convolution(made);
+}
+
+}  // namespace cudnn
+NAX_END
