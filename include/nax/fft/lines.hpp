@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "nax/backend/cpu/fft.hpp"
+#include "nax/expr/evaluation/zeros.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/manipulation/split.hpp"
@@ -76,7 +77,7 @@ Array<T> with_places(const char* function, const Array<T>& x, int axis, std::int
   count_elements(function, shape);
   Selection s;
   for (int a = 0; a < x.ndim(); ++a) s.append(0, 1, x.shape(a), true);
-  return update(filled_on_host<T>(function, shape, T(0)), s, x, Update::set);
+  return update(zeros_over<T>(Frame{shape, {}}, device_for(function, x)), s, x, Update::set);
 }
 
 // Operands as transforms take them: integers and half types as float.

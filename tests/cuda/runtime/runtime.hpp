@@ -59,8 +59,10 @@ struct Live {
   friend bool operator==(const Live&, const Live&) = default;
 };
 Live live();
-// Copies from or to memory that was freed, since the beginning.
+// Copies from or to memory that was freed, and misuse of cuFFT's memory and plans (fft.cpp), since the
+// beginning.
 long violations();
+long fft_plans();  // made and not destroyed
 // The card on which an address lies; -1 where it is on none.
 int card_of(const void* address);
 int card_of_stream(cudaStream_t stream);

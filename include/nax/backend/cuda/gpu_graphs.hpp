@@ -35,6 +35,7 @@ class GpuGraphs final : public detail::GraphMaker {
     held->stream.reset(stream);
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
     capture_stream = stream;
+    capture_holds = &held->plans;
     graph.state = held.release();
   }
   // One graph of a copy for each input, and then what was captured.
@@ -43,6 +44,7 @@ class GpuGraphs final : public detail::GraphMaker {
     auto made = std::make_unique<Graph>(graph.device);
     made->held.reset(static_cast<Held*>(std::exchange(graph.state, nullptr)));
     capture_stream = nullptr;
+    capture_holds = nullptr;
     check(cudaStreamEndCapture(made->held->stream.get(), &made->captured), "cudaStreamEndCapture");
     made->held->stream.reset();
     check(cudaGraphCreate(&made->whole, 0), "cudaGraphCreate");
@@ -67,6 +69,7 @@ class GpuGraphs final : public detail::GraphMaker {
     const std::unique_ptr<Held> held(static_cast<Held*>(std::exchange(graph.state, nullptr)));
     if (!held) return;
     capture_stream = nullptr;
+    capture_holds = nullptr;
     cudaGraph_t captured = nullptr;
     if (cudaStreamEndCapture(held->stream.get(), &captured) == cudaSuccess && captured)
       cudaGraphDestroy(captured);
@@ -95,6 +98,7 @@ class GpuGraphs final : public detail::GraphMaker {
   };
   struct Held {
     std::vector<std::unique_ptr<void, FreeHost>> memory;
+    std::vector<std::shared_ptr<const void>> plans;
     std::unique_ptr<CUstream_st, DestroyStream> stream;  // while it is captured
   };
   struct Graph final : detail::LaunchGraph {

@@ -7,6 +7,7 @@
 #include "nax/backend/cuda/conv_kernels.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
 #include "nax/backend/cuda/draw_kernels.hpp"
+#include "nax/backend/cuda/fft_kernels.hpp"
 #include "nax/backend/cuda/index_kernels.hpp"
 #include "nax/backend/cuda/matmul_kernels.hpp"
 #include "nax/backend/cuda/reduce_kernels.hpp"
@@ -32,7 +33,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
  public:
   bool has(backend::Part part) const override {
     using enum backend::Part;
-    return part == softmax || part == moments || part == convolutions || part == windows;
+    return part == softmax || part == moments || part == convolutions || part == windows || part == fft;
   }
 
   void copy(Device device, const Dims& shape, const loops::Operand& from, const loops::Operand& to) override {
@@ -143,6 +144,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
     launch_rows(device, what, dtype, from, to);
   }
   bool convolves(DType dtype) const override { return convolution_library || Operations::convolves(dtype); }
+  void fft(Device device, const loops::FftLines& lines, DType real, const char* from, char* to) override {
+    const Span span(Kind::operation, "fft", device);
+    launch_fft(device, lines, real, from, to);
+  }
   void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry, DType dtype,
                 const char* a, const char* b, char* to, bool accumulate) override {
     const Span span(Kind::operation, "convolution", device);

@@ -2,10 +2,12 @@
 
 #include <bit>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "nax/backend/cuda/runtime.hpp"
 #include "nax/backend/cuda/staging.hpp"
@@ -253,6 +255,8 @@ inline cudaStream_t table_stream(Device device) {
 // The stream that the calling thread's recording captures: in no table, so that no other thread waits for it
 // and is drawn into the capture.
 inline thread_local constinit cudaStream_t capture_stream = nullptr;
+// What the graph of that recording needs and does not contain (plans of libraries): held as long as it lives.
+inline thread_local constinit std::vector<std::shared_ptr<const void>>* capture_holds = nullptr;
 
 // Where the calling thread's work on the device goes, the card made current.
 inline cudaStream_t use(Device device) {
