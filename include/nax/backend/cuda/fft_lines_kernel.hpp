@@ -20,7 +20,7 @@ struct LinesAt {
   std::int64_t axis;
 };
 
-// What happens to each number on its way. The ends are the places that have no partner: 0, and n / 2 of an
+// Factors of each number on its way. The ends are the places that have no partner: 0, and n / 2 of an
 // even n.
 struct LineFactors {
   double scale = 1, middle = 1;  // of all numbers; also of all but the ends

@@ -4,6 +4,7 @@
 
 #include "nax/backend/cuda/add_kernels.hpp"
 #include "nax/backend/cuda/argsort_kernels.hpp"
+#include "nax/backend/cuda/bin_kernels.hpp"
 #include "nax/backend/cuda/conv_kernels.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
 #include "nax/backend/cuda/draw_kernels.hpp"
@@ -33,7 +34,20 @@ class KernelOperations final : public backend::AcceleratorOperations {
  public:
   bool has(backend::Part part) const override {
     using enum backend::Part;
-    return part == softmax || part == moments || part == convolutions || part == windows || part == fft;
+    switch (part) {
+      case fft:
+      case convolutions:
+      case windows:
+      case bins:
+      case softmax:
+      case moments:
+        return true;
+      case factorisations:
+      case samplers:
+      case permutations:
+        break;
+    }
+    return false;
   }
 
   void copy(Device device, const Dims& shape, const loops::Operand& from, const loops::Operand& to) override {
@@ -147,6 +161,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
   void fft(Device device, const loops::FftLines& lines, DType real, const char* from, char* to) override {
     const Span span(Kind::operation, "fft", device);
     launch_fft(device, lines, real, from, to);
+  }
+  void count_bins(Device device, std::int64_t rows, std::int64_t n, DType type, const char* bins, DType added,
+                  const char* weights, std::int64_t length, char* to) override {
+    launch_count_bins(device, rows, n, type, bins, added, weights, length, to);
   }
   void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry, DType dtype,
                 const char* a, const char* b, char* to, bool accumulate) override {

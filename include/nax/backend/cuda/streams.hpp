@@ -255,7 +255,7 @@ inline cudaStream_t table_stream(Device device) {
 // The stream that the calling thread's recording captures: in no table, so that no other thread waits for it
 // and is drawn into the capture.
 inline thread_local constinit cudaStream_t capture_stream = nullptr;
-// What the graph of that recording needs and does not contain (plans of libraries): held as long as it lives.
+// Holds for the graph of that recording what it uses and does not contain (plans of libraries).
 inline thread_local constinit std::vector<std::shared_ptr<const void>>* capture_holds = nullptr;
 
 // Where the calling thread's work on the device goes, the card made current.

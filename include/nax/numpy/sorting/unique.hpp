@@ -203,7 +203,7 @@ UniqueCounts<T> unique_values_of(const char* function, const Array<T>& x, const 
 template <class T>
 Array<T> unique_sized(const Array<T>& x, const UniqueOptions<T>& options) {
   check_operand("unique", x);
-  need_host("unique", x);
+  const ComputeOn there(x);
   const std::int64_t size = *options.size, n = x.size();
   if (options.axis.given()) throw ValueError("unique: .size goes without .axis");
   if (size < 0) raise<ValueError>({"unique: size must not be negative, got ", size});

@@ -24,17 +24,20 @@ class Bins {
   template <detail::ArrayLike E>
   Bins(const E& edges) : edges_(detail::as_type<T>(edges)) {}
   template <Scalar S>
-  Bins(const std::vector<S>& edges) : edges_(detail::host_numbers<T>(edges)) {}
-  Bins(std::initializer_list<double> edges) : edges_(detail::host_numbers<T>(std::vector<double>(edges))) {}
+  Bins(const std::vector<S>& edges) : edges_(detail::host_numbers<T>(edges)), made_(true) {}
+  Bins(std::initializer_list<double> edges)
+      : edges_(detail::host_numbers<T>(std::vector<double>(edges))), made_(true) {}
 
   std::int64_t count() const { return count_; }
   const std::string& rule() const { return rule_; }
   const std::optional<Array<T>>& edges() const { return edges_; }
+  bool made() const { return made_; }  // whether the edges are an array of the library's, on the host
 
  private:
   std::int64_t count_ = 0;
   std::string rule_;
   std::optional<Array<T>> edges_;
+  bool made_ = false;
 };
 
 // The value of `.range`: from where to where; none: from the smallest value to the largest.
@@ -63,7 +66,8 @@ void check_edges(const char* function, const Array<T>& edges) {
   if (edges.ndim() != 1 || edges.size() == 0)
     raise<ValueError>(
         {function, ": `bins` must be 1-d, when an array, and not empty: shape ", edges.shape()});
-  const ArrayBase rows = contiguous(edges, transforms_handled);
+  if (unknown_while_recording(function, edges.device())) return;
+  const ArrayBase rows = on_host(contiguous(edges, transforms_handled));
   const T* e = elements<const T>(rows, transforms_handled);
   for (std::int64_t i = 1, n = edges.size(), all = layout_of(rows).size(); i < all; ++i)
     if (i % n != 0 && !(e[i - 1] <= e[i]))
@@ -73,7 +77,9 @@ void check_edges(const char* function, const Array<T>& edges) {
 // Checks a range in each example.
 template <class T>
 void check_range(const char* function, const Array<T>& first, const Array<T>& last) {
-  const ArrayBase a = contiguous(first, transforms_handled), b = contiguous(last, transforms_handled);
+  if (unknown_while_recording(function, first.device())) return;
+  const ArrayBase a = on_host(contiguous(first, transforms_handled)),
+                  b = on_host(contiguous(last, transforms_handled));
   const T *p = elements<const T>(a, transforms_handled), *q = elements<const T>(b, transforms_handled);
   for (std::int64_t i = 0, n = layout_of(a).size(); i < n; ++i)
     if (!(std::isfinite(static_cast<double>(p[i])) && std::isfinite(static_cast<double>(q[i]))))
@@ -89,7 +95,7 @@ Array<T> bin_edges(const char* function, const Array<T>& x, const Bins<T>& bins,
   need_part(function, backend::Part::bins, x);
   if (bins.edges()) {
     check_edges(function, *bins.edges());
-    return *bins.edges();
+    return bins.made() ? typed<T>(beside(x, *bins.edges())) : *bins.edges();
   }
   Array<T> first(static_cast<T>(0)), last(static_cast<T>(1));
   if (range.given()) {
@@ -120,7 +126,8 @@ Array<T> bin_edges(const char* function, const Array<T>& x, const Bins<T>& bins,
   if (count < 1) raise<ValueError>({function, ": `bins` must be positive, when an integer, got ", count});
   const Array<T> step = evaluate(
       make_expr<rules::divide>(make_expr<rules::subtract>(last, first), Array<T>(static_cast<T>(count))));
-  const Array<T> place = generated<T>(function, count + 1, [](std::int64_t i) { return static_cast<T>(i); });
+  const Array<T> place = typed<T>(
+      beside(x, generated_on_host<T>(function, count + 1, [](std::int64_t i) { return static_cast<T>(i); })));
   const Array<T> inner = evaluate(make_expr<rules::add>(first, make_expr<rules::multiply>(place, step)));
   return evaluate(make_selection<rules::where>(
       make_expr<rules::equal>(place, Array<T>(static_cast<T>(count))), last, inner));
