@@ -73,9 +73,11 @@ auto loggamma(const Key& key, const A& a, const Shape& shape) {
 template <class T = void, class A = Array<float>, class B = Array<float>>
 auto beta(const Key& key, const A& a_, const B& b_, const Shape& shape) {
   using R = detail::sample_t<T, A, B>;
+  const Array<R> alpha = detail::parameter<R>("beta", a_), beta = detail::parameter<R>("beta", b_);
+  const nax::detail::ComputeOn there(nax::detail::device_for("beta", alpha, beta));
   const auto [key_a, key_b] = split(key);
-  const Array<R> a = detail::draw_gammas("beta", key_a, detail::parameter<R>("beta", a_), shape, true);
-  const Array<R> b = detail::draw_gammas("beta", key_b, detail::parameter<R>("beta", b_), shape, true);
+  const Array<R> a = detail::draw_gammas("beta", key_a, alpha, shape, true);
+  const Array<R> b = detail::draw_gammas("beta", key_b, beta, shape, true);
   const Array<R> most = nax::maximum(a, b), x = nax::exp(a - most), y = nax::exp(b - most);
   return Array<R>(x / (x + y));
 }
@@ -116,6 +118,7 @@ auto f(const Key& key, const N& dfnum, const D& dfden, const Shape& shape) {
   using R = detail::sample_t<T, N, D>;
   const Array<R> num = detail::parameter<R>("f", dfnum), den = detail::parameter<R>("f", dfden);
   detail::check_parameters("f", shape, num, den);
+  const nax::detail::ComputeOn there(nax::detail::device_for("f", num, den));
   const auto [key_den, key_num] = split(key);
   const Array<R> above = chisquare<R>(key_num, num, shape), below = chisquare<R>(key_den, den, shape);
   return Array<R>((above / num) / (below / den));
@@ -127,6 +130,7 @@ template <class T = void, class D = Array<float>>
 auto t(const Key& key, const D& df, const Shape& shape) {
   using R = detail::sample_t<T, D>;
   const Array<R> half_df = detail::parameter<R>("t", df) / R(2);
+  const nax::detail::ComputeOn there(nax::detail::device_for("t", half_df));
   const auto [key_normal, key_gamma] = split(key);
   const Array<R> g = detail::draw_gammas("t", key_gamma, half_df, shape, false);
   return Array<R>(normal<R>(key_normal, shape) * nax::sqrt(half_df / g));
@@ -144,6 +148,7 @@ auto generalized_normal(const Key& key, const P& p, const Shape& shape) {
     else
       return Array<R>(static_cast<R>(1 / static_cast<double>(p)));
   }();
+  const nax::detail::ComputeOn there(nax::detail::device_for("generalized_normal", root));
   const auto [key_gamma, key_sign] = split(key);
   const Array<R> g = detail::draw_gammas("generalized_normal", key_gamma, root, shape, false);
   return Array<R>(detail::signs<R>(key_sign, shape) * nax::power(g, root));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "nax/random/parameters.hpp"
 
 NAX_BEGIN
@@ -23,24 +25,31 @@ NAX_ENGINE ArrayBase sample(const char* function, const Key& key, const Shape& s
                             DType dtype, std::initializer_list<const ArrayBase*> parameters) {
   check_single(function, key);
   count_elements(function, shape);
-  Device device = draw_device(key);
+  // Parameters with axes say where; numbers and keys on the host go along.
+  std::vector<const ArrayBase*> placing;
+  if (on_accelerator(key.words())) placing.push_back(&key.words());
   Frame rows = layout_of(key.words());
   for (const ArrayBase* p : parameters) {
-    if (!share_memory(p->device(), Device{})) device = p->device();
+    if (on_accelerator(*p) || !layout_of(*p).shape.empty()) placing.push_back(p);
     rows = broadcast(function, rows, below(layout_of(*p), {}));
   }
+  const ArrayBase* const* const first = placing.data();
+  Device device =
+      placing.empty() ? draw_device(key) : device_for(function, first, static_cast<int>(placing.size()));
   const Frame frame = below(rows, shape);
   count_elements(function, frame.shape);
-  need_part(function, backend::Part::samplers, key.words());
-  for (const ArrayBase* p : parameters) need_part(function, backend::Part::samplers, *p);
-  if (!backend::operations(device).has(backend::Part::samplers)) device = host_device();
+  if (!backend::operations(device).has(backend::Part::samplers)) {
+    need_part(function, backend::Part::samplers, key.words());
+    for (const ArrayBase* p : parameters) need_part(function, backend::Part::samplers, *p);
+    device = host_device();
+  }
   ArrayBase result = allocate(dtype, frame, device);
   if (frame.size() == 0) return placed(std::move(result));
-  const ArrayBase words = copy_over(key.words(), rows);
+  const ArrayBase words = copy_over(beside(result, key.words()), rows);
   std::vector<ArrayBase> full;
   const char* from[2] = {};
   for (const ArrayBase* p : parameters) {
-    full.push_back(copy_over(constant(*p), frame));
+    full.push_back(copy_over(beside(result, constant(*p)), frame));
     from[full.size() - 1] = device_data(full.back());
   }
   backend::operations(device).sample(device, kind, reinterpret_cast<const std::uint64_t*>(device_data(words)),

@@ -83,8 +83,9 @@ Shape joint_shape(const char* function, const P&... p) {
 }
 
 // Draws from each key, with parameters that broadcast to the shape and lie where the kernels expect: hidden
-// axes are those of the key and of the parameters. Computes on the device of an operand, or of this thread
-// where that can; else on the host, and copies. The result is not recorded.
+// axes are those of the key and of the parameters. Computes where the parameters with axes are, else where
+// the key or this thread is. Throws DeviceError for operands on different devices. The result is not
+// recorded.
 NAX_ENGINE ArrayBase sample(const char* function, const Key& key, const Shape& shape, Sampler kind,
                             DType dtype, std::initializer_list<const ArrayBase*> parameters);
 template <Sampler kind, class R, class... T>

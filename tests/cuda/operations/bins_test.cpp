@@ -40,15 +40,6 @@ TEST(BinsOnGpu, Sums) {
       1e-5);
 }
 
-// In short chains: a million ones, and what a float would lose beside them.
-TEST(BinsOnGpu, LongSumsKeepTheirDigits) {
-  constexpr std::int64_t n = 1 << 20;
-  const auto there = [](const auto& x) { return device_put(eval(x), gpu()); };
-  const Array<int> bins = there(zeros<int>({n}));
-  const Array<float> sums = bincount(bins, there(full<float>({n}, .1f)), {.length = 1});
-  EXPECT_NEAR(sums.to_vector()[0], static_cast<double>(.1f) * n, .02);
-}
-
 TEST(BinsOnGpu, Histograms) {
   expect_same([&](auto put) { return histogram(put(waves(500))).hist; });
   expect_same([&](auto put) { return histogram(put(waves(500))).bin_edges; }, 1e-6);

@@ -31,4 +31,11 @@ TEST(LongSumsOnGpu, RunningSums) {
   ASSERT_NEAR(double{line[2]}, double{.1f} * all, 1e-7 * all);
 }
 
+TEST(LongSumsOnGpu, SumsInBins) {
+  constexpr std::int64_t n = 1 << 20;
+  const Array<int> bins = device_put(eval(zeros<int>({n})), gpu());
+  const Array<float> sums = bincount(bins, device_put(eval(full({n}, .1f)), gpu()), {.length = 1});
+  ASSERT_NEAR(double{sums.to_vector()[0]}, double{.1f} * n, 1e-7 * n);
+}
+
 }  // namespace long_sums_test

@@ -64,7 +64,9 @@ void SamplerKernel<kind>::run(const std::uint64_t* keys, std::int64_t rows, std:
     const float* const rates = static_cast<const float*>(parameters[0]);
     detail::for_each_key_in_rounds(
         keys, rows, n,
-        [=](std::int64_t at) { return std::any_of(rates + at, rates + at + n, detail::poisson_rejects); },
+        [=](std::int64_t at) {
+          return std::any_of(rates + at, rates + at + n, loops::poisson_rejects<float>);
+        },
         [=](std::uint64_t key, std::uint64_t first, std::int64_t count, std::int64_t at) {
           return poisson_rounds(key, first, count, rates + at);
         },

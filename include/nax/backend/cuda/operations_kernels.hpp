@@ -14,6 +14,7 @@
 #include "nax/backend/cuda/reduce_kernels.hpp"
 #include "nax/backend/cuda/row_kernels.hpp"
 #include "nax/backend/cuda/running_best.hpp"
+#include "nax/backend/cuda/sampler_kernels.hpp"
 #include "nax/backend/cuda/scan_kernels.hpp"
 #include "nax/backend/cuda/scatter_kernels.hpp"
 #include "nax/backend/cuda/step_kernels.hpp"
@@ -39,11 +40,11 @@ class KernelOperations final : public backend::AcceleratorOperations {
       case convolutions:
       case windows:
       case bins:
+      case samplers:
       case softmax:
       case moments:
         return true;
       case factorisations:
-      case samplers:
       case permutations:
         break;
     }
@@ -231,6 +232,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
             char* out) override {
     const Span span(Kind::operation, "random", device);
     DrawLauncher(device, draw, keys, n, dtype, size, out).launch_all();
+  }
+  void sample(Device device, nax::detail::Sampler kind, const std::uint64_t* keys, std::int64_t rows,
+              std::int64_t n, DType dtype, const char* const* parameters, char* out) override {
+    launch_sample(device, kind, keys, rows, n, dtype, parameters, out);
   }
   void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
                std::uint64_t* to) override {

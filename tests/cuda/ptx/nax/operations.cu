@@ -2,6 +2,7 @@
 // file, since reading nax takes nvcc a minute.
 #include <nax/nax.hpp>
 
+#include "cuda/operations/bins_test.cpp"
 #include "cuda/operations/convolutions_test.cpp"
 #include "cuda/operations/corners_test.cpp"
 #include "cuda/operations/indexing_test.cpp"
