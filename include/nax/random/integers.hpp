@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <utility>
 
 #include "nax/random/uniform.hpp"
@@ -15,16 +16,18 @@ template <class U>
 struct Range {
   U span, multiplier;  // 2^bits modulo the span; a span of 0 stands for all of the type
 
-  explicit Range(U s) : span(s), multiplier(remainder(U(1) << (sizeof(U) * 4))) {
+  constexpr explicit Range(U s) : span(s), multiplier(remainder(U(1) << (sizeof(U) * 4))) {
     multiplier = remainder(multiplier * multiplier);
   }
-  U remainder(U x) const { return span == 0 ? x : x % span; }
-  U offset(U higher, U lower) const { return remainder(remainder(higher) * multiplier + remainder(lower)); }
+  constexpr U remainder(U x) const { return span == 0 ? x : x % span; }
+  constexpr U offset(U higher, U lower) const {
+    return remainder(remainder(higher) * multiplier + remainder(lower));
+  }
 };
 
 // How many numbers the range has: 1 where it is empty, and `maxval` may be one past what the type holds.
 template <class T, class A, class B>
-std::make_unsigned_t<T> span_of(A minval, B maxval, T& low) {
+constexpr std::make_unsigned_t<T> span_of(A minval, B maxval, T& low) {
   using U = std::make_unsigned_t<T>;
   constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
   low = std::cmp_less(minval, least) ? least : std::cmp_greater(minval, most) ? most : static_cast<T>(minval);
@@ -33,6 +36,24 @@ std::make_unsigned_t<T> span_of(A minval, B maxval, T& low) {
   if (high <= low) return 1;
   return static_cast<U>(static_cast<U>(high) - static_cast<U>(low) + (beyond ? 1 : 0));
 }
+
+// Elementwise: an integer in [least, most), of two draws of bits.
+template <class T>
+struct IntegerBetween {
+  static constexpr const char* name = "randint";
+  static constexpr bool linear = false, hands_on = false, differentiable = false, masks = false,
+                        symbolic = false;
+  template <int i, class... X>
+  using operand = std::tuple_element_t<i, std::tuple<X...>>;
+  template <class...>
+  using result = T;
+  template <class B, class U>
+  static constexpr T value(B least, B most, U higher, U lower) {
+    T low = 0;
+    const Range<U> range(span_of<T>(least, most, low));
+    return static_cast<T>(static_cast<U>(low) + range.offset(higher, lower));
+  }
+};
 
 // Types of 8 and 16 bits are drawn as int32.
 template <class T>
@@ -70,27 +91,15 @@ requires is_integer_v<T> &&(sizeof(T) >= 4) && is_integer_v<B> Array<T> randint(
                                                                                 const Array<B>& maxval) {
   using namespace nax::detail;
   using U = std::make_unsigned_t<T>;
-  need_host("randint", minval, maxval, key.words());
+  const ComputeOn beside_bounds(device_for("randint", minval, maxval));
   const auto [k1, k2] = split(key);
-  Array<U> higher = bits<U>(k1, shape), lower = bits<U>(k2, shape);
+  const Array<U> higher = bits<U>(k1, shape), lower = bits<U>(k2, shape);
   const Frame frame =
       broadcast("randint", layout_of(higher), broadcast("randint", layout_of(minval), layout_of(maxval)));
   if (frame.visible_shape() != shape)
     raise<ShapeError>({"randint: the bounds do not broadcast to the shape: ", minval.shape(), " and ",
                        maxval.shape(), " for ", shape});
-  const ArrayBase a = copy_over(minval, frame), b = copy_over(maxval, frame), h = copy_over(higher, frame),
-                  l = copy_over(lower, frame);
-  Array<T> result = nax::detail::typed<T>(allocate(dtype_of<T>, frame));
-  const B *least = elements<const B>(a, transforms_handled), *most = elements<const B>(b, transforms_handled);
-  const U *upper = elements<const U>(h, transforms_handled),
-          *under = elements<const U>(l, transforms_handled);
-  T* out = elements<T>(result);
-  for (std::int64_t i = 0; i < frame.size(); ++i) {
-    T low;
-    const detail::Range<U> range(detail::span_of<T>(least[i], most[i], low));
-    out[i] = static_cast<T>(static_cast<U>(low) + range.offset(upper[i], under[i]));
-  }
-  return result;
+  return evaluate(make_expr<detail::IntegerBetween<T>>(minval, maxval, higher, lower));
 }
 
 // True with probability p, of shape `shape` or that of p. Throws ShapeError if `p` does not broadcast to

@@ -102,6 +102,84 @@ TEST(RandomOnGpu, Categorical) {
   });
 }
 
+// Draws by rejection: all the numbers of the CPU, for parameters on the device and on the host.
+TEST(RandomOnGpu, Rejection) {
+  const Array<float> alpha = {.05f, .5f, 1.f, 3.f, 400.f}, rate = {0.f, .3f, 9.f, 12.f, 1e4f, -1.f},
+                     count = {0.f, 5.f, 40.f, 1e5f, -1.f}, chance = {.3f, .9f, .5f, .01f, .5f};
+  expect_same_draw([](const random::Key& key) { return random::gamma(key, 2.5, {200}); }, 1e-5);
+  expect_same_draw([](const random::Key& key) { return random::gamma<double>(key, .2, {200}); }, 1e-12);
+  expect_same_draw([](const random::Key& key) { return random::poisson(key, 3, {200}); });
+  expect_same_draw([](const random::Key& key) { return random::poisson<std::int64_t>(key, 50, {200}); });
+  expect_same_draw([](const random::Key& key) { return random::binomial(key, 7, .2, {200}); });
+  expect_same_draw([](const random::Key& key) { return random::binomial<double>(key, 1000, .4, {200}); });
+  expect_same([&](auto put) { return random::gamma(random::key(1), put(alpha), {40, 5}); }, 1e-5);
+  expect_same([&](auto put) { return random::loggamma(random::key(1), put(alpha), {40, 5}); }, 1e-5);
+  expect_same([&](auto put) { return random::poisson(random::key(1), put(rate), {40, 6}); });
+  expect_same([&](auto put) { return random::binomial(random::key(1), put(count), put(chance), {40, 5}); });
+  expect_same([&](auto put) { return random::dirichlet(random::key(1), put(alpha), {3}); }, 1e-5);
+  expect_same([&](auto put) { return random::beta(random::key(1), put(alpha), 2., {3, 5}); }, 1e-5);
+  expect_same([&](auto put) { return random::t(random::key(1), put(alpha), {3, 5}); }, 1e-4);
+  expect_same([&](auto put) {
+    return random::multinomial(random::key(1), 20, put(Array<float>{.2f, .3f, .5f}), {4, 3});
+  });
+}
+
+TEST(RandomOnGpu, RejectionUnderTransforms) {
+  const Array<float> alpha = {.5f, 1.f, 3.f};
+  expect_same(
+      [&](auto put) {
+        return vmap([](const random::Key& k, const Array<float>& a) { return random::gamma(k, a, {4}); })(
+            random::split(random::key(4), 3), put(alpha));
+      },
+      1e-5);
+  expect_same([&](auto put) {
+    return vmap([](const random::Key& k) { return random::poisson(k, 20, {4}); })(
+        random::Key(put(random::split(random::key(4), 3).words())));
+  });
+  expect_same(
+      [&](auto put) {
+        return grad([](const Array<float>& a) { return sum(random::gamma(random::key(4), a)); })(put(alpha));
+      },
+      1e-4);
+  expect_same(
+      [&](auto put) {
+        const auto f = jit([](const Array<float>& a) {
+          return random::gamma(random::key(4), a) + random::poisson(random::key(5), a * 9.f);
+        });
+        f(put(alpha * 2.f));
+        return f(put(alpha));
+      },
+      1e-5);
+}
+
+TEST(RandomOnGpu, RejectionOnDifferentDevices) {
+  const Array<float> count = {3.f, 4.f}, chance = {.5f, .5f};
+  EXPECT_NE(text_of<DeviceError>([&] {
+              random::binomial(random::key(1), device_put(count, gpu()), chance, {2});
+            }).find("binomial: the operands are on different devices"),
+            std::string::npos);
+}
+
+TEST(RandomOnGpu, IntegersBetweenArrays) {
+  const Array<int> low = {-5, 0, 7}, high = {5, 1, 2'000'000'000};
+  expect_same([&](auto put) { return random::randint(random::key(1), {50, 3}, put(low), put(high)); });
+  expect_same([&](auto put) {
+    return random::randint<std::int64_t>(random::key(1), {50, 3}, put(low), put(Array<int>(9)));
+  });
+  expect_same([&](auto put) {
+    return vmap([](const Array<int>& a) {
+      return random::randint(random::key(1), {4}, a, Array<int>(a + 10));
+    })(put(low));
+  });
+  expect_same([&](auto put) {
+    const auto f = jit([](const Array<int>& a) {
+      return random::randint(random::key(1), {2, 3}, a, Array<int>(a + 10));
+    });
+    f(put(high - 10));
+    return f(put(low));
+  });
+}
+
 TEST(RandomOnGpu, BatchedKeys) {
   expect_same_draw([](const random::Key& key) {
     return vmap([](const random::Key& k) {
