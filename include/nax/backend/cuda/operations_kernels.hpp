@@ -165,6 +165,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void count_bins(Device device, std::int64_t rows, std::int64_t n, DType type, const char* bins, DType added,
                   const char* weights, std::int64_t length, char* to) override {
+    const Span span(Kind::operation, "bins", device);
     launch_count_bins(device, rows, n, type, bins, added, weights, length, to);
   }
   void convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry, DType dtype,
@@ -235,6 +236,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void sample(Device device, nax::detail::Sampler kind, const std::uint64_t* keys, std::int64_t rows,
               std::int64_t n, DType dtype, const char* const* parameters, char* out) override {
+    const Span span(Kind::operation, "sample", device);
     launch_sample(device, kind, keys, rows, n, dtype, parameters, out);
   }
   void fold_in(Device device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
