@@ -5,7 +5,14 @@
 NAX_BEGIN
 namespace detail {
 
+// Devices then wait for an array itself, and not for each other's use of it. In the caller's thread.
+inline void note_moments(const Arrays& arrays) {
+  for (const ArrayBase& x : arrays)
+    if (const BufferRef& buffer = ArrayAccess::buffer(x)) buffer->note_moment();
+}
+
 NAX_ENGINE std::vector<Arrays> FlatPmap::split(Arrays inputs) const {
+  note_moments(inputs);
   std::vector<Arrays> each(size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     for (std::size_t d = 0; d < size(); ++d)
@@ -59,6 +66,7 @@ NAX_ENGINE void PmapNode::pull_call(std::vector<ArrayBase> cotangents, Reverse& 
 }
 
 NAX_ENGINE Arrays PmapNode::pull_on_devices(const Arrays& seeds) const {
+  note_moments(seeds);
   std::vector<Arrays> each(pmap.size());
   for (std::size_t d = 0; d < pmap.size(); ++d)
     for (ArrayBase g : seeds)
