@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 
 // Collectives that were on their way when their pmap returned. The thread that called it watches them: it
 // asks whenever it waits for a device, and in its next pmap. One that fails, or has not landed within the
-// time since the one before it did, is aborted, and the thread gets a DeviceError, once.
+// time since it was first asked for, is aborted, and the thread gets a DeviceError, once.
 NAX_BEGIN
 namespace detail::nccl {
 
@@ -31,11 +32,11 @@ class Flights final : public cuda::StreamWatch {
   ~Flights() { cuda::watch_streams(nullptr); }
 
   void add(Flight flight) {
-    if (flights_.empty()) deadline_ = deadline_from_now();
     flights_.push_back(std::move(flight));
     cuda::watch_streams(this);
   }
   void forget(const Clique& clique) {
+    deadline_.reset();
     std::erase_if(flights_, [&](const Flight& flight) { return flight.clique.get() == &clique; });
   }
   // Forgets what has landed. Throws DeviceError for the first that failed.
@@ -50,12 +51,13 @@ class Flights final : public cuda::StreamWatch {
         if (!text.empty()) fail(device.text + ": " + text);
         if (!device.end || device.end->passed()) continue;
         landed = false;
-        if (std::chrono::steady_clock::now() > deadline_)
+        if (!deadline_) deadline_ = deadline_from_now();
+        if (std::chrono::steady_clock::now() > *deadline_)
           fail(device.text + ": not done after " + timeout_text());
       }
       if (!landed) return;
       flights_.pop_front();
-      deadline_ = deadline_from_now();
+      deadline_.reset();
     }
     cuda::watch_streams(nullptr);
   }
@@ -64,12 +66,13 @@ class Flights final : public cuda::StreamWatch {
   [[noreturn]] void fail(const std::string& text) {
     for (const Flight& flight : flights_) flight.clique->abort();
     flights_.clear();
+    deadline_.reset();
     cuda::watch_streams(nullptr);
     raise<DeviceError>({text});
   }
 
   std::deque<Flight> flights_;
-  std::chrono::steady_clock::time_point deadline_;  // of the first
+  std::optional<std::chrono::steady_clock::time_point> deadline_;  // of the first, once it was asked for
 };
 
 }  // namespace detail::nccl

@@ -107,9 +107,9 @@ TEST_F(Overlap, PmapReturnsWhileItsDevicesCompute) {
   cudaStream_t streams[2] = {};
   bool holds = true;
   const auto f = on_two_cards([&](const A& x) {
-    const auto rank = static_cast<std::size_t>(nax::axis_index("i").item());
-    streams[rank] = computing();
-    if (holds) stand_in::hold(streams[rank]);
+    const std::size_t card = nax::detail::current_device.ordinal;
+    streams[card] = computing();
+    if (holds) stand_in::hold(streams[card]);
     return A(nax::psum(x * 2.f, "i") + x);
   });
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
