@@ -15,7 +15,7 @@ D run(unsigned seed, const D& x, const D& row) {
   std::vector<D> made = {x, D(x + row)};
   for (int i = 0; i < 12; ++i) {
     const D a = made[random() % made.size()], b = made[random() % made.size()];
-    switch (random() % 12) {
+    switch (random() % 18) {
       case 0:
         made.push_back(D(tanh(a) * b));
         break;
@@ -49,6 +49,38 @@ D run(unsigned seed, const D& x, const D& row) {
       case 10:
         made.push_back(D(a.at(0).set(D(b(1)))));
         break;
+      case 11: {  // a product of two widths, whose halves are used apart
+        const D wide = matmul(a, D(concatenate(std::vector{b, D(row * b)}, {.axis = 1})));
+        made.push_back(D(tanh(wide(ellipsis, slice(0, 4))) * sin(wide(ellipsis, slice(4, 8)))));
+        break;
+      }
+      case 12:
+        made.push_back(D(tanh(D(a + D(matmul(b, made[random() % made.size()]))))));
+        break;
+      case 13: {
+        const D product = matmul(D(b.T()), D(0.3 * a));
+        made.push_back(D(sin(D(made[random() % made.size()] + product))));
+        break;
+      }
+      case 14:
+        made.push_back(
+            D(stack(std::vector{D(sin(a)), D(b * a), D(a - row)})(static_cast<int>(random() % 3))));
+        break;
+      case 15: {
+        const D joined = concatenate(std::vector{D(tanh(a(slice(0, 2)))), D(b(slice(1, 3)) * 0.7)});
+        made.push_back(D(joined + pad(D(a(slice(1, 3), slice(0, 2))), {{1, 1}, {2, 0}})));
+        break;
+      }
+      case 16: {  // a scan long enough to be a step
+        const D xs = D(stack(std::vector<D>(33, D(a * 0.1))));
+        const auto step = [&](const D& h, const D& x) {
+          const D next = tanh(D(matmul(x, b)) + D(matmul(h, D(0.2 * b))) + row);
+          return std::pair{next, D(next(ellipsis, slice(0, 2)))};
+        };
+        const auto [last, ys] = lax::scan(step, D(b * 0.1), xs);
+        made.push_back(D(last + sum(ys)));
+        break;
+      }
       default:
         made.push_back(sort(D(a + 0.1 * b), {.axis = 1}));
     }
@@ -60,11 +92,14 @@ void expect_equal(const D& a, const D& b, unsigned seed) {
   ASSERT_EQ(a.shape(), b.shape());
   const auto x = a.to_vector(), y = b.to_vector();
   for (std::size_t i = 0; i < x.size(); ++i)
-    ASSERT_NEAR(x[i], y[i], 1e-9 * (1 + std::abs(y[i]))) << "program " << seed;
+    ASSERT_NEAR(x[i], y[i], 1e-9 * (1 + std::abs(y[i]))) << "program " << seed << ", element " << i;
 }
 
+// Others with --gtest_random_seed=1 and so on.
 TEST(RandomPrograms, AreEqualWithJit) {
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  constexpr unsigned programs = 200;
+  const unsigned first = programs * static_cast<unsigned>(GTEST_FLAG_GET(random_seed));
+  for (unsigned seed = first; seed < first + programs; ++seed) {
     const auto f = [=](const D& x, const D& row) { return run(seed, x, row); };
     const auto slope = [=](const D& x, const D& row) { return grad<0, 1>(f)(x, row); };
     const auto fast = jit(f);

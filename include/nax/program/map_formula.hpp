@@ -23,7 +23,8 @@ struct MapFormula {
   };
   formula::Formula formula;  // its results: those that are stored, then those that are reduced
   std::vector<Input> inputs;
-  std::vector<int> results;  // operands of the step that are written, row-major and whole
+  // Operands of the step that are written: row-major and whole, until write_pieces lets them be parts.
+  std::vector<int> results;
   std::vector<Reduced> reduced;
 
   static constexpr std::size_t most_inputs = 48, most_results = 16, most_reduced = 4;

@@ -11,6 +11,7 @@
 #include "nax/backend/operations.hpp"
 #include "nax/loops/element_bytes.hpp"
 #include "nax/loops/index_ranks.hpp"
+#include "nax/program/product_step.hpp"
 #include "nax/program/recording.hpp"
 #include "nax/program/walks.hpp"
 #if defined(NAX_USES_FORMULAS)
@@ -46,10 +47,38 @@ class ProgramOperations final : public backend::AcceleratorOperations {
         "add", {read(a, shape), read(b, shape), written(to, shape)},
         [=](void* const* p) { host().add({}, shape, at(a, p[0]), at(b, p[1]), at(to, p[2])); }, Attributes());
     counts(product_of(shape));
+    const bool one_type = a.stored == b.stored && a.stored == to.stored && a.lane == a.stored &&
+                          b.lane == a.stored && to.lane == a.stored;
+    if (!one_type) return;
+    Step& step = Recorder::current().steps.back();
+    step.adds = true;
+#if defined(NAX_USES_FORMULAS)
+    if (a.stored != DType::float32 && a.stored != DType::float64) return;
+    auto map = std::make_shared<MapFormula>();
+    map->formula.type = a.stored;
+    map->formula.inputs = 2;
+    formula::Step first{formula::Operation::input}, second{formula::Operation::input};
+    second.detail = 1;
+    formula::Step sum{formula::Operation::add};
+    sum.arity = 2;
+    sum.operand[0] = 0, sum.operand[1] = 1;
+    map->formula.steps = {first, second, sum};
+    map->formula.results = {2};
+    map->inputs = {{0}, {1}};
+    map->results = {2};
+    step.formula = std::move(map);
+#endif
   }
 
   void gather(Device, const SelectLoop& loop) override { select("gather", loop, false, false); }
-  void scatter(Device, const SelectLoop& loop, bool add) override {
+  void scatter(Device device, const SelectLoop& loop, bool add) override {
+    const Elements &values = loop.operands[0], &data = loop.operands[1];
+    if (!loop.operands[2].data && values.stored == data.stored &&
+        values.stored != DType::boolean) {  // a slice
+      const Elements from{values.data, values.strides, values.stored, values.stored},
+          to{data.data, data.strides, data.stored, data.stored};
+      return add ? this->add(device, loop.shape, to, from, to) : copy(device, loop.shape, from, to);
+    }
     select(add ? "scatter_add" : "scatter", loop, true, add);
     if (add) counts(product_of(loop.shape));
   }
@@ -167,50 +196,19 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     Recorder::current().steps.back().formula = std::move(map);
 #endif
   }
-  void matmul(Device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+  void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
               const backend::Matrix& a, const backend::Matrix& b, const backend::Matrix& c,
               bool accumulate) override {
-    if (accumulate) refuse("a product added to what is there");
-    const auto put = [](backend::Matrix x, void* data) {
-      x.data = static_cast<char*>(data);
-      return x;
-    };
-    const auto given = [&](const backend::Matrix& x, std::int64_t rows, std::int64_t columns) {
-      Row r{x.data, dtype, false, Dims(), Dims()};
-      for (const std::int64_t extent : {batch, rows, columns}) r.shape.push_back(extent);
-      for (const std::int64_t stride : {x.batch, x.row, x.column}) r.strides.push_back(stride);
-      return r;
-    };
-    line("matmul", {given(a, m, k), given(b, k, n)}, given(c, m, n), [=](void* const* p) {
-      host().matmul({}, dtype, batch, m, n, k, put(a, p[0]), put(b, p[1]), put(c, p[2]), false);
-    });
-    counts(2. * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) *
-           static_cast<double>(k));
+    const backend::BatchAxis axis{batch, a.batch, b.batch, c.batch, false};
+    contract(device, dtype, {m, n, k, a.row, a.column, b.row, b.column, c.row, c.column}, &axis,
+             batch == 1 ? 0 : 1, a.data, b.data, c.data, accumulate);
   }
   void contract(Device, DType dtype, const backend::Product& product, const backend::BatchAxis* axes,
                 int count, char* a, char* b, char* c, bool accumulate) override {
     if (accumulate) refuse("a product added to what is there");
-    Row left{a, dtype, false, Dims(), Dims()}, right = left, result = left;
-    right.at = b, result.at = c;
-    const auto axis = [](Row& r, std::int64_t extent, std::int64_t stride) {
-      r.shape.push_back(extent), r.strides.push_back(stride);
-    };
-    for (int i = 0; i < count; ++i) {
-      axis(left, axes[i].extent, axes[i].a), axis(right, axes[i].extent, axes[i].b);
-      axis(result, axes[i].extent, axes[i].c);
-    }
-    axis(left, product.m, product.a_row), axis(left, product.k, product.a_column);
-    axis(right, product.k, product.b_row), axis(right, product.n, product.b_column);
-    axis(result, product.m, product.c_row), axis(result, product.n, product.c_column);
-    const std::vector<backend::BatchAxis> own(axes, axes + count);
-    line("matmul", {left, right}, result, [=](void* const* p) {
-      host().contract({}, dtype, product, own.data(), count, get<char>(p[0]), get<char>(p[1]),
-                      get<char>(p[2]), false);
-    });
-    double all =
-        2. * static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
-    for (const backend::BatchAxis& one : own) all *= static_cast<double>(one.extent);
-    counts(all);
+    Recorder& recorder = Recorder::current();
+    recorder.add(product_step({dtype, product, {axes, axes + count}}, recorder.place(a), recorder.place(b),
+                              recorder.place(c)));
   }
 
   std::optional<bool> wrap_indices(Device, backend::IndexMode mode, std::int64_t extent, const Dims& shape,

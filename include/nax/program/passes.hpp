@@ -24,8 +24,8 @@ NAX_ENGINE void drop_dead_steps(const std::vector<Slot>& slots, std::vector<Step
                                 const std::vector<int>& results);
 // Can the step write `to` where its operand `from` lies, element by element?
 inline bool overlays(const Step& step, const Operand& from, const Operand& to) {
-  return step.in_place && !from.written && to.written && from.dtype == to.dtype && from.place.offset == 0 &&
-         to.place.offset == 0 && from.strides == to.strides;
+  return step.in_place && !from.across && !from.written && to.written && from.dtype == to.dtype &&
+         from.place.offset == 0 && to.place.offset == 0 && from.strides == to.strides;
 }
 // For each result, the argument in whose memory it may be written, or -1. Where a step may throw Unforeseen
 // there is none, since the function is called with the arguments then.

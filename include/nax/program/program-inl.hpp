@@ -6,7 +6,11 @@
 #if defined(NAX_USES_FORMULAS)
 #include "nax/program/fuse_maps.hpp"
 #include "nax/program/fuse_reductions.hpp"
+#include "nax/program/write_pieces.hpp"
 #endif
+#include "nax/program/accumulate_products.hpp"
+#include "nax/program/forward_copies.hpp"
+#include "nax/program/join_pieces.hpp"
 #include "nax/program/passes.hpp"
 #include "nax/program/program.hpp"
 
@@ -34,11 +38,15 @@ NAX_ENGINE void Program::simplify() {
   detail::find_constants(slots_, steps_, constants_);
   detail::join_equal_steps(slots_, steps_, results);
   detail::drop_dead_steps(slots_, steps_, results);
+  detail::forward_copies(slots_, steps_, results);
+  detail::join_pieces(slots_, steps_, results);
+  detail::accumulate_products(slots_, steps_, results);
   for (const Step& step : steps_) flops_ += step.flops + step.work->total(&Program::flops);
 #if defined(NAX_USES_FORMULAS)
   if (formula::machine() != formula::Machine::none) {
     detail::fuse_maps(slots_, steps_, results);
     detail::fuse_reductions(slots_, steps_, results);
+    detail::write_pieces(slots_, steps_, results);
   }
 #endif
   for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].slot = results[i];

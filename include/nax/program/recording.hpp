@@ -42,6 +42,7 @@ struct Operand {
   bool written = false;
   DType dtype{};
   Dims shape, strides;  // strides in elements
+  bool across = false;  // is it read after elements of the results are written?
 };
 
 class Program;
@@ -55,7 +56,8 @@ struct Work {
   virtual double total(double (Program::*)() const) const { return 0; }
 };
 
-struct MapFormula;  // in map_formula.hpp
+struct MapFormula;   // in map_formula.hpp
+struct ProductForm;  // in product_step.hpp
 
 struct Step {
   std::string name;
@@ -68,7 +70,9 @@ struct Step {
   bool in_place = false;    // may its result lie where an operand of the same layout lies?
   double flops = 0;         // of its own, without those of programs that it runs
   int part = 0;             // of a loop's body: 1 for its derivative
-  std::shared_ptr<const MapFormula> formula;  // of a map that can be fused with others
+  std::shared_ptr<const MapFormula> formula;   // of a map that can be fused with others
+  std::shared_ptr<const ProductForm> product;  // of a product of matrices: its operands are a, b and c
+  bool adds = false;                           // is its last operand the sum of the two others?
 };
 
 struct Slot {
@@ -141,6 +145,8 @@ class Recorder : public Recorded {
 
   NAX_ENGINE void* allocate(std::size_t bytes);
   NAX_ENGINE Place place(const void* address);
+  // The address of a slot, for operations that are recorded.
+  char* address(int slot) const { return reinterpret_cast<char*>(begins_[static_cast<std::size_t>(slot)]); }
   NAX_ENGINE void add(std::string name, std::initializer_list<Given> operands,
                       std::shared_ptr<const Work> work, std::string attributes = {});
   NAX_ENGINE void add(Step step);

@@ -41,8 +41,8 @@ class StepGroups {
  private:
   // Weights of formulas. Measured: a loop of several functions is a longer chain of operations that wait for
   // one another, and slower than loops of one each where arrays are in the caches. Short loops have only
-  // the chain.
-  static constexpr std::size_t most_weight = 63, most_weight_of_short = 1024;
+  // the chain. A few additions and products join any loop.
+  static constexpr std::size_t most_weight = 63, most_weight_of_short = 1024, most_weight_of_small = 8;
   static constexpr std::int64_t short_loop = 64, short_line = 512;
   static constexpr std::size_t most_operands = 20, most_summed = 12;
 
@@ -86,7 +86,8 @@ class StepGroups {
     if (x.shape != y.shape && !x.is_flat && !y.is_flat) return;
     if (reductions_ && x.reduced + y.reduced == 0) return;
     const std::size_t most = size_of(x.shape) <= short_loop ? most_weight_of_short : most_weight;
-    if (!reductions_ && x.weight + y.weight > most) return;
+    if (!reductions_ && x.weight + y.weight > most && std::min(x.weight, y.weight) > most_weight_of_small)
+      return;
     if (is_between(a, b) || is_between(b, a)) return;
     Group joined = x;
     joined.members.insert(joined.members.end(), y.members.begin(), y.members.end());

@@ -90,6 +90,9 @@ inline void add_map_formula(program::Step& step, const KernelTable& table, const
   map->formula = formula_of(*table.symbols, constants, SeparateLeaves(table.leaves).inputs);
   map->inputs = formula_inputs(table, constants);
   map->results = {table.leaves};
+  const std::vector<formula::Step>& steps = map->formula.steps;
+  step.adds = table.leaves == 2 && steps.size() == 3 && steps[2].operation == formula::Operation::add &&
+              steps[2].operand[0] != steps[2].operand[1] && map->formula.results[0] == 2;
   step.formula = std::move(map);
 }
 inline void add_reduce_formula(program::Step& step, const KernelTable& table, const void* constants,

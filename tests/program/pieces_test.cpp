@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <nax/nax.hpp>
+#include <string>
+
+#include "fuses.hpp"
+
+// Arrays that are made of pieces: cotangents of slices, and joins of what maps give.
+namespace pieces_test {
+using namespace nax;
+using D = Array<double>;
+
+bool has(const std::string& text, const char* what) { return text.find(what) != std::string::npos; }
+void expect_near(const D& a, const D& b) {
+  ASSERT_EQ(a.shape(), b.shape());
+  const auto x = a.to_vector(), y = b.to_vector();
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], 1e-12 * (1 + std::abs(y[i]))) << i;
+}
+D draw(int seed, const Shape& shape) { return random::normal<double>(random::key(seed), shape); }
+
+TEST(JoinPieces, CotangentsOfSlicesThatCoverAnArray) {
+  const auto f = [](const D& x) {
+    const D a = x(ellipsis, slice(0, 20)), b = x(ellipsis, slice(20, 40)), c = x(ellipsis, slice(40, 60));
+    return sum(tanh(a) * sin(b) + square(c));
+  };
+  const auto slope = [&](const D& x) { return grad(f)(x); };
+  const D x = draw(1, {4, 60});
+  const std::string text = make_program(slope)(x).text();
+  EXPECT_FALSE(has(text, "scatter_add")) << text;
+  if (fuses()) {
+    EXPECT_FALSE(has(text, "zeros")) << text;
+    EXPECT_FALSE(has(text, "copy")) << text;
+    EXPECT_FALSE(has(text, " = add(")) << text;
+  }
+  expect_near(jit(slope)(x), slope(x));
+}
+
+TEST(JoinPieces, ZerosStayWhereNoPieceLies) {
+  const auto f = [](const D& x) {
+    return sum(sin(D(x(slice(0, 3)))) * cos(D(x(slice(5, 8)))) + D(x(slice(0, 6, 2))));
+  };
+  const auto slope = [&](const D& x) { return grad(f)(x); };
+  const D x = draw(2, {9, 20});
+  const std::string text = make_program(slope)(x).text();
+  EXPECT_TRUE(has(text, "zeros")) << text;
+  expect_near(jit(slope)(x), slope(x));
+}
+
+TEST(JoinPieces, PiecesThatOverlapAreAdded) {
+  const auto f = [](const D& x) { return sum(sin(D(x(slice(1, none)))) * tanh(D(x(slice(none, -1))))); };
+  const auto slope = [&](const D& x) { return grad(f)(x); };
+  for (const Shape& shape : {Shape{2, 30}, Shape{7, 20}, Shape{40}})
+    expect_near(jit(slope)(draw(3, shape)), slope(draw(3, shape)));
+}
+
+TEST(WritePieces, JoinsAreNotStoredApart) {
+  const auto f = [](const D& x, const D& y) {
+    return concatenate(std::vector{D(tanh(x) * y), D(sin(y)), D(x * 2.0)}, {.axis = 1});
+  };
+  const D x = draw(4, {5, 32}), y = draw(5, {5, 32});
+  const std::string text = make_program(f)(x, y).text();
+  if (fuses()) {
+    EXPECT_FALSE(has(text, "copy")) << text;
+  }
+  expect_near(jit(f)(x, y), f(x, y));
+  const auto g = [](const D& a, const D& b) { return stack(std::vector{D(exp(a)), D(a - b), D(exp(b))}); };
+  const std::string stacked = make_program(g)(x, y).text();
+  if (fuses()) {
+    EXPECT_FALSE(has(stacked, "copy")) << stacked;
+  }
+  expect_near(jit(g)(x, y), g(x, y));
+}
+
+// Parts of a join may be results, and the join may be read before it is changed.
+TEST(WritePieces, KeepWhatOthersRead) {
+  const auto f = [](const D& x, const D& y) {
+    const D a = tanh(x), joined = concatenate(std::vector{a, D(sin(y))}), set = joined.at(slice(0, 5)).set(y);
+    return std::tuple(joined, set, D(cumsum(a, {.axis = 0})));
+  };
+  const D x = draw(6, {5, 24}), y = draw(7, {5, 24});
+  const auto fast = jit(f)(x, y), plain = f(x, y);
+  expect_near(std::get<0>(fast), std::get<0>(plain));
+  expect_near(std::get<1>(fast), std::get<1>(plain));
+  expect_near(std::get<2>(fast), std::get<2>(plain));
+}
+
+TEST(ForwardCopies, CotangentsOfSumsAreOneArray) {
+  const auto f = [](const D& x, const D& y, const D& z) { return sum(sin(D(D(x + y) + z))); };
+  const auto slope = [&](const D& x, const D& y, const D& z) { return grad<0, 1, 2>(f)(x, y, z); };
+  const D x = draw(8, {6, 6}), y = draw(9, {6, 6}), z = draw(10, {6, 6});
+  const auto fast = jit(slope)(x, y, z), plain = slope(x, y, z);
+  expect_near(std::get<0>(fast), std::get<0>(plain));
+  expect_near(std::get<2>(fast), std::get<2>(plain));
+  const auto inner = [](const D& a, const D& w) {
+    return grad([&](const D& v) { return sum(sin(D(matmul(a, v) + D(tanh(v) + w)))); })(w);
+  };
+  const std::string text = make_program(inner)(x, y).text();
+  EXPECT_FALSE(has(text, "copy")) << text;
+  expect_near(jit(inner)(x, y), inner(x, y));
+}
+
+}  // namespace pieces_test
