@@ -44,11 +44,20 @@ struct ScanDerivative {
     std::size_t place = Tape::npos;  // on the tape, of what takes it
     int output = -1;                 // of the loop; -1 for sums that begin at zero
   };
+  // A sum of products that is computed behind the loop. An operand's rows are those of a source, or kept by
+  // the derivative.
+  struct Product {
+    program::TurnProduct product;
+    Cotangent of;
+    int a = 0, b = 0;  // numbers of sources and, behind these, of what is kept
+  };
   program::Part part;
   std::int64_t turns = 0;
   bool reverse = false;
   std::vector<Cotangent> carries, ys, xs;
   std::vector<Source> sources;
+  std::vector<Product> products;
+  std::vector<std::size_t> kept;  // bytes of rows
 };
 
 struct ScanNode final : CallNode {
@@ -101,5 +110,6 @@ NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/lax/recorded_loops-inl.hpp"
+#include "nax/lax/recorded_products-inl.hpp"
 #include "nax/lax/recorded_scan-inl.hpp"
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/lax/recorded_loops-inl.hpp"
+#include "nax/lax/recorded_products-inl.hpp"
 
 NAX_BEGIN
 namespace detail {
@@ -29,6 +29,7 @@ class ScanBody {
   std::vector<int> input_slots, results;
   // Arguments of the derivative and its results: of the carries and the sums, of ys, of xs.
   std::vector<int> carried_in, carried_out, of_ys, of_xs;
+  std::size_t first_sum = 0;  // of the carries
 
  private:
   void add_input(DType dtype, const Frame& frame, bool watched) {
@@ -108,6 +109,7 @@ inline bool ScanBody::differentiate(ScanDerivative& d) {
       d.xs.push_back({in.dtype(), layout_of(in), place, -1});
     }
   }
+  first_sum = d.carries.size();
   for (std::size_t node = 0; node < nodes_.mark(); ++node)
     if (const ArrayBase* const found = sweep.at(node)) {
       const ArrayBase g = *found;
@@ -138,7 +140,10 @@ NAX_ENGINE RecordedScan record_scan(LoopBody f, LoopArrays carry, const LoopArra
   const auto bytes_of = [](DType dtype, const Frame& frame) {
     return frame.size() * static_cast<std::int64_t>(dtype_size(dtype));
   };
-  const auto padded = [](std::int64_t bytes) { return std::max<std::int64_t>(64, (bytes + 63) / 64 * 64); };
+  const LoopArrays rows = all_rows(xs, n);
+  const std::vector<int> row_slots(own.input_slots.begin() + static_cast<std::ptrdiff_t>(carry.size()),
+                                   own.input_slots.end());
+  const std::vector<RowProduct> products = products_of_rows(own.body, row_slots, rows, n);
   auto work = std::make_shared<program::LoopWork>();
   work->turns = n;
   work->reverse = reverse;
@@ -173,13 +178,15 @@ NAX_ENGINE RecordedScan record_scan(LoopBody f, LoopArrays carry, const LoopArra
     if (before) add_source(in, {ArrayAccess::unset(), operands.slot(one.other), first, by});
     if (after) add_source(out, {ArrayAccess::unset(), operands.slot(one.other), first + step, by});
   }
-  for (std::size_t k = 0; k < xs.size(); ++k) {
-    const Frame row = row_of(xs[k]);
-    const ArrayBase rows = rows_over(xs[k], row, n);
-    const std::int64_t step = bytes_of(rows.dtype(), row);
-    work->in.push_back({operands.read(rows), 0, step});
-    const int slot = own.input_slots[carry.size() + k];
-    if (watched && own.body.uses(1, slot)) add_source(slot, {rows, -1, 0, step});
+  const auto add_rows = [&](int slot, const ArrayBase& x, std::int64_t step) {
+    work->in.push_back({operands.read(x), 0, step});
+    if (watched && own.body.uses(1, slot)) add_source(slot, {x, -1, 0, step});
+  };
+  for (std::size_t k = 0; k < xs.size(); ++k)
+    add_rows(row_slots[k], rows[k], bytes_of(rows[k].dtype(), row_of(xs[k])));
+  for (const RowProduct& p : products) {
+    add_rows(p.slot, p.rows, static_cast<std::int64_t>(own.body.bytes(p.slot)));
+    own.input_slots.push_back(p.slot);
   }
   for (std::size_t k = carry.size(); k < own.outputs.size(); ++k) {
     const ArrayBase& out = own.outputs[k];
@@ -202,10 +209,13 @@ NAX_ENGINE RecordedScan record_scan(LoopBody f, LoopArrays carry, const LoopArra
   operands.add_step("scan", work, part.program->is_unforeseen());
   if (!watched) return scan;
 
+  std::vector<int> kept;
+  take_sums(own.body, *derivative, own.first_sum, sources, own.carried_in, own.carried_out, kept);
   std::vector<int> arguments = own.carried_in, wanted = own.carried_out;
   arguments.insert(arguments.end(), own.of_ys.begin(), own.of_ys.end());
   arguments.insert(arguments.end(), sources.begin(), sources.end());
   wanted.insert(wanted.end(), own.of_xs.begin(), own.of_xs.end());
+  wanted.insert(wanted.end(), kept.begin(), kept.end());
   derivative->part = own.body.part(1, arguments, wanted);
   derivative->turns = n;
   derivative->reverse = !reverse;
@@ -252,10 +262,28 @@ NAX_ENGINE void ScanNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
     work->out.push_back(
         {operands.write(rows.back()), 0, x.frame.size() * static_cast<std::int64_t>(dtype_size(x.dtype))});
   }
+  std::vector<TurnRows> of_turns;
+  const program::Recorder& recorder = program::Recorder::current();
+  for (const auto& source : d.sources)
+    of_turns.push_back(
+        {(source.slot < 0 ? device_data(source.array) : recorder.address(source.slot)) + source.offset,
+         source.step});
+  for (const std::size_t bytes : d.kept) {
+    const std::int64_t step = padded(static_cast<std::int64_t>(bytes));
+    work->out.push_back({operands.write_bytes(static_cast<std::size_t>(d.turns * step)), 0, step});
+    of_turns.push_back({recorder.address(operands.slot(work->out.back().operand)), step});
+  }
   operands.add_step("scan_gradient", work, d.part.program->is_unforeseen());
   const auto give = [&](std::size_t place, ArrayBase&& g) {
     if (place != Tape::npos && place >= sweep.mark()) sweep.add_at(place, std::move(g));
   };
+  for (const auto& p : d.products) {
+    ArrayBase sum = allocate(p.of.dtype, p.of.frame, program::device);
+    TurnRows a = of_turns[static_cast<std::size_t>(p.a)], b = of_turns[static_cast<std::size_t>(p.b)];
+    a.first += p.product.a.offset, b.first += p.product.b.offset;
+    multiply_turns(p.product.form, d.turns, a, b, {device_data(sum), 0}, true);
+    give(p.of.place, std::move(sum));
+  }
   for (std::size_t c = 0; c < sums.size(); ++c) give(d.carries[c].place, std::move(sums[c]));
   for (std::size_t x = 0; x < rows.size(); ++x) give(d.xs[x].place, std::move(rows[x]));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nax/core/allocator.hpp"
+#include "nax/program/forward_copies.hpp"
 #include "nax/program/loop.hpp"
 #include "nax/program/passes.hpp"
 
@@ -59,6 +60,9 @@ NAX_ENGINE void BodyRecording::end() {
   std::erase_if(content_.kept,
                 [](const nax::detail::BufferRef& b) { return nax::detail::on_program(b->device); });
   detail::find_constants(content_.slots, content_.steps, content_.constants);
+  std::vector<int> known;
+  for (const auto& slot : known_) known.push_back(slot.first);
+  detail::forward_copies(content_.slots, content_.steps, known);
   hoist();
 }
 

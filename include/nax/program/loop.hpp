@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "nax/program/device.hpp"
+#include "nax/program/product_step.hpp"
 
 // Loops and branches as steps: each runs programs of its own.
 //
@@ -18,6 +20,13 @@ namespace program {
 struct Part {
   std::shared_ptr<const Program> program;
   std::vector<int> captured;  // slots of the outer recording: the program's last arguments
+};
+
+// A product of matrices that a body computed in each turn, and that is computed of all turns at once instead.
+struct TurnProduct {
+  ProductForm form;
+  Place a, b;  // in the body's slots
+  int result;
 };
 
 class BodyRecording {
@@ -44,12 +53,29 @@ class BodyRecording {
   // Does this part use the slot?
   NAX_ENGINE bool uses(int part, int slot) const;
   std::size_t bytes(int slot) const { return content_.slots[static_cast<std::size_t>(slot)].bytes; }
+  // Products of the first part of a row of xs, whose slots these are, and an array from outside. Their steps
+  // go; their results are arguments from now on.
+  NAX_ENGINE std::vector<TurnProduct> take_products_of_rows(const std::vector<int>& rows, std::int64_t turns);
+  // The product that the derivative adds to `before`, giving `after`, if it does nothing else with them. Its
+  // operands are other ones in each turn: those of `rows`, or made by the derivative. Its steps go.
+  NAX_ENGINE std::optional<TurnProduct> take_sum(int before, int after, const std::vector<int>& rows);
+  // The slot in the outer recording of one that is the same in each turn, or -1.
+  int outer_slot(int slot) const {
+    for (const Recorder::Capture& c : captures_)
+      if (c.slot == slot) return c.from;
+    return -1;
+  }
   // The steps of a part as a program from these slots to those.
   NAX_ENGINE Part part(int number, const std::vector<int>& arguments, const std::vector<int>& results) const;
 
  private:
   Recorder& recorder() { return recording_->recorder(); }
   void hoist();
+  // The one step of this part that writes the slot, or reads it; none if there are more.
+  NAX_ENGINE Step* only(int part, int slot, bool written);
+  NAX_ENGINE bool is_read(int slot) const;
+  NAX_ENGINE bool is_known(int slot) const;  // of arguments and results
+  NAX_ENGINE void erase(const Step* first, const Step* second = nullptr);
 
   Recorder& outer_;
   std::unique_ptr<Recording> recording_;
@@ -137,4 +163,5 @@ NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/program/loop-inl.hpp"
+#include "nax/program/turn_products-inl.hpp"
 #endif
