@@ -39,7 +39,7 @@ NAX_SCALAR_1(fresnel_sine)
 NAX_SCALAR_1(fresnel_cosine)
 NAX_SCALAR_2(fresnel_wave)
 NAX_SCALAR_3(spherical_legendre)
-template std::complex<double> wofz<double>(double, double);
+template numbers::Complex<double> wofz<double>(double, double);
 template double hyp2f1<double>(double, double, double, double);
 }  // namespace rules::scalar
 NAX_END

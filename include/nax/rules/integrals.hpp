@@ -117,7 +117,6 @@ struct fresnel_cosine : RealInexact {
 // exp(-z^2) erfc(-i z), of complex numbers.
 struct wofz : Arithmetic {
   static constexpr const char* name = "wofz";
-  static constexpr bool host_only = true;
   template <class V>
   static constexpr V value(V z) {
     static_assert(is_complex_v<V>, "wofz: the operand must be complex");

@@ -105,7 +105,7 @@ constexpr V hyp2f1_at(V x, V y, V z, V w) {
 }
 template <class V>
 constexpr V wofz_at(V z) {
-  const std::complex<double> w =
+  const numbers::Complex<double> w =
       scalar::wofz<double>(static_cast<double>(z.real()), static_cast<double>(z.imag()));
   return V(static_cast<decltype(z.real())>(w.real()), static_cast<decltype(z.real())>(w.imag()));
 }

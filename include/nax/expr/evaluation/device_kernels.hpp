@@ -12,23 +12,6 @@
 // takes an element). They exist in files that are compiled as CUDA, or for the emulated device; such a file
 // puts their launchers into the expression's slot before main begins. A C++ file with NAX_CUDA_FORMULAS puts
 // there what compiles kernels when they first run (device_formulas.hpp).
-NAX_BEGIN
-namespace detail {
-
-// A rule that is not written for GPUs.
-template <class Rule>
-concept HostOnly = requires {
-  Rule::host_only;
-};
-
-// Has the tree no such rule?
-template <class E>
-inline constexpr bool has_device_form = true;
-template <class Rule, class... A>
-inline constexpr bool has_device_form<Expr<Rule, A...>> = !HostOnly<Rule> && (has_device_form<A> && ...);
-
-}  // namespace detail
-NAX_END
 
 #if NAX_CUDA_KERNELS
 
@@ -344,7 +327,7 @@ namespace detail {
 template <class E>
 void provide_device_kernels() {
 #if NAX_CUDA_KERNELS
-  if constexpr (has_device_form<E>) fill_slot<E>.needed();
+  fill_slot<E>.needed();
 #elif defined(NAX_CUDA_FORMULAS)
   if constexpr (has_formula<E> || has_text_nodes<E>) fill_text_slot<E>.needed();
 #endif

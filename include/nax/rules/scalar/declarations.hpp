@@ -1,7 +1,6 @@
 #pragma once
 
-#include <complex>
-
+#include "nax/rules/complex_number.hpp"
 #include "nax/rules/special_math.hpp"
 
 // Special functions of single numbers, in double: the algorithms are in the other files of this folder, which
@@ -54,7 +53,7 @@ template <class Double> NAX_SCALAR Double fresnel_cosine(Double x);
 // cos(pi / 2 (x^2 + k)), k whole
 template <class Double> NAX_SCALAR Double fresnel_wave(Double k, Double x);
 // exp(-z^2) erfc(-i z) for z = x + i y
-template <class Double> NAX_SCALAR std::complex<Double> wofz(Double x, Double y);
+template <class Double> NAX_SCALAR numbers::Complex<Double> wofz(Double x, Double y);
 // The spherical harmonic of degree n and order m, whole numbers, at colatitude theta and longitude 0.
 template <class Double> NAX_SCALAR Double spherical_legendre(Double n, Double m, Double theta);
 // The integral of t^n e^(u t) over [0, 1], n >= 0: the n-th derivative of (e^u - 1) / u.

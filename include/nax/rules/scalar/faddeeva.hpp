@@ -1,7 +1,5 @@
 #pragma once
 
-#include <complex>
-
 #include "nax/rules/scalar/normal.hpp"
 
 // The Faddeeva function, and the Fresnel integrals, which are error functions of complex numbers.
@@ -17,7 +15,7 @@ NAX_SCALAR Double sinc_of(Double x, Double sine) {
 // w(z) for |x| or y so large that a continued fraction serves, y >= 0 (Gautschi 1970; its length by Poppe and
 // Wijers 1990).
 template <class Double>
-NAX_SCALAR std::complex<Double> faddeeva_far(Double x, Double y) {
+NAX_SCALAR numbers::Complex<Double> faddeeva_far(Double x, Double y) {
   constexpr double inverse_root_pi = 0.56418958354775628695;
   const Double size = std::abs(x) + y;
   if (size > 1e7) {  // i / (sqrt(pi) z), without squares that overflow
@@ -43,7 +41,7 @@ NAX_SCALAR std::complex<Double> faddeeva_far(Double x, Double y) {
 // w(z) for 0 <= x < 10 and y of middling size: sums of Gaussians (Zaghloul and Ali 2011, algorithm 916). Its
 // parts keep their own digits.
 template <class Double>
-NAX_SCALAR std::complex<Double> faddeeva_near(Double x, Double y) {
+NAX_SCALAR numbers::Complex<Double> faddeeva_near(Double x, Double y) {
   constexpr double a = 0.51832148043008592987, a2 = 0.26865715707523595158, c = 0.32997370288462907254;
   const Double gauss = std::exp(-x * x);
   const bool tiny = x < 5e-4;
@@ -70,7 +68,7 @@ NAX_SCALAR std::complex<Double> faddeeva_near(Double x, Double y) {
 
 // w(z) for x >= 10 next to the real axis: the sums of the above about their largest term.
 template <class Double>
-NAX_SCALAR std::complex<Double> faddeeva_beside(Double x, Double y) {
+NAX_SCALAR numbers::Complex<Double> faddeeva_beside(Double x, Double y) {
   constexpr double a = 0.51832148043008592987, a2 = 0.26865715707523595158, c = 0.32997370288462907254;
   const Double middle = std::floor(x / a + 0.5);
   Double even = 0, odd = 0;
@@ -85,20 +83,20 @@ NAX_SCALAR std::complex<Double> faddeeva_beside(Double x, Double y) {
 }
 
 template <class Double>
-NAX_SCALAR std::complex<Double> wofz(Double x, Double y) {
+NAX_SCALAR numbers::Complex<Double> wofz(Double x, Double y) {
   if (x != x || y != y) return {not_a_number, not_a_number};
   constexpr double two_over_root_pi = 1.12837916709551257390;
   if (x == 0) return {erfcx(y), x};
   if (y == 0) return {std::exp(-x * x), two_over_root_pi * dawsn(x)};
   if (x < 0) {  // the conjugate of w(-conj(z))
-    const std::complex<Double> w = wofz(-x, y);
+    const numbers::Complex<Double> w = wofz(-x, y);
     return {w.real(), -w.imag()};
   }
   const Double size = std::abs(y);
   if (size > 7 || (x > 6 && (size > 0.1 || (x > 8 && size > 1e-10) || x > 28))) {
     if (y > 0) return faddeeva_far(x, y);
     // 2 exp(-z^2) - w(-z)
-    const std::complex<Double> w = faddeeva_far(-x, -y);
+    const numbers::Complex<Double> w = faddeeva_far(-x, -y);
     if (size == infinity) return {not_a_number, not_a_number};
     const Double grown = 2 * std::exp((size - x) * (size + x)), angle = -2 * x * y;
     const Double re = grown == 0 ? Double(0) : grown * std::cos(angle),
@@ -144,7 +142,7 @@ NAX_SCALAR Double fresnel_part(Double x, bool sine) {
   Double value = 0.5;
   if (size < 1e17) {
     // (1 + i) / 2 (1 - e^(i pi / 2 x^2) w(sqrt(pi) / 2 (1 + i) x))
-    const std::complex<Double> w = wofz(root * size, root * size);
+    const numbers::Complex<Double> w = wofz(root * size, root * size);
     const Double c = fresnel_wave(Double(0), size), s = fresnel_wave(Double(-1), size);
     const Double re = 1 - (c * w.real() - s * w.imag()), im = -(c * w.imag() + s * w.real());
     value = 0.5 * (sine ? re + im : re - im);
