@@ -71,13 +71,19 @@ int main(int argc, char** argv) {
     Params params =
         init_params(nax::random::fold_in(key, 1), static_cast<std::int64_t>(alphabet.size()), units);
     auto state = optimizer.init(params);
+    const auto step = [&](Params p, decltype(state) s, const Array<int>& text) {
+      const auto [value, grads] = nax::value_and_grad(loss)(p, text);
+      auto [next, after] = nax::optim::step(optimizer, grads, std::move(s), std::move(p));
+      return std::tuple{value, std::move(next), std::move(after)};
+    };
+    const auto train = nax::jit(step, {.donate_argnums = {0, 1}});
     double mean = 0;
     for (std::int64_t k = 0; k < steps; ++k) {
       const auto starts = nax::random::randint(nax::random::fold_in(key, k + 2), {batch}, 0,
                                                static_cast<int>(all.size() - time));
-      const auto [value, grads] =
-          nax::value_and_grad(loss)(params, all(nax::expand_dims(nax::arange<int>(time + 1), 1) + starts));
-      std::tie(params, state) = nax::optim::step(optimizer, grads, std::move(state), std::move(params));
+      const Array<int> text = all(nax::expand_dims(nax::arange<int>(time + 1), 1) + starts);
+      Array<float> value;
+      std::tie(value, params, state) = train(std::move(params), std::move(state), text);
       mean = k == 0 ? value.item() : 0.95 * mean + 0.05 * value.item();
       if ((k + 1) % 100 == 0 || k + 1 == steps)
         std::printf("step %d  %.3f bits a character\n", static_cast<int>(k + 1), mean / std::log(2.0));
