@@ -30,7 +30,8 @@ TEST(BinsOnGpu, Sums) {
     expect_same([&](auto put) { return bincount(put(numbers(n, 9)), put(waves(n)), {.length = 7}); }, 1e-5);
   expect_same([&](auto put) { return bincount(put(numbers(300, 9)), put(waves(300).astype<double>())); },
               1e-13);
-  expect_same([&](auto put) { return bincount(put(numbers(300, 9)), put(waves(300).astype<half>())); }, 1e-2);
+  expect_same([&](auto put) { return bincount(put(numbers(300, 9)), put(waves(300).astype<nax::half>())); },
+              1e-2);
   expect_same(
       [&](auto put) {
         const Array<int> bins = put(numbers(30, 9));

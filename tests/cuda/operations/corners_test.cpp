@@ -19,7 +19,7 @@ template <class To>
 void check_conversions() {
   expect_same([](auto put) { return put(beyond()).template astype<To>(); });
   expect_same([](auto put) { return put(beyond()).template astype<double>().template astype<To>(); });
-  expect_same([](auto put) { return put(beyond()).template astype<half>().template astype<To>(); });
+  expect_same([](auto put) { return put(beyond()).template astype<nax::half>().template astype<To>(); });
   expect_same([](auto put) { return astype<To>(put(beyond()) * 2.f); });
 }
 

@@ -77,7 +77,7 @@ void expect_same_one_hot() {
 TEST(IndexingOnGpu, OneHotOfAllSizes) {
   expect_same_one_hot<bool>();
   expect_same_one_hot<std::int8_t>();
-  expect_same_one_hot<half>();
+  expect_same_one_hot<nax::half>();
   expect_same_one_hot<bfloat16>();
   expect_same_one_hot<float>();
   expect_same_one_hot<double>();

@@ -57,7 +57,7 @@ TEST(LinearOnGpu, ValuesAndGradientsAreThoseOfItsParts) {
   expect_like_plain<float>({0, 7}, 5, 1e-5);
   expect_like_plain<float>({1, 1}, 1, 1e-5);
   expect_like_plain<double>({5, 7}, 8, 1e-12);
-  expect_like_plain<half>({4, 8}, 8, 2e-2);
+  expect_like_plain<nax::half>({4, 8}, 8, 2e-2);
   expect_like_plain<bfloat16>({4, 8}, 16, 1e-1);
 }
 

@@ -32,7 +32,7 @@ class NormsOnGpu : public testing::Test {
  public:
   static constexpr double tolerance = sizeof(T) == 8 ? 1e-11 : sizeof(T) == 4 ? 2e-4 : 4e-2;
 };
-using Types = testing::Types<float, double, half, bfloat16>;
+using Types = testing::Types<float, double, nax::half, bfloat16>;
 TYPED_TEST_SUITE(NormsOnGpu, Types);
 
 // f(x, scale, bias) has the values and the gradients of the host's.

@@ -72,7 +72,7 @@ TEST(OptimiserStepsOnGpu, AreTheHosts) {
   expect_all_trained_alike<double>(1e-13);
 }
 TEST(OptimiserStepsOnGpu, RoundLikeTheHostsIn16Bits) {
-  expect_all_trained_alike<half>(4e-3);
+  expect_all_trained_alike<nax::half>(4e-3);
   expect_all_trained_alike<bfloat16>(3e-2);
 }
 

@@ -119,13 +119,13 @@ void expect_broadcasts(double tolerance) {
   }
 }
 TEST(Pieces, BroadcastOperandsOfFloats) { expect_broadcasts<float>(1e-6); }
-TEST(Pieces, BroadcastOperandsOfHalves) { expect_broadcasts<half>(1e-2); }
+TEST(Pieces, BroadcastOperandsOfHalves) { expect_broadcasts<nax::half>(1e-2); }
 
 TEST(Pieces, CopiesConversionsAndRowsByIndex) {
   const auto x = [](auto put) { return put(waves(6 * 32)).reshape({6, 32}); };
   expect_same([&](auto put) { return eval(x(put)(slice(none, none), slice(8, 24))); });
   expect_same(
-      [&](auto put) { return eval(x(put)(slice(none, none), slice(8, 24)).template astype<half>()); });
+      [&](auto put) { return eval(x(put)(slice(none, none), slice(8, 24)).template astype<nax::half>()); });
   expect_same([&](auto put) { return x(put).template astype<bfloat16>().template astype<float>(); });
   expect_same(
       [&](auto put) { return (x(put) * 100.f).template astype<std::uint8_t>().template astype<float>(); });

@@ -37,8 +37,9 @@ TEST(RandomOnGpu, NumbersOfAllTypes) {
   expect_same_draw([](const random::Key& key) { return random::uniform(key, {30}); });
   expect_same_draw(
       [](const random::Key& key) { return random::uniform<double>(key, {30}, {.minval = -2, .maxval = 5}); });
-  expect_same_draw(
-      [](const random::Key& key) { return random::uniform<half>(key, {30}, {.minval = -2, .maxval = 5}); });
+  expect_same_draw([](const random::Key& key) {
+    return random::uniform<nax::half>(key, {30}, {.minval = -2, .maxval = 5});
+  });
   expect_same_draw([](const random::Key& key) { return random::uniform<bfloat16>(key, {30}); });
   expect_same_draw([](const random::Key& key) { return random::randint(key, {30}, -3, 50); });
   expect_same_draw([](const random::Key& key) { return random::randint<std::uint8_t>(key, {30}, 0, 256); });
@@ -52,7 +53,7 @@ TEST(RandomOnGpu, NumbersOfAllTypes) {
 TEST(RandomOnGpu, Distributions) {
   expect_same_draw([](const random::Key& key) { return random::normal(key, {300}); }, 1e-6);
   expect_same_draw([](const random::Key& key) { return random::normal<double>(key, {300}); }, 1e-14);
-  expect_same_draw([](const random::Key& key) { return random::normal<half>(key, {300}); }, 1e-3);
+  expect_same_draw([](const random::Key& key) { return random::normal<nax::half>(key, {300}); }, 1e-3);
   expect_same_draw([](const random::Key& key) { return random::gumbel(key, {300}); }, 1e-6);
   expect_same_draw([](const random::Key& key) { return random::exponential(key, {300}); }, 1e-6);
   expect_same_draw([](const random::Key& key) { return random::laplace(key, {300}); }, 1e-6);

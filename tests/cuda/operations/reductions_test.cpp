@@ -34,7 +34,7 @@ TEST(ReductionsOnGpu, OfManyShapes) {
 }
 TEST(ReductionsOnGpu, OfOtherTypes) {
   for (const Shape& shape : {Shape{3, 20001}, Shape{2050, 3}}) {
-    expect_reductions<half>(shape, 2e-2);
+    expect_reductions<nax::half>(shape, 2e-2);
     expect_reductions<bfloat16>(shape, 1e-1);
     expect_reductions<double>(shape, 1e-12);
     expect_reductions<int>(shape, 0);

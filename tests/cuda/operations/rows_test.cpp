@@ -34,7 +34,7 @@ TEST(RowsOnGpu, TakeViewsSeveralAxesAndOtherAxes) {
   expect_same(
       [&](auto put) { return vmap([](const Array<float>& x) { return nn::softmax(x); })(put(cube())); },
       1e-5);
-  expect_same([&](auto put) { return nn::softmax(put(cube().astype<half>())); }, 2e-3);
+  expect_same([&](auto put) { return nn::softmax(put(cube().astype<nax::half>())); }, 2e-3);
 }
 
 TEST(RowsOnGpu, KeepNansAndInfinities) {

@@ -15,7 +15,7 @@ TEST(ScanOnGpu, RunningSumsAndProducts) {
   expect_same([](auto put) { return cumsum(put(line())); }, 1e-4);
   expect_same([](auto put) { return cumsum(put(ones<int>({20000}))); });
   expect_same([](auto put) { return cumsum(put(matrix()) > 0.f); });
-  expect_same([](auto put) { return cumsum(put(ones<half>({20, 3})), {.axis = 0}); });
+  expect_same([](auto put) { return cumsum(put(ones<nax::half>({20, 3})), {.axis = 0}); });
   expect_same([](auto put) { return cumprod(put(matrix()) + 1.f, {.axis = 1}); }, 1e-5);
   expect_same([](auto put) { return cumprod(put(arange<int>(20) + 1).template astype<std::uint8_t>()); });
 }
@@ -62,7 +62,7 @@ TEST(ScanOnGpu, RunningMaximaAndMinima) {
                2 * lax::cummin(x, {.axis = axis, .reverse = reverse});
       };
       expect_same([&](auto put) { return of(put(matrix())); });
-      expect_same([&](auto put) { return of(put(matrix()).template astype<half>()); });
+      expect_same([&](auto put) { return of(put(matrix()).template astype<nax::half>()); });
       expect_same([&](auto put) { return of(put(eval(arange<int>(600) * 7 % 11)).reshape({2, 300})); });
       expect_same([&](auto put) { return of(put(waves(3000)).reshape({3, 1000}).T()); });
       expect_same([&](auto put) {
@@ -94,7 +94,7 @@ TEST(SortOnGpu, SortsLines) {
   expect_same([](auto put) { return sort(put(line())); });
   expect_same([](auto put) { return sort(put(Array<float>{3, NAN, -1, INFINITY, -INFINITY, 0})); });
   expect_same([](auto put) { return sort(put(Array<std::int64_t>{3, -1, INT64_MIN, INT64_MAX, 0})); });
-  expect_same([](auto put) { return sort(put(matrix()).template astype<half>()); });
+  expect_same([](auto put) { return sort(put(matrix()).template astype<nax::half>()); });
   expect_same([](auto put) { return vmap([](const Array<float>& x) { return sort(x); })(put(matrix())); });
 }
 

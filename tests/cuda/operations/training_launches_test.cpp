@@ -102,8 +102,8 @@ TEST(TrainingLaunches, NumbersMeetArrays) {
   check([](const A& x) { return nax::checkpoint([](const A& y) { return A(-mean(y)); })(x) * 2.f; }, line);
   expect_same(
       [](auto put) {
-        return grad([](const Array<half>& x) { return Array<half>(-mean(x * x)); })(
-            put(waves(6).astype<half>()));
+        return grad([](const Array<nax::half>& x) { return Array<nax::half>(-mean(x * x)); })(
+            put(waves(6).astype<nax::half>()));
       },
       1e-3);
   expect_same([&](auto put) { return hessian([](const A& x) { return A(-mean(x * x * x)); })(put(line())); },

@@ -3,6 +3,7 @@
 #include <nax/nax.hpp>
 
 #include "cuda/operations/bins_test.cpp"
+#include "cuda/operations/complex_test.cpp"
 #include "cuda/operations/convolutions_test.cpp"
 #include "cuda/operations/corners_test.cpp"
 #include "cuda/operations/indexing_test.cpp"
