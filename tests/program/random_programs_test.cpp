@@ -95,26 +95,34 @@ void expect_equal(const D& a, const D& b, unsigned seed) {
     ASSERT_NEAR(x[i], y[i], 1e-9 * (1 + std::abs(y[i]))) << "program " << seed << ", element " << i;
 }
 
+void expect_equal_with_jit(unsigned seed) {
+  const auto f = [=](const D& x, const D& row) { return run(seed, x, row); };
+  const auto slope = [=](const D& x, const D& row) { return grad<0, 1>(f)(x, row); };
+  const auto fast = jit(f);
+  const auto fast_slope = jit(slope);
+  for (int call = 0; call < 3; ++call) {
+    const auto key = random::fold_in(random::key(static_cast<int>(seed)), call);
+    const D x = random::normal<double>(key, {4, 4}),
+            row = random::normal<double>(random::fold_in(key, 9), {4});
+    expect_equal(fast(x, row), f(x, row), seed);
+    const auto [a, b] = fast_slope(x, row);
+    const auto [c, d] = slope(x, row);
+    expect_equal(a, c, seed);
+    expect_equal(b, d, seed);
+  }
+}
+
 // Others with --gtest_random_seed=1 and so on.
 TEST(RandomPrograms, AreEqualWithJit) {
   constexpr unsigned programs = 200;
   const unsigned first = programs * static_cast<unsigned>(GTEST_FLAG_GET(random_seed));
-  for (unsigned seed = first; seed < first + programs; ++seed) {
-    const auto f = [=](const D& x, const D& row) { return run(seed, x, row); };
-    const auto slope = [=](const D& x, const D& row) { return grad<0, 1>(f)(x, row); };
-    const auto fast = jit(f);
-    const auto fast_slope = jit(slope);
-    for (int call = 0; call < 3; ++call) {
-      const auto key = random::fold_in(random::key(static_cast<int>(seed)), call);
-      const D x = random::normal<double>(key, {4, 4}),
-              row = random::normal<double>(random::fold_in(key, 9), {4});
-      expect_equal(fast(x, row), f(x, row), seed);
-      const auto [a, b] = fast_slope(x, row);
-      const auto [c, d] = slope(x, row);
-      expect_equal(a, c, seed);
-      expect_equal(b, d, seed);
-    }
-  }
+  for (unsigned seed = first; seed < first + programs; ++seed) expect_equal_with_jit(seed);
+}
+
+// Two joined groups whose steps interleave with those of a third.
+TEST(RandomPrograms, GroupsDoNotWaitForOneAnother) {
+  expect_equal_with_jit(1553);
+  expect_equal_with_jit(4458);
 }
 
 }  // namespace random_programs_test

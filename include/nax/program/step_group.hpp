@@ -14,7 +14,6 @@ struct Group {
   Dims shape;                // without axes of extent 1
   std::vector<int> members;  // in order
   std::size_t weight = 0;
-  int last = 0;
   std::size_t reduced = 0;
   bool only_sums = true;  // of what is reduced
 };
@@ -34,7 +33,6 @@ inline Group group_of_step(const StepGraph& graph, const std::vector<Slot>& slot
   const auto writers = [&](const Operand& x) { return graph.uses(x.place.slot).writers.size(); };
   Group g;
   g.members = {i};
-  g.last = i;
   if (!s.formula || s.unforeseen || s.checks) return g;
   const MapFormula& map = *s.formula;
   if (!map.reduced.empty() && !reductions) return g;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "nax/program/formula_writer.hpp"
+#include "nax/program/group_order.hpp"
 #include "nax/program/reduce_formula.hpp"
 #include "nax/program/step_group.hpp"
 
@@ -21,7 +22,11 @@ class StepGroups {
  public:
   StepGroups(const std::vector<Slot>& slots, std::vector<Step>& steps, const std::vector<int>& results,
              bool reductions)
-      : slots_(slots), steps_(steps), graph_(slots, steps, results), reductions_(reductions) {
+      : slots_(slots),
+        steps_(steps),
+        graph_(slots, steps, results),
+        reductions_(reductions),
+        order_(steps.size()) {
     group_of_.resize(steps.size());
     std::iota(group_of_.begin(), group_of_.end(), 0);
     for (std::size_t i = 0; i < steps.size(); ++i)
@@ -88,12 +93,13 @@ class StepGroups {
     const std::size_t most = size_of(x.shape) <= short_loop ? most_weight_of_short : most_weight;
     if (!reductions_ && x.weight + y.weight > most && std::min(x.weight, y.weight) > most_weight_of_small)
       return;
-    if (is_between(a, b) || is_between(b, a)) return;
+    const bool in_order = order_.is_before(a, b);
+    const int first = in_order ? a : b, second = in_order ? b : a;
+    if (is_between(first, second)) return;
     Group joined = x;
     joined.members.insert(joined.members.end(), y.members.begin(), y.members.end());
     std::sort(joined.members.begin(), joined.members.end());
     joined.weight += y.weight;
-    joined.last = std::max(x.last, y.last);
     joined.is_flat = x.is_flat && y.is_flat;
     joined.reduced += y.reduced;
     joined.only_sums = x.only_sums && y.only_sums;
@@ -104,6 +110,11 @@ class StepGroups {
       joined.weight = weight_of(joined_formula(joined, a, b));
       if (joined.weight > std::max(most, before + before / 4)) return;
     }
+    order_.join(first, second, a, [&](int g, const std::vector<char>& in) {
+      bool found = false;
+      for_each_needed(g, [&](int other) { found = found || in[static_cast<std::size_t>(other)]; });
+      return found;
+    });
     for (const int member : y.members) group_of_[static_cast<std::size_t>(member)] = a;
     x = std::move(joined);
     y = Group();
@@ -122,33 +133,34 @@ class StepGroups {
       }
     return true;
   }
-  // Must some other group run after one of these and before the other?
+  // f(each group that must run before group g), some of them several times.
+  template <class F>
+  void for_each_needed(int g, const F& f) {
+    for (const int member : group(g).members)
+      for (const Operand& x : step(member).operands) {
+        if (x.place.slot < 0) continue;
+        const auto see = [&](int other) {
+          if (other < member && root(other) != g) f(root(other));
+        };
+        for (const int other : uses(x.place.slot).writers) see(other);
+        if (x.written)
+          for (const int other : uses(x.place.slot).readers) see(other);
+      }
+  }
+  // Must some other group run after the first of these and before the second?
   bool is_between(int first, int second) {
     std::vector<int> todo;
-    std::vector<char>& seen = seen_;
-    seen.assign(steps_.size(), 0);
-    const int begin = group(first).members.front();
+    seen_.assign(steps_.size(), 0);
     bool found = false;
     const auto visit = [&](int g) {
-      for (const int member : group(g).members)
-        for (const Operand& x : step(member).operands) {
-          if (x.place.slot < 0) continue;
-          const auto see = [&](int other) {
-            if (other >= member) return;
-            const int h = root(other);
-            if (h == second || h == g) return;
-            if (h == first) {
-              found = found || g != second;
-              return;
-            }
-            if (seen[static_cast<std::size_t>(h)] || group(h).last < begin) return;
-            seen[static_cast<std::size_t>(h)] = 1;
-            todo.push_back(h);
-          };
-          for (const int other : uses(x.place.slot).writers) see(other);
-          if (x.written)
-            for (const int other : uses(x.place.slot).readers) see(other);
+      for_each_needed(g, [&](int other) {
+        if (other == first) {
+          found = found || g != second;
+        } else if (!seen_[static_cast<std::size_t>(other)] && order_.is_before(first, other)) {
+          seen_[static_cast<std::size_t>(other)] = 1;
+          todo.push_back(other);
         }
+      });
     };
     visit(second);
     while (!found && !todo.empty()) {
@@ -211,17 +223,9 @@ class StepGroups {
         continue;
       }
       const std::size_t before = todo.size();
-      for (const int member : group(g).members)
-        for (const Operand& x : step(member).operands) {
-          if (x.place.slot < 0) continue;
-          const auto first = [&](int other) {
-            if (other < member && root(other) != g && !done[static_cast<std::size_t>(root(other))])
-              todo.push_back(root(other));
-          };
-          for (const int other : uses(x.place.slot).writers) first(other);
-          if (x.written)
-            for (const int other : uses(x.place.slot).readers) first(other);
-        }
+      for_each_needed(g, [&](int other) {
+        if (!done[static_cast<std::size_t>(other)]) todo.push_back(other);
+      });
       if (todo.size() > before) continue;
       todo.pop_back();
       done[static_cast<std::size_t>(g)] = 1;
@@ -262,6 +266,7 @@ class StepGroups {
   std::vector<Step>& steps_;
   const StepGraph graph_;
   const bool reductions_;
+  GroupOrder order_;
   std::vector<Group> groups_;
   std::vector<int> group_of_;
   std::vector<char> seen_;
