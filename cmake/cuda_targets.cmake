@@ -19,7 +19,7 @@ endfunction()
 # for CUDA would get in the way. -std by hand: CMake 3.25 knows no C++20 for nvcc 13. To the host's compiler all of a .cu
 # file comes from some header, and lambdas that hold lambdas, as transforms make them, would look suspicious there.
 nax_add_accelerator(cuda cuda/nax_cuda.cu)
-target_link_libraries(nax_cuda INTERFACE CUDA::cudart CUDA::cublasLt CUDA::cufft)
+target_link_libraries(nax_cuda INTERFACE CUDA::cudart CUDA::cublasLt CUDA::cublas CUDA::cusolver CUDA::cufft)
 target_compile_options(nax_cuda INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wno-subobject-linkage>)
 target_compile_definitions(nax_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:EIGEN_NO_CUDA>)

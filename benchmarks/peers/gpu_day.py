@@ -48,7 +48,7 @@ def build_bandwidth(limit):
     else:
         command = ["nvcc", *INCLUDE[:2], "-isystem=/usr/include/eigen3", "-O3", "-DNDEBUG", "-DEIGEN_NO_CUDA", "-arch=native",
                    "--expt-relaxed-constexpr", "-Xcompiler=-Wno-subobject-linkage", "-x", "cu", source,
-                   f"{ROOT}/include/nax/backend/cuda/nax_cuda.cu", "-o", program, "-lcublasLt", "-lcufft", "-lz"]
+                   f"{ROOT}/include/nax/backend/cuda/nax_cuda.cu", "-o", program, "-lcublasLt", "-lcublas", "-lcusolver", "-lcufft", "-lz"]
     return simply(*command)(limit)
 
 

@@ -46,18 +46,23 @@ Row attention(const char* tag, Shape q, Shape k, Attention options) {
                       {{{q}, {k}, {k}}}));
 }
 const Shape q{2, 3, 4, 5}, k{2, 4, 2, 5};
-const bool attention_rows = add(
-    {attention(".plain", {2, 3, 2, 5}, {2, 4, 2, 5}, {}), attention(".grouped", q, k, {}),
-     attention(".single", {3, 2, 5}, {4, 2, 5}, {.scale = 0.5}),
-     attention(".causal", q, k, {.is_causal = true}),
-     attention(".window", q, k, {.local_window_size = nn::AttentionWindow(1, 0)}),
-     attention(".lengths", q, k,
-               {.query_seq_lengths = nax::Array<int>{2, 3}, .key_value_seq_lengths = nax::Array<int>{4, 1}}),
-     in_float(row("attention.bias",
-                  [](const Operands& a) {
-                    return nn::dot_product_attention(a[0], a[1], a[2], {.bias = a[3], .is_causal = true});
-                  },
-                  {{{q}, {k}, {k}, {{1, 4, 3, 4}}}}))});
+const bool attention_rows =
+    add({attention(".plain", {2, 3, 2, 5}, {2, 4, 2, 5}, {}), attention(".grouped", q, k, {}),
+         attention(".single", {3, 2, 5}, {4, 2, 5}, {.scale = 0.5}),
+         attention(".causal", q, k, {.is_causal = true}),
+         attention(".window", q, k, {.local_window_size = nn::AttentionWindow(1, 0)}),
+         in_float(row("attention.lengths",
+                      [](const Operands& a) {
+                        const nax::Array<int> queries = {2, 3}, keys = {4, 1};
+                        return nn::dot_product_attention(
+                            a[0], a[1], a[2], {.query_seq_lengths = queries, .key_value_seq_lengths = keys});
+                      },
+                      {{{q}, {k}, {k}}})),
+         in_float(row("attention.bias",
+                      [](const Operands& a) {
+                        return nn::dot_product_attention(a[0], a[1], a[2], {.bias = a[3], .is_causal = true});
+                      },
+                      {{{q}, {k}, {k}, {{1, 4, 3, 4}}}}))});
 
 Row elementwise(const char* name, Function f, double low, double high, Smooth smooth = Smooth::twice) {
   Row r = row(

@@ -195,6 +195,12 @@ class Operations {
   // The factors of matrices, one address a result.
   inline virtual void factorise(Device device, const loops::Factoring& what, DType dtype, const char* from,
                                 void* const* to);
+  // rows (m a line) = the order that k swaps a line make of 0, 1, ... m - 1: row i with row swaps[i]. Returns
+  // whether a swap names no row: yes, no, or none where the device does not say, which leaves such a swap
+  // out.
+  inline virtual std::optional<bool> order_of_swaps(Device device, std::int64_t lines, std::int64_t k,
+                                                    std::int64_t m, const std::int32_t* swaps,
+                                                    std::int32_t* rows);
   // x = a^-1 b for the matrices of a batch; a^-1 where b is null, of general matrices.
   inline virtual void solve(Device device, const loops::LinearSystems& systems, DType dtype, const char* a,
                             const char* b, char* x);
@@ -243,6 +249,10 @@ inline void Operations::best_in_windows(Device device, const loops::Windows&, bo
   nax::detail::throw_no_device_form(device);
 }
 inline void Operations::factorise(Device device, const loops::Factoring&, DType, const char*, void* const*) {
+  nax::detail::throw_no_device_form(device);
+}
+inline std::optional<bool> Operations::order_of_swaps(Device device, std::int64_t, std::int64_t, std::int64_t,
+                                                      const std::int32_t*, std::int32_t*) {
   nax::detail::throw_no_device_form(device);
 }
 inline void Operations::count_bins(Device device, std::int64_t, std::int64_t, DType, const char*, DType,

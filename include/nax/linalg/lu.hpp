@@ -21,9 +21,7 @@ template <class T>
 Array<T> lower_of(const Array<T>& lu) {
   const std::int64_t m = lu.shape(-2), k = std::min(m, lu.shape(-1));
   const Array<T> below = triangle(la::first_columns(lu, k), true, T(0));
-  Array<T> one = filled_on_host<T>("lu", Shape{m, k}, T(0));
-  for (std::int64_t i = 0; i < k; ++i) elements<T>(one)[i * k + i] = T(1);
-  return la::plus(below, one);
+  return la::plus(below, la::eye_beside<T>(lu, m, {.M = k}));
 }
 template <class T>
 Array<T> upper_of(const Array<T>& lu) {
@@ -37,9 +35,9 @@ Array<T> lu_tangent(const Array<T>& rows, const Array<T>& lu) {
   const std::int64_t m = lu.shape(-2), n = lu.shape(-1), k = std::min(m, n);
   const auto grown = [&](const Array<T>& x, std::int64_t size, int axis) -> Array<T> {
     if (size == k) return x;
-    Array<T> rest = filled_on_host<T>("lu", axis == -1 ? Shape{size, size - k} : Shape{size - k, size}, T(0));
-    for (std::int64_t i = 0; i < size - k; ++i)
-      elements<T>(rest)[axis == -1 ? (k + i) * (size - k) + i : i * size + k + i] = T(1);
+    const std::int64_t more = size - k;
+    const Array<T> rest = axis == -1 ? la::eye_beside<T>(x, size, {.M = more, .k = -k})
+                                     : la::eye_beside<T>(x, more, {.M = size, .k = k});
     Dims visible = x.shape();
     visible[visible.size() - 2] = rest.shape(0);
     visible[visible.size() - 1] = rest.shape(1);
@@ -50,31 +48,34 @@ Array<T> lu_tangent(const Array<T>& rows, const Array<T>& lu) {
   return la::plus(la::product(l, triangle(inner, true, T(0))), la::product(triangle(inner, false, T(1)), u));
 }
 
-// The permutation matrices p with p x = a, x being a with its rows swapped.
+// The permutation matrices p with p x = a, x being a with its rows swapped. Where the device does not say
+// so, a swap with no row is left out.
 template <class T>
 Array<T> permutation_of(const Array<std::int32_t>& swaps, std::int64_t m) {
-  const Layout& from = layout_of(swaps);
-  const std::int64_t k = from.shape.back();
-  const Array<std::int32_t> plain = typed<std::int32_t>(contiguous(swaps, transforms_handled));
-  Frame frame = from;
+  using R = real_t<T>;
+  const ArrayBase plain = contiguous(swaps, transforms_handled);
+  const std::int64_t k = layout_of(plain).shape.back();
+  const Device device = device_for("lu", plain);
+  Frame frame = layout_of(plain);
   frame.shape.back() = m;
+  const std::int64_t lines = m == 0 ? 0 : frame.size() / m;
+  const ArrayBase rows = allocate(DType::int32, frame, device);
   frame.shape.push_back(m);
-  Array<T> result = typed<T>(allocate_on_host(dtype_of<T>, frame));
-  const std::int64_t size = frame.size(), batches = m == 0 ? 0 : size / (m * m);
-  T* const out = size > 0 ? elements<T>(result) : nullptr;
-  std::fill(out, out + size, T(0));
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(m));
-  for (std::int64_t b = 0; b < batches; ++b) {
-    for (std::int64_t i = 0; i < m; ++i) rows[static_cast<std::size_t>(i)] = i;
-    for (std::int64_t i = 0; i < k; ++i) {
-      const std::int32_t with = elements<const std::int32_t>(plain, transforms_handled)[b * k + i];
-      if (with < 0 || with >= m)
-        raise<ValueError>({"lu_solve: piv holds ", with, ", which is no row of ", m});
-      std::swap(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(with)]);
-    }
-    for (std::int64_t i = 0; i < m; ++i) out[b * m * m + rows[static_cast<std::size_t>(i)] * m + i] = T(1);
+  Array<R> result = typed<R>(allocate(dtype_of<R>, frame, device));
+  if (lines > 0) {
+    auto& operations = backend::operations(device);
+    if (operations
+            .order_of_swaps(device, lines, k, m, reinterpret_cast<const std::int32_t*>(device_data(plain)),
+                            reinterpret_cast<std::int32_t*>(device_data(rows)))
+            .value_or(false))
+      raise<ValueError>({"lu_solve: piv holds a number that is no row of ", m});
+    operations.one_hot(device, {lines, m, m}, DType::int32, device_data(rows), dtype_of<R>,
+                       device_data(result));
   }
-  return result;
+  if constexpr (is_complex_v<T>)
+    return la::converted<T>(result);
+  else
+    return result;
 }
 
 template <class T>

@@ -16,9 +16,27 @@
 NAX_BEGIN
 namespace detail {
 
-// x with a x + x b = q for a (..., m, m), b (..., n, n) and q (..., m, n); leading axes broadcast.
+// What is known of the matrices of a Sylvester equation.
+enum class SylvesterKind { general, hermitian };
+
+// The solution for Hermitian a and b, by their eigenvalues: in their bases it is q over sums of these. Not
+// recorded.
 template <class T>
-Array<T> sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q) {
+Array<T> hermitian_sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q) {
+  const auto left = eigh_values(typed<T>(constant(a)), true, true);
+  const auto right = eigh_values(typed<T>(constant(b)), true, true);
+  const Array<T> sums =
+      la::converted<T>(la::plus(la::as_columns(left.eigenvalues), la::as_rows(right.eigenvalues)));
+  const Array<T> turned =
+      la::product(la::adjoint(left.eigenvectors), typed<T>(constant(q)), right.eigenvectors);
+  return la::product(left.eigenvectors, la::over(turned, sums), la::adjoint(right.eigenvectors));
+}
+
+// x with a x + x b = q for a (..., m, m), b (..., n, n) and q (..., m, n); leading axes broadcast. On a GPU
+// for Hermitian a and b alone.
+template <class T>
+Array<T> sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q,
+                   SylvesterKind kind = SylvesterKind::general) {
   const Layout &la_ = layout_of(a), &lb = layout_of(b), &lq = layout_of(q);
   const std::int64_t m = la_.shape.back(), n = lb.shape.back();
   const Frame leading = broadcast(
@@ -26,8 +44,10 @@ Array<T> sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q) {
   Frame frame = leading;
   frame.shape.push_back(m);
   frame.shape.push_back(n);
-  Array<T> result = typed<T>(allocate_on_host(dtype_of<T>, frame));
-  if (frame.size() > 0) {
+  const bool by_eigenvalues = kind == SylvesterKind::hermitian && on_accelerator(q);
+  Array<T> result =
+      by_eigenvalues ? hermitian_sylvester(a, b, q) : typed<T>(allocate_on_host(dtype_of<T>, frame));
+  if (frame.size() > 0 && !by_eigenvalues) {
     const BatchWalk walk_a(la_, leading, 2), walk_b(lb, leading, 2), walk_q(lq, leading, 2);
     const auto gather = [](const Array<T>& x, std::int64_t at, std::int64_t rows, std::int64_t columns,
                            T* to) {
@@ -50,8 +70,8 @@ Array<T> sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q) {
   if (!may_be_recorded(a) && !may_be_recorded(b) && !may_be_recorded(q)) return result;
   const Frame fa = la_, fb = lb, fq = lq;
   // The equation of the cotangent is that of the transposed matrices.
-  const auto back = [a, b](const Array<T>& g) {
-    return sylvester(matrix_transpose(a), matrix_transpose(b), g);
+  const auto back = [a, b, kind](const Array<T>& g) {
+    return sylvester(matrix_transpose(a), matrix_transpose(b), g, kind);
   };
   return record_with_result(
       std::move(result),
@@ -61,7 +81,7 @@ Array<T> sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q) {
             return contract(negated(back(g)), matrix_transpose(x), with_new_levels(fa, frame, layout_of(g)));
           },
           [=](const Array<T>& t, const Array<T>& x) {
-            return negated(sylvester(a, b, matmul_arrays("solve_sylvester", t, x)));
+            return negated(sylvester(a, b, matmul_arrays("solve_sylvester", t, x), kind));
           }),
       wrt(
           b,
@@ -69,11 +89,11 @@ Array<T> sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q) {
             return contract(matrix_transpose(x), negated(back(g)), with_new_levels(fb, frame, layout_of(g)));
           },
           [=](const Array<T>& t, const Array<T>& x) {
-            return negated(sylvester(a, b, matmul_arrays("solve_sylvester", x, t)));
+            return negated(sylvester(a, b, matmul_arrays("solve_sylvester", x, t), kind));
           }),
       wrt(
           q, [=](const Array<T>& g, const Array<T>&) { return sum_to(back(g), fq, frame); },
-          [=](const Array<T>& t, const Array<T>&) { return sylvester(a, b, t); }));
+          [=](const Array<T>& t, const Array<T>&) { return sylvester(a, b, t, kind); }));
 }
 
 // X^2 = a, so X dX + dX X = da.
@@ -105,7 +125,8 @@ Array<T> unitary_factor(const Array<T>& a) {
   return record_tangent(value, a, [a](const Array<T>& t, const Array<T>& u) {
     const Array<T> p = la::hermitian_part(la::product(la::adjoint(u), a));
     const Array<T> b = la::product(la::adjoint(u), t);
-    const Array<T> du = la::product(u, sylvester(p, p, la::minus(b, la::adjoint(b))));
+    const Array<T> du =
+        la::product(u, sylvester(p, p, la::minus(b, la::adjoint(b)), SylvesterKind::hermitian));
     if (u.shape(-1) == u.shape(-2)) return du;
     const Array<T> outside = la::minus(t, la::product(u, b));
     return la::plus(du, matrix_transpose(solve_matrices(matrix_transpose(p), matrix_transpose(outside))));
@@ -118,13 +139,16 @@ Array<real_t<T>> one_norms(const Array<T>& a) {
   const Array<real_t<T>> size = evaluate(make_expr<rules::absolute>(a));
   return max(sum(size, {.axis = -2}), {.axis = -1});
 }
-// As numbers, those of all batches.
+// The elements of all batches, on the host.
+template <class R>
+std::vector<double> values_of(const Array<R>& x) {
+  const Array<R> plain = typed<R>(on_host(contiguous(x, transforms_handled)));
+  const R* const from = elements<const R>(plain, transforms_handled);
+  return std::vector<double>(from, from + layout_of(plain).size());
+}
 template <class T>
 std::vector<double> one_norm_values(const Array<T>& a) {
-  using R = real_t<T>;
-  const Array<R> norms = typed<R>(contiguous(one_norms(a), transforms_handled));
-  const R* const from = elements<const R>(norms, transforms_handled);
-  return std::vector<double>(from, from + layout_of(norms).size());
+  return values_of(one_norms(a));
 }
 
 // The largest approximant of exp, which larger matrices are halved for.
@@ -149,6 +173,18 @@ double growth_of_powers(const T* a, std::int64_t n, double norm, int power) {
   return std::log2(*std::max_element(sums.begin(), sums.end()) / norm);
 }
 
+// The same for all batches, of matrices that the host does not read: |a|^power is never formed.
+template <class T>
+std::vector<double> growths_of_powers(const Array<T>& a, const std::vector<double>& norms, int power) {
+  using R = real_t<T>;
+  const Array<R> size = evaluate(make_expr<rules::absolute>(a));
+  Array<R> sums = sum(size, {.axis = -2, .keepdims = true});
+  for (int k = 1; k < power; ++k) sums = la::product(sums, size);
+  std::vector<double> growths = values_of(Array<R>(max(sums, {.axis = {-2, -1}})));
+  for (std::size_t i = 0; i < growths.size(); ++i) growths[i] = std::log2(growths[i] / norms[i]);
+  return growths;
+}
+
 // How often to halve each matrix before the approximation, `norms` being theirs: what the norms of its powers
 // ask for, which of badly scaled matrices is much less than what its own does (Al-Mohy and Higham 2009).
 template <class T>
@@ -161,13 +197,13 @@ std::vector<int> halvings(const Array<T>& a, const std::vector<double>& norms, c
     if (std::isfinite(norms[i]) && norms[i] > limit.norm) powers[i] = std::ilogb(norms[i]);
     elements<T>(scale)[i] = T(std::ldexp(R(1), -powers[i]));
   }
-  const Array<T> unit = times_matrix(scale, a), a2 = la::product(unit, unit), a4 = la::product(a2, a2),
-                 a6 = la::product(a2, a4);
+  const Array<T> unit = times_matrix(la::beside(a, scale), a), a2 = la::product(unit, unit),
+                 a4 = la::product(a2, a2), a6 = la::product(a2, a4);
   const std::vector<double> of_unit = one_norm_values(unit), of6 = one_norm_values(a6),
                             of8 = one_norm_values(la::product(a4, a4)),
                             of10 = one_norm_values(la::product(a4, a6));
-  for_each_matrix(unit, [&](std::int64_t batch, const T* x) {
-    const auto i = static_cast<std::size_t>(batch);
+  const int terms = 2 * limit.order + 1;
+  const auto decide = [&](std::size_t i, const auto& growth) {
     if (!std::isfinite(norms[i]) || !(norms[i] > limit.norm)) return;
     const double d6 = std::pow(of6[i], 1.0 / 6), d8 = std::pow(of8[i], 1.0 / 8),
                  d10 = std::pow(of10[i], 1.0 / 10);
@@ -176,12 +212,21 @@ std::vector<int> halvings(const Array<T>& a, const std::vector<double>& norms, c
     const double log_size = std::log2(size / limit.norm) + powers[i];
     int s = log_size > 0 ? static_cast<int>(std::ceil(log_size)) : 0;
     // The first term of the error, with all elements positive, must round away as well.
-    const double term = growth_of_powers(x, n, of_unit[i], 2 * limit.order + 1) +
-                        2 * limit.order * static_cast<double>(powers[i] - s) - std::log2(limit.constant);
+    const double term =
+        growth() + 2 * limit.order * static_cast<double>(powers[i] - s) - std::log2(limit.constant);
     const double excess = term - std::log2(static_cast<double>(std::numeric_limits<R>::epsilon()) / 2);
     if (excess > 0) s += static_cast<int>(std::ceil(excess / (2 * limit.order)));
     rounds[i] = s;
-  });
+  };
+  if (is_readable(a)) {
+    for_each_matrix(unit, [&](std::int64_t batch, const T* x) {
+      const auto i = static_cast<std::size_t>(batch);
+      decide(i, [&] { return growth_of_powers(x, n, of_unit[i], terms); });
+    });
+  } else {
+    const std::vector<double> growths = growths_of_powers(unit, of_unit, terms);
+    for (std::size_t i = 0; i < rounds.size(); ++i) decide(i, [&] { return growths[i]; });
+  }
   return rounds;
 }
 
@@ -193,7 +238,7 @@ Array<T> pade_exp(const Array<T>& a, int order) {
   for (int j = 1; j <= order; ++j)  // c_j = (2m - j)! m! / ((2m)! (m - j)! j!)
     c[static_cast<std::size_t>(j)] = c[static_cast<std::size_t>(j - 1)] * static_cast<double>(order - j + 1) /
                                      (static_cast<double>(2 * order - j + 1) * j);
-  const Array<T> one = la::unit_matrix<T>(a.shape(-1));
+  const Array<T> one = la::unit_matrix<T>(a.shape(-1), a);
   const auto scaled_by = [](const Array<T>& x, double by) -> Array<T> {
     return evaluate(
         make_expr<rules::multiply>(x, typed<T>(host_number(static_cast<T>(static_cast<real_t<T>>(by))))));
@@ -237,6 +282,7 @@ Array<T> expm_of(const Array<T>& a) {
   const PadeLimit limit = wide ? PadeLimit{13, 5.371920351148152, 113250775606021113483283660800000000.0}
                                : PadeLimit{7, 3.925724783138660, 4487938430976000.0};
   if (layout_of(a).size() == 0) return a;
+  if (!is_readable(a)) check_recordable("expm");  // how often it halves a matrix depends on its norm
   const Array<T> plain = typed<T>(constant(a));
   const std::vector<double> norms = one_norm_values(plain);
   const double most = *std::max_element(norms.begin(), norms.end());
@@ -254,11 +300,12 @@ Array<T> expm_of(const Array<T>& a) {
     elements<T>(scale)[i] = T(std::ldexp(R(1), -each[i]));
     elements<std::int32_t>(times_)[i] = each[i];
   }
-  Array<T> x = pade_exp(times_matrix(scale, a), limit.order);
+  Array<T> x = pade_exp(times_matrix(la::beside(a, scale), a), limit.order);
   Dims visible = times_.shape();
   visible.push_back(1);
   visible.push_back(1);
-  const Array<std::int32_t> squarings = restride(times_, with_visible(layout_of(times_), visible));
+  const Array<std::int32_t> counts = la::beside(a, times_),
+                            squarings = restride(counts, with_visible(layout_of(counts), visible));
   for (std::int32_t i = 0; i < rounds; ++i) {
     const Array<T> square = la::product(x, x);
     x = count == 1 ? square
@@ -291,6 +338,7 @@ auto sqrtm(const A& a_) {
   using C = complex_t<detail::linalg_t<A>>;
   const Array<detail::linalg_t<A>> a = detail::as_type<detail::linalg_t<A>>(a_);
   detail::check_square("sqrtm", a);
+  detail::need_host("sqrtm", a);
   return detail::sqrtm_of(detail::la::converted<C>(a));
 }
 
@@ -304,6 +352,7 @@ auto solve_sylvester(const A& a_, const B& b_, const Q& q_) {
   detail::check_square("solve_sylvester", a);
   detail::check_square("solve_sylvester", b);
   detail::check_matrices("solve_sylvester", q);
+  detail::need_host("solve_sylvester", a, b, q);
   if (q.shape(-2) != a.shape(-1) || q.shape(-1) != b.shape(-1))
     raise<ShapeError>({"solve_sylvester: q must have as many rows as a and columns as b: shapes ", a.shape(),
                        ", ", b.shape(), " and ", q.shape()});
@@ -353,6 +402,7 @@ auto schur(const A& a_) {
   using T = detail::linalg_t<A>;
   const Array<T> a = detail::as_type<T>(a_);
   detail::check_square("schur", a);
+  detail::need_host("schur", a);
   if (detail::is_recorded(a)) detail::throw_not_differentiable("schur", "a");
   const std::int64_t n = a.shape(-1);
   Schur<T> parts{detail::matrices_like<T>(a, {n, n}), detail::matrices_like<T>(a, {n, n})};

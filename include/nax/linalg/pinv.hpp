@@ -177,9 +177,9 @@ struct LstsqOptions {
 // The x of least norm among those that minimise |b - a x|, for matrices a (..., m, n) and b (m,) or (..., m,
 // k), whose leading axes broadcast. s are the singular values of a; those up to rcond times the largest count
 // as 0 and not for the rank. residuals, the squares |b - a x|^2 of the columns, are an empty array where m <=
-// n, as in NumPy, and, for one matrix that no vmap batches, where the rank is less than n. Differentiable in
-// a and b, at constant rank, also where singular values are equal. Throws ShapeError unless `a` is at least
-// 2-d and `b` has as many rows.
+// n, as in NumPy, and, for one matrix on the host that no vmap batches, where the rank is less than n.
+// Differentiable in a and b, at constant rank, also where singular values are equal. Throws ShapeError unless
+// `a` is at least 2-d and `b` has as many rows.
 template <detail::ArrayLike A, detail::ArrayLike B>
 auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {}) {
   using T = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;
@@ -187,7 +187,7 @@ auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {}) {
   const Array<T> a = detail::as_type<T>(a_), b_given = detail::as_type<T>(b_);
   detail::check_matrices("lstsq", a);
   detail::check_operand("lstsq", b_given);
-  detail::need_host("lstsq", b_given);
+  detail::need_part("lstsq", backend::Part::factorisations, b_given);
   const bool vector = b_given.ndim() == 1;
   if (b_given.ndim() == 0 || b_given.shape(vector ? 0 : -2) != a.shape(-2))
     raise<ShapeError>({"lstsq: a and b must have as many rows: ", a.shape(), " and ", b_given.shape()});
@@ -199,7 +199,8 @@ auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {}) {
   const detail::PinvParts<T> inverse =
       detail::pinv_of("lstsq", a, f, nax::detail::typed<double>(detail::host_number(rcond)));
   const Array<T> x = detail::matmul_arrays("lstsq", inverse.inverse, b);
-  const bool one = a.ndim() == 2 && b.ndim() == 2 && !detail::is_batched(inverse.rank);
+  const bool one = a.ndim() == 2 && b.ndim() == 2 && !detail::is_batched(inverse.rank) &&
+                   detail::is_readable(inverse.rank);
   Array<R> residuals;
   if (a.shape(-2) > a.shape(-1) && !(one && inverse.rank.item() < a.shape(-1))) {
     const Array<R> size =

@@ -97,5 +97,22 @@ inline DType result_dtype(const Factoring& f, int i, DType dtype) {
   return dtype;
 }
 
+// rows = the order that k swaps make of 0, 1, ... m - 1. Returns whether each names a row; one that does not
+// is left out.
+constexpr bool order_of_swaps(std::int64_t k, std::int64_t m, const std::int32_t* swaps, std::int32_t* rows) {
+  bool good = true;
+  for (std::int64_t i = 0; i < m; ++i) rows[i] = static_cast<std::int32_t>(i);
+  for (std::int64_t i = 0; i < k; ++i) {
+    const std::int32_t with = swaps[i], row = rows[i];
+    if (with < 0 || with >= m) {
+      good = false;
+      continue;
+    }
+    rows[i] = rows[with];
+    rows[with] = row;
+  }
+  return good;
+}
+
 }  // namespace loops
 NAX_END

@@ -369,6 +369,18 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     });
     Recorder::current().steps.back().unforeseen = true;
   }
+  std::optional<bool> order_of_swaps(Device, std::int64_t lines, std::int64_t k, std::int64_t m,
+                                     const std::int32_t* swaps, std::int32_t* to) override {
+    step("order_of_swaps", {row(swaps, lines * k, DType::int32), row(to, lines * m, DType::int32, true)},
+         [=](void* const* p) {
+           if (host()
+                   .order_of_swaps({}, lines, k, m, get<std::int32_t>(p[0]), get<std::int32_t>(p[1]))
+                   .value())
+             throw Unforeseen();
+         });
+    Recorder::current().steps.back().unforeseen = true;
+    return std::nullopt;
+  }
   void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
              char* x) override {
     const auto given = [&](const char* data, const loops::StridedMatrices& by, std::int64_t columns) {

@@ -256,6 +256,12 @@ class HostOperations final : public backend::Operations {
   void factorise(Device, const Factoring& what, DType dtype, const char* from, void* const* to) override {
     factor_kernel(what.kind, dtype)(what, from, to);
   }
+  std::optional<bool> order_of_swaps(Device, std::int64_t lines, std::int64_t k, std::int64_t m,
+                                     const std::int32_t* swaps, std::int32_t* rows) override {
+    bool good = true;
+    for (std::int64_t i = 0; i < lines; ++i) good &= loops::order_of_swaps(k, m, swaps + i * k, rows + i * m);
+    return !good;
+  }
   void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
              char* x) override {
     kernel_for<SystemKernel>(dtype)(systems, a, b, x);

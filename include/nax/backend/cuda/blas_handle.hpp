@@ -2,20 +2,13 @@
 
 #include <cublasLt.h>
 
+#include "nax/backend/cuda/blas_status.hpp"
 #include "nax/backend/cuda/runtime.hpp"
 #include "nax/core/per_thread.hpp"
 
 // cuBLASLt's handles: one a thread and card.
 NAX_BEGIN
 namespace cuda {
-
-// Throws DeviceError naming the call and the library's code and text.
-inline void check(cublasStatus_t code, const char* call) {
-  if (code == CUBLAS_STATUS_SUCCESS) [[likely]]
-    return;
-  raise<DeviceError>({call, ": ", cublasLtGetStatusName(code), " (", std::to_string(static_cast<int>(code)),
-                      "): ", cublasLtGetStatusString(code)});
-}
 
 class BlasHandles {
  public:

@@ -17,6 +17,7 @@
 #include "nax/backend/cuda/sampler_kernels.hpp"
 #include "nax/backend/cuda/scan_kernels.hpp"
 #include "nax/backend/cuda/scatter_kernels.hpp"
+#include "nax/backend/cuda/solver.hpp"
 #include "nax/backend/cuda/step_kernels.hpp"
 #include "nax/backend/cuda/window_kernels.hpp"
 #include "nax/backend/operations.hpp"
@@ -43,8 +44,8 @@ class KernelOperations final : public backend::AcceleratorOperations {
       case samplers:
       case softmax:
       case moments:
-        return true;
       case factorisations:
+        return true;
       case permutations:
         break;
     }
@@ -177,6 +178,22 @@ class KernelOperations final : public backend::AcceleratorOperations {
                        DType dtype, const char* from, std::int64_t* to) override {
     const Span span(Kind::operation, "pooling", device);
     launch_best_in_windows(device, windows, greatest, examples, dtype, from, to);
+  }
+
+  void factorise(Device device, const loops::Factoring& what, DType dtype, const char* from,
+                 void* const* to) override {
+    const Span span(Kind::operation, "factorisation", device);
+    launch_factorise(device, what, dtype, from, to);
+  }
+  std::optional<bool> order_of_swaps(Device device, std::int64_t lines, std::int64_t k, std::int64_t m,
+                                     const std::int32_t* swaps, std::int32_t* rows) override {
+    launch(device, lines, OrderOfSwaps{k, m, swaps, rows});
+    return std::nullopt;
+  }
+  void solve(Device device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
+             char* x) override {
+    const Span span(Kind::operation, "solve", device);
+    launch_solve(device, systems, dtype, a, b, x);
   }
 
   void scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,

@@ -136,16 +136,25 @@ struct EyeOptions {
   std::optional<std::int64_t> M = {};  // columns; as many as rows when not given
   std::int64_t k = 0;                  // the diagonal: above the main one where positive
 };
-// Ones on a diagonal, shape (N, M). Throws ValueError if an extent is negative.
-template <Dtype T = float>
-Array<T> eye(std::int64_t N, const EyeOptions& options = {}) {
+namespace detail {
+
+template <class T>
+Array<T> eye_on_host(std::int64_t N, const EyeOptions& options) {
   const std::int64_t M = options.M.value_or(N);
-  Array<T> a = detail::filled_on_host<T>("eye", Shape{N, M}, T(0));
-  T* out = detail::elements<T>(a);
+  Array<T> a = filled_on_host<T>("eye", Shape{N, M}, T(0));
+  T* out = elements<T>(a);
   const std::int64_t k = std::clamp(options.k, -N, M);
   for (std::int64_t i = 0; i < N; ++i)
     if (const std::int64_t j = i + k; j >= 0 && j < M) out[i * M + j] = T(1);
-  return detail::typed<T>(detail::placed(std::move(a)));
+  return a;
+}
+
+}  // namespace detail
+
+// Ones on a diagonal, shape (N, M). Throws ValueError if an extent is negative.
+template <Dtype T = float>
+Array<T> eye(std::int64_t N, const EyeOptions& options = {}) {
+  return detail::typed<T>(detail::placed(detail::eye_on_host<T>(N, options)));
 }
 // The n x n matrix with ones on the diagonal.
 template <Dtype T = float>

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "nax/backend/cuda/solver_kernels.hpp"
+
+#if defined(NAX_CUDA_EMULATED)
+#include "nax/backend/cuda/solver_emulated.hpp"
+#else
+#include "nax/backend/cuda/solver_cholesky.hpp"
+#include "nax/backend/cuda/solver_systems.hpp"
+#endif
+
+// Factorisations and linear systems by cuSOLVER and cuBLAS (where the host runs the kernels: by the host's
+// operations).
+NAX_BEGIN
+namespace cuda {
+
+#if !defined(NAX_CUDA_EMULATED)
+inline void launch_solver(Device device, const loops::Factoring& f, DType dtype, const char* from,
+                          void* const* to) {
+  const char* const name = name_of(f.kind);
+  with_solver_type(name, dtype, [&]<class T>(std::type_identity<T>) {
+    const T* const a = reinterpret_cast<const T*>(from);
+    switch (f.kind) {
+      case loops::Factorisation::lu:
+        return factorise_lu(device, f, a, to);
+      case loops::Factorisation::cholesky:
+        return factorise_cholesky(device, f, a, to);
+      case loops::Factorisation::det:
+      case loops::Factorisation::slogdet:
+        return factorise_det(device, f, a, to);
+      case loops::Factorisation::qr:
+      case loops::Factorisation::svd:
+      case loops::Factorisation::eigh:
+      case loops::Factorisation::eig:
+      case loops::Factorisation::adjugate:
+      case loops::Factorisation::triangle:
+        break;
+    }
+    raise<DeviceError>({name, ": has no form for the GPU"});
+  });
+}
+#endif
+
+inline void launch_factorise(Device device, const loops::Factoring& f, DType dtype, const char* from,
+                             void* const* to) {
+  if (f.batch == 0) return;
+  if (f.kind == loops::Factorisation::triangle)
+    return launch_triangle(device, f, dtype, from, static_cast<char*>(to[0]));
+  launch_solver(device, f, dtype, from, to);
+}
+
+}  // namespace cuda
+NAX_END

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+
+#include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/operations.hpp"
+
+// Factorisations and linear systems of the emulated device: by the host's operations.
+NAX_BEGIN
+namespace cuda {
+
+inline void launch_solver(Device device, const loops::Factoring& f, DType dtype, const char* from,
+                          void* const* to) {
+  std::array<void*, 3> results{};
+  for (int i = 0; i < loops::result_count(f.kind); ++i) results[static_cast<std::size_t>(i)] = to[i];
+  launch(device, 1, [=](std::int64_t) {
+    backend::host_operations().factorise(Device(), f, dtype, from, results.data());
+  });
+}
+
+inline void launch_solve(Device device, const loops::LinearSystems& systems, DType dtype, const char* a,
+                         const char* b, char* x) {
+  launch(device, 1,
+         [=](std::int64_t) { backend::host_operations().solve(Device(), systems, dtype, a, b, x); });
+}
+
+}  // namespace cuda
+NAX_END
