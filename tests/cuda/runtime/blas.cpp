@@ -3,8 +3,10 @@
 #include <cublasLt.h>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "cuda/runtime/runtime.hpp"
@@ -35,9 +37,21 @@ T& as(void* opaque) {
   return *static_cast<T*>(opaque);
 }
 
+// What elements of type T are computed in.
 template <class T>
-double element(const char* data, const Layout& x, std::int64_t batch, std::int64_t row, std::int64_t column,
-               bool turned) {
+struct Wide {
+  using type = double;
+};
+template <class R>
+struct Wide<std::complex<R>> {
+  using type = std::complex<double>;
+};
+template <class T>
+using wide_t = typename Wide<T>::type;
+
+template <class T>
+wide_t<T> element(const char* data, const Layout& x, std::int64_t batch, std::int64_t row,
+                  std::int64_t column, bool turned) {
   if (turned) std::swap(row, column);
   T value;
   std::memcpy(&value,
@@ -46,11 +60,11 @@ double element(const char* data, const Layout& x, std::int64_t batch, std::int64
   if constexpr (sizeof(T) == 2)
     return static_cast<float>(value);
   else
-    return value;
+    return wide_t<T>(value);
 }
 
 template <class T>
-T rounded(double x) {
+T rounded(wide_t<T> x) {
   if constexpr (sizeof(T) == 2)
     return static_cast<T>(static_cast<float>(x));
   else
@@ -85,7 +99,9 @@ bool is_valid(const Product& p, const Layout& result) {
   const auto parts = parts_of(p.epilogue);
   if (!parts) return false;
   if (p.epilogue == CUBLASLT_EPILOGUE_DEFAULT) return !p.bias && !p.aux;
-  return result.type != CUDA_R_64F && result.batches == 1 && p.bias && (p.aux != nullptr) == parts->aux &&
+  const bool has_epilogues =
+      result.type == CUDA_R_32F || result.type == CUDA_R_16F || result.type == CUDA_R_16BF;
+  return has_epilogues && result.batches == 1 && p.bias && (p.aux != nullptr) == parts->aux &&
          (!parts->aux || (p.aux_lead % 8 == 0 && p.aux_lead >= result.rows));
 }
 
@@ -120,19 +136,22 @@ double with_epilogue(const Product& p, const Parts& parts, double x, std::int64_
 }
 
 template <class T>
-void multiply(const Product& p, const char* a, const Layout& la, const char* b, const Layout& lb, double beta,
-              char* c, const Layout& lc) {
+void multiply(const Product& p, const char* a, const Layout& la, const char* b, const Layout& lb,
+              wide_t<T> beta, char* c, const Layout& lc) {
   const bool ta = p.a == CUBLAS_OP_T, tb = p.b == CUBLAS_OP_T;
   const std::int64_t inner = ta ? la.rows : la.columns;
   const Parts parts = *parts_of(p.epilogue);
-  if (parts.sums) add_up<T>(p, a, la);
+  constexpr bool is_real = std::is_same_v<wide_t<T>, double>;
+  if constexpr (is_real)
+    if (parts.sums) add_up<T>(p, a, la);
   for (std::int64_t batch = 0; batch < lc.batches; ++batch)
     for (std::int64_t row = 0; row < lc.rows; ++row)
       for (std::int64_t column = 0; column < lc.columns; ++column) {
-        double sum = beta == 0 ? 0 : beta * element<T>(c, lc, batch, row, column, false);
+        wide_t<T> sum = beta == 0. ? wide_t<T>() : beta * element<T>(c, lc, batch, row, column, false);
         for (std::int64_t k = 0; k < inner; ++k)
           sum += element<T>(a, la, batch, row, k, ta) * element<T>(b, lb, batch, k, column, tb);
-        const T result = rounded<T>(with_epilogue<T>(p, parts, sum, row, column));
+        if constexpr (is_real) sum = with_epilogue<T>(p, parts, sum, row, column);
+        const T result = rounded<T>(sum);
         std::memcpy(c + (batch * lc.stride + column * lc.lead + row) * static_cast<std::int64_t>(sizeof(T)),
                     &result, sizeof result);
       }
@@ -228,15 +247,31 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
   const Layout la = as<Layout>(a_layout), lb = as<Layout>(b_layout), lc = as<Layout>(c_layout);
   if (!is_valid(p, lc)) return CUBLAS_STATUS_INVALID_VALUE;
   ++blas_stand_in::products;
-  const double old = lc.type == CUDA_R_64F ? *static_cast<const double*>(beta)
-                                           : static_cast<double>(*static_cast<const float*>(beta));
+  // Read here: the caller's beta lives as long as the call. That of 16-bit types is a float.
+  double old[2] = {};
+  const auto read = [&]<class R>(R, int parts) {
+    for (int i = 0; i < parts; ++i) old[i] = static_cast<const R*>(beta)[i];
+  };
+  const bool is_wide = lc.type == CUDA_R_64F || lc.type == CUDA_C_64F;
+  const int scalar_parts = lc.type == CUDA_C_32F || lc.type == CUDA_C_64F ? 2 : 1;
+  if (is_wide)
+    read(double(), scalar_parts);
+  else
+    read(float(), scalar_parts);
   const auto run = [=]<class T>(T) {
-    multiply<T>(p, static_cast<const char*>(a), la, static_cast<const char*>(b), lb, old,
+    wide_t<T> factor;
+    if constexpr (std::is_same_v<wide_t<T>, double>)
+      factor = old[0];
+    else
+      factor = {old[0], old[1]};
+    multiply<T>(p, static_cast<const char*>(a), la, static_cast<const char*>(b), lb, factor,
                 static_cast<char*>(c), lc);
   };
   const cudaError_t code = stand_in::launch(stream, [=] {
     if (lc.type == CUDA_R_64F) run(double());
     if (lc.type == CUDA_R_32F) run(float());
+    if (lc.type == CUDA_C_64F) run(std::complex<double>());
+    if (lc.type == CUDA_C_32F) run(std::complex<float>());
     if (lc.type == CUDA_R_16F) run(nax::half());
     if (lc.type == CUDA_R_16BF) run(nax::bfloat16());
   });
