@@ -16,7 +16,7 @@
 NAX_BEGIN
 namespace detail {
 
-// What is known of the matrices of a Sylvester equation.
+// Classes of the matrices of a Sylvester equation.
 enum class SylvesterKind { general, hermitian };
 
 // The solution for Hermitian a and b, by their eigenvalues: in their bases it is q over sums of these. Not
@@ -173,7 +173,7 @@ double growth_of_powers(const T* a, std::int64_t n, double norm, int power) {
   return std::log2(*std::max_element(sums.begin(), sums.end()) / norm);
 }
 
-// The same for all batches, of matrices that the host does not read: |a|^power is never formed.
+// As growth_of_powers, for all batches of matrices that the host does not read. |a|^power is never formed.
 template <class T>
 std::vector<double> growths_of_powers(const Array<T>& a, const std::vector<double>& norms, int power) {
   using R = real_t<T>;

@@ -1,29 +1,13 @@
-#include "cuda/runtime/solver.hpp"
-
-#include <cusolverDn.h>
-
 #include <cmath>
+
+#include "cuda/runtime/solver_calls.hpp"
 
 // cuSOLVER's factorisations on the stand-in of the runtime. Its calls are no part of graphs: they invalidate
 // a capture. Work areas are overwritten, so that nothing else may lie there.
 using namespace stand_in;
 
-struct cusolverDnContext {
-  cudaStream_t stream = nullptr;
-};
-
 namespace {
 
-cusolverStatus_t refused() { return CUSOLVER_STATUS_INVALID_VALUE; }
-cusolverStatus_t submitted(cusolverDnHandle_t handle, std::function<void()> work) {
-  return submit(handle->stream, Library::not_captured, std::move(work)) ? CUSOLVER_STATUS_SUCCESS
-                                                                        : CUSOLVER_STATUS_INTERNAL_ERROR;
-}
-template <class T>
-void spoil(T* work, int size) {
-  if (size > 0) std::memset(static_cast<void*>(work), 0xEE, static_cast<std::size_t>(size) * sizeof(T));
-}
-int work_size(int m, int n) { return 32 * std::max(m, n) + 7; }
 cusolverStatus_t tell_size(cusolverDnHandle_t handle, int m, int n, int lda, int* size) {
   if (!handle || m < 0 || n < 0 || lda < std::max(1, m) || !size) return refused();
   *size = work_size(m, n);

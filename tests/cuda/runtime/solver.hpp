@@ -10,9 +10,9 @@
 
 #include "cuda/runtime/runtime.hpp"
 
-// What stand-ins of cuBLAS and cuSOLVER share. Matrices are column-major; work is done when the stream gets
-// there. A call that is given what the libraries refuse (leading dimensions, sizes, host addresses) fails;
-// so does one whose arrays reach beyond a block of the card.
+// Shared by the stand-ins of cuBLAS and cuSOLVER. Matrices are column-major; work is done when the stream
+// gets there. A call that is given what the libraries refuse (leading dimensions, sizes, host addresses)
+// fails; so does one whose arrays reach beyond a block of the card.
 namespace stand_in {
 
 template <class T>

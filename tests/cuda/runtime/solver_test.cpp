@@ -1,4 +1,5 @@
 #include <complex>
+#include <set>
 
 #include "cuda/runtime/on_stand_in.hpp"
 
@@ -148,6 +149,120 @@ TYPED_TEST(Solver, MultipliesPivots) {
   this->expect_near(la::det(this->put(far)), la::det(far), 1e-4);
   this->expect_near(la::slogdet(this->put(none)).sign, la::slogdet(none).sign);
   this->expect_near(la::slogdet(this->put(none)).logabsdet, la::slogdet(none).logabsdet);
+}
+
+TYPED_TEST(Solver, FactorsByReflections) {
+  for (const Shape& shape : {Shape{4, 4}, Shape{6, 3}, Shape{3, 6}, Shape{2, 5, 2}, Shape{2, 2, 5}})
+    for (const char* mode : {"reduced", "complete", "r"}) {
+      const auto a = this->random(12, shape);
+      const auto there = la::qr(this->put(a), {.mode = mode}), here = la::qr(a, {.mode = mode});
+      this->expect_near(there.R, here.R);
+      if (std::string_view(mode) != "r") this->expect_near(there.Q, here.Q);
+    }
+}
+
+TYPED_TEST(Solver, FindsSingularValues) {
+  using T = TypeParam;
+  for (const Shape& shape : {Shape{4, 4}, Shape{6, 3}, Shape{3, 6}, Shape{2, 5, 2}, Shape{2, 2, 5}})
+    for (const bool full : {false, true}) {
+      const auto a = this->random(13, shape);
+      const auto there = la::svd(this->put(a), {.full_matrices = full}), here = la::svd(a);
+      this->expect_near(there.S, here.S);
+      this->expect_near(la::svdvals(this->put(a)), here.S);
+      set_default_device(devices("cpu")[0]);
+      const std::int64_t k = std::min(a.shape(-1), a.shape(-2));
+      const Array<T> u = device_put(there.U, devices("cpu")[0]), vh = device_put(there.Vh, devices("cpu")[0]);
+      const Array<real_t<T>> s = device_put(there.S, devices("cpu")[0]);
+      const Array<T> scaled = u(ellipsis, slice(0, k)) * expand_dims(s, -2).template astype<T>();
+      const Array<T> again = matmul(scaled, vh(ellipsis, slice(0, k), _));
+      const Array<T> unit = matmul(conj(matrix_transpose(u)), u), one = eye<T>(u.shape(-1));
+      const double off = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-11;
+      EXPECT_TRUE(allclose(again, a, {.rtol = 0, .atol = off}));
+      EXPECT_TRUE(allclose(unit, one, {.rtol = 0, .atol = off}));
+      EXPECT_EQ(u.shape(-1), full ? a.shape(-2) : k);
+      EXPECT_EQ(vh.shape(-2), full ? a.shape(-1) : k);
+      set_default_device(this->gpu());
+    }
+}
+
+// The eigenvalues of each matrix, in any order.
+template <class C>
+void expect_matched(std::vector<C> there, const std::vector<C>& here, std::int64_t n, double tolerance) {
+  ASSERT_EQ(there.size(), here.size());
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    const auto row = static_cast<std::ptrdiff_t>(i) / n * n;
+    const auto found = std::find_if(there.begin() + row, there.begin() + row + n,
+                                    [&](const C& w) { return std::abs(w - here[i]) <= tolerance; });
+    ASSERT_TRUE(found != there.begin() + row + n) << here[i] << " is not found";
+    *found = C(std::numeric_limits<real_t<C>>::infinity());  // no other is the same
+  }
+}
+
+TYPED_TEST(Solver, FindsEigenvalues) {
+  using T = TypeParam;
+  using C = complex_t<T>;
+  const double off = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-11;
+  const Device cpu = devices("cpu")[0];
+  for (const Shape& shape : {Shape{1, 1}, Shape{5, 5}, Shape{3, 2, 4, 4}}) {
+    const auto a = this->random(14, shape);
+    for (const char triangle : {'L', 'U'}) {  // the other triangle is not read
+      const auto there = la::eigh(this->put(a), {.UPLO = triangle}), here = la::eigh(a, {.UPLO = triangle});
+      this->expect_near(there.eigenvalues, here.eigenvalues);
+      this->expect_near(la::eigvalsh(this->put(a), {.UPLO = triangle}), here.eigenvalues);
+      set_default_device(cpu);
+      const Array<T> v = device_put(there.eigenvectors, cpu), w = here.eigenvalues.template astype<T>();
+      const Array<T> again = matmul(v * expand_dims(w, -2), conj(matrix_transpose(v)));
+      const Array<T> b = here.eigenvectors;
+      const Array<T> given = matmul(b * expand_dims(w, -2), conj(matrix_transpose(b)));
+      EXPECT_TRUE(allclose(again, given, {.rtol = 0, .atol = off}));
+      set_default_device(this->gpu());
+    }
+    const auto there = la::eig(this->put(a)), here = la::eig(a);
+    const std::int64_t n = a.shape(-1);
+    expect_matched(there.eigenvalues.to_vector(), here.eigenvalues.to_vector(), n, off);
+    expect_matched(la::eigvals(this->put(a)).to_vector(), here.eigenvalues.to_vector(), n, off);
+    set_default_device(cpu);
+    const Array<C> w = device_put(there.eigenvalues, cpu), v = device_put(there.eigenvectors, cpu),
+                   wide = a.template astype<C>();
+    EXPECT_TRUE(
+        allclose(Array<C>(matmul(wide, v)), Array<C>(v * expand_dims(w, -2)), {.rtol = 0, .atol = off}));
+    const Array<real_t<T>> norms = sum(square(abs(v)), {.axis = -2});
+    EXPECT_TRUE(allclose(norms, ones<real_t<T>>(norms.shape()), {.rtol = 0, .atol = off}));
+    set_default_device(this->gpu());
+  }
+}
+
+TYPED_TEST(Solver, GivesNanForMatricesThatAreNotFinite) {
+  using T = TypeParam;
+  auto a = this->random(15, {3, 3, 3});
+  set_default_device(devices("cpu")[0]);
+  a = a.at(1, 2, 0).set(T(std::numeric_limits<real_t<T>>::infinity()));
+  set_default_device(this->gpu());
+  const auto there = this->put(a);
+  this->expect_near(la::qr(there).R, la::qr(a).R);
+  this->expect_near(la::svdvals(there), la::svdvals(a));
+  this->expect_near(la::eigvalsh(there), la::eigvalsh(a));
+  this->expect_near(la::eigvalsh(there, {.UPLO = 'U'}), la::eigvalsh(a, {.UPLO = 'U'}));
+  this->expect_near(la::eigvals(there), la::eigvals(a));
+}
+
+TYPED_TEST(Solver, DerivesDeterminants) {
+  using T = TypeParam;
+  if constexpr (!is_complex_v<T>) {
+    set_default_device(devices("cpu")[0]);
+    const Array<T> singular = {{1, 2, 3}, {2, 4, 6}, {1, 0, 1}};
+    set_default_device(this->gpu());
+    const auto slope = [](const Array<T>& x) {
+      return grad([](const Array<T>& y) { return la::det(y); })(x);
+    };
+    for (const Array<T>& a : {singular, Array<T>(this->random(16, {4, 4}))}) {
+      const Array<T> there = slope(this->put(a));
+      set_default_device(devices("cpu")[0]);
+      const Array<T> here = slope(a);
+      set_default_device(this->gpu());
+      this->expect_near(there, here, 1e-3);
+    }
+  }
 }
 
 class SolverCalls : public on_stand_in::OnStandIn {

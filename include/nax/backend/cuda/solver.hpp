@@ -6,6 +6,9 @@
 #include "nax/backend/cuda/solver_emulated.hpp"
 #else
 #include "nax/backend/cuda/solver_cholesky.hpp"
+#include "nax/backend/cuda/solver_eigen.hpp"
+#include "nax/backend/cuda/solver_qr.hpp"
+#include "nax/backend/cuda/solver_svd.hpp"
 #include "nax/backend/cuda/solver_systems.hpp"
 #endif
 
@@ -29,14 +32,18 @@ inline void launch_solver(Device device, const loops::Factoring& f, DType dtype,
       case loops::Factorisation::slogdet:
         return factorise_det(device, f, a, to);
       case loops::Factorisation::qr:
+        return factorise_qr(device, f, a, to);
       case loops::Factorisation::svd:
+        return factorise_svd(device, f, a, to);
       case loops::Factorisation::eigh:
+        return factorise_eigh(device, f, a, to);
       case loops::Factorisation::eig:
+        return factorise_eig(device, f, a, to);
       case loops::Factorisation::adjugate:
-      case loops::Factorisation::triangle:
+        return factorise_adjugate(device, f, a, to);
+      case loops::Factorisation::triangle:  // a kernel of nax's
         break;
     }
-    raise<DeviceError>({name, ": has no form for the GPU"});
   });
 }
 #endif

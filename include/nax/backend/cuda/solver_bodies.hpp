@@ -23,17 +23,6 @@ struct ListMatrices {
   }
 };
 
-// The results of a call that says so of a matrix by its info: NaN where it is not 0.
-template <class R>
-struct SpoilFailed {
-  const int* info;
-  R* to;
-  std::int64_t size;  // of a matrix, in reals
-  constexpr void operator()(std::int64_t i) const {
-    if (info[i / size] != 0) to[i] = std::numeric_limits<R>::quiet_NaN();
-  }
-};
-
 struct BothTrue {
   static constexpr int join(int a, int b) { return a & b; }
 };

@@ -24,26 +24,36 @@ struct CheckedCall {
 template <class T>
 struct SolverCalls;
 #define NAX_SOLVER_CALL(name, function) static constexpr CheckedCall name{function, #function};
-#define NAX_SOLVER_CALLS(type, element, L, orthogonal, symmetric) \
-  template <>                                                     \
-  struct SolverCalls<type> {                                      \
-    using Element = element;                                      \
-    NAX_SOLVER_CALL(potrf_size, cusolverDn##L##potrf_bufferSize)  \
-    NAX_SOLVER_CALL(potrf, cusolverDn##L##potrf)                  \
-    NAX_SOLVER_CALL(potrf_batched, cusolverDn##L##potrfBatched)   \
-    NAX_SOLVER_CALL(getrf_size, cusolverDn##L##getrf_bufferSize)  \
-    NAX_SOLVER_CALL(getrf, cusolverDn##L##getrf)                  \
-    NAX_SOLVER_CALL(getrs, cusolverDn##L##getrs)                  \
-    NAX_SOLVER_CALL(trsm, cublas##L##trsm)                        \
-    NAX_SOLVER_CALL(trsm_batched, cublas##L##trsmBatched)         \
-    NAX_SOLVER_CALL(getrf_batched, cublas##L##getrfBatched)       \
-    NAX_SOLVER_CALL(getrs_batched, cublas##L##getrsBatched)       \
+#define NAX_SOLVER_CALLS(type, element, L, orthogonal, symmetric)          \
+  template <>                                                              \
+  struct SolverCalls<type> {                                               \
+    using Element = element;                                               \
+    NAX_SOLVER_CALL(potrf_size, cusolverDn##L##potrf_bufferSize)           \
+    NAX_SOLVER_CALL(potrf, cusolverDn##L##potrf)                           \
+    NAX_SOLVER_CALL(potrf_batched, cusolverDn##L##potrfBatched)            \
+    NAX_SOLVER_CALL(getrf_size, cusolverDn##L##getrf_bufferSize)           \
+    NAX_SOLVER_CALL(getrf, cusolverDn##L##getrf)                           \
+    NAX_SOLVER_CALL(getrs, cusolverDn##L##getrs)                           \
+    NAX_SOLVER_CALL(geqrf_size, cusolverDn##L##geqrf_bufferSize)           \
+    NAX_SOLVER_CALL(geqrf, cusolverDn##L##geqrf)                           \
+    NAX_SOLVER_CALL(orgqr_size, cusolverDn##L##orthogonal##gqr_bufferSize) \
+    NAX_SOLVER_CALL(orgqr, cusolverDn##L##orthogonal##gqr)                 \
+    NAX_SOLVER_CALL(syevd_size, cusolverDn##L##symmetric##evd_bufferSize)  \
+    NAX_SOLVER_CALL(syevd, cusolverDn##L##symmetric##evd)                  \
+    NAX_SOLVER_CALL(gesvd_size, cusolverDn##L##gesvd_bufferSize)           \
+    NAX_SOLVER_CALL(gesvd, cusolverDn##L##gesvd)                           \
+    NAX_SOLVER_CALL(trsm, cublas##L##trsm)                                 \
+    NAX_SOLVER_CALL(trsm_batched, cublas##L##trsmBatched)                  \
+    NAX_SOLVER_CALL(getrf_batched, cublas##L##getrfBatched)                \
+    NAX_SOLVER_CALL(getrs_batched, cublas##L##getrsBatched)                \
   };
-NAX_SOLVER_CALLS(float, float, S, org, sy)
-NAX_SOLVER_CALLS(double, double, D, org, sy)
-NAX_SOLVER_CALLS(std::complex<float>, cuComplex, C, ung, he)
-NAX_SOLVER_CALLS(std::complex<double>, cuDoubleComplex, Z, ung, he)
+NAX_SOLVER_CALLS(float, float, S, or, sy)
+NAX_SOLVER_CALLS(double, double, D, or, sy)
+NAX_SOLVER_CALLS(std::complex<float>, cuComplex, C, un, he)
+NAX_SOLVER_CALLS(std::complex<double>, cuDoubleComplex, Z, un, he)
 #undef NAX_SOLVER_CALLS
+inline constexpr CheckedCall geev_size{cusolverDnXgeev_bufferSize, "cusolverDnXgeev_bufferSize"};
+inline constexpr CheckedCall geev{cusolverDnXgeev, "cusolverDnXgeev"};
 #undef NAX_SOLVER_CALL
 
 template <class T>

@@ -32,7 +32,7 @@ void factorise_cholesky(Device device, const loops::Factoring& f, const T* from,
     Calls::potrf(solver, CUBLAS_FILL_MODE_UPPER, n, a, n, work.data(), room, info.data());
   }
   R* const reals = reals_of<R>(factors);
-  constexpr int parts = parts_of<T>;
+  constexpr int parts = real_parts<T>;
   launch_teams(device, f.batch, row_threads(f.n), CheckDefinite<R, parts>{reals, f.n, info.data()});
   launch(device, f.batch * size, FinishCholesky<R, parts>{reals, f.n, info.data()});
 }

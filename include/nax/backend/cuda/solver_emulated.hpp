@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "nax/backend/cpu/factor_kernels.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/operations.hpp"
 
@@ -11,6 +12,9 @@ namespace cuda {
 
 inline void launch_solver(Device device, const loops::Factoring& f, DType dtype, const char* from,
                           void* const* to) {
+  // roots() asks for these alone, and does not read Eigen.
+  if (f.kind == loops::Factorisation::eig && dtype == DType::complex128)
+    cpu::provide<cpu::FactorKernel<loops::Factorisation::eig>, std::complex<double>>();
   std::array<void*, 3> results{};
   for (int i = 0; i < loops::result_count(f.kind); ++i) results[static_cast<std::size_t>(i)] = to[i];
   launch(device, 1, [=](std::int64_t) {

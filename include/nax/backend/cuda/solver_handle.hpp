@@ -44,6 +44,12 @@ class SolverHandles {
     if (!handle) check(cublasCreate(&handle), "cublasCreate");
     return handle;
   }
+  // Options of cuSOLVER's calls for any type, as they are.
+  static cusolverDnParams_t options() {
+    cusolverDnParams_t& made = detail::per_thread<SolverHandles>().options_;
+    if (!made) check(cusolverDnCreateParams(&made), "cusolverDnCreateParams");
+    return made;
+  }
   // Leaves them where they are when the process ends and the driver has gone before.
   ~SolverHandles() {
     for (int card = 0; card < most_devices; ++card) {
@@ -51,11 +57,13 @@ class SolverHandles {
       if (solvers_[card]) cusolverDnDestroy(solvers_[card]);
       if (blas_[card]) cublasDestroy(blas_[card]);
     }
+    if (options_) cusolverDnDestroyParams(options_);
   }
 
  private:
   cusolverDnHandle_t solvers_[most_devices] = {};
   cublasHandle_t blas_[most_devices] = {};
+  cusolverDnParams_t options_ = nullptr;
 };
 
 }  // namespace cuda

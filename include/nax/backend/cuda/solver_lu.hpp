@@ -25,12 +25,12 @@ R* reals_of(T* x) {
   return reinterpret_cast<R*>(x);
 }
 template <class T>
-inline constexpr int parts_of = is_complex_v<T> ? 2 : 1;
+inline constexpr int real_parts = is_complex_v<T> ? 2 : 1;
 
 template <class T>
 void fill_identity(Device device, std::int64_t count, std::int64_t n, T* to) {
   using R = real_t<T>;
-  launch(device, count * n * n, FillIdentity<R, parts_of<T>>{reals_of<R>(to), n});
+  launch(device, count * n * n, FillIdentity<R, real_parts<T>>{reals_of<R>(to), n});
 }
 
 // Addresses of the matrices of a batch, on the device, for a time.
@@ -153,10 +153,11 @@ void factorise_det(Device device, const loops::Factoring& f, const T* from, void
   const R* const factors = reals_of<const R>(lu.data());
   if (logarithm)
     launch(device, f.batch,
-           AddLogarithms<R, parts_of<T>>{factors, lu.swaps(), static_cast<R*>(to[0]), static_cast<R*>(to[1]),
-                                         f.n});
+           AddLogarithms<R, real_parts<T>>{factors, lu.swaps(), static_cast<R*>(to[0]),
+                                           static_cast<R*>(to[1]), f.n});
   else
-    launch(device, f.batch, MultiplyPivots<R, parts_of<T>>{factors, lu.swaps(), static_cast<R*>(to[0]), f.n});
+    launch(device, f.batch,
+           MultiplyPivots<R, real_parts<T>>{factors, lu.swaps(), static_cast<R*>(to[0]), f.n});
 }
 
 }  // namespace cuda
