@@ -25,7 +25,7 @@ class GroupOrder {
   template <class Needs>
   void join(int first, int second, int kept, const Needs& needs) {
     const int begin = place_[static_cast<std::size_t>(first)], end = place_[static_cast<std::size_t>(second)];
-    // What stands between them and needs the first goes behind both; all else stays before.
+    // Groups between them that need the first go behind both; the others stay before.
     std::vector<char> later(place_.size(), 0);
     later[static_cast<std::size_t>(first)] = 1;
     std::vector<int> before, behind = {kept};

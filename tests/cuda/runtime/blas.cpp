@@ -37,7 +37,7 @@ T& as(void* opaque) {
   return *static_cast<T*>(opaque);
 }
 
-// What elements of type T are computed in.
+// The type in which elements of type T are computed.
 template <class T>
 struct Wide {
   using type = double;
