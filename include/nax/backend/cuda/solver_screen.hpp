@@ -2,8 +2,8 @@
 
 #include "nax/backend/cuda/solver_lu.hpp"
 
-// Screens matrices around cuSOLVER's iterations: a matrix that is not finite, or
-// whose factors are not found, has NaN in every element of its results, as on the host.
+// Screens matrices around cuSOLVER's iterations: a matrix that is not finite, or whose factors are not found,
+// has NaN in every element of its results, as on the host.
 NAX_BEGIN
 namespace cuda {
 
