@@ -141,14 +141,14 @@ Array<real_t<T>> one_norms(const Array<T>& a) {
 }
 // The elements of all batches, on the host.
 template <class R>
-std::vector<double> values_of(const Array<R>& x) {
+std::vector<double> host_values(const Array<R>& x) {
   const Array<R> plain = typed<R>(on_host(contiguous(x, transforms_handled)));
   const R* const from = elements<const R>(plain, transforms_handled);
   return std::vector<double>(from, from + layout_of(plain).size());
 }
 template <class T>
 std::vector<double> one_norm_values(const Array<T>& a) {
-  return values_of(one_norms(a));
+  return host_values(one_norms(a));
 }
 
 // The largest approximant of exp, which larger matrices are halved for.
@@ -180,7 +180,7 @@ std::vector<double> growths_of_powers(const Array<T>& a, const std::vector<doubl
   const Array<R> size = evaluate(make_expr<rules::absolute>(a));
   Array<R> sums = sum(size, {.axis = -2, .keepdims = true});
   for (int k = 1; k < power; ++k) sums = la::product(sums, size);
-  std::vector<double> growths = values_of(Array<R>(max(sums, {.axis = {-2, -1}})));
+  std::vector<double> growths = host_values(Array<R>(max(sums, {.axis = {-2, -1}})));
   for (std::size_t i = 0; i < growths.size(); ++i) growths[i] = std::log2(growths[i] / norms[i]);
   return growths;
 }
