@@ -267,6 +267,7 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "lax/cumulative.hpp",
                                        "lax/parts.hpp",
                                        "lax/recorded_loops.hpp",
+                                       "lax/recorded_products.hpp",
                                        "lax/recorded_scan.hpp",
                                        "lax/windows.hpp",
                                        "linalg/lu.hpp",
