@@ -26,21 +26,6 @@ TEST(NamedErrorsOnGpu, Searches) {
   expect_named("unique", [&] { unique(n); });
 }
 
-TEST(NamedErrorsOnGpu, Random) {
-  const Array<int> low = device_put(Array<int>{1, 2}, gpu());
-  expect_named("randint", [&] { random::randint(random::key(0), {2}, low, low); });
-}
-
-TEST(NamedErrorsOnGpu, FourierTransforms) {
-  const Array<float> x = device_put(ones({1, 1, 4, 4}), gpu());
-  const auto z = device_put(Array<std::complex<float>>(ones<std::complex<float>>({4})), gpu());
-  expect_named("ifft", [&] { fft::ifft(z); });
-  expect_named("irfft", [&] { fft::irfft(z); });
-  expect_named("rfft", [&] { fft::rfft(x); });
-  expect_named("hfft", [&] { fft::hfft(z); });
-  expect_named("ihfft", [&] { fft::ihfft(x); });
-}
-
 TEST(NamedErrorsOnGpu, ComplexNumbers) {
   const Array<std::complex<float>> z =
       device_put(Array<std::complex<float>>(ones<std::complex<float>>({2})), gpu());
