@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <vector_types.h>
 
 // The part of cuBLAS (13) that nax's host code calls beside cuBLASLt, as cuda_runtime.h beside it;
-// runtime/blas.cpp defines it.
+// runtime/cublas.cpp defines it.
 extern "C" {
 
 typedef struct cublasContext* cublasHandle_t;
@@ -18,12 +19,6 @@ typedef enum { CUBLAS_DIAG_NON_UNIT = 0, CUBLAS_DIAG_UNIT = 1 } cublasDiagType_t
 typedef enum { CUBLAS_SIDE_LEFT = 0, CUBLAS_SIDE_RIGHT = 1 } cublasSideMode_t;
 typedef enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 } cublasOperation_t;
 
-struct alignas(8) float2 {
-  float x, y;
-};
-struct alignas(16) double2 {
-  double x, y;
-};
 typedef float2 cuComplex;
 typedef double2 cuDoubleComplex;
 

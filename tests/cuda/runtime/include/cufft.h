@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <vector_types.h>
 
 // The part of cuFFT (12) that nax's host code calls, with its names, types and signatures. ../fft.cpp defines
 // it; where the toolkit is installed that is compiled against its cufft.h as well.
@@ -35,12 +36,8 @@ typedef enum cufftType_t {
 #define CUFFT_FORWARD -1
 #define CUFFT_INVERSE 1
 
-typedef struct float2 {
-  float x, y;
-} cufftComplex;
-typedef struct double2 {
-  double x, y;
-} cufftDoubleComplex;
+typedef float2 cufftComplex;
+typedef double2 cufftDoubleComplex;
 typedef float cufftReal;
 typedef double cufftDoubleReal;
 typedef int cufftHandle;
