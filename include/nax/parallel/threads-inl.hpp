@@ -117,6 +117,7 @@ NAX_ENGINE void ThreadCommunicator::meet(int rank, const Collective& call, std::
     raise<DeviceError>(
         {call.function, ": the process was forked within pmap's function, without the other devices"});
   const profile::Span span(profile::Kind::collective, call.function);
+  const auto deadline = deadline_from_now();  // may throw, which nothing may once the others count on this
   std::unique_lock lock(mutex_);
   // A meeting closes when all have read; the next begins only then.
   changed_.wait(lock, [&] { return reading_ == 0 || aborted_ || incomplete_; });
@@ -145,7 +146,7 @@ NAX_ENGINE void ThreadCommunicator::meet(int rank, const Collective& call, std::
     const auto over = [&] {
       return meeting_ != this_meeting || aborted_ || incomplete_ || !mismatch_.empty();
     };
-    if (!over() && !changed_.wait_until(lock, deadline_from_now(), over)) {
+    if (!over() && !changed_.wait_until(lock, deadline, over)) {
       name_missing(call.function);
       changed_.wait(lock, over);
     }
