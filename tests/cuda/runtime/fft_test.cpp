@@ -109,6 +109,7 @@ TEST_F(Fft, CutsOffAndFillsUp) {
 // The transposes of half transforms.
 TEST_F(Fft, AdjustsHalves) {
   using C = std::complex<double>;
+  nax::cpu::provide<nax::cpu::FftKernel, double>();  // as the typed functions do
   for (const std::int64_t n : {1, 2, 5, 6}) {
     expect_same("from real", ramp<double>({3, n}), [&](const Array<double>& x) {
       return nax::detail::typed<C>(
