@@ -89,18 +89,4 @@ TEST_F(Blas, GradientsOfGeluInRowsOfAnyLength) {
   expect_near(of(x, w, b), of(device_put(x, cpu), device_put(w, cpu), device_put(b, cpu)), 1e-5);
 }
 
-// Turned, batched, and into a result that lies turned.
-TEST_F(Blas, MultipliesComplexMatrices) {
-  using Complex = Array<std::complex<float>>;
-  const auto products = [](const A& x, const A& y) -> A {
-    const Complex z = Complex(x + y * std::complex<float>(0, 1)).reshape({3, 4, 5});
-    const Complex batch = matmul(z, conj(swapaxes(z, 1, 2))), one = matmul(z[0].T(), z[1]).T();
-    return concatenate(
-        {A(real(batch).flatten()), A(imag(batch).flatten()), A(real(one).flatten()), A(imag(one).flatten())});
-  };
-  const A x = numbers(12, 5), y = numbers(12, 5) * 2 - 1;
-  const Device cpu = devices("cpu")[0];
-  expect_near(products(x, y), products(device_put(x, cpu), device_put(y, cpu)), 1e-5);
-}
-
 }  // namespace blas_test
