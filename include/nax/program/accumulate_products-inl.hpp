@@ -80,8 +80,7 @@ NAX_ENGINE void accumulate_products(const std::vector<Slot>& slots, std::vector<
       break;
     }
   }
-  std::size_t i = 0;
-  std::erase_if(steps, [&](const Step&) { return gone[i++] != 0; });
+  erase_marked(steps, gone);
 }
 
 }  // namespace program::detail

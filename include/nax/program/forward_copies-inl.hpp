@@ -41,10 +41,6 @@ NAX_ENGINE void forward_copies(const std::vector<Slot>& slots, std::vector<Step>
   const StepGraph graph(slots, steps, results);
   std::vector<int> renamed(slots.size());
   std::iota(renamed.begin(), renamed.end(), 0);
-  const auto is_whole = [&](const Operand& x, std::size_t bytes) {
-    return x.place.slot >= 0 && x.place.offset == 0 && is_run(x.strides, x.shape) &&
-           static_cast<std::size_t>(size_of(x.shape)) * dtype_size(x.dtype) == bytes;
-  };
   int i = -1;
   std::erase_if(steps, [&](Step& s) {
     ++i;
@@ -57,7 +53,7 @@ NAX_ENGINE void forward_copies(const std::vector<Slot>& slots, std::vector<Step>
       const SlotUses& uses = graph.uses(to.place.slot);
       if (slot.kind != Slot::Kind::temporary || graph.comes_out(to.place.slot) || uses.writers.size() != 1)
         return false;
-      if (!is_whole(from, slot.bytes) || !is_whole(to, slot.bytes)) return false;
+      if (!is_all(from, slot.bytes) || !is_all(to, slot.bytes)) return false;
       const std::vector<int>& writers = graph.uses(from.place.slot).writers;
       return writers.empty() || writers.back() < i;
     });

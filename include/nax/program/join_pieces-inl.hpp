@@ -7,6 +7,7 @@
 #include "nax/program/join_pieces.hpp"
 #include "nax/program/pieces.hpp"
 #include "nax/program/step_graph.hpp"
+#include "nax/program/walks.hpp"
 
 NAX_BEGIN
 namespace program::detail {
@@ -35,8 +36,7 @@ class PieceJoiner {
     for (Step& step : steps_)
       for (Operand& x : step.operands)
         if (x.place.slot >= 0) x.place.slot = renamed(x.place.slot);
-    std::size_t i = 0;
-    std::erase_if(steps_, [&](const Step&) { return gone_[i++] != 0; });
+    erase_marked(steps_, gone_);
   }
 
  private:
@@ -68,9 +68,7 @@ class PieceJoiner {
   }
 
   bool is_whole(const Operand& x) const {
-    return x.place.slot >= 0 && x.place.offset == 0 && is_run(x.strides, x.shape) &&
-           static_cast<std::size_t>(size_of(x.shape)) * dtype_size(x.dtype) ==
-               slots_[static_cast<std::size_t>(x.place.slot)].bytes;
+    return x.place.slot >= 0 && is_all(x, slots_[static_cast<std::size_t>(x.place.slot)].bytes);
   }
   bool is_term(const Operand& x) {
     return is_whole(x) && pieces(x.place.slot) && !graph_.comes_out(x.place.slot);

@@ -5,6 +5,12 @@
 NAX_BEGIN
 namespace program::detail {
 
+// Drops the steps that are marked, by their place.
+inline void erase_marked(std::vector<Step>& steps, const std::vector<char>& marked) {
+  std::size_t i = 0;
+  std::erase_if(steps, [&](const Step&) { return marked[i++] != 0; });
+}
+
 struct SlotUses {
   std::vector<int> writers, readers;
 };

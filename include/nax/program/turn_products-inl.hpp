@@ -13,11 +13,6 @@ namespace detail {
 inline bool contains(const std::vector<int>& slots, int slot) {
   return std::find(slots.begin(), slots.end(), slot) != slots.end();
 }
-// All of a slot of so many bytes, in the order of its memory.
-inline bool is_all(const Operand& x, std::size_t bytes) {
-  return x.place.slot >= 0 && x.place.offset == 0 && is_run(x.strides, x.shape) &&
-         static_cast<std::size_t>(size_of(x.shape)) * dtype_size(x.dtype) == bytes;
-}
 
 }  // namespace detail
 

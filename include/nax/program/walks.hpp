@@ -13,6 +13,11 @@ inline std::int64_t size_of(const Dims& shape) {
   for (const std::int64_t d : shape) n *= d;
   return n;
 }
+// Is it all of a slot of so many bytes, in the order of its memory?
+inline bool is_all(const Operand& x, std::size_t bytes) {
+  return x.place.slot >= 0 && x.place.offset == 0 && is_run(x.strides, x.shape) &&
+         static_cast<std::size_t>(size_of(x.shape)) * dtype_size(x.dtype) == bytes;
+}
 inline Dims without_ones(const Dims& shape, const Dims& dims) {
   Dims kept;
   for (std::size_t axis = 0; axis < shape.size(); ++axis)

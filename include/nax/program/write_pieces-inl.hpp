@@ -54,8 +54,7 @@ NAX_ENGINE void write_pieces(const std::vector<Slot>& slots, std::vector<Step>& 
       break;
     }
   }
-  std::size_t i = 0;
-  std::erase_if(steps, [&](const Step&) { return gone[i++] != 0; });
+  erase_marked(steps, gone);
 }
 
 }  // namespace program::detail
