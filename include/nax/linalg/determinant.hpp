@@ -51,7 +51,7 @@ Array<T> determinant(const Array<T>& a) {
 template <class T>
 Array<T> adjugate_tangent(const Array<T>& a, const Array<T>& t) {
   const std::int64_t n = a.shape(-1);
-  const Array<T> one = la::unit_matrix<T>(n, a);
+  const Array<T> one = la::eye_beside<T>(a, n);
   const auto scaled = [](const Array<T>& x, double by) -> Array<T> {
     return evaluate(
         make_expr<rules::multiply>(x, typed<T>(host_number(static_cast<T>(static_cast<real_t<T>>(by))))));

@@ -197,7 +197,7 @@ std::vector<int> halvings(const Array<T>& a, const std::vector<double>& norms, c
     if (std::isfinite(norms[i]) && norms[i] > limit.norm) powers[i] = std::ilogb(norms[i]);
     elements<T>(scale)[i] = T(std::ldexp(R(1), -powers[i]));
   }
-  const Array<T> unit = times_matrix(la::beside(a, scale), a), a2 = la::product(unit, unit),
+  const Array<T> unit = times_matrix(typed<T>(beside(a, scale)), a), a2 = la::product(unit, unit),
                  a4 = la::product(a2, a2), a6 = la::product(a2, a4);
   const std::vector<double> of_unit = one_norm_values(unit), of6 = one_norm_values(a6),
                             of8 = one_norm_values(la::product(a4, a4)),
@@ -238,7 +238,7 @@ Array<T> pade_exp(const Array<T>& a, int order) {
   for (int j = 1; j <= order; ++j)  // c_j = (2m - j)! m! / ((2m)! (m - j)! j!)
     c[static_cast<std::size_t>(j)] = c[static_cast<std::size_t>(j - 1)] * static_cast<double>(order - j + 1) /
                                      (static_cast<double>(2 * order - j + 1) * j);
-  const Array<T> one = la::unit_matrix<T>(a.shape(-1), a);
+  const Array<T> one = la::eye_beside<T>(a, a.shape(-1));
   const auto scaled_by = [](const Array<T>& x, double by) -> Array<T> {
     return evaluate(
         make_expr<rules::multiply>(x, typed<T>(host_number(static_cast<T>(static_cast<real_t<T>>(by))))));
@@ -300,11 +300,11 @@ Array<T> expm_of(const Array<T>& a) {
     elements<T>(scale)[i] = T(std::ldexp(R(1), -each[i]));
     elements<std::int32_t>(times_)[i] = each[i];
   }
-  Array<T> x = pade_exp(times_matrix(la::beside(a, scale), a), limit.order);
+  Array<T> x = pade_exp(times_matrix(typed<T>(beside(a, scale)), a), limit.order);
   Dims visible = times_.shape();
   visible.push_back(1);
   visible.push_back(1);
-  const Array<std::int32_t> counts = la::beside(a, times_),
+  const Array<std::int32_t> counts = typed<std::int32_t>(beside(a, times_)),
                             squarings = restride(counts, with_visible(layout_of(counts), visible));
   for (std::int32_t i = 0; i < rounds; ++i) {
     const Array<T> square = la::product(x, x);

@@ -38,7 +38,7 @@ Array<T> q_tangent(const Array<T>& t, const Array<T>& q, const Array<T>& r) {
   Array<T> turn = minus(low, adjoint(low));
   if constexpr (is_complex_v<T>) {  // the diagonal of R stays real
     const Array<T> imaginary = minus(inner, converted<T>(real_part(inner)));
-    turn = plus(turn, times(imaginary, unit_matrix<T>(k, q)));
+    turn = plus(turn, times(imaginary, eye_beside<T>(q, k)));
   }
   return plus(product(q, minus(turn, inner)), c);
 }

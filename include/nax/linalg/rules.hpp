@@ -72,19 +72,10 @@ template <class To, class T>
 Array<To> converted(const Array<T>& x) {
   return x.template astype<To>();
 }
-// An array of the host, on the device of x.
-template <class T>
-Array<T> beside(const ArrayBase& x, const Array<T>& made) {
-  return on_accelerator(x) ? typed<T>(moved(made, x.device())) : made;
-}
 // Ones on a diagonal, on the device of x.
 template <class T>
 Array<T> eye_beside(const ArrayBase& x, std::int64_t rows, const EyeOptions& options = {}) {
-  return beside(x, eye_on_host<T>(rows, options));
-}
-template <class T>
-Array<T> unit_matrix(std::int64_t n, const ArrayBase& x) {
-  return eye_beside<T>(x, n);
+  return typed<T>(beside(x, eye_on_host<T>(rows, options)));
 }
 // The diagonals of matrices, as rows; and what has rows x as diagonals.
 template <class T>
@@ -115,7 +106,7 @@ Array<T> first_columns(const Array<T>& x, std::int64_t count) {
 // 1 / (w_j - w_i) for i != j, and 0 on the diagonal. Infinite where two are equal.
 template <class T>
 Array<T> inverse_gaps(const Array<T>& w) {
-  const Array<T> one = unit_matrix<T>(w.shape(-1), w);
+  const Array<T> one = eye_beside<T>(w, w.shape(-1));
   const Array<T> gaps = plus(minus(as_rows(w), as_columns(w)), one);
   return minus(evaluate(make_expr<rules::reciprocal>(gaps)), one);
 }

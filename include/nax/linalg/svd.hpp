@@ -51,7 +51,7 @@ struct SvdTangents {
     inner = la::product(la::adjoint(u), t, v);
   }
   Array<T> inverse_square_gaps() const {
-    const Array<T> one = la::unit_matrix<T>(s.shape(-1), s), to = la::as_rows(s), from = la::as_columns(s);
+    const Array<T> one = la::eye_beside<T>(s, s.shape(-1)), to = la::as_rows(s), from = la::as_columns(s);
     const Array<T> gaps = la::plus(la::times(la::plus(to, from), la::minus(to, from)), one);
     return la::minus(evaluate(make_expr<rules::reciprocal>(gaps)), one);
   }
@@ -65,7 +65,7 @@ struct SvdTangents {
     Array<T> turn = la::times(inverse_square_gaps(), la::plus(ms, la::adjoint(ms)));
     if constexpr (is_complex_v<T>) {
       const Array<T> skew = la::halved(la::minus(inner, la::adjoint(inner)));
-      turn = la::plus(turn, la::times(la::unit_matrix<T>(s.shape(-1), s), la::over(skew, la::as_rows(s))));
+      turn = la::plus(turn, la::times(la::eye_beside<T>(s, s.shape(-1)), la::over(skew, la::as_rows(s))));
     }
     const Array<T> du = la::product(u, turn);
     return u.shape(-2) > u.shape(-1) ? la::plus(du, outside(la::product(t, v), u)) : du;

@@ -99,8 +99,7 @@ auto roots(const P& p_, const RootsOptions& options = {}) {
     p = detail::stretch_of_axis<C>(p, 0, begin, end - begin);
   }
   const Array<C> made = detail::filled_on_host<C>("roots", Shape{at_zero}, C(0));
-  const Array<C> zeros_at =
-      detail::on_accelerator(p) ? detail::typed<C>(detail::moved(made, p.device())) : made;
+  const Array<C> zeros_at = detail::typed<C>(detail::beside(p, made));
   if (p.size() < 2) return zeros_at;
   const Array<C> others = detail::roots_of(p);
   return at_zero > 0 ? detail::concatenate_on("roots", std::vector{others, zeros_at}, 0) : others;
