@@ -118,6 +118,10 @@ inline bool is_batched(const ArrayBase& a) { return !layout_of(a).levels.empty()
 inline bool on_accelerator(const ArrayBase& a) {
   return ArrayAccess::buffer(a) && on_accelerator(ArrayAccess::buffer(a)->device);
 }
+// Notes when the elements are complete (Buffer::note_moment), of an array that has memory.
+inline void note_moment(const ArrayBase& a) {
+  if (const BufferRef& buffer = ArrayAccess::buffer(a)) buffer->note_moment();
+}
 // True if the host can read the elements. Functions whose next step depends on values ask this first.
 inline bool is_readable(const ArrayBase& a) { return !on_accelerator(a); }
 

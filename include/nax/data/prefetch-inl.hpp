@@ -7,7 +7,7 @@ namespace data::detail {
 
 // Who computes with an array waits for its own upload, and not for those that come after it.
 inline ArrayBase noted(ArrayBase a) {
-  if (const BufferRef& buffer = ArrayAccess::buffer(a)) buffer->note_moment();
+  nax::detail::note_moment(a);
   return a;
 }
 

@@ -7,8 +7,7 @@ namespace detail {
 
 // Devices then wait for an array itself, and not for each other's use of it. In the caller's thread.
 inline void note_moments(const Arrays& arrays) {
-  for (const ArrayBase& x : arrays)
-    if (const BufferRef& buffer = ArrayAccess::buffer(x)) buffer->note_moment();
+  for (const ArrayBase& x : arrays) note_moment(x);
 }
 
 NAX_ENGINE std::vector<Arrays> FlatPmap::split(Arrays inputs) const {

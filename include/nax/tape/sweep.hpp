@@ -42,7 +42,7 @@ class Reverse {
     else
       slots_.put(i, std::move(cotangent));
     if (i < noted_below_) [[unlikely]]
-      note(*slots_.find(i));
+      note_moment(*slots_.find(i));
   }
   // The first cotangent of a sweep, if it is a number, of a result on this device; ignored if no node takes
   // it.
@@ -104,10 +104,6 @@ class Reverse {
   bool consumes() const { return consume_; }
 
  private:
-  static void note(const ArrayBase& gradient) {
-    if (const BufferRef& buffer = ArrayAccess::buffer(gradient)) buffer->note_moment();
-  }
-
   Tape& tape_;
   std::size_t mark_;
   std::size_t top_ = 0;  // nodes from here on hold no cotangent

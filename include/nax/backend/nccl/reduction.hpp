@@ -64,7 +64,7 @@ class Reduction {
       call("ncclAllGather", ncclAllGather(gather.from, gather.to, gather.bytes, ncclInt8, comm, stream));
   }
   void note(std::size_t group) const {
-    for (std::size_t b = begin_of(group); b < ends_[group]; ++b) cuda::note_moment(to_[b]);
+    for (std::size_t b = begin_of(group); b < ends_[group]; ++b) note_moment(to_[b]);
   }
 
   std::vector<ArrayBase> results(int devices) const {

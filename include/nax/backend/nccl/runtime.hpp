@@ -30,7 +30,6 @@ struct CommunicationScope {
   explicit CommunicationScope(Device) {}
 };
 inline std::uint64_t moment_of(const ArrayBase&) { return 0; }
-inline void note_moment(const ArrayBase&) {}
 inline int card_for_collectives(Device device) { return device.ordinal; }
 inline void select_for_collectives(Device) {}
 struct StreamWatch {
@@ -68,7 +67,6 @@ inline std::uint64_t moment_of(const ArrayBase& x) {
   const void* const moment = buffer ? buffer->moment.load(std::memory_order_acquire) : nullptr;
   return moment ? static_cast<const PlaceMark*>(moment)->number : 0;
 }
-inline void note_moment(const ArrayBase& x) { detail::ArrayAccess::buffer(x)->note_moment(); }
 inline int card_for_collectives(Device device) { return card_of(device); }
 inline void select_for_collectives(Device device) { select_card(device); }
 inline void watch_streams(StreamWatch* watch) { stream_watch = watch; }
