@@ -20,7 +20,7 @@ void seed_tangents(const char* name, const In& inputs, const Tangent& tangents, 
               raise<ShapeError>(
                   {name, ": the tangent has shape ", value.shape(), ", the primal ", leaf.shape()});
             sweep.put(sweep.tape().find(serial_of(leaf)),
-                      seed(typed<T>(beside(name, value, leaf)), layout_of(leaf)));
+                      seed(typed<T>(beside_primal(name, value, leaf)), layout_of(leaf)));
           }
         }
       },

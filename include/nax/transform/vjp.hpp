@@ -8,7 +8,7 @@ namespace detail {
 
 // A cotangent or tangent on the device of its primal: one without axes is brought there. Throws DeviceError
 // for one with axes on another device.
-inline ArrayBase beside(const char* name, const ArrayBase& value, const ArrayBase& primal) {
+inline ArrayBase beside_primal(const char* name, const ArrayBase& value, const ArrayBase& primal) {
   if (share_memory(value.device(), primal.device()) || on_program(value.device()) ||
       on_program(primal.device()))
     return value;
@@ -30,7 +30,7 @@ void seed_tree(const char* name, const Out& out, const Cotangent& cotangent, Rev
               raise<ShapeError>(
                   {name, ": the cotangent has shape ", value.shape(), ", the result ", leaf.shape()});
             if (serial_of(leaf))
-              sweep.add(serial_of(leaf), seed(typed<T>(beside(name, value, leaf)), layout_of(leaf)));
+              sweep.add(serial_of(leaf), seed(typed<T>(beside_primal(name, value, leaf)), layout_of(leaf)));
           }
         }
       },
