@@ -97,8 +97,8 @@ using conv_result_t = inexact_t<promote_t<typename X::value_type, typename W::va
 namespace lax {
 
 // The convolution of lhs with the kernel rhs (as networks have it: not flipped), with JAX's arguments. One to
-// three spatial axes; floating types (half types are computed in float, or
-// by a GPU's library of convolutions, which adds up in float). Differentiable in both to any order.
+// three spatial axes; floating types (half types are computed in float, or by a GPU's library of
+// convolutions, which adds up in float). Differentiable in both to any order.
 // (N, C, spatial...) with (O, C / groups, spatial...) gives (N, O, out...), in the order of
 // `dimension_numbers`. out = (x + low + high - k) / stride + 1, x and k the dilated extents. Throws
 // ShapeError where channels and groups disagree.
