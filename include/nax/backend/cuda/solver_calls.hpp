@@ -83,7 +83,7 @@ inline int int_of(const char* function, std::int64_t size) {
 inline cusolverDnHandle_t use_solver(const char* function, Device device) {
   detail::check_recordable(function);
   const cudaStream_t stream = use(device);
-  const cusolverDnHandle_t handle = SolverHandles::solver(device);
+  const cusolverDnHandle_t handle = SolverHandles::of(device);
   check(cusolverDnSetStream(handle, stream), "cusolverDnSetStream");
   return handle;
 }
@@ -91,7 +91,7 @@ inline cusolverDnHandle_t use_solver(const char* function, Device device) {
 // are in no order.
 class UsedBlas {
  public:
-  explicit UsedBlas(Device device) : stream_(use(device)), handle_(SolverHandles::blas(device)) {
+  explicit UsedBlas(Device device) : stream_(use(device)), handle_(CardHandles<Blas>::of(device)) {
     check(cublasSetStream(handle_, stream_), "cublasSetStream");  // and takes the handle's own workspace
     if (!detail::graph_recording) return;
     workspace_.emplace(device, workspace_bytes);

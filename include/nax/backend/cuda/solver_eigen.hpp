@@ -108,7 +108,7 @@ void factorise_eig(Device device, const loops::Factoring& f, const T* from, void
   if (f.n == 0) return;
   const std::int64_t n = f.n, size = n * n;
   const cusolverDnHandle_t solver = use_solver("eig", device);
-  const cusolverDnParams_t options = SolverHandles::options();
+  const cusolverDnParams_t options = SolverOptions::of_this_thread();
   C *const values = static_cast<C*>(to[0]), *const vectors = static_cast<C*>(to[1]);
   const Screen screen(device, f.batch);
   const Room<T> matrices(device, f.batch * size), found(device, vectors ? f.batch * size : 0);

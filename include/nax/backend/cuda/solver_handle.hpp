@@ -3,8 +3,7 @@
 #include <cusolverDn.h>
 
 #include "nax/backend/cuda/blas_status.hpp"
-#include "nax/backend/cuda/runtime.hpp"
-#include "nax/core/per_thread.hpp"
+#include "nax/backend/cuda/card_handles.hpp"
 
 // Handles of cuSOLVER and of cuBLAS: one of each a thread and card.
 NAX_BEGIN
@@ -32,37 +31,40 @@ inline void check(cusolverStatus_t code, const char* call) {
   raise<DeviceError>({call, ": ", name_of(code), " (", std::to_string(static_cast<int>(code)), ")"});
 }
 
-class SolverHandles {
+struct Solver {
+  using Handle = cusolverDnHandle_t;
+  static Handle create() {
+    Handle made = nullptr;
+    check(cusolverDnCreate(&made), "cusolverDnCreate");
+    return made;
+  }
+  static void destroy(Handle handle) { cusolverDnDestroy(handle); }
+};
+using SolverHandles = CardHandles<Solver>;
+
+struct Blas {
+  using Handle = cublasHandle_t;
+  static Handle create() {
+    Handle made = nullptr;
+    check(cublasCreate(&made), "cublasCreate");
+    return made;
+  }
+  static void destroy(Handle handle) { cublasDestroy(handle); }
+};
+
+// Options of cuSOLVER's calls for any type, as they are: those of the calling thread.
+class SolverOptions {
  public:
-  static cusolverDnHandle_t solver(Device device) {
-    cusolverDnHandle_t& handle = detail::per_thread<SolverHandles>().solvers_[card_of(device)];
-    if (!handle) check(cusolverDnCreate(&handle), "cusolverDnCreate");
-    return handle;
-  }
-  static cublasHandle_t blas(Device device) {
-    cublasHandle_t& handle = detail::per_thread<SolverHandles>().blas_[card_of(device)];
-    if (!handle) check(cublasCreate(&handle), "cublasCreate");
-    return handle;
-  }
-  // Options of cuSOLVER's calls for any type, as they are.
-  static cusolverDnParams_t options() {
-    cusolverDnParams_t& made = detail::per_thread<SolverHandles>().options_;
+  static cusolverDnParams_t of_this_thread() {
+    cusolverDnParams_t& made = detail::per_thread<SolverOptions>().options_;
     if (!made) check(cusolverDnCreateParams(&made), "cusolverDnCreateParams");
     return made;
   }
-  // Leaves them where they are when the process ends and the driver has gone before.
-  ~SolverHandles() {
-    for (int card = 0; card < most_devices; ++card) {
-      if (!(solvers_[card] || blas_[card]) || cudaSetDevice(card) != cudaSuccess) continue;
-      if (solvers_[card]) cusolverDnDestroy(solvers_[card]);
-      if (blas_[card]) cublasDestroy(blas_[card]);
-    }
+  ~SolverOptions() {
     if (options_) cusolverDnDestroyParams(options_);
   }
 
  private:
-  cusolverDnHandle_t solvers_[most_devices] = {};
-  cublasHandle_t blas_[most_devices] = {};
   cusolverDnParams_t options_ = nullptr;
 };
 

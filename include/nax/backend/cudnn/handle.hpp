@@ -4,8 +4,7 @@
 
 #include <memory>
 
-#include "nax/backend/cuda/runtime.hpp"
-#include "nax/core/per_thread.hpp"
+#include "nax/backend/cuda/card_handles.hpp"
 
 // cuDNN's handles, one a thread and card, and its descriptors as owning pointers.
 NAX_BEGIN
@@ -23,22 +22,16 @@ inline bool lacks_kernel(cudnnStatus_t code) {
   return code >= CUDNN_STATUS_NOT_SUPPORTED && code < CUDNN_STATUS_NOT_SUPPORTED + 1000;
 }
 
-class Handles {
- public:
-  static cudnnHandle_t of(Device device) {
-    cudnnHandle_t& handle = detail::per_thread<Handles>().handles_[cuda::card_of(device)];
-    if (!handle) check(cudnnCreate(&handle), "cudnnCreate");
-    return handle;
+struct Library {
+  using Handle = cudnnHandle_t;
+  static Handle create() {
+    Handle made = nullptr;
+    check(cudnnCreate(&made), "cudnnCreate");
+    return made;
   }
-  // Leaves them where they are when the process ends and the driver has gone before.
-  ~Handles() {
-    for (int card = 0; card < cuda::most_devices; ++card)
-      if (handles_[card] && cudaSetDevice(card) == cudaSuccess) cudnnDestroy(handles_[card]);
-  }
-
- private:
-  cudnnHandle_t handles_[cuda::most_devices] = {};
+  static void destroy(Handle handle) { cudnnDestroy(handle); }
 };
+using Handles = cuda::CardHandles<Library>;
 
 template <auto destroy>
 struct Destroy {
