@@ -3,13 +3,19 @@
 #include <atomic>
 #include <string>
 
+#include "nax/core/dtype.hpp"
 #include "nax/core/error.hpp"
 
 // How exactly a GPU multiplies float32 matrices.
 NAX_BEGIN
 namespace detail {
 inline constinit std::atomic<bool> tensor_float32{false};
+// Whether matrices of this dtype are multiplied so now.
+inline bool uses_tensor_float32(DType dtype) {
+  return (dtype == DType::float32 || dtype == DType::complex64) &&
+         tensor_float32.load(std::memory_order_relaxed);
 }
+}  // namespace detail
 
 // "float32" or "highest": in full, as nax does unless told otherwise. "tensorfloat32" or "high": each factor
 // is first rounded to 10 bits behind the point, which tensor cores multiply several times faster. The names

@@ -88,10 +88,6 @@ inline bool run_blas(Device device, const BlasProblem& p) {
   return true;
 }
 
-inline bool uses_tensor_float32(DType dtype) {
-  return part_type(dtype) == DType::float32 && detail::tensor_float32.load(std::memory_order_relaxed);
-}
-
 inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m,
                                 std::int64_t n, std::int64_t k, const Matrix& a, const Matrix& b,
                                 const Matrix& c, bool accumulate) {
@@ -127,7 +123,7 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
     own_b.emplace(device, dtype, b, batch, k, n).fetch();
     right = as_blas(own_b->matrix(), k, n);
   }
-  const bool fast = uses_tensor_float32(dtype);
+  const bool fast = detail::uses_tensor_float32(dtype);
   if (!run_blas(device, {dtype, batch, m, n, k, *left, *right, *out, accumulate, fast}))
     raise<DeviceError>({"cublasLtMatmulAlgoGetHeuristic: no kernel multiplies ", std::to_string(batch),
                         " pairs of (", std::to_string(m), ", ", std::to_string(k), ") by (",
@@ -135,8 +131,7 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
 }
 
 // One product of matrices that cuBLASLt takes as they lie, with an epilogue; it has none for float64 and
-// complex numbers. Returns
-// false, and does nothing, where no kernel does this.
+// complex numbers. Returns false, and does nothing, where no kernel does this.
 inline bool launch_with_epilogue(Device device, DType dtype, const loops::Product& p, const char* a,
                                  const char* b, char* c, const BlasEpilogue& epilogue) {
   if (dtype == DType::float64 || is_complex(dtype)) return false;
@@ -144,8 +139,8 @@ inline bool launch_with_epilogue(Device device, DType dtype, const loops::Produc
              right = as_blas({const_cast<char*>(b), 0, p.b_row, p.b_column}, p.k, p.n),
              out = as_blas({c, 0, p.c_row, p.c_column}, p.m, p.n);
   if (!left || !right || !out || out->transposed) return false;
-  return run_blas(
-      device, {dtype, 1, p.m, p.n, p.k, *left, *right, *out, false, uses_tensor_float32(dtype), epilogue});
+  return run_blas(device, {dtype, 1, p.m, p.n, p.k, *left, *right, *out, false,
+                           detail::uses_tensor_float32(dtype), epilogue});
 }
 
 // See AcceleratorOperations::linear. What gelu is applied to is written by cuBLASLt in rows of eight.

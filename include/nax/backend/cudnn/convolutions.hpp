@@ -137,8 +137,7 @@ inline bool convolve(Device device, loops::ConvPart part, const loops::ConvGeome
     part = part == forward ? input : part == input ? forward : weights;
     if (part == weights) std::swap(a, b);
   }
-  const bool fast = dtype == DType::float32 && detail::tensor_float32.load(std::memory_order_relaxed);
-  const auto problem = problem_of(part, g, dtype, fast, flipped);
+  const auto problem = problem_of(part, g, dtype, detail::uses_tensor_float32(dtype), flipped);
   if (!problem) return false;
   Plan& plan = plan_for(device, *problem);
   if (!plan.found) return false;
