@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "nax/backend/cuda/complex_parts.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/loop.hpp"
 #include "nax/core/dtype.hpp"
@@ -68,7 +69,7 @@ inline void launch_move_lines(Device device, const Dims& others, std::int64_t n,
     for_each_narrow(make_loop<2>(shape, operands), [&](const Loop<2>& loop) {
       launch(device, loop.size,
              MoveNumber<R>{loop, static_cast<R>(factor), by.conjugate, keeps_imaginary,
-                           dtype_kind(from.stored) != Kind::complex, dtype_kind(to.stored) != Kind::complex});
+                           !is_complex(from.stored), !is_complex(to.stored)});
     });
   };
   const auto parts = [&](auto type) {
@@ -78,7 +79,7 @@ inline void launch_move_lines(Device device, const Dims& others, std::int64_t n,
     part(type, 1, places - 1 - (has_last ? 1 : 0), by.scale * by.middle, true);
     if (has_last) part(type, n / 2, 1, by.scale, !by.real_ends);
   };
-  if (dtype_size(from.stored) / (dtype_kind(from.stored) == Kind::complex ? 2 : 1) == sizeof(double))
+  if (part_type(from.stored) == DType::float64)
     parts(std::type_identity<double>());
   else
     parts(std::type_identity<float>());

@@ -113,8 +113,8 @@ class FftPlan {
     if (cufftDestroy(handle_) != CUFFT_SUCCESS) cudaGetLastError();
   }
   cufftResult make() {
-    long long n =
-        shape_.n;  // with strides given, cuFFT asks that the extents it embeds lines in are not null
+    // With strides given, cuFFT asks that the extents it embeds lines in are not null.
+    long long n = shape_.n;
     return cufftMakePlanMany64(handle_, 1, &n, &n, shape_.from_axis, shape_.from_distance, &n, shape_.to_axis,
                                shape_.to_distance, shape_.type, shape_.batch, &work_bytes_);
   }

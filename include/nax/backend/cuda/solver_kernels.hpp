@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nax/backend/cuda/complex_parts.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/loops/factoring.hpp"
@@ -32,35 +33,15 @@ struct TakeTriangle {
   }
 };
 
-// f(type_identity of the real type, type_identity of Number<parts>) of a number's dtype.
+// f(type_identity of the real type, Parts of a number) for a dtype. Throws DeviceError for one that has no
+// matrices on a GPU.
 template <int count>
-struct Parts {
-  static constexpr int value = count;
-};
+struct Parts {};
 template <class F>
 void with_parts(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::float32:
-      return f(std::type_identity<float>(), Parts<1>());
-    case DType::float64:
-      return f(std::type_identity<double>(), Parts<1>());
-    case DType::complex64:
-      return f(std::type_identity<float>(), Parts<2>());
-    case DType::complex128:
-      return f(std::type_identity<double>(), Parts<2>());
-    case DType::boolean:
-    case DType::int8:
-    case DType::int16:
-    case DType::int32:
-    case DType::int64:
-    case DType::uint8:
-    case DType::uint16:
-    case DType::uint32:
-    case DType::uint64:
-    case DType::float16:
-    case DType::bfloat16:
-      break;
-  }
+  const auto of = [&](auto real) { is_complex(dtype) ? f(real, Parts<2>()) : f(real, Parts<1>()); };
+  if (part_type(dtype) == DType::float32) return of(std::type_identity<float>());
+  if (part_type(dtype) == DType::float64) return of(std::type_identity<double>());
   raise<DeviceError>({"linalg: no matrices of ", dtype_name(dtype), " on a GPU"});
 }
 

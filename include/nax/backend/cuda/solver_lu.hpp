@@ -38,14 +38,11 @@ template <class T>
 class MatrixList {
  public:
   MatrixList(Device device, Dims batches, T* from, const Dims& strides)
-      : addresses_(device, std::max<std::int64_t>(1, size_of(batches))) {
+      : addresses_(device, size_of(batches)) {
     loops::Operand operands[] = {{reinterpret_cast<char*>(from), strides, dtype_of<T>, dtype_of<T>}};
     loops::collapse(batches, operands, 1);
-    std::int64_t done = 0;
-    for_each_narrow_in_order(make_loop<1>(batches, operands), [&](const Loop<1>& loop) {
-      launch(device, loop.size, ListMatrices<T>{loop, addresses_.data() + done});
-      done += loop.size;
-    });
+    const Loop<1> loop = make_loop<1>(batches, operands);
+    launch(device, int_of("linalg", loop.size), ListMatrices<T>{loop, addresses_.data()});
   }
   solver_element_t<T>** data() const { return reinterpret_cast<solver_element_t<T>**>(addresses_.data()); }
 
@@ -54,12 +51,6 @@ class MatrixList {
     std::int64_t size = 1;
     for (const std::int64_t extent : batches) size *= extent;
     return size;
-  }
-  // A batch has fewer matrices than an int counts: the libraries take no more.
-  template <class F>
-  static void for_each_narrow_in_order(const Loop<1>& loop, const F& f) {
-    int_of("linalg", loop.size);
-    f(loop);
   }
   Room<T*> addresses_;
 };

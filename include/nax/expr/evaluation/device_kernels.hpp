@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+#include "nax/backend/cuda/complex_parts.hpp"
 #include "nax/backend/cuda/loop.hpp"
 #include "nax/backend/cuda/pieces.hpp"
 #include "nax/rules/complex_number.hpp"
@@ -44,8 +45,6 @@ using device_lane_t = typename DeviceNumber<T>::Lane;
 struct DeviceLaneBase : ScalarLane {
   template <class T>
   using Value = device_lane_t<T>;
-  template <class T>
-  using Stored = device_lane_t<T>;
 
   template <class T>
   static constexpr Value<T> constant(const void* slot) {
@@ -233,8 +232,8 @@ struct DevicePullInPieces : InPieces<E, 2 * Tree<E>::leaves + 1, widest_operand<
   // The gradients of leaf l, elements of a piece, as numbers of which some may be parts of a complex one.
   template <int l>
   static constexpr void add(cuda::Piece<16>& to, const cuda::Piece<16>& from) {
-    constexpr DType stored = leaf_table<E>.stored[l];
-    using Number = std::conditional_t<stored == DType::float64 || stored == DType::complex128, double, float>;
+    constexpr bool wide = cuda::part_type(leaf_table<E>.stored[l]) == DType::float64;
+    using Number = std::conditional_t<wide, double, float>;
     constexpr int numbers = per * gradient_bytes<E>(l) / static_cast<int>(sizeof(Number));
     for (int j = 0; j < numbers; ++j) to.set(j, to.get<Number>(j) + from.get<Number>(j));
   }
