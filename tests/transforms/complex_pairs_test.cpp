@@ -3,9 +3,10 @@
 #include <functional>
 #include <nax/nax.hpp>
 
-// Forward mode of fused complex expressions, whose differential is a dz + b conj(dz): all pairs of complex
-// operations, outer(inner(z, w), z), each pair one expression. Against differences along 1 and i, and against
-// reverse mode.
+// Forward mode of fused complex expressions, whose differential is a dz + b conj(dz): pairs of complex
+// operations, outer(inner(z, w), z), each pair one expression. One of both has a differential of each kind (a
+// or b zero, a real value, two operands), the other is any operation. Against differences along 1 and i, and
+// against reverse mode.
 namespace transforms::complex_pairs {
 
 using nax::Array;
@@ -50,6 +51,9 @@ const auto functions = std::tuple{
     NAX_OF_ONE(log10),  NAX_OF_ONE(sqrt),    NAX_OF_ONE(sin),     NAX_OF_ONE(cos),    NAX_OF_ONE(tan),
     NAX_OF_ONE(arcsin), NAX_OF_ONE(arccos),  NAX_OF_ONE(arctan),  NAX_OF_ONE(sinh),   NAX_OF_ONE(cosh),
     NAX_OF_ONE(tanh),   NAX_OF_ONE(arcsinh), NAX_OF_ONE(arccosh), NAX_OF_ONE(arctanh)};
+const auto kinds = std::tuple{NAX_OF_ONE(conjugate), NAX_OF_ONE(real),  NAX_OF_ONE(abs),
+                              NAX_OF_TWO(e* z),      NAX_OF_TWO(z / e), NAX_OF_TWO(nax::power(e, z)),
+                              NAX_OF_ONE(exp)};
 #undef NAX_OF_ONE
 #undef NAX_OF_TWO
 
@@ -70,7 +74,6 @@ struct Pair {
 };
 std::vector<Pair> all_pairs() {
   std::vector<Pair> pairs;
-  const auto every = std::tuple_cat(parts, arithmetic, functions);
   const auto pair = [&](const auto& outer, const auto& inner) {
     const bool smooth = std::string(outer.name) != "sign" && std::string(inner.name) != "sign";
     pairs.push_back({std::string(outer.name) + ", e = " + inner.name, smooth,
@@ -78,10 +81,10 @@ std::vector<Pair> all_pairs() {
                        return computed(outer.of(inner.of(z, w), z));
                      }});
   };
-  const auto row = [&](const auto& outer) {
-    std::apply([&](const auto&... inner) { (pair(outer, inner), ...); }, every);
+  const auto around = [&](const auto& one) {
+    std::apply([&](const auto&... kind) { ((pair(kind, one), pair(one, kind)), ...); }, kinds);
   };
-  std::apply([&](const auto&... outer) { (row(outer), ...); }, every);
+  std::apply([&](const auto&... one) { (around(one), ...); }, std::tuple_cat(parts, arithmetic, functions));
   return pairs;
 }
 const std::vector<Pair>& pairs() {
