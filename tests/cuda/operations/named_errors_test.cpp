@@ -29,8 +29,7 @@ TEST(NamedErrorsOnGpu, Searches) {
 TEST(NamedErrorsOnGpu, ComplexNumbers) {
   const Array<std::complex<float>> z =
       device_put(Array<std::complex<float>>(ones<std::complex<float>>({2})), gpu());
-  EXPECT_NE(text_of<DeviceError>([&] { prod(z); }).find("complex64"), std::string::npos);
-  EXPECT_NE(text_of<DeviceError>([&] { cumprod(z); }).find("complex64"), std::string::npos);
+  EXPECT_NE(text_of<DeviceError>([&] { max(z); }).find("complex64"), std::string::npos);
 }
 
 // A cotangent or tangent on the host goes along if it has no axes, as other numbers do.
