@@ -128,6 +128,13 @@ TEST(Degenerate, InvalidArgumentsThrow) {
               la::lu_solve(la::lu_factor(good), A{1, 2, 3});
             }),
             "lu_solve: inner dimensions differ: (2, 2) x (3,)");
+  for (const int row : {2, -1}) {
+    const auto factors = la::lu_factor(nax::stack(std::vector<A>{good, good}));
+    EXPECT_EQ(refusal<nax::Error>([&] {
+                la::lu_solve(la::LuFactor<double>{factors.lu, factors.piv.at(1, 1).set(row)}, A{1, 2});
+              }),
+              "lu_solve: piv holds " + std::to_string(row) + ", which is no row of 2");
+  }
   EXPECT_EQ(refusal<nax::Error>([&] { la::multi_dot({good}); }), "multi_dot: expecting at least two arrays");
   EXPECT_EQ(refusal<nax::Error>([&] {
               la::multi_dot({good, wide, good});

@@ -48,6 +48,11 @@ Array<T> lu_tangent(const Array<T>& rows, const Array<T>& lu) {
   return la::plus(la::product(l, triangle(inner, true, T(0))), la::product(triangle(inner, false, T(1)), u));
 }
 
+[[noreturn, gnu::cold]] inline void throw_no_row(const std::int32_t* swaps, std::int64_t m) {
+  while (*swaps >= 0 && *swaps < m) ++swaps;
+  raise<ValueError>({"lu_solve: piv holds ", *swaps, ", which is no row of ", m});
+}
+
 // The permutation matrices p with p x = a, x being a with its rows swapped. Where the device does not say
 // so, a swap with no row is left out.
 template <class T>
@@ -64,11 +69,11 @@ Array<T> permutation_of(const Array<std::int32_t>& swaps, std::int64_t m) {
   Array<R> result = typed<R>(allocate(dtype_of<R>, frame, device));
   if (lines > 0) {
     auto& operations = backend::operations(device);
+    const auto* const places = reinterpret_cast<const std::int32_t*>(device_data(plain));
     if (operations
-            .order_of_swaps(device, lines, k, m, reinterpret_cast<const std::int32_t*>(device_data(plain)),
-                            reinterpret_cast<std::int32_t*>(device_data(rows)))
+            .order_of_swaps(device, lines, k, m, places, reinterpret_cast<std::int32_t*>(device_data(rows)))
             .value_or(false))
-      raise<ValueError>({"lu_solve: piv holds a number that is no row of ", m});
+      throw_no_row(places, m);  // a device that says so is the host
     operations.one_hot(device, {lines, m, m}, DType::int32, device_data(rows), dtype_of<R>,
                        device_data(result));
   }

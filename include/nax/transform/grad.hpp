@@ -118,15 +118,17 @@ auto&& unwrap_single(Tuple&& t) {
     return std::forward<Tuple>(t);
 }
 
-// The sweep begins with the derivative of the loss by itself.
+// Begins the sweep with the derivative of the loss by itself, on the loss's device.
 template <class T>
 void seed_loss(const Array<T>& loss, Reverse& sweep) {
   const T one(1);
-  if (Number::holds(dtype_of<T>) && !recording.tape && layout_of(loss).shape.empty() &&
-      !on_program(loss.device()))
-    sweep.begin_with(serial_of(loss), {&one, dtype_of<T>}, loss.device());
-  else
+  const Device device = loss.device();
+  if (Number::holds(dtype_of<T>) && !recording.tape && layout_of(loss).shape.empty() && !on_program(device))
+    sweep.begin_with(serial_of(loss), {&one, dtype_of<T>}, device);
+  else if (on_accelerator(device) || on_program(current_device))
     sweep.add(serial_of(loss), seed(Array<T>(one), layout_of(loss)));
+  else  // on the host, where this thread may compute on a GPU
+    sweep.add(serial_of(loss), seed(typed<T>(array_of_number(dtype_of<T>, &one)), layout_of(loss)));
 }
 
 // deferred: gradients may be products whose elements are computed when asked for.

@@ -104,6 +104,37 @@ TEST(ComplexOnGpu, SumsMeansAndScans) {
   expect_same([&](auto put) { return var(put(x)); }, 1e-5);
 }
 
+// Values, gradients, tangents and second derivatives; zeros among the factors, and lines in several chunks.
+template <class R>
+void expect_same_products(double tolerance) {
+  const Complex<R> some = points<R>() / abs(points<R>());
+  const Complex<R> x = Complex<R>(some[slice(0, 60)]).reshape({5, 4, 3}).at(1, 2, 0).set(std::complex<R>());
+  for (const int axis : {0, 1, 2}) {
+    SCOPED_TRACE(axis);
+    expect_same([&](auto put) { return parts<R>(prod(put(x), {.axis = axis})); }, tolerance);
+    expect_same([&](auto put) { return parts<R>(cumprod(put(x), {.axis = axis})); }, tolerance);
+    const auto loss = [axis](const Complex<R>& z) -> Array<R> {
+      return sum(square(abs(prod(z, {.axis = axis}) + R(2)))) + sum(real(cumprod(z, {.axis = axis}) * z));
+    };
+    expect_same([&](auto put) { return parts<R>(grad(loss)(put(x))); }, tolerance);
+    expect_same([&](auto put) { return jvp(loss, std::tuple{put(x)}, std::tuple{put(flip(x))}).second; },
+                tolerance);
+    const auto slope = [&](const Complex<R>& z) -> Array<R> { return sum(real(grad(loss)(z) * conj(z))); };
+    expect_same([&](auto put) { return parts<R>(grad(slope)(put(x))); }, 10 * tolerance);
+    const auto of_row = [](const Complex<R>& z) { return prod(z); };
+    expect_same([&](auto put) { return parts<R>(vmap(of_row, {.in_axes = {axis}})(put(x))); }, tolerance);
+  }
+  expect_same([&](auto put) { return parts<R>(prod(put(x))); }, tolerance);
+  const Complex<R> row = tile(some, {600}), turned = row.reshape({12, -1}).at(3, 5).multiply(R(2));
+  expect_same([&](auto put) { return parts<R>(prod(put(row))); }, 100 * tolerance);
+  expect_same([&](auto put) { return parts<R>(cumprod(put(row))); }, 100 * tolerance);
+  expect_same([&](auto put) { return parts<R>(cumprod(put(turned.T()), {.axis = 0})); }, 100 * tolerance);
+}
+TEST(ComplexOnGpu, ProductsOfElements) {
+  expect_same_products<float>(2e-5);
+  expect_same_products<double>(1e-13);
+}
+
 TEST(ComplexOnGpu, SelectionAndRearrangement) {
   const Complex<float> x = points<float>()[slice(0, 60)].reshape({12, 5});
   const Array<int> rows = {3, 3, 0, 11};

@@ -68,4 +68,20 @@ TEST(ComposedOnGpu, Statistics) {
       1e-4);
 }
 
+// Gradients lie beside their loss, wherever the thread computes.
+template <class T>
+void expect_gradient_on_host() {
+  const Array<T> x = Array<float>{1, 2, 3}.astype<T>();
+  const detail::ComputeOn there(gpu());
+  const Array<T> gradient = grad([](const Array<T>& v) { return sum(v * v); })(x);
+  EXPECT_EQ(gradient.device(), devices("cpu")[0]);
+  EXPECT_EQ(gradient.template astype<float>().to_vector(), (std::vector<float>{2, 4, 6}));
+}
+TEST(ComposedOnGpu, GradientsOfHostLossesLieOnTheHost) {
+  expect_gradient_on_host<half>();
+  expect_gradient_on_host<bfloat16>();
+  expect_gradient_on_host<float>();
+  expect_gradient_on_host<double>();
+}
+
 }  // namespace composed_test

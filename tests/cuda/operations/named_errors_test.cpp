@@ -26,13 +26,6 @@ TEST(NamedErrorsOnGpu, Searches) {
   expect_named("unique", [&] { unique(n); });
 }
 
-TEST(NamedErrorsOnGpu, ComplexNumbers) {
-  const Array<std::complex<float>> z =
-      device_put(Array<std::complex<float>>(ones<std::complex<float>>({2})), gpu());
-  EXPECT_NE(text_of<DeviceError>([&] { prod(z); }).find("complex64"), std::string::npos);
-  EXPECT_NE(text_of<DeviceError>([&] { cumprod(z); }).find("complex64"), std::string::npos);
-}
-
 // A cotangent or tangent on the host goes along if it has no axes, as other numbers do.
 TEST(NamedErrorsOnGpu, CotangentsAndTangents) {
   const Array<float> x = device_put(Array<float>{1, 2}, gpu());

@@ -45,6 +45,25 @@ TEST_F(Times, AreTheCards) {
   }
 }
 
+// A dense layer of one launch has a name of its own, and so have the gradients of its parameters. (Their
+// times go to the CPU's product, which the stand-in calls.)
+TEST_F(Times, OfDenseLayers) {
+  const Array<float> x = there(nax::ones<float>({4, 8})), w = there(nax::ones<float>({8, 16})),
+                     b = there(nax::ones<float>({16}));
+  const auto loss = [&x](const Array<float>& w, const Array<float>& b) {
+    return nax::sum(nax::square(nax::nn::linear(x, w, b, nax::nn::Activation::relu)));
+  };
+  nax::profiler::trace(path(), [&] { nax::grad<0, 1>(loss)(w, b); });
+  const nax::profiler::Totals totals = nax::profiler::totals();
+  for (const char* name : {"linear", "product_and_sums"}) {
+    SCOPED_TRACE(name);
+    const auto found = std::find_if(totals.operations.begin(), totals.operations.end(),
+                                    [&](const auto& one) { return one.name == name; });
+    ASSERT_NE(found, totals.operations.end());
+    EXPECT_EQ(found->count, 1);
+  }
+}
+
 // While nothing is traced no event is made; those of a trace are used again.
 TEST_F(Times, CostNothingWithoutATrace) {
   const Array<float> x = there(nax::ones<float>({100}));

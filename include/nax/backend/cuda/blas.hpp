@@ -8,6 +8,7 @@
 #include "nax/backend/cuda/streams.hpp"
 #include "nax/backend/operations.hpp"
 #include "nax/core/matmul_precision.hpp"
+#include "nax/core/profile.hpp"
 
 // Products of floating matrices by cuBLASLt. It wants matrices whose rows or columns are runs that do not
 // overlap; others (flipped, broadcast or sliding views) are first copied. 16-bit types accumulate in float32.
@@ -64,11 +65,13 @@ class RowMajor {
   Dims shape_;
 };
 
-// Returns false, and does nothing, where no kernel does this.
-inline bool run_blas(Device device, const BlasProblem& p) {
+// Returns false, and does nothing, where no kernel does this. With a name, profiles have the call under it.
+inline bool run_blas(Device device, const BlasProblem& p, const char* name = nullptr) {
+  using detail::profile::Span;
   const cudaStream_t stream = use(device);
   const BlasPlan& plan = plan_for(device, p);
   if (!plan.found) return false;
+  const Span span = name ? Span(detail::profile::Kind::operation, name, device) : Span();
   std::optional<Scratch> workspace;
   if (plan.workspace > 0) workspace.emplace(device, plan.workspace);
   const double one[] = {1, 0, 0};  // 1 and 0, real or complex
@@ -132,15 +135,17 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
 
 // One product of matrices that cuBLASLt takes as they lie, with an epilogue; it has none for float64 and
 // complex numbers. Returns false, and does nothing, where no kernel does this.
-inline bool launch_with_epilogue(Device device, DType dtype, const loops::Product& p, const char* a,
-                                 const char* b, char* c, const BlasEpilogue& epilogue) {
+inline bool launch_with_epilogue(const char* name, Device device, DType dtype, const loops::Product& p,
+                                 const char* a, const char* b, char* c, const BlasEpilogue& epilogue) {
   if (dtype == DType::float64 || is_complex(dtype)) return false;
   const auto left = as_blas({const_cast<char*>(a), 0, p.a_row, p.a_column}, p.m, p.k),
              right = as_blas({const_cast<char*>(b), 0, p.b_row, p.b_column}, p.k, p.n),
              out = as_blas({c, 0, p.c_row, p.c_column}, p.m, p.n);
   if (!left || !right || !out || out->transposed) return false;
-  return run_blas(device, {dtype, 1, p.m, p.n, p.k, *left, *right, *out, false,
-                           detail::uses_tensor_float32(dtype), epilogue});
+  return run_blas(
+      device,
+      {dtype, 1, p.m, p.n, p.k, *left, *right, *out, false, detail::uses_tensor_float32(dtype), epilogue},
+      name);
 }
 
 // See AcceleratorOperations::linear. What gelu is applied to is written by cuBLASLt in rows of eight.
@@ -159,12 +164,13 @@ inline bool launch_linear(Device device, DType dtype, const loops::Product& p, l
       break;
   }
   if (before && activation != loops::Activation::gelu) return false;
-  return launch_with_epilogue(device, dtype, p, a, b, c, epilogue);
+  return launch_with_epilogue("linear", device, dtype, p, a, b, c, epilogue);
 }
 // See AcceleratorOperations::product_and_sums. The first factor of cuBLAS is b's transpose.
 inline bool launch_product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a,
                                     const char* b, char* c, char* sums) {
-  return launch_with_epilogue(device, dtype, p, a, b, c, {CUBLASLT_EPILOGUE_BGRADA, sums, nullptr});
+  return launch_with_epilogue("product_and_sums", device, dtype, p, a, b, c,
+                              {CUBLASLT_EPILOGUE_BGRADA, sums, nullptr});
 }
 
 }  // namespace cuda

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "nax/core/dtype.hpp"
+#include "nax/backend/cuda/elements.hpp"
 #include "nax/loops/operand.hpp"
+#include "nax/rules/complex_number.hpp"
 
 // Loops over complex elements as loops over their parts, which are numbers: one axis more, of extent 2, on
-// the inside.
+// the inside. Products, which mix the parts, compute in the complex type of the rules.
 NAX_BEGIN
 namespace cuda {
 
@@ -19,6 +20,14 @@ inline loops::Operand parts_of(loops::Operand operand) {
   operand.strides.push_back(1);
   operand.stored = operand.lane = part_type(operand.stored);
   return operand;
+}
+
+// f(type_identity of the type in which elements of a dtype are multiplied): a wide or a complex one.
+template <class F>
+decltype(auto) with_factors(DType dtype, const F& f) {
+  if (dtype == DType::complex64) return f(std::type_identity<rules::numbers::Complex<float>>());
+  if (dtype == DType::complex128) return f(std::type_identity<rules::numbers::Complex<double>>());
+  return with_wide(dtype, f);
 }
 
 }  // namespace cuda

@@ -131,9 +131,23 @@ struct LoadAs {
       return static_cast<A>(*reinterpret_cast<const T*>(at));
   }
 };
+// A may be a complex type, whose value_type is that of its parts: it reads elements of all dtypes.
 template <class A>
 constexpr A load_as(DType stored, const char* at) {
-  return with_type(stored, LoadAs<A>{at});
+  if constexpr (is_complex_v<A>) {
+    using R = typename A::value_type;
+    if (stored == DType::complex64) {
+      const float* const parts = reinterpret_cast<const float*>(at);
+      return A(static_cast<R>(parts[0]), static_cast<R>(parts[1]));
+    }
+    if (stored == DType::complex128) {
+      const double* const parts = reinterpret_cast<const double*>(at);
+      return A(static_cast<R>(parts[0]), static_cast<R>(parts[1]));
+    }
+    return A(with_type(stored, LoadAs<R>{at}));
+  } else {
+    return with_type(stored, LoadAs<A>{at});
+  }
 }
 
 template <class A>
@@ -150,9 +164,13 @@ struct StoreAs {
       *reinterpret_cast<T*>(at) = static_cast<T>(value);
   }
 };
+// Precondition: a complex value is stored as a complex element of its parts' type.
 template <class A>
 constexpr void store_as(DType stored, char* at, A value) {
-  with_type(stored, StoreAs<A>{at, value});
+  if constexpr (is_complex_v<A>)
+    *reinterpret_cast<A*>(at) = value;
+  else
+    with_type(stored, StoreAs<A>{at, value});
 }
 
 }  // namespace cuda

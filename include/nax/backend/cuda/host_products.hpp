@@ -3,6 +3,7 @@
 #include "nax/backend/cpu/gemm.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/operations.hpp"
+#include "nax/core/profile.hpp"
 #include "nax/rules/activations.hpp"
 
 // Products of floating matrices where the host runs the kernels, by the CPU's GEMM: in place of blas.hpp.
@@ -102,6 +103,7 @@ struct ProductAndSumsOnHost {
 // As launch_linear of blas.hpp.
 inline bool launch_linear(Device device, DType dtype, const loops::Product& p, loops::Activation activation,
                           const char* a, const char* b, const char* bias, char* c, char* before) {
+  const detail::profile::Span span(detail::profile::Kind::operation, "linear", device);
   with_floating(dtype, [&]<class T>(std::type_identity<T>) {
     launch(device, 1, LinearOnHost<T>{p, activation, a, b, bias, c, before});
   });
@@ -109,6 +111,7 @@ inline bool launch_linear(Device device, DType dtype, const loops::Product& p, l
 }
 inline bool launch_product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a,
                                     const char* b, char* c, char* sums) {
+  const detail::profile::Span span(detail::profile::Kind::operation, "product_and_sums", device);
   with_floating(dtype, [&]<class T>(std::type_identity<T>) {
     launch(device, 1, ProductAndSumsOnHost<T>{p, a, b, c, sums});
   });

@@ -112,7 +112,7 @@ void launch_reduce_with(Device device, const PartedAxes& axes, const Reducer& re
 }
 
 // Sums are divided by `divisor`, which is 1 for integers. Throws DeviceError for complex elements, but in
-// sums.
+// sums and products.
 inline void launch_reduce(Device device, loops::ReduceKind kind, const Dims& shape, const Dims& reduced,
                           const loops::Operand& from, const loops::Operand& to, double divisor = 1) {
   using loops::ReduceKind;
@@ -122,15 +122,20 @@ inline void launch_reduce(Device device, loops::ReduceKind kind, const Dims& sha
     reduced_parts.push_back(0);
     return launch_reduce(device, kind, with_parts, reduced_parts, parts_of(from), parts_of(to), divisor);
   }
-  check_real(from.stored);
   const PartedAxes axes(shape, reduced, from, to);
+  if (kind == ReduceKind::product)
+    return with_factors(to.stored, [&]<class A>(std::type_identity<A>) {
+      if constexpr (!is_complex_v<A>) check_real(from.stored);
+      launch_reduce_as<A, void>(device, axes, ProductReducer<A>{});
+    });
+  check_real(from.stored);
   const bool of_truth = kind == ReduceKind::any || kind == ReduceKind::all;  // in the operand's type
   with_wide(of_truth ? from.stored : to.stored, [&]<class A>(std::type_identity<A>) {
     switch (kind) {
       case ReduceKind::sum:
         return launch_reduce_with<A>(device, axes, SumReducer<A>{static_cast<A>(divisor)});
       case ReduceKind::product:
-        return launch_reduce_as<A, void>(device, axes, ProductReducer<A>{});
+        break;  // above
       case ReduceKind::max:
       case ReduceKind::min: {
         const bool greatest = kind == ReduceKind::max;

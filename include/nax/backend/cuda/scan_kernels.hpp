@@ -157,7 +157,8 @@ inline void launch_scan(Device device, bool product, const loops::Lines& lines, 
     parts.inner *= 2;
     return launch_scan(device, product, parts, reverse, part_type(from_type), from, part_type(to_type), to);
   }
-  with_wide(to_type, [&]<class A>(std::type_identity<A>) {
+  with_factors(to_type, [&]<class A>(std::type_identity<A>) {
+    if constexpr (!is_complex_v<A>) check_real(from_type);
     const auto run = [&]<bool p>(std::bool_constant<p>) {
       launch_scan_of(
           device,
@@ -195,7 +196,7 @@ struct LinearScan {
 
 inline void launch_linear_scan(Device device, const loops::Lines& lines, bool reverse, DType dtype,
                                const char* factor, const char* term, char* to) {
-  with_wide(dtype, [&]<class A>(std::type_identity<A>) {
+  with_factors(dtype, [&]<class A>(std::type_identity<A>) {
     if (lines.n > 0)
       launch(device, lines.count(),
              LinearScan<A>{order_of(lines, reverse), dtype, factor, term, to,
