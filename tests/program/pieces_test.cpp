@@ -84,6 +84,43 @@ TEST(WritePieces, KeepWhatOthersRead) {
   expect_near(std::get<2>(fast), std::get<2>(plain));
 }
 
+// A joined array is not made where each result of its maps is read part by part.
+TEST(SplitMaps, GradientsOfJoinsReadTheParts) {
+  const D x = draw(11, {4, 30}), w = draw(12, {4, 30});
+  const auto joins = [&](const D& v) { return sum(square(concatenate(std::vector{v, w, v}))); };
+  const auto stacks = [&](const D& v) { return sum(tanh(stack(std::vector{w, v}))); };
+  const auto parts_of_joins = [&](const D& v) {
+    const D joined = concatenate(std::vector{v, w}), t = sin(joined), u = t * exp(joined);
+    return std::pair{D(u(slice(4, 6))), D(u(slice(1, 3)))};
+  };
+  const auto slope = [&](const D& v) { return grad(joins)(v); };
+  const auto stacked = [&](const D& v) { return grad(stacks)(v); };
+  if (fuses()) {
+    for (const std::string& text : {make_program(slope)(x).text(), make_program(stacked)(x).text(),
+                                    make_program(parts_of_joins)(x).text()})
+      EXPECT_FALSE(has(text, "copy")) << text;
+  }
+  expect_near(jit(slope)(x), slope(x));
+  expect_near(jit(stacked)(x), stacked(x));
+  const auto fast = jit(parts_of_joins)(x), plain = parts_of_joins(x);
+  expect_near(fast.first, plain.first);
+  expect_near(fast.second, plain.second);
+}
+
+// Here a part is read across the cut, a whole is a result, and a row is repeated.
+TEST(SplitMaps, KeepsWhatIsReadWhole) {
+  const D x = draw(13, {3, 20}), w = draw(14, {3, 20});
+  const auto f = [&](const D& v) {
+    const D joined = concatenate(std::vector{v, w}), a = tanh(joined), b = sin(joined), c = joined * v(0);
+    return std::tuple(D(a(slice(2, 4))), b, D(c(slice(0, 3))), D((a * exp(b(0, 0)))(slice(2, none, -1))));
+  };
+  const auto fast = jit(f)(x), plain = f(x);
+  expect_near(std::get<0>(fast), std::get<0>(plain));
+  expect_near(std::get<1>(fast), std::get<1>(plain));
+  expect_near(std::get<2>(fast), std::get<2>(plain));
+  expect_near(std::get<3>(fast), std::get<3>(plain));
+}
+
 TEST(ForwardCopies, CotangentsOfSumsAreOneArray) {
   const auto f = [](const D& x, const D& y, const D& z) { return sum(sin(D(D(x + y) + z))); };
   const auto slope = [&](const D& x, const D& y, const D& z) { return grad<0, 1, 2>(f)(x, y, z); };
