@@ -1,6 +1,7 @@
 #include <complex>
 #include <set>
 
+#include "cuda/runtime/host_factors.hpp"
 #include "cuda/runtime/on_stand_in.hpp"
 
 // Calls of cuSOLVER and cuBLAS: factors on the device equal the host's, for all element types and batches.
