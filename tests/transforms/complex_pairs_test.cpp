@@ -33,27 +33,40 @@ Operation(const char*, Of) -> Operation<Of>;
 #f, [](const auto& e, const auto& z) { return f; } \
   }
 
-const auto parts =
-    std::tuple{NAX_OF_ONE(conjugate),  NAX_OF_ONE(real),     NAX_OF_ONE(imag),   NAX_OF_ONE(abs),
-               NAX_OF_ONE(angle),      NAX_OF_ONE(negative), NAX_OF_ONE(square), NAX_OF_ONE(reciprocal),
-               NAX_OF_ONE(nan_to_num), NAX_OF_ONE(sign)};
-const auto arithmetic = std::tuple{NAX_OF_TWO(e + z),
-                                   NAX_OF_TWO(e - z),
-                                   NAX_OF_TWO(z - e),
-                                   NAX_OF_TWO(e* z),
-                                   NAX_OF_TWO(e / z),
-                                   NAX_OF_TWO(z / e),
-                                   NAX_OF_TWO(nax::power(e, z)),
-                                   NAX_OF_TWO(nax::power(z, e)),
-                                   NAX_OF_TWO(nax::where(nax::abs(e) > .8, e, z))};
-const auto functions = std::tuple{
-    NAX_OF_ONE(exp),    NAX_OF_ONE(expm1),   NAX_OF_ONE(log),     NAX_OF_ONE(log1p),  NAX_OF_ONE(log2),
-    NAX_OF_ONE(log10),  NAX_OF_ONE(sqrt),    NAX_OF_ONE(sin),     NAX_OF_ONE(cos),    NAX_OF_ONE(tan),
-    NAX_OF_ONE(arcsin), NAX_OF_ONE(arccos),  NAX_OF_ONE(arctan),  NAX_OF_ONE(sinh),   NAX_OF_ONE(cosh),
-    NAX_OF_ONE(tanh),   NAX_OF_ONE(arcsinh), NAX_OF_ONE(arccosh), NAX_OF_ONE(arctanh)};
 const auto kinds = std::tuple{NAX_OF_ONE(conjugate), NAX_OF_ONE(real),  NAX_OF_ONE(abs),
                               NAX_OF_TWO(e* z),      NAX_OF_TWO(z / e), NAX_OF_TWO(nax::power(e, z)),
                               NAX_OF_ONE(exp)};
+const auto others = std::tuple{NAX_OF_ONE(imag),
+                               NAX_OF_ONE(angle),
+                               NAX_OF_ONE(negative),
+                               NAX_OF_ONE(square),
+                               NAX_OF_ONE(reciprocal),
+                               NAX_OF_ONE(nan_to_num),
+                               NAX_OF_ONE(sign),
+                               NAX_OF_TWO(e + z),
+                               NAX_OF_TWO(e - z),
+                               NAX_OF_TWO(z - e),
+                               NAX_OF_TWO(e / z),
+                               NAX_OF_TWO(nax::power(z, e)),
+                               NAX_OF_TWO(nax::where(nax::abs(e) > .8, e, z)),
+                               NAX_OF_ONE(expm1),
+                               NAX_OF_ONE(log),
+                               NAX_OF_ONE(log1p),
+                               NAX_OF_ONE(log2),
+                               NAX_OF_ONE(log10),
+                               NAX_OF_ONE(sqrt),
+                               NAX_OF_ONE(sin),
+                               NAX_OF_ONE(cos),
+                               NAX_OF_ONE(tan),
+                               NAX_OF_ONE(arcsin),
+                               NAX_OF_ONE(arccos),
+                               NAX_OF_ONE(arctan),
+                               NAX_OF_ONE(sinh),
+                               NAX_OF_ONE(cosh),
+                               NAX_OF_ONE(tanh),
+                               NAX_OF_ONE(arcsinh),
+                               NAX_OF_ONE(arccosh),
+                               NAX_OF_ONE(arctanh)};
 #undef NAX_OF_ONE
 #undef NAX_OF_TWO
 
@@ -81,10 +94,13 @@ std::vector<Pair> all_pairs() {
                        return computed(outer.of(inner.of(z, w), z));
                      }});
   };
-  const auto around = [&](const auto& one) {
-    std::apply([&](const auto&... kind) { ((pair(kind, one), pair(one, kind)), ...); }, kinds);
+  const auto each = [](const auto& operations, const auto& f) {
+    std::apply([&](const auto&... one) { (f(one), ...); }, operations);
   };
-  std::apply([&](const auto&... one) { (around(one), ...); }, std::tuple_cat(parts, arithmetic, functions));
+  each(kinds, [&](const auto& kind) {
+    each(kinds, [&](const auto& inner) { pair(kind, inner); });
+    each(others, [&](const auto& one) { pair(kind, one), pair(one, kind); });
+  });
   return pairs;
 }
 const std::vector<Pair>& pairs() {
