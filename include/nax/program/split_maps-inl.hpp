@@ -110,7 +110,8 @@ class MapSplitter {
     for (const MapFormula::Input& input : map.inputs)
       if (input.operand >= 0 && !is_flat(operand(s, input.operand))) return false;
     for (const int result : map.results)
-      if (!is_all(operand(s, result), slot(joined_).bytes) || !is_flat(operand(s, result))) return false;
+      if (operand(s, result).dtype != map.formula.type || !is_all(operand(s, result), slot(joined_).bytes))
+        return false;
     maps_.insert(i);
     for (const int result : map.results)
       if (!is_split_by_readers(operand(s, result).place.slot)) return false;
