@@ -5,14 +5,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 // An HTTP server on the loopback with objects, ranges and S3's lists, and faults on request.
@@ -56,6 +59,8 @@ class Loopback {
   std::function<std::optional<std::string>(const Request&)> other;
   bool knows_ranges = true;
   int latency_ms = 0;
+  // GETs are held back until as many of them wait at once, for 3 s at most; then they are answered.
+  int gather = 0;
   std::size_t page = 1000;
   std::map<std::string, std::string> more_headers;
   std::map<std::string, std::string> etags, head_headers;  // by path; of answers to HEAD alone
@@ -63,6 +68,11 @@ class Loopback {
 
   int requests() const { return count_; }
   int connections() const { return accepted_; }
+  // How many GETs waited at once; begins anew.
+  int most_gathered() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(most_gathered_, 0);
+  }
   std::vector<Request> seen() {
     const std::lock_guard lock(mutex_);
     return seen_;
@@ -132,6 +142,13 @@ class Loopback {
     }
     return request;
   }
+  void wait_for_others() {
+    std::unique_lock lock(mutex_);
+    most_gathered_ = std::max(most_gathered_, ++gathered_);
+    if (most_gathered_ >= gather) all_there_.notify_all();
+    all_there_.wait_for(lock, std::chrono::seconds(3), [&] { return most_gathered_ >= gather; });
+    --gathered_;
+  }
   bool answer(int connection, const Request& request) {
     const int number = count_++;
     {
@@ -139,6 +156,7 @@ class Loopback {
       seen_.push_back(request);
     }
     if (latency_ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(latency_ms));
+    if (gather > 0 && request.method == "GET") wait_for_others();
     const Fault what = fault ? fault(number) : Fault::none;
     if (what == Fault::close_at_once) return false;
     if (what == Fault::answer_503) {
@@ -239,6 +257,8 @@ class Loopback {
   std::atomic<bool> stop_{false};
   std::atomic<int> count_{0}, accepted_{0};
   std::mutex mutex_;
+  std::condition_variable all_there_;
+  int gathered_ = 0, most_gathered_ = 0;
   std::vector<int> connections_;
   std::vector<Request> seen_;
   std::thread acceptor_;
