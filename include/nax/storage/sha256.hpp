@@ -2,7 +2,8 @@
 
 #if defined(__x86_64__) && !defined(__CUDACC__)
 #include <cpuid.h>
-#include <immintrin.h>
+
+#include "nax/core/intrinsics.hpp"
 #endif
 
 #include <array>

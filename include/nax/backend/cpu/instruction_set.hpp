@@ -61,15 +61,7 @@
 #endif
 
 #if defined(NAX_SSE2)
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+#include "nax/core/intrinsics.hpp"
 #elif defined(NAX_NEON)
 #include <arm_neon.h>
 #endif
