@@ -1,9 +1,8 @@
 #pragma once
 
-#include <memory>
 #include <numeric>
 
-#include "nax/backend/operations.hpp"
+#include "nax/program/copy_step.hpp"
 #include "nax/program/join_pieces.hpp"
 #include "nax/program/pieces.hpp"
 #include "nax/program/step_graph.hpp"
@@ -108,24 +107,13 @@ class PieceJoiner {
     const Pieces& own = *pieces(slot);
     for (const int i : own.writes) {
       if (!step(i).adds) continue;
-      const Operand from = step(i).operands[1], to = step(i).operands[2];
-      Step copy;
-      copy.name = "copy";
-      copy.operands = {from, to};
+      Step copy = copy_step(step(i).operands[1], step(i).operands[2]);
       copy.part = step(i).part;
-      copy.work = copy_work(from, to);
       step(i) = std::move(copy);
     }
     const std::int64_t bytes = static_cast<std::int64_t>(slots_[static_cast<std::size_t>(slot)].bytes);
     if (own.bytes.size() == 1 && own.bytes[0].first == 0 && own.bytes[0].second == bytes)
       gone_[static_cast<std::size_t>(own.zeros)] = 1;
-  }
-  static std::shared_ptr<const Work> copy_work(const Operand& from, const Operand& to) {
-    const auto copy = [shape = to.shape, a = loops::Operand{nullptr, from.strides, from.dtype, from.dtype},
-                       b = loops::Operand{nullptr, to.strides, to.dtype, to.dtype}](void* const* p) {
-      backend::host_operations().copy({}, shape, at(a, p[0]), at(b, p[1]));
-    };
-    return std::make_shared<const Closure<decltype(copy)>>(copy);
   }
 
   const std::vector<Slot>& slots_;

@@ -6,6 +6,7 @@
 #if defined(NAX_USES_FORMULAS)
 #include "nax/program/fuse_maps.hpp"
 #include "nax/program/fuse_reductions.hpp"
+#include "nax/program/pad_pieces.hpp"
 #include "nax/program/split_maps.hpp"
 #include "nax/program/write_pieces.hpp"
 #endif
@@ -45,6 +46,7 @@ NAX_ENGINE void Program::simplify() {
   for (const Step& step : steps_) flops_ += step.flops + step.work->total(&Program::flops);
 #if defined(NAX_USES_FORMULAS)
   if (formula::machine() != formula::Machine::none) {
+    detail::pad_pieces(slots_, steps_, results);
     detail::split_maps(slots_, steps_, results, outputs_);
     detail::fuse_maps(slots_, steps_, results);
     detail::fuse_reductions(slots_, steps_, results);

@@ -25,8 +25,8 @@ inline std::size_t weight_of(const formula::Formula& f) {
   for (const formula::Step& s : f.steps) weight += formula::is_written(s.operation) ? function_weight : 1;
   return weight;
 }
-// The group of one step. It takes part where it is a map over operands that others write at most once or,
-// with reductions, reduces what such a map gives.
+// The group of one step. It takes part where it is a map over operands that are complete before it or, with
+// reductions, reduces what such a map gives.
 inline Group group_of_step(const StepGraph& graph, const std::vector<Slot>& slots, const Step& s, int i,
                            bool reductions) {
   const auto operand = [&](int o) -> const Operand& { return s.operands[static_cast<std::size_t>(o)]; };
@@ -43,7 +43,7 @@ inline Group group_of_step(const StepGraph& graph, const std::vector<Slot>& slot
   for (const MapFormula::Input& input : map.inputs) {
     if (input.operand < 0) continue;
     const Operand& x = operand(input.operand);
-    if (x.place.slot >= 0 && writers(x) > 1) return g;
+    if (x.place.slot >= 0 && writers(x) > 1 && graph.uses(x.place.slot).writers.back() > i) return g;
     const bool flat = is_run(x.strides, shape) || is_repeated(x.strides, shape);
     const Dims strides = without_ones(shape, x.strides);
     // Lines of elements that lie apart are for kernels that turn tiles.

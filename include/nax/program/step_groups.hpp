@@ -14,7 +14,7 @@
 //   - no third group must run between them;
 //   - the joined formula stays within the limits below.
 // With reductions, steps that reduce what a formula gives are joined with others, and maps alone are not.
-// Each slot that a map touches has one writer at most, so only reads order the steps.
+// Each slot that a map writes has one writer, and what a map reads is complete before it.
 NAX_BEGIN
 namespace program::detail {
 
