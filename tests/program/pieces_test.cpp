@@ -84,6 +84,66 @@ TEST(WritePieces, KeepWhatOthersRead) {
   expect_near(std::get<2>(fast), std::get<2>(plain));
 }
 
+// The five cotangents of the slices are views of one padded array.
+TEST(PadPieces, GradientsOfStencilsAreTwoMaps) {
+  const auto inner = slice(1, -1), before = slice(0, -2), after = slice(2, none);
+  const auto f = [&](const D& x) {
+    return sum(tanh(x(before, inner) + x(after, inner) + x(inner, before) + x(inner, after) -
+                    4.0 * x(inner, inner)));
+  };
+  const auto slope = [&](const D& x) { return grad(f)(x); };
+  const auto both = [&](const D& x) { return value_and_grad(f)(x); };
+  const D x = draw(15, {20, 40});
+  const std::string text = make_program(slope)(x).text();
+  if (fuses()) {
+    EXPECT_FALSE(has(text, "zeros")) << text;
+    EXPECT_TRUE(has(text, "fused{add add add")) << text;
+    EXPECT_TRUE(has(text, "float64[22,42]") || has(text, "[2,42] = copy(0)")) << text;
+  }
+  for (const Shape& shape : {Shape{20, 40}, Shape{3, 3}, Shape{3, 50}, Shape{70, 4}}) {
+    const D a = draw(16, shape);
+    expect_near(jit(slope)(a), slope(a));
+    expect_near(std::get<1>(jit(both)(a)), slope(a));
+  }
+}
+
+TEST(PadPieces, FactorsOfSeveralMapsAreFollowed) {
+  const auto f = [](const D& x) {
+    const double taps[] = {1, -4, 6, -4, 1};
+    D sums = taps[0] * x(slice(0, 26));
+    for (int i = 1; i < 5; ++i) sums = sums + taps[i] * x(slice(i, 26 + i));
+    return sum(square(sums));
+  };
+  const auto slope = [&](const D& x) { return grad(f)(x); };
+  const D x = draw(17, {30, 20});
+  const std::string text = make_program(slope)(x).text();
+  if (fuses()) {
+    EXPECT_FALSE(has(text, "zeros")) << text;
+  }
+  expect_near(jit(slope)(x), slope(x));
+}
+
+// Distant rows would need an array far larger than theirs; a sum is read by more than maps; infinite factors
+// leave no zeros.
+TEST(PadPieces, LeavesOtherPieces) {
+  const auto distant = [](const D& x) { return sum(sin(x(0) - x(9)) + x(4)); };
+  const auto read_apart = [](const D& x) {
+    return sum(cumsum(D(x(slice(1, none)) - x(slice(0, -1))), {.axis = 0}));
+  };
+  const auto infinite = [](const D& x) {
+    return sum(D(x(slice(1, none)) * std::numeric_limits<double>::infinity()) - x(slice(0, -1)));
+  };
+  const D x = draw(18, {10, 24});
+  const auto expect_equal = [&](const auto& f) {
+    const auto slope = [&](const D& a) { return grad(f)(a); };
+    const D fast = jit(slope)(x), plain = slope(x);
+    EXPECT_TRUE(array_equal(fast, plain, {.equal_nan = true}));
+  };
+  expect_equal(distant);
+  expect_equal(read_apart);
+  expect_equal(infinite);
+}
+
 // A joined array is not made where each result of its maps is read part by part.
 TEST(SplitMaps, GradientsOfJoinsReadTheParts) {
   const D x = draw(11, {4, 30}), w = draw(12, {4, 30});
@@ -119,6 +179,35 @@ TEST(SplitMaps, KeepsWhatIsReadWhole) {
   expect_near(std::get<1>(fast), std::get<1>(plain));
   expect_near(std::get<2>(fast), std::get<2>(plain));
   expect_near(std::get<3>(fast), std::get<3>(plain));
+}
+
+TEST(SplitMaps, PaddedArraysAndJoinsOfColumnsHaveBoxes) {
+  const D x = draw(19, {6, 30}), w = draw(20, {6, 20});
+  const auto pads = [](const D& v) { return sum(square(pad(v, {{1, 2}, {3, 4}}))); };
+  const auto joins = [&](const D& v) {
+    return sum(tanh(concatenate(std::vector{v, w, D(v * 2.0)}, {.axis = 1})));
+  };
+  const auto slope = [&](const D& v) { return grad(pads)(v); };
+  const auto joined = [&](const D& v) { return grad(joins)(v); };
+  if (fuses()) {
+    for (const std::string& text : {make_program(slope)(x).text(), make_program(joined)(x).text()})
+      EXPECT_FALSE(has(text, "copy")) << text;
+  }
+  expect_near(jit(slope)(x), slope(x));
+  expect_near(jit(joined)(x), joined(x));
+  // Parts that are read otherwise: reversed, every other row, by a product, turned.
+  const auto parts = [&](const D& v) {
+    const D mapped = sin(concatenate(std::vector{v, w}, {.axis = 1}));
+    const D a = mapped(ellipsis, slice(0, 30)), b = mapped(ellipsis, slice(30, none));
+    return std::tuple(D(a(slice(none, none, -1)) * 2.0), D(b(slice(0, none, 2))), matmul(a, D(v.T())),
+                      D(b.T() + 1.0), D(mapped(2, slice(3, 20))));
+  };
+  const auto fast = jit(parts)(x), plain = parts(x);
+  expect_near(std::get<0>(fast), std::get<0>(plain));
+  expect_near(std::get<1>(fast), std::get<1>(plain));
+  expect_near(std::get<2>(fast), std::get<2>(plain));
+  expect_near(std::get<3>(fast), std::get<3>(plain));
+  expect_near(std::get<4>(fast), std::get<4>(plain));
 }
 
 TEST(ForwardCopies, CotangentsOfSumsAreOneArray) {

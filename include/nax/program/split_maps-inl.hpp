@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "nax/program/copy_step.hpp"
+#include "nax/program/joined_parts.hpp"
 #include "nax/program/map_formula.hpp"
 #include "nax/program/passes.hpp"
 #include "nax/program/split_maps.hpp"
@@ -13,12 +15,6 @@
 
 NAX_BEGIN
 namespace program::detail {
-
-// A run of a joined array, in bytes, and the operand that was copied there.
-struct JoinedPart {
-  std::int64_t begin = 0, end = 0;
-  Operand from;
-};
 
 class MapSplitter {
  public:
@@ -47,7 +43,7 @@ class MapSplitter {
   static const Operand& operand(const Step& s, int o) { return s.operands[static_cast<std::size_t>(o)]; }
   static std::int64_t bytes_of(DType dtype) { return static_cast<std::int64_t>(dtype_size(dtype)); }
 
-  // Whether copies write the slot in runs that cover it, before anything reads it.
+  // Whether copies write parts of the slot before anything reads it.
   bool find_parts() {
     parts_.clear();
     const SlotUses& uses = graph_.uses(joined_);
@@ -56,42 +52,31 @@ class MapSplitter {
     if (uses.readers.front() < uses.writers.back()) return false;
     for (const int writer : uses.writers) {
       const Step& copy = step(writer);
+      if (copy.name == "zeros" && writer == uses.writers.front()) continue;
       if (copy.name != "copy" || copy.operands.size() != 2 || copy.checks || copy.unforeseen) return false;
       const Operand &from = copy.operands[0], &to = copy.operands[1];
-      if (from.dtype != to.dtype || !is_run(to.strides, to.shape)) return false;
-      if (!is_run(from.strides, from.shape) && !is_repeated(from.strides, from.shape)) return false;
+      if (from.dtype != to.dtype) return false;
       if (from.place.slot >= 0) {
         const std::vector<int>& before = graph_.uses(from.place.slot).writers;
         if (!before.empty() && before.back() >= writer) return false;
       }
-      const std::int64_t begin = to.place.offset;
-      parts_.push_back({begin, begin + size_of(to.shape) * bytes_of(to.dtype), from});
+      const JoinedPart part(from, to);
+      std::erase_if(parts_, [&](const JoinedPart& other) { return part.overlaps(other); });
+      if (part.has_lines()) parts_.push_back(part);
     }
-    std::sort(parts_.begin(), parts_.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-    std::int64_t next = 0;
-    for (const JoinedPart& part : parts_) {
-      if (part.begin != next || part.end == part.begin) return false;
-      next = part.end;
-    }
-    return next == static_cast<std::int64_t>(slot(joined_).bytes);
+    return !parts_.empty();
   }
 
-  // The part in which bytes [first, end) lie.
-  std::optional<std::size_t> part_of(std::int64_t first, std::int64_t end) const {
+  // The part in which these elements of the joined array lie, and where.
+  std::optional<std::pair<std::size_t, InPart>> part_of(std::int64_t offset, const Dims& shape,
+                                                        const Dims& strides, DType dtype) const {
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      if (parts_[p].begin <= first && end <= parts_[p].end) return p;
+      if (auto found = parts_[p].find(offset, shape, strides, dtype)) return std::pair{p, std::move(*found)};
     return std::nullopt;
   }
-  // Of elements that begin at an offset in bytes.
-  std::optional<std::size_t> part_of(std::int64_t offset, const Dims& shape, const Dims& strides,
-                                     DType dtype) const {
-    std::int64_t low = offset, high = offset;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      if (shape[axis] == 0) return std::nullopt;
-      const std::int64_t reach = (shape[axis] - 1) * strides[axis] * bytes_of(dtype);
-      (reach < 0 ? low : high) += reach;
-    }
-    return part_of(low, high + bytes_of(dtype));
+  auto part_of(const Operand& x) const { return part_of(x.place.offset, x.shape, x.strides, x.dtype); }
+  auto part_of(const Output& out) const {
+    return part_of(out.offset * bytes_of(out.dtype), out.layout.shape, out.layout.strides, out.dtype);
   }
 
   // Whether step i is a map of the joined array's elements, one by one, whose results can be split.
@@ -126,15 +111,29 @@ class MapSplitter {
       const std::int64_t size = bytes_of(out.dtype);
       // Whole results of loops' bodies tell no strides.
       if (out.layout.size() * size >= static_cast<std::int64_t>(slot(result).bytes)) return false;
-      if (!part_of(out.offset * size, out.layout.shape, out.layout.strides, out.dtype)) return false;
+      if (!part_of(out)) return false;
     }
     for (const int reader : graph_.uses(result).readers) {
       bool in_parts = true;
       for (const Operand& x : step(reader).operands)
-        if (x.place.slot == result && !part_of(x.place.offset, x.shape, x.strides, x.dtype)) in_parts = false;
+        if (x.place.slot == result) in_parts = in_parts && can_move(step(reader), x);
       if (!in_parts && !splits(reader)) return false;
     }
     return true;
+  }
+  static bool is_map(const Step& s) {
+    return s.formula && s.formula->reduced.empty() && !s.unforeseen && !s.checks;
+  }
+  static bool is_copy(const Step& s) {
+    return s.name == "copy" && s.operands.size() == 2 && s.operands[0].dtype == s.operands[1].dtype;
+  }
+  // Whether the operand lies in one part, and the step can read it there: works other than maps and copies
+  // know no other strides.
+  bool can_move(const Step& s, const Operand& x) const {
+    const auto found = part_of(x);
+    if (!found) return false;
+    return is_map(s) || is_copy(s) ||
+           without_ones(x.shape, found->second.strides) == without_ones(x.shape, x.strides);
   }
 
   void apply() {
@@ -143,7 +142,7 @@ class MapSplitter {
         for (const JoinedPart& part : parts_) {
           const int whole = operand(step(i), result).place.slot;
           made_[whole].push_back(static_cast<int>(slots_.size()));
-          slots_.push_back({static_cast<std::size_t>(part.end - part.begin)});
+          slots_.push_back({static_cast<std::size_t>(part.bytes())});
         }
     std::vector<Step> all;
     for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
@@ -152,44 +151,61 @@ class MapSplitter {
         continue;
       }
       all.push_back(std::move(steps_[static_cast<std::size_t>(i)]));
-      for (Operand& x : all.back().operands) {
-        const auto made = made_.find(x.place.slot);
-        if (made != made_.end()) x.place = place_in_parts(x, made->second);
-      }
+      read_parts(all.back());
     }
     for (std::size_t r = 0; r < results_.size(); ++r) {
       const auto made = made_.find(results_[r]);
       if (made == made_.end()) continue;
       Output& out = outputs_[r];
-      const std::int64_t size = bytes_of(out.dtype);
-      const std::size_t p = *part_of(out.offset * size, out.layout.shape, out.layout.strides, out.dtype);
+      const auto [p, in_part] = *part_of(out);
       results_[r] = made->second[p];
-      out.offset -= parts_[p].begin / size;
+      out.offset = in_part.offset / bytes_of(out.dtype);
+      out.layout.strides = in_part.strides;
     }
     steps_ = std::move(all);
   }
+  void read_parts(Step& s) const {
+    bool moved = false;
+    for (Operand& x : s.operands) {
+      const auto made = made_.find(x.place.slot);
+      if (made == made_.end()) continue;
+      move_to_part(x, made->second);
+      moved = true;
+    }
+    if (moved && is_map(s)) {
+      run_by_formula(s);
+    } else if (moved && is_copy(s)) {
+      const int part = s.part;
+      s = copy_step(s.operands[0], s.operands[1]);
+      s.part = part;
+    }
+  }
   // Precondition: the operand lies in one part.
-  Place place_in_parts(const Operand& x, const std::vector<int>& made) const {
-    const std::size_t p = *part_of(x.place.offset, x.shape, x.strides, x.dtype);
-    return {made[p], x.place.offset - parts_[p].begin};
+  void move_to_part(Operand& x, const std::vector<int>& made) const {
+    const auto [p, in_part] = *part_of(x);
+    x.place = {made[p], in_part.offset};
+    x.strides = in_part.strides;
   }
   Step part_of_map(const Step& s, std::size_t p) const {
     const JoinedPart& part = parts_[p];
     const MapFormula& map = *s.formula;
-    const std::int64_t size = bytes_of(map.formula.type), n = (part.end - part.begin) / size;
     const auto part_of_operand = [&](const Operand& x) {
       Operand own = x;
       const auto made = made_.find(x.place.slot);
-      const bool repeated = is_repeated(x.strides, x.shape), joins = x.place.slot == joined_ && !repeated;
-      if (joins)
+      own.shape = part.to.shape;
+      if (is_repeated(x.strides, x.shape)) {
+        if (made != made_.end()) move_to_part(own = x, made->second), own.shape = part.to.shape;
+        own.strides = Dims(own.shape.size(), 0);
+      } else if (x.place.slot == joined_) {
         own.place = part.from.place;
-      else if (made != made_.end())
-        own.place = repeated ? place_in_parts(x, made->second) : Place{made->second[p], 0};
-      else if (!repeated)
-        own.place.offset += part.begin;
-      own.shape = Dims(1, n);
-      const bool one = repeated || (joins && n > 1 && is_repeated(part.from.strides, part.from.shape));
-      own.strides = Dims(1, one ? 0 : 1);
+        own.strides = part.from.strides;
+      } else if (made != made_.end()) {
+        own.place = Place{made->second[p], 0};
+        own.strides = Layout::row_major(own.shape);
+      } else {
+        own.place.offset += part.to.place.offset;
+        own.strides = part.to.strides;
+      }
       return own;
     };
     Step made;

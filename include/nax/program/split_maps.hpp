@@ -4,9 +4,10 @@
 
 // Splits maps of joined arrays. Of
 //   r[0:4] = copy(x); r[4:8] = copy(y); t = map(r); u = other(t[0:4])
-// there remain t0 = map(x); u = other(t0), and t1 = map(y) where something reads it. Parts are unbroken runs
-// of memory that cover r. A map is split only if each of its results is read part by part, or by maps that
-// are split, too. Outputs that are views of one part become outputs of that part's own array.
+// there remain t0 = map(x); u = other(t0), and t1 = map(y) where something reads it. Parts are boxes of r
+// that no later copy touches, so a padded array has one: what it was before. A map is split only if each of
+// its results is read part by part, or by maps that are split, too. Outputs that are views of one part become
+// outputs of that part's own array.
 NAX_BEGIN
 namespace program::detail {
 
