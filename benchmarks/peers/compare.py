@@ -128,6 +128,11 @@ def start_sides(build, cores, devices, isa):
     return sides
 
 
+def name_for(side, row):
+    """The row of another side that a row of nax's, under jit, is compared with."""
+    return row["name"] if side.name == "nax" else row.get("of", row["name"])
+
+
 def check(row, sides, folder):
     """Compares every side's file with JAX's (or with that of the first side); returns what is wrong."""
     results = {}
@@ -155,12 +160,12 @@ def check(row, sides, folder):
 def measure(row, sides, rounds, budget, rest):
     samples = {side.name: [] for side in sides}
     for side in sides:  # prepares
-        side.ask(f"run {row['name']} 0")
+        side.ask(f"run {name_for(side, row)} 0")
     for _ in range(rounds):
         for side in sides:
             time.sleep(rest)
             # (A clock of the processor's time that stood still has measured nothing.)
-            times = [float(s) for s in side.ask(f"run {row['name']} {budget}").split()]
+            times = [float(s) for s in side.ask(f"run {name_for(side, row)} {budget}").split()]
             samples[side.name] += [times] if min(times) > 0 else []
     for side in sides:
         side.ask("drop")
@@ -237,9 +242,9 @@ def main():
                 sides, running = start_sides(args.build, cores, devices, args.isa), devices
             here = []
             for side in sides:
-                if row["name"] in side.rows:
+                if name_for(side, row) in side.rows:
                     try:
-                        side.ask(f"result {row['name']} {folder}/{side.name}")
+                        side.ask(f"result {name_for(side, row)} {folder}/{side.name}")
                         here.append(side)
                     except SideError as error:  # the others go on
                         failures.append(str(error))

@@ -9,13 +9,13 @@ Work small_add() {
 }
 
 // 100 scalar operations that depend on each other, recorded and swept: time per operation is a hundredth.
-Work scalars() {
-  const auto x = uniform_array(1, {}, 0.5f, 1);
-  const auto f = [](Array<float> v) {
-    for (int i = 0; i < 50; ++i) v = nax::eval(nax::eval(v * 0.5f) + 0.25f);
-    return v;
-  };
-  return calls([=] { return nax::grad(f)(x); });
+Array<float> chain(Array<float> v) {
+  for (int i = 0; i < 50; ++i) v = nax::eval(nax::eval(v * 0.5f) + 0.25f);
+  return v;
+}
+template <class F>
+Work scalars(F f) {
+  return calls([f, x = uniform_array(1, {}, 0.5f, 1)] { return f(x); });
 }
 
 }  // namespace
@@ -23,7 +23,8 @@ Work scalars() {
 Rows dispatch_rows() {
   return {
       {"eager_add_10", small_add},
-      {"recorded_scalars_100", scalars},
+      {"recorded_scalars_100", [] { return scalars(nax::grad(chain)); }},
+      {"jit_recorded_scalars_100", [] { return scalars(nax::jit(nax::grad(chain))); }},
   };
 }
 

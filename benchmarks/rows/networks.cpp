@@ -37,6 +37,12 @@ auto recurrence(const Array<float>& w, const Array<float>& h, const Array<float>
   return nax::sum(nax::lax::scan(cell, h, xs).first);
 }
 
+template <class F>
+Work scan_gradient(F f) {
+  return calls([f, w = uniform_array(1, {32, 32}, -.2f, .2f), h = uniform_array(2, {32}),
+                xs = uniform_array(3, {1000, 32})] { return f(w, h, xs); });
+}
+
 }  // namespace
 
 Rows network_rows() {
@@ -62,12 +68,8 @@ Rows network_rows() {
          return values_and_gradients(causal_attention, heads_of(4, length), heads_of(1, length),
                                      heads_of(2, length), heads_of(3, length));
        }},
-      {"scan_gradient_1000",
-       [] {
-         const auto f = nax::grad(recurrence);
-         return calls([f, w = uniform_array(1, {32, 32}, -.2f, .2f), h = uniform_array(2, {32}),
-                       xs = uniform_array(3, {1000, 32})] { return f(w, h, xs); });
-       }},
+      {"scan_gradient_1000", [] { return scan_gradient(nax::grad(recurrence)); }},
+      {"jit_scan_gradient_1000", [] { return scan_gradient(nax::jit(nax::grad(recurrence))); }},
   };
 }
 

@@ -37,6 +37,11 @@ Rows small_rows() {
        [=] {
          return of([](const Array<float>& x) { return nax::grad(slope)(x); }, uniform_array(1, point));
        }},
+      {"jit_grad_of_grad_of_number",
+       [=] {
+         return of(nax::jit([](const Array<float>& x) { return nax::grad(slope)(x); }),
+                   uniform_array(1, point));
+       }},
       {"jvp_of_grad_of_number",
        [=] {
          return of([](const Array<float>& x) { return nax::jvp(slope, std::tuple{x}, std::tuple{x}).second; },
@@ -87,6 +92,10 @@ Rows small_rows() {
          const auto f = nax::grad(nearest);
          return of([f](const Array<float>& c, const Array<float>& p) { return f(c, p); },
                    uniform_array(1, {1000, 8}), uniform_array(2, {4096, 8}));
+       }},
+      {"jit_nearest_centroids_gradient",
+       [] {
+         return of(nax::jit(nax::grad(nearest)), uniform_array(1, {1000, 8}), uniform_array(2, {4096, 8}));
        }},
   };
 }
