@@ -97,8 +97,8 @@ TEST(PadPieces, GradientsOfStencilsAreTwoMaps) {
   const std::string text = make_program(slope)(x).text();
   if (fuses()) {
     EXPECT_FALSE(has(text, "zeros")) << text;
-    EXPECT_TRUE(has(text, "fused{add add add")) << text;
-    EXPECT_TRUE(has(text, "float64[22,42]") || has(text, "[2,42] = copy(0)")) << text;
+    EXPECT_TRUE(has(text, "[2,42] = copy(0)")) << text;
+    EXPECT_FALSE(has(text, " = add(")) << text;
   }
   for (const Shape& shape : {Shape{20, 40}, Shape{3, 3}, Shape{3, 50}, Shape{70, 4}}) {
     const D a = draw(16, shape);
