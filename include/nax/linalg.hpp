@@ -3,12 +3,14 @@
 // NumPy's linalg and SciPy's.
 
 #include "nax/linalg/cholesky.hpp"
+#include "nax/linalg/companion_matrices.hpp"
 #include "nax/linalg/determinant.hpp"
 #include "nax/linalg/eig.hpp"
 #include "nax/linalg/eigh.hpp"
 #include "nax/linalg/lu.hpp"
 #include "nax/linalg/matrices.hpp"
 #include "nax/linalg/matrix_functions.hpp"
+#include "nax/linalg/named_matrices.hpp"
 #include "nax/linalg/norm.hpp"
 #include "nax/linalg/pinv.hpp"
 #include "nax/linalg/products.hpp"

@@ -123,6 +123,27 @@ record("diagonal", lambda a: np.linalg.diagonal(a, offset=1), [(56, (2, 3, 4))])
 record("block_diag", sl.block_diag, [(57, (2, 2)), (58, (3,)), (59, (1, 2)), (60, ())])
 record("toeplitz", sl.toeplitz, [(61, (3,)), (62, (4,))])
 record("toeplitz.c", sl.toeplitz, [(63, (3,))])
+record("circulant", sl.circulant, [(64, (4,))])
+record("hankel", sl.hankel, [(65, (3,)), (66, (4,))])
+record("hankel.c", sl.hankel, [(67, (3,))])
+record("fiedler", sl.fiedler, [(68, (4,))], ("f64",))
+record("leslie", sl.leslie, [(69, (4,)), (72, (3,))], ("f64",))
+for n in (2, 3, 6, 7):
+    record(f"companion.{n}", sl.companion, [(73, (n,))], ("f64", "c128"), lambda a: (a + 2,))
+    record(f"fiedler_companion.{n}", sl.fiedler_companion, [(73, (n,))], ("f64",), lambda a: (a + 2,))
+for n in (1, 2, 4, 6):
+    for mode in ("full", "same", "valid"):
+        record(f"convolution_matrix.{mode}.{n}", lambda a: sl.convolution_matrix(a, n, mode), [(74, (4,))], ("f64",))
+for n in (1, 5, 8):
+    for kind in ("symmetric", "lower", "upper"):
+        record(f"pascal.{kind}.{n}", lambda: np.asarray(sl.pascal(n, kind), np.float64), [], ("f64",))
+        record(f"invpascal.{kind}.{n}", lambda: np.asarray(sl.invpascal(n, kind), np.float64), [], ("f64",))
+    for scale in (None, "n", "sqrtn"):
+        record(f"dft.{scale or ''}.{n}", lambda: sl.dft(n, scale), [], ("f64",))
+    record(f"helmert.{n}", lambda: sl.helmert(n, True), [], ("f64",))
+    record(f"hilbert.{n}", lambda: sl.hilbert(n), [], ("f64",))
+    record(f"invhilbert.{n}", lambda: sl.invhilbert(n), [], ("f64",))
+record("hadamard.8", lambda: np.asarray(sl.hadamard(8), np.float64), [], ("f64",))
 
 
 def gradient(name, f, shape, dtypes=("f64", "c128"), prepare=lambda a: (a,)):

@@ -1,6 +1,7 @@
 // Norms, chains of products, tensors as matrices, and matrices of a pattern.
 
 #include "nax/linalg/cholesky.hpp"
+#include "nax/linalg/companion_matrices.hpp"
 #include "nax/linalg/norm.hpp"
 #include "nax/linalg/products.hpp"
 #include "nax/linalg/special_matrices.hpp"
@@ -47,6 +48,12 @@ const bool rows = add({
        {{square, {{2}}, {{}}}, {{{0, 2}}, {{1}}, {{2, 1}}}}),
     of("toeplitz", OF(la::toeplitz(x[0], x[1])), {{{{3}}, {{2}}}, {{{2, 3}}, {{4}}}}),
     of("toeplitz.symmetric", OF(la::toeplitz(x[0])), {{{{3}}}}),
+    of("circulant", OF(la::circulant(x[0])), {{{{3}}}, {{{2, 3}}}}),
+    of("hankel", OF(la::hankel(x[0], x[1])), {{{{3}}, {{2}}}, {{{2, 3}}, {{4}}}}),
+    of("companion", OF(la::companion(x[0])), {{{{4}, 1, 2}}}),
+    of("fiedler_companion", OF(la::fiedler_companion(x[0])), {{{{5}, 1, 2}}}),
+    of("leslie", OF(la::leslie(x[0], x[1])), {{{{3}}, {{2}}}}),
+    of("convolution_matrix", OF(la::convolution_matrix(x[0], 4, "same")), {{{{3}}}}),
     of("solve_triangular.trans", OF(la::solve_triangular(regular(x[0]), x[1], {.trans = "T", .lower = true})),
        {{square, {{3, 2}}}, {squares, {{2}}}}),
     of("cholesky.upper",
