@@ -38,7 +38,8 @@ MODULES = [
 RENAMED = {
     "delete": "delete_", "switch": "switch_", "while": "while_", "bool": "the type bool", "double": "the type double",
     "dtype": "DType", "ndarray": "Array", "PRNGKey": "random::key", "Array": "Array", "device_put": "device_put",
-    "make_jaxpr": None,
+    "make_jaxpr": "make_program", "named_scope": "profiler::Scope", "default_matmul_precision": "set_matmul_precision",
+    "process_count": "distributed::process_count", "process_index": "distributed::process_index",
 }
 # Where a module has no function of that name in nax, NumPy's does the same.
 NUMPYS = {
@@ -50,7 +51,7 @@ NUMPYS = {
         "reduce_and:all reduce_or:any collapse:reshape batch_matmul:matmul broadcast:broadcast_to bessel_i0e:i0e "
         "bessel_i1e:i1e dot_general:einsum integer_pow:power cummax:cumulative_max "
         "index_take:take sort_key_val:argsort").split()),
-    "jax": {"remat": "checkpoint"},
+    "jax": {"remat": "checkpoint", "custom_gradient": "custom_vjp", "fwd_and_bwd": "vjp", "live_arrays": "memory_stats"},
 }
 IS_CPP = {"bool", "double"}
 
@@ -76,36 +77,39 @@ MISSING["jax.lax"] = dict.fromkeys((
     "dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim dynamic_update_index_in_dim dynamic_update_slice "
     "dynamic_update_slice_in_dim gather scatter scatter_add scatter_apply scatter_max scatter_min scatter_mul "
     "scatter_sub slice_in_dim index_in_dim broadcast_in_dim broadcast_like broadcast_to_rank").split(), INDEXING)
-COMPILER = "about JAX's own compiler and its intermediate language, which nax has not"
-for module, names in {
-        "jax": "make_jaxpr eval_shape ShapeDtypeStruct closure_convert ensure_compile_time_eval core export jit_p "
-               "live_arrays make_array_from_callback make_array_from_process_local_data "
-               "make_array_from_single_device_arrays debug_nans debug_infs log_compiles no_tracing transfer_guard "
-               "transfer_guard_device_to_device transfer_guard_device_to_host transfer_guard_host_to_device "
-               "explain_cache_misses checking_leaks check_tracer_leaks clear_caches config numpy_dtype_promotion "
-               "numpy_rank_promotion default_matmul_precision default_prng_impl enable_checks enable_custom_prng "
-               "enable_custom_vjp_by_custom_transpose threefry_partitionable legacy_prng_key softmax_custom_jvp "
-               "Ref array_garbage_collection_guard auto_pcast checkpoint_policies debug_key_reuse ds effects_barrier float0 "
-               "make_user_context named_call named_scope pure_callback linear_transpose disable_jit "
-               "copy_to_host_async jax2tf_associative_scan_reductions remove_size_one_mesh_axis_from_type typeof NamedSharding P Shard "
-               "set_mesh make_mesh fwd_and_bwd print_environment_info device_put_replicated device_put_sharded "
-               "enable_x64 thread_guard allow_f16_reductions array_ref new_ref freeze ref empty_ref free_ref "
-               "custom_batching custom_gradient custom_transpose shard_map smap reshard memory no_execution "
-               "error_checking_behavior_divide error_checking_behavior_nan error_checking_behavior_oob "
-               "explicit_device_put_scope explicit_device_get_scope use_lowp_custom_kernels mutable_array",
-        "jax.lax": "AccuracyMode ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers DotAlgorithm "
-                   "DotAlgorithmPreset DotDimensionNumbers FftType GatherDimensionNumbers GatherScatterMode "
-                   "PrecisionLike RaggedDotDimensionNumbers RandomAlgorithm RoundingMethod ScatterDimensionNumbers "
-                   "Tolerance after_all composite create_token dce_sink optimization_barrier platform_dependent "
-                   "pcast psend precv ragged_all_to_all stage with_sharding_constraint shape_as_value "
-                   "conv_dimension_numbers conv_general_permutations conv_general_shape_tuple conv_shape_tuple "
-                   "conv_transpose_shape_tuple padtype_to_pads reduce_window_shape_tuple pvary broadcasted_iota "
-                   "rng_bit_generator rng_uniform",
-        "jax.random": "key_dtype key_impl clone",
-        "jax.nn": "get_scaled_dot_general_config scaled_matmul",
-        "jax.nn.initializers": "Initializer",
-}.items():
-    MISSING.setdefault(module, {}).update({name: COMPILER for name in names.split()})
+REASONS = {
+    "the element type and the shape are those of the array: value_type, shape(), dtype()":
+        {"jax": "typeof ShapeDtypeStruct float0", "jax.nn.initializers": "Initializer", "jax.random": "key_dtype key_impl"},
+    "a setting of Python's arrays or of XLA: nax's types are C++'s, its numbers threefry's":
+        {"jax": "config numpy_dtype_promotion numpy_rank_promotion default_prng_impl enable_custom_prng enable_x64 enable_checks "
+                "threefry_partitionable legacy_prng_key softmax_custom_jvp allow_f16_reductions debug_key_reuse make_user_context "
+                "jax2tf_associative_scan_reductions print_environment_info thread_guard memory",
+         "jax.random": "clone", "jax.lax": "rng_bit_generator rng_uniform"},
+    "functions are recorded at their first call, and each C++ function is one; nothing else is staged":
+        {"jax": "ensure_compile_time_eval closure_convert named_call checking_leaks check_tracer_leaks no_tracing no_execution "
+                "log_compiles explain_cache_misses array_garbage_collection_guard checkpoint_policies clear_caches",
+         "jax.lax": "composite stage dce_sink optimization_barrier platform_dependent shape_as_value"},
+    "arrays are values, and effects those of C++: a recorded function computes with arrays alone":
+        {"jax": "Ref new_ref empty_ref free_ref freeze ds effects_barrier pure_callback", "jax.lax": "after_all create_token"},
+    "placement is device_put, pmap's shards and distributed::initialize; nax has no meshes":
+        {"jax": "NamedSharding P Shard set_mesh make_mesh reshard shard_map smap auto_pcast remove_size_one_mesh_axis_from_type "
+                "make_array_from_callback make_array_from_process_local_data make_array_from_single_device_arrays "
+                "transfer_guard transfer_guard_device_to_device transfer_guard_device_to_host transfer_guard_host_to_device "
+                "copy_to_host_async",
+         "jax.lax": "with_sharding_constraint pcast pvary psend precv ragged_all_to_all"},
+    "an option of a call in nax, or a shape that the call finds itself":
+        {"jax.lax": "AccuracyMode ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers DotAlgorithm DotAlgorithmPreset "
+                    "DotDimensionNumbers FftType GatherDimensionNumbers GatherScatterMode PrecisionLike RaggedDotDimensionNumbers "
+                    "RandomAlgorithm RoundingMethod ScatterDimensionNumbers Tolerance conv_dimension_numbers "
+                    "conv_general_permutations conv_general_shape_tuple conv_shape_tuple conv_transpose_shape_tuple "
+                    "padtype_to_pads reduce_window_shape_tuple",
+         "jax.nn": "get_scaled_dot_general_config scaled_matmul"},
+    "a module that JAX's package shows by chance, or a name that it has deprecated":
+        {"jax": "ad host_count host_id host_ids process_indices"},
+}
+for reason, by_module in REASONS.items():
+    for module, names in by_module.items():
+        MISSING.setdefault(module, {}).update({name: reason for name in names.split()})
 
 
 def public_names(module):

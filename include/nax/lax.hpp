@@ -9,6 +9,7 @@
 #include "nax/lax/cumulative.hpp"
 #include "nax/lax/dynamic_slice.hpp"
 #include "nax/lax/implicit.hpp"
+#include "nax/lax/iota.hpp"
 #include "nax/lax/loops.hpp"
 #include "nax/lax/map.hpp"
 #include "nax/lax/padding.hpp"

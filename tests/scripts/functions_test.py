@@ -42,7 +42,7 @@ NOT_ELEMENTWISE = {"special::bessel_jn", "special::bernoulli", "nn::glu"}
 OVER_AXES = ("numpy/reductions/", "numpy/sorting/quantile.hpp", "lax/cumulative.hpp")
 AXIS = re.compile(r"\b(?:over|along|without) (?:`axis`|(?:an|the|one|several)\b[^.]*\bax[ei]s\b)")
 # Results that are no arrays, though the declaration says auto: facts about types, objects, what the caller's function returns.
-NO_ARRAY = {"finfo", "iinfo", "as_eigen", "device_put", "einsum_path", "nn::sequential", "lax::cond", "lax::switch_", "lax::while_loop", "lax::fori_loop", "lax::custom_linear_solve",
+NO_ARRAY = {"finfo", "iinfo", "as_eigen", "device_get", "device_put", "einsum_path", "nn::sequential", "lax::cond", "lax::switch_", "lax::while_loop", "lax::fori_loop", "lax::custom_linear_solve",
             "lax::custom_root", "nn::lstm_params", "nn::gru_params"}
 EXTENT = r"(?:\.\.\.|\*?\w+\.{0,3}|\w+ [-+/] \w+(?: [-+] \w+)?|\w \w|(?:min|max)\(\w, \w\)(?: - min\(\w, \w\) \+ 1)?)"
 SHAPE = re.compile(

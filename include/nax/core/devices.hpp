@@ -93,6 +93,8 @@ inline int device_count(const std::string& platform = detail::current_platform()
 
 // Returns the device on which this thread creates arrays. (A computation runs on the device of its operands.)
 inline Device default_device() { return detail::current_device; }
+// Returns its platform: "cpu" or "cuda".
+inline std::string default_backend() { return detail::current_platform(); }
 // Sets the device on which this thread creates arrays. Throws ValueError for a device the program lacks.
 NAX_ENGINE void set_default_device(Device device);
 

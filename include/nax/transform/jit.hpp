@@ -245,8 +245,8 @@ class Jitted {
  private:
   // Not within another transform, nor while something looks at operations one by one.
   static bool may_record() {
-    return !graph_recording && !recording.tape && !recording.caller && vmap_stack().frames.empty() &&
-           !watches_operations();
+    return !jit_disabled.load(std::memory_order_relaxed) && !graph_recording && !recording.tape &&
+           !recording.caller && vmap_stack().frames.empty() && !watches_operations();
   }
   template <class Out, class Inputs>
   struct Entry final : GraphCache::Entry {

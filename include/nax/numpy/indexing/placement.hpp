@@ -33,6 +33,12 @@ auto device_put(const X& x, Device device) {
       x);
 }
 
+// Returns the tree with its arrays, of the same shapes, in the host's memory.
+template <class X>
+auto device_get(const X& x) {
+  return device_put(x, Device());
+}
+
 // Waits until the arrays of a tree are computed, and gives it back. On CPU devices they always are.
 template <class X>
 const X& block_until_ready(const X& x) {

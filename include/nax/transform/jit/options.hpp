@@ -29,7 +29,12 @@ struct JitOptions {
 
 namespace detail {
 inline std::atomic<std::size_t> jit_cache_bytes{std::size_t{1} << 30};
+inline std::atomic<bool> jit_disabled{false};
 }  // namespace detail
+
+// From now on jitted functions are called as they are, in all threads: they print, count and can be looked at
+// with a debugger in each call. disable_jit(false) ends that.
+inline void disable_jit(bool on = true) { detail::jit_disabled.store(on, std::memory_order_relaxed); }
 
 // How many bytes of its device's memory the recordings of a jitted function may hold, 1 GiB by default:
 // beyond that, those that have not been called for the longest are dropped, but for the last. (When a GPU's
