@@ -4,22 +4,10 @@
 
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/views/broadcast_to.hpp"
-#include "nax/transform/call.hpp"
+#include "nax/transform/flat.hpp"
 #include "nax/transform/jit/program_cache.hpp"
 
 NAX_BEGIN
-namespace detail {
-
-// f(each array of the trees of a tuple)
-template <class Trees, class F>
-void for_each_array(Trees& trees, const F& f) {
-  const auto each = [&](auto& leaf) {
-    if constexpr (is_array_v<decltype(leaf)>) f(leaf);
-  };
-  std::apply([&](auto&... tree) { (tree::for_each(each, tree), ...); }, trees);
-}
-
-}  // namespace detail
 
 // Returns a tree like f(x...), whose arrays have the shapes and dtypes of the result. Their elements are
 // zeros, one number in memory for all of an array. f is recorded as jit records it, and computes nothing. Of
@@ -31,10 +19,10 @@ auto eval_shape(const F& f, const X&... x) {
   using namespace detail;
   auto inputs = lift_for<F>(x...);
   std::vector<const ArrayBase*> arguments;
-  for_each_array(inputs, [&](const ArrayBase& a) { arguments.push_back(&a); });
+  for_each_array(inputs, [&](ArrayBase& a) { arguments.push_back(&a); });
   auto own = inputs;
   using Out = decltype(materialise_tree(call_with(f, std::move(own))));
-  std::optional<std::tuple<Out>> out;  // without its arrays
+  std::optional<Out> out;  // without its arrays
   std::vector<Shape> shapes;
   record_program(arguments.data(), arguments.size(), {}, [&](std::vector<ArrayBase>& leaves) {
     std::size_t at = 0;
@@ -48,8 +36,14 @@ auto eval_shape(const F& f, const X&... x) {
     return results;
   });
   std::size_t at = 0;
-  for_each_array(*out, [&]<class T>(Array<T>& a) { a = broadcast_to(zeros<T>({}), shapes[at++]); });
-  return std::get<0>(std::move(*out));
+  tree::for_each(
+      [&](auto& leaf) {
+        using Leaf = std::remove_cvref_t<decltype(leaf)>;
+        if constexpr (is_array_v<Leaf>)
+          leaf = broadcast_to(zeros<typename Leaf::value_type>({}), shapes[at++]);
+      },
+      *out);
+  return *std::move(out);
 }
 
 NAX_END
