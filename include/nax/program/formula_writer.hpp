@@ -139,5 +139,14 @@ class FormulaWriter {
   std::vector<Reduced> reduced_;
 };
 
+// The map with numbers as constants of its formula, and those of its results that are needed.
+template <class Needed>
+Step written_anew(const std::vector<Slot>& slots, const Step& map, const Needed& needed) {
+  const Dims& shape = map.operands[static_cast<std::size_t>(map.formula->results[0])].shape;
+  FormulaWriter writer(slots, map.formula->formula.type, without_ones(shape, shape));
+  writer.add(map);
+  return writer.finish(needed);
+}
+
 }  // namespace program::detail
 NAX_END

@@ -30,6 +30,11 @@ struct MapFormula {
   static constexpr std::size_t most_inputs = 48, most_results = 16, most_reduced = 4;
 };
 
+// Is it a map, which reduces nothing?
+inline bool is_map(const Step& s) {
+  return s.formula && s.formula->reduced.empty() && !s.unforeseen && !s.checks;
+}
+
 // Gives the step, which reduces nothing, the work of running its formula, over the shape of its operands,
 // which all have one.
 NAX_ENGINE void run_by_formula(Step& step);

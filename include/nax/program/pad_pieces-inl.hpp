@@ -88,6 +88,7 @@ class PiecePadder {
     };
     int first = group[0].copy;
     for (const ScaledPiece& piece : group) first = std::min(first, piece.copy);
+    const int of_loop = step(first).part;
     std::vector<Step>& made = before_[static_cast<std::size_t>(first)];
     static const double zero = 0;
     const Place zeros{Place::constant, reinterpret_cast<std::intptr_t>(&zero)};
@@ -97,13 +98,12 @@ class PiecePadder {
         begins[axis] = ahead ? 0 : before[axis] + extents[axis];
         box[axis] = ahead ? before[axis] : behind[axis];
         if (box[axis] > 0)
-          made.push_back(copy_step({zeros, false, dtype, box, Dims(rank, 0)}, part(begins, box)));
+          made.push_back(copy_step({zeros, false, dtype, box, Dims(rank, 0)}, part(begins, box), of_loop));
       }
       begins[axis] = before[axis], box[axis] = extents[axis];
     }
     const Operand source{{group[0].source, 0}, false, dtype, extents, Layout::row_major(extents)};
-    made.push_back(copy_step(source, part(before, extents)));
-    for (Step& s : made) s.part = step(first).part;
+    made.push_back(copy_step(source, part(before, extents), of_loop));
 
     for (const ScaledPiece& piece : group) {
       gone_[static_cast<std::size_t>(piece.zeros)] = gone_[static_cast<std::size_t>(piece.copy)] = 1;
@@ -145,15 +145,11 @@ class PiecePadder {
     const StepGraph now(slots_, steps_, results_);
     const auto is_needed = [&](int slot) { return now.comes_out(slot) || !now.uses(slot).readers.empty(); };
     for (Step& s : steps_) {
-      if (!s.formula || !s.formula->reduced.empty() || s.formula->results.size() < 2) continue;
-      if (s.unforeseen || s.checks) continue;
+      if (!is_map(s) || s.formula->results.size() < 2) continue;
       const auto count = std::count_if(s.formula->results.begin(), s.formula->results.end(),
                                        [&](int r) { return is_needed(operand(s, r).place.slot); });
       if (count == 0 || count == static_cast<std::ptrdiff_t>(s.formula->results.size())) continue;
-      const Dims& shape = operand(s, s.formula->results[0]).shape;
-      FormulaWriter writer(slots_, s.formula->formula.type, without_ones(shape, shape));
-      writer.add(s);
-      Step fewer = writer.finish(is_needed);
+      Step fewer = written_anew(slots_, s, is_needed);
       fewer.name = s.name, fewer.part = s.part;
       run_by_formula(fewer);
       s = std::move(fewer);

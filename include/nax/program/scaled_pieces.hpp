@@ -54,8 +54,7 @@ class PieceFinder {
     if (readers.empty() || readers.front() < copy) return false;
     for (const int reader : readers) {
       const Step& s = step(reader);
-      if (!s.formula || !s.formula->reduced.empty() || s.formula->formula.type != dtype) return false;
-      if (s.unforeseen || s.checks) return false;
+      if (!is_map(s) || s.formula->formula.type != dtype) return false;
       for (const Operand& x : s.operands) {
         if (x.place.slot != slot) continue;
         if (!is_all(x, slots_[static_cast<std::size_t>(slot)].bytes)) return false;
@@ -121,13 +120,8 @@ class PieceFinder {
   // The map with numbers as constants of its formula; a step without formula where it is none.
   const Step& written_out(int i) {
     const auto [place, is_new] = written_out_.try_emplace(i);
-    const Step& map = step(i);
-    if (!is_new || !map.formula || !map.formula->reduced.empty() || map.unforeseen || map.checks)
-      return place->second;
-    const Dims& shape = operand(map, map.formula->results[0]).shape;
-    FormulaWriter writer(slots_, map.formula->formula.type, without_ones(shape, shape));
-    writer.add(map);
-    return place->second = writer.finish([](int) { return true; });
+    if (is_new && is_map(step(i))) place->second = written_anew(slots_, step(i), [](int) { return true; });
+    return place->second;
   }
 
   const std::vector<Slot>& slots_;

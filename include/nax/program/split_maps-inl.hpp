@@ -83,7 +83,7 @@ class MapSplitter {
   bool splits(int i) {
     if (maps_.count(i)) return true;
     const Step& s = step(i);
-    if (!s.formula || !s.formula->reduced.empty() || s.unforeseen || s.checks) return false;
+    if (!is_map(s)) return false;
     const MapFormula& map = *s.formula;
     const auto is_flat = [&](const Operand& x) {
       return x.dtype == map.formula.type &&
@@ -120,9 +120,6 @@ class MapSplitter {
       if (!in_parts && !splits(reader)) return false;
     }
     return true;
-  }
-  static bool is_map(const Step& s) {
-    return s.formula && s.formula->reduced.empty() && !s.unforeseen && !s.checks;
   }
   static bool is_copy(const Step& s) {
     return s.name == "copy" && s.operands.size() == 2 && s.operands[0].dtype == s.operands[1].dtype;
@@ -175,9 +172,7 @@ class MapSplitter {
     if (moved && is_map(s)) {
       run_by_formula(s);
     } else if (moved && is_copy(s)) {
-      const int part = s.part;
-      s = copy_step(s.operands[0], s.operands[1]);
-      s.part = part;
+      s = copy_step(s.operands[0], s.operands[1], s.part);
     }
   }
   // Precondition: the operand lies in one part.

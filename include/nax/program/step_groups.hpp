@@ -252,9 +252,7 @@ class StepGroups {
     };
     constexpr std::ptrdiff_t least_saved = 8;
     if (count(s.formula->formula) <= least_saved) return false;
-    FormulaWriter writer(slots_, g.type, g.shape);
-    writer.add(s);
-    const Step folded = writer.finish([](int) { return true; });
+    const Step folded = written_anew(slots_, s, [](int) { return true; });
     return count(folded.formula->formula) + least_saved <= count(s.formula->formula);
   }
   formula::Formula joined_formula(const Group& g, int a, int b) const {
