@@ -7,15 +7,6 @@
 NAX_BEGIN
 namespace detail {
 
-// The (m, n) matrix of elements of a vector, that at (i, j) being the one at place(i, j).
-template <class T, class Place>
-Array<T> pattern(const Array<T>& elements_of, std::int64_t m, std::int64_t n, const Place& place) {
-  Array<std::int64_t> places = typed<std::int64_t>(allocate_on_host(DType::int64, Frame{Shape{m, n}, {}}));
-  std::int64_t* to = elements<std::int64_t>(places);
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) *to++ = place(i, j);
-  return take_positions(elements_of, places, elements_of.ndim() - 1);
-}
 // 0, 1 and the vector's elements.
 template <class T>
 Array<T> behind_0_and_1(const char* function, const Array<T>& x) {

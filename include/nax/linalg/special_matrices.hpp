@@ -37,6 +37,16 @@ Array<T> block_diagonal(const std::vector<Array<T>>& list) {
                       : concatenate_on("block_diag", rows, 0);
 }
 
+// The (m, n) matrix of elements of a vector, that at (i, j) being the one at place(i, j).
+template <class T, class Place>
+Array<T> pattern(const Array<T>& elements_of, std::int64_t m, std::int64_t n, const Place& place) {
+  Array<std::int64_t> places = typed<std::int64_t>(allocate_on_host(DType::int64, Frame{Shape{m, n}, {}}));
+  std::int64_t* to = elements<std::int64_t>(places);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) *to++ = place(i, j);
+  return take_positions(elements_of, places, elements_of.ndim() - 1);
+}
+
 template <class T>
 Array<T> toeplitz_of(const Array<T>& c, const Array<T>& r) {
   const std::int64_t m = c.shape(-1), n = r.shape(-1);
@@ -55,11 +65,7 @@ Array<T> toeplitz_of(const Array<T>& c, const Array<T>& r) {
   };
   const Array<T> diagonals =
       concatenate_on("toeplitz", std::vector<Array<T>>{widened(low), widened(high)}, -1);
-  Array<std::int64_t> places = typed<std::int64_t>(allocate_on_host(DType::int64, Frame{Shape{m, n}, {}}));
-  std::int64_t* to = elements<std::int64_t>(places);
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) *to++ = m - 1 - i + j;
-  return take_positions(diagonals, places, diagonals.ndim() - 1);
+  return pattern(diagonals, m, n, [m](std::int64_t i, std::int64_t j) { return m - 1 - i + j; });
 }
 
 }  // namespace detail
