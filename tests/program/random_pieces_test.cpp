@@ -4,11 +4,14 @@
 #include <random>
 #include <vector>
 
+#include "equal_programs.hpp"
+
 // Random programs of windows, joins and padded arrays, whose lines are long enough for the passes that read
 // and write parts of arrays, are equal with jit and without.
 namespace random_pieces_test {
 using namespace nax;
 using D = Array<double>;
+using program_tests::expect_equal;
 
 constexpr int rows = 24, columns = 40, inner_rows = 19, inner_columns = 33;
 
@@ -78,13 +81,6 @@ D run(unsigned seed, const D& x, const D& y) {
     made.push_back(step(random, a, b));
   }
   return sum(square(made.back())) + sum(made[made.size() - 2]) * 0.1;
-}
-
-void expect_equal(const D& a, const D& b, unsigned seed) {
-  ASSERT_EQ(a.shape(), b.shape());
-  const auto x = a.to_vector(), y = b.to_vector();
-  for (std::size_t i = 0; i < x.size(); ++i)
-    ASSERT_NEAR(x[i], y[i], 1e-9 * (1 + std::abs(y[i]))) << "program " << seed << ", element " << i;
 }
 
 void expect_equal_with_jit(unsigned seed) {

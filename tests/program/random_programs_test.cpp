@@ -4,10 +4,13 @@
 #include <random>
 #include <vector>
 
+#include "equal_programs.hpp"
+
 // Random programs give equal values and gradients with jit and without.
 namespace random_programs_test {
 using namespace nax;
 using D = Array<double>;
+using program_tests::expect_equal;
 
 // A program of a few operations on a square matrix and a row, chosen by a seed.
 D run(unsigned seed, const D& x, const D& row) {
@@ -86,13 +89,6 @@ D run(unsigned seed, const D& x, const D& row) {
     }
   }
   return sum(made.back() * made[made.size() - 2]);
-}
-
-void expect_equal(const D& a, const D& b, unsigned seed) {
-  ASSERT_EQ(a.shape(), b.shape());
-  const auto x = a.to_vector(), y = b.to_vector();
-  for (std::size_t i = 0; i < x.size(); ++i)
-    ASSERT_NEAR(x[i], y[i], 1e-9 * (1 + std::abs(y[i]))) << "program " << seed << ", element " << i;
 }
 
 void expect_equal_with_jit(unsigned seed) {
