@@ -5,30 +5,9 @@
 namespace bench {
 namespace {
 
-template <class Activation>
-Work train(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
-  const auto x = uniform_array(1, {batch, sizes.front()}), y = labels(batch, sizes.back());
-  const auto model = std::make_shared<Model>(initial_model(sizes));
-  return work([=] { train_step<Activation>(*model, x, y); },
-              [=] {
-                Model m = initial_model(sizes);
-                for (int i = 0; i < 4; ++i) train_step<Activation>(m, x, y);
-                const auto value = train_step<Activation>(m, x, y);
-                return leaves_of(std::pair{m.params, value});
-              });
-}
-
-// Trains by one jitted function, which gets the model and gives the next one.
-template <class Activation>
-Work train_jitted(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
-  const auto x = uniform_array(1, {batch, sizes.front()}), y = labels(batch, sizes.back());
-  const auto step =
-      nax::jit(nax::optim::value_and_step(optimizer(), loss<Activation>), {.donate_argnums = {0, 1}});
-  const auto advance = [=](Model& m) {
-    Array<float> value;
-    std::tie(value, m.params, m.state) = step(std::move(m.params), std::move(m.state), x, y);
-    return value;
-  };
+// advance(model) is a step.
+template <class Advance>
+Work train_by(const std::vector<std::int64_t>& sizes, const Advance& advance) {
   const auto model = std::make_shared<Model>(initial_model(sizes));
   return work([=] { advance(*model); },
               [=] {
@@ -37,6 +16,25 @@ Work train_jitted(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
                 const auto value = advance(m);
                 return leaves_of(std::pair{m.params, value});
               });
+}
+
+template <class Activation>
+Work train(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
+  const auto x = uniform_array(1, {batch, sizes.front()}), y = labels(batch, sizes.back());
+  return train_by(sizes, [=](Model& m) { return train_step<Activation>(m, x, y); });
+}
+
+// Trains by one jitted function, which gets the model and gives the next one.
+template <class Activation>
+Work train_jitted(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
+  const auto x = uniform_array(1, {batch, sizes.front()}), y = labels(batch, sizes.back());
+  const auto step =
+      nax::jit(nax::optim::value_and_step(optimizer(), loss<Activation>), {.donate_argnums = {0, 1}});
+  return train_by(sizes, [=](Model& m) {
+    Array<float> value;
+    std::tie(value, m.params, m.state) = step(std::move(m.params), std::move(m.state), x, y);
+    return value;
+  });
 }
 
 // The gradient of each example's own loss.
