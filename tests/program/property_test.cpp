@@ -1,20 +1,17 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <nax/nax.hpp>
 #include <random>
 #include <vector>
+
+#include "settings.hpp"
 
 // Random programs with loops, branches and transforms, jitted and not: equal values and equal gradients.
 // NAX_RANDOM_PROGRAMS says how many (300 by default), NAX_RANDOM_SEED where they begin.
 namespace property_test {
 using namespace nax;
 using D = Array<double>;
-
-int setting(const char* name, int otherwise) {
-  const char* const text = std::getenv(name);
-  return text ? std::atoi(text) : otherwise;
-}
+using program_tests::setting;
 
 // Chooses functions by a seed, never by numbers of arrays. Values stay within a few units.
 class Generator {

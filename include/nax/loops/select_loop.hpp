@@ -20,6 +20,7 @@ struct SelectLoop {
   Dims shape;
   Operand operands[3];  // values, data, indices
   std::int64_t scale = 0;
+  Dims extents, strides;  // of the data's axes along which an index moves: what it may name
 
   Operand& values() { return operands[0]; }
   Operand& data() { return operands[1]; }

@@ -170,7 +170,7 @@ NAX_ENGINE Part BodyRecording::part(int number, const std::vector<int>& argument
     frame.shape = known == known_.end() ? Dims(1, bytes_of(slot)) : known->second.second;
     out.dtype = known == known_.end() ? DType::uint8 : known->second.first;
     static_cast<Frame&>(out.layout) = frame;
-    out.layout.strides = Dims(frame.shape.size(), 1);
+    out.layout.strides = Layout::row_major(frame.shape);
     outputs.push_back(std::move(out));
   }
   made.program = std::make_shared<const Program>(std::move(content), std::move(outputs));

@@ -466,9 +466,12 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     const loops::Operand indices =
         indexed ? loop.operands[2] : at(loop.operands[2], const_cast<std::int64_t*>(&zero));
     const Elements &values = loop.operands[0], &data = loop.operands[1];
+    Dims shape = loop.extents, strides = loop.strides;
+    shape.append(loop.shape.begin(), loop.shape.end());
+    strides.append(data.strides.begin(), data.strides.end());
     record(name,
            {{values.data, !scatters, values.stored, loop.shape, values.strides},
-            {data.data, scatters, data.stored, loop.shape, data.strides},
+            {data.data, scatters, data.stored, shape, strides, static_cast<int>(loop.extents.size())},
             read(indices, loop.shape)},
            [=](void* const* p) {
              SelectLoop own = loop;

@@ -15,6 +15,7 @@
 #include "nax/program/join_pieces.hpp"
 #include "nax/program/passes.hpp"
 #include "nax/program/program.hpp"
+#include "nax/program/verify.hpp"
 
 NAX_BEGIN
 namespace program {
@@ -37,20 +38,34 @@ NAX_ENGINE Program::~Program() { delete idle_.load(); }
 NAX_ENGINE void Program::simplify() {
   std::vector<int> results;
   for (const Output& out : outputs_) results.push_back(out.slot);
+  const auto verify_after = [&](const char* stage) {
+    if (detail::verifies_programs()) detail::verify(slots_, steps_, arguments_, results, outputs_, stage);
+  };
+  verify_after("recording");
   detail::find_constants(slots_, steps_, constants_);
+  verify_after("find_constants");
   detail::join_equal_steps(slots_, steps_, results);
   detail::drop_dead_steps(slots_, steps_, results);
+  verify_after("join_equal_steps");
   detail::forward_copies(slots_, steps_, results);
+  verify_after("forward_copies");
   detail::join_pieces(slots_, steps_, results);
+  verify_after("join_pieces");
   detail::accumulate_products(slots_, steps_, results);
+  verify_after("accumulate_products");
   for (const Step& step : steps_) flops_ += step.flops + step.work->total(&Program::flops);
 #if defined(NAX_USES_FORMULAS)
   if (formula::machine() != formula::Machine::none) {
     detail::pad_pieces(slots_, steps_, results);
+    verify_after("pad_pieces");
     detail::split_maps(slots_, steps_, results, outputs_);
+    verify_after("split_maps");
     detail::fuse_maps(slots_, steps_, results);
+    verify_after("fuse_maps");
     detail::fuse_reductions(slots_, steps_, results);
+    verify_after("fuse_reductions");
     detail::write_pieces(slots_, steps_, results);
+    verify_after("write_pieces");
   }
 #endif
   for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].slot = results[i];
@@ -70,6 +85,12 @@ NAX_ENGINE void Program::simplify() {
 
 NAX_ENGINE void Program::plan() {
   arena_bytes_ = detail::plan_memory(slots_, steps_, offsets_);
+  if (detail::verifies_programs()) {
+    std::vector<int> results;
+    for (const Output& out : outputs_) results.push_back(out.slot);
+    const detail::MemoryPlan plan{offsets_, arena_bytes_, donations_};
+    detail::verify(slots_, steps_, arguments_, results, outputs_, "plan_memory", &plan);
+  }
   for (const Step& step : steps_) {
     calls_.push_back({step.work.get(), address_count_});
     for (const Operand& x : step.operands) {
@@ -132,8 +153,9 @@ NAX_ENGINE double Program::traffic() const {
     }
     for (const Operand& x : step.operands) {
       double size = x.place == Place() ? 0. : static_cast<double>(dtype_size(x.dtype));
-      for (std::size_t axis = 0; axis < x.shape.size(); ++axis)
-        if (x.strides[axis] != 0) size *= static_cast<double>(x.shape[axis]);
+      // What indices choose is as large as the loop.
+      for (std::size_t axis = static_cast<std::size_t>(x.indexed); axis < x.shape.size(); ++axis)
+        if (x.strides[axis] != 0 || x.indexed > 0) size *= static_cast<double>(x.shape[axis]);
       bytes += size;
     }
   }

@@ -43,6 +43,8 @@ struct Operand {
   DType dtype{};
   Dims shape, strides;  // strides in elements
   bool across = false;  // is it read after elements of the results are written?
+  // The first axes along which indices choose. Those that follow are the step's own loop.
+  int indexed = 0;
 };
 
 class Program;
@@ -97,6 +99,7 @@ struct Given {
   DType dtype;
   const Dims& shape;
   const Dims& strides;
+  int indexed = 0;
 };
 inline Given read(const loops::Operand& x, const Dims& shape) {
   return {x.data, false, x.stored, shape, x.strides};

@@ -29,7 +29,7 @@ class MapSplitter {
       if (!find_parts()) continue;
       for (const int reader : graph_.uses(joined_).readers) {
         maps_.clear();
-        if (splits(reader)) return apply(), true;
+        if (splits(reader) && reads_fit()) return apply(), true;
       }
     }
     return false;
@@ -100,6 +100,24 @@ class MapSplitter {
     maps_.insert(i);
     for (const int result : map.results)
       if (!is_split_by_readers(operand(s, result).place.slot)) return false;
+    return true;
+  }
+  // Whether each map that is split reads single elements of split arrays where a part has them, and no more
+  // the joined array as a whole: so each split leaves fewer maps of joined arrays.
+  bool reads_fit() const {
+    std::set<int> split;
+    for (const int i : maps_)
+      for (const int result : step(i).formula->results) split.insert(operand(step(i), result).place.slot);
+    const bool is_whole = std::any_of(parts_.begin(), parts_.end(), [&](const JoinedPart& part) {
+      return part.bytes() == static_cast<std::int64_t>(slot(joined_).bytes);
+    });
+    for (const int i : maps_)
+      for (const MapFormula::Input& input : step(i).formula->inputs) {
+        if (input.operand < 0) continue;
+        const Operand& x = operand(step(i), input.operand);
+        if (is_run(x.strides, x.shape)) continue;
+        if (x.place.slot == joined_ ? is_whole : split.count(x.place.slot) && !part_of(x)) return false;
+      }
     return true;
   }
   bool is_split_by_readers(int result) {
@@ -188,7 +206,7 @@ class MapSplitter {
       Operand own = x;
       const auto made = made_.find(x.place.slot);
       own.shape = part.to.shape;
-      if (is_repeated(x.strides, x.shape)) {
+      if (is_repeated(x.strides, x.shape) && !is_run(x.strides, x.shape)) {
         if (made != made_.end()) move_to_part(own = x, made->second), own.shape = part.to.shape;
         own.strides = Dims(own.shape.size(), 0);
       } else if (x.place.slot == joined_) {

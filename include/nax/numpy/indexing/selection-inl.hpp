@@ -86,7 +86,7 @@ NAX_ENGINE loops::SelectLoop select_loop(const Selection& s, const ArrayBase& da
   }
   const GatherStep& g = *s.gather;
   // One stride serves all indexed axes where the data walks them as one.
-  Dims extents, strides;
+  Dims &extents = loop.extents, &strides = loop.strides;
   for (std::int64_t axis : g.axes) {
     const std::int64_t extent = d.visible(static_cast<int>(axis)),
                        stride = visible_stride(d, static_cast<int>(axis));

@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <nax/nax.hpp>
+#include <nax/program/verify.hpp>
+#include <string>
+#include <vector>
+
+// The verifier finds each kind of wrong program, and names what is wrong.
+namespace verify_test {
+using namespace nax;
+using program::Operand, program::Slot, program::Step;
+
+Dims dims(std::initializer_list<std::int64_t> list) {
+  Dims all;
+  for (const std::int64_t n : list) all.push_back(n);
+  return all;
+}
+Operand view(int slot, std::int64_t offset, std::initializer_list<std::int64_t> shape,
+             std::initializer_list<std::int64_t> strides) {
+  return {{slot, offset}, false, DType::float64, dims(shape), dims(strides)};
+}
+Operand run(int slot, std::int64_t offset, std::int64_t n) { return view(slot, offset, {n}, {1}); }
+Operand written(Operand x) {
+  x.written = true;
+  return x;
+}
+
+// Four doubles of slot 1 are written of four of the argument, slot 0, and come out.
+struct Content {
+  std::vector<Slot> slots = {{32, Slot::Kind::argument}, {32}};
+  std::vector<Step> steps;
+  std::vector<program::Argument> arguments = {{0, DType::float64, dims({4})}};
+  std::vector<int> results = {1};
+  std::vector<program::Output> outputs;
+  std::vector<std::int64_t> offsets;
+  std::vector<int> donations;
+
+  Content() {
+    add("copy", {run(0, 0, 4), written(run(1, 0, 4))});
+    program::Output out;
+    out.dtype = DType::float64;
+    out.layout.shape = dims({4});
+    out.layout.strides = dims({1});
+    outputs.push_back(out);
+  }
+  Step& add(const char* name, std::vector<Operand> operands) {
+    Step step;
+    step.name = name;
+    step.operands = std::move(operands);
+    steps.push_back(std::move(step));
+    return steps.back();
+  }
+  // Empty where nothing is wrong.
+  std::string problem(std::size_t arena = 0) const {
+    const program::detail::MemoryPlan plan{offsets, arena, donations};
+    try {
+      program::detail::verify(slots, steps, arguments, results, outputs, "a pass", arena ? &plan : nullptr);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  }
+};
+
+void expect_problem(const Content& content, const char* text, std::size_t arena = 0) {
+  EXPECT_NE(content.problem(arena).find(text), std::string::npos) << content.problem(arena);
+}
+
+TEST(Verify, RightProgramsPass) {
+  EXPECT_EQ(Content().problem(), "");
+  Content flipped;
+  flipped.steps[0].operands[0] = view(0, 24, {4}, {-1});
+  EXPECT_EQ(flipped.problem(), "");
+  Content empty;
+  empty.add("copy", {view(0, 4096, {0}, {1}), written(run(1, 0, 4))});
+  EXPECT_EQ(empty.problem(), "");
+}
+
+TEST(Verify, FindsReadsAndWritesBeyondASlot) {
+  Content read;
+  read.steps[0].operands[0] = run(0, 8, 4);
+  expect_problem(read, "after a pass: step 0 (copy) reads bytes 8 to 40 of slot 0, outside of its 32 bytes");
+  Content write;
+  write.steps[0].operands[1] = written(run(1, -8, 4));
+  expect_problem(write, "writes bytes -8 to 24 of slot 1");
+  Content strided;
+  strided.steps[0].operands[0] = view(0, 0, {4}, {2});
+  expect_problem(strided, "reads bytes 0 to 56 of slot 0");
+}
+
+// Indices may name any row: that all but one are there does not suffice.
+TEST(Verify, FindsWhatIndicesMayName) {
+  Content gather;
+  Operand data = view(0, 0, {5, 4}, {1, 0});
+  data.indexed = 1;
+  gather.steps[0].operands[0] = data;
+  expect_problem(gather, "reads bytes 0 to 40 of slot 0");
+  Content scatter;
+  scatter.slots.push_back({32});
+  Operand target = written(view(2, 0, {4, 2}, {1, 0}));
+  target.indexed = 1;
+  scatter.add("scatter", {run(1, 0, 2), target});
+  expect_problem(scatter, "step 1 (scatter) writes by index bytes 0 to 32 of slot 2, of which byte 0");
+}
+
+TEST(Verify, FindsReadsOfWhatIsNotWritten) {
+  Content part;
+  part.steps[0].operands = {run(0, 0, 3), written(run(1, 0, 3))};
+  expect_problem(part, "the end) returns bytes 0 to 32 of slot 1, of which byte 24 was not written");
+  Content early;
+  early.slots.push_back({32});
+  early.add("copy", {run(2, 0, 4), written(run(1, 0, 4))});
+  expect_problem(early, "step 1 (copy) reads bytes 0 to 32 of slot 2, of which byte 0 was not written");
+}
+
+TEST(Verify, FindsWritesToWhatIsRead) {
+  Content shifted;
+  shifted.add("copy", {run(1, 0, 3), written(run(1, 8, 3))});
+  expect_problem(shifted, "reads bytes 0 to 24 of slot 1, which it writes as slot 1");
+  Content constant;
+  constant.slots[1].kind = Slot::Kind::constant;
+  expect_problem(constant, "writes bytes 0 to 32 of slot 1, which is a constant");
+}
+
+TEST(Verify, FindsMemoryThatIsSharedTooEarly) {
+  Content content;
+  content.slots.push_back({32});
+  content.slots.push_back({32});
+  content.steps.clear();
+  content.add("copy", {run(0, 0, 4), written(run(2, 0, 4))});
+  content.add("copy", {run(0, 0, 4), written(run(3, 0, 4))});
+  content.add("add", {run(2, 0, 4), run(3, 0, 4), written(run(1, 0, 4))});
+  content.donations = {-1};
+  content.slots[1].kind = Slot::Kind::result;
+  content.offsets = {-1, -1, 0, 64};
+  EXPECT_EQ(content.problem(128), "");
+  content.offsets = {-1, -1, 0, 16};
+  expect_problem(
+      content, "step 2 (add) reads bytes 0 to 32 of slot 2, of which byte 16 was overwritten by slot 3", 128);
+  // A result in the memory of an argument that is read afterwards, or by another way.
+  content.offsets = {-1, -1, 0, 64};
+  content.donations = {0};
+  EXPECT_EQ(content.problem(128), "");
+  content.add("copy", {run(0, 0, 4), written(run(3, 0, 4))});
+  expect_problem(content, "step 3 (copy) reads bytes 0 to 32 of slot 0", 128);
+  content.steps.pop_back();
+  content.steps[2].operands[0] = run(0, 0, 4);
+  expect_problem(content, "reads bytes 0 to 32 of slot 0, which it writes as slot 1 by another way", 128);
+  content.steps[2].in_place = true;
+  EXPECT_EQ(content.problem(128), "");
+}
+
+}  // namespace verify_test
