@@ -153,7 +153,7 @@ NAX_ENGINE double Program::traffic() const {
     }
     for (const Operand& x : step.operands) {
       double size = x.place == Place() ? 0. : static_cast<double>(dtype_size(x.dtype));
-      // What indices choose is as large as the loop.
+      // An operand of which indices choose counts as large as the loop.
       for (std::size_t axis = static_cast<std::size_t>(x.indexed); axis < x.shape.size(); ++axis)
         if (x.strides[axis] != 0 || x.indexed > 0) size *= static_cast<double>(x.shape[axis]);
       bytes += size;

@@ -177,7 +177,7 @@ class Verifier {
     const Block& block = blocks_[static_cast<std::size_t>(s)];
     if (r.empty()) return;
     if (slot(s).kind == Slot::Kind::constant) fail("writes", s, r, "which is a constant");
-    // What indices choose may stay as it was.
+    // Elements that indices do not choose stay as they were.
     if (!simulated_) return;
     if (x.indexed) return check_read("writes by index", s, r);
     if (block.at < 0) fail("writes", s, r, "which has no memory");

@@ -170,6 +170,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
+  cudaDeviceSynchronize();
   delete reinterpret_cast<char*>(handle);
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -1,5 +1,8 @@
 // jit while other threads use the device.
 
+#include <atomic>
+#include <future>
+
 #include "cuda/runtime/on_stand_in.hpp"
 
 namespace capture_test {
@@ -66,6 +69,38 @@ TEST_F(Capture, OtherThreadsDropJittedFunctions) {
       EXPECT_EQ(g(x).to_vector(), values(nax::arange<float>(100) - 1.f));
     });
   });
+}
+
+// To destroy a handle of cuBLAS or cuSOLVER would end the recording.
+TEST_F(Capture, OtherThreadsEndThatHaveHandles) {
+  const Array<float> x = there(nax::arange<float>(100));
+  std::promise<void> solved, ends;
+  std::thread other([&] {
+    in_thread([&] {
+      const Array<float> a = there(nax::eye<float>(4) * 2.f), b = there(nax::ones<float>({4}));
+      EXPECT_EQ(nax::linalg::solve(a, b).to_vector(), std::vector<float>(4, .5f));
+      solved.set_value();
+      ends.get_future().wait();
+    });
+  });
+  solved.get_future().wait();
+  record_and_call(x, [&] {
+    ends.set_value();
+    other.join();
+  });
+}
+
+TEST_F(Capture, HandlesAreMadeWhileNoOtherThreadRecords) {
+  using nax::cuda::CaptureGate;
+  std::atomic<bool> records{true};
+  std::thread other;
+  {
+    const CaptureGate::Recording recording;
+    other =
+        std::thread([&] { CaptureGate::alone([&] { CaptureGate::alone([&] { EXPECT_FALSE(records); }); }); });
+    records = false;
+  }
+  other.join();
 }
 
 // A second recording at the same time, on a thread of its own.

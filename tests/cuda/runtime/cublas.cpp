@@ -144,6 +144,7 @@ cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  cudaDeviceSynchronize();
   delete handle;
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -233,7 +233,10 @@ extern "C" {
 
 const char* cudnnGetErrorString(cudnnStatus_t) { return "of the stand-in"; }
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) { return make(handle); }
-cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) { return destroy(handle); }
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
+  cudaDeviceSynchronize();
+  return destroy(handle);
+}
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
   return CUDNN_STATUS_SUCCESS;

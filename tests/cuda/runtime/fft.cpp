@@ -154,9 +154,10 @@ cufftResult cufftCreate(cufftHandle* handle) {
 }
 cufftResult cufftDestroy(cufftHandle handle) {
   return fft_call(
-      [&](World&) {
+      [&](World& w) {
         const std::shared_ptr<Plan> plan = plan_of(handle);
         if (!plan) return CUFFT_INVALID_PLAN;
+        w.refuse_captured([](const CUstream_st*) { return true; });
         plan->destroyed = true;
         plans().erase(handle);
         return CUFFT_SUCCESS;

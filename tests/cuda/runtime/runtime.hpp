@@ -19,6 +19,7 @@
 //              event joins the capture. Illegal are, and invalidate it: to synchronise or query the stream,
 //              its captured events or its device, on any thread; to wait for an event from outside (905); to
 //              end it elsewhere or with streams that have not come back (904).
+//   libraries  to destroy a handle or a plan synchronises the device, as their documents say of cuBLAS.
 //   failures   one call, the k-th from now, fails as told and does nothing.
 //
 //   times      of events count the pieces of work that all streams have done, a quarter of a millisecond

@@ -101,6 +101,7 @@ cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle) {
   return CUSOLVER_STATUS_SUCCESS;
 }
 cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle) {
+  cudaDeviceSynchronize();
   delete handle;
   return CUSOLVER_STATUS_SUCCESS;
 }

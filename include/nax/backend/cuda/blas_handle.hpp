@@ -16,7 +16,6 @@ struct BlasLt {
     check(cublasLtCreate(&made), "cublasLtCreate");
     return made;
   }
-  static void destroy(Handle handle) { cublasLtDestroy(handle); }
 };
 using BlasHandles = CardHandles<BlasLt>;
 

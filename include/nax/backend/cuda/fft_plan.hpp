@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "nax/backend/cuda/capture_gate.hpp"
 #include "nax/backend/cuda/scratch.hpp"
 #include "nax/backend/cuda/streams.hpp"
 
@@ -110,7 +111,9 @@ class FftPlan {
 
  private:
   void destroy() noexcept {
-    if (cufftDestroy(handle_) != CUFFT_SUCCESS) cudaGetLastError();
+    CaptureGate::alone([&] {
+      if (cufftDestroy(handle_) != CUFFT_SUCCESS) cudaGetLastError();
+    });
   }
   cufftResult make() {
     // With strides given, cuFFT asks that the extents it embeds lines in are not null.
@@ -165,7 +168,8 @@ class FftPlans {
   // A recording holds what it asks for as long as its graph. Precondition: the device's card is current.
   std::shared_ptr<FftPlan> plan(Device device, const FftShape& shape) {
     std::shared_ptr<FftPlan> found = known(shape);
-    if (!found) found = added(shape, std::make_shared<FftPlan>(device, shape));
+    if (!found)
+      found = added(shape, CaptureGate::alone([&] { return std::make_shared<FftPlan>(device, shape); }));
     if (detail::graph_recording) capture_holds->push_back(found);
     return found;
   }
@@ -194,6 +198,7 @@ class FftPlans {
         if (p->second.asked < oldest->second.asked) oldest = p;
       dropped = std::move(oldest->second.plan);
       plans_.erase(oldest);
+      if (detail::graph_recording) capture_holds->push_back(std::move(dropped));
       return made;
     }
     return at->second.plan;

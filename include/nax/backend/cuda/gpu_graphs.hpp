@@ -2,9 +2,11 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "nax/backend/cuda/capture_gate.hpp"
 #include "nax/backend/cuda/memory_pool.hpp"
 #include "nax/backend/cuda/streams.hpp"
 #include "nax/core/graph_recording.hpp"
@@ -33,6 +35,7 @@ class GpuGraphs final : public detail::GraphMaker {
     cudaStream_t stream = nullptr;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     held->stream.reset(stream);
+    held->recording.emplace();
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
     capture_stream = stream;
     capture_holds = &held->plans;
@@ -45,7 +48,9 @@ class GpuGraphs final : public detail::GraphMaker {
     made->held.reset(static_cast<Held*>(std::exchange(graph.state, nullptr)));
     capture_stream = nullptr;
     capture_holds = nullptr;
-    check(cudaStreamEndCapture(made->held->stream.get(), &made->captured), "cudaStreamEndCapture");
+    const cudaError_t ended = cudaStreamEndCapture(made->held->stream.get(), &made->captured);
+    made->held->recording.reset();
+    check(ended, "cudaStreamEndCapture");
     made->held->stream.reset();
     check(cudaGraphCreate(&made->whole, 0), "cudaGraphCreate");
     std::vector<cudaGraphNode_t> copies;
@@ -100,6 +105,7 @@ class GpuGraphs final : public detail::GraphMaker {
     std::vector<std::unique_ptr<void, FreeHost>> memory;
     std::vector<std::shared_ptr<const void>> plans;
     std::unique_ptr<CUstream_st, DestroyStream> stream;  // while it is captured
+    std::optional<CaptureGate::Recording> recording;     // the same
   };
   struct Graph final : detail::LaunchGraph {
     struct Input {

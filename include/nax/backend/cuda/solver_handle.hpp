@@ -38,7 +38,6 @@ struct Solver {
     check(cusolverDnCreate(&made), "cusolverDnCreate");
     return made;
   }
-  static void destroy(Handle handle) { cusolverDnDestroy(handle); }
 };
 using SolverHandles = CardHandles<Solver>;
 
@@ -49,7 +48,6 @@ struct Blas {
     check(cublasCreate(&made), "cublasCreate");
     return made;
   }
-  static void destroy(Handle handle) { cublasDestroy(handle); }
 };
 
 // Options of cuSOLVER's calls for any type, as they are: those of the calling thread.

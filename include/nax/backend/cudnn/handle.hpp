@@ -29,7 +29,6 @@ struct Library {
     check(cudnnCreate(&made), "cudnnCreate");
     return made;
   }
-  static void destroy(Handle handle) { cudnnDestroy(handle); }
 };
 using Handles = cuda::CardHandles<Library>;
 
