@@ -78,7 +78,7 @@ def changed_since(commit):
 
 
 def check(command, sources):
-    """What the front end says against the sources; empty where it takes them."""
+    """The errors of the front end about the sources; empty where it takes them."""
     with tempfile.TemporaryDirectory() as folder:
         path = sources[0]
         if len(sources) > 1:

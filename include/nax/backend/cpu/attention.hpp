@@ -65,7 +65,7 @@ struct AttentionView {
   }
 };
 
-// What attention reads and writes. `logarithms`: (batch, heads, queries), or null where no derivative will be
+// Operands of attention. `logarithms`: (batch, heads, queries), or null where no derivative will be
 // asked for.
 template <class T>
 struct AttentionCall {
@@ -76,7 +76,7 @@ struct AttentionCall {
   AttentionRows<T> out;
   T* logarithms;
 };
-// What its derivatives read and write. The keys' and the values' begin as zeros; `dq` is overwritten.
+// Operands of its derivatives. The keys' and the values' begin as zeros; `dq` is overwritten.
 template <class T>
 struct AttentionGradients {
   const AttentionSizes& sizes;
