@@ -16,12 +16,9 @@
 // An operation whose derivative reads its own result takes `record_with_result`: pull and push then get the
 // result, which is recorded as the value of this very node, as second argument.
 //
-// A first function that is an object with a method `later` as well, of the same form, has a share that need
-// not be computed at once: an input of a transform that has no other may get what `later` returns.
-//
-// One that is an object with a method `of_number` gets a cotangent of no axes as a number, and makes an array
-// on the device that it is told. One with a constant `takes_constants` takes, for a result on a GPU, a
-// cotangent on the host that is one number everywhere.
+// A first function that is an object with a method `of_number` gets a cotangent of no axes as a number, and
+// makes an array on the device that it is told. One with a constant `takes_constants` takes, for a result on
+// a GPU, a cotangent on the host that is one number everywhere.
 //
 // Hidden axes that the result has and the input has not are summed away afterwards, in one place, here.
 NAX_BEGIN
