@@ -28,7 +28,7 @@ class Nax(ConanFile):
 
     def requirements(self):
         if not self.options.system_eigen:
-            self.requires("eigen/[>=3.4.0 <4]", transitive_headers=True)
+            self.requires("eigen/[>=3.4.0 <6]", transitive_headers=True)
 
     def validate(self):
         check_min_cppstd(self, 20)

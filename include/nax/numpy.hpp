@@ -53,7 +53,6 @@
 #include "nax/numpy/products/einsum.hpp"
 #include "nax/numpy/products/einsum_path.hpp"
 #include "nax/numpy/products/matmul.hpp"
-#include "nax/numpy/products/matrix_product.hpp"
 #include "nax/numpy/products/matvec.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/reductions/argmax.hpp"

@@ -283,7 +283,6 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "numpy/views/elements.hpp",
                                        "numpy/polynomials/roots.hpp",
                                        "numpy/products/contract.hpp",
-                                       "numpy/products/matrix_product.hpp",
                                        "numpy/indexing/placement.hpp",
                                        "numpy/conversion/print.hpp",
                                        "numpy/reductions/reduce.hpp",

@@ -44,6 +44,60 @@ TEST(Policy, CastsFloatingArrays) {
   EXPECT_EQ(policy.cast_to_output(std::get<0>(parts)).dtype(), DType::float32);
 }
 
+// A user's own module with a size and settings.
+template <class T, int width>
+struct Sized {
+  Array<T> w;
+  tree::Static<double> rate = 0.25;
+  tree::Static<std::string> name = "sized";
+};
+
+// Casts a module of floats to bfloat16, and runs both.
+template <class Low, class Module, class... X>
+void check_module(const Module& module, const X&... x) {
+  const nn::Policy<bfloat16> policy;
+  const auto low = policy.cast_to_compute(module);
+  static_assert(std::is_same_v<decltype(low), const Low>);
+  static_assert(std::is_same_v<decltype(policy.cast_to_params(low)), Module>);
+  const auto got = policy.cast_to_output(low(policy.cast_to_compute(x)...));
+  const auto want = module(x...);
+  tree::for_each(
+      [](const auto& a, const auto& b) {
+        EXPECT_EQ(a.shape(), b.shape());
+        EXPECT_LT(max(abs(a - b)).item(), 0.06f);
+      },
+      got, want);
+}
+
+TEST(Policy, CastsEveryModule) {
+  using B = bfloat16;
+  const auto key = random::key(0);
+  const F x = random::normal<float>(random::key(1), {2, 5, 8});
+  const auto image = x.reshape({2, 5, 4, 2});
+  check_module<nn::Linear<B>>(nn::Linear<>::make(key, {.in = 8, .out = 3}), x);
+  check_module<nn::Conv<B>>(nn::Conv<>::make(key, {.in = 2, .out = 3, .kernel = {3, 3}}), F(image));
+  check_module<nn::LayerNorm<B>>(nn::LayerNorm<>::make({.features = 8, .epsilon = 1e-3}), x);
+  check_module<nn::RMSNorm<B>>(nn::RMSNorm<>::make({.features = 8}), x);
+  check_module<nn::GroupNorm<B>>(nn::GroupNorm<>::make({.features = 8, .groups = 2}), x);
+  check_module<nn::BatchNorm<B>>(nn::BatchNorm<>::make(8), x, nn::BatchNorm<>::make(8).stats());
+  check_module<nn::Dropout>(nn::Dropout{0.25}, x);
+  check_module<nn::Embedding<B>>(nn::Embedding<>::make(key, {.count = 4, .features = 8}), Array<int>{2, 0});
+  const auto lstm = nn::LSTM<>::make(key, {.in = 8, .units = 4});
+  check_module<nn::LSTM<B>>(lstm, lstm.state({5}), x);
+  const auto gru = nn::GRU<>::make(key, {.in = 8, .units = 4});
+  check_module<nn::GRU<B>>(gru, gru.state({5}), x);
+  check_module<nn::MultiHeadAttention<B>>(nn::MultiHeadAttention<>::make(key, {.features = 8, .heads = 2}),
+                                          x);
+  const auto f = [](const auto& y) { return tanh(y); };
+  using Function = tree::Static<std::remove_const_t<decltype(f)>>;
+  check_module<nn::Sequential<nn::LayerNorm<B>, Function, nn::Dropout>>(
+      nn::sequential(nn::LayerNorm<>::make({.features = 8}), f, nn::Dropout{0.5}), x);
+  const auto low = nn::Policy<bfloat16>().cast_to_compute(Sized<float, 3>{x});
+  static_assert(std::is_same_v<decltype(low), const Sized<bfloat16, 3>>);
+  EXPECT_EQ(*low.rate, 0.25);
+  EXPECT_EQ(*low.name, "sized");
+}
+
 // Losses of 60 steps with float32 masters.
 template <class Compute>
 std::vector<float> losses() {

@@ -2,6 +2,7 @@
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/bin_kernels.hpp"
 #include "nax/backend/cpu/draw_kernels.hpp"
+#include "nax/backend/cpu/extrema.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
 #include "nax/backend/cpu/row_kernels.hpp"
 #include "nax/backend/cpu/windows.hpp"
@@ -88,6 +89,9 @@ void provide_rows() {
 #define NAX_ROWS(name) provide<RowKernel<RowFunction::name>, T>();
     NAX_ROW_FUNCTIONS(NAX_ROWS)
 #undef NAX_ROWS
+    provide<SoftmaxBlockKernel, T>();
+    provide<SpreadExtremaKernel, T>();
+    provide<MeanOverExtremaKernel, T>();
   }
 }
 

@@ -24,8 +24,6 @@ void provide_library_numbers() {
   provide_numbers<double>();
   provide_numbers<std::complex<float>>();
   provide_numbers<std::complex<double>>();
-  provide<nax::detail::LaterKernel, float>();
-  provide<nax::detail::LaterKernel, double>();
 }
 
 }  // namespace cpu

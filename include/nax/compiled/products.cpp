@@ -1,5 +1,6 @@
-// The part of nax::compiled for products of matrices that are found by dtype.
+// The part of nax::compiled for products of matrices, and for what is made of them, found by dtype.
 #define NAX_COMPILED_LIBRARY
+#include "nax/backend/cpu/attention_kernels.hpp"
 #include "nax/backend/cpu/product_kernel.hpp"
 
 NAX_BEGIN
@@ -20,6 +21,10 @@ void provide_library_products() {
   provide<MatmulKernel, double>();
   provide<MatmulKernel, std::complex<float>>();
   provide<MatmulKernel, std::complex<double>>();
+  provide<AttentionKernel, float>();
+  provide<AttentionKernel, double>();
+  provide<AttentionGradientKernel, float>();
+  provide<AttentionGradientKernel, double>();
 }
 
 }  // namespace cpu

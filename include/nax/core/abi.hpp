@@ -9,10 +9,11 @@
 // one of the files compiled with -march=native, a machine without those instructions would die in the other's
 // calls. So the names differ: each file calls what was compiled as it was, and where files hand arrays to
 // each other the linker refuses, by a name that says which file was compiled how:
-// f(nax::x86_64_v3::Array<float>).
+// f(nax::x86_v3::Array<float>).
 //
 // The name is a level of x86-64 (all of its instructions), then a letter for each of the others that a
-// compiler uses by itself. Each of these namespaces has threads, devices, kept memory and a limit of its own.
+// compiler uses by itself; I stands for those that Intel's Ice Lake and AMD's Zen 4 brought together. Each of
+// these namespaces has threads, devices, kept memory and a limit of its own.
 //
 // Every header opens it by NAX_BEGIN and closes it by NAX_END.
 
@@ -48,13 +49,13 @@ Say -O3, or add -fno-fast-math."
 #endif
 
 #if defined(__x86_64__) && NAX_ABI_V4
-#define NAX_ABI_LEVEL x86_64_v4
+#define NAX_ABI_LEVEL x86_v4
 #elif defined(__x86_64__) && NAX_ABI_V3
-#define NAX_ABI_LEVEL x86_64_v3
+#define NAX_ABI_LEVEL x86_v3
 #elif defined(__x86_64__) && NAX_ABI_V2
-#define NAX_ABI_LEVEL x86_64_v2
+#define NAX_ABI_LEVEL x86_v2
 #elif defined(__x86_64__)
-#define NAX_ABI_LEVEL x86_64
+#define NAX_ABI_LEVEL x86_v1
 #elif defined(__i386__)
 #define NAX_ABI_LEVEL x86
 #elif defined(__aarch64__)
@@ -63,6 +64,14 @@ Say -O3, or add -fno-fast-math."
 #define NAX_ABI_LEVEL arm
 #else
 #define NAX_ABI_LEVEL generic
+#endif
+
+#if NAX_ABI_V4 && defined(__AVX512VBMI__) && defined(__AVX512VBMI2__) && defined(__AVX512VNNI__) && \
+    defined(__AVX512BITALG__) && defined(__AVX512VPOPCNTDQ__) && defined(__AVX512IFMA__) &&         \
+    defined(__GFNI__)
+#define NAX_ABI_ICE_LAKE 1
+#else
+#define NAX_ABI_ICE_LAKE 0
 #endif
 
 // The letters; those of ARM stand for other instructions.
@@ -156,32 +165,32 @@ Say -O3, or add -fno-fast-math."
 #else
 #define NAX_ABI_m
 #endif
-#if defined(__AVX512VBMI__)
+#if defined(__AVX512VBMI__) && !NAX_ABI_ICE_LAKE
 #define NAX_ABI_n n
 #else
 #define NAX_ABI_n
 #endif
-#if defined(__AVX512VBMI2__)
+#if defined(__AVX512VBMI2__) && !NAX_ABI_ICE_LAKE
 #define NAX_ABI_o o
 #else
 #define NAX_ABI_o
 #endif
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) && !NAX_ABI_ICE_LAKE
 #define NAX_ABI_p p
 #else
 #define NAX_ABI_p
 #endif
-#if defined(__AVX512BITALG__)
+#if defined(__AVX512BITALG__) && !NAX_ABI_ICE_LAKE
 #define NAX_ABI_q q
 #else
 #define NAX_ABI_q
 #endif
-#if defined(__AVX512VPOPCNTDQ__)
+#if defined(__AVX512VPOPCNTDQ__) && !NAX_ABI_ICE_LAKE
 #define NAX_ABI_r r
 #else
 #define NAX_ABI_r
 #endif
-#if defined(__AVX512IFMA__)
+#if defined(__AVX512IFMA__) && !NAX_ABI_ICE_LAKE
 #define NAX_ABI_s s
 #else
 #define NAX_ABI_s
@@ -206,7 +215,7 @@ Say -O3, or add -fno-fast-math."
 #else
 #define NAX_ABI_w
 #endif
-#if defined(__GFNI__)
+#if defined(__GFNI__) && !NAX_ABI_ICE_LAKE
 #define NAX_ABI_x x
 #else
 #define NAX_ABI_x
@@ -222,15 +231,39 @@ Say -O3, or add -fno-fast-math."
 #define NAX_ABI_z
 #endif
 
-#define NAX_ABI_PASTE_(level, xA, xB, xC, xD, xE, xa, xb, xc, xd, xe, xf, xg, xh, xi, xj, xk, xl, xm, xn, \
-                       xo, xp, xq, xr, xs, xt, xu, xv, xw, xx, xy, xz)                                    \
-  level##xA##xB##xC##xD##xE##xa##xb##xc##xd##xe##xf##xg##xh##xi##xj##xk##xl##xm##xn##xo##xp##xq##xr##xs##xt##xu##xv##xw##xx##xy##xz
+#if NAX_ABI_ICE_LAKE
+#define NAX_ABI_I I
+#else
+#define NAX_ABI_I
+#endif
+
+#define NAX_ABI_PASTE_(level, xI, xA, xB, xC, xD, xE, xa, xb, xc, xd, xe, xf, xg, xh, xi, xj, xk, xl, xm, \
+                       xn, xo, xp, xq, xr, xs, xt, xu, xv, xw, xx, xy, xz)                                \
+  level##xI##xA##xB##xC##xD##xE##xa##xb##xc##xd##xe##xf##xg##xh##xi##xj##xk##xl##xm##xn##xo##xp##xq##xr##xs##xt##xu##xv##xw##xx##xy##xz
 #define NAX_ABI_PASTE(...) NAX_ABI_PASTE_(__VA_ARGS__)
 #define NAX_ABI                                                                                             \
-  NAX_ABI_PASTE(NAX_ABI_LEVEL, NAX_ABI_A, NAX_ABI_B, NAX_ABI_C, NAX_ABI_D, NAX_ABI_E, NAX_ABI_a, NAX_ABI_b, \
-                NAX_ABI_c, NAX_ABI_d, NAX_ABI_e, NAX_ABI_f, NAX_ABI_g, NAX_ABI_h, NAX_ABI_i, NAX_ABI_j,     \
-                NAX_ABI_k, NAX_ABI_l, NAX_ABI_m, NAX_ABI_n, NAX_ABI_o, NAX_ABI_p, NAX_ABI_q, NAX_ABI_r,     \
-                NAX_ABI_s, NAX_ABI_t, NAX_ABI_u, NAX_ABI_v, NAX_ABI_w, NAX_ABI_x, NAX_ABI_y, NAX_ABI_z)
+  NAX_ABI_PASTE(NAX_ABI_LEVEL, NAX_ABI_I, NAX_ABI_A, NAX_ABI_B, NAX_ABI_C, NAX_ABI_D, NAX_ABI_E, NAX_ABI_a, \
+                NAX_ABI_b, NAX_ABI_c, NAX_ABI_d, NAX_ABI_e, NAX_ABI_f, NAX_ABI_g, NAX_ABI_h, NAX_ABI_i,     \
+                NAX_ABI_j, NAX_ABI_k, NAX_ABI_l, NAX_ABI_m, NAX_ABI_n, NAX_ABI_o, NAX_ABI_p, NAX_ABI_q,     \
+                NAX_ABI_r, NAX_ABI_s, NAX_ABI_t, NAX_ABI_u, NAX_ABI_v, NAX_ABI_w, NAX_ABI_x, NAX_ABI_y,     \
+                NAX_ABI_z)
 
 #define NAX_BEGIN namespace nax::inline NAX_ABI {
 #define NAX_END }
+
+#if defined(__clang__)
+// clang has no macro for -fassociative-math. Where that, -freciprocal-math or -fno-signed-zeros holds, it
+// refuses this pragma, and quotes the line.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wignored-pragmas"  // of targets that know no FENV_ACCESS
+NAX_BEGIN
+namespace detail {
+inline void refuse_associative_math() {
+// clang-format off
+#pragma STDC FENV_ACCESS ON  // nax: -fassociative-math (of -funsafe-math-optimizations, -ffast-math, -Ofast) cancels the terms that keep the digits of exp and sin. Say -O3, or add -fno-fast-math.
+  // clang-format on
+}
+}  // namespace detail
+NAX_END
+#pragma clang diagnostic pop
+#endif

@@ -36,6 +36,8 @@ using Streams = std::uint64_t;
 class Accelerator {
  public:
   virtual int count() = 0;
+  // Says why there are none, where count() is 0.
+  virtual std::string why_none() { return {}; }
   // Memory aligned to 256 bytes, for the calling thread's stream. Throws DeviceError when there is none.
   virtual void* allocate(Device device, std::size_t bytes) = 0;
   // Kernels of the streams that used it may still run.

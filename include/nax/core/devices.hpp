@@ -73,23 +73,24 @@ inline constinit const ProcessTable* process_table = nullptr;
 // Throws ValueError, on behalf of `function`, where this program has not one of the devices, or one is named
 // twice.
 NAX_ENGINE void check_devices(const char* function, const std::vector<Device>& devices);
+// Throws ValueError for a platform that this program does not know.
+NAX_ENGINE Platform platform_named(const std::string& name);
+// Throws DeviceError with the accelerator's reason.
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_no_device(const char* function, Platform platform);
 }  // namespace detail
 
 // The devices of a platform, "cpu" or "cuda", that belong to this process; of the default device's platform
-// where none is named. Throws ValueError for a platform that this program does not know, as for "cuda" where
-// nax::cuda is not linked.
+// where none is named. At least one: throws DeviceError, with the reason, where there is none. Throws
+// ValueError for a platform that this program does not know, as for "cuda" where nax::cuda is not linked.
 NAX_ENGINE std::vector<Device> local_devices(const std::string& platform = detail::current_platform());
 // Devices of all processes, one process after another. (A program is one process unless
-// distributed::initialize has found others.)
+// distributed::initialize has found others.) Throws as local_devices does, where no process has one.
 NAX_ENGINE std::vector<Device> devices(const std::string& platform = detail::current_platform());
-// How many devices this process has, of the platform.
-inline int local_device_count(const std::string& platform = detail::current_platform()) {
-  return static_cast<int>(local_devices(platform).size());
-}
-// How many devices all processes have, of the platform.
-inline int device_count(const std::string& platform = detail::current_platform()) {
-  return static_cast<int>(devices(platform).size());
-}
+// How many devices this process has, of the platform: 0 for "cuda" on a machine without a card. Throws
+// ValueError for a platform that this program does not know.
+NAX_ENGINE int local_device_count(const std::string& platform = detail::current_platform());
+// How many devices all processes have, of the platform. Throws as local_device_count does.
+NAX_ENGINE int device_count(const std::string& platform = detail::current_platform());
 
 // Returns the device on which this thread creates arrays. (A computation runs on the device of its operands.)
 inline Device default_device() { return detail::current_device; }

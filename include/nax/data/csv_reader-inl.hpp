@@ -1,7 +1,6 @@
 #pragma once
 
-#include <charconv>
-
+#include "nax/core/from_chars.hpp"
 #include "nax/data/csv_reader.hpp"
 
 NAX_BEGIN
@@ -114,7 +113,7 @@ bool number_from(std::string_view text, T& value) {
     return value || text == "0" || text == "false" || text == "False" || text == "FALSE";
   } else if constexpr (std::is_integral_v<T> || std::is_floating_point_v<T>) {
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto [end, error] = nax::detail::number_from_chars(text.data(), text.data() + text.size(), value);
     if (end != text.data() + text.size()) return false;
     if constexpr (std::is_floating_point_v<T>)
       if (error == std::errc::result_out_of_range) {  // infinity, or nothing

@@ -75,7 +75,7 @@ NAX_ENGINE void Inflate::refill() {
 }
 
 NAX_ENGINE bool Inflate::unpack() {
-  if (!out_) out_ = std::make_unique_for_overwrite<std::uint8_t[]>(3 * window);
+  if (!out_) out_ = std::unique_ptr<std::uint8_t[]>(new std::uint8_t[3 * window]);
   if (made_ > 2 * window) {
     std::memmove(out_.get(), out_.get() + made_ - window, window);
     made_ = given_ = window;

@@ -126,6 +126,12 @@ struct BlockedAttention {
                             o.local_window_size.given, o.local_window_size.left, o.local_window_size.right});
   }
 
+  template <class Kernel, class Call>
+  static void run_kernel(const Call& call) {
+    cpu::provide<Kernel, T>();
+    cpu::kernel_for<Kernel>(dtype_of<T>)(&call);
+  }
+
   void run(bool recorded) {
     const Frame all = examples({});
     result = made_over(all, terms.query);
@@ -137,8 +143,13 @@ struct BlockedAttention {
     const AttentionOperand<const T> q(terms.query, all), k(terms.key, all), v(terms.value, all);
     const AttentionOperand<T> out(result, all);
     with_view(all, [&](const cpu::AttentionView<T>& view) {
-      cpu::attend<T>(sizes(all), view, terms.scale(), q.rows(), k.rows(), v.rows(), out.rows(),
-                     recorded ? elements<T>(logarithms, transforms_handled) : nullptr);
+      const cpu::AttentionSizes extents = sizes(all);
+      const cpu::AttentionCall<T> call{
+          extents,       view,
+          terms.scale(), q.rows(),
+          k.rows(),      v.rows(),
+          out.rows(),    recorded ? elements<T>(logarithms, transforms_handled) : nullptr};
+      run_kernel<cpu::AttentionKernel>(call);
     });
     check_result(
         "dot_product_attention", result, {&terms.query, &terms.key, &terms.value},
@@ -157,10 +168,21 @@ struct BlockedAttention {
     const AttentionOperand<T> dq(shares[0], all), dk(shares[1], all), dv(shares[2], all);
     const auto of_rows = example_offsets(layout_of(logarithms), all, 3);
     with_view(all, [&](const cpu::AttentionView<T>& view) {
-      cpu::attention_gradient<T>(sizes(all), view, terms.scale(),
-                                 {q.rows(), k.rows(), v.rows(), out.rows(), cotangent.rows(),
-                                  elements<const T>(logarithms, transforms_handled), of_rows.data(),
-                                  dq.rows(), dk.rows(), dv.rows()});
+      const cpu::AttentionSizes extents = sizes(all);
+      const cpu::AttentionGradients<T> call{extents,
+                                            view,
+                                            terms.scale(),
+                                            q.rows(),
+                                            k.rows(),
+                                            v.rows(),
+                                            out.rows(),
+                                            cotangent.rows(),
+                                            elements<const T>(logarithms, transforms_handled),
+                                            of_rows.data(),
+                                            dq.rows(),
+                                            dk.rows(),
+                                            dv.rows()};
+      run_kernel<cpu::AttentionGradientKernel>(call);
     });
     return shares;
   }
@@ -222,3 +244,7 @@ Array<T> attend_in_blocks(const AttentionTerms<T>& terms) {
 
 }  // namespace detail
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/backend/cpu/attention_kernels.hpp"
+#endif

@@ -11,6 +11,7 @@
 
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/tree/map.hpp"
+#include "nax/tree/static.hpp"
 
 // Mixed precision: trees with their floating arrays in another type.
 NAX_BEGIN
@@ -42,6 +43,14 @@ struct Recast<To, std::complex<T>> {
 template <class To, template <class...> class Made, class... A>
 struct Recast<To, Made<A...>> {
   using type = Made<recast_t<To, A>...>;
+};
+template <class To, template <class, auto...> class Made, class A, auto first, auto... rest>
+struct Recast<To, Made<A, first, rest...>> {
+  using type = Made<recast_t<To, A>, first, rest...>;
+};
+template <class To, class T>
+struct Recast<To, tree::Static<T>> {  // a setting
+  using type = tree::Static<T>;
 };
 
 // A leaf that is a number stays: it is no data but a setting.
@@ -77,8 +86,8 @@ template <class Result, class... Child>
 Result recast_struct(Child&&... child) {
   static_assert(
       requires { Result{std::forward<Child>(child)...}; },
-      "Policy: a struct that holds arrays must be a template of their element type to be cast; a "
-      "std::tuple can always be");
+      "Policy: make this struct a template <class T> of one element type whose fields follow it (Array<T>, "
+      "nn::Linear<T>), with settings as numbers or in a tree::Static; or use a std::tuple");
   return Result{std::forward<Child>(child)...};
 }
 

@@ -22,9 +22,9 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
         contiguous(softmax_value<what>(lane_rows(materialise(x)), visible), transforms_handled));
   } else {
     const Frame frame = frame_of(x);
+    constexpr auto function =
+        what == cpu::Softmax::softmax ? loops::RowFunction::softmax : loops::RowFunction::log_softmax;
     if constexpr (is_array_v<X> && simd::has_packet<T>) {
-      constexpr auto function =
-          what == cpu::Softmax::softmax ? loops::RowFunction::softmax : loops::RowFunction::log_softmax;
       if (has_rows(function, x.device(), visible))
         return rows_value<function>(x, marked_count(visible, frame), frame);
     } else if constexpr (has_row_blocks<X>) {
@@ -33,8 +33,9 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
         Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
         T* out = elements<T>(result);
         const RowCount count(frame, visible);
+        const auto kernel = softmax_block_kernel<T>();
         for_each_row_block(x, count, out, [=](const T* rows, std::int64_t first, std::int64_t some) {
-          cpu::softmax_rows(what, rows, out + first * count.length, some, count.length);
+          kernel(function, rows, out + first * count.length, some, count.length);
         });
         return result;
       }

@@ -34,9 +34,8 @@ struct CheckStep {
 
 // value_and_step(optimizer, f)(params, state, args...): the tuple {f(params, args...), next params, next
 // state}, what value_and_grad(f), pmean where there is an axis, and step give. f returns a 0-d array of a
-// floating type, or std::pair{loss, aux}; both are this device's own. Gradients are not kept: that of a large
-// layer's weights, a product, goes into the step as it is computed, and is not stored; over devices it is one
-// product, of which each computes a part. A state and params that are given away are written over:
+// floating type, or std::pair{loss, aux}; both are this device's own. A state and params that are given away
+// are written over:
 //   std::tie(loss, params, state) =
 //       optim::value_and_step(opt, f)(std::move(params), std::move(state), x, y);
 // Throws what value_and_grad, pmean and the optimiser throw.
@@ -45,19 +44,12 @@ auto value_and_step(Optimizer optimizer, F f, const StepOptions& options = {}) {
   return nax::detail::transformed<detail::CheckStep<F>, detail::Stepped<F>>(
       [=, optimizer = std::move(optimizer), f = std::move(f)]<class P, class S>(P&& params, S&& state,
                                                                                 const auto&... args) {
-        auto [value, grads] = nax::detail::value_and_gradients<0>(
-            "value_and_step", nax::detail::Products::deferred, f, params, args...);
+        auto [value, grads] = nax::detail::value_and_gradients<0>("value_and_step", f, params, args...);
         if (!options.axis_name.empty())
           nax::detail::reduce_arrays(grads, nax::detail::find_axes("value_and_step", options.axis_name),
                                      true);
         auto [next_params, next_state] =
             optim::step(optimizer, grads, std::forward<S>(state), std::forward<P>(params));
-        if (!options.axis_name.empty())
-          tree::for_each(  // an optimiser that has not used them may have kept them
-              [](const auto& g) {
-                if constexpr (is_array_v<decltype(g)>) nax::detail::settle_product(g);
-              },
-              grads);
         return std::tuple{std::move(value), std::move(next_params), std::move(next_state)};
       });
 }

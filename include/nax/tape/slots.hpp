@@ -109,7 +109,7 @@ class Slots {
     }
     NAX_COMPILED_ONCE void grow(std::size_t i) {
       const std::size_t larger = std::max({i + 1, 2 * size, std::size_t{64}});
-      auto new_values = std::make_unique_for_overwrite<Value[]>(larger);
+      auto new_values = std::unique_ptr<Value[]>(new Value[larger]);
       auto new_kinds = std::make_unique<Kind[]>(larger);
       std::copy_n(values.get(), used, new_values.get());
       std::copy_n(kinds.get(), used, new_kinds.get());

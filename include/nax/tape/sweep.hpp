@@ -63,9 +63,6 @@ class Reverse {
     else
       add_at(i, cotangent.array(device()));
   }
-  // The shares of nodes below `end`, the inputs of a transform, may be of a form that is yet to be computed.
-  void let_shares_wait(std::size_t end) { waiting_below_ = end; }
-  bool may_wait(std::size_t i) const { return i < waiting_below_ && !slots_.holds(i); }
   // The gradients of nodes below `end`, the inputs of a transform, are noted with the moment of the stream at
   // which they were complete, where other devices will want them (gradients_meet).
   void note_gradients(std::size_t end) {
@@ -107,7 +104,7 @@ class Reverse {
   Tape& tape_;
   std::size_t mark_;
   std::size_t top_ = 0;  // nodes from here on hold no cotangent
-  std::size_t current_ = 0, waiting_below_ = 0, noted_below_ = 0;
+  std::size_t current_ = 0, noted_below_ = 0;
   bool consume_;
   Slots slots_;
 };

@@ -167,7 +167,7 @@ class Tape {
 
   [[gnu::noinline]] void grow() {
     const std::size_t capacity = std::max<std::size_t>(64, 2 * capacity_);
-    auto grown = std::make_unique_for_overwrite<Entry[]>(capacity);
+    auto grown = std::unique_ptr<Entry[]>(new Entry[capacity]);
     std::copy_n(nodes_.get(), size_, grown.get());
     nodes_ = std::move(grown);
     capacity_ = capacity;

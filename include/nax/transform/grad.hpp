@@ -131,11 +131,8 @@ void seed_loss(const Array<T>& loss, Reverse& sweep) {
     sweep.add(serial_of(loss), seed(typed<T>(array_of_number(dtype_of<T>, &one)), layout_of(loss)));
 }
 
-// deferred: gradients may be products whose elements are computed when asked for.
-enum class Products { computed, deferred };
-
 template <int... argnums, class F, class... A>
-auto value_and_gradients(const char* name, Products products, const F& f, const A&... args) {
+auto value_and_gradients(const char* name, const F& f, const A&... args) {
   const TapeScope scope;
   auto inputs = lift_for<F>(args...);
   (make_inputs(std::get<argument_at<argnums, A...>>(inputs), *scope.tape()), ...);
@@ -151,7 +148,6 @@ auto value_and_gradients(const char* name, Products products, const F& f, const 
   const ComputeOn beside(loss);
   Reverse sweep(*scope.tape(), scope.mark(), scope.outermost() && scope.sole_owner());
   seed_loss(loss, sweep);
-  if (products == Products::deferred && sweep.consumes()) sweep.let_shares_wait(begin);
   sweep.note_gradients(begin);
   sweep.run(begin);
   take_gradients(name, gradients, std::index_sequence<argument_at<argnums, A...>...>(), sweep);
@@ -168,10 +164,9 @@ template <int... argnums, class F>
 auto value_and_grad(F f) {
   return detail::transformed<detail::CheckGradient<argnums...>, F>([f = std::move(f)](const auto&... args) {
     if constexpr (sizeof...(argnums) == 0)
-      return detail::value_and_gradients<0>("value_and_grad", detail::Products::computed, f, args...);
+      return detail::value_and_gradients<0>("value_and_grad", f, args...);
     else
-      return detail::value_and_gradients<argnums...>("value_and_grad", detail::Products::computed, f,
-                                                     args...);
+      return detail::value_and_gradients<argnums...>("value_and_grad", f, args...);
   });
 }
 
@@ -182,9 +177,9 @@ auto grad(F f) {
   return detail::transformed<detail::CheckGradient<argnums...>, F>([f = std::move(f)](const auto&... args) {
     auto both = [&] {
       if constexpr (sizeof...(argnums) == 0)
-        return detail::value_and_gradients<0>("grad", detail::Products::computed, f, args...);
+        return detail::value_and_gradients<0>("grad", f, args...);
       else
-        return detail::value_and_gradients<argnums...>("grad", detail::Products::computed, f, args...);
+        return detail::value_and_gradients<argnums...>("grad", f, args...);
     }();
     if constexpr (detail::IsPair<std::remove_cvref_t<decltype(both.first)>>::value)
       return std::pair{std::move(both.second), std::move(both.first.second)};

@@ -37,8 +37,8 @@ void expect_like_plain(const Shape& x_shape, std::int64_t n, double tolerance) {
         return Array<T>(sum(y * y + y));
       };
     };
-    const auto linear = of([](auto&&... a) { return nn::linear(a...); }),
-               separate = of([](auto&&... a) { return plain<T>(a...); });
+    const auto linear = of([](auto&&... a) { return nn::linear(a...); });
+    const auto separate = of([](auto&&... a) { return plain<T>(a...); });
     const auto put = [](const auto& a) { return device_put(eval(a), gpu()); };
     expect_near(nn::linear(put(x), put(w), put(b), activation), plain(x, w, b, activation), tolerance);
     const auto actual = grad<0, 1, 2>(linear)(put(x), put(w), put(b)),

@@ -190,16 +190,16 @@ TEST(NormsOnGpuLaunches, OfValuesAndGradients) {
 
   const auto [y, pull] =
       vjp([](const A& a, const A& s, const A& b) { return A(nn::layer_norm(a, s, b)); }, x, scale, bias);
-  expect_launches(2, [&] { pull(g); });
+  expect_launches(2, [&, &pull = pull] { pull(g); });
   const auto [z, pull_x] = vjp([&](const A& a) { return A(nn::layer_norm(a, scale, bias)); }, x);
-  expect_launches(1, [&] { pull_x(g); });
+  expect_launches(1, [&, &pull_x = pull_x] { pull_x(g); });
   const auto [r, pull_rms] = vjp([](const A& a, const A& s) { return A(nn::rms_norm(a, s)); }, x, scale);
-  expect_launches(2, [&] { pull_rms(g); });
+  expect_launches(2, [&, &pull_rms = pull_rms] { pull_rms(g); });
   const auto [s, pull_standardized] = vjp([](const A& a) { return A(nn::standardize(a)); }, x);
-  expect_launches(1, [&] { pull_standardized(g); });
+  expect_launches(1, [&, &pull_standardized = pull_standardized] { pull_standardized(g); });
   const auto [e, pull_entropy] = vjp([&](const A& a) { return A(nn::softmax_cross_entropy(a, g)); }, x);
   const A one_a_row = put(waves(60));
-  expect_launches(1, [&] { pull_entropy(one_a_row); });
+  expect_launches(1, [&, &pull_entropy = pull_entropy] { pull_entropy(one_a_row); });
 }
 
 #if defined(NAX_CUDA_EMULATED)

@@ -67,9 +67,9 @@ TEST(RowsOnGpu, TakeOneLaunch) {
   expect_launches(1, [&] { nn::log_softmax(x); });
   expect_launches(1, [&] { logsumexp(x, {.axis = -1}); });
   const auto [y, pull] = vjp([](const Array<float>& x) { return nn::softmax(x); }, x);
-  expect_launches(1, [&] { pull(g); });
+  expect_launches(1, [&, &pull = pull] { pull(g); });
   const auto [z, pull_log] = vjp([](const Array<float>& x) { return nn::log_softmax(x); }, x);
-  expect_launches(1, [&] { pull_log(g); });
+  expect_launches(1, [&, &pull_log = pull_log] { pull_log(g); });
 }
 
 }  // namespace rows_on_gpu_test

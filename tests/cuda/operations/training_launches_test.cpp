@@ -25,10 +25,12 @@ Array<float> entropy(const Params& params, const Array<float>& images, const Arr
 }
 
 Array<float> of_linear(const Params& params, const Array<float>& images, const Array<float>& labels) {
-  using enum nn::Activation;
+  using nn::Activation;
   Array<float> x = images;
-  for (std::size_t i = 0; i + 1 < params.size(); ++i) x = nn::linear(x, params[i].w, params[i].b, relu);
-  return mean(nn::softmax_cross_entropy(nn::linear(x, params.back().w, params.back().b, identity), labels));
+  for (std::size_t i = 0; i + 1 < params.size(); ++i)
+    x = nn::linear(x, params[i].w, params[i].b, Activation::relu);
+  return mean(nn::softmax_cross_entropy(nn::linear(x, params.back().w, params.back().b, Activation::identity),
+                                        labels));
 }
 
 // Three steps with `put` arrays, each of so many launches; the losses before each.

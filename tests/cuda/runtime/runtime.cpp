@@ -98,7 +98,15 @@ const char* cudaGetErrorName(cudaError_t) { return "cudaError"; }
 const char* cudaGetErrorString(cudaError_t) { return "of the stand-in"; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = stand_in::cards;
+  *count = driver.says == cudaSuccess ? stand_in::cards : 0;
+  return driver.says;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = driver.version;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = 13000;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {

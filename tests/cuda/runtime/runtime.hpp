@@ -31,6 +31,12 @@
 namespace stand_in {
 
 inline constexpr int cards = 4;
+// The driver: its version, and its answer to the question for cards.
+struct Driver {
+  int version = 13000;
+  cudaError_t says = cudaSuccess;
+};
+inline Driver driver;
 
 void seed(std::uint32_t value);
 void card_bytes(std::size_t bytes);  // of each card, used or not

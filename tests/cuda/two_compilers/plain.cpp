@@ -48,11 +48,11 @@ int main() {
   using Plain = decltype(nax::sinh(std::declval<Array<float>>()));
   expect(!nax::cuda::expression_kernels<Plain>.forward, "what only this file sees has none");
 
-  const auto devices = nax::devices("cuda");
-  if (devices.empty()) {
+  if (nax::device_count("cuda") == 0) {
     std::printf("skipped: this machine has no GPU; the kernels were found\n");
     return skipped;
   }
+  const auto devices = nax::devices("cuda");
   const Array<float> here = nax::linspace<float>(-2, 2, 1001), there = nax::device_put(here, devices[0]);
   const auto back = [](const Array<float>& x) { return nax::device_put(x, nax::devices()[0]); };
   expect(shared_step(there).device() == devices[0], "a result lies where its operands do");

@@ -41,5 +41,17 @@ inline const Reducer& reducer_for(loops::ReduceKind kind, DType from, DType to) 
   return *found;
 }
 
+// The reducer of an expression's values. A user's file of compiled mode takes the library's: its own, perhaps
+// not optimised, would be the whole program's.
+template <class Op, class From>
+const Reducer& expression_reducer() {
+#if defined(NAX_CALLS_LIBRARY)
+  provide_library();
+  return reducer_for(Op::kind, dtype_of<From>, dtype_of<typename Op::Acc>);
+#else
+  return reducer<Op, From>;
+#endif
+}
+
 }  // namespace cpu
 NAX_END

@@ -9,6 +9,15 @@
 NAX_BEGIN
 namespace cpu {
 
+template <class T>
+void SoftmaxBlockKernel::run(RowFunction kind, const void* rows, void* out, std::int64_t count,
+                             std::int64_t n) {
+  const Softmax what = kind == RowFunction::softmax       ? Softmax::softmax
+                       : kind == RowFunction::log_softmax ? Softmax::log_softmax
+                                                          : Softmax::logsumexp;
+  softmax_rows(what, static_cast<const T*>(rows), static_cast<T*>(out), count, n);
+}
+
 template <RowFunction kind>
 template <class T>
 void RowKernel<kind>::run(const loops::Rows& r, const char* const* from, char* const* to) {

@@ -18,6 +18,14 @@ struct RowKernel {
   static void run(const loops::Rows& rows, const char* const* from, char* const* to);
 };
 
+// Softmax, log_softmax or logsumexp of rows of an expression, a block at a time; of row_kernels.hpp as well.
+struct SoftmaxBlockKernel {
+  static constexpr const char* name = "softmax";
+  using Function = void(RowFunction, const void* rows, void* out, std::int64_t count, std::int64_t n);
+  template <class T>
+  static void run(RowFunction kind, const void* rows, void* out, std::int64_t count, std::int64_t n);
+};
+
 inline RowKernelFunction* row_kernel(RowFunction kind, DType dtype) {
   switch (kind) {
 #define NAX_ROWS(name)    \

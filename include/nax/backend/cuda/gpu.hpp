@@ -28,6 +28,7 @@ inline void connect_cards(int a, int b) {
 class Gpu final : public detail::Accelerator {
  public:
   int count() override { return device_count(); }
+  std::string why_none() override { return why_no_cards(); }
 
   void* allocate(Device device, std::size_t bytes) override {
     detail::check_recorded_on(device);

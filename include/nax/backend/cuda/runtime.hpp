@@ -38,6 +38,28 @@ inline int card_count() {
   }();
   return count;
 }
+
+// Says why card_count() is 0.
+inline std::string why_no_cards() {
+  int cards = 0, driver = 0, runtime = 0;
+  const cudaError_t code = cudaGetDeviceCount(&cards);
+  if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+  if (cudaRuntimeGetVersion(&runtime) != cudaSuccess) runtime = 0;
+  cudaGetLastError();
+  const auto text = [](int version) {
+    return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+  };
+  if (driver == 0) return "no NVIDIA driver is installed (there is no libcuda.so.1)";
+  if (code == cudaErrorInsufficientDriver)
+    return "the NVIDIA driver is too old: it knows CUDA " + text(driver) + ", this program needs " +
+           text(runtime);
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string hidden =
+      visible ? std::string("; CUDA_VISIBLE_DEVICES is '") + visible + "'" : std::string();
+  if (code == cudaErrorNoDevice || code == cudaSuccess) return "the NVIDIA driver shows no card" + hidden;
+  return std::string("cudaGetDeviceCount: ") + cudaGetErrorName(code) + ": " + cudaGetErrorString(code) +
+         hidden;
+}
 inline int device_count() {
   static const int count =
       card_count() == 0 ? 0 : requested_devices().value_or(std::min(card_count(), most_devices));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/reduce.hpp"
+#include "nax/backend/cpu/reducer_slots.hpp"
 #include "nax/expr/differentiation/fused_sum_node.hpp"
 
 // Sums of expressions under a gradient. One pass gives the sum and the derivatives of its terms: what is
@@ -173,8 +174,8 @@ template <class T>
   allocate_derivatives(table.result, leaves, frame.size(), device, derived);
   allocate_in(result, dtype_of<T>, sum.result(frame), device);
   const T seed = static_cast<T>(1 / divisor), by = static_cast<T>(divisor);
-  sum_and_derive(type, constants, leaves, sum, frame, derived, &seed, cpu::reducer<cpu::reduce_op::Sum<T>, T>,
-                 result);
+  sum_and_derive(type, constants, leaves, sum, frame, derived, &seed,
+                 cpu::expression_reducer<cpu::reduce_op::Sum<T>, T>(), result);
   if (divisor != 1) {
     T* const values = reinterpret_cast<T*>(raw_data(result));
     for (std::int64_t i = 0, n = layout_of(result).size(); i < n; ++i) values[i] /= by;

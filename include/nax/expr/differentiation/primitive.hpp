@@ -16,12 +16,9 @@
 // An operation whose derivative reads its own result takes `record_with_result`: pull and push then get the
 // result, which is recorded as the value of this very node, as second argument.
 //
-// A first function that is an object with a method `later` as well, of the same form, has a share that need
-// not be computed at once: an input of a transform that has no other may get what `later` returns.
-//
-// One that is an object with a method `of_number` gets a cotangent of no axes as a number, and makes an array
-// on the device that it is told. One with a constant `takes_constants` takes, for a result on a GPU, a
-// cotangent on the host that is one number everywhere.
+// A first function that is an object with a method `of_number` gets a cotangent of no axes as a number, and
+// makes an array on the device that it is told. One with a constant `takes_constants` takes, for a result on
+// a GPU, a cotangent on the host that is one number everywhere.
 //
 // Hidden axes that the result has and the input has not are summed away afterwards, in one place, here.
 NAX_BEGIN
@@ -62,8 +59,7 @@ struct InputBase {
   Levels levels;
   std::size_t bytes = 0;  // that the input takes on the tape
   ArrayBase (*pull_share)(InputBase&, const ArrayBase& g, const PrimitiveNode&) = nullptr;
-  ArrayBase (*pull_later)(InputBase&, const ArrayBase& g, const PrimitiveNode&) = nullptr;  // may be none
-  ArrayBase (*pull_number)(InputBase&, Number g, Device device) = nullptr;                  // may be none
+  ArrayBase (*pull_number)(InputBase&, Number g, Device device) = nullptr;  // may be none
   ArrayBase (*push_share)(InputBase&, const ArrayBase& t, const PrimitiveNode&) = nullptr;
   void (*destroy)(InputBase&) noexcept = nullptr;
 };
@@ -118,10 +114,8 @@ class PrimitiveNode final : public ResultNode {
   void pull(const ArrayBase& g, Reverse& sweep) override {
     InputBase* in = first();
     for (int i = 0; i < count_; ++i, in = after(in))
-      if (const std::size_t node = sweep.place(in->serial); node != Tape::npos) {
-        const auto pull = in->pull_later && sweep.may_wait(node) ? in->pull_later : in->pull_share;
-        sweep.add_at(node, pull(*in, g, *this));
-      }
+      if (const std::size_t node = sweep.place(in->serial); node != Tape::npos)
+        sweep.add_at(node, in->pull_share(*in, g, *this));
   }
   NAX_ENGINE_VIRTUAL void pull_number(Number g, Reverse& sweep) override;
   bool takes_constants() const override { return takes_constants_; }
@@ -155,11 +149,6 @@ decltype(auto) as_type_of(const ArrayBase& x) {
     return typed<T>(x);
 }
 
-template <class T, class Pull>
-constexpr bool may_wait_for() {
-  return requires(const Pull& p, const ArrayBase& g) { p.later(as_type_of<T>(g)); };
-}
-
 template <class Pull>
 constexpr bool takes_constants_of() {
   if constexpr (requires { Pull::takes_constants; })
@@ -179,7 +168,6 @@ template <class T, class R, class Pull, class Push, bool with_result>
 struct InputOps<T, Input<R, Pull, Push>, with_result> {
   using In = Input<R, Pull, Push>;
   static constexpr std::size_t bytes = (sizeof(In) + 15) / 16 * 16;
-  static constexpr bool may_wait = may_wait_for<T, Pull>();
 
   template <class F, class X>
   static auto call(const F& f, const X& x, const PrimitiveNode& node) {
@@ -191,11 +179,6 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
   static ArrayBase pull(InputBase& input, const ArrayBase& g, const PrimitiveNode& node) {
     return sum_levels(share_of(call(static_cast<In&>(input).pull, as_type_of<T>(g), node)),
                       node.frame().levels, input.levels);
-  }
-  static ArrayBase pull_later(InputBase& input, const ArrayBase& g,
-                              const PrimitiveNode& node) requires may_wait {
-    return sum_levels(share_of(static_cast<In&>(input).pull.later(as_type_of<T>(g))), node.frame().levels,
-                      input.levels);
   }
   static ArrayBase pull_number(InputBase& input, Number g, Device device) requires(takes_number<Pull>()) {
     return share_of(static_cast<In&>(input).pull.of_number(g, device));
@@ -222,7 +205,6 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
   static void append(PrimitiveNode& node, In&& input) {
     In* const in = new (node.end()) In(std::move(input));
     in->pull_share = pull;
-    if constexpr (may_wait) in->pull_later = pull_later;
     if constexpr (takes_number<Pull>()) in->pull_number = pull_number;
     in->push_share = push;
     in->destroy = destroy;

@@ -10,11 +10,6 @@ namespace detail {
 // The axes left by a reduction over the marked ones.
 NAX_ENGINE Frame reduced_frame(const Frame& frame, const AxisMarks& reduced, bool keep);
 
-// Whether an array is one number everywhere, by its layout.
-inline bool is_constant(const Layout& layout) { return is_repeated(layout.strides, layout.shape); }
-// Such an array of the host on another device, of one number as well. Not recorded.
-NAX_ENGINE ArrayBase moved_constant(const ArrayBase& x, Device to);
-
 // Strides of a row-major result over the axes of what was reduced: 0 on the axes that went.
 NAX_ENGINE Dims reduced_strides(const Frame& frame, const AxisMarks& reduced);
 

@@ -9,6 +9,11 @@
 NAX_BEGIN
 namespace detail {
 
+// Whether an array is one number everywhere, by its layout.
+inline bool is_constant(const Layout& layout) { return is_repeated(layout.strides, layout.shape); }
+// Such an array of the host on another device, of one number as well. Not recorded.
+NAX_ENGINE ArrayBase moved_constant(const ArrayBase& x, Device to);
+
 // The sum over the marked axes of all (hidden ones first), which stay with extent 1 when `keep`. Recorded.
 NAX_ENGINE ArrayBase sum_axes(const ArrayBase& x, const AxisMarks& summed, bool keep);
 

@@ -161,14 +161,6 @@ NAX_ENGINE ArrayBase contract_value(const ArrayBase& a, const ArrayBase& b, cons
   return view(std::move(result), std::move(plan.result));
 }
 
-// Contracts now, or returns an array that waits for its elements where that pays.
-NAX_ENGINE ArrayBase contract_later(const ArrayBase& a, const ArrayBase& b, const Frame& target) {
-  if (is_one_product(layout_of(a), layout_of(b), target))
-    if (const auto later = cpu::find_kernel<LaterKernel>(a.dtype()))
-      if (ArrayBase result; later(a, b, result)) return result;
-  return contract(a, b, target);
-}
-
 struct Contraction {
   ArrayBase a, b;
   Frame target;
@@ -181,9 +173,6 @@ struct LeftShare {
     return with_new_levels(layout_of(of->a), of->target, layout_of(g));
   }
   ArrayBase operator()(const ArrayBase& g) const { return contract(g, transpose_matrices(of->b), target(g)); }
-  ArrayBase later(const ArrayBase& g) const {
-    return contract_later(g, transpose_matrices(of->b), target(g));
-  }
 };
 struct RightShare {
   std::shared_ptr<const Contraction> of;
@@ -192,9 +181,6 @@ struct RightShare {
     return with_new_levels(layout_of(of->b), of->target, layout_of(g));
   }
   ArrayBase operator()(const ArrayBase& g) const { return contract(transpose_matrices(of->a), g, target(g)); }
-  ArrayBase later(const ArrayBase& g) const {
-    return contract_later(transpose_matrices(of->a), g, target(g));
-  }
 };
 
 NAX_ENGINE ArrayBase contract(const ArrayBase& a, const ArrayBase& b, const Frame& target) {

@@ -4,7 +4,6 @@
 
 #include "nax/backend/cpu/product_kernel.hpp"
 #include "nax/expr/differentiation/wrt_operand.hpp"
-#include "nax/numpy/products/matrix_product.hpp"
 #include "nax/numpy/reductions/number_kernels.hpp"
 #include "nax/numpy/views/transpose.hpp"
 
@@ -32,7 +31,6 @@ template <class T>
 void provide_products() {
   cpu::provide<cpu::MatmulKernel, product_t<T>>();
   if constexpr (is_inexact_v<T>) cpu::provide<ScaledKernel, T>();
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) cpu::provide<LaterKernel, T>();
 }
 
 // Lets the product swallow the axis; false where strides forbid it.

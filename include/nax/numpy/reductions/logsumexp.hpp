@@ -25,6 +25,12 @@ Array<T> finite_shift(const Array<T>& m) {
   return evaluate(make_selection<rules::where>(make_expr<rules::isfinite>(m), m, zero));
 }
 
+template <class T>
+cpu::SoftmaxBlockKernel::Function* softmax_block_kernel() {
+  cpu::provide<cpu::SoftmaxBlockKernel, T>();
+  return cpu::kernel_for<cpu::SoftmaxBlockKernel>(dtype_of<T>);
+}
+
 template <class X>
 auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
   using T = typename X::value_type;
@@ -45,10 +51,11 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
       if (marks_suffix(visible) && count.length > 0) {
         Array<T> result = typed<T>(allocate(dtype_of<T>, reduced_frame(frame, marks, keep)));
         T* out = elements<T>(result);
-        for_each_row_block<T>(
-            x, count, static_cast<T*>(nullptr), [=](const T* rows, std::int64_t first, std::int64_t some) {
-              cpu::softmax_rows(cpu::Softmax::logsumexp, rows, out + first, some, count.length);
-            });
+        const auto kernel = softmax_block_kernel<T>();
+        for_each_row_block<T>(x, count, static_cast<T*>(nullptr),
+                              [=](const T* rows, std::int64_t first, std::int64_t some) {
+                                kernel(loops::RowFunction::logsumexp, rows, out + first, some, count.length);
+                              });
         return result;
       }
     }

@@ -43,6 +43,12 @@ Array<T> extremum_by_rows(const Array<T>& x, const Array<T>& y, const Array<T>& 
   return result;
 }
 
+template <class Kernel, class T>
+typename Kernel::Function* extrema_kernel() {
+  cpu::provide<Kernel, T>();
+  return cpu::kernel_for<Kernel>(dtype_of<T>);
+}
+
 template <class Op, class X>
 auto extremum_over(const char* function, const X& x, const AxisMarks& visible, bool keep) {
   using T = typename X::value_type;
@@ -60,7 +66,7 @@ auto extremum_over(const char* function, const X& x, const AxisMarks& visible, b
       if constexpr (simd::has_packet<T>)
         if (goes_by_rows(x, nullptr, y, g, marks))
           return extremum_by_rows(x, y, g, frame, 1, layout_of(x).size() / layout_of(y).size(),
-                                  cpu::spread_extrema<T>);
+                                  extrema_kernel<cpu::SpreadExtremaKernel, T>());
       const auto mask = reaches(x, y, marks, keep);
       const Array<T> share = evaluate(make_expr<rules::divide>(g, sum_over<T>(mask, visible, keep, 1)));
       return evaluate(
@@ -70,7 +76,7 @@ auto extremum_over(const char* function, const X& x, const AxisMarks& visible, b
       if constexpr (simd::has_packet<T>)
         if (goes_by_rows(x, &t, y, y, marks))
           return extremum_by_rows(x, y, t, layout_of(y), layout_of(x).size() / layout_of(y).size(), 1,
-                                  cpu::mean_over_extrema<T>);
+                                  extrema_kernel<cpu::MeanOverExtremaKernel, T>());
       const auto mask = reaches(x, y, marks, keep);
       const Array<T> chosen =
           sum_over<T>(make_selection<rules::where>(mask, t, Array<T>(T(0))), visible, keep, 1);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "nax/core/from_chars.hpp"
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/numpy/sorting/quantile_lines.hpp"
 
@@ -45,7 +46,7 @@ double fraction(T q) {
     char text[32];
     double value = static_cast<double>(q);
     const auto [end, error] = std::to_chars(std::begin(text), std::end(text), q);
-    if (error == std::errc() && std::isfinite(q)) std::from_chars(text, end, value);
+    if (error == std::errc() && std::isfinite(q)) number_from_chars(text, end, value);
     return value;
   } else {
     return static_cast<double>(q);
