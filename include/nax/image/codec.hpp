@@ -20,8 +20,8 @@ struct DecodeOptions {
 };
 
 // The image in a file's bytes: (height, width, channels), rows from the top. Transparency is dropped where it
-// is not asked for. Throws IoError for what is damaged, cut short, or none of these; `name` is what it
-// says.
+// is not asked for; of 16 bits the upper 8 are kept; no gamma and no colour profile is applied (Pillow's
+// pixels). Throws IoError for what is damaged, cut short, or none of these; `name` is what it says.
 Array<std::uint8_t> decode(const io::Bytes& bytes, const DecodeOptions& options = {},
                            const std::string& name = "the image");
 // The image in a file, or at an address where nax::storage is linked.
