@@ -409,24 +409,69 @@ io::Bytes encode_png(const Array<std::uint8_t>& image) {
   return bytes;
 }
 
-std::vector<std::string> files_below(const std::string& folder) {
-  std::vector<std::string> paths;
-  if (io::detail::is_address(folder)) {
-    for (std::string& path : io::detail::need_remote_files("image_folder", folder)
-                                 .list(folder.back() == '/' ? folder : folder + "/"))
-      if (is_image_name(path)) paths.push_back(std::move(path));
-  } else {
-    std::error_code error;
-    for (auto at = std::filesystem::recursive_directory_iterator(folder, error);
-         !error && at != std::filesystem::recursive_directory_iterator(); at.increment(error))
-      if (at->is_regular_file() && is_image_name(at->path().string())) paths.push_back(at->path().string());
-    if (error) raise<IoError>({"image_folder: '", folder, "' cannot be read: ", error.message()});
+namespace detail {
+namespace {
+
+bool is_hidden(const std::string& name) { return !name.empty() && name[0] == '.'; }
+
+// `above`: the folders that this one lies in, against links that lead back.
+void list_local(const std::filesystem::path& folder, std::vector<std::filesystem::path>& above,
+                Listing& found) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path real = fs::canonical(folder, error);
+  if (!error && std::find(above.begin(), above.end(), real) != above.end()) return;
+  auto at = error ? fs::directory_iterator() : fs::directory_iterator(folder, error);
+  above.push_back(real);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (is_hidden(name)) continue;
+    std::error_code none;  // of a link to nothing
+    if (at->is_directory(none)) {
+      if (above.size() == 1) found.folders.push_back(name);
+      list_local(at->path(), above, found);
+    } else if (at->is_regular_file(none) && is_image_name(name)) {
+      found.paths.push_back(at->path().string());
+    }
   }
-  std::sort(paths.begin(), paths.end());
-  if (paths.empty())
-    raise<IoError>({"image_folder: there is no JPEG, PNG or WebP file below '", folder, "'"});
-  return paths;
+  above.pop_back();
+  if (error) raise<IoError>({"image_folder: '", folder.string(), "' cannot be read: ", error.message()});
 }
+
+}  // namespace
+
+std::string folder_of(const std::string& root, const std::string& path) {
+  std::size_t begin = root.size();
+  while (begin < path.size() && path[begin] == '/') ++begin;
+  const std::size_t end = path.find('/', begin);
+  return end == std::string::npos ? "" : path.substr(begin, end - begin);
+}
+
+Listing list_images(const std::string& folder) {
+  Listing found;
+  if (io::detail::is_address(folder)) {
+    const std::string root = folder.back() == '/' ? folder : folder + "/";
+    for (std::string& path : io::detail::need_remote_files("image_folder", folder).list(root)) {
+      const std::string below = path.substr(std::min(root.size(), path.size()));
+      if (is_hidden(below) || below.find("/.") != std::string::npos) continue;
+      if (const std::string name = folder_of(root, path); !name.empty()) found.folders.push_back(name);
+      if (is_image_name(path)) found.paths.push_back(std::move(path));
+    }
+  } else {
+    std::vector<std::filesystem::path> above;
+    list_local(folder, above, found);
+  }
+  std::sort(found.paths.begin(), found.paths.end());
+  std::sort(found.folders.begin(), found.folders.end());
+  found.folders.erase(std::unique(found.folders.begin(), found.folders.end()), found.folders.end());
+  if (found.paths.empty())
+    raise<IoError>({"image_folder: there is no JPEG, PNG or WebP file below '", folder, "'"});
+  return found;
+}
+
+}  // namespace detail
+
+std::vector<std::string> files_below(const std::string& folder) { return detail::list_images(folder).paths; }
 
 }  // namespace image
 NAX_END
