@@ -1,4 +1,4 @@
-// What a store's answers mean: codes that pass, clocks that differ, names that are no paths.
+// Answers of stores: codes that pass, clocks that differ, keys that are no paths.
 #include <atomic>
 #include <ctime>
 
@@ -99,6 +99,22 @@ TEST_F(StorageAnswers, KeysAreNoPaths) {
     EXPECT_THROW(storage::write(address, {}), IoError);
     EXPECT_EQ(asked, escaped ? "/bucket/a/%252e%252e/one" : std::string("/bucket/") + key);
   }
+}
+
+TEST_F(StorageAnswers, ObjectsAreRemoved) {
+  std::string method, path;
+  std::string status = "204 No Content";
+  server.other = [&](const Loopback::Request& request) -> std::optional<std::string> {
+    method = request.method, path = request.path;
+    return answer(status, status[0] == '4' ? "NoSuchKey" : "");
+  };
+  io::detail::remote_files->remove("s3://bucket/a/one");
+  EXPECT_EQ(method + " " + path, "DELETE /bucket/a/one");
+  status = "404 Not Found";
+  io::detail::remote_files->remove("gs://bucket/a/one");
+  status = "403 Forbidden";
+  EXPECT_THROW(io::detail::remote_files->remove("s3://bucket/a/one"), IoError);
+  EXPECT_THROW(io::detail::remote_files->remove("s3://bucket/"), IoError);
 }
 
 }  // namespace storage_answers_test

@@ -310,7 +310,7 @@ Response ask(const char* function, Place place, const Request& request, const Op
     } else if (has_condition && response.status == 304) {
       return response;
     } else if (response.status == 200 || response.status == 206 ||
-               (!reads && (response.status == 201 || response.status == 204))) {
+               (!reads && response.status >= 201 && response.status <= 204)) {
       failure = fine(response);
       if (failure.empty()) return response;
     } else if (const std::string region = response.header("x-amz-bucket-region");

@@ -270,6 +270,18 @@ class Store final : public io::detail::RemoteFiles {
  public:
   io::Bytes read(const std::string& address) override { return storage::read(address); }
   void write(const std::string& address, const io::Bytes& bytes) override { storage::write(address, bytes); }
+  void remove(const std::string& address) override {
+    const auto [options, cache] = current();
+    const Place place = place_of("storage::remove", address);
+    if (!place.is_store || place.key.empty())
+      raise<IoError>({"storage::remove: '", place.shown, "' is no object of s3://, gs:// or az://"});
+    if (cache) cache->forget(cache_name(address, place));
+    try {
+      ask("storage::remove", place, {"DELETE", {}, place.object_path()}, options, any_answer);
+    } catch (const StoreError& error) {
+      if (error.status != 404) throw;
+    }
+  }
   std::vector<std::string> list(const std::string& address) override {
     std::vector<std::string> addresses;
     for (Object& object : storage::list(address)) addresses.push_back(std::move(object.address));
