@@ -2,6 +2,7 @@
 #include "nax/image/codec.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
+#include "support/png.hpp"
 
 // JPEG and PNG. The first byte chooses the channels and, for JPEG, a scale.
 namespace {
@@ -26,6 +27,8 @@ std::vector<Bytes> fuzz::seeds() {
     }
   }
   all.push_back(chosen(3, image::encode_png(drawn(5, 7, 4))));
+  for (const png::Image& image : png::all_types())
+    if (image.gamma != 100000) all.push_back(chosen(static_cast<int>(all.size() % 4), png::file(image)));
   return all;
 }
 

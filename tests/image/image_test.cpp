@@ -229,14 +229,76 @@ TEST(ImageAugment, CropsFlipsAndColours) {
             std::string::npos);
 }
 
-TEST(ImageFolder, LabelsSizesAndErrors) {
-  const std::string root = ::testing::TempDir() + "nax_images" + std::to_string(::getpid());
-  std::filesystem::remove_all(root);
-  const auto write = [&](const std::string& path, const io::Bytes& bytes) {
+// A folder of its own to write images into.
+struct Folder {
+  std::string root;
+  explicit Folder(const std::string& name)
+      : root(::testing::TempDir() + "nax_images_" + name + std::to_string(::getpid())) {
+    std::filesystem::remove_all(root);
+    std::filesystem::create_directories(root);
+  }
+  ~Folder() { std::filesystem::remove_all(root); }
+  void write(const std::string& path, const io::Bytes& bytes) const {
     std::filesystem::create_directories(std::filesystem::path(root + "/" + path).parent_path());
     std::ofstream(root + "/" + path, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  };
+  }
+};
+std::vector<int> labels_of(const data::ImageFolder& images) {
+  std::vector<int> labels;
+  for (auto [pixels, label] : images) labels.push_back(label);
+  return labels;
+}
+using Names = std::vector<std::string>;
+
+TEST(ImageFolder, EmptyFoldersAreClasses) {
+  const Folder train("train"), val("val");
+  const io::Bytes image = image::encode_png(golden_image("image"));
+  for (const char* name : {"ant/1.png", "bee/1.png", "cat/deep/er/1.png"}) train.write(name, image);
+  for (const char* name : {"bee/1.png", "cat/1.png", "cat/2.png"}) val.write(name, image);
+  std::filesystem::create_directories(val.root + "/ant");
+  EXPECT_EQ(data::image_folder(train.root).classes(), (Names{"ant", "bee", "cat"}));
+  EXPECT_EQ(data::image_folder(val.root).classes(), (Names{"ant", "bee", "cat"}));
+  EXPECT_EQ(labels_of(data::image_folder(val.root)), (std::vector<int>{1, 2, 2}));
+  // Where a folder is missing, the classes are named.
+  std::filesystem::remove(val.root + "/ant");
+  EXPECT_EQ(labels_of(data::image_folder(val.root, {.classes = {"cat", "ant", "bee"}})),
+            (std::vector<int>{2, 0, 0}));
+  EXPECT_EQ(refusal<IoError>([&] {
+              data::image_folder(val.root, {.classes = {"ant", "cat"}});
+            }),
+            "image_folder: the folder 'bee' in '" + val.root + "' is not one of .classes");
+}
+
+TEST(ImageFolder, LinksAreFollowedAndHiddenNamesAreNot) {
+  const Folder folder("links"), elsewhere("elsewhere");
+  const io::Bytes image = image::encode_png(golden_image("image"));
+  elsewhere.write("1.png", image), elsewhere.write("deep/2.png", image);
+  folder.write("b/1.png", image);
+  folder.write("a.png", image);  // beside the classes
+  folder.write("b/._1.png", {1, 2, 3});
+  folder.write(".ipynb_checkpoints/1.png", image);
+  folder.write("b/.ipynb_checkpoints/1.png", image);
+  std::filesystem::create_directory_symlink(elsewhere.root, folder.root + "/a");
+  std::filesystem::create_symlink(elsewhere.root + "/1.png", folder.root + "/b/2.png");
+  std::filesystem::create_symlink("/no/such", folder.root + "/b/3.png");
+  std::filesystem::create_directory_symlink(folder.root, elsewhere.root + "/back");  // a circle
+  const auto images = data::image_folder(folder.root);
+  EXPECT_EQ(images.classes(), (Names{"a", "b"}));
+  EXPECT_EQ(labels_of(images), (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(image::files_below(folder.root),
+            (Names{folder.root + "/a.png", folder.root + "/a/1.png", folder.root + "/a/deep/2.png",
+                   folder.root + "/b/1.png", folder.root + "/b/2.png"}));
+  const Folder other("other");
+  other.write("1.png", image), other.write("none/notes.txt", {1});
+  EXPECT_EQ(refusal<IoError>([&] { data::image_folder(other.root); }),
+            "image_folder: there is no image in a folder of '" + other.root + "'");
+}
+
+TEST(ImageFolder, LabelsSizesAndErrors) {
+  const Folder folder("labels");
+  const std::string& root = folder.root;
+  const auto write = [&](const std::string& path, const io::Bytes& bytes) { folder.write(path, bytes); };
   const Image x = golden_image("image");
   write("dog/a.png", image::encode_png(x));
   write("cat/b.JPG", image::encode_jpeg(x));

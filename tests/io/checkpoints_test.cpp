@@ -166,6 +166,74 @@ TEST_F(CheckpointsTest, RefusesWhatDoesNotFit) {
   expect_refused([] { io::Checkpoints("/proc/nowhere/a"); }, "cannot be created or opened");
 }
 
+TEST_F(CheckpointsTest, DamagedOnesArePassedOver) {
+  {
+    io::Checkpoints saved(folder);
+    for (int step = 1; step <= 4; ++step) saved.save(step, Layer{{1, 2}, {static_cast<float>(step)}});
+  }
+  files::Bytes bytes = files::read(at("step_4.npz"));
+  bytes[bytes.size() / 2] ^= 1;
+  files::write(at("step_4.npz"), bytes);
+  std::filesystem::resize_file(at("step_3.npz"), 50);
+  io::Checkpoints saved(folder);
+  Layer back;
+  // A state that does not fit is no damage.
+  Array<float> alone;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(saved.restore(back), 2);
+  EXPECT_EQ(back.b.item(), 2);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find(at("step_4.npz")), std::string::npos) << said;
+  EXPECT_NE(said.find(at("step_3.npz")), std::string::npos) << said;
+  EXPECT_EQ(saved.steps(), (Steps{1, 2}));
+  EXPECT_TRUE(std::filesystem::exists(at("step_4.npz.damaged")));
+  expect_refused([&] { saved.restore(alone); }, "has no array named state");
+  EXPECT_TRUE(saved.save(3, back));
+  EXPECT_EQ(saved.steps(), (Steps{1, 2, 3}));
+}
+
+struct Trained {
+  Layer params;
+  std::vector<Layer> moments;
+  std::int64_t seen = 0;
+};
+
+TEST_F(CheckpointsTest, PartsAndOtherNamesAreRestored) {
+  io::Checkpoints saved(folder);
+  saved.save(1, Trained{{{{1, 2}}, {3}}, {{{4}, {5}}}, 9});
+  Layer params;
+  io::LoadReport report;
+  EXPECT_EQ(
+      saved.restore(params, {.strict = false, .rename = {{"state.params", "state"}}, .report = &report}), 1);
+  EXPECT_EQ(params.w.to_vector(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(report.matched, (std::vector<std::string>{"state.w", "state.b"}));
+  EXPECT_EQ(report.left,
+            (std::vector<std::string>{"state.moments[0].b", "state.moments[0].w", "state.seen"}));
+  // A leaf that the checkpoint has not keeps its value.
+  struct {
+    Layer params;
+    Array<float> head{7};
+  } more;
+  EXPECT_EQ(saved.restore(more, 1, {.strict = false, .report = &report}), 1);
+  EXPECT_EQ(more.params.b.item(), 3);
+  EXPECT_EQ(more.head.item(), 7);
+  EXPECT_EQ(report.missing, std::vector<std::string>{"state.head"});
+  Layer other{{1, 2, 3}, {}};
+  expect_refused(
+      [&] {
+        saved.restore(other, {.strict = false, .rename = {{"state.params", "state"}}});
+      },
+      "has shape (1, 2), the tree (3,)");
+  const std::vector<io::CheckpointEntry> contents = saved.contents(1);
+  ASSERT_EQ(contents.size(), 5u);
+  EXPECT_EQ(contents[3].name, "state.params.w");
+  EXPECT_EQ(contents[3].shape, (Shape{1, 2}));
+  EXPECT_EQ(contents[3].dtype, DType::float32);
+  EXPECT_EQ(contents[4].name, "state.seen");
+  EXPECT_EQ(contents[4].dtype, DType::int64);
+  expect_refused([&] { saved.contents(2); }, "cannot be opened");
+}
+
 // Trains from the folder's last checkpoint, and returns the parameters after `steps` steps.
 Array<float> train(const std::string& folder, int steps) {
   const auto adam = optim::adam(0.1);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include "nax/data.hpp"
 #include "nax/io.hpp"
@@ -18,13 +20,22 @@ using namespace nax;
 // Keeps objects in memory.
 struct Store final : io::detail::RemoteFiles {
   io::Bytes read(const std::string& address) override {
+    const std::lock_guard lock(mutex);
     const auto found = objects.find(address);
     if (found == objects.end()) throw IoError("store: there is no '" + address + "'");
     ++reads;
     return found->second;
   }
-  void write(const std::string& address, const io::Bytes& bytes) override { objects[address] = bytes; }
+  void write(const std::string& address, const io::Bytes& bytes) override {
+    const std::lock_guard lock(mutex);
+    objects[address] = bytes;
+  }
+  void remove(const std::string& address) override {
+    const std::lock_guard lock(mutex);
+    objects.erase(address);
+  }
   std::vector<std::string> list(const std::string& address) override {
+    const std::lock_guard lock(mutex);
     std::vector<std::string> found;
     for (const auto& [name, bytes] : objects)
       if (name.starts_with(address)) found.push_back(name);
@@ -38,6 +49,7 @@ struct Store final : io::detail::RemoteFiles {
   void put(const std::string& address, const std::string& text) {
     objects[address] = io::Bytes(text.begin(), text.end());
   }
+  std::mutex mutex;
   std::map<std::string, io::Bytes> objects;
   int reads = 0;
 };
@@ -116,8 +128,6 @@ TEST_F(RemoteFiles, AllDataSourcesTakeAddresses) {
 }
 
 TEST_F(RemoteFiles, FoldersMustBeLocal) {
-  EXPECT_EQ(refusal<IoError>([] { io::Checkpoints checkpoints("mem://b/steps"); }),
-            "Checkpoints: 'mem://b/steps' is an address, but this folder must lie on this machine");
   EXPECT_EQ(refusal<IoError>([] { data::range(3).cache("mem://b/cache").iterator(); }),
             "cache: 'mem://b/cache' is an address, but this folder must lie on this machine");
 }
@@ -128,9 +138,45 @@ TEST_F(RemoteFiles, ProgramsWithoutAStoreThrow) {
     EXPECT_EQ(refusal<IoError>(f),
               std::string(function) + ": 'mem://b/x' needs nax::storage, which this program does not link");
   };
+  expect_needs("Checkpoints", [] { io::Checkpoints checkpoints("mem://b/x"); });
   expect_needs("save", [] { io::save("mem://b/x", numbers()); });
   expect_needs("from_npy", [] { data::from_npy<float>("mem://b/x"); });
   expect_needs("from_csv", [] { data::from_csv<float>("mem://b/x", {.columns = {"a"}}); });
+}
+
+TEST_F(RemoteFiles, CheckpointsLieAtAddresses) {
+  const Array<float> x = numbers();
+  {
+    io::Checkpoints saved("mem://b/run/", {.keep = 2, .async = true});
+    Array<float> back;
+    EXPECT_EQ(saved.restore(back), std::nullopt);
+    for (int step = 1; step <= 4; ++step) saved.save(step, x * static_cast<float>(step));
+    EXPECT_EQ(saved.steps(), (std::vector<std::int64_t>{3, 4}));
+    EXPECT_EQ(saved.restore(back), 4);
+    EXPECT_EQ(back.to_vector(), Array<float>(x * 4.f).to_vector());
+    EXPECT_EQ(store.objects.size(), 2u);
+    store.objects["mem://b/run/step_4.npz"].resize(100);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(saved.restore(back), 3);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("mem://b/run/step_4.npz"), std::string::npos);
+    EXPECT_TRUE(saved.save(4, x));
+    EXPECT_EQ(saved.restore(back), 4);
+  }
+  store.objects.clear();
+  store.put("mem://b/run/step_1.shard_1_of_2.npz", "left by a crash");
+  std::vector<std::unique_ptr<io::Checkpoints>> both;
+  for (int process = 0; process < 2; ++process)
+    both.push_back(std::make_unique<io::Checkpoints>(
+        "mem://b/run", io::CheckpointsOptions{.keep = 1, .processes = 2, .process = process}));
+  EXPECT_EQ(store.objects.size(), 0u);
+  std::vector<std::thread> threads;
+  for (const auto& one : both)
+    threads.emplace_back([&] { one->save(1, numbers()), one->save(2, numbers()); });
+  for (std::thread& thread : threads) thread.join();
+  Array<float> back;
+  EXPECT_EQ(io::Checkpoints("mem://b/run").restore(back), 2);
+  EXPECT_EQ(back.to_vector(), x.to_vector());
+  EXPECT_EQ(store.objects.size(), 3u);
 }
 
 }  // namespace remote_test

@@ -155,4 +155,90 @@ TEST(ShardedCheckpoints, ErrorsNameTheCause) {
   expect_same(mine, state(0));
 }
 
+// Parameters, an optimiser's state in parts, a position, a key that differ: no checkpoint is made of a
+// mixture.
+TEST(ShardedCheckpoints, StatesThatDifferAreRefused) {
+  for (const int different : {0, 1, 2}) {
+    const Folder folder;
+    together(folder.path, 3, {}, [&](int process, io::Checkpoints& saved) {
+      State mine = state(1);
+      EXPECT_TRUE(saved.save(1, mine, {.metric = static_cast<double>(process)}));  // a metric may differ
+      if (process == different) mine.seen = 7;
+      const std::string text = text_of<IoError>([&] { saved.save(2, mine); });
+      EXPECT_EQ(
+          text.find("Checkpoints: '" + folder.path + "/step_2.npz' is not written: state.seen of process "),
+          0u)
+          << text;
+      const int other = process == different ? (different == 0 ? 1 : 0) : different;
+      EXPECT_NE(text.find("of process " + std::to_string(other) + " is not equal to that of process " +
+                          std::to_string(process)),
+                std::string::npos)
+          << text;
+    });
+    State back = state(0);
+    EXPECT_EQ(io::Checkpoints(folder.path).restore(back), 1);
+    expect_same(back, state(1));
+  }
+  // Elements that this process does not write, dtypes, shapes and names count, too.
+  const auto refused = [](const auto& first, const auto& second) {
+    const Folder folder;
+    std::string text;
+    together(folder.path, 2, {}, [&](int process, io::Checkpoints& saved) {
+      const std::string one = process == 0 ? text_of<IoError>([&] { saved.save(1, first); })
+                                           : text_of<IoError>([&] { saved.save(1, second); });
+      if (process == 1) text = one;
+    });
+    const std::size_t begin = text.find("is not written: "), end = text.find(" of process");
+    return begin == std::string::npos ? text : text.substr(begin + 16, end - begin - 16);
+  };
+  using A = Array<float>;
+  using Map = std::map<std::string, A>;
+  EXPECT_EQ(refused(A{1, 2, 3}, A{1, 2, 4}), "state");
+  EXPECT_EQ(refused(A{1, 2, 3}, A{4, 2, 3}), "state");
+  EXPECT_EQ(refused(A{1, 2}, A{{1, 2}}), "state");
+  EXPECT_EQ(refused(A{0}, Array<int>{0}), "state");
+  EXPECT_EQ(refused(Map{{"a", {1}}, {"b", {2}}}, Map{{"a", {1}}, {"c", {2}}}), "state['c']");
+  EXPECT_EQ(refused(Map{{"a", {1}}}, Map{{"a", {1}}, {"c", {2}}}), "state['c']");
+  EXPECT_EQ(refused(Map{{"a", {1}}, {"c", {2}}}, Map{{"a", {1}}}), "the number of leaves");
+}
+
+TEST(ShardedCheckpoints, StatesOfTheirOwnComeBackToTheirProcesses) {
+  const Folder folder;
+  together(folder.path, 3, {.keep = 1, .own = true}, [](int process, io::Checkpoints& saved) {
+    for (int step = 1; step <= 2; ++step) saved.save(step, state(step + 10 * process));
+  });
+  EXPECT_EQ(folder.files(), 4u);
+  together(folder.path, 3, {.own = true}, [](int process, io::Checkpoints& saved) {
+    State mine = state(0);
+    EXPECT_EQ(saved.restore(mine), 2);
+    expect_same(mine, state(2 + 10 * process));
+  });
+  State mine = state(0);
+  for (const int processes : {1, 2})
+    EXPECT_NE(text_of<IoError>([&] {
+                io::Checkpoints(folder.path, {.processes = processes}).restore(mine);
+              }).find("is of 3 processes with states of their own, not of " + std::to_string(processes)),
+              std::string::npos);
+  expect_same(mine, state(0));
+  // One damaged part keeps all from restoring it.
+  together(folder.path, 3, {.own = true},
+           [](int process, io::Checkpoints& saved) { saved.save(5, state(5 + 10 * process)); });
+  std::filesystem::resize_file(folder.path + "/step_5.shard_1_of_3.npz", 100);
+  testing::internal::CaptureStderr();
+  together(folder.path, 3, {.own = true}, [](int process, io::Checkpoints& saved) {
+    State one = state(0);
+    EXPECT_EQ(saved.restore(one), 2);
+    expect_same(one, state(2 + 10 * process));
+    if (process == 0) saved.wait();
+  });
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("step_5.shard_1_of_3.npz"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(folder.path + "/step_5.npz.damaged"));
+  together(folder.path, 3, {.own = true}, [](int process, io::Checkpoints& saved) {
+    saved.save(5, state(5 + 10 * process));
+    State one = state(0);
+    EXPECT_EQ(saved.restore(one), 5);
+    expect_same(one, state(5 + 10 * process));
+  });
+}
+
 }  // namespace sharded_checkpoints_test

@@ -197,6 +197,26 @@ TEST(JsonLines, AppendsObjects) {
             std::string::npos);
 }
 
+TEST(JsonLines, WritesWholeIntegersAndUtf8) {
+  const std::string path = new_folder("whole") + ".jsonl";
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  training::JsonLines(path).write({{"a", most},
+                                   {"b", Array<std::uint64_t>(most)},
+                                   {"c", std::numeric_limits<std::int64_t>::min()},
+                                   {"d", Array<std::int64_t>((std::int64_t{1} << 53) + 1)},
+                                   {"e", Array<bool>(true)},
+                                   {"f", half(0.5f)},
+                                   {"g", std::uint8_t{200}}});
+  training::JsonLines(path).write(
+      {{"\xc3\xa4\xff", "\xe2\x82\xac \xe2\x82 \x80\xc0\xaf"}, {"n", std::string("a\0b", 3)}});
+  EXPECT_EQ(text_of_file(path),
+            "{\"a\": 18446744073709551615, \"b\": 18446744073709551615, \"c\": -9223372036854775808, "
+            "\"d\": 9007199254740993, \"e\": true, \"f\": 0.5, \"g\": 200}\n"
+            "{\"\xc3\xa4\xef\xbf\xbd\": \"\xe2\x82\xac \xef\xbf\xbd\xef\xbf\xbd "
+            "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\", \"n\": \"a\\u0000b\"}\n");
+  std::remove(path.c_str());
+}
+
 TEST(EarlyStopping, WaitsAndStops) {
   auto stopping = training::EarlyStopping::make({.patience = 2, .min_delta = 0.1});
   EXPECT_FALSE(stopping.should_stop());

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/core/from_chars.hpp"
+#include "nax/core/text_number.hpp"
 #include "nax/data/csv_reader.hpp"
 
 NAX_BEGIN
@@ -105,38 +105,21 @@ NAX_ENGINE std::vector<std::size_t> CsvReader::wanted() const {
   return columns;
 }
 
-// All of a field as a number; false where it is none.
+// All of a field as a number; false where it is none that T holds.
 template <class T>
 bool number_from(std::string_view text, T& value) {
   if constexpr (std::is_same_v<T, bool>) {
-    value = text == "1" || text == "true" || text == "True" || text == "TRUE";
-    return value || text == "0" || text == "false" || text == "False" || text == "FALSE";
-  } else if constexpr (std::is_integral_v<T> || std::is_floating_point_v<T>) {
-    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-    const auto [end, error] = nax::detail::number_from_chars(text.data(), text.data() + text.size(), value);
-    if (end != text.data() + text.size()) return false;
-    if constexpr (std::is_floating_point_v<T>)
-      if (error == std::errc::result_out_of_range) {  // infinity, or nothing
-        value = static_cast<T>(std::strtod(std::string(text).c_str(), nullptr));
-        return true;
-      }
-    return error == std::errc();
-  } else {
-    float wide;
-    if (!number_from(text, wide)) return false;
-    value = T(wide);
-    return true;
+    value = text == "true" || text == "True" || text == "TRUE";
+    if (value || text == "false" || text == "False" || text == "FALSE") return true;
   }
+  return nax::detail::number_of_text(text, value) == nax::detail::TextNumber::read;
 }
 
 template <class T>
 bool append_as(std::string_view text, const std::optional<double>& missing, std::vector<char>& to) {
   T value{};
   if (text.empty() && missing) {
-    if constexpr (std::is_integral_v<T>)  // NaN is no integer
-      if (!(*missing >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
-            *missing < static_cast<double>(std::numeric_limits<T>::max()) + 1))
-        return false;
+    if (!nax::detail::holds_number<T>(*missing)) return false;
     value = static_cast<T>(*missing);
   } else if (!number_from(text, value)) {
     return false;
@@ -147,10 +130,7 @@ bool append_as(std::string_view text, const std::optional<double>& missing, std:
 }
 
 NAX_ENGINE void CsvReader::append_number(std::size_t column, DType dtype, std::vector<char>& to) const {
-  std::string_view text = fields_[column];
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  const std::string_view text = nax::detail::without_blanks(fields_[column]);
   const bool good = [&] {
     switch (dtype) {
       case DType::boolean:

@@ -12,8 +12,10 @@ NAX_BEGIN
 namespace data {
 
 struct ImageFolderOptions {
-  Shape size = {};           // (height, width) of all elements; none: each as it is
-  int channels = 3;          // 1, 3 or 4
+  Shape size = {};   // (height, width) of all elements; none: each as it is
+  int channels = 3;  // 1, 3 or 4
+  // The classes in the order of their labels, where folders may be missing; none: all folders.
+  std::vector<std::string> classes = {};
   std::string version = "";  // as map's
 };
 
@@ -43,33 +45,37 @@ Array<std::uint8_t> read_sized(const std::string& path, const ImageFolderOptions
   return image::resize(image::read(path, decoding), options.size);
 }
 
-// The folder right below `root` that a file lies in; empty where it lies in root itself.
-inline std::string class_of(const std::string& root, const std::string& path) {
-  std::size_t begin = root.size();
-  while (begin < path.size() && path[begin] == '/') ++begin;
-  const std::size_t end = path.find('/', begin);
-  return end == std::string::npos ? "" : path.substr(begin, end - begin);
-}
-
 }  // namespace detail
 
 // The JPEG, PNG and WebP files below a folder or an address (s3://bucket/train), by name. Their labels count
-// the folders right below it in the order of their names; where there are none all labels are 0. Throws
-// IoError where there is no image; one that cannot be decoded is an error of the loop, by its name.
+// the folders right below it, empty ones too, in the order of their names, or .classes; files that lie beside
+// these folders are left out. Without folders all labels are 0. Names that begin with a dot are left out, and
+// links are followed. Throws IoError where there is no image, and for a folder that is none of .classes; one
+// that cannot be decoded is an error of the loop, by its name.
 template <class = void>
 ImageFolder image_folder(const std::string& folder, const ImageFolderOptions& options = {}) {
   if (!options.size.empty() && (options.size.size() != 2 || options.size[0] < 1 || options.size[1] < 1))
     raise<ValueError>({"image_folder: size must be (height, width), both at least 1, not ", options.size});
   if (folder.empty()) throw ValueError("image_folder: the folder has no name");
-  std::vector<std::string> paths = image::files_below(folder), classes;
-  for (const std::string& path : paths) classes.push_back(detail::class_of(folder, path));
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  const auto element = [=](const std::string& path) {
-    const auto place = std::lower_bound(classes.begin(), classes.end(), detail::class_of(folder, path));
+  auto [paths, classes] = image::detail::list_images(folder);
+  const bool has_classes = !classes.empty() || !options.classes.empty();
+  if (!options.classes.empty()) {
+    for (const std::string& name : classes)
+      if (std::count(options.classes.begin(), options.classes.end(), name) != 1)
+        raise<IoError>({"image_folder: the folder '", name, "' in '", folder, "' is not one of .classes"});
+    classes = options.classes;
+  }
+  if (has_classes)
+    std::erase_if(paths,
+                  [&](const std::string& path) { return image::detail::folder_of(folder, path).empty(); });
+  if (paths.empty()) raise<IoError>({"image_folder: there is no image in a folder of '", folder, "'"});
+  if (!has_classes) classes = {""};
+  const auto element = [=, classes = classes](const std::string& path) {
+    const auto place = std::find(classes.begin(), classes.end(), image::detail::folder_of(folder, path));
     return ImageFolder::Element{detail::read_sized(path, options), static_cast<int>(place - classes.begin())};
   };
   std::string version = std::to_string(options.channels) + " " + options.version;
+  for (const std::string& name : classes) version += "/" + name;
   for (const std::int64_t extent : options.size) version = std::to_string(extent) + " " + version;
   return ImageFolder(from_files(std::move(paths), element, {.version = version}), classes);
 }

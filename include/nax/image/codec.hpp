@@ -20,8 +20,8 @@ struct DecodeOptions {
 };
 
 // The image in a file's bytes: (height, width, channels), rows from the top. Transparency is dropped where it
-// is not asked for. Throws IoError for what is damaged, cut short, or none of these; `name` is what it
-// says.
+// is not asked for; of 16 bits the upper 8 are kept; no gamma and no colour profile is applied (Pillow's
+// pixels). Throws IoError for what is damaged, cut short, or none of these; `name` is what it says.
 Array<std::uint8_t> decode(const io::Bytes& bytes, const DecodeOptions& options = {},
                            const std::string& name = "the image");
 // The image in a file, or at an address where nax::storage is linked.
@@ -32,8 +32,21 @@ io::Bytes encode_jpeg(const Array<std::uint8_t>& image, int quality = 90);
 // The bytes of a PNG file of an image.
 io::Bytes encode_png(const Array<std::uint8_t>& image);
 
-// The JPEG, PNG and WebP files below a folder (or address), by name.
+// The JPEG, PNG and WebP files below a folder (or address), by name. Follows links to folders; leaves out
+// files and folders whose names begin with a dot. Throws IoError where there is none.
 std::vector<std::string> files_below(const std::string& folder);
+
+namespace detail {
+
+// files_below's paths, and the names of the folders right below, empty ones too, in their order.
+struct Listing {
+  std::vector<std::string> paths, folders;
+};
+Listing list_images(const std::string& folder);
+// The part of `path` below `root` up to the first slash; empty where there is none.
+std::string folder_of(const std::string& root, const std::string& path);
+
+}  // namespace detail
 
 }  // namespace image
 NAX_END

@@ -193,27 +193,87 @@ bool has_end(const io::Bytes& bytes) {
   return false;
 }
 
+// libpng's reader. Errors go back, by longjmp, to where the step was called.
+class PngDecoder {
+ public:
+  explicit PngDecoder(const io::Bytes& bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  PngDecoder(const PngDecoder&) = delete;
+  PngDecoder& operator=(const PngDecoder&) = delete;
+  ~PngDecoder() { ::png_destroy_read_struct(&png_, &info_, nullptr); }
+
+  // Each step returns whether it went well; nothing with a destructor lies within them.
+  bool begin() {
+    png_ =
+        ::png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_png_error, [](png_structp, const char*) {});
+    info_ = png_ ? ::png_create_info_struct(png_) : nullptr;
+    if (!info_ || setjmp(png_jmpbuf(png_))) return false;
+    ::png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);  // all but pixels and tRNS
+    ::png_set_read_fn(png_, this, on_read);
+    ::png_read_info(png_, info_);
+    return true;
+  }
+  // Bytes as the file has them, whatever its gamma and profile: of 16 bits the upper 8, as Pillow and OpenCV.
+  bool read(int channels, const std::uint8_t* end, std::uint8_t* out) {
+    if (setjmp(png_jmpbuf(png_))) return false;
+    ::png_set_expand(png_);
+    ::png_set_strip_16(png_);
+    if (channels == 4)
+      ::png_set_gray_to_rgb(png_);
+    else
+      ::png_set_strip_alpha(png_);
+    const int passes = ::png_set_interlace_handling(png_);
+    ::png_read_update_info(png_, info_);
+    const std::size_t row = ::png_get_rowbytes(png_, info_);
+    if (row * height() != static_cast<std::size_t>(end - out))
+      ::png_error(png_, "its rows have another size");
+    for (int pass = 0; pass < passes; ++pass)
+      for (png_uint_32 y = 0; y < height(); ++y) ::png_read_row(png_, out + y * row, nullptr);
+    return true;
+  }
+  png_uint_32 height() const { return ::png_get_image_height(png_, info_); }
+  png_uint_32 width() const { return ::png_get_image_width(png_, info_); }
+  bool has_colour() const { return ::png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR; }
+  bool has_alpha() const {
+    return (::png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) ||
+           ::png_get_valid(png_, info_, PNG_INFO_tRNS);
+  }
+  const char* message() const { return message_; }
+
+ private:
+  [[noreturn]] static void on_png_error(png_structp png, const char* message) {
+    auto* const self = static_cast<PngDecoder*>(::png_get_error_ptr(png));
+    std::snprintf(self->message_, sizeof self->message_, "%s", message);
+    ::png_longjmp(png, 1);
+  }
+  static void on_read(png_structp png, png_bytep to, std::size_t size) {
+    auto* const self = static_cast<PngDecoder*>(::png_get_io_ptr(png));
+    if (size > static_cast<std::size_t>(self->end_ - self->at_)) ::png_error(png, "its end is missing");
+    self->at_ = std::copy_n(self->at_, size, to) - to + self->at_;
+  }
+
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+  const std::uint8_t *at_, *end_;
+  char message_[128] = "there is no memory for it";
+};
+
 Array<std::uint8_t> decode_png(const io::Bytes& bytes, const DecodeOptions& options,
                                const std::string& name) {
-  png_image png{};
-  png.version = PNG_IMAGE_VERSION;
-  const std::unique_ptr<png_image, void (*)(png_image*)> freed(&png,
-                                                               [](png_image* p) { ::png_image_free(p); });
-  const auto check = [&](int fine) {
-    if (!fine || (png.warning_or_error & PNG_IMAGE_ERROR))
-      fail(name, std::string("is no whole PNG image: ") + png.message);
-  };
   if (!has_end(bytes)) fail(name, "is no whole PNG image: its end is missing");
-  check(::png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()));
-  check_size(name, png.height, png.width, options);
-  const bool colour = png.format & PNG_FORMAT_FLAG_COLOR, alpha = png.format & PNG_FORMAT_FLAG_ALPHA;
-  const int own = alpha ? 4 : colour ? 3 : 1;
-  const int wanted = options.channels == 0 ? own : options.channels;
-  png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // 16 bits mean the same as 8
-  const int read = alpha ? 4 : colour || wanted != 1 ? 3 : 1;
-  png.format = read == 4 ? PNG_FORMAT_RGBA : read == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-  Array<std::uint8_t> image = allocate_image(png.height, png.width, read);
-  check(::png_image_finish_read(&png, nullptr, elements<std::uint8_t>(image), 0, nullptr));
+  PngDecoder decoder(bytes);
+  const auto check = [&](bool fine) {
+    if (!fine) fail(name, std::string("is no whole PNG image: ") + decoder.message());
+  };
+  check(decoder.begin());
+  check_size(name, decoder.height(), decoder.width(), options);
+  const int wanted = options.channels != 0  ? options.channels
+                     : decoder.has_alpha()  ? 4
+                     : decoder.has_colour() ? 3
+                                            : 1;
+  const int read = wanted == 4 && decoder.has_alpha() ? 4 : decoder.has_colour() ? 3 : 1;
+  Array<std::uint8_t> image = allocate_image(decoder.height(), decoder.width(), read);
+  auto* const out = elements<std::uint8_t>(image);
+  check(decoder.read(read, out + image.size(), out));
   return with_channels(image, read, wanted);
 }
 
@@ -349,24 +409,69 @@ io::Bytes encode_png(const Array<std::uint8_t>& image) {
   return bytes;
 }
 
-std::vector<std::string> files_below(const std::string& folder) {
-  std::vector<std::string> paths;
-  if (io::detail::is_address(folder)) {
-    for (std::string& path : io::detail::need_remote_files("image_folder", folder)
-                                 .list(folder.back() == '/' ? folder : folder + "/"))
-      if (is_image_name(path)) paths.push_back(std::move(path));
-  } else {
-    std::error_code error;
-    for (auto at = std::filesystem::recursive_directory_iterator(folder, error);
-         !error && at != std::filesystem::recursive_directory_iterator(); at.increment(error))
-      if (at->is_regular_file() && is_image_name(at->path().string())) paths.push_back(at->path().string());
-    if (error) raise<IoError>({"image_folder: '", folder, "' cannot be read: ", error.message()});
+namespace detail {
+namespace {
+
+bool is_hidden(const std::string& name) { return !name.empty() && name[0] == '.'; }
+
+// `above`: the folders that this one lies in, against links that lead back.
+void list_local(const std::filesystem::path& folder, std::vector<std::filesystem::path>& above,
+                Listing& found) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path real = fs::canonical(folder, error);
+  if (!error && std::find(above.begin(), above.end(), real) != above.end()) return;
+  auto at = error ? fs::directory_iterator() : fs::directory_iterator(folder, error);
+  above.push_back(real);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (is_hidden(name)) continue;
+    std::error_code none;  // of a link to nothing
+    if (at->is_directory(none)) {
+      if (above.size() == 1) found.folders.push_back(name);
+      list_local(at->path(), above, found);
+    } else if (at->is_regular_file(none) && is_image_name(name)) {
+      found.paths.push_back(at->path().string());
+    }
   }
-  std::sort(paths.begin(), paths.end());
-  if (paths.empty())
-    raise<IoError>({"image_folder: there is no JPEG, PNG or WebP file below '", folder, "'"});
-  return paths;
+  above.pop_back();
+  if (error) raise<IoError>({"image_folder: '", folder.string(), "' cannot be read: ", error.message()});
 }
+
+}  // namespace
+
+std::string folder_of(const std::string& root, const std::string& path) {
+  std::size_t begin = root.size();
+  while (begin < path.size() && path[begin] == '/') ++begin;
+  const std::size_t end = path.find('/', begin);
+  return end == std::string::npos ? "" : path.substr(begin, end - begin);
+}
+
+Listing list_images(const std::string& folder) {
+  Listing found;
+  if (io::detail::is_address(folder)) {
+    const std::string root = folder.back() == '/' ? folder : folder + "/";
+    for (std::string& path : io::detail::need_remote_files("image_folder", folder).list(root)) {
+      const std::string below = path.substr(std::min(root.size(), path.size()));
+      if (is_hidden(below) || below.find("/.") != std::string::npos) continue;
+      if (const std::string name = folder_of(root, path); !name.empty()) found.folders.push_back(name);
+      if (is_image_name(path)) found.paths.push_back(std::move(path));
+    }
+  } else {
+    std::vector<std::filesystem::path> above;
+    list_local(folder, above, found);
+  }
+  std::sort(found.paths.begin(), found.paths.end());
+  std::sort(found.folders.begin(), found.folders.end());
+  found.folders.erase(std::unique(found.folders.begin(), found.folders.end()), found.folders.end());
+  if (found.paths.empty())
+    raise<IoError>({"image_folder: there is no JPEG, PNG or WebP file below '", folder, "'"});
+  return found;
+}
+
+}  // namespace detail
+
+std::vector<std::string> files_below(const std::string& folder) { return detail::list_images(folder).paths; }
 
 }  // namespace image
 NAX_END

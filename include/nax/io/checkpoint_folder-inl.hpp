@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "nax/io/checkpoint_folder.hpp"
+#include "nax/io/crc32.hpp"
 
 NAX_BEGIN
 namespace io::detail {
@@ -48,6 +49,16 @@ NAX_ENGINE std::string shard_name(const std::string& first, std::int64_t i, std:
   return first + std::to_string(i) + "_of_" + std::to_string(count) + ".npz";
 }
 
+// A checksum of each leaf: of its name, dtype, shape and elements.
+NAX_ENGINE std::vector<std::uint32_t> sums_of(const NamedArrays& arrays) {
+  std::vector<std::uint32_t> sums;
+  for (const auto& [name, array] : arrays) {
+    const std::string head = name + npy_header(array.dtype(), array.shape());
+    sums.push_back(crc32(nax::detail::raw_data(array), array.nbytes(), crc32(head.data(), head.size())));
+  }
+  return sums;
+}
+
 // The part of an array that a process writes: a range of its elements in row-major order.
 NAX_ENGINE std::pair<std::int64_t, std::int64_t> part_of(std::int64_t size, std::int64_t i,
                                                          std::int64_t count) {
@@ -56,20 +67,84 @@ NAX_ENGINE std::pair<std::int64_t, std::int64_t> part_of(std::int64_t size, std:
   return {begin, begin + each + (i < more ? 1 : 0)};
 }
 
-NAX_ENGINE Shards::Shards(const std::string& first, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i)
-    all_.push_back(std::make_unique<Shard>(shard_name(first, i, count)));
+NAX_ENGINE ZipReader::Entry& CheckpointReader::File::entry(const std::string& name) {
+  const auto found = zip.entries().find(name);
+  if (found == zip.entries().end()) source.fail("has no array named " + name);
+  return found->second;
 }
 
-NAX_ENGINE Bytes Shards::join(const std::string& name, const Shape& shape) {
+NAX_ENGINE CheckpointReader::CheckpointReader(const CheckpointFolder& folder, std::int64_t step)
+    : manifest_(folder.file_of(step)),
+      process_(folder.options().process),
+      processes_(folder.options().processes) {
+  if (!manifest_.zip.entries().count("shards")) return;
+  const auto count = loaded(manifest_.zip.open(manifest_.entry("shards")), std::int64_t{});
+  for (std::int64_t i = 0; i < count; ++i)
+    shards_.push_back(std::make_unique<File>(shard_name(folder.shards_of(step), i, count)));
+  is_own_ = manifest_.zip.entries().count("own") > 0;
+}
+
+NAX_ENGINE CheckpointReader::File& CheckpointReader::leaves() {
+  if (!is_own_) return manifest_;
+  const auto count = static_cast<std::int64_t>(shards_.size());
+  if (processes_ != count)
+    source().fail("is of " + std::to_string(count) + " processes with states of their own, not of " +
+                  std::to_string(processes_));
+  return *shards_[static_cast<std::size_t>(process_)];
+}
+
+NAX_ENGINE std::vector<std::string> CheckpointReader::names() {
+  const std::string before = is_joined() ? shape_name("") : "";
+  std::vector<std::string> all;
+  for (const auto& entry : leaves().zip.entries()) {
+    const std::string& name = entry.first;
+    const bool is_state = name != "step" && name != "metric" && name != "shards" && name != "own";
+    if (is_state && name.compare(0, before.size(), before) == 0) all.push_back(name.substr(before.size()));
+  }
+  return all;
+}
+
+NAX_ENGINE CheckpointEntry CheckpointReader::entry(const std::string& name) {
+  File& file = is_joined() ? *shards_.front() : leaves();
+  Member member = file.zip.open(file.entry(name));
+  const NpyHeader header = read_npy_header(member);
+  for (std::size_t i = 0; i < dtype_count; ++i)
+    if (bool swapped = false; same_descr(header.descr, static_cast<DType>(i), swapped))
+      return {name, static_cast<DType>(i), is_joined() ? joined_shape(name) : header.shape};
+  member.fail("has dtype " + header.descr + ", which nax has not");
+}
+
+NAX_ENGINE void CheckpointReader::check() {
+  Bytes some(1 << 20);
+  const auto read_all = [&](File& file) {
+    for (const auto& entry : file.zip.entries()) {
+      Member member = file.zip.open(entry.second);
+      while (member.left() > 0)
+        member.read(some.data(),
+                    static_cast<std::size_t>(std::min<std::uint64_t>(member.left(), some.size())));
+      member.finish();
+    }
+  };
+  read_all(manifest_);
+  for (const auto& shard : shards_) read_all(*shard);
+}
+
+NAX_ENGINE Shape CheckpointReader::joined_shape(const std::string& name) {
+  const std::string entry = shape_name(name);
+  if (!manifest_.zip.entries().count(entry)) source().fail("has no array named " + name);
+  const std::vector<std::int64_t> extents =
+      loaded(manifest_.zip.open(manifest_.entry(entry)), Array<std::int64_t>()).to_vector();
+  return Shape(extents.begin(), extents.end());
+}
+
+NAX_ENGINE Bytes CheckpointReader::join(const std::string& name) {
+  const Shape shape = joined_shape(name);
   Bytes bytes;
   std::int64_t elements = 0;
-  for (const auto& shard : all_) {
-    const auto found = shard->zip.entries().find(name);
-    if (found == shard->zip.entries().end()) shard->source.fail("has no array named " + name);
-    Member member = shard->zip.open(found->second);
+  for (const auto& shard : shards_) {
+    Member member = shard->zip.open(shard->entry(name));
     const NpyHeader header = read_npy_header(member);
-    if (shard == all_.front()) {
+    if (shard == shards_.front()) {
       const std::string whole = npy_header(header.descr, shape);
       bytes.assign(whole.begin(), whole.end());
     }
@@ -79,7 +154,7 @@ NAX_ENGINE Bytes Shards::join(const std::string& name, const Shape& shape) {
     member.read(bytes.data() + at, bytes.size() - at);
     member.finish();
   }
-  if (elements != shape.count()) all_.front()->source.fail("and its other parts do not make up " + name);
+  if (elements != shape.count()) shards_.front()->source.fail("and its other parts do not make up " + name);
   return bytes;
 }
 
@@ -92,10 +167,15 @@ NAX_ENGINE CheckpointFolder::CheckpointFolder(std::string path, const Checkpoint
   process_ = options.process;
   if (process_ < 0 || process_ >= processes_)
     raise<ValueError>({"Checkpoints: there is no process ", process_, " of ", processes_});
-  check_local_folder("Checkpoints", path_);
-  create();
-  folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder_.get() < 0) fail_system("Checkpoints", path_, "cannot be created or opened");
+  if (is_address(path_)) {
+    remote_ = &need_remote_files("Checkpoints", path_);
+    while (path_.back() == '/') path_.pop_back();
+    if (process_ == 0 && processes_ > 1) remove_shards_left();
+  } else {
+    create();
+    folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder_.get() < 0) fail_system("Checkpoints", path_, "cannot be created or opened");
+  }
   if (process_ == 0 && lock() == Lock::held) {
     for (const std::string& name : names())
       if (is_unfinished(name)) ::unlink((path_ + '/' + name).c_str());
@@ -112,8 +192,33 @@ NAX_ENGINE CheckpointFolder::CheckpointFolder(std::string path, const Checkpoint
 
 NAX_ENGINE void CheckpointFolder::remove_shards_left() const {
   for (const std::string& name : names())
-    if (const std::int64_t step = step_of_shard(name); step >= 0 && !has(step))
-      ::unlink((path_ + '/' + name).c_str());
+    if (const std::int64_t step = step_of_shard(name); step >= 0 && !has(step)) unlink(path_ + '/' + name);
+}
+
+NAX_ENGINE bool CheckpointFolder::exists(const std::string& file) const {
+  if (!remote_) return ::access(file.c_str(), F_OK) == 0;
+  const std::vector<std::string> found = remote_->list(file);
+  return std::find(found.begin(), found.end(), file) != found.end();
+}
+
+NAX_ENGINE void CheckpointFolder::unlink(const std::string& file) const {
+  if (remote_) return remote_->remove(file);
+  if (::unlink(file.c_str()) != 0 && errno != ENOENT) fail_system("Checkpoints", file, "cannot be removed");
+}
+
+NAX_ENGINE void CheckpointFolder::set_aside(std::int64_t step) {
+  const bool had_lock = locked_;
+  if (process_ != 0 || lock() != Lock::held) return;
+  const auto rename = [](const std::string& file) {
+    return ::rename(file.c_str(), (file + ".damaged").c_str()) == 0;
+  };
+  if (rename(file_of(step)))
+    for (const std::string& name : names())
+      if (step_of_shard(name) == step) rename(path_ + '/' + name);
+  if (!had_lock) {
+    ::flock(folder_.get(), LOCK_UN);
+    locked_ = false;
+  }
 }
 
 // As `mkdir -p` does. Opening the folder will tell what failed.
@@ -125,7 +230,7 @@ NAX_ENGINE void CheckpointFolder::create() const {
 }
 
 NAX_ENGINE CheckpointFolder::Lock CheckpointFolder::lock() {
-  if (locked_) return Lock::held;
+  if (locked_ || remote_) return locked_ ? Lock::held : Lock::unknown;
   int result;
   do result = ::flock(folder_.get(), LOCK_EX | LOCK_NB);
   while (result != 0 && errno == EINTR);
@@ -134,6 +239,12 @@ NAX_ENGINE CheckpointFolder::Lock CheckpointFolder::lock() {
 }
 
 NAX_ENGINE std::vector<std::string> CheckpointFolder::names() const {
+  if (remote_) {
+    std::vector<std::string> all;
+    for (const std::string& address : remote_->list(path_ + '/'))
+      all.push_back(address.substr(path_.size() + 1));
+    return all;
+  }
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path_.c_str()), ::closedir);
   if (!folder) fail_system("Checkpoints", path_, "cannot be listed");
   std::vector<std::string> all;
@@ -187,7 +298,7 @@ NAX_ENGINE void CheckpointFolder::begin(std::int64_t step) {
     raise<ValueError>({"Checkpoints: '", path_, "' has step ", all.back(), " already, which is ",
                        all.back() == step ? "not before " : "after ", step,
                        "; remove it, or save to another folder"});
-  if (!name_is_on_disk_ && !sync_folder(path_ + "/.."))
+  if (!remote_ && !name_is_on_disk_ && !sync_folder(path_ + "/.."))
     fail_system("Checkpoints", path_, "cannot be brought to the disk");
   name_is_on_disk_ = true;
 }
@@ -195,10 +306,14 @@ NAX_ENGINE void CheckpointFolder::begin(std::int64_t step) {
 NAX_ENGINE void CheckpointFolder::write(std::int64_t step, const NamedArrays& arrays) const {
   if (processes_ > 1) {
     write_shard(step, arrays);
-    if (process_ > 0) return wait_for(file_of(step), "process 0 has not completed");
+    bool checked = options_.own;
+    if (process_ > 0)
+      return wait_for(file_of(step), "process 0 has not completed",
+                      [&] { checked = checked || check_sums(step, arrays); });
     for (std::int64_t i = 1; i < processes_; ++i)
       wait_for(shard_name(shards_of(step), i, processes_),
-               "process " + std::to_string(i) + " has not written");
+               "process " + std::to_string(i) + " has not written", [] {});
+    if (!checked) check_sums(step, arrays);
     write_manifest(step, arrays);
   } else {
     ZipWriter zip("Checkpoints", file_of(step));
@@ -218,27 +333,56 @@ NAX_ENGINE void CheckpointFolder::write(std::int64_t step, const NamedArrays& ar
 }
 
 NAX_ENGINE void CheckpointFolder::remove(std::int64_t step) const {
-  const auto unlink = [](const std::string& path) {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail_system("Checkpoints", path, "cannot be removed");
-  };
   unlink(file_of(step));
   std::vector<std::string> shards;
   for (const std::string& name : names())
     if (step_of_shard(name) == step) shards.push_back(path_ + '/' + name);
   if (shards.empty()) return;
-  if (!sync_folder(path_)) fail_system("Checkpoints", path_, "cannot be brought to the disk");
+  if (!remote_ && !sync_folder(path_)) fail_system("Checkpoints", path_, "cannot be brought to the disk");
   for (const std::string& shard : shards) unlink(shard);
+}
+
+NAX_ENGINE bool CheckpointFolder::check_sums(std::int64_t step, const NamedArrays& arrays) const {
+  for (std::int64_t i = 0; i < processes_; ++i)
+    if (!exists(shard_name(shards_of(step), i, processes_))) return false;
+  const std::vector<std::uint32_t> own = sums_of(arrays);
+  for (std::int64_t i = 0; i < processes_; ++i) {
+    const Source source("Checkpoints", shard_name(shards_of(step), i, processes_));
+    ZipReader zip(source);
+    const auto found = zip.entries().find("sums");
+    if (found == zip.entries().end()) source.fail("has no array named sums");
+    const std::vector<std::uint32_t> theirs =
+        loaded(zip.open(found->second), Array<std::uint32_t>()).to_vector();
+    std::size_t leaf = 2;  // behind step and metric
+    while (leaf < own.size() && leaf < theirs.size() && own[leaf] == theirs[leaf]) ++leaf;
+    if (own.size() == theirs.size() && leaf == own.size()) continue;
+    raise<IoError>({"Checkpoints: '", file_of(step),
+                    "' is not written: ", leaf < own.size() ? arrays[leaf].first : "the number of leaves",
+                    " of process ", i, " is not equal to that of process ", process_,
+                    "; states that differ are saved with .own = true"});
+  }
+  return true;
 }
 
 NAX_ENGINE void CheckpointFolder::write_shard(std::int64_t step, const NamedArrays& arrays) const {
   ZipWriter zip("Checkpoints", shard_name(shards_of(step), process_, processes_));
   for (const auto& [name, array] : arrays) {
+    if (options_.own) {
+      zip.add(name + ".npy", npy_header(array.dtype(), array.shape()), nax::detail::raw_data(array),
+              array.nbytes());
+      continue;
+    }
     const auto [begin, end] = part_of(array.size(), process_, processes_);
     const std::size_t item = dtype_size(array.dtype());
     zip.add(name + ".npy", npy_header(array.dtype(), Shape{end - begin}),
             static_cast<const char*>(static_cast<const void*>(nax::detail::raw_data(array))) +
                 static_cast<std::size_t>(begin) * item,
             static_cast<std::size_t>(end - begin) * item);
+  }
+  if (!options_.own) {
+    const std::vector<std::uint32_t> sums = sums_of(arrays);
+    zip.add("sums.npy", npy_header(DType::uint32, Shape{static_cast<std::int64_t>(sums.size())}), sums.data(),
+            sums.size() * sizeof(std::uint32_t));
   }
   zip.commit();
 }
@@ -253,24 +397,27 @@ NAX_ENGINE void CheckpointFolder::write_manifest(std::int64_t step, const NamedA
     if (name == "step" || name == "metric") {
       zip.add(name + ".npy", npy_header(array.dtype(), array.shape()), nax::detail::raw_data(array),
               array.nbytes());
-    } else {
+    } else if (!options_.own) {
       const Shape shape = array.shape();
       add(shape_name(name), {shape.begin(), shape.end()}, {static_cast<std::int64_t>(shape.size())});
     }
   }
   add("shards", {processes_}, {});
+  if (options_.own) add("own", {1}, {});
   zip.commit();
 }
 
-NAX_ENGINE void CheckpointFolder::wait_for(const std::string& file, const std::string& whose) const {
+NAX_ENGINE void CheckpointFolder::wait_for(const std::string& file, const std::string& whose,
+                                           FunctionRef<void()> meanwhile) const {
   timespec pause{0, 1'000'000};
   double waited = 0;
-  while (::access(file.c_str(), F_OK) != 0) {
+  while (!exists(file)) {
+    meanwhile();
     if (waited > options_.timeout)
       raise<IoError>({"Checkpoints: ", whose, " '", file, "' in ", options_.timeout, " seconds"});
     ::nanosleep(&pause, nullptr);
     waited += static_cast<double>(pause.tv_nsec) * 1e-9;
-    pause.tv_nsec = std::min(pause.tv_nsec * 2, 50'000'000L);
+    pause.tv_nsec = std::min(pause.tv_nsec * 2, remote_ ? 500'000'000L : 50'000'000L);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "nax/core/function_ref.hpp"
 #include "nax/io/new_file.hpp"
 #include "nax/io/save.hpp"
 #include "nax/parallel/distributed.hpp"
@@ -14,9 +15,13 @@
 // not read. An older file is removed when the newer one and its name are on the disk.
 //
 // Several processes that hold equal states share the work: each writes a part of every array to a file of its
-// own, `step_<number>.shard_<i>_of_<n>.npz`. The first process waits for these files and then writes
-// `step_<number>.npz`, which names them; so that file, as ever, is there when the checkpoint is complete. The
-// others wait for it. When a checkpoint goes, this file goes first.
+// own, `step_<number>.shard_<i>_of_<n>.npz`, with a checksum of each whole leaf as it has it. All wait for
+// these files and compare the checksums. The first process then writes `step_<number>.npz`, which names them;
+// so that file, as ever, is there when the checkpoint is complete. The others wait for it. When a checkpoint
+// goes, this file goes first. With .own each file holds all of its process's state instead.
+//
+// A folder may be an address (s3://bucket/run): its files are objects then, which are there whole or not at
+// all.
 //
 // One object at a time saves to a folder: it holds a lock of the system's (flock) on the folder. So
 // everything unfinished that is found under the lock is a crash's. Where the file system has no locks,
@@ -35,7 +40,15 @@ struct CheckpointsOptions {
   // Processes that save together, and which of them this is: distributed::process_count() and
   // process_index().
   int processes = 1, process = 0;
+  bool own = false;      // their states differ: each writes and restores all of its own
   double timeout = 300;  // seconds that they wait for one another
+};
+
+// An array of a checkpoint.
+struct CheckpointEntry {
+  std::string name;  // `state.w`
+  DType dtype = DType::float32;
+  Shape shape;
 };
 
 namespace detail {
@@ -47,21 +60,48 @@ NAX_ENGINE std::string shape_name(const std::string& name);
 // A leaf's name in the file: `state.w`, `state[0]`.
 NAX_ENGINE std::string state_name(const std::string& tree_path);
 
-// The arrays of a checkpoint that several processes wrote.
-class Shards {
+class CheckpointFolder;
+
+// A checkpoint, of one file or of several.
+class CheckpointReader {
  public:
-  // `first`: the path up to the number of the shard.
-  Shards(const std::string& first, std::int64_t count);
-  // A .npy file of the whole array.
-  Bytes join(const std::string& name, const Shape& shape);
+  CheckpointReader(const CheckpointFolder& folder, std::int64_t step);
+
+  const Source& source() const { return manifest_.source; }
+  // Whether each process has a state of its own.
+  bool is_own() const { return is_own_; }
+  // The arrays of the state.
+  std::vector<std::string> names();
+  CheckpointEntry entry(const std::string& name);
+  template <class L>
+  L leaf(const std::string& name, const L& like) {
+    if (!is_joined()) return loaded(open(name), like);
+    const Bytes whole = join(name);
+    const Source joined("Checkpoints", source().path(), whole);
+    return loaded(Member(joined, name), like);
+  }
+  // Reads all of it. Throws IoError where it is damaged, or a part is missing.
+  void check();
 
  private:
-  struct Shard {
-    explicit Shard(const std::string& path) : source("Checkpoints", path), zip(source) {}
+  struct File {
+    explicit File(const std::string& path) : source("Checkpoints", path), zip(source) {}
+    ZipReader::Entry& entry(const std::string& name);
     Source source;
     ZipReader zip;
   };
-  std::vector<std::unique_ptr<Shard>> all_;
+  bool is_joined() const { return !shards_.empty() && !is_own_; }
+  // The file of all leaves, or of this process's. Throws IoError where other processes saved their own.
+  File& leaves();
+  Member open(const std::string& name) { return leaves().zip.open(leaves().entry(name)); }
+  Shape joined_shape(const std::string& name);
+  // A .npy file of the whole array.
+  Bytes join(const std::string& name);
+
+  File manifest_;
+  std::vector<std::unique_ptr<File>> shards_;
+  std::int64_t process_, processes_;
+  bool is_own_ = false;
 };
 
 class CheckpointFolder {
@@ -74,7 +114,9 @@ class CheckpointFolder {
   std::string shards_of(std::int64_t step) const {
     return path_ + "/step_" + std::to_string(step) + ".shard_";
   }
-  bool has(std::int64_t step) const { return ::access(file_of(step).c_str(), F_OK) == 0; }
+  bool has(std::int64_t step) const { return exists(file_of(step)); }
+  // Gives a damaged checkpoint another name, `<file>.damaged`, if this object may save.
+  void set_aside(std::int64_t step);
   // The checkpoints that are complete, in their order.
   std::vector<std::int64_t> steps() const;
   // The step with the best metric; of several the last.
@@ -87,9 +129,13 @@ class CheckpointFolder {
  private:
   void write_shard(std::int64_t step, const NamedArrays& arrays) const;
   void write_manifest(std::int64_t step, const NamedArrays& arrays) const;
-  // Waits until there is a file; `whose` is for messages.
-  void wait_for(const std::string& file, const std::string& whose) const;
+  // Waits until there is a file; `whose` is for messages, `meanwhile` runs between looks.
+  void wait_for(const std::string& file, const std::string& whose, FunctionRef<void()> meanwhile) const;
+  // Throws IoError unless all processes' shards are of equal states; false where one is not there yet.
+  bool check_sums(std::int64_t step, const NamedArrays& arrays) const;
   void remove(std::int64_t step) const;
+  bool exists(const std::string& file) const;
+  void unlink(const std::string& file) const;
   // Removes shards of checkpoints that never were complete.
   void remove_shards_left() const;
 
@@ -104,6 +150,7 @@ class CheckpointFolder {
   CheckpointsOptions options_;
   std::int64_t processes_ = 1, process_ = 0;
   Descriptor folder_;
+  RemoteFiles* remote_ = nullptr;  // where the folder is an address
   bool locked_ = false, name_is_on_disk_ = false;
 };
 

@@ -18,6 +18,33 @@ NAX_ENGINE void Checkpoints::wait() {
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
+NAX_ENGINE std::vector<CheckpointEntry> Checkpoints::contents(std::int64_t step) {
+  wait();
+  detail::CheckpointReader reader(folder_, step);
+  std::vector<CheckpointEntry> all;
+  for (const std::string& name : reader.names()) all.push_back(reader.entry(name));
+  return all;
+}
+
+NAX_ENGINE bool Checkpoints::pass_over(std::int64_t step, const IoError& error, bool has_another) {
+  try {
+    detail::CheckpointReader(folder_, step).check();
+    return false;
+  } catch (const IoError&) {
+  }
+  if (has_another) {
+    std::fprintf(stderr, "%s; the checkpoint before it is tried\n", error.what());
+    folder_.set_aside(step);
+  }
+  return true;
+}
+
+NAX_ENGINE void Checkpoints::check_own(std::int64_t step) {
+  wait();
+  detail::CheckpointReader reader(folder_, step);
+  if (reader.is_own()) reader.check();
+}
+
 NAX_ENGINE Checkpoints::~Checkpoints() {
   join();
   if (!error_) return;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "nax/io/checkpoint_folder.hpp"
+#include "nax/io/safetensors.hpp"
 
 // Training states in a folder.
 NAX_BEGIN
@@ -15,16 +16,28 @@ struct CheckpointOptions {
   double metric = std::numeric_limits<double>::quiet_NaN();  // NaN is never the best
 };
 
+// Of restoring; as LoadSafetensorsOptions. Names are those in the file, `state.params.w`.
+struct RestoreOptions {
+  bool strict = true;  // throws unless the state and the checkpoint have the same names
+  // Beginnings of names: {"state.params", "state"} restores parameters alone, where .strict is false.
+  std::vector<std::pair<std::string, std::string>> rename = {};
+  LoadReport* report = nullptr;  // gets what matched, what kept its value, and what was left
+};
+
 // Saves and restores training states: `Checkpoints saved("runs/a", {.keep = 3, .every = 1000});`, then
 // `saved.save(step, state)` after each step and `saved.restore(state)` before the first.
 //
 // A state is any tree: parameters, optimiser state, keys, counters. Each checkpoint is a file that numpy.load
 // opens: `step`, `metric`, and the leaves as `state.w`. After a crash at any moment, of the program or of the
-// machine, the last checkpoint that was complete loads. One thread at a time may use an object.
+// machine, the last checkpoint that was complete loads. One thread at a time may use an object. The folder
+// may be an address (s3://bucket/run) where the program links nax::storage; nothing keeps two programs from
+// saving there at once.
 //
 // Several processes save together with `.processes = distributed::process_count()` and `.process =
 // distributed::process_index()`: all construct one for the same folder, and save and restore the same steps,
-// with equal states. Each writes a part of every array. Any number of processes restores.
+// with equal states. Each writes a part of every array. Any number of processes restores. Where a leaf
+// differs between processes no checkpoint is made, and each throws IoError that names it; with .own each
+// process saves and restores a state of its own, and as many processes must restore.
 class Checkpoints {
  public:
   // Creates the folder where there is none. Removes files that a crash left unfinished, unless another object
@@ -59,56 +72,55 @@ class Checkpoints {
   }
 
   // Fills the state from the last checkpoint and returns its step; none where there is no checkpoint. Names,
-  // dtypes and shapes must agree, as for io::load. Waits for a save that is under way. Throws IoError; the
-  // state is then as it was.
+  // dtypes and shapes must agree, as for io::load. One that is damaged is passed over, said so on stderr, and
+  // set aside as `<file>.damaged`. Waits for a save that is under way. Throws IoError; the state is then as
+  // it was.
   template <class T>
-  std::optional<std::int64_t> restore(T& state) {
-    while (true) {
-      const std::vector<std::int64_t> all = steps();
-      if (all.empty()) return std::nullopt;
+  std::optional<std::int64_t> restore(T& state, const RestoreOptions& options = {}) {
+    std::exception_ptr first;
+    for (std::vector<std::int64_t> all = steps(); !all.empty();) {
+      const std::int64_t step = all.back();
       try {
-        return restore(state, all.back());
-      } catch (const IoError&) {
-        if (folder_.has(all.back())) throw;  // else another process removed it, and has a later one
+        check_own(step);
+        return restore(state, step, options);
+      } catch (const IoError& error) {
+        if (!folder_.has(step)) {  // another process removed it, and has a later one
+          all = steps();
+          continue;
+        }
+        if (!pass_over(step, error, all.size() > 1)) throw;
+        if (!first) first = std::current_exception();
+        all.pop_back();
       }
     }
+    if (first) std::rethrow_exception(first);
+    return std::nullopt;
   }
   // Restores from the checkpoint of this step.
   template <class T>
-  std::int64_t restore(T& state, std::int64_t step) {
+  std::int64_t restore(T& state, std::int64_t step, const RestoreOptions& options = {}) {
     wait();
-    const std::string path = folder_.file_of(step);
-    return detail::within_memory("Checkpoints", path, [&] {
-      const detail::Source source("Checkpoints", path);
-      detail::ZipReader zip(source);
+    return detail::within_memory("Checkpoints", folder_.file_of(step), [&] {
+      detail::CheckpointReader reader(folder_, step);
+      detail::NamesOfFile names(reader.source(), reader.names(), options.rename);
+      LoadReport report;
       T result = state;
-      const auto take = [&](const std::string& name) {
-        const auto found = zip.entries().find(name);
-        if (found == zip.entries().end()) source.fail("has no array named " + name);
-        return std::move(zip.entries().extract(found).mapped());
-      };
-      std::optional<detail::Shards> shards;
-      if (zip.entries().count("shards"))
-        shards.emplace(folder_.shards_of(step), detail::loaded(zip.open(take("shards")), std::int64_t{}));
       nax::tree::for_each_with_path(
           [&](const std::string& tree_path, auto& leaf) {
             const std::string name = detail::state_name(tree_path);
-            if (!shards) {
-              leaf = detail::loaded(zip.open(take(name)), leaf);
-              return;
-            }
-            const Array<std::int64_t> shape =
-                detail::loaded(zip.open(take(detail::shape_name(name))), Array<std::int64_t>());
-            const std::vector<std::int64_t> extents = shape.to_vector();
-            const Bytes whole = shards->join(name, Shape(extents.begin(), extents.end()));
-            const detail::Source joined("Checkpoints", path, whole);
-            leaf = detail::loaded(detail::Member(joined, name), leaf);
+            const std::string* const in_file = names.take(name);
+            if (in_file)
+              leaf = reader.leaf(*in_file, leaf);
+            else if (options.strict)
+              reader.source().fail("has no array named " + name);
+            (in_file ? report.matched : report.missing).push_back(name);
           },
           result);
-      take("step"), take("metric");
-      if (!zip.entries().empty())
-        source.fail("has " + zip.entries().begin()->first + ", which the state has not");
+      report.left = names.left();
+      if (options.strict && !report.left.empty())
+        reader.source().fail("has " + report.left.front() + ", which the state has not");
       state = std::move(result);
+      if (options.report) *options.report = std::move(report);
       return step;
     });
   }
@@ -125,6 +137,8 @@ class Checkpoints {
     wait();
     return folder_.steps();
   }
+  // The arrays of this step's checkpoint, by name. Throws IoError.
+  std::vector<CheckpointEntry> contents(std::int64_t step);
   // Waits for the save that is under way, and throws its error.
   void wait();
 
@@ -135,6 +149,11 @@ class Checkpoints {
     static_cast<void>(nax::detail::raw_data(array));  // gathers shards, whose devices this thread knows
     arrays.emplace_back(std::move(name), std::move(array));
   }
+  // Whether the checkpoint is damaged, so that the one before is tried; says so.
+  bool pass_over(std::int64_t step, const IoError& error, bool has_another);
+  // Throws IoError where the part of any process is damaged of states that are their own: all must then
+  // restore the same step.
+  void check_own(std::int64_t step);
   void write(std::int64_t step, detail::NamedArrays arrays);
   void write_apart(std::int64_t step, const detail::NamedArrays& arrays) noexcept;
   void join();

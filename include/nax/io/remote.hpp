@@ -21,6 +21,8 @@ struct RemoteFiles {
   virtual ~RemoteFiles() = default;
   virtual Bytes read(const std::string& address) = 0;
   virtual void write(const std::string& address, const Bytes& bytes) = 0;
+  // An object that is not there is none to remove.
+  virtual void remove(const std::string& address) = 0;
   // The addresses of all objects that begin with this one, in order.
   virtual std::vector<std::string> list(const std::string& address) = 0;
   // For each address a text that changes with the object (its ETag); empty where the store has none.

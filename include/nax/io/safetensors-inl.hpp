@@ -132,9 +132,9 @@ NAX_ENGINE ArrayBase SafetensorsReader::array(const std::string& name, DType dty
   return float_cast(std::move(a), dtype);
 }
 
-NAX_ENGINE SafetensorsNames::SafetensorsNames(
-    const SafetensorsReader& reader, const std::vector<std::pair<std::string, std::string>>& rename) {
-  for (const auto& [in_file, info] : reader.header().tensors) {
+NAX_ENGINE NamesOfFile::NamesOfFile(const Source& source, const std::vector<std::string>& names,
+                                    const std::vector<std::pair<std::string, std::string>>& rename) {
+  for (const std::string& in_file : names) {
     std::string name = in_file;
     for (const auto& [from, to] : rename)
       if (name.compare(0, from.size(), from) == 0) {
@@ -143,11 +143,12 @@ NAX_ENGINE SafetensorsNames::SafetensorsNames(
       }
     const auto [place, is_new] = names_.emplace(name, std::pair(in_file, false));
     if (!is_new)
-      reader.fail(in_file, "is renamed to " + shown(name) + ", as is " + shown(place->second.first));
+      source.fail("(" + shown(in_file) + ") is renamed to " + shown(name) + ", as is " +
+                  shown(place->second.first));
   }
 }
 
-NAX_ENGINE const std::string* SafetensorsNames::take(const std::string& name) {
+NAX_ENGINE const std::string* NamesOfFile::take(const std::string& name) {
   auto found = names_.find(name);
   if (found == names_.end()) found = names_.find(dotted_name(name));
   if (found == names_.end() || found->second.second) return nullptr;
@@ -155,7 +156,7 @@ NAX_ENGINE const std::string* SafetensorsNames::take(const std::string& name) {
   return &found->second.first;
 }
 
-NAX_ENGINE std::vector<std::string> SafetensorsNames::left() const {
+NAX_ENGINE std::vector<std::string> NamesOfFile::left() const {
   std::vector<std::string> names;
   for (const auto& [name, of_file] : names_)
     if (!of_file.second) names.push_back(of_file.first);

@@ -60,6 +60,11 @@ class SafetensorsReader {
 
   const Source& source() const { return source_; }
   const SafetensorsHeader& header() const { return header_; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& tensor : header_.tensors) all.push_back(tensor.first);
+    return all;
+  }
   const TensorInfo& info(const std::string& name) const;
   [[noreturn, gnu::cold]] void fail(const std::string& name, const std::string& what) const {
     source_.fail("(" + shown(name) + ") " + what);
@@ -74,10 +79,10 @@ class SafetensorsReader {
 };
 
 // Which array of the file is whose.
-class SafetensorsNames {
+class NamesOfFile {
  public:
-  SafetensorsNames(const SafetensorsReader& reader,
-                   const std::vector<std::pair<std::string, std::string>>& rename);
+  NamesOfFile(const Source& source, const std::vector<std::string>& names,
+              const std::vector<std::pair<std::string, std::string>>& rename);
   // The file's name for the tree's, each once; null where it has none.
   const std::string* take(const std::string& name);
   std::vector<std::string> left() const;
@@ -106,7 +111,7 @@ L loaded_tensor(const SafetensorsReader& reader, const std::string& name, const 
 template <class T>
 LoadReport load_safetensors_from(const Source& source, T& tree, const LoadSafetensorsOptions& options) {
   const SafetensorsReader reader(source, options.map);
-  SafetensorsNames names(reader, options.rename);
+  NamesOfFile names(source, reader.names(), options.rename);
   LoadReport report;
   T result = tree;
   nax::tree::for_each_with_path(
@@ -163,11 +168,7 @@ class SafetensorsFile {
         reader_(detail::within_memory("read_safetensors", path,
                                       [&] { return detail::SafetensorsReader(source_, options.map); })) {}
   // The names, in their order.
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const auto& tensor : reader_.header().tensors) all.push_back(tensor.first);
-    return all;
-  }
+  std::vector<std::string> names() const { return reader_.names(); }
   Shape shape(const std::string& name) const { return reader_.info(name).shape; }
   // By the format's name: F32, BF16; also of what nax cannot read.
   const std::string& dtype(const std::string& name) const { return reader_.info(name).dtype; }

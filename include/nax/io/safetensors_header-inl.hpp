@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/json_text.hpp"
 #include "nax/io/safetensors_header.hpp"
 
 NAX_BEGIN
@@ -14,22 +15,8 @@ NAX_ENGINE std::string shown(std::string_view text) {
 }
 
 NAX_ENGINE bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t k) {
-      return static_cast<std::uint32_t>(static_cast<unsigned char>(text[k]));
-    };
-    const std::uint32_t first = byte(i++);
-    if (first < 0x80) continue;
-    const std::size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-    if (first < 0xc2 || first > 0xf4 || text.size() - i < more) return false;
-    std::uint32_t code = first & (0x3fu >> more);
-    for (std::size_t k = 0; k < more; ++k, ++i) {
-      if (byte(i) >> 6 != 2) return false;
-      code = code << 6 | (byte(i) & 0x3f);
-    }
-    if (code < (more == 3 ? 0x10000u : more == 2 ? 0x800u : 0x80u) || code > 0x10ffff) return false;
-    if (code >= 0xd800 && code < 0xe000) return false;
-  }
+  for (std::size_t length; !text.empty(); text.remove_prefix(length))
+    if ((length = nax::detail::utf8_length(text)) == 0) return false;
   return true;
 }
 

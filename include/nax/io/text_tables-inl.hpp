@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cmath>
+#include <cstdio>
+
 #include "nax/io/text_tables.hpp"
 
 NAX_BEGIN
@@ -8,33 +11,30 @@ namespace io::detail {
 NAX_ENGINE std::vector<std::vector<std::string>> text_fields(const std::string& text,
                                                              const LoadtxtOptions& options) {
   std::vector<std::vector<std::string>> rows;
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  const std::string& delimiter = options.delimiter;
+  const std::string_view blanks = " \t";
   std::int64_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     if (options.max_rows >= 0 && static_cast<std::int64_t>(rows.size()) == options.max_rows) break;
-    std::size_t end = text.find('\n', at);
-    if (end == std::string::npos) end = text.size();
+    const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
     std::string line = text.substr(at, end - at);
-    at = end + 1;
+    at = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
     if (number++ < options.skiprows) continue;
     if (!options.comments.empty()) line.erase(std::min(line.find(options.comments), line.size()));
-    while (!line.empty() && is_blank(line.back())) line.pop_back();
-    std::size_t i = 0;
-    while (i < line.size() && is_blank(line[i])) ++i;
-    if (i == line.size()) continue;
     std::vector<std::string> fields;
-    while (i <= line.size()) {
-      std::size_t stop = i;
-      if (options.delimiter.empty())
-        while (stop < line.size() && !is_blank(line[stop])) ++stop;
-      else
-        stop = std::min(line.find(options.delimiter, i), line.size());
-      fields.push_back(line.substr(i, stop - i));
-      i = stop + (options.delimiter.empty() ? 1 : options.delimiter.size());
-      if (options.delimiter.empty())
-        while (i < line.size() && is_blank(line[i])) ++i;
+    if (delimiter.empty()) {
+      for (std::size_t i = line.find_first_not_of(blanks), stop; i < line.size();
+           i = line.find_first_not_of(blanks, stop)) {
+        stop = std::min(line.find_first_of(blanks, i), line.size());
+        fields.push_back(line.substr(i, stop - i));
+      }
+    } else if (line.find_first_not_of(blanks) < line.size() || line.find(delimiter) < line.size()) {
+      for (std::size_t i = 0, stop; i <= line.size(); i = stop + delimiter.size()) {
+        stop = std::min(line.find(delimiter, i), line.size());
+        fields.push_back(line.substr(i, stop - i));
+      }
     }
-    rows.push_back(std::move(fields));
+    if (!fields.empty()) rows.push_back(std::move(fields));
   }
   return rows;
 }
@@ -56,15 +56,31 @@ NAX_ENGINE bool is_number_format(const std::string& fmt, bool& integer) {
   return integer || std::string_view("eEfFgG").find(fmt[at]) != std::string_view::npos;
 }
 
-NAX_ENGINE std::string formatted_number(std::string fmt, double x, bool integer) {
-  if (integer) fmt.insert(fmt.find_first_not_of("+-# 0123456789.", fmt.find('%') + 1), "ll");
-  const auto print = [&](char* to, std::size_t size) {
-    return integer ? std::snprintf(to, size, fmt.c_str(), static_cast<long long>(x))
-                   : std::snprintf(to, size, fmt.c_str(), x);
-  };
-  std::string text(static_cast<std::size_t>(print(nullptr, 0)), '\0');
-  print(text.data(), text.size() + 1);
+template <class N>
+std::string printed(const std::string& fmt, N x) {
+  std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, fmt.c_str(), x)), '\0');
+  std::snprintf(text.data(), text.size() + 1, fmt.c_str(), x);
   return text;
+}
+
+NAX_ENGINE std::string formatted_number(std::string fmt, double x, bool integer) {
+  if (!integer) return printed(fmt, x);
+  if (!std::isfinite(x))
+    raise<ValueError>(
+        {"savetxt: cannot convert float ", x == x ? "infinity" : "NaN", " to integer, fmt '", fmt, "'"});
+  if (nax::detail::holds_number<std::int64_t>(x)) {
+    const auto whole = static_cast<std::int64_t>(x);
+    return formatted_integer(std::move(fmt), static_cast<std::uint64_t>(whole), whole < 0);
+  }
+  fmt.replace(fmt.find_first_not_of("+-# 0123456789.", fmt.find('%') + 1), 1, ".0f");
+  return printed(fmt, x);
+}
+
+NAX_ENGINE std::string formatted_integer(std::string fmt, std::uint64_t x, bool negative) {
+  const bool is_signed = negative || x <= INT64_MAX;
+  fmt.replace(fmt.find_first_not_of("+-# 0123456789.", fmt.find('%') + 1), 1, is_signed ? "lld" : "llu");
+  return is_signed ? printed(fmt, static_cast<long long>(x))
+                   : printed(fmt, static_cast<unsigned long long>(x));
 }
 
 }  // namespace io::detail

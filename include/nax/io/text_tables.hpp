@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
+#include "nax/core/text_number.hpp"
 #include "nax/io/save.hpp"
 #include "nax/io/unpack.hpp"
 #include "nax/numpy/indexing/index_items.hpp"
@@ -33,19 +33,17 @@ NAX_ENGINE Shape text_shape(std::int64_t rows, std::int64_t columns, int ndmin);
 template <class T>
 T number_of_field(const char* function, const std::string& path, const std::string& field, std::size_t row,
                   std::size_t column, const T* fallback) {
-  const char* const begin = field.c_str();
-  char* end = nullptr;
-  T value;
-  if constexpr (std::is_integral_v<T>)
-    value = static_cast<T>(std::strtoll(begin, &end, 10));
-  else
-    value = static_cast<T>(std::strtod(begin, &end));
-  while (*end == ' ' || *end == '\t') ++end;
-  if (end != begin && *end == '\0') return value;
-  if (fallback) return *fallback;
+  using Read = std::conditional_t<std::is_same_v<T, bool>, std::int64_t, T>;  // 2 is true
+  Read value{};
+  const auto found = nax::detail::number_of_text(nax::detail::without_blanks(field), value);
+  if (found == nax::detail::TextNumber::read) return static_cast<T>(value);
+  if (fallback && found == nax::detail::TextNumber::none) return *fallback;
+  const std::string what = found == nax::detail::TextNumber::none
+                               ? "' where a number should be"
+                               : "', which " + std::string(dtype_name(dtype_of<T>)) + " does not hold";
   fail(function, path,
-       "has '" + field.substr(0, 40) + "' where a number should be, row " + std::to_string(row) +
-           ", column " + std::to_string(column + 1));
+       "has '" + field.substr(0, 40) + what + ", row " + std::to_string(row) + ", column " +
+           std::to_string(column + 1));
 }
 
 template <class T>
@@ -86,7 +84,7 @@ Array<T> read_table(const char* function, const std::string& path, const Loadtxt
 
 // The numbers of a table of text: rows are lines, columns are set apart by white space or by .delimiter. 2-d,
 // 1-d for one row or one column, 0-d for one number, unless .ndmin asks for more. Throws IoError for what is
-// no number and for rows of different lengths.
+// no number or one that T does not hold, and for rows of different lengths.
 template <Dtype T = float>
 Array<T> loadtxt(const std::string& path, const LoadtxtOptions& options = {}) {
   return io::detail::within_memory(
@@ -97,7 +95,7 @@ struct GenfromtxtOptions {
   std::string comments = "#", delimiter = "";
   std::int64_t skip_header = 0;
   std::optional<double> filling_values =
-      {};  // for fields that are empty or no numbers; NaN, or -1 for integers
+      {};  // for fields that are empty or no numbers; NaN, or -1 for signed integers
   std::vector<int> usecols = {};
   bool unpack = false;
   std::int64_t max_rows = -1;
@@ -105,8 +103,12 @@ struct GenfromtxtOptions {
 // As loadtxt, for tables with holes. Throws IoError where the file cannot be read or rows differ in length.
 template <Dtype T = float>
 Array<T> genfromtxt(const std::string& path, const GenfromtxtOptions& options = {}) {
-  const double missing = is_inexact_v<T> ? std::numeric_limits<double>::quiet_NaN() : -1;
-  const T fill = static_cast<T>(options.filling_values.value_or(missing));
+  const double missing =
+      options.filling_values.value_or(is_inexact_v<T> ? std::numeric_limits<double>::quiet_NaN() : -1);
+  const bool fits = nax::detail::holds_number<T>(missing);
+  if (!fits && options.filling_values)
+    raise<ValueError>({"genfromtxt: ", dtype_name(dtype_of<T>), " does not hold filling_values: ", missing});
+  const T fill = fits ? static_cast<T>(missing) : T{};
   return io::detail::within_memory("genfromtxt", path, [&] {
     return io::detail::read_table<T>("genfromtxt", path,
                                      {.comments = options.comments,
@@ -115,7 +117,7 @@ Array<T> genfromtxt(const std::string& path, const GenfromtxtOptions& options = 
                                       .usecols = options.usecols,
                                       .unpack = options.unpack,
                                       .max_rows = options.max_rows},
-                                     &fill);
+                                     fits ? &fill : nullptr);
   });
 }
 
@@ -127,11 +129,12 @@ namespace io::detail {
 
 NAX_ENGINE bool is_number_format(const std::string& fmt, bool& integer);
 NAX_ENGINE std::string formatted_number(std::string fmt, double x, bool integer);
+NAX_ENGINE std::string formatted_integer(std::string fmt, std::uint64_t x, bool negative);
 
 }  // namespace io::detail
 
 // Writes a 1-d array (one number a line) or a 2-d one (one row a line) as text. Throws ValueError for a .fmt
-// that is not one number's, IoError.
+// that is not one number's and for NaN and infinity as integers (%d), IoError.
 template <detail::ArrayLike X>
 void savetxt(const std::string& path, const X& x_, const SavetxtOptions& options = {}) {
   using T = typename X::value_type;
@@ -156,7 +159,13 @@ void savetxt(const std::string& path, const X& x_, const SavetxtOptions& options
   };
   remark(options.header);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    text += io::detail::formatted_number(options.fmt, static_cast<double>(numbers[i]), integer);
+    text += [&, x = T(numbers[i])] {
+      if constexpr (std::is_integral_v<T>)
+        if (integer)
+          return io::detail::formatted_integer(options.fmt, static_cast<std::uint64_t>(x),
+                                               std::is_signed_v<T> && static_cast<std::int64_t>(x) < 0);
+      return io::detail::formatted_number(options.fmt, static_cast<double>(x), integer);
+    }();
     const bool last = (static_cast<std::int64_t>(i) + 1) % columns == 0;
     text += last ? options.newline : options.delimiter;
   }

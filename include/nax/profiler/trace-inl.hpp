@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/json_text.hpp"
 #include "nax/profiler/trace.hpp"
 
 NAX_BEGIN
@@ -73,47 +74,10 @@ NAX_ENGINE Session Sessions::collect(std::int64_t since) {
   return session;
 }
 
-// How many bytes the UTF-8 character that begins here has; 0 where none does.
-inline int utf8_length(const char* text) {
-  const auto byte = [&](int i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char c = byte(0);
-  const int length = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 0;
-  for (int i = 1; i < length; ++i)
-    if (byte(i) >> 6 != 2) return 0;
-  const bool overlong =
-      (c == 0xc0 || c == 0xc1) || (c == 0xe0 && byte(1) < 0xa0) || (c == 0xf0 && byte(1) < 0x90);
-  const bool beyond = (c == 0xed && byte(1) > 0x9f) || c > 0xf4 || (c == 0xf4 && byte(1) > 0x8f);
-  return overlong || beyond ? 0 : length;
-}
-
-// A string of JSON. What is no UTF-8 (a name in Latin-1, one cut within a character) becomes U+FFFD.
-NAX_ENGINE void append_quoted(std::string& out, const char* text) {
-  out += '"';
-  for (int length; *text; text += std::max(1, length)) {
-    length = utf8_length(text);
-    const auto c = static_cast<unsigned char>(*text);
-    if (length == 0) {
-      out += "\xef\xbf\xbd";
-    } else if (length > 1) {
-      out.append(text, static_cast<std::size_t>(length));
-    } else if (c == '"' || c == '\\') {
-      out += '\\';
-      out += *text;
-    } else if (c < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", c);
-      out += code;
-    } else {
-      out += *text;
-    }
-  }
-  out += '"';
-}
-
 NAX_ENGINE void append_event(std::string& out, const Event& event, std::int64_t begin, std::size_t lane) {
   char numbers[160];
   out += "{\"ph\":\"X\",\"name\":";
-  append_quoted(out, event.name);
+  out += nax::detail::json_text(event.name);
   std::snprintf(numbers, sizeof numbers, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%zu,\"ts\":%.3f,\"dur\":%.3f",
                 kind_name(event.kind), lane, static_cast<double>(event.begin - begin) * 1e-3,
                 static_cast<double>(event.end - event.begin) * 1e-3);
@@ -140,7 +104,7 @@ NAX_ENGINE std::string json_of(const Session& session) {
   for (std::size_t lane = 0; lane < session.lanes.size(); ++lane) {
     out += ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":" + std::to_string(lane) +
            ",\"args\":{\"name\":";
-    append_quoted(out, session.lanes[lane].name.c_str());
+    out += nax::detail::json_text(session.lanes[lane].name);
     out += "}}";
   }
   for (std::size_t lane = 0; lane < session.lanes.size(); ++lane)

@@ -64,8 +64,6 @@ inline const char* kind_name(Kind kind) {
   return names[static_cast<int>(kind)];
 }
 
-NAX_ENGINE void append_quoted(std::string& out, const char* text);
-
 NAX_ENGINE void append_event(std::string& out, const Event& event, std::int64_t begin, std::size_t lane);
 
 NAX_ENGINE std::string json_of(const Session& session);

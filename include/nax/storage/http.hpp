@@ -2,7 +2,10 @@
 
 #include <curl/curl.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <ctime>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -106,6 +109,37 @@ inline bool is_left() {
   return io::detail::reads_for && io::detail::reads_for->load(std::memory_order_relaxed);
 }
 
+// A store's answer that no further attempt would change.
+struct StoreError : IoError {
+  StoreError(const std::string& text, long answered, std::string name)
+      : IoError(text), status(answered), code(std::move(name)) {}
+  long status;
+  std::string code;  // of stores: NoSuchKey, ...; empty where the answer has none
+};
+// Whether the store means its answer for now alone, whatever the status is.
+inline bool may_pass(const std::string& code) {
+  for (const char* passing :
+       {"RequestTimeout", "SlowDown", "InternalError", "ServiceUnavailable", "Throttling",
+        "ThrottlingException", "RequestLimitExceeded", "OperationAborted"})
+    if (code == passing) return true;
+  return false;
+}
+
+// Seconds that stores' clocks are ahead of this machine's, as far as they have complained.
+inline std::atomic<std::int64_t>& clock_difference() {
+  static std::atomic<std::int64_t> seconds{0};
+  return seconds;
+}
+inline std::time_t store_time() { return std::time(nullptr) + clock_difference(); }
+// Learns from a refusal whose date is further from ours than stores allow; false for others.
+inline bool learns_time(const Response& response) {
+  constexpr std::int64_t most = 300;
+  const std::time_t theirs = ::curl_getdate(response.header("date").c_str(), nullptr);
+  if (theirs < 0 || std::abs(theirs - store_time()) <= most) return false;
+  clock_difference() = theirs - std::time(nullptr);
+  return true;
+}
+
 // Drives the transfer to its end; looks twenty times a second whether it is still wanted.
 inline End drive(Handle handle, double timeout, Clock::time_point deadline, const Response& response,
                  CURLcode& code) {
@@ -158,6 +192,7 @@ inline End attempt(const std::string& url, const char* method, const Pairs& head
   ::curl_easy_setopt(easy, CURLOPT_HTTPHEADER, list);
   ::curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   ::curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, follow ? 1L : 0L);
+  ::curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, follow ? 0L : 1L);  // a key may have /../ in it
   ::curl_easy_setopt(easy, CURLOPT_MAXREDIRS, 5L);
   ::curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   ::curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
@@ -229,7 +264,7 @@ Response ask(const char* function, Place place, const Request& request, const Op
   const bool has_condition = !more_headers.empty() && more_headers[0].first == "if-none-match";
   const std::string payload =
       place.credentials ? hex(sha256({reinterpret_cast<const char*>(body.data), body.size})) : "";
-  bool is_moved = false;
+  bool is_moved = false, is_late = false;
   const nax::detail::profile::Span span(nax::detail::profile::Kind::data, "request to the store");
   const Clock::time_point deadline = deadline_of(options);
   for (int failures = 0;; ++failures) {
@@ -244,11 +279,11 @@ Response ask(const char* function, Place place, const Request& request, const Op
       extra.emplace_back("x-amz-checksum-mode", "ENABLED");
     if (place.scheme == "az") {
       extra.insert(extra.end(), headers.begin(), headers.end());
-      headers = azure_headers(place.account, place.account_key, method, path, query, body.size,
-                              std::time(nullptr), extra);
+      headers = azure_headers(place.account, place.account_key, method, path, query, body.size, store_time(),
+                              extra);
     } else if (place.credentials) {
       for (auto& header : signed_headers(place.credentials, place.region, method, place.host, path, query,
-                                         std::time(nullptr), extra, payload))
+                                         store_time(), extra, payload))
         headers.push_back(std::move(header));
     } else {
       for (auto& header : extra) headers.push_back(std::move(header));
@@ -262,7 +297,7 @@ Response ask(const char* function, Place place, const Request& request, const Op
     const End end =
         attempt(url, method, headers, options.timeout, deadline, !place.is_store, response, code, body);
     bool again = true;
-    std::string failure;
+    std::string failure, error_code;
     if (end == End::left) {
       raise<IoError>({function, ": '", place.shown, "': the loop was left"});
     } else if (end == End::late) {
@@ -275,7 +310,7 @@ Response ask(const char* function, Place place, const Request& request, const Op
     } else if (has_condition && response.status == 304) {
       return response;
     } else if (response.status == 200 || response.status == 206 ||
-               (!reads && (response.status == 201 || response.status == 204))) {
+               (!reads && response.status >= 201 && response.status <= 204)) {
       failure = fine(response);
       if (failure.empty()) return response;
     } else if (const std::string region = response.header("x-amz-bucket-region");
@@ -290,12 +325,18 @@ Response ask(const char* function, Place place, const Request& request, const Op
       failure = "the server answers " + std::to_string(response.status);
       const auto codes =
           xml_texts({reinterpret_cast<const char*>(response.body.data()), response.body.size()}, "Code");
-      if (place.is_store && !codes.empty() && codes[0].size() < 64) failure += " (" + codes[0] + ")";
+      if (place.is_store && !codes.empty() && codes[0].size() < 64) error_code = codes[0];
+      if (!error_code.empty()) failure += " (" + error_code + ")";
       // Redirects are followed, except one whose headers were cut short.
       const bool is_cut = !place.is_store && response.status / 100 == 3;
-      again = may_pass(response.status) || is_cut;
+      again = may_pass(response.status) || may_pass(error_code) || is_cut;
+      if (!again && !is_late && (response.status == 400 || response.status == 403) &&
+          (place.credentials || !place.account_key.empty()))
+        again = is_late = learns_time(response);
     }
-    if (!again) raise<IoError>({function, ": '", place.shown, "': ", failure});
+    if (!again)
+      throw StoreError(nax::detail::text_of({function, ": '", place.shown, "': ", failure}), response.status,
+                       error_code);
     if (end != End::late && failures < options.retries)
       wait_before_retry(options, failures + 1, response, deadline);
     if (is_left()) raise<IoError>({function, ": '", place.shown, "': the loop was left"});

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "nax/core/text_number.hpp"
 #include "nax/storage/checksums.hpp"
 #include "nax/storage/http.hpp"
 #include "nax/storage/object_cache.hpp"
@@ -52,6 +53,13 @@ std::int64_t total_of(const Response& response, std::int64_t first, std::size_t 
   return begin == first && end - begin + 1 == static_cast<long long>(size) && total > end ? total : -1;
 }
 
+// 0 where it is no size.
+std::int64_t size_of_text(const std::string& text) {
+  std::int64_t size = 0;
+  nax::detail::number_of_text(text, size);
+  return size;
+}
+
 // The checksum that the store keeps of the object; asks it again, by a HEAD, where the answers to a part say
 // nothing.
 struct Sums {
@@ -72,9 +80,9 @@ Sums sums_of(const char* function, const Place& place, const Response& answer, b
     if (!sums.sum) sums.sum = sum_of(head(function, place, {}, options), place.scheme);
     if (!sums.sum || sums.sum->parts == 0) return sums;
     const std::string first = head(function, place, {{"partNumber", "1"}}, options).header("content-length");
-    sums.part_bytes = std::atoll(first.c_str());
-  } catch (const IoError& error) {  // a server without HEAD
-    if (std::string(error.what()).find("answers 4") == std::string::npos) throw;
+    sums.part_bytes = size_of_text(first);
+  } catch (const StoreError& error) {  // a server without HEAD
+    if (error.status / 100 != 4) throw;
   }
   // Parts of different sizes have no sum that can be checked.
   if (sums.sum && sums.sum->parts > 0 &&
@@ -156,9 +164,8 @@ bool read_once(const char* function, const Place& place, const Options& options,
                              ? "the answer is not the part that was asked for"
                              : "";
                 });
-  } catch (const IoError& error) {
-    // An empty object has no first byte to ask for.
-    if (std::string(error.what()).find("answers 416") == std::string::npos) throw;
+  } catch (const StoreError& error) {
+    if (error.status != 416) throw;  // an empty object has no first byte to ask for
     Response whole = read_whole(function, place, options);
     loaded = {std::move(whole.body), whole.header("etag")};
     return true;
@@ -192,8 +199,8 @@ std::string version_of(const std::string& address, const Options& options) {
     const Response answer = head("storage::versions", place_of("storage::versions", address), {}, options);
     const std::string etag = answer.header("etag");
     return etag.empty() ? answer.header("last-modified") + " " + answer.header("content-length") : etag;
-  } catch (const IoError& error) {  // not there, or a server without HEAD
-    if (std::string(error.what()).find("answers 4") == std::string::npos) throw;
+  } catch (const StoreError& error) {  // not there, or a server without HEAD
+    if (error.status / 100 != 4) throw;
     return "";
   }
 }
@@ -240,7 +247,7 @@ std::vector<Object> list_blobs(const Place& place, const Options& options) {
                  etags = xml_texts(one, "Etag");
       if (names.empty()) continue;
       objects.push_back({"az://" + place.bucket + "/" + xml_unescaped(names[0]),
-                         sizes.empty() ? 0 : std::atoll(sizes[0].c_str()),
+                         sizes.empty() ? 0 : detail::size_of_text(sizes[0]),
                          etags.empty() ? "" : "\"" + xml_unescaped(etags[0]) + "\""});
     }
     const auto more = xml_texts(xml, "NextMarker");
@@ -263,6 +270,18 @@ class Store final : public io::detail::RemoteFiles {
  public:
   io::Bytes read(const std::string& address) override { return storage::read(address); }
   void write(const std::string& address, const io::Bytes& bytes) override { storage::write(address, bytes); }
+  void remove(const std::string& address) override {
+    const auto [options, cache] = current();
+    const Place place = place_of("storage::remove", address);
+    if (!place.is_store || place.key.empty())
+      raise<IoError>({"storage::remove: '", place.shown, "' is no object of s3://, gs:// or az://"});
+    if (cache) cache->forget(cache_name(address, place));
+    try {
+      ask("storage::remove", place, {"DELETE", {}, place.object_path()}, options, any_answer);
+    } catch (const StoreError& error) {
+      if (error.status != 404) throw;
+    }
+  }
   std::vector<std::string> list(const std::string& address) override {
     std::vector<std::string> addresses;
     for (Object& object : storage::list(address)) addresses.push_back(std::move(object.address));
@@ -351,7 +370,7 @@ std::vector<Object> list(const std::string& address) {
       const std::string key = detail::xml_unescaped(keys[0]);
       objects.push_back(
           {place.scheme + "://" + place.bucket + "/" + (encoded ? detail::percent_decoded(key) : key),
-           sizes.empty() ? 0 : std::atoll(sizes[0].c_str()),
+           sizes.empty() ? 0 : detail::size_of_text(sizes[0]),
            etags.empty() ? "" : detail::xml_unescaped(etags[0])});
     }
     const auto more = detail::xml_texts(xml, "IsTruncated"),

@@ -68,9 +68,9 @@ class PartsUpload {
           [](const Response& r) -> std::string {
             return xml_texts(text_of(r), "ETag").empty() ? "the store could not put the parts together" : "";
           });
-    } catch (const IoError& error) {
+    } catch (const StoreError& error) {
       // It was put together by an attempt whose answer was lost.
-      if (std::string(error.what()).find("(NoSuchUpload)") == std::string::npos || !is_there(etags)) throw;
+      if (error.code != "NoSuchUpload" || !is_there(etags)) throw;
     }
     is_complete_ = true;
   }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "nax/core/json_text.hpp"
 #include "nax/training/json_lines.hpp"
 
 NAX_BEGIN
@@ -10,8 +11,9 @@ namespace training {
 
 NAX_ENGINE std::string JsonValue::str() const {
   if (const auto* integer = std::get_if<std::int64_t>(&value_)) return std::to_string(*integer);
+  if (const auto* integer = std::get_if<std::uint64_t>(&value_)) return std::to_string(*integer);
   if (const auto* flag = std::get_if<bool>(&value_)) return *flag ? "true" : "false";
-  if (const auto* text = std::get_if<std::string>(&value_)) return detail::json_text(*text);
+  if (const auto* text = std::get_if<std::string>(&value_)) return nax::detail::json_text(*text);
   const double number = std::get<double>(value_);
   if (!std::isfinite(number)) return "null";
   char digits[32];
@@ -22,29 +24,10 @@ NAX_ENGINE void JsonLines::write(std::initializer_list<std::pair<std::string, Js
   std::string line = "{";
   for (const auto& [name, value] : fields) {
     if (line.size() > 1) line += ", ";
-    line += detail::json_text(name) + ": " + value.str();
+    line += nax::detail::json_text(name) + ": " + value.str();
   }
   file_.add(line + "}\n");
 }
-
-namespace detail {
-
-NAX_ENGINE std::string json_text(const std::string& text) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (byte >= 0x20)
-      out += c;
-    else
-      out += "\\u00", out += digits[byte >> 4], out += digits[byte & 15];
-  }
-  return out + '"';
-}
-
-}  // namespace detail
 
 }  // namespace training
 NAX_END

@@ -16,24 +16,25 @@ class JsonValue {
  public:
   template <class X>
   requires(nax::detail::Operand<X>) JsonValue(const X& x) {
-    if constexpr (std::is_same_v<X, bool>)
+    if constexpr (!Scalar<X>)
+      *this = JsonValue(nax::detail::as_array(x).item());
+    else if constexpr (std::is_same_v<X, bool>)
       value_ = x;
+    else if constexpr (std::unsigned_integral<X>)
+      value_ = std::uint64_t{x};
     else if constexpr (std::integral<X>)
-      value_ = static_cast<std::int64_t>(x);
-    else if constexpr (Scalar<X>)
-      value_ = static_cast<double>(x);
-    else if constexpr (is_integer_v<typename X::value_type>)
-      value_ = nax::detail::as_array(x).template astype<std::int64_t>().item();
+      value_ = std::int64_t{x};
     else
-      value_ = nax::detail::as_array(x).template astype<double>().item();
+      value_ = static_cast<double>(x);
   }
   JsonValue(std::string text) : value_(std::move(text)) {}
   JsonValue(const char* text) : value_(std::string(text)) {}
-  // Numbers in the fewest digits that read back as they are; null for those that JSON has not.
+  // Numbers in the fewest digits that read back as they are; null for those that JSON has not. Bytes of a
+  // text that are no UTF-8 become U+FFFD.
   std::string str() const;
 
  private:
-  std::variant<std::int64_t, double, bool, std::string> value_;
+  std::variant<std::int64_t, std::uint64_t, double, bool, std::string> value_;
 };
 
 // Appends one JSON object a line to a file. Each line is handed to the system as a whole, so several
@@ -49,13 +50,6 @@ class JsonLines {
  private:
   detail::LogFile file_;
 };
-
-namespace detail {
-
-// A text in quotes, as JSON escapes it.
-NAX_ENGINE std::string json_text(const std::string& text);
-
-}  // namespace detail
 
 }  // namespace training
 NAX_END

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cctype>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
 
 #include "nax/core/bools.hpp"
+#include "nax/core/text_number.hpp"
 #include "nax/numpy/conversion/print.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/indexing/index_items.hpp"
@@ -151,15 +151,20 @@ std::vector<T> parsed_numbers(const char* function, const std::string& text,
   };
   blanks();
   while (at < end && (options.count < 0 || static_cast<std::int64_t>(out.size()) < options.count)) {
-    char* after = nullptr;
-    if constexpr (is_integer_v<T> && std::is_signed_v<T>)
-      out.push_back(static_cast<T>(std::strtoll(at, &after, 10)));
-    else if constexpr (std::is_integral_v<T>)
-      out.push_back(static_cast<T>(std::strtoull(at, &after, 10)));
-    else
-      out.push_back(static_cast<T>(std::strtod(at, &after)));
-    if (after == at) refuse();
-    at = after;
+    std::conditional_t<std::is_same_v<T, bool>, std::int64_t, T> value{};  // 2 is true
+    std::size_t length = 0;
+    const std::string_view rest(at, static_cast<std::size_t>(end - at));
+    switch (number_of_text(rest, value, &length)) {
+      case TextNumber::none:
+        refuse();
+        break;
+      case TextNumber::beyond:
+        raise<ValueError>(
+            {function, ": ", dtype_name(dtype_of<T>), " does not hold '", rest.substr(0, length), "'"});
+      case TextNumber::read:
+        out.push_back(static_cast<T>(value));
+    }
+    at += length;
     for (const char c : options.sep) {
       if (std::isspace(static_cast<unsigned char>(c))) {
         blanks();
@@ -178,7 +183,7 @@ std::vector<T> parsed_numbers(const char* function, const std::string& text,
 }  // namespace detail
 
 // The numbers of a text: fromstring<int>("1, 2", {.sep = ","}). The result has shape (n,) for n numbers.
-// Throws ValueError for what is no number.
+// Throws ValueError for what is no number and for one that T does not hold.
 template <Dtype T = float>
 Array<T> fromstring(const std::string& string, const FromstringOptions& options = {}) {
   return detail::typed<T>(
