@@ -150,4 +150,24 @@ for name, columns in ends.items():
     columns = [np.array(c, dtype=np.float64) for c in columns]
     with np.errstate(all="ignore"):
         writer.case(f"{name}.ends/f64", columns, getattr(sp, name)(*columns))
+
+
+# Parameters at which sums cancel or powers leave the range. (Own draws: those above stay as they are.)
+rng = np.random.default_rng(8)
+mp.mp.dps = 120
+put("hyp1f1.large", mp.hyp1f1, [-50, -50.5, -20, -30, -100, -7.5, 60, 50.5, -50, -5, -47.25, -200.5, -3.5, -57.4] + uniform(-60, 5, 12),
+    [1, 1, 2, 0.5, 1, 1, 1, 1.5, -60.5, -10, 1.5, 2.25, 0.5, 3.5] + uniform(0.2, 8, 12),
+    [20, 20, 5, 50, 1, 40, -20, -30, 20, 3, -300, 90, 150, -396] + uniform(-60, 60, 12))
+put("hyp2f1.large", mp.hyp2f1, [-50, -50.5, -30, -40, -20, -36.5, 12.5] + uniform(-30, 0, 8),
+    [51, 51, 60, 1.5, 2, 30.25, -44.75] + uniform(0, 30, 8), [1, 1, 2, 2.5, 3, 1.5, 2] + uniform(0.2, 8, 8),
+    [0.3, 0.3, 0.7, -0.9, 0.5, 0.6, 0.4] + uniform(0.05, 0.6, 8))
+put("zeta.large", mp.zeta, [200, 1000, 60, 150, 1e4], [30, 1, 40, 75.5, 1])
+put("polygamma.large", lambda n, x: mp.polygamma(int(n), x), [1, 100, 60, 150, 2, 40], [1e200, 1e4, 2, 90.5, 1e100, 0.25])
+far = [1e-300, 1e300, 1e-200, 1.0, 1.0, 3e-308, 2.0, 1e-310]
+beside = [1e300, 1e-300, 1e200, 1 + 1e-10, 1 - 1e-7, 1e308, 1.0, 5.0]
+put("rel_entr.large", lambda x, y: x * mp.log(x / y), far, beside)
+put("kl_div.large", lambda x, y: x * mp.log(x / y) - x + y, far[:3] + far[5:], beside[:3] + beside[5:])
+z = np.array([-1 + 1e-9j, -1 + 1e-200j, -1.5 + 1e-3j, -0.999 + 1e-3j, -0.1 + 0.19**0.5 * 1j, -0.4 + 0.8j, -0.3 + 0.714142842854285j,
+              1e-12 + 1e-9j, -2 + 1e-5j, 3.5 - 2j, 1e200 - 1j, -1e-10 - 1.4142e-5j])
+writer.case("log1p/c128", [z], np.array([complex(mp.log(1 + mp.mpc(v.real, v.imag))) for v in z]))
 writer.save()

@@ -96,6 +96,26 @@ TEST(SpecialFunctions, AreFullyAccurate) {
     }
 }
 
+TEST(SpecialFunctions, ComplexLog1pNearItsBranchPoint) {
+  using C = std::complex<double>;
+  const auto z = array_of<C>(golden::get("special", "log1p/c128/in0"));
+  support::expect_close("log1p", numbers(Array<C>(nax::log1p(z))),
+                        golden::get("special", "log1p/c128/out").values, 1e-15, 1e-300);
+  const auto narrow = z.astype<std::complex<float>>()(nax::Array<int>{0, 4, 5, 6});
+  for (const auto& one : Array<std::complex<float>>(nax::log1p(narrow)).to_vector()) {
+    EXPECT_TRUE(std::isfinite(one.real()));
+    EXPECT_GT(std::abs(one.imag()), 0.4f);
+  }
+}
+
+// Beyond what double holds, and where cancellation leaves too few digits, the answer says so.
+TEST(SpecialFunctions, HypergeometricFunctionsRefuseWhatCancels) {
+  EXPECT_TRUE(std::isnan(Real(sp::hyp1f1(-869.1, -4.93, Real(105.5))).item()));
+  EXPECT_TRUE(std::isnan(Real(sp::hyp2f1(-56.0, 54.03, 48.07, Real(0.938))).item()));
+  EXPECT_EQ(Real(sp::zeta(Real{1e10}, 30.0)).item(), 0);
+  EXPECT_EQ(Real(sp::polygamma(1e10, Real{30})).item(), -std::numeric_limits<double>::infinity());
+}
+
 TEST(SpecialFunctions, BesselFunctionsAlongANewAxis) {
   const auto& v = golden::get("special", "bessel_j/f64/in0");
   const Real x = array_of<double>(golden::get("special", "bessel_j/f64/in1"));

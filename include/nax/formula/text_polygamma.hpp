@@ -23,10 +23,9 @@ NAX_DEVICE double nax_digamma(double x) {
            z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
   return sum + log(x) - 0.5 / x - series;
 }
-NAX_DEVICE double nax_zeta_tail(double sum, double s, double q) {
+NAX_DEVICE double nax_zeta_tail(double sum, double s, double q, double power) {
   const double numbers[] = {1. / 6,  -1. / 30,     1. / 42, -1. / 30,
                             5. / 66, -691. / 2730, 7. / 6,  -3617. / 510};
-  const double power = pow(q, -s);
   sum += power * (q / (s - 1) + 0.5);
   double factor = s / 2 * power / q;
 #pragma unroll
@@ -41,12 +40,18 @@ NAX_DEVICE double nax_polygamma(double n, double x) {
   if (n == 0) return nax_digamma(x);
   if (!(n > 0) || n != floor(n) || x != x || x < -10000) return nax_nan(x);
   if (x <= 0 && x == floor(x)) return nax_infinity(x);
-  const double s = n + 1, most = 12 + s / 2;
-  double sum = 0;
-  for (; x < most; x += 1) sum += pow(x, -s);
   if (x == nax_infinity(x)) return fmod(n, 2.0) == 0 ? -0.0 : 0.0;
-  sum = nax_zeta_tail(sum, s, x);
-  const double size = exp(lgamma(s)) * sum;
+  const double s = n + 1, most = 12 + s, unit = x > 1 ? x : 1;
+  double sum = 0;
+  bool ends = false;
+  for (; x < most && !ends; x += 1) {
+    const double term = pow(x / unit, -s);
+    sum += term;
+    ends = x > 0 && term <= 1e-19 * sum;
+  }
+  if (!ends) sum = nax_zeta_tail(sum, s, x, pow(x / unit, -s));
+  const double size = s < 20 && unit < 1e10 ? exp(lgamma(s)) * pow(unit, -s) * sum
+                                            : exp(lgamma(s) - s * log(unit) + log(sum));
   return fmod(n, 2.0) == 0 ? -size : size;
 }
 )text";

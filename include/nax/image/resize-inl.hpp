@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/rounded.hpp"
 #include "nax/image/resize.hpp"
 
 NAX_BEGIN
@@ -18,7 +19,7 @@ NAX_ENGINE Taps taps_of(std::int64_t in, std::int64_t out, const ResizeOptions& 
   taps.most = nearest ? 1 : static_cast<std::int64_t>(std::ceil(support)) * 2 + 1;
   taps.weights.assign(static_cast<std::size_t>(out * taps.most), 0.f);
   for (std::int64_t i = 0; i < out; ++i) {
-    const double centre = (static_cast<double>(i) + 0.5) * scale;
+    const double centre = nax::detail::rounded((static_cast<double>(i) + 0.5) * scale);
     if (nearest) {
       taps.first.push_back(std::min(static_cast<std::int64_t>(centre), in - 1));
       taps.count.push_back(1);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "nax/core/rounded.hpp"
 #include "nax/loops/threefry.hpp"
 #include "nax/rules/quantiles.hpp"
 #include "nax/rules/special_math.hpp"
@@ -89,7 +90,8 @@ constexpr T gamma_element(std::uint64_t own, T given, bool logarithm) {
     } while (v <= 0);
     x *= x, cube = v * v * v;
     u = uniform_at<T>(accept);
-  } while (u >= 1 - T(0.0331) * (x * x) && std::log(u) >= x * T(0.5) + d * ((1 - cube) + std::log(cube)));
+  } while (u >= 1 - nax::detail::rounded(T(0.0331) * (x * x)) &&
+           std::log(u) >= x * T(0.5) + d * ((1 - cube) + std::log(cube)));
   if (logarithm) {
     T boost = 0;
     if (boosted) {
@@ -116,7 +118,7 @@ struct PoissonAttempt {
   constexpr bool operator()(const std::uint64_t* keys, std::uint64_t at, T& k) const {
     const T u = uniform_at<T>(keys[0], at) - T(0.5), v = uniform_at<T>(keys[1], at),
             shifted = T(0.5) - std::abs(u);
-    k = std::floor((2 * a / shifted + b) * u + rate + T(0.43));
+    k = std::floor(detail::rounded((2 * a / shifted + b) * u) + rate + T(0.43));
     if (shifted >= T(0.07) && v <= limit) return true;
     if (k < 0 || (shifted < T(0.013) && v > shifted)) return false;
     const T s = std::log(v * inverse_alpha / (a / (shifted * shifted) + b));
@@ -144,7 +146,7 @@ struct BinomialAttempt {
   constexpr bool operator()(const std::uint64_t* keys, std::uint64_t at, T& k) const {
     const T u = uniform_at<T>(keys[0], at) - T(0.5), v = uniform_at<T>(keys[1], at),
             shifted = T(0.5) - std::abs(u);
-    k = std::floor((2 * a / shifted + b) * u + centre);
+    k = std::floor(detail::rounded((2 * a / shifted + b) * u) + centre);
     if (shifted >= T(0.07) && v <= limit) return true;
     if (k < 0 || k > count) return false;
     const T bound = (mode + T(0.5)) * std::log((mode + 1) / (odds * (count - mode + 1))) +

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/rounded.hpp"
 #include "nax/rules/math.hpp"
 
 // Exponentials and logarithms.
@@ -105,9 +106,13 @@ struct log1p : Inexact {
       using std::log;
       using R = real_t<V>;
       const R a = x.real(), b = x.imag();
-      // Far from -1 nothing is lost in the sum, and squares might overflow.
-      if (!(std::abs(a) < 4 && std::abs(b) < 4)) return log(V(1 + a, b));
-      return V(R(0.5) * std::log1p(a * (2 + a) + b * b), std::atan2(b, 1 + a));
+      // Far from 0 nothing is lost in 1 + a, and squares might overflow; near -1 the sum is exact.
+      if (!(std::abs(a) < 4 && std::abs(b) < 4) || a < R(-0.5)) return log(V(1 + a, b));
+      // |1 + x|^2 - 1, with what the squares were rounded by: where |1 + x| is 1, the sum cancels.
+      const R p = nax::detail::rounded(a * a), q = nax::detail::rounded(b * b);
+      const R larger = p > q ? p : q, both = p + q, rest = (larger - both) + (p > q ? q : p);
+      const R errors = rest + (std::fma(a, a, -p) + std::fma(b, b, -q));
+      return V(R(0.5) * std::log1p((2 * a + both) + errors), std::atan2(b, 1 + a));
     } else {
       using std::log1p;
       return log1p(x);

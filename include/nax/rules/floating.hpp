@@ -60,7 +60,7 @@ struct copysign : Inexact {
     return std::tuple{select(signbit(y), -g, g) * sign(x), V(0)};
   }
 };
-// The neighbours of half numbers are those of float: they are computed in it.
+// Of float and double: kernels compute halves in float, whose neighbours are others.
 struct nextafter : Inexact {
   static constexpr const char* name = "nextafter";
   static constexpr bool differentiable = false;

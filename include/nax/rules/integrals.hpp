@@ -189,20 +189,29 @@ struct boxcox1p : RealInexact {
                       guarded(g, log1p(x) * log1p(x) * exponential_moment_at(V(1), lambda * log1p(x)))};
   }
 };
+// log(x / y) of positive numbers: by the difference where x / y leaves the normal numbers, by log1p near 1.
+template <class V>
+constexpr V log_ratio(V x, V y) {
+  using std::abs, std::log, std::log1p;
+  const V ratio = x / y;
+  const auto is_normal =
+      (ratio > V(std::numeric_limits<float>::min())) & (ratio < V(std::numeric_limits<float>::max()));
+  const V far = select(is_normal, log(ratio), log(x) - log(y));
+  return select(abs(ratio - V(1)) < V(0.5), log1p((x - y) / y), far);
+}
+
 // x log(x / y) - x + y: infinite where x or y is below 0, and where y is 0 and x is not
 struct kl_div : RealInexact {
   static constexpr const char* name = "kl_div";
   template <class V>
   static constexpr V value(V x, V y) {
-    using std::log;
-    const V above = x * log(x / y) - x + y;
+    const V above = x * log_ratio(x, y) - x + y;
     const V edge = select((x == V(0)) & (y >= V(0)), y, V(std::numeric_limits<float>::infinity()));
     return select((x != x) | (y != y), x + y, select((x > V(0)) & (y > V(0)), above, edge));
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V y, V) {
-    using std::log;
-    return std::tuple{guarded(g, log(x / y)), guarded(g, V(1) - x / y)};
+    return std::tuple{guarded(g, log_ratio(x, y)), guarded(g, V(1) - x / y)};
   }
 };
 // x log(x / y), the same at its ends
@@ -210,15 +219,13 @@ struct rel_entr : RealInexact {
   static constexpr const char* name = "rel_entr";
   template <class V>
   static constexpr V value(V x, V y) {
-    using std::log;
-    const V above = x * log(x / y);
+    const V above = x * log_ratio(x, y);
     const V edge = select((x == V(0)) & (y >= V(0)), V(0), V(std::numeric_limits<float>::infinity()));
     return select((x != x) | (y != y), x + y, select((x > V(0)) & (y > V(0)), above, edge));
   }
   template <class V>
   static constexpr auto vjp(V g, V x, V y, V) {
-    using std::log;
-    return std::tuple{guarded(g, log(x / y) + V(1)), guarded(g, -(x / y))};
+    return std::tuple{guarded(g, log_ratio(x, y) + V(1)), guarded(g, -(x / y))};
   }
 };
 

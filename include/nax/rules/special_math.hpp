@@ -49,10 +49,10 @@ constexpr double bernoulli_number(int k) {
                                 5. / 66, -691. / 2730, 7. / 6,  -3617. / 510};
   return numbers[k];
 }
-// sum + zeta(s, q), Hurwitz's zeta, for large q: the formula of Euler and Maclaurin.
+// sum + zeta(s, q), Hurwitz's zeta, for large q: the formula of Euler and Maclaurin; `power` is q^-s, and a
+// factor of it one of the result.
 template <class Double>
-constexpr Double with_zeta_tail(Double sum, Double s, Double q) {
-  const Double power = std::pow(q, -s);
+constexpr Double with_zeta_tail(Double sum, Double s, Double q, Double power) {
   sum += power * (q / (s - 1) + 0.5);
   Double factor = s / 2 * power / q;  // s (s + 1) ... / (2 k)! q^(-s - 2 k + 1)
   for (int k = 0; k < 8; ++k) {
@@ -70,12 +70,19 @@ constexpr Double polygamma(Double n, Double x) {
   if (n == 0) return digamma(x);
   if (!(n > 0) || n != std::floor(n) || x != x || x < -10000) return std::numeric_limits<double>::quiet_NaN();
   if (x <= 0 && x == std::floor(x)) return std::numeric_limits<double>::infinity();
-  const double s = n + 1, most = 12 + s / 2;
-  double sum = 0;
-  for (; x < most; x += 1) sum += std::pow(x, -s);
   if (x > std::numeric_limits<double>::max()) return std::fmod(n, 2) == 0 ? -0.0 : 0.0;
-  sum = with_zeta_tail(sum, s, x);
-  const double size = std::exp(math::lgamma(s)) * sum;
+  // The sum of (x / unit)^-s: for large s it would leave the range.
+  const double s = n + 1, most = 12 + s, unit = x > 1 ? x : 1;
+  double sum = 0;
+  bool ends = false;
+  for (; x < most && !ends; x += 1) {
+    const double term = std::pow(x / unit, -s);
+    sum += term;
+    ends = x > 0 && term <= 1e-19 * sum;
+  }
+  if (!ends) sum = with_zeta_tail(sum, s, x, std::pow(x / unit, -s));
+  const double size = s < 20 && unit < 1e10 ? std::exp(math::lgamma(s)) * std::pow(unit, -s) * sum
+                                            : std::exp(math::lgamma(s) - s * std::log(unit) + std::log(sum));
   return std::fmod(n, 2) == 0 ? -size : size;
 }
 

@@ -5,7 +5,8 @@
 NAX_BEGIN
 namespace special {
 
-// The confluent hypergeometric function of real arguments. Differentiable in x; throws ValueError where a or
+// The confluent hypergeometric function of real arguments; NaN where cancellation leaves fewer than six
+// digits (a and b far below 0). Differentiable in x; throws ValueError where a or
 // b is being differentiated.
 template <class A, class B, class X>
 requires Function<A, B, X>
@@ -13,7 +14,8 @@ auto hyp1f1(const A& a, const B& b, X&& x) {
   return detail::apply<rules::hyp1f1>(detail::fixed("hyp1f1", "a", a), detail::fixed("hyp1f1", "b", b),
                                       std::forward<X>(x));
 }
-// Gauss' hypergeometric function of real arguments, x <= 1. Differentiable in x; throws ValueError where a, b
+// Gauss' hypergeometric function of real arguments, x <= 1; NaN where cancellation leaves fewer than six
+// digits (a or b far below 0). Differentiable in x; throws ValueError where a, b
 // or c is being differentiated.
 template <class A, class B, class C, class X>
 requires Function<A, B, C, X>

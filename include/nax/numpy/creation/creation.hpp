@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "nax/core/rounded.hpp"
 #include "nax/numpy/views/copy.hpp"
 
 // Arrays from nothing: constants, ranges, identities. The element type is the template argument, float where
@@ -62,6 +63,15 @@ using type_or_default_t = typename TypeOrDefault<T, S...>::type;
 // A floating type wide enough to compute T's values in.
 template <class T>
 using range_t = std::conditional_t<is_complex_v<T>, std::complex<double>, double>;
+
+// i * delta, rounded before it is added: as NumPy has it.
+template <class I, class R>
+R step_of(I i, R delta) {
+  if constexpr (is_complex_v<R>)
+    return R(rounded(i * delta.real()), rounded(i * delta.imag()));
+  else
+    return rounded(i * delta);
+}
 
 template <class T, class R>
 T from_range(R x) {
@@ -224,8 +234,9 @@ auto arange(A start, B stop, C step) {
   } else {
     using Wide = std::conditional_t<std::is_same_v<To, double>, double, float>;
     const Wide first = static_cast<Wide>(start), delta = n > 1 ? static_cast<Wide>(step) : Wide(0);
-    return detail::generated<To>(
-        "arange", n, [=](std::int64_t i) { return static_cast<To>(first + static_cast<Wide>(i) * delta); });
+    return detail::generated<To>("arange", n, [=](std::int64_t i) {
+      return static_cast<To>(first + detail::step_of(static_cast<Wide>(i), delta));
+    });
   }
 }
 template <class T = void, Scalar A, Scalar B>
@@ -251,7 +262,7 @@ Array<T> linspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions&
   const R delta = steps > 0 ? (last - first) / static_cast<double>(steps) : R(0);
   return detail::generated<T>("linspace", num, [=](std::int64_t i) {
     if (options.endpoint && i == steps && i > 0) return detail::from_range<T>(last);
-    return detail::from_range<T>(first + static_cast<double>(i) * delta);
+    return detail::from_range<T>(first + detail::step_of(static_cast<double>(i), delta));
   });
 }
 

@@ -14,8 +14,6 @@ NAX_BEGIN
 template <class X> requires Function<X> auto signbit(X&& x) { return detail::apply<rules::signbit>(std::forward<X>(x)); }
 // The size of x with the sign of y.
 template <class X, class Y> requires Function<X, Y> auto copysign(X&& x, Y&& y) { return detail::apply<rules::copysign>(std::forward<X>(x), std::forward<Y>(y)); }
-// (Of half types: the neighbour in float, rounded.)
-template <class X, class Y> requires Function<X, Y> auto nextafter(X&& x, Y&& y) { return detail::apply<rules::nextafter>(std::forward<X>(x), std::forward<Y>(y)); }
 // 0 below 0, h at 0, 1 above.
 template <class X, class Y> requires Function<X, Y> auto heaviside(X&& x, Y&& y) { return detail::apply<rules::heaviside>(std::forward<X>(x), std::forward<Y>(y)); }
 // x * 2^n

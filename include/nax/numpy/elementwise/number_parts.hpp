@@ -76,6 +76,39 @@ auto spacing(const X& x_) {
   return Array<T>(where(signbit(x), -size, size));
 }
 
+namespace detail {
+
+// An operand of a half type T as float, rounded to T first.
+template <class T, class X>
+auto in_float(const X& x) {
+  if constexpr (Scalar<X>)
+    return static_cast<float>(static_cast<T>(x));
+  else
+    return Array<float>(apply<rules::cast<float>>(Array<T>(apply<rules::cast<T>>(x))));
+}
+
+}  // namespace detail
+
+// The next number of the result's type from x in the direction of y; y where they are equal.
+template <class X, class Y>
+requires Function<X, Y>
+auto nextafter(const X& x_, const Y& y_) {
+  using T = typename decltype(detail::apply<rules::nextafter>(x_, y_))::value_type;
+  if constexpr (sizeof(T) != 2) {
+    return detail::apply<rules::nextafter>(x_, y_);
+  } else {
+    // By more than half the distance to the neighbour and less than one and a half, rounded.
+    using Limits = std::numeric_limits<T>;
+    const auto x = detail::in_float<T>(x_), y = detail::in_float<T>(y_);
+    constexpr float unit = static_cast<float>(Limits::epsilon()) / 2;
+    const auto step = maximum(abs(x) * (unit * (1 + unit)), 0.75f * static_cast<float>(Limits::denorm_min()));
+    const auto moved =
+        where(isinf(x), copysign(static_cast<float>(Limits::max()), x), x + where(y > x, step, -step));
+    return Array<T>(
+        detail::apply<rules::cast<T>>(where(x == y, y, where((x != x) | (y != y), x + y, moved))));
+  }
+}
+
 // How many bits of |x| are 1, as uint8.
 template <class X>
 requires Function<X>

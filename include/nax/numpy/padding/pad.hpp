@@ -90,7 +90,8 @@ Array<T> pad_ramp(const Array<T>& x, int axis, const PadPair& width,
     const Array<StepT> t = reshape_to("pad", typed<StepT>(beside(x, steps)), along);
     const Array<R> edge = as_type<R>(extent_of(x, axis, at, 1));
     const Array<R> outer = typed<R>(beside(x, host_number(static_cast<R>(end))));
-    const Array<R> values = outer + (edge - outer) * t;
+    const Array<R> part = (edge - outer) * t;  // rounded before the sum, whose floor may be asked for
+    const Array<R> values = outer + part;
     if constexpr (is_integer_v<T>)
       return as_type<T>(Array<R>(floor(values)));
     else

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/rounded.hpp"
 #include "nax/numpy/sorting/quantile_methods.hpp"
 
 NAX_BEGIN
@@ -26,19 +27,19 @@ NAX_ENGINE QuantileMethod quantile_method(const char* function, std::string_view
 
 NAX_ENGINE QuantilePlace quantile_place(QuantileMethod method, double q, std::int64_t n) {
   using enum QuantileMethod;
-  const double count = static_cast<double>(n);
+  const double count = static_cast<double>(n), share = rounded(count * q);
   const auto line = [=](double alpha, double beta) {
-    return count * q + (alpha + q * (1 - alpha - beta)) - 1;
+    return share + (alpha + rounded(q * (1 - alpha - beta))) - 1;
   };
   double place = 0;
   switch (method) {
     case inverted_cdf:
     case averaged_inverted_cdf:
     case interpolated_inverted_cdf:
-      place = count * q - 1;
+      place = share - 1;
       break;
     case closest_observation:
-      place = count * q - 1.5;
+      place = share - 1.5;
       break;
     case hazen:
       place = line(0.5, 0.5);
@@ -57,7 +58,7 @@ NAX_ENGINE QuantilePlace quantile_place(QuantileMethod method, double q, std::in
     case higher:
     case midpoint:
     case nearest:
-      place = (count - 1) * q;
+      place = rounded((count - 1) * q);
       break;
   }
   const double floor = std::floor(place), part = place - floor;

@@ -31,7 +31,7 @@ struct BinSample {
     return std::sqrt(sum / count());
   }
   double quantile(double q) const {
-    const double place = q * (count() - 1), floor = std::floor(place);
+    const double place = rounded(q * (count() - 1)), floor = std::floor(place);
     const std::size_t low = static_cast<std::size_t>(floor), high = std::min(low + 1, values.size() - 1);
     return values[low] + (values[high] - values[low]) * (place - floor);
   }

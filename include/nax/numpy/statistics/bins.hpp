@@ -128,7 +128,9 @@ Array<T> bin_edges(const char* function, const Array<T>& x, const Bins<T>& bins,
       make_expr<rules::divide>(make_expr<rules::subtract>(last, first), Array<T>(static_cast<T>(count))));
   const Array<T> place = typed<T>(
       beside(x, generated_on_host<T>(function, count + 1, [](std::int64_t i) { return static_cast<T>(i); })));
-  const Array<T> inner = evaluate(make_expr<rules::add>(first, make_expr<rules::multiply>(place, step)));
+  // (Rounded before the sum, as NumPy's are.)
+  const Array<T> steps = evaluate(make_expr<rules::multiply>(place, step));
+  const Array<T> inner = evaluate(make_expr<rules::add>(first, steps));
   return evaluate(make_selection<rules::where>(
       make_expr<rules::equal>(place, Array<T>(static_cast<T>(count))), last, inner));
 }

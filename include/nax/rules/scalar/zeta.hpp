@@ -15,7 +15,7 @@ NAX_SCALAR Double zeta(Double order, Double s, Double q) {
   if (q < 0 && order > 0) return not_a_number;
   if (q == infinity || s == infinity) return s == infinity && q == 1 && order == 0 ? 1 : 0;
   const int derivative = static_cast<int>(order);
-  const Double most = 12 + s / 2;
+  const Double most = 12 + s;
   const Series at = Series::variable(s);
   Series sum;
   Double plain = 0;
@@ -23,18 +23,18 @@ NAX_SCALAR Double zeta(Double order, Double s, Double q) {
     if (derivative == 0) {
       const Double term = std::pow(q, -s);
       plain += term;
-      if (q > 0 && term < rounding * plain * 1e-3) return plain;
+      if (q > 0 && term <= rounding * plain * 1e-3) return plain;
       continue;
     }
     const Double l = -std::log(q);
     Double term = std::pow(q, -s);
-    if (k > 1 && term < 1e-40 * sum.c[0]) return sum.derivative(derivative);
+    if (k > 1 && term <= 1e-40 * sum.c[0]) return sum.derivative(derivative);
     for (int i = 0; i < series_terms; ++i) {
       sum.c[i] += term;
       term *= l / (i + 1);
     }
   }
-  if (derivative == 0) return math::with_zeta_tail(plain, s, q);
+  if (derivative == 0) return math::with_zeta_tail(plain, s, q, Double(std::pow(q, -s)));
   Series power(0), exponent(-s * std::log(q));
   exponent.c[1] = -std::log(q);
   power = exp_series(exponent);
