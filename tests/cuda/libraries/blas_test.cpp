@@ -13,7 +13,7 @@ using A = Array<float>;
 
 class Blas : public on_stand_in::OnStandIn {
  protected:
-  ~Blas() override { blas_stand_in::refuses_epilogues = false; }
+  ~Blas() override { blas_stand_in::refuses_epilogues = false, blas_stand_in::has_kernels = true; }
   static A numbers(std::int64_t rows, std::int64_t columns) {
     return there(waves(static_cast<int>(rows * columns)).reshape({rows, columns}));
   }
@@ -87,6 +87,32 @@ TEST_F(Blas, GradientsOfGeluInRowsOfAnyLength) {
     return grad([&](const A& w) { return A(sum(square(nn::linear(x, w, b, Activation::gelu)))); })(w);
   };
   expect_near(of(x, w, b), of(device_put(x, cpu), device_put(w, cpu), device_put(b, cpu)), 1e-5);
+}
+
+TEST_F(Blas, TakesManyBatchesInParts) {
+  const A x = there(waves(70'000 * 2).reshape({70'000, 1, 2})),
+          y = there(waves(70'000 * 2).reshape({70'000, 2, 1}));
+  A product;
+  EXPECT_EQ(products([&] { product = matmul(x, y); }), 2);
+  const Device cpu = devices("cpu")[0];
+  expect_near(product, matmul(device_put(x, cpu), device_put(y, cpu)), 1e-5);
+}
+
+TEST_F(Blas, TakesABiasAtAnyAddress) {
+  const A x = numbers(4, 16), w = numbers(16, 8), b = numbers(1, 9)(0, slice(1, none));
+  const Device cpu = devices("cpu")[0];
+  A y;
+  EXPECT_EQ(products([&] { y = nn::linear(x, w, b, Activation::relu); }), 1);
+  expect_near(y, nn::linear(device_put(x, cpu), device_put(w, cpu), device_put(b, cpu), Activation::relu),
+              1e-5);
+}
+
+// A heuristic may name a kernel and say that it does not run.
+TEST_F(Blas, ReadsTheStateOfAHeuristic) {
+  const A x = numbers(3, 17), y = numbers(17, 2);
+  blas_stand_in::has_kernels = false;
+  EXPECT_THROW(matmul(x, y), DeviceError);
+  blas_stand_in::has_kernels = true;
 }
 
 }  // namespace blas_test

@@ -15,7 +15,7 @@
 // A stand-in of cuBLASLt: the products that nax asks for, as loops on the host when the stream gets there.
 namespace blas_stand_in {
 
-bool refuses_epilogues = false;
+bool refuses_epilogues = false, has_kernels = true;
 long products = 0;
 
 // Contents of the library's opaque structs.
@@ -93,15 +93,17 @@ std::optional<Parts> parts_of(cublasLtEpilogue_t epilogue) {
       return std::nullopt;  // nax asks for no others
   }
 }
+bool is_aligned(const char* address) { return reinterpret_cast<std::uintptr_t>(address) % 16 == 0; }
 // Checks the limits that cuBLASLt documents: operands are given, of floating types up to 32 bits, gelu's in
 // rows of eight elements that hold those of the result.
 bool is_valid(const Product& p, const Layout& result) {
   const auto parts = parts_of(p.epilogue);
-  if (!parts) return false;
+  if (!parts || result.batches > 65535) return false;
   if (p.epilogue == CUBLASLT_EPILOGUE_DEFAULT) return !p.bias && !p.aux;
   const bool has_epilogues =
       result.type == CUDA_R_32F || result.type == CUDA_R_16F || result.type == CUDA_R_16BF;
-  return has_epilogues && result.batches == 1 && p.bias && (p.aux != nullptr) == parts->aux &&
+  return has_epilogues && result.batches == 1 && p.bias && is_aligned(p.bias) &&
+         (p.aux != nullptr) == parts->aux &&
          (!parts->aux || (p.aux_lead % 8 == 0 && p.aux_lead >= result.rows));
 }
 
@@ -216,25 +218,32 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product,
     return CUBLAS_STATUS_NOT_SUPPORTED;
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t, size_t) {
+cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t wishes, size_t) {
+  as<std::uint32_t>(wishes) = CUBLASLT_REDUCTION_SCHEME_MASK;
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
-                                                    cublasLtMatmulPreferenceAttributes_t, const void*,
-                                                    size_t) {
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t wishes,
+                                                    cublasLtMatmulPreferenceAttributes_t which,
+                                                    const void* value, size_t) {
+  if (which == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK)
+    std::memcpy(&as<std::uint32_t>(wishes), value, sizeof(std::uint32_t));
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t product,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t result,
-                                              cublasLtMatmulPreference_t, int,
+                                              cublasLtMatmulPreference_t wishes, int,
                                               cublasLtMatmulHeuristicResult_t* results, int* found) {
   if (!is_valid(as<Product>(product), as<Layout>(result)) ||
       (refuses_epilogues && as<Product>(product).epilogue != CUBLASLT_EPILOGUE_DEFAULT)) {
     *found = 0;
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
+  // A scheme that rounds parts of sums to 16 bits must not be allowed.
+  const bool rounds = as<std::uint32_t>(wishes) & ~std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE};
+  if (rounds) return CUBLAS_STATUS_INVALID_VALUE;
   results[0] = {};
+  results[0].state = has_kernels ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
   results[0].workspaceSize = 512;
   *found = 1;
   return CUBLAS_STATUS_SUCCESS;

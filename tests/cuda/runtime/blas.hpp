@@ -5,6 +5,7 @@
 namespace blas_stand_in {
 
 extern bool refuses_epilogues;  // no kernel has an epilogue
+extern bool has_kernels;        // heuristics name kernels that run
 extern long products;           // that were launched
 
 }  // namespace blas_stand_in

@@ -94,7 +94,7 @@ inline bool run_blas(Device device, const BlasProblem& p, const char* name = nul
 inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m,
                                 std::int64_t n, std::int64_t k, const Matrix& a, const Matrix& b,
                                 const Matrix& c, bool accumulate) {
-  constexpr std::int64_t most_batches = INT32_MAX;
+  constexpr std::int64_t most_batches = 65535;  // in a grid's third axis
   if (batch > most_batches) {
     const auto from = [&](const Matrix& x, std::int64_t i) {
       return Matrix{x.data + i * x.batch * static_cast<std::int64_t>(dtype_size(dtype)), x.batch, x.row,
@@ -133,6 +133,9 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
                         std::to_string(k), ", ", std::to_string(n), ") on ", device});
 }
 
+// Of the bias, and of sums.
+inline constexpr std::uint32_t epilogue_alignment = 16;
+
 // One product of matrices that cuBLASLt takes as they lie, with an epilogue; it has none for float64 and
 // complex numbers. Returns false, and does nothing, where no kernel does this.
 inline bool launch_with_epilogue(const char* name, Device device, DType dtype, const loops::Product& p,
@@ -142,6 +145,7 @@ inline bool launch_with_epilogue(const char* name, Device device, DType dtype, c
              right = as_blas({const_cast<char*>(b), 0, p.b_row, p.b_column}, p.k, p.n),
              out = as_blas({c, 0, p.c_row, p.c_column}, p.m, p.n);
   if (!left || !right || !out || out->transposed) return false;
+  if (alignment_of(epilogue.bias) < epilogue_alignment) return false;
   return run_blas(
       device,
       {dtype, 1, p.m, p.n, p.k, *left, *right, *out, false, detail::uses_tensor_float32(dtype), epilogue},
@@ -164,6 +168,14 @@ inline bool launch_linear(Device device, DType dtype, const loops::Product& p, l
       break;
   }
   if (before && activation != loops::Activation::gelu) return false;
+  std::optional<Scratch> aligned;
+  if (alignment_of(bias) < epilogue_alignment) {
+    aligned.emplace(device, static_cast<std::size_t>(p.n) * dtype_size(dtype));
+    const Dims run(1, 1);
+    launch_copy(device, Dims(1, p.n), {const_cast<char*>(bias), run, dtype, dtype},
+                {aligned->data(), run, dtype, dtype});
+    epilogue.bias = aligned->data();
+  }
   return launch_with_epilogue("linear", device, dtype, p, a, b, c, epilogue);
 }
 // See AcceleratorOperations::product_and_sums. The first factor of cuBLAS is b's transpose.

@@ -140,6 +140,8 @@ inline BlasPlan make_plan(Device device, const BlasProblem& p) {
           "cublasLtMatmulPreferenceSetAttribute");
   };
   wish(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace);
+  // Parts of a sum are added in the type of the computation, not in 16 bits.
+  wish(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
   wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(p.b.data));
   wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a.data));
   wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c.data));
@@ -150,7 +152,7 @@ inline BlasPlan make_plan(Device device, const BlasProblem& p) {
   const cublasStatus_t code = cublasLtMatmulAlgoGetHeuristic(
       BlasHandles::of(device), &plan.product, &plan.b, &plan.a, &plan.c, &plan.c, &wishes, 1, &best, &found);
   if (code != CUBLAS_STATUS_NOT_SUPPORTED) check(code, "cublasLtMatmulAlgoGetHeuristic");
-  plan.found = code == CUBLAS_STATUS_SUCCESS && found > 0;
+  plan.found = code == CUBLAS_STATUS_SUCCESS && found > 0 && best.state == CUBLAS_STATUS_SUCCESS;
   if (plan.found) {
     plan.algorithm = best.algo;
     plan.workspace = best.workspaceSize;
