@@ -37,8 +37,8 @@ struct alignas(64) Buffer {
   std::size_t bytes = 0;
   BufferSource* source = nullptr;      // of the elements; of an accelerator's, what the host got to see
   void* address = nullptr;             // on an accelerator
-  std::atomic<Streams> streams{0};     // of the accelerator, which have met the elements
-  std::atomic<void*> moment{nullptr};  // after which the elements are complete; its accelerator's
+  std::atomic<Streams> streams{0};     // accelerator streams that have used this memory
+  std::atomic<void*> moment{nullptr};  // event recorded after the last write
 
   // Where the elements lie on their device, for use by this thread.
   void* data() { return address || graph_recording ? address_for_this_thread() : host_data(); }

@@ -63,7 +63,7 @@ template <class T = float>
 auto from_csv(const std::string& path, const CsvOptions& options = {}) {
   return detail::csv_dataset<T>(path, io::detail::read_unpacked("from_csv", path), options);
 }
-// Of a file that is in memory already; `name` is for messages.
+// Reads a file that is in memory already; errors call it `name`.
 template <class T = float, std::same_as<io::Bytes> B>
 auto from_csv(const B& bytes, const std::string& name, const CsvOptions& options = {}) {
   return detail::csv_dataset<T>(name, bytes, options);

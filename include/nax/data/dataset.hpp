@@ -158,11 +158,11 @@ class Dataset {
   // The rows of each element along its first axis. Loops throw ValueError for an array without axes, and
   // where the leading axes differ.
   Dataset unbatch() const { return Dataset(std::make_shared<detail::UnbatchStage<Element>>(stage_)); }
-  // n epochs, or without an end. Each has a number, which shuffle and map's keys make use of.
+  // Repeats the elements for n epochs, or without end. Shuffle and map's keys depend on the epoch's number.
   Dataset repeat(std::int64_t n = -1) const {
     return Dataset(std::make_shared<detail::RepeatStage<Element>>(stage_, n));
   }
-  // This epoch: other orders and keys than epoch 0, which loops run over.
+  // Iterates over epoch `number`, whose orders and keys differ from those of epoch 0, the default.
   Dataset epoch(std::int64_t number) const {
     return Dataset(std::make_shared<detail::EpochStage<Element>>(stage_, number));
   }

@@ -38,7 +38,7 @@ template <std::convertible_to<std::string> Path>
 Dataset<io::Bytes> from_tfrecord(const Path& path, const TfrecordOptions& options = {}) {
   return from_tfrecord(std::vector<std::string>{path}, options);
 }
-// Those of a file that is in memory already; `name` is for messages.
+// Reads the records of a file that is in memory already; errors call it `name`.
 template <std::same_as<io::Bytes> B>
 Dataset<io::Bytes> from_tfrecord(B bytes, const std::string& name, const TfrecordOptions& options = {}) {
   return Dataset<io::Bytes>(detail::tfrecord_stage(name, std::move(bytes), options));

@@ -27,7 +27,7 @@ class Member {
 
   // The next `size` bytes.
   void read(void* to, std::size_t size);
-  // After the last byte: was all of it as it was written?
+  // Verifies the CRC once all bytes are read.
   void finish() {
     std::uint8_t more;
     if (inflate_ && (inflate_->read(&more, 1) > 0 || inflate_->left() > 0))

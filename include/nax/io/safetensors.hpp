@@ -34,7 +34,7 @@ struct LoadSafetensorsOptions {
 // Names, as the tree has them but for `left`.
 struct LoadReport {
   std::vector<std::string> matched;  // filled from the file
-  std::vector<std::string> missing;  // in the tree only; as they were
+  std::vector<std::string> missing;  // leaves that the file lacks; left unchanged
   std::vector<std::string> left;     // in the file only, by the file's names
 };
 

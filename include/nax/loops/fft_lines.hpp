@@ -17,8 +17,9 @@ enum class FftKind : unsigned char {
 // One transform along an axis for each place on the others. Strides are in elements.
 struct FftLines {
   FftKind kind = FftKind::complex;
-  bool inverse =
-      false;  // of complex ones: e^(+2 pi i j k / n). Those to real numbers always are, the third never
+  // Inverse complex transform: e^(+2 pi i j k / n). Transforms to real numbers are always inverse, from them
+  // never.
+  bool inverse = false;
   std::int64_t n = 0;
   double scale = 1;
   // Of half a transform, the result or the operand: conjugated, and times `middle` but for the ends that have

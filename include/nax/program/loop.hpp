@@ -136,7 +136,7 @@ struct BranchWork final : Work {
     for (const auto& branch : branches) all.push_back(branch.get());
     return all;
   }
-  // Of the branch with most.
+  // Cost of the most expensive branch.
   double total(double (Program::*of)() const) const override {
     double most = 0;
     for (const auto& branch : branches) most = std::max(most, (*branch.*of)());

@@ -10,7 +10,7 @@
 NAX_BEGIN
 namespace program::detail {
 
-// None changes the sign.
+// Factors of a product; a missing number stands for a change of sign.
 using Factors = std::vector<std::optional<double>>;
 
 struct Multiple {

@@ -12,7 +12,7 @@ namespace program::detail {
 
 using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-// None where there are too many, or the elements overlap.
+// Returns the intervals of an operand, or none if there are too many or its elements overlap.
 inline std::optional<Intervals> intervals_of(const Operand& x) {
   constexpr std::int64_t most = 1 << 12;
   std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // strides and extents, the longest stride last

@@ -43,7 +43,8 @@ class StridedReduction final : public Work {
       own[inputs_] = program::at(operands_[inputs_], at[addresses_[inputs_]]);
       return cpu::reduce(reduced, this, shape_, own, static_cast<int>(inputs_), sizes_[0], *reducer_);
     }
-    // As many leaves as gradients, and a cotangent: what is missing is a number that is not read.
+    // The kernel takes as many leaves as gradients, and a cotangent; missing ones are a number that is not
+    // read.
     static char zero[16] = {};
     const std::size_t count = std::max(inputs_, results);
     const loops::Operand none{zero, Dims(shape_.size(), 0), operands_[0].stored, operands_[0].lane};

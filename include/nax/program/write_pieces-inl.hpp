@@ -11,7 +11,7 @@ namespace program::detail {
 // Measured: lines of fewer elements are faster stored and copied by tiles.
 inline constexpr std::int64_t least_line = 16;
 
-// May the step before `copy` write where `to` lies? Not where a step between them uses these elements.
+// True if no step between the writer and `copy` reads or writes `to`.
 inline bool is_untouched(const std::vector<Step>& steps, int before, int copy, const Operand& to) {
   const std::optional<Intervals> own = intervals_of(to);
   if (!own) return false;

@@ -13,7 +13,7 @@ template <class T>
 struct Extremes {
   T least, greatest;
 };
-// Of a run of integers; of none zeros.
+// Returns the extremes of n integers; zeros if n is 0.
 template <class T>
 Extremes<T> extremes(const T* x, std::int64_t n) {
   if (n == 0) return {T(0), T(0)};

@@ -28,7 +28,7 @@ inline constexpr bool multiplies_by_memory = false;
 // Rows whose elements are spread over a register all the same: a cycle has time for two multiply-adds and two
 // loads, and some loads take longer.
 inline constexpr int spread_rows = 4;
-inline constexpr int steps_ahead = 16;  // that a kernel which packs fetches early
+inline constexpr int steps_ahead = 16;  // prefetch distance of a kernel that packs
 template <class T>
 inline constexpr int tile_columns = tile_packets* simd::Packet<T>::size;
 

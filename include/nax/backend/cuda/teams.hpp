@@ -12,7 +12,7 @@ NAX_BEGIN
 namespace cuda {
 
 inline constexpr int warp_threads = 32, block_threads = 256, tile_columns = warp_threads;
-inline constexpr int most_state_bytes = 16;  // of what threads share
+inline constexpr int most_state_bytes = 16;  // largest value that threads exchange
 
 // x of the thread whose place in the group differs by these bits (or lies so many places before).
 template <bool before, class T>

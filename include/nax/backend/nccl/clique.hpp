@@ -77,7 +77,7 @@ class Clique {
       if (ncclComm_t comm = std::exchange(member.comm, nullptr)) ncclCommAbort(comm);
     }
   }
-  // Of the member's communicator; the text of an error, if that is one. None where it has been aborted.
+  // Returns the state of the member's communicator, and its text if it is an error; none after an abort.
   std::optional<ncclResult_t> state_of(int rank, std::string& text) {
     Member& member = at(rank);
     ncclResult_t state = ncclSuccess;

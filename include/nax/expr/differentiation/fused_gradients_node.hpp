@@ -55,7 +55,8 @@ class FusedGradientsNode final : public RecomputedCall {
   std::vector<ArrayBase> recorded_shares(const LeafArrays& leaves, const ArrayBase& g) const;
   NAX_ENGINE_VIRTUAL std::vector<ArrayBase> recompute() const override;
 
-  // The run from which blocks are cut: the elements in their order, or a block of one number.
+  // Returns a row-major copy or view of the elements, from which blocks are cut; a block of one number if all
+  // are equal.
   ArrayBase run_of(const ArrayBase& a) const;
   // The run of every input, and whether the input is differentiated.
   struct Runs {

@@ -36,8 +36,8 @@ struct DerivedLeaves {
 
 NAX_ENGINE bool are_one(const ArrayBase* const* leaves, int count);
 
-// A derivative serves every cotangent only where no two of these meet in one of its elements: the leaf has
-// all axes that stay.
+// True if the leaf has all axes that the sum keeps, so that no two cotangents are added in one element of the
+// derivative.
 NAX_ENGINE bool has_all_kept(const Frame& leaf, const FusedSum& sum, const Frame& frame);
 
 // False where the general way must do.

@@ -106,8 +106,8 @@ inline void add_reduce_formula(program::Step& step, const KernelTable& table, co
   map->reduced = {{table.leaves, reducer.kind}};
   step.formula = std::move(map);
 }
-// Of a step whose operands are the leaves, the cotangent and the gradients; each of these a run or absent, or
-// each a sum or absent.
+// Gives the step its formula. Precondition: operands are the leaves, the cotangent and the gradients, of
+// which the gradients are all runs or all sums; some may be absent.
 inline void add_pull_formula(program::Step& step, const KernelTable& table, const void* constants,
                              const std::vector<loops::Operand>& operands, bool sums) {
   if (!has_one_type(table)) return;

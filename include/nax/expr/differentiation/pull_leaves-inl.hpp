@@ -17,7 +17,7 @@ NAX_ENGINE bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, cons
     if (table.stored[l] != table.lanes[l] || !leaf.layout().is_contiguous() ||
         !(static_cast<const Frame&>(leaf.layout()) == layout))
       return false;
-    // A leaf without its value is not read for what it is; the cotangent stands in.
+    // The derivative does not read a leaf that was not kept; the cotangent's memory takes its place.
     in[l] = leaf.buffer() ? leaf.data(table.stored[l]) : raw_data(g);
   }
   NewGradients gradients;

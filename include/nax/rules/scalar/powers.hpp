@@ -46,7 +46,7 @@ struct Series {
     }
     return q;
   }
-  // Of its last terms, what matters beside those of another.
+  // True if this series' sum is negligible beside the other's.
   constexpr bool small_beside(const Series& other) const {
     double size = 0, all = 0;
     for (int i = 0; i < series_terms; ++i) {

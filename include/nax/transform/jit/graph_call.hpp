@@ -26,7 +26,7 @@ class GraphCall {
   // Are all results the graph's alone?
   bool is_free() const;
 
-  // Of the device's memory, that is held as long as this is.
+  // Device memory held by this recording.
   std::size_t bytes() const { return memory_->bytes(); }
 
   // The results of these arguments, which are row-major. `copied`: in memory of their own.
