@@ -58,6 +58,16 @@ class NcclFaults : public testing::Test {
   }
 };
 
+TEST_F(NcclFaults, LaunchesThatBlockAreRefused) {
+  std::string text;
+  {
+    const With blocking("CUDA_LAUNCH_BLOCKING", "1");
+    text = failure();
+  }
+  EXPECT_NE(text.find("NCCL's collectives never end with CUDA_LAUNCH_BLOCKING=1"), std::string::npos) << text;
+  EXPECT_EQ(failure(), "");
+}
+
 TEST_F(NcclFaults, Anywhere) {
   const With soon("NAX_COLLECTIVE_TIMEOUT_S", "0.15");
   const std::vector<float> want = step(w, x).shifted.to_vector(), parameters = step(w, x).w.to_vector();

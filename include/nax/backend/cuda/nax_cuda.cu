@@ -5,6 +5,10 @@
 #include "nax/backend/cuda/operations_kernels.hpp"
 #include "nax/backend/cuda/times.hpp"
 
+#if defined(CUDART_VERSION) && CUDART_VERSION < 12080
+#error "nax: the CUDA Toolkit is older than 12.8"
+#endif
+
 NAX_BEGIN
 namespace cuda {
 namespace {

@@ -16,9 +16,17 @@
 NAX_BEGIN
 namespace cuda {
 
+// Errors of a kernel or the card after which every call of the process fails: an uncorrectable ECC error, and
+// 700 to 719 (illegal addresses and instructions, time-outs, failed assertions, launch failures) but for
+// those of launches' arguments and of peers.
+constexpr bool is_sticky(cudaError_t code) {
+  const int number = static_cast<int>(code);
+  return number == 214 || number == 700 || number == 702 || number == 710 || (number >= 714 && number <= 719);
+}
 [[noreturn, gnu::cold]] inline void throw_cuda_error(cudaError_t code, const char* call) {
   raise<DeviceError>({call, ": ", cudaGetErrorName(code), " (", std::to_string(static_cast<int>(code)),
-                      "): ", cudaGetErrorString(code)});
+                      "): ", cudaGetErrorString(code),
+                      is_sticky(code) ? ". No GPU can be used by this process any more" : ""});
 }
 // Throws DeviceError naming the call and the runtime's code and text.
 inline void check(cudaError_t code, const char* call) {

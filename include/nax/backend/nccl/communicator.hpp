@@ -411,6 +411,13 @@ class NcclProvider final : public CommunicatorProvider {
       if (std::find(cards.begin(), cards.end(), card) != cards.end()) return nullptr;
       cards.push_back(card);
     }
+    // One thread launches for all cards: a launch that blocks waits for those that come after it.
+    const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+    if (blocking && std::string(blocking) == "1" && devices.size() > 1)
+      throw DeviceError(
+          "pmap: NCCL's collectives never end with CUDA_LAUNCH_BLOCKING=1 in the environment; unset it, or "
+          "set "
+          "NAX_NCCL=0");
     if (cuda::kernels_follow_streams) Flights::of_this_thread().check();
     return std::make_unique<NcclCommunicator>(devices, threads, span);
   }
