@@ -163,6 +163,9 @@ inline thread_local constinit GraphRecording* graph_recording = nullptr;  // the
 // A device that has graphs.
 class GraphMaker : public GraphMemory::Source {
  public:
+  // Is a function called as it is before its first recording? Handles of libraries, their plans and modules
+  // of kernels are made then, which a capture may not survive.
+  virtual bool wants_plain_call() const { return false; }
   // The calling thread's stream records from now on, until one of the others is called.
   virtual void begin(GraphRecording& graph) = 0;
   virtual std::unique_ptr<LaunchGraph> end(GraphRecording& graph, std::vector<GraphInput> inputs) = 0;

@@ -103,6 +103,7 @@ class GraphCache {
     std::type_index inputs = typeid(void);
     CallKey key;
     bool plain = false;  // it cannot be recorded
+    bool called = false;
     std::vector<std::unique_ptr<GraphCall>> calls;
 
     std::size_t bytes() const {
@@ -296,6 +297,10 @@ class Jitted {
       auto fresh = std::make_unique<Own>();
       fresh->opaque = std::move(opaque);
       entry = cache_.add(std::move(fresh), std::move(key));
+    }
+    if (!std::exchange(entry->called, true) && accelerator_of(device).graphs().wants_plain_call()) {
+      use.end();
+      return materialise_tree(call_with(f_, std::move(inputs)));
     }
     if (!entry->plain) {
       const auto traced = [&](std::vector<ArrayBase>& leaves) {

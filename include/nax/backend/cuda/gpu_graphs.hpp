@@ -29,6 +29,7 @@ class GpuGraphs final : public detail::GraphMaker {
     MemoryPool::of(device).deallocate(device, memory, bytes, ~Streams{0});
   }
 
+  bool wants_plain_call() const override { return true; }
   void begin(detail::GraphRecording& graph) override {
     auto held = std::make_unique<Held>();
     select_card(graph.device);
