@@ -195,6 +195,7 @@ inline void check_recordable(const char* function) {
 [[gnu::cold]] NAX_ENGINE bool unknown_while_recording(const char* function, Device device);
 
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_read_while_recording();
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_recording_ended();
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_other_device(Device device);
 // A graph is of one device: what allocates on another one, or computes there, is not recorded.
 inline void check_recorded_on(Device device) {

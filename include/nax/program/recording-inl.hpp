@@ -28,10 +28,7 @@ NAX_ENGINE Recorder::Recorder(Recorder* outer)
 }
 
 NAX_ENGINE Recorder& Recorder::current() {
-  if (!is_recording())
-    throw DeviceError(
-        "jit: an array is used that the function left behind while it was recorded; it has no elements. "
-        "Return it instead");
+  if (!is_recording()) nax::detail::throw_recording_ended();
   return *static_cast<Recorder*>(nax::detail::graph_recording->state);
 }
 
