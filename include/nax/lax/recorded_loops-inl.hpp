@@ -9,15 +9,9 @@
 NAX_BEGIN
 namespace detail {
 
-[[noreturn]] inline void refuse_loop(const char* why) {
-  program::Recorder::current().failed = true;
-  throw NotRecordable(why);
-}
+[[noreturn]] inline void refuse_loop(const char* why) { throw NotRecordable(why); }
 
-[[noreturn]] inline void ask_to_unroll(const char* why) {
-  program::Recorder::current().failed = true;
-  throw program::UnrollLoops(why);
-}
+[[noreturn]] inline void ask_to_unroll(const char* why) { throw program::UnrollLoops(why); }
 
 // An array over n rows of this frame, each row an unbroken run.
 inline Layout rows_layout(const Frame& row, std::int64_t n) {

@@ -51,9 +51,9 @@ NAX_ENGINE void BodyRecording::end() {
   Recorder& own = recorder();
   content_ = std::move(static_cast<Recorded&>(own));
   captures_ = own.captures;
-  const bool failed = own.failed;
+  const std::string refusal = recording_->refusal();
   recording_.reset();
-  if (failed) throw nax::detail::NotRecordable("jit: a loop's body goes on after it could not be recorded");
+  if (!refusal.empty()) throw nax::detail::NotRecordable(refusal);
   // Arrays that the body used are not written over later either: a slot is written once.
   for (const nax::detail::BufferRef& b : content_.kept)
     if (nax::detail::on_program(b->device)) outer_.keep(*b.get());

@@ -155,7 +155,6 @@ class Recorder : public Recorded {
   // Holds a buffer whose address has been asked for, while the program lives.
   NAX_ENGINE void keep(nax::detail::Buffer& buffer);
 
-  bool failed = false;   // something was met that cannot be recorded, whatever the function makes of that
   bool unrolls = false;  // are loops recorded turn by turn?
   int part = 0;          // of the steps that come
   struct Capture {
