@@ -45,6 +45,9 @@ struct Operand {
   bool across = false;  // is it read after elements of the results are written?
 };
 
+// Bytes for constants, at a multiple of 64, from the allocator of arrays.
+NAX_ENGINE std::shared_ptr<char[]> allocate_bytes(std::size_t bytes);
+
 class Program;
 
 // The work of a step: `at` has the addresses of its operands, in their order.
