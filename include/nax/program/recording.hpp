@@ -57,6 +57,8 @@ struct Work {
   // The programs that it runs, of a loop or a branch, and the sum of something over all that it runs.
   virtual std::vector<const Program*> programs() const { return {}; }
   virtual double total(double (Program::*)() const) const { return 0; }
+  // The expression that it computes of operands with these names; empty where it computes none.
+  virtual std::string text(const std::vector<std::string>&) const { return {}; }
 };
 
 struct MapFormula;   // in map_formula.hpp
