@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <nax/nax.hpp>
+#include <sstream>
+#include <string>
 
 // Loops and branches under jit: a body is recorded once.
 namespace loops_test {
@@ -222,6 +224,59 @@ TEST(Loops, BranchesAreChosenWhenTheProgramRuns) {
                            x);
   };
   expect_recorded(collatz, D(27.0), D(6.0));
+}
+
+// Does the program itself have such a step, outside of all bodies?
+template <class Function>
+bool has_step(const Function& f, const D& x, const std::string& name) {
+  std::istringstream lines(make_program(f)(x).text());
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("  ") && line[2] != ' ' && line.find(" = " + name + '(') != std::string::npos)
+      return true;
+  return false;
+}
+
+TEST(Loops, NothingLeavesABodyThatMayNotRun) {
+  const auto square = [](const D& x) { return D(matmul(x, x)); };
+  const auto branch = [=](const D& x) {
+    return lax::cond(
+        sum(x) > 0.0, [&](const D& v) { return D(square(x) + v); }, [](const D& v) { return v; }, x);
+  };
+  const auto among = [=](const D& x) {
+    return lax::switch_(
+        sum(x).astype<int>(),
+        std::tuple{[](const D& v) { return v; }, [&](const D& v) { return D(square(x) + v); }}, x);
+  };
+  const auto loop = [=](const D& x) {
+    return lax::while_loop([](const D& c) { return sum(c) < 50.0; },
+                           [&](const D& c) { return D(c + abs(square(x)) + 1.0); }, x);
+  };
+  const auto scanned = [=](const D& x, const D& v) {
+    return lax::scan(
+               [&](const D& c) {
+                 return std::pair{D(0.5 * c + square(x)), none};
+               },
+               v, none, {.length = 40})
+        .first;
+  };
+  const auto scan = [=](const D& x) { return scanned(x, x); };
+  const auto scan_in_branch = [=](const D& x) {
+    return lax::cond(
+        sum(x) > 0.0, [&](const D& v) { return scanned(x, v); }, [](const D& v) { return v; }, x);
+  };
+  const D x = draw(3, {3, 3}), y = -x;
+  EXPECT_FALSE(has_step(branch, x, "matmul"));
+  EXPECT_FALSE(has_step(among, x, "matmul"));
+  EXPECT_FALSE(has_step(loop, x, "matmul"));
+  EXPECT_FALSE(has_step(scan_in_branch, x, "matmul"));
+  EXPECT_TRUE(has_step(scan, x, "matmul"));
+  expect_recorded(branch, x, y);
+  expect_recorded(among, x, y);
+  expect_recorded(loop, x, full<double>({3, 3}, 10.0));
+  expect_recorded(scan_in_branch, x, y);
+  // A scan's product leaves the scan, and stays in the branch.
+  const std::string text = make_program(scan_in_branch)(x).text();
+  EXPECT_LT(text.find(" = matmul("), text.find(" = scan(")) << text;
 }
 
 TEST(Loops, WhatIsDifferentiatedThroughConditionsIsCalledAsItIs) {

@@ -21,13 +21,27 @@ TEST(Passes, ComputeOnceWhatIsEqualAndDropWhatIsNotNeeded) {
                                                        "  return b\n"
                                                      : "program(a: float32[2]):\n"
                                                        "  b: float32[2] = exp(a)\n"
-                                                       "  c: float32[2] = add(b)\n"
+                                                       "  c: float32[2] = add(b, 1)\n"
                                                        "  d: float32[2] = multiply(c, c)\n"
                                                        "  return d\n");
   // Other numbers are another computation.
   const auto g = [](const F& x) { return F(F(x + 1.f) * F(x + 2.f)); };
   EXPECT_EQ(make_program(g)(F{1, 2}).size(), fuses() ? 1u : 3u);
   EXPECT_EQ(F(jit(g)(F{1, 2})).to_vector(), (std::vector<float>{6, 12}));
+}
+
+TEST(Passes, MapsPrintTheirFormulas) {
+  const auto of = [](const auto& f) {
+    const std::string text = make_program(f)(F{{1, 2}}).text();
+    const std::size_t from = text.find(" = ") + 3;
+    return text.substr(from, text.find('\n', from) - from);
+  };
+  EXPECT_EQ(of([](const F& x) { return F(tanh(2.f * x) + exp(x)); }), "add(tanh(multiply(2, a)), exp(a))");
+  EXPECT_EQ(of([](const F& x) { return F(x * 0.5f); }), "multiply(a, 0.5)");
+  EXPECT_EQ(of([](const F& x) { return F(exp(x)); }), "exp(a)");
+  EXPECT_EQ(of([](const F& x) { return F(x - x.T()); }), "subtract(a, a)");
+  EXPECT_EQ(of([](const F& x) { return sum(tanh(x) * 2.f, {.axis = 1}); }), "sum(multiply(tanh(a), 2))");
+  EXPECT_EQ(of([](const F& x) { return Array<int>(x.astype<int>() + 1); }), "astype(a)");
 }
 
 TEST(Passes, ComputeConstantsBeforehand) {

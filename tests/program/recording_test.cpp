@@ -269,6 +269,24 @@ TEST(Recording, AnEscapedArrayHasNoElements) {
   EXPECT_THROW(F(left + 1.f).to_vector(), DeviceError);
 }
 
+TEST(Recording, MemoryComesFromTheAllocator) {
+  const F x = linspace<float>(0, 1, 1 << 18);
+  const auto f = [](const F& v) { return F(cumsum(sort(F(-cumsum(sort(v)))))(slice(0, 4))); };
+  const auto fast = jit(f);
+  const std::size_t temporary = make_program(f)(x).temporary_bytes();
+  ASSERT_GE(temporary, x.nbytes());
+  const std::size_t before = memory_stats().in_use;
+  const F kept = fast(x);
+  EXPECT_GE(memory_stats().in_use, before + temporary);
+  release_cached_memory();
+  const MemoryStats now = memory_stats();
+  const auto again = jit([=](const F& v) { return F(f(v) + 1.f); });
+  set_memory_limit(now.in_use + now.cached + x.nbytes() / 2);
+  EXPECT_THROW(again(x), Error);
+  set_memory_limit(0);
+  expect_near(again(x), F(kept + 1.f), 1e-6f);
+}
+
 TEST(Recording, ComposesWithTransforms) {
   const auto f = [](const F& x) { return sum(exp(x) * x); };
   const auto fast = jit(f);

@@ -92,15 +92,24 @@ inline Device host_device() { return on_accelerator(current_device) ? Device{} :
 inline bool share_memory(Device a, Device b) { return a == b || (!on_accelerator(a) && !on_accelerator(b)); }
 inline Accelerator& accelerator_of(Device device) { return *accelerators[static_cast<int>(device.platform)]; }
 
+// Where the memory of an array on `device` is asked for. Throws DeviceError for an array of a program unless
+// this thread records one.
+inline void check_recording_lasts(Device device) {
+  if (on_program(device) && !(graph_recording && on_program(graph_recording->device))) [[unlikely]]
+    throw_recording_ended();
+}
+
 // A computation that knows only host memory met an array on `device`.
 [[noreturn, gnu::cold]] inline void throw_no_device_form(Device device) {
   check_recordable("a function of the host");
+  check_recording_lasts(device);
   raise<DeviceError>({"a function that has no form for the GPU got an array on ", device,
                       "; copy it first: device_put(x, devices(\"cpu\")[0])"});
 }
 
 [[noreturn, gnu::cold]] inline void throw_no_device_form(const char* function, Device device) {
   check_recordable(function);
+  check_recording_lasts(device);
   raise<DeviceError>({function, ": has no form for the GPU yet, and got an array on ", device,
                       "; copy x to the CPU first: device_put(x, devices(\"cpu\")[0])"});
 }

@@ -42,10 +42,13 @@ struct alignas(64) Buffer {
 
   // Where the elements lie on their device, for use by this thread.
   void* data() { return address || graph_recording ? address_for_this_thread() : host_data(); }
-  // Returns the address where the device is the host's, or the buffer stands for pieces.
+  // Returns the address where the device is the host's, or the buffer stands for pieces. Throws DeviceError
+  // elsewhere.
   void* host_data() {
     if (source) [[unlikely]]
       return source->gather();
+    if (address) [[unlikely]]
+      throw_no_device_form(device);
     return reinterpret_cast<char*>(this) + header_bytes;
   }
 
@@ -115,6 +118,7 @@ struct alignas(64) Buffer {
     return buffer;
   }
   [[gnu::cold]] NAX_COMPILED_ONCE void* address_for_this_thread() {
+    check_recording_lasts(device);
     if (graph_recording) [[unlikely]]
       pin();
     if (!address) return host_data();

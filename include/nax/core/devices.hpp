@@ -60,6 +60,7 @@ inline int device_count(Platform platform) {
 }
 inline const char* current_platform() { return current_device.platform == Platform::cuda ? "cuda" : "cpu"; }
 inline bool is_known(Device device) {
+  if (on_program(device)) return graph_recording && graph_recording->device == device;
   return device.remote == 0 && device.ordinal < device_count(device.platform);
 }
 

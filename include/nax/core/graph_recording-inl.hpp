@@ -72,5 +72,11 @@ NAX_ENGINE void throw_read_while_recording() {
       "not there while its launches are recorded; use where or stay outside of jit");
 }
 
+NAX_ENGINE void throw_recording_ended() {
+  throw DeviceError(
+      "jit: this array belongs to a recording of jit that has ended, and has no elements; return it from the "
+      "function instead");
+}
+
 }  // namespace detail
 NAX_END

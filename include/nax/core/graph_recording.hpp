@@ -157,6 +157,7 @@ struct GraphRecording {
   std::vector<BufferRef>* pinned = nullptr;
   // Takes the place of pinning, where set: sees each buffer whose address is asked for, the host's too.
   void (*keep)(GraphRecording& graph, Buffer& buffer) = nullptr;
+  std::string refusal = {};  // why it fails, whatever the function makes of that; empty while it does not
 };
 inline thread_local constinit GraphRecording* graph_recording = nullptr;  // the calling thread's
 
@@ -184,8 +185,11 @@ inline bool drop_unused_recordings() {
 }
 
 // Thrown where a function does what no graph can hold, though it may be called as it is: jit does that then.
+// The recording of this thread fails by it, also if the function catches it.
 struct NotRecordable : DeviceError {
-  using DeviceError::DeviceError;
+  explicit NotRecordable(const std::string& why) : DeviceError(why) {
+    if (graph_recording && graph_recording->refusal.empty()) graph_recording->refusal = why;
+  }
 };
 // At the door of what uses several devices or threads.
 inline void check_recordable(const char* function) {
@@ -198,6 +202,7 @@ inline void check_recordable(const char* function) {
 [[gnu::cold]] NAX_ENGINE bool unknown_while_recording(const char* function, Device device);
 
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_read_while_recording();
+[[noreturn, gnu::cold]] NAX_ENGINE void throw_recording_ended();
 [[noreturn, gnu::cold]] NAX_ENGINE void throw_other_device(Device device);
 // A graph is of one device: what allocates on another one, or computes there, is not recorded.
 inline void check_recorded_on(Device device) {

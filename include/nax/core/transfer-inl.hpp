@@ -32,5 +32,19 @@ NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to) {
   return result;
 }
 
+NAX_ENGINE void copy_into_program(ArrayBase& a) {
+  const Device to = graph_recording->device;
+  if (!on_program(to) || on_accelerator(a)) return;
+  if (layout_of(a).is_contiguous()) {
+    ArrayBase copy = moved(a, to);
+    ArrayAccess::buffer(a) = std::move(ArrayAccess::buffer(copy));
+    ArrayAccess::offset(a) = 0;
+  } else {  // all of its memory, and the layout as it is
+    const BufferRef from = ArrayAccess::buffer(a);
+    ArrayAccess::buffer(a) = BufferRef(Buffer::allocate(from->bytes, to));
+    copy_bytes(to, ArrayAccess::buffer(a)->data(), Device{}, from->data(), from->bytes);
+  }
+}
+
 }  // namespace detail
 NAX_END

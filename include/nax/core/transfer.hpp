@@ -42,6 +42,14 @@ inline ArrayBase placed(ArrayBase a) {
 // A row-major array as the host can read it.
 inline ArrayBase on_host(ArrayBase a) { return on_accelerator(a) ? moved(a, Device{}) : a; }
 
+// Copies an array of the host into the program that this thread records, if it records one. Inputs of tapes,
+// cotangents and tangents pass through here, so all that a sweep meets lies on one device.
+[[gnu::cold]] NAX_ENGINE void copy_into_program(ArrayBase& a);
+inline void put_into_program(ArrayBase& a) {
+  if (graph_recording) [[unlikely]]
+    copy_into_program(a);
+}
+
 // The host's copy of an array on an accelerator, kept with its buffer: the pointer that data() gives
 // lives as long as the array does.
 class HostCopy final : public BufferSource {

@@ -9,15 +9,9 @@
 NAX_BEGIN
 namespace detail {
 
-[[noreturn]] inline void refuse_loop(const char* why) {
-  program::Recorder::current().failed = true;
-  throw NotRecordable(why);
-}
+[[noreturn]] inline void refuse_loop(const char* why) { throw NotRecordable(why); }
 
-[[noreturn]] inline void ask_to_unroll(const char* why) {
-  program::Recorder::current().failed = true;
-  throw program::UnrollLoops(why);
-}
+[[noreturn]] inline void ask_to_unroll(const char* why) { throw program::UnrollLoops(why); }
 
 // An array over n rows of this frame, each row an unbroken run.
 inline Layout rows_layout(const Frame& row, std::int64_t n) {
@@ -129,7 +123,7 @@ NAX_ENGINE LoopArrays record_while(LoopBody condition, LoopBody body, LoopArrays
     frames = wider_frames(carry, outputs);
     for (std::size_t c = 0; frames.empty() && c < carry.size(); ++c)
       to.push_back(recorded.result(outputs[c], layout_of(carry[c])));
-    recorded.end();
+    recorded.end(program::Turns::unknown);
     if (!frames.empty()) continue;
     step = recorded.part(0, from, to);
     break;
@@ -140,7 +134,7 @@ NAX_ENGINE LoopArrays record_while(LoopBody condition, LoopBody body, LoopArrays
     const LoopArrays outputs = record_body(recorded, condition, carry, from);
     const std::vector<int> to = {recorded.result(outputs[0], layout_of(outputs[0]))};
     work->answers = static_cast<std::size_t>(layout_of(outputs[0]).size());
-    recorded.end();
+    recorded.end(program::Turns::one_or_more);  // the condition is asked at least once
     decide = recorded.part(0, from, to);
   }
   program::Operands operands;
@@ -184,13 +178,13 @@ NAX_ENGINE LoopArrays record_branches(const ArrayBase& index, const std::vector<
               merge_frames({&layout_of(results[i]), &layout_of(outputs[i])}, outputs[i].shape());
           ArrayAccess::layout(results[i]) = Layout::contiguous(all);
         }
-        recorded.end();
+        recorded.end(program::Turns::unknown);
         continue;
       }
       std::vector<int> to;
       for (std::size_t i = 0; i < results.size(); ++i)
         to.push_back(recorded.result(outputs[i], layout_of(results[i])));
-      recorded.end();
+      recorded.end(program::Turns::unknown);
       const program::Part part = recorded.part(0, {}, to);
       unforeseen = unforeseen || part.program->is_unforeseen();
       work->branches.push_back(part.program);

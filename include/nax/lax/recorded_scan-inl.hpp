@@ -135,7 +135,7 @@ NAX_ENGINE RecordedScan record_scan(LoopBody f, LoopArrays carry, const LoopArra
   ScanBody& own = *recorded;
   own.finish_values();
   const bool watched = own.differentiate(*derivative);
-  own.body.end();
+  own.body.end(program::Turns::one_or_more);
 
   const auto bytes_of = [](DType dtype, const Frame& frame) {
     return frame.size() * static_cast<std::int64_t>(dtype_size(dtype));

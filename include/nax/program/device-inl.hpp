@@ -24,7 +24,6 @@ class ProgramMemory final : public nax::detail::Accelerator {
     Recorder::current().fill(to, from, bytes);
   }
   void copy_to_host(Device, void*, const void*, std::size_t) override {
-    Recorder::current().failed = true;
     throw NotRecordable(
         "jit: the function reads an array's elements, which are not there while it is recorded");
   }
@@ -71,7 +70,7 @@ NAX_ENGINE Recording::Recording(bool unrolls)
 }
 NAX_ENGINE Recording::~Recording() {
   nax::detail::graph_recording = before_;
-  if (recorder_.parent && recorder_.failed) recorder_.parent->failed = true;
+  if (recorder_.parent && before_->refusal.empty()) before_->refusal = graph_.refusal;
   nax::detail::accelerators_present.add(-1);
 }
 
@@ -85,8 +84,7 @@ NAX_ENGINE ArrayBase Recording::argument(const ArrayBase& like, bool donated) {
 }
 
 NAX_ENGINE std::unique_ptr<Program> Recording::finish(const Arrays& results) {
-  if (recorder_.failed)
-    throw detail::NotRecordable("jit: the function goes on after it could not be recorded");
+  if (!graph_.refusal.empty()) throw detail::NotRecordable(graph_.refusal);
   std::vector<Output> outputs;
   for (const ArrayBase& r : results) {
     Output out;

@@ -23,6 +23,8 @@ class Recording {
   // A row-major argument like this one.
   NAX_ENGINE ArrayBase argument(const ArrayBase& like, bool donated = false);
   Recorder& recorder() { return recorder_; }
+  // Why it fails; empty while it does not.
+  const std::string& refusal() const { return graph_.refusal; }
   // The program of these results. Throws NotRecordable where the function went on after something that could
   // not be recorded.
   NAX_ENGINE std::unique_ptr<Program> finish(const Arrays& results);

@@ -47,13 +47,13 @@ NAX_ENGINE int BodyRecording::result(const ArrayBase& a, const Frame& frame) {
   return slot;
 }
 
-NAX_ENGINE void BodyRecording::end() {
+NAX_ENGINE void BodyRecording::end(Turns turns) {
   Recorder& own = recorder();
   content_ = std::move(static_cast<Recorded&>(own));
   captures_ = own.captures;
-  const bool failed = own.failed;
+  const std::string refusal = recording_->refusal();
   recording_.reset();
-  if (failed) throw nax::detail::NotRecordable("jit: a loop's body goes on after it could not be recorded");
+  if (!refusal.empty()) throw nax::detail::NotRecordable(refusal);
   // Arrays that the body used are not written over later either: a slot is written once.
   for (const nax::detail::BufferRef& b : content_.kept)
     if (nax::detail::on_program(b->device)) outer_.keep(*b.get());
@@ -63,7 +63,9 @@ NAX_ENGINE void BodyRecording::end() {
   std::vector<int> known;
   for (const auto& slot : known_) known.push_back(slot.first);
   detail::forward_copies(content_.slots, content_.steps, known);
-  hoist();
+  if (turns == Turns::one_or_more) hoist();
+  for (const auto& held : content_.constants) outer_.constants.push_back(held);
+  for (const nax::detail::BufferRef& b : content_.kept) outer_.keep(*b.get());
 }
 
 // Moves steps to the outer recording whose operands are captured ones and constants.
@@ -100,8 +102,6 @@ NAX_ENGINE void BodyRecording::hoist() {
     outer_.add(std::move(step));
     return true;
   });
-  for (const auto& held : content_.constants) outer_.constants.push_back(held);
-  for (const nax::detail::BufferRef& b : content_.kept) outer_.keep(*b.get());
 }
 
 NAX_ENGINE bool BodyRecording::uses(int part, int slot) const {

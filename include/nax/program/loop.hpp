@@ -12,7 +12,7 @@
 //
 // A body is recorded once, within the recording of the function that it belongs to. Slots of the outer
 // recording that it uses are captured: arguments of its program that are the same in each turn. Steps that
-// depend on captured slots alone move out of the body.
+// depend on captured slots alone move out of a body that runs at least once.
 NAX_BEGIN
 namespace program {
 
@@ -28,6 +28,9 @@ struct TurnProduct {
   Place a, b;  // in the body's slots
   int result;
 };
+
+// How often a body runs.
+enum class Turns : unsigned char { one_or_more, unknown };
 
 class BodyRecording {
  public:
@@ -46,7 +49,7 @@ class BodyRecording {
     first_slot_ = recorder().slots.size();
   }
   // Ends the recording: the outer one goes on.
-  NAX_ENGINE void end();
+  NAX_ENGINE void end(Turns turns);
 
   // After the end. Slots that part 0 writes and part 1 uses.
   NAX_ENGINE std::vector<int> shared() const;

@@ -29,7 +29,6 @@ using Elements = loops::Operand;
 inline backend::Operations& host() { return backend::host_operations(); }
 
 [[noreturn]] inline void refuse(const char* name) {
-  Recorder::current().failed = true;
   throw nax::detail::NotRecordable(std::string("jit: ") + name + " cannot be recorded");
 }
 

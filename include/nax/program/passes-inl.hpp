@@ -43,8 +43,9 @@ NAX_ENGINE void find_constants(std::vector<Slot>& slots, std::vector<Step>& step
         slot.bytes == static_cast<std::size_t>(first.shape[0])) {
       slot.data = address(first);
     } else if (slot.bytes <= most_bytes || step.name == "zeros") {
-      const std::shared_ptr<char[]> memory(new char[slot.bytes + 64]());
-      slot.data = memory.get() + (64 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64) % 64;
+      const std::shared_ptr<char[]> memory = allocate_bytes(slot.bytes);
+      std::memset(memory.get(), 0, slot.bytes);
+      slot.data = memory.get();
       held.push_back(memory);
       std::vector<void*> at;
       for (const Operand& x : step.operands) at.push_back(address(x));

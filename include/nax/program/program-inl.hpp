@@ -115,9 +115,9 @@ NAX_ENGINE void Program::plan() {
 
 NAX_ENGINE auto Program::make_arena() const -> std::unique_ptr<Arena> {
   auto arena = std::make_unique<Arena>();
-  arena->memory.reset(new char[arena_bytes_ + 64]);
-  char* const base =
-      arena->memory.get() + (64 - reinterpret_cast<std::uintptr_t>(arena->memory.get()) % 64) % 64;
+  arena->memory =
+      nax::detail::BufferRef(nax::detail::Buffer::allocate(arena_bytes_, nax::detail::host_device()));
+  char* const base = static_cast<char*>(arena->memory->host_data());
   for (const Step& step : steps_)
     for (const Operand& x : step.operands) {
       char* at = nullptr;

@@ -83,7 +83,7 @@ class Program {
   };
   // A block of memory, and the steps' addresses in it.
   struct Arena {
-    std::unique_ptr<char[]> memory;
+    nax::detail::BufferRef memory;
     std::vector<void*> addresses;
     std::vector<nax::detail::BufferRef> results;
   };

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "nax/core/allocator.hpp"
 #include "nax/program/recording.hpp"
 
 NAX_BEGIN
@@ -21,6 +22,11 @@ inline bool has_no_memory(std::uintptr_t at) { return at >= no_memory && at < 2 
 
 }  // namespace detail
 
+NAX_ENGINE std::shared_ptr<char[]> allocate_bytes(std::size_t bytes) {
+  return {static_cast<char*>(HostAllocator::allocate(bytes)),
+          [bytes](char* memory) { HostAllocator::deallocate(memory, bytes); }};
+}
+
 NAX_ENGINE Recorder::Recorder(Recorder* outer)
     : unrolls(outer && outer->unrolls), parent(outer), base_(detail::next_addresses()), next_(base_) {
   if constexpr (sizeof(std::uintptr_t) < 8)
@@ -28,10 +34,7 @@ NAX_ENGINE Recorder::Recorder(Recorder* outer)
 }
 
 NAX_ENGINE Recorder& Recorder::current() {
-  if (!is_recording())
-    throw DeviceError(
-        "jit: an array is used that the function left behind while it was recorded; it has no elements. "
-        "Return it instead");
+  if (!is_recording()) nax::detail::throw_recording_ended();
   return *static_cast<Recorder*>(nax::detail::graph_recording->state);
 }
 
@@ -88,8 +91,8 @@ NAX_ENGINE void Recorder::fill(void* to, const void* from, std::size_t bytes) {
     const auto clear = [bytes](void* const* at) { std::memset(at[0], 0, bytes); };
     return add("zeros", {target}, std::make_shared<const detail::Closure<decltype(clear)>>(clear), "zeros");
   }
-  const std::shared_ptr<char[]> held(new char[bytes + 64]);
-  char* const data = held.get() + (64 - reinterpret_cast<std::uintptr_t>(held.get()) % 64) % 64;
+  const std::shared_ptr<char[]> held = allocate_bytes(bytes);
+  char* const data = held.get();
   std::memcpy(data, from, bytes);
   constants.push_back(held);
   const auto copy = [bytes](void* const* at) { std::memcpy(at[1], at[0], bytes); };

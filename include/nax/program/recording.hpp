@@ -47,6 +47,9 @@ struct Operand {
   int indexed = 0;
 };
 
+// Bytes for constants, at a multiple of 64, from the allocator of arrays.
+NAX_ENGINE std::shared_ptr<char[]> allocate_bytes(std::size_t bytes);
+
 class Program;
 
 // The work of a step: `at` has the addresses of its operands, in their order.
@@ -56,6 +59,8 @@ struct Work {
   // The programs that it runs, of a loop or a branch, and the sum of something over all that it runs.
   virtual std::vector<const Program*> programs() const { return {}; }
   virtual double total(double (Program::*)() const) const { return 0; }
+  // The expression that it computes of operands with these names; empty where it computes none.
+  virtual std::string text(const std::vector<std::string>&) const { return {}; }
 };
 
 struct MapFormula;   // in map_formula.hpp
@@ -158,7 +163,6 @@ class Recorder : public Recorded {
   // Holds a buffer whose address has been asked for, while the program lives.
   NAX_ENGINE void keep(nax::detail::Buffer& buffer);
 
-  bool failed = false;   // something was met that cannot be recorded, whatever the function makes of that
   bool unrolls = false;  // are loops recorded turn by turn?
   int part = 0;          // of the steps that come
   struct Capture {

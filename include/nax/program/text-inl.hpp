@@ -1,8 +1,13 @@
 #pragma once
 
+#include <bit>
+#include <cstdio>
 #include <map>
 
 #include "nax/program/program.hpp"
+#if defined(NAX_USES_FORMULAS)
+#include "nax/program/map_formula.hpp"
+#endif
 
 NAX_BEGIN
 namespace program {
@@ -70,6 +75,49 @@ class Names {
   int count_ = 0;
 };
 
+#if defined(NAX_USES_FORMULAS)
+// The formula of a step that gives one array, of operands with these names. Empty for fused steps and
+// derivatives, which have names of their own, and where it is long.
+inline std::string formula_text(const Step& s, const std::vector<std::string>& names) {
+  constexpr std::size_t longest = 120;
+  if (!s.formula || s.formula->formula.results.size() != 1 || s.name.starts_with("fused{") ||
+      s.name.ends_with("_gradient") || s.name.ends_with("_tangent"))
+    return {};
+  const formula::Formula& f = s.formula->formula;
+  const auto number = [](double x) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", x);
+    return std::string(text);
+  };
+  const auto input = [&](const MapFormula::Input& x) {
+    if (x.operand >= 0) return names[static_cast<std::size_t>(x.operand)];
+    return number(f.type == DType::float32
+                      ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(x.number)))
+                      : std::bit_cast<double>(x.number));
+  };
+  std::vector<std::string> texts;
+  for (const formula::Step& one : f.steps) {
+    std::string text;
+    if (one.operation == formula::Operation::input) {
+      text = input(s.formula->inputs[one.detail]);
+    } else if (one.operation == formula::Operation::constant) {
+      text = number(one.number());
+    } else {
+      for (int j = 0; j < one.arity; ++j)
+        text +=
+            (j > 0 ? ", " : "") + texts[static_cast<std::size_t>(one.operand[static_cast<std::size_t>(j)])];
+      text = formula::facts(one.operation).name + ('(' + text + ')');
+    }
+    if (text.size() > longest) return {};
+    texts.push_back(std::move(text));
+  }
+  const std::string& text = texts[static_cast<std::size_t>(f.results[0])];
+  return s.formula->reduced.empty() ? text : name_of(s.formula->reduced[0].kind) + ('(' + text + ')');
+}
+#else
+inline std::string formula_text(const Step&, const std::vector<std::string>&) { return {}; }
+#endif
+
 }  // namespace detail
 
 NAX_ENGINE std::string Program::text(const std::string& indent) const {
@@ -81,14 +129,20 @@ NAX_ENGINE std::string Program::text(const std::string& indent) const {
   text += "):\n";
   for (const Step& step : steps_) {
     std::string from, to;
+    std::vector<std::string> all, read;
     for (const Operand& x : step.operands) {
       std::string& list = x.written ? to : from;
       const std::string name = names(x, slots_);
+      all.push_back(name);
+      if (!x.written) read.push_back(name);
       if (name == "_") continue;
-      if (!list.empty()) list += x.written ? ", " : ", ";
+      if (!list.empty()) list += ", ";
       list += name + (x.written ? ": " + detail::shape_text(x.dtype, detail::own_shape(x)) : "");
     }
-    text += indent + "  " + to + (to.empty() ? "" : " = ") + step.name + "(" + from + ")\n";
+    std::string formula = step.work->text(read);
+    if (formula.empty()) formula = detail::formula_text(step, all);
+    text += indent + "  " + to + (to.empty() ? "" : " = ") +
+            (formula.empty() ? step.name + "(" + from + ")" : formula) + "\n";
     for (const Program* inner : step.work->programs()) text += inner->text(indent + "    ");
   }
   text += indent + "  return";

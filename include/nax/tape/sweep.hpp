@@ -36,6 +36,7 @@ class Reverse {
     if (i != Tape::npos) add_at(i, std::move(cotangent));
   }
   void add_at(std::size_t i, ArrayBase&& cotangent) {
+    put_into_program(cotangent);
     if (i >= top_) top_ = i + 1;
     if (ArrayBase* present = slots_.find(i))
       tape_[i].add(*present, cotangent);
@@ -134,7 +135,10 @@ class Forward {
   }
   // Marks a node without forward derivative; reading its tangent throws.
   void refuse(std::size_t node) { slots_.put(node, ArrayBase()); }
-  void put(std::size_t node, ArrayBase tangent) { slots_.put(node, std::move(tangent)); }
+  void put(std::size_t node, ArrayBase tangent) {
+    put_into_program(tangent);
+    slots_.put(node, std::move(tangent));
+  }
   // Drops the tangents of nodes that are about to be popped.
   void forget(std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)

@@ -66,6 +66,7 @@ NAX_ENGINE Frame door_frame(const Frame& frame);
 template <class T>
 void make_input(Array<T>& x, Tape& tape) {
   check_operand("grad", x);
+  put_into_program(x);
   const std::uint64_t outer = is_recorded(x) ? serial_of(x) : 0;
   const Levels before = layout_of(x).levels;
   if (!vmap_stack().frames.empty()) {

@@ -15,6 +15,7 @@
 #include "nax/transform/jit/graph_call.hpp"
 #include "nax/transform/jit/options.hpp"
 #include "nax/transform/jit/program_cache.hpp"
+#include "nax/transform/jit/report.hpp"
 #include "nax/transform/vmap.hpp"
 #include "nax/tree/structure.hpp"
 
@@ -102,7 +103,7 @@ class GraphCache {
     virtual ~Entry() = default;
     std::type_index inputs = typeid(void);
     CallKey key;
-    bool plain = false;  // it cannot be recorded
+    std::atomic<std::int64_t>* plain = nullptr;  // counts its calls where it cannot be recorded
     bool called = false;
     std::vector<std::unique_ptr<GraphCall>> calls;
 
@@ -244,6 +245,11 @@ class Jitted {
   std::size_t cached() const { return cache_.size() + programs_.size(); }
 
  private:
+  // Reasons for plain calls.
+  static constexpr const char *elsewhere = "jit: the arguments do not lie on one device",
+                              *differ = "jit: nearly each call is of another kind",
+                              *unforeseen = "jit: elements are other than those that steps are made for";
+
   // Not within another transform, nor while something looks at operations one by one.
   static bool may_record() {
     return !jit_disabled.load(std::memory_order_relaxed) && !graph_recording && !recording.tape &&
@@ -282,7 +288,10 @@ class Jitted {
     const std::optional<Device> found = device_of_call(arguments);
     if (usual && !found && !on_accelerator(current_device))
       return by_program<Out>(std::move(inputs), fixed, donated);
-    if (!usual || !found) return materialise_tree(call_with(f_, std::move(inputs)));
+    if (!usual || !found) {
+      ++plain_calls(elsewhere);
+      return materialise_tree(call_with(f_, std::move(inputs)));
+    }
     const Device device = *found;
     key.add_value(device.ordinal);
     key.add_value(current_device.ordinal);
@@ -319,17 +328,20 @@ class Jitted {
       try {
         const std::size_t recordings = entry->calls.size();
         GraphCall::Results results = run_by_graph(*entry, device, arguments, gives, traced);
-        if (entry->calls.size() > recordings)
+        if (entry->calls.size() > recordings) {
+          ++jit_recordings;
           cache_.keep_within(jit_cache_bytes.load(std::memory_order_relaxed));
+        }
         Out out = *entry->out;
         std::size_t at = 0;
         for_each_leaf(out, [&](ArrayBase& leaf) { leaf = std::move(results[at++]); });
         return out;
-      } catch (const NotRecordable&) {
-        entry->plain = true;
+      } catch (const NotRecordable& why) {
+        entry->plain = &plain_calls(why.what());
         entry->calls.clear();
       }
     }
+    ++*entry->plain;
     use.end();
     return materialise_tree(call_with(f_, std::move(inputs)));
   }
@@ -376,7 +388,10 @@ class Jitted {
         if (!is(fixed, i)) tree::for_each(visit, argument);
       }
     });
-    if (!usual || on_accelerator(current_device)) return materialise_tree(call_with(f_, std::move(inputs)));
+    if (!usual || on_accelerator(current_device)) {
+      ++plain_calls(elsewhere);
+      return materialise_tree(call_with(f_, std::move(inputs)));
+    }
     signature.add(current_device.ordinal);
     const auto opaque = OpaqueArguments<Inputs>::of(inputs);
     const auto same = [&](const ProgramEntry& entry) {
@@ -389,7 +404,6 @@ class Jitted {
       fresh->signature = signature;
       fresh->key = std::move(key);
       fresh->opaque = opaque;
-      bool recorded = false;
       const auto traced = [&](std::vector<ArrayBase>& leaves) {
         Inputs own = inputs;
         std::size_t at = 0;
@@ -407,19 +421,19 @@ class Jitted {
       try {
         if (!gives.empty()) gives.resize(arguments.size());
         fresh->program = record_program(arguments.data(), arguments.size(), gives, traced);
-        recorded = true;
-      } catch (...) {  // f itself says what is wrong, if anything is
-      }
-      if (!recorded) {
-        Out out = materialise_tree(call_with(f_, std::move(inputs)));
+        ++jit_recordings;
+      } catch (const NotRecordable& why) {
         fresh->out.reset();
-        programs_.add(std::move(fresh));
-        return out;
+        fresh->plain = &plain_calls(why.what());
       }
       programs_.add(fresh);
       found = std::move(fresh);
     }
-    if (found && found->program) {
+    if (!found) {
+      ++plain_calls(differ);
+    } else if (!found->program) {
+      ++*found->plain;
+    } else {
       Own& own = static_cast<Own&>(*found);
       std::vector<ArrayBase> results(own.program->result_count());
       if (run_program(*own.program, arguments.data(), arguments.size(), results.data())) {
@@ -428,6 +442,7 @@ class Jitted {
         for_each_leaf(out, [&](ArrayBase& leaf) { leaf = std::move(results[at++]); });
         return out;
       }
+      ++plain_calls(unforeseen);
     }
     return materialise_tree(call_with(f_, std::move(inputs)));
   }
@@ -470,7 +485,8 @@ class Jitted {
 // over devices or uses a collective, and where its arguments do not all lie on one device (numbers and arrays
 // of no axes go along to a GPU). On the CPU it is also called as it is, after a recording in vain, where it
 // reads an array's elements (item(), printing, a condition, a mask whose trues decide a shape) or calls what
-// has no step yet (linalg). On a GPU to read elements is a DeviceError. Bodies of lax's loops and branches
+// has no step yet (linalg); jit_report() counts these calls by their reasons. On a GPU to read elements is a
+// DeviceError. Other errors of f go to the caller. Bodies of lax's loops and branches
 // run once while the CPU records, and a gradient through while_loop or cond is not recorded.
 //
 // Throws ValueError for argnums out of range, or a static argument that holds an array, and TypeError for an

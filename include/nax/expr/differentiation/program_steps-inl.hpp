@@ -29,23 +29,35 @@ class HeldConstants {
 
 // A kernel over operands that are unbroken runs of its own types.
 struct FlatMap final : program::Work {
-  FlatMap(cpu::ForwardKernel k, const void* from, int count, int leaf_count, std::int64_t size)
-      : kernel(k), constants(from, count), leaves(leaf_count), n(size) {}
+  FlatMap(const KernelTable& table, const void* from, std::int64_t size)
+      : kernel(size == 1 && table.plain ? table.scalar_forward : table.forward),
+        parts(table.formula),
+        constants(from, table.constants),
+        leaves(table.leaves),
+        n(size) {}
   void run(void* const* at) const override { kernel(constants.get(), at, at[leaves], n); }
+  std::string text(const std::vector<std::string>& names) const override {
+    return formula_text(parts, constants.get(), names);
+  }
   cpu::ForwardKernel kernel;
+  const FormulaPart* parts;
   HeldConstants constants;
   int leaves;
   std::int64_t n;
 };
 struct StridedMap final : program::Work {
-  StridedMap(cpu::ForwardKernel k, const void* from, int count, const Dims& over)
-      : kernel(k), constants(from, count), shape(over) {}
+  StridedMap(const KernelTable& table, const void* from, const Dims& over)
+      : kernel(table.forward), parts(table.formula), constants(from, table.constants), shape(over) {}
   void run(void* const* at) const override {
     loops::Operand own[max_leaves + 1];
     for (std::size_t o = 0; o < operands.size(); ++o) own[o] = program::at(operands[o], at[o]);
     cpu::map(kernel, constants.get(), shape, own, static_cast<int>(operands.size()) - 1);
   }
+  std::string text(const std::vector<std::string>& names) const override {
+    return formula_text(parts, constants.get(), names);
+  }
   cpu::ForwardKernel kernel;
+  const FormulaPart* parts;
   HeldConstants constants;
   Dims shape;
   std::vector<loops::Operand> operands;
@@ -160,10 +172,9 @@ NAX_ENGINE void record_map(const KernelTable& table, const void* constants, cons
   step.flops = static_cast<double>(count_functions(table.formula)) * static_cast<double>(n);
   add_map_formula(step, table, constants);
   if (flat) {
-    step.work = std::make_shared<const FlatMap>(n == 1 && table.plain ? table.scalar_forward : table.forward,
-                                                constants, table.constants, count, n);
+    step.work = std::make_shared<const FlatMap>(table, constants, n);
   } else {
-    auto map = std::make_shared<StridedMap>(table.forward, constants, table.constants, frame.shape);
+    auto map = std::make_shared<StridedMap>(table, constants, frame.shape);
     map->operands = std::move(operands);
     step.work = std::move(map);
   }
@@ -405,22 +416,31 @@ NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, const KernelTable& ta
                               const ArrayBase& result) {
   const int count = table.leaves;
   struct Reduction final : program::Work {
-    Reduction(const cpu::Reducer& how, cpu::ForwardKernel k, const void* from, int numbers, const Dims& over)
-        : reducer(how), kernel(k), constants(from, numbers), shape(over) {}
+    Reduction(const cpu::Reducer& how, const KernelTable& table, const void* from, const Dims& over)
+        : reducer(how),
+          kernel(table.forward),
+          parts(table.formula),
+          constants(from, table.constants),
+          shape(over) {}
     void run(void* const* at) const override {
       const int leaf_count = static_cast<int>(operands.size()) - 1;
       loops::Operand own[max_leaves + 1];
       for (std::size_t o = 0; o < operands.size(); ++o) own[o] = program::at(operands[o], at[o]);
       cpu::reduce(kernel, constants.get(), shape, own, leaf_count, size, reducer);
     }
+    std::string text(const std::vector<std::string>& names) const override {
+      const std::string reduced = formula_text(parts, constants.get(), names);
+      return reduced.empty() ? reduced : name_of(reducer.kind) + ("(" + reduced + ")");
+    }
     const cpu::Reducer& reducer;
     cpu::ForwardKernel kernel;
+    const FormulaPart* parts;
     HeldConstants constants;
     Dims shape;
     std::vector<loops::Operand> operands;
     std::int64_t size = 0;
   };
-  auto work = std::make_shared<Reduction>(reducer, table.forward, constants, table.constants, frame.shape);
+  auto work = std::make_shared<Reduction>(reducer, table, constants, frame.shape);
   for (int l = 0; l < count; ++l)
     work->operands.push_back({device_data(*leaves[l]), strides_over(layout_of(*leaves[l]), frame),
                               leaves[l]->dtype(), table.lanes[l]});

@@ -6,6 +6,10 @@ NAX_BEGIN
 namespace detail {
 
 NAX_ENGINE void throw_devices(const char* name, Device a, Device b) {
+  for (const Device device : {a, b}) {
+    check_recording_lasts(device);
+    if (on_program(device)) check_recordable(name);
+  }
   raise<DeviceError>(
       {name, ": the operands are on different devices, ", a, " and ", b,
        "; device_put brings them together, and pmap takes what its devices share as an argument "

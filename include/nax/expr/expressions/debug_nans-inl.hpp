@@ -100,9 +100,11 @@ NAX_ENGINE unsigned odd_numbers_in(const ArrayBase* const* arrays, int count) {
   return found;
 }
 
-NAX_ENGINE std::string formula_text(const FormulaPart* formula, const void* constants) {
+NAX_ENGINE std::string formula_text(const FormulaPart* formula, const void* constants,
+                                    const std::vector<std::string>& names) {
+  if (!formula) return {};
   const char* slot = static_cast<const char*>(constants);
-  int leaves = 0;
+  std::size_t leaves = 0;
   std::ostringstream text;
   const auto number = [&](DType type) {
     const auto read = [&]<class T>(T x) {
@@ -124,7 +126,8 @@ NAX_ENGINE std::string formula_text(const FormulaPart* formula, const void* cons
   const auto write = [&](const auto& self) -> void {
     const FormulaPart& part = *formula++;
     if (part.arity == 0) {
-      text << 'x' << leaves++;
+      text << (leaves < names.size() ? names[leaves] : "x" + std::to_string(leaves));
+      ++leaves;
     } else if (part.arity < 0) {
       number(part.dtype);
     } else {

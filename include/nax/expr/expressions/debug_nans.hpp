@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "nax/core/array_base.hpp"
 #include "nax/core/function_ref.hpp"
@@ -84,8 +85,9 @@ constexpr int count_functions(const FormulaPart* formula) {
   }
   return count;
 }
-// `log(subtract(x0, 1.5))`.
-NAX_ENGINE std::string formula_text(const FormulaPart* formula, const void* constants);
+// `log(subtract(x0, 1.5))`; with the arrays' own names where there are some.
+NAX_ENGINE std::string formula_text(const FormulaPart* formula, const void* constants,
+                                    const std::vector<std::string>& names = {});
 
 // Shows the operation to this thread's observer; throws where the result has what the operands had not
 // (`before`). The formula may be none.

@@ -29,6 +29,7 @@ NAX_ENGINE GraphCall::GraphCall(Device device, const std::vector<ArrayBase>& lik
     maker.begin(graph);
     try {
       results_ = f(arguments);
+      if (!graph.refusal.empty()) throw NotRecordable(graph.refusal);
       graph_ = maker.end(graph, std::move(inputs));
     } catch (...) {
       maker.abandon(graph);

@@ -18,7 +18,8 @@ namespace detail {
 struct ProgramEntry {
   virtual ~ProgramEntry() = default;
   Signature signature;
-  std::unique_ptr<program::Program> program;  // null where the function is called as it is
+  std::unique_ptr<program::Program> program;   // null where the function is called as it is
+  std::atomic<std::int64_t>* plain = nullptr;  // counts such calls
 };
 
 class ProgramCache {

@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nax/nax.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/refusal.hpp"
+
+// What a recording refuses: arrays of one that has ended, and functions that are called as they are.
+namespace refusals_test {
+using namespace nax;
+using D = Array<double>;
+
+constexpr const char* ended =
+    "jit: this array belongs to a recording of jit that has ended, and has no elements; return it from the "
+    "function instead";
+
+// 2 x of a recording that has ended.
+D left_behind(const D& x) {
+  D left;
+  jit([&](const D& v) { return left = D(v * 2.), D(v + 1.); })(x);
+  return left;
+}
+
+TEST(Refusals, AnArrayOfAnEndedRecordingIsCalledSo) {
+  const D x{1, 2, 3}, m{{1, 2}, {3, 4}}, left = left_behind(x), square = left_behind(m);
+  const std::vector<std::function<void()>> uses = {
+      [&] { left.to_vector(); },
+      [&] { left.data(); },
+      [&] { left(0).item(); },
+      [&] { std::ostringstream() << left; },
+      [&] { eval(left + 1.); },
+      [&] { eval(left + x); },
+      [&] { eval(x * left); },
+      [&] { sum(left); },
+      [&] { max(left); },
+      [&] { sort(left); },
+      [&] { argsort(left); },
+      [&] { cumsum(left); },
+      [&] { prod(left); },
+      [&] { unique(left); },
+      [&] { x.at(0).set(left(0)); },
+      [&] { left.at(0).set(1.); },
+      [&] { x.at(0).add(left(0)); },
+      [&] {
+        take(left, Array<int>{0, 1});
+      },
+      [&] { x(left.astype<int>()); },
+      [&] {
+        concatenate({x, left});
+      },
+      [&] {
+        stack({left, x});
+      },
+      [&] { matmul(square, m); },
+      [&] { matmul(m, square); },
+      [&] { einsum("ij,jk->ik", m, square); },
+      [&] { eval(where(left > 0., left, x)); },
+      [&] { grad([](const D& v) { return D(sum(v * v)); })(left); },
+      [&] { grad([&](const D& v) { return D(sum(v * left)); })(x); },
+      [&] { vmap([](const D& v) { return D(v * 2.); })(left); },
+      [&] { linalg::inv(square); },
+      [&] { linalg::qr(square); },
+      [&] { fft::fft(left); },
+      [&] { left.astype<float>(); },
+      [&] {
+        D copy = left;
+        copy += 1.;
+      },
+      [&] { jit([&](const D& v) { return D(v + left); })(x); },
+      [&] { jit([&](const D& v) { return D(v * 3.); })(left); },
+  };
+  for (std::size_t i = 0; i < uses.size(); ++i)
+    EXPECT_EQ(refusal<DeviceError>(uses[i]), ended) << "use " << i;
+}
+
+TEST(Refusals, APullbackOfAnEndedRecordingIsCalledSo) {
+  const D x{1, 2, 3};
+  using Pull = decltype(vjp([](const D& v) { return D(sin(v) * v); }, x).second);
+  std::vector<Pull> kept;
+  jit([&](const D& v) {
+    auto [y, pull] = vjp([](const D& u) { return D(sin(u) * u); }, v);
+    kept.push_back(pull);
+    return y;
+  })(x);
+  EXPECT_EQ(refusal<DeviceError>([&] { kept[0](D{1, 1, 1}); }), ended);
+  // Of a number.
+  using PullNumber = decltype(vjp([](const D& v) { return D(sin(v) * v); }, D(1.)).second);
+  std::vector<PullNumber> numbers;
+  jit([&](const D& v) {
+    auto [y, pull] = vjp([](const D& u) { return D(sin(u) * u); }, v);
+    numbers.push_back(pull);
+    return y;
+  })(D(1.));
+  EXPECT_EQ(refusal<DeviceError>([&] { numbers[0](1.); }), ended);
+}
+
+TEST(Refusals, ErrorsOfTheFunctionReachTheCallerAtOnce) {
+  int calls = 0;
+  const auto fails = jit([&](const D& x) {
+    ++calls;
+    if (x.ndim() == 1) throw std::runtime_error("mine");
+    return D(x * 2.);
+  });
+  EXPECT_EQ(refusal<std::runtime_error>([&] { fails(D{1, 2}); }), "mine");
+  EXPECT_EQ(calls, 1);
+  EXPECT_THROW(fails(D{1, 2}), std::runtime_error);
+  EXPECT_EQ(calls, 2);
+  struct Other {};
+  const auto throws = jit([&](const D& x) -> D { return ++calls, throw Other(), x; });
+  EXPECT_THROW(throws(D{1}), Other);
+  EXPECT_EQ(calls, 3);
+  const auto shapes = jit([&](const D& x) { return ++calls, D(x + D{1, 2, 3}); });
+  EXPECT_THROW(shapes(D{1, 2}), ShapeError);
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(fails(D{{1.}}).item(), 2);
+}
+
+TEST(Refusals, WhatCannotBeRecordedIsCalledAsItIsAndCounted) {
+  const JitReport before = jit_report();
+  const D x{3, 1, 2};
+  int calls = 0;
+  const auto reads = jit([&](const D& v) { return ++calls, D(v * v(0).item()); });
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(reads(x).to_vector(), (std::vector<double>{9, 3, 6}));
+  EXPECT_EQ(calls, 4);  // one recording in vain
+  const auto goes_on = jit([&](const D& v) {
+    try {
+      return D(v * v(0).item());
+    } catch (const std::exception&) {
+      return D(v * 0.);
+    }
+  });
+  EXPECT_EQ(goes_on(x).to_vector(), (std::vector<double>{9, 3, 6}));
+  const auto prints = jit([&](const D& v) { return std::ostringstream() << v, D(v + 1.); });
+  EXPECT_EQ(prints(x).to_vector(), (std::vector<double>{4, 2, 3}));
+  const auto moves = jit([&](const D& v) { return D(device_put(v, devices("cpu")[0]) + 1.); });
+  EXPECT_EQ(moves(x).to_vector(), (std::vector<double>{4, 2, 3}));
+  const auto plain = jit([](const D& v) { return D(v * 2.); });
+  plain(x);
+
+  const JitReport after = jit_report();
+  EXPECT_GE(after.recordings, before.recordings + 1);
+  const std::string reason =
+      "jit: the function reads an array's elements, which are not there while it is recorded";
+  const auto count = [&](const JitReport& report) {
+    const auto found = report.plain.find(reason);
+    return found == report.plain.end() ? 0 : found->second;
+  };
+  EXPECT_EQ(count(after) - count(before), 6);
+  std::ostringstream text;
+  text << after;
+  EXPECT_NE(text.str().find(": " + reason + '\n'), std::string::npos) << text.str();
+}
+
+TEST(Refusals, ConstantsGoToTheRecordingsDevice) {
+  int calls = 0;
+  const auto f = jit([&](const D& x) { return ++calls, D(device_put(D{1, 2}, x.device()) + x); });
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(f(D{1, 2}).to_vector(), (std::vector<double>{2, 4}));
+  EXPECT_EQ(calls, 1);
+}
+
+}  // namespace refusals_test
