@@ -234,6 +234,31 @@ void identity(std::int64_t local) {
   distributed::barrier();
 }
 
+// A device fails behind its last collective: all processes hear of it in that step, and repeat it together.
+void repeated(std::int64_t local) {
+  const int me = distributed::process_index(), last = distributed::process_count() - 1;
+  int errors = 0;
+  for (int step = 0; step < 40; ++step)
+    for (bool done = false, first = true; !done; first = false) {
+      const bool fails = first && step % 4 == 3 && me == step / 4 % (last + 1);
+      try {
+        const A sums = pmap(
+            [&](const A& x) {
+              A sum = psum(x, "i");
+              if (fails && axis_index("i").item() % local == local - 1) throw std::runtime_error("it broke");
+              return sum;
+            },
+            {.axis_name = "i"})(full({local}, static_cast<float>(step)));
+        expect(close(sums, full({local}, static_cast<float>(step * device_count())), 0), "sums of one step");
+        done = true;
+      } catch (const Error& error) {
+        ++errors;
+        expect(has(error.what(), "it broke"), error.what());
+      }
+    }
+  expect(errors == 10, "all processes hear of all failures");
+}
+
 // A process joins an all-reduce after the others have given up: late data must not reach arrays that they
 // have made since.
 void late() {
@@ -245,6 +270,9 @@ void late() {
   const std::string text = text_of([&] { sum_all(x); });
   if (last) return std::this_thread::sleep_for(std::chrono::seconds(5));
   expect(has(text, "MPI has not finished after 1 seconds"), text.c_str());
+  // Those that wait for it as well are not named.
+  const std::string silent = "no answer from process " + std::to_string(distributed::process_count() - 1);
+  expect(has(text, silent.c_str()) && !has(text, ", process"), text.c_str());
   std::vector<A> arrays;
   for (int i = 0; i < 100; ++i) arrays.push_back(full({50000}, 7.f));
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
@@ -305,6 +333,8 @@ int main(int argc, char** argv) try {
     train(local);
   } else if (task == "uneven") {
     collectives(local);
+  } else if (task == "repeated") {
+    repeated(local);
   } else if (task == "fork") {
     forked();
   } else if (task == "late") {

@@ -58,9 +58,13 @@ case $test in
   own) # likewise where the program initialises MPI and ends it
     NAX_COLLECTIVE_TIMEOUT_S=2 ends 3 30 own "ends all processes, which are out of step: .*waited 2 seconds" ;;
   absent) NAX_COLLECTIVE_TIMEOUT_S=2 ends 3 30 absent "distributed::initialize: waited 2 seconds" ;;
+  repeated) start 3 "$program" repeated 2 || die "failed" ;;
   fork) start 3 "$program" fork 2 || die "failed" ;;
   unlinked) # a launcher that started several, and MPI that sees one
     SLURM_STEP_NUM_TASKS=4 "$program" all >"$folder/out" 2>&1 && die "nothing was wrong"
     grep -q "the launcher started 4 processes (SLURM_STEP_NUM_TASKS), but this is one alone" "$folder/out" ||
+      die "no process printed the reason"
+    RANK=1 WORLD_SIZE=4 "$program" all >"$folder/out" 2>&1 && die "nothing was wrong"
+    grep -q "the launcher started 4 processes (WORLD_SIZE), but this is one alone" "$folder/out" ||
       die "no process printed the reason" ;;
 esac

@@ -161,6 +161,16 @@ TEST(Failure, DifferentPermutations) {
   still_works();
 }
 
+TEST(Failure, PermutationsAreComparedWithoutTheirOrder) {
+  const A y = pmap(
+      [](const A& x) {
+        if (here() == 1) return A(ppermute(x, "i", {{3, 0}, {1, 2}, {0, 1}}));
+        return A(ppermute(x, "i", {{0, 1}, {1, 2}, {3, 0}}));
+      },
+      {.axis_name = "i"})(x);
+  ASSERT_TRUE(matches(y, A{4, 1, 2, 0}));
+}
+
 TEST(Failure, DifferentAxes) {
   for (int i = 0; i < 200; ++i) {
     const std::string text = failure([](const A& x) {

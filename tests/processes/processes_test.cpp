@@ -196,4 +196,37 @@ TEST(Threads, ManyCallers) {
 
 int __lsan_is_turned_off() { return is_child; }
 
+// ---- launchers whose processes this program cannot join
+
+TEST(Launchers, SeveralProcessesAreRefusedWithoutMpi) {
+  using Variables = std::vector<std::pair<const char*, const char*>>;
+  const auto result = [](const Variables& variables) -> std::string {
+    for (const auto& [name, value] : variables) ::setenv(name, value, 1);
+    std::string text;
+    try {
+      distributed::initialize();
+    } catch (const DeviceError& error) {
+      text = error.what();
+    }
+    for (const auto& variable : variables) ::unsetenv(variable.first);
+    return text;
+  };
+  const auto refused = [](const char* variable) {
+    return std::string("distributed::initialize: the launcher started 4 processes (") + variable +
+           "), but this is one alone: link nax::mpi";
+  };
+  EXPECT_EQ(result({{"WORLD_SIZE", "4"}, {"RANK", "0"}}), refused("WORLD_SIZE"));  // torchrun
+  EXPECT_EQ(result({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "1"}}), refused("SLURM_PROCID"));
+  EXPECT_EQ(result({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}}),
+            refused("SLURM_NTASKS"));
+  EXPECT_EQ(result({{"SLURM_STEP_NUM_TASKS", "4"}}), refused("SLURM_STEP_NUM_TASKS"));
+  EXPECT_EQ(result({{"OMPI_COMM_WORLD_SIZE", "4"}}), refused("OMPI_COMM_WORLD_SIZE"));
+  EXPECT_EQ(result({{"PMI_SIZE", "4"}}), refused("PMI_SIZE"));
+  // A batch script of Slurm before it starts tasks; one process; other programs' WORLD_SIZE.
+  EXPECT_EQ(result({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}), "");
+  EXPECT_EQ(result({{"WORLD_SIZE", "1"}, {"RANK", "0"}}), "");
+  EXPECT_EQ(result({{"WORLD_SIZE", "4"}}), "");
+  EXPECT_EQ(result({{"PMI_SIZE", "many"}}), "");
+}
+
 }  // namespace processes_test

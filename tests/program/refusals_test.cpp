@@ -9,7 +9,7 @@
 
 #include "support/refusal.hpp"
 
-// What a recording refuses: arrays of one that has ended, and functions that are called as they are.
+// Refusals of recordings: arrays of one that has ended, and functions that are called as they are.
 namespace refusals_test {
 using namespace nax;
 using D = Array<double>;

@@ -52,10 +52,13 @@ class SmallVector {
   bool lies_in_place() const { return capacity_ == N; }
   T* data() { return capacity_ == N ? inline_ : heap_; }
   const T* data() const { return capacity_ == N ? inline_ : heap_; }
-  T* begin() { return data(); }
-  T* end() { return data() + size_; }
-  const T* begin() const { return data(); }
-  const T* end() const { return data() + size_; }
+  T* begin() & { return data(); }
+  T* end() & { return data() + size_; }
+  const T* begin() const& { return data(); }
+  const T* end() const& { return data() + size_; }
+  // Of a temporary, `x.shape().begin()`, they would dangle: keep it in a variable first.
+  const T* begin() const&& = delete;
+  const T* end() const&& = delete;
   T& operator[](std::size_t i) { return data()[i]; }
   const T& operator[](std::size_t i) const { return data()[i]; }
   T& back() { return data()[size_ - 1]; }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "nax/parallel/collective_rules.hpp"
 
 // Collectives of mapped programs, by the name of the axis: inside vmap(f, {.axis_name = "i"}) and
@@ -192,7 +194,8 @@ auto all_to_all(const X& x, const AxisName& axis_name, int split_axis, int conca
 // For each pair {from, to} of `permutation`, `to` receives the values of `from`; who receives nothing has
 // zeros. Throws ValueError for an index out of range and where a source or a destination is named twice.
 template <class X>
-auto ppermute(const X& x, const AxisName& axis_name, const std::vector<std::pair<int, int>>& permutation) {
+auto ppermute(const X& x, const AxisName& axis_name, std::vector<std::pair<int, int>> permutation) {
+  std::sort(permutation.begin(), permutation.end());  // devices may name the pairs in any order
   const auto axis = detail::find_one_axis("ppermute", axis_name);
   std::vector<bool> from(static_cast<std::size_t>(axis.size)), to(from);
   for (const auto& move : permutation) {

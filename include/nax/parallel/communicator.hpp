@@ -97,8 +97,8 @@ class Communicator {
   virtual void finish(int rank) = 0;
   virtual void leave(int rank) = 0;
   virtual void abort(const char* why) noexcept = 0;
-  // Called by the thread that called pmap, when all programs have ended without a failure: what is on its way
-  // yet is for it to watch.
+  // Called by the thread that called pmap, when all programs have ended without a failure: meets the other
+  // processes, and what is on its way yet is for it to watch.
   virtual void end(const std::string& /*axis_name*/) {}
 };
 

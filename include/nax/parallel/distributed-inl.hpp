@@ -1,15 +1,30 @@
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
+#include "nax/core/text_number.hpp"
 #include "nax/parallel/distributed.hpp"
 
 NAX_BEGIN
 namespace detail {
 
 NAX_ENGINE Launched launched_processes() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
-    if (const char* text = std::getenv(name))
-      if (const long count = std::strtol(text, nullptr, 10); count > 1)
-        return {static_cast<int>(count), name};
+  const auto number = [](const char* name) {
+    const char* const text = std::getenv(name);
+    int value = -1;
+    if (text) number_of_text(without_blanks(text), value);
+    return value;
+  };
+  // Each with a variable that must be there, too: WORLD_SIZE alone is anything, and a batch script of Slurm
+  // has SLURM_NTASKS before it starts them.
+  for (const auto& [size, other] :
+       {std::pair{"OMPI_COMM_WORLD_SIZE", ""}, std::pair{"PMI_SIZE", ""},
+        std::pair{"MV2_COMM_WORLD_SIZE", ""}, std::pair{"SLURM_STEP_NUM_TASKS", ""},
+        std::pair{"SLURM_NTASKS", "SLURM_STEP_ID"}, std::pair{"SLURM_NTASKS", "SLURM_STEPID"},
+        std::pair{"WORLD_SIZE", "RANK"}})
+    if (const int count = number(size); count > 1 && (!*other || number(other) >= 0)) return {count, size};
+  if (number("SLURM_PROCID") > 0) return {std::max(2, number("SLURM_NTASKS")), "SLURM_PROCID"};
   return {};
 }
 

@@ -24,7 +24,8 @@ class ProcessLauncher {
 };
 inline constinit ProcessLauncher* process_launcher = nullptr;
 
-// Number of processes that mpirun or srun started, by the launcher's variables; 1 without a launcher.
+// Number of processes that mpirun, srun or torchrun started, by the launcher's variables; 1 without a
+// launcher.
 struct Launched {
   int count = 1;
   const char* variable = nullptr;

@@ -184,6 +184,7 @@ class ProcessCommunicator final : public Communicator, public BlockCommunicator 
 
   void finish(int rank) override { threads_.finish(rank - first_); }
   void leave(int rank) override { threads_.leave(rank - first_); }
+  void end(const std::string&) override { finish_across(span_); }
   void abort(const char* why) noexcept override {
     threads_.abort();
     processes_.fail(run_, why);

@@ -17,6 +17,7 @@ enum class Kind : std::uint64_t {
   collective,  // the sender's part of the agreement on the next collective
   failed,      // the run has failed in the sender
   broken,      // MPI's collectives have: the sender takes part in none any more
+  late,        // the sender has waited too long, and takes part in none any more
   left         // the sender's program ends
 };
 struct Message {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -54,6 +55,7 @@ class MpiProcesses final : public Processes {
   std::uint64_t begin_run(const char* function) override {
     refuse_if_forked(function);
     const std::lock_guard lock(mutex_);
+    if (!failed_) finished_ = run_;
     failed_ = false;
     return ++run_;
   }
@@ -67,13 +69,16 @@ class MpiProcesses final : public Processes {
     all[static_cast<std::size_t>(index_)] = mine;
     here[static_cast<std::size_t>(index_)] = true;
     std::size_t missing = all.size() - 1;
+    bool others_are_late = false;
     const bool done = wait(lock, [&] {
       for (int p = 0; p < count(); ++p) {
         if (here[static_cast<std::size_t>(p)]) continue;
         const Message* const first = first_from(p, run);
         if (!first) continue;
+        if (first->kind == Kind::late) return others_are_late = true;
         const std::string why = failure(p, *first);
-        if (first->kind == Kind::broken) give_up(run, std::string(function) + ": " + why);
+        if (first->kind == Kind::broken || (first->kind == Kind::failed && first->run < run))
+          give_up(run, std::string(function) + ": " + why);
         if (!why.empty() && (first->kind == Kind::left || first->run == run))
           raise<DeviceError>({function, ": ", why});
         if (first->run > run)
@@ -86,11 +91,11 @@ class MpiProcesses final : public Processes {
       }
       return missing == 0;
     });
-    if (!done) {
-      std::string who;
-      for (int p = 0; p < count(); ++p)
-        if (!here[static_cast<std::size_t>(p)]) who += (who.empty() ? "" : ", ") + name(p);
-      give_up(run, std::string(function) + ": waited " + timeout_text() + " for " + who);
+    if (!done || others_are_late) {
+      const std::string silent = silent_processes(lock, run);
+      give_up(run, std::string(function) + ": waited " + timeout_text() + " for " +
+                       (silent.empty() ? names([&](int p) { return !here[static_cast<std::size_t>(p)]; })
+                                       : silent));
     }
     return all;
   }
@@ -263,11 +268,41 @@ class MpiProcesses final : public Processes {
     return hosts_.empty() ? text : text + " (" + hosts_[static_cast<std::size_t>(process)] + ")";
   }
 
-  // The first message of a process that this run has not read, without those of runs that are over here.
+  // Those of the processes for which `are` holds.
+  template <class Are>
+  std::string names(const Are& are) const {
+    std::string who;
+    for (int p = 0; p < count(); ++p)
+      if (p != index_ && are(p)) who += (who.empty() ? "" : ", ") + name(p);
+    return who;
+  }
+  // Tells the others that this process waits no longer, and names those that do not say so too, within a
+  // second: those that wait for the same processes do.
+  std::string silent_processes(std::unique_lock<std::mutex>& lock, std::uint64_t run) {
+    tell(run, Kind::late, "");
+    const auto end = std::chrono::steady_clock::now() +
+                     std::min<std::chrono::duration<double>>(collective_timeout(), std::chrono::seconds(1));
+    while (true) {
+      inbox_.look();
+      std::string who = names([&](int p) {
+        const auto& arrived = inbox_.from(p);
+        return std::none_of(arrived.begin(), arrived.end(),
+                            [&](const Message& m) { return m.kind != Kind::collective && m.run >= run; });
+      });
+      if (who.empty() || std::chrono::steady_clock::now() > end) return who;
+      lock.unlock();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      lock.lock();
+    }
+  }
+
+  // The first message of a process that this run has not read, without those of runs that are over here. (A
+  // failure of the run before counts where that one ended well here: the steps of the processes then differ.)
   const Message* first_from(int process, std::uint64_t run) {
     auto& arrived = inbox_.from(process);
     while (!arrived.empty() && arrived.front().run < run &&
-           (arrived.front().kind == Kind::collective || arrived.front().kind == Kind::failed))
+           (arrived.front().kind == Kind::collective ||
+            (arrived.front().kind == Kind::failed && arrived.front().run != finished_)))
       arrived.pop_front();
     return arrived.empty() ? nullptr : &arrived.front();
   }
@@ -277,9 +312,13 @@ class MpiProcesses final : public Processes {
       case Kind::collective:
         return "";
       case Kind::failed:
-        return name(process) + " failed: " + message.text;
+        return name(process) +
+               (message.run == finished_ ? " failed in a pmap that had ended well here: " : " failed: ") +
+               message.text;
       case Kind::broken:
         return name(process) + " is out of step: " + message.text;
+      case Kind::late:
+        return name(process) + " has waited too long";
       case Kind::left:
         return name(process) + " has ended, while others wait for it";
     }
@@ -323,14 +362,22 @@ class MpiProcesses final : public Processes {
     std::string why;
     try {
       begin(call);
+      bool others_are_late = false;
       const bool done = wait(lock, [&] {
         if (call.ended()) return true;
-        for (int p = 0; p < count() && why.empty(); ++p)
+        for (int p = 0; p < count() && why.empty() && !others_are_late; ++p)
           if (const Message* const first = p == index_ ? nullptr : first_from(p, run))
-            if (first->ended <= ended_) why = failure(p, *first);
-        return !why.empty();
+            if (first->ended <= ended_) {
+              others_are_late = first->kind == Kind::late;
+              if (!others_are_late) why = failure(p, *first);
+            }
+        return others_are_late || !why.empty();
       });
-      if (!done) why = "MPI has not finished after " + timeout_text();
+      if (!done || others_are_late) {
+        const std::string silent = silent_processes(lock, run);
+        why = "MPI has not finished after " + timeout_text() +
+              (silent.empty() ? "" : ": there is no answer from " + silent);
+      }
     } catch (const std::exception& error) {
       why = error.what();
     }
@@ -371,7 +418,8 @@ class MpiProcesses final : public Processes {
   Inbox inbox_;
   std::vector<std::string> hosts_;
   std::uint64_t run_ = 0, ended_ = 0;
-  bool failed_ = false;  // the others have been told so, of this run
+  std::uint64_t finished_ = 0;  // the last run that ended without a failure here
+  bool failed_ = false;         // the others have been told so, of this run
   bool left_ = false;
   std::string broken_;
   ElementTypes types_;

@@ -169,6 +169,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
   }
   void leave(int rank) override { threads_.leave(rank - first()); }
   void end(const std::string& axis_name) override {
+    if (span_.processes) finish_across(span_);
     if (!may_fly() || !clique_) return;
     Flight flight{clique_, {}};
     for (const Pending& one : pending_)

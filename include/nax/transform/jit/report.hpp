@@ -11,7 +11,7 @@
 
 NAX_BEGIN
 
-// What jit has done since the program's start, over all functions and threads. It prints, a line a reason.
+// Counts of what jit has done since the start, over all functions and threads. It prints, a line a reason.
 struct JitReport {
   std::int64_t recordings = 0;                     // programs and graphs that were made
   std::map<std::string, std::int64_t> plain = {};  // by reason: calls of functions as they are
