@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <future>
 #include <nax/nax.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -153,6 +154,12 @@ TEST(Refusals, WhatCannotBeRecordedIsCalledAsItIsAndCounted) {
   std::ostringstream text;
   text << after;
   EXPECT_NE(text.str().find(": " + reason + '\n'), std::string::npos) << text.str();
+}
+
+TEST(Refusals, FunctionsWhoseThreadsUseRecordedArraysAreCalledAsTheyAre) {
+  const auto f =
+      jit([](const D& x) { return std::async(std::launch::async, [&] { return D(x * 2. + 1.); }).get(); });
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(f(D{1, 2}).to_vector(), (std::vector<double>{3, 5}));
 }
 
 TEST(Refusals, ConstantsGoToTheRecordingsDevice) {

@@ -73,7 +73,8 @@ NAX_ENGINE void throw_read_while_recording() {
 }
 
 NAX_ENGINE void throw_recording_ended() {
-  throw DeviceError(
+  // A function whose own threads use its arrays can be called as it is.
+  throw NotRecordable(
       "jit: this array belongs to a recording of jit that has ended, and has no elements; return it from the "
       "function instead");
 }
