@@ -6,6 +6,7 @@
 // First what speaks of mistakes at compile time: compilers say how they came to a header, line by line.
 #include "nax/core/array.hpp"
 #include "nax/expr/expressions/expr.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/tree/traits.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/callee.hpp"

@@ -29,13 +29,19 @@ struct IsArray<Array<T>> : std::true_type {};
 
 template <Expression E>
 Array<typename E::value_type> evaluate(const E& expression);
-template <Expression E>
-void assign(Array<typename E::value_type>& target, const E& expression);
+template <class T, Expression E>
+Array<T> evaluate_as(const E& expression);
+template <class T, Expression E>
+void assign_as(Array<T>& target, const E& expression);
 
 template <class T, class Element>
 concept OtherThan = !std::is_same_v<T, Element>;
+// An expression of these elements, or of numbers that can be such.
 template <class E, class Element>
-concept ExpressionOfOther = Expression<E> && OtherThan<typename E::value_type, Element>;
+concept ExpressionOf = Expression<E> &&
+    (std::is_same_v<typename E::value_type, Element> || E::template becomes<Element>());
+template <class E, class Element>
+concept ExpressionOfOther = Expression<E> && !ExpressionOf<E, Element>;
 
 // The handle as an array of its elements' type. Precondition: handle.dtype() is dtype_of<T>.
 template <class T>
@@ -59,7 +65,7 @@ template <class Element>
 class Nested {
  public:
   template <Scalar S>
-  Nested(S value) : value_(static_cast<Element>(value)) {}
+  Nested(S value) : value_(element_from<Element>("array", value)) {}
   Nested(std::initializer_list<Nested> list) : is_list_(true), list_(list) {}
 
   // Appends the shape below this element and its numbers; ragged lists throw.
@@ -132,7 +138,7 @@ class Array : public ArrayBase {
   template <Scalar S>
   requires std::is_constructible_v<Element, S> Array(S value)
       : ArrayBase(detail::allocate(dtype_of<Element>, Frame{})) {
-    const Element element = static_cast<Element>(value);
+    const Element element = detail::element_from<Element>("array", value);
     if (detail::on_accelerator(*this)) [[unlikely]]
       detail::write_elements(*this, &element);
     else
@@ -148,9 +154,8 @@ class Array : public ArrayBase {
     for (std::size_t i = 0; i < elements.size(); ++i) out[i] = elements[i];
     static_cast<ArrayBase&>(*this) = detail::placed(std::move(*this));
   }
-  template <Expression E>
-  requires std::is_same_v<typename E::value_type, Element> Array(const E& expression)
-      : Array(detail::evaluate(expression)) {}
+  template <detail::ExpressionOf<Element> E>
+  Array(const E& expression) : Array(detail::evaluate_as<Element>(expression)) {}
   // Conversions are spelt out.
   template <detail::OtherThan<Element> Other>
   Array(const Array<Other>&) = delete;  // elements of another type: x.astype<T>()
@@ -163,9 +168,9 @@ class Array : public ArrayBase {
   Array& operator=(const Array&) & = default;
   Array& operator=(Array&&) & noexcept = default;
   // `x = x + y` computes in place if no other handle shares x.
-  template <Expression E>
-  requires std::is_same_v<typename E::value_type, Element> Array& operator=(const E& expression) & {
-    detail::assign(*this, expression);
+  template <detail::ExpressionOf<Element> E>
+  Array& operator=(const E& expression) & {
+    detail::assign_as(*this, expression);
     return *this;
   }
   template <detail::ExpressionOfOther<Element> E>

@@ -5,10 +5,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string_view>
 #include <type_traits>
 
+#include "nax/core/error.hpp"
 #include "nax/core/half.hpp"
 
 // Element types: their names, their kinds, and what type comes out when two of them meet.
@@ -218,6 +220,51 @@ using weak_promote_t = type_of_t<detail::weak_promote(dtype_of<ArrayT>, detail::
 // The element type that holds a C++ number: long long is an int64, char an int8, long double a float64.
 template <Scalar T>
 using element_t = type_of_t<detail::element_dtype<T>()>;
+
+namespace detail {
+
+// Whether every value of the number type S is one of the integer type T.
+template <class T, class S>
+consteval bool always_fits() {
+  return std::is_integral_v<S> && std::numeric_limits<S>::digits <= std::numeric_limits<T>::digits &&
+         (std::is_signed_v<T> || !std::is_signed_v<S>);
+}
+template <class T, class S>
+constexpr bool fits(S x) {
+  if constexpr (std::is_integral_v<S>) {
+    if constexpr (std::is_signed_v<S>)
+      if (x < S(0))
+        return std::is_signed_v<T> && std::int64_t{x} >= std::int64_t(std::numeric_limits<T>::min());
+    return static_cast<std::uint64_t>(x) <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+  } else {  // truncated
+    constexpr double end =
+        2.0 * static_cast<double>(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));
+    const auto value = static_cast<double>(x);
+    return value < end && (std::is_signed_v<T> ? value > -end - 1 || value == -end : value > -1);
+  }
+}
+template <class S>
+[[noreturn, gnu::cold]] void throw_beyond(const char* function, S x, DType to) {
+  const std::string_view name = dtype_name(to);
+  if constexpr (std::is_signed_v<S> && std::is_integral_v<S>)
+    raise<OverflowError>({function, ": ", std::int64_t{x}, " is beyond the range of ", name});
+  else if constexpr (std::is_integral_v<S>)
+    raise<OverflowError>({function, ": ", std::uint64_t{x}, " is beyond the range of ", name});
+  else
+    raise<OverflowError>({function, ": ", static_cast<double>(x), " is beyond the range of ", name});
+}
+// A C++ number as an element of type T. Throws OverflowError where it is beyond the range of an integer type.
+template <Dtype T, Scalar S>
+constexpr T element_from(const char* function, S x) {
+  if constexpr (is_integer_v<T> && !is_complex_v<S>) {
+    if constexpr (!always_fits<T, S>())
+      if (!fits<T>(x)) [[unlikely]]
+        throw_beyond(function, x, dtype_of<T>);
+  }
+  return static_cast<T>(x);
+}
+
+}  // namespace detail
 
 // float for complex<float>; any other type is its own real type.
 template <class T>

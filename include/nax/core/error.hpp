@@ -27,6 +27,10 @@ struct IndexError : Error {
 struct ValueError : Error {
   using Error::Error;
 };
+// A number beyond the range of the element type that it is to have.
+struct OverflowError : Error {
+  using Error::Error;
+};
 // A NaN or an infinity that debug_nans or debug_infs looks for.
 struct FloatingPointError : Error {
   using Error::Error;

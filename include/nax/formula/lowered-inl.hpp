@@ -49,7 +49,6 @@ Symbol<T> called(Symbol<T> x, V... y) {
       return simd::function(x...);                 \
     }                                              \
   };
-NAX_CALLED(erfc)
 NAX_CALLED(lgamma)
 NAX_CALLED(tgamma)
 NAX_CALLED(pow)
@@ -61,7 +60,7 @@ struct polygamma_of_packets {
   static constexpr const char* name = "polygamma";
   template <class V>
   V operator()(V n, V x) const {
-    return rules::math::polygamma_at(n, x);
+    return simd::polygamma_at(n, x);
   }
 };
 
@@ -98,12 +97,12 @@ Symbol<T> written(Operation operation, Symbol<T> x, Symbol<T> y) {
       NAX_ONE(asin)
       NAX_ONE(acos)
       NAX_ONE(erf)
+      NAX_ONE(erfc)
       NAX_ONE(cbrt)
 #undef NAX_ONE
 #define NAX_ONE(function)   \
   case Operation::function: \
     return called<function##_of_packets>(x);
-      NAX_ONE(erfc)
       NAX_ONE(lgamma)
       NAX_ONE(tgamma)
 #undef NAX_ONE

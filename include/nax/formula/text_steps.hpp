@@ -55,8 +55,8 @@ inline const char* lane_text(DType type) {
 
 // The functions that C and CUDA have, and their arguments are those of the LaneFunction.
 inline bool has_text(const LaneFunction& function) {
-  for (const char* name : {"sin", "cos", "tan", "erfc", "lgamma", "tgamma", "pow", "fmod", "remainder",
-                           "nextafter", "polygamma"})
+  for (const char* name :
+       {"sin", "cos", "tan", "lgamma", "tgamma", "pow", "fmod", "remainder", "nextafter", "polygamma"})
     if (std::strcmp(name, function.name) == 0) return true;
   return false;
 }

@@ -38,7 +38,7 @@ struct erfinv : Inexact {
     if constexpr (std::is_same_v<decltype(uniform(x)), float>)
       return detail::giles_erfinv<float>(x);
     else
-      return by_lanes([](double lane) { return math::erfinv_double(lane); }, x);
+      return math::erfinv_double(x);
   }
   template <class V>
   static constexpr auto vjp(V g, V, V y) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iterator>
 #include <limits>
 
 #include "nax/rules/giles.hpp"
@@ -23,8 +24,20 @@ constexpr T lgamma(T x) {
 #endif
 }
 
+// Its root, in two parts, and digamma(root + u) / u in powers of u up to 0.45.
+inline constexpr double digamma_root = 1.4616321449683622, digamma_root_rest = 9.5499954299656974e-17;
+struct DigammaNear {
+  static constexpr double at[] = {0.9676722454476212,     -0.44276316898359147,    0.25849976095564842,
+                                  -0.16394270544263845,   0.10782405069177219,     -0.072199561231875944,
+                                  0.048804288125131497,   -0.033161127667424094,   0.022597649760591327,
+                                  -0.015424734169215984,  0.010538756769176687,    -0.0072050403452335599,
+                                  0.0049272749733007973,  -0.0033647725796754108,  0.0023006616209408116,
+                                  -0.0016082092736719499, 0.0011045189788100895,   -0.00062103365979110012,
+                                  0.00041489182933275392, -0.00057930474783342257, 0.00040620424868913235};
+};
+
 // The logarithmic derivative of gamma: recurrence up to where the asymptotic series is exact; reflection
-// below 0.
+// below 0; about its root by a polynomial.
 template <class Double>
 constexpr Double digamma(Double x) {
   constexpr double pi = 3.14159265358979323846;
@@ -34,6 +47,12 @@ constexpr Double digamma(Double x) {
     if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
     sum = -pi / std::tan(pi * (x - std::rint(x)));  // the distance to the next pole, which is exact
     x = 1 - x;
+  }
+  if (const double u = (x - digamma_root) - digamma_root_rest; sum == 0 && std::abs(u) < 0.45) {
+    constexpr DigammaNear near;
+    double p = 0;
+    for (int i = static_cast<int>(std::size(near.at)) - 1; i >= 0; --i) p = p * u + near.at[i];
+    return p * u;
   }
   for (; x < 12; x += 1) sum -= 1 / x;
   const double z = 1 / (x * x);
@@ -95,17 +114,17 @@ constexpr V polygamma_at(V n, V x) {
 
 // The inverse error function to the last digits of double: two steps of Halley's method from the polynomials,
 // which lose some of 1 - x near 1.
-template <class Double>
-constexpr Double erfinv_double(Double x) {
-  const Double a = std::abs(x);
-  Double y = rules::detail::giles_erfinv<double>(a);
-  if (!(a < 1)) return x < 0 ? -y : y;  // infinities and NaN
+template <class V>
+constexpr V erfinv_double(V x) {
+  using std::abs, std::copysign, std::erf, std::erfc, std::exp;
+  const V a = abs(x), from = rules::detail::giles_erfinv<double>(a);
+  V y = from;
   for (int i = 0; i < 2; ++i) {
-    const Double error = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
-    const Double step = error / (1.12837916709551257390 * std::exp(-y * y));
-    y -= step / (1 + y * step);
+    const V error = select(a < V(0.5), erf(y) - a, (V(1) - a) - erfc(y));
+    const V step = error / (V(1.12837916709551257390) * exp(-(y * y)));
+    y = y - step / (V(1) + y * step);
   }
-  return std::copysign(y, x);
+  return copysign(select(a < V(1), y, from), x);  // or infinite, or NaN
 }
 
 }  // namespace rules::math

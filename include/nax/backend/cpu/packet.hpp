@@ -16,10 +16,6 @@ namespace simd {
 inline namespace NAX_SIMD_ABI {
 
 template <class T>
-Packet<T> erfc(Packet<T> x) {
-  return detail::by_lanes([](T v) { return std::erfc(v); }, x);
-}
-template <class T>
 Packet<T> fmod(Packet<T> x, Packet<T> y) {
   return detail::by_lanes([](T a, T b) { return std::fmod(a, b); }, x, y);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The error function on packets, and floats as doubles.
+// The error functions on packets, and floats as doubles.
 
 #include "nax/backend/cpu/packet_exp.hpp"
 
@@ -85,6 +85,30 @@ struct ErfConstants<double> {
       7.4631830849443172e-11,  -1.7006813819812e-12};
 };
 
+// e^(a^2) erfc(a) (a + centre) for a >= 0, in 1 - 2 centre / (a + centre); `coarse` + a - coarse has so few
+// bits that its square is exact.
+template <class T>
+struct ErfcConstants;
+template <>
+struct ErfcConstants<float> {
+  static constexpr float centre = 3.75f, coarse = 98304.0f, most = 10.2f, split = 0.92f;
+  static constexpr float first[] = {1.09192288f, -0.958741546f, 0.736319959f, -0.490470707f};
+  static constexpr float scaled[] = {0.279050201f,    -0.131951898f,   0.0491702333f,    -0.0125483777f,
+                                     0.000884300505f, 0.000817114545f, -0.000252770347f, -9.76356478e-06f};
+};
+template <>
+struct ErfcConstants<double> {
+  static constexpr double centre = 3.75, coarse = 6442450944.0, most = 27.3, split = 0.92;
+  static constexpr double first[] = {1.0919229095627891, -0.95874157665290949, 0.73631892522175368,
+                                     -0.49047029120768826};
+  static constexpr double scaled[] = {
+      0.2790620490336852,     -0.13195540117824336,    0.049118778617206059,    -0.012535880044978472,
+      0.00098633806014572696, 0.0007948231282476774,   -0.00034864674071764747, 1.0593866720431546e-05,
+      3.7471310663113975e-05, -8.9036267414649746e-06, -3.288570958593065e-06,  1.6555849395166649e-06,
+      2.7865722181858276e-07, -2.6337499684119528e-07, -2.5922843337984979e-08, 4.0207875133061638e-08,
+      2.774844499122888e-09,  -5.3688142939511958e-09, -2.2991140565077379e-10, 4.4046755782598165e-10};
+};
+
 }  // namespace detail
 
 template <template <class> class P, class T>
@@ -99,6 +123,39 @@ P<T> erf(P<T> x) {
     outside = exp(-a * detail::polynomial(a, C::large));
   const P<T> far = P<T>(1) - outside;
   return select(ax < P<T>(C::split), near, copysign(far, x));
+}
+template <template <class> class P, class T>
+P<T> erfc(P<T> x) {
+  using C = detail::ErfcConstants<T>;
+  const P<T> one(1), ax = abs(x), a = clamp_above(ax, P<T>(C::most));
+  const P<T> centre = a + P<T>(C::centre), inverse = one / centre;
+  P<T> t = fma(P<T>(-2 * C::centre), inverse, one), square, factor;
+  // e^(-a^2) (1 + factor) / centre, with what the square and the reciprocal are rounded by.
+  if constexpr (fused) {
+    const P<T> missing = fma(-inverse, centre, one);
+    t = fma(P<T>(-2 * C::centre) * inverse, missing, t);
+    square = a * a;
+    factor = missing - fma(a, a, -square);
+  } else {
+    static constexpr T series[] = {T(-1), T(1. / 2), T(-1. / 6), T(1. / 24)};
+    const P<T> b = (a + P<T>(C::coarse)) - P<T>(C::coarse), rest = (a - b) * (a + b);
+    square = b * b;
+    factor = rest * detail::polynomial(rest, series);
+  }
+  P<T> above = detail::polynomial(t, C::scaled);
+  for (int i = 3; i >= 0; --i) above = fma(above, t, P<T>(C::first[i]));  // its parts cancel for large a
+  const P<T> size = above * inverse;
+  const auto [q, k] = detail::reduce_exp(clamp(-square, P<T>(detail::ExpConstants<T>::lowest), P<T>(0)));
+  using detail::scale;
+  const P<T> whole = one + q;
+  factor = fma(factor, whole, q);
+  P<T> far = fma(factor, size, size);
+  if constexpr (fused) far = size + fma(factor, size, fma(above, inverse, -size) * whole);
+  far = scale(far, k);
+  // About 0 by erf: 1 less something small.
+  const P<T> near = one - fma(x, detail::polynomial(x * x, detail::ErfConstants<T>::small), x);
+  const P<T> y = select(x < P<T>(0), P<T>(2) - far, far);
+  return select(ax < P<T>(C::split), near, select(x == x, y, x));
 }
 
 }  // namespace NAX_SIMD_ABI

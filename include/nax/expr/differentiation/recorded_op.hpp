@@ -238,6 +238,8 @@ struct ListSteps<Constant<T>> {
     return next.step++;
   }
 };
+template <class T, class S>
+struct ListSteps<Literal<T, S>> : ListSteps<Constant<T>> {};
 template <class Rule, class... A>
 struct ListSteps<Expr<Rule, A...>> {
   static_assert(sizeof...(A) <= Step::most_operands);

@@ -205,16 +205,35 @@ bool computed_on_accelerator(const X& x) {
 
 template <Expression E>
 Array<typename E::value_type> evaluate(const E& e) {
-  const Parts<E> parts(e);
-  Array<typename E::value_type> result{Unset()};
-  evaluate(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame(), result);
-  return result;
+  if constexpr (is_weak_v<E>) {
+    return evaluate(as_strong_beside<bool>(e));
+  } else {
+    const Parts<E> parts(e);
+    Array<typename E::value_type> result{Unset()};
+    evaluate(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame(), result);
+    return result;
+  }
+}
+// The value of an expression in elements of type T, which its numbers may first have to become.
+template <class T, Expression E>
+Array<T> evaluate_as(const E& e) {
+  if constexpr (is_weak_v<E>)
+    return evaluate(as_strong<T>(e));
+  else
+    return evaluate(e);
 }
 
 template <Expression E>
 void assign(Array<typename E::value_type>& target, const E& e) {
   const Parts<E> parts(e);
   assign(kernel_table<E>, parts.constants.slots, parts.leaves, e.frame(), target);
+}
+template <class T, Expression E>
+void assign_as(Array<T>& target, const E& e) {
+  if constexpr (is_weak_v<E>)
+    assign(target, as_strong<T>(e));
+  else
+    assign(target, e);
 }
 
 // A value as an Array: expressions are computed, anything else stays what it is.

@@ -58,6 +58,8 @@ template <class E>
 inline constexpr bool has_narrow_number = false;
 template <class T>
 inline constexpr bool has_narrow_number<Constant<T>> = is_floating_v<T> && sizeof(T) == 2;
+template <class T, class S>
+inline constexpr bool has_narrow_number<Literal<T, S>> = has_narrow_number<Constant<T>>;
 template <class Rule, class... A>
 inline constexpr bool has_narrow_number<Expr<Rule, A...>> = (has_narrow_number<A> || ...);
 // Whether the kernels of E are such.

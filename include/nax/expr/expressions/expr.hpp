@@ -28,6 +28,19 @@ struct Constant {
   using value_type = T;
   T value;
 };
+// A number of the C++ type S that no array stands beside: a T where it is computed, and what S is worth
+// beside an array that its expression meets later.
+template <class T, class S>
+struct Literal : Constant<T> {
+  S exact;
+  constexpr explicit Literal(S x) : Constant<T>{}, exact(x) {}
+};
+// Is X a literal, or an expression whose type comes from literals alone?
+template <class X>
+inline constexpr bool is_weak_v = false;
+// The type of a weak X beside an array of T.
+template <class T, class X>
+using weak_beside_t = type_of_t<weak_promote(dtype_of<T>, dtype_kind(dtype_of<typename X::value_type>))>;
 
 // The operands of an expression, each a base of its own: a tuple would cost a dozen functions for each type.
 template <int i, class A>
@@ -104,9 +117,53 @@ struct Expr : ExpressionBase<Expr<Rule, A...>> {
   Array<value_type> reshape(const Shape& to) const { return evaluate(*this).reshape(to); }
   template <class To>
   auto astype() const {
-    return evaluate(*this).template astype<To>();
+    if constexpr (becomes<To>())
+      return evaluate_as<To>(*this);
+    else
+      return evaluate(*this).template astype<To>();
+  }
+  // Do its numbers, beside nothing but each other, make elements of type To?
+  template <class To>
+  static constexpr bool becomes() {
+    if constexpr (is_weak_v<Expr>)
+      return std::is_same_v<weak_beside_t<To, Expr>, To>;
+    else
+      return false;
   }
 };
+
+template <class T, class S>
+inline constexpr bool is_weak_v<Literal<T, S>> = !std::is_same_v<T, bool>;
+// Whether a rule gives elements of the type that its operands have: then a wider type of literals is one of
+// the result.
+template <class Rule, class T, class U, class... A>
+consteval bool keeps_type() {
+  if constexpr (std::is_base_of_v<rules::Selection, Rule>)
+    return true;
+  else
+    return std::is_same_v<typename Rule::template result<std::enable_if_t<sizeof(A) != 0, T>...>, T> &&
+           std::is_same_v<typename Rule::template result<std::enable_if_t<sizeof(A) != 0, U>...>, U>;
+}
+template <class Rule, class... A>
+consteval bool is_weak_expression() {
+  if constexpr ((!is_weak_v<A> && ...)) {
+    return false;
+  } else {
+    constexpr Kind kind = dtype_kind(dtype_of<typename Rule::template result<typename A::value_type...>>);
+    int strong = (0 + ... + !is_weak_v<A>);
+    if constexpr (std::is_base_of_v<rules::Selection, Rule>)  // the condition takes no part
+      strong -= !is_weak_v<std::tuple_element_t<0, std::tuple<A...>>>;
+    if (strong != 0) return false;
+    if constexpr (kind == Kind::floating)
+      return keeps_type<Rule, float, double, A...>();
+    else if constexpr (kind == Kind::complex)
+      return keeps_type<Rule, std::complex<float>, std::complex<double>, A...>();
+    else  // (Rules of integers may have no form for others.)
+      return kind == Kind::integer && std::is_base_of_v<rules::Selection, Rule>;
+  }
+}
+template <class Rule, class... A>
+inline constexpr bool is_weak_v<Expr<Rule, A...>> = is_weak_expression<Rule, A...>();
 
 // ---- what a tree is made of, counted at compile time
 
@@ -120,6 +177,8 @@ template <class T>
 struct Tree<Constant<T>> {
   static constexpr int leaves = 0, constants = 1, parts = 1;
 };
+template <class T, class S>
+struct Tree<Literal<T, S>> : Tree<Constant<T>> {};
 template <class Rule, class... A>
 struct Tree<Expr<Rule, A...>> {
   static constexpr int leaves = (Tree<A>::leaves + ... + 0);
@@ -172,6 +231,10 @@ template <class T>
 void list_parts(const Constant<T>& constant, PartsCursor& to) {
   std::memcpy(to.constant, &constant.value, sizeof constant.value);
   to.constant += constant_bytes;
+}
+template <class T, class S>
+void list_parts(const Literal<T, S>& literal, PartsCursor& to) {
+  list_parts(Constant<T>{element_from<T>("array", literal.exact)}, to);
 }
 template <class Rule, class... A>
 void list_parts(const Expr<Rule, A...>& e, PartsCursor& to);
@@ -286,7 +349,7 @@ template <class X, class... Rest>
 struct Strong<X, Rest...> {
   using rest = typename Strong<Rest...>::type;
   static auto pick() {
-    if constexpr (!ArrayLike<X>) {
+    if constexpr (!ArrayLike<X> || is_weak_v<X>) {
       return std::type_identity<rest>{};
     } else if constexpr (std::is_void_v<rest>) {
       return std::type_identity<typename X::value_type>{};
@@ -343,20 +406,59 @@ constexpr auto computed_first() {
   }
 }
 
+// A weak operand with numbers of type T.
+template <class T, class X>
+const X& as_strong(const X& x) {
+  return x;
+}
+template <class T, class D, class S>
+auto as_strong(const Literal<D, S>& literal) {
+  using To = weak_promote_t<T, S>;
+  return Constant<To>{element_from<To>("array", literal.exact)};
+}
+template <class T, class Rule, class... A>
+requires is_weak_v<Expr<Rule, A...>>
+auto as_strong(const Expr<Rule, A...>& e);
+template <class T, class X>
+decltype(auto) as_strong_beside(const X& x) {
+  if constexpr (is_weak_v<X>)
+    return as_strong<weak_beside_t<T, X>>(x);
+  else
+    return as_strong<T>(x);
+}
+template <class T, class Rule, class... A>
+requires is_weak_v<Expr<Rule, A...>>
+auto as_strong(const Expr<Rule, A...>& e) {
+  return [&]<int... i>(std::integer_sequence<int, i...>) {
+    using E = Expr<Rule, std::remove_cvref_t<decltype(as_strong_beside<T>(operand_at<i>(e.operands)))>...>;
+    auto joined = e.joined;
+    return E(std::move(joined), as_strong_beside<T>(operand_at<i>(e.operands))...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+}
+
 // (An array is never moved into an expression, even where it may be: of `exp(std::move(z)) * z` no code can
 // say that z is not named again, and the copy is a handle.)
-template <class StrongType, bool computed, class X>
+template <class Rule, class StrongType, bool computed, class X>
 decltype(auto) as_child(X&& x) {
   using Plain = std::remove_cvref_t<X>;
-  if constexpr (computed) {
+  if constexpr (is_weak_v<Plain> && !std::is_void_v<StrongType>) {
+    auto strong = as_strong_beside<StrongType>(x);
+    if constexpr (computed)
+      return evaluate(strong);
+    else
+      return strong;
+  } else if constexpr (computed) {
     return evaluate(x);
   } else if constexpr (is_array_v<Plain>) {
     return std::as_const(x);
   } else if constexpr (ArrayLike<Plain>) {
     return std::forward<X>(x);
+  } else if constexpr (std::is_void_v<StrongType>) {
+    return Literal<default_type_t<Plain>, Plain>(x);
   } else {
     using T = weak_t<StrongType, Plain>;
-    return Constant<T>{static_cast<T>(x)};
+    return Constant<T>{element_from<T>(Rule::name, x)};
   }
 }
 
@@ -365,17 +467,37 @@ template <class Rule, class StrongType, class FirstType, class... X, std::size_t
 auto make_node(std::index_sequence<i...>, X&&... x) {
   constexpr auto computed = computed_first<std::remove_cvref_t<X>...>();
   using E =
-      Expr<Rule, std::remove_cvref_t<decltype(as_child<std::conditional_t<i == 0, FirstType, StrongType>,
-                                                       computed.at[i]>(std::forward<X>(x)))>...>;
+      Expr<Rule,
+           std::remove_cvref_t<decltype(as_child<Rule, std::conditional_t<i == 0, FirstType, StrongType>,
+                                                 computed.at[i]>(std::forward<X>(x)))>...>;
   auto joined = join_operands<E>(Rule::name, x...);  // before the operands are moved
-  return E(std::move(joined), as_child<std::conditional_t<i == 0, FirstType, StrongType>, computed.at[i]>(
-                                  std::forward<X>(x))...);
+  return E(std::move(joined),
+           as_child<Rule, std::conditional_t<i == 0, FirstType, StrongType>, computed.at[i]>(
+               std::forward<X>(x))...);
 }
+
+// A conversion to a type that a number can have is where its expression meets that type.
+template <class Rule, class... X>
+struct StrongFor : Strong<X...> {};
+template <class Rule, class X>
+requires requires {
+  typename Rule::identity;
+} &&(!is_array_v<X>)&&(!ArrayLike<X> || is_weak_v<X>)struct StrongFor<Rule, X> {
+  using To = typename Rule::template result<float>;
+  using Has = typename decltype([] {
+    if constexpr (ArrayLike<X>)
+      return std::type_identity<typename X::value_type>{};
+    else
+      return std::type_identity<default_type_t<X>>{};
+  }())::type;
+  using type =
+      std::conditional_t<weak_promote(dtype_of<To>, dtype_kind(dtype_of<Has>)) == dtype_of<To>, To, void>;
+};
 
 // An expression node over operands of any kind. Throws ShapeError where shapes do not broadcast.
 template <class Rule, Operand... X>
 auto make_expr(X&&... x) {
-  using StrongType = typename Strong<std::remove_cvref_t<X>...>::type;
+  using StrongType = typename StrongFor<Rule, std::remove_cvref_t<X>...>::type;
   return make_node<Rule, StrongType, StrongType>(std::index_sequence_for<X...>(), std::forward<X>(x)...);
 }
 

@@ -309,6 +309,11 @@ struct Walk<Lane, Constant<T>, L, K> {
   }
 };
 
+template <class Lane, class T, class S, int L, int K>
+struct Walk<Lane, Literal<T, S>, L, K> : Walk<Lane, Constant<T>, L, K> {
+  using Walk<Lane, Constant<T>, L, K>::Walk;
+};
+
 // Is this x by a number, in packets, and does the rule have a way of its own for that?
 template <class Lane, class Rule, class... A>
 inline constexpr bool is_by_number = false;

@@ -108,7 +108,7 @@ Array<T> empty(const Shape& shape) {
 template <class T = void, Scalar S>
 auto full(const Shape& shape, S value) {
   using To = detail::type_or_default_t<T, S>;
-  return detail::filled<To>("full", shape, static_cast<To>(value));
+  return detail::filled<To>("full", shape, detail::element_from<To>("full", value));
 }
 
 // Arrays of the shape (and, unless another is asked for, the type) of x. A batched x gives the same for each
@@ -132,7 +132,7 @@ template <class T = void, detail::ArrayLike X, Scalar S>
 auto full_like(const X& x, S value) {
   using To = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
   const detail::ComputeOn beside_x(detail::device_of_values(x));
-  return detail::filled<To>("full_like", x.shape(), static_cast<To>(value));
+  return detail::filled<To>("full_like", x.shape(), detail::element_from<To>("full_like", value));
 }
 // A new array of the shape, type and device of x; its elements have no certain values.
 template <class T = void, detail::ArrayLike X>

@@ -84,6 +84,10 @@ struct ListOverloads : ListOverload<Function, T>... {
   auto operator()(const std::vector<E>& list, const Options& options = {}) const {
     return Function::call(std::vector<Array<typename E::value_type>>(list.begin(), list.end()), options);
   }
+  template <Expression E>  // of numbers alone, say, which could be arrays of several types
+  auto operator()(std::initializer_list<E> list, const Options& options = {}) const {
+    return Function::call(std::vector<Array<typename E::value_type>>(list.begin(), list.end()), options);
+  }
   template <ArrayLike X>
   auto operator()(const X& x, const Options& options = {}) const {
     return Function::call(rows(as_array(x)), options);

@@ -51,7 +51,7 @@ class PadValues {
     T before, after;
   };
   template <Scalar S>
-  PadValues(S all) : pairs_{{static_cast<T>(all), static_cast<T>(all)}} {}
+  PadValues(S all) : pairs_{{detail::element_from<T>("pad", all), detail::element_from<T>("pad", all)}} {}
   PadValues(std::initializer_list<detail::Nested<T>> values) {
     Dims shape;
     std::vector<T> flat;

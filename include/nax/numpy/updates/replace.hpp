@@ -139,7 +139,7 @@ template <class T>
 class Piece {
  public:
   template <Scalar S>
-  Piece(S constant) : constant_(static_cast<T>(constant)) {}
+  Piece(S constant) : constant_(element_from<T>("piecewise", constant)) {}
   template <class F>
   requires std::is_invocable_v < const F&, const Array<T>
   & > Piece(F f)
