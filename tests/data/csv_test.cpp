@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 
 #include "data/elements.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
@@ -93,6 +95,54 @@ TEST(DataCsv, HeadersColumnsAndDelimiters) {
     EXPECT_EQ(i.item() * x.item(), 3.5);
   for (const auto& [i, x] : data::from_csv<Two>(bytes("u,v\n.5,7\n"), "t", {.columns = {"v", "u"}}))
     EXPECT_EQ(i.item() * x.item(), 3.5);
+}
+
+TEST(DataCsv, MissingWordsCommentsSkippedRowsAndDecimalCommas) {
+  const auto same = [](const auto& got, const std::vector<std::vector<float>>& want) {
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < want.size(); ++i)
+      for (std::size_t j = 0; j < want[i].size(); ++j)
+        EXPECT_TRUE(got[i][j] == want[i][j] || (std::isnan(got[i][j]) && std::isnan(want[i][j]))) << i << j;
+  };
+  same(rows("a,b\nNA, null \n1,\"NA\"\n", {.na = {"NA", "null"}}), {{NAN, NAN}, {1, NAN}});
+  same(rows("a,b\nNA,2\n", {.missing = -1., .na = {"NA"}}), {{-1, 2}});
+  same(rows("a,b\n,2\n", {.na = {""}}), {{NAN, 2}});
+  expect_error("has 'NA' where a number (int32)", [] { rows<int>("a\nNA\n", {.na = {"NA"}}); });
+  EXPECT_EQ(rows<int>("a\nNA\n", {.missing = 7., .na = {"NA"}})[0][0], 7);
+  expect_error("has '' where a number (float32)", [] { rows("a,b\n,2\n", {.na = {"NA"}}); });
+  same(rows("# made by hand\na,b # names\n#1,2\n3,4#5\n\"6\",7 # \"8\n#", {.comment = '#'}),
+       {{3, 4}, {6, 7}});
+  EXPECT_EQ(texts("\"#a\",b#c\r#\rd,\"e\"#\r", {.header = false, .comment = '#'}),
+            (std::vector<Fields>{{"#a", "b"}, {"d", "e"}}));
+  same(rows("title, of \"it\r\n\r\na,b\r\n1,2", {.skiprows = 2}), {{1, 2}});
+  expect_error("in line 4", [] { rows("x\ny\na\nq\n", {.skiprows = 2}); });
+  expect_error("has no header", [] { rows("x\n", {.skiprows = 5}); });
+  same(rows("a;b\n1,5;-2,25e1\n", {.delimiter = ';', .decimal = ','}), {{1.5, -22.5}});
+  expect_error("has '1.5' where a number", [] { rows("a;b\n1.5;2\n", {.delimiter = ';', .decimal = ','}); });
+  expect_error<ValueError>("another meaning", [] { rows("a\n", {.decimal = ','}); });
+  expect_error<ValueError>("another meaning", [] { rows("a\n", {.delimiter = '#', .comment = '#'}); });
+}
+
+TEST(DataCsv, TablesHaveColumnsOfAnyTypes) {
+  const std::string path = ::testing::TempDir() + "nax_table" + std::to_string(::getpid()) + ".csv";
+  std::ofstream(path) << "species,width,count\nsetosa,1.5,3\n\"virginica, x\",NA,4\nsetosa,2,5000000000\n";
+  const data::CsvTable table = data::read_csv(path, {.na = {"NA"}});
+  EXPECT_EQ(table.names(), (Fields{"species", "width", "count"}));
+  const Array<float> width = table.numbers<float>("width");
+  EXPECT_EQ(width.shape(), (Shape{3}));
+  EXPECT_EQ(width(0).item() + width(2).item(), 3.5f);
+  EXPECT_TRUE(std::isnan(width(1).item()));
+  EXPECT_EQ(table.numbers<std::int64_t>(2).to_vector(), (std::vector<std::int64_t>{3, 4, 5000000000}));
+  EXPECT_EQ(table.text("species"), (Fields{"setosa", "virginica, x", "setosa"}));
+  const auto [codes, names] = table.categories("species");
+  EXPECT_EQ(codes.to_vector(), (std::vector<int>{0, 1, 0}));
+  EXPECT_EQ(names, (Fields{"setosa", "virginica, x"}));
+  int n = 0;
+  for (const auto& [w, code] : data::from_arrays(std::tuple{width, codes})) n += code.item();
+  EXPECT_EQ(n, 1);
+  expect_error("has '5000000000' where a number (int32)", [&] { table.numbers<int>("count"); });
+  expect_error("has no column 'length'", [&] { table.text("length"); });
+  std::remove(path.c_str());
 }
 
 TEST(DataCsv, Quotes) {

@@ -28,9 +28,9 @@ void read(const Bytes& bytes, const data::CsvOptions& options) {
 
 std::vector<Bytes> fuzz::seeds() {
   std::vector<Bytes> all;
-  for (int choice = 0; choice < 16; ++choice)
-    for (const char* text :
-         {"x,y\n1,2\n-3e4,5\n", "\xef\xbb\xbfy,\"x\"\r\n\"1\",\"\"\"2\"\"\"\r\n,\r\n", "1,2\n\n\"a\nb\",nan"})
+  for (int choice = 0; choice < 256; choice += choice < 16 ? 1 : 15)
+    for (const char* text : {"x,y\n1,2\n-3e4,5\n", "\xef\xbb\xbfy,\"x\"\r\n\"1\",\"\"\"2\"\"\"\r\n,\r\n",
+                             "1,2\n\n\"a\nb\",nan", "#\nx;y\n1,5;NA # 2\n;\"3,0\"#\n"})
       all.push_back(chosen(choice, std::string(text)));
   return all;
 }
@@ -40,6 +40,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* from, std::size_t size
   const Bytes bytes(from + 1, from + size);
   data::CsvOptions options{.header = (from[0] & 1) != 0};
   if (from[0] & 2) options.missing = 0;
+  if (from[0] & 16) options.comment = '#';
+  if (from[0] & 32) options.skiprows = 1;
+  if (from[0] & 64) options.delimiter = ';', options.decimal = ',';
+  if (from[0] & 128) options.na = {"NA", ""};
   switch (from[0] >> 2 & 3) {
     case 0:
       read<float>(bytes, options);

@@ -88,6 +88,58 @@ TEST(NumpyFiles, PlainBytes) {
   EXPECT_THROW(nax::fromfile(path_of("numbers"), {.sep = " ", .offset = 1}), nax::TypeError);
 }
 
+// An archive of which nothing is known: texts, objects, records, other dtypes, and what is no array.
+TEST(NumpyFiles, ArchivesOfUnknownNames) {
+  const std::string path = path_of("unknown.npz");
+  const Array<float> w = {1, 2}, b = {3};
+  const Array<std::int64_t> ids = {7};
+  {
+    nax::io::detail::ZipWriter zip("test", path);
+    const auto add = [&](const std::string& name, const std::string& header, const auto& data,
+                         std::size_t size) { zip.add(name, header, data, size); };
+    using nax::io::detail::npy_header;
+    add("w.npy", npy_header(nax::DType::float32, Shape{2}), nax::detail::raw_data(w), 8u);
+    add("b.npy", npy_header(nax::DType::float32, Shape{1}), nax::detail::raw_data(b), 4u);
+    add("ids.npy", npy_header(nax::DType::int64, Shape{1}), nax::detail::raw_data(ids), 8u);
+    add("names.npy", npy_header("|S3", Shape{1}), "abc", 3u);
+    add("object.npy", npy_header("|O", Shape{}), "pickled", 7u);
+    std::string records = npy_header("XX", Shape{1});
+    const std::string descr = "[('a]', '<f4', (1,))]";
+    records.replace(records.find("'XX'"), 4, descr);
+    records.erase(records.size() - 1 - (descr.size() - 4), descr.size() - 4);  // of the padding
+    add("records.npy", records, "1234", 4u);
+    add("readme.txt", "", "text", 4u);
+    zip.commit();
+  }
+  nax::NpzFile file(path);
+  EXPECT_EQ(file.dtype("w"), "float32");
+  EXPECT_EQ(file.dtype("ids"), "int64");
+  EXPECT_EQ(file.dtype("names"), "|S3");
+  EXPECT_EQ(file.dtype("object"), "|O");
+  EXPECT_EQ(file.dtype("readme.txt"), "");
+  EXPECT_EQ(file.get<std::int64_t>("ids").item(), 7);
+  expect_refused([&] { file.get<float>("records"); }, "has a structured dtype, which nax does not hold");
+  const auto floats = nax::io::load_npz<float>(path, {.skip = true});
+  ASSERT_EQ(floats.size(), 2u);
+  EXPECT_EQ(floats.at("w").to_vector(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(floats.at("b").to_vector(), (std::vector<float>{3}));
+  EXPECT_EQ(nax::io::load_npz<std::int64_t>(path, {.skip = true}).size(), 1u);
+  EXPECT_EQ(nax::io::load_npz<double>(path, {.skip = true}).size(), 0u);
+  const auto one = nax::io::load_npz<float>(
+      path, {.filter = [](const std::string& name, const std::string&) { return name == "w"; }});
+  EXPECT_EQ(one.size(), 1u);
+  expect_refused([&] { nax::io::load_npz<float>(path); }, "has dtype '<i8', the tree float32");
+  // Damage is no dtype of another kind.
+  auto bytes = files::read(path);
+  const std::string bad = path_of("bad.npz");
+  for (std::size_t i = 0; i + 8 <= bytes.size(); ++i)
+    if (std::memcmp(bytes.data() + i, nax::detail::raw_data(w), 8) == 0) bytes[i] ^= 1;
+  files::write(bad, bytes);
+  expect_refused([&] { nax::io::load_npz<float>(bad, {.skip = true}); }, "its CRC is wrong");
+  nax::savez(path, {{"x", w}, {"y", b}});
+  EXPECT_EQ(nax::io::load_npz(path).size(), 2u);
+}
+
 TEST(NumpyFiles, Tables) {
   const std::string path = path_of("table.txt");
   files::write(path, bytes_of("# a table\n1 2  3\n\n 4 5 6 # end\n"));

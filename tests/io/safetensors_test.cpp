@@ -300,4 +300,36 @@ TEST(Safetensors, ChecksHeaders) {
   EXPECT_EQ(static_cast<int>(*reinterpret_cast<const unsigned char*>(nax::detail::raw_data(mask))), 1);
 }
 
+struct Bert {
+  Array<float> weight{1, 2};
+  Array<half> small{0.5f};
+  Array<std::int64_t> position_ids{0, 1};
+};
+
+TEST(Safetensors, ReadsWhatTheTypeHolds) {
+  const std::string path = files::path_of("bert.safetensors");
+  io::save_safetensors(path, Bert{});
+  const auto names = [](const auto& arrays) {
+    std::string all;
+    for (const auto& [name, array] : arrays) all += name + " ";
+    return all;
+  };
+  EXPECT_EQ(names(io::read_safetensors<float>(path, {.skip = true})), "weight ");
+  EXPECT_EQ(names(io::read_safetensors<float>(path, {.cast = true, .skip = true})), "small weight ");
+  EXPECT_EQ(names(io::read_safetensors<std::int64_t>(path, {.skip = true})), "position_ids ");
+  EXPECT_EQ(
+      names(io::read_safetensors<float>(
+          path, {.cast = true,
+                 .filter = [](const std::string&, const std::string& dtype) { return dtype != "I64"; }})),
+      "small weight ");
+  EXPECT_EQ(
+      names(io::read_safetensors<half>(
+          path, {.filter = [](const std::string& name, const std::string&) { return name == "small"; }})),
+      "small ");
+  files::expect_refused([&] { io::read_safetensors<float>(path, {.cast = true}); }, "has dtype int64");
+  const io::SafetensorsFile file(path);
+  EXPECT_TRUE(file.holds<half>("small"));
+  EXPECT_FALSE(file.holds<float>("small"));
+}
+
 }  // namespace safetensors_test

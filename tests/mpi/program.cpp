@@ -270,7 +270,7 @@ void late() {
   const std::string text = text_of([&] { sum_all(x); });
   if (last) return std::this_thread::sleep_for(std::chrono::seconds(5));
   expect(has(text, "MPI has not finished after 1 seconds"), text.c_str());
-  // Processes that wait for it as well are not named.
+  // Names only the process that does not answer, not those that wait for it as well.
   const std::string silent = "no answer from process " + std::to_string(distributed::process_count() - 1);
   expect(has(text, silent.c_str()) && !has(text, ", process"), text.c_str());
   std::vector<A> arrays;

@@ -11,12 +11,7 @@ NAX_ENGINE CacheFolder::CacheFolder(std::string folder, std::uint64_t print)
   char name[32];
   std::snprintf(name, sizeof name, "/%016llx", static_cast<unsigned long long>(print));
   folder_ += name;
-  for (std::size_t slash = 0; slash != std::string::npos;) {
-    slash = folder_.find('/', slash + 1);
-    const std::string part = folder_.substr(0, slash);
-    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR && slash == std::string::npos)
-      io::detail::fail_system("cache", named_, "cannot be made");
-  }
+  io::detail::need_folder("cache", folder_);
   io::detail::sweep_parts(folder_);
 }
 

@@ -6,6 +6,7 @@
 
 #include "nax/data/failure.hpp"
 #include "nax/io/crc32.hpp"
+#include "nax/io/new_file.hpp"
 #include "nax/io/part_files.hpp"
 
 // A folder of stored elements, a file each, below the folder that the user names: one for each pipeline,

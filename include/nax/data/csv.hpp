@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 
 #include "nax/data/csv_reader.hpp"
 #include "nax/data/dataset.hpp"
 #include "nax/io/unpack.hpp"
+#include "nax/numpy/conversion/from_data.hpp"
+#include "nax/numpy/views/reshape.hpp"
 
 // Tables of comma-separated values as datasets.
 NAX_BEGIN
@@ -67,6 +70,55 @@ auto from_csv(const std::string& path, const CsvOptions& options = {}) {
 template <class T = float, std::same_as<io::Bytes> B>
 auto from_csv(const B& bytes, const std::string& name, const CsvOptions& options = {}) {
   return detail::csv_dataset<T>(name, bytes, options);
+}
+
+// A table of comma-separated values in memory, whose columns are of any types: numbers, text, or text as
+// numbers of its different values. Each call reads the table through.
+class CsvTable {
+ public:
+  CsvTable(std::string path, io::Bytes bytes, const CsvOptions& options)
+      : path_(std::move(path)), bytes_(std::move(bytes)), options_(options) {}
+  // The names of the columns, in their order; none without a header.
+  std::vector<std::string> names() const { return detail::csv_names(path_, bytes_, options_); }
+  // A column of numbers, (rows,). Throws IoError for what is none.
+  template <Dtype T = float>
+  Array<T> numbers(const CsvColumn& column) const {
+    static_assert(!is_complex_v<T>, "from_csv: complex numbers are not read");
+    CsvOptions options = options_;
+    options.columns = {column};
+    return nax::detail::typed<T>(detail::read_csv_rows(path_, bytes_, options, dtype_of<T>)).reshape({-1});
+  }
+  // A column of texts.
+  std::vector<std::string> text(const CsvColumn& column) const {
+    CsvOptions options = options_;
+    options.columns = {column};
+    std::vector<std::string> texts;
+    for (std::vector<std::string>& row : detail::read_csv_text(path_, bytes_, options))
+      texts.push_back(std::move(row[0]));
+    return texts;
+  }
+  // A column of texts as numbers, (rows,): the place of each in the sorted list of all that are there.
+  std::pair<Array<int>, std::vector<std::string>> categories(const CsvColumn& column) const {
+    const std::vector<std::string> texts = text(column);
+    std::vector<std::string> all = texts;
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    std::vector<int> places;
+    for (const std::string& one : texts)
+      places.push_back(static_cast<int>(std::lower_bound(all.begin(), all.end(), one) - all.begin()));
+    return {array(places), std::move(all)};
+  }
+
+ private:
+  std::string path_;
+  io::Bytes bytes_;
+  CsvOptions options_;
+};
+// The table of a file, or of an address where the program links nax::storage. .columns is of no use here.
+// Throws IoError where it cannot be read.
+template <class = void>
+CsvTable read_csv(const std::string& path, const CsvOptions& options = {}) {
+  return CsvTable(path, io::detail::read_unpacked("from_csv", path), options);
 }
 
 }  // namespace data

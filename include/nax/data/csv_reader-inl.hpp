@@ -12,8 +12,13 @@ NAX_ENGINE CsvReader::CsvReader(const std::string& path, const io::Bytes& bytes,
       end_(at_ + bytes.size()),
       options_(options) {
   const char d = options.delimiter;
-  if (d == '"' || d == '\n' || d == '\r') throw ValueError("from_csv: this delimiter has another meaning");
+  if (d == '"' || d == '\n' || d == '\r' || d == options.comment || d == options.decimal)
+    throw ValueError("from_csv: this delimiter has another meaning");
   if (end_ - at_ >= 3 && std::memcmp(at_, "\xef\xbb\xbf", 3) == 0) at_ += 3;  // Windows marks UTF-8
+  for (std::int64_t skipped = 0; skipped < options.skiprows && at_ != end_; ++skipped) {
+    while (!at_line_end()) ++at_;
+    if (at_ != end_) pass_line_end();
+  }
   first_ = read_line();
   width_ = fields_.size();
   if (!options.header) return;
@@ -37,25 +42,29 @@ NAX_ENGINE bool CsvReader::next() {
 
 NAX_ENGINE bool CsvReader::read_line() {
   fields_.clear(), unquoted_.clear();
-  const auto ends = [&] { return at_ == end_ || *at_ == '\n' || *at_ == '\r'; };
-  const auto pass_end = [&] {
-    if (*at_ == '\r' && end_ - at_ > 1 && at_[1] == '\n') ++at_;
-    ++at_, ++line_;
+  const auto pass_comment = [&] {
+    if (at_comment())
+      while (!at_line_end()) ++at_;
   };
-  while (at_ != end_ && ends()) pass_end();
+  while (at_ != end_ && (at_line_end() || at_comment())) {
+    pass_comment();
+    if (at_ != end_) pass_line_end();
+  }
   if (at_ == end_) return false;
   for (begun_ = line_;; ++at_) {
     if (at_ != end_ && *at_ == '"') {
       fields_.push_back(quoted());
-      if (!ends() && *at_ != options_.delimiter) fail("has text behind a quoted field", line_);
+      if (!at_line_end() && !at_comment() && *at_ != options_.delimiter)
+        fail("has text behind a quoted field", line_);
     } else {
       const char* const begin = at_;
-      while (!ends() && *at_ != options_.delimiter) ++at_;
+      while (!at_line_end() && !at_comment() && *at_ != options_.delimiter) ++at_;
       fields_.emplace_back(begin, static_cast<std::size_t>(at_ - begin));
     }
-    if (ends()) break;
+    pass_comment();
+    if (at_line_end()) break;
   }
-  if (at_ != end_) pass_end();
+  if (at_ != end_) pass_line_end();
   return true;
 }
 
@@ -116,9 +125,10 @@ bool number_from(std::string_view text, T& value) {
 }
 
 template <class T>
-bool append_as(std::string_view text, const std::optional<double>& missing, std::vector<char>& to) {
+bool append_as(std::string_view text, bool is_missing, std::optional<double> missing, std::vector<char>& to) {
   T value{};
-  if (text.empty() && missing) {
+  if (is_floating_v<T> && is_missing && !missing) missing = std::numeric_limits<double>::quiet_NaN();
+  if ((is_missing || text.empty()) && missing) {
     if (!nax::detail::holds_number<T>(*missing)) return false;
     value = static_cast<T>(*missing);
   } else if (!number_from(text, value)) {
@@ -130,35 +140,42 @@ bool append_as(std::string_view text, const std::optional<double>& missing, std:
 }
 
 NAX_ENGINE void CsvReader::append_number(std::size_t column, DType dtype, std::vector<char>& to) const {
-  const std::string_view text = nax::detail::without_blanks(fields_[column]);
+  std::string_view text = nax::detail::without_blanks(fields_[column]);
+  const bool is_missing = std::find(options_.na.begin(), options_.na.end(), text) != options_.na.end();
+  std::string with_point;
+  if (options_.decimal != '.' && !is_missing) {
+    with_point = text;
+    for (char& c : with_point) c = c == options_.decimal ? '.' : c == '.' ? options_.decimal : c;
+    text = with_point;
+  }
   const bool good = [&] {
     switch (dtype) {
       case DType::boolean:
-        return append_as<bool>(text, options_.missing, to);
+        return append_as<bool>(text, is_missing, options_.missing, to);
       case DType::int8:
-        return append_as<std::int8_t>(text, options_.missing, to);
+        return append_as<std::int8_t>(text, is_missing, options_.missing, to);
       case DType::int16:
-        return append_as<std::int16_t>(text, options_.missing, to);
+        return append_as<std::int16_t>(text, is_missing, options_.missing, to);
       case DType::int32:
-        return append_as<std::int32_t>(text, options_.missing, to);
+        return append_as<std::int32_t>(text, is_missing, options_.missing, to);
       case DType::int64:
-        return append_as<std::int64_t>(text, options_.missing, to);
+        return append_as<std::int64_t>(text, is_missing, options_.missing, to);
       case DType::uint8:
-        return append_as<std::uint8_t>(text, options_.missing, to);
+        return append_as<std::uint8_t>(text, is_missing, options_.missing, to);
       case DType::uint16:
-        return append_as<std::uint16_t>(text, options_.missing, to);
+        return append_as<std::uint16_t>(text, is_missing, options_.missing, to);
       case DType::uint32:
-        return append_as<std::uint32_t>(text, options_.missing, to);
+        return append_as<std::uint32_t>(text, is_missing, options_.missing, to);
       case DType::uint64:
-        return append_as<std::uint64_t>(text, options_.missing, to);
+        return append_as<std::uint64_t>(text, is_missing, options_.missing, to);
       case DType::float16:
-        return append_as<half>(text, options_.missing, to);
+        return append_as<half>(text, is_missing, options_.missing, to);
       case DType::bfloat16:
-        return append_as<bfloat16>(text, options_.missing, to);
+        return append_as<bfloat16>(text, is_missing, options_.missing, to);
       case DType::float32:
-        return append_as<float>(text, options_.missing, to);
+        return append_as<float>(text, is_missing, options_.missing, to);
       case DType::float64:
-        return append_as<double>(text, options_.missing, to);
+        return append_as<double>(text, is_missing, options_.missing, to);
       default:
         return false;
     }
@@ -166,13 +183,18 @@ NAX_ENGINE void CsvReader::append_number(std::size_t column, DType dtype, std::v
   if (good) return;
   const std::string name =
       column < names_.size() ? "'" + names_[column].substr(0, 200) + "'" : std::to_string(column);
-  fail("has '" + std::string(text.substr(0, 40)) + "' where a number (" + std::string(dtype_name(dtype)) +
-           ") should be, in column " + name,
+  fail("has '" + std::string(nax::detail::without_blanks(fields_[column]).substr(0, 40)) +
+           "' where a number (" + std::string(dtype_name(dtype)) + ") should be, in column " + name,
        begun_);
 }
 
 NAX_ENGINE void CsvReader::fail(const std::string& what, std::int64_t line) const {
   io::detail::fail("from_csv", path_, what + ", in line " + std::to_string(line));
+}
+
+NAX_ENGINE std::vector<std::string> csv_names(const std::string& path, const io::Bytes& bytes,
+                                              const CsvOptions& options) {
+  return CsvReader(path, bytes, options).names();
 }
 
 inline ArrayBase array_of_bytes(const std::vector<char>& bytes, DType dtype, const Shape& shape) {

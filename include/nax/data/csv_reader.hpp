@@ -28,6 +28,12 @@ struct CsvOptions {
   std::vector<CsvColumn> columns = {};  // those wanted, in this order; none: all
   char delimiter = ',';                 // between fields
   std::optional<double> missing = {};   // what an empty field is; without, it is an error
+  // Words that stand for a missing number: {"NA", "null"}; .missing, or NaN where there is none and the
+  // column is of floats.
+  std::vector<std::string> na = {};
+  char comment = '\0';        // from this on a line is left out: '#'
+  std::int64_t skiprows = 0;  // lines before the header, or the first row
+  char decimal = '.';         // ',' of 3,14
 };
 
 namespace detail {
@@ -47,6 +53,8 @@ class CsvReader {
   // How many fields all lines have; 0 for an empty file.
   std::size_t width() const { return width_; }
   std::size_t find(const CsvColumn& column) const;
+  // Of the columns; empty without a header.
+  const std::vector<std::string>& names() const { return names_; }
   // The columns that the options ask for.
   std::vector<std::size_t> wanted() const;
   // One field as a number, appended.
@@ -54,6 +62,12 @@ class CsvReader {
 
  private:
   bool read_line();
+  bool at_comment() const { return options_.comment && at_ != end_ && *at_ == options_.comment; }
+  bool at_line_end() const { return at_ == end_ || *at_ == '\n' || *at_ == '\r'; }
+  void pass_line_end() {
+    if (*at_ == '\r' && end_ - at_ > 1 && at_[1] == '\n') ++at_;
+    ++at_, ++line_;
+  }
   std::string_view quoted();
   [[noreturn, gnu::cold]] void fail(const std::string& what, std::int64_t line) const;
 
@@ -67,6 +81,10 @@ class CsvReader {
   std::vector<std::string_view> fields_;
   std::deque<std::string> unquoted_;
 };
+
+// The header's names.
+NAX_ENGINE std::vector<std::string> csv_names(const std::string& path, const io::Bytes& bytes,
+                                              const CsvOptions& options);
 
 // The table as rows of numbers of one type.
 NAX_ENGINE ArrayBase read_csv_rows(const std::string& path, const io::Bytes& bytes, const CsvOptions& options,

@@ -172,8 +172,9 @@ NAX_ENGINE CheckpointFolder::CheckpointFolder(std::string path, const Checkpoint
     while (path_.back() == '/') path_.pop_back();
     if (process_ == 0 && processes_ > 1) remove_shards_left();
   } else {
-    create();
+    const int error = make_folders(path_, true);
     folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (error != 0) errno = error;
     if (folder_.get() < 0) fail_system("Checkpoints", path_, "cannot be created or opened");
   }
   if (process_ == 0 && lock() == Lock::held) {
@@ -218,14 +219,6 @@ NAX_ENGINE void CheckpointFolder::set_aside(std::int64_t step) {
   if (!had_lock) {
     ::flock(folder_.get(), LOCK_UN);
     locked_ = false;
-  }
-}
-
-// As `mkdir -p` does. Opening the folder will tell what failed.
-NAX_ENGINE void CheckpointFolder::create() const {
-  for (std::size_t end = 0; end != std::string::npos;) {
-    end = path_.find('/', end + 1);
-    if (::mkdir(path_.substr(0, end).c_str(), 0777) == 0) sync_folder(path_.substr(0, end) + "/..");
   }
 }
 

@@ -142,7 +142,6 @@ class CheckpointFolder {
   enum class Lock { held, taken, unknown };  // by this object, by another one, to no system
 
   Lock lock();
-  void create() const;
   std::vector<std::string> names() const;
   double metric_of(std::int64_t step) const;
 

@@ -10,6 +10,26 @@ NAX_ENGINE bool sync_folder(const std::string& folder) {
   return file.get() < 0 || ::fsync(file.get()) == 0 || errno != EIO;
 }
 
+NAX_ENGINE int make_folders(const std::string& path, bool sync) {
+  int error = 0;
+  for (std::size_t end = 0; end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    const std::string part = path.substr(0, end);
+    if (::mkdir(part.c_str(), 0777) == 0) {
+      if (sync) sync_folder(part + "/..");
+    } else if (errno != EEXIST && error == 0) {
+      error = errno;
+    }
+  }
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return 0;
+  return error != 0 ? error : ENOTDIR;
+}
+
+NAX_ENGINE void need_folder(const char* function, const std::string& path, const char* what) {
+  if ((errno = make_folders(path)) != 0) fail_system(function, path, what);
+}
+
 NAX_ENGINE NewFile::NewFile(const char* function, const std::string& path)
     : function_(function), path_(path), target_(is_address(path) ? path : followed(path)) {
   if (is_address(path)) {

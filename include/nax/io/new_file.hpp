@@ -42,6 +42,13 @@ class NoPipeSignal {
 // folders, and a folder that may not be read cannot be opened: then this is as much as can be done.
 NAX_ENGINE bool sync_folder(const std::string& folder);
 
+// Makes a folder and those above it, as `mkdir -p`. Returns 0, or the number of the error that keeps it from
+// being there. With `sync` new names are brought to the disk.
+NAX_ENGINE int make_folders(const std::string& path, bool sync = false);
+// As make_folders. Throws IoError.
+NAX_ENGINE void need_folder(const char* function, const std::string& path,
+                            const char* what = "cannot be made");
+
 // Writes a file beside the one it replaces and gives it the name when all of it is on the disk, so that
 // readers see the old one or the new one, however many write at once; without commit() it disappears.
 //

@@ -39,6 +39,7 @@ NAX_ENGINE ArrayBase out_of_fortran_order(const ArrayBase& a) {
 NAX_ENGINE ArrayBase read_npy(Member& member, DType dtype, const Shape* expected) {
   const NpyHeader header = read_npy_header(member);
   bool swapped;
+  if (header.descr == structured_descr) member.fail("has a structured dtype, which nax does not hold");
   if (!same_descr(header.descr, dtype, swapped))
     member.fail("has dtype '" + header.descr + "', the tree " + std::string(dtype_name(dtype)) + " ('" +
                 npy_descr(dtype) + "')");

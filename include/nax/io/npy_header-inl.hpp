@@ -24,8 +24,12 @@ NAX_ENGINE NpyHeader NpyDictionary::read() {
     const std::string_view key = string();
     expect(':');
     if (key == "descr" && !have_descr) {
-      if (peek() == '[' || peek() == '(') member_.fail("has a structured dtype, which nax does not hold");
-      header.descr = std::string(string());
+      const bool structured = peek() == '[' || peek() == '(';
+      if (structured)
+        nested();
+      else
+        header.descr = std::string(string());
+      if (structured) header.descr = structured_descr;
       have_descr = true;
     } else if (key == "fortran_order" && !have_order) {
       header.fortran_order = boolean();
@@ -53,6 +57,20 @@ NAX_ENGINE std::string_view NpyDictionary::string() {
   const std::string_view inside = text_.substr(at_ + 1, end - at_ - 1);
   at_ = end + 1;
   return inside;
+}
+
+NAX_ENGINE void NpyDictionary::nested() {
+  std::int64_t depth = 0;
+  do {
+    const char c = peek();
+    if (c == '\0') damaged();
+    if (c == '\'' || c == '"') {
+      string();
+      continue;
+    }
+    depth += c == '[' || c == '(' ? 1 : c == ']' || c == ')' ? -1 : 0;
+    ++at_;
+  } while (depth > 0);
 }
 
 NAX_ENGINE bool NpyDictionary::boolean() {

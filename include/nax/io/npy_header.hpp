@@ -25,6 +25,9 @@ constexpr const char* npy_descr(DType dtype) {
 NAX_ENGINE std::string npy_header(const std::string& descr, const Shape& shape);
 inline std::string npy_header(DType dtype, const Shape& shape) { return npy_header(npy_descr(dtype), shape); }
 
+// Stands for a descr that is no string: of records, which nax does not hold.
+inline constexpr const char* structured_descr = "a structured dtype";
+
 struct NpyHeader {
   std::string descr;
   bool fortran_order = false;
@@ -57,6 +60,8 @@ class NpyDictionary {
     if (!accept(c)) damaged();
   }
   std::string_view string();
+  // Passes a list or tuple, with what lies in it.
+  void nested();
   bool boolean();
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
   void tuple(Shape& shape);

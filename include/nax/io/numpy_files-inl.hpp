@@ -13,6 +13,16 @@ NAX_ENGINE void write_npy(const char* function, const std::string& path, const A
   file.commit();
 }
 
+NAX_ENGINE std::string npz_dtype(const ZipReader& zip, const ZipReader::Entry& entry) {
+  if (!is_npy(entry.name)) return "";
+  Member member = zip.open(entry);
+  const std::string descr = read_npy_header(member).descr;
+  for (std::size_t i = 0; i < dtype_count; ++i)
+    if (bool swapped = false; same_descr(descr, static_cast<DType>(i), swapped))
+      return std::string(dtype_name(static_cast<DType>(i)));
+  return descr;
+}
+
 NAX_ENGINE void write_npz(const char* function, const std::string& path,
                           const std::vector<std::pair<std::string, ArrayBase>>& arrays, bool pack) {
   ZipWriter zip(function, with_ending(path, ".npz"));

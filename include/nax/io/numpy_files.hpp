@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string_view>
 
 #include "nax/io/save.hpp"
@@ -18,6 +20,7 @@ inline std::string with_ending(std::string path, std::string_view ending) {
 }
 
 NAX_ENGINE void write_npy(const char* function, const std::string& path, const ArrayBase& array);
+NAX_ENGINE std::string npz_dtype(const ZipReader& zip, const ZipReader::Entry& entry);
 NAX_ENGINE void write_npz(const char* function, const std::string& path,
                           const std::vector<std::pair<std::string, ArrayBase>>& arrays, bool pack);
 
@@ -51,20 +54,49 @@ class NpzFile {
     for (const auto& entry : zip_.entries()) names.push_back(entry.first);
     return names;
   }
+  // NumPy's name of the dtype, float32; of what nax does not hold as the file has it, |S5, |O; empty where
+  // the member is no array.
+  std::string dtype(const std::string& name) { return io::detail::npz_dtype(zip_, entry(name)); }
   template <Dtype T = float>
   Array<T> get(const std::string& name) {
-    const auto found = zip_.entries().find(name);
-    if (found == zip_.entries().end()) source_.fail("has no array named " + name);
     return io::detail::within_memory("load", source_.path(), [&] {
-      io::detail::Member member = zip_.open(found->second);
+      io::detail::Member member = zip_.open(entry(name));
       return detail::typed<T>(detail::placed(io::detail::read_npy(member, dtype_of<T>, nullptr)));
     });
   }
 
  private:
+  const io::detail::ZipReader::Entry& entry(const std::string& name) {
+    const auto found = zip_.entries().find(name);
+    if (found == zip_.entries().end()) source_.fail("has no array named " + name);
+    return found->second;
+  }
   io::detail::Source source_;
   io::detail::ZipReader zip_;
 };
+
+namespace io {
+
+struct LoadNpzOptions {
+  bool skip = false;  // leaves out what T does not hold: other dtypes, texts, objects, what is no array
+  // Which arrays are read, by name and by NumPy's name of the dtype; none: all.
+  std::function<bool(const std::string& name, const std::string& dtype)> filter = nullptr;
+};
+
+// All arrays of a .npz file by name; their dtype must be T's. Throws IoError.
+template <Dtype T = float>
+std::map<std::string, Array<T>> load_npz(const std::string& path, const LoadNpzOptions& options = {}) {
+  NpzFile file(path);
+  std::map<std::string, Array<T>> arrays;
+  for (const std::string& name : file.files()) {
+    const std::string dtype = options.skip || options.filter ? file.dtype(name) : "";
+    if (options.skip && dtype != dtype_name(dtype_of<T>)) continue;
+    if (!options.filter || options.filter(name, dtype)) arrays.emplace(name, file.get<T>(name));
+  }
+  return arrays;
+}
+
+}  // namespace io
 
 // An array and its name in an archive.
 struct NamedArray {

@@ -114,12 +114,18 @@ NAX_ENGINE ArrayBase float_cast(ArrayBase x, DType dtype) {
   return result;
 }
 
+NAX_ENGINE bool SafetensorsReader::gives(const std::string& name, DType dtype, bool cast) const {
+  const std::optional<DType>& from = info(name).held;
+  return from && (*from == dtype ||
+                  (cast && dtype_kind(*from) == Kind::floating && dtype_kind(dtype) == Kind::floating));
+}
+
 NAX_ENGINE ArrayBase SafetensorsReader::array(const std::string& name, DType dtype, const Shape* expected,
                                               bool cast) const {
   const TensorInfo& tensor = info(name);
   if (!tensor.held) fail(name, "has dtype " + shown(tensor.dtype) + ", which nax does not hold");
   const DType from = *tensor.held;
-  if (from != dtype && !(cast && dtype_kind(from) == Kind::floating && dtype_kind(dtype) == Kind::floating))
+  if (!gives(name, dtype, cast))
     fail(name, "has dtype " + std::string(dtype_name(from)) + ", the tree " + std::string(dtype_name(dtype)));
   if (expected && tensor.shape != *expected)
     fail(name, "has shape " + to_string(tensor.shape) + ", the tree " + to_string(*expected));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <utility>
 
 #include "nax/backend/cpu/convert.hpp"
@@ -41,6 +42,10 @@ struct LoadReport {
 struct ReadSafetensorsOptions {
   bool map = true;    // as for load_safetensors
   bool cast = false;  // the same
+  // Of read_safetensors: leaves out what T does not hold, and is not converted to it by .cast.
+  bool skip = false;
+  // Of read_safetensors: which arrays are read, by name and by the format's name of the dtype; none: all.
+  std::function<bool(const std::string& name, const std::string& dtype)> filter = nullptr;
 };
 
 namespace detail {
@@ -69,6 +74,8 @@ class SafetensorsReader {
   [[noreturn, gnu::cold]] void fail(const std::string& name, const std::string& what) const {
     source_.fail("(" + shown(name) + ") " + what);
   }
+  // Whether array() gives this dtype.
+  bool gives(const std::string& name, DType dtype, bool cast) const;
   // An array on the host. Throws IoError for another dtype or, unless it is null, another shape.
   ArrayBase array(const std::string& name, DType dtype, const Shape* expected, bool cast) const;
 
@@ -173,6 +180,11 @@ class SafetensorsFile {
   // By the format's name: F32, BF16; also of what nax cannot read.
   const std::string& dtype(const std::string& name) const { return reader_.info(name).dtype; }
   const std::map<std::string, std::string>& metadata() const { return reader_.header().metadata; }
+  // Whether get gives it as T.
+  template <Dtype T = float>
+  bool holds(const std::string& name) const {
+    return reader_.gives(name, dtype_of<T>, cast_);
+  }
   template <Dtype T = float>
   Array<T> get(const std::string& name) {
     return detail::within_memory("read_safetensors", source_.path(), [&] {
@@ -193,7 +205,10 @@ std::map<std::string, Array<T>> read_safetensors(const std::string& path,
                                                  const ReadSafetensorsOptions& options = {}) {
   SafetensorsFile file(path, options);
   std::map<std::string, Array<T>> arrays;
-  for (const std::string& name : file.names()) arrays.emplace(name, file.get<T>(name));
+  for (const std::string& name : file.names())
+    if ((!options.skip || file.template holds<T>(name)) &&
+        (!options.filter || options.filter(name, file.dtype(name))))
+      arrays.emplace(name, file.template get<T>(name));
   return arrays;
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "nax/data/identity.hpp"
+#include "nax/io/new_file.hpp"
 #include "nax/io/part_files.hpp"
 #include "nax/storage/sha256.hpp"
 
@@ -22,12 +23,7 @@ class ObjectCache {
  public:
   ObjectCache(const std::string& folder, std::int64_t limit) : folder_(folder), limit_(limit) {
     io::detail::check_local_folder("storage: .cache", folder_);
-    for (std::size_t slash = 0; slash != std::string::npos;) {
-      slash = folder_.find('/', slash + 1);
-      if (::mkdir(folder_.substr(0, slash).c_str(), 0777) != 0 && errno != EEXIST &&
-          slash == std::string::npos)
-        io::detail::fail_system("storage", folder_, "cannot be made");
-    }
+    io::detail::need_folder("storage", folder_);
     io::detail::sweep_parts(folder_);
     held_ = trim(limit_);
   }

@@ -15,13 +15,6 @@ NAX_ENGINE double steady_clock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-NAX_ENGINE void make_folders(const std::string& folder) {
-  for (std::size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
-    ::mkdir(folder.substr(0, end).c_str(), 0777);
-    if (end == std::string::npos) return;
-  }
-}
-
 NAX_ENGINE LogFile::LogFile(const char* function, const std::string& path, double seconds)
     : function_(function),
       path_(path),

@@ -37,9 +37,6 @@ class LogFile {
 NAX_ENGINE double wall_clock();
 NAX_ENGINE double steady_clock();
 
-// As `mkdir -p` does. Opening a file in the folder tells what failed.
-NAX_ENGINE void make_folders(const std::string& folder);
-
 }  // namespace training::detail
 NAX_END
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "nax/io/new_file.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/training/event_records.hpp"
 #include "nax/training/log_file.hpp"
@@ -42,7 +43,7 @@ std::vector<double> as_doubles(const Array<T>& x) {
 class TensorBoard {
  public:
   explicit TensorBoard(const std::string& folder, const TensorBoardOptions& options = {})
-      : file_((detail::make_folders(folder),
+      : file_((io::detail::need_folder("TensorBoard", folder, "cannot be opened"),
                std::make_unique<detail::LogFile>(
                    "TensorBoard", detail::event_file_name(folder, options.suffix), options.flush_seconds))) {
     detail::ProtoWriter version;
