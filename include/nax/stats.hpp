@@ -22,4 +22,5 @@
 #include "nax/stats/pareto.hpp"
 #include "nax/stats/poisson.hpp"
 #include "nax/stats/t.hpp"
+#include "nax/stats/tails.hpp"
 #include "nax/stats/uniform.hpp"

@@ -14,7 +14,7 @@ using Real = Array<double>;
 namespace st = nax::stats;
 
 template <std::size_t... i, class F>
-void check(const std::string& name, std::index_sequence<i...>, const F& f) {
+void check(const std::string& name, std::index_sequence<i...>, const F& f, double scale = 0.01) {
   const std::string record = name + "/f64";
   ASSERT_TRUE(golden::goldens("stats").count(record + "/in" + std::to_string(sizeof...(i) - 1))) << name;
   const auto in = [&](std::size_t k) {
@@ -23,7 +23,7 @@ void check(const std::string& name, std::index_sequence<i...>, const F& f) {
   const auto& want = golden::get("stats", record + "/out");
   const Real got = f(in(i)...);
   EXPECT_EQ(got.shape(), nax::Shape(want.shape)) << name;
-  support::expect_close(name, numbers(got), want.values, 1e-12, 0.01);
+  support::expect_close(name, numbers(got), want.values, 1e-12, scale);
 }
 #define OF0(distribution, function)                                           \
   check(#distribution "." #function, std::make_index_sequence<3>(),           \
@@ -62,6 +62,24 @@ TEST(Stats, Shapes) {
   EVERY(OF1, pareto), OF1(pareto, ppf);
   EVERY(OF2, beta);
 }
+
+// Where probabilities round to 1 or underflow.
+#define TAIL(count, distribution, function)                                   \
+  check(                                                                      \
+      #distribution "." #function ".tail", std::make_index_sequence<count>(), \
+      [](const auto&... x) -> Real { return st::distribution::function(x...); }, 1e-300)
+TEST(Stats, Tails) {
+  TAIL(1, expon, logcdf), TAIL(2, pareto, logcdf), TAIL(1, gumbel_r, logsf), TAIL(1, gumbel_l, logcdf);
+  TAIL(1, cauchy, logcdf), TAIL(1, cauchy, logsf), TAIL(1, cauchy, logpdf), TAIL(1, cauchy, ppf);
+  TAIL(2, t, logpdf), TAIL(2, gamma, logsf), TAIL(2, gamma, logcdf), TAIL(2, chi2, logsf),
+      TAIL(2, chi2, logcdf);
+  TAIL(3, beta, logcdf), TAIL(3, beta, logsf);
+  const Real q{-0.1, 1.1};
+  EXPECT_TRUE(std::isnan(Real(st::cauchy::ppf(q))(0).item()) &&
+              std::isnan(Real(st::cauchy::isf(q))(1).item()));
+  EXPECT_EQ(Real(st::gamma::logsf(Real{INFINITY}, 5.)).item(), -INFINITY);
+}
+#undef TAIL
 
 #define DISCRETE1(distribution, function)                           \
   check(#distribution "." #function, std::make_index_sequence<3>(), \

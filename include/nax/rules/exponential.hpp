@@ -25,7 +25,8 @@ struct exp2 : Inexact {
   static constexpr V value(V x) {
     if constexpr (is_complex_v<V>) {
       using std::exp;
-      return exp(x * V(0.69314718055994530942));
+      constexpr real_t<V> ln2(0.69314718055994530942);
+      return exp(V(x.real() * ln2, x.imag() * ln2));  // no infinity times 0
     } else {
       using std::exp2;
       return exp2(x);
@@ -75,7 +76,9 @@ struct log2 : Inexact {
   static constexpr V value(V x) {
     if constexpr (is_complex_v<V>) {
       using std::log;
-      return log(x) * V(1.4426950408889634074);
+      constexpr real_t<V> by(1.4426950408889634074);
+      const V y = log(x);
+      return V(y.real() * by, y.imag() * by);  // no infinity times 0
     } else {
       using std::log2;
       return log2(x);

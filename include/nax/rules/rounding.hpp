@@ -78,7 +78,11 @@ struct round_decimals : Rounding {
       const bool odd = (below / down) % 2 != 0;
       return r > rest || (r == rest && odd) ? static_cast<V>(below + down) : below;
     } else {
-      return rint::value(x * up / down) * down / up;
+      const V r = rint::value(x * up / down);
+      if constexpr (is_complex_v<V>)
+        return r * down / up;
+      else  // beyond the range x has no such decimals, or is far below such tens
+        return select(r - r == V(0), select(r == V(0), r, r * down / up), x);
     }
   }
 };

@@ -174,7 +174,8 @@ struct sinc : Inexact {
   static constexpr auto vjp(V g, V x, V) {
     using std::abs, std::cos, std::sin;
     const V t = x * V(3.14159265358979323846), z = t * t;
-    const auto near = abs(t) < V(0.75);
+    const auto size = abs(t);
+    const auto near = size < decltype(abs(t))(0.75);
     const V safe = select(near, V(1), t);
     const V series =
         t * (V(-1. / 3) +

@@ -3,7 +3,7 @@
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/special/gamma.hpp"
 #include "nax/special/special.hpp"
-#include "nax/stats/parameter.hpp"
+#include "nax/stats/tails.hpp"
 
 // The beta distribution: density z^(a - 1) (1 - z)^(b - 1) / (B(a, b) scale) for z = (x - loc) / scale in [0,
 // 1]. Its distribution function is not differentiable in a and b, as in JAX.
@@ -45,7 +45,12 @@ auto cdf(const X& x_, const A& a_, const B& b_, const LocScaleOptions& options =
 template <class X, class A, class B>
 requires Function<X, A, B>
 auto logcdf(const X& x_, const A& a_, const B& b_, const LocScaleOptions& options = {}) {
-  return decltype(cdf(x_, a_, b_, options))(log(cdf(x_, a_, b_, options)));
+  using R = detail::stats_t<X, A, B>;
+  const Array<R> a = detail::stats_operand<R>(a_);
+  const Array<R> b = detail::stats_operand<R>(b_);
+  const Array<R> z = minimum(maximum(detail::standardised<R>(x_, options), 0), 1);
+  const Array<R> below = special::betainc(a, b, z), above = special::betainc(b, a, 1 - z);
+  return detail::log_betainc<R>(a, b, z, below, above);
 }
 
 // The survival function: the probability of more than x.
@@ -63,7 +68,12 @@ auto sf(const X& x_, const A& a_, const B& b_, const LocScaleOptions& options = 
 template <class X, class A, class B>
 requires Function<X, A, B>
 auto logsf(const X& x_, const A& a_, const B& b_, const LocScaleOptions& options = {}) {
-  return decltype(sf(x_, a_, b_, options))(log(sf(x_, a_, b_, options)));
+  using R = detail::stats_t<X, A, B>;
+  const Array<R> a = detail::stats_operand<R>(a_);
+  const Array<R> b = detail::stats_operand<R>(b_);
+  const Array<R> z = minimum(maximum(detail::standardised<R>(x_, options), 0), 1);
+  const Array<R> below = special::betainc(a, b, z), above = special::betainc(b, a, 1 - z);
+  return detail::log_betainc<R>(b, a, 1 - z, above, below);
 }
 
 }  // namespace stats::beta

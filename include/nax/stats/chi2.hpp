@@ -3,7 +3,7 @@
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/special/gamma.hpp"
 #include "nax/special/special.hpp"
-#include "nax/stats/parameter.hpp"
+#include "nax/stats/tails.hpp"
 
 // The chi-squared distribution with df degrees of freedom.
 NAX_BEGIN
@@ -43,7 +43,10 @@ auto cdf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
 template <class X, class DF>
 requires Function<X, DF>
 auto logcdf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
-  return decltype(cdf(x_, df_, options))(log(cdf(x_, df_, options)));
+  using R = detail::stats_t<X, DF>;
+  const Array<R> df = detail::stats_operand<R>(df_);
+  const Array<R> z = detail::standardised<R>(x_, options);
+  return detail::log_gammainc<R>(df * 0.5, maximum(z, 0) * 0.5);
 }
 
 // The survival function: the probability of more than x.
@@ -60,7 +63,10 @@ auto sf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
 template <class X, class DF>
 requires Function<X, DF>
 auto logsf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
-  return decltype(sf(x_, df_, options))(log(sf(x_, df_, options)));
+  using R = detail::stats_t<X, DF>;
+  const Array<R> df = detail::stats_operand<R>(df_);
+  const Array<R> z = detail::standardised<R>(x_, options);
+  return detail::log_gammaincc<R>(df * 0.5, maximum(z, 0) * 0.5);
 }
 
 }  // namespace stats::chi2

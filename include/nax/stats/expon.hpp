@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/stats/parameter.hpp"
+#include "nax/stats/tails.hpp"
 
 // The exponential distribution: from loc on, mean scale beyond it.
 NAX_BEGIN
@@ -33,8 +33,9 @@ auto cdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto logcdf(const X& x_, const LocScaleOptions& options = {}) {
-  return detail::of_standardised(
-      x_, options, [](const auto& z) { return where(z < 0, detail::minus_infinity, log(-expm1(-z))); });
+  return detail::of_standardised(x_, options, [](const auto& z) {
+    return where(z < 0, detail::minus_infinity, detail::log_of_rest(z));
+  });
 }
 
 // The logarithm of the probability of more than x.

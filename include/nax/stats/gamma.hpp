@@ -3,7 +3,7 @@
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/special/gamma.hpp"
 #include "nax/special/special.hpp"
-#include "nax/stats/parameter.hpp"
+#include "nax/stats/tails.hpp"
 
 // The gamma distribution of shape a: density z^(a - 1) e^-z / (Gamma(a) scale), z = (x - loc) / scale.
 NAX_BEGIN
@@ -41,7 +41,10 @@ auto cdf(const X& x_, const A& a_, const LocScaleOptions& options = {}) {
 template <class X, class A>
 requires Function<X, A>
 auto logcdf(const X& x_, const A& a_, const LocScaleOptions& options = {}) {
-  return decltype(cdf(x_, a_, options))(log(cdf(x_, a_, options)));
+  using R = detail::stats_t<X, A>;
+  const Array<R> a = detail::stats_operand<R>(a_);
+  const Array<R> z = detail::standardised<R>(x_, options);
+  return detail::log_gammainc<R>(a, maximum(z, 0));
 }
 
 // The survival function: the probability of more than x.
@@ -58,7 +61,10 @@ auto sf(const X& x_, const A& a_, const LocScaleOptions& options = {}) {
 template <class X, class A>
 requires Function<X, A>
 auto logsf(const X& x_, const A& a_, const LocScaleOptions& options = {}) {
-  return decltype(sf(x_, a_, options))(log(sf(x_, a_, options)));
+  using R = detail::stats_t<X, A>;
+  const Array<R> a = detail::stats_operand<R>(a_);
+  const Array<R> z = detail::standardised<R>(x_, options);
+  return detail::log_gammaincc<R>(a, maximum(z, 0));
 }
 
 }  // namespace stats::gamma

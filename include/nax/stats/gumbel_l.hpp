@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/stats/parameter.hpp"
+#include "nax/stats/tails.hpp"
 
 // The left-skewed Gumbel distribution: distribution function 1 - e^(-e^z).
 NAX_BEGIN
@@ -47,7 +47,8 @@ auto cdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto logcdf(const X& x_, const LocScaleOptions& options = {}) {
-  return decltype(cdf(x_, options))(log(cdf(x_, options)));
+  using R = detail::stats_t<X>;
+  return detail::log_of_rest_at_exp<R>(detail::standardised<R>(x_, options));
 }
 
 // The quantile: where the distribution function is q. NaN for a q outside of [0, 1].

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/stats/parameter.hpp"
+#include "nax/stats/tails.hpp"
 
 // The right-skewed Gumbel distribution: distribution function e^(-e^-z).
 NAX_BEGIN
@@ -47,7 +47,8 @@ auto sf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto logsf(const X& x_, const LocScaleOptions& options = {}) {
-  return decltype(sf(x_, options))(log(sf(x_, options)));
+  using R = detail::stats_t<X>;
+  return detail::log_of_rest_at_exp<R>(-detail::standardised<R>(x_, options));
 }
 
 // The quantile: where the distribution function is q. NaN for a q outside of [0, 1].

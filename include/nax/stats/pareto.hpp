@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/stats/parameter.hpp"
+#include "nax/stats/tails.hpp"
 
 // The Pareto distribution of shape b: density b z^-(b + 1) / scale for z >= 1.
 NAX_BEGIN
@@ -58,7 +58,7 @@ auto logcdf(const X& x_, const B& b_, const LocScaleOptions& options = {}) {
   using R = detail::stats_t<X, B>;
   const Array<R> b = detail::stats_operand<R>(b_);
   const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(where(z < 1, detail::minus_infinity, log(-expm1(-b * log(z)))));
+  return Array<R>(where(z < 1, detail::minus_infinity, detail::log_of_rest<R>(b * log(z))));
 }
 
 // The quantile: where the distribution function is q. NaN for a q outside of [0, 1].

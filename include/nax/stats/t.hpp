@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/special/gamma.hpp"
-#include "nax/stats/parameter.hpp"
+#include "nax/stats/tails.hpp"
 
 // Student's t distribution with df degrees of freedom.
 NAX_BEGIN
@@ -15,8 +15,8 @@ auto logpdf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
   const Array<R> df = detail::stats_operand<R>(df_);
   const Array<R> z = detail::standardised<R>(x_, options);
   const Array<R> more = 0.5 * (df + 1);
-  return Array<R>(-special::betaln(0.5 * df, 0.5) - 0.5 * log(df) - more * log1p(z * z / df) -
-                  detail::log_scale<R>(options));
+  return Array<R>(-special::betaln(0.5 * df, 0.5) - 0.5 * log(df) -
+                  more * detail::log1p_of_square<R>(z / sqrt(df)) - detail::log_scale<R>(options));
 }
 
 // The density.

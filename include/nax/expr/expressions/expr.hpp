@@ -476,6 +476,10 @@ auto make_node(std::index_sequence<i...>, X&&... x) {
                std::forward<X>(x))...);
 }
 
+template <class X>
+inline constexpr Kind weak_kind = dtype_kind(dtype_of<typename X::value_type>);
+template <Scalar S>
+inline constexpr Kind weak_kind<S> = scalar_kind<S>();
 // A conversion to a type that a number can have is where its expression meets that type.
 template <class Rule, class... X>
 struct StrongFor : Strong<X...> {};
@@ -484,14 +488,7 @@ requires requires {
   typename Rule::identity;
 } &&(!is_array_v<X>)&&(!ArrayLike<X> || is_weak_v<X>)struct StrongFor<Rule, X> {
   using To = typename Rule::template result<float>;
-  using Has = typename decltype([] {
-    if constexpr (ArrayLike<X>)
-      return std::type_identity<typename X::value_type>{};
-    else
-      return std::type_identity<default_type_t<X>>{};
-  }())::type;
-  using type =
-      std::conditional_t<weak_promote(dtype_of<To>, dtype_kind(dtype_of<Has>)) == dtype_of<To>, To, void>;
+  using type = std::conditional_t<weak_promote(dtype_of<To>, weak_kind<X>) == dtype_of<To>, To, void>;
 };
 
 // An expression node over operands of any kind. Throws ShapeError where shapes do not broadcast.

@@ -117,7 +117,10 @@ struct ScalarLane {
   }
   template <class To, class From>
   [[gnu::always_inline]] static constexpr Value<To> cast(const Value<From>& x) {
-    return cpu::convert_element<lane_t<From>, lane_t<To>>(x);
+    if constexpr (std::is_same_v<From, double> && is_floating_v<To> && sizeof(To) == 2)
+      return round_to_odd(x);  // rounded once more when it is stored
+    else
+      return cpu::convert_element<lane_t<From>, lane_t<To>>(x);
   }
   template <class Rule, class... V>
   [[gnu::always_inline]] static constexpr auto call(const V&... x) {

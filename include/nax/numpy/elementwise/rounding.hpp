@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "nax/expr/expressions/operators.hpp"
+#include "nax/rules/cast.hpp"
 #include "nax/rules/rounding.hpp"
 
 // NumPy's rounding. Integers stay as they are; derivatives are 0.
@@ -36,6 +37,9 @@ auto round(X&& x, RoundOptions options) {
   if constexpr (std::is_integral_v<T>) {
     const bool held = down <= static_cast<double>(std::numeric_limits<T>::max());
     return detail::apply<rules::round_decimals>(std::forward<X>(x), T(1), held ? static_cast<T>(down) : T(0));
+  } else if constexpr (sizeof(T) == 2) {  // whose range ends before 10^5
+    return detail::apply<rules::cast<T>>(detail::apply<rules::round_decimals>(
+        detail::apply<rules::cast<float>>(std::forward<X>(x)), up, down));
   } else {
     return detail::apply<rules::round_decimals>(std::forward<X>(x), up, down);
   }

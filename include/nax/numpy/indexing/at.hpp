@@ -30,7 +30,8 @@ class AtProxy {
     static Array<Element> convert(const V& v) {
       if constexpr (Scalar<V>) {
         return Array<Element>(v);
-      } else if constexpr (std::is_same_v<typename V::value_type, Element>) {
+      } else if constexpr (std::is_same_v<typename V::value_type, Element> ||
+                           detail::ExpressionOf<V, Element>) {
         return Array<Element>(v);
       } else {
         return Array<typename V::value_type>(v).template astype<Element>();
