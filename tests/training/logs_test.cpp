@@ -9,7 +9,9 @@
 #include <map>
 #include <sstream>
 
+#include "nax/data.hpp"
 #include "nax/data/tfrecord.hpp"
+#include "nax/io/checkpoints.hpp"
 #include "nax/io/inflate.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/training.hpp"
@@ -215,6 +217,40 @@ TEST(JsonLines, WritesWholeIntegersAndUtf8) {
             "{\"\xc3\xa4\xef\xbf\xbd\": \"\xe2\x82\xac \xef\xbf\xbd\xef\xbf\xbd "
             "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\", \"n\": \"a\\u0000b\"}\n");
   std::remove(path.c_str());
+}
+
+TEST(EarlyStopping, AFirstNanCountsOnce) {
+  const double nan = std::nan("");
+  auto stopping = training::EarlyStopping::make({.patience = 2});
+  EXPECT_FALSE(stopping.improved());
+  for (int i = 0; i < 2; ++i) {
+    stopping = stopping.update(nan);
+    EXPECT_FALSE(stopping.improved());
+    EXPECT_FALSE(stopping.should_stop()) << i;
+  }
+  EXPECT_TRUE(stopping.update(nan).should_stop());
+  EXPECT_TRUE(stopping.update(1.0).improved());
+}
+
+// A folder that cannot be made says why, not that it is not there.
+TEST(TensorBoard, FoldersThatCannotBeMadeSayWhy) {
+  std::ifstream mounts("/proc/mounts");
+  std::string read_only;  // where there is one
+  for (std::string device, path, type, options, line; std::getline(mounts, line);) {
+    std::istringstream(line) >> device >> path >> type >> options;
+    if (options == "ro" || options.rfind("ro,", 0) == 0) read_only = path;
+  }
+  const auto expect_says = [](const std::string& folder, const std::string& why) {
+    for (const std::string& text : {text_of<IoError>([&] { training::TensorBoard board(folder); }),
+                                    text_of<IoError>([&] { io::Checkpoints saved(folder); }),
+                                    text_of<IoError>([&] { data::range(3).cache(folder).iterator(); })})
+      EXPECT_EQ(text.substr(text.size() - std::min(text.size(), why.size())), why) << text;
+  };
+  if (!read_only.empty()) expect_says(read_only + "/nax/a", "Read-only file system");
+  const std::string file = new_folder("file");
+  std::ofstream(file) << "x";
+  expect_says(file + "/a/b", "Not a directory");
+  std::remove(file.c_str());
 }
 
 TEST(EarlyStopping, WaitsAndStops) {

@@ -4,6 +4,7 @@
 
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/tree/static.hpp"
 
@@ -26,14 +27,14 @@ struct EarlyStoppingOptions {
 //   if (stopping.should_stop()) break;
 struct EarlyStopping {
   Array<double> best;  // ()
-  Array<int> waited;   // (): updates since the best one
+  Array<int> waited;   // (): updates since the best one; -1 before the first
   tree::Static<int> patience = 10;
   tree::Static<double> min_delta = 0.0;
   tree::Static<bool> maximize = false;
 
   static EarlyStopping make(const EarlyStoppingOptions& options = {}) {
     const double worst = std::numeric_limits<double>::infinity();
-    return {options.maximize ? -worst : worst, 1, options.patience, options.min_delta, options.maximize};
+    return {options.maximize ? -worst : worst, -1, options.patience, options.min_delta, options.maximize};
   }
   template <nax::detail::Operand X>
   EarlyStopping update(const X& value) const {
@@ -46,7 +47,7 @@ struct EarlyStopping {
     const Array<bool> better =
         *maximize ? Array<bool>(v > best + *min_delta) : Array<bool>(v < best - *min_delta);
     next.best = where(better, v, best);
-    next.waited = where(better, 0, waited + 1);
+    next.waited = where(better, 0, maximum(waited, 0) + 1);
     return next;
   }
   // True if the last update was the best so far.
