@@ -23,3 +23,22 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # For builds without CMake: `pkg-config --cflags --libs nax`.
 configure_file(${PROJECT_SOURCE_DIR}/cmake/nax.pc.in nax.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nax.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+if(NAX_BUILD_COMPILED)  # and with the library: `pkg-config --cflags --libs nax-compiled`
+  set(NAX_COMPILED_FLAGS "")
+  if(NAX_NATIVE)
+    set(NAX_COMPILED_FLAGS -march=native)
+  endif()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/nax-compiled.pc.in nax-compiled.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nax-compiled.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+endif()
+
+# `cpack` in the build folder: an archive, and a Debian package, of what is installed.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_GENERATOR TGZ DEB)
+  set(CPACK_PACKAGE_VENDOR nax)
+  set(CPACK_PACKAGE_CONTACT nax)
+  set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "libeigen3-dev (>= 3.4)")
+  set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+  include(CPack)
+endif()

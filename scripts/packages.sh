@@ -56,6 +56,15 @@ missing_packages() {
   done
 }
 
+# build_jobs: how many compilers may run at once: as many as there are processors, and 2.5 GB of free memory for each
+build_jobs() {
+  local jobs free
+  jobs=$(nproc 2>/dev/null || echo 1)
+  free=$(awk '/^MemAvailable/ {print int($2 / 2500000)}' /proc/meminfo 2>/dev/null || true)
+  if [[ $free ]] && ((free < jobs)); then jobs=$((free > 1 ? free : 1)); fi
+  echo "$jobs"
+}
+
 need_packages() {
   local packages sudo=()
   mapfile -t packages < <(missing_packages "$@")

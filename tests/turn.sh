@@ -12,7 +12,7 @@ cd "$root"
 
 if (($#)); then
   cmake --preset "$1"
-  cmake --build --preset "$1"
+  cmake --build --preset "$1" --parallel "$(build_jobs)"
   exec ctest --preset "$1" --parallel "$(nproc)"
 fi
 

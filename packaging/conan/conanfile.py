@@ -1,4 +1,4 @@
-"""What `conan create . --test-folder=packaging/conan` runs: a program that finds the package."""
+"""What `conan create . -s compiler.cppstd=20 --test-folder=packaging/conan` runs: a program that finds the package."""
 
 import os
 

@@ -8,6 +8,7 @@
 #   ```cpp no-run       compiled, never run: it would wait, write files, or need a device.
 #   ```cpp sketch       skipped: a piece of something larger. So is a block whose first line begins with `// sketch`.
 #   ```text             next after such a block, blank lines aside: exactly what that block prints to std::cout.
+#   With `-v plain=1` the page's first program is printed as one file to compile, without tests.
 #   An exception that leaves a block fails the test, and the compiler's errors name the page's own lines.
 #
 # The source is gathered in pieces, since includes must come before the namespaces that wrap the programs: `includes`;
@@ -34,7 +35,7 @@ function belongs_to_scope(first, last) {
 
 function end_chunk() {
   if (chunk == "") return
-  chunk = "#line " chunk_line " \"" FILENAME "\"\n" chunk
+  if (!plain) chunk = "#line " chunk_line " \"" FILENAME "\"\n" chunk
   if (belongs_to_scope(chunk_first, chunk_last)) scope = scope chunk; else body = body chunk
   chunk = ""
   depth = 0
@@ -69,6 +70,11 @@ function add_program(line, number) {
 
 function end_program() {
   if (!program) return
+  if (plain) {
+    print "#include <nax/nax.hpp>\n#include <iostream>\n" includes "\nusing namespace nax;\n\n" scope "\nint main() {\n" body "}"
+    done = 1
+    exit
+  }
   programs = programs "\nnamespace doc_" suite "_line_" program " {\n" (has_main ? "" : "using namespace nax;\n") scope \
              "\n[[maybe_unused]] void run() {\n" (has_main ? "EXPECT_EQ(main_(), 0);\n" : "") body "}\n\n}  // namespace\n"
   if (!no_run)
@@ -97,6 +103,7 @@ function add_block(   i) {
 }
 
 function add_expected(   i) {
+  if (plain) return
   body = body "doc_test::expect(\"" FILENAME "\", " block_line ", R\"nax("
   for (i = 1; i <= lines; i++) body = body block[i] "\n"
   body = body ")nax\");\n"
@@ -125,6 +132,7 @@ inside { block[++lines] = $0; next }
 
 END {
   if (failed) exit 1
+  if (done) exit
   end_program()
   print "#include <gtest/gtest.h>\n#include <nax/nax.hpp>\n#include <iostream>\n#include \"doc_test.hpp\"\n" includes programs
 }
