@@ -43,13 +43,18 @@ TEST(LongPrograms, GiveTheSame) {
   const auto items = [](const D& x) {
     return repeated(x, [](const D& y, int i) { return i % 4 ? y : D(y.at(i % 3).set(.5 * y(0))); });
   };
+  const auto rows = [](const D& x) {
+    return repeated(D(x(0) * 0.),
+                    [&](const D& y, int i) { return i % 8 ? y : D(y + sin(x(i / 8 % 7)) * x(i / 8 % 5)); });
+  };
   const auto slope = [](const Function& f) {
     return Function([=](const D& x) { return grad([&](const D& v) { return D(sum(f(v))); })(x); });
   };
   const std::vector<std::pair<Function, D>> all = {
       {cheap, row},       {cheap, wide},       {sines, row},        {sines, wide},
       {products, matrix}, {turns, row},        {pieces, row},       {sums, wide},
-      {items, row},       {slope(cheap), row}, {slope(sines), row}, {slope(products), matrix}};
+      {items, row},       {slope(cheap), row}, {slope(sines), row}, {slope(products), matrix},
+      {slope(rows), wide}};
   for (std::size_t k = 0; k < all.size(); ++k) {
     const auto& [f, x] = all[k];
     const D a = jit(f)(x), b = f(x);

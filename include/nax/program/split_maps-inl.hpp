@@ -36,7 +36,7 @@ class MapSplitter {
   }
 
  private:
-  static constexpr std::size_t most_parts = 16;
+  static constexpr std::size_t most_parts = 16, most_maps = 64;  // of one joined array
 
   const Slot& slot(int s) const { return slots_[static_cast<std::size_t>(s)]; }
   const Step& step(int i) const { return steps_[static_cast<std::size_t>(i)]; }
@@ -82,6 +82,7 @@ class MapSplitter {
   // Whether step i is a map of the joined array's elements, one by one, whose results can be split.
   bool splits(int i) {
     if (maps_.count(i)) return true;
+    if (maps_.size() == most_maps) return false;
     const Step& s = step(i);
     if (!is_map(s)) return false;
     const MapFormula& map = *s.formula;
