@@ -8,6 +8,7 @@
 #include "nax/linalg/solve.hpp"
 #include "nax/linalg/svd.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/power.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/reductions/max_min.hpp"
@@ -78,20 +79,53 @@ Array<R> smallest_size(const char* function, double p, const Array<R>& sizes, co
   return min(sizes, {.axis = axis, .keepdims = keep});
 }
 
+// The root of the sum of the squares. No kink at real elements that are 0.
+template <class T>
+Array<real_t<T>> root_of_squares(const Array<T>& x, const Axis& axis, bool keep) {
+  if constexpr (is_complex_v<T>) {
+    const Array<real_t<T>> size = evaluate(make_expr<rules::absolute>(x));
+    return evaluate(
+        make_expr<rules::sqrt>(sum(make_expr<rules::square>(size), {.axis = axis, .keepdims = keep})));
+  } else {
+    return evaluate(
+        make_expr<rules::sqrt>(sum(make_expr<rules::square>(x), {.axis = axis, .keepdims = keep})));
+  }
+}
+// Whether squares of these sizes overflow or lose digits, as far as the values can be read here.
+template <class R>
+bool leaves_range(const Array<R>& sizes) {
+  if (!is_readable(sizes) || on_accelerator(sizes)) return false;
+  const ArrayBase all = contiguous(typed<R>(constant(sizes)), transforms_handled);
+  const R* const at = elements<const R>(all, transforms_handled);
+  using Limits = std::numeric_limits<R>;
+  const double least = std::sqrt(static_cast<double>(Limits::min())) / static_cast<double>(Limits::epsilon());
+  for (std::int64_t i = 0, n = layout_of(all).size(); i < n; ++i) {
+    const auto size = static_cast<double>(at[i]);
+    if (!(size < std::numeric_limits<double>::infinity()) || size < least) return true;
+  }
+  return false;
+}
+
 // The p-norm of all elements along some axes.
 template <class T>
 Array<real_t<T>> vector_norm_of(const char* function, const Array<T>& x, double p, const Axis& axis,
                                 bool keep) {
   using R = real_t<T>;
   constexpr double inf = std::numeric_limits<double>::infinity();
-  if constexpr (!is_complex_v<T>)
-    if (p == 2)  // no kink at elements that are 0
-      return evaluate(
-          make_expr<rules::sqrt>(sum(make_expr<rules::square>(x), {.axis = axis, .keepdims = keep})));
+  if (p == 2) {
+    const Array<R> plain = root_of_squares(x, axis, keep);
+    if (!leaves_range(plain)) return plain;
+    // By the largest size, where that is a number: the squares of others would leave the range.
+    const Array<R> sizes = typed<R>(constant(evaluate(make_expr<rules::absolute>(x))));
+    const auto scale_of = [&](bool kept) {
+      const Array<R> most = largest_size(function, sizes, axis, kept);
+      const Array<R> normal = maximum(most, std::numeric_limits<R>::min());  // whose reciprocal is finite
+      return evaluate(make_selection<rules::where>((most > 0) & isfinite(most), normal, R(1)));
+    };
+    const Array<R> part = root_of_squares(evaluate(make_expr<rules::divide>(x, scale_of(true))), axis, keep);
+    return evaluate(make_expr<rules::multiply>(part, scale_of(keep)));
+  }
   const Array<R> size = evaluate(make_expr<rules::absolute>(x));
-  if (p == 2)
-    return evaluate(
-        make_expr<rules::sqrt>(sum(make_expr<rules::square>(size), {.axis = axis, .keepdims = keep})));
   if (p == inf) return largest_size(function, size, axis, keep);
   if (p == -inf) return smallest_size(function, p, size, axis, keep);
   if (p == 1) return sum(size, {.axis = axis, .keepdims = keep});

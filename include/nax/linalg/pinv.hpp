@@ -181,7 +181,8 @@ struct LstsqOptions {
 // Differentiable in a and b, at constant rank, also where singular values are equal. Throws ShapeError unless
 // `a` is at least 2-d and `b` has as many rows.
 template <detail::ArrayLike A, detail::ArrayLike B>
-auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {}) {
+auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {})
+    -> Lstsq<promote_t<detail::linalg_t<A>, detail::linalg_t<B>>> {
   using T = promote_t<detail::linalg_t<A>, detail::linalg_t<B>>;
   using R = real_t<T>;
   const Array<T> a = detail::as_type<T>(a_), b_given = detail::as_type<T>(b_);
@@ -192,6 +193,17 @@ auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {}) {
   if (b_given.ndim() == 0 || b_given.shape(vector ? 0 : -2) != a.shape(-2))
     raise<ShapeError>({"lstsq: a and b must have as many rows: ", a.shape(), " and ", b_given.shape()});
   const Array<T> b = vector ? detail::la::as_columns(b_given) : b_given;
+  // The reciprocals of singular values that are subnormal would be infinite.
+  if (a.size() > 0 && detail::is_readable(a) && !detail::is_batched(a)) {
+    constexpr R small = std::numeric_limits<R>::min() * R(1 << 20);
+    const R most = max(abs(nax::detail::typed<T>(nax::detail::constant(a)))).item();
+    if (most > 0 && most < small) {
+      const R up = R(1) / small;
+      const auto scaled = lstsq(Array<T>(a * up), Array<T>(b_given * up), options);
+      return Lstsq<T>{scaled.x, Array<R>(scaled.residuals * small * small), scaled.rank,
+                      Array<R>(scaled.s * small)};
+    }
+  }
   const double epsilon = static_cast<double>(std::numeric_limits<R>::epsilon());
   double rcond = options.rcond.value_or(detail::default_rtol<R>(a.shape()));
   if (rcond < 0) rcond = epsilon;

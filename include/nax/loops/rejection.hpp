@@ -108,17 +108,33 @@ constexpr T gamma_element(std::uint64_t own, T given, bool logarithm) {
 
 inline constexpr int most_rounds = 1000;  // each is accepted with a probability above a half
 
-// Hoermann, 1993. T is float.
-template <class T>
+// From here on float has too few digits for the logarithms that decide: attempts are made in double, with the
+// same uniform numbers.
+inline constexpr double most_in_float = 1e4;
+template <class Attempt>
+constexpr bool in_double(const Attempt& attempt, const std::uint64_t* keys, std::uint64_t at, float& k) {
+  double wide = 0;
+  const bool accepted = attempt(keys, at, wide);
+  k = static_cast<float>(wide);
+  return accepted;
+}
+
+// Hoermann, 1993. T is float; U the type of the uniform numbers.
+template <class T, class U = T>
 struct PoissonAttempt {
-  T rate, log_rate = std::log(rate), b = T(0.931) + T(2.53) * std::sqrt(rate), a = T(-0.059) + T(0.02483) * b,
-          inverse_alpha = T(1.1239) + T(1.1328) / (b - T(3.4)), limit = T(0.9277) - T(3.6224) / (b - 2);
+  T rate;
+  bool idle = false;  // in place of an element that is drawn otherwise
+  T log_rate = std::log(rate), b = T(0.931) + T(2.53) * std::sqrt(rate), a = T(-0.059) + T(0.02483) * b,
+    inverse_alpha = T(1.1239) + T(1.1328) / (b - T(3.4)), limit = T(0.9277) - T(3.6224) / (b - 2);
 
   static constexpr T nothing() { return -1; }
   constexpr bool operator()(const std::uint64_t* keys, std::uint64_t at, T& k) const {
-    const T u = uniform_at<T>(keys[0], at) - T(0.5), v = uniform_at<T>(keys[1], at),
+    if constexpr (std::is_same_v<T, float>)
+      if (rate > T(most_in_float) && !idle)
+        return in_double(PoissonAttempt<double, float>{rate}, keys, at, k);
+    const T u = uniform_at<U>(keys[0], at) - T(0.5), v = uniform_at<U>(keys[1], at),
             shifted = T(0.5) - std::abs(u);
-    k = std::floor(detail::rounded((2 * a / shifted + b) * u) + rate + T(0.43));
+    k = std::floor(nax::detail::rounded((2 * a / shifted + b) * u) + rate + T(0.43));
     if (shifted >= T(0.07) && v <= limit) return true;
     if (k < 0 || (shifted < T(0.013) && v > shifted)) return false;
     const T s = std::log(v * inverse_alpha / (a / (shifted * shifted) + b));
@@ -132,10 +148,10 @@ constexpr bool poisson_rejects(T rate) {
 // The attempt of an element, which takes part in all rounds of the draw.
 template <class T>
 constexpr PoissonAttempt<T> poisson_attempt(T rate) {
-  return {poisson_rejects(rate) ? rate : T(1e5)};
+  return {poisson_rejects(rate) ? rate : T(1e5), !poisson_rejects(rate)};
 }
 
-template <class T>
+template <class T, class U = T>
 struct BinomialAttempt {
   T count, q, deviation = std::sqrt(count * q * (1 - q)), b = T(1.15) + T(2.53) * deviation,
               a = T(-0.0873) + T(0.0248) * b + T(0.01) * q, centre = count * q + T(0.5),
@@ -144,9 +160,11 @@ struct BinomialAttempt {
 
   static constexpr T nothing() { return -1; }
   constexpr bool operator()(const std::uint64_t* keys, std::uint64_t at, T& k) const {
-    const T u = uniform_at<T>(keys[0], at) - T(0.5), v = uniform_at<T>(keys[1], at),
+    if constexpr (std::is_same_v<T, float>)
+      if (count > T(most_in_float)) return in_double(BinomialAttempt<double, float>{count, q}, keys, at, k);
+    const T u = uniform_at<U>(keys[0], at) - T(0.5), v = uniform_at<U>(keys[1], at),
             shifted = T(0.5) - std::abs(u);
-    k = std::floor(detail::rounded((2 * a / shifted + b) * u) + centre);
+    k = std::floor(nax::detail::rounded((2 * a / shifted + b) * u) + centre);
     if (shifted >= T(0.07) && v <= limit) return true;
     if (k < 0 || k > count) return false;
     const T bound = (mode + T(0.5)) * std::log((mode + 1) / (odds * (count - mode + 1))) +

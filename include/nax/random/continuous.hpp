@@ -1,8 +1,12 @@
 #pragma once
 
 #include "nax/backend/cpu/packet.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/elementwise/power.hpp"
 #include "nax/random/uniform.hpp"
 #include "nax/rules/quantiles.hpp"
+#include "nax/special/normal.hpp"
 
 // Distributions that are a function of one uniform draw.
 NAX_BEGIN
@@ -77,6 +81,24 @@ requires is_floating_v<T> Array<T> cauchy(const Key& key, const Shape& shape = {
                                                             2 * detail::spacing_below_one<T>, 1);
 }
 
+namespace detail {
+
+// Normal draws above `lower`, which is far out: by the probabilities of more, of which rounding leaves all
+// digits; beyond what these hold, as if x e^(-x^2 / 2) were the density.
+template <class T>
+Array<T> upper_tail(const Key& key, double lower, double upper, const Shape& shape) {
+  const Array<double> u = uniform<T>(key, shape).template astype<double>();
+  if (lower > 30) {
+    const double part = -std::expm1((lower - upper) * (lower + upper) / 2);
+    return Array<double>(nax::sqrt(lower * lower - 2 * nax::log1p(u * -part))).astype<T>();
+  }
+  constexpr double half_root = 0.70710678118654752440;
+  const double most = std::erfc(lower * half_root) / 2, least = std::erfc(upper * half_root) / 2;
+  return Array<double>(-nax::special::ndtri(most - u * (most - least))).astype<T>();
+}
+
+}  // namespace detail
+
 // Normal draws of shape `shape`, strictly between lower and upper. For float and double. Throws ValueError
 // unless `lower` is below `upper`, and for more than one key.
 template <class T = float>
@@ -87,6 +109,12 @@ requires(std::is_same_v<T, float> ||
   if (!(low < high))
     raise<ValueError>({"truncated_normal: lower must be below upper, got ", lower, " and ", upper});
   constexpr T infinity = std::numeric_limits<T>::infinity();
+  constexpr double far = 3;  // beyond, erf is too near to 1
+  if (lower > far || upper < -far) {
+    const Array<T> size = lower > far ? detail::upper_tail<T>(key, lower, upper, shape)
+                                      : Array<T>(-detail::upper_tail<T>(key, -upper, -lower, shape));
+    return Array<T>(nax::clip(size, std::nextafter(low, infinity), std::nextafter(high, -infinity)));
+  }
   return detail::draw<detail::DrawKind::clipped_normal, T>("truncated_normal", key, shape,
                                                            {.low = std::erf(low / sqrt2),
                                                             .high = std::erf(high / sqrt2),

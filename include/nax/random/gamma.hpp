@@ -4,7 +4,8 @@
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/power.hpp"
-#include "nax/numpy/reductions/logsumexp.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
+#include "nax/numpy/reductions/sum.hpp"
 #include "nax/random/continuous.hpp"
 #include "nax/random/integers.hpp"
 #include "nax/random/parameters.hpp"
@@ -92,7 +93,9 @@ auto dirichlet(const Key& key, const A& alpha_, const Shape& shape) {
   Shape full = shape;
   full.push_back(alpha.shape(-1));
   const Array<R> logs = detail::draw_gammas("dirichlet", key, alpha, full, true);
-  return Array<R>(nax::exp(logs - nax::logsumexp(logs, {.axis = -1, .keepdims = true})));
+  // (Not by logsumexp, which rounds logarithms of thousands.)
+  const Array<R> parts = nax::exp(logs - nax::max(logs, {.axis = -1, .keepdims = true}));
+  return Array<R>(parts / nax::sum(parts, {.axis = -1, .keepdims = true}));
 }
 template <class T = void, class A = Array<float>>
 auto dirichlet(const Key& key, const A& alpha) {

@@ -79,9 +79,10 @@ auto wald(const Key& key, const M& mean_, const Shape& shape) {
   detail::check_parameters("wald", shape, mean);
   const auto [key_normal, key_uniform] = split(key);
   const Array<R> y = nax::square(normal<R>(key_normal, shape)), z = uniform<R>(key_uniform, shape);
-  const Array<R> square = mean * mean;
-  const Array<R> x = mean + square * y / R(2) - mean / R(2) * nax::sqrt(R(4) * mean * y + square * (y * y));
-  return Array<R>(nax::where(z <= mean / (mean + x), x, square / x));
+  // The roots mean / w and mean * w of the quadratic equation that a draw solves: no difference is taken.
+  const Array<R> half = mean * y / R(2);
+  const Array<R> w = R(1) + half + nax::sqrt(half * (R(2) + half));
+  return Array<R>(nax::where(z <= w / (R(1) + w), mean / w, mean * w));
 }
 
 // Density rising from left to mode and falling to right. Of shape `shape`, or what the parameters broadcast

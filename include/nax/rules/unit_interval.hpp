@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -53,6 +54,40 @@ constexpr T unit(std::uint32_t x, std::uint32_t y) {
 // Half types compute in float.
 template <class T>
 using compute_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+// The number of type T next below a finite one.
+template <class T>
+constexpr T next_below(T x) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
+  constexpr Bits sign = static_cast<Bits>(Bits(1) << (8 * sizeof(T) - 1));
+  const Bits bits = std::bit_cast<Bits>(x);
+  if ((bits & static_cast<Bits>(~sign)) == 0) return std::bit_cast<T>(static_cast<Bits>(sign | 1));
+  return std::bit_cast<T>(static_cast<Bits>((bits & sign) != 0 ? bits + 1 : bits - 1));
+}
+
+// Takes numbers of [0, 1) to [low, high), as JAX does, but never to `high`, and not to infinity where the
+// length of the interval is no number of the type.
+template <class T>
+struct UniformInterval {
+  using C = compute_t<T>;
+  C low, span, most;
+  bool halved;  // span is half of the length
+  constexpr UniformInterval(C from, C to)
+      : low(from),
+        span(C(T(to - from))),
+        most(from < to ? C(next_below(T(to))) : C(INFINITY)),
+        halved(false) {
+    if (span - span == 0 || from - from != 0 || to - to != 0) return;
+    span = to / 2 - from / 2;
+    halved = true;
+  }
+  constexpr C operator()(C u) const {
+    const C x = halved ? std::fma(u, span, low / 2) * 2 : std::fma(u, span, low);
+    const C y = C(T(x));
+    return y < low ? low : y > most ? most : y;
+  }
+};
 
 }  // namespace detail
 NAX_END

@@ -14,7 +14,7 @@ template <class R>
 Array<R> log_of_rest(const Array<R>& z) {
   return where(z > 0.69314718055994530942, log1p(-exp(-z)), log(-expm1(-z)));
 }
-// As above, of z = e^w.
+// log(1 - e^-z) of z = e^w.
 template <class R>
 Array<R> log_of_rest_at_exp(const Array<R>& w) {
   return where(w < -36, w - 0.5 * exp(w), log_of_rest<R>(exp(w)));

@@ -32,25 +32,34 @@ void fill_bits(std::uint64_t key, std::uint64_t first, std::int64_t n, U* out) {
 
 // Numbers in [low, high) as JAX draws them, whose compiler fuses the product and the sum. Where the length
 // of the interval is a power of two the product is exact, and the fused operation (slow on old machines) is
-// not needed. T: the type of the draw; Out: the one that it is stored in.
+// not needed. Rounding may give `high`, which becomes the number below it. T: the type of the draw; Out: the
+// one that it is stored in.
 template <class T, class Out>
 void fill_uniform(const Draw& form, std::uint64_t key, std::uint64_t first, std::int64_t n, Out* out) {
   using C = compute_t<T>;
-  const C least = static_cast<C>(form.low);
-  const C span = static_cast<C>(T(static_cast<C>(form.high) - least));
+  const nax::detail::UniformInterval<T> interval(static_cast<C>(form.low), static_cast<C>(form.high));
+  const C least = interval.low, span = interval.span, most = interval.most;
   int exponent;
   const bool exact = std::is_same_v<T, Out> && std::abs(std::frexp(span, &exponent)) == C(0.5);
+  if (interval.halved) {
+    for_each_block(key, first, n,
+                   [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
+                     for (int i = 0; i < count; ++i)
+                       out[at + i] = static_cast<Out>(interval(C(nax::detail::unit<T>(x[i], y[i]))));
+                   });
+    return;
+  }
   for_each_block(key, first, n,
                  [=](const std::uint32_t* x, const std::uint32_t* y, std::int64_t at, auto count) {
                    if (exact) {
                      for (int i = 0; i < count; ++i) {
                        const C u = C(nax::detail::unit<T>(x[i], y[i])) * span + least;
-                       out[at + i] = static_cast<Out>(u < least ? least : u);
+                       out[at + i] = static_cast<Out>(u < least ? least : u > most ? most : u);
                      }
                    } else {
                      for (int i = 0; i < count; ++i) {
-                       const C u = std::fma(C(nax::detail::unit<T>(x[i], y[i])), span, least);
-                       out[at + i] = static_cast<Out>(T(u < least ? least : u));
+                       const C u = C(T(std::fma(C(nax::detail::unit<T>(x[i], y[i])), span, least)));
+                       out[at + i] = static_cast<Out>(u < least ? least : u > most ? most : u);
                      }
                    }
                  });

@@ -41,7 +41,7 @@ D lgamma_of_float(D x) {
   return select(large, above, below);
 }
 
-// Takes longer polynomials, to the precision of double; uses Stirling's series from 7 on.
+// log(gamma(x)) by longer polynomials, to the precision of double; by Stirling's series from 7 on.
 template <class D>
 D lgamma_of_double(D x) {
   static constexpr double near[] = {

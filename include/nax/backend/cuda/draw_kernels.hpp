@@ -45,8 +45,8 @@ struct DrawUniform {
   constexpr T operator()(std::uint64_t key, std::uint64_t counter) const {
     using C = compute_t<T>;
     const loops::Words words = loops::threefry(key, counter);
-    const C u = std::fma(C(detail::unit<T>(words.first, words.second)), static_cast<C>(T(high - low)), low);
-    return static_cast<T>(u < low ? low : u);
+    return static_cast<T>(
+        detail::UniformInterval<T>(low, high)(C(detail::unit<T>(words.first, words.second))));
   }
 };
 template <class T, class Quantile>
