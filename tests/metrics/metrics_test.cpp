@@ -34,6 +34,26 @@ TEST(Metrics, MeanWeighsItsValues) {
   EXPECT_EQ(of(metrics::Mean{1 << 24, 1.0}.update(F{1, 1, 1}).total), (1 << 24) + 3);
 }
 
+TEST(Metrics, WeightsAreOfAnyType) {
+  const F values = {1, 2, 6};
+  const auto mean = [&](const auto& weights) {
+    return of(metrics::Mean::make().update(values, weights).value());
+  };
+  EXPECT_DOUBLE_EQ(mean(Array<double>{1, 0, 1}), 3.5);
+  EXPECT_DOUBLE_EQ(mean(F{1, 0, 1}), 3.5);
+  EXPECT_DOUBLE_EQ(mean(Array<bool>{true, false, true}), 3.5);
+  EXPECT_DOUBLE_EQ(mean(I{2, 0, 2}), 3.5);
+  EXPECT_DOUBLE_EQ(mean(values != 2.f), 3.5);
+  EXPECT_DOUBLE_EQ(mean(values * 0.5f), 41. / 9);
+  EXPECT_DOUBLE_EQ(mean(2), 3);
+  const I labels = {1, 0, 1}, predicted = {1, 1, 1};
+  const Array<bool> mask = {true, false, true};
+  EXPECT_DOUBLE_EQ(of(metrics::Accuracy::make().update(predicted, labels, mask).value()), 1);
+  EXPECT_DOUBLE_EQ(of(metrics::Confusion::make(2).update(predicted, labels, labels == 1).accuracy()), 1);
+  EXPECT_DOUBLE_EQ(sum(metrics::BinaryAUC::make().update(F{.9f, .95f, .8f}, labels, mask).negatives).item(),
+                   0);
+}
+
 TEST(Metrics, AccuracyTakesLogitsOrClasses) {
   const F logits = {{0, 3, 1}, {2, 1, 0}, {1, 1, 0}, {0, nan, 1}, {5, 1, 7}};
   const I labels = {1, 0, 1, 1, 2};  // right, right, tied behind class 0, NaN, right

@@ -79,6 +79,8 @@ TEST(Modules, EqualTheirFunctions) {
   const nn::Dropout half;
   expect_near(half(key, rows), nn::dropout(key, 0.5, rows));
   expect_near(half(rows), rows);
+  expect_near(half(key, rows * 2.f + 1.f), nn::dropout(key, 0.5, F(rows * 2.f + 1.f)));
+  expect_near(half(rows * 2.f + 1.f), F(rows * 2.f + 1.f));
   const auto table = nn::Embedding<float>::make(key, {.count = 10, .features = 4});
   const Array<int> at = {{1, 2}, {9, 0}};
   EXPECT_EQ(table(at).shape(), (Shape{2, 2, 4}));

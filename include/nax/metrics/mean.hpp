@@ -23,7 +23,23 @@
 NAX_BEGIN
 namespace metrics {
 
-using Weights = std::optional<Array<double>>;
+// Numbers or bools of any type, as an array, an expression or one number; none: 1 for each example.
+class Weights {
+ public:
+  Weights() = default;
+  template <nax::detail::Operand X>
+  Weights(const X& x) {
+    if constexpr (Scalar<X>)
+      values_ = Array<double>(static_cast<double>(x));
+    else
+      values_ = nax::detail::as_array(x).template astype<double>();
+  }
+  explicit operator bool() const { return values_.has_value(); }
+  const Array<double>& operator*() const { return *values_; }
+
+ private:
+  std::optional<Array<double>> values_;
+};
 
 }  // namespace metrics
 

@@ -93,12 +93,12 @@ struct Embedding {
 struct Dropout {
   tree::Static<double> rate = 0.5;
 
-  template <class T>
-  Array<T> operator()(const random::Key& key, const Array<T>& x) const {
+  template <nax::detail::ArrayLike X>
+  Array<typename X::value_type> operator()(const random::Key& key, const X& x) const {
     return dropout(key, *rate, x);
   }
-  template <class T>
-  Array<T> operator()(const Array<T>& x) const {
+  template <nax::detail::ArrayLike X>
+  Array<typename X::value_type> operator()(const X& x) const {
     return x;
   }
 };
