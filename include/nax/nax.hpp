@@ -8,6 +8,7 @@
 #include "nax/expr/expressions/expr.hpp"
 #include "nax/expr/expressions/operators.hpp"
 #include "nax/tree/traits.hpp"
+#include "nax/numpy/mistakes.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/callee.hpp"
 #include "nax/transform/mistakes.hpp"

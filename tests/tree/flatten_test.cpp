@@ -94,4 +94,12 @@ TEST(TreeReduce, GoesThroughTheLeavesInOrder) {
   EXPECT_EQ(tree::reduce([](int a, auto) { return a + 1; }, Nothing{}, 7), 7);
 }
 
+TEST(Flatten, DefinitionsCompareWithStructures) {
+  const std::pair<int, std::vector<double>> two = {1, {2, 3}}, three = {1, {2, 3, 4}};
+  EXPECT_TRUE(tree::flatten(two).second == tree::structure(two));
+  EXPECT_TRUE(tree::structure(two) == tree::flatten(two).second);
+  EXPECT_FALSE(tree::flatten(two).second == tree::structure(three));
+  EXPECT_TRUE(tree::flatten(two).second != tree::structure(three));
+}
+
 }  // namespace flatten_test

@@ -4,11 +4,13 @@
 #include <initializer_list>
 #include <iterator>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "nax/core/array_base.hpp"
 #include "nax/core/fwd.hpp"
+#include "nax/core/methods.hpp"
 #include "nax/core/transfer.hpp"
 
 NAX_BEGIN
@@ -48,6 +50,9 @@ template <class T>
 Array<T> typed(ArrayBase&& handle);
 template <class T>
 Array<T> typed(const ArrayBase& handle);
+
+template <class N>
+concept PlainNumber = std::is_arithmetic_v<N> && !std::is_same_v<N, bool>;
 
 // Says, while it compiles, that an assignment has no effect. (A template, so that it stays silent until one
 // is written.)
@@ -126,7 +131,7 @@ class RowIterator;
 // An n-dimensional array: a value. Copies share their elements, operations return new arrays, and nothing
 // that one handle does is seen through another.
 template <class Element>
-class Array : public ArrayBase {
+class Array : public ArrayBase, public ArrayMethods<Array<Element>> {
   static_assert(Dtype<Element>, "Array: not an element type of nax");
 
  public:
@@ -161,6 +166,11 @@ class Array : public ArrayBase {
   Array(const Array<Other>&) = delete;  // elements of another type: x.astype<T>()
   template <detail::ExpressionOfOther<Element> E>
   explicit Array(const E&) = delete;  // elements of another type: x.astype<T>()
+  template <Scalar S>
+  explicit Array(const std::vector<S>&) {
+    static_assert(sizeof(S) == 0,
+                  "write array(values), or array(values).astype<T>() for elements of another type");
+  }
   explicit Array(detail::Unset unset) : ArrayBase(unset) {}
   Array(const Array&) = default;
   Array(Array&&) noexcept = default;
@@ -206,6 +216,8 @@ class Array : public ArrayBase {
     return item() != Element(0);
   }
   explicit operator Element() const requires(!std::is_same_v<Element, bool>) { return item(); }
+  template <detail::PlainNumber N>
+  operator N() const = delete;  // an array is no number: write sum(x).item()
 
   // The elements in row-major order. A view is first copied out, so that the pointer can be walked.
   const Element* data() const;

@@ -29,8 +29,8 @@ NAX_ENGINE Platform platform_named(const std::string& name) {
   const bool present = accelerators[static_cast<int>(Platform::cuda)] != nullptr;
   if (name == "cuda" && present) return Platform::cuda;
   if (name == "cpu") return Platform::cpu;
-  raise<ValueError>({"devices: no platform '", name, "' in this program; there is 'cpu'",
-                     (present ? " and 'cuda'" : " alone: 'cuda' needs a program that links nax::cuda")});
+  raise<ValueError>(
+      {"devices: no platform '", name, "' in this program; there is 'cpu'", (present ? " and 'cuda'" : "")});
 }
 
 NAX_ENGINE void throw_no_device(const char* function, Platform platform) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdio>
+#include <string>
+
 #include "nax/core/thread_pool.hpp"
 
 NAX_BEGIN
@@ -92,7 +95,21 @@ NAX_ENGINE auto Pool::make() -> Pool* {
   return pool;
 }
 
+// Once, where a program lacks the instructions that would make it several times faster.
+NAX_ENGINE void warn_of_instructions() {
+#if defined(__x86_64__) && !defined(__AVX2__) && !defined(__CUDACC__)
+  const char* const text = std::getenv("NAX_WARN_INSTRUCTIONS");
+  if (__builtin_cpu_supports("avx2") && !(text && std::string(text) == "0"))
+    std::fputs(
+        "nax: this program is compiled for SSE2 alone, and the processor has AVX2: compile with "
+        "-march=native "
+        "(NAX_WARN_INSTRUCTIONS=0 silences this)\n",
+        stderr);
+#endif
+}
+
 NAX_ENGINE Pool::Pool() {
+  warn_of_instructions();
   if (const char* text = std::getenv("NAX_NUM_THREADS"); text && *text) {
     char* end = nullptr;
     const long value = std::strtol(text, &end, 10);

@@ -115,6 +115,12 @@ auto conv_general_dilated(const X& lhs, const W& rhs, const Shape& window_stride
     check_conv(name, x, w);
     const DimensionNumbers names = conv_names(options.dimension_numbers, x.ndim(), false);
     const ConvAxes axes = conv_axes(name, names, x.ndim());
+    const std::int64_t channels = x.shape(axes.lhs.back()), takes = w.shape(axes.rhs[axes.rhs.size() - 2]);
+    if (axes.lhs.back() != x.ndim() - 1 && options.feature_group_count >= 1 &&
+        options.batch_group_count == 1 && channels != takes * options.feature_group_count)
+      raise<ShapeError>({name, ": the input has ", channels, " channels, the kernel takes ", takes,
+                         " in each of ", options.feature_group_count, " groups: shapes ", x.shape(), " and ",
+                         w.shape()});
     const auto run = [&](const Array<T>& a, const Array<T>& b) {
       return convolve(name, a, b, window_strides, padding, options.lhs_dilation, options.rhs_dilation, axes,
                       options.feature_group_count);

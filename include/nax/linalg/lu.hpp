@@ -178,6 +178,9 @@ auto lu_solve(const LuFactor<T>& lu_and_piv, const B& b_, const LuSolveOptions& 
   if (lu.ndim() < 2 || lu_and_piv.piv.ndim() == 0 || lu_and_piv.piv.shape(-1) != lu.shape(-1))
     raise<ShapeError>({"lu_solve: lu and piv do not belong together: shapes ", lu.shape(), " and ",
                        lu_and_piv.piv.shape()});
+  if (b.ndim() > 0 && lu.shape(-1) == lu.shape(-2) && b.shape(b.ndim() == 1 ? 0 : -2) != lu.shape(-1))
+    raise<ShapeError>(
+        {"lu_solve: b has not as many rows as the matrix: shapes ", lu.shape(), " and ", b.shape()});
   return detail::with_right_side("lu_solve", lu, b, [&](const Array<R>& f, const Array<R>& right) {
     const Array<R> p = detail::permutation_of<R>(lu_and_piv.piv, lu.shape(-1));
     if (!options.trans.transposes()) {

@@ -254,8 +254,8 @@ class Transformed {
       X&&... x) const {
     return body_(std::forward<X>(x)...);
   }
-  template <class... X, Mistake which = Check::template find<F, X...>(), Sentence why = sentence_of<which>()>
-  requires(which != Mistake::none) Refused operator()(const X&...) const = delete;
+  template <class... X, Sentence why = sentence_of<Check::template find<F, X...>()>()>
+  requires(Check::template find<F, X...>() != Mistake::none) Refused operator()(const X&...) const = delete;
 
  private:
   Body body_;

@@ -36,6 +36,7 @@ class TreeDef {
   std::size_t leaf_count() const { return structure_.leaf_count(); }
 
   friend bool operator==(const TreeDef& a, const TreeDef& b) { return a.structure_ == b.structure_; }
+  friend bool operator==(const TreeDef& a, const Structure& b) { return a.structure_ == b; }
   friend std::ostream& operator<<(std::ostream& out, const TreeDef& d) { return out << d.structure_; }
 
  private:

@@ -17,7 +17,7 @@ NAX_BEGIN
 // A base of expressions, so that unqualified calls find nax's functions and operators even for one of numbers
 // alone.
 template <class E>
-struct ExpressionBase {};
+struct ExpressionBase : ArrayMethods<E> {};
 NAX_END
 
 NAX_BEGIN
@@ -102,6 +102,8 @@ struct Expr : ExpressionBase<Expr<Rule, A...>> {
   std::int64_t size() const { return frame().visible_shape().count(); }
   Array<value_type> eval() const { return evaluate(*this); }
   operator Array<value_type>() const { return evaluate(*this); }
+  template <PlainNumber N>
+  operator N() const = delete;  // an array is no number: write (x + y).item()
   value_type item() const { return evaluate(*this).item(); }
   std::vector<value_type> to_vector() const { return evaluate(*this).to_vector(); }
   explicit operator bool() const { return static_cast<bool>(evaluate(*this)); }

@@ -7,6 +7,7 @@
 #include "nax/expr/differentiation/primitive_list.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
 #include "nax/numpy/indexing/select.hpp"
+#include "nax/numpy/mistakes.hpp"
 #include "nax/numpy/views/reshape.hpp"
 
 // concatenate, stack and kin. They take braces of arrays or expressions of one element type, a vector of
@@ -91,6 +92,11 @@ struct ListOverloads : ListOverload<Function, T>... {
   template <ArrayLike X>
   auto operator()(const X& x, const Options& options = {}) const {
     return Function::call(rows(as_array(x)), options);
+  }
+  template <ArrayLike X, ArrayLike... Y>
+  auto operator()(const X& x, const Y&...) const requires(sizeof...(Y) > 0) {
+    refuse_arrays<X>();
+    return as_array(x);
   }
 };
 template <class Function>

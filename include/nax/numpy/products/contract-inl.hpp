@@ -43,6 +43,7 @@ NAX_ENGINE Frame product_frame(const char* function, const Frame& a, const Frame
   }
   all.shape.push_back(a.visible(a.ndim() - 2));
   all.shape.push_back(b.visible(b.ndim() - 1));
+  count_elements(function, all.shape);
   return all;
 }
 

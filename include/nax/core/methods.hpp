@@ -1,0 +1,91 @@
+#pragma once
+
+#include <concepts>
+
+#include "nax/core/abi.hpp"
+
+// ndarray's methods on arrays and expressions, each short for the function of its name: x.sum({.axis = 0}) is
+// sum(x, {.axis = 0}). Methods that write to an array are refused in a sentence. Defined in
+// numpy/conversion/methods.hpp, whose functions they call.
+NAX_BEGIN
+namespace detail {
+
+// The options of functions on elements of T.
+template <class T>
+struct MethodOptions;
+
+template <class I>
+constexpr void refuse_axis_of_method() {
+  static_assert(sizeof(I) == 0, "the axis is an option: write x.f({.axis = 0})");
+}
+
+}  // namespace detail
+
+// (Not in detail: the namespaces of bases take part in unqualified calls.)
+// The base of X, an array or an expression. (Templates, since X is not complete here.)
+template <class X>
+class ArrayMethods {
+  template <class S>
+  using Options = detail::MethodOptions<typename S::value_type>;
+
+ public:
+#define NAX_METHOD(name, options)                                  \
+  template <class S = X>                                           \
+  auto name(const typename Options<S>::options& given = {}) const; \
+  template <std::integral I>                                       \
+  const X& name(I) const {                                         \
+    detail::refuse_axis_of_method<I>();                            \
+    return self();                                                 \
+  }
+  NAX_METHOD(sum, Sum)
+  NAX_METHOD(prod, Sum)
+  NAX_METHOD(mean, Mean)
+  NAX_METHOD(max, Reduce)
+  NAX_METHOD(min, Reduce)
+  NAX_METHOD(var, Var)
+  NAX_METHOD(std, Var)
+  NAX_METHOD(any, Mean)
+  NAX_METHOD(all, Mean)
+  NAX_METHOD(argmax, Place)
+  NAX_METHOD(argmin, Place)
+  NAX_METHOD(argsort, Sort)
+  NAX_METHOD(cumsum, Cumulative)
+  NAX_METHOD(cumprod, Cumulative)
+  NAX_METHOD(squeeze, Squeeze)
+#undef NAX_METHOD
+  template <class S = X>
+  auto round(const typename Options<S>::Round& given = {}) const;
+  template <std::integral I>
+  const X& round(I) const {
+    static_assert(sizeof(I) == 0, "the decimals are an option: write x.round({.decimals = 2})");
+    return self();
+  }
+  template <class S = X>
+  auto transpose(const typename Options<S>::Transpose& given = {}) const;
+  template <class S = X>
+  auto ravel() const;
+  template <class S = X>
+  auto flatten() const;
+  template <class S = X>
+  auto copy() const;
+  template <class S = X>
+  auto tolist() const;
+  template <class Low, class High, class S = X>
+  auto clip(const Low& low, const High& high) const;
+  template <class Y, class S = X>
+  auto dot(const Y& y) const;
+
+  template <class V>
+  void fill(const V&) const {
+    static_assert(sizeof(V) == 0, "arrays are values: write x = full(x.shape(), value)");
+  }
+  template <class S = X>
+  void sort() const {
+    static_assert(sizeof(S) == 0, "arrays are values: write x = sort(x)");
+  }
+
+ private:
+  const X& self() const { return static_cast<const X&>(*this); }
+};
+
+NAX_END
