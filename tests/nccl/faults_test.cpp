@@ -1,4 +1,4 @@
-#include "nax/backend/nccl/emulated/faults.hpp"
+#include "nax/parallel/nccl/emulated/faults.hpp"
 
 #include <atomic>
 #include <random>

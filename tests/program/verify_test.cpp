@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <nax/nax.hpp>
-#include <nax/program/verify.hpp>
+#include <nax/program/passes/verify.hpp>
 #include <string>
 #include <vector>
 

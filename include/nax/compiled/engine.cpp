@@ -9,7 +9,7 @@
 #ifdef NAX_HAVE_XBYAK
 NAX_BEGIN
 namespace formula::jit {
-extern const CodeMaker maker;  // in backend/jit/nax_jit.cpp
+extern const CodeMaker maker;  // in formula/machine/nax_jit.cpp
 [[maybe_unused]] const bool linked = (code_maker = &maker, true);
 }  // namespace formula::jit
 NAX_END

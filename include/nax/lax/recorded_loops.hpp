@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "nax/core/function_ref.hpp"
-#include "nax/program/loop.hpp"
+#include "nax/program/record/loop.hpp"
 #include "nax/tape/call_node.hpp"
 #include "nax/tree/for_each.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "nax/core/thread_pool.hpp"
 #include "nax/expr/differentiation/formula_node.hpp"
-#include "nax/program/map_formula.hpp"
+#include "nax/program/replay/map_formula.hpp"
 
 NAX_BEGIN
 namespace detail {

@@ -8,7 +8,7 @@
 #include "nax/expr/evaluation/as_dtype.hpp"
 #if defined(NAX_USES_FORMULAS)
 #include "nax/expr/evaluation/formula_kernels.hpp"
-#include "nax/program/reduce_formula.hpp"
+#include "nax/program/reduce/reduce_formula.hpp"
 #endif
 
 NAX_BEGIN

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "nax/core/function_ref.hpp"
-#include "nax/program/device.hpp"
+#include "nax/program/record/device.hpp"
 #include "nax/transform/jit/options.hpp"
 #include "nax/transform/jit/signature.hpp"
 

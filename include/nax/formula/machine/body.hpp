@@ -1,0 +1,255 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+
+#include "nax/formula/machine/assembler.hpp"
+#include "nax/formula/machine/registers.hpp"
+
+// The steps of a formula as straight code over one packet: where operands are found, which registers results
+// take, what goes to the stack.
+//
+// Registers of the code: rdi the arguments, rcx the place of contiguous operands in bytes, rdx where packets
+// end, r8 the elements of the tail; rax, r9, r10, r11 are free for one step. k1 (ymm15) is the mask of the
+// tail.
+NAX_BEGIN
+namespace formula::jit {
+
+class Body : public Assembler {
+ public:
+  Body(const CodeRequest& request, std::size_t size, void* memory)
+      : Assembler(size, memory, request.formula->type == DType::float32, request.machine == Machine::avx512),
+        request_(request),
+        f_(*request.formula),
+        places_(f_.steps.size()),
+        uses_(f_.steps.size()),
+        vectors_(wide_ ? 32 : 16),
+        masks_(8) {
+    for (std::size_t i = 0; i < f_.steps.size(); ++i)
+      for (int j = 0; j < f_.steps[i].arity; ++j)
+        if (auto& uses = uses_[at(operand(static_cast<int>(i), j))];
+            uses.empty() || uses.back() != static_cast<int>(i))
+          uses.push_back(static_cast<int>(i));
+    for (int result : f_.results) uses_[at(result)].push_back(static_cast<int>(f_.steps.size()));
+    lay_out_stack();
+  }
+
+ protected:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  const Step& step(int i) const { return f_.steps[at(i)]; }
+  int operand(int i, int j) const { return step(i).operand[at(j)]; }
+
+  // ---- the stack, in 64 bytes each
+
+  void lay_out_stack() {
+    for (const Step& s : f_.steps)
+      calls_ = calls_ || s.operation == Operation::call || s.operation == Operation::rescue;
+    int next = 64;  // the caller's stack pointer lies first
+    const auto area = [&](int count) {
+      const int begin = next;
+      next += 64 * count;
+      return begin;
+    };
+    call_area_ = area(calls_ ? Step::most_operands + 4 : 0);
+    saved_vectors_ = area(calls_ ? vectors_.size() : 0);
+    saved_masks_ = area(calls_ ? 1 : 0);
+    input_areas_ = area(f_.inputs);
+    input_pointers_ = area((f_.inputs + 7) / 8);
+    result_areas_ = area(1);
+    result_pointers_ = area((static_cast<int>(f_.results.size()) + 7) / 8);
+    slots_ = next;
+  }
+  int frame_size() const { return slots_ + 64 * slot_count_; }
+  Address stack(int offset) { return ptr[rsp + offset]; }
+  Address slot(int s) { return stack(slots_ + 64 * s); }
+
+  // ---- values
+
+  bool is_mask(int v) const { return wide_ && step(v).truth(); }
+  Bank& bank_of(int v) { return is_mask(v) ? masks_ : vectors_; }
+  bool is_repeated(int v) const {
+    return step(v).operation == Operation::input && request_.inputs[step(v).detail] == Access::repeated;
+  }
+  bool is_constant(int v) const { return step(v).operation == Operation::constant; }
+  bool is_invariant(int v) const { return is_constant(v) || is_repeated(v); }
+  bool is_contiguous(int v) const {
+    return step(v).operation == Operation::input && request_.inputs[step(v).detail] == Access::contiguous;
+  }
+  int next_use(int v) const {
+    const auto& uses = uses_[at(v)];
+    const auto next = std::lower_bound(uses.begin(), uses.end(), now_);
+    return next != uses.end() ? *next : never;
+  }
+  bool dies_now(int v) const {
+    if (pinned_[at(v)]) return false;
+    const auto& uses = uses_[at(v)];
+    return uses.empty() || uses.back() <= now_;
+  }
+
+  // A register for a new value, locked for this step.
+  int fresh(Bank& bank) {
+    int r = bank.free_one();
+    if (r < 0) {
+      r = bank.latest([&](int v) { return next_use(v); });
+      if (r < 0) throw ValueError("formula: one step needs more registers than there are");
+      evict(bank, r);
+    }
+    bank.own(r, Bank::temporary);
+    bank.lock(r);
+    return r;
+  }
+  int fresh_vector() { return fresh(vectors_); }
+  int fresh_mask() { return fresh(masks_); }
+  void evict(Bank& bank, int r) {
+    const int v = bank.owner(r);
+    Place& place = places_[at(v)];
+    place.reg = -1;
+    if (place.slot >= 0 || is_invariant(v) || is_contiguous(v) || next_use(v) == never) return;
+    if (free_slots_.empty()) {
+      place.slot = slot_count_++;
+    } else {
+      place.slot = free_slots_.back();
+      free_slots_.pop_back();
+    }
+    if (&bank == &masks_)
+      kmovw(slot(place.slot), Opmask(r));
+    else
+      store(slot(place.slot), vec(r));
+  }
+  void bind(int v, int r) {
+    bank_of(v).own(r, v);
+    places_[at(v)].reg = r;
+  }
+
+  // The memory that holds a value, if one does.
+  bool in_memory(int v) const {
+    return is_invariant(v) || places_[at(v)].slot >= 0 || (is_contiguous(v) && !tail_);
+  }
+  Address memory(int v) {
+    if (is_constant(v)) return pool_number(step(v).number());
+    if (is_repeated(v)) return stack(input_areas_ + 64 * static_cast<int>(step(v).detail));
+    if (places_[at(v)].slot >= 0) return slot(places_[at(v)].slot);
+    return contiguous_input(static_cast<int>(step(v).detail));
+  }
+  // The value in a register, locked for this step.
+  int in_register(int v) {
+    Bank& bank = bank_of(v);
+    if (int r = places_[at(v)].reg; r >= 0) {
+      bank.lock(r);
+      return r;
+    }
+    const int r = fresh(bank);
+    if (&bank == &masks_) {
+      kmovw(Opmask(r), slot(places_[at(v)].slot));
+    } else if (places_[at(v)].slot < 0 && step(v).operation == Operation::input && !is_repeated(v)) {
+      load_input(r, static_cast<int>(step(v).detail));
+    } else {
+      move(vec(r), memory(v));
+    }
+    bind(v, r);
+    return r;
+  }
+  Xmm number(int v) { return vec(in_register(v)); }
+  Opmask mask(int v) { return Opmask(in_register(v)); }
+  // f(register or memory): memory where the value is there and is read this once.
+  template <class F>
+  void with(int v, const F& f) {
+    if (places_[at(v)].reg < 0 && in_memory(v) && (is_invariant(v) || dies_now(v)))
+      f(memory(v));
+    else
+      f(number(v));
+  }
+  // The register of step i's result: that of an operand that ends here, or another. For single instructions,
+  // which read before they write.
+  int result_register(int i) {
+    Bank& bank = bank_of(i);
+    for (int j = 0; j < step(i).arity; ++j) {
+      const int v = operand(i, j);
+      const int r = places_[at(v)].reg;
+      if (r < 0 || &bank_of(v) != &bank || !dies_now(v) || bank.owner(r) != v) continue;
+      places_[at(v)].reg = -1;
+      bank.own(r, Bank::temporary);
+      return r;
+    }
+    return fresh(bank);
+  }
+  // Ends step i: operands that end here leave their places.
+  void end_step(int i) {
+    for (int j = 0; j < step(i).arity; ++j) release(operand(i, j));
+    vectors_.free_temporaries();
+    masks_.free_temporaries();
+    vectors_.unlock_all();
+    masks_.unlock_all();
+  }
+  void release(int v) {
+    if (!dies_now(v)) return;
+    Place& place = places_[at(v)];
+    if (place.reg >= 0) bank_of(v).own(place.reg, Bank::none);
+    if (place.slot >= 0) free_slots_.push_back(place.slot);
+    place = Place{};
+  }
+
+  // ---- inputs
+
+  Address contiguous_input(int i) {
+    if (const int r = base_of_input(i); r >= 0) return ptr[Xbyak::Reg64(r) + rcx];
+    mov(r11, ptr[rdi + offsetof(CodeArguments, inputs)]);
+    mov(r11, ptr[r11 + 8 * i]);
+    return ptr[r11 + rcx];
+  }
+  virtual int base_of_input(int i) const = 0;
+  void load_input(int r, int i) {
+    if (request_.inputs[at(i)] == Access::contiguous) {
+      const Address from = contiguous_input(i);
+      if (!tail_)
+        move(vec(r), from);
+      else if (wide_)
+        move(vec(r) | Opmask(1) | T_z, from);
+      else
+        single_ ? vmaskmovps(vec(r), vec(15), from) : vmaskmovpd(vec(r), vec(15), from);
+      return;
+    }
+    const Xbyak::Reg& lane =
+        single_ ? static_cast<const Xbyak::Reg&>(eax) : static_cast<const Xbyak::Reg&>(rax);
+    const int area = input_areas_ + 64 * i, pointer = input_pointers_ + 8 * i;
+    mov(r9, stack(pointer));
+    mov(r10, ptr[rdi + offsetof(CodeArguments, input_strides)]);
+    mov(r10, ptr[r10 + 8 * i]);
+    if (!tail_) {
+      for (int k = 0; k < lanes(); ++k) {
+        mov(lane, ptr[r9]);
+        mov(stack(area + k * element()), lane);
+        add(r9, r10);
+      }
+      mov(stack(pointer), r9);
+    } else {
+      Xbyak::Label again;
+      xor_(r11d, r11d);
+      L(again);
+      mov(lane, ptr[r9]);
+      mov(ptr[rsp + r11 * element() + area], lane);
+      add(r9, r10);
+      inc(r11);
+      cmp(r11, r8);
+      jl(again, T_NEAR);
+    }
+    move(vec(r), stack(area));
+  }
+
+  static constexpr int never = 1 << 30;
+  const CodeRequest& request_;
+  const Formula& f_;
+  std::vector<Place> places_;
+  std::vector<std::vector<int>> uses_;
+  std::vector<char> pinned_ = std::vector<char>(f_.steps.size());
+  Bank vectors_, masks_;
+  std::vector<int> free_slots_;
+  int slot_count_ = 0, now_ = 0;
+  bool tail_ = false, calls_ = false;
+  int call_area_ = 0, saved_vectors_ = 0, saved_masks_ = 0, input_areas_ = 0, input_pointers_ = 0,
+      result_areas_ = 0, result_pointers_ = 0, slots_ = 0;
+  std::vector<std::function<void()>> cold_;
+};
+
+}  // namespace formula::jit
+NAX_END

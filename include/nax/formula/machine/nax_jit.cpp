@@ -1,0 +1,45 @@
+// The source of nax::jit: formulas as machine code of AVX2 or AVX-512, made by Xbyak. Compiled with the
+// program's own sources; nax::compiled has it where Xbyak is installed.
+#include <cstddef>
+
+#include "nax/formula/machine/executable.hpp"
+#include "nax/formula/machine/loop.hpp"
+#include "nax/formula/symbol.hpp"
+
+NAX_BEGIN
+namespace formula {
+namespace jit {
+namespace {
+
+Machine best_machine() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    return Machine::avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+    return Machine::avx2;
+  return Machine::none;
+}
+
+std::unique_ptr<const Code> make(const CodeRequest& request) {
+  // Two bodies, of some dozen bytes an instruction; what turns out longer is tried anew with more.
+  for (std::size_t size = 4096 + 160 * request.formula->steps.size();; size *= 4) {
+    const std::unique_ptr<unsigned char[]> memory(new unsigned char[size]);
+    try {
+      const Loop loop(request, size, memory.get());
+      return std::make_unique<Executable>(memory.get(), loop.getSize(), loop.lanes_of_sum());
+    } catch (const Xbyak::Error& error) {
+      if (static_cast<int>(error) != Xbyak::ERR_CODE_IS_TOO_BIG)
+        throw Error(std::string("formula: no machine code: ") + error.what());
+    }
+  }
+}
+
+}  // namespace
+
+extern const CodeMaker maker;
+const CodeMaker maker{best_machine, make};
+[[maybe_unused]] const bool placed = (code_maker = &maker, true);
+
+}  // namespace jit
+}  // namespace formula
+NAX_END

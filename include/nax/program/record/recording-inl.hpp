@@ -1,0 +1,110 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "nax/core/allocator.hpp"
+#include "nax/program/record/recording.hpp"
+
+NAX_BEGIN
+namespace program {
+namespace detail {
+
+// Addresses that no program can have. Recordings take turns in them.
+inline constexpr int address_bits = static_cast<int>(8 * sizeof(std::uintptr_t));
+inline constexpr std::uintptr_t no_memory = std::uintptr_t(1) << (address_bits - 2);
+inline std::uintptr_t next_addresses() {
+  static std::atomic<std::uintptr_t> recordings{0};
+  return no_memory + ((1 + recordings.fetch_add(1) % 8191) << (address_bits * 3 / 4));
+}
+inline bool has_no_memory(std::uintptr_t at) { return at >= no_memory && at < 2 * no_memory; }
+
+}  // namespace detail
+
+NAX_ENGINE std::shared_ptr<char[]> allocate_bytes(std::size_t bytes) {
+  return {static_cast<char*>(HostAllocator::allocate(bytes)),
+          [bytes](char* memory) { HostAllocator::deallocate(memory, bytes); }};
+}
+
+NAX_ENGINE Recorder::Recorder(Recorder* outer)
+    : unrolls(outer && outer->unrolls), parent(outer), base_(detail::next_addresses()), next_(base_) {
+  if constexpr (sizeof(std::uintptr_t) < 8)
+    throw nax::detail::NotRecordable("jit: addresses of this machine are too short for a recording");
+}
+
+NAX_ENGINE Recorder& Recorder::current() {
+  if (!is_recording()) nax::detail::throw_recording_ended();
+  return *static_cast<Recorder*>(nax::detail::graph_recording->state);
+}
+
+NAX_ENGINE void* Recorder::allocate(std::size_t bytes) {
+  begins_.push_back(next_);
+  slots.push_back({bytes});
+  void* const at = reinterpret_cast<void*>(next_);
+  next_ += (bytes + 511) / 256 * 256;  // addresses behind the last element belong to it, too
+  return at;
+}
+
+NAX_ENGINE Place Recorder::place(const void* address) {
+  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(address);
+  if (at >= base_ && at < next_) {
+    const std::size_t slot =
+        static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), at) - begins_.begin() - 1);
+    return {static_cast<int>(slot), static_cast<std::int64_t>(at - begins_[slot])};
+  }
+  if (detail::has_no_memory(at)) {
+    if (!parent) throw nax::detail::NotRecordable("jit: an array of another recording is used");
+    const Place from = parent->place(address);
+    auto known =
+        std::find_if(captures.begin(), captures.end(), [&](const Capture& c) { return c.from == from.slot; });
+    if (known == captures.end()) {
+      allocate(parent->slots[static_cast<std::size_t>(from.slot)].bytes);
+      known = captures.insert(known, {static_cast<int>(slots.size()) - 1, from.slot});
+    }
+    return {known->slot, from.offset};
+  }
+  return {Place::constant, static_cast<std::int64_t>(at)};
+}
+
+NAX_ENGINE void Recorder::add(std::string name, std::initializer_list<Given> operands,
+                              std::shared_ptr<const Work> work, std::string attributes) {
+  Step step;
+  step.name = std::move(name);
+  for (const Given& x : operands)
+    step.operands.push_back({place(x.address), x.written, x.dtype, x.shape, x.strides, false, x.indexed});
+  step.work = std::move(work);
+  step.comparable = !attributes.empty();
+  step.attributes = std::move(attributes);
+  add(std::move(step));
+}
+
+NAX_ENGINE void Recorder::add(Step step) {
+  step.part = part;
+  steps.push_back(std::move(step));
+}
+
+NAX_ENGINE void Recorder::fill(void* to, const void* from, std::size_t bytes) {
+  const Dims shape(1, static_cast<std::int64_t>(bytes)), strides(1, 1);
+  const Given target{to, true, DType::uint8, shape, strides};
+  if (!from) {
+    const auto clear = [bytes](void* const* at) { std::memset(at[0], 0, bytes); };
+    return add("zeros", {target}, std::make_shared<const detail::Closure<decltype(clear)>>(clear), "zeros");
+  }
+  const std::shared_ptr<char[]> held = allocate_bytes(bytes);
+  char* const data = held.get();
+  std::memcpy(data, from, bytes);
+  constants.push_back(held);
+  const auto copy = [bytes](void* const* at) { std::memcpy(at[1], at[0], bytes); };
+  add("constant", {{data, false, DType::uint8, shape, strides}, target},
+      std::make_shared<const detail::Closure<decltype(copy)>>(copy), "copy");
+}
+
+NAX_ENGINE void Recorder::keep(nax::detail::Buffer& buffer) {
+  if (!known_.insert(&buffer).second) return;
+  buffer.references.fetch_add(1, std::memory_order_relaxed);
+  kept.push_back(nax::detail::BufferRef(&buffer));
+}
+
+}  // namespace program
+NAX_END

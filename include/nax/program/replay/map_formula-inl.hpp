@@ -1,0 +1,109 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "nax/backend/cpu/elementwise.hpp"
+#include "nax/core/thread_pool.hpp"
+#include "nax/program/replay/formula_line.hpp"
+#include "nax/program/replay/map_formula.hpp"
+
+NAX_BEGIN
+namespace program {
+namespace detail {
+
+// Line after line along the last axis that is left when axes are merged.
+class FormulaWork final : public Work {
+ public:
+  explicit FormulaWork(const Step& step)
+      : inputs_(step.formula->inputs),
+        results_(step.formula->results),
+        size_(static_cast<std::int64_t>(dtype_size(step.formula->formula.type))) {
+    std::vector<loops::Operand> operands;
+    for (const MapFormula::Input& input : inputs_) operands.push_back(as_walked(step, input.operand));
+    for (const int result : results_) operands.push_back(as_walked(step, result));
+    Dims shape = step.operands[static_cast<std::size_t>(results_[0])].shape;
+    loops::collapse(shape, operands.data(), static_cast<int>(operands.size()));
+    line_ = shape.empty() ? 1 : shape[shape.size() - 1];
+    for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) outer_.push_back(shape[axis]);
+    for (const std::int64_t d : outer_) lines_ *= d;
+    std::vector<std::int64_t> strides;
+    for (const loops::Operand& x : operands) {
+      strides.push_back(shape.empty() ? 1 : x.strides[shape.size() - 1]);
+      for (std::size_t axis = 0; axis < outer_.size(); ++axis)
+        steps_.push_back(x.strides[axis] * size_);  // operand by operand
+    }
+    for (std::size_t i = 0; shape.empty() && i < inputs_.size(); ++i)
+      if (inputs_[i].operand < 0) strides[i] = 0;
+    kernel_.emplace(step.formula->formula, strides);
+  }
+
+  void run(void* const* at) const override {
+    const char* places[MapFormula::most_inputs + MapFormula::most_results];
+    const std::size_t read = inputs_.size(), all = read + results_.size();
+    for (std::size_t i = 0; i < read; ++i)
+      places[i] = inputs_[i].operand >= 0
+                      ? static_cast<const char*>(at[static_cast<std::size_t>(inputs_[i].operand)])
+                      : reinterpret_cast<const char*>(&inputs_[i].number);
+    for (std::size_t k = 0; k < results_.size(); ++k)
+      places[read + k] = static_cast<const char*>(at[static_cast<std::size_t>(results_[k])]);
+    if (outer_.empty()) {
+      if (line_ <= cpu::detail::parallel_grain) return run_line(places, line_);
+      return parallel_for(line_, cpu::detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
+        const char* own[MapFormula::most_inputs + MapFormula::most_results];
+        for (std::size_t i = 0; i < all; ++i) own[i] = places[i] + begin * kernel_->strides()[i];
+        run_line(own, end - begin);
+      });
+    }
+    const std::int64_t grain = cpu::detail::parallel_grain / std::max<std::int64_t>(line_, 1) + 1;
+    if (lines_ <= grain) return run_lines(places, 0, lines_);
+    parallel_for(lines_, grain, [&](std::int64_t begin, std::int64_t end) { run_lines(places, begin, end); });
+  }
+
+ private:
+  static loops::Operand as_walked(const Step& step, int operand) {
+    loops::Operand x;
+    if (operand < 0)
+      x.strides = Dims(step.operands[static_cast<std::size_t>(step.formula->results[0])].shape.size(), 0);
+    else
+      x.strides = step.operands[static_cast<std::size_t>(operand)].strides;
+    return x;
+  }
+  void run_lines(const char* const* places, std::int64_t begin, std::int64_t end) const {
+    const char* own[MapFormula::most_inputs + MapFormula::most_results];
+    const std::size_t all = kernel_->strides().size(), rank = outer_.size();
+    for (std::int64_t l = begin; l < end; ++l) {
+      std::copy_n(places, all, own);
+      std::int64_t rest = l;
+      for (std::size_t axis = rank; axis-- > 0; rest /= outer_[axis]) {
+        const std::int64_t index = rest % outer_[axis];
+        for (std::size_t i = 0; i < all; ++i) own[i] += index * steps_[i * rank + axis];
+      }
+      run_line(own, line_);
+    }
+  }
+  void run_line(const char* const* places, std::int64_t n) const {
+    const void* const* const from = reinterpret_cast<const void* const*>(places);
+    kernel_->run(from, const_cast<void* const*>(from + inputs_.size()), n);
+  }
+
+  std::optional<FormulaLine> kernel_;
+  std::vector<MapFormula::Input> inputs_;
+  std::vector<int> results_;
+  std::int64_t size_, line_ = 1, lines_ = 1;
+  std::vector<std::int64_t> outer_, steps_;  // the latter in bytes
+};
+
+}  // namespace detail
+
+NAX_ENGINE void run_by_formula(Step& step) {
+  step.work = std::make_shared<const detail::FormulaWork>(step);
+  const formula::Formula& f = step.formula->formula;
+  // All of a packet is computed before any of it is written, but for what is read and handed on.
+  step.in_place = std::none_of(f.results.begin(), f.results.end(), [&](int result) {
+    return f.steps[static_cast<std::size_t>(result)].operation == formula::Operation::input;
+  });
+}
+
+}  // namespace program
+NAX_END

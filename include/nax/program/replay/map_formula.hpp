@@ -1,0 +1,47 @@
+#pragma once
+
+#include "nax/formula/kernel.hpp"
+#include "nax/loops/reduce_kind.hpp"
+#include "nax/program/record/recording.hpp"
+
+// Maps as data. A step whose results are computed element by element may say so: its formula, and which
+// operands are the formula's inputs and results. Steps that do are fused (fuse_maps.hpp). So does a step that
+// reduces what a formula gives (fuse_reductions.hpp).
+NAX_BEGIN
+namespace program {
+
+struct MapFormula {
+  // An operand of the step that is read or, where that is -1, a number of the formula's type.
+  struct Input {
+    int operand = -1;
+    std::uint64_t number = 0;  // its bytes
+  };
+  // An operand that is written, row-major, and goes without the axes in which its stride is 0.
+  struct Reduced {
+    int operand;
+    loops::ReduceKind kind;
+  };
+  formula::Formula formula;  // its results: those that are stored, then those that are reduced
+  std::vector<Input> inputs;
+  // Operands of the step that are written: row-major and whole, until write_pieces lets them be parts.
+  std::vector<int> results;
+  std::vector<Reduced> reduced;
+
+  static constexpr std::size_t most_inputs = 48, most_results = 16, most_reduced = 4;
+};
+
+// Is it a map, which reduces nothing?
+inline bool is_map(const Step& s) {
+  return s.formula && s.formula->reduced.empty() && !s.unforeseen && !s.checks;
+}
+
+// Gives the step, which reduces nothing, the work of running its formula, over the shape of its operands,
+// which all have one.
+NAX_ENGINE void run_by_formula(Step& step);
+
+}  // namespace program
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/program/replay/map_formula-inl.hpp"
+#endif
