@@ -11,7 +11,8 @@ NAX_ENGINE CacheFolder::CacheFolder(std::string folder, std::uint64_t print)
   char name[32];
   std::snprintf(name, sizeof name, "/%016llx", static_cast<unsigned long long>(print));
   folder_ += name;
-  io::detail::need_folder("cache", folder_);
+  if ((errno = io::detail::make_folders(folder_)) != 0)
+    io::detail::fail_system("cache", named_, "cannot be made");
   io::detail::sweep_parts(folder_);
 }
 
