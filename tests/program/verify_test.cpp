@@ -99,8 +99,10 @@ TEST(Verify, FindsWhatIndicesMayName) {
   scatter.slots.push_back({32});
   Operand target = written(view(2, 0, {4, 2}, {1, 0}));
   target.indexed = 1;
-  scatter.add("scatter", {run(1, 0, 2), target});
-  expect_problem(scatter, "step 1 (scatter) writes by index bytes 0 to 32 of slot 2, of which byte 0");
+  scatter.add("scatter_add", {run(1, 0, 2), target});
+  expect_problem(scatter, "step 1 (scatter_add) adds by index to bytes 0 to 32 of slot 2, of which byte 0");
+  scatter.steps.back().name = "scatter";
+  EXPECT_EQ(scatter.problem(), "");
 }
 
 TEST(Verify, FindsReadsOfWhatIsNotWritten) {

@@ -177,9 +177,10 @@ class Verifier {
     const Block& block = blocks_[static_cast<std::size_t>(s)];
     if (r.empty()) return;
     if (slot(s).kind == Slot::Kind::constant) fail("writes", s, r, "which is a constant");
-    // Elements that indices do not choose stay as they were.
     if (!simulated_) return;
-    if (x.indexed) return check_read("writes by index", s, r);
+    // Which elements indices choose is not known. Several such steps may write all of an array: it counts as
+    // written by each, but sums have terms.
+    if (x.indexed && name_ == "scatter_add") check_read("adds by index to", s, r);
     if (block.at < 0) fail("writes", s, r, "which has no memory");
     r.for_each_run([&](std::int64_t begin, std::int64_t end) {
       std::fill(owners_.begin() + block.at + begin, owners_.begin() + block.at + end, s);
