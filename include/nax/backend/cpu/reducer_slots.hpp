@@ -41,16 +41,19 @@ inline const Reducer& reducer_for(loops::ReduceKind kind, DType from, DType to) 
   return *found;
 }
 
-// The reducer of an expression's values. A user's file of compiled mode takes the library's: its own, perhaps
-// not optimised, would be the whole program's.
-template <class Op, class From>
+// The reducer of an expression's values, `From` in arrays and `Tile` in the tiles that kernels fill (truths
+// lie there in the lanes of what was compared). A user's file of compiled mode takes the library's where that
+// has it: its own, perhaps not optimised, would be the whole program's.
+template <class Op, class Tile, class From = Tile>
 const Reducer& expression_reducer() {
 #if defined(NAX_CALLS_LIBRARY)
-  provide_library();
-  return reducer_for(Op::kind, dtype_of<From>, dtype_of<typename Op::Acc>);
-#else
-  return reducer<Op, From>;
+  constexpr bool asks_truth = Op::kind == loops::ReduceKind::any || Op::kind == loops::ReduceKind::all;
+  if constexpr (asks_truth || std::is_same_v<Tile, From>) {
+    provide_library();
+    return reducer_for(Op::kind, dtype_of<Tile>, dtype_of<typename Op::Acc>);
+  }
 #endif
+  return reducer<Op, Tile>;
 }
 
 }  // namespace cpu

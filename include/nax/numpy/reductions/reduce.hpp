@@ -55,7 +55,7 @@ ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
     const Device device = device_for(table.name, parts.leaves, table.leaves);
     if (on_program(device)) {
       const Frame frame = frame_of(x);
-      const cpu::Reducer& reducer = cpu::expression_reducer<Op, tile_element_t<X>>();
+      const cpu::Reducer& reducer = cpu::expression_reducer<Op, tile_element_t<X>, From>();
       ArrayBase result = allocate(reducer.to, reduced_frame(frame, marks, keep), device);
       record_reduce(reducer, table, parts.constants.slots, parts.leaves, frame, reduced_strides(frame, marks),
                     result);
@@ -65,7 +65,7 @@ ArrayBase reduce_over(const X& x, const AxisMarks& marks, bool keep) {
     if ((watches_numbers() && table.result_lane == table.result) || on_accelerator(device))
       return reduce_array(Op::kind, compute_values(table, parts.constants.slots, parts.leaves, x.frame()), to,
                           marks, keep);
-    return reduce_expression(cpu::expression_reducer<Op, tile_element_t<X>>(), forward_kernel_of<X>(),
+    return reduce_expression(cpu::expression_reducer<Op, tile_element_t<X>, From>(), forward_kernel_of<X>(),
                              parts.constants.slots, parts.leaves, leaf_table<X>.lanes, Tree<X>::leaves,
                              frame_of(x), marks, keep);
   }
