@@ -83,7 +83,8 @@ auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
 template <class Q>
 requires Function<Q>
 auto isf(const Q& q_, const LocScaleOptions& options = {}) {
-  return detail::of_quantile(q_, options, [](const auto& q) { return -detail::cauchy_quantile(q); });
+  return detail::of_quantile(
+      q_, options, [](const auto& q) { return 0 - detail::cauchy_quantile(q); });  // 0, not -0, at 1/2
 }
 
 }  // namespace stats::cauchy
