@@ -268,7 +268,7 @@ class MpiProcesses final : public Processes {
     return hosts_.empty() ? text : text + " (" + hosts_[static_cast<std::size_t>(process)] + ")";
   }
 
-  // Those of the processes for which `are` holds.
+  // Names the processes for which `are` holds.
   template <class Are>
   std::string names(const Are& are) const {
     std::string who;
