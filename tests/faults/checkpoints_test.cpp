@@ -54,6 +54,7 @@ struct Folder {
 
 // After a fault: the last step that was saved is there, or the one behind it; training goes on from it.
 void expect_all_is_there(const std::string& folder, std::int64_t returned) {
+  faults::start_machine();
   faults::fault_call(1'000'000, CallFault::fail);  // none; it spares the disk
   State state;
   {
@@ -81,6 +82,7 @@ bool survives_crash(std::int64_t n, CallFault fault, bool async) {
   void* const shared = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   EXPECT_NE(shared, MAP_FAILED);
   auto* const returned = static_cast<std::atomic<std::int64_t>*>(shared);
+  faults::start_machine();
   const pid_t child = ::fork();
   if (child == 0) {
     faults::fault_call(n, fault);
@@ -121,6 +123,7 @@ bool two_survive_crash(std::int64_t n, CallFault fault, int faulted) {
   auto* const returned = static_cast<std::atomic<std::int64_t>*>(shared);
   auto* const constructed = returned + 2;
   pid_t children[2];
+  faults::start_machine();
   for (int process = 0; process < 2; ++process) {
     children[process] = ::fork();
     if (children[process] != 0) continue;

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -31,7 +33,16 @@ struct Written {
 // A name that was given or taken away, and a second link to the file that it led to before.
 struct Renamed {
   std::string from, to, before;  // no `from`: unlinked; no `before`: it led to none
+  std::int64_t syncs;            // of folders, until then
 };
+
+// How often any process has brought a folder to the disk; `stopped` when the machine has stopped.
+constexpr std::int64_t stopped = -1;
+std::atomic<std::int64_t>& folder_syncs() {
+  static void* const shared = ::mmap(nullptr, sizeof(std::atomic<std::int64_t>), PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return *static_cast<std::atomic<std::int64_t>*>(shared);
+}
 
 struct Calls {
   std::mutex mutex;
@@ -53,9 +64,11 @@ Calls& calls() {
     for (const Written& file : c.written)
       if (!file.on_disk) static_cast<void>(::ftruncate(file.descriptor, 0) == 0);
   static const auto rename = real<int(const char*, const char*)>("rename");
+  const std::int64_t syncs = folder_syncs().exchange(stopped);
   if (c.fault == CallFault::lose_names)
     for (std::size_t i = c.renamed.size(); i-- > 0;) {
       const Renamed& r = c.renamed[i];
+      if (r.syncs != syncs) break;
       if (!r.from.empty()) rename(r.to.c_str(), r.from.c_str());
       if (!r.before.empty()) rename(r.before.c_str(), r.to.c_str());
     }
@@ -83,7 +96,7 @@ bool counts() { return calls().until >= 0; }
 void note(const char* from, const char* to) {
   Calls& c = calls();
   if (!counts() || c.fault != CallFault::lose_names) return;
-  Renamed r{from, to, std::string(to) + ".before" + std::to_string(c.links++)};
+  Renamed r{from, to, std::string(to) + ".before" + std::to_string(c.links++), folder_syncs()};
   if (::link(to, r.before.c_str()) != 0) r.before.clear();
   c.renamed.push_back(std::move(r));
 }
@@ -92,6 +105,7 @@ void note(const char* from, const char* to) {
 
 namespace faults {
 
+void start_machine() { calls::folder_syncs() = 0; }
 void fault_call(std::int64_t n, CallFault fault) {
   calls::Calls& c = calls::calls();
   const std::lock_guard lock(c.mutex);
@@ -151,6 +165,10 @@ int fsync(int descriptor) {
     faults::calls::calls().written[file->second].on_disk = true;
   struct stat status;
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+    std::int64_t syncs = faults::calls::folder_syncs();
+    do
+      while (syncs == faults::calls::stopped) ::pause();
+    while (!faults::calls::folder_syncs().compare_exchange_weak(syncs, syncs + 1));
     for (const auto& r : faults::calls::calls().renamed)
       if (!r.before.empty()) faults::calls::real<int(const char*)>("unlink")(r.before.c_str());
     faults::calls::calls().renamed.clear();

@@ -13,6 +13,9 @@ enum class CallFault {
   lose_names,  // and renames without an fsync of the folder are undone
 };
 
+// Processes that are forked from now on are on one machine: a folder that one of them has brought to the disk
+// is there for all, and none brings any to it when the machine has stopped.
+void start_machine();
 // The n-th call from now on (the next one is number 0), in any thread of this process. Until then an fsync
 // takes no time.
 void fault_call(std::int64_t n, CallFault fault);

@@ -300,9 +300,12 @@ NAX_ENGINE void CheckpointFolder::write(std::int64_t step, const NamedArrays& ar
   if (processes_ > 1) {
     write_shard(step, arrays);
     bool checked = options_.own;
-    if (process_ > 0)
-      return wait_for(file_of(step), "process 0 has not completed",
-                      [&] { checked = checked || check_sums(step, arrays); });
+    if (process_ > 0) {
+      wait_for(file_of(step), "process 0 has not completed",
+               [&] { checked = checked || check_sums(step, arrays); });
+      // The name is seen before process 0 has brought it to the disk.
+      return sync_names();
+    }
     for (std::int64_t i = 1; i < processes_; ++i)
       wait_for(shard_name(shards_of(step), i, processes_),
                "process " + std::to_string(i) + " has not written", [] {});
@@ -325,13 +328,17 @@ NAX_ENGINE void CheckpointFolder::write(std::int64_t step, const NamedArrays& ar
     if (gone != best_one) remove(gone);
 }
 
+NAX_ENGINE void CheckpointFolder::sync_names() const {
+  if (!remote_ && !sync_folder(path_)) fail_system("Checkpoints", path_, "cannot be brought to the disk");
+}
+
 NAX_ENGINE void CheckpointFolder::remove(std::int64_t step) const {
   unlink(file_of(step));
   std::vector<std::string> shards;
   for (const std::string& name : names())
     if (step_of_shard(name) == step) shards.push_back(path_ + '/' + name);
   if (shards.empty()) return;
-  if (!remote_ && !sync_folder(path_)) fail_system("Checkpoints", path_, "cannot be brought to the disk");
+  sync_names();
   for (const std::string& shard : shards) unlink(shard);
 }
 

@@ -134,6 +134,8 @@ class CheckpointFolder {
   // Throws IoError unless all processes' shards are of equal states; false where one is not there yet.
   bool check_sums(std::int64_t step, const NamedArrays& arrays) const;
   void remove(std::int64_t step) const;
+  // Brings the names of the folder's files to the disk.
+  void sync_names() const;
   bool exists(const std::string& file) const;
   void unlink(const std::string& file) const;
   // Removes shards of checkpoints that never were complete.
