@@ -48,12 +48,16 @@ template <class Op, class Tile, class From = Tile>
 const Reducer& expression_reducer() {
 #if defined(NAX_CALLS_LIBRARY)
   constexpr bool asks_truth = Op::kind == loops::ReduceKind::any || Op::kind == loops::ReduceKind::all;
-  if constexpr (asks_truth || std::is_same_v<Tile, From>) {
-    provide_library();
-    return reducer_for(Op::kind, dtype_of<Tile>, dtype_of<typename Op::Acc>);
-  }
+  constexpr bool is_in_library = asks_truth || std::is_same_v<Tile, From>;
+#else
+  constexpr bool is_in_library = false;
 #endif
-  return reducer<Op, Tile>;
+  if constexpr (is_in_library) {
+    provide_reducer<Op, Tile>();
+    return reducer_for(Op::kind, dtype_of<Tile>, dtype_of<typename Op::Acc>);
+  } else {
+    return reducer<Op, Tile>;
+  }
 }
 
 }  // namespace cpu
