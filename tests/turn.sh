@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # bash tests/turn.sh [preset]: builds and tests what tests/run.sh does not: the whole preset, or, without a name, a part of one.
+# bash tests/turn.sh --part preset: a part of this one.
 #
 # The date chooses the part: five presets take turns day by day, and each begins with another program on each of its days.
 # Programs are built one by one for NAX_TURN_SECONDS (600); those not reached are listed. Only building is cut short: a test
@@ -10,7 +11,7 @@ source "$root/scripts/packages.sh"
 need_packages build tests
 cd "$root"
 
-if (($#)); then
+if (($# == 1)); then
   cmake --preset "$1"
   cmake --build --preset "$1" --parallel "$(build_jobs)"
   exec ctest --preset "$1" --parallel "$(nproc)"
@@ -18,7 +19,8 @@ fi
 
 day=${NAX_TURN_DAY:-$(($(date +%s) / 86400))}
 presets=(clang asan headers tsan cuda)
-preset=${presets[day % 5]}
+preset=${presets[day % 5]} turns=$((day / 5))
+if [[ ${1:-} == --part ]]; then preset=$2 turns=$day; fi
 missing=""
 if [[ $preset == clang ]] && ! has_command clang++; then missing=clang++; fi
 if [[ $preset == cuda ]] && ! PATH=$PATH:/usr/local/cuda/bin has_command nvcc; then missing=nvcc; fi
@@ -36,7 +38,7 @@ if ((count == 0)); then
   echo "turn: $preset: every program is built; run ctest --preset $preset"
   exit 0
 fi
-first=$((day / 5 * 7 % count))
+first=$((turns * 7 % count))
 programs=("${programs[@]:first}" "${programs[@]:0:first}")
 
 built=()

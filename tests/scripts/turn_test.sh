@@ -5,9 +5,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 pretend() { printf '#!/usr/bin/env bash\n%s\n' "$2" >"$scratch/$1" && chmod +x "$scratch/$1"; }
-turn() { # turn <day> <seconds>: status and output of tests/turn.sh on that day
+turn() { # turn <day> <seconds> <argument>...: status and output of tests/turn.sh on that day
   status=0
-  output=$(PATH=$scratch:$PATH NAX_TURN_DAY=$1 NAX_TURN_SECONDS=$2 bash "$here/../turn.sh" 2>&1) || status=$?
+  output=$(PATH=$scratch:$PATH NAX_TURN_DAY=$1 NAX_TURN_SECONDS=$2 bash "$here/../turn.sh" "${@:3}" 2>&1) || status=$?
 }
 expect() {
   [[ $status == "$1" && $output == *"$2"* ]] || { echo "$3: status $status, output: $output"; exit 1; }
@@ -25,6 +25,8 @@ turn 1 60
 expect 0 "turn: asan: built 2" "another day, another preset"
 turn 5 60
 expect 0 "built 2 of 2 programs: b_test a_test" "another day, another program first"
+turn 1 60 --part emulations
+expect 0 "turn: emulations: built 2 of 2 programs: b_test a_test" "a part of a preset that is named"
 
 pretend cmake "$version"'; [[ " $* " == *" --target b_test "* ]] && sleep 60; exit 0'
 turn 0 2
