@@ -74,6 +74,77 @@ NAX_ENGINE void map_streaming(ForwardKernel kernel, const void* constants, const
   finish_streams();
 }
 
+NAX_ENGINE int axis_across(const Dims& shape, const Operand* leaves, int count, std::int64_t size) {
+  const int last = static_cast<int>(shape.size()) - 1;
+  if (size < 1 << 14 || last < 1 || shape.back() < 16) return -1;
+  for (int l = 0; l < count; ++l) {
+    if (!lies_across(leaves[l].strides.back())) continue;
+    for (int axis = 0; axis < last; ++axis)
+      if (leaves[l].strides[static_cast<std::size_t>(axis)] == 1 &&
+          shape[static_cast<std::size_t>(axis)] >= 16)
+        return axis;
+  }
+  return -1;
+}
+
+NAX_ENGINE void map_panels(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands,
+                           int count, int across, std::int64_t tile_length) {
+  // The plane's axes come last; the order of a loop's axes is of no account.
+  const std::size_t rank = shape.size(), row_axis = rank - 2, column_axis = rank - 1;
+  for (std::size_t axis = static_cast<std::size_t>(across); axis < row_axis; ++axis) {
+    std::swap(shape[axis], shape[axis + 1]);
+    for (int o = 0; o <= count; ++o) std::swap(operands[o].strides[axis], operands[o].strides[axis + 1]);
+  }
+  int transposed = 0;
+  bool is_transposed[max_operands] = {};
+  for (int l = 0; l < count; ++l) {
+    is_transposed[l] = operands[l].strides[row_axis] == 1 && lies_across(operands[l].strides[column_axis]);
+    transposed += is_transposed[l];
+  }
+  const auto parts = [](std::int64_t n, std::int64_t most) { return (n + most - 1) / most; };
+  const std::int64_t down = parts(shape[row_axis], Panels::rows),
+                     wide = parts(shape[column_axis], Panels::columns);
+  std::int64_t outer = 1;
+  for (std::size_t axis = 0; axis < row_axis; ++axis) outer *= shape[axis];
+  constexpr std::int64_t elements = Panels::rows * Panels::columns, most_bytes = 16;
+  parallel_for(
+      outer * down * wide, parts(parallel_grain, elements), [&](std::int64_t begin, std::int64_t end) {
+        const std::unique_ptr<char[]> buffer(
+            new char[static_cast<std::size_t>(transposed * elements * most_bytes)]);
+        Operand panel[max_operands + 1];
+        for (std::int64_t part = begin; part < end; ++part) {
+          const std::int64_t column = part % wide * Panels::columns, row = part / wide % down * Panels::rows;
+          Dims extents(2, std::min(Panels::rows, shape[row_axis] - row));
+          extents[1] = std::min(Panels::columns, shape[column_axis] - column);
+          char* to = buffer.get();
+          for (int o = 0; o <= count; ++o) {
+            const Operand& whole = operands[o];
+            const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(whole.stored));
+            std::int64_t offset = row * whole.strides[row_axis] + column * whole.strides[column_axis];
+            for (std::int64_t axis = static_cast<std::int64_t>(row_axis), rest = part / (wide * down);
+                 axis-- > 0;) {
+              const std::size_t a = static_cast<std::size_t>(axis);
+              offset += rest % shape[a] * whole.strides[a];
+              rest /= shape[a];
+            }
+            panel[o] = {whole.data + offset * bytes, Dims(2, whole.strides[row_axis]), whole.stored,
+                        whole.lane};
+            panel[o].strides[1] = whole.strides[column_axis];
+            if (o == count || !is_transposed[o]) continue;
+            copy_loops_of(bytes).transpose(
+                {extents[0], extents[1], to, extents[1], 1, panel[o].data, 1, whole.strides[column_axis]},
+                false);
+            panel[o].data = to;
+            panel[o].strides[0] = extents[1];
+            panel[o].strides[1] = 1;
+            to += elements * bytes;
+          }
+          map_range(kernel, constants, extents, panel, count, panel[count], tile_length, 0,
+                    extents[0] * extents[1]);
+        }
+      });
+}
+
 }  // namespace cpu::detail
 NAX_END
 NAX_BEGIN
@@ -112,6 +183,8 @@ NAX_ENGINE void map(ForwardKernel kernel, const void* constants, Dims shape, Ope
     return;
   }
   const std::int64_t tile_length = tile_bytes / static_cast<std::int64_t>(widest);
+  if (const int across = detail::axis_across(shape, operands, count, size); across >= 0)
+    return detail::map_panels(kernel, constants, shape, operands, count, across, tile_length);
   parallel_for(size, detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
     detail::map_range(kernel, constants, shape, operands, count, operands[count], tile_length, begin, end);
   });

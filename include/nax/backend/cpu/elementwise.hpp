@@ -5,6 +5,7 @@
 
 #include "nax/backend/cpu/stream.hpp"
 #include "nax/backend/cpu/tiles.hpp"
+#include "nax/backend/cpu/transpose.hpp"
 #include "nax/core/per_thread.hpp"
 
 // Runs fused elementwise kernels over loops of any shape; see tiles.hpp.
@@ -44,6 +45,20 @@ NAX_ENGINE void compute_range(ForwardKernel kernel, const void* constants, const
 // A large result of contiguous operands: computed piece by piece in the first cache and streamed from there.
 NAX_ENGINE void map_streaming(ForwardKernel kernel, const void* constants, const Operand* operands, int count,
                               std::int64_t begin, std::int64_t end);
+
+// Leaves that are contiguous along another axis than the last one, as a transposed matrix is: read row by
+// row, each element would cost a cache line. The loop runs over panels instead, whose parts of such leaves
+// are transposed first, into a buffer that the second cache holds.
+struct Panels {
+  static constexpr std::int64_t rows = 64, columns = 512;
+};
+inline bool lies_across(std::int64_t stride) { return stride <= -16 || stride >= 16; }
+// The axis along which some leaf is contiguous that lies across the last one, where the loop is large enough
+// for it to matter; -1 otherwise.
+NAX_ENGINE int axis_across(const Dims& shape, const Operand* leaves, int count, std::int64_t size);
+// `across` is that axis. All operands are used up.
+NAX_ENGINE void map_panels(ForwardKernel kernel, const void* constants, Dims shape, Operand* operands,
+                           int count, int across, std::int64_t tile_length);
 
 }  // namespace detail
 

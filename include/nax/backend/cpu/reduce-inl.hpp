@@ -95,6 +95,29 @@ NAX_ENGINE void reduce_tiles(ForwardKernel kernel, const void* constants, const 
   gradients.finish();
 }
 
+// Copies the leaves whose elements of a row lie a cache line or more apart.
+NAX_ENGINE void straighten(const Dims& shape, Operand* leaves, int count,
+                           std::vector<std::unique_ptr<char[]>>& copies) {
+  const std::size_t rank = shape.size();
+  for (int l = 0; l < count; ++l) {
+    Operand& leaf = leaves[l];
+    if (!lies_across(leaf.strides.back())) continue;
+    Dims extents, from, to(rank, 0), steps;
+    std::int64_t size = 1;
+    for (std::size_t axis = rank; axis-- > 0;)
+      if (leaf.strides[axis] != 0) to[axis] = size, size *= shape[axis];
+    for (std::size_t axis = 0; axis < rank; ++axis)
+      if (leaf.strides[axis] != 0)
+        extents.push_back(shape[axis]), from.push_back(leaf.strides[axis]), steps.push_back(to[axis]);
+    const std::size_t bytes = dtype_size(leaf.stored);
+    copies.emplace_back(new char[static_cast<std::size_t>(size) * bytes]);
+    strided_copy(bytes, static_cast<int>(extents.size()), extents.data(), copies.back().get(), steps.data(),
+                 leaf.data, from.data());
+    leaf.data = copies.back().get();
+    leaf.strides = to;
+  }
+}
+
 NAX_ENGINE void cut(Dims& shape, Operand* operands, int total, std::size_t axis, std::int64_t begin,
                     std::int64_t end) {
   shape[axis] = end - begin;
@@ -118,6 +141,9 @@ NAX_ENGINE void reduce(ForwardKernel kernel, const void* constants, Dims shape, 
   if (size == 0) return;
   detail::order_axes(shape, operands, count, total);
   loops::collapse(shape, operands, total);
+  std::vector<std::unique_ptr<char[]>> copies;
+  if (kernel && !along && detail::axis_across(shape, operands, count, size) >= 0)
+    detail::straighten(shape, operands, count, copies);
 
   const bool in_rows = !kernel && !along && reducer.from == reducer.to && dtype_size(reducer.to) <= 4 &&
                        detail::takes_rows(shape, result.strides);

@@ -4,15 +4,17 @@
 // come to in the end. Elements are moved as units of 1, 2, 4, 8 or 16 bytes, so that few instances serve
 // every type.
 //
-// The axes are first put into the order of the destination (longest stride first, all of them positive) and
-// merged where both sides allow it. Then the innermost axis is copied as runs; but where the source is
-// contiguous along another axis, that axis and the innermost one form a plane that is transposed tile by
-// tile, each tile in registers for 4 and 8 bytes. Threads share the outer axes and the rows of planes.
+// The axes are first put into the order of the destination (longest stride first, positive but where the
+// source would run backward) and merged where both sides allow it. Then the innermost axis is copied as runs;
+// but where the source is contiguous along another axis, that axis and the innermost one form a plane that is
+// transposed tile by tile, each tile in registers for 4 and 8 bytes. Threads share the outer axes and the
+// rows of planes.
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -124,8 +126,24 @@ struct Plane {
   std::int64_t from_row, from_column;
 };
 
+// Rows of `columns` copies of one element each.
+template <int columns, class U>
+void repeat_elements(const Plane& plane) {
+  U* const to = static_cast<U*>(plane.to);
+  const U* const from = static_cast<const U*>(plane.from);
+  for (std::int64_t i = 0; i < plane.rows; ++i) {
+    const U value = from[i * plane.from_row];
+    for (int j = 0; j < columns; ++j) to[i * columns + j] = value;
+  }
+}
+
 template <class U>
 void copy_rows(const Plane& plane) {
+  if (plane.from_column == 0 && plane.to_column == 1 && plane.to_row == plane.columns) {
+    if (plane.columns == 2) return repeat_elements<2, U>(plane);
+    if (plane.columns == 3) return repeat_elements<3, U>(plane);
+    if (plane.columns == 4) return repeat_elements<4, U>(plane);
+  }
   for (std::int64_t i = 0; i < plane.rows; ++i)
     copy_run<U>(static_cast<const U*>(plane.from) + i * plane.from_row, plane.from_column,
                 static_cast<U*>(plane.to) + i * plane.to_row, plane.to_column, plane.columns);
@@ -227,6 +245,9 @@ NAX_COMPILED_ONCE void copy_axes(const CopyLoops& loops, const CopyAxes& axes, c
 // Brings the axes into the order described above; `to` and `from` move where a stride changes its sign.
 // Returns false when there is nothing to copy.
 NAX_ENGINE bool normalise(CopyAxes& axes, std::int64_t& to_offset, std::int64_t& from_offset);
+
+// Throws TypeError for sizes that no dtype has.
+NAX_ENGINE const CopyLoops& copy_loops_of(std::int64_t element_bytes);
 
 // to[sum i_d to_strides[d]] = from[sum i_d from_strides[d]] for every index within `shape`; strides in
 // elements, of any sign; a source stride of zero repeats. The two must not overlap, and no element of `to` be

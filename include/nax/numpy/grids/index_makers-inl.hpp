@@ -9,6 +9,27 @@ NAX_ENGINE void check_matrix(const char* function, const Shape& shape) {
   if (shape.size() != 2) raise<ValueError>({function, ": input array must be 2-d, shape ", shape});
 }
 
+NAX_ENGINE std::vector<Array<std::int32_t>> triangle_indices(const char* function, std::int64_t n,
+                                                             std::int64_t m, std::int64_t k, bool below) {
+  count_elements(function, Shape{n, m});
+  check_index_type<std::int32_t>(function, n);
+  check_index_type<std::int32_t>(function, m);
+  k = std::clamp(k, -n - 1, m + 1);
+  std::vector<std::int32_t> rows, columns;
+  const auto size = static_cast<std::size_t>(n * m);
+  rows.reserve(size / 2), columns.reserve(size / 2);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t begin = below ? 0 : std::clamp<std::int64_t>(i + k, 0, m),
+                       end = below ? std::clamp<std::int64_t>(i + k + 1, 0, m) : m;
+    rows.insert(rows.end(), static_cast<std::size_t>(end - begin), static_cast<std::int32_t>(i));
+    for (std::int64_t j = begin; j < end; ++j) columns.push_back(static_cast<std::int32_t>(j));
+  }
+  const auto as_indices = [](const std::vector<std::int32_t>& v) {
+    return typed<std::int32_t>(placed(host_numbers<std::int32_t>(v)));
+  };
+  return {as_indices(rows), as_indices(columns)};
+}
+
 }  // namespace detail
 NAX_END
 NAX_BEGIN
@@ -22,16 +43,12 @@ NAX_ENGINE std::vector<Array<std::int32_t>> diag_indices(std::int64_t n, const D
 
 NAX_ENGINE std::vector<Array<std::int32_t>> tril_indices(std::int64_t n,
                                                          const TriangleIndicesOptions& options) {
-  const std::int64_t k = options.k;
-  return detail::triangle_indices("tril_indices", n, options.m.value_or(n),
-                                  [k](std::int64_t d) { return d <= k; });
+  return detail::triangle_indices("tril_indices", n, options.m.value_or(n), options.k, true);
 }
 
 NAX_ENGINE std::vector<Array<std::int32_t>> triu_indices(std::int64_t n,
                                                          const TriangleIndicesOptions& options) {
-  const std::int64_t k = options.k;
-  return detail::triangle_indices("triu_indices", n, options.m.value_or(n),
-                                  [k](std::int64_t d) { return d >= k; });
+  return detail::triangle_indices("triu_indices", n, options.m.value_or(n), options.k, false);
 }
 
 NAX_END

@@ -35,25 +35,9 @@ Array<T> open_index(const char* function, const Shape& grid, std::size_t axis) {
       function, generated<T>(function, grid[axis], [](std::int64_t i) { return static_cast<T>(i); }), shape);
 }
 
-// Row and column of the places of an n x m matrix where keep(column - row).
-template <class F>
-std::vector<Array<std::int32_t>> triangle_indices(const char* function, std::int64_t n, std::int64_t m,
-                                                  const F& keep) {
-  count_elements(function, Shape{n, m});
-  check_index_type<std::int32_t>(function, n);
-  check_index_type<std::int32_t>(function, m);
-  std::vector<std::int32_t> rows, columns;
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < m; ++j)
-      if (keep(j - i)) {
-        rows.push_back(static_cast<std::int32_t>(i));
-        columns.push_back(static_cast<std::int32_t>(j));
-      }
-  const auto as_indices = [](const std::vector<std::int32_t>& v) {
-    return typed<std::int32_t>(placed(host_numbers<std::int32_t>(v)));
-  };
-  return {as_indices(rows), as_indices(columns)};
-}
+// Row and column of the places of an n x m matrix on the k-th diagonal and below it, or above it.
+NAX_ENGINE std::vector<Array<std::int32_t>> triangle_indices(const char* function, std::int64_t n,
+                                                             std::int64_t m, std::int64_t k, bool below);
 
 NAX_ENGINE void check_matrix(const char* function, const Shape& shape);
 

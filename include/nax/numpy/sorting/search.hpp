@@ -69,6 +69,30 @@ Array<bool> isin_complex(const Array<T>& x, const Array<T>& tests_) {
   return result;
 }
 
+// For integers that lie close together: a table of those that are there.
+template <class T>
+bool isin_table(const Array<T>& x, const Array<T>& tests, Array<bool>& found) {
+  const ArrayBase among = contiguous(constant(tests), transforms_handled);
+  const T* const first = elements<const T>(among, transforms_handled);
+  const std::int64_t count = tests.size();
+  const auto [low, high] = std::minmax_element(first, first + count);
+  using U = std::uint64_t;
+  const U least = static_cast<U>(*low), range = static_cast<U>(*high) - least;
+  if (range > 6 * static_cast<U>(x.size() + count)) return false;
+  std::vector<char> there(static_cast<std::size_t>(range) + 1, false);
+  for (std::int64_t i = 0; i < count; ++i)
+    there[static_cast<std::size_t>(static_cast<U>(first[i]) - least)] = true;
+  const ArrayBase values = contiguous(constant(x), transforms_handled);
+  found = typed<bool>(allocate(DType::boolean, layout_of(values)));
+  const T* const from = elements<const T>(values, transforms_handled);
+  bool* const to = elements<bool>(found, transforms_handled);
+  for (std::int64_t i = 0, n = layout_of(values).size(); i < n; ++i) {
+    const U at = static_cast<U>(from[i]) - least;
+    to[i] = at <= range && there[static_cast<std::size_t>(at)];
+  }
+  return true;
+}
+
 }  // namespace detail
 
 struct IsinOptions {
@@ -91,6 +115,13 @@ Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& op
     if constexpr (is_complex_v<R>) {
       return detail::isin_complex(x, tests);
     } else {
+      if constexpr (is_integer_v<R>) {
+        Array<bool> found;
+        const auto is_plain = [](const Array<R>& a) {
+          return !detail::is_batched(a) && !detail::on_accelerator(a);
+        };
+        if (is_plain(x) && is_plain(tests) && detail::isin_table(x, tests, found)) return found;
+      }
       const Array<R> sorted = sort(detail::reshape_to("isin", tests, Shape{tests.size()}));
       const Array<std::int32_t> at =
           minimum(searchsorted(sorted, x), static_cast<std::int32_t>(sorted.size() - 1));
