@@ -21,6 +21,12 @@ constexpr void refuse_axis_of_method() {
 
 }  // namespace detail
 
+// Methods that take their function's options, with the name of these in MethodOptions.
+#define NAX_FOR_EACH_ARRAY_METHOD(f)                                                                        \
+  f(sum, Sum) f(prod, Sum) f(mean, Mean) f(max, Reduce) f(min, Reduce) f(var, Var) f(std, Var) f(any, Mean) \
+      f(all, Mean) f(argmax, Place) f(argmin, Place) f(argsort, Sort) f(cumsum, Cumulative)                 \
+          f(cumprod, Cumulative) f(squeeze, Squeeze)
+
 // (Not in detail: the namespaces of bases take part in unqualified calls.)
 // The base of X, an array or an expression. (Templates, since X is not complete here.)
 template <class X>
@@ -37,21 +43,7 @@ class ArrayMethods {
     detail::refuse_axis_of_method<I>();                            \
     return self();                                                 \
   }
-  NAX_METHOD(sum, Sum)
-  NAX_METHOD(prod, Sum)
-  NAX_METHOD(mean, Mean)
-  NAX_METHOD(max, Reduce)
-  NAX_METHOD(min, Reduce)
-  NAX_METHOD(var, Var)
-  NAX_METHOD(std, Var)
-  NAX_METHOD(any, Mean)
-  NAX_METHOD(all, Mean)
-  NAX_METHOD(argmax, Place)
-  NAX_METHOD(argmin, Place)
-  NAX_METHOD(argsort, Sort)
-  NAX_METHOD(cumsum, Cumulative)
-  NAX_METHOD(cumprod, Cumulative)
-  NAX_METHOD(squeeze, Squeeze)
+  NAX_FOR_EACH_ARRAY_METHOD(NAX_METHOD)
 #undef NAX_METHOD
   template <class S = X>
   auto round(const typename Options<S>::Round& given = {}) const;

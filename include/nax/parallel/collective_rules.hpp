@@ -8,7 +8,6 @@
 #include "nax/numpy/views/copy.hpp"
 #include "nax/parallel/axis_environment.hpp"
 #include "nax/parallel/collective_blocks.hpp"
-#include "nax/parallel/product_over_devices.hpp"
 #include "nax/rules/extrema.hpp"
 #include "nax/transform/axes.hpp"
 #include "nax/transform/batching.hpp"
@@ -155,10 +154,7 @@ ArrayBase combine_arrays(const ArrayBase& a, const ArrayBase& b) {
 template <class T>
 Combine combine_to_sum() {
   using Rule = std::conditional_t<std::is_same_v<T, bool>, rules::logical_or, rules::add>;
-  Combine combine{sum_run_into<T>, combine_arrays<Rule, T>};
-  combine.waits = waits_for_product;
-  combine.waiting = product_over_devices;
-  return combine;
+  return {sum_run_into<T>, combine_arrays<Rule, T>};
 }
 template <class T>
 Combine combine_to_extreme(const char* function, Extreme extreme) {

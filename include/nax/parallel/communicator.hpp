@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "nax/core/array_base.hpp"
-#include "nax/core/function_ref.hpp"
 
 NAX_BEGIN
 namespace detail {
 
-class Communicator;
 class ThreadCommunicator;
 struct Span;
 
@@ -27,11 +25,6 @@ struct Combine {
   // For a mean: what has been combined is multiplied by one over the number of devices. Null otherwise.
   void (*scale_on_host)(void* x, double factor, std::int64_t n) = nullptr;
   ArrayBase (*scale)(const ArrayBase& x, double factor) = nullptr;
-  // For arrays that are yet to be computed, one from each device, all of them seen by `waits`: their sum
-  // times `factor`, yet to be computed as well. May be null.
-  bool (*waits)(const ArrayBase& x) = nullptr;
-  ArrayBase (*waiting)(Communicator& communicator, int rank, std::vector<ArrayBase> everyone,
-                       double factor) = nullptr;
   Reduction kind = Reduction::sum;
 
   bool is_mean() const { return scale_on_host; }
@@ -84,10 +77,6 @@ class Communicator {
   // operation, one for each array.
   virtual std::vector<ArrayBase> all_reduce(int rank, const Collective& call, const std::vector<ArrayBase>& x,
                                             const std::vector<Combine>& combine) = 0;
-  // Calls work(the `mine` of all devices) on all devices at a time. No call returns, and no memory behind the
-  // addresses is freed, before all are done or have failed.
-  virtual void work_together(int rank, const char* function, const void* mine,
-                             FunctionRef<void(const std::vector<const void*>& everyone)> work) = 0;
   // Null where arrays of others are read in place.
   virtual BlockCommunicator* blocks() { return nullptr; }
 

@@ -25,16 +25,13 @@ NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_reduce(int rank, const
   std::vector<std::vector<ArrayBase>> everyone;
   const bool here = on_accelerator(current_device);
   finish_stream();
-  for (std::size_t i = 0; i < x.size(); ++i)
-    if (!waits(x[i], combine[i])) finish(x[i]);
+  for (const ArrayBase& one : x) finish(one);
   meet(
       rank, call, x,
       [&] {
         results_.clear();
         if (here) return;
-        for (std::size_t i = 0; i < x.size(); ++i)
-          results_.push_back(all_wait(i, combine[i]) ? ArrayAccess::unset()
-                                                     : allocate(x[i].dtype(), layout_of(x[i])));
+        for (const ArrayBase& one : x) results_.push_back(allocate(one.dtype(), layout_of(one)));
       },
       [&] {
         results = results_;
@@ -43,8 +40,6 @@ NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_reduce(int rank, const
   for (std::size_t i = 0; i < x.size(); ++i)
     if (here)
       results.push_back(reduce_here(layout_of(x[i]), i, everyone, combine[i]));
-    else if (!ArrayAccess::buffer(results[i]))
-      results[i] = combine[i].waiting(*this, rank, arrays_of(i, everyone), factor(combine[i]));
     else
       reduce_slice(rank, i, everyone, results[i], combine[i]);
   finish_stream();
@@ -54,28 +49,6 @@ NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_reduce(int rank, const
   for (std::size_t i = 0; i < x.size(); ++i)
     ArrayAccess::layout(results[i]) = Layout::contiguous(layout_of(x[i]));
   return results;
-}
-
-NAX_ENGINE void ThreadCommunicator::work_together(
-    int rank, const char* function, const void* mine,
-    FunctionRef<void(const std::vector<const void*>& everyone)> work) {
-  std::vector<const void*> everyone;
-  everyone.reserve(posts_.size());  // who has met the others must not leave before all are done
-  meet(
-      rank, function, {}, [] {},
-      [&] {
-        for (const Post& post : posts_) everyone.push_back(post.address);
-      },
-      mine);
-  std::exception_ptr failure;
-  try {
-    work(everyone);
-  } catch (...) {  // the others may be at work here: they are waited for
-    failure = std::current_exception();
-  }
-  meet(
-      rank, function, {}, [] {}, [] {});
-  if (failure) std::rethrow_exception(failure);
 }
 
 NAX_ENGINE void ThreadCommunicator::agree(int rank, const Collective& call, std::vector<ArrayBase> arrays,
@@ -111,8 +84,7 @@ NAX_ENGINE void ThreadCommunicator::name_missing(const char* function) {
 }
 
 NAX_ENGINE void ThreadCommunicator::meet(int rank, const Collective& call, std::vector<ArrayBase> arrays,
-                                         FunctionRef<void()> open, FunctionRef<void()> read,
-                                         const void* address) {
+                                         FunctionRef<void()> open, FunctionRef<void()> read) {
   if (left_by_fork())
     raise<DeviceError>(
         {call.function, ": the process was forked within pmap's function, without the other devices"});
@@ -122,7 +94,7 @@ NAX_ENGINE void ThreadCommunicator::meet(int rank, const Collective& call, std::
   // A meeting closes when all have read; the next begins only then.
   changed_.wait(lock, [&] { return reading_ == 0 || aborted_ || incomplete_; });
   check(call.function);
-  posts_[static_cast<std::size_t>(rank)] = {call.function, call.how, std::move(arrays), address, meeting_};
+  posts_[static_cast<std::size_t>(rank)] = {call.function, call.how, std::move(arrays), meeting_};
   ++arrived_;
   if (arrived_ + left_ > size_ || (left_ > 0 && arrived_ + left_ == size_)) incomplete_ = true;
   if (arrived_ == size_) {
@@ -227,7 +199,7 @@ NAX_ENGINE void ThreadCommunicator::reduce_slice(int rank, std::size_t array,
     std::memcpy(to, raw_data(everyone[0][array]) + at * element, static_cast<std::size_t>(count * element));
     for (int d = 1; d < size_; ++d)
       combine.on_host(raw_data(everyone[static_cast<std::size_t>(d)][array]) + at * element, to, 1, count);
-    if (combine.scale_on_host) combine.scale_on_host(to, factor(combine), count);
+    if (combine.scale_on_host) combine.scale_on_host(to, 1.0 / size_, count);
   }
 }
 

@@ -22,9 +22,8 @@
 //
 // A meeting: each thread posts its arrays, and the last to arrive opens the door for all. For a reduction it
 // also makes room for the results; then each thread combines its slice of every array, and a second meeting
-// waits for all slices. Work that the threads do together lies between two meetings as well. A thread that
-// fails calls abort, one that returns calls leave: a meeting that can no longer be complete then ends in an
-// exception for everyone in it, now and later.
+// waits for all slices. A thread that fails calls abort, one that returns calls leave: a meeting that can no
+// longer be complete then ends in an exception for everyone in it, now and later.
 //
 // A device that does not come within NAX_COLLECTIVE_TIMEOUT_S (300) is named on stderr, once a meeting: its
 // program may be stuck, and the others go on waiting, since its thread cannot be ended.
@@ -51,10 +50,6 @@ class ThreadCommunicator final : public Communicator {
   NAX_ENGINE_VIRTUAL std::vector<ArrayBase> all_reduce(int rank, const Collective& call,
                                                        const std::vector<ArrayBase>& x,
                                                        const std::vector<Combine>& combine) override;
-
-  NAX_ENGINE_VIRTUAL void work_together(
-      int rank, const char* function, const void* mine,
-      FunctionRef<void(const std::vector<const void*>& everyone)> work) override;
 
   // All devices are in this collective with arrays of the same shapes and types, or this throws; `once` runs
   // in one of them, while the others wait.
@@ -89,7 +84,6 @@ class ThreadCommunicator final : public Communicator {
     const char* function = nullptr;
     std::string how;
     std::vector<ArrayBase> arrays;
-    const void* address = nullptr;
     std::uint64_t meeting = ~std::uint64_t{0};
   };
 
@@ -98,7 +92,7 @@ class ThreadCommunicator final : public Communicator {
 
   // `open` runs once, in the last thread to arrive; `read` in every thread before any may post again.
   void meet(int rank, const Collective& call, std::vector<ArrayBase> arrays, FunctionRef<void()> open,
-            FunctionRef<void()> read, const void* address = nullptr);
+            FunctionRef<void()> read);
 
   void check(const char* function) const {
     if (aborted_ || !mismatch_.empty()) throw MeetingAborted();
@@ -123,21 +117,6 @@ class ThreadCommunicator final : public Communicator {
   // On GPUs each device combines all for itself, in the order of the devices: nothing but the arrays travels.
   static ArrayBase reduce_here(const Layout& own, std::size_t array,
                                const std::vector<std::vector<ArrayBase>>& everyone, const Combine& combine);
-
-  static bool waits(const ArrayBase& x, const Combine& combine) { return combine.waits && combine.waits(x); }
-  // True if all posted arrays of this number wait.
-  bool all_wait(std::size_t array, const Combine& combine) const {
-    for (const Post& post : posts_)
-      if (!waits(post.arrays[array], combine)) return false;
-    return true;
-  }
-  static std::vector<ArrayBase> arrays_of(std::size_t array,
-                                          const std::vector<std::vector<ArrayBase>>& everyone) {
-    std::vector<ArrayBase> arrays;
-    for (const std::vector<ArrayBase>& posted : everyone) arrays.push_back(posted[array]);
-    return arrays;
-  }
-  double factor(const Combine& combine) const { return combine.scale_on_host ? 1.0 / size_ : 1.0; }
 
   // Small arrays are combined by one thread, large ones by all.
   void reduce_slice(int rank, std::size_t array, const std::vector<std::vector<ArrayBase>>& everyone,

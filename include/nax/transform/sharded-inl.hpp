@@ -5,7 +5,9 @@
 NAX_BEGIN
 namespace detail {
 
-NAX_ENGINE BufferRef ShardSource::gathered() const {
+NAX_ENGINE void* ShardSource::gather() {
+  const std::lock_guard lock(mutex_);
+  if (block_) return block_->data();
   std::size_t bytes = 0;
   for (const ArrayBase& shard : shards_) bytes += bytes_of(shard);
   const Device device = shards_[0].device();
@@ -15,7 +17,8 @@ NAX_ENGINE BufferRef ShardSource::gathered() const {
     copy_bytes(device, to, shard.device(), device_data(shard), bytes_of(shard));
     to += bytes_of(shard);
   }
-  return block;
+  block_ = std::move(block);
+  return block_->data();
 }
 
 NAX_ENGINE ShardSource* shards_of(const ArrayBase& a) {

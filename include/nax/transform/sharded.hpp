@@ -1,8 +1,9 @@
 #pragma once
 
+#include <mutex>
 #include <vector>
 
-#include "nax/core/gathered.hpp"
+#include "nax/core/buffer.hpp"
 #include "nax/numpy/views/copy.hpp"
 
 // Arrays whose leading axis is the device axis. The shards stay where they were computed; asking for
@@ -10,19 +11,21 @@
 NAX_BEGIN
 namespace detail {
 
-class ShardSource final : public GatheredOnce {
+class ShardSource final : public BufferSource {
  public:
   explicit ShardSource(std::vector<ArrayBase> shards)
       : shards_(std::move(shards)), shard_shape_(layout_of(shards_[0]).shape) {}
 
   std::vector<ArrayBase>& shards() { return shards_; }
   const Dims& shard_shape() const { return shard_shape_; }  // known also of shards that were given away
+  // Copies the shards into one block, at the first call.
+  NAX_ENGINE_VIRTUAL void* gather() override;
 
  private:
-  NAX_ENGINE_VIRTUAL BufferRef gathered() const override;
-
   std::vector<ArrayBase> shards_;  // row-major
   Dims shard_shape_;
+  std::mutex mutex_;
+  BufferRef block_;
 };
 
 // The shards of an array that is one row of devices and nothing else; null for any other.

@@ -5,13 +5,12 @@
 NAX_BEGIN
 namespace detail {
 
-NAX_ENGINE void BlockPass::run(std::int64_t begin, std::int64_t end, const char* product) const {
+NAX_ENGINE void BlockPass::run(std::int64_t begin, std::int64_t end) const {
   cpu::Tile tiles[most_tiles];
   const std::int64_t block = block_bytes / widest_;
   for (int t = 0; t < tile_count_; ++t) tiles_[t].fill(tiles[t].bytes, std::min(block, end - begin));
   const auto address = [&](const Place& p) -> char* {
-    if (p.tile < 0) return p.data + begin * p.element;
-    return product && p.tile == product_tile_ ? const_cast<char*>(product) : tiles[p.tile].bytes;
+    return p.tile < 0 ? p.data + begin * p.element : tiles[p.tile].bytes;
   };
   for (std::int64_t n; begin < end; begin += n) {
     n = std::min(block, end - begin);
@@ -21,7 +20,6 @@ NAX_ENGINE void BlockPass::run(std::int64_t begin, std::int64_t end, const char*
       for (int l = 0; l < operation.leaves; ++l) in[l] = address(operation.in[l]);
       operation.kernel(&operation.constants, in, address(operation.out), n);
     }
-    if (product) product += n * product_element_;
   }
 }
 
@@ -31,7 +29,7 @@ NAX_ENGINE bool BlockPass::find_leaf(const ArrayBase& leaf, const Frame& frame, 
   const bool whole = layout == frame && layout.is_contiguous();
   if (place.tile >= 0) return whole;
   if (whole) {
-    if (!find_product(leaf, place)) place.data = raw_data(leaf);
+    place.data = raw_data(leaf);
     return true;
   }
   if (layout.size() != 1 || tile_count_ == most_tiles) return false;

@@ -1,11 +1,9 @@
 #pragma once
 
-#include "nax/expr/evaluation/deferred_product.hpp"
 #include "nax/expr/evaluation/evaluate.hpp"
 
 // The machine behind assignments.hpp: assignments that are kept, to be done together, block by block. Nothing
-// happens before run(). One operand may be a deferred product: it is computed meanwhile, some rows at a time,
-// and goes the way of those blocks.
+// happens before run().
 NAX_BEGIN
 namespace detail {
 
@@ -39,13 +37,8 @@ class BlockPass {
   NAX_COMPILED_ONCE void run() const {
     for (int o = 0; o < count_; ++o)
       if (ArrayBase* const target = operations_[o].target) ArrayAccess::serial(*target) = 0;
-    if (product_)
-      product_->for_each_run([&](std::int64_t first, std::int64_t count, const char* elements) {
-        run(first, first + count, elements);
-      });
-    else
-      parallel_for(size_, cpu::detail::parallel_grain,
-                   [&](std::int64_t begin, std::int64_t end) { run(begin, end, nullptr); });
+    parallel_for(size_, cpu::detail::parallel_grain,
+                 [&](std::int64_t begin, std::int64_t end) { run(begin, end); });
   }
 
  private:
@@ -67,8 +60,7 @@ class BlockPass {
     Place in[max_leaves], out;
     ArrayBase* target;  // null for an array of the pass alone: by the time of run() it may be gone
   };
-  // The content of a tile: blocks of an array of the pass alone, or one number over and over. That of a
-  // product is not used: the blocks are where the product is computed.
+  // The content of a tile: blocks of an array of the pass alone, or one number over and over.
   struct TileUse {
     BufferRef array;
     ConstantSlots<1> number;
@@ -80,8 +72,7 @@ class BlockPass {
     }
   };
 
-  // `product`: the elements of the product from `begin` on.
-  void run(std::int64_t begin, std::int64_t end, const char* product) const;
+  void run(std::int64_t begin, std::int64_t end) const;
 
   int tile_of(const ArrayBase& a) const {
     for (int t = 0; t < tile_count_; ++t)
@@ -96,21 +87,11 @@ class BlockPass {
     return true;
   }
   bool find_leaf(const ArrayBase& leaf, const Frame& frame, Place& place);
-  bool find_product(const ArrayBase& leaf, Place& place) {
-    if (product_ || tile_count_ == most_tiles || !(product_ = deferred_product_of(leaf))) return false;
-    place.tile = product_tile_ = tile_count_++;
-    product_element_ = place.element;
-    tiles_[product_tile_].array = ArrayAccess::buffer(leaf);
-    return true;
-  }
   bool find_target(bool fresh, const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,
                    const ArrayBase& target, Place& place);
 
   Operation operations_[most_operations];
   TileUse tiles_[most_tiles];
-  const DeferredProduct* product_ = nullptr;
-  int product_tile_ = -1;
-  std::int64_t product_element_ = 0;
   int count_ = 0, tile_count_ = 0;
   std::int64_t size_ = 0, widest_ = 1;
   bool fits_ = true;

@@ -43,21 +43,7 @@ struct MethodOptions {
   auto ArrayMethods<X>::name(const typename Options<S>::options& given) const { \
     return nax::name(static_cast<const S&>(self()), given);                     \
   }
-NAX_METHOD(sum, Sum)
-NAX_METHOD(prod, Sum)
-NAX_METHOD(mean, Mean)
-NAX_METHOD(max, Reduce)
-NAX_METHOD(min, Reduce)
-NAX_METHOD(var, Var)
-NAX_METHOD(std, Var)
-NAX_METHOD(any, Mean)
-NAX_METHOD(all, Mean)
-NAX_METHOD(argmax, Place)
-NAX_METHOD(argmin, Place)
-NAX_METHOD(argsort, Sort)
-NAX_METHOD(cumsum, Cumulative)
-NAX_METHOD(cumprod, Cumulative)
-NAX_METHOD(squeeze, Squeeze)
+NAX_FOR_EACH_ARRAY_METHOD(NAX_METHOD)
 NAX_METHOD(round, Round)
 NAX_METHOD(transpose, Transpose)
 #undef NAX_METHOD

@@ -177,11 +177,6 @@ class ProcessCommunicator final : public Communicator, public BlockCommunicator 
     return placed(block_of(all, rank - first_));
   }
 
-  void work_together(int rank, const char* function, const void* mine,
-                     FunctionRef<void(const std::vector<const void*>&)> work) override {
-    threads_.work_together(rank - first_, function, mine, work);
-  }
-
   void finish(int rank) override { threads_.finish(rank - first_); }
   void leave(int rank) override { threads_.leave(rank - first_); }
   void end(const std::string&) override { finish_across(span_); }
@@ -209,7 +204,7 @@ class ProcessCommunicator final : public Communicator, public BlockCommunicator 
   }
 
   static std::vector<Combine> plain(std::vector<Combine> combine) {
-    for (Combine& one : combine) one.waits = nullptr, one.scale_on_host = nullptr, one.scale = nullptr;
+    for (Combine& one : combine) one.scale_on_host = nullptr, one.scale = nullptr;
     return combine;
   }
   // `n` blocks like x, on the host.
@@ -229,7 +224,7 @@ class ProcessCommunicator final : public Communicator, public BlockCommunicator 
   // Calls `make` in one thread, with the arrays of this process' devices.
   template <class Make>
   std::vector<ArrayBase> once(int rank, const Collective& call, const ArrayBase& x, const Make& make) {
-    if (!on_accelerator(x)) raw_data(x);  // computes what is put off
+    if (!on_accelerator(x)) raw_data(x);  // gathers its shards
     return threads_.make_once(rank - first_, call, std::vector<ArrayBase>(1, x),
                               [&](const std::vector<std::vector<ArrayBase>>& everyone) {
                                 std::vector<ArrayBase> mine;

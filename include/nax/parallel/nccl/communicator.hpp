@@ -152,11 +152,6 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     return result;
   }
 
-  void work_together(int rank, const char* function, const void* mine,
-                     FunctionRef<void(const std::vector<const void*>&)> work) override {
-    threads_.work_together(rank - first(), function, mine, work);
-  }
-
   // Of one process alone, collectives may be on their way when the program has ended, and the caller's thread
   // watches them. Of several, they have ended.
   void finish(int rank) override {

@@ -29,13 +29,12 @@ NAX_ENGINE Program::Program(Recorded&& recorder, std::vector<Output> outputs)
       outputs_(std::move(outputs)),
       kept_(std::move(recorder.kept)),
       constants_(std::move(recorder.constants)) {
-  simplify();
-  plan();
+  plan(simplify());
 }
 
 NAX_ENGINE Program::~Program() { delete idle_.load(); }
 
-NAX_ENGINE void Program::simplify() {
+NAX_ENGINE std::vector<int> Program::simplify() {
   std::vector<int> results;
   for (const Output& out : outputs_) results.push_back(out.slot);
   const auto verify_after = [&](const char* stage) {
@@ -81,13 +80,12 @@ NAX_ENGINE void Program::simplify() {
   donations_ = detail::find_donations(slots_, steps_, arguments_, results, result_bytes_.size());
   // Recorded arrays are gone; what is left are the host's that steps read.
   std::erase_if(kept_, [](const nax::detail::BufferRef& b) { return nax::detail::on_program(b->device); });
+  return results;
 }
 
-NAX_ENGINE void Program::plan() {
+NAX_ENGINE void Program::plan(const std::vector<int>& results) {
   arena_bytes_ = detail::plan_memory(slots_, steps_, offsets_);
   if (detail::verifies_programs()) {
-    std::vector<int> results;
-    for (const Output& out : outputs_) results.push_back(out.slot);
     const detail::MemoryPlan plan{offsets_, arena_bytes_, donations_};
     detail::verify(slots_, steps_, arguments_, results, outputs_, "plan_memory", &plan);
   }

@@ -108,8 +108,9 @@ class Program {
     const std::size_t number = static_cast<std::size_t>(s.number);
     return s.kind == Slot::Kind::result ? first_outputs_[number] : number;
   }
-  NAX_ENGINE void simplify();
-  NAX_ENGINE void plan();
+  // Runs the passes over the steps. Returns the outputs' slots.
+  NAX_ENGINE std::vector<int> simplify();
+  NAX_ENGINE void plan(const std::vector<int>& results);
   NAX_ENGINE std::unique_ptr<Arena> make_arena() const;
   NAX_ENGINE std::unique_ptr<Arena> take_arena() const;
   NAX_ENGINE void give_back(std::unique_ptr<Arena> arena) const;
