@@ -116,7 +116,7 @@ class StepScales {
   PerParameter values_;
 };
 
-// What a function takes behind its first argument: one argument, or a std::tuple of several. A function whose
+// Arguments of a function behind its first one: a single one, or a std::tuple of several. A function whose
 // parameters have types gets arguments of these; one with `auto` parameters gets arrays of x0's type.
 class Arguments {
  public:
@@ -236,7 +236,7 @@ class OnVectors {
 
   const char* function() const { return function_; }
   Tree tree_of(const Array<E>& x) const { return unravel_(x); }
-  // What f returns, its expressions computed.
+  // f at x, its expressions computed.
   template <class F>
   auto value(const F& f, const Array<E>& x) const {
     return nax::detail::to_arrays(call_function<E>(function_, f, unravel_(x), *args_));
