@@ -1,0 +1,85 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "nax/numpy.hpp"
+#include "nax/optimize/problem.hpp"
+#include "nax/transform/callee.hpp"
+
+// The right-hand side of an equation, its type forgotten: the solvers are compiled once for each type of
+// elements.
+NAX_BEGIN
+namespace integrate {
+
+using optimize::Arguments;
+
+namespace detail {
+
+template <class T>
+using Field = std::function<Array<T>(double, const Array<T>&)>;
+
+template <class P>
+struct ParametersBehindTwo;
+template <class A, class B, class... Rest>
+struct ParametersBehindTwo<nax::detail::Parameters<A, B, Rest...>> {
+  using type = std::tuple<std::remove_cvref_t<Rest>...>;
+};
+template <class F, class A, class B, class X, std::size_t n = 0, class... More>
+constexpr int arity_behind_two() {
+  if constexpr (std::is_invocable_v<const F&, A, B, const More&...>)
+    return static_cast<int>(n);
+  else if constexpr (n < 8)
+    return arity_behind_two<F, A, B, X, n + 1, More..., X>();
+  else
+    return -1;
+}
+
+// f(first, second, args...) as an array of T.
+template <class T, class F, class A, class B>
+Array<T> call_field(const char* function, const F& f, const A& first, const B& second,
+                    const Arguments& args) {
+  using P = typename nax::detail::ParametersOf<nax::detail::callee_t<F>>::type;
+  const auto check = [&](std::size_t n) {
+    if (args.size() > n)
+      raise<TypeError>(
+          {function, ": args has ", args.size(), " arguments, the function takes ", n, " behind t and y"});
+  };
+  if constexpr (!std::is_same_v<P, nax::detail::Anything>) {
+    using Rest = typename ParametersBehindTwo<P>::type;
+    check(std::tuple_size_v<Rest>);
+    return [&]<std::size_t... i>(std::index_sequence<i...>)->Array<T> {
+      return f(first, second, args.get<std::tuple_element_t<i, Rest>>(function, i)...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<Rest>>{});
+  } else {
+    constexpr int n = arity_behind_two<F, A, B, Array<T>>();
+    static_assert(n >= 0, "integrate: the function must take t and y, and then arrays of y's type");
+    check(static_cast<std::size_t>(n));
+    return [&]<std::size_t... i>(std::index_sequence<i...>)->Array<T> {
+      return f(first, second, args.get<Array<T>>(function, i)...);
+    }
+    (std::make_index_sequence<static_cast<std::size_t>(n)>{});
+  }
+}
+
+// Numbers that a user gives as an array, a std::vector or a list in braces.
+class Numbers {
+ public:
+  Numbers() = default;
+  Numbers(std::initializer_list<double> values) : values_(values) {}
+  Numbers(std::vector<double> values) : values_(std::move(values)) {}
+  template <nax::detail::ArrayLike X>
+  Numbers(const X& values) {
+    const auto array = nax::detail::as_array(values);
+    for (const auto v : array.reshape({-1}).to_vector()) values_.push_back(static_cast<double>(v));
+  }
+  const std::vector<double>& values() const { return values_; }
+
+ private:
+  std::vector<double> values_;
+};
+
+}  // namespace detail
+}  // namespace integrate
+NAX_END

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "nax/core/error.hpp"
+
+// The coefficients of the methods that solve_ivp knows.
+NAX_BEGIN
+namespace integrate::detail {
+
+// An explicit method of seven stages, the last one at the end of the step, which is the next step's first.
+// (a's row i: the weights of stages 0 to i of stage i + 1; b: those of the step, which are a's last row;
+// error: those of the difference to the embedded method.)
+struct ExplicitMethod {
+  static constexpr std::size_t stages = 7;
+  double c[stages];
+  double a[stages - 1][stages - 1];
+  double error[stages];
+  void (*dense)(double at, double* weights);  // of the stages at the part `at` of the step
+};
+
+// Ch. Tsitouras, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption
+// (2011).
+inline constexpr ExplicitMethod tsit5{
+    {0, 0.161, 0.327, 0.9, 0.9800255409045097, 1, 1},
+    {{0.161},
+     {-0.008480655492356989, 0.335480655492357},
+     {2.8971530571054935, -6.359448489975075, 4.3622954328695815},
+     {5.325864828439257, -11.748883564062828, 7.4955393428898365, -0.09249506636175525},
+     {5.86145544294642, -12.92096931784711, 8.159367898576159, -0.071584973281401, -0.028269050394068383},
+     {0.09646076681806523, 0.01, 0.4798896504144996, 1.379008574103742, -3.290069515436081,
+      2.324710524099774}},
+    {-0.00178001105222577714, -0.0008164344596567469, 0.007880878010261995, -0.1447110071732629,
+     0.5823571654525552, -0.45808210592918697, 1. / 66},
+    [](double x, double* b) {
+      const double x2 = x * x;
+      b[0] = -1.0530884977290216 * x * (x - 1.3299890189751412) *
+             (x2 - 1.4364028541716351 * x + 0.7139816917074209);
+      b[1] = 0.1017 * x2 * (x2 - 2.1966568338249754 * x + 1.2949852507374631);
+      b[2] = 2.490627285651252793 * x2 * (x2 - 2.38535645472061657 * x + 1.57803468208092486);
+      b[3] = -16.54810288924490272 * (x - 1.21712927295533244) * (x - 0.61620406037800089) * x2;
+      b[4] = 47.37952196281928122 * (x - 1.203071208372362603) * (x - 0.658047292653547382) * x2;
+      b[5] = -34.87065786149660974 * (x - 1.2) * (x - 0.666666666666666667) * x2;
+      b[6] = 2.5 * (x - 1) * (x - 0.6) * x2;
+    }};
+
+// J. R. Dormand and P. J. Prince, A family of embedded Runge-Kutta formulae (1980); L. F. Shampine, Some
+// practical Runge-Kutta formulas (1986), between steps.
+inline constexpr ExplicitMethod dopri5{
+    {0, 1. / 5, 3. / 10, 4. / 5, 8. / 9, 1, 1},
+    {{1. / 5},
+     {3. / 40, 9. / 40},
+     {44. / 45, -56. / 15, 32. / 9},
+     {19372. / 6561, -25360. / 2187, 64448. / 6561, -212. / 729},
+     {9017. / 3168, -355. / 33, 46732. / 5247, 49. / 176, -5103. / 18656},
+     {35. / 384, 0, 500. / 1113, 125. / 192, -2187. / 6784, 11. / 84}},
+    {-71. / 57600, 0, 71. / 16695, -71. / 1920, 17253. / 339200, -22. / 525, 1. / 40},
+    [](double x, double* b) {
+      constexpr double p[7][4] = {
+          {1, -8048581381. / 2820520608, 8663915743. / 2820520608, -12715105075. / 11282082432},
+          {0, 0, 0, 0},
+          {0, 131558114200. / 32700410799, -68118460800. / 10900136933, 87487479700. / 32700410799},
+          {0, -1754552775. / 470086768, 14199869525. / 1410260304, -10690763975. / 1880347072},
+          {0, 127303824393. / 49829197408, -318862633887. / 49829197408, 701980252875. / 199316789632},
+          {0, -282668133. / 205662961, 2019193451. / 616988883, -1453857185. / 822651844},
+          {0, 40617522. / 29380423, -110615467. / 29380423, 69997945. / 29380423}};
+      for (int i = 0; i < 7; ++i) b[i] = x * (p[i][0] + x * (p[i][1] + x * (p[i][2] + x * p[i][3])));
+    }};
+
+// A Rosenbrock method: stages k_i with (1 / (h gamma) - J) k_i = f(t + c_i h, y + sum a_ij k_j) +
+// sum C_ij k_j / h + d_i h df/dt. The sixth is the error, and the step adds the fifth and it. E. Hairer and
+// G. Wanner, Solving Ordinary Differential Equations II (1996), IV.7: RODAS, of order 4(3), for stiff
+// systems.
+struct RosenbrockMethod {
+  static constexpr std::size_t stages = 6;
+  double gamma;
+  double c[4], d[4];
+  double a[4][4];  // of stages 1 to 4
+  double C[5][5];  // of stages 1 to 5
+  double dense[2][5];
+};
+inline constexpr RosenbrockMethod rodas4{
+    0.25,
+    {0, 0.386, 0.21, 0.63},
+    {0.25, -0.1043, 0.1035, -0.03620000000000023},
+    {{1.544},
+     {0.9466785280815826, 0.2557011698983284},
+     {3.314825187068521, 2.896124015972201, 0.9986419139977817},
+     {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950}},
+    {{-5.6688},
+     {-2.430093356833875, -0.2063599157091915},
+     {-0.1073529058151375, -9.594562251023355, -20.47028614809616},
+     {7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160},
+     {8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054}},
+    {{10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662},
+     {-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872}}};
+
+struct Method {
+  const ExplicitMethod* explicit_method;
+  const RosenbrockMethod* rosenbrock;
+  double exponent;  // of the error's share in the next step's length
+};
+inline Method method_named(std::string_view name) {
+  if (name == "tsit5") return {&tsit5, nullptr, -1. / 5};
+  if (name == "dopri5" || name == "RK45") return {&dopri5, nullptr, -1. / 5};
+  if (name == "rodas4" || name == "rodas") return {nullptr, &rodas4, -1. / 4};
+  raise<ValueError>({"solve_ivp: method must be 'tsit5', 'dopri5' or 'rodas4', not '", name, "'"});
+}
+
+}  // namespace integrate::detail
+NAX_END

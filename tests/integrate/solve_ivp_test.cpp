@@ -1,0 +1,228 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nax/integrate.hpp>
+#include <nax/nax.hpp>
+
+// Initial value problems against closed forms and SciPy's Radau and DOP853 at tight tolerances.
+namespace solve_ivp_test {
+using namespace nax;
+using A = Array<double>;
+
+const auto oscillator = [](double, const A& y) { return stack(std::vector<A>{A(y(1)), A(-y(0))}); };
+const auto decay = [](double, const A& y, const A& rate) -> A { return -rate * y; };
+const std::string_view methods[] = {"tsit5", "dopri5", "rodas4"};
+
+double error_of(std::string_view method, double rtol) {
+  const auto s =
+      integrate::solve_ivp(oscillator, {0, 10}, A{1, 0}, {.method = method, .rtol = rtol, .atol = rtol});
+  EXPECT_TRUE(s.success) << s.message;
+  return std::hypot(s.y(0, -1).item() - std::cos(10.), s.y(1, -1).item() + std::sin(10.));
+}
+
+TEST(SolveIvp, ErrorsFollowTheTolerance) {
+  for (const std::string_view method : methods) {
+    EXPECT_LT(error_of(method, 1e-6), 1e-4) << method;
+    EXPECT_LT(error_of(method, 1e-9), 2e-7) << method;
+    EXPECT_GT(error_of(method, 1e-3), 1e-7) << method;
+  }
+}
+
+TEST(SolveIvp, CoefficientsMeetTheirConditions) {
+  using namespace integrate::detail;
+  for (const ExplicitMethod* m : {&tsit5, &dopri5}) {
+    double weights[7], first = 0, second = 0, third = 0, fourth = 0, fifth = 0;
+    for (int i = 0; i < 6; ++i) {
+      double row = 0;
+      for (int j = 0; j <= i; ++j) row += m->a[i][j];
+      EXPECT_NEAR(row, m->c[i + 1], 1e-13);
+    }
+    for (int i = 0; i < 6; ++i) {
+      const double b = m->a[5][i], c = m->c[i];
+      first += b, second += b * c, third += b * c * c, fourth += b * c * c * c, fifth += b * c * c * c * c;
+    }
+    EXPECT_NEAR(first, 1, 1e-13);
+    EXPECT_NEAR(second, 1. / 2, 1e-13);
+    EXPECT_NEAR(third, 1. / 3, 1e-13);
+    EXPECT_NEAR(fourth, 1. / 4, 1e-13);
+    EXPECT_NEAR(fifth, 1. / 5, 1e-13);
+    m->dense(1, weights);
+    for (int i = 0; i < 6; ++i) EXPECT_NEAR(weights[i], m->a[5][i], 1e-12) << i;
+    EXPECT_NEAR(weights[6], 0, 1e-12);
+    double error = 0;
+    for (const double e : m->error) error += e;
+    EXPECT_NEAR(error, 0, 1e-15);
+  }
+}
+
+TEST(SolveIvp, AtTimesThatAreAskedFor) {
+  for (const std::string_view method : methods) {
+    const A ts = linspace<double>(0, 10, 37);
+    const auto s = integrate::solve_ivp(oscillator, {0., 10.}, A{1, 0},
+                                        {.method = method, .rtol = 1e-8, .atol = 1e-8, .t_eval = ts});
+    EXPECT_EQ(s.y.shape(), (Shape{2, 37}));
+    EXPECT_TRUE(array_equal(s.t, ts).item());
+    EXPECT_LT(max(abs(s.y(0) - cos(ts))).item(), 2e-6) << method;
+    const auto dense = integrate::solve_ivp(
+        oscillator, {0., 10.}, A{1, 0}, {.method = method, .rtol = 1e-8, .atol = 1e-8, .dense_output = true});
+    for (const double t : {0., .1, 3.3, 9.99, 10.})
+      EXPECT_NEAR(dense.sol(t)(0).item(), std::cos(t), 2e-6) << method;
+  }
+}
+
+TEST(SolveIvp, RunsBackward) {
+  for (const std::string_view method : methods) {
+    const auto s = integrate::solve_ivp(oscillator, {5, 0}, A{std::cos(5.), -std::sin(5.)},
+                                        {.method = method, .rtol = 1e-9, .atol = 1e-9, .t_eval = {4, 2, 0}});
+    EXPECT_NEAR(s.y(0, 0).item(), std::cos(4.), 1e-6);
+    EXPECT_NEAR(s.y(0, 1).item(), std::cos(2.), 1e-6);
+    EXPECT_NEAR(s.y(0, 2).item(), 1, 1e-6);
+  }
+}
+
+TEST(SolveIvp, ArgumentsAndShapes) {
+  const A y0 = {{1, 2, 3}, {4, 5, 6}};
+  const auto s = integrate::solve_ivp(decay, {0, 2}, y0, {.rtol = 1e-9, .atol = 1e-12, .args = 0.5});
+  EXPECT_EQ(s.y.shape().size(), 3u);
+  EXPECT_LT(max(abs(s.y(ellipsis, -1) - y0 * std::exp(-1.))).item(), 1e-7);
+  const auto generic = [](auto, const auto& y, const auto& a, const auto& b) { return a * y + b; };
+  const auto two = integrate::solve_ivp(generic, {0, 1}, A{1},
+                                        {.rtol = 1e-9, .atol = 1e-12, .args = std::tuple{A(2.), A(1.)}});
+  EXPECT_NEAR(two.y(0, -1).item(), 1.5 * std::exp(2.) - .5, 1e-6);
+  const auto single = integrate::solve_ivp(
+      [](double t, const Array<float>&) -> Array<float> { return Array<float>{float(2 * t)}; }, {0, 3},
+      Array<float>{1.f});
+  EXPECT_NEAR(single.y(0, -1).item(), 10, 1e-3);
+}
+
+// Values by SciPy's Radau, rtol 1e-12.
+TEST(SolveIvp, StiffSystemOfRobertson) {
+  const auto robertson = [](double, const A& y) {
+    const A a = .04 * y(0), b = 1e4 * y(1) * y(2), c = 3e7 * y(1) * y(1);
+    return stack(std::vector<A>{A(b - a), A(a - b - c), c});
+  };
+  const auto s =
+      integrate::solve_ivp(robertson, {0, 4e4}, A{1, 0, 0},
+                           {.method = "rodas4", .rtol = 1e-7, .atol = 1e-11, .t_eval = {.4, 40, 4e4}});
+  ASSERT_TRUE(s.success) << s.message;
+  EXPECT_LT(s.nsteps, 1000);
+  EXPECT_NEAR(s.y(0, 0).item(), 0.98517211386, 1e-6);
+  EXPECT_NEAR(s.y(0, 1).item(), 0.71582706872, 1e-6);
+  EXPECT_NEAR(s.y(0, 2).item(), 0.03898337709, 1e-6);
+  EXPECT_NEAR(s.y(1, 1).item(), 9.1855347646e-06, 1e-10);
+  const auto plain = integrate::solve_ivp(robertson, {0, 4e4}, A{1, 0, 0}, {.max_steps = 2000});
+  EXPECT_EQ(plain.status, -2);
+  EXPECT_FALSE(plain.success);
+}
+
+TEST(SolveIvp, TimeDependentStiffField) {
+  const auto f = [](double t, const A& y) -> A { return -1e3 * (y - std::cos(t)); };
+  const auto s = integrate::solve_ivp(f, {0, 2}, A{0}, {.method = "rodas4", .rtol = 1e-8, .atol = 1e-8});
+  const double exact = (1e6 * std::cos(2.) + 1e3 * std::sin(2.)) / (1e6 + 1);
+  EXPECT_NEAR(s.y(0, -1).item(), exact, 1e-6);
+}
+
+TEST(SolveIvp, Events) {
+  for (const std::string_view method : methods) {
+    const auto zero = [](double, const A& y) { return y(0); };
+    const auto s = integrate::solve_ivp(oscillator, {0, 10}, A{1, 0},
+                                        {.method = method, .rtol = 1e-9, .atol = 1e-9, .events = zero});
+    ASSERT_EQ(s.t_events.size(), 1u);
+    ASSERT_EQ(s.t_events[0].size(), 3);
+    for (int i = 0; i < 3; ++i) EXPECT_NEAR(s.t_events[0](i).item(), M_PI * (i + .5), 1e-6) << method;
+    EXPECT_EQ(s.y_events[0].shape(), (Shape{2, 3}));
+    EXPECT_NEAR(s.y_events[0](0, 1).item(), 0, 1e-7);
+    const auto ended = integrate::solve_ivp(
+        oscillator, {0, 10}, A{1, 0},
+        {.method = method, .rtol = 1e-9, .atol = 1e-9, .events = {{zero, true, 1}, {[](double t, const A&) {
+                                                                    return A(t - 2);
+                                                                  }}}});
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_TRUE(ended.success);
+    EXPECT_NEAR(ended.t(-1).item(), 1.5 * M_PI, 1e-6);
+    EXPECT_NEAR(ended.t_events[1](0).item(), 2, 1e-12);
+    EXPECT_NEAR(ended.y(0, -1).item(), 0, 1e-6);
+  }
+}
+
+TEST(SolveIvp, GradientsThroughTheSteps) {
+  for (const std::string_view method : methods) {
+    const auto last = [&](const A& rate) -> A {
+      const auto s = integrate::solve_ivp(decay, {0, 2}, A{3},
+                                          {.method = method, .rtol = 1e-8, .atol = 1e-10, .args = rate});
+      return s.y(0, -1);
+    };
+    EXPECT_NEAR(grad(last)(A(.7)).item(), -2 * 3 * std::exp(-1.4), 1e-5) << method;
+    const auto captured = [&](const A& y0) -> A {
+      const auto s =
+          integrate::solve_ivp(oscillator, {0, 1}, y0, {.method = method, .rtol = 1e-8, .atol = 1e-10});
+      return s.y(0, -1);
+    };
+    const A g = grad(captured)(A{1, 0});
+    EXPECT_NEAR(g(0).item(), std::cos(1.), 1e-6) << method;
+    EXPECT_NEAR(g(1).item(), std::sin(1.), 1e-6) << method;
+  }
+}
+
+TEST(SolveIvp, RefusesWhatItCannotSolve) {
+  const A y0{1, 0};
+  EXPECT_THROW(integrate::solve_ivp(oscillator, {0, 1}, y0, {.method = "euler"}), ValueError);
+  EXPECT_THROW(integrate::solve_ivp(oscillator, {0, INFINITY}, y0), ValueError);
+  EXPECT_THROW(integrate::solve_ivp(oscillator, {0, 1}, y0, {.rtol = -1}), ValueError);
+  EXPECT_THROW(integrate::solve_ivp(oscillator, {0, 1}, y0, {.t_eval = {.5, 2}}), ValueError);
+  EXPECT_THROW(integrate::solve_ivp(oscillator, {0, 1}, y0, {.t_eval = {.5, .4}}), ValueError);
+  EXPECT_THROW(integrate::solve_ivp([](double, const A&) { return A{1}; }, {0, 1}, y0), ShapeError);
+  EXPECT_THROW(integrate::solve_ivp(oscillator, {0, 1}, y0, {.args = 3.}), TypeError);
+  // y' = y^2 is infinite at t = 1; sqrt is NaN from the start.
+  for (const std::string_view method : methods) {
+    const auto s = integrate::solve_ivp([](double, const A& y) -> A { return y * y; }, {0, 2}, A{1},
+                                        {.method = method, .max_steps = 3000});
+    EXPECT_LT(s.status, 0) << method;
+    const auto n = integrate::solve_ivp([](double, const A& y) -> A { return sqrt(y); }, {0, 2}, A{-1},
+                                        {.method = method});
+    EXPECT_EQ(n.status, -1) << method;
+    EXPECT_FALSE(n.message.empty());
+  }
+  const auto still = integrate::solve_ivp(oscillator, {1, 1}, y0);
+  EXPECT_EQ(still.y.shape(), (Shape{2, 1}));
+}
+
+TEST(Odeint, FollowsJax) {
+  const A ts = {0, .5, 2};
+  const A y = integrate::odeint([](const A& y, double t) -> A { return -y * t; }, A{2, 1}, ts);
+  EXPECT_EQ(y.shape(), (Shape{3, 2}));
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(y(i, 0).item(), 2 * std::exp(-std::pow(ts(i).item(), 2) / 2), 1e-7);
+  EXPECT_THROW(integrate::odeint([](const A& y, double) { return y; }, A{1}, {}), ValueError);
+}
+
+TEST(Quad, FollowsClosedForms) {
+  using integrate::quad;
+  const auto near = [](const auto& result, double want) {
+    EXPECT_NEAR(result.value.item(), want, 2e-8);
+    EXPECT_LT(result.error, 1e-6);
+  };
+  near(quad([](const A& x) { return sin(x); }, 0, M_PI), 2);
+  near(quad([](const A& x) { return A(exp(-x * x)); }, -INFINITY, INFINITY), std::sqrt(M_PI));
+  near(quad([](const A& x) { return A(exp(-x)); }, 0, INFINITY), 1);
+  near(quad([](const A& x) { return A(exp(x)); }, -INFINITY, 1), std::exp(1.));
+  near(quad([](const A& x) { return A(abs(x - .3)); }, 1, 0), -(.09 + .49) / 2);
+  near(quad([](const A& x) { return A(1 / sqrt(x)); }, 0, 1, {.limit = 100}), 2);
+  EXPECT_EQ(quad([](const A& x) { return x; }, 2, 2).value.item(), 0);
+  const auto [value, error] = quad<float>([](const Array<float>& x) { return Array<float>(x * x); }, 0, 3);
+  EXPECT_NEAR(value.item(), 9, 1e-5);
+  const auto rough = quad([](const A& x) { return A(sin(1000 * x)); }, 0, 1, {.limit = 1});
+  EXPECT_GT(rough.error, 1e-3);
+  EXPECT_THROW(quad([](const A&) { return A{1}; }, 0, 1), ShapeError);
+  EXPECT_THROW(quad([](const A& x) { return x; }, NAN, 1), ValueError);
+}
+
+TEST(Quad, IsDifferentiable) {
+  const auto f = [](const A& k) {
+    return integrate::quad([&](const A& x) { return A(exp(-k * x)); }, 0, 2).value;
+  };
+  const double k = .7, e = std::exp(-2 * k);
+  EXPECT_NEAR(f(A(k)).item(), (1 - e) / k, 1e-10);
+  EXPECT_NEAR(grad(f)(A(k)).item(), (2 * e * k - (1 - e)) / (k * k), 1e-9);
+}
+
+}  // namespace solve_ivp_test
