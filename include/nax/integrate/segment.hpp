@@ -83,7 +83,7 @@ Array<T> take_step(const ExplicitMethod& method, const Field<T>& f, Segment<T>& 
   return combine(Array<T>(zeros_like(s.y)), s.h, method.error, s.k, ExplicitMethod::stages);
 }
 
-// What a Rosenbrock step needs at (t, y), for any h.
+// The field at (t, y) and its derivatives, for a Rosenbrock step of any length.
 template <class T>
 struct Linearised {
   Array<T> field, jacobian, slope;  // f, df/dy, df/dt
