@@ -21,6 +21,7 @@
 #include "nax/io/safetensors_header.hpp"
 #include "nax/io/save.hpp"
 #include "nax/io/text_tables.hpp"
+#include "nax/io/torch.hpp"
 #include "nax/io/unpack.hpp"
 #include "nax/io/zip_reader.hpp"
 #include "nax/io/zip_writer.hpp"

@@ -7,8 +7,8 @@ namespace transposed_operands_test {
 using namespace nax;
 
 template <class T>
-Array<T> numbers(std::initializer_list<std::int64_t> shape, int seed) {
-  return astype<T>(random::randint<int>(random::key(seed), Shape(shape), -100, 100));
+Array<T> numbers(const Shape& shape, int seed) {
+  return astype<T>(random::randint<int>(random::key(seed), shape, -100, 100));
 }
 template <class T>
 class TransposedOperands : public testing::Test {};
@@ -74,7 +74,7 @@ TEST(TransposedOperands, CopiedBackward) {
       EXPECT_EQ(turned(129 - j, i).item(), x(i, j).item());
       EXPECT_EQ(flipped(129 - j, 69 - i).item(), x(i, j).item());
     }
-  EXPECT_TRUE(array_equal(rot90(turned, -1), x).item());
+  EXPECT_TRUE(array_equal(rot90(turned, {.k = -1}), x).item());
 }
 
 TEST(TransposedOperands, InGradients) {

@@ -136,6 +136,37 @@ NAX_ENGINE TensorInfo SafetensorsJson::tensor(const std::string& name) {
   return info;
 }
 
+// A value of any kind, nested or not.
+NAX_ENGINE void SafetensorsJson::skip_value() {
+  std::size_t depth = 0;
+  do {
+    const char c = peek();
+    if (c == '\0') damaged();
+    if (c == '"') {
+      string();
+      continue;
+    }
+    depth += c == '{' || c == '[';
+    if (c == '}' || c == ']') {
+      if (depth == 0) damaged();
+      --depth;
+    }
+    ++at_;
+    // A number or a word ends before what stands behind a value.
+    if (depth == 0 && c != '}' && c != ']')
+      while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '}' && !is_space(text_[at_])) ++at_;
+  } while (depth > 0);
+}
+
+NAX_ENGINE std::map<std::string, std::string> SafetensorsJson::read_weight_map() {
+  std::map<std::string, std::string> files;
+  object([&](const std::string& key) {
+    if (key != "weight_map") return skip_value();
+    object([&](const std::string& name) { files.emplace(name, string()); });
+  });
+  return files;
+}
+
 NAX_ENGINE SafetensorsHeader SafetensorsJson::read() {
   SafetensorsHeader header;
   bool have_metadata = false;

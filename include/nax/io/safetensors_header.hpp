@@ -58,6 +58,8 @@ class SafetensorsJson {
   SafetensorsJson(const Source& source, std::string_view text) : source_(source), text_(text) {}
 
   SafetensorsHeader read();
+  // Of a `.safetensors.index.json`: the file of each array.
+  std::map<std::string, std::string> read_weight_map();
 
  private:
   [[noreturn, gnu::cold]] void damaged() const {
@@ -100,6 +102,7 @@ class SafetensorsJson {
     expect(']');
   }
   std::string string();
+  void skip_value();
   void escaped(std::string& out);
   std::uint32_t hex_digits();
   std::uint64_t number();

@@ -1,0 +1,310 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "nax/io/safetensors.hpp"
+#include "nax/nn/modules.hpp"
+#include "nax/numpy/views/copy.hpp"
+#include "nax/numpy/views/transpose.hpp"
+
+// Parameters that PyTorch or Hugging Face's transformers saved, into modules of nax.
+//
+// A module of nax::nn knows the names and layouts of its parameters in torch: Linear's w is `weight`, (out,
+// in) there and (in, out) here; Conv's w is `weight`, (out, in / groups, kernel...); MultiHeadAttention's
+// projections are packed in `in_proj_weight`, or stand alone as q_proj, k_proj, v_proj. All else is filled by
+// its own name, as load_safetensors does.
+NAX_BEGIN
+namespace io {
+
+// How a file stores the weights of a linear layer: torch.nn.Linear as (out, in), the Conv1D of transformers'
+// GPT-2 as (in, out).
+enum class TorchLayout { out_in, in_out };
+inline constexpr TorchLayout out_in = TorchLayout::out_in, in_out = TorchLayout::in_out;
+
+// Renames the arrays of the file before the tree's names are looked for: pairs of a beginning or an ending
+// and what stands in its place, each applied in turn, or a function from name to name.
+class TorchNames {
+ public:
+  TorchNames() = default;
+  TorchNames(std::initializer_list<std::pair<std::string, std::string>> pairs)
+      : TorchNames(std::vector<std::pair<std::string, std::string>>(pairs)) {}
+  TorchNames(std::vector<std::pair<std::string, std::string>> pairs);
+  template <class F>
+  requires std::is_invocable_r_v<std::string, const F&, const std::string&> TorchNames(F f)
+      : rename_(std::move(f)) {}
+  std::string operator()(const std::string& name) const { return rename_ ? rename_(name) : name; }
+
+ private:
+  std::function<std::string(const std::string&)> rename_;
+};
+
+struct LoadTorchOptions {
+  bool strict = true;  // throws unless the tree and the file have the same names
+  TorchNames rename = {};
+  // Endings of linear layers' names, and how the file stores their weights. Needed for square weights of
+  // files that store others as (in, out).
+  std::vector<std::pair<std::string, TorchLayout>> layout = {};
+  bool cast = true;  // converts floats of another width to the tree's
+  bool map = true;   // as for load_safetensors
+};
+
+namespace detail {
+
+using nax::tree::detail::Path;
+
+// The arrays of one file, or of those that an index names.
+class TorchFiles {
+ public:
+  TorchFiles(const std::string& path, const LoadTorchOptions& options);
+
+  // The shape of a tensor by its name after renaming; null where there is none that is left.
+  const Shape* shape(const std::string& name) const;
+  // The tensor, which is no longer left.
+  ArrayBase take(const std::string& name, DType dtype);
+  // By the files' names.
+  std::vector<std::string> left() const;
+  [[noreturn, gnu::cold]] void fail(const std::string& name, const std::string& what) const;
+  const Source& source() const { return files_.front()->source; }
+
+ private:
+  struct File {
+    File(const std::string& path, bool map) : source("load_torch", path), reader(source, map) {}
+    Source source;
+    SafetensorsReader reader;
+  };
+  struct Tensor {
+    const File* file;
+    std::string name;
+    bool taken;
+  };
+  void add(const std::string& path, const LoadTorchOptions& options);
+
+  std::vector<std::unique_ptr<File>> files_;
+  std::map<std::string, Tensor> tensors_;  // by their names after renaming
+  bool cast_;
+};
+
+// A path as names have it; empty for the tree itself.
+inline std::string name_at(const Path& path) {
+  const std::string text = path.text();
+  return text.empty() ? text : name_of(text);
+}
+
+class TorchLoader {
+ public:
+  TorchLoader(const std::string& path, const LoadTorchOptions& options)
+      : options_(options), files_(path, options) {}
+
+  // The name of a module's part in torch.
+  static std::string joined(const Path& module, const char* part) {
+    const std::string name = dotted_name(name_at(module));
+    return name.empty() ? part : name + '.' + part;
+  }
+  bool has(const std::string& name) const { return files_.shape(name) != nullptr; }
+
+  // Fills a leaf by what `turn` makes of the tensors of these names, each of which has `rank` axes.
+  template <class T, class Turn>
+  void fill(const Path& module, const char* field, Array<T>& leaf, const std::vector<std::string>& names,
+            int rank, const Turn& turn) {
+    std::string shown_name = name_at(module);
+    shown_name += (shown_name.empty() || *field == '\0' ? "" : ".") + std::string(field);
+    std::vector<Array<T>> tensors;
+    for (const std::string& name : names) {
+      const Shape* const shape = files_.shape(name);
+      if (!shape) return report_.missing.push_back(std::move(shown_name));
+      if (rank >= 0 && static_cast<int>(shape->size()) != rank)
+        files_.fail(name, "has shape " + to_string(*shape) + ", not " + std::to_string(rank) + " axes");
+      tensors.push_back(nax::detail::typed<T>(files_.take(name, dtype_of<T>)));
+    }
+    const Array<T> made = copy(turn(tensors));
+    if (nax::detail::ArrayAccess::buffer(leaf) && made.shape() != leaf.shape())
+      files_.fail(names.front(), "becomes an array of shape " + to_string(made.shape()) + ", the tree's " +
+                                     shown_name + " has " + to_string(leaf.shape()));
+    leaf = nax::detail::typed<T>(nax::detail::beside(leaf, made));
+    report_.matched.push_back(std::move(shown_name));
+  }
+  template <class T>
+  void fill(const Path& module, const char* field, Array<T>& leaf, const std::string& name) {
+    fill(module, field, leaf, {name}, -1, [](const auto& tensors) { return tensors[0]; });
+  }
+  // A linear layer's weight; whether the file stores it as (in, out).
+  bool is_in_out(const Path& module, const std::string& name, const Shape& tree);
+  LoadReport finish();
+
+ private:
+  const LoadTorchOptions& options_;
+  TorchFiles files_;
+  LoadReport report_;
+  std::string in_out_,
+      square_;  // names of weights: one that can only be in_out, one of which nothing is known
+};
+
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::Linear<T>& m) {
+  const std::string name = from.joined(at, "weight");
+  const Shape tree = nax::detail::ArrayAccess::buffer(m.w) ? m.w.shape() : Shape{};
+  const bool as_it_is = from.has(name) && from.is_in_out(at, name, tree);
+  from.fill(at, "w", m.w, {name}, 2,
+            [&](const auto& tensors) { return as_it_is ? tensors[0] : Array<T>(transpose(tensors[0])); });
+  if (m.b) from.fill(at, "b", *m.b, from.joined(at, "bias"));
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::Conv<T>& m) {
+  from.fill(at, "w", m.w, {from.joined(at, "weight")}, m.w.ndim(), [](const auto& tensors) {
+    Dims axes;
+    for (int axis = 2; axis < tensors[0].ndim(); ++axis) axes.push_back(axis);
+    axes.push_back(1), axes.push_back(0);
+    return Array<T>(nax::detail::transpose_by("load_torch", tensors[0], axes, true));
+  });
+  if (m.b) from.fill(at, "b", *m.b, from.joined(at, "bias"));
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::Embedding<T>& m) {
+  from.fill(at, "table", m.table, from.joined(at, "weight"));
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::RMSNorm<T>& m) {
+  from.fill(at, "scale", m.scale, from.joined(at, "weight"));
+}
+template <class M>
+void load_norm(TorchLoader& from, const Path& at, M& m) {
+  from.fill(at, "scale", m.scale, from.joined(at, "weight"));
+  from.fill(at, "bias", m.bias, from.joined(at, "bias"));
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::LayerNorm<T>& m) {
+  load_norm(from, at, m);
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::GroupNorm<T>& m) {
+  load_norm(from, at, m);
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::BatchNorm<T>& m) {
+  load_norm(from, at, m);
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::BatchStats<T>& m) {
+  from.fill(at, "mean", m.mean, from.joined(at, "running_mean"));
+  from.fill(at, "var", m.var, from.joined(at, "running_var"));
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::LSTM<T>& m) {
+  const auto turned = [](const auto& tensors) { return Array<T>(transpose(tensors[0])); };
+  from.fill(at, "cell.input", m.cell.input, {from.joined(at, "weight_ih_l0")}, 2, turned);
+  from.fill(at, "cell.recurrent", m.cell.recurrent, {from.joined(at, "weight_hh_l0")}, 2, turned);
+  from.fill(at, "cell.bias", m.cell.bias, {from.joined(at, "bias_ih_l0"), from.joined(at, "bias_hh_l0")}, 1,
+            [](const auto& tensors) { return Array<T>(tensors[0] + tensors[1]); });
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::GRU<T>& m) {
+  const auto turned = [](const auto& tensors) { return Array<T>(transpose(tensors[0])); };
+  from.fill(at, "cell.input", m.cell.input, {from.joined(at, "weight_ih_l0")}, 2, turned);
+  from.fill(at, "cell.recurrent", m.cell.recurrent, {from.joined(at, "weight_hh_l0")}, 2, turned);
+  from.fill(at, "cell.bias", m.cell.bias, from.joined(at, "bias_ih_l0"));
+  from.fill(at, "cell.recurrent_bias", m.cell.recurrent_bias, from.joined(at, "bias_hh_l0"));
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::MultiHeadAttention<T>& m) {
+  nn::MultiHeadParams<T>& p = m.params;
+  const bool packed = from.has(from.joined(at, "in_proj_weight"));
+  const std::int64_t e = p.query.shape(0), h = p.query.shape(2),
+                     heads[] = {p.query.shape(1), p.key.shape(1), p.value.shape(1)};
+  struct Part {
+    Array<T>* w;
+    std::optional<Array<T>>* b;
+    const char *field, *bias_field;
+    std::vector<const char*> names;
+  };
+  const Part parts[] = {{&p.query, &p.query_bias, "params.query", "params.query_bias", {"q_proj", "query"}},
+                        {&p.key, &p.key_bias, "params.key", "params.key_bias", {"k_proj", "key"}},
+                        {&p.value, &p.value_bias, "params.value", "params.value_bias", {"v_proj", "value"}}};
+  const auto name_among = [&](const std::vector<const char*>& names) {
+    for (const char* const name : names)
+      if (from.has(from.joined(at, name) + ".weight")) return from.joined(at, name);
+    return from.joined(at, names.front());
+  };
+  std::int64_t row = 0;
+  for (int i = 0; i < 3; ++i) {
+    const Part& part = parts[i];
+    const std::int64_t n = heads[i], begin = row;
+    row += n * h;
+    const auto own = [&](const Array<T>& tensor) {
+      return packed ? Array<T>(tensor(slice(begin, begin + n * h))) : tensor;
+    };
+    const std::string name = packed ? from.joined(at, "in_proj") : name_among(part.names);
+    const char* const ending = packed ? "_weight" : ".weight";
+    from.fill(at, part.field, *part.w, {name + ending}, 2, [&](const auto& tensors) {
+      return Array<T>(Array<T>(transpose(own(tensors[0]))).reshape({e, n, h}));
+    });
+    if (*part.b)
+      from.fill(at, part.bias_field, **part.b, {name + (packed ? "_bias" : ".bias")}, 1,
+                [&](const auto& tensors) {
+                  return Array<T>(own(tensors[0]).reshape({n, h}));
+                });
+  }
+  const std::string out = name_among({"out_proj", "o_proj", "out"});
+  from.fill(at, "params.out", p.out, {out + ".weight"}, 2, [&](const auto& tensors) {
+    return Array<T>(Array<T>(transpose(tensors[0])).reshape({heads[0], h, e}));
+  });
+  if (p.out_bias) from.fill(at, "params.out_bias", *p.out_bias, out + ".bias");
+}
+
+template <class T>
+concept TorchModule = requires(TorchLoader& from, const Path& at, T& m) {
+  load_module(from, at, m);
+};
+
+template <class T>
+void load_node(TorchLoader& from, const Path& at, T& node);
+template <class T, std::size_t... i>
+void load_children(TorchLoader& from, const Path& at, T& node, std::index_sequence<i...>) {
+  using namespace nax::tree::detail;
+  auto all = children(node);
+  (load_node(from, child_path<T, i>(at), std::get<i>(all)), ...);
+}
+template <class T>
+void load_node(TorchLoader& from, const Path& at, T& node) {
+  using nax::tree::NodeKind;
+  constexpr NodeKind kind = nax::tree::detail::kind_of<T>;
+  if constexpr (TorchModule<T>) {
+    load_module(from, at, node);
+  } else if constexpr (kind == NodeKind::leaf) {
+    if constexpr (is_array_v<T>) from.fill(at, "", node, dotted_name(name_of(at.text())));
+  } else if constexpr (kind == NodeKind::sequence) {
+    for (std::size_t i = 0; i < node.size(); ++i) load_node(from, Path{.up = &at, .index = i}, node[i]);
+  } else if constexpr (kind == NodeKind::map) {
+    for (auto& [key, value] : node) load_node(from, nax::tree::detail::key_path(at, key), value);
+  } else if constexpr (kind == NodeKind::optional) {
+    if (node.has_value()) load_node(from, at, *node);
+  } else if constexpr (kind == NodeKind::product) {
+    load_children(from, at, node, std::make_index_sequence<nax::tree::detail::child_count_v<T>>{});
+  }
+}
+
+}  // namespace detail
+
+// Fills a tree of modules from a .safetensors file that PyTorch or transformers wrote, or from the files that
+// a `.safetensors.index.json` names, and says what matched. Leaves and modules are found by their paths in
+// the tree, `layers.0.attn`; parameters have torch's names behind these. `num_batches_tracked` is passed
+// over. Throws IoError that names the array where shapes do not fit, a square weight has two possible layouts
+// and none is stated, the file is damaged or, with .strict, names differ; the tree is then as it was.
+template <class T>
+LoadReport load_torch(const std::string& path, T& tree, const LoadTorchOptions& options = {}) {
+  return detail::within_memory("load_torch", path, [&] {
+    detail::TorchLoader from(path, options);
+    T result = tree;
+    detail::load_node(from, detail::Path{.name = "load_torch"}, result);
+    LoadReport report = from.finish();
+    tree = std::move(result);
+    return report;
+  });
+}
+
+}  // namespace io
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/io/torch-inl.hpp"
+#endif
