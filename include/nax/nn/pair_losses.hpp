@@ -1,0 +1,86 @@
+#pragma once
+
+#include "nax/nn/losses.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
+#include "nax/numpy/products/matmul.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
+#include "nax/transform/checkpoint.hpp"
+
+// Losses of embeddings: how near they are to one another.
+NAX_BEGIN
+namespace nn {
+
+struct CosineOptions {
+  double epsilon = 0;  // the least norm
+  std::int64_t axis = -1;
+};
+// The cosine of the angle between vectors along an axis, 0 for a vector of zeros. The result has the shape to
+// which both broadcast, without the axis.
+template <detail::ArrayLike X, detail::ArrayLike Y>
+auto cosine_similarity(const X& predictions, const Y& targets, const CosineOptions& options = {}) {
+  using T = promote_t<typename X::value_type, typename Y::value_type>;
+  const Array<T> x = predictions, y = targets;
+  const auto unit = [&](const Array<T>& v) {
+    const Array<T> square_sum = sum(square(v), {.axis = options.axis, .keepdims = true});
+    const T least = static_cast<T>(options.epsilon * options.epsilon);
+    const Array<bool> small = square_sum <= least;
+    const Array<T> norm = sqrt(where(small, options.epsilon > 0 ? least : T(1), square_sum));
+    return Array<T>(v / norm);
+  };
+  return Array<T>(sum(unit(x) * unit(y), {.axis = options.axis}));
+}
+// 1 - cosine_similarity.
+template <detail::ArrayLike X, detail::ArrayLike Y>
+auto cosine_distance(const X& predictions, const Y& targets, const CosineOptions& options = {}) {
+  using T = promote_t<typename X::value_type, typename Y::value_type>;
+  return Array<T>(1 - cosine_similarity(predictions, targets, options));
+}
+
+struct TripletOptions {
+  std::int64_t axis = -1;
+  double norm_degree = 2, margin = 1, eps = 1e-6;
+};
+// max(0, d(anchor, positive) - d(anchor, negative) + margin) with distances d of a p-norm along an axis. All
+// three have one shape (..., D), or broadcast to it; the result has shape (...).
+template <detail::ArrayLike X, detail::ArrayLike Y, detail::ArrayLike Z>
+auto triplet_margin_loss(const X& anchors, const Y& positives, const Z& negatives,
+                         const TripletOptions& options = {}) {
+  using T = promote_t<typename X::value_type, promote_t<typename Y::value_type, typename Z::value_type>>;
+  const Array<T> a = anchors;
+  const auto distance = [&](const Array<T>& b) {
+    const Array<T> sums = sum(power(abs(a - b), options.norm_degree), {.axis = options.axis});
+    return Array<T>(power(sums + options.eps, 1 / options.norm_degree));
+  };
+  return Array<T>(maximum(distance(positives) - distance(negatives) + options.margin, 0));
+}
+
+struct NtxentOptions {
+  double temperature = 0.07;
+};
+// The normalised and tempered cross entropy of embeddings (B, D) whose labels (B,) say which belong together
+// (Chen et al. 2020), averaged over all pairs of one label: one number. Throws ShapeError unless shapes are
+// so.
+template <detail::ArrayLike X, detail::ArrayLike I>
+auto ntxent(const X& embeddings, const I& labels, const NtxentOptions& options = {}) {
+  const auto x = detail::materialise(embeddings);
+  using T = typename decltype(x)::value_type;
+  const auto label = detail::materialise(labels);
+  if (x.ndim() != 2 || label.ndim() != 1 || label.shape(0) != x.shape(0))
+    raise<ShapeError>({"ntxent: embeddings must have shape (B, D) and labels (B,), got ", x.shape(), " and ",
+                       label.shape()});
+  const std::int64_t n = x.shape(0);
+  const Array<bool> same = label.reshape({n, 1}) == label.reshape({1, n});
+  const Array<bool> itself = arange(n).reshape({n, 1}) == arange(n).reshape({1, n});
+  const Array<bool> match = same & !itself;
+  const Array<T> norm = sqrt(sum(square(x), {.axis = -1, .keepdims = true}));
+  const Array<T> unit = x / where(norm == 0, T(1), norm);
+  const Array<T> scores = matmul(unit, transpose(unit)) / options.temperature;
+  const Array<T> shifted = scores - stop_gradient(max(scores, {.axis = 1, .keepdims = true}));
+  const Array<T> others = sum(where(same, T(0), exp(shifted)), {.axis = 1, .keepdims = true});
+  const Array<T> losses = where(match, log(exp(shifted) + others) - shifted, T(0));
+  return Array<T>(sum(losses) / sum(match.template astype<T>()));
+}
+
+}  // namespace nn
+NAX_END
