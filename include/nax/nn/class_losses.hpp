@@ -9,7 +9,7 @@ NAX_BEGIN
 namespace nn {
 
 // Labels of probability 1 - alpha and, for all classes, alpha / C. The result has the shape of labels (...,
-// C).
+// C). Throws ValueError for labels without an axis.
 template <detail::ArrayLike Y>
 auto smooth_labels(const Y& labels, double alpha) {
   const auto y = detail::materialise(labels);
@@ -27,7 +27,7 @@ auto kl_divergence(const X& log_predictions, const Y& targets) {
   const Array<T> log_y = where(y == 0, T(0), log(where(y == 0, T(1), y)));
   return Array<T>(sum(y * (log_y - x), {.axis = -1}));
 }
-// kl_divergence of targets that are logarithms themselves.
+// kl_divergence of targets that are logarithms themselves. (..., C) of both give shape (...).
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto kl_divergence_with_log_targets(const X& log_predictions, const Y& log_targets) {
   using T = promote_t<typename X::value_type, typename Y::value_type>;
@@ -74,7 +74,8 @@ struct PolyLossOptions {
   double epsilon = 2;
   std::int64_t axis = -1;
 };
-// softmax_cross_entropy plus epsilon (1 - p), p the probability of the labels (Leng et al. 2022).
+// softmax_cross_entropy plus epsilon (1 - p), p the probability of the labels (Leng et al. 2022). logits
+// and labels (..., C) give shape (...).
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto poly_loss_cross_entropy(const X& logits, const Y& labels, const PolyLossOptions& options = {}) {
   const auto x = detail::materialise(logits);
