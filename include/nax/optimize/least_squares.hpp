@@ -101,7 +101,7 @@ auto least_squares(const char* name, const R& residual, const Tree& x0, const Le
   const double inf = std::numeric_limits<double>::infinity();
   const auto tolerance = [&](const char* which, double value) {
     check_tolerance(name, which, value);
-    return std::max(value, precision);
+    return value == 0 ? 0 : std::max(value, precision);  // 0: without this test
   };
   const LeastSquaresProblem problem{
       .residual = evaluate,
