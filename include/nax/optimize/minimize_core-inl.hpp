@@ -445,6 +445,7 @@ inline void run_l_bfgs_b(MinimizeRun& run) {
   MinimizeState& s = run.s;
   const std::size_t n = s.x.size();
   LimitedMemory memory(static_cast<std::size_t>(run.p.history));
+  bool restarted = false;
   for (; s.nit < run.p.max_steps && !run.spent(); ++s.nit) {
     if (projected_gradient(run) <= run.p.gtol) {
       s.status = 0;
@@ -471,10 +472,16 @@ inline void run_l_bfgs_b(MinimizeRun& run) {
       s.status = 2;
       return;
     }
-    if (before - s.fun <= run.p.ftol * std::max({std::fabs(before), std::fabs(s.fun), 1.})) {
+    const bool stalled = before - s.fun <= run.p.ftol * std::max({std::fabs(before), std::fabs(s.fun), 1.});
+    if (stalled && (restarted || projected_gradient(run) <= run.p.gtol)) {
       ++s.nit;
       s.status = 0;
       return;
+    }
+    restarted = stalled;
+    if (stalled) {  // the pairs may be at fault: once more along the gradient
+      memory.clear();
+      continue;
     }
     Vector step(n), y(n);
     for (std::size_t i = 0; i < n; ++i) {
