@@ -163,6 +163,30 @@ TEST(LeastSquares, SecondDerivativesOfFitsEqualDifferences) {
   expect_close("jacfwd", forward.to_vector(), {1. / 4, 1. / 6}, 1e-8, 1);
 }
 
+TEST(Solver, RecordsOnceAndStartsWarm) {
+  int calls = 0;
+  const auto residual = [&](const Real& b, const Real& t, const Real& y) {
+    ++calls;
+    return Real(decay(b, t, y));
+  };
+  const Real y{2.1, 1.3, 0.9, 0.6, 0.35, 0.2, 0.15, 0.1, 0.06, 0.02}, start{2, 1, 0};
+  const auto solve = optimize::solver(residual, start, std::tuple{times(), y});
+  const auto first = solve(start, std::tuple{times(), y});
+  const int recorded = calls;
+  const auto other = solve(first.x, std::tuple{times(), Real(1.1 * y)});
+  EXPECT_EQ(calls, recorded);
+  for (const auto& [found, data] : {std::pair{first, y}, std::pair{other, Real(1.1 * y)}}) {
+    const auto plain =
+        optimize::least_squares(decay, start, {.method = "lm", .args = std::tuple{times(), data}});
+    expect_close("x", found.x.to_vector(), plain.x.to_vector(), 1e-7, 1);
+    EXPECT_TRUE(found.success);
+  }
+  const auto of = [&](const Real& data) { return Real(sum(solve(start, std::tuple{times(), data}).x)); };
+  const Real g = nax::grad(of)(y), h = nax::zeros<double>({10}).at(3).set(1e-3);
+  EXPECT_NEAR(g(3).item(), (of(y + h).item() - of(y - h).item()) / 2e-3, 2e-5);
+  EXPECT_EQ(refusal([&] { solve(nan * start, std::tuple{times(), y}); }), "solver: x0 is not finite");
+}
+
 TEST(LeastSquares, RefusesBadInput) {
   const auto square_less = [](const Real& x) { return Real(x * x - 2.); };
   const auto text = [&](const optimize::LeastSquaresOptions& o) {
