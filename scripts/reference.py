@@ -42,6 +42,7 @@ MODULES = [
     ("tree", "nax::tree", ["tree"]),
     ("nn", "nax::nn", ["nn"]),
     ("optim", "nax::optim", ["optim"]),
+    ("optimize", "nax::optimize", ["optimize"]),
     ("integrate", "nax::integrate", ["integrate"]),
     ("io", "nax::io", ["io"]),
     ("data", "nax::data, nax::storage, nax::image", ["data", "storage/storage.hpp", "image"]),

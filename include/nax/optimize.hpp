@@ -8,3 +8,4 @@
 #include "nax/optimize/minimize.hpp"
 #include "nax/optimize/root.hpp"
 #include "nax/optimize/scalar.hpp"
+#include "nax/optimize/solver.hpp"

@@ -30,7 +30,7 @@ auto cosine_similarity(const X& predictions, const Y& targets, const CosineOptio
   };
   return Array<T>(sum(unit(x) * unit(y), {.axis = options.axis}));
 }
-// 1 - cosine_similarity, of the same shape.
+// 1 - cosine_similarity. The result has the shape of that.
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto cosine_distance(const X& predictions, const Y& targets, const CosineOptions& options = {}) {
   using T = promote_t<typename X::value_type, typename Y::value_type>;

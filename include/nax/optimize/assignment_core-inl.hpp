@@ -14,7 +14,7 @@ NAX_ENGINE std::vector<std::int64_t> assign_rows(std::size_t rows, std::size_t c
   const double inf = std::numeric_limits<double>::infinity();
   for (const double c : cost)
     if (std::isnan(c) || c == -inf)
-      raise<ValueError>({"linear_sum_assignment: cost has an invalid element: ", c});
+      raise<ValueError>({"linear_sum_assignment: cost has an invalid element: ", InText{c}});
   const std::size_t none = columns + rows;
   Vector u(rows), v(columns), shortest(columns);
   std::vector<std::size_t> column_of(rows, none), row_of(columns, none), from(columns), left;

@@ -50,7 +50,7 @@ auto curve_fit(const Model& model, const X& x, const Y& y_, const P& p0_, const 
         {"curve_fit: sigma must have shape (", m, ",) or (", m, ", ", m, "), not ", sigma.shape()});
   if (weighed && !correlated)
     for (const double s : detail::values_of(sigma))
-      if (!(s > 0)) raise<ValueError>({"curve_fit: sigma must be positive: ", s});
+      if (!(s > 0)) raise<ValueError>({"curve_fit: sigma must be positive: ", detail::InText{s}});
   const Array<E> lower = correlated ? linalg::cholesky(sigma) : Array<E>();
   if (correlated && !detail::all_finite(detail::values_of(lower)))
     throw ValueError("curve_fit: sigma must be positive definite");

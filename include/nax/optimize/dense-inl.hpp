@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 
@@ -9,6 +10,13 @@
 
 NAX_BEGIN
 namespace optimize::detail {
+
+NAX_ENGINE std::string to_string(InText number) {
+  if (std::isnan(number.value)) return "nan";
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number.value);
+  return text;
+}
 
 NAX_ENGINE double norm(const Vector& a) {
   const double largest = norm_inf(a);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "nax/core/abi.hpp"
@@ -12,6 +13,12 @@ NAX_BEGIN
 namespace optimize::detail {
 
 using Vector = std::vector<double>;
+
+// A number in the text of an error, in six digits.
+struct InText {
+  double value;
+};
+NAX_ENGINE std::string to_string(InText number);
 
 inline double dot(const Vector& a, const Vector& b) {
   double sum = 0;

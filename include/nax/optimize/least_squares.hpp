@@ -66,24 +66,16 @@ Array<E> robust_cost(Loss loss, double scale, const Array<E>& r) {
   return r;
 }
 
-// The Jacobian of f at x, (m, n).
 enum class JacobianMode { forward, reverse };
-template <class E, class F>
-Array<E> jacobian_at(JacobianMode mode, const F& f, const Array<E>& x) {
-  return mode == JacobianMode::forward ? jacfwd(f)(x) : jacrev(f)(x);
-}
 
-template <class R, class Tree>
-auto least_squares(const char* name, const R& residual, const Tree& x0, const LeastSquaresOptions& o) {
-  using Vectors = OnVectors<Tree>;
-  using E = typename Vectors::E;
-  const Vectors on(name, x0, o.args);
-  const Vector start = values_of(tree::ravel(x0).first);
+// The state at the minimum, from `start`: f gives the residuals at a vector, jacobian(mode, x) their
+// Jacobian.
+template <class E, class F, class Jacobian>
+LeastSquaresState solve_squares(const char* name, const F& f, const Jacobian& jacobian, const Vector& start,
+                                const LeastSquaresOptions& o) {
   const std::size_t n = start.size();
-  const auto f = [&](const Array<E>& x) { return on.vector(residual, x); };
   if (o.jac != "auto" && o.jac != "forward" && o.jac != "reverse")
     raise<ValueError>({name, ": jac must be 'auto', 'forward' or 'reverse', not '", o.jac, "'"});
-
   std::int64_t count = -1;
   const auto evaluate = [&](const Vector& x, Vector& to) {
     store_values(name, "residual", f(vector_of<E>(x)), to, count);
@@ -92,16 +84,15 @@ auto least_squares(const char* name, const R& residual, const Tree& x0, const Le
     const std::size_t m = static_cast<std::size_t>(count);
     const bool reverse = o.jac == "reverse" || (o.jac == "auto" && m < n);
     store_matrix(name, "the Jacobian",
-                 jacobian_at(reverse ? JacobianMode::reverse : JacobianMode::forward, f, vector_of<E>(x)), m,
-                 n, jac);
+                 jacobian(reverse ? JacobianMode::reverse : JacobianMode::forward, vector_of<E>(x)), m, n,
+                 jac);
   };
   const double precision = static_cast<double>(std::numeric_limits<E>::epsilon());
-  const LeastSquaresMethod method = least_squares_method(name, o.method);
-  const Loss loss = loss_named(name, o.loss);
   const double inf = std::numeric_limits<double>::infinity();
+  const LeastSquaresMethod method = least_squares_method(name, o.method);
   const auto tolerance = [&](const char* which, double value) {
     check_tolerance(name, which, value);
-    return std::max(value, precision);
+    return value == 0 ? 0 : std::max(value, precision);  // 0: without this test
   };
   const LeastSquaresProblem problem{
       .residual = evaluate,
@@ -110,22 +101,25 @@ auto least_squares(const char* name, const R& residual, const Tree& x0, const Le
       .upper = o.bounds.upper.of(name, "bounds.upper", n, inf),
       .scale = o.x_scale.of(name, n, method == LeastSquaresMethod::lm),
       .method = method,
-      .loss = loss,
+      .loss = loss_named(name, o.loss),
       .f_scale = o.f_scale,
       .ftol = tolerance("ftol", o.ftol),
       .xtol = tolerance("xtol", o.xtol),
       .gtol = tolerance("gtol", o.gtol),
       .max_nfev = o.max_nfev != 0 ? o.max_nfev : static_cast<std::int64_t>(100 * n)};
-  const LeastSquaresState s = [&] {
-    const nax::detail::RecordOn off(nullptr);
-    return minimize_squares(name, problem, start);
-  }();
+  const nax::detail::RecordOn off(nullptr);
+  return minimize_squares(name, problem, start);
+}
 
+// The result of a state, its x and fun with the derivatives by which f, the residuals at a vector, gives
+// them.
+template <class E, class F, class Vectors>
+auto squares_result(const LeastSquaresState& s, const F& f, const Vectors& on, const LeastSquaresOptions& o) {
+  const Loss loss = loss_named(on.function(), o.loss);
   const double f_scale = o.f_scale;
-  const auto gradient =
-      grad([&](const Array<E>& x) { return robust_cost(loss, f_scale, Array<E>(on.vector(residual, x))); });
+  const auto gradient = grad([&](const Array<E>& x) { return robust_cost(loss, f_scale, Array<E>(f(x))); });
   const Array<E> x = minimum_with_derivatives(vector_of<E>(s.x), gradient, s.active_mask);
-  return LeastSquaresResult<Tree, E>{
+  return LeastSquaresResult<std::remove_cvref_t<decltype(on.tree_of(x))>, E>{
       .x = on.tree_of(x),
       .fun = nax::detail::any_input_recorded(x) ? f(x) : vector_of<E>(s.fun),
       .jac = matrix_of<E>(s.jac),
@@ -138,6 +132,18 @@ auto least_squares(const char* name, const R& residual, const Tree& x0, const Le
       .status = s.status,
       .message = least_squares_message(s.status),
       .success = s.status > 0};
+}
+
+template <class R, class Tree>
+auto least_squares(const char* name, const R& residual, const Tree& x0, const LeastSquaresOptions& o) {
+  using E = typename OnVectors<Tree>::E;
+  const OnVectors<Tree> on(name, x0, o.args);
+  const auto f = [&](const Array<E>& x) { return on.vector(residual, x); };
+  const auto jacobian = [&](JacobianMode mode, const Array<E>& x) {
+    return mode == JacobianMode::forward ? jacfwd(f)(x) : jacrev(f)(x);
+  };
+  const Vector start = values_of(tree::ravel(x0).first);
+  return squares_result<E>(solve_squares<E>(name, f, jacobian, start, o), f, on, o);
 }
 
 }  // namespace detail

@@ -46,17 +46,17 @@ NAX_ENGINE const char* least_squares_message(int status) {
   }
 }
 NAX_ENGINE void check_tolerance(const char* function, const char* name, double value) {
-  if (!(value >= 0)) raise<ValueError>({function, ": ", name, " must not be negative: ", value});
+  if (!(value >= 0)) raise<ValueError>({function, ": ", name, " must not be negative: ", InText{value}});
 }
 NAX_ENGINE void check_bounds(const char* function, const Vector& lower, const Vector& upper,
                              const Vector& x0) {
   for (std::size_t i = 0; i < x0.size(); ++i) {
     if (!(lower[i] < upper[i]))
       raise<ValueError>({function, ": bounds: each lower bound must be below its upper one: element ", i,
-                         " has ", lower[i], " and ", upper[i]});
+                         " has ", InText{lower[i]}, " and ", InText{upper[i]}});
     if (!(lower[i] <= x0[i] && x0[i] <= upper[i]))
-      raise<ValueError>({function, ": x0 must lie within bounds: element ", i, " is ", x0[i], ", its bounds ",
-                         lower[i], " and ", upper[i]});
+      raise<ValueError>({function, ": x0 must lie within bounds: element ", i, " is ", InText{x0[i]},
+                         ", its bounds ", InText{lower[i]}, " and ", InText{upper[i]}});
   }
 }
 
@@ -555,10 +555,10 @@ NAX_ENGINE LeastSquaresState minimize_squares(const char* function, const LeastS
   check_tolerance(function, "ftol", p.ftol);
   check_tolerance(function, "xtol", p.xtol);
   check_tolerance(function, "gtol", p.gtol);
-  if (!(p.f_scale > 0)) raise<ValueError>({function, ": f_scale must be positive: ", p.f_scale});
+  if (!(p.f_scale > 0)) raise<ValueError>({function, ": f_scale must be positive: ", InText{p.f_scale}});
   for (const double scale : p.scale)
     if (!(scale > 0) || !std::isfinite(scale))
-      raise<ValueError>({function, ": x_scale must be positive: ", scale});
+      raise<ValueError>({function, ": x_scale must be positive: ", InText{scale}});
   if (p.max_nfev < 1) raise<ValueError>({function, ": max_nfev must be positive: ", p.max_nfev});
   if (n == 0) raise<ValueError>({function, ": x0 has no elements"});
   if (!all_finite(x0)) raise<ValueError>({function, ": x0 is not finite"});

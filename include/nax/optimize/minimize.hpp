@@ -108,7 +108,8 @@ auto minimize(const F& f, const X& x0_, const MinimizeOptions& o = {}) {
   problem.upper = o.bounds.upper.of("minimize", "bounds.upper", n, inf);
   for (std::size_t i = 0; i < n; ++i)
     problem.bounded = problem.bounded || problem.lower[i] > -inf || problem.upper[i] < inf;
-  if (o.tol && !(*o.tol >= 0)) raise<ValueError>({"minimize: tol must not be negative: ", *o.tol});
+  if (o.tol && !(*o.tol >= 0))
+    raise<ValueError>({"minimize: tol must not be negative: ", detail::InText{*o.tol}});
   if (o.history < 1) raise<ValueError>({"minimize: history must be positive: ", o.history});
   const bool simplex = problem.method == MinimizeMethod::nelder_mead;
   problem.gtol = o.tol.value_or(1e-5);
@@ -159,7 +160,8 @@ LineSearchResult line_search(const F& f, const X& xk, const P& pk, const LineSea
   const Vector p = detail::values_of(tree::ravel(nax::detail::to_arrays(pk)).first);
   if (p.size() != x.size()) raise<ValueError>({"line_search: pk has ", p.size(), " elements, xk ", x.size()});
   if (!(o.c1 > 0 && o.c1 < o.c2 && o.c2 < 1))
-    raise<ValueError>({"line_search: c1 and c2 must be 0 < c1 < c2 < 1: ", o.c1, " and ", o.c2});
+    raise<ValueError>({"line_search: c1 and c2 must be 0 < c1 < c2 < 1: ", detail::InText{o.c1}, " and ",
+                       detail::InText{o.c2}});
   const auto scalar = detail::scalar_on(on, f);
   LineSearchResult result;
   const nax::detail::RecordOn off(nullptr);
@@ -173,7 +175,8 @@ LineSearchResult line_search(const F& f, const X& xk, const P& pk, const LineSea
   };
   double slope = 0;
   const double value = phi(0, slope);
-  if (!(slope < 0)) raise<ValueError>({"line_search: pk is no direction of descent: slope ", slope});
+  if (!(slope < 0))
+    raise<ValueError>({"line_search: pk is no direction of descent: slope ", detail::InText{slope}});
   const detail::WolfeStep step =
       detail::wolfe_search(phi, value, slope, std::min(1., o.amax),
                            {.c1 = o.c1, .c2 = o.c2, .longest = o.amax, .max_steps = o.max_steps});

@@ -299,7 +299,12 @@ class LimitedMemory {
       s_.pop_front();
       y_.pop_front();
     }
-    theta = dot(y, y) / dot(s, y);
+    const double curvature = dot(s, y), unit = 1 / std::sqrt(curvature);
+    theta = dot(y, y) / curvature;
+    for (std::size_t i = 0; i < s.size(); ++i) {  // (the model is that of any multiple of a pair)
+      s[i] *= unit;
+      y[i] *= unit;
+    }
     s_.push_back(std::move(s));
     y_.push_back(std::move(y));
     const std::size_t k = s_.size();
@@ -311,15 +316,19 @@ class LimitedMemory {
         if (i > j) inverse(k + i, j) = inverse(j, k + i) = dot(s_[i], y_[j]);
         inverse(k + i, k + j) = theta * dot(s_[i], s_[j]);
       }
+    Vector unit_of(2 * k);
+    for (std::size_t i = 0; i < 2 * k; ++i) unit_of[i] = 1 / std::sqrt(std::fabs(inverse(i, i)));
+    for (std::size_t j = 0; j < 2 * k; ++j)
+      for (std::size_t i = 0; i < 2 * k; ++i) inverse(i, j) *= unit_of[i] * unit_of[j];
     middle_ = Matrix(2 * k, 2 * k);
     for (std::size_t j = 0; j < 2 * k; ++j) {
       Vector column(2 * k);
-      column[j] = 1;
+      column[j] = unit_of[j];
       if (!solve_general(inverse, column)) {
         clear();
         return false;
       }
-      std::copy(column.begin(), column.end(), middle_.column(j));
+      for (std::size_t i = 0; i < 2 * k; ++i) middle_(i, j) = unit_of[i] * column[i];
     }
     return true;
   }
@@ -436,6 +445,7 @@ inline void run_l_bfgs_b(MinimizeRun& run) {
   MinimizeState& s = run.s;
   const std::size_t n = s.x.size();
   LimitedMemory memory(static_cast<std::size_t>(run.p.history));
+  bool restarted = false;
   for (; s.nit < run.p.max_steps && !run.spent(); ++s.nit) {
     if (projected_gradient(run) <= run.p.gtol) {
       s.status = 0;
@@ -462,17 +472,23 @@ inline void run_l_bfgs_b(MinimizeRun& run) {
       s.status = 2;
       return;
     }
-    if (before - s.fun <= run.p.ftol * std::max({std::fabs(before), std::fabs(s.fun), 1.})) {
+    const bool stalled = before - s.fun <= run.p.ftol * std::max({std::fabs(before), std::fabs(s.fun), 1.});
+    if (stalled && (restarted || projected_gradient(run) <= run.p.gtol)) {
       ++s.nit;
       s.status = 0;
       return;
+    }
+    restarted = stalled;
+    if (stalled) {  // the pairs may be at fault: once more along the gradient
+      memory.clear();
+      continue;
     }
     Vector step(n), y(n);
     for (std::size_t i = 0; i < n; ++i) {
       step[i] = s.x[i] - x_before[i];
       y[i] = s.gradient[i] - g_before[i];
     }
-    if (dot(step, y) > std::numeric_limits<double>::epsilon() * dot(y, y))
+    if (dot(step, y) > std::numeric_limits<double>::epsilon() * std::fabs(dot(step, g_before)))
       memory.push(std::move(step), std::move(y));
   }
   if (projected_gradient(run) <= run.p.gtol) s.status = 0;
@@ -553,7 +569,7 @@ inline Vector exact_step(const Matrix& h, const Vector& g, double delta) {
   for (int step = 0; step < 200; ++step) {
     const Vector y = at(lambda);
     const double size = norm(y);
-    if (std::fabs(size - delta) <= 1e-10 * delta) break;
+    if (std::fabs(size - delta) <= 0.1 * delta) break;
     (size > delta ? low : high) = lambda;
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i) sum += y[i] * y[i] / (w[i] + lambda);
@@ -567,7 +583,7 @@ inline Vector exact_step(const Matrix& h, const Vector& g, double delta) {
 
 inline void run_trust_exact(MinimizeRun& run) {
   MinimizeState& s = run.s;
-  double delta = std::max(1., 0.1 * norm(s.x));
+  double delta = 1;
   Matrix h;
   bool stale = true;
   for (; s.nit < run.p.max_steps && !run.spent(); ++s.nit) {
@@ -593,10 +609,10 @@ inline void run_trust_exact(MinimizeRun& run) {
     if (ratio < 0.25)
       delta = 0.25 * size;
     else if (ratio > 0.75 && size >= 0.99 * delta)
-      delta = std::min(2 * delta, 1e10);
+      delta = std::min(2 * delta, 1000.);
     // Differences below the precision of the function count as agreement.
     const double noise = 4 * std::numeric_limits<double>::epsilon() * std::max(std::fabs(s.fun), 1e-300);
-    stale = ratio > 1e-4 || (std::isfinite(value) && value <= s.fun + noise && predicted <= noise &&
+    stale = ratio > 0.15 || (std::isfinite(value) && value <= s.fun + noise && predicted <= noise &&
                              norm_inf(g) < norm_inf(s.gradient));
     if (stale) {
       s.x = std::move(x);
@@ -695,7 +711,7 @@ NAX_ENGINE MinimizeState minimize_vector(const Objective& f, const MinimizeProbl
   for (std::size_t i = 0; i < n; ++i)
     if (!(p.lower[i] <= p.upper[i]))
       raise<ValueError>({"minimize: bounds: a lower bound must not be above its upper one: element ", i,
-                         " has ", p.lower[i], " and ", p.upper[i]});
+                         " has ", InText{p.lower[i]}, " and ", InText{p.upper[i]}});
   if (p.bounded && p.method != MinimizeMethod::l_bfgs_b && p.method != MinimizeMethod::nelder_mead)
     throw ValueError("minimize: bounds need method 'l-bfgs-b' or 'nelder-mead'");
   MinimizeRun run{f, p, {}};
@@ -708,7 +724,8 @@ NAX_ENGINE MinimizeState minimize_vector(const Objective& f, const MinimizeProbl
   } else {
     s.fun = run.evaluate(s.x, s.gradient);
   }
-  if (!std::isfinite(s.fun)) raise<ValueError>({"minimize: the function is not finite at x0: ", s.fun});
+  if (!std::isfinite(s.fun))
+    raise<ValueError>({"minimize: the function is not finite at x0: ", InText{s.fun}});
   if (!all_finite(s.gradient)) throw ValueError("minimize: the gradient is not finite at x0");
   switch (p.method) {
     case MinimizeMethod::bfgs:

@@ -58,7 +58,8 @@ auto root(const F& f, const X& x0_, const RootOptions& o = {}) {
   const auto jacobian = [&](const Vector& x, detail::Matrix& to) {
     detail::store_matrix("root", "the Jacobian", jacfwd(g)(detail::vector_of<E>(x)), x.size(), x.size(), to);
   };
-  if (o.tol && !(*o.tol >= 0)) raise<ValueError>({"root: tol must not be negative: ", *o.tol});
+  if (o.tol && !(*o.tol >= 0))
+    raise<ValueError>({"root: tol must not be negative: ", detail::InText{*o.tol}});
   const double precision = static_cast<double>(std::numeric_limits<E>::epsilon());
   const Vector start = detail::values_of(tree::ravel(x0).first);
   const detail::RootProblem problem{

@@ -252,21 +252,22 @@ NAX_ENGINE RootState find_root(const RootProblem& p, const Vector& x0) {
 // ---- one number
 
 inline void check_number(const char* function, double value, double at) {
-  if (std::isnan(value)) raise<ValueError>({function, ": the function is NaN at ", at});
+  if (std::isnan(value)) raise<ValueError>({function, ": the function is NaN at ", InText{at}});
 }
 [[noreturn, gnu::cold]] inline void throw_not_converged(const char* function, std::int64_t steps, double at) {
-  raise<ValueError>({function, ": not converged after max_steps = ", steps, ", at ", at});
+  raise<ValueError>({function, ": not converged after max_steps = ", steps, ", at ", InText{at}});
 }
 inline void check_bracket(const char* function, double a, double b, double fa, double fb, double xtol,
                           double rtol) {
   if (!std::isfinite(a) || !std::isfinite(b))
-    raise<ValueError>({function, ": a and b must be finite: ", a, " and ", b});
-  if (!(xtol > 0)) raise<ValueError>({function, ": xtol must be positive: ", xtol});
-  if (!(rtol >= 0)) raise<ValueError>({function, ": rtol must not be negative: ", rtol});
+    raise<ValueError>({function, ": a and b must be finite: ", InText{a}, " and ", InText{b}});
+  if (!(xtol > 0)) raise<ValueError>({function, ": xtol must be positive: ", InText{xtol}});
+  if (!(rtol >= 0)) raise<ValueError>({function, ": rtol must not be negative: ", InText{rtol}});
   check_number(function, fa, a);
   check_number(function, fb, b);
   if ((fa > 0 && fb > 0) || (fa < 0 && fb < 0))
-    raise<ValueError>({function, ": f(a) and f(b) must have different signs: ", fa, " and ", fb});
+    raise<ValueError>(
+        {function, ": f(a) and f(b) must have different signs: ", InText{fa}, " and ", InText{fb}});
 }
 
 NAX_ENGINE double brentq(Number f, double a, double b, double xtol, double rtol, std::int64_t max_steps) {
@@ -334,14 +335,15 @@ NAX_ENGINE double bisect(Number f, double a, double b, double xtol, double rtol,
 
 NAX_ENGINE double newton(FunctionRef<double(double, double&)> f, double x, double tol, double rtol,
                          std::int64_t max_steps) {
-  if (!(tol > 0)) raise<ValueError>({"newton: tol must be positive: ", tol});
+  if (!(tol > 0)) raise<ValueError>({"newton: tol must be positive: ", InText{tol}});
   for (std::int64_t k = 0; k < max_steps; ++k) {
     double slope = 0;
     const double value = f(x, slope);
     check_number("newton", value, x);
     if (value == 0) return x;
     if (slope == 0 || std::isnan(slope))
-      raise<ValueError>({"newton: the derivative is ", slope, " at ", x, ", where the function is ", value});
+      raise<ValueError>({"newton: the derivative is ", InText{slope}, " at ", InText{x},
+                         ", where the function is ", InText{value}});
     const double next = x - value / slope;
     if (std::fabs(next - x) <= tol + rtol * std::fabs(x)) return next;
     x = next;
@@ -349,7 +351,7 @@ NAX_ENGINE double newton(FunctionRef<double(double, double&)> f, double x, doubl
   throw_not_converged("newton", max_steps, x);
 }
 NAX_ENGINE double secant(Number f, double x, double tol, double rtol, std::int64_t max_steps) {
-  if (!(tol > 0)) raise<ValueError>({"newton: tol must be positive: ", tol});
+  if (!(tol > 0)) raise<ValueError>({"newton: tol must be positive: ", InText{tol}});
   double a = x, b = x * (1 + 1e-4) + (x >= 0 ? 1e-4 : -1e-4), fa = f(a), fb = f(b);
   if (std::fabs(fb) < std::fabs(fa)) {
     std::swap(a, b);
@@ -361,8 +363,8 @@ NAX_ENGINE double secant(Number f, double x, double tol, double rtol, std::int64
     if (fa == 0) return a;
     if (fa == fb) {
       if (a == b) return a;
-      raise<ValueError>(
-          {"newton: the secant is flat between ", b, " and ", a, ", where the function is ", fa});
+      raise<ValueError>({"newton: the secant is flat between ", InText{b}, " and ", InText{a},
+                         ", where the function is ", InText{fa}});
     }
     const double next = a - fa * (a - b) / (fa - fb);
     if (std::fabs(next - a) <= tol + rtol * std::fabs(a)) return next;
@@ -378,7 +380,7 @@ NAX_ENGINE Vector iterate_to_fixed_point(FunctionRef<void(const Vector&, Vector&
                                          std::int64_t max_steps, std::string_view method) {
   if (method != "del2" && method != "iteration")
     raise<ValueError>({"fixed_point: method must be 'del2' or 'iteration', not '", method, "'"});
-  if (!(xtol > 0)) raise<ValueError>({"fixed_point: xtol must be positive: ", xtol});
+  if (!(xtol > 0)) raise<ValueError>({"fixed_point: xtol must be positive: ", InText{xtol}});
   Vector once, twice;
   for (std::int64_t k = 0; k < max_steps; ++k) {
     f(x, once);

@@ -78,7 +78,7 @@ auto brentq(const F& f, double a, double b, const BracketOptions& o = {}) {
   return g.root([&] { return detail::brentq(g, a, b, o.xtol, o.rtol, o.max_steps); });
 }
 
-// A root of f between a and b by halving, as brentq.
+// A root of f between a and b by halving. The result is as brentq's, and so is what it throws.
 template <class F>
 auto bisect(const F& f, double a, double b, const BracketOptions& o = {}) {
   const detail::OfNumber<F> g("bisect", f, o.args);
