@@ -1,6 +1,6 @@
 #pragma once
 
-// Ordinary differential equations and integrals, by SciPy's names. (Not part of nax.hpp.)
+// Ordinary differential equations and integrals, by SciPy's names.
 
 #include "nax/integrate/odeint.hpp"
 #include "nax/integrate/quad.hpp"

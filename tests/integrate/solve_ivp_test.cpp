@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nax/integrate.hpp>
 #include <nax/nax.hpp>
 
 // Initial value problems against closed forms and SciPy's Radau and DOP853 at tight tolerances.

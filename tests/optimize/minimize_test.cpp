@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <nax/nax.hpp>
-#include <nax/optimize.hpp>
 #include <string>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <nax/nax.hpp>
-#include <nax/optimize.hpp>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <nax/nax.hpp>
-#include <nax/optimize.hpp>
 #include <sstream>
 #include <string>
 #include <vector>

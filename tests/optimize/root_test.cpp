@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <nax/nax.hpp>
-#include <nax/optimize.hpp>
 #include <string>
 #include <tuple>
 #include <vector>
