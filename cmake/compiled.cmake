@@ -25,7 +25,7 @@ function(nax_sources_of_library variable)
 endfunction()
 
 # Kernels independent of devices, equal in every such library.
-nax_sources_of_library(sources kernels reducers products samplers fft special factorisations_float factorisations_double svd_float svd_double conv optimize)
+nax_sources_of_library(sources kernels reducers products samplers fft special factorisations_float factorisations_double svd_float svd_double conv)
 add_library(nax_compiled_kernels OBJECT EXCLUDE_FROM_ALL ${sources})
 target_link_libraries(nax_compiled_kernels PRIVATE nax)
 nax_compile_for_library(nax_compiled_kernels)
