@@ -68,7 +68,7 @@ TEST(ProgramConstants, GradientsOfLinearFunctionsAreComputedOnce) {
   linear_functions<float>(200);  // more bytes than any array may have that is larger than what it is made of
 }
 
-// What depends on x keeps the steps that it reads, and no others.
+// Gradients that depend on x keep the steps that they read, and no others.
 TEST(ProgramConstants, GradientsReadOnlyWhatTheyDependOn) {
   const F x = random::normal<float>(random::key(2), {5, 5}),
           w = random::normal<float>(random::key(3), {5, 5});
