@@ -15,6 +15,12 @@ extern const CodeMaker maker;  // in formula/machine/nax_jit.cpp
 NAX_END
 #endif
 
+NAX_BEGIN
+namespace profiler::detail {
+[[maybe_unused]] const bool traces_from_start = trace_from_environment();
+}  // namespace profiler::detail
+NAX_END
+
 // The library's expressions have no kernels for emulated GPUs. A program that links both does not link: this
 // name is defined here and in nax_cuda_emulated.cpp.
 #if !defined(NAX_CUDA_EMULATED)

@@ -5,6 +5,16 @@
 NAX_BEGIN
 namespace detail::profile {
 
+NAX_ENGINE int noted_now() {
+#if defined(__ELF__)
+  if ((on.fetch_and(~environment_unread) & environment_unread) && profiler::detail::trace_from_environment)
+    profiler::detail::trace_from_environment();
+#else
+  on.fetch_and(~environment_unread);
+#endif
+  return on.load(std::memory_order_relaxed);
+}
+
 NAX_ENGINE void Lane::add(const Event& event) {
   const std::lock_guard lock(mutex_);
   if (events_.size() < most_events)

@@ -25,6 +25,12 @@
 // Devices that compute behind the host's back have times of their own (DeviceTimes), and tools of theirs that
 // want to know the names of operations (NameRanges): libraries that bring such devices provide both.
 NAX_BEGIN
+namespace profiler::detail {
+// Starts the trace that NAX_TRACE asks for. In profiler/trace-inl.hpp, which a program may lack.
+#if defined(__ELF__)
+[[gnu::weak]] bool trace_from_environment();
+#endif
+}  // namespace profiler::detail
 namespace detail::profile {
 
 enum class Kind : std::uint8_t {
@@ -74,8 +80,10 @@ struct Event {
 };
 
 // Bits of what is noted.
-inline constexpr int tracing = 1, naming_ranges = 2;
-inline std::atomic<int> on{0};
+inline constexpr int tracing = 1, naming_ranges = 2, environment_unread = 4;
+inline constinit std::atomic<int> on{environment_unread};
+// Returns the bits, after it has read the environment.
+NAX_ENGINE int noted_now();
 inline std::atomic<unsigned> traces{0};  // that have begun
 
 inline std::int64_t now() {
@@ -162,6 +170,8 @@ class Span {
  private:
   [[gnu::cold]] NAX_COMPILED_ONCE void begin(int what, Kind kind, const char* name, const char* more,
                                              Device device) {
+    if (what & environment_unread) what = noted_now();
+    if (what == 0) return;
     char joined[Event::name_bytes] = {};
     std::size_t length = 0;
     for (const char* part : {name, more})

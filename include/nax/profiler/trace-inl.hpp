@@ -181,16 +181,20 @@ NAX_ENGINE void Tracing::write() {
 }
 
 NAX_ENGINE bool trace_from_environment() {
-  const char* path = std::getenv("NAX_TRACE");
-  if (!path || !*path) return false;
-  static Tracing* const tracing = new Tracing(path);
-  return std::atexit([] {
-           try {
-             tracing->write();
-           } catch (const std::exception& error) {
-             std::fprintf(stderr, "%s\n", error.what());
-           }
-         }) == 0;
+  static Tracing* tracing = nullptr;
+  static const bool traces = [] {
+    const char* path = std::getenv("NAX_TRACE");
+    if (!path || !*path) return false;
+    tracing = new Tracing(path);
+    return std::atexit([] {
+             try {
+               tracing->write();
+             } catch (const std::exception& error) {
+               std::fprintf(stderr, "%s\n", error.what());
+             }
+           }) == 0;
+  }();
+  return traces;
 }
 
 }  // namespace profiler::detail

@@ -90,11 +90,8 @@ class Tracing {
   std::int64_t begin_;
 };
 
-// NAX_TRACE=file: everything from the start of the program to its end.
+// NAX_TRACE=file: everything from the program's first event to its end; with the library, from its start.
 NAX_ENGINE bool trace_from_environment();
-#if !defined(NAX_CALLS_LIBRARY)  // else it is the library's
-inline const bool traces_from_start = trace_from_environment();
-#endif
 
 }  // namespace detail
 

@@ -118,21 +118,50 @@ inline void add_reduce_formula(program::Step& step, const KernelTable& table, co
   map->reduced = {{table.leaves, reducer.kind}};
   step.formula = std::move(map);
 }
-// Gives the step its formula. Precondition: operands are the leaves, the cotangent and the gradients, of
-// which the gradients are all runs or all sums; some may be absent.
-inline void add_pull_formula(program::Step& step, const KernelTable& table, const void* constants,
-                             const std::vector<loops::Operand>& operands, bool sums) {
-  if (!has_one_type(table)) return;
-  const int count = table.leaves;
+inline WantedGradients wanted_gradients(const KernelTable& table,
+                                        const std::vector<loops::Operand>& operands) {
   void* targets[max_leaves];
-  for (int l = 0; l < count; ++l) targets[l] = operands[static_cast<std::size_t>(count + 1 + l)].data;
-  const WantedGradients wanted(*table.symbols, targets, 0);
+  for (int l = 0; l < table.leaves; ++l)
+    targets[l] = operands[static_cast<std::size_t>(table.leaves + 1 + l)].data;
+  return WantedGradients(*table.symbols, targets, 0);
+}
+// Leaves and the cotangent where no gradient depends on them become another operand of their layout, or one
+// zero, so that steps that compute them may go. Operands: as those of record_pull_step. The formula of the
+// gradients.
+inline std::shared_ptr<program::MapFormula> replace_unread(const KernelTable& table, const void* constants,
+                                                           std::vector<loops::Operand>& operands) {
+  if (!table.symbols) return nullptr;
+  const std::size_t count = static_cast<std::size_t>(table.leaves);
   auto map = std::make_shared<program::MapFormula>();
-  map->formula = stored_pull_formula(*table.symbols, constants, wanted, false);
+  map->formula = stored_pull_formula(*table.symbols, constants, wanted_gradients(table, operands), false);
   map->inputs = formula_inputs(table, constants);
-  map->inputs.push_back({count});
+  map->inputs.push_back({table.leaves});
+  const std::vector<bool> read = map->read_inputs();
+  const auto is_read = [&](std::size_t o) { return read[o < count ? o : read.size() - 1]; };
+  for (std::size_t o = 0; o <= count; ++o) {
+    if (is_read(o)) continue;
+    map->inputs[o < count ? o : read.size() - 1] = {};
+    loops::Operand& x = operands[o];
+    bool found = false;
+    for (std::size_t r = 0; r <= count && !found; ++r) {
+      const loops::Operand& y = operands[r];
+      found = is_read(r) && y.strides == x.strides && y.stored == x.stored && y.lane == x.lane;
+      if (found) x.data = y.data;
+    }
+    alignas(64) static char zero[64] = {};
+    if (!found) x.data = zero, x.strides = Dims(x.strides.size(), 0);
+  }
+  return map;
+}
+// Gives the step the formula of its gradients, which are all runs or all sums.
+inline void add_pull_formula(program::Step& step, const KernelTable& table,
+                             std::shared_ptr<program::MapFormula> map,
+                             const std::vector<loops::Operand>& operands, bool sums) {
+  if (!map || !has_one_type(table)) return;
+  const int count = table.leaves;
+  const WantedGradients wanted = wanted_gradients(table, operands);
   for (int l = 0; l < count; ++l)
-    if (targets[l] && wanted.is_first(l)) {
+    if (wanted.is_first(l)) {
       if (sums)
         map->reduced.push_back({count + 1 + l, loops::ReduceKind::sum});
       else
@@ -144,7 +173,10 @@ inline void add_pull_formula(program::Step& step, const KernelTable& table, cons
 #else
 inline void add_map_formula(program::Step&, const KernelTable&, const void*) {}
 inline void add_reduce_formula(program::Step&, const KernelTable&, const void*, const cpu::Reducer&) {}
-inline void add_pull_formula(program::Step&, const KernelTable&, const void*,
+inline std::nullptr_t replace_unread(const KernelTable&, const void*, std::vector<loops::Operand>&) {
+  return nullptr;
+}
+inline void add_pull_formula(program::Step&, const KernelTable&, std::nullptr_t,
                              const std::vector<loops::Operand>&, bool) {}
 #endif
 
@@ -218,6 +250,7 @@ inline void record_pull_step(const KernelTable& table, cpu::PullKernel kernel, c
                              const Dims& shape, std::vector<loops::Operand> operands,
                              const std::array<std::int64_t, max_leaves>& sizes, unsigned present) {
   const int count = table.leaves;
+  const auto formula = replace_unread(table, constants, operands);
   std::int64_t n = 1;
   for (std::int64_t d : shape) n *= d;
   bool flat = n > 0 && n <= cpu::detail::parallel_grain;
@@ -240,7 +273,7 @@ inline void record_pull_step(const KernelTable& table, cpu::PullKernel kernel, c
     whole = whole && is_whole;
     sums = sums && !is_whole;
   }
-  if (whole || sums) add_pull_formula(step, table, constants, operands, sums);
+  if (whole || sums) add_pull_formula(step, table, formula, operands, sums);
   if (flat) {
     step.work = std::make_shared<const FlatPull>(kernel, constants, table.constants, count, added, n);
   } else {
@@ -351,6 +384,7 @@ inline ArrayBase record_push_formula(const KernelTable& table, const void* const
   map->results = {static_cast<int>(step.operands.size())};
   step.operands.push_back(step_operand(
       {device_data(result), layout_of(result).strides, table.result, table.result}, all.shape, true));
+  program::drop_unread(step, *map);
   step.formula = std::move(map);
   program::run_by_formula(step);
   program::Recorder::current().add(std::move(step));

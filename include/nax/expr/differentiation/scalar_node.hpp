@@ -179,8 +179,8 @@ class ScalarNode final : public Node {
 static_assert(sizeof(ScalarNode) % 16 == 0 && sizeof(ScalarLeaf) == 16);
 
 // Numbers need no loop.
-[[gnu::flatten]] NAX_COMPILED_ONCE void evaluate_scalar(const KernelTable& table, const void* constants,
-                                                        const ArrayBase* const* leaves, ArrayBase& result) {
+NAX_COMPILED_ONCE void evaluate_scalar(const KernelTable& table, const void* constants,
+                                       const ArrayBase* const* leaves, ArrayBase& result) {
   const void* in[max_leaves];
   const int count = table.leaves;
   for (int l = 0; l < count; ++l) {

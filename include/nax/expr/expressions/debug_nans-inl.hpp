@@ -14,6 +14,7 @@ NAX_BEGIN
 namespace detail {
 
 NAX_ENGINE void watch_numbers(unsigned bit, bool on) {
+  odd_numbers_asked_for();
   if (on)
     odd_numbers_watched.fetch_or(bit);
   else
@@ -29,8 +30,14 @@ namespace detail {
 
 NAX_ENGINE unsigned odd_numbers_asked_for() {
   const auto is_on = [](const char* text) { return text && *text && std::string_view(text) != "0"; };
-  return (is_on(std::getenv("NAX_DEBUG_NANS")) ? odd_nan : 0u) |
-         (is_on(std::getenv("NAX_DEBUG_INFS")) ? odd_inf : 0u);
+  static const bool read = [&] {
+    odd_numbers_watched.fetch_or((is_on(std::getenv("NAX_DEBUG_NANS")) ? odd_nan : 0u) |
+                                 (is_on(std::getenv("NAX_DEBUG_INFS")) ? odd_inf : 0u));
+    odd_numbers_watched.fetch_and(~environment_unread);
+    return true;
+  }();
+  static_cast<void>(read);
+  return odd_numbers_watched.load(std::memory_order_relaxed);
 }
 
 template <class T>

@@ -25,14 +25,24 @@ NAX_ENGINE void debug_infs(bool on);
 namespace detail {
 
 // Bits: numbers that are looked for, and numbers that an array holds.
-enum OddNumbers : unsigned { odd_nan = 1, odd_inf = 2, odd_numbers = 3, one_observer = 4 };
+enum OddNumbers : unsigned {
+  odd_nan = 1,
+  odd_inf = 2,
+  odd_numbers = 3,
+  one_observer = 4,
+  environment_unread = 1u << 31
+};
 
+inline constinit std::atomic<unsigned> odd_numbers_watched{environment_unread};
+// Returns the bits, after it has read the environment.
 NAX_ENGINE unsigned odd_numbers_asked_for();
-inline std::atomic<unsigned> odd_numbers_watched{odd_numbers_asked_for()};
 // Is anything looked for, or does an observer want operations?
-inline bool watches_operations() { return odd_numbers_watched.load(std::memory_order_relaxed) != 0; }
+inline bool watches_operations() {
+  return odd_numbers_watched.load(std::memory_order_relaxed) != 0 && odd_numbers_asked_for() != 0;
+}
 inline bool watches_numbers() {
-  return (odd_numbers_watched.load(std::memory_order_relaxed) & odd_numbers) != 0;
+  return odd_numbers_watched.load(std::memory_order_relaxed) != 0 &&
+         (odd_numbers_asked_for() & odd_numbers) != 0;
 }
 
 // An operation of this thread, as an observer sees it when it is done.

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "nax/program/passes/passes.hpp"
+#include "nax/program/passes/step_graph.hpp"
 
 NAX_BEGIN
 namespace program::detail {
@@ -17,45 +18,144 @@ NAX_ENGINE std::vector<int> writers(const std::vector<Slot>& slots, const std::v
   return count;
 }
 
-NAX_ENGINE void find_constants(std::vector<Slot>& slots, std::vector<Step>& steps,
-                               std::vector<std::shared_ptr<const char[]>>& held) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 16;
-  const std::vector<int> written = writers(slots, steps);
-  const auto slot_of = [&](const Operand& x) -> Slot& {
-    return slots[static_cast<std::size_t>(x.place.slot)];
-  };
-  const auto address = [&](const Operand& x) {
+NAX_ENGINE double bytes_of(const Operand& x) {
+  if (x.place == Place()) return 0;
+  double size = static_cast<double>(dtype_size(x.dtype));
+  for (std::size_t axis = static_cast<std::size_t>(x.indexed); axis < x.shape.size(); ++axis)
+    if (x.strides[axis] != 0 || x.indexed > 0) size *= static_cast<double>(x.shape[axis]);
+  return size;
+}
+
+// Finds steps of constants alone: first all steps and slots that they write are taken for constant, then
+// those go that are not, and what reads them.
+class ConstantFinder {
+ public:
+  ConstantFinder(std::vector<Slot>& slots, std::vector<Step>& steps, const std::vector<int>& results)
+      : slots_(slots),
+        steps_(steps),
+        graph_(slots, steps, results),
+        made_of_(slots.size(), 0),
+        constant_(slots.size()),
+        runs_(steps.size(), 1) {}
+
+  void run(std::vector<std::shared_ptr<const char[]>>& held) {
+    find();
+    std::vector<std::pair<int, std::shared_ptr<char[]>>> made;
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      if (runs_[i]) run(steps_[i], made);
+    for (auto& [slot, memory] : made) {
+      slots_[at(slot)].kind = Slot::Kind::constant;
+      const std::vector<int>& readers = graph_.uses(slot).readers;
+      if (graph_.comes_out(slot) ||
+          std::any_of(readers.begin(), readers.end(), [&](int i) { return !runs_[at(i)]; }))
+        held.push_back(std::move(memory));
+      else
+        slots_[at(slot)].data = nullptr;
+    }
+    erase_marked(steps_, runs_);
+  }
+
+ private:
+  static constexpr double most_bytes = 1 << 16;  // of arrays that may be larger than what they are made of
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  void find() {
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      const Slot& s = slots_[slot];
+      const bool computed =
+          s.kind == Slot::Kind::temporary && !graph_.uses(static_cast<int>(slot)).writers.empty();
+      constant_[slot] = computed || s.kind == Slot::Kind::constant;
+      if (s.kind == Slot::Kind::constant) made_of_[slot] = static_cast<double>(s.bytes);
+    }
+    for (const Step& s : steps_) {
+      double all = 0;
+      for (const Operand& x : s.operands)
+        if (!x.written) all += x.place.slot < 0 ? bytes_of(x) : made_of_[at(x.place.slot)];
+      for (const Operand& x : s.operands)
+        if (x.written && x.place.slot >= 0)
+          made_of_[at(x.place.slot)] +=
+              s.name == "zeros" ? static_cast<double>(slots_[at(x.place.slot)].bytes) : all;
+    }
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot)
+      if (graph_.comes_out(static_cast<int>(slot)) && is_too_large(static_cast<int>(slot)))
+        drop(static_cast<int>(slot));
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const Step& s = steps_[i];
+      bool writes = false, constant = !s.unforeseen && !s.checks;
+      for (const Operand& x : s.operands) {
+        writes = writes || x.written;
+        constant =
+            constant && (x.place.slot < 0 ? !x.written || x.place == Place() : constant_[at(x.place.slot)]);
+      }
+      if (!constant || !writes) keep(static_cast<int>(i));
+    }
+    while (!changed_.empty()) {
+      const SlotUses& uses = graph_.uses(changed_.back());
+      changed_.pop_back();
+      for (const int i : uses.writers) keep(i);
+      for (const int i : uses.readers) keep(i);
+    }
+  }
+  // The step stays; so what it writes is no constant, nor what is written further after it has read it.
+  void keep(int i) {
+    if (!runs_[at(i)]) return;
+    runs_[at(i)] = 0;
+    for (const Operand& x : steps_[at(i)].operands) {
+      if (x.place.slot < 0 || !constant_[at(x.place.slot)]) continue;
+      const std::vector<int>& writers = graph_.uses(x.place.slot).writers;
+      if (!x.written && (writers.empty() || writers.back() < i) && !is_too_large(x.place.slot)) continue;
+      drop(x.place.slot);
+    }
+  }
+  void drop(int slot) {
+    if (!constant_[at(slot)]) return;
+    constant_[at(slot)] = 0;
+    changed_.push_back(slot);
+  }
+  // To be held.
+  bool is_too_large(int slot) const {
+    return slots_[at(slot)].kind != Slot::Kind::constant &&
+           static_cast<double>(slots_[at(slot)].bytes) > std::max(most_bytes, made_of_[at(slot)]);
+  }
+  char* address(const Operand& x) const {
     if (x.place.slot < 0) return reinterpret_cast<char*>(static_cast<std::intptr_t>(x.place.offset));
-    return const_cast<char*>(static_cast<const char*>(slot_of(x).data)) + x.place.offset;
-  };
-  std::erase_if(steps, [&](const Step& step) {
-    if (step.unforeseen) return false;
-    int to = -1, targets = 0;
-    for (const Operand& x : step.operands) {
-      const bool there = x.place.slot < 0 || slot_of(x).kind == Slot::Kind::constant;
-      if (!x.written && !there) return false;
-      if (x.written) to = x.place.slot, ++targets;
+    return const_cast<char*>(static_cast<const char*>(slots_[at(x.place.slot)].data)) + x.place.offset;
+  }
+  void run(const Step& s, std::vector<std::pair<int, std::shared_ptr<char[]>>>& made) {
+    if (s.name == "constant") {
+      Slot& to = slots_[at(s.operands[1].place.slot)];
+      if (graph_.uses(s.operands[1].place.slot).writers.size() == 1 && s.operands[1].place.offset == 0 &&
+          to.bytes == static_cast<std::size_t>(s.operands[0].shape[0])) {
+        to.data = address(s.operands[0]);
+        to.kind = Slot::Kind::constant;
+        return;
+      }
     }
-    if (targets != 1 || to < 0 || written[static_cast<std::size_t>(to)] != 1) return false;
-    Slot& slot = slots[static_cast<std::size_t>(to)];
-    const Operand& first = step.operands[0];
-    if (step.name == "constant" && step.operands[1].place.offset == 0 &&
-        slot.bytes == static_cast<std::size_t>(first.shape[0])) {
-      slot.data = address(first);
-    } else if (slot.bytes <= most_bytes || step.name == "zeros") {
-      const std::shared_ptr<char[]> memory = allocate_bytes(slot.bytes);
-      std::memset(memory.get(), 0, slot.bytes);
-      slot.data = memory.get();
-      held.push_back(memory);
-      std::vector<void*> at;
-      for (const Operand& x : step.operands) at.push_back(address(x));
-      step.work->run(at.data());
-    } else {
-      return false;
+    std::vector<void*> addresses;
+    for (const Operand& x : s.operands) {
+      if (x.written && x.place.slot >= 0 && !slots_[at(x.place.slot)].data) {
+        Slot& to = slots_[at(x.place.slot)];
+        made.push_back({x.place.slot, allocate_bytes(to.bytes)});
+        std::memset(made.back().second.get(), 0, to.bytes);
+        to.data = made.back().second.get();
+      }
+      addresses.push_back(address(x));
     }
-    slot.kind = Slot::Kind::constant;
-    return true;
-  });
+    s.work->run(addresses.data());
+  }
+
+  std::vector<Slot>& slots_;
+  std::vector<Step>& steps_;
+  const StepGraph graph_;
+  std::vector<double> made_of_;        // by slot, bytes of the constants that it is computed of
+  std::vector<char> constant_, runs_;  // slots; steps
+  std::vector<int> changed_;           // slots that have turned out to be none
+};
+
+NAX_ENGINE void find_constants(std::vector<Slot>& slots, std::vector<Step>& steps,
+                               const std::vector<int>& results,
+                               std::vector<std::shared_ptr<const char[]>>& held) {
+  ConstantFinder(slots, steps, results).run(held);
 }
 
 inline std::string identity_of(const Step& step, const std::vector<int>& renamed) {

@@ -12,9 +12,12 @@ namespace program::detail {
 // How many steps write to each slot.
 NAX_ENGINE std::vector<int> writers(const std::vector<Slot>& slots, const std::vector<Step>& steps);
 
-// Slots that hold the same in every call become constants: those that are filled with some, and small ones
-// that are computed of constants alone.
+// Bytes of the elements that the operand names; one that indices choose from counts as large as the loop.
+NAX_ENGINE double bytes_of(const Operand& x);
+// Runs the steps that compute constants of constants alone, and holds the results that other steps read.
+// Small arrays become constants, and those that are no larger than what their steps read.
 NAX_ENGINE void find_constants(std::vector<Slot>& slots, std::vector<Step>& steps,
+                               const std::vector<int>& results,
                                std::vector<std::shared_ptr<const char[]>>& held);
 // Of steps that compute the same one stays.
 NAX_ENGINE void join_equal_steps(const std::vector<Slot>& slots, std::vector<Step>& steps,

@@ -59,9 +59,9 @@ NAX_ENGINE void BodyRecording::end(Turns turns) {
     if (nax::detail::on_program(b->device)) outer_.keep(*b.get());
   std::erase_if(content_.kept,
                 [](const nax::detail::BufferRef& b) { return nax::detail::on_program(b->device); });
-  detail::find_constants(content_.slots, content_.steps, content_.constants);
   std::vector<int> known;
   for (const auto& slot : known_) known.push_back(slot.first);
+  detail::find_constants(content_.slots, content_.steps, known, content_.constants);
   detail::forward_copies(content_.slots, content_.steps, known);
   if (turns == Turns::one_or_more) hoist();
   for (const auto& held : content_.constants) outer_.constants.push_back(held);

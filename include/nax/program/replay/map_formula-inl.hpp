@@ -96,6 +96,27 @@ class FormulaWork final : public Work {
 
 }  // namespace detail
 
+NAX_ENGINE void drop_unread(Step& step, MapFormula& map) {
+  const std::vector<bool> read = map.read_inputs();
+  std::vector<int> places(step.operands.size(), -1);
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (!read[i]) map.inputs[i] = {};
+    if (map.inputs[i].operand >= 0) places[static_cast<std::size_t>(map.inputs[i].operand)] = 0;
+  }
+  std::vector<Operand> kept;
+  for (std::size_t o = 0; o < places.size(); ++o)
+    if (places[o] == 0 || step.operands[o].written) {
+      places[o] = static_cast<int>(kept.size());
+      kept.push_back(std::move(step.operands[o]));
+    }
+  step.operands = std::move(kept);
+  const auto move = [&](int& operand) { operand = places[static_cast<std::size_t>(operand)]; };
+  for (MapFormula::Input& input : map.inputs)
+    if (input.operand >= 0) move(input.operand);
+  for (int& result : map.results) move(result);
+  for (MapFormula::Reduced& reduced : map.reduced) move(reduced.operand);
+}
+
 NAX_ENGINE void run_by_formula(Step& step) {
   step.work = std::make_shared<const detail::FormulaWork>(step);
   const formula::Formula& f = step.formula->formula;

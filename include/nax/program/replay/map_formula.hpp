@@ -27,6 +27,14 @@ struct MapFormula {
   std::vector<int> results;
   std::vector<Reduced> reduced;
 
+  // Of each input, whether the formula reads it.
+  std::vector<bool> read_inputs() const {
+    std::vector<bool> read(inputs.size(), false);
+    for (const formula::Step& one : formula.steps)
+      if (one.operation == formula::Operation::input) read[one.detail] = true;
+    return read;
+  }
+
   static constexpr std::size_t most_inputs = 48, most_results = 16, most_reduced = 4;
 };
 
@@ -34,6 +42,9 @@ struct MapFormula {
 inline bool is_map(const Step& s) {
   return s.formula && s.formula->reduced.empty() && !s.unforeseen && !s.checks;
 }
+
+// Removes operands of the step that its formula does not read.
+NAX_ENGINE void drop_unread(Step& step, MapFormula& map);
 
 // Gives the step, which reduces nothing, the work of running its formula, over the shape of its operands,
 // which all have one.

@@ -41,7 +41,8 @@ NAX_ENGINE std::vector<int> Program::simplify() {
     if (detail::verifies_programs()) detail::verify(slots_, steps_, arguments_, results, outputs_, stage);
   };
   verify_after("recording");
-  detail::find_constants(slots_, steps_, constants_);
+  detail::drop_dead_steps(slots_, steps_, results);
+  detail::find_constants(slots_, steps_, results, constants_);
   verify_after("find_constants");
   detail::join_equal_steps(slots_, steps_, results);
   detail::drop_dead_steps(slots_, steps_, results);
@@ -60,6 +61,7 @@ NAX_ENGINE std::vector<int> Program::simplify() {
     detail::split_maps(slots_, steps_, results, outputs_);
     verify_after("split_maps");
     detail::fuse_maps(slots_, steps_, results);
+    detail::drop_dead_steps(slots_, steps_, results);  // formulas with known numbers read less
     verify_after("fuse_maps");
     detail::fuse_reductions(slots_, steps_, results);
     verify_after("fuse_reductions");
@@ -149,13 +151,7 @@ NAX_ENGINE double Program::traffic() const {
       bytes += step.work->total(&Program::traffic);
       continue;
     }
-    for (const Operand& x : step.operands) {
-      double size = x.place == Place() ? 0. : static_cast<double>(dtype_size(x.dtype));
-      // An operand of which indices choose counts as large as the loop.
-      for (std::size_t axis = static_cast<std::size_t>(x.indexed); axis < x.shape.size(); ++axis)
-        if (x.strides[axis] != 0 || x.indexed > 0) size *= static_cast<double>(x.shape[axis]);
-      bytes += size;
-    }
+    for (const Operand& x : step.operands) bytes += detail::bytes_of(x);
   }
   return bytes;
 }
