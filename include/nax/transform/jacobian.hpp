@@ -156,13 +156,14 @@ auto record_argument(const F& f, const Inputs& inputs) {
   return record_function(of_one, std::get<which>(inputs));
 }
 
+// {what f returns, its jacobian with regard to argument `argnum`}.
 template <int argnum, class F, class... A>
-auto reverse_jacobian(const F& f, const A&... args) {
+auto value_and_reverse_jacobian(const F& f, const A&... args) {
   constexpr std::size_t which = argument_at<argnum, A...>;
   const lifted_t<F, A...> inputs = lift_for<F>(args...);
   const auto& x = std::get<which>(inputs);
   const auto record = record_argument<which>(f, inputs);
-  return blocks_of(record.out, [&](const auto& leaf, std::size_t) {
+  auto blocks = blocks_of(record.out, [&](const auto& leaf, std::size_t) {
     using Leaf = std::remove_cvref_t<decltype(leaf)>;
     if constexpr (is_floating_leaf_v<Leaf>) {
       const Shape shape = leaf.shape();
@@ -183,6 +184,7 @@ auto reverse_jacobian(const F& f, const A&... args) {
       return no_derivative(x, Shape{});
     }
   });
+  return std::pair{record.out, std::move(blocks)};
 }
 
 // A block of a jacobian by forward mode. It has the result's element type; within a tree, whose structs hold
@@ -199,7 +201,7 @@ auto block_as(Array<T> block) {
 // The columns with regard to each floating leaf of the argument are trees like the result; their leaves, put
 // in the place of the argument's, are the blocks.
 template <int argnum, class F, class... A>
-auto forward_jacobian(const F& f, const A&... args) {
+auto value_and_forward_jacobian(const F& f, const A&... args) {
   constexpr std::size_t which = argument_at<argnum, A...>;
   const lifted_t<F, A...> inputs = lift_for<F>(args...);
   const auto record = record_argument<which>(f, inputs);
@@ -224,7 +226,7 @@ auto forward_jacobian(const F& f, const A&... args) {
   });
   const auto& x = std::get<which>(inputs);
   using X = std::remove_cvref_t<decltype(x)>;
-  return blocks_of(record.out, [&](const auto& leaf, std::size_t number) {
+  auto blocks = blocks_of(record.out, [&](const auto& leaf, std::size_t number) {
     using Leaf = std::remove_cvref_t<decltype(leaf)>;
     Shape shape{};
     if constexpr (is_array_v<Leaf>) shape = leaf.shape();
@@ -243,6 +245,7 @@ auto forward_jacobian(const F& f, const A&... args) {
       return no_derivative(x, shape);
     }
   });
+  return std::pair{record.out, std::move(blocks)};
 }
 
 }  // namespace detail
@@ -254,15 +257,33 @@ auto forward_jacobian(const F& f, const A&... args) {
 // Numbers and arrays of integers have derivatives of zero.
 template <int argnum = 0, class F>
 auto jacrev(F f) {
-  return detail::transformed<detail::CheckDerivative<argnum>, F>(
-      [f = std::move(f)](const auto&... args) { return detail::reverse_jacobian<argnum>(f, args...); });
+  return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
+    return detail::value_and_reverse_jacobian<argnum>(f, args...).second;
+  });
 }
 
 // The Jacobian by forward mode.
 template <int argnum = 0, class F>
 auto jacfwd(F f) {
-  return detail::transformed<detail::CheckDerivative<argnum>, F>(
-      [f = std::move(f)](const auto&... args) { return detail::forward_jacobian<argnum>(f, args...); });
+  return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
+    return detail::value_and_forward_jacobian<argnum>(f, args...).second;
+  });
+}
+
+// value_and_jacrev(f)(args...): the pair {f(args...), its jacobian as of jacrev}, f called once.
+template <int argnum = 0, class F>
+auto value_and_jacrev(F f) {
+  return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
+    return detail::value_and_reverse_jacobian<argnum>(f, args...);
+  });
+}
+
+// value_and_jacfwd(f)(args...): the pair {f(args...), its jacobian as of jacfwd}, f called once.
+template <int argnum = 0, class F>
+auto value_and_jacfwd(F f) {
+  return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
+    return detail::value_and_forward_jacobian<argnum>(f, args...);
+  });
 }
 
 // The Jacobian by reverse mode. As jacrev.
