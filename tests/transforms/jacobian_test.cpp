@@ -71,4 +71,25 @@ TEST(Hessian, OfAQuadraticForm) {
   EXPECT_TRUE(matches(h, A{{2, 2}, {2, 6}}));
 }
 
+TEST(Jacobian, WithTheValueFromOneCall) {
+  int calls = 0;
+  const auto f = [&](const A& x) -> A { return ++calls, x * x * sum(x); };
+  const A x = {1, 2}, jac = {{7, 1}, {4, 16}};
+  const auto [forward_value, forward] = value_and_jacfwd(f)(x);
+  const auto [reverse_value, reverse] = value_and_jacrev(f)(x);
+  EXPECT_EQ(calls, 2);
+  EXPECT_TRUE(matches(forward_value, A{3, 12}));
+  EXPECT_TRUE(matches(reverse_value, A{3, 12}));
+  EXPECT_TRUE(matches(forward, jac));
+  EXPECT_TRUE(matches(reverse, jac));
+  // Both are differentiable, and go under vmap.
+  const auto both = [&](const A& at) -> A {
+    const auto [value, columns] = value_and_jacfwd(f)(at);
+    return sum(value) + sum(columns);
+  };
+  const auto apart = [&](const A& at) -> A { return sum(f(at)) + sum(jacfwd(f)(at)); };
+  EXPECT_TRUE(matches(grad(both)(x), grad(apart)(x)));
+  EXPECT_TRUE(matches(vmap(both)(A{{1, 2}, {3, 4}}), A{43, 323}));
+}
+
 }  // namespace transforms::jacobian_test

@@ -156,8 +156,9 @@ auto record_argument(const F& f, const Inputs& inputs) {
   return record_function(of_one, std::get<which>(inputs));
 }
 
-template <int argnum, bool with_value = false, class F, class... A>
-auto reverse_jacobian(const F& f, const A&... args) {
+// {what f returns, its jacobian with regard to argument `argnum`}.
+template <int argnum, class F, class... A>
+auto value_and_reverse_jacobian(const F& f, const A&... args) {
   constexpr std::size_t which = argument_at<argnum, A...>;
   const lifted_t<F, A...> inputs = lift_for<F>(args...);
   const auto& x = std::get<which>(inputs);
@@ -183,10 +184,7 @@ auto reverse_jacobian(const F& f, const A&... args) {
       return no_derivative(x, Shape{});
     }
   });
-  if constexpr (with_value)
-    return std::pair{record.out, std::move(blocks)};
-  else
-    return blocks;
+  return std::pair{record.out, std::move(blocks)};
 }
 
 // A block of a jacobian by forward mode. It has the result's element type; within a tree, whose structs hold
@@ -202,8 +200,8 @@ auto block_as(Array<T> block) {
 
 // The columns with regard to each floating leaf of the argument are trees like the result; their leaves, put
 // in the place of the argument's, are the blocks.
-template <int argnum, bool with_value = false, class F, class... A>
-auto forward_jacobian(const F& f, const A&... args) {
+template <int argnum, class F, class... A>
+auto value_and_forward_jacobian(const F& f, const A&... args) {
   constexpr std::size_t which = argument_at<argnum, A...>;
   const lifted_t<F, A...> inputs = lift_for<F>(args...);
   const auto record = record_argument<which>(f, inputs);
@@ -247,10 +245,7 @@ auto forward_jacobian(const F& f, const A&... args) {
       return no_derivative(x, shape);
     }
   });
-  if constexpr (with_value)
-    return std::pair{record.out, std::move(blocks)};
-  else
-    return blocks;
+  return std::pair{record.out, std::move(blocks)};
 }
 
 }  // namespace detail
@@ -262,28 +257,35 @@ auto forward_jacobian(const F& f, const A&... args) {
 // Numbers and arrays of integers have derivatives of zero.
 template <int argnum = 0, class F>
 auto jacrev(F f) {
-  return detail::transformed<detail::CheckDerivative<argnum>, F>(
-      [f = std::move(f)](const auto&... args) { return detail::reverse_jacobian<argnum>(f, args...); });
+  return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
+    return detail::value_and_reverse_jacobian<argnum>(f, args...).second;
+  });
 }
 
 // The Jacobian by forward mode.
 template <int argnum = 0, class F>
 auto jacfwd(F f) {
-  return detail::transformed<detail::CheckDerivative<argnum>, F>(
-      [f = std::move(f)](const auto&... args) { return detail::forward_jacobian<argnum>(f, args...); });
+  return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
+    return detail::value_and_forward_jacobian<argnum>(f, args...).second;
+  });
 }
 
-// The pair {f(args...), jacobian}, of one call of f; the jacobian as jacrev gives it, of its shape.
+// value_and_jacrev(f)(args...): the pair {f(args...), its jacobian as of jacrev}, f called once. The jacobian has the
+// shape of jacrev's.
 template <int argnum = 0, class F>
 auto value_and_jacrev(F f) {
-  return detail::transformed<detail::CheckDerivative<argnum>, F>(
-      [f = std::move(f)](const auto&... args) { return detail::reverse_jacobian<argnum, true>(f, args...); });
+  return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
+    return detail::value_and_reverse_jacobian<argnum>(f, args...);
+  });
 }
-// value_and_jacrev by forward mode: the jacobian as jacfwd gives it, of its shape.
+
+// value_and_jacfwd(f)(args...): the pair {f(args...), its jacobian as of jacfwd}, f called once. The jacobian has the
+// shape of jacfwd's.
 template <int argnum = 0, class F>
 auto value_and_jacfwd(F f) {
-  return detail::transformed<detail::CheckDerivative<argnum>, F>(
-      [f = std::move(f)](const auto&... args) { return detail::forward_jacobian<argnum, true>(f, args...); });
+  return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
+    return detail::value_and_forward_jacobian<argnum>(f, args...);
+  });
 }
 
 // The Jacobian by reverse mode. As jacrev.
