@@ -270,8 +270,8 @@ auto jacfwd(F f) {
   });
 }
 
-// value_and_jacrev(f)(args...): the pair {f(args...), its jacobian as of jacrev}, f called once. The jacobian has the
-// shape of jacrev's.
+// value_and_jacrev(f)(args...): the pair {f(args...), its jacobian as of jacrev}, f called once. The jacobian
+// has the shape of jacrev's.
 template <int argnum = 0, class F>
 auto value_and_jacrev(F f) {
   return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
@@ -279,8 +279,8 @@ auto value_and_jacrev(F f) {
   });
 }
 
-// value_and_jacfwd(f)(args...): the pair {f(args...), its jacobian as of jacfwd}, f called once. The jacobian has the
-// shape of jacfwd's.
+// value_and_jacfwd(f)(args...): the pair {f(args...), its jacobian as of jacfwd}, f called once. The jacobian
+// has the shape of jacfwd's.
 template <int argnum = 0, class F>
 auto value_and_jacfwd(F f) {
   return detail::transformed<detail::CheckDerivative<argnum>, F>([f = std::move(f)](const auto&... args) {
