@@ -267,7 +267,8 @@ inline void run_bfgs(MinimizeRun& run) {
 // W^T, then a minimum over the variables that are free there, then a line search.
 class LimitedMemory {
  public:
-  explicit LimitedMemory(std::size_t history) : history_(history) {}
+  // `bounded`: with the matrices that Cauchy points within bounds need.
+  LimitedMemory(std::size_t history, bool bounded) : history_(history), bounded_(bounded) {}
   double theta = 1;
 
   void clear() {
@@ -293,6 +294,17 @@ class LimitedMemory {
   Vector middle(const Vector& v) const { return times(middle_, v); }
   const Matrix& middle() const { return middle_; }
 
+  // The step -B^-1 g to the minimum of the model without bounds (Nocedal's two loops).
+  Vector step(const Vector& g) const {
+    Vector d = negated(g), alpha(s_.size());
+    const auto add = [&](double factor, const Vector& v) {
+      for (std::size_t i = 0; i < d.size(); ++i) d[i] += factor * v[i];
+    };
+    for (std::size_t k = s_.size(); k-- > 0;) add(-(alpha[k] = dot(s_[k], d)), y_[k]);
+    for (double& e : d) e /= theta;
+    for (std::size_t k = 0; k < s_.size(); ++k) add(alpha[k] - dot(y_[k], d), s_[k]);
+    return d;
+  }
   // False where the matrix became singular: it is cleared then.
   bool push(Vector s, Vector y) {
     if (s_.size() == history_) {
@@ -307,6 +319,7 @@ class LimitedMemory {
     }
     s_.push_back(std::move(s));
     y_.push_back(std::move(y));
+    if (!bounded_) return true;
     const std::size_t k = s_.size();
     // M = [-D L^T; L theta S^T S]^-1
     Matrix inverse(2 * k, 2 * k);
@@ -335,7 +348,8 @@ class LimitedMemory {
 
  private:
   std::size_t history_;
-  std::deque<Vector> s_, y_;
+  bool bounded_;
+  std::deque<Vector> s_, y_;  // of each pair s y = 1
   Matrix middle_;
 };
 
@@ -444,21 +458,25 @@ inline double projected_gradient(const MinimizeRun& run) {
 inline void run_l_bfgs_b(MinimizeRun& run) {
   MinimizeState& s = run.s;
   const std::size_t n = s.x.size();
-  LimitedMemory memory(static_cast<std::size_t>(run.p.history));
+  LimitedMemory memory(static_cast<std::size_t>(run.p.history), run.p.bounded);
   bool restarted = false;
   for (; s.nit < run.p.max_steps && !run.spent(); ++s.nit) {
     if (projected_gradient(run) <= run.p.gtol) {
       s.status = 0;
       return;
     }
-    Vector c;
-    const Vector cauchy = cauchy_point(run, memory, c), target = subspace_point(run, memory, cauchy, c);
     Vector direction(n);
     double longest = 1e10;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double d = direction[i] = target[i] - s.x[i];
-      if (d > 0) longest = std::min(longest, (run.p.upper[i] - s.x[i]) / d);
-      if (d < 0) longest = std::min(longest, (run.p.lower[i] - s.x[i]) / d);
+    if (run.p.bounded) {
+      Vector c;
+      const Vector cauchy = cauchy_point(run, memory, c), target = subspace_point(run, memory, cauchy, c);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double d = direction[i] = target[i] - s.x[i];
+        if (d > 0) longest = std::min(longest, (run.p.upper[i] - s.x[i]) / d);
+        if (d < 0) longest = std::min(longest, (run.p.lower[i] - s.x[i]) / d);
+      }
+    } else {
+      direction = memory.step(s.gradient);
     }
     const double slope = dot(direction, s.gradient), before = s.fun;
     const double first = memory.empty() ? std::min(1., 1 / norm(direction)) : 1;
