@@ -236,9 +236,8 @@ TEST(MoreGarbowHillstrom, LeastSquaresReachMinima) {
     }
 }
 
-// Ends short of the minimum, which SciPy's methods of these names have on the same problems: badly scaled
-// valleys (l-bfgs-b, newton-cg). trust-exact follows a valley of Biggs EXP6 that falls to 0.24268 at
-// infinity.
+// Ends short of the minimum. In badly scaled valleys SciPy's l-bfgs-b and newton-cg do, too; trust-exact
+// follows a valley of Biggs EXP6 that falls to 0.24268 at infinity, where SciPy's finds the minimum.
 bool is_beyond(const std::string& problem, const std::string& method) {
   if (method == "l-bfgs-b")
     return problem == "Powell badly scaled" || problem == "Meyer" || problem == "Osborne 1";
