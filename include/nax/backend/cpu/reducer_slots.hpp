@@ -48,7 +48,8 @@ template <class Op, class Tile, class From = Tile>
 const Reducer& expression_reducer() {
 #if defined(NAX_CALLS_LIBRARY)
   constexpr bool asks_truth = Op::kind == loops::ReduceKind::any || Op::kind == loops::ReduceKind::all;
-  constexpr bool is_in_library = asks_truth || std::is_same_v<Tile, From>;
+  constexpr bool sums = Op::kind == loops::ReduceKind::sum && std::is_same_v<Tile, typename Op::Acc>;
+  constexpr bool is_in_library = asks_truth || sums || std::is_same_v<Tile, From>;
 #else
   constexpr bool is_in_library = false;
 #endif
