@@ -71,6 +71,9 @@ endfunction()
 # nax_source_per_folder(<variable> <extension>): one generated file for each folder, which includes all of its headers
 function(nax_source_per_folder variable extension)
   nax_public_headers(headers)
+  if(extension STREQUAL "cu")
+    list(FILTER headers EXCLUDE REGEX "nax/(optimize|integrate)")  # see nax.hpp
+  endif()
   set(folders "")
   foreach(header IN LISTS headers)
     cmake_path(GET header PARENT_PATH folder)
