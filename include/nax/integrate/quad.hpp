@@ -69,6 +69,24 @@ struct QuadMap {
   }
 };
 
+// The rule's points in intervals of s, as x, with dx/ds and the weights of f's values.
+template <class T>
+struct QuadPoints {
+  std::vector<T> x, slopes, weights;
+
+  QuadPoints(const QuadMap& map, const std::vector<QuadInterval>& intervals) {
+    for (const QuadInterval& i : intervals)
+      for (std::size_t k = 0; k < quad_points; ++k) {
+        const std::size_t at = k <= 10 ? k : 20 - k;
+        const double half = (i.end - i.begin) / 2, node = k <= 10 ? quad_nodes[at] : -quad_nodes[at];
+        const auto [point, slope] = map((i.begin + i.end) / 2 + half * node);
+        x.push_back(static_cast<T>(point));
+        slopes.push_back(static_cast<T>(slope));
+        weights.push_back(static_cast<T>(quad_weights[at] * half * slope));
+      }
+  }
+};
+
 }  // namespace detail
 
 // The integral of f from a to b, either of which may be infinite, by adaptive Gauss-Kronrod quadrature. f
@@ -89,20 +107,10 @@ QuadResult<T> quad(const F& f, double a, double b, const QuadOptions& options = 
     return {Array<T>(-back.value), back.error};
   }
   const QuadMap map{a, b};
-  // f at the points of intervals, times dx/ds, and the weights of their sum.
-  const auto values_at = [&](const std::vector<QuadInterval>& intervals, std::vector<T>& weights) {
-    std::vector<T> points;
-    std::vector<T> slopes;
-    for (const QuadInterval& i : intervals)
-      for (std::size_t k = 0; k < quad_points; ++k) {
-        const std::size_t at = k <= 10 ? k : 20 - k;
-        const double half = (i.end - i.begin) / 2, node = k <= 10 ? quad_nodes[at] : -quad_nodes[at];
-        const auto [x, slope] = map((i.begin + i.end) / 2 + half * node);
-        points.push_back(static_cast<T>(x));
-        slopes.push_back(static_cast<T>(slope));
-        weights.push_back(static_cast<T>(quad_weights[at] * half * slope));
-      }
-    const Array<T> x = array(points);
+  // The integrals over intervals and their errors.
+  const auto measured = [&](const std::vector<QuadInterval>& intervals) {
+    const QuadPoints<T> points(map, intervals);
+    const Array<T> x = array(points.x);
     const Array<T> y = f(x);
     if (y.shape() != x.shape())
       raise<ShapeError>(
@@ -114,7 +122,8 @@ QuadResult<T> quad(const F& f, double a, double b, const QuadOptions& options = 
       double fine = 0, coarse = 0;
       for (std::size_t k = 0; k < quad_points; ++k) {
         const std::size_t at = k <= 10 ? k : 20 - k;
-        const double value = double(numbers[n * quad_points + k]) * double(slopes[n * quad_points + k]);
+        const double value =
+            double(numbers[n * quad_points + k]) * double(points.slopes[n * quad_points + k]);
         fine += quad_weights[at] * value;
         if (at % 2 == 1) coarse += gauss_weights[at / 2] * value;
       }
@@ -123,8 +132,7 @@ QuadResult<T> quad(const F& f, double a, double b, const QuadOptions& options = 
     }
     return done;
   };
-  std::vector<T> unused;
-  std::vector<QuadInterval> heap = values_at({{map.low(), map.high(), 0, 0}}, unused);
+  std::vector<QuadInterval> heap = measured({{map.low(), map.high(), 0, 0}});
   const auto totals = [&] {
     double value = 0, error = 0;
     for (const QuadInterval& i : heap) value += i.value, error += i.error;
@@ -138,26 +146,15 @@ QuadResult<T> quad(const F& f, double a, double b, const QuadOptions& options = 
     const double middle = (worst.begin + worst.end) / 2;
     if (middle == worst.begin || middle == worst.end) break;
     heap.pop_back();
-    unused.clear();
-    for (const QuadInterval& half :
-         values_at({{worst.begin, middle, 0, 0}, {middle, worst.end, 0, 0}}, unused)) {
+    for (const QuadInterval& half : measured({{worst.begin, middle, 0, 0}, {middle, worst.end, 0, 0}})) {
       heap.push_back(half);
       std::push_heap(heap.begin(), heap.end());
     }
   }
   // The sum once more, over all intervals at once: what the tape sees.
-  const auto [value, error] = totals();
-  std::vector<T> points, weights;
-  for (const QuadInterval& i : heap)
-    for (std::size_t k = 0; k < quad_points; ++k) {
-      const std::size_t at = k <= 10 ? k : 20 - k;
-      const double half = (i.end - i.begin) / 2, node = k <= 10 ? quad_nodes[at] : -quad_nodes[at];
-      const auto [x, slope] = map((i.begin + i.end) / 2 + half * node);
-      points.push_back(static_cast<T>(x));
-      weights.push_back(static_cast<T>(quad_weights[at] * half * slope));
-    }
-  const Array<T> y = f(array(points));
-  return {sum(y * array(weights)), error};
+  const QuadPoints<T> points(map, heap);
+  const Array<T> y = f(array(points.x));
+  return {sum(y * array(points.weights)), totals().second};
 }
 
 }  // namespace integrate
