@@ -12,10 +12,8 @@
 namespace operations_test {
 
 using nax::Dims, nax::DType;
-using nax::backend::BatchAxis, nax::backend::Product;
+using nax::backend::run, nax::ops::Reduce, nax::loops::Product;
 using nax::loops::Operand, nax::loops::ReduceKind;
-
-nax::backend::Operations& host() { return nax::backend::operations(nax::Device{}); }
 
 template <class T>
 Operand operand(std::vector<T>& x, const Dims& strides) {
@@ -26,11 +24,11 @@ Dims dims(std::initializer_list<std::int64_t> list) { return Dims(list.begin(), 
 TEST(Operations, reduce_reads_any_layout) {
   std::vector<float> x = {1, 2, 3, 4, 5, 6}, sums(2), total(1);
   // The transpose of (2, 3), over its first axis.
-  host().reduce({}, ReduceKind::sum, dims({3, 2}), dims({1, 0}), operand(x, dims({1, 3})),
-                operand(sums, dims({0, 1})));
+  run({}, Reduce{ReduceKind::sum, dims({3, 2}), dims({1, 0}), operand(x, dims({1, 3})),
+                 operand(sums, dims({0, 1}))});
   EXPECT_EQ(sums, (std::vector<float>{6, 15}));
-  host().reduce({}, ReduceKind::sum, dims({3, 2}), dims({1, 1}), operand(x, dims({0, 3})),
-                operand(total, dims({0, 0})));
+  run({}, Reduce{ReduceKind::sum, dims({3, 2}), dims({1, 1}), operand(x, dims({0, 3})),
+                 operand(total, dims({0, 0}))});
   EXPECT_EQ(total[0], 3 * (1 + 4));
 }
 
@@ -39,17 +37,17 @@ TEST(Operations, reduce_finds_the_pair_of_types) {
   std::vector<std::int8_t> x(3, 100);
   std::vector<std::int32_t> sum(1);
   std::vector<double> none(1);
-  host().reduce({}, ReduceKind::sum, dims({3}), dims({1}), operand(x, dims({1})), operand(sum, dims({0})));
+  run({}, Reduce{ReduceKind::sum, dims({3}), dims({1}), operand(x, dims({1})), operand(sum, dims({0}))});
   EXPECT_EQ(sum[0], 300);
-  EXPECT_THROW(host().reduce({}, ReduceKind::product, dims({3}), dims({1}), operand(x, dims({1})),
-                             operand(none, dims({0}))),
+  EXPECT_THROW(run({}, Reduce{ReduceKind::product, dims({3}), dims({1}), operand(x, dims({1})),
+                              operand(none, dims({0}))}),
                nax::Error);
 }
 
 TEST(Operations, reduce_of_nothing_is_the_identity) {
   std::vector<float> x, sums = {7, 7};
-  host().reduce({}, ReduceKind::sum, dims({2, 0}), dims({0, 1}), operand(x, dims({0, 1})),
-                operand(sums, dims({1, 0})));
+  run({}, Reduce{ReduceKind::sum, dims({2, 0}), dims({0, 1}), operand(x, dims({0, 1})),
+                 operand(sums, dims({1, 0}))});
   EXPECT_EQ(sums, (std::vector<float>{0, 0}));
 }
 
@@ -58,13 +56,14 @@ TEST(Operations, unknown_conversions_throw) {
   EXPECT_THROW(nax::detail::as_dtype(x, DType::complex64), nax::TypeError);
   std::vector<std::int8_t> from(2, 1);
   std::vector<double> to(2);
-  EXPECT_THROW(host().copy({}, dims({2}), operand(from, dims({1})), operand(to, dims({1}))), nax::Error);
+  EXPECT_THROW(run({}, nax::ops::Copy{dims({2}), operand(from, dims({1})), operand(to, dims({1}))}),
+               nax::Error);
 }
 
-// Products over a kept and a summed axis, by the host's operation and by the default loop over matmul.
+// Products over a kept and a summed axis.
 TEST(Operations, contract_is_many_products) {
   nax::detail::provide_products<double>();
-  std::vector<double> a(2 * 3 * 2 * 2), b(a.size()), at_once(2 * 2 * 2), looped(at_once), expected(at_once);
+  std::vector<double> a(2 * 3 * 2 * 2), b(a.size()), at_once(2 * 2 * 2), expected(at_once);
   for (std::size_t i = 0; i < a.size(); ++i)
     a[i] = static_cast<double>(i), b[i] = static_cast<double>(i * 7 % 5);
   for (std::size_t s = 0; s < 3; ++s)
@@ -74,13 +73,13 @@ TEST(Operations, contract_is_many_products) {
           for (std::size_t l = 0; l < 2; ++l)
             expected[4 * k + 2 * i + j] += a[12 * k + 4 * s + 2 * i + l] * b[12 * k + 4 * s + 2 * l + j];
   const Product p{2, 2, 2, 2, 1, 2, 1, 2, 1};
-  const BatchAxis axes[] = {{3, 4, 4, 0, true}, {2, 12, 12, 4, false}};
-  const auto data = [](std::vector<double>& x) { return reinterpret_cast<char*>(x.data()); };
-  host().contract({}, DType::float64, p, axes, 2, data(a), data(b), data(at_once), false);
-  host().Operations::contract({}, DType::float64, p, axes, 2, data(a), data(b), data(looped), false);
+  nax::ops::Matmul products{DType::float64, p, {}};
+  products.axes.push_back({3, 4, 4, 0, true});
+  products.axes.push_back({2, 12, 12, 4, false});
+  run({}, products, {a.data(), b.data(), at_once.data()});
   EXPECT_EQ(at_once, expected);
-  EXPECT_EQ(looped, expected);
-  host().contract({}, DType::float64, p, axes, 2, data(a), data(b), data(at_once), true);
+  products.accumulate = true;
+  run({}, products, {a.data(), b.data(), at_once.data()});
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(at_once[i], 2 * expected[i]);
 }
 

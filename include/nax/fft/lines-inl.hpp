@@ -35,8 +35,7 @@ NAX_ENGINE ArrayBase transform_lines(loops::FftKind kind, bool inverse, const Ar
     lines.to.push_back(strides[i]);
   }
   if (frame.size() > 0)
-    backend::operations(result.device())
-        .fft(result.device(), lines, real, device_data(x), device_data(result));
+    backend::run(result.device(), ops::Fft{lines, real}, {device_data(x), device_data(result)});
   check_result("fft", result, {&x});
   return result;
 }

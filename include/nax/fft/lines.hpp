@@ -89,7 +89,6 @@ auto complex_operand(const char* function, const X& x) {
   using R = fft_real_t<typename X::value_type>;
   const ComplexArray<R> a = as_type<std::complex<R>>(x);
   check_operand(function, a);
-  need_part(function, backend::Part::fft, a);
   return a;
 }
 template <class X>
@@ -98,7 +97,6 @@ auto real_operand(const char* function, const X& x) {
   static_assert(!is_complex_v<T>, "fft: rfft and ihfft take real numbers; fft takes complex ones");
   const Array<fft_real_t<T>> a = as_type<fft_real_t<T>>(x);
   check_operand(function, a);
-  need_part(function, backend::Part::fft, a);
   return a;
 }
 

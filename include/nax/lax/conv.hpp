@@ -81,7 +81,6 @@ template <ArrayLike X, ArrayLike W>
 void check_conv(const char* function, const X& x, const W& w) {
   check_operand(function, x);
   check_operand(function, w);
-  need_part(function, backend::Part::convolutions, x, w);
   if (x.ndim() != w.ndim() || x.ndim() < 3 || x.ndim() > 5)
     raise<ShapeError>({function,
                        ": input and kernel must both have one to three spatial axes and two more: shapes ",

@@ -34,9 +34,9 @@ NAX_ENGINE ArrayBase conv_value(ConvPart part, const ConvSpec& spec, const Array
   const auto bytes = static_cast<std::int64_t>(dtype_size(dtype));
   const auto run = [&](const loops::ConvGeometry& of, std::int64_t at_a, std::int64_t at_b, std::int64_t at,
                        bool accumulate) {
-    backend::operations(device).convolve(device, part, of, dtype, device_data(a) + at_a * bytes,
-                                         device_data(b) + at_b * bytes, device_data(result) + at * bytes,
-                                         accumulate);
+    backend::run(
+        device, ops::Convolve{part, of, dtype, accumulate},
+        {device_data(a) + at_a * bytes, device_data(b) + at_b * bytes, device_data(result) + at * bytes});
   };
   std::int64_t examples = 1;
   for (const std::int64_t n : all.shape) examples *= n;

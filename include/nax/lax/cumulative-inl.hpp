@@ -9,9 +9,9 @@ NAX_ENGINE ArrayBase running_places(const char* function, const ArrayBase& x, in
                                     bool reverse) {
   const ArrayBase from = contiguous(x, transforms_handled);
   ArrayBase places = allocate(DType::int64, layout_of(from), device_for(function, from));
-  backend::operations(places.device())
-      .running_best(places.device(), greatest, lines_of(layout_of(from), axis), reverse, from.dtype(),
-                    device_data(from), reinterpret_cast<std::int64_t*>(device_data(places)));
+  backend::run(places.device(),
+               ops::RunningBest{greatest, lines_of(layout_of(from), axis), reverse, from.dtype()},
+               {device_data(from), device_data(places)});
   return places;
 }
 

@@ -34,10 +34,10 @@ inline ArrayBase new_rows(DType dtype, const Frame& row, std::int64_t n) {
 inline ArrayBase copied_to(const ArrayBase& from, ArrayBase to) {
   const Layout& layout = layout_of(to);
   if (layout.size() > 0)
-    backend::operations(program::device)
-        .copy(program::device, layout.shape,
-              {device_data(from), strides_over(layout_of(from), layout), from.dtype(), from.dtype()},
-              {device_data(to), layout.strides, to.dtype(), to.dtype()});
+    backend::run(program::device, ops::Copy{layout.shape,
+                                            {device_data(from), strides_over(layout_of(from), layout),
+                                             from.dtype(), from.dtype()},
+                                            {device_data(to), layout.strides, to.dtype(), to.dtype()}});
   return to;
 }
 inline void check_levels(const ArrayBase& a, const Frame& frame) {

@@ -22,16 +22,12 @@ struct TurnRows {
   std::int64_t step;
 };
 // The products of n turns, or their sum, written to c.
-inline void multiply_turns(const program::ProductForm& form, std::int64_t n, TurnRows a, TurnRows b,
-                           TurnRows c, bool summed) {
+inline void multiply_turns(ops::Matmul form, std::int64_t n, TurnRows a, TurnRows b, TurnRows c,
+                           bool summed) {
   const std::int64_t size = static_cast<std::int64_t>(dtype_size(form.dtype));
-  loops::Product product = form.product;
-  std::vector<loops::BatchAxis> axes = form.axes;
   const loops::BatchAxis turns{n, a.step / size, b.step / size, summed ? 0 : c.step / size, summed};
-  if (!axes.empty() || !fold_axis(product, turns)) axes.insert(axes.begin(), turns);
-  backend::operations(program::device)
-      .contract(program::device, form.dtype, product, axes.data(), static_cast<int>(axes.size()), a.first,
-                b.first, c.first, false);
+  if (!form.axes.empty() || !fold_axis(form.product, turns)) form.axes.insert(0, turns);
+  backend::run(program::device, form, {a.first, b.first, c.first});
 }
 
 // An operand in the body's slots that is the same in each turn, at its place in the outer recording.

@@ -62,8 +62,7 @@ class ScanBody {
       return loops::Operand{device_data(a), strides_over(layout_of(a), frame), a.dtype(), a.dtype()};
     };
     if (frame.size() > 0)
-      backend::operations(program::device)
-          .add(program::device, frame.shape, operand(before), operand(g), operand(after));
+      backend::run(program::device, ops::Add{frame.shape, operand(before), operand(g), operand(after)});
     carried_in.push_back(body.slot_of(before));
     carried_out.push_back(body.result(after, frame));
   }

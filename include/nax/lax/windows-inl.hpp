@@ -43,9 +43,8 @@ NAX_ENGINE ArrayBase window_positions(const ArrayBase& x, const WindowSpec& s, b
   const Device device = device_for("max_pool", from);
   ArrayBase result = allocate(DType::int64, frame, device);
   if (layout_of(result).size() > 0)
-    backend::operations(device).best_in_windows(device, s, greatest, examples, from.dtype(),
-                                                device_data(from),
-                                                reinterpret_cast<std::int64_t*>(device_data(result)));
+    backend::run(device, ops::BestInWindows{s, greatest, examples, from.dtype()},
+                 {device_data(from), device_data(result)});
   return result;
 }
 

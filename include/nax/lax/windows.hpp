@@ -65,7 +65,6 @@ NAX_ENGINE bool has_empty_window(const WindowSpec& s);
 template <class T>
 Array<T> extremum_of_windows(const char* function, const Array<T>& x, const WindowSpec& s, T otherwise,
                              bool greatest) {
-  need_part(function, backend::Part::windows, x);
   if (s.in.size() > 16) raise<ShapeError>({function, ": more than 16 axes: ", x.shape()});
   cpu::provide<cpu::WindowKernel, cpu::sortable_t<T>>();
   const ComputeOn beside_x(x);

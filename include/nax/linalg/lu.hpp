@@ -68,14 +68,11 @@ Array<T> permutation_of(const Array<std::int32_t>& swaps, std::int64_t m) {
   frame.shape.push_back(m);
   Array<R> result = typed<R>(allocate(dtype_of<R>, frame, device));
   if (lines > 0) {
-    auto& operations = backend::operations(device);
-    const auto* const places = reinterpret_cast<const std::int32_t*>(device_data(plain));
-    if (operations
-            .order_of_swaps(device, lines, k, m, places, reinterpret_cast<std::int32_t*>(device_data(rows)))
-            .value_or(false))
-      throw_no_row(places, m);  // a device that says so is the host
-    operations.one_hot(device, {lines, m, m}, DType::int32, device_data(rows), dtype_of<R>,
-                       device_data(result));
+    const char* const places = device_data(plain);
+    if (backend::run(device, ops::OrderOfSwaps{lines, k, m}, {places, device_data(rows)}).value_or(false))
+      throw_no_row(reinterpret_cast<const std::int32_t*>(places), m);  // a device that says so is the host
+    backend::run(device, ops::OneHot{{lines, m, m}, DType::int32, dtype_of<R>},
+                 {device_data(rows), device_data(result)});
   }
   if constexpr (is_complex_v<T>)
     return la::converted<T>(result);
@@ -105,7 +102,6 @@ template <class T, class F>
 Array<T> with_right_side(const char* function, const Array<T>& a, const Array<T>& b, const F& f) {
   check_square(function, a);
   check_operand(function, b);
-  need_part(function, backend::Part::factorisations, b);
   if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1))
     throw_inner(function, a.shape(), b.shape());
   const int rank = std::max(a.ndim(), b.ndim());

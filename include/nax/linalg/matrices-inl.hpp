@@ -9,7 +9,6 @@ NAX_ENGINE void check_square(const char* function, const ArrayBase& a) {
   check_operand(function, a);
   if (a.ndim() < 2 || a.shape(-1) != a.shape(-2))
     raise<ShapeError>({function, ": the last two axes must be square, shape ", a.shape()});
-  need_part(function, backend::Part::factorisations, a);
 }
 
 NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
@@ -22,11 +21,11 @@ NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
   for (std::size_t i = 0; i + 2 < rank; ++i) what.batch *= layout.shape[i];
   what.m = layout.shape[rank - 2];
   what.n = layout.shape[rank - 1];
-  void* to[3] = {};
-  std::size_t count = 0;
-  for (const ArrayBase* result : results) to[count++] = result ? device_data(*result) : nullptr;
-  backend::operations(a.device())
-      .factorise(a.device(), what, a.dtype(), device_data(row_major ? a : rows), to);
+  const auto to = [&](std::size_t i) {
+    return i < results.size() && results.begin()[i] ? device_data(*results.begin()[i]) : nullptr;
+  };
+  backend::run(a.device(), ops::Factorise{what, a.dtype()},
+               {device_data(row_major ? a : rows), to(0), to(1), to(2)});
 }
 
 NAX_ENGINE ArrayBase triangle(const ArrayBase& x, bool lower, double diagonal) {

@@ -159,7 +159,6 @@ void check_matrices(const char* function, const Array<T>& a) {
   static_assert(is_linalg_v<T>, "linalg: the type must be float, double or complex");
   check_operand(function, a);
   if (a.ndim() < 2) raise<ShapeError>({function, ": the array must be at least 2-d, shape ", a.shape()});
-  need_part(function, backend::Part::factorisations, a);
 }
 
 }  // namespace detail

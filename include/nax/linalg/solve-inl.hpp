@@ -31,8 +31,8 @@ NAX_ENGINE ArrayBase solved(const char* function, SystemKind kind, const ArrayBa
   systems.batches = batches.shape;
   systems.a = matrices_over(la, batches);
   if (b) systems.b = matrices_over(layout_of(*b), batches);
-  backend::operations(device).solve(device, systems, a.dtype(), device_data(a), b ? device_data(*b) : nullptr,
-                                    device_data(result));
+  backend::run(device, ops::Solve{systems, a.dtype()},
+               {device_data(a), b ? device_data(*b) : nullptr, device_data(result)});
   return result;
 }
 
@@ -71,7 +71,6 @@ NAX_ENGINE ArrayBase solve_operands(const char* function, SystemKind kind, const
                                     const ArrayBase& b) {
   check_square(function, a);
   check_operand(function, b);
-  need_part(function, backend::Part::factorisations, b);
   if (b.ndim() == 0 || b.shape(b.ndim() == 1 ? 0 : -2) != a.shape(-1))
     throw_inner(function, a.shape(), b.shape());
   const int rank = std::max(a.ndim(), b.ndim());

@@ -12,6 +12,7 @@ namespace loops {
 struct Lines {
   std::int64_t outer, n, inner;
   std::int64_t count() const { return outer * inner; }
+  std::int64_t size() const { return outer * n * inner; }
 };
 
 // f(first element of the line) for each line; threads share them.

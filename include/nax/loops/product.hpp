@@ -18,5 +18,11 @@ struct BatchAxis {
   bool summed;
 };
 
+// A matrix of a batch: element (i, j) of matrix b lies at data + (b * batch + i * row + j * column) elements.
+struct Matrix {
+  char* data;
+  std::int64_t batch, row, column;
+};
+
 }  // namespace loops
 NAX_END

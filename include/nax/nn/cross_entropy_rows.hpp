@@ -15,7 +15,7 @@ template <class T>
 bool has_cross_entropy_rows(const Array<T>& x, const Array<T>& labels, const AxisMarks& visible) {
   return simd::has_packet<T> && layout_of(x).size() > 0 &&
          static_cast<const Frame&>(layout_of(x)) == static_cast<const Frame&>(layout_of(labels)) &&
-         has_rows(loops::RowFunction::cross_entropy, x.device(), visible);
+         marks_suffix(visible);
 }
 
 // The number that all elements of a cotangent are, where that is known without a look at a GPU's memory.

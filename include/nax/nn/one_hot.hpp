@@ -33,9 +33,8 @@ Array<T> one_hot(const X& x, std::int64_t num_classes, const OneHotOptions& opti
   for (std::size_t i = 0; i < at; ++i) outer *= frame.shape[i];
   for (std::size_t i = at + 1; i < frame.shape.size(); ++i) inner *= frame.shape[i];
   if (frame.size() > 0)
-    backend::operations(labels.device())
-        .one_hot(labels.device(), {outer, num_classes, inner}, labels.dtype(), detail::device_data(labels),
-                 dtype_of<T>, detail::device_data(result));
+    backend::run(labels.device(), ops::OneHot{{outer, num_classes, inner}, labels.dtype(), dtype_of<T>},
+                 {detail::device_data(labels), detail::device_data(result)});
   return result;
 }
 

@@ -95,7 +95,6 @@ auto avg_pool(const X& x_, const Shape& window_shape, const AvgPoolOptions& opti
   using T = conv_t<R>;
   const Array<T> x = as_type<T>(x_);
   check_operand("avg_pool", x);
-  need_part("avg_pool", backend::Part::convolutions, x);
   const std::size_t spatial = window_shape.size();
   if (spatial > 3) raise<ShapeError>({"avg_pool: at most three spatial axes, window ", window_shape});
   const WindowSpec s = pool_spec("avg_pool", x.shape(), window_shape, options.strides, options.padding);

@@ -25,8 +25,7 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
     constexpr auto function =
         what == cpu::Softmax::softmax ? loops::RowFunction::softmax : loops::RowFunction::log_softmax;
     if constexpr (is_array_v<X> && simd::has_packet<T>) {
-      if (has_rows(function, x.device(), visible))
-        return rows_value<function>(x, marked_count(visible, frame), frame);
+      if (marks_suffix(visible)) return rows_value<function>(x, marked_count(visible, frame), frame);
     } else if constexpr (has_row_blocks<X>) {
       if (computed_on_accelerator(x)) return softmax_value<what>(materialise(x), visible);
       if (marks_suffix(visible)) {

@@ -29,8 +29,7 @@ Array<T> standardize_parts(const Array<T>& x, const AxisMarks& visible, double e
 // Whether an operation on rows may run over x.
 template <class T>
 bool standardizes_rows(const Array<T>& x, const AxisMarks& visible) {
-  return simd::has_packet<T> && layout_of(x).size() > 0 &&
-         has_rows(loops::RowFunction::standardize, x.device(), visible);
+  return simd::has_packet<T> && layout_of(x).size() > 0 && marks_suffix(visible);
 }
 
 // The derivative of y = standardize(x), which is symmetric, applied to g: with s = `inverse`,

@@ -52,14 +52,12 @@ NAX_ENGINE ArrayBase draw_values(const char* function, const Key& key, const Sha
   ArrayBase result = allocate_draw(function, key, shape, dtype, words, device);
   const std::int64_t rows = layout_of(words).size(), size = layout_of(result).size();
   if (size == 0) return result;
-  backend::Keys keys{nullptr, 0};
-  if (rows == 1 && !share_memory(words.device(), device)) {
-    keys.one = *elements<const std::uint64_t>(words, transforms_handled);
-  } else {
-    words = beside(result, words);
-    keys.many = reinterpret_cast<const std::uint64_t*>(device_data(words));
-  }
-  backend::operations(device).draw(device, form, keys, size / rows, dtype, size, device_data(result));
+  const bool is_number = rows == 1 && !share_memory(words.device(), device);
+  if (!is_number) words = beside(result, words);
+  backend::run(device,
+               ops::Draw{form, is_number ? *elements<const std::uint64_t>(words, transforms_handled) : 0,
+                         size / rows, size, dtype},
+               {is_number ? nullptr : device_data(words), device_data(result)});
   return result;
 }
 
@@ -132,10 +130,8 @@ NAX_ENGINE Key fold_in(const Key& key, const ArrayBase& data) {
   };
   const ArrayBase keys = spread(key.words()), numbers = spread(low_words(data));
   if (frame.size() > 0)
-    backend::operations(device).fold_in(device, frame.size(),
-                                        reinterpret_cast<const std::uint64_t*>(device_data(keys)),
-                                        reinterpret_cast<const std::uint32_t*>(device_data(numbers)),
-                                        reinterpret_cast<std::uint64_t*>(device_data(folded)));
+    backend::run(device, ops::FoldIn{frame.size()},
+                 {device_data(keys), device_data(numbers), device_data(folded)});
   return Key(nax::detail::typed<std::uint64_t>(folded));
 }
 

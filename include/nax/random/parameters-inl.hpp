@@ -34,15 +34,10 @@ NAX_ENGINE ArrayBase sample(const char* function, const Key& key, const Shape& s
     rows = broadcast(function, rows, below(layout_of(*p), {}));
   }
   const ArrayBase* const* const first = placing.data();
-  Device device =
+  const Device device =
       placing.empty() ? draw_device(key) : device_for(function, first, static_cast<int>(placing.size()));
   const Frame frame = below(rows, shape);
   count_elements(function, frame.shape);
-  if (!backend::operations(device).has(backend::Part::samplers)) {
-    need_part(function, backend::Part::samplers, key.words());
-    for (const ArrayBase* p : parameters) need_part(function, backend::Part::samplers, *p);
-    device = host_device();
-  }
   ArrayBase result = allocate(dtype, frame, device);
   if (frame.size() == 0) return placed(std::move(result));
   const ArrayBase words = copy_over(beside(result, key.words()), rows);
@@ -52,9 +47,8 @@ NAX_ENGINE ArrayBase sample(const char* function, const Key& key, const Shape& s
     full.push_back(copy_over(beside(result, constant(*p)), frame));
     from[full.size() - 1] = device_data(full.back());
   }
-  backend::operations(device).sample(device, kind, reinterpret_cast<const std::uint64_t*>(device_data(words)),
-                                     rows.size(), frame.size() / rows.size(), dtype, from,
-                                     device_data(result));
+  backend::run(device, ops::Sample{kind, rows.size(), frame.size() / rows.size(), dtype},
+               {device_data(words), from[0], from[1], device_data(result)});
   return placed(std::move(result));
 }
 

@@ -32,7 +32,7 @@ NAX_ENGINE ArrayBase shuffled(const char* function, const Key& key, const Shape&
   const Device device = draw_device(key);
   Shape result_shape = shape;
   result_shape[static_cast<std::size_t>(axis)] = kept;
-  if (!backend::operations(device).has(backend::Part::permutations)) {
+  if (!backend::operations(device).has(ops::Op::shuffle)) {
     const Array<std::int64_t> all = shuffled_on_device(function, key, shape, axis);
     if (kept == shape[static_cast<std::size_t>(axis)]) return as_dtype(all, dtype);
     return as_dtype(contiguous(all(slice(0, kept))), dtype);  // along the first axis, of one
@@ -44,9 +44,8 @@ NAX_ENGINE ArrayBase shuffled(const char* function, const Key& key, const Shape&
   loops::Lines lines{1, shape[static_cast<std::size_t>(axis)], 1};
   for (int a = 0; a < static_cast<int>(shape.size()); ++a)
     if (a != axis) (a < axis ? lines.outer : lines.inner) *= shape[static_cast<std::size_t>(a)];
-  backend::operations(device).shuffle(device, lines, kept,
-                                      reinterpret_cast<const std::uint64_t*>(device_data(words)),
-                                      layout_of(words).size(), dtype, device_data(result));
+  backend::run(device, ops::Shuffle{lines, kept, layout_of(words).size(), dtype},
+               {device_data(words), device_data(result)});
   return result;
 }
 

@@ -14,7 +14,7 @@
 NAX_BEGIN
 namespace cpu {
 
-using backend::IndexMode;
+using loops::IndexMode;
 
 struct IndexLimits {
   IndexMode mode;
@@ -83,7 +83,7 @@ NAX_ENGINE bool wrap_indices(IndexMode mode, std::int64_t extent, const Dims& sh
   return dropped;
 }
 
-NAX_ENGINE void true_positions(std::int64_t n, const bool* mask, const backend::Room& room) {
+NAX_ENGINE void true_positions(std::int64_t n, const bool* mask, const loops::Room& room) {
   const std::int64_t count = detail::count_true(mask, n);
   std::int64_t* const to = room(count);
   write_true_places<std::int64_t>(mask, n, 0, to, to + count);

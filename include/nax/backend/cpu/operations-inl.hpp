@@ -82,212 +82,232 @@ NAX_ENGINE detail::SelectRange adder(DType to, DType from) {
 
 class HostOperations final : public backend::Operations {
  public:
-  bool has(backend::Part) const override { return true; }
+  ops::Verdict run(const ops::Call& call) override { return ops::dispatch(*this, call); }
 
-  void copy(Device, const Dims& shape, const Operand& from, const Operand& to) override {
-    if (from.stored == to.stored)
-      return strided_copy(dtype_size(to.stored), static_cast<int>(shape.size()), shape.data(), to.data,
-                          to.strides.data(), from.data, from.strides.data());
-    converter_between(from.stored, to.stored);  // or throws
-    Operand operands[2] = {from, to};
-    operands[0].lane = operands[1].lane = to.stored;  // reading converts
-    const std::size_t bytes = dtype_size(to.stored);
-    map(copy_values, &bytes, shape, operands, 1);
+  void run(const ops::Copy& f, const ops::Call& c) const {
+    if (f.from.stored == f.to.stored)
+      return strided_copy(dtype_size(f.to.stored), static_cast<int>(f.shape.size()), f.shape.data(), c.out(1),
+                          f.to.strides.data(), c.in(0), f.from.strides.data());
+    converter_between(f.from.stored, f.to.stored);  // or throws
+    Operand operands[2] = {placed(f.from, c.in(0)), placed(f.to, c.in(1))};
+    operands[0].lane = operands[1].lane = f.to.stored;  // reading converts
+    const std::size_t bytes = dtype_size(f.to.stored);
+    map(copy_values, &bytes, f.shape, operands, 1);
   }
-  void add(Device, const Dims& shape, const Operand& a, const Operand& b, const Operand& to) override {
-    const DType lane = nax::detail::lane_of(to.stored);
-    Operand operands[3] = {a, b, to};
+  void run(const ops::Add& f, const ops::Call& c) const {
+    const DType lane = nax::detail::lane_of(f.to.stored);
+    Operand operands[3] = {placed(f.a, c.in(0)), placed(f.b, c.in(1)), placed(f.to, c.in(2))};
     for (Operand& o : operands) o.lane = lane;
     const Adder adder{sum_reducer(lane), static_cast<std::int64_t>(dtype_size(lane))};
-    map(add_values, &adder, shape, operands, 2);
+    map(add_values, &adder, f.shape, operands, 2);
   }
-
-  void reduce(Device, loops::ReduceKind kind, const Dims& shape, const Dims& reduced, const Operand& from,
-              const Operand& to) override {
-    const Reducer& reducer = reducer_for(kind, nax::detail::lane_of(from.stored), to.stored);
-    std::int64_t size = 1;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis)
-      if (!reduced[axis]) size *= shape[axis];
-    Operand operands[2] = {from, to};
+  void run(const ops::Reduce& f, const ops::Call& c) const {
+    const Reducer& reducer = reducer_for(f.kind, nax::detail::lane_of(f.from.stored), f.to.stored);
+    std::int64_t n = 1, size = 1;
+    for (std::size_t axis = 0; axis < f.shape.size(); ++axis) {
+      n *= f.shape[axis];
+      if (!f.reduced[axis]) size *= f.shape[axis];
+    }
+    // Directly where a run that no thread would share comes to one number.
+    if (n > 0 && n <= detail::parallel_grain && reducer.from == f.from.stored &&
+        nax::detail::is_run(f.from.strides, f.shape) && nax::detail::is_repeated(f.to.strides, f.shape)) {
+      reducer.fill(c.out(1), 1);
+      return reducer.combine(c.in(0), c.out(1), 0, n);
+    }
+    Operand operands[2] = {placed(f.from, c.in(0)), placed(f.to, c.in(1))};
     operands[0].lane = reducer.from;
-    cpu::reduce(nullptr, nullptr, shape, operands, 1, size, reducer);
+    cpu::reduce(nullptr, nullptr, f.shape, operands, 1, size, reducer);
+  }
+  void run(const ops::Matmul& f, const ops::Call& c) const {
+    kernel_for<MatmulKernel>(f.dtype)(f.product, f.axes.data(), static_cast<int>(f.axes.size()), c.in(0),
+                                      c.in(1), c.out(2), f.accumulate);
   }
 
-  void matmul(Device device, DType dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
-              const backend::Matrix& a, const backend::Matrix& b, const backend::Matrix& c,
-              bool accumulate) override {
-    const loops::BatchAxis axis{batch, a.batch, b.batch, c.batch, false};
-    contract(device, dtype, {m, n, k, a.row, a.column, b.row, b.column, c.row, c.column}, &axis, 1, a.data,
-             b.data, c.data, accumulate);
-  }
-  void contract(Device, DType dtype, const loops::Product& p, const loops::BatchAxis* axes, int count,
-                char* a, char* b, char* c, bool accumulate) override {
-    kernel_for<MatmulKernel>(dtype)(p, axes, count, a, b, c, accumulate);
-  }
-
-  void gather(Device, const SelectLoop& loop) override {
+  void run(const ops::Gather& f, const ops::Call& c) const {
+    SelectLoop moved;
+    const SelectLoop& loop = placed_loop(f.loop, c, moved);
     cpu::gather(loop, dtype_size(loop.operands[0].stored));
   }
-  void scatter(Device, const SelectLoop& loop, bool add) override {
+  void run(const ops::Scatter& f, const ops::Call& c) const {
+    SelectLoop moved;
+    const SelectLoop& loop = placed_loop(f.loop, c, moved);
     const DType from = loop.operands[0].stored, to = loop.operands[1].stored;
-    cpu::scatter(loop, add ? adder(to, from) : detail::setter(dtype_size(to)));
+    cpu::scatter(loop, f.add ? adder(to, from) : detail::setter(dtype_size(to)));
   }
-  std::optional<bool> wrap_indices(Device, backend::IndexMode mode, std::int64_t extent, const Dims& shape,
-                                   const Operand& from, const Operand& to) override {
-    return cpu::wrap_indices(mode, extent, shape, from, to);
+  ops::Verdict run(const ops::WrapIndices& f, const ops::Call& c) const {
+    return wrap_indices(f.mode, f.extent, f.shape, placed(f.from, c.in(0)), placed(f.to, c.in(1)));
   }
-  void join_indices(Device, std::int64_t extent, const Dims& shape, const Operand& a, const Operand& b,
-                    const Operand& to) override {
-    Operand operands[3] = {a, b, to};
-    map(join_run, &extent, shape, operands, 2);
+  void run(const ops::JoinIndices& f, const ops::Call& c) const {
+    Operand operands[3] = {placed(f.a, c.in(0)), placed(f.b, c.in(1)), placed(f.to, c.in(2))};
+    map(join_run, &f.extent, f.shape, operands, 2);
   }
-  void index_offsets(Device, std::int64_t n, const Dims& extents, const Dims& strides,
-                     const std::int64_t* from, std::int64_t* to) override {
-    parallel_for(n, std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
+  void run(const ops::IndexOffsets& f, const ops::Call& c) const {
+    const std::int64_t* const from = c.in<std::int64_t>(0);
+    std::int64_t* const to = c.out<std::int64_t>(1);
+    parallel_for(f.n, std::int64_t{1} << 15, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
-        to[i] = from[i] == dropped_index ? from[i] : nax::detail::offset_at(from[i], extents, strides);
+        to[i] = from[i] == dropped_index ? from[i] : nax::detail::offset_at(from[i], f.extents, f.strides);
     });
   }
-  void index_ranks(Device, std::int64_t lines, std::int64_t n, bool after, const std::int64_t* index,
-                   std::int64_t* ranks) override {
-    loops::rank_indices(lines, n, after, index, ranks);
+  void run(const ops::IndexRanks& f, const ops::Call& c) const {
+    loops::rank_indices(f.lines, f.n, f.after, c.in<std::int64_t>(0), c.out<std::int64_t>(1));
   }
-  void keep_ranked(Device, std::int64_t n, const std::int64_t* ranks, std::int64_t rank,
-                   const std::int64_t* from, std::int64_t* to) override {
-    loops::keep_ranked(n, ranks, rank, from, to);
+  void run(const ops::KeepRanked& f, const ops::Call& c) const {
+    loops::keep_ranked(f.n, c.in<std::int64_t>(0), f.rank, c.in<std::int64_t>(1), c.out<std::int64_t>(2));
   }
-  void true_positions(Device, std::int64_t n, const bool* mask, const backend::Room& room) override {
-    cpu::true_positions(n, mask, room);
+  void run(const ops::TruePositions& f, const ops::Call& c) const {
+    true_positions(f.n, c.in<bool>(0), *f.room);
   }
-  void one_hot(Device, const Lines& lines, DType label, const char* labels, DType dtype, char* to) override {
-    cpu::one_hot(lines, label, labels, dtype, to);
+  void run(const ops::OneHot& f, const ops::Call& c) const {
+    one_hot(f.lines, f.label, c.in(0), f.dtype, c.out(1));
   }
 
-  void arg_reduce(Device, bool greatest, const Lines& lines, DType dtype, const char* from,
-                  std::int32_t* to) override {
-    const LaneRows rows(dtype, from, lines.count() * lines.n);
-    kernel_for<ArgReduceKernel>(rows.dtype())(lines, greatest, rows.data(), to);
+  void run(const ops::ArgReduce& f, const ops::Call& c) const {
+    const LaneRows rows(f.dtype, c.in(0), f.lines.size());
+    kernel_for<ArgReduceKernel>(rows.dtype())(f.lines, f.greatest, rows.data(), c.out<std::int32_t>(1));
   }
-  void scan(Device, bool product, const Lines& lines, bool reverse, DType from_type, const char* from,
-            DType to_type, char* to) override {
-    const auto kernel = kernel_for<ScanKernel>(to_type);
-    if (from_type == to_type) return kernel(lines, product, reverse, from, to);
-    const std::int64_t size = lines.count() * lines.n;
-    const Scratch<char> terms(size * static_cast<std::int64_t>(dtype_size(to_type)));
-    converter_between(from_type, to_type)(from, 1, terms.data(), 1, size);
-    kernel(lines, product, reverse, terms.data(), to);
+  void run(const ops::Scan& f, const ops::Call& c) const {
+    const auto kernel = kernel_for<ScanKernel>(f.to);
+    if (f.from == f.to) return kernel(f.lines, f.product, f.reverse, c.in(0), c.out(1));
+    const std::int64_t size = f.lines.size();
+    const Scratch<char> terms(size * static_cast<std::int64_t>(dtype_size(f.to)));
+    converter_between(f.from, f.to)(c.in(0), 1, terms.data(), 1, size);
+    kernel(f.lines, f.product, f.reverse, terms.data(), c.out(1));
   }
-  void running_best(Device, bool greatest, const Lines& lines, bool reverse, DType dtype, const char* from,
-                    std::int64_t* to) override {
-    const LaneRows rows(dtype, from, lines.count() * lines.n);
-    kernel_for<RunningBestKernel>(rows.dtype())(lines, greatest, reverse, rows.data(), to);
+  void run(const ops::RunningBest& f, const ops::Call& c) const {
+    const LaneRows rows(f.dtype, c.in(0), f.lines.size());
+    kernel_for<RunningBestKernel>(rows.dtype())(f.lines, f.greatest, f.reverse, rows.data(),
+                                                c.out<std::int64_t>(1));
   }
-  void linear_scan(Device, const Lines& lines, bool reverse, DType dtype, const char* factor,
-                   const char* term, char* to) override {
-    const LaneRows terms(dtype, term, lines.count() * lines.n);
-    map_lanes(dtype, factor, to, lines.count() * lines.n, [&](const LaneRows& factors, char* out) {
-      kernel_for<LinearScanKernel>(factors.dtype())(lines, reverse, factors.data(), terms.data(), out);
+  void run(const ops::LinearScan& f, const ops::Call& c) const {
+    const LaneRows terms(f.dtype, c.in(1), f.lines.size());
+    map_lanes(f.dtype, c.in(0), c.out(2), f.lines.size(), [&](const LaneRows& factors, char* out) {
+      kernel_for<LinearScanKernel>(factors.dtype())(f.lines, f.reverse, factors.data(), terms.data(), out);
     });
   }
-  void argsort(Device, const Lines& lines, DType dtype, bool descending, const char* from,
-               std::int32_t* order) override {
-    const LaneRows rows(dtype, from, lines.count() * lines.n);
-    kernel_for<ArgsortKernel>(rows.dtype())(lines, descending, rows.data(), order);
+  void run(const ops::Argsort& f, const ops::Call& c) const {
+    const LaneRows rows(f.dtype, c.in(0), f.lines.size());
+    kernel_for<ArgsortKernel>(rows.dtype())(f.lines, f.descending, rows.data(), c.out<std::int32_t>(1));
   }
-  void sort(Device, const Lines& lines, DType dtype, bool descending, const char* from, char* to) override {
-    map_lanes(dtype, from, to, lines.count() * lines.n, [&](const LaneRows& rows, char* out) {
-      kernel_for<SortKernel>(rows.dtype())(lines, descending, rows.data(), out);
+  void run(const ops::Sort& f, const ops::Call& c) const {
+    map_lanes(f.dtype, c.in(0), c.out(1), f.lines.size(), [&](const LaneRows& rows, char* out) {
+      kernel_for<SortKernel>(rows.dtype())(f.lines, f.descending, rows.data(), out);
     });
   }
-  void top_k(Device, const Lines& lines, DType dtype, std::int64_t k, const char* from,
-             std::int32_t* order) override {
-    const LaneRows rows(dtype, from, lines.count() * lines.n);
-    kernel_for<TopKKernel>(rows.dtype())(lines, k, rows.data(), order);
+  void run(const ops::TopK& f, const ops::Call& c) const {
+    const LaneRows rows(f.dtype, c.in(0), f.lines.size());
+    kernel_for<TopKKernel>(rows.dtype())(f.lines, f.k, rows.data(), c.out<std::int32_t>(1));
   }
-  void partition(Device, const Lines& lines, DType dtype, std::int64_t rank, const char* from,
-                 char* to) override {
-    map_lanes(dtype, from, to, lines.count() * lines.n, [&](const LaneRows& rows, char* out) {
-      kernel_for<PartitionKernel>(rows.dtype())(lines, rank, rows.data(), out);
+  void run(const ops::Partition& f, const ops::Call& c) const {
+    map_lanes(f.dtype, c.in(0), c.out(1), f.lines.size(), [&](const LaneRows& rows, char* out) {
+      kernel_for<PartitionKernel>(rows.dtype())(f.lines, f.rank, rows.data(), out);
     });
   }
-  void argpartition(Device, const Lines& lines, DType dtype, std::int64_t rank, const char* from,
-                    std::int32_t* order) override {
-    const LaneRows rows(dtype, from, lines.count() * lines.n);
-    kernel_for<ArgpartitionKernel>(rows.dtype())(lines, rank, rows.data(), order);
+  void run(const ops::Argpartition& f, const ops::Call& c) const {
+    const LaneRows rows(f.dtype, c.in(0), f.lines.size());
+    kernel_for<ArgpartitionKernel>(rows.dtype())(f.lines, f.rank, rows.data(), c.out<std::int32_t>(1));
   }
-  void search(Device, DType dtype, bool right, std::int64_t n, const char* sorted, std::int64_t count,
-              const char* sought, std::int32_t* to) override {
-    const LaneRows from(dtype, sorted, n), values(dtype, sought, count);
-    kernel_for<SearchKernel>(from.dtype())(right, n, from.data(), count, values.data(), to);
+  void run(const ops::Search& f, const ops::Call& c) const {
+    const LaneRows from(f.dtype, c.in(0), f.n), values(f.dtype, c.in(1), f.count);
+    kernel_for<SearchKernel>(from.dtype())(f.right, f.n, from.data(), f.count, values.data(),
+                                           c.out<std::int32_t>(2));
   }
 
-  void draw(Device, const Draw& form, const backend::Keys& keys, std::int64_t n, DType dtype,
-            std::int64_t size, char* out) override {
-    DrawFunction* const fill = draw_kernel(form.kind, dtype);
-    const auto bytes = static_cast<std::int64_t>(dtype_size(dtype));
-    parallel_for(size, std::int64_t{1} << 13, [&](std::int64_t begin, std::int64_t end) {
+  void run(const ops::Draw& f, const ops::Call& c) const {
+    DrawFunction* const fill = draw_kernel(f.draw.kind, f.dtype);
+    const std::uint64_t* const keys = c.in<std::uint64_t>(0);
+    char* const out = c.out(1);
+    const auto bytes = static_cast<std::int64_t>(dtype_size(f.dtype));
+    parallel_for(f.size, std::int64_t{1} << 13, [&](std::int64_t begin, std::int64_t end) {
       while (begin < end) {
-        const std::int64_t row = begin / n, first = begin - row * n, count = std::min(n - first, end - begin);
-        fill(form, keys.many ? keys.many[row] : keys.one, static_cast<std::uint64_t>(first), count,
-             out + begin * bytes);
+        const std::int64_t row = begin / f.n, first = begin - row * f.n,
+                           count = std::min(f.n - first, end - begin);
+        fill(f.draw, keys ? keys[row] : f.key, static_cast<std::uint64_t>(first), count, out + begin * bytes);
         begin += count;
       }
     });
   }
-  void fold_in(Device, std::int64_t n, const std::uint64_t* keys, const std::uint32_t* numbers,
-               std::uint64_t* to) override {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = word_pair(threefry(keys[i], numbers[i]));
+  void run(const ops::FoldIn& f, const ops::Call& c) const {
+    const std::uint64_t* const keys = c.in<std::uint64_t>(0);
+    const std::uint32_t* const numbers = c.in<std::uint32_t>(1);
+    for (std::int64_t i = 0; i < f.n; ++i)
+      c.out<std::uint64_t>(2)[i] = word_pair(threefry(keys[i], numbers[i]));
+  }
+  void run(const ops::Shuffle& f, const ops::Call& c) const {
+    shuffle(f.lines, f.kept, c.in<std::uint64_t>(0), f.rows, f.dtype, c.out(1));
+  }
+  void run(const ops::Sample& f, const ops::Call& c) const {
+    const void* const from[] = {c.in(1), c.in(2)};
+    sampler_kernel(f.kind, f.dtype)(c.in<std::uint64_t>(0), f.rows, f.n, from, c.out(3));
   }
 
-  void fft(Device, const FftLines& lines, DType real, const char* from, char* to) override {
-    kernel_for<FftKernel>(real)(lines, from, to);
+  void run(const ops::Fft& f, const ops::Call& c) const {
+    kernel_for<FftKernel>(f.real)(f.lines, c.in(0), c.out(1));
   }
-  void convolve(Device, ConvPart part, const ConvGeometry& geometry, DType dtype, const char* a,
-                const char* b, char* to, bool accumulate) override {
-    kernel_for<ConvKernel>(dtype)(part, geometry, a, b, to, accumulate);
+  void run(const ops::Convolve& f, const ops::Call& c) const {
+    kernel_for<ConvKernel>(f.dtype)(f.part, f.geometry, c.in(0), c.in(1), c.out(2), f.accumulate);
   }
-  void best_in_windows(Device, const loops::Windows& windows, bool greatest, std::int64_t examples,
-                       DType dtype, const char* from, std::int64_t* to) override {
-    std::int64_t size = examples;
-    for (const std::int64_t n : windows.in) size *= n;
-    const LaneRows rows(dtype, from, size);
-    kernel_for<WindowKernel>(rows.dtype())(windows, greatest, examples, rows.data(), to);
+  void run(const ops::BestInWindows& f, const ops::Call& c) const {
+    std::int64_t size = f.examples;
+    for (const std::int64_t n : f.windows.in) size *= n;
+    const LaneRows rows(f.dtype, c.in(0), size);
+    kernel_for<WindowKernel>(rows.dtype())(f.windows, f.greatest, f.examples, rows.data(),
+                                           c.out<std::int64_t>(1));
   }
-  void factorise(Device, const Factoring& what, DType dtype, const char* from, void* const* to) override {
-    factor_kernel(what.kind, dtype)(what, from, to);
+  void run(const ops::Factorise& f, const ops::Call& c) const {
+    void* results[3] = {};
+    for (int i = 0; i < loops::result_count(f.what.kind); ++i) results[i] = c.out(1 + i);
+    factor_kernel(f.what.kind, f.dtype)(f.what, c.in(0), results);
   }
-  std::optional<bool> order_of_swaps(Device, std::int64_t lines, std::int64_t k, std::int64_t m,
-                                     const std::int32_t* swaps, std::int32_t* rows) override {
+  ops::Verdict run(const ops::OrderOfSwaps& f, const ops::Call& c) const {
     bool good = true;
-    for (std::int64_t i = 0; i < lines; ++i) good &= loops::order_of_swaps(k, m, swaps + i * k, rows + i * m);
+    for (std::int64_t i = 0; i < f.lines; ++i)
+      good &=
+          loops::order_of_swaps(f.k, f.m, c.in<std::int32_t>(0) + i * f.k, c.out<std::int32_t>(1) + i * f.m);
     return !good;
   }
-  void solve(Device, const loops::LinearSystems& systems, DType dtype, const char* a, const char* b,
-             char* x) override {
-    kernel_for<SystemKernel>(dtype)(systems, a, b, x);
+  void run(const ops::Solve& f, const ops::Call& c) const {
+    kernel_for<SystemKernel>(f.dtype)(f.systems, c.in(0), c.in(1), c.out(2));
   }
-  void rows(Device, const loops::Rows& what, DType dtype, const char* const* from, char* const* to) override {
-    row_kernel(what.function, dtype)(what, from, to);
-  }
-  void shuffle(Device, const Lines& lines, std::int64_t kept, const std::uint64_t* keys, std::int64_t rows,
-               DType dtype, char* to) override {
-    cpu::shuffle(lines, kept, keys, rows, dtype, to);
-  }
-  void sample(Device, Sampler kind, const std::uint64_t* keys, std::int64_t rows, std::int64_t n, DType dtype,
-              const char* const* parameters, char* out) override {
-    const void* const from[] = {parameters[0], parameter_count(kind) > 1 ? parameters[1] : nullptr};
-    sampler_kernel(kind, dtype)(keys, rows, n, from, out);
-  }
-  void count_bins(Device, std::int64_t rows, std::int64_t n, DType type, const char* bins, DType added,
-                  const char* weights, std::int64_t length, char* to) override {
-    const BinRows each{rows, n, length};
-    if (weights)
-      kernel_for<BinSumKernel>(added)(each, type, bins, weights, to);
+  ops::Verdict run(const ops::Bincount& f, const ops::Call& c) const {
+    if (holds_negative(c.in(0), f.rows * f.n, f.type)) return true;
+    const BinRows each{f.rows, f.n, f.length};
+    if (const char* const weights = c.in(1))
+      kernel_for<BinSumKernel>(f.added)(each, f.type, c.in(0), weights, c.out(2));
     else
-      kernel_for<CountKernel>(type)(each, bins, reinterpret_cast<std::int32_t*>(to));
+      kernel_for<CountKernel>(f.type)(each, c.in(0), c.out<std::int32_t>(2));
+    return false;
+  }
+  void run(const ops::Rows& f, const ops::Call& c) const {
+    const char* from[loops::Rows::most_operands];
+    char* to[loops::Rows::most_results];
+    for (int i = 0; i < loops::Rows::most_operands; ++i) from[i] = c.in(i);
+    for (int i = 0; i < loops::Rows::most_results; ++i) to[i] = c.out(loops::Rows::most_operands + i);
+    row_kernel(f.what.function, f.dtype)(f.what, from, to);
   }
 
  private:
+  static Operand placed(const Operand& x, const char* at) { return ops::placed(x, at); }
+  static const SelectLoop& placed_loop(const SelectLoop& loop, const ops::Call& c, SelectLoop& moved) {
+    if (loop.operands[0].data == c.in(0) && loop.operands[1].data == c.in(1) &&
+        loop.operands[2].data == c.in(2))
+      return loop;
+    moved = loop;
+    for (int o = 0; o < 3; ++o) moved.operands[o].data = c.out(o);
+    return moved;
+  }
+  template <class T>
+  static bool any_negative(const char* in, std::int64_t n) {
+    bool any = false;
+    for (std::int64_t i = 0; i < n; ++i) any |= reinterpret_cast<const T*>(in)[i] < 0;
+    return any;
+  }
+  static bool holds_negative(const char* in, std::int64_t n, DType dtype) {
+    if (dtype == DType::int8) return any_negative<std::int8_t>(in, n);
+    if (dtype == DType::int16) return any_negative<std::int16_t>(in, n);
+    if (dtype == DType::int32) return any_negative<std::int32_t>(in, n);
+    return dtype == DType::int64 && any_negative<std::int64_t>(in, n);
+  }
   static void copy_values(const void* bytes, const void* const* in, void* out, std::int64_t n) {
     std::memcpy(out, in[0], static_cast<std::size_t>(n) * *static_cast<const std::size_t*>(bytes));
   }

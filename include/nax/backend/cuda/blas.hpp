@@ -6,9 +6,10 @@
 #include "nax/backend/cuda/copy_kernels.hpp"
 #include "nax/backend/cuda/scratch.hpp"
 #include "nax/backend/cuda/streams.hpp"
-#include "nax/backend/operations.hpp"
 #include "nax/core/matmul_precision.hpp"
 #include "nax/core/profile.hpp"
+#include "nax/loops/linear.hpp"
+#include "nax/loops/product.hpp"
 
 // Products of floating matrices by cuBLASLt. It wants matrices whose rows or columns are runs that do not
 // overlap; others (flipped, broadcast or sliding views) are first copied. 16-bit types accumulate in float32.
@@ -16,7 +17,7 @@
 NAX_BEGIN
 namespace cuda {
 
-using backend::Matrix;
+using loops::Matrix;
 
 inline Matrix transposed(const Matrix& x) { return {x.data, x.batch, x.column, x.row}; }
 

@@ -11,7 +11,11 @@
 NAX_BEGIN
 namespace cuda {
 
-using backend::Keys;
+// Keys to draw from: an array on the device, or one.
+struct Keys {
+  const std::uint64_t* many;
+  std::uint64_t one;
+};
 
 using detail::compute_t, detail::Draw, detail::DrawKind;
 

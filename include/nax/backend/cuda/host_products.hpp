@@ -2,15 +2,16 @@
 
 #include "nax/backend/cpu/gemm.hpp"
 #include "nax/backend/cuda/launch.hpp"
-#include "nax/backend/operations.hpp"
 #include "nax/core/profile.hpp"
+#include "nax/loops/linear.hpp"
+#include "nax/loops/product.hpp"
 #include "nax/rules/activations.hpp"
 
 // Products of floating matrices where the host runs the kernels, by the CPU's GEMM: in place of blas.hpp.
 NAX_BEGIN
 namespace cuda {
 
-using backend::Matrix;
+using loops::Matrix;
 
 template <class F>
 void with_floating(DType dtype, const F& f) {

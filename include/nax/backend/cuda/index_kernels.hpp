@@ -12,7 +12,7 @@
 NAX_BEGIN
 namespace cuda {
 
-using backend::IndexMode;
+using loops::IndexMode;
 
 // Indices of any integer type as int64, counted from the front; what is out of range becomes dropped_index,
 // or is brought into range. (Templates, so that a cast is no error in a constexpr function.)

@@ -18,14 +18,13 @@ inline void launch_solver(Device device, const loops::Factoring& f, DType dtype,
   std::array<void*, 3> results{};
   for (int i = 0; i < loops::result_count(f.kind); ++i) results[static_cast<std::size_t>(i)] = to[i];
   launch(device, 1, [=](std::int64_t) {
-    backend::host_operations().factorise(Device(), f, dtype, from, results.data());
+    backend::run(Device(), ops::Factorise{f, dtype}, {from, results[0], results[1], results[2]});
   });
 }
 
 inline void launch_solve(Device device, const loops::LinearSystems& systems, DType dtype, const char* a,
                          const char* b, char* x) {
-  launch(device, 1,
-         [=](std::int64_t) { backend::host_operations().solve(Device(), systems, dtype, a, b, x); });
+  launch(device, 1, [=](std::int64_t) { backend::run(Device(), ops::Solve{systems, dtype}, {a, b, x}); });
 }
 
 }  // namespace cuda

@@ -142,13 +142,12 @@ inline bool convolve(Device device, loops::ConvPart part, const loops::ConvGeome
   Plan& plan = plan_for(device, *problem);
   if (!plan.found) return false;
 
-  backend::Operations& operations = backend::operations(device);
   detail::Accelerator& accelerator = detail::accelerator_of(device);
   const char* const x = part == input ? to : a;
   const std::int64_t weights_size = g.taps() * (g.c / g.groups) * g.o;
   const Scratch own_weights(device, static_cast<std::size_t>(weights_size) * dtype_size(dtype));
   const Weights w(given, flipped, dtype, part == weights ? to : b, own_weights);
-  if (part != weights) operations.copy(device, w.shape, w.theirs, w.own);
+  if (part != weights) backend::run(device, ops::Copy{w.shape, w.theirs, w.own});
 
   std::optional<Scratch> room;
   std::optional<PaddedInput> padded;
@@ -158,7 +157,7 @@ inline bool convolve(Device device, loops::ConvPart part, const loops::ConvGeome
     padded.emplace(g, *problem, x, *room);
     if (part != input) {
       accelerator.clear(device, room->data(), bytes);
-      if (!padded->empty) operations.copy(device, padded->shape, padded->theirs, padded->own);
+      if (!padded->empty) backend::run(device, ops::Copy{padded->shape, padded->theirs, padded->own});
     }
   }
   const char* const read = padded ? room->data() : x;
@@ -172,15 +171,15 @@ inline bool convolve(Device device, loops::ConvPart part, const loops::ConvGeome
       // Elements that no output reads have the gradient 0.
       const std::int64_t places = g.n * g.in[0] * g.in[1] * g.in[2] * g.c;
       accelerator.clear(device, to, static_cast<std::size_t>(places) * dtype_size(dtype));
-      if (!padded->empty) operations.copy(device, padded->shape, padded->own, padded->theirs);
+      if (!padded->empty) backend::run(device, ops::Copy{padded->shape, padded->own, padded->theirs});
       return true;
     }
     case weights:
       if (!run(device, plan, *problem, read, nullptr, b, own_weights.data())) return false;
       if (accumulate)
-        operations.add(device, w.shape, w.theirs, w.own, w.theirs);
+        backend::run(device, ops::Add{w.shape, w.theirs, w.own, w.theirs});
       else
-        operations.copy(device, w.shape, w.own, w.theirs);
+        backend::run(device, ops::Copy{w.shape, w.own, w.theirs});
       return true;
   }
   return false;

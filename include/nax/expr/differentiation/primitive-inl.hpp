@@ -44,10 +44,9 @@ NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term) {
       std::memcpy(raw_data(result), raw_data(sum), static_cast<std::size_t>(n) * dtype_size(dtype));
     cpu::sum_reducer(dtype)->combine(raw_data(term), raw_data(result), 1, n);
   } else {
-    backend::operations(device).add(device, frame.shape,
-                                    plain_operand(sum, strides_over(layout_of(sum), frame)),
-                                    plain_operand(term, strides_over(layout_of(term), frame)),
-                                    plain_operand(result, layout_of(result).strides));
+    backend::run(device, ops::Add{frame.shape, plain_operand(sum, strides_over(layout_of(sum), frame)),
+                                  plain_operand(term, strides_over(layout_of(term), frame)),
+                                  plain_operand(result, layout_of(result).strides)});
   }
   if (recorded) {
     const auto of = [&](const ArrayBase& x) {

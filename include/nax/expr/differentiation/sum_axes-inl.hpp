@@ -35,12 +35,9 @@ NAX_ENGINE void reduce_values(loops::ReduceKind kind, const ArrayBase& x, const 
   Dims marks(frame.shape.size(), 0);
   for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
   const Device device = result.device();
-  const loops::Operand from = plain_operand(x, strides_over(layout_of(x), frame)),
-                       to = plain_operand(result, reduced_strides(frame, reduced));
-  if (divisor == 1)
-    backend::operations(device).reduce(device, kind, frame.shape, marks, from, to);
-  else
-    backend::accelerator_operations(device).divided_sum(device, frame.shape, marks, from, to, divisor);
+  backend::run(device,
+               ops::Reduce{kind, frame.shape, marks, plain_operand(x, strides_over(layout_of(x), frame)),
+                           plain_operand(result, reduced_strides(frame, reduced)), divisor});
 }
 
 NAX_ENGINE ArrayBase broadcast_frame(const ArrayBase& x, const Frame& to) {

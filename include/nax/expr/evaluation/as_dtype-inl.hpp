@@ -9,9 +9,8 @@ NAX_ENGINE ArrayBase as_dtype(ArrayBase x, DType dtype) {
   if (x.dtype() == dtype) return x;
   ArrayBase result = allocate(dtype, layout_of(x), x.device());
   if (on_accelerator(x)) {
-    backend::operations(x.device())
-        .copy(x.device(), layout_of(x).shape, plain_operand(x, layout_of(x).strides),
-              plain_operand(result, layout_of(result).strides));
+    backend::run(x.device(), ops::Copy{layout_of(x).shape, plain_operand(x, layout_of(x).strides),
+                                       plain_operand(result, layout_of(result).strides)});
   } else {
     const cpu::ConvertFn convert = cpu::converter(x.dtype(), dtype);
     if (!convert)

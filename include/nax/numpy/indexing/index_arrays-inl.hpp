@@ -17,9 +17,9 @@ NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset) {
 NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, loops::ReduceKind kind) {
   const Dims& shape = layout_of(x).shape;
   const ArrayBase extreme = allocate(DType::int64, Frame{}, x.device());
-  backend::accelerator_operations(x.device())
-      .reduce(x.device(), kind, shape, Dims(shape.size(), 1), plain_operand(x, layout_of(x).strides),
-              plain_operand(extreme, Dims(shape.size(), 0)));
+  backend::run(x.device(),
+               ops::Reduce{kind, shape, Dims(shape.size(), 1), plain_operand(x, layout_of(x).strides),
+                           plain_operand(extreme, Dims(shape.size(), 0))});
   return read_number(extreme, 0);
 }
 
@@ -31,23 +31,22 @@ NAX_ENGINE std::optional<std::int64_t> dropped_place(const ArrayBase& index) {
   if (extreme_number(index, loops::ReduceKind::min) != loops::dropped_index) return std::nullopt;
   const Device device = index.device();
   const ArrayBase place = allocate(DType::int32, Frame{}, device);
-  backend::operations(device).arg_reduce(device, false, {1, layout_of(index).size(), 1}, DType::int64,
-                                         device_data(index),
-                                         reinterpret_cast<std::int32_t*>(device_data(place)));
+  backend::run(device, ops::ArgReduce{false, {1, layout_of(index).size(), 1}, DType::int64},
+               {device_data(index), device_data(place)});
   return read_number(as_dtype(place, DType::int64), 0);
 }
 
 NAX_ENGINE Array<std::int64_t> wrapped_index(const char* function, const ArrayBase& index, int axis,
-                                             std::int64_t extent, backend::IndexMode mode) {
+                                             std::int64_t extent, loops::IndexMode mode) {
   check_operand(function, index);
   const Device device = index.device();
   const Frame& frame = layout_of(index);
   ArrayBase out = allocate(DType::int64, frame, device);
   if (frame.size() == 0) return typed<std::int64_t>(out);
-  if (extent == 0 && mode != backend::IndexMode::drop) throw_index(function, 0, axis, 0);
-  const std::optional<bool> dropped = backend::operations(device).wrap_indices(
-      device, mode, extent, frame.shape, plain_operand(index, layout_of(index).strides),
-      plain_operand(out, layout_of(out).strides));
+  if (extent == 0 && mode != loops::IndexMode::drop) throw_index(function, 0, axis, 0);
+  const ops::Verdict dropped = backend::run(
+      device, ops::WrapIndices{mode, extent, frame.shape, plain_operand(index, layout_of(index).strides),
+                               plain_operand(out, layout_of(out).strides)});
   // While a graph is recorded it is not known: indices out of range read as 0, and write nothing.
   if (dropped.value_or(!graph_recording))
     if (const auto place = dropped_place(out)) {

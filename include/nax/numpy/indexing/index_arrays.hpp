@@ -20,7 +20,7 @@ NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, loops::ReduceKind kin
 // Indices of any integer type as int64, counted from the front. Throws IndexError, which names the first that
 // is out of range, unless the mode brings it into range.
 NAX_ENGINE Array<std::int64_t> wrapped_index(const char* function, const ArrayBase& index, int axis,
-                                             std::int64_t extent, backend::IndexMode mode);
+                                             std::int64_t extent, loops::IndexMode mode);
 
 }  // namespace detail
 NAX_END

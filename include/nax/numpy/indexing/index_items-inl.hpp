@@ -11,12 +11,12 @@ NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<
   const ArrayBase flat = contiguous(mask);
   const Device device = flat.device();
   ArrayBase out;
-  const auto room = [&](std::int64_t count) {
+  const auto allocate_for = [&](std::int64_t count) {
     out = allocate(DType::int64, Frame{Dims(1, count), {}}, device);
     return reinterpret_cast<std::int64_t*>(device_data(out));
   };
-  backend::operations(device).true_positions(device, layout_of(flat).size(),
-                                             reinterpret_cast<const bool*>(device_data(flat)), room);
+  const loops::Room room = allocate_for;
+  backend::run(device, ops::TruePositions{layout_of(flat).size(), &room}, {device_data(flat)});
   return typed<std::int64_t>(std::move(out));
 }
 
@@ -25,10 +25,10 @@ NAX_ENGINE ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t ext
   b = beside(a, b);
   ArrayBase joined =
       on_accelerator(a) ? allocate(DType::int64, frame, a.device()) : allocate_on_host(DType::int64, frame);
-  backend::operations(joined.device())
-      .join_indices(joined.device(), extent, frame.shape, plain_operand(a, strides_over(layout_of(a), frame)),
-                    plain_operand(b, strides_over(layout_of(b), frame)),
-                    plain_operand(joined, layout_of(joined).strides));
+  backend::run(joined.device(),
+               ops::JoinIndices{extent, frame.shape, plain_operand(a, strides_over(layout_of(a), frame)),
+                                plain_operand(b, strides_over(layout_of(b), frame)),
+                                plain_operand(joined, layout_of(joined).strides)});
   return joined;
 }
 

@@ -123,7 +123,7 @@ template <class I>
 Array<std::int64_t> checked_index(const char* function, const Array<I>& index, int axis,
                                   std::int64_t extent) {
   static_assert(is_integer_v<I>, "arrays used as indices must be of integer or boolean type");
-  return wrapped_index(function, index, axis, extent, backend::IndexMode::drop);
+  return wrapped_index(function, index, axis, extent, loops::IndexMode::drop);
 }
 
 // Row-major positions of the true elements.

@@ -17,8 +17,7 @@ NAX_ENGINE ArrayBase handle_without_elements(const ArrayBase& x) {
 
 NAX_ENGINE void add_selected(const ArrayBase& target, const Selection& s, const ArrayBase& g) {
   Array<std::int64_t> hold;
-  const loops::SelectLoop loop = select_loop(s, target, g, hold);
-  backend::operations(target.device()).scatter(target.device(), loop, true);
+  backend::run(target.device(), ops::Scatter{select_loop(s, target, g, hold), true});
 }
 
 NAX_ENGINE ArrayBase spread(const ArrayBase& g, const Selection& s, const Dims& visible,
@@ -86,8 +85,7 @@ NAX_ENGINE ArrayBase get(const ArrayBase& x, const Selection& s) {
     result = allocate(x.dtype(), merge_frames({&layout_of(x), &layout_of(s.gather->index)}, s.result_shape()),
                       device_for("index", x, s.gather->index));
     Array<std::int64_t> hold;
-    const loops::SelectLoop loop = select_loop(s, x, result, hold);
-    backend::operations(result.device()).gather(result.device(), loop);
+    backend::run(result.device(), ops::Gather{select_loop(s, x, result, hold)});
     check_result("take", result, {&x});
   }
   if (is_recorded(x)) ArrayAccess::serial(result) = recording.tape->emplace<GetNode>(x, s);
@@ -135,8 +133,7 @@ NAX_ENGINE ArrayBase update(ArrayBase x, Selection s, const ArrayBase& value, Up
     target = copy_over(x, frame);
   }
   Array<std::int64_t> hold;
-  const loops::SelectLoop loop = select_loop(s, target, v, hold);
-  backend::operations(target.device()).scatter(target.device(), loop, mode == Update::add);
+  backend::run(target.device(), ops::Scatter{select_loop(s, target, v, hold), mode == Update::add});
   if (serial_of(mark) == 0 && serial_of(v) == 0) return target;
   const bool set = mode == Update::set;
   const auto through = [s, set](const ArrayBase& g) {
@@ -184,10 +181,8 @@ NAX_ENGINE ArrayBase index_ranks(const Selection& s, bool after) {
   ArrayBase ranks = allocate(DType::int64, layout_of(of.index), of.index.device());
   const std::int64_t lines = of.lines, each = of.each();
   if (layout_of(ranks).size() == 0) return of.in_order(ranks);
-  backend::operations(ranks.device())
-      .index_ranks(ranks.device(), lines, each, after,
-                   reinterpret_cast<const std::int64_t*>(device_data(of.index)),
-                   reinterpret_cast<std::int64_t*>(device_data(ranks)));
+  backend::run(ranks.device(), ops::IndexRanks{lines, each, after},
+               {device_data(of.index), device_data(ranks)});
   return of.in_order(ranks);
 }
 
@@ -211,10 +206,8 @@ NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::
   auto step = std::make_shared<GatherStep>(*s.gather);
   step->index = typed<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
   const std::int64_t n = layout_of(index).size();
-  backend::operations(index.device())
-      .keep_ranked(index.device(), n, reinterpret_cast<const std::int64_t*>(device_data(ranks)), rank,
-                   reinterpret_cast<const std::int64_t*>(device_data(index)),
-                   reinterpret_cast<std::int64_t*>(device_data(step->index)));
+  backend::run(index.device(), ops::KeepRanked{n, rank},
+               {device_data(ranks), device_data(index), device_data(step->index)});
   Selection out = s;
   out.gather = std::move(step);
   return out;

@@ -54,10 +54,8 @@ NAX_ENGINE Array<std::int64_t> offsets_of(const Array<std::int64_t>& index, cons
                                           const Dims& strides) {
   const ArrayBase flat = contiguous(index);
   Array<std::int64_t> out = typed<std::int64_t>(allocate(DType::int64, layout_of(index), index.device()));
-  backend::operations(out.device())
-      .index_offsets(out.device(), layout_of(out).size(), extents, strides,
-                     reinterpret_cast<const std::int64_t*>(device_data(flat)),
-                     reinterpret_cast<std::int64_t*>(device_data(out)));
+  backend::run(out.device(), ops::IndexOffsets{layout_of(out).size(), extents, strides},
+               {device_data(flat), device_data(out)});
   return out;
 }
 

@@ -5,10 +5,10 @@
 NAX_BEGIN
 namespace detail {
 
-NAX_ENGINE backend::IndexMode index_mode(const char* function, std::string_view mode) {
-  if (mode == "raise") return backend::IndexMode::drop;
-  if (mode == "wrap") return backend::IndexMode::wrap;
-  if (mode == "clip") return backend::IndexMode::clip;
+NAX_ENGINE loops::IndexMode index_mode(const char* function, std::string_view mode) {
+  if (mode == "raise") return loops::IndexMode::drop;
+  if (mode == "wrap") return loops::IndexMode::wrap;
+  if (mode == "clip") return loops::IndexMode::clip;
   raise<ValueError>({function, ": mode must be 'raise', 'wrap' or 'clip', not '", mode, "'"});
 }
 

@@ -40,7 +40,7 @@ Array<T> take_positions(const Array<T>& x, const Array<std::int64_t>& positions,
   return get(x, s);
 }
 
-NAX_ENGINE backend::IndexMode index_mode(const char* function, std::string_view mode);
+NAX_ENGINE loops::IndexMode index_mode(const char* function, std::string_view mode);
 
 // Indices brought into range: "raise" throws, "wrap" takes them modulo the extent, "clip" the nearest.
 template <class I>

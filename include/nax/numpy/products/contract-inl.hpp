@@ -154,10 +154,8 @@ NAX_ENGINE ArrayBase contract_value(const ArrayBase& a, const ArrayBase& b, cons
   if (plan.empty)
     clear_elements(result);
   else
-    backend::operations(result.device())
-        .contract(result.device(), dtype, plan.product, plan.batch.begin(),
-                  static_cast<int>(plan.batch.size()), device_data(a), device_data(b), device_data(result),
-                  false);
+    backend::run(result.device(), ops::Matmul{dtype, plan.product, plan.batch},
+                 {device_data(a), device_data(b), device_data(result)});
   if (plan.repeats != 1) result = scaled(result, plan.repeats);
   return view(std::move(result), std::move(plan.result));
 }

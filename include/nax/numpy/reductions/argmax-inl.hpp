@@ -22,9 +22,8 @@ NAX_ENGINE ArrayBase argument_of(const char* function, const ArrayBase& x, const
                                  ? lines_of(frame, normalize_axis(function, options.axis.list()[0], x.ndim()))
                                  : loops::Lines{size, n, 1};
   const ArrayBase rows = contiguous(x, transforms_handled);
-  backend::operations(result.device())
-      .arg_reduce(result.device(), largest, lines, x.dtype(), device_data(rows),
-                  reinterpret_cast<std::int32_t*>(device_data(result)));
+  backend::run(result.device(), ops::ArgReduce{largest, lines, x.dtype()},
+               {device_data(rows), device_data(result)});
   return result;
 }
 

@@ -9,9 +9,8 @@ NAX_ENGINE ArrayBase linear_scan_values(const ArrayBase& a, const ArrayBase& b, 
   const Frame frame = broadcast("cumprod", layout_of(a), layout_of(b));
   const ArrayBase factor = copy_over(a, frame), term = copy_over(b, frame);
   ArrayBase result = allocate(a.dtype(), frame, device_for("cumprod", factor, term));
-  backend::operations(result.device())
-      .linear_scan(result.device(), lines_of(frame, axis), reverse, a.dtype(), device_data(factor),
-                   device_data(term), device_data(result));
+  backend::run(result.device(), ops::LinearScan{lines_of(frame, axis), reverse, a.dtype()},
+               {device_data(factor), device_data(term), device_data(result)});
   return result;
 }
 
@@ -19,9 +18,9 @@ NAX_ENGINE ArrayBase running(const ArrayBase& x, int axis, bool product, bool re
                              DType result) {
   const ArrayBase from = contiguous(x, transforms_handled);
   ArrayBase sums = allocate(lane, layout_of(from), device_for("cumsum", from));
-  backend::operations(sums.device())
-      .scan(sums.device(), product, lines_of(layout_of(from), axis), reverse, from.dtype(), device_data(from),
-            lane, device_data(sums));
+  backend::run(sums.device(),
+               ops::Scan{product, lines_of(layout_of(from), axis), reverse, from.dtype(), lane},
+               {device_data(from), device_data(sums)});
   return as_dtype(std::move(sums), result);
 }
 

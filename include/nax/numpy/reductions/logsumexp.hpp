@@ -44,7 +44,7 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
     const RowCount count(frame, visible);
     if constexpr (is_array_v<X> && simd::has_packet<T>) {
       constexpr auto function = loops::RowFunction::logsumexp;
-      if (count.length > 0 && layout_of(x).is_contiguous() && has_rows(function, x.device(), visible))
+      if (count.length > 0 && layout_of(x).is_contiguous() && marks_suffix(visible))
         return rows_value<function>(x, count.length, reduced_frame(frame, marks, keep));
     } else if constexpr (has_row_blocks<X>) {
       if (computed_on_accelerator(x)) return logsumexp_value(materialise(x), visible, keep);

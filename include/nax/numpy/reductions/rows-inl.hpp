@@ -14,23 +14,19 @@ NAX_ENGINE bool marks_suffix(const AxisMarks& marks) {
   return true;
 }
 
-NAX_ENGINE bool has_rows(loops::RowFunction function, Device device, const AxisMarks& visible) {
-  return marks_suffix(visible) && backend::operations(device).has(backend::part_of(function));
-}
-
 NAX_ENGINE void run_rows(loops::RowFunction function, std::int64_t length, double number,
                          std::initializer_list<const ArrayBase*> from,
                          std::initializer_list<const ArrayBase*> to) {
   const ArrayBase& first = **from.begin();
   const std::int64_t size = layout_of(first).size();
   if (size == 0) return;
-  const char* in[loops::Rows::most_operands] = {};
-  char* out[loops::Rows::most_results] = {};
-  std::size_t i = 0, r = 0;
-  for (const ArrayBase* x : from) in[i++] = x ? device_data(*x) : nullptr;
-  for (const ArrayBase* y : to) out[r++] = y ? device_data(*y) : nullptr;
+  const auto address = [](std::initializer_list<const ArrayBase*> list, std::size_t i) {
+    return i < list.size() && list.begin()[i] ? device_data(*list.begin()[i]) : nullptr;
+  };
   const Device device = (*std::find_if(to.begin(), to.end(), [](const ArrayBase* y) { return y; }))->device();
-  backend::operations(device).rows(device, {function, size / length, length, number}, first.dtype(), in, out);
+  backend::run(device, ops::Rows{{function, size / length, length, number}, first.dtype()},
+               {address(from, 0), address(from, 1), address(from, 2), address(from, 3), address(from, 4),
+                address(to, 0), address(to, 1), address(to, 2)});
 }
 
 NAX_ENGINE ArrayBase rows_value(loops::RowFunction function, const ArrayBase& x, std::int64_t length,
@@ -40,10 +36,9 @@ NAX_ENGINE ArrayBase rows_value(loops::RowFunction function, const ArrayBase& x,
   const Layout& layout = layout_of(x);
   if (layout.size() == 0) return result;
   const ArrayBase row_major = layout.is_contiguous() ? ArrayBase() : contiguous(x, transforms_handled);
-  const char* const from[loops::Rows::most_operands] = {device_data(layout.is_contiguous() ? x : row_major)};
-  char* const to[loops::Rows::most_results] = {device_data(result)};
-  backend::operations(device).rows(device, {function, layout.size() / length, length, number}, x.dtype(),
-                                   from, to);
+  backend::run(device, ops::Rows{{function, layout.size() / length, length, number}, x.dtype()},
+               {device_data(layout.is_contiguous() ? x : row_major), nullptr, nullptr, nullptr, nullptr,
+                device_data(result), nullptr, nullptr});
   return result;
 }
 
@@ -56,7 +51,7 @@ NAX_ENGINE std::optional<ArrayBase> rows_gradient(loops::RowFunction function, c
       !(static_cast<const Frame&>(layout) == static_cast<const Frame&>(layout_of(g))))
     return std::nullopt;
   const Device device = device_for(loops::name_of(function), g, y);
-  if (!has_rows(function, device, visible)) return std::nullopt;
+  if (!marks_suffix(visible)) return std::nullopt;
   ArrayBase result = allocate(y.dtype(), layout, device);
   run_rows(function, marked_count(visible, layout), 0, operands, {&result});
   return result;

@@ -64,8 +64,8 @@ void for_each_row_block(const X& x, const RowCount& count, T* out, const F& f) {
   });
 }
 
-// Whether a function of rows along the marked axes may be computed by the operation of this device.
-NAX_ENGINE bool has_rows(loops::RowFunction function, Device device, const AxisMarks& visible);
+// Are the marked axes the last ones, so that they make rows of a row-major array?
+NAX_ENGINE bool marks_suffix(const AxisMarks& marks);
 
 // The function of rows of this length, by the operation of the results' device. Operands are row-major, and
 // the first is all rows; where one of the others is null there is none. So are results, of which one is

@@ -31,8 +31,7 @@ Array<real_t<T>> variance(const char* function, const Array<T>& x, const VarOpti
         const Frame& frame = layout_of(x);
         const std::int64_t length = marked_count(visible, frame);
         const double n = static_cast<double>(length) - options.ddof;
-        if (length > 0 && layout_of(x).is_contiguous() &&
-            has_rows(loops::RowFunction::variance, x.device(), visible))
+        if (length > 0 && layout_of(x).is_contiguous() && marks_suffix(visible))
           return rows_value<loops::RowFunction::variance>(
               x, length, reduced_frame(frame, over_frame(visible, frame), options.keepdims), n > 0 ? n : 0);
       }

@@ -9,9 +9,8 @@ NAX_ENGINE ArrayBase argpartition_lines(const ArrayBase& x, std::int64_t kth, in
   const ArrayBase rows = contiguous(x, transforms_handled);
   const loops::Lines lines = lines_of(layout_of(rows), axis);
   ArrayBase order = allocate(DType::int32, layout_of(rows), device_for("argpartition", x));
-  backend::operations(order.device())
-      .argpartition(order.device(), lines, rows.dtype(), kth < 0 ? kth + lines.n : kth, device_data(rows),
-                    reinterpret_cast<std::int32_t*>(device_data(order)));
+  backend::run(order.device(), ops::Argpartition{lines, rows.dtype(), kth < 0 ? kth + lines.n : kth},
+               {device_data(rows), device_data(order)});
   return order;
 }
 
@@ -19,9 +18,8 @@ NAX_ENGINE ArrayBase partition_lines(const ArrayBase& x, std::int64_t kth, int a
   const ArrayBase rows = contiguous(x, transforms_handled);
   const loops::Lines lines = lines_of(layout_of(rows), axis);
   ArrayBase parted = allocate(x.dtype(), layout_of(rows), device_for("partition", x));
-  backend::operations(parted.device())
-      .partition(parted.device(), lines, rows.dtype(), kth < 0 ? kth + lines.n : kth, device_data(rows),
-                 device_data(parted));
+  backend::run(parted.device(), ops::Partition{lines, rows.dtype(), kth < 0 ? kth + lines.n : kth},
+               {device_data(rows), device_data(parted)});
   return parted;
 }
 

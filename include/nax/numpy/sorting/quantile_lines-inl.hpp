@@ -39,10 +39,10 @@ NAX_ENGINE bool are_weights(const ArrayBase& on_device) {
   double extremes[2];
   for (const bool greatest : {false, true}) {
     const ArrayBase extreme = allocate(DType::float64, Frame{}, device);
-    backend::operations(device).reduce(device, greatest ? loops::ReduceKind::max : loops::ReduceKind::min,
-                                       shape, Dims(shape.size(), 1),
-                                       plain_operand(on_device, layout_of(on_device).strides),
-                                       plain_operand(extreme, Dims(shape.size(), 0)));
+    backend::run(device,
+                 ops::Reduce{greatest ? loops::ReduceKind::max : loops::ReduceKind::min, shape,
+                             Dims(shape.size(), 1), plain_operand(on_device, layout_of(on_device).strides),
+                             plain_operand(extreme, Dims(shape.size(), 0))});
     copy_bytes(Device{}, &extremes[greatest], device, device_data(extreme), sizeof(double));
   }
   return extremes[0] >= 0 && extremes[1] <= std::numeric_limits<double>::max();

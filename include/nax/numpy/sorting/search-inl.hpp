@@ -32,8 +32,8 @@ NAX_ENGINE ArrayBase places_of(const char* function, const ArrayBase& a_, const 
   const char *const sorted = device_data(a), *const sought = device_data(v);
   for (std::int64_t b = 0, count = batches.size(); b < count; ++b) {
     const std::int64_t at = offset_at(b, batches.shape, step_a), from = offset_at(b, batches.shape, step_v);
-    backend::operations(device).search(device, a.dtype(), right, n, sorted + at * bytes, each,
-                                       sought + from * bytes, out + b * each);
+    backend::run(device, ops::Search{a.dtype(), right, n, each},
+                 {sorted + at * bytes, sought + from * bytes, out + b * each});
   }
   return result;
 }
@@ -61,9 +61,9 @@ NAX_ENGINE ArrayBase binned(const ArrayBase& x, const ArrayBase* weights, std::i
   ArrayBase result = allocate(sums, with_visible(rows, Dims(std::size_t{1}, length)), device);
   const std::int64_t n = x.size(), size = layout_of(result).size();
   if (size > 0)
-    backend::operations(device).count_bins(
-        device, size / length, n, bins.dtype(), device_data(bins), weights ? added.dtype() : sums,
-        weights ? device_data(added) : nullptr, length, device_data(result));
+    backend::run(device,
+                 ops::Bincount{size / length, n, length, bins.dtype(), weights ? added.dtype() : sums},
+                 {device_data(bins), weights ? device_data(added) : nullptr, device_data(result)});
   return result;
 }
 

@@ -249,12 +249,6 @@ NAX_ENGINE ArrayBase binned(const ArrayBase& x, const ArrayBase* weights, std::i
 // the weights, and recorded so.
 template <class R, class T>
 Array<R> count_bins(const Array<T>& x, const Array<R>* weights, std::int64_t length) {
-  const Device device = weights ? device_for("bincount", x, *weights) : device_for("bincount", x);
-  if (!backend::operations(device).has(backend::Part::bins)) {
-    const ComputeOn there(device);
-    return update(full<R>({length}, R(0)), bins_selected(x, length), weights ? *weights : Array<R>(R(1)),
-                  Update::add);
-  }
   if (weights)
     cpu::provide<cpu::BinSumKernel, R>();
   else

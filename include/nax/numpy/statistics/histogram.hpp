@@ -34,7 +34,6 @@ Array<T> count_in_bins(const char* function, const Array<std::int32_t>& bin_,
   const Array<std::int32_t> bin = reshape_to(function, bin_, Shape{bin_.size()});
   if (!weights_) return as_type<T>(count_bins<std::int32_t>(bin, nullptr, count));
   check_operand(function, *weights_);
-  need_part(function, backend::Part::bins, *weights_);
   if (!(weights_->shape() == bin_.shape()))
     raise<ShapeError>(
         {function, ": the weights have shape ", weights_->shape(), ", the array ", bin_.shape()});

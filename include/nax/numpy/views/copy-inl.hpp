@@ -9,9 +9,11 @@ NAX_ENGINE void copy_into(const ArrayBase& from, const ArrayBase& to) {
   const Layout& layout = layout_of(to);
   if (layout.size() == 0) return;
   const Dims strides = strides_over(layout_of(from), layout);
-  if (on_accelerator(to) && from.device() == to.device())
-    return backend::operations(to.device())
-        .copy(to.device(), layout.shape, plain_operand(from, strides), plain_operand(to, layout.strides));
+  if (on_accelerator(to) && from.device() == to.device()) {
+    backend::run(to.device(),
+                 ops::Copy{layout.shape, plain_operand(from, strides), plain_operand(to, layout.strides)});
+    return;
+  }
   cpu::strided_copy(dtype_size(to.dtype()), static_cast<int>(layout.shape.size()), layout.shape.data(),
                     raw_data(to), layout.strides.data(), raw_data(from), strides.data());
 }

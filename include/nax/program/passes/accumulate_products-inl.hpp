@@ -4,19 +4,21 @@
 
 #include "nax/program/passes/accumulate_products.hpp"
 #include "nax/program/passes/step_graph.hpp"
-#include "nax/program/record/product_step.hpp"
+#include "nax/program/record/call_work.hpp"
 #include "nax/program/replay/walks.hpp"
 
 NAX_BEGIN
 namespace program::detail {
 
 struct AddedProductWork final : Work {
-  AddedProductWork(ProductForm form, std::size_t size) : product(std::move(form)), bytes(size) {}
+  AddedProductWork(ops::Matmul form, std::size_t size) : product(std::move(form)), bytes(size) {
+    product.accumulate = true;
+  }
   void run(void* const* at) const override {
     if (at[3] != at[2]) std::memcpy(at[3], at[2], bytes);
-    product.multiply(at, at[3], true);
+    backend::run(Device(), product, {at[0], at[1], at[3]});
   }
-  ProductWork product;
+  ops::Matmul product;
   std::size_t bytes;
 };
 

@@ -41,9 +41,10 @@ NAX_ENGINE int BodyRecording::result(const ArrayBase& a, const Frame& frame) {
   known_.push_back({slot, {a.dtype(), frame.shape}});
   const Dims strides = nax::detail::strides_over(layout_of(a), frame);
   if (frame.size() > 0)
-    backend::operations(device).copy(
-        device, frame.shape, {nax::detail::device_data(a), strides, a.dtype(), a.dtype()},
-        {nax::detail::device_data(own), layout_of(own).strides, a.dtype(), a.dtype()});
+    backend::run(device,
+                 ops::Copy{frame.shape,
+                           {nax::detail::device_data(a), strides, a.dtype(), a.dtype()},
+                           {nax::detail::device_data(own), layout_of(own).strides, a.dtype(), a.dtype()}});
   return slot;
 }
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "nax/ops/forms.hpp"
 #include "nax/program/record/device.hpp"
-#include "nax/program/record/product_step.hpp"
 
 // Loops and branches as steps: each runs programs of its own.
 //
@@ -24,7 +24,7 @@ struct Part {
 
 // A product of matrices that a body computed in each turn, and that is computed of all turns at once instead.
 struct TurnProduct {
-  ProductForm form;
+  ops::Matmul form;
   Place a, b;  // in the body's slots
   int result;
 };

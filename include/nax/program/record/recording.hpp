@@ -18,6 +18,9 @@
 // the recorder's back, since there is nothing to read. Each slot is one array's memory, and each result gets
 // a new one: no recorded array is written over.
 NAX_BEGIN
+namespace ops {
+struct Matmul;
+}
 namespace program {
 
 inline constexpr Device device{Platform::program, 0, 0};
@@ -63,8 +66,7 @@ struct Work {
   virtual std::string text(const std::vector<std::string>&) const { return {}; }
 };
 
-struct MapFormula;   // in map_formula.hpp
-struct ProductForm;  // in product_step.hpp
+struct MapFormula;  // in map_formula.hpp
 
 struct Step {
   std::string name;
@@ -78,7 +80,7 @@ struct Step {
   double flops = 0;         // of its own, without those of programs that it runs
   int part = 0;             // of a loop's body: 1 for its derivative
   std::shared_ptr<const MapFormula> formula;   // of a map that can be fused with others
-  std::shared_ptr<const ProductForm> product;  // of a product of matrices: its operands are a, b and c
+  std::shared_ptr<const ops::Matmul> product;  // of a product of matrices
   bool adds = false;                           // is its last operand the sum of the two others?
 };
 

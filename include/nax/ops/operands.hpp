@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nax/loops/operand.hpp"
+#include "nax/loops/select_loop.hpp"
+
+NAX_BEGIN
+namespace ops {
+
+// Describes an operand of a call, without its address.
+struct Operand {
+  DType dtype{};
+  bool written = false;
+  bool optional = false;  // may a call do without?
+  Dims shape, strides;    // strides in elements
+  // The first axes along which indices choose. Those that follow are the operation's own loop.
+  int indexed = 0;
+};
+
+// The operands of a form, as it describes them.
+class Operands {
+ public:
+  void add(const Operand& x) { list_.push_back(x); }
+  // Row-major elements.
+  void reads(DType dtype, std::int64_t n) { add({dtype, false, false, Dims(1, n), Dims(1, 1)}); }
+  void may_read(DType dtype, std::int64_t n) { add({dtype, false, true, Dims(1, n), Dims(1, 1)}); }
+  void writes(DType dtype, std::int64_t n) { add({dtype, true, false, Dims(1, n), Dims(1, 1)}); }
+  void may_write(DType dtype, std::int64_t n) { add({dtype, true, true, Dims(1, n), Dims(1, 1)}); }
+  // Elements of a loop over this shape.
+  void reads(const loops::Operand& x, const Dims& shape) { add({x.stored, false, false, shape, x.strides}); }
+  void writes(const loops::Operand& x, const Dims& shape) { add({x.stored, true, false, shape, x.strides}); }
+  // Values, data and, optional, indices.
+  void selects(const loops::SelectLoop& loop, bool scatters) {
+    const loops::Operand &values = loop.operands[0], &data = loop.operands[1], &indices = loop.operands[2];
+    Operand at{data.stored,  scatters,     false,
+               loop.extents, loop.strides, static_cast<int>(loop.extents.size())};
+    at.shape.append(loop.shape.begin(), loop.shape.end());
+    at.strides.append(data.strides.begin(), data.strides.end());
+    add({values.stored, !scatters, false, loop.shape, values.strides});
+    add(at);
+    add({indices.stored, false, true, loop.shape, indices.strides});
+  }
+
+  int size() const { return static_cast<int>(list_.size()); }
+  const Operand* begin() const { return list_.data(); }
+  const Operand* end() const { return list_.data() + list_.size(); }
+
+ private:
+  std::vector<Operand> list_;
+};
+
+inline double count_of(const Dims& shape) {
+  double n = 1;
+  for (const std::int64_t extent : shape) n *= static_cast<double>(extent);
+  return n;
+}
+
+}  // namespace ops
+NAX_END
