@@ -7,6 +7,7 @@
 #include "nax/program/passes/fuse_maps.hpp"
 #include "nax/program/passes/fuse_reductions.hpp"
 #include "nax/program/passes/pad_pieces.hpp"
+#include "nax/program/passes/spell_small.hpp"
 #include "nax/program/passes/split_maps.hpp"
 #include "nax/program/passes/write_pieces.hpp"
 #endif
@@ -51,9 +52,16 @@ NAX_ENGINE std::vector<int> Program::simplify() {
   verify_after("forward_copies");
   detail::join_pieces(slots_, steps_, results);
   verify_after("join_pieces");
+  for (const Step& step : steps_) flops_ += step.flops + step.work->total(&Program::flops);
+#if defined(NAX_USES_FORMULAS)
+  if (formula::machine() != formula::Machine::none) {
+    detail::spell_small(slots_, steps_, results);
+    detail::drop_dead_steps(slots_, steps_, results);  // elements without a reader are not computed
+    verify_after("spell_small");
+  }
+#endif
   detail::accumulate_products(slots_, steps_, results);
   verify_after("accumulate_products");
-  for (const Step& step : steps_) flops_ += step.flops + step.work->total(&Program::flops);
 #if defined(NAX_USES_FORMULAS)
   if (formula::machine() != formula::Machine::none) {
     detail::pad_pieces(slots_, steps_, results);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <map>
@@ -132,12 +133,20 @@ NAX_ENGINE std::string Program::text(const std::string& indent) const {
     std::vector<std::string> all, read;
     for (const Operand& x : step.operands) {
       std::string& list = x.written ? to : from;
-      const std::string name = names(x, slots_);
+      Operand shown = x;
+      if (step.name == "elements") {  // one by one: the array that each is of, once
+        shown.place.offset = 0;
+        shown.shape = Dims(1, static_cast<std::int64_t>(slots_[static_cast<std::size_t>(x.place.slot)].bytes /
+                                                        dtype_size(x.dtype)));
+        shown.strides = Dims(1, 1);
+      }
+      const std::string name = names(shown, slots_);
+      if (step.name == "elements" && std::find(all.begin(), all.end(), name) != all.end()) continue;
       all.push_back(name);
       if (!x.written) read.push_back(name);
       if (name == "_") continue;
       if (!list.empty()) list += ", ";
-      list += name + (x.written ? ": " + detail::shape_text(x.dtype, detail::own_shape(x)) : "");
+      list += name + (x.written ? ": " + detail::shape_text(x.dtype, detail::own_shape(shown)) : "");
     }
     std::string formula = step.work->text(read);
     if (formula.empty()) formula = detail::formula_text(step, all);
