@@ -186,6 +186,47 @@ TEST(SpellSmall, LongProgramsAreSeveralSteps) {
   EXPECT_LT(steps, 40u);
 }
 
+// Under vmap elements have lanes.
+TEST(SpellSmall, MappedFunctionsOfSmallArrays) {
+  const auto f = [](const D& q) -> D {
+    D turn = eye<double>(3), place = zeros<double>({3});
+    for (int i = 0; i < 4; ++i) {
+      const D c = cos(q(i)), s = sin(q(i)), z = zeros_like(c), o = ones_like(c);
+      turn = matmul(turn, reshape(stack({c, -s, z, s, c, z, z, z, o}), {3, 3}));
+      place = place + matmul(turn, D{0.3, 0.1, 0.5});
+    }
+    return sum(square(place)) * max(place);
+  };
+  expect_spelled(vmap(f), 0, some({700, 4}));
+  expect_spelled(vmap(grad(f)), 0, some({700, 4}));
+  expect_spelled(vmap(hessian(f)), 0, some({300, 4}));
+  // Arrays that all examples share, and ones that lie by columns.
+  const auto g = [](const D& a, const D& x) -> D { return matmul(matmul(a, a), sin(x)) + x * sum(x); };
+  expect_spelled(vmap(g, {.in_axes = {none, 0}}), 0, some({3, 3}), some({500, 3}));
+  expect_spelled(vmap(g, {.in_axes = {2, 1}}), 0, some({3, 3, 500}), some({3, 500}));
+  expect_spelled(
+      [&](const D& a, const D& x) -> D {
+        return sum(vmap(g, {.in_axes = {none, 0}})(a, x), {.axis = 0});
+      },
+      0, some({3, 3}), some({500, 3}));
+}
+
+// Windows that overlap, lanes that are written with a shift.
+TEST(SpellSmall, LanesThatMeetOneAnother) {
+  expect_spelled(
+      [](const D& x) -> D {
+        D y = x;
+        for (int i = 0; i < 5; ++i) {
+          const D left = y(slice(0, 398), _), right = y(slice(2, 400), _);
+          y = y.at(slice(1, 399), _)
+                  .set(0.25 * (left + right) +
+                       0.5 * sin(y(slice(1, 399), _)) * sum(left * right, {.axis = 1, .keepdims = true}));
+        }
+        return y;
+      },
+      0, some({400, 2}));
+}
+
 D random_step(std::mt19937& random, const D& a, const D& b) {
   switch (random() % 10) {
     case 0:
@@ -223,6 +264,9 @@ TEST(SpellSmall, RandomProgramsAreEqual) {
     };
     const D x = some({3, 3}, static_cast<int>(seed)), y = some({3, 3}, static_cast<int>(seed) + 1000);
     expect_equal(jit(f)(x, y), f(x, y), seed);
+    const D many = some({90, 3, 3}, static_cast<int>(seed) + 2000);
+    const auto mapped = vmap(f, {.in_axes = {0, none}});
+    expect_equal(jit(mapped)(many, y), mapped(many, y), seed);
     const auto g = grad([&](const D& v) { return sum(f(v, y)); });
     expect_equal(jit(g)(x), g(x), seed);
     if (testing::Test::HasFatalFailure()) return;

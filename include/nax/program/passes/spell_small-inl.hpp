@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "nax/backend/cpu/elementwise.hpp"
+#include "nax/core/thread_pool.hpp"
 #include "nax/formula/recorder.hpp"
 #include "nax/ops/forms.hpp"
 #include "nax/program/passes/spell_small.hpp"
@@ -16,20 +19,36 @@
 // Steps are carried out on symbols. `now_` has the value, a step of the formula, of each element of memory
 // that the group has written or read; an element that is read before it is written is an input. At the
 // group's end, elements that later steps or the program's results need are its results. Every input and
-// result is an operand of one element, so that a replay hands its table of addresses to the code as it is.
+// result is an operand of its own, so that a replay hands its table of addresses to the code as it is.
+//
+// Where arrays have a first axis more, as under vmap, elements stand for runs along it: lanes of the formula.
+// Of one slot, all elements then have one stride between lanes.
 NAX_BEGIN
 namespace program::detail {
 
-// A formula of single elements: all operands but the last `results` ones are its inputs, in order.
+// A formula of elements, or of as many lanes of each: operands are its inputs, then its results.
 class ElementsWork final : public Work {
  public:
-  ElementsWork(const formula::Formula& f)
+  // `strides`: between lanes, in elements.
+  ElementsWork(const formula::Formula& f, const std::vector<std::int64_t>& strides, std::int64_t lanes)
       : inputs_(static_cast<std::size_t>(f.inputs)),
-        line_(f, std::vector<std::int64_t>(inputs_ + f.results.size(), 1)) {}
-  void run(void* const* at) const override { line_.run(at, at + inputs_, 1); }
+        lanes_(lanes),
+        grain_(std::max<std::int64_t>(
+            64, 4 * cpu::detail::parallel_grain / static_cast<std::int64_t>(1 + f.steps.size()))),
+        line_(f, strides) {}
+  void run(void* const* at) const override {
+    if (lanes_ <= grain_) return line_.run(at, at + inputs_, lanes_);
+    parallel_for(lanes_, grain_, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<void*> own;
+      for (std::size_t i = 0; i < line_.strides().size(); ++i)
+        own.push_back(static_cast<char*>(at[i]) + begin * line_.strides()[i]);
+      line_.run(own.data(), own.data() + inputs_, end - begin);
+    });
+  }
 
  private:
   std::size_t inputs_;
+  std::int64_t lanes_, grain_;
   FormulaLine line_;
 };
 
@@ -45,23 +64,29 @@ class SmallSteps {
   void run() {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const Step& s = steps_[i];
-      const bool small = is_small(s);
-      const std::optional<DType> type = small ? type_of(s) : std::nullopt;
-      if (!small || (type && type_ && *type != *type_) || is_full() || reads_what_is_written(s)) finish(i);
-      if (!small) {
-        kept_.push_back(std::move(steps_[i]));
-        continue;
+      std::int64_t lanes = lanes_of(s);
+      if (!joins(s, lanes)) {
+        const bool goes_before = lanes == 0 && !group_.empty() && is_independent(s);
+        if (!goes_before) {
+          finish(i);
+          lanes = lanes_of(s);
+        }
+        if (lanes == 0) {
+          kept_.push_back(std::move(steps_[i]));
+          continue;
+        }
       }
-      if (!type_ && type) type_ = type;
+      if (!type_) type_ = type_of(s);
+      lanes_ = lanes;
       group_.push_back(i);
       for (const Operand& x : s.operands)
         if (!x.written && x.place.slot >= 0 && written_in_[at(x.place.slot)] != number_) {
-          if (read_in_[at(x.place.slot)] != number_) elements_ += size_of(x.shape);
+          if (read_in_[at(x.place.slot)] != number_) elements_ += size_of(x.shape) / lanes;
           read_in_[at(x.place.slot)] = number_;
         }
       for (const Operand& x : s.operands)
         if (x.written) written_in_[at(x.place.slot)] = number_;
-      weight_ += weight_of(s);
+      weight_ += weight_of(s, lanes);
     }
     finish(steps_.size());
     steps_ = std::move(kept_);
@@ -72,11 +97,14 @@ class SmallSteps {
   // Of one step, in operations on numbers; of a group; and of a group, for each step that it stands for.
   static constexpr std::int64_t most_of_step = 192, most_of_group = 2048, most_per_step = 96;
   static constexpr std::int64_t most_elements_of_group = 256;  // about: those read first
+  // Elements whose lanes do not lie side by side are moved one by one: so many operations must go with each.
+  static constexpr std::int64_t least_per_element = 8;
   static constexpr std::size_t least_steps = 3;
   using Element = std::pair<int, std::int64_t>;  // slot, offset in bytes
 
   // ---- which steps
 
+  static std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
   static bool is_float(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
   static bool is_zeros(const Step& s) { return s.name == "zeros" && s.operands.size() == 1; }
   static bool is_copy(const Step& s) {
@@ -85,51 +113,102 @@ class SmallSteps {
   }
   static bool is_product(const Step& s) { return s.product && is_float(s.product->dtype); }
   static bool has_formula(const Step& s) {
-    if (!s.formula) return false;
-    for (const Operand& x : s.operands)
-      if (x.dtype != s.formula->formula.type) return false;
-    return true;
-  }
-  bool is_small(const Step& s) const {
-    if (s.unforeseen || s.checks || !s.work->programs().empty()) return false;
-    for (const Operand& x : s.operands) {
-      if (x.indexed != 0) return false;
-      const std::int64_t n = size_of(x.shape);
-      if (n == 0 || n > most_elements * (is_zeros(s) ? 8 : 1)) return false;
-      // Constants of the program are numbers of the formula; what lies elsewhere is not.
-      if (x.place.slot < 0 && x.written) return false;
-    }
-    if (is_zeros(s)) return zeros_fit(s, 4);
-    if (!is_copy(s) && !is_product(s) && !has_formula(s)) return false;
-    return weight_of(s) <= most_of_step;
-  }
-  static bool zeros_fit(const Step& s, std::int64_t size) {
-    return s.operands[0].place.offset % size == 0 && size_of(s.operands[0].shape) % size == 0;
+    return s.formula && std::all_of(s.operands.begin(), s.operands.end(),
+                                    [&](const Operand& x) { return x.dtype == s.formula->formula.type; });
   }
   // None: zeros, whose bytes are those of every type.
   static std::optional<DType> type_of(const Step& s) {
     if (!is_zeros(s)) return s.operands[0].dtype;
     return zeros_fit(s, 8) ? std::nullopt : std::optional(DType::float32);
   }
-  static std::int64_t weight_of(const Step& s) {
-    if (is_product(s)) return static_cast<std::int64_t>(s.product->flops());
+  static bool zeros_fit(const Step& s, std::int64_t size) {
+    return s.operands[0].place.offset % size == 0 && size_of(s.operands[0].shape) % size == 0;
+  }
+
+  // How many lanes a step has: 1 if all its arrays are small, the extent of the first axis if they are small
+  // but for it, 0 if it stays a step.
+  std::int64_t lanes_of(const Step& s) const {
+    if (s.unforeseen || s.checks || !s.work->programs().empty()) return 0;
+    for (const Operand& x : s.operands)
+      if (x.indexed != 0 || size_of(x.shape) == 0 || (x.written && x.place.slot < 0)) return 0;
+    if (is_zeros(s)) return lanes_of_zeros(s);
+    if (!is_copy(s) && !is_product(s) && !has_formula(s)) return 0;
+    const auto is_small = [&](std::int64_t lanes) {
+      return weight_of(s, lanes) <= most_of_step &&
+             std::all_of(s.operands.begin(), s.operands.end(),
+                         [&](const Operand& x) { return size_of(x.shape) <= most_elements * lanes; });
+    };
+    if (std::all_of(s.operands.begin(), s.operands.end(),
+                    [](const Operand& x) { return size_of(x.shape) <= most_elements; }))
+      return is_small(1) ? 1 : 0;
+    std::int64_t lanes = s.operands.back().shape[0];
+    if (is_product(s)) {
+      if (!group_.empty() && lanes_ > 1 && product_over(s, lanes_)) lanes = lanes_;
+      if (lanes == 1 || !product_over(s, lanes)) return 0;
+    } else if (!std::all_of(s.operands.begin(), s.operands.end(), [&](const Operand& x) {
+                 return x.shape[0] == lanes && (!x.written || x.strides[0] != 0);
+               })) {
+      return 0;
+    }
+    return is_small(lanes) ? lanes : 0;
+  }
+  // The product with the lanes as its first axis, which may be folded into rows or columns.
+  static std::optional<ops::Matmul> product_over(const Step& s, std::int64_t lanes) {
+    ops::Matmul f = *s.product;
+    loops::Product& p = f.product;
+    if (lanes == 1 || (!f.axes.empty() && f.axes[0].extent == lanes && !f.axes[0].summed)) return f;
+    if (p.m % lanes == 0) {
+      p.m /= lanes;
+      f.axes.insert(0, {lanes, p.m * p.a_row, 0, p.m * p.c_row, false});
+    } else if (p.n % lanes == 0) {
+      p.n /= lanes;
+      f.axes.insert(0, {lanes, 0, p.n * p.b_column, p.n * p.c_column, false});
+    } else {
+      return std::nullopt;
+    }
+    return f;
+  }
+  // Those of the group, as far as they make whole rows.
+  std::int64_t lanes_of_zeros(const Step& s) const {
+    const std::int64_t bytes = size_of(s.operands[0].shape), lanes = group_.empty() ? 1 : lanes_;
+    if (lanes == 1) return zeros_fit(s, 4) && bytes <= 8 * most_elements ? 1 : 0;
+    const std::int64_t size = static_cast<std::int64_t>(dtype_size(*type_));
+    return s.operands[0].place.offset == 0 && bytes % (lanes * size) == 0 &&
+                   bytes <= most_elements * lanes * size
+               ? lanes
+               : 0;
+  }
+  static std::int64_t weight_of(const Step& s, std::int64_t lanes) {
+    if (is_product(s)) return static_cast<std::int64_t>(s.product->flops()) / lanes;
     if (!s.formula) return 0;
     std::int64_t computed = 0;
     for (const formula::Step& one : s.formula->formula.steps)
       computed += one.arity == 0 ? 0 : formula::is_written(one.operation) ? 12 : 1;
-    return size_of(s.operands[0].shape) * (computed + static_cast<std::int64_t>(s.formula->reduced.size()));
+    return size_of(s.operands[0].shape) / lanes *
+           (computed + static_cast<std::int64_t>(s.formula->reduced.size()));
   }
 
   // ---- groups
 
-  static std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
-  bool is_full() const { return weight_ >= most_of_group || elements_ >= most_elements_of_group; }
-  // Inputs keep their values until all is computed.
-  bool reads_what_is_written(const Step& s) const {
-    return std::any_of(s.operands.begin(), s.operands.end(),
-                       [&](const Operand& x) { return x.written && read_in_[at(x.place.slot)] == number_; });
+  bool joins(const Step& s, std::int64_t lanes) const {
+    if (lanes == 0) return false;
+    if (group_.empty()) return true;
+    const std::optional<DType> type = type_of(s);
+    if (lanes != lanes_ || (type && type_ && *type != *type_) || weight_ >= most_of_group ||
+        elements_ >= most_elements_of_group)
+      return false;
+    // Inputs keep their values until all is computed.
+    return std::none_of(s.operands.begin(), s.operands.end(),
+                        [&](const Operand& x) { return x.written && read_in_[at(x.place.slot)] == number_; });
   }
-  // One map over few elements, or maps that all have one shape, are better left to fuse_maps.
+  // May the step run before the group?
+  bool is_independent(const Step& s) const {
+    return !s.checks && std::none_of(s.operands.begin(), s.operands.end(), [&](const Operand& x) {
+      return x.place.slot >= 0 && (written_in_[at(x.place.slot)] == number_ ||
+                                   (x.written && read_in_[at(x.place.slot)] == number_));
+    });
+  }
+  // Maps that all have one shape are better left to fuse_maps.
   bool pays() const {
     if (group_.size() < least_steps || !type_ ||
         weight_ > most_per_step * static_cast<std::int64_t>(group_.size()))
@@ -140,11 +219,10 @@ class SmallSteps {
       return !s.formula || !s.formula->reduced.empty() || !(s.operands[0].shape == shape);
     });
   }
-
   void finish(std::size_t next) {
     if (!pays() || !write(next))
       for (const std::size_t i : group_) kept_.push_back(std::move(steps_[i]));
-    group_.clear(), now_.clear(), inputs_.clear();
+    group_.clear(), now_.clear(), stored_.clear(), inputs_.clear(), lane_strides_.clear();
     type_.reset();
     weight_ = elements_ = 0;
     ++number_;
@@ -156,7 +234,7 @@ class SmallSteps {
     formula::Recorder recorder(*type_);
     recorder_ = &recorder;
     size_ = static_cast<std::int64_t>(dtype_size(*type_));
-    stored_.clear();
+    fits_ = true;
     for (const std::size_t i : group_) carry_out(steps_[i]);
     std::vector<int> values;
     std::vector<Operand> results;
@@ -164,11 +242,12 @@ class SmallSteps {
       const SlotUses& uses = graph_.uses(element.first);
       const bool is_read = !uses.readers.empty() && uses.readers.back() >= static_cast<int>(next);
       if (!is_read && !graph_.comes_out(element.first) &&
-          slots_[static_cast<std::size_t>(element.first)].kind == Slot::Kind::temporary)
+          slots_[at(element.first)].kind == Slot::Kind::temporary)
         continue;
       values.push_back(value);
-      results.push_back(operand_of(element, true));
+      results.push_back(operand_of(element, lane_strides_[element.first], true));
     }
+    if (!fits_) return false;
     if (values.empty()) return true;  // the group is dead
     formula::Formula f = recorder.finish(values);
     Step made;
@@ -180,23 +259,28 @@ class SmallSteps {
       int& place = places[one.detail];
       if (place < 0) {
         place = f.inputs++;
-        made.operands.push_back(operand_of(inputs_[one.detail], false));
+        made.operands.push_back(operand_of(inputs_[one.detail].first, inputs_[one.detail].second, false));
         made.operands.back().across = true;
       }
       one.detail = static_cast<std::uint64_t>(place);
     }
-    if (static_cast<std::int64_t>(made.operands.size() + results.size()) > 4 * most_elements_of_group)
-      return false;
     for (const Operand& x : made.operands)
       if (stored_.count({x.place.slot, x.place.offset}) > 0) return false;
     made.operands.insert(made.operands.end(), results.begin(), results.end());
-    made.work = std::make_shared<const ElementsWork>(f);
+    const std::int64_t count = static_cast<std::int64_t>(made.operands.size());
+    if (count > 4 * most_elements_of_group || (lanes_ > 1 && weight_ < least_per_element * count))
+      return false;
+    std::vector<std::int64_t> strides;
+    for (const Operand& x : made.operands) strides.push_back(lanes_ == 1 ? 1 : x.strides[0]);
+    made.work = std::make_shared<const ElementsWork>(f, strides, lanes_);
     for (const std::size_t i : group_) made.flops += steps_[i].flops;
     kept_.push_back(std::move(made));
     return true;
   }
-  Operand operand_of(const Element& element, bool written) const {
-    return {{element.first, element.second}, written, *type_, Dims(), Dims()};
+  Operand operand_of(const Element& element, std::int64_t stride, bool written) const {
+    Operand x{{element.first, element.second}, written, *type_, Dims(), Dims()};
+    if (lanes_ > 1) x.shape.push_back(lanes_), x.strides.push_back(stride);
+    return x;
   }
 
   double number_at(const void* at) const {
@@ -209,36 +293,60 @@ class SmallSteps {
     std::memcpy(&value, at, sizeof value);
     return static_cast<double>(value);
   }
-  int read(const Place& place, std::int64_t elements) {
-    const std::int64_t offset = place.offset + elements * size_;
-    if (place.slot < 0)
+  // Do the lanes of one element, not the same one, touch those of an element that the group wrote?
+  bool meets_written(const Element& element, std::int64_t stride) const {
+    if (lanes_ == 1 || stride == 0) return false;
+    for (auto it = stored_.lower_bound({element.first, INT64_MIN});
+         it != stored_.end() && it->first.first == element.first; ++it)
+      if (it->first != element && (it->first.second - element.second) % (stride * size_) == 0) return true;
+    return false;
+  }
+  void note_lanes(int slot, std::int64_t stride) {
+    const auto [known, added] = lane_strides_.try_emplace(slot, stride);
+    fits_ = fits_ && known->second == stride;
+  }
+  // The element of an operand, so many elements from its place.
+  int read(const Operand& x, std::int64_t elements) { return read(x, elements, lane_stride(x)); }
+  int read(const Operand& x, std::int64_t elements, std::int64_t stride) {
+    const std::int64_t offset = x.place.offset + elements * size_;
+    const Slot* const slot = x.place.slot < 0 ? nullptr : &slots_[at(x.place.slot)];
+    if (stride == 0 && !slot)
       return recorder_->constant(
           number_at(reinterpret_cast<const void*>(static_cast<std::intptr_t>(offset))));
-    const Slot& slot = slots_[static_cast<std::size_t>(place.slot)];
-    if (slot.kind == Slot::Kind::constant)
-      return recorder_->constant(number_at(static_cast<const char*>(slot.data) + offset));
-    const auto [known, added] = now_.try_emplace({place.slot, offset}, -1);
+    if (stride == 0 && slot->kind == Slot::Kind::constant)
+      return recorder_->constant(number_at(static_cast<const char*>(slot->data) + offset));
+    if (slot) note_lanes(x.place.slot, stride);
+    const Element element{x.place.slot, offset};
+    const auto [known, added] = now_.try_emplace(element, -1);
     if (added) {
+      fits_ = fits_ && !meets_written(element, stride);
       known->second = recorder_->input(static_cast<int>(inputs_.size()));
-      inputs_.push_back(known->first);
+      inputs_.push_back({element, stride});
     }
     return known->second;
   }
-  void store(const Place& place, std::int64_t elements, int value) {
-    const Element element{place.slot, place.offset + elements * size_};
+  void store(const Operand& x, std::int64_t elements, int value) {
+    store(x, elements, lane_stride(x), value);
+  }
+  void store(const Operand& x, std::int64_t elements, std::int64_t stride, int value) {
+    const Element element{x.place.slot, x.place.offset + elements * size_};
+    note_lanes(x.place.slot, stride);
+    fits_ = fits_ && !meets_written(element, stride);
     now_[element] = value;
     stored_[element] = value;
   }
-  // f(the elements' places in all operands), in the order of memory of row-major ones.
+  std::int64_t lane_stride(const Operand& x) const { return lanes_ == 1 ? 0 : x.strides[0]; }
+  // f(the elements' places in all operands), in the order of memory of row-major ones; of lane 0.
   template <class F>
-  static void for_each(const Dims& shape, const std::vector<const Dims*>& strides, const F& f) {
-    std::vector<std::int64_t> at(strides.size());
-    for (std::int64_t i = 0, n = size_of(shape); i < n; ++i) {
+  void for_each(const Dims& shape, const std::vector<const Dims*>& strides, const F& f) const {
+    const std::size_t first = lanes_ == 1 ? 0 : 1;
+    std::vector<std::int64_t> places(strides.size());
+    for (std::int64_t i = 0, n = size_of(shape) / lanes_; i < n; ++i) {
       std::int64_t rest = i;
-      std::fill(at.begin(), at.end(), 0);
-      for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
-        for (std::size_t o = 0; o < at.size(); ++o) at[o] += rest % shape[axis] * (*strides[o])[axis];
-      f(at);
+      std::fill(places.begin(), places.end(), 0);
+      for (std::size_t axis = shape.size(); axis-- > first; rest /= shape[axis])
+        for (std::size_t o = 0; o < places.size(); ++o) places[o] += rest % shape[axis] * (*strides[o])[axis];
+      f(places);
     }
   }
 
@@ -247,36 +355,31 @@ class SmallSteps {
     if (s.formula) return map(s);
     const Operand& to = s.operands.back();
     if (is_zeros(s)) {
+      const std::int64_t n = size_of(to.shape) / size_ / lanes_;
       const int zero = recorder_->constant(0);
-      for (std::int64_t i = 0; i < size_of(to.shape) / size_; ++i) store(to.place, i, zero);
+      for (std::int64_t i = 0; i < n; ++i) store(to, i, lanes_ == 1 ? 0 : n, zero);
       return;
     }
     std::vector<std::pair<std::int64_t, int>> values;
-    for_each(to.shape, {&s.operands[0].strides, &to.strides}, [&](const std::vector<std::int64_t>& at) {
-      values.push_back({at[1], read(s.operands[0].place, at[0])});
+    for_each(to.shape, {&s.operands[0].strides, &to.strides}, [&](const std::vector<std::int64_t>& places) {
+      values.push_back({places[1], read(s.operands[0], places[0])});
     });
-    for (const auto& [at, value] : values) store(to.place, at, value);
+    for (const auto& [place, value] : values) store(to, place, value);
   }
   void map(const Step& s) {
-    using formula::Operation;
     const MapFormula& m = *s.formula;
     std::vector<const Dims*> strides;
     for (const Operand& x : s.operands) strides.push_back(&x.strides);
-    struct Value {
-      int operand;
-      std::int64_t at;
-      int value;
-    };
-    std::vector<Value> values;
-    std::map<Element, int> sums;  // by operand and place
-    for_each(s.operands[0].shape, strides, [&](const std::vector<std::int64_t>& at) {
+    const auto operand = [&](int number) -> const Operand& { return s.operands[at(number)]; };
+    std::vector<std::pair<Element, int>> values;  // by operand and place
+    std::map<Element, int> sums;
+    for_each(s.operands[0].shape, strides, [&](const std::vector<std::int64_t>& places) {
       std::vector<int> own;
       for (formula::Step one : m.formula.steps) {
-        if (one.operation == Operation::input) {
+        if (one.operation == formula::Operation::input) {
           const MapFormula::Input& from = m.inputs[one.detail];
           own.push_back(from.operand < 0 ? recorder_->constant(number_at(&from.number))
-                                         : read(s.operands[static_cast<std::size_t>(from.operand)].place,
-                                                at[static_cast<std::size_t>(from.operand)]));
+                                         : read(operand(from.operand), places[at(from.operand)]));
           continue;
         }
         for (int j = 0; j < one.arity; ++j) {
@@ -285,20 +388,17 @@ class SmallSteps {
         }
         own.push_back(recorder_->record_step(one));
       }
-      std::size_t k = 0;
-      const auto value = [&] { return own[static_cast<std::size_t>(m.formula.results[k++])]; };
-      for (const int result : m.results)
-        values.push_back({result, at[static_cast<std::size_t>(result)], value()});
+      std::size_t next = 0;
+      const auto value = [&] { return own[static_cast<std::size_t>(m.formula.results[next++])]; };
+      for (const int result : m.results) values.push_back({{result, places[at(result)]}, value()});
       for (const MapFormula::Reduced& r : m.reduced) {
-        const auto [sum, first] =
-            sums.try_emplace({r.operand, at[static_cast<std::size_t>(r.operand)]}, value());
-        if (!first)
-          sum->second = recorder_->record(
-              joining(r.kind), {sum->second, own[static_cast<std::size_t>(m.formula.results[k - 1])]});
+        const int term = value();
+        const auto [sum, first] = sums.try_emplace({r.operand, places[at(r.operand)]}, term);
+        if (!first) sum->second = recorder_->record(joining(r.kind), {sum->second, term});
       }
     });
-    for (const auto& [place, sum] : sums) values.push_back({place.first, place.second, sum});
-    for (const Value& v : values) store(s.operands[static_cast<std::size_t>(v.operand)].place, v.at, v.value);
+    values.insert(values.end(), sums.begin(), sums.end());
+    for (const auto& [place, value] : values) store(operand(place.first), place.second, value);
   }
   static formula::Operation joining(loops::ReduceKind kind) {
     switch (kind) {
@@ -313,23 +413,26 @@ class SmallSteps {
     }
   }
   void multiply(const Step& s) {
-    const loops::Product& p = s.product->product;
+    const ops::Matmul f = *product_over(s, lanes_);
+    const loops::Product& p = f.product;
     Dims shape;
     Dims strides[3];
     const auto add = [&](std::int64_t extent, std::int64_t a, std::int64_t b, std::int64_t c) {
       shape.push_back(extent);
       strides[0].push_back(a), strides[1].push_back(b), strides[2].push_back(c);
     };
-    for (const loops::BatchAxis& one : s.product->axes) add(one.extent, one.a, one.b, one.summed ? 0 : one.c);
+    for (const loops::BatchAxis& one : f.axes) add(one.extent, one.a, one.b, one.summed ? 0 : one.c);
     add(p.m, p.a_row, 0, p.c_row), add(p.n, 0, p.b_column, p.c_column), add(p.k, p.a_column, p.b_row, 0);
+    const auto lane = [&](int operand) { return lanes_ == 1 ? 0 : strides[operand][0]; };
     std::map<std::int64_t, int> sums;
-    for_each(shape, {&strides[0], &strides[1], &strides[2]}, [&](const std::vector<std::int64_t>& at) {
+    for_each(shape, {&strides[0], &strides[1], &strides[2]}, [&](const std::vector<std::int64_t>& places) {
       const int term = recorder_->record(
-          formula::Operation::multiply, {read(s.operands[0].place, at[0]), read(s.operands[1].place, at[1])});
-      const auto [sum, first] = sums.try_emplace(at[2], term);
+          formula::Operation::multiply,
+          {read(s.operands[0], places[0], lane(0)), read(s.operands[1], places[1], lane(1))});
+      const auto [sum, first] = sums.try_emplace(places[2], term);
       if (!first) sum->second = recorder_->record(formula::Operation::add, {sum->second, term});
     });
-    for (const auto& [at, sum] : sums) store(s.operands[2].place, at, sum);
+    for (const auto& [place, sum] : sums) store(s.operands[2], place, lane(2), sum);
   }
 
   const std::vector<Slot>& slots_;
@@ -339,15 +442,17 @@ class SmallSteps {
 
   std::vector<std::size_t> group_;
   int number_ = 1;  // of the group
-  std::vector<int> read_in_,
-      written_in_;  // by slot, the last group that reads it before it writes; writes it
+  // By slot, the last group that reads it before it writes it; that writes it.
+  std::vector<int> read_in_, written_in_;
   std::optional<DType> type_;
-  std::int64_t weight_ = 0, elements_ = 0;
+  std::int64_t lanes_ = 1, weight_ = 0, elements_ = 0;
 
   formula::Recorder* recorder_ = nullptr;
   std::int64_t size_ = 0;
+  bool fits_ = true;
   std::map<Element, int> now_, stored_;
-  std::vector<Element> inputs_;
+  std::map<int, std::int64_t> lane_strides_;  // by slot
+  std::vector<std::pair<Element, std::int64_t>> inputs_;
 };
 
 NAX_ENGINE void spell_small(const std::vector<Slot>& slots, std::vector<Step>& steps,
