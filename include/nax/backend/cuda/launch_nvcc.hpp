@@ -10,6 +10,13 @@
 NAX_BEGIN
 namespace cuda {
 
+#if defined(NAX_CUDA_LINKED)  // by the target nax::cuda
+// Defined by nax_cuda.cu: the linker misses it where that was compiled for another processor, whose namespace
+// (core/abi.hpp) is another one.
+extern const bool nax_cuda_of_this_processor;
+[[gnu::used]] static const bool* const needs_nax_cuda = &nax_cuda_of_this_processor;
+#endif
+
 inline constexpr std::int64_t most_blocks = (std::int64_t{1} << 31) - 1;
 
 inline unsigned blocks_for(std::int64_t n, std::int64_t each) {
