@@ -16,7 +16,7 @@ namespace stand_in {
 bool submit(cudaStream_t stream, Library library, std::function<void()> work) {
   const cudaError_t before = latest_error;
   const cudaError_t result = call([&](World& w, auto&) {
-    if (!w.streams.count(stream)) return cudaErrorInvalidResourceHandle;
+    if (!w.streams.count(stream) || stream->device != current) return cudaErrorInvalidResourceHandle;
     if (stream->capture && library == Library::not_captured) {
       stream->capture->invalid = true;
       return cudaErrorStreamCaptureUnsupported;

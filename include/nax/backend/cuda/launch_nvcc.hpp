@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(block_threads) run(const Body body, std::int64
 template <class Body>
 void launch(Device device, std::int64_t n, const Body& body) {
   if (n == 0) return;
-  const cudaStream_t stream = use(device);
+  const StreamInUse stream = use(device);
   run<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(body, n);
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(block_threads) run_teams(const Body body, std:
 template <class Body>
 void launch_teams(Device device, std::int64_t n, int threads, const Body& body) {
   if (n == 0) return;
-  const cudaStream_t stream = use(device);
+  const StreamInUse stream = use(device);
   run_teams<<<blocks_for(n, block_threads / threads), block_threads, 0, stream>>>(body, n, threads);
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(block_threads) run_tiles(const Body body, std:
 template <class Body>
 void launch_tiles(Device device, std::int64_t n, const Body& body) {
   if (n == 0) return;
-  const cudaStream_t stream = use(device);
+  const StreamInUse stream = use(device);
   run_tiles<<<blocks_for(n, 1), block_threads, 0, stream>>>(body, n);
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
