@@ -26,6 +26,11 @@ bool submit(cudaStream_t stream, Library library, std::function<void()> work) {
   latest_error = before;  // libraries have statuses of their own
   return result == cudaSuccess;
 }
+void made_handle() {
+  World& w = world();
+  const std::lock_guard lock(w.mutex);
+  w.refuse_in_capture();
+}
 void count_violation() {
   World& w = world();
   const std::lock_guard lock(w.mutex);
@@ -140,6 +145,7 @@ cublasStatus_t getrs_batched(cublasHandle_t handle, cublasOperation_t operation,
 extern "C" {
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
+  made_handle();
   *handle = new cublasContext;
   return CUBLAS_STATUS_SUCCESS;
 }

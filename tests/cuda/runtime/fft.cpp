@@ -147,7 +147,8 @@ long fft_plans() {
 extern "C" {
 
 cufftResult cufftCreate(cufftHandle* handle) {
-  return fft_call([&](World&) {
+  return fft_call([&](World& w) {
+    w.refuse_in_capture();
     static cufftHandle next = 0;
     plans()[*handle = ++next] = std::make_shared<Plan>();
     return CUFFT_SUCCESS;

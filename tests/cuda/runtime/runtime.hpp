@@ -19,7 +19,9 @@
 //              event joins the capture. Illegal are, and invalidate it: to synchronise or query the stream,
 //              its captured events or its device, on any thread; to wait for an event from outside (905); to
 //              end it elsewhere or with streams that have not come back (904).
-//   libraries  to destroy a handle or a plan synchronises the device, as their documents say of cuBLAS.
+//   libraries  to destroy a handle or a plan synchronises the device, as their documents say of cuBLAS. To
+//   make
+//              one while the thread captures is a violation: it may allocate and synchronise.
 //   cards      launches, and what is given to libraries, want the stream's card current; an event is recorded
 //              on its own card. A card that was made current once has a context.
 //   peers      may be made to read each other.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,7 @@ namespace stand_in {
 
 struct Capture {
   CUstream_st* origin;
+  std::thread::id thread;       // that began it
   std::set<CUstream_st*> away;  // streams that have joined, and that the origin has not waited for since
   bool invalid = false;
   std::deque<CUgraphNode_st> nodes;
@@ -163,6 +165,11 @@ struct World {
       stream->queue.push_back({Task::work, std::move(work), nullptr});
     }
     return cudaSuccess;
+  }
+  // At the making of a library's handle or plan.
+  void refuse_in_capture() {
+    for (const CUstream_st* s : streams)
+      if (s->capture && s->capture->thread == std::this_thread::get_id()) ++violations;
   }
   // Of a stream, or of all: what may not be synchronised while it is captured.
   template <class Mine>

@@ -87,6 +87,7 @@ class LuFactors {
     }
     const UsedSolver used(function, device_);
     const cusolverDnHandle_t solver = used;
+    if (m == n) CardHandles<Blas>::of(device_);  // a recording calls cuBLAS, and cannot make its handle
     int size = 0;
     Calls::getrf_size(solver, m, n, element(0), m, &size);
     const Room<E> work(device_, size);
