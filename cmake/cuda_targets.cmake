@@ -1,5 +1,6 @@
 # nax::cuda for programs that use GPUs, nax::nvrtc for those whose own files no CUDA compiler reads, nax::cudnn for those whose convolutions cuDNN computes, nax::nccl for those whose pmap
 # runs on several, nax::cuda_emulated for tests without a GPU. Each adds source files that are compiled with the program: with its flags, for its architectures.
+# The source of nax::cuda, which takes minutes, is compiled once (cuda_object.cmake).
 #
 # nax::cuda needs CUDA as a language of the project (LANGUAGES CXX CUDA) and the toolkit, which is looked for here; only projects
 # that link this target fail without it.
@@ -22,7 +23,7 @@ nax_add_accelerator(cuda backend/cuda/nax_cuda.cu)
 target_link_libraries(nax_cuda INTERFACE CUDA::cudart CUDA::cublasLt CUDA::cublas CUDA::cusolver CUDA::cufft)
 target_compile_options(nax_cuda INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wno-subobject-linkage>)
-target_compile_definitions(nax_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:EIGEN_NO_CUDA>)
+target_compile_definitions(nax_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:EIGEN_NO_CUDA> $<$<COMPILE_LANGUAGE:CUDA>:NAX_CUDA_LINKED>)
 
 # nax::cuda for programs whose own files are C++: expressions of floating numbers are compiled by NVRTC when they first run.
 # nax_cuda.cu alone is compiled by nvcc. libnvrtc is opened when it is needed.

@@ -17,6 +17,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nax-config.cmake.in na
 write_basic_package_version_file(nax-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nax-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/nax-config-version.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindCUDNN.cmake ${PROJECT_SOURCE_DIR}/cmake/FindNCCL.cmake ${PROJECT_SOURCE_DIR}/cmake/webp.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/cuda_object.cmake
         DESTINATION ${NAX_PACKAGE_DIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -23,6 +23,11 @@ target_compile_options(nax_own INTERFACE
 target_link_libraries(nax_own INTERFACE nax::nax)
 nax_compile_with_memory(nax_own INTERFACE 700000)
 
+if(TARGET nax_cuda_object)
+  target_link_libraries(nax_cuda_object PRIVATE nax_own)
+  target_compile_options(nax_cuda_object PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O2>)
+endif()
+
 # Linked by most of them: the library, if it is built. (nax_own itself stays headers-only.)
 add_library(nax_own_compiled INTERFACE)
 target_link_libraries(nax_own_compiled INTERFACE nax_own)
@@ -71,9 +76,6 @@ endfunction()
 # nax_source_per_folder(<variable> <extension>): one generated file for each folder, which includes all of its headers
 function(nax_source_per_folder variable extension)
   nax_public_headers(headers)
-  if(extension STREQUAL "cu")
-    list(FILTER headers EXCLUDE REGEX "nax/(optimize|integrate)")  # see nax.hpp
-  endif()
   set(folders "")
   foreach(header IN LISTS headers)
     cmake_path(GET header PARENT_PATH folder)

@@ -1,123 +1,369 @@
-"""Program of gpu_day.sh: runs steps in the order of their value, each once, and writes one JSON file."""
+"""Program of gpu_day.sh: steps with a card in the order of their worth, each written down at once; gpu_day_pack.py has the pack."""
 
 import argparse
+import glob
 import json
 import os
+import re
+import shutil
+import statistics
 import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-INCLUDE = ["-std=c++20", f"-I{ROOT}/include", "-isystem/usr/include/eigen3"]
+import gpu_day_pack
+import gpu_day_tables
+
+ROOT = gpu_day_pack.ROOT
+PEERS = os.path.join(ROOT, "benchmarks", "peers")
 
 arguments = argparse.ArgumentParser()
-arguments.add_argument("--seconds", type=float, default=600)
+arguments.add_argument("--pack", action="store_true")
+arguments.add_argument("--programs")
+arguments.add_argument("--seconds", type=float)
+arguments.add_argument("--only")
+arguments.add_argument("--results")
 arguments.add_argument("--peak", type=float, default=3350)
-arguments.add_argument("--dry-run", action="store_true")
+arguments.add_argument("--list", action="store_true")
+arguments.add_argument("--docs", action="store_true")
 arguments.add_argument("--emulated", action="store_true")
-arguments.add_argument("--out", default=f"{ROOT}/out/gpu_day")
+arguments.add_argument("--pack-folder")
+arguments.add_argument("--out")
 options = arguments.parse_args()
+suffix = "_emulated" if options.emulated else ""
+pack = os.path.abspath(options.pack_folder or f"{ROOT}/out/gpu_pack{suffix}")
+out = os.path.abspath(options.out or f"{ROOT}/out/gpu_day{suffix}")
+seconds = options.seconds if options.seconds is not None else (3600 if options.pack else 570)
 begin = time.monotonic()
-kept = os.path.join(options.out, "gpu_day.json")
-program = os.path.join(options.out, "gpu_bandwidth" + ("_emulated" if options.emulated else ""))
+programs = {}
+ELEMENTS = ["4096"] if options.emulated else []
+REPEATS = 2 if options.emulated else 5
 
 
-def run(command, limit):
-    """The exit status (None: it ran past the limit) and the output of a command."""
+def library_folders():
+    """Where CUDA's libraries lie: the toolkit's folder, and those of Python's packages."""
+    folders = ["/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib", "/usr/local/nvidia/lib64"]
+    for path in [p for p in sys.path if p.endswith("-packages")]:
+        folders += sorted(glob.glob(f"{path}/nvidia/*/lib"))
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def environment(**more):
+    known = {"NAX_GOLDENS_DIR": os.path.join(pack, "goldens"), "NAX_MNIST_DIR": os.path.join(pack, "mnist"), "NAX_NEEDS_GPU": "1"}
+    if not options.emulated:
+        known["LD_LIBRARY_PATH"] = ":".join(library_folders() + [os.environ.get("LD_LIBRARY_PATH", "")]).rstrip(":")
+    return {**os.environ, **known, **more}
+
+
+class Missing(Exception):
+    """A program that is not there."""
+
+
+def program(name):
+    if name not in programs:
+        raise Missing(f"{name} is not in the pack")
+    return programs[name]["path"]
+
+
+def run(command, limit, **more):
+    """The exit status (None: it ran past the limit) and the output of a command, which is logged whole."""
+    start = time.monotonic()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=ROOT)
-        return done.returncode, done.stdout + done.stderr
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=max(1, limit), cwd=out, env=environment(**more))
+        status, output = done.returncode, done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired as late:
-        return None, (late.stdout or b"").decode(errors="replace")
+        status, output = None, (late.stdout or b"").decode(errors="replace")
     except FileNotFoundError as missing:
-        return 127, str(missing)
+        raise Missing(str(missing))
+    with open(os.path.join(out, "gpu_day.log"), "a") as log:
+        log.write(f"$ {' '.join(f'{k}={v}' for k, v in more.items())} {' '.join(command)}\n{output[-200000:]}\n"
+                  f"status {status}, {time.monotonic() - start:.1f} s\n")
+    return status, output
 
 
-def simply(*command):
-    """A step that is a command: whether it ended well, and its last lines."""
+def result(status, output, **more):
+    return {"passed": status == 0, "status": status, **({} if status == 0 else {"output": output.splitlines()[-40:]}), **more}
+
+
+def lines_of(output):
+    """Lines that are JSON."""
+    rows = []
+    for line in output.splitlines():
+        if line.startswith("{"):
+            try:
+                rows.append(json.loads(line))
+            except ValueError:
+                pass
+    return rows
+
+
+# ---- steps: functions of the seconds that they are given, which return what is written down
+
+def facts(limit):
+    found = {}
+    questions = {
+        "card": ["nvidia-smi", "--query-gpu=name,memory.total,driver_version,clocks.max.sm,clocks.max.mem", "--format=csv,noheader"],
+        "nvcc": ["nvcc", "--version"],
+        "peers": [sys.executable, "-c", "import importlib.metadata as m\nfor n in ('torch', 'jax', 'numpy'):\n"
+                  "  try: print(n, m.version(n))\n  except Exception: print(n, 'is missing')"],
+        "processors": ["nproc"],
+    }
+    for name, command in questions.items():
+        try:
+            status, output = run(command, 60)
+            found[name] = output.strip().splitlines()[-4:] if status == 0 else f"status {status}"
+        except Missing as missing:
+            found[name] = str(missing)
+    lacking = set()
+    for name in programs:
+        _, output = run(["ldd", program(name)], 30)
+        lacking |= set(re.findall(r"(\S+) => not found", output))
+    found["missing libraries"] = sorted(lacking)
+    status, output = run([program("gpu_hazards"), "smoke"], min(limit, 120))
+    return result(status, output, facts=found)
+
+
+def hazards(limit):
+    names = run([program("gpu_hazards")], 60)[1].split()
+    names.remove("smoke")
+    rows = []
+    for name in names:
+        said = [run([program("gpu_hazards"), name], min(60, limit / len(names) / REPEATS + 20)) for _ in range(REPEATS)]
+        rows.append({"hazard": name, "passed": sum(status == 0 for status, _ in said), "of": REPEATS,
+                     "output": next((text.splitlines()[-6:] for status, text in said if status != 0), [])})
+    return {"passed": all(row["passed"] == row["of"] for row in rows), "status": 0, "rows": rows}
+
+
+def tests(name, devices, shards=1, arguments=()):
+    """A GoogleTest program, its shards at a time; failed tests by name."""
     def step(limit):
-        status, output = run(command, limit)
-        return {"passed": status == 0, "status": status, "output": output.splitlines()[-30:]}
+        path = program(name)
+        def shard(i):
+            return run([path, "--gtest_brief=1", *arguments], limit, GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(i), **devices)
+        with ThreadPoolExecutor(min(8, shards)) as pool:
+            said = list(pool.map(shard, range(shards)))
+        failed, passed = set(), 0
+        for status, output in said:
+            failed |= set(re.findall(r"^\[  FAILED  \] ([^\s,]+/?[^\s,]*)(?:,.*)?(?: \(\d+ ms\))?$", output, re.M))
+            passed += sum(int(n) for n in re.findall(r"^\[  PASSED  \] (\d+) tests?", output, re.M))
+        bad = next(((s, o) for s, o in said if s != 0), said[0])
+        return result(bad[0], bad[1], failed_tests=sorted(failed), passed_tests=passed, shards=[status for status, _ in said])
     return step
 
 
-def build_bandwidth(limit):
-    source = f"{ROOT}/benchmarks/support/gpu_bandwidth.cpp"
-    if options.emulated:
-        command = ["g++", *INCLUDE, "-O1", "-DNAX_CUDA_EMULATED", source, f"{ROOT}/include/nax/backend/cuda/nax_cuda_emulated.cpp",
-                   "-o", program, "-lz", "-pthread"]
-    else:
-        command = ["nvcc", *INCLUDE[:2], "-isystem=/usr/include/eigen3", "-O3", "-DNDEBUG", "-DEIGEN_NO_CUDA", "-arch=native",
-                   "--expt-relaxed-constexpr", "-Xcompiler=-Wno-subobject-linkage", "-x", "cu", source,
-                   f"{ROOT}/include/nax/backend/cuda/nax_cuda.cu", "-o", program, "-lcublasLt", "-lcublas", "-lcusolver", "-lcufft", "-lz"]
-    return simply(*command)(limit)
+def sanitizer(tool):
+    """compute-sanitizer on what indexes the most: scans, sorts, scatters, rows, pieces."""
+    def step(limit):
+        jobs = [("gpu_hazards", [program("gpu_hazards"), name]) for name in ("jit_matmul", "loader_thread", "memory_released_while_recording")]
+        if "gpu_operations_test" in programs:
+            jobs.append(("gpu_operations_test", [program("gpu_operations_test"), "--gtest_brief=1",
+                                                 "--gtest_filter=*Scan*:*Sort*:*Scatter*:*Rows*:*Norms*:*Pieces*:*Bins*"]))
+        elif "gpu_device_test" in programs:
+            jobs.append(("gpu_device_test", [program("gpu_device_test"), "--gtest_brief=1"]))
+        rows, worst = [], (0, "")
+        for name, command in jobs:
+            status, output = run(["compute-sanitizer", f"--tool={tool}", "--error-exitcode=9", "--kernel-name-exclude=kns=cublas", *command],
+                                 limit / len(jobs), NAX_CUDA_DEVICES="4")
+            rows.append({"program": " ".join(os.path.basename(c) for c in command), "status": status,
+                         "said": re.findall(r"^========= (?!COMPUTE-SANITIZER).*", output, re.M)[:12]})
+            if status != 0:
+                worst = (status, output)
+        return result(*worst, rows=rows)
+    return step
 
 
-def bandwidth(limit):
-    status, output = run([program, *(["4096"] if options.emulated else [])], limit)
-    rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+def kernels(limit):
+    """Rows of nax and of PyTorch in turn, twice; the better of each."""
+    torch = os.path.join(PEERS, "gpu_day_torch.py")
+    best, order, peer_says, bad = {}, [], "", (0, "")
+    for _ in range(1 if options.emulated else 2):
+        status, output = run([program("gpu_bandwidth"), *ELEMENTS], limit / 4)
+        if status != 0:
+            bad = (status, output)
+        for row in lines_of(output):
+            name = row["kernel"]
+            if name not in best:
+                order.append(name)
+                best[name] = row
+            best[name]["seconds"] = min(best[name]["seconds"], row["seconds"])
+        status, output = run([sys.executable, torch, *ELEMENTS], limit / 4)
+        if status != 0:
+            peer_says = output.splitlines()[-3:]
+        for row in lines_of(output):
+            mine = best.get(row["kernel"])
+            if mine:
+                mine["torch_seconds"] = min(mine.get("torch_seconds", row["seconds"]), row["seconds"])
+    rows = [best[name] for name in order]
     for row in rows:
-        row["share_of_peak"] = row["gigabytes_per_second"] / options.peak
-    return {"passed": status == 0, "status": status, "peak": options.peak, "rows": rows,
-            **({} if status == 0 else {"output": output.splitlines()[-30:]})}
+        row["share_of_peak"] = row["bytes"] / row["seconds"] / 1e9 / options.peak
+    return result(*bad, peak=options.peak, rows=rows, torch=peer_says or "measured")
 
 
-def ctest(pattern):
-    return simply("ctest", "--preset", "cuda", "-R", pattern, "--no-tests=error", "--output-on-failure")
+def training(limit):
+    """Steps of a perceptron: the CPU, a card called in four ways, four devices of one card, and JAX."""
+    small = ["--images", "512", "--epochs", "2", "--hidden", "32,32"] if options.emulated else []
+    data = ["--data", os.path.join(pack, "mnist")] if os.path.isdir(os.path.join(pack, "mnist")) and not options.emulated else []
+    cases = [("CPU", "cpu", 1, "pmap"), ("1 card, pmap", "cuda", 1, "pmap"), ("1 card, eager", "cuda", 1, "eager"),
+             ("1 card, jit", "cuda", 1, "jit"), ("1 card, jit, donated", "cuda", 1, "donated"), ("4 devices of one card, pmap", "cuda", 4, "pmap")]
+    rows, bad = [], (0, "")
+    for name, platform, count, how in cases:
+        status, output = run([program("device_training"), "--platform", platform, "--devices", str(count), "--step", how, *small, *data],
+                             limit / 8, NAX_CUDA_DEVICES=str(count))
+        row = next(iter(lines_of(output)), {})
+        if status != 0 or not row.get("present"):
+            bad = (status or 1, output)
+        rows.append({"case": name, "status": status, **row})
+    status, output = run([sys.executable, os.path.join(PEERS, "devices_jax.py"), "cuda", "1", "784,512,512,10", "128"], limit / 8)
+    rows.append({"case": "JAX, 1 card", "status": status, **next(iter(lines_of(output)), {})})
+    return result(*bad, rows=rows)
 
 
-# Name, seconds it is given, what it does. Building for cards goes on in slices by itself: ninja keeps what it has made.
-ON_A_CARD = [
-    ("card", 20, simply("nvidia-smi", "--query-gpu=name,memory.total,driver_version,clocks.max.mem", "--format=csv")),
-    ("configure", 120, simply("cmake", "--preset", "cuda")),
-    ("build the device's tests", 3000, simply("cmake", "--build", "--preset", "cuda", "--target", "gpu_device_test")),
-    ("the device's tests", 300, ctest("^gpu_device_test")),
-    ("build the bandwidth's program", 900, build_bandwidth),
-    ("bandwidth", 300, bandwidth),
-    ("build the operations' tests", 3000, simply("cmake", "--build", "--preset", "cuda", "--target", "gpu_operations_test")),
-    ("the operations' tests", 600, ctest("^gpu_operations_test")),
-    ("build the table's tests", 3000, simply("cmake", "--build", "--preset", "cuda", "--target", "gpu_table_test")),
-    ("the table's tests", 900, ctest("^gpu_table_test")),
-    ("training steps, with graphs and without", 900, simply("bash", "benchmarks/devices.sh", "--experiments", "mnist")),
-    ("build all tests", 3000, simply("cmake", "--build", "--preset", "cuda")),
-    ("all tests of cards", 1800, simply("ctest", "--preset", "cuda", "-L", "gpu", "--output-on-failure")),
+def losses(log):
+    with open(log) as file:
+        return [row["loss"] for row in lines_of(file.read()) if "loss" in row]
+
+
+def mnist(limit):
+    """An epoch of mnist_mlp on the CPU and on the card: losses step by step; then mnist_cnn and gpt."""
+    if not os.path.isdir(os.path.join(pack, "mnist")):
+        raise Missing("MNIST is not in the pack")
+    rows, both, bad = [], {}, (0, "")
+    small = ["--hidden", "64"] if options.emulated else []
+    for platform in ("cpu", "cuda"):
+        log = os.path.join(out, f"mnist_{platform}.jsonl")
+        start = time.monotonic()
+        status, output = run([program("mnist_mlp"), "--platform", platform, "--epochs", "1", "--activation", "tanh", "--log", log, *small], limit / 3)
+        if status != 0:
+            bad = (status or 1, output)
+            continue
+        both[platform] = losses(log)
+        os.remove(log)
+        rows.append({"program": f"mnist_mlp on {platform}", "seconds": round(time.monotonic() - start, 2), "says": output.strip().splitlines()[-1]})
+    if len(both) == 2:
+        apart = [abs(a - b) / abs(a) for a, b in zip(both["cpu"], both["cuda"])]
+        rows.append({"program": "losses of the two", "says": f"{len(apart)} steps, apart by at most {max(apart):.2g} of their values"})
+        if max(apart) > 1e-3:
+            bad = (1, f"losses differ by {max(apart)} of their values")
+    for name, more in (("mnist_cnn", ["--platform", "cuda", "--epochs", "1"]), ("gpt", ["--platform", "cuda", "--steps", "100"])):
+        if name in programs:
+            start = time.monotonic()
+            status, output = run([program(name), *more], limit / 4)
+            rows.append({"program": name, "seconds": round(time.monotonic() - start, 2), "status": status, "says": (output.strip().splitlines() or [""])[-1]})
+            if status != 0:
+                bad = (status or 1, output)
+    return result(*bad, rows=rows)
+
+
+def profile(limit):
+    """Counters of the bandwidth's kernels, each once, of a quarter of the size."""
+    status, output = run(["ncu", "--csv", "--metrics", "gpu__time_duration.sum,dram__bytes.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed,"
+                          "sm__throughput.avg.pct_of_peak_sustained_elapsed,launch__registers_per_thread", program("gpu_bandwidth"),
+                          "16777216", "once"], limit)
+    with open(os.path.join(out, "ncu.csv"), "w") as file:
+        file.write("\n".join(line for line in output.splitlines() if line.startswith('"')) + "\n")
+    return result(status, output, rows=output.count("\n"))
+
+
+# Name, seconds it is given at most, programs whose new versions make it run again, function. In the order of their worth.
+STEPS = [
+    ("facts and smoke", 120, ["gpu_hazards"], facts),
+    ("hazards", 400, ["gpu_hazards"], hazards),
+    ("device tests", 240, ["gpu_device_test"], tests("gpu_device_test", {"NAX_CUDA_DEVICES": "2"})),
+    ("operations", 400, ["gpu_operations_test"], tests("gpu_operations_test", {"NAX_CUDA_DEVICES": "4"}, 8)),
+    ("table", 500, ["gpu_table_test"], tests("gpu_table_test", {"NAX_TEST_PLATFORM": "cuda"}, 8)),
+    ("composition", 300, ["gpu_composition_test"], tests("gpu_composition_test", {"NAX_TEST_PLATFORM": "cuda"}, 8)),
+    ("collectives", 300, ["gpu_collectives_test"], tests("gpu_collectives_test", {"NAX_TEST_PLATFORM": "cuda"}, 8)),
+    ("pmap", 300, ["gpu_pmap_test"], tests("gpu_pmap_test", {"NAX_TEST_PLATFORM": "cuda"}, 8)),
+    ("memcheck", 300, ["gpu_hazards", "gpu_operations_test"], sanitizer("memcheck")),
+    ("racecheck", 300, ["gpu_hazards", "gpu_operations_test"], sanitizer("racecheck")),
+    ("kernels beside PyTorch", 240, ["gpu_bandwidth"], kernels),
+    ("training", 240, ["device_training"], training),
+    ("MNIST", 180, ["mnist_mlp", "mnist_cnn", "gpt"], mnist),
+    ("ncu", 180, ["gpu_bandwidth"], profile),
 ]
-EMULATED = [step for step in ON_A_CARD if step[0].endswith(("bandwidth", "bandwidth's program"))]
+NOT_EMULATED = {"memcheck", "racecheck", "ncu"}
+
+
+def versions(names):
+    return {name: programs[name]["version"] for name in names if name in programs}
+
+
+def write(results):
+    kept = os.path.join(out, "gpu_day.json")
+    with open(kept + ".new", "w") as file:
+        json.dump(results, file, indent=1)
+    os.replace(kept + ".new", kept)
+    with open(os.path.join(out, "gpu_day.md"), "w") as file:
+        file.write(gpu_day_tables.page(results))
+    if options.results:
+        os.makedirs(options.results, exist_ok=True)
+        for name in ("gpu_day.json", "gpu_day.md", "gpu_day.log", "ncu.csv"):
+            if os.path.exists(os.path.join(out, name)):
+                shutil.copyfile(os.path.join(out, name), os.path.join(options.results, name))
+
+
+def ordered(done):
+    """Steps to do: those that no call has tried, then those that failed or whose programs are others now."""
+    steps = [step for step in STEPS if not (options.emulated and step[0] in NOT_EMULATED)]
+    if options.only:
+        chosen = [step for step in steps if step[0] == options.only]
+        if not chosen:
+            raise SystemExit(f"gpu_day: there is no step '{options.only}': " + ", ".join(step[0] for step in steps))
+        return chosen
+    fresh = [step for step in steps if step[0] not in done]
+    again = [step for step in steps if step[0] in done and
+             (not done[step[0]]["passed"] or done[step[0]].get("versions") != versions(step[2]))]
+    return fresh + again
 
 
 def main():
-    steps = EMULATED if options.emulated else ON_A_CARD
-    os.makedirs(options.out, exist_ok=True)
+    if options.list:
+        for name, targets in gpu_day_pack.PROGRAMS.items():
+            print(f"program {name}: {targets[options.emulated]}")
+        for name, limit, *_ in STEPS:
+            print(f"step {name}: up to {limit} s")
+        return
+    if options.docs:
+        return gpu_day_tables.into_docs(os.path.join(ROOT, "docs", "gpu.md"), os.path.join(out, "gpu_day.md"))
+    if options.pack:
+        names = options.programs.split(",") if options.programs else list(gpu_day_pack.PROGRAMS)
+        for name in names:
+            if name not in gpu_day_pack.PROGRAMS:
+                raise SystemExit(f"gpu_day: there is no program '{name}': " + ", ".join(gpu_day_pack.PROGRAMS))
+        return gpu_day_pack.make(pack, options.emulated, names, seconds)
+    if not os.path.exists(os.path.join(pack, "pack.json")):
+        raise SystemExit(f"gpu_day: there is no pack in {pack}: gpu_day.sh --pack makes it where the toolkit is")
+    os.makedirs(out, exist_ok=True)
+    record, unpacked = gpu_day_pack.unpack(pack, out)
+    programs.update(unpacked)
     results = {}
-    if os.path.exists(kept):
-        with open(kept) as file:
+    if os.path.exists(os.path.join(out, "gpu_day.json")):
+        with open(os.path.join(out, "gpu_day.json")) as file:
             results = json.load(file)
-    if results.setdefault("emulated", options.emulated) != options.emulated:
-        raise SystemExit(f"gpu_day: {kept} is of {'an emulated device' if results['emulated'] else 'a card'}: choose another --out")
+    if results.setdefault("emulated", options.emulated) != options.emulated or record["emulated"] != options.emulated:
+        raise SystemExit(f"gpu_day: {out} and {pack} are not both of {'emulated devices' if options.emulated else 'cards'}")
+    results["commit"] = record["commit"]
     done = results.setdefault("steps", {})
-    for name, limit, step in steps:
-        if name in done and done[name]["status"] is not None:
-            print(f"gpu_day: {name}: done before")
-            continue
-        left = options.seconds - (time.monotonic() - begin)
-        if options.dry_run:
-            print(f"gpu_day: {name}: up to {limit} s")
-            continue
-        if left <= 0:
+    for name, limit, needs, step in ordered(done):
+        left = seconds - (time.monotonic() - begin)
+        if left < min(limit, 30):
             print(f"gpu_day: {name}: waits for the next call")
-            return
+            continue
         print(f"gpu_day: {name}", flush=True)
         start = time.monotonic()
-        done[name] = step(min(limit, left))
+        try:
+            done[name] = step(min(limit, left))
+        except Missing as missing:
+            done[name] = {"passed": False, "status": 127, "output": [str(missing)]}
         done[name]["seconds"] = round(time.monotonic() - start, 1)
-        with open(kept + ".new", "w") as file:
-            json.dump(results, file, indent=1)
-        os.replace(kept + ".new", kept)
-        if done[name]["status"] is None:
-            print(f"gpu_day: {name}: cut short; the next call tries again")
-        elif not done[name]["passed"]:
-            print(f"gpu_day: {name}: failed; its output is in {kept}")
-    if not options.dry_run:
-        print(f"gpu_day: all is done: {kept}")
+        done[name]["versions"] = versions(needs)
+        write(results)
+        print(f"gpu_day: {name}: {'passed' if done[name]['passed'] else 'failed'}, {done[name]['seconds']} s", flush=True)
+        if step is facts and not done[name]["passed"]:
+            raise SystemExit("gpu_day: no card answers:\n" + "\n".join(done[name].get("output", [])))
+    write(results)
+    print(f"gpu_day: {sum(step['passed'] for step in done.values())} of {len(done)} steps passed: {out}/gpu_day.md")
 
 
 main()

@@ -1,6 +1,7 @@
 // One row of `devices.sh`: trains a multilayer perceptron on some devices of a platform, and prints as JSON
 // how long epochs, steps and their parts take.
 //   device_training --platform cpu --devices 2 --experiment mnist
+//   device_training --platform cuda --step donated      one device, without pmap
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -59,6 +60,7 @@ int main(int argc, char** argv) {
   examples::CommandLine args(argc, argv, "times training on some devices");
   const std::string platform = args.choice("--platform", {"cpu", "cuda"}, "where");
   const std::string experiment = args.choice("--experiment", {"mnist", "large"}, "which");
+  const std::string how = args.choice("--step", {"pmap", "eager", "jit", "donated"}, "the call of a step");
   const std::string data = args.text("--data", "", "the folder of MNIST; images are made up without");
   const std::int64_t count = args.integer("--devices", 1, "how many", 1);
   const std::int64_t epochs = args.integer("--epochs", 3, "how many", 1);
@@ -106,8 +108,26 @@ int main(int argc, char** argv) {
           return std::tuple{params, state, nax::pmean(value, "devices")};
         },
         {.axis_name = "devices", .devices = devices});
+    if (how != "pmap" && count != 1) throw nax::ValueError("--step " + how + " is of one device");
     auto params = nax::device_put_replicated(initial, devices);
     auto state = nax::device_put_replicated(optimizer.init(initial), devices);
+
+    // The step on one device by itself; all of its arrays without the axis of devices.
+    const auto alone = nax::optim::value_and_step(optimizer, loss);
+    const auto recorded = nax::jit(alone), donating = nax::jit(alone, {.donate_argnums = {0, 1}});
+    Params own = nax::device_put(initial, devices[0]);
+    State own_state = nax::device_put(optimizer.init(initial), devices[0]);
+    const auto step_alone = [&](const Array<float>& rows, const Array<float>& labels) {
+      const auto x = nax::device_put(rows(0), devices[0]), y = nax::device_put(labels(0), devices[0]);
+      Array<float> value;
+      if (how == "eager")
+        std::tie(value, own, own_state) = alone(std::move(own), std::move(own_state), x, y);
+      else if (how == "jit")
+        std::tie(value, own, own_state) = recorded(own, own_state, x, y);
+      else
+        std::tie(value, own, own_state) = donating(std::move(own), std::move(own_state), x, y);
+      return value.item();
+    };
 
     // Times the mean of such gradients alone.
     const auto reduce = nax::pmap([](const Params& p) { return nax::pmean(p, "devices"); },
@@ -133,9 +153,13 @@ int main(int argc, char** argv) {
         const auto x = all.rows(rows).reshape({count, each, -1});
         const auto y = nax::nn::one_hot(all.labels(rows), all.classes).reshape({count, each, -1});
         const double ready = bench::now();
-        Array<float> losses;
-        std::tie(params, state, losses) = update(std::move(params), std::move(state), x, y);
-        sum += losses(0).item();
+        if (how == "pmap") {
+          Array<float> losses;
+          std::tie(params, state, losses) = update(std::move(params), std::move(state), x, y);
+          sum += losses(0).item();
+        } else {
+          sum += step_alone(x, y);
+        }
         data_times.push_back(ready - begin), step_times.push_back(bench::now() - ready);
       }
       seconds.push_back(bench::now() - start);

@@ -48,6 +48,7 @@
 #include "nax/distributed.hpp"
 #include "nax/fft.hpp"
 #include "nax/image.hpp"
+#include "nax/integrate.hpp"
 #include "nax/io.hpp"
 #include "nax/lax.hpp"
 #include "nax/linalg.hpp"
@@ -55,6 +56,7 @@
 #include "nax/nn.hpp"
 #include "nax/numpy.hpp"
 #include "nax/optim.hpp"
+#include "nax/optimize.hpp"
 #include "nax/profiler.hpp"
 #include "nax/random.hpp"
 #include "nax/special.hpp"
@@ -63,12 +65,6 @@
 #include "nax/training.hpp"
 #include "nax/transform.hpp"
 #include "nax/tree.hpp"
-
-// (The front end of CUDA 13.0 fails on the solvers by an error of its own.)
-#if !defined(__CUDACC__)
-#include "nax/integrate.hpp"
-#include "nax/optimize.hpp"
-#endif
 
 // (The library's expressions have no kernels for GPUs.)
 #if defined(NAX_CALLS_LIBRARY) && !defined(NAX_CUDA_FORMULAS)

@@ -22,6 +22,13 @@ struct Golden {
   std::vector<double> values;       // row-major; a complex element is two doubles
 };
 
+// The folder tests/goldens: that named by NAX_GOLDENS_DIR in the environment, for programs that run on
+// another machine than the one that compiled them, else the one of the definition.
+inline std::string folder() {
+  const char* const named = std::getenv("NAX_GOLDENS_DIR");
+  return named && *named ? named : NAX_GOLDENS_DIR;
+}
+
 // The records of tests/goldens/<suite>.txt, read once. Throws std::runtime_error where the file is missing or
 // broken.
 inline const std::map<std::string, Golden>& goldens(const char* suite) {
@@ -31,8 +38,8 @@ inline const std::map<std::string, Golden>& goldens(const char* suite) {
   if (const auto found = suites.find(suite); found != suites.end()) return found->second;
   // (In steps: of a sum of strings GCC 12 believes, for paths of some lengths, that it copies beyond the
   // end.)
-  std::string path = NAX_GOLDENS_DIR "/";
-  path.append(suite).append(".txt");
+  std::string path = folder();
+  path.append("/").append(suite).append(".txt");
   std::ifstream file(path);
   if (!file) throw std::runtime_error("goldens: cannot open " + path);
   std::map<std::string, Golden> records;

@@ -17,9 +17,14 @@ inline bool is_cuda() {
   return name && std::string(name) == "cuda";
 }
 
-// Without a GPU it prints the words by which ctest recognises a skipped test.
+// Without a GPU it prints the words by which ctest recognises a skipped test; with NAX_NEEDS_GPU=1 in the
+// environment that is a failure.
 inline bool has_gpu() {
   if (nax::device_count("cuda") > 0) return true;
+  if (const char* const needs = std::getenv("NAX_NEEDS_GPU"); needs && std::string(needs) == "1") {
+    ADD_FAILURE() << "NAX_NEEDS_GPU is 1, and there is no GPU";
+    return false;
+  }
   std::puts("[  SKIPPED ] this machine has no GPU (or no driver for it)");
   return false;
 }

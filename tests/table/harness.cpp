@@ -9,6 +9,7 @@
 
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/views/copy.hpp"
+#include "support/golden.hpp"
 #include "support/platform.hpp"
 #include "table/checks.hpp"
 
@@ -142,7 +143,7 @@ void check(const Row& row) {
 
 bool is_host_only(const std::string& row) {
   static const std::set<std::string> rows = [] {
-    std::ifstream file(NAX_GOLDENS_DIR "/../table/host_only.txt");
+    std::ifstream file(golden::folder() + "/../table/host_only.txt");
     EXPECT_TRUE(file.is_open()) << "tests/table/host_only.txt is missing";
     std::set<std::string> names;
     for (std::string line; std::getline(file, line);)

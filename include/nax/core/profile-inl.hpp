@@ -7,8 +7,8 @@ namespace detail::profile {
 
 NAX_ENGINE int noted_now() {
 #if defined(__ELF__)
-  if ((on.fetch_and(~environment_unread) & environment_unread) && profiler::detail::trace_from_environment)
-    profiler::detail::trace_from_environment();
+  bool (*read)() = profiler::detail::trace_from_environment;
+  if ((on.fetch_and(~environment_unread) & environment_unread) && read) read();
 #else
   on.fetch_and(~environment_unread);
 #endif

@@ -270,7 +270,9 @@ NAX_ENGINE Formula push_of(const Formula& f, const std::vector<int>& inputs) {
   return f.type == DType::float32 ? detail::pushed<float>(f, inputs) : detail::pushed<double>(f, inputs);
 }
 NAX_ENGINE int tangent_sum(Recorder& recorder, int sum, int tangent, int derivative) {
-  const auto record = [&](Operation operation, auto... x) { return recorder.record(operation, {x...}); };
+  const auto record = [&](Operation operation, auto... x) {
+    return recorder.record(operation, Places{x...});
+  };
   const int zero = recorder.constant(0), share = record(Operation::guarded, tangent, derivative);
   // An infinite tangent times zero; only that is dropped, so that a zero in passing has a derivative.
   const int dropped = record(Operation::both, record(Operation::equal, derivative, zero),

@@ -37,8 +37,8 @@ inline constexpr LaneFunction packet_function{F::name, arity, run_on_packets<F, 
 template <class F, class T, class... V>
 Symbol<T> called(Symbol<T> x, V... y) {
   constexpr int arity = 1 + static_cast<int>(sizeof...(V));
-  return Symbol<T>::of(
-      Recorder::current().record(Operation::call, {x.at, y.at...}, address_of(packet_function<F, T, arity>)));
+  return Symbol<T>::of(Recorder::current().record(Operation::call, Places{x.at, y.at...},
+                                                  address_of(packet_function<F, T, arity>)));
 }
 
 #define NAX_CALLED(function)                       \

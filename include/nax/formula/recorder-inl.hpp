@@ -68,8 +68,7 @@ NAX_ENGINE int Recorder::constant(double value) {
   return append(Step{Operation::constant, 0, {}, std::bit_cast<std::uint64_t>(value)});
 }
 
-NAX_ENGINE int Recorder::record(Operation operation, std::initializer_list<int> operands,
-                                std::uint64_t detail) {
+NAX_ENGINE int Recorder::record(Operation operation, Places operands, std::uint64_t detail) {
   Step step{operation, static_cast<unsigned char>(operands.size()), {}, detail};
   std::size_t j = 0;
   for (int operand : operands) step.operand[j++] = operand;

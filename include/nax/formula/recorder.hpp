@@ -10,6 +10,9 @@
 NAX_BEGIN
 namespace formula {
 
+// Operands of a step. (Templates name the type: nvcc loses the braces of a list whose type depends on them.)
+using Places = std::initializer_list<int>;
+
 class Recorder {
  public:
   // Until it ends, symbols of this thread are recorded here. `lowers`: functions are written out.
@@ -24,7 +27,7 @@ class Recorder {
   NAX_ENGINE int input(int number);
   NAX_ENGINE int constant(double value);
   NAX_ENGINE int truth(bool value);
-  NAX_ENGINE int record(Operation operation, std::initializer_list<int> operands, std::uint64_t detail = 0);
+  NAX_ENGINE int record(Operation operation, Places operands, std::uint64_t detail = 0);
   // Also functions and guarded are appended as they are.
   NAX_ENGINE int record_step(const Step& step);
   const Step& step(int at) const { return formula_.steps[static_cast<std::size_t>(at)]; }

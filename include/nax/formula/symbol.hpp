@@ -49,11 +49,11 @@ struct Symbol {
 namespace detail {
 template <class T, class... V>
 Symbol<T> number(Operation operation, V... x) {
-  return Symbol<T>::of(Recorder::current().record(operation, {x.at...}));
+  return Symbol<T>::of(Recorder::current().record(operation, Places{x.at...}));
 }
 template <class T, class... V>
 Truth<T> truth(Operation operation, V... x) {
-  return Truth<T>::of(Recorder::current().record(operation, {x.at...}));
+  return Truth<T>::of(Recorder::current().record(operation, Places{x.at...}));
 }
 }  // namespace detail
 
@@ -209,7 +209,7 @@ Symbol<T> split(Symbol<T> x, Symbol<T>& e) {
 }
 template <int k, class T>
 Truth<T> bit(Symbol<T> x) {
-  return Truth<T>::of(Recorder::current().record(Operation::bit, {x.at}, k));
+  return Truth<T>::of(Recorder::current().record(Operation::bit, Places{x.at}, k));
 }
 // A number that the formula knows; a ValueError for one that it does not.
 template <class T>
@@ -261,7 +261,7 @@ std::uint64_t address_of(const F& function) {
 template <class F, class T, class... V>
 Symbol<T> by_lanes(F, Symbol<T> x, V... y) {
   constexpr int arity = 1 + static_cast<int>(sizeof...(V));
-  return Symbol<T>::of(Recorder::current().record(Operation::call, {x.at, y.at...},
+  return Symbol<T>::of(Recorder::current().record(Operation::call, Places{x.at, y.at...},
                                                   detail::address_of(detail::lane_function<F, T, arity>)));
 }
 // f of numbers that are converted to double and back (rules/scalar_lanes.hpp).
@@ -277,7 +277,7 @@ template <class T, class Fast, class Slow>
 Symbol<T> trigonometric(Symbol<T> x, Fast fast, Slow) {
   const Truth<T> reducible = abs(x) <= Symbol<T>(simd::detail::TrigConstants<T>::most);
   const Symbol<T> y = fast(x);
-  return Symbol<T>::of(Recorder::current().record(Operation::rescue, {reducible.at, y.at, x.at},
+  return Symbol<T>::of(Recorder::current().record(Operation::rescue, Places{reducible.at, y.at, x.at},
                                                   detail::address_of(detail::lane_function<Slow, T, 1>)));
 }
 

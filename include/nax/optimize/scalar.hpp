@@ -57,7 +57,8 @@ class OfNumber {
       return x;
     } else {
       const auto g = [this](const Array<double>& at) { return array(at.reshape(Shape{})).reshape(Shape{1}); };
-      return with_derivatives(vector_of<double>({x}), g).reshape(Shape{});
+      // (The front end of CUDA 13.0 fails on {x}.)
+      return with_derivatives(vector_of<double>(std::vector<double>(1, x)), g).reshape(Shape{});
     }
   }
 

@@ -30,6 +30,22 @@ TEST(Divisors, DivideEveryNumberBelowTwoToThe31) {
   }
 }
 
+TEST(Divisors, DivideNumbersOf64Bits) {
+  constexpr std::int64_t edge = std::int64_t{1} << 31;
+  std::vector<std::int64_t> numbers = {0, 1, 2, 7, edge - 1, edge, edge + 1, 3 * edge, std::int64_t{1} << 62};
+  for (const std::int64_t by : numbers) {
+    if (by == 0) continue;
+    const cuda::AnyDivisor divisor(by);
+    for (const std::int64_t i : numbers) {
+      EXPECT_EQ(divisor.quotient(i), i / by) << i << " / " << by;
+      std::int64_t rest = i;
+      EXPECT_EQ(divisor.split(rest), i % by) << i << " / " << by;
+      EXPECT_EQ(rest, i / by);
+    }
+  }
+  EXPECT_EQ(cuda::AnyDivisor(0).by, 0);
+}
+
 TEST(LongLoops, AreSplitIntoPartsThatVisitEachElementOnce) {
   Dims extents, strides;
   for (std::int64_t d : {3, 5, 7}) extents.push_back(d);

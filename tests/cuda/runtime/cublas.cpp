@@ -16,7 +16,7 @@ namespace stand_in {
 bool submit(cudaStream_t stream, Library library, std::function<void()> work) {
   const cudaError_t before = latest_error;
   const cudaError_t result = call([&](World& w, auto&) {
-    if (!w.streams.count(stream)) return cudaErrorInvalidResourceHandle;
+    if (!w.streams.count(stream) || stream->device != current) return cudaErrorInvalidResourceHandle;
     if (stream->capture && library == Library::not_captured) {
       stream->capture->invalid = true;
       return cudaErrorStreamCaptureUnsupported;
@@ -25,6 +25,11 @@ bool submit(cudaStream_t stream, Library library, std::function<void()> work) {
   });
   latest_error = before;  // libraries have statuses of their own
   return result == cudaSuccess;
+}
+void made_handle() {
+  World& w = world();
+  const std::lock_guard lock(w.mutex);
+  w.refuse_in_capture();
 }
 void count_violation() {
   World& w = world();
@@ -140,6 +145,7 @@ cublasStatus_t getrs_batched(cublasHandle_t handle, cublasOperation_t operation,
 extern "C" {
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
+  made_handle();
   *handle = new cublasContext;
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -114,7 +114,8 @@ cufftResult execute(cufftHandle handle, cufftType type, void* from, void* to, in
     if (p.work_bytes > 0 && !p.allocates && !p.work) return CUFFT_NO_WORKSPACE;
     for (const void* side : {from, to})
       if (reinterpret_cast<std::uintptr_t>(side) % (p.wide() ? 16 : 8) != 0) return CUFFT_UNALIGNED_DATA;
-    if (!w.streams.count(p.stream) || p.stream->device != p.card) return CUFFT_INVALID_DEVICE;
+    if (!w.streams.count(p.stream) || p.stream->device != p.card || p.card != current)
+      return CUFFT_INVALID_DEVICE;
     const auto run = [plan, p, from, to, direction, &w] {
       const std::size_t in =
           extent(p.from_places(), p.from_stride, p.batch, p.from_distance) * p.from_bytes();
@@ -146,7 +147,8 @@ long fft_plans() {
 extern "C" {
 
 cufftResult cufftCreate(cufftHandle* handle) {
-  return fft_call([&](World&) {
+  return fft_call([&](World& w) {
+    w.refuse_in_capture();
     static cufftHandle next = 0;
     plans()[*handle = ++next] = std::make_shared<Plan>();
     return CUFFT_SUCCESS;

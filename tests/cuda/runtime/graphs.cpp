@@ -12,6 +12,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     if (stream->capture) return cudaErrorStreamCaptureUnsupported;
     stream->capture = std::make_shared<Capture>();
     stream->capture->origin = stream;
+    stream->capture->thread = std::this_thread::get_id();
     return cudaSuccess;
   });
 }

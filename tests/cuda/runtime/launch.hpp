@@ -14,7 +14,8 @@ namespace cuda::inline on_stand_in {
 template <class Grid>
 void launch_once(Device device, std::int64_t n, const Grid& grid) {
   if (n == 0) return;
-  stand_in::launch(use(device), grid);
+  const StreamInUse stream = use(device);
+  stand_in::launch(stream, grid);
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
 

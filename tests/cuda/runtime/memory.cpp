@@ -47,6 +47,7 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) {
   return call([&](World& w, auto&) {
     if (bytes > w.card_bytes || w.used[current] > w.card_bytes - bytes) return cudaErrorMemoryAllocation;
     w.used[current] += bytes;
+    w.contexts.insert(current);
     return add_block(w, memory, bytes, current);
   });
 }

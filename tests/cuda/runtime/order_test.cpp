@@ -21,7 +21,7 @@ TEST_F(Order, UploadsDoNotWaitForLaterKernels) {
   constexpr std::int64_t n = 100'000;
   Array<float> batch;
   Array<float> kept = there(nax::zeros<float>({10}));
-  cudaStream_t mine = nax::cuda::use(gpu());
+  const nax::cuda::StreamInUse mine = nax::cuda::use(gpu());
   in_thread([&] { batch = there(nax::ones<float>({n})); });
   const Array<float> total = nax::sum(batch);
   const void* const block = nax::detail::device_data(batch);
@@ -49,7 +49,7 @@ TEST_F(Order, UploadsAreWaitedForOneByOne) {
     };
     first = upload(1);
     nax::block_until_ready(first);
-    cudaStream_t const mine = nax::cuda::use(gpu());
+    const nax::cuda::StreamInUse mine = nax::cuda::use(gpu());
     stand_in::hold(mine);
     const Array<float> second = upload(2);
     uploaded.count_down();

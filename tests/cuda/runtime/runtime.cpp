@@ -27,7 +27,10 @@ void release(cudaStream_t stream) {
   world().changed.notify_all();
 }
 cudaError_t launch(cudaStream_t stream, std::function<void()> kernel) {
-  return call([&](World& w, auto&) { return w.enqueue(stream, std::move(kernel)); });
+  return call([&](World& w, auto&) {
+    if (w.streams.count(stream) && stream->device != current) return cudaErrorInvalidResourceHandle;
+    return w.enqueue(stream, std::move(kernel));
+  });
 }
 class Gate {
  public:
@@ -51,6 +54,31 @@ void fail_at(long call, cudaError_t code) {
   world().calls = 0;
   world().fail_at = call;
   world().failure = code;
+}
+void fault_at(long work, cudaError_t code) {
+  World& w = world();
+  const std::lock_guard lock(w.mutex);
+  w.works = 0;
+  w.fault_at = work;
+  w.fault = code;
+}
+void heal() {
+  World& w = world();
+  const std::lock_guard lock(w.mutex);
+  w.fault_at = -1;
+  w.sticky = latest_error = cudaSuccess;
+}
+void connect_peers(bool can) {
+  const std::lock_guard lock(world().mutex);
+  world().peers = can;
+}
+long peers_enabled() {
+  const std::lock_guard lock(world().mutex);
+  return static_cast<long>(world().enabled.size());
+}
+bool has_context(int card) {
+  const std::lock_guard lock(world().mutex);
+  return world().contexts.count(card) > 0;
 }
 long calls() {
   const std::lock_guard lock(world().mutex);
@@ -91,6 +119,16 @@ Live live() {
 
 using namespace stand_in;
 
+namespace {
+
+int context_state(int card, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = has_context(card);
+  return 0;
+}
+
+}  // namespace
+
 extern "C" {
 
 cudaError_t cudaGetLastError() { return std::exchange(latest_error, cudaSuccess); }
@@ -114,17 +152,33 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  return call([&](World&, auto&) {
+  return call([&](World& w, auto&) {
     if (device < 0 || device >= stand_in::cards) return cudaErrorInvalidDevice;
     current = device;
+    w.contexts.insert(device);
     return cudaSuccess;
   });
 }
-cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
-  *can = 0;
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* said) {
+  const bool known = std::strcmp(name, "cuDevicePrimaryCtxGetState") == 0;
+  *function = known ? reinterpret_cast<void*>(&context_state) : nullptr;
+  *said = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaErrorNotSupported; }
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call([&](World& w, auto&) {
+    *can = w.peers && device != peer;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return call([&](World& w, auto&) {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if (!w.peers || peer == current) return cudaErrorNotSupported;
+    return w.enabled.insert({current, peer}).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+  });
+}
 cudaError_t cudaDeviceSynchronize() {
   return call([](World& w, auto& lock) {
     const auto here = [](const CUstream_st* s) { return s->device == current; };

@@ -19,8 +19,14 @@
 //              event joins the capture. Illegal are, and invalidate it: to synchronise or query the stream,
 //              its captured events or its device, on any thread; to wait for an event from outside (905); to
 //              end it elsewhere or with streams that have not come back (904).
-//   libraries  to destroy a handle or a plan synchronises the device, as their documents say of cuBLAS.
-//   failures   one call, the k-th from now, fails as told and does nothing.
+//   libraries  to destroy a handle or a plan synchronises the device, as their documents say of cuBLAS. To
+//   make
+//              one while the thread captures is a violation: it may allocate and synchronise.
+//   cards      launches, and what is given to libraries, want the stream's card current; an event is recorded
+//              on its own card. A card that was made current once has a context.
+//   peers      may be made to read each other.
+//   failures   one call, the k-th from now, fails as told and does nothing. A fault in a kernel ends all that
+//              the cards do: every later call returns its code.
 //
 //   times      of events count the pieces of work that all streams have done, a quarter of a millisecond
 //   each.
@@ -59,6 +65,15 @@ std::recursive_mutex& mutex();
 // Call number `call` (0 is the next) fails with this code.
 void fail_at(long call, cudaError_t code);
 long calls();  // since fail_at
+
+// Number `work` (0 is the next) of the pieces of work faults with this code, until heal().
+void fault_at(long work, cudaError_t code);
+void heal();
+
+// Whether cards can read each other (they cannot at first), and how often one was allowed to read a peer.
+void connect_peers(bool can);
+long peers_enabled();
+bool has_context(int card);
 
 // Returns the live objects: streams, events, graphs and blocks that have been made and not destroyed.
 struct Live {

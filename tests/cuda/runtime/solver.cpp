@@ -97,6 +97,7 @@ cusolverStatus_t getrs(cusolverDnHandle_t handle, cublasOperation_t operation, i
 extern "C" {
 
 cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle) {
+  made_handle();
   *handle = new cusolverDnContext;
   return CUSOLVER_STATUS_SUCCESS;
 }

@@ -63,6 +63,7 @@ enum class Library { captured, not_captured };
 // Enqueues a library's work; false where the call fails.
 bool submit(cudaStream_t stream, Library library, std::function<void()> work);
 // Counts what a kernel of a library would have done wrong, as copies from freed memory do.
+void made_handle();  // a violation while the thread captures
 void count_violation();
 
 template <class T>

@@ -8,6 +8,7 @@ extern "C" {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return call([&](World& w, auto&) {
     if (flags != cudaStreamNonBlocking) return cudaErrorNotSupported;
+    w.contexts.insert(current);
     w.streams.insert(*stream = new CUstream_st{current, {}, nullptr, false});
     return cudaSuccess;
   });
@@ -70,6 +71,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return call([&](World& w, auto&) {
     w.events.insert(*event = new CUevent_st);
+    (*event)->device = current;
     (*event)->timed = (flags & cudaEventDisableTiming) == 0;
     return cudaSuccess;
   });
@@ -85,7 +87,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call([&](World& w, auto&) {
-    if (!w.streams.count(stream) || !w.events.count(event)) return cudaErrorInvalidResourceHandle;
+    if (!w.streams.count(stream) || !w.events.count(event) || stream->device != event->device)
+      return cudaErrorInvalidResourceHandle;
     if (stream->capture && stream->capture->invalid) return cudaErrorStreamCaptureInvalidated;
     event->last = std::make_shared<Moment>(Moment{false, stream->capture, stream, 0});
     if (!stream->capture) stream->queue.push_back({Task::record, {}, event->last});

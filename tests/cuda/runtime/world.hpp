@@ -9,6 +9,7 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct CUstream_st {
   bool held = false;
 };
 struct CUevent_st {
+  int device = 0;
   std::shared_ptr<stand_in::Moment> last;
   bool timed = false;
 };
@@ -63,6 +65,7 @@ namespace stand_in {
 
 struct Capture {
   CUstream_st* origin;
+  std::thread::id thread;       // that began it
   std::set<CUstream_st*> away;  // streams that have joined, and that the origin has not waited for since
   bool invalid = false;
   std::deque<CUgraphNode_st> nodes;
@@ -87,6 +90,11 @@ struct World {
   long calls = 0, fail_at = -1, violations = 0;
   long clock = 0;  // counts the work that has been done
   cudaError_t failure = cudaSuccess;
+  long works = 0, fault_at = -1;
+  cudaError_t fault = cudaSuccess, sticky = cudaSuccess;
+  bool peers = false;
+  std::set<std::pair<int, int>> enabled;  // a card, and a peer that it may read
+  std::set<int> contexts;
 
   // Whether the next task of the stream may run.
   static bool runnable(const CUstream_st* s) {
@@ -101,14 +109,26 @@ struct World {
     CUstream_st* const s = ready[random() % ready.size()];
     const Task task = std::move(s->queue.front());
     s->queue.pop_front();
+    if (task.kind == Task::work && works++ == fault_at) return die();
     if (task.kind == Task::work) task.run(), ++clock;
     if (task.kind == Task::record) task.moment->passed = true, task.moment->time = clock;
+    return true;
+  }
+  // A kernel has faulted: nothing that was enqueued runs any more.
+  bool die() {
+    sticky = fault;
+    for (CUstream_st* s : streams) {
+      for (Task& task : s->queue)
+        if (task.kind == Task::record) task.moment->passed = true;
+      s->queue.clear();
+    }
     return true;
   }
   template <class Done>
   cudaError_t run_until(std::unique_lock<std::recursive_mutex>& lock, const Done& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (!done()) {
+      if (sticky != cudaSuccess) return sticky;
       if (step()) continue;
       if (std::chrono::steady_clock::now() > deadline) return cudaErrorLaunchTimeout;
       changed.wait_for(lock, std::chrono::milliseconds(5));
@@ -146,6 +166,11 @@ struct World {
     }
     return cudaSuccess;
   }
+  // At the making of a library's handle or plan.
+  void refuse_in_capture() {
+    for (const CUstream_st* s : streams)
+      if (s->capture && s->capture->thread == std::this_thread::get_id()) ++violations;
+  }
   // Of a stream, or of all: what may not be synchronised while it is captured.
   template <class Mine>
   cudaError_t refuse_captured(const Mine& mine) {
@@ -168,7 +193,9 @@ cudaError_t call(const F& f, bool destroys = false) {
   std::unique_lock lock(w.mutex);
   for (auto steps = w.random() % 3; steps > 0; --steps) w.step();
   const bool fails = w.calls++ == w.fail_at;
-  const cudaError_t done = fails && !destroys ? w.failure : f(w, lock), result = fails ? w.failure : done;
+  const bool does = destroys || (!fails && w.sticky == cudaSuccess);
+  const cudaError_t done = does ? f(w, lock) : w.failure;
+  const cudaError_t result = w.sticky != cudaSuccess ? w.sticky : fails ? w.failure : done;
   if (result != cudaSuccess && result != cudaErrorNotReady) latest_error = result;
   return result;
 }

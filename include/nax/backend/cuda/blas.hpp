@@ -69,7 +69,7 @@ class RowMajor {
 // Returns false, and does nothing, where no kernel does this. With a name, profiles have the call under it.
 inline bool run_blas(Device device, const BlasProblem& p, const char* name = nullptr) {
   using detail::profile::Span;
-  const cudaStream_t stream = use(device);
+  const StreamInUse stream = use(device);
   const BlasPlan& plan = plan_for(device, p);
   if (!plan.found) return false;
   const Span span = name ? Span(detail::profile::Kind::operation, name, device) : Span();

@@ -15,9 +15,10 @@ struct DirectForward {
   T* y;
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t row = i / s.o, o = i - row * s.o, channel = o / s.outputs * s.inputs;
+    const std::int64_t row = s.by_o.quotient(i), o = i - row * s.o,
+                       channel = s.by_outputs.quotient(o) * s.inputs;
     std::int64_t p[3] = {};
-    const std::int64_t image = ConvLoop::split(s.out, row, p);
+    const std::int64_t image = ConvLoop::split(s.by_out, row, p);
     T sum(0);
     s.for_each_read(p, [&](std::int64_t tap, std::int64_t at) {
       const T* const from = x + (image * s.places + at) * s.c + channel;
@@ -36,10 +37,11 @@ struct DirectInput {
   T* x;
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t place = i / s.c, channel = i - place * s.c, group = channel / s.inputs,
-                       o = group * s.outputs, input = channel - group * s.inputs;
+    const std::int64_t place = s.by_c.quotient(i), channel = i - place * s.c,
+                       group = s.by_inputs.quotient(channel), o = group * s.outputs,
+                       input = channel - group * s.inputs;
     std::int64_t v[3] = {};
-    const std::int64_t image = ConvLoop::split(s.in, place, v);
+    const std::int64_t image = ConvLoop::split(s.by_in, place, v);
     T sum(0);
     s.for_each_reader(v, [&](std::int64_t tap, std::int64_t at) {
       const T* const from = g + (image * s.image_rows + at) * s.o + o;
@@ -61,11 +63,11 @@ struct DirectWeights {
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t i) const {
     constexpr int chain = 32;
-    const std::int64_t of_tap = i / s.o, o = i - of_tap * s.o, tap = of_tap / s.inputs,
-                       channel = o / s.outputs * s.inputs + of_tap - tap * s.inputs,
+    const std::int64_t of_tap = s.by_o.quotient(i), o = i - of_tap * s.o, tap = s.by_inputs.quotient(of_tap),
+                       channel = s.by_outputs.quotient(o) * s.inputs + of_tap - tap * s.inputs,
                        rows = s.n * s.image_rows;
     std::int64_t k[3] = {};
-    ConvLoop::split(s.kernel, tap, k);
+    ConvLoop::split(s.by_kernel, tap, k);
     double sum = 0;
     for (std::int64_t row = team.thread(); row < rows;) {
       T part(0);
@@ -81,7 +83,7 @@ struct DirectWeights {
   constexpr T product(std::int64_t row, std::int64_t o, std::int64_t channel,
                       const std::int64_t (&k)[3]) const {
     std::int64_t p[3] = {};
-    std::int64_t at = ConvLoop::split(s.out, row, p);
+    std::int64_t at = ConvLoop::split(s.by_out, row, p);
     for (int axis = 0; axis < 3; ++axis) {
       const std::int64_t v = s.place(axis, p[axis], k[axis]);
       if (v < 0) return T(0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/backend/cuda/loop.hpp"
 #include "nax/loops/convolution.hpp"
 
 // Places and outputs of convolutions (loops/convolution.hpp), as kernels compute them.
@@ -10,6 +11,7 @@ struct ConvLoop : loops::ConvGeometry {
   std::int64_t window, inputs, outputs;  // taps; input and output channels of a group
   std::int64_t width;                    // of a patch of a group: (kernel..., inputs)
   std::int64_t places, image_rows;       // of an image: elements of a channel of x and of y
+  AnyDivisor by_c, by_o, by_groups, by_inputs, by_outputs, by_width, by_in[3], by_kernel[3], by_out[3];
 
   explicit ConvLoop(const loops::ConvGeometry& g)
       : ConvGeometry(g),
@@ -18,7 +20,19 @@ struct ConvLoop : loops::ConvGeometry {
         outputs(g.o / g.groups),
         width(window * inputs),
         places(g.in[0] * g.in[1] * g.in[2]),
-        image_rows(g.out[0] * g.out[1] * g.out[2]) {}
+        image_rows(g.out[0] * g.out[1] * g.out[2]),
+        by_c(c),
+        by_o(o),
+        by_groups(groups),
+        by_inputs(inputs),
+        by_outputs(outputs),
+        by_width(width) {
+    for (int axis = 0; axis < 3; ++axis) {
+      by_in[axis] = AnyDivisor(in[axis]);
+      by_kernel[axis] = AnyDivisor(kernel[axis]);
+      by_out[axis] = AnyDivisor(out[axis]);
+    }
+  }
 
   // The place on an axis of x that tap k of output p reads; -1 between elements and in the padding.
   constexpr std::int64_t place(int axis, std::int64_t p, std::int64_t k) const {
@@ -29,12 +43,9 @@ struct ConvLoop : loops::ConvGeometry {
     return quotient(v * lhs[axis] + low[axis] - k * rhs[axis], stride[axis], out[axis]);
   }
   // Splits a row-major index over three axes; returns what is left for those before.
-  static constexpr std::int64_t split(const std::int64_t (&extents)[3], std::int64_t index,
+  static constexpr std::int64_t split(const AnyDivisor (&extents)[3], std::int64_t index,
                                       std::int64_t (&at)[3]) {
-    for (int axis = 2; axis >= 0; --axis) {
-      at[axis] = index % extents[axis];
-      index /= extents[axis];
-    }
+    for (int axis = 2; axis >= 0; --axis) at[axis] = extents[axis].split(index);
     return index;
   }
   // Calls f(tap, at) for the taps with which an output at p reads: `at` is the place in an image of x.

@@ -16,11 +16,12 @@ struct GatherPatches {
   T* patches;
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t of_row = i / s.width, row = of_row / s.groups, group = of_row - row * s.groups,
-                       in_patch = i - of_row * s.width, tap = in_patch / s.inputs;
+    const std::int64_t of_row = s.by_width.quotient(i), row = s.by_groups.quotient(of_row),
+                       group = of_row - row * s.groups, in_patch = i - of_row * s.width,
+                       tap = s.by_inputs.quotient(in_patch);
     std::int64_t k[3] = {}, p[3] = {};
-    ConvLoop::split(s.kernel, tap, k);
-    std::int64_t at = ConvLoop::split(s.out, first + row, p);
+    ConvLoop::split(s.by_kernel, tap, k);
+    std::int64_t at = ConvLoop::split(s.by_out, first + row, p);
     bool reads = true;
     for (int axis = 0; axis < 3; ++axis) {
       const std::int64_t v = s.place(axis, p[axis], k[axis]);
@@ -41,10 +42,10 @@ struct SumPatches {
   T* x;
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t index = first / s.image_rows * s.places * s.c + i, place = index / s.c,
-                       channel = index - place * s.c, group = channel / s.inputs;
+    const std::int64_t index = first / s.image_rows * s.places * s.c + i, place = s.by_c.quotient(index),
+                       channel = index - place * s.c, group = s.by_inputs.quotient(channel);
     std::int64_t v[3] = {};
-    const std::int64_t image = ConvLoop::split(s.in, place, v);
+    const std::int64_t image = ConvLoop::split(s.by_in, place, v);
     T sum = image * s.image_rows < first ? x[index] : T(0);
     const std::int64_t first_row = image * s.image_rows - first;
     s.for_each_reader(v, [&](std::int64_t tap, std::int64_t at) {

@@ -122,7 +122,7 @@ class FftLaunch {
     shape.from_distance = *line_distance(lines_.others, in.strides);
     shape.to_axis = out.axis;
     shape.to_distance = *line_distance(lines_.others, out.strides);
-    use(device_);
+    const StreamInUse stream = use(device_);
     FftPlans::of(device_).plan(device_, shape)->run(in.data, out.data, lines_.inverse);
   }
 

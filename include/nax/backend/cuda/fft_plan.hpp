@@ -75,7 +75,6 @@ class FftPlan {
       cufftResult code = make();
       if (code == CUFFT_ALLOC_FAILED) {  // nax's pool may hold the memory
         detail::accelerator_of(device).release_cached_memory(device);
-        select_card(device);
         code = make();
       }
       check(code, "cufftMakePlanMany64", shape);
@@ -88,9 +87,10 @@ class FftPlan {
   FftPlan& operator=(const FftPlan&) = delete;
   // The process may be ending, and the driver be gone.
   ~FftPlan() {
+    std::optional<OnCard> on;
     try {
       DeviceStreams::of(device_).drain(device_, used_.load());
-      select_card(device_);
+      on.emplace(device_);
     } catch (...) {
     }
     destroy();
@@ -99,7 +99,7 @@ class FftPlan {
   // Transforms on the calling thread's stream. `inverse` counts for complex numbers on both sides. A
   // transform to real numbers destroys its operand.
   void run(const char* from, char* to, bool inverse) {
-    const cudaStream_t stream = use(device_);
+    const StreamInUse stream = use(device_);
     std::optional<Scratch> work;
     if (work_bytes_ > 0) work.emplace(device_, work_bytes_);
     if (!detail::graph_recording) used_ |= stream_bit(device_);

@@ -18,9 +18,9 @@ inline void connect_cards(int a, int b) {
   if (connected[a].fetch_or(std::uint64_t{1} << b) >> b & 1) return;
   for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
     int possible = 0;
-    if (cudaDeviceCanAccessPeer(&possible, from, to) == cudaSuccess && possible &&
-        cudaSetDevice(from) == cudaSuccess)
-      cudaDeviceEnablePeerAccess(to, 0);
+    if (cudaDeviceCanAccessPeer(&possible, from, to) != cudaSuccess || !possible) continue;
+    const OnCard on(Device{Platform::cuda, static_cast<std::uint16_t>(from)});
+    cudaDeviceEnablePeerAccess(to, 0);
   }
   cudaGetLastError();  // they go by way of the host otherwise
 }
@@ -43,9 +43,9 @@ class Gpu final : public detail::Accelerator {
   Streams stream(Device device) override { return stream_bit(device); }
   void join(Device device, Streams others) override {
     if (detail::graph_recording)  // no graph may wait for what is in none
-      DeviceStreams::of(device).drain(device, others);
-    else
-      DeviceStreams::of(device).follow(others, use(device));
+      return DeviceStreams::of(device).drain(device, others);
+    const StreamInUse stream = use(device);
+    DeviceStreams::of(device).follow(others, stream);
   }
   void* moment(Device device) noexcept override {
     Streams mine = stream_bit(device);
@@ -55,21 +55,21 @@ class Gpu final : public detail::Accelerator {
   }
   void join_moment(Device device, void* moment) override {
     const PlaceMark& mark = *static_cast<const PlaceMark*>(moment);
-    if (detail::graph_recording)
-      wait_for(mark);
-    else
-      check(cudaStreamWaitEvent(use(device), mark.event, 0), "cudaStreamWaitEvent");
+    if (detail::graph_recording) return wait_for(mark);
+    const StreamInUse stream = use(device);
+    check(cudaStreamWaitEvent(stream, mark.event, 0), "cudaStreamWaitEvent");
   }
   void drop_moment(Device device, void* moment) noexcept override {
     DeviceStreams::of(device).give_back(static_cast<PlaceMark*>(moment));
   }
   void synchronize(Device device) override {
     if (detail::graph_recording) return;
-    wait_for(use(device));
+    const StreamInUse stream = use(device);
+    wait_for(stream);
   }
 
   void copy_to_device(Device device, void* to, const void* from, std::size_t bytes) override {
-    const cudaStream_t stream = use(device);
+    const StreamInUse stream = use(device);
     if (detail::graph_recording)
       check(cudaMemcpyAsync(to, graphs_.held(from, bytes), bytes, cudaMemcpyHostToDevice, stream),
             "cudaMemcpyAsync");
@@ -79,7 +79,7 @@ class Gpu final : public detail::Accelerator {
   void copy_to_host(Device device, void* to, const void* from, std::size_t bytes) override {
     detail::check_recorded_on(device);
     if (detail::graph_recording) detail::throw_read_while_recording();
-    const cudaStream_t stream = use(device);
+    const StreamInUse stream = use(device);
     if (stream_watch) wait_for(stream);
     DeviceStreams::of(device).at(place_on(device)).staging.download(stream, to, from, bytes);
   }
@@ -88,19 +88,22 @@ class Gpu final : public detail::Accelerator {
   void copy_between(Device to_device, void* to, Device from_device, const void* from,
                     std::size_t bytes) override {
     if (to_device != from_device) detail::check_recordable("device_put");
-    const cudaStream_t source = use(from_device), target = use(to_device);
+    const StreamInUse source = use(from_device), target = use(to_device);
     const int to_card = card_of(to_device), from_card = card_of(from_device);
-    if (source != target) DeviceStreams::of(from_device).follow(stream_bit(from_device), target);
+    if (cudaStream_t{source} != cudaStream_t{target})
+      DeviceStreams::of(from_device).follow(stream_bit(from_device), target);
     if (to_card == from_card) {
       check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, target), "cudaMemcpyAsync");
     } else {
       connect_cards(to_card, from_card);
       check(cudaMemcpyPeerAsync(to, to_card, from, from_card, bytes, target), "cudaMemcpyPeerAsync");
     }
-    if (source != target) DeviceStreams::of(to_device).follow(stream_bit(to_device), source);
+    if (cudaStream_t{source} != cudaStream_t{target})
+      DeviceStreams::of(to_device).follow(stream_bit(to_device), source);
   }
   void clear(Device device, void* memory, std::size_t bytes) override {
-    check(cudaMemsetAsync(memory, 0, bytes, use(device)), "cudaMemsetAsync");
+    const StreamInUse stream = use(device);
+    check(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
   }
 
   MemoryStats memory_stats(Device device) override { return MemoryPool::of(device).stats(); }

@@ -32,7 +32,7 @@ class GpuGraphs final : public detail::GraphMaker {
   bool wants_plain_call() const override { return true; }
   void begin(detail::GraphRecording& graph) override {
     auto held = std::make_unique<Held>();
-    select_card(graph.device);
+    const OnCard on(graph.device);
     cudaStream_t stream = nullptr;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     held->stream.reset(stream);
@@ -134,7 +134,7 @@ class GpuGraphs final : public detail::GraphMaker {
       cudaGetLastError();
     }
     void replay(Device where, const void* const* from) override {
-      const cudaStream_t stream = table_stream(where);
+      const StreamInUse stream = table_stream(where);
       launched_on |= stream_bit(where);
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         Input& in = inputs[i];

@@ -10,6 +10,13 @@
 NAX_BEGIN
 namespace cuda {
 
+#if defined(NAX_CUDA_LINKED)  // by the target nax::cuda
+// Defined by nax_cuda.cu: the linker misses it where that was compiled for another processor, whose namespace
+// (core/abi.hpp) is another one.
+extern const bool nax_cuda_of_this_processor;
+[[gnu::used]] static const bool* const needs_nax_cuda = &nax_cuda_of_this_processor;
+#endif
+
 inline constexpr std::int64_t most_blocks = (std::int64_t{1} << 31) - 1;
 
 inline unsigned blocks_for(std::int64_t n, std::int64_t each) {
@@ -26,7 +33,7 @@ __global__ void __launch_bounds__(block_threads) run(const Body body, std::int64
 template <class Body>
 void launch(Device device, std::int64_t n, const Body& body) {
   if (n == 0) return;
-  const cudaStream_t stream = use(device);
+  const StreamInUse stream = use(device);
   run<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(body, n);
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
@@ -45,7 +52,7 @@ __global__ void __launch_bounds__(block_threads) run_teams(const Body body, std:
 template <class Body>
 void launch_teams(Device device, std::int64_t n, int threads, const Body& body) {
   if (n == 0) return;
-  const cudaStream_t stream = use(device);
+  const StreamInUse stream = use(device);
   run_teams<<<blocks_for(n, block_threads / threads), block_threads, 0, stream>>>(body, n, threads);
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
@@ -60,7 +67,7 @@ __global__ void __launch_bounds__(block_threads) run_tiles(const Body body, std:
 template <class Body>
 void launch_tiles(Device device, std::int64_t n, const Body& body) {
   if (n == 0) return;
-  const cudaStream_t stream = use(device);
+  const StreamInUse stream = use(device);
   run_tiles<<<blocks_for(n, 1), block_threads, 0, stream>>>(body, n);
   check(cudaGetLastError(), "cudaLaunchKernel");
 }

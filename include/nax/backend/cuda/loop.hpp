@@ -32,6 +32,31 @@ struct Divisor {
   }
 };
 
+// Divides numbers >= 0 of any size by one that the host knows: those below 2^31 by multiplication. (A GPU
+// takes some 70 instructions for a division of 64 bits.)
+struct AnyDivisor {
+  std::int64_t by = 1;
+  Divisor narrow;
+
+  constexpr AnyDivisor() = default;
+  // 0 is taken, as an extent of loops without elements; nothing is divided by it.
+  constexpr explicit AnyDivisor(std::int64_t divisor)
+      : by(divisor), narrow(divisor > 0 && divisor < most ? static_cast<std::uint32_t>(divisor) : 1) {}
+  constexpr std::int64_t quotient(std::int64_t i) const {
+    if (i < most && by < most) return narrow.quotient(static_cast<std::uint32_t>(i));
+    return i / by;
+  }
+  // Replaces i by its quotient, and returns the remainder.
+  constexpr std::int64_t split(std::int64_t& i) const {
+    const std::int64_t whole = quotient(i), rest = i - whole * by;
+    i = whole;
+    return rest;
+  }
+
+ private:
+  static constexpr std::int64_t most = std::int64_t{1} << 31;
+};
+
 template <int operands>
 struct Loop {
   static constexpr std::int64_t most_narrow = std::int64_t{1} << 31;

@@ -90,7 +90,7 @@ class MemoryPool {
   void release(Device device) {
     static std::mutex one_at_a_time;  // who comes second finds free what the first has taken from the lists
     const std::lock_guard releasing(one_at_a_time);
-    select_card(device);
+    const OnCard on(device);
     std::vector<std::pair<std::size_t, FreeBlock>> blocks;
     const auto put_back = [&]() noexcept {
       for (const auto& [index, block] : blocks) put_free({index, 0}, block);
@@ -169,7 +169,7 @@ class MemoryPool {
     return block;
   }
   static void wait_for_users(Device device, const FreeBlock& block, Streams mine) {
-    const cudaStream_t stream = table_stream(device);
+    const StreamInUse stream = table_stream(device);
     for (const PlaceMark* m = block.marks; m; m = m->next)
       if ((Streams{1} << m->place & mine) == 0)
         check(cudaStreamWaitEvent(stream, m->event, 0), "cudaStreamWaitEvent");
@@ -182,7 +182,7 @@ class MemoryPool {
 
   // A block that was not there before; null for want of memory where that is no failure yet.
   void* ask_driver(Device device, const SizeClass& size, std::size_t bytes, WhenFull when) {
-    select_card(device);
+    const OnCard on(device);
     const std::lock_guard growing(grow_);
     {
       const std::lock_guard lock(mutex_);

@@ -11,6 +11,9 @@
 
 NAX_BEGIN
 namespace cuda {
+
+extern const bool nax_cuda_of_this_processor = true;  // see launch_nvcc.hpp
+
 namespace {
 
 Gpu gpu;

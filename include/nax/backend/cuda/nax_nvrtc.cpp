@@ -25,7 +25,7 @@ class CardKernel final : public TextKernel {
   void launch(Device device, const std::uint64_t* words, std::size_t, std::int64_t positions) const override {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
     const std::int64_t blocks = std::min((positions + threads - 1) / threads, most);
-    const cudaStream_t stream = use(device);
+    const StreamInUse stream = use(device);
     void* arguments[] = {const_cast<std::uint64_t*>(words)};
     check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_), dim3(static_cast<unsigned>(blocks)),
                            dim3(threads), arguments, 0, stream),
@@ -54,7 +54,7 @@ class CardCompiler final : public TextCompiler {
   }
   std::shared_ptr<const TextKernel> compile(Device device, const std::string& text) override {
     const std::string target = architecture(device);
-    select_card(device);
+    const OnCard on(device);
     return std::make_shared<const CardKernel>(
         image_of(text, target, ImageCache(ImageCache::default_folder())));
   }

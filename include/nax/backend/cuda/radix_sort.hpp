@@ -47,7 +47,7 @@ bool sort_by_radix(Device device, std::int64_t lines, std::int64_t n, const Key*
   const bool one_by_one = lines == 1 || (lines <= 16 && n >= 1 << 16);
   if (n <= 64 || (!one_by_one && lines * n > INT32_MAX)) return false;
   launch(device, lines * n, PlacesInLine{n, room});
-  const cudaStream_t stream = use(device);
+  const StreamInUse stream = use(device);
   constexpr int bits = 8 * static_cast<int>(sizeof(Key));
   if (one_by_one) {
     for (std::int64_t at = 0; at < lines * n; at += n)

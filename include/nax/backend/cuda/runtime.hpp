@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "nax/backend/cuda/device_count.hpp"
@@ -75,14 +77,48 @@ inline int device_count() {
 }
 inline int card_of(Device device) { return device.ordinal % card_count(); }
 
-// Makes the device's card the one that this thread's calls of the runtime mean. A program may change that
-// between any two calls of nax.
-inline void select_card(Device device) {
-  const int card = card_of(device);
-  int current = -1;
-  check(cudaGetDevice(&current), "cudaGetDevice");
-  if (current != card) check(cudaSetDevice(card), "cudaSetDevice");
+// Whether the process has used the card (has a context there): to make a card current would create one.
+inline bool is_in_use(int card) {
+  static std::atomic<std::uint64_t> known = 0;
+  const std::uint64_t bit = std::uint64_t{1} << (card & 63);
+  if (known.load(std::memory_order_relaxed) & bit) return true;
+  using State = int (*)(int, unsigned*, int*);  // of the driver, which is not linked
+  static const State state = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult said{};
+    return cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &found, 7000, cudaEnableDefault,
+                                            &said) == cudaSuccess
+               ? reinterpret_cast<State>(found)
+               : nullptr;
+  }();
+  unsigned flags = 0;
+  int active = 0;
+  if (!state || state(card, &flags, &active) != 0 || active == 0) return false;
+  known.fetch_or(bit, std::memory_order_relaxed);
+  return true;
 }
+
+// Makes the device's card the one that this thread's calls of the runtime mean, for as long as it lives. Then
+// the program's choice holds again, if the process has used that card.
+class OnCard {
+ public:
+  explicit OnCard(Device device) {
+    const int card = card_of(device);
+    int current = -1;
+    check(cudaGetDevice(&current), "cudaGetDevice");
+    if (current == card) return;
+    if (is_in_use(current)) before_ = current;
+    check(cudaSetDevice(card), "cudaSetDevice");
+  }
+  ~OnCard() {
+    if (before_ >= 0 && cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
+  }
+  OnCard(const OnCard&) = delete;
+  OnCard& operator=(const OnCard&) = delete;
+
+ private:
+  int before_ = -1;
+};
 
 }  // namespace cuda
 NAX_END

@@ -78,15 +78,21 @@ inline int int_of(const char* function, std::int64_t size) {
   return static_cast<int>(size);
 }
 
-// Handles that work on the calling thread's stream. cuSOLVER's calls are no part of graphs: its documentation
-// promises none. jit calls such a function as it is.
-inline cusolverDnHandle_t use_solver(const char* function, Device device) {
-  detail::check_recordable(function);
-  const cudaStream_t stream = use(device);
-  const cusolverDnHandle_t handle = SolverHandles::of(device);
-  check(cusolverDnSetStream(handle, stream), "cusolverDnSetStream");
-  return handle;
-}
+// Handles that work on the calling thread's stream, the card current while they live. cuSOLVER's calls are no
+// part of graphs: its documentation promises none. jit calls such a function as it is.
+class UsedSolver {
+ public:
+  UsedSolver(const char* function, Device device)
+      : stream_((detail::check_recordable(function), use(device))) {
+    handle_ = SolverHandles::of(device);
+    check(cusolverDnSetStream(handle_, stream_), "cusolverDnSetStream");
+  }
+  operator cusolverDnHandle_t() const { return handle_; }
+
+ private:
+  const StreamInUse stream_;
+  cusolverDnHandle_t handle_;
+};
 // cuBLAS' calls are recorded. A graph has workspace of its own, since replays and the handle's other calls
 // are in no order.
 class UsedBlas {
@@ -103,7 +109,7 @@ class UsedBlas {
 
  private:
   static constexpr std::size_t workspace_bytes = std::size_t{4} << 20;
-  cudaStream_t stream_;
+  const StreamInUse stream_;
   cublasHandle_t handle_;
   std::optional<Scratch> workspace_;
 };

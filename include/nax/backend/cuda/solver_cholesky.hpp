@@ -16,7 +16,8 @@ void factorise_cholesky(Device device, const loops::Factoring& f, const T* from,
   T* const factors = static_cast<T*>(to[0]);
   const std::int64_t size = f.n * f.n;
   const int n = int_of(name, f.n);
-  const cusolverDnHandle_t solver = use_solver(name, device);
+  const UsedSolver used(name, device);
+  const cusolverDnHandle_t solver = used;
   copy_matrices(device, dtype_of<T>, Dims(1, f.batch), f.n, f.n, from, row_major(f.n, f.n), factors,
                 row_major(f.n, f.n));
   const Room<int> info(device, f.batch);

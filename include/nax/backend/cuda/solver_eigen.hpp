@@ -17,7 +17,8 @@ void factorise_eigh(Device device, const loops::Factoring& f, const T* from, voi
   if (f.n == 0) return;
   const int n = int_of(name, f.n);
   const std::int64_t size = f.n * f.n;
-  const cusolverDnHandle_t solver = use_solver(name, device);
+  const UsedSolver used(name, device);
+  const cusolverDnHandle_t solver = used;
   R* const values = static_cast<R*>(to[0]);
   T* const vectors = static_cast<T*>(to[1]);
   const Screen screen(device, f.batch);
@@ -107,7 +108,8 @@ void factorise_eig(Device device, const loops::Factoring& f, const T* from, void
   using C = complex_t<T>;
   if (f.n == 0) return;
   const std::int64_t n = f.n, size = n * n;
-  const cusolverDnHandle_t solver = use_solver("eig", device);
+  const UsedSolver used("eig", device);
+  const cusolverDnHandle_t solver = used;
   const cusolverDnParams_t options = SolverOptions::of_this_thread();
   C *const values = static_cast<C*>(to[0]), *const vectors = static_cast<C*>(to[1]);
   const Screen screen(device, f.batch);

@@ -85,7 +85,9 @@ class LuFactors {
       return Calls::getrf_batched(blas.handle(), n, list_->data(), n, swaps_.data(), info_.data(),
                                   int_of(function, count_));
     }
-    const cusolverDnHandle_t solver = use_solver(function, device_);
+    const UsedSolver used(function, device_);
+    const cusolverDnHandle_t solver = used;
+    if (m == n) CardHandles<Blas>::of(device_);  // a recording calls cuBLAS, and cannot make its handle
     int size = 0;
     Calls::getrf_size(solver, m, n, element(0), m, &size);
     const Room<E> work(device_, size);
@@ -108,7 +110,8 @@ class LuFactors {
       return Calls::getrs_batched(blas.handle(), CUBLAS_OP_N, n, right, list_->data(), n, swaps_.data(),
                                   list.data(), n, &info, int_of(function, count_));
     }
-    const cusolverDnHandle_t solver = use_solver(function, device_);
+    const UsedSolver used(function, device_);
+    const cusolverDnHandle_t solver = used;
     for (std::int64_t i = 0; i < count_; ++i)
       Calls::getrs(solver, CUBLAS_OP_N, n, right, element(i), n, swaps_.data() + i * k_,
                    reinterpret_cast<E*>(sides + i * n_ * columns), n, info_.data() + i);

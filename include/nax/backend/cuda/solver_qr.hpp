@@ -34,7 +34,8 @@ void factorise_qr(Device device, const loops::Factoring& f, const T* from, void*
   }
   const int m = int_of(name, f.m), n = int_of(name, f.n), columns = int_of(name, width),
             size = int_of(name, k);
-  const cusolverDnHandle_t solver = use_solver(name, device);
+  const UsedSolver used(name, device);
+  const cusolverDnHandle_t solver = used;
   const Screen screen(device, f.batch);
   const Room<T> factors(device, f.batch * f.m * f.n), scales(device, f.batch * k);
   copy_matrices(device, dtype_of<T>, Dims(1, f.batch), f.m, f.n, from, row_major(f.m, f.n), factors.data(),

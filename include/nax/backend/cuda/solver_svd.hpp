@@ -27,7 +27,8 @@ void factorise_svd(Device device, const loops::Factoring& f, const T* from, void
   const bool wide = f.n >= f.m;
   const std::int64_t long_side = wide ? f.n : f.m, left_width = wide ? columns : rows;
   const int m = int_of(name, long_side), n = int_of(name, k);
-  const cusolverDnHandle_t solver = use_solver(name, device);
+  const UsedSolver used(name, device);
+  const cusolverDnHandle_t solver = used;
   const Screen screen(device, f.batch);
   const Dims batch(1, f.batch);
   const Room<T> matrices(device, f.batch * f.m * f.n);

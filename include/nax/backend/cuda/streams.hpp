@@ -56,7 +56,7 @@ class DeviceStreams {
   StreamPlace& at(int place) { return places_[place]; }
 
   int enter(Device device) {
-    select_card(device);
+    const OnCard on(device);
     const std::lock_guard lock(mutex_);
     int chosen = 0;
     for (int p = 1; p < places; ++p)
@@ -130,9 +130,11 @@ class DeviceStreams {
   PlaceMark* spare_mark(Device device) noexcept {
     if (PlaceMark* const mark = spare_) return spare_ = mark->next, mark;
     PlaceMark* const mark = new (std::nothrow) PlaceMark{};
-    if (mark && cudaSetDevice(card_of(device)) == cudaSuccess &&
-        cudaEventCreateWithFlags(&mark->event, cudaEventDisableTiming) == cudaSuccess)
-      return mark;
+    try {
+      const OnCard on(device);
+      if (mark && cudaEventCreateWithFlags(&mark->event, cudaEventDisableTiming) == cudaSuccess) return mark;
+    } catch (const DeviceError&) {
+    }
     delete mark;
     cudaGetLastError();
     return nullptr;
@@ -246,10 +248,21 @@ inline void DeviceStreams::drain(Device device, Streams streams) {
       check(cudaStreamSynchronize(place.stream), "cudaStreamSynchronize");
 }
 
-// The calling thread's stream in the device's table, the card made current: where recordings are replayed.
-inline cudaStream_t table_stream(Device device) {
-  select_card(device);
-  return DeviceStreams::of(device).at(place_on(device)).stream;
+// A stream, and its card made current for as long as this lives.
+class StreamInUse {
+ public:
+  StreamInUse(Device device, cudaStream_t stream) : on_(device), stream_(stream) {}
+  operator cudaStream_t() const& { return stream_; }
+  operator cudaStream_t() const&& = delete;  // the card would be current no longer
+
+ private:
+  const OnCard on_;
+  cudaStream_t const stream_;
+};
+
+// The calling thread's stream in the device's table: where recordings are replayed.
+inline StreamInUse table_stream(Device device) {
+  return {device, DeviceStreams::of(device).at(place_on(device)).stream};
 }
 
 // The stream that the calling thread's recording captures: in no table, so that no other thread waits for it
@@ -258,13 +271,12 @@ inline thread_local constinit cudaStream_t capture_stream = nullptr;
 // Holds for the graph of that recording what it uses and does not contain (plans of libraries).
 inline thread_local constinit std::vector<std::shared_ptr<const void>>* capture_holds = nullptr;
 
-// Where the calling thread's work on the device goes, the card made current.
-inline cudaStream_t use(Device device) {
+// Where the calling thread's work on the device goes.
+inline StreamInUse use(Device device) {
   if (!detail::graph_recording) [[likely]]
     return table_stream(device);
   detail::check_recorded_on(device);
-  select_card(device);
-  return capture_stream;
+  return {device, capture_stream};
 }
 
 }  // namespace cuda

@@ -70,7 +70,7 @@ class TimedEvents {
 
 class StreamTimes final : public nax::detail::profile::DeviceTimes {
  public:
-  explicit StreamTimes(Device device) : device_(device), stream_(use(device)) {
+  StreamTimes(Device device, const StreamInUse& stream) : device_(device), stream_(stream) {
     TimedEvents& events = TimedEvents::of(device);
     origin_ = events.origin(device, stream_);
     begin_ = events.take();
@@ -92,8 +92,7 @@ class StreamTimes final : public nax::detail::profile::DeviceTimes {
   }
   bool read(std::int64_t& begin, std::int64_t& end) noexcept override {
     float before = 0, during = 0;
-    if (!ended_ || cudaSetDevice(card_of(device_)) != cudaSuccess ||
-        cudaEventSynchronize(end_) != cudaSuccess ||
+    if (!ended_ || cudaEventSynchronize(end_) != cudaSuccess ||
         cudaEventElapsedTime(&before, origin_->event, begin_) != cudaSuccess ||
         cudaEventElapsedTime(&during, begin_, end_) != cudaSuccess) {
       cudaGetLastError();
@@ -122,7 +121,8 @@ class StreamTimes final : public nax::detail::profile::DeviceTimes {
 inline std::shared_ptr<nax::detail::profile::DeviceTimes> time_stream(Device device) noexcept {
   if (nax::detail::graph_recording) return nullptr;
   try {
-    return std::make_shared<StreamTimes>(device);
+    const StreamInUse stream = use(device);
+    return std::make_shared<StreamTimes>(device, stream);
   } catch (...) {
     return nullptr;
   }

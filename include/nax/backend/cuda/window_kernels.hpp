@@ -2,6 +2,7 @@
 
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/loop.hpp"
 #include "nax/loops/windows.hpp"
 
 // The extrema of windows that slide along an array's axes: one thread a window.
@@ -12,6 +13,7 @@ namespace cuda {
 template <int most>
 struct WindowLoop {
   std::int64_t in[most], window[most], out[most], strides[most], base[most], dilation[most], low[most];
+  AnyDivisor by_out[most], by_run, by_leads;
   std::int64_t taps = 1, leads = 1, run = 1;
   std::int64_t size = 1;    // elements of x for each lead
   std::int64_t places = 1;  // windows for each lead and element of the run
@@ -28,14 +30,11 @@ struct BestInWindows {
   std::int64_t* to;
 
   constexpr void operator()(std::int64_t i) const {
-    std::int64_t rest = i / s.run;
-    const std::int64_t in_run = i - rest * s.run;
+    std::int64_t rest = i;
+    const std::int64_t in_run = s.by_run.split(rest);
     std::int64_t start[most] = {}, k[most] = {};
-    for (int axis = most - 1; axis >= 0; --axis) {
-      const std::int64_t outer = rest / s.out[axis];
-      start[axis] = (rest - outer * s.out[axis]) * s.strides[axis] - s.low[axis];
-      rest = outer;
-    }
+    for (int axis = most - 1; axis >= 0; --axis)
+      start[axis] = s.by_out[axis].split(rest) * s.strides[axis] - s.low[axis];
     const char* const x = from + (rest * s.size + in_run) * bytes;
     std::int64_t best_at = -1;
     A best(0);
@@ -53,7 +52,7 @@ struct BestInWindows {
         k[axis] = 0;
       }
     }
-    to[i] = best_at < 0 ? best_at : rest % s.leads * s.size + best_at + in_run;
+    to[i] = best_at < 0 ? best_at : s.by_leads.split(rest) * s.size + best_at + in_run;
   }
 
  private:
@@ -92,9 +91,12 @@ void launch_best_in_windows_over(Device device, const loops::Windows& windows, s
     s.base[i] = there ? windows.base[axis] : 1;
     s.dilation[i] = there ? windows.dilation[axis] : 1;
     s.low[i] = there ? windows.low[axis] : 0;
+    s.by_out[i] = AnyDivisor(s.out[i]);
     s.taps *= s.window[i], s.size *= s.in[i], s.places *= s.out[i];
   }
   s.size *= s.run;
+  s.by_run = AnyDivisor(s.run);
+  s.by_leads = AnyDivisor(s.leads);
   const std::int64_t count = examples * s.leads * s.places * s.run;
   const std::int64_t bytes = static_cast<std::int64_t>(dtype_size(dtype));
   with_wide(dtype, [&]<class A>(std::type_identity<A>) {

@@ -78,7 +78,7 @@ inline std::size_t bytes_of_input(const Problem& p) {
 // The call itself: `to` is x, y or w, whichever the part makes. Returns false where no kernel runs after all.
 inline bool run(Device device, Plan& plan, const Problem& p, const char* x, const char* w, const char* y,
                 char* to) {
-  const cudaStream_t stream = cuda::use(device);
+  const cuda::StreamInUse stream = cuda::use(device);
   const cudnnHandle_t handle = Handles::of(device);
   check(cudnnSetStream(handle, stream), "cudnnSetStream");
   std::optional<Scratch> room;

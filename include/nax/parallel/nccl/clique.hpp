@@ -102,7 +102,7 @@ class Clique {
     succeed(ncclGroupStart(), "ncclGroupStart", nullptr);
     ncclResult_t result = ncclSuccess;
     for (int r = 0; r < size() && result == ncclSuccess; ++r) {
-      cuda::select_for_collectives(at(r).device);
+      [[maybe_unused]] const auto on = cuda::select_for_collectives(at(r).device);
       ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
       config.blocking = 0;
       result = ncclCommInitRankConfig(&at(r).comm, total_, id, first_ + r, &config);

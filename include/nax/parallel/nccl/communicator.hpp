@@ -264,7 +264,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
         for (Pending& one : pending_) {
           Clique::Member& member = clique_->at((at = one.rank) - first());
           if (!member.comm) throw_aborted(at);
-          cuda::select_for_collectives(member.device);
+          [[maybe_unused]] const auto on = cuda::select_for_collectives(member.device);
           (*one.calls)(member.comm, one.stream);
         }
         at = rank;

@@ -31,7 +31,7 @@ struct CommunicationScope {
 };
 inline std::uint64_t moment_of(const ArrayBase&) { return 0; }
 inline int card_for_collectives(Device device) { return device.ordinal; }
-inline void select_for_collectives(Device) {}
+inline bool select_for_collectives(Device) { return true; }
 struct StreamWatch {
   virtual void check() = 0;
 
@@ -53,7 +53,10 @@ class StreamMark {
 #else
 inline constexpr bool kernels_follow_streams = true;
 
-inline cudaStream_t stream_for_collectives(Device device) { return use(device); }
+inline cudaStream_t stream_for_collectives(Device device) {
+  const StreamInUse stream = use(device);
+  return stream;
+}
 inline bool is_done(cudaStream_t stream) {
   const cudaError_t state = cudaStreamQuery(stream);
   if (state == cudaErrorNotReady) return false;
@@ -61,14 +64,17 @@ inline bool is_done(cudaStream_t stream) {
   return true;
 }
 // Whether the calling thread's stream is done.
-inline bool computed(Device device) { return is_done(use(device)); }
+inline bool computed(Device device) {
+  const StreamInUse stream = use(device);
+  return is_done(stream);
+}
 inline std::uint64_t moment_of(const ArrayBase& x) {
   const auto& buffer = detail::ArrayAccess::buffer(x);
   const void* const moment = buffer ? buffer->moment.load(std::memory_order_acquire) : nullptr;
   return moment ? static_cast<const PlaceMark*>(moment)->number : 0;
 }
 inline int card_for_collectives(Device device) { return card_of(device); }
-inline void select_for_collectives(Device device) { select_card(device); }
+inline OnCard select_for_collectives(Device device) { return OnCard(device); }
 inline void watch_streams(StreamWatch* watch) { stream_watch = watch; }
 
 class StreamMark {

@@ -15,7 +15,10 @@ using A = Array<float>;
 
 struct Overlap : OnStandIn {
   // The streams of the calling thread, a device's: where it computes, and where its collectives go.
-  static cudaStream_t computing() { return nax::cuda::use(nax::detail::current_device); }
+  static cudaStream_t computing() {
+    const nax::cuda::StreamInUse stream = nax::cuda::use(nax::detail::current_device);
+    return stream;
+  }
   static cudaStream_t communicating() {
     const nax::cuda::CommunicationScope scope(nax::detail::current_device);
     return computing();

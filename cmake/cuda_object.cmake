@@ -1,0 +1,20 @@
+# nax_compile_cuda_once(<target> <source>): lets the programs that link nax::cuda share one object of nax_cuda.cu. A program
+# compiles the source itself where its CUDA_ARCHITECTURES are others than CMAKE_CUDA_ARCHITECTURES, or where it asks to by the
+# property NAX_COMPILES_CUDA, as it must if it is compiled for another processor. Included by nax-config.cmake, too.
+function(nax_compile_cuda_once target source)
+  if(NOT TARGET nax_cuda_object)
+    add_library(nax_cuda_object OBJECT EXCLUDE_FROM_ALL ${source})
+    set_target_properties(nax_cuda_object PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_link_libraries(nax_cuda_object PRIVATE $<TARGET_PROPERTY:${target},INTERFACE_LINK_LIBRARIES>)
+    target_compile_options(nax_cuda_object PRIVATE $<TARGET_PROPERTY:${target},INTERFACE_COMPILE_OPTIONS>)
+    target_compile_definitions(nax_cuda_object PRIVATE $<TARGET_PROPERTY:${target},INTERFACE_COMPILE_DEFINITIONS>)
+  endif()
+  set(same $<STREQUAL:$<TARGET_PROPERTY:CUDA_ARCHITECTURES>,$<TARGET_PROPERTY:nax_cuda_object,CUDA_ARCHITECTURES>>)
+  set(alone $<OR:$<BOOL:$<TARGET_PROPERTY:NAX_COMPILES_CUDA>>,$<NOT:${same}>>)
+  set(sources $<IF:${alone},${source},$<TARGET_OBJECTS:nax_cuda_object>>)
+  get_target_property(imported ${target} IMPORTED)
+  if(NOT imported)
+    set(sources "$<BUILD_INTERFACE:${sources}>" "$<INSTALL_INTERFACE:$<INSTALL_PREFIX>/include/nax/backend/cuda/nax_cuda.cu>")
+  endif()
+  set_property(TARGET ${target} PROPERTY INTERFACE_SOURCES ${sources})
+endfunction()
