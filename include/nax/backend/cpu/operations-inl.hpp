@@ -292,8 +292,10 @@ class HostOperations final : public backend::Operations {
     if (loop.operands[0].data == c.in(0) && loop.operands[1].data == c.in(1) &&
         loop.operands[2].data == c.in(2))
       return loop;
+    static const std::int64_t zero = 0;
     moved = loop;
-    for (int o = 0; o < 3; ++o) moved.operands[o].data = c.out(o);
+    for (int o = 0; o < 3; ++o) moved.operands[o] = placed(loop.operands[o], c.in(o));
+    if (!c.in(2)) moved.operands[2] = placed(loop.operands[2], reinterpret_cast<const char*>(&zero));
     return moved;
   }
   template <class T>
