@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "nax/backend/cpu/gemm_pairs.hpp"
+#include "nax/core/os/os.hpp"
 #include "nax/core/thread_pool.hpp"
 
 NAX_BEGIN
@@ -194,13 +193,11 @@ NAX_ENGINE void give_row(const float* sums, bfloat16* to, std::int64_t column, s
 
 NAX_ENGINE PairsUnit pairs_unit() {
   static const PairsUnit unit = [] {
-    constexpr long ask_permission = 0x1023, tile_data = 18;
     constexpr unsigned tiles_and_bfloat16 = 1u << 24 | 1u << 22;
     unsigned a = 0, b = 0, c = 0, d = 0;
     const bool there =
         __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & tiles_and_bfloat16) == tiles_and_bfloat16;
-    return there && syscall(SYS_arch_prctl, ask_permission, tile_data) == 0 ? PairsUnit::tiles
-                                                                            : PairsUnit::vectors;
+    return there && nax::detail::os::allow_tiles() ? PairsUnit::tiles : PairsUnit::vectors;
   }();
   return unit;
 }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <mutex>
 #include <numeric>
@@ -50,7 +48,7 @@ class MpiProcesses final : public Processes {
   int index() const override { return index_; }
   int count() const override { return inbox_.count(); }
   // Is this another process, which was forked from the one that has joined?
-  bool is_forked() const { return getpid() != pid_; }
+  bool is_forked() const { return nax::detail::os::process_id() != pid_; }
 
   std::uint64_t begin_run(const char* function) override {
     refuse_if_forked(function);
@@ -411,7 +409,7 @@ class MpiProcesses final : public Processes {
   }
 
   std::mutex mutex_;  // MPI is called by one thread at a time
-  const pid_t pid_ = getpid();
+  const std::int64_t pid_ = nax::detail::os::process_id();
   const int index_;
   MPI_Comm messages_ = MPI_COMM_NULL, elements_ = MPI_COMM_NULL;
   std::deque<MPI_Comm> made_;  // where MPI puts them
