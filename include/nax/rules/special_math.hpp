@@ -49,9 +49,9 @@ constexpr Double digamma(Double x) {
     x = 1 - x;
   }
   if (const double u = (x - digamma_root) - digamma_root_rest; sum == 0 && std::abs(u) < 0.45) {
-    constexpr DigammaNear near;
+    constexpr DigammaNear nearby;
     double p = 0;
-    for (int i = static_cast<int>(std::size(near.at)) - 1; i >= 0; --i) p = p * u + near.at[i];
+    for (int i = static_cast<int>(std::size(nearby.at)) - 1; i >= 0; --i) p = p * u + nearby.at[i];
     return p * u;
   }
   for (; x < 12; x += 1) sum -= 1 / x;

@@ -96,13 +96,13 @@ class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvide
     check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
   }
   // A process that was forked from this one has nothing to end.
-  void end(bool near) {
+  void end(bool nearby) {
     if (ended_ || nax::detail::os::process_id() != pid_) return;
     ended_ = true;
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized) return;
-    if (processes_) processes_->leave(near);
+    if (processes_) processes_->leave(nearby);
     if (!finalizes_) return;
     const Watchdog watchdog(time_to_finalize(),
                             "distributed::shutdown: MPI_Finalize waits for a process that has not come");

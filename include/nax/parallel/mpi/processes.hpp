@@ -212,7 +212,7 @@ class MpiProcesses final : public Processes {
 
   // Tells the others that they need not wait for this process any more, and waits until all have said so: no
   // longer than the timeout where they are known to be `near`. Ends a job that is out of step.
-  void leave(bool near) noexcept {
+  void leave(bool nearby) noexcept {
     try {
       std::unique_lock lock(mutex_);
       if (left_) return;
@@ -225,7 +225,7 @@ class MpiProcesses final : public Processes {
         inbox_.look();
         const std::string who = those_that_stay();
         if (inbox_.has_sent_all() && who.empty()) return;
-        if (near && std::chrono::steady_clock::now() > deadline)
+        if (nearby && std::chrono::steady_clock::now() > deadline)
           abort_job("distributed::shutdown: waited " + timeout_text() + " for the end of " + who);
         lock.unlock();
         std::this_thread::sleep_for(std::chrono::microseconds(n < 1000 ? 100 : 5000));
