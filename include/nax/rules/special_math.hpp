@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+#include <concepts>
 #include <iterator>
 #include <limits>
 
@@ -19,8 +21,24 @@ constexpr T lgamma(T x) {
     return ::lgammaf_r(x, &sign);
   else
     return ::lgamma_r(x, &sign);
+#elif defined(_WIN32)  // MinGW's for floats has 5 digits
+  return static_cast<T>(std::lgamma(static_cast<double>(x)));
 #else
   return std::lgamma(x);
+#endif
+}
+
+template <std::floating_point T>
+constexpr T tgamma(T x) {
+#if defined(_WIN32)
+  // MinGW's reduces large numbers one by one: it takes hours for 1e10.
+  const T whole = std::floor(x);
+  if (x > 200) return std::numeric_limits<T>::infinity();
+  if (x < -200 && whole == x) return std::numeric_limits<T>::quiet_NaN();
+  if (x < -200) return std::fmod(whole, T(2)) == 0 ? T(0) : T(-0.0);
+  return static_cast<T>(std::tgamma(static_cast<double>(x)));
+#else
+  return std::tgamma(x);
 #endif
 }
 

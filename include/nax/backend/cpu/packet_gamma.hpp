@@ -103,7 +103,7 @@ Packet<T> lgamma(Packet<T> x) {
     else
       return ::lgamma_r(v, &sign);
 #else
-    return std::lgamma(v);
+    return rules::math::lgamma(v);
 #endif
   };
   if constexpr (detail::widens && std::is_same_v<T, float>) {
@@ -145,7 +145,7 @@ Packet<T> polygamma_at(Packet<T> n, Packet<T> x) {
 }
 template <class T>
 Packet<T> tgamma(Packet<T> x) {
-  return detail::by_lanes([](T v) { return std::tgamma(v); }, x);
+  return detail::by_lanes([](T v) { return rules::math::tgamma(v); }, x);
 }
 
 }  // namespace NAX_SIMD_ABI
