@@ -18,6 +18,7 @@ inline thread_local constinit PerThreadObject* per_thread_objects = nullptr;
 
 [[gnu::cold]] NAX_COMPILED_ONCE void keep_per_thread(PerThreadObject* object) noexcept {
   static const os::ThreadKey key([](void* newest) {
+    if (!newest) return;
     // (Emulated thread_local variables are zero by now.)
     per_thread_objects = static_cast<PerThreadObject*>(newest);
     while (PerThreadObject* const last = per_thread_objects) {

@@ -131,8 +131,9 @@ inline bool single_threaded() {
 // Calls these around every fork from now on, where not null. Never called where processes do not fork.
 NAX_ENGINE void around_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
 
-// A pointer of each thread. Where it is not null when the thread ends, `at_end` gets it, after C++ has
-// destroyed the thread's thread_local objects where the system can. A main thread's end is not noticed.
+// A pointer of each thread. When the thread ends, `at_end` gets it, after C++ has destroyed the thread's
+// thread_local objects where the system can; some systems call it for null, too. A main thread's end is not
+// noticed.
 class ThreadKey {
  public:
   explicit ThreadKey(void (*at_end)(void*)) noexcept;

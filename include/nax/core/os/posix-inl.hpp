@@ -73,9 +73,9 @@ class NoPipeSignal {
  public:
   NoPipeSignal() {
     sigset_t waiting;
-    ::sigemptyset(&pipe_), ::sigaddset(&pipe_, SIGPIPE);
+    sigemptyset(&pipe_), sigaddset(&pipe_, SIGPIPE);  // (macros, on macOS)
     ::sigpending(&waiting);
-    was_waiting_ = ::sigismember(&waiting, SIGPIPE) == 1;
+    was_waiting_ = sigismember(&waiting, SIGPIPE) == 1;
     ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
   }
   ~NoPipeSignal() {
@@ -92,7 +92,7 @@ class NoPipeSignal {
 #if defined(__APPLE__)
     sigset_t waiting;
     int signal = 0;
-    if (::sigpending(&waiting) == 0 && ::sigismember(&waiting, SIGPIPE) == 1) ::sigwait(&pipe_, &signal);
+    if (::sigpending(&waiting) == 0 && sigismember(&waiting, SIGPIPE) == 1) ::sigwait(&pipe_, &signal);
 #else
     const timespec now{};
     ::sigtimedwait(&pipe_, nullptr, &now);
