@@ -131,7 +131,9 @@ TEST_F(Os, MapsCopiesOfFiles) {
 
 TEST(OsThreads, KeysAreToldOfEnds) {
   static int ended;
-  static const os::ThreadKey key([](void* value) { ended += *static_cast<int*>(value); });
+  static const os::ThreadKey key([](void* value) {
+    if (value) ended += *static_cast<int*>(value);
+  });
   int value = 5;
   std::thread([&] { key.set(&value); }).join();
   EXPECT_EQ(ended, 5);
