@@ -2,7 +2,7 @@
 # bash tests/turn.sh [preset]: builds and tests what tests/run.sh does not: the whole preset, or, without a name, a part of one.
 # bash tests/turn.sh --part preset: a part of this one.
 #
-# The date chooses the part: five presets take turns day by day, and each begins with another program on each of its days.
+# The date chooses the part: six presets take turns day by day, and each begins with another program on each of its days.
 # Programs are built one by one for NAX_TURN_SECONDS (600); those not reached are listed. Only building is cut short: a test
 # that fails or hangs fails the turn. NAX_TURN_DAY (days since 1970) stands in for the date.
 set -euo pipefail
@@ -18,12 +18,18 @@ if (($# == 1)); then
 fi
 
 day=${NAX_TURN_DAY:-$(($(date +%s) / 86400))}
-presets=(clang asan headers tsan cuda)
-preset=${presets[day % 5]} turns=$((day / 5))
+presets=(clang asan headers tsan cuda mingw)
+preset=${presets[day % 6]} turns=$((day / 6))
 if [[ ${1:-} == --part ]]; then preset=$2 turns=$day; fi
 missing=""
 if [[ $preset == clang ]] && ! has_command clang++; then missing=clang++; fi
 if [[ $preset == cuda ]] && ! PATH=$PATH:/usr/local/cuda/bin has_command nvcc; then missing=nvcc; fi
+if [[ $preset == mingw ]]; then
+  has_command x86_64-w64-mingw32-g++-posix || missing=g++-mingw-w64-x86-64-posix
+  [[ -e /usr/x86_64-w64-mingw32/lib/libz.a ]] || missing=libz-mingw-w64-dev
+  [[ -e /usr/src/googletest/CMakeLists.txt ]] || missing=libgtest-dev
+  has_command wine64 || has_command wine || [[ -x /usr/lib/wine/wine64 ]] || missing=wine64
+fi
 if [[ $missing ]]; then
   echo "turn: $preset: nothing was built, since $missing is not installed"
   exit 0

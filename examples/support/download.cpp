@@ -1,7 +1,11 @@
 #include "download.hpp"
 
+#if defined(_WIN32)
+#include <process.h>
+#else
 #include <spawn.h>
 #include <sys/wait.h>
+#endif
 
 #include <cstdio>
 #include <nax/io/mnist.hpp>
@@ -9,7 +13,9 @@
 #include <string>
 #include <vector>
 
+#if !defined(_WIN32)
 extern char** environ;
+#endif
 
 namespace examples {
 namespace {
@@ -34,10 +40,14 @@ bool run_curl(const std::string& url, const std::string& to) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+#if defined(_WIN32)
+  return _spawnvp(_P_WAIT, "curl", arguments.data()) == 0;
+#else
   pid_t child;
   int status = 0;
   return posix_spawnp(&child, "curl", nullptr, nullptr, arguments.data(), environ) == 0 &&
          waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+#endif
 }
 
 bool is_genuine(const MnistFile& file, const std::string& path) {

@@ -1,6 +1,7 @@
 #include "nax/io/checkpoints.hpp"
 
 #include <filesystem>
+#include <thread>
 
 #include "files.hpp"
 #include "nax/io/numpy_files.hpp"
@@ -85,33 +86,36 @@ TEST_F(CheckpointsTest, AnAsynchronousSaveHoldsTheStateOfItsCall) {
 TEST_F(CheckpointsTest, TheNextCallThrowsAnAsynchronousError) {
   io::Checkpoints saved(folder, {.every = 2, .async = true});
   const auto fail = [&] {
-    ASSERT_EQ(::mkdir(at("step_2.npz").c_str(), 0777), 0);  // a folder cannot be replaced by a file
+    ASSERT_EQ(std::filesystem::create_directory(at("step_2.npz")),
+              true);  // a folder cannot be replaced by a file
     EXPECT_TRUE(saved.save(2, Array<float>{1}));
   };
   fail();
   expect_refused([&] { saved.wait(); }, "cannot be written: it is a folder");
   saved.wait();  // once only
-  ASSERT_EQ(::rmdir(at("step_2.npz").c_str()), 0);
+  ASSERT_EQ(std::filesystem::remove(at("step_2.npz")), true);
   fail();
   expect_refused([&] { saved.save(4, Array<float>{1}); }, "it is a folder");
-  ASSERT_EQ(::rmdir(at("step_2.npz").c_str()), 0);
+  ASSERT_EQ(std::filesystem::remove(at("step_2.npz")), true);
   fail();
   Array<float> x;
   expect_refused([&] { saved.restore(x); }, "it is a folder");
-  ASSERT_EQ(::rmdir(at("step_2.npz").c_str()), 0);
+  ASSERT_EQ(std::filesystem::remove(at("step_2.npz")), true);
   fail();
   expect_refused(
       [&] {
-        for (int i = 0; i < 10000; ++i) saved.save(3, x), ::usleep(1000);  // not due, but rethrows
+        for (int i = 0; i < 10000; ++i)
+          saved.save(3, x),
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));  // not due, but rethrows
       },
       "it is a folder");
-  ASSERT_EQ(::rmdir(at("step_2.npz").c_str()), 0);
+  ASSERT_EQ(std::filesystem::remove(at("step_2.npz")), true);
   EXPECT_TRUE(saved.save(4, Array<float>{1}));
   EXPECT_EQ(saved.restore(x), 4);
   testing::internal::CaptureStderr();
   {
     io::Checkpoints last(root + "/b", {.async = true});
-    ASSERT_EQ(::mkdir((root + "/b/step_0.npz").c_str(), 0777), 0);
+    ASSERT_EQ(std::filesystem::create_directory(root + "/b/step_0.npz"), true);
     last.save(0, x);
   }
   EXPECT_NE(testing::internal::GetCapturedStderr().find("it is a folder"), std::string::npos);

@@ -1,7 +1,10 @@
 #include "nax/io/new_file.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <thread>
 

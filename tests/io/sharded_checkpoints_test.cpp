@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -49,13 +50,19 @@ void expect_same(const State& got, const State& want) {
 }
 
 struct Folder {
-  Folder() { EXPECT_NE(::mkdtemp(path.data()), nullptr); }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::size_t files() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(path), std::filesystem::directory_iterator()));
+  Folder() {
+    std::filesystem::remove_all(path);
+    EXPECT_TRUE(std::filesystem::create_directory(path));
   }
-  std::string path = testing::TempDir() + "nax_shards_XXXXXX";
+  ~Folder() { std::filesystem::remove_all(path); }
+  // Without the hidden one that is locked on Windows.
+  std::int64_t files() const {
+    return std::count_if(std::filesystem::directory_iterator(path), std::filesystem::directory_iterator(),
+                         [](const auto& entry) { return entry.path().filename() != ".lock"; });
+  }
+  static inline int made = 0;
+  std::string path = testing::TempDir() + "nax_shards_" + std::to_string(nax::detail::os::process_id()) +
+                     "_" + std::to_string(made++);
 };
 
 // f(process, its object), one thread each.
@@ -78,7 +85,7 @@ TEST(ShardedCheckpoints, AreRestoredByAnyNumberOfProcesses) {
       EXPECT_TRUE(saved.save(1, state(1)));
       EXPECT_TRUE(saved.save(4, state(4)));
     });
-    EXPECT_EQ(folder.files(), 2u * (static_cast<std::size_t>(writers) + 1));
+    EXPECT_EQ(folder.files(), 2 * (writers + 1));
     State one = state(0);
     EXPECT_EQ(io::Checkpoints(folder.path).restore(one), 4);
     expect_same(one, state(4));
@@ -114,15 +121,15 @@ TEST(ShardedCheckpoints, GoWithTheirShards) {
              State best = state(0);
              EXPECT_EQ(saved.restore_best(best), 2);
            });
-  EXPECT_EQ(folder.files(), 6u);
+  EXPECT_EQ(folder.files(), 6);
   // Left by a crash: shards without their manifest, and a part of one.
   for (const char* name :
        {"/step_6.shard_0_of_2.npz", "/step_6.shard_1_of_2.npz.partX", "/step_7.shards.npz"})
     std::ofstream(folder.path + name) << "x";
   const io::Checkpoints other(folder.path, {.processes = 2, .process = 1});
-  EXPECT_EQ(folder.files(), 9u);  // the first process removes them
+  EXPECT_EQ(folder.files(), 9);  // the first process removes them
   const io::Checkpoints first(folder.path, {.processes = 2, .process = 0});
-  EXPECT_EQ(folder.files(), 7u);
+  EXPECT_EQ(folder.files(), 7);
 }
 
 TEST(ShardedCheckpoints, ErrorsNameTheCause) {
@@ -207,7 +214,7 @@ TEST(ShardedCheckpoints, StatesOfTheirOwnComeBackToTheirProcesses) {
   together(folder.path, 3, {.keep = 1, .own = true}, [](int process, io::Checkpoints& saved) {
     for (int step = 1; step <= 2; ++step) saved.save(step, state(step + 10 * process));
   });
-  EXPECT_EQ(folder.files(), 4u);
+  EXPECT_EQ(folder.files(), 4);
   together(folder.path, 3, {.own = true}, [](int process, io::Checkpoints& saved) {
     State mine = state(0);
     EXPECT_EQ(saved.restore(mine), 2);

@@ -2,6 +2,7 @@
 # The form of the sources, as far as text shows it:
 # - headers include only folders that come before their own in CONTRIBUTING.md's list; bodies (x-inl.hpp) are not headers;
 # - test files of a folder can be compiled as one source: each has a namespace of its own, and undefines its macros;
+# - only core/os includes headers of the operating system;
 # - docs/environment.md explains every environment variable;
 # - comments begin with a verb or a thing (not with "What", "The same", "Whoever"), and speak of no "somebody".
 set -euo pipefail
@@ -45,6 +46,12 @@ while read -r file; do
     grep -q "^#undef $macro\$" "$file" || fail "$file: defines $macro and does not undefine it"
   done < <(sed -n 's/^ *# *define \([A-Za-z_0-9]*\).*/\1/p' "$file" | sort -u)
 done < <(find tests -name '*_test.cpp' ! -path 'tests/cpu/*' | sort) # tests/cpu is compiled file by file
+
+# What systems do differently stands in one place, and no file reads windows.h, whose macros would reach users.
+while read -r line; do fail "$line: headers of the system belong in core/os"; done < <(
+  grep -rnE '^ *# *include <(unistd|pthread|windows|winbase|windef|dirent|dlfcn|fcntl|io|malloc|poll|process|sched|signal|spawn|time|sys/[a-z_]+)\.h>' \
+    include/nax | grep -v '^include/nax/core/os/' || true)
+while read -r line; do fail "$line: windows.h is not included"; done < <(grep -rnE '<(windows|windef|winbase)\.h>' include/nax || true)
 
 # Every variable that headers or sources read is explained.
 while read -r variable; do

@@ -17,6 +17,10 @@
 //
 // Every header opens it by NAX_BEGIN and closes it by NAX_END.
 
+#if defined(_WIN32) && (defined(min) || defined(max))
+#error "nax: windows.h has made min and max macros: define NOMINMAX before it is included"
+#endif
+
 // The floating-point flags that nax cannot live with. They hold for all that is inlined into a user's
 // function, which is most of nax, so no part of it could be kept from them.
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/core/allocator.hpp"
+#include "nax/core/per_thread.hpp"
 
 NAX_BEGIN
 namespace detail::memory {
@@ -63,7 +64,7 @@ NAX_ENGINE void Pool::trim() {
 NAX_ENGINE void Pool::deallocate(void* pointer, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (!NAX_ALLOCATOR_CACHES) {
-    std::free(pointer);
+    os::free_aligned(pointer);
     held_ -= rounded(bytes);
   } else if (bytes <= small_limit) {
     small_[small_class(bytes)].push(static_cast<Block*>(pointer));
@@ -128,10 +129,10 @@ NAX_ENGINE void* Pool::from_system(std::size_t bytes, std::size_t align, std::si
   if (over())
     raise<Error>(
         {"allocate: over the memory limit (", asked, " bytes asked, ", held_, " held, limit ", limit_, ")"});
-  void* block = std::aligned_alloc(align, bytes);
+  void* block = os::allocate_aligned(align, bytes);
   if (!block) {
     release();
-    block = std::aligned_alloc(align, bytes);
+    block = os::allocate_aligned(align, bytes);
   }
   if (!block)
     raise<Error>({"allocate: the system is out of memory (", asked, " bytes asked, ", held_, " held)"});
@@ -140,12 +141,12 @@ NAX_ENGINE void* Pool::from_system(std::size_t bytes, std::size_t align, std::si
 }
 
 NAX_ENGINE void Pool::adopt_thread() {
-  struct AtExit {
-    ~AtExit() {
-      ThreadCache* const cache = thread_cache;
+  struct Adopted {
+    ThreadCache* cache = nullptr;
+    ~Adopted() {
       thread_cache = nullptr;
       thread_ended = true;
-      instance().end_thread(cache);
+      if (cache) instance().end_thread(cache);
     }
   };
   auto cache = std::make_unique<ThreadCache>();
@@ -154,8 +155,7 @@ NAX_ENGINE void Pool::adopt_thread() {
     threads_.push_back(cache.get());
   }
   thread_cache = cache.release();
-  thread_local AtExit at_exit;
-  static_cast<void>(at_exit);
+  per_thread<Adopted>().cache = thread_cache;
 }
 
 NAX_ENGINE void Pool::release() {
@@ -177,7 +177,7 @@ NAX_ENGINE void Pool::release_slabs(std::size_t index) {
     const std::uintptr_t slab = blocks[first] & ~std::uintptr_t{slab_bytes - 1};
     while (last < blocks.size() && blocks[last] < slab + slab_bytes) ++last;
     if (last - first == per_slab) {
-      std::free(reinterpret_cast<void*>(slab));
+      os::free_aligned(reinterpret_cast<void*>(slab));
       held_ -= slab_bytes;
     } else {
       for (std::size_t at = first; at < last; ++at) list.push(reinterpret_cast<Block*>(blocks[at]));

@@ -40,7 +40,6 @@
 #include <vector>
 
 #if __has_include(<malloc.h>)
-#include <malloc.h>  // malloc_trim, of glibc
 #endif
 
 #include "nax/core/at_fork.hpp"
@@ -253,7 +252,7 @@ class Pool {
   void* take_cached(std::size_t index);
   void put_cached(void* pointer, std::size_t index);
   void free_one(std::size_t index) {
-    std::free(large_[index].pop());
+    os::free_aligned(large_[index].pop());
     held_ -= large_bytes(index);
     cached_ -= large_bytes(index);
     unreturned_ += large_bytes(index);
@@ -262,9 +261,7 @@ class Pool {
   void trim();
   // Bytes that free() keeps.
   void return_to_system() {
-#if defined(__GLIBC__)
-    if (unreturned_ >= always_cached / 2) malloc_trim(0);
-#endif
+    if (unreturned_ >= always_cached / 2) os::return_memory();
     unreturned_ = 0;
   }
   void note_peak() {
@@ -284,8 +281,8 @@ class Pool {
   FreeList large_[large_classes];
   std::uint64_t last_use_[large_classes] = {}, uses_ = 0;
   std::unordered_map<void*, std::size_t> borrowed_;  // blocks in use for smaller requests: their classes
-  std::size_t cached_ = 0, unreturned_ = 0;          // bytes of free large blocks; freed since malloc_trim
-  std::int64_t recent_peaks_[2] = {};                // of this window and the last
+  std::size_t cached_ = 0, unreturned_ = 0;  // bytes of free large blocks; freed since return_memory()
+  std::int64_t recent_peaks_[2] = {};        // of this window and the last
   int window_left_ = window_length;
   double cache_multiple_ = 2;
   std::size_t cap_ = always_cached;

@@ -7,9 +7,9 @@ namespace detail {
 
 NAX_ENGINE void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
   [[maybe_unused]] static const bool counts =
-      (pthread_atfork(nullptr, nullptr, [] { process_generation.fetch_add(1, std::memory_order_relaxed); }),
+      (os::around_fork(nullptr, nullptr, [] { process_generation.fetch_add(1, std::memory_order_relaxed); }),
        true);
-  pthread_atfork(before, in_parent, in_child);
+  os::around_fork(before, in_parent, in_child);
 }
 
 }  // namespace detail

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 
-#include "nax/core/abi.hpp"
+#include "nax/core/os/os.hpp"
 
 // fork() takes only the calling thread along: a child has nax's locks as they were, and none of its threads.
 NAX_BEGIN

@@ -7,13 +7,10 @@
 #include <new>
 #include <utility>
 
-#if __has_include(<sys/single_threaded.h>)
-#include <sys/single_threaded.h>
-#endif
-
 #include "nax/core/accelerator.hpp"
 #include "nax/core/allocator.hpp"
 #include "nax/core/device.hpp"
+#include "nax/core/os/os.hpp"
 
 // A refcounted block of memory. On the host the header and the elements share one allocation, elements at a
 // multiple of 64 bytes; the elements of a buffer on an accelerator lie there, at `address`. A buffer may
@@ -153,13 +150,6 @@ struct alignas(64) Buffer {
 };
 static_assert(sizeof(Buffer) == Buffer::header_bytes);
 
-#if __has_include(<sys/single_threaded.h>)
-// While the process has one thread, counting needs no locked instruction.
-inline bool single_threaded() { return __libc_single_threaded; }
-#else
-inline bool single_threaded() { return false; }
-#endif
-
 class BufferRef {
  public:
   BufferRef() = default;
@@ -178,7 +168,7 @@ class BufferRef {
     const std::uint32_t others = buffer_->references.load(std::memory_order_acquire) - 1;
     if (others == 0)
       Buffer::destroy(buffer_);
-    else if (single_threaded())
+    else if (os::single_threaded())
       buffer_->references.store(others, std::memory_order_relaxed);
     else if (buffer_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
       Buffer::destroy(buffer_);
@@ -199,7 +189,7 @@ class BufferRef {
  private:
   void acquire() {
     std::atomic<std::uint32_t>& count = buffer_->references;
-    if (single_threaded())
+    if (os::single_threaded())
       count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     else
       count.fetch_add(1, std::memory_order_relaxed);

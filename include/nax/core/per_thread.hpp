@@ -1,14 +1,12 @@
 #pragma once
 
-#include <pthread.h>
-
-#include "nax/core/abi.hpp"
+#include "nax/core/os/os.hpp"
 
 // Objects that each thread has one of, usable until the thread ends.
 //
 // Destructors of static and thread_local objects may call nax after C++ has destroyed its thread_local
-// objects. So a key of pthreads destroys these, after everything that C++ destroys. Those of the main thread
-// are never destroyed. An object that is needed even later is made anew.
+// objects. So a key of the system's destroys these, after everything that C++ destroys. Those of the main
+// thread are never destroyed. An object that is needed even later is made anew.
 NAX_BEGIN
 namespace detail {
 
@@ -19,19 +17,19 @@ struct PerThreadObject {
 inline thread_local constinit PerThreadObject* per_thread_objects = nullptr;
 
 [[gnu::cold]] NAX_COMPILED_ONCE void keep_per_thread(PerThreadObject* object) noexcept {
-  static const pthread_key_t key = [] {
-    pthread_key_t made{};
-    pthread_key_create(&made, [](void*) {
-      while (PerThreadObject* const last = per_thread_objects) {
-        per_thread_objects = last->next;
-        delete last;
-      }
-    });
-    return made;
-  }();
+  static const os::ThreadKey key([](void* newest) {
+    if (!newest) return;
+    // (Emulated thread_local variables are zero by now.)
+    per_thread_objects = static_cast<PerThreadObject*>(newest);
+    while (PerThreadObject* const last = per_thread_objects) {
+      per_thread_objects = last->next;
+      delete last;
+    }
+    key.set(nullptr);  // which destructors may have set
+  });
   object->next = per_thread_objects;
   per_thread_objects = object;
-  pthread_setspecific(key, object);  // if it fails, the objects leak, which is harmless
+  key.set(object);  // if it fails, the objects leak, which is harmless
 }
 
 template <class T, class Name>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "nax/core/os/os.hpp"
+#include "nax/core/per_thread.hpp"
 #include "nax/core/profile.hpp"
 
 NAX_BEGIN
@@ -55,16 +57,16 @@ NAX_ENGINE void Lanes::leave(NamedLane* lane) {
 }
 
 NAX_ENGINE NamedLane& lane_of_this_thread() {
-  struct AtExit {
-    ~AtExit() {
-      if (this_lane) Lanes::instance().leave(this_lane);
+  struct Taken {
+    NamedLane* lane = nullptr;
+    ~Taken() {
+      if (lane) Lanes::instance().leave(lane);
       this_lane = nullptr;
     }
   };
   if (!this_lane) {
-    this_lane = Lanes::instance().take(this_name ? this_name : ::getpid() == ::gettid() ? "main" : "");
-    thread_local AtExit at_exit;
-    static_cast<void>(at_exit);
+    this_lane = Lanes::instance().take(this_name ? this_name : os::is_main_thread() ? "main" : "");
+    per_thread<Taken>().lane = this_lane;
   }
   return *this_lane;
 }

@@ -28,10 +28,6 @@
 #include <system_error>
 #include <thread>
 
-#ifdef __linux__
-#include <sched.h>
-#endif
-
 #include "nax/core/at_fork.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/function_ref.hpp"
@@ -156,11 +152,8 @@ class Pool {
   Pool();
 
   static int cores() {
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
-#endif
-    return static_cast<int>(std::thread::hardware_concurrency());
+    const int usable = os::usable_cores();
+    return usable > 0 ? usable : static_cast<int>(std::thread::hardware_concurrency());
   }
 
   // Workers that exist, after starting more if this call may use more than there are idle ones. Several

@@ -4,6 +4,7 @@
 
 NAX_BEGIN
 namespace data::detail {
+namespace os = nax::detail::os;
 
 NAX_ENGINE CacheFolder::CacheFolder(std::string folder, std::uint64_t print)
     : named_(std::move(folder)), folder_(named_), print_(print) {
@@ -18,15 +19,14 @@ NAX_ENGINE CacheFolder::CacheFolder(std::string folder, std::uint64_t print)
 
 NAX_ENGINE bool CacheFolder::read(std::int64_t i, io::Bytes& bytes) const {
   const std::string path = path_of(i);
-  io::detail::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status;
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  const auto size = static_cast<std::size_t>(status.st_size);
+  const io::detail::Descriptor file(os::open_file(path, os::Open::to_read));
+  os::FileStatus status;
+  if (file.get() < 0 || !os::status_of(file.get(), status) || status.kind != os::FileKind::file) return false;
+  const auto size = static_cast<std::size_t>(status.size);
   if (size < header_bytes) return false;
   bytes.resize(size);
   for (std::size_t done = 0; done < size;) {
-    const ssize_t got = ::read(file.get(), bytes.data() + done, size - done);
-    if (got < 0 && errno == EINTR) continue;
+    const std::int64_t got = os::read_some(file.get(), bytes.data() + done, size - done);
     if (got <= 0) return false;
     done += static_cast<std::size_t>(got);
   }
@@ -41,12 +41,13 @@ NAX_ENGINE void CacheFolder::write(std::int64_t i, const io::Bytes& element) {
   header(start, i, element.data(), element.size());
   const std::string path = path_of(i);
   const std::string temporary = io::detail::part_name(path);
-  io::detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  io::detail::Descriptor file(os::open_file(temporary, os::Open::to_overwrite));
   const bool written = file.get() >= 0 && put(file.get(), start) && put(file.get(), element) &&
-                       file.close() && ::rename(temporary.c_str(), path.c_str()) == 0;
+                       file.close() && os::replace_file(temporary, path);
   if (written) return;
   const std::string why = std::strerror(errno);
-  ::unlink(temporary.c_str());
+  file.close();
+  os::remove_file(temporary);
   if (!full_.exchange(true))
     std::fprintf(stderr, "cache: '%s' cannot be written to: %s; the loop goes on without it\n",
                  named_.c_str(), why.c_str());
@@ -66,8 +67,7 @@ NAX_ENGINE void CacheFolder::header(io::Bytes& out, std::int64_t i, const std::u
 
 NAX_ENGINE bool CacheFolder::put(int file, const io::Bytes& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t put = ::write(file, bytes.data() + done, bytes.size() - done);
-    if (put < 0 && errno == EINTR) continue;
+    const std::int64_t put = os::write_some(file, bytes.data() + done, bytes.size() - done);
     if (put < 0) return false;
     done += static_cast<std::size_t>(put);
   }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/stat.h>
-
 #include <cstdio>
 
 #include "nax/data/failure.hpp"

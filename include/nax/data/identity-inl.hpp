@@ -48,14 +48,14 @@ NAX_ENGINE void describe_files(Fingerprint& print, const std::vector<std::string
       remote.push_back(path);
       continue;
     }
-    struct stat status;
-    if (::stat(path.c_str(), &status) != 0) {
+    nax::detail::os::FileStatus status;
+    if (!nax::detail::os::status_of(path, status)) {
       print.add("missing");
       continue;
     }
-    print.add(static_cast<std::int64_t>(status.st_size));
-    print.add(static_cast<std::int64_t>(status.st_mtim.tv_sec));
-    print.add(static_cast<std::int64_t>(status.st_mtim.tv_nsec));
+    print.add(status.size);
+    print.add(status.seconds);
+    print.add(status.nanoseconds);
   }
   if (remote.empty() || !io::detail::remote_files) return;
   for (const std::string& version : io::detail::remote_files->versions(remote)) print.add(version);

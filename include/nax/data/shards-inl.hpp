@@ -15,7 +15,7 @@ NAX_ENGINE ShardFiles::ShardFiles(const char* function, std::vector<std::string>
     const io::detail::Source file(function_, path);
     look_through(file, find);
     if (paths_.size() > few) continue;
-    open_.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    open_.emplace_back(nax::detail::os::open_file(path, nax::detail::os::Open::to_read));
     if (open_.back().get() < 0) io::detail::fail_system(function_, path, "cannot be opened");
   }
 }
@@ -44,7 +44,7 @@ NAX_ENGINE io::Bytes ShardFiles::read(std::int64_t i) const {
   io::detail::Descriptor own;
   int descriptor;
   if (open_.empty()) {
-    own = io::detail::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    own = io::detail::Descriptor(nax::detail::os::open_file(path, nax::detail::os::Open::to_read));
     descriptor = own.get();
     if (descriptor < 0) io::detail::fail_system(function_, path, "cannot be opened");
   } else {
@@ -52,9 +52,8 @@ NAX_ENGINE io::Bytes ShardFiles::read(std::int64_t i) const {
   }
   io::Bytes bytes = io::detail::within_memory(function_, path, [&] { return io::Bytes(size); });
   for (std::size_t done = 0; done < size;) {
-    const ssize_t got =
-        ::pread(descriptor, bytes.data() + done, size - done, static_cast<off_t>(of.begin + done));
-    if (got < 0 && errno == EINTR) continue;
+    const std::int64_t got =
+        nax::detail::os::read_some_at(descriptor, bytes.data() + done, size - done, of.begin + done);
     if (got < 0) io::detail::fail_system(function_, path, "cannot be read");
     if (got == 0)
       io::detail::fail(function_, path,

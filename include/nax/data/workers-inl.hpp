@@ -1,9 +1,5 @@
 #pragma once
 
-#include <fcntl.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +8,7 @@
 
 NAX_BEGIN
 namespace data::detail {
+namespace os = nax::detail::os;
 
 NAX_ENGINE int check_threads(const char* function, int threads) {
   if (threads < auto_tune || threads > most_stage_threads)
@@ -153,16 +150,14 @@ NAX_ENGINE void Workers::grow(int more) {
 class ThreadClock {
  public:
   explicit ThreadClock(bool is_needed)
-      : waits_(is_needed ? ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC) : -1) {}
+      : waits_(is_needed ? os::open_file("/proc/thread-self/schedstat", os::Open::to_read) : -1) {}
   double seconds() const {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    const double computed = os::thread_seconds();
     char text[64] = {};
     unsigned long long waited = 0;  // stays 0 on systems that do not count it
-    if (waits_.get() >= 0 && ::pread(waits_.get(), text, sizeof text - 1, 0) > 0)
+    if (waits_.get() >= 0 && os::read_some_at(waits_.get(), text, sizeof text - 1, 0) > 0)
       std::sscanf(text, "%*u %llu", &waited);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec) +
-           1e-9 * static_cast<double>(waited);
+    return computed + 1e-9 * static_cast<double>(waited);
   }
 
  private:

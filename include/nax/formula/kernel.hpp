@@ -27,11 +27,19 @@ struct CodeArguments {
   void* sums;  // 64 bytes for each result, where there are sums in place of results
 };
 
+// Machine code takes its arguments as Linux and macOS have it, on Windows as well: there its callers save the
+// registers that it uses.
+#if defined(_WIN32) && defined(__x86_64__)
+#define NAX_CODE_ABI __attribute__((sysv_abi))
+#else
+#define NAX_CODE_ABI
+#endif
+
 // Code in memory that may be executed, and not written to.
 class Code {
  public:
   virtual ~Code() = default;
-  void (*entry)(const CodeArguments*) = nullptr;
+  void(NAX_CODE_ABI* entry)(const CodeArguments*) = nullptr;
   int lanes = 0;  // of a sum
 };
 

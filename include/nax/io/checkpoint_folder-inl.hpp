@@ -1,10 +1,9 @@
 #pragma once
 
-#include <dirent.h>
-#include <sys/file.h>
-
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "nax/io/checkpoint_folder.hpp"
 #include "nax/io/crc32.hpp"
@@ -173,17 +172,17 @@ NAX_ENGINE CheckpointFolder::CheckpointFolder(std::string path, const Checkpoint
     if (process_ == 0 && processes_ > 1) remove_shards_left();
   } else {
     const int error = make_folders(path_, true);
-    folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    folder_ = Descriptor(os::open_lock(path_));
     if (error != 0) errno = error;
     if (folder_.get() < 0) fail_system("Checkpoints", path_, "cannot be created or opened");
   }
   if (process_ == 0 && lock() == Lock::held) {
     for (const std::string& name : names())
-      if (is_unfinished(name)) ::unlink((path_ + '/' + name).c_str());
+      if (is_unfinished(name)) os::remove_file(path_ + '/' + name);
     remove_shards_left();
     // Of several processes the first keeps the lock, or a reader could take the others' shards for a crash's.
     if (processes_ == 1) {
-      ::flock(folder_.get(), LOCK_UN);
+      os::unlock(folder_.get());
       locked_ = false;
     }
   }
@@ -197,38 +196,34 @@ NAX_ENGINE void CheckpointFolder::remove_shards_left() const {
 }
 
 NAX_ENGINE bool CheckpointFolder::exists(const std::string& file) const {
-  if (!remote_) return ::access(file.c_str(), F_OK) == 0;
+  if (!remote_) return os::exists(file);
   const std::vector<std::string> found = remote_->list(file);
   return std::find(found.begin(), found.end(), file) != found.end();
 }
 
 NAX_ENGINE void CheckpointFolder::unlink(const std::string& file) const {
   if (remote_) return remote_->remove(file);
-  if (::unlink(file.c_str()) != 0 && errno != ENOENT) fail_system("Checkpoints", file, "cannot be removed");
+  if (!os::remove_file(file) && errno != ENOENT) fail_system("Checkpoints", file, "cannot be removed");
 }
 
 NAX_ENGINE void CheckpointFolder::set_aside(std::int64_t step) {
   const bool had_lock = locked_;
   if (process_ != 0 || lock() != Lock::held) return;
-  const auto rename = [](const std::string& file) {
-    return ::rename(file.c_str(), (file + ".damaged").c_str()) == 0;
-  };
+  const auto rename = [](const std::string& file) { return os::replace_file(file, file + ".damaged"); };
   if (rename(file_of(step)))
     for (const std::string& name : names())
       if (step_of_shard(name) == step) rename(path_ + '/' + name);
   if (!had_lock) {
-    ::flock(folder_.get(), LOCK_UN);
+    os::unlock(folder_.get());
     locked_ = false;
   }
 }
 
 NAX_ENGINE CheckpointFolder::Lock CheckpointFolder::lock() {
   if (locked_ || remote_) return locked_ ? Lock::held : Lock::unknown;
-  int result;
-  do result = ::flock(folder_.get(), LOCK_EX | LOCK_NB);
-  while (result != 0 && errno == EINTR);
-  locked_ = result == 0;
-  return locked_ ? Lock::held : errno == EWOULDBLOCK ? Lock::taken : Lock::unknown;
+  const Lock result = os::try_lock(folder_.get());
+  locked_ = result == Lock::held;
+  return result;
 }
 
 NAX_ENGINE std::vector<std::string> CheckpointFolder::names() const {
@@ -238,12 +233,8 @@ NAX_ENGINE std::vector<std::string> CheckpointFolder::names() const {
       all.push_back(address.substr(path_.size() + 1));
     return all;
   }
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path_.c_str()), ::closedir);
-  if (!folder) fail_system("Checkpoints", path_, "cannot be listed");
   std::vector<std::string> all;
-  errno = 0;
-  while (const dirent* const entry = ::readdir(folder.get())) all.emplace_back(entry->d_name), errno = 0;
-  if (errno != 0) fail_system("Checkpoints", path_, "cannot be listed");
+  if (!os::names_in(path_, all)) fail_system("Checkpoints", path_, "cannot be listed");
   return all;
 }
 
@@ -282,8 +273,7 @@ NAX_ENGINE void CheckpointFolder::begin(std::int64_t step) {
   for (int attempt = 0; process_ == 0 && lock() == Lock::taken;
        ++attempt) {  // one that begins holds it for a moment
     if (attempt == 50) fail("Checkpoints", path_, "is being saved to by another Checkpoints");
-    const timespec pause{0, 20'000'000};
-    ::nanosleep(&pause, nullptr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   // Shards are never written over: those of two saves might be mixed.
   const std::int64_t first = processes_ == 1 ? step + 1 : step;
@@ -291,7 +281,7 @@ NAX_ENGINE void CheckpointFolder::begin(std::int64_t step) {
     raise<ValueError>({"Checkpoints: '", path_, "' has step ", all.back(), " already, which is ",
                        all.back() == step ? "not before " : "after ", step,
                        "; remove it, or save to another folder"});
-  if (!remote_ && !name_is_on_disk_ && !sync_folder(path_ + "/.."))
+  if (!remote_ && !name_is_on_disk_ && !os::sync_folder(path_ + "/.."))
     fail_system("Checkpoints", path_, "cannot be brought to the disk");
   name_is_on_disk_ = true;
 }
@@ -329,7 +319,7 @@ NAX_ENGINE void CheckpointFolder::write(std::int64_t step, const NamedArrays& ar
 }
 
 NAX_ENGINE void CheckpointFolder::sync_names() const {
-  if (!remote_ && !sync_folder(path_)) fail_system("Checkpoints", path_, "cannot be brought to the disk");
+  if (!remote_ && !os::sync_folder(path_)) fail_system("Checkpoints", path_, "cannot be brought to the disk");
 }
 
 NAX_ENGINE void CheckpointFolder::remove(std::int64_t step) const {
@@ -409,15 +399,16 @@ NAX_ENGINE void CheckpointFolder::write_manifest(std::int64_t step, const NamedA
 
 NAX_ENGINE void CheckpointFolder::wait_for(const std::string& file, const std::string& whose,
                                            FunctionRef<void()> meanwhile) const {
-  timespec pause{0, 1'000'000};
+  using std::chrono::milliseconds;
+  milliseconds pause(1);
   double waited = 0;
   while (!exists(file)) {
     meanwhile();
     if (waited > options_.timeout)
       raise<IoError>({"Checkpoints: ", whose, " '", file, "' in ", options_.timeout, " seconds"});
-    ::nanosleep(&pause, nullptr);
-    waited += static_cast<double>(pause.tv_nsec) * 1e-9;
-    pause.tv_nsec = std::min(pause.tv_nsec * 2, remote_ ? 500'000'000L : 50'000'000L);
+    std::this_thread::sleep_for(pause);
+    waited += std::chrono::duration<double>(pause).count();
+    pause = std::min(pause * 2, milliseconds(remote_ ? 500 : 50));
   }
 }
 

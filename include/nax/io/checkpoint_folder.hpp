@@ -141,7 +141,7 @@ class CheckpointFolder {
   // Removes shards of checkpoints that never were complete.
   void remove_shards_left() const;
 
-  enum class Lock { held, taken, unknown };  // by this object, by another one, to no system
+  using Lock = os::Lock;
 
   Lock lock();
   std::vector<std::string> names() const;

@@ -12,14 +12,14 @@ NAX_ENGINE Source::Source(const char* function, const std::string& path) : funct
     size_ = owned_.size();
     return;
   }
-  file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  struct stat status;
-  if (file_.get() < 0 || ::fstat(file_.get(), &status) != 0)
+  file_ = Descriptor(os::open_file(path, os::Open::to_read));
+  os::FileStatus status;
+  if (file_.get() < 0 || !os::status_of(file_.get(), status))
     fail_system(function_, path_, "cannot be opened");
-  if (S_ISDIR(status.st_mode)) fail("is a folder");
-  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) fail("is a device, not a file");
-  if (S_ISREG(status.st_mode) && status.st_size > 0)
-    size_ = static_cast<std::uint64_t>(status.st_size);
+  if (status.kind == os::FileKind::folder) fail("is a folder");
+  if (status.kind == os::FileKind::device) fail("is a device, not a file");
+  if (status.kind == os::FileKind::file && status.size > 0)
+    size_ = static_cast<std::uint64_t>(status.size);
   else
     read_to_end();
 }
@@ -44,8 +44,7 @@ NAX_ENGINE void Source::read(std::uint64_t at, void* to, std::size_t size) const
 
 NAX_ENGINE void Source::read_file(std::uint64_t at, std::uint8_t* out, std::size_t size) const {
   while (size > 0) {
-    const ssize_t got = ::pread(file_.get(), out, size, static_cast<off_t>(at));
-    if (got < 0 && errno == EINTR) continue;
+    const std::int64_t got = os::read_some_at(file_.get(), out, size, at);
     if (got < 0) fail_system(function_, path_, "cannot be read");
     if (got == 0) fail_truncated(at);  // the file was truncated meanwhile
     out += got, at += static_cast<std::uint64_t>(got), size -= static_cast<std::size_t>(got);
@@ -54,10 +53,9 @@ NAX_ENGINE void Source::read_file(std::uint64_t at, std::uint8_t* out, std::size
 
 NAX_ENGINE void Source::read_to_end() {
   std::size_t size = 0;
-  for (ssize_t got = 1; got != 0; size += static_cast<std::size_t>(got)) {
+  for (std::int64_t got = 1; got != 0; size += static_cast<std::size_t>(got)) {
     if (owned_.size() - size < 1 << 16) owned_.resize(owned_.size() * 2 + (1 << 16));
-    do got = ::read(file_.get(), owned_.data() + size, owned_.size() - size);
-    while (got < 0 && errno == EINTR);
+    got = os::read_some(file_.get(), owned_.data() + size, owned_.size() - size);
     if (got < 0) fail_system(function_, path_, "cannot be read");
   }
   data_ = owned_.data();

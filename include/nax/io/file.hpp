@@ -1,9 +1,5 @@
 #pragma once
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -14,12 +10,14 @@
 #include <vector>
 
 #include "nax/core/error.hpp"
+#include "nax/core/os/os.hpp"
 #include "nax/io/remote.hpp"
 
 // Files as bytes, read where they are wanted.
 NAX_BEGIN
 namespace io {
 namespace detail {
+namespace os = nax::detail::os;
 
 [[noreturn, gnu::cold]] inline void fail(const char* function, const std::string& path,
                                          const std::string& what) {
@@ -53,7 +51,7 @@ class Descriptor {
   }
   ~Descriptor() { close(); }
   int get() const { return fd_; }
-  bool close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
+  bool close() { return fd_ < 0 || os::close_file(std::exchange(fd_, -1)); }
 
  private:
   int fd_;

@@ -6,18 +6,14 @@ NAX_BEGIN
 namespace io::detail {
 
 NAX_ENGINE MappedFile::MappedFile(const Source& source, ReadOrder order)
-    : size_(static_cast<std::size_t>(source.size())) {
-  address_ =
-      ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, source.descriptor(), 0);
-  if (address_ == MAP_FAILED) fail_system(source.function(), source.path(), "cannot be mapped");
+    : size_(static_cast<std::size_t>(source.size())), address_(os::map_file(source.descriptor(), size_)) {
+  if (!address_) fail_system(source.function(), source.path(), "cannot be mapped");
   // Advice that is not taken costs time, nothing else.
-  if (order == ReadOrder::random) static_cast<void>(::madvise(address_, size_, MADV_RANDOM));
+  if (order == ReadOrder::random) os::advise_random(address_, size_);
 }
 
 NAX_ENGINE void MappedFile::begin_reading(std::uint64_t offset, std::size_t size) const {
-  static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t begin = offset / page * page;
-  static_cast<void>(::madvise(at(begin), size + static_cast<std::size_t>(offset - begin), MADV_WILLNEED));
+  os::advise_soon(at(offset), size);
 }
 
 // The elements of one array in a mapped file.

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/mman.h>
-
 #include <memory>
 
 #include "nax/core/transfer.hpp"
@@ -21,7 +19,7 @@ class MappedFile {
   explicit MappedFile(const Source& source, ReadOrder order = ReadOrder::forward);
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile() { ::munmap(address_, size_); }
+  ~MappedFile() { os::unmap_file(address_, size_); }
   char* at(std::uint64_t offset) const { return static_cast<char*>(address_) + offset; }
   // Asks the system to begin reading these bytes. Returns at once.
   void begin_reading(std::uint64_t offset, std::size_t size) const;

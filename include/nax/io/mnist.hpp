@@ -17,8 +17,8 @@ namespace detail {
 
 inline Array<std::uint8_t> read_mnist_file(const std::string& directory, const char* name) {
   const std::string plain = directory + "/" + name, packed = plain + ".gz";
-  if (::access(packed.c_str(), F_OK) == 0) return read_idx(packed);
-  if (::access(plain.c_str(), F_OK) == 0) return read_idx(plain);
+  if (os::exists(packed)) return read_idx(packed);
+  if (os::exists(plain)) return read_idx(plain);
   raise<IoError>({"load_mnist: '", directory, "' has neither ", name, ".gz nor ", name});
 }
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <dirent.h>
-#include <signal.h>
-#include <sys/stat.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <ctime>

@@ -4,10 +4,14 @@
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <numbers>
 #include <string>
 
 #include "nax/linalg/rules.hpp"
 #include "nax/numpy/creation/creation.hpp"
+
+#pragma push_macro("pascal")  // of windows.h
+#undef pascal
 
 // Matrices that are known by a name and a size.
 NAX_BEGIN
@@ -119,9 +123,10 @@ Array<std::complex<T>> dft(std::int64_t n, const std::string& scale = "") {
                                                    : scale == "" ? 1
                                                                  : 1 / std::sqrt(size);
   return detail::square_of<std::complex<T>>("dft", n, [=](std::int64_t j, std::int64_t k) {
-    return std::complex<T>(std::polar(by, -2 * M_PI * static_cast<double>(j * k % n) / size));
+    return std::complex<T>(std::polar(by, -2 * std::numbers::pi * static_cast<double>(j * k % n) / size));
   });
 }
 
 }  // namespace linalg
 NAX_END
+#pragma pop_macro("pascal")

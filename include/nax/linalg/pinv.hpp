@@ -65,8 +65,8 @@ PinvParts<T> pinv_of(const char* function, const Array<T>& a, const linalg::SVD<
   const Array<T> u = typed<T>(constant(f.U)), vh = typed<T>(constant(f.Vh));
   const Array<R> limit = cutoff(function, s, rtol);
   // (A NaN is not small, and stays one.)
-  const Array<bool> small = evaluate(make_expr<rules::less_equal>(s, limit));
-  const Array<R> inverse = evaluate(make_selection<rules::where>(small, typed<R>(host_number(R(0))),
+  const Array<bool> little = evaluate(make_expr<rules::less_equal>(s, limit));
+  const Array<R> inverse = evaluate(make_selection<rules::where>(little, typed<R>(host_number(R(0))),
                                                                  evaluate(make_expr<rules::reciprocal>(s))));
   const Array<T> right = la::times(la::as_columns(la::converted<T>(inverse)), la::adjoint(u));
   const Array<T> value = typed<T>(constant(la::product(la::adjoint(vh), right)));
@@ -194,13 +194,13 @@ auto lstsq(const A& a_, const B& b_, const LstsqOptions& options = {})
   const Array<T> b = vector ? detail::la::as_columns(b_given) : b_given;
   // The reciprocals of singular values that are subnormal would be infinite.
   if (a.size() > 0 && detail::is_readable(a) && !detail::is_batched(a)) {
-    constexpr R small = std::numeric_limits<R>::min() * R(1 << 20);
+    constexpr R little = std::numeric_limits<R>::min() * R(1 << 20);
     const R most = max(abs(nax::detail::typed<T>(nax::detail::constant(a)))).item();
-    if (most > 0 && most < small) {
-      const R up = R(1) / small;
+    if (most > 0 && most < little) {
+      const R up = R(1) / little;
       const auto scaled = lstsq(Array<T>(a * up), Array<T>(b_given * up), options);
-      return Lstsq<T>{scaled.x, Array<R>(scaled.residuals * small * small), scaled.rank,
-                      Array<R>(scaled.s * small)};
+      return Lstsq<T>{scaled.x, Array<R>(scaled.residuals * little * little), scaled.rank,
+                      Array<R>(scaled.s * little)};
     }
   }
   const double epsilon = static_cast<double>(std::numeric_limits<R>::epsilon());

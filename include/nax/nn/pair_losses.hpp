@@ -24,8 +24,8 @@ auto cosine_similarity(const X& predictions, const Y& targets, const CosineOptio
   const auto unit = [&](const Array<T>& v) {
     const Array<T> square_sum = sum(square(v), {.axis = options.axis, .keepdims = true});
     const T least = static_cast<T>(options.epsilon * options.epsilon);
-    const Array<bool> small = square_sum <= least;
-    const Array<T> norm = sqrt(where(small, options.epsilon > 0 ? least : T(1), square_sum));
+    const Array<bool> little = square_sum <= least;
+    const Array<T> norm = sqrt(where(little, options.epsilon > 0 ? least : T(1), square_sum));
     return Array<T>(v / norm);
   };
   return Array<T>(sum(unit(x) * unit(y), {.axis = options.axis}));

@@ -217,13 +217,13 @@ inline void run_lm(SquaresRun& run) {
         first = false;
         finite = run.linearize();
       }
-      const auto small = [&](double tolerance) {
+      const auto little = [&](double tolerance) {
         return std::fabs(actual) <= tolerance && predicted <= tolerance && 0.5 * ratio <= 1;
       };
-      const bool by_f = small(p.ftol), by_x = delta <= p.xtol * xnorm;
+      const bool by_f = little(p.ftol), by_x = delta <= p.xtol * xnorm;
       if (by_f || by_x) s.status = by_f && by_x ? 4 : by_f ? 2 : 3;
       // Tolerances below the precision of numbers end a run all the same.
-      if (s.status == 0 && small(epsilon)) s.status = 2;
+      if (s.status == 0 && little(epsilon)) s.status = 2;
       if (s.status == 0 && delta <= epsilon * xnorm) s.status = 3;
       if (s.status == 0 && gnorm <= epsilon) s.status = 1;
       if (!finite) s.status = -2;
@@ -593,11 +593,11 @@ NAX_ENGINE LeastSquaresState minimize_squares(const char* function, const LeastS
 
   s.active_mask.assign(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
-    const double near = p.method == LeastSquaresMethod::dogleg ? 0 : std::max(p.xtol, epsilon);
+    const double nearby = p.method == LeastSquaresMethod::dogleg ? 0 : std::max(p.xtol, epsilon);
     const double low = s.x[i] - p.lower[i], high = p.upper[i] - s.x[i];
-    if (std::isfinite(p.lower[i]) && low <= near * std::max(1., std::fabs(p.lower[i])) && low <= high)
+    if (std::isfinite(p.lower[i]) && low <= nearby * std::max(1., std::fabs(p.lower[i])) && low <= high)
       s.active_mask[i] = -1;
-    else if (std::isfinite(p.upper[i]) && high <= near * std::max(1., std::fabs(p.upper[i])))
+    else if (std::isfinite(p.upper[i]) && high <= nearby * std::max(1., std::fabs(p.upper[i])))
       s.active_mask[i] = 1;
   }
   double optimality = 0;

@@ -198,7 +198,7 @@ inline void run_newton(RootRun& run) {
       fell = size <= (1 - 1e-4 * t) * run.size;
       if (fell || (broyden && !fresh && halvings == 3)) break;
     }
-    const bool small = t * norm(step) <= run.p.xtol * norm(s.x);
+    const bool little = t * norm(step) <= run.p.xtol * norm(s.x);
     if (!fell) {
       if (broyden && !fresh) {  // the estimate is spoilt
         if (!run.linearize()) {
@@ -208,7 +208,7 @@ inline void run_newton(RootRun& run) {
         fresh = true;
         continue;
       }
-      s.status = small && norm(step) <= run.p.xtol * norm(s.x) ? 1 : -1;
+      s.status = little && norm(step) <= run.p.xtol * norm(s.x) ? 1 : -1;
       return;
     }
     if (broyden) {
@@ -218,7 +218,7 @@ inline void run_newton(RootRun& run) {
       fresh = false;
     }
     run.accept(std::move(x), std::move(f), size);
-    if (run.solved() || (small && t == 1)) {
+    if (run.solved() || (little && t == 1)) {
       s.status = 1;
       return;
     }

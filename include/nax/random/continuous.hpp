@@ -109,10 +109,10 @@ requires(std::is_same_v<T, float> ||
   if (!(low < high))
     raise<ValueError>({"truncated_normal: lower must be below upper, got ", lower, " and ", upper});
   constexpr T infinity = std::numeric_limits<T>::infinity();
-  constexpr double far = 3;  // beyond, erf is too near to 1
-  if (lower > far || upper < -far) {
-    const Array<T> size = lower > far ? detail::upper_tail<T>(key, lower, upper, shape)
-                                      : Array<T>(-detail::upper_tail<T>(key, -upper, -lower, shape));
+  constexpr double distant = 3;  // beyond, erf is too near to 1
+  if (lower > distant || upper < -distant) {
+    const Array<T> size = lower > distant ? detail::upper_tail<T>(key, lower, upper, shape)
+                                          : Array<T>(-detail::upper_tail<T>(key, -upper, -lower, shape));
     return Array<T>(nax::clip(size, std::nextafter(low, infinity), std::nextafter(high, -infinity)));
   }
   return detail::draw<detail::DrawKind::clipped_normal, T>("truncated_normal", key, shape,

@@ -149,8 +149,8 @@ struct isclose : Comparison {
     if constexpr (is_complex_v<V>) {
       return (finite && abs(x - y) <= atol.real() + rtol.real() * abs(y)) || same;
     } else {
-      const auto near = abs(x - y) <= atol + rtol * abs(y);
-      return (near & finite) | same;
+      const auto nearby = abs(x - y) <= atol + rtol * abs(y);
+      return (nearby & finite) | same;
     }
   }
 };

@@ -43,8 +43,8 @@ constexpr R root(R x) {
   constexpr Bits start = sizeof(R) == 4 ? Bits(0x5f3759df) : static_cast<Bits>(0x5fe6eb50c7b537a9);
   R y = std::bit_cast<R>(static_cast<Bits>(start - (std::bit_cast<Bits>(x) >> 1)));  // 1 / sqrt(x)
   for (int i = 0; i < (sizeof(R) == 4 ? 3 : 4); ++i) y = y * (R(1.5) - R(0.5) * x * y * y);
-  const R near = x * y;
-  return near + R(0.5) * y * (x - near * near);
+  const R nearby = x * y;
+  return nearby + R(0.5) * y * (x - nearby * nearby);
 }
 
 // |x| within an ULP, without overflow: that of x scaled by a power of two. An infinite part gives infinity.

@@ -81,7 +81,7 @@ struct factorial : RealInexact {
   static constexpr const char* name = "factorial";
   template <class V>
   static constexpr V value(V n) {
-    using std::tgamma;
+    using math::tgamma;
     return select(n < V(0), V(0), tgamma(n + V(1)));
   }
   template <class V>

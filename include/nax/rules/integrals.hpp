@@ -196,8 +196,8 @@ constexpr V log_ratio(V x, V y) {
   const V ratio = x / y;
   const auto is_normal =
       (ratio > V(std::numeric_limits<float>::min())) & (ratio < V(std::numeric_limits<float>::max()));
-  const V far = select(is_normal, log(ratio), log(x) - log(y));
-  return select(abs(ratio - V(1)) < V(0.5), log1p((x - y) / y), far);
+  const V distant = select(is_normal, log(ratio), log(x) - log(y));
+  return select(abs(ratio - V(1)) < V(0.5), log1p((x - y) / y), distant);
 }
 
 // x log(x / y) - x + y: infinite where x or y is below 0, and where y is 0 and x is not

@@ -78,7 +78,7 @@ struct gamma : Inexact {
   static constexpr const char* name = "gamma";
   template <class V>
   static constexpr V value(V x) {
-    using std::tgamma;
+    using math::tgamma;
     return tgamma(x);
   }
   template <class V>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+#include <concepts>
 #include <iterator>
 #include <limits>
 
@@ -19,8 +21,24 @@ constexpr T lgamma(T x) {
     return ::lgammaf_r(x, &sign);
   else
     return ::lgamma_r(x, &sign);
+#elif defined(_WIN32)  // MinGW's for floats has 5 digits
+  return static_cast<T>(std::lgamma(static_cast<double>(x)));
 #else
   return std::lgamma(x);
+#endif
+}
+
+template <std::floating_point T>
+constexpr T tgamma(T x) {
+#if defined(_WIN32)
+  // MinGW's reduces large numbers one by one: it takes hours for 1e10.
+  const T whole = std::floor(x);
+  if (x > 200) return std::numeric_limits<T>::infinity();
+  if (x < -200 && whole == x) return std::numeric_limits<T>::quiet_NaN();
+  if (x < -200) return std::fmod(whole, T(2)) == 0 ? T(0) : T(-0.0);
+  return static_cast<T>(std::tgamma(static_cast<double>(x)));
+#else
+  return std::tgamma(x);
 #endif
 }
 
@@ -49,9 +67,9 @@ constexpr Double digamma(Double x) {
     x = 1 - x;
   }
   if (const double u = (x - digamma_root) - digamma_root_rest; sum == 0 && std::abs(u) < 0.45) {
-    constexpr DigammaNear near;
+    constexpr DigammaNear nearby;
     double p = 0;
-    for (int i = static_cast<int>(std::size(near.at)) - 1; i >= 0; --i) p = p * u + near.at[i];
+    for (int i = static_cast<int>(std::size(nearby.at)) - 1; i >= 0; --i) p = p * u + nearby.at[i];
     return p * u;
   }
   for (; x < 12; x += 1) sum -= 1 / x;

@@ -175,13 +175,13 @@ struct sinc : Inexact {
     using std::abs, std::cos, std::sin;
     const V t = x * V(3.14159265358979323846), z = t * t;
     const auto size = abs(t);
-    const auto near = size < decltype(abs(t))(0.75);
-    const V safe = select(near, V(1), t);
+    const auto nearby = size < decltype(abs(t))(0.75);
+    const V safe = select(nearby, V(1), t);
     const V series =
         t * (V(-1. / 3) +
              z * (V(1. / 30) + z * (V(-1. / 840) +
                                     z * (V(1. / 45360) + z * (V(-1. / 3991680) + z * (V(1. / 518918400)))))));
-    const V d = select(near, series, (cos(safe) - sin(safe) / safe) / safe);
+    const V d = select(nearby, series, (cos(safe) - sin(safe) / safe) / safe);
     return std::tuple{g * d * V(3.14159265358979323846)};
   }
 };

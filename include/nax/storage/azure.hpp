@@ -34,8 +34,7 @@ inline std::string http_time(std::time_t time) {
   static constexpr const char *days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"},
                               *months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
+  const std::tm parts = nax::detail::os::utc(time);
   char rest[32];
   std::strftime(rest, sizeof rest, " %Y %H:%M:%S GMT", &parts);
   const std::string day = std::to_string(parts.tm_mday);

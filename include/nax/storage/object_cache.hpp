@@ -1,8 +1,5 @@
 #pragma once
 
-#include <dirent.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -18,6 +15,7 @@
 // longest.
 NAX_BEGIN
 namespace storage::detail {
+namespace os = nax::detail::os;
 
 class ObjectCache {
  public:
@@ -30,12 +28,12 @@ class ObjectCache {
 
   bool read(const std::string& address, io::Bytes& object, std::string& etag) const {
     const std::string path = path_of(address);
-    const io::detail::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat status;
-    if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || status.st_size < header_bytes) return false;
+    const io::detail::Descriptor file(os::open_file(path, os::Open::to_read));
+    os::FileStatus status;
+    if (file.get() < 0 || !os::status_of(file.get(), status) || status.size < header_bytes) return false;
     std::uint8_t header[header_bytes], expected[header_bytes];
     if (!get(file.get(), header, sizeof header)) return false;
-    const auto left = static_cast<std::uint64_t>(status.st_size - header_bytes);
+    const auto left = static_cast<std::uint64_t>(status.size - header_bytes);
     const auto etag_bytes = io::detail::little_endian<std::uint64_t>(header + 24);
     etag.resize(static_cast<std::size_t>(std::min({etag_bytes, left, std::uint64_t{longest_etag}})));
     object.resize(static_cast<std::size_t>(left) - etag.size());
@@ -49,14 +47,14 @@ class ObjectCache {
     }
     head(object.size(), hash.finish(), etag, expected);
     if (std::memcmp(header, expected, header_bytes) != 0) {
-      ::unlink(path.c_str());
+      os::remove_file(path);
       return false;
     }
-    ::futimens(file.get(), nullptr);
+    os::touch(file.get());
     return true;
   }
 
-  void forget(const std::string& address) const { ::unlink(path_of(address).c_str()); }
+  void forget(const std::string& address) const { os::remove_file(path_of(address)); }
 
   // Keeps the object. A failure to keep it is ignored, since the caller has it; the first one is reported.
   void write(const std::string& address, const io::Bytes& object, std::string etag) {
@@ -67,14 +65,15 @@ class ObjectCache {
     const std::string path = path_of(address), temporary = io::detail::part_name(path);
     std::uint8_t header[header_bytes];
     head(object.size(), data::detail::content_hash(object.data(), object.size()), etag, header);
-    io::detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    io::detail::Descriptor file(os::open_file(temporary, os::Open::to_create));
     const bool written = file.get() >= 0 && put(file.get(), header, sizeof header) &&
                          put(file.get(), etag.data(), etag.size()) &&
                          put(file.get(), object.data(), object.size()) && file.close() &&
-                         ::rename(temporary.c_str(), path.c_str()) == 0;
+                         os::replace_file(temporary, path);
     if (!written) {
       const std::string why = std::strerror(errno);
-      ::unlink(temporary.c_str());
+      file.close();
+      os::remove_file(temporary);
       if (!said_.exchange(true))
         std::fprintf(stderr, "storage: the cache '%s' cannot be written to: %s; reading goes on without it\n",
                      folder_.c_str(), why.c_str());
@@ -103,38 +102,34 @@ class ObjectCache {
   // Until no more than `most` bytes are left; how many are.
   std::int64_t trim(std::int64_t most) const {
     struct File {
-      timespec used;
+      std::int64_t seconds, nanoseconds;  // of the last use
       std::string path;
       std::int64_t size;
     };
     std::vector<File> files;
     std::int64_t held = 0;
-    if (DIR* const folder = ::opendir(folder_.c_str())) {
-      while (const dirent* entry = ::readdir(folder)) {
-        const std::string name = entry->d_name;
-        struct stat status;
-        const std::string path = folder_ + "/" + name;
-        if (name.size() < 5 || name.compare(name.size() - 4, 4, ".obj") != 0 ||
-            ::stat(path.c_str(), &status) != 0)
-          continue;
-        files.push_back({status.st_mtim, path, static_cast<std::int64_t>(status.st_size)});
-        held += status.st_size;
-      }
-      ::closedir(folder);
+    std::vector<std::string> names;
+    os::names_in(folder_, names);
+    for (const std::string& name : names) {
+      const std::string path = folder_ + "/" + name;
+      os::FileStatus status;
+      if (name.size() < 5 || name.compare(name.size() - 4, 4, ".obj") != 0 || !os::status_of(path, status))
+        continue;
+      files.push_back({status.seconds, status.nanoseconds, path, status.size});
+      held += status.size;
     }
     std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
-      return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
+      return std::pair(a.seconds, a.nanoseconds) < std::pair(b.seconds, b.nanoseconds);
     });
     for (const File& file : files) {
       if (held <= most) break;
-      if (::unlink(file.path.c_str()) == 0) held -= file.size;
+      if (os::remove_file(file.path)) held -= file.size;
     }
     return held;
   }
   static bool get(int file, void* to, std::size_t size) {
     for (auto* out = static_cast<char*>(to); size > 0;) {
-      const ssize_t got = ::read(file, out, size);
-      if (got < 0 && errno == EINTR) continue;
+      const std::int64_t got = os::read_some(file, out, size);
       if (got <= 0) return false;
       out += got, size -= static_cast<std::size_t>(got);
     }
@@ -142,8 +137,7 @@ class ObjectCache {
   }
   static bool put(int file, const void* from, std::size_t size) {
     for (const auto* in = static_cast<const char*>(from); size > 0;) {
-      const ssize_t done = ::write(file, in, size);
-      if (done < 0 && errno == EINTR) continue;
+      const std::int64_t done = os::write_some(file, in, size);
       if (done < 0) return false;
       in += done, size -= static_cast<std::size_t>(done);
     }

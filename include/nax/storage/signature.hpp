@@ -64,8 +64,7 @@ struct Credentials {
 
 // 20130524T000000Z
 inline std::string iso_time(std::time_t time) {
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
+  const std::tm parts = nax::detail::os::utc(time);
   char text[32];
   std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
   return text;

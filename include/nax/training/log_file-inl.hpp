@@ -20,7 +20,7 @@ NAX_ENGINE LogFile::LogFile(const char* function, const std::string& path, doubl
       path_(path),
       seconds_(seconds),
       written_at_(steady_clock()),
-      file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+      file_(nax::detail::os::open_file(path, nax::detail::os::Open::to_append)) {
   if (file_.get() < 0) io::detail::fail_system(function, path, "cannot be opened");
 }
 
@@ -43,11 +43,10 @@ NAX_ENGINE void LogFile::flush() {
 }
 
 NAX_ENGINE void LogFile::write_held() {
-  const io::detail::NoPipeSignal held_back;
   std::size_t done = 0;
   while (done < held_.size()) {
-    const ssize_t n = ::write(file_.get(), held_.data() + done, held_.size() - done);
-    if (n < 0 && errno == EINTR) continue;
+    const std::int64_t n =
+        nax::detail::os::write_to_reader(file_.get(), held_.data() + done, held_.size() - done);
     if (n < 0) {
       held_.erase(0, done);
       io::detail::fail_system(function_, path_, "cannot be written");

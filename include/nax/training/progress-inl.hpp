@@ -1,11 +1,10 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "nax/core/os/os.hpp"
 #include "nax/training/progress.hpp"
 
 NAX_BEGIN
@@ -28,7 +27,7 @@ NAX_ENGINE std::string duration_text(double seconds) {
 }  // namespace detail
 
 NAX_ENGINE Progress::Progress(std::int64_t total, const ProgressOptions& options)
-    : total_(total), options_(options), shown_(options.always || ::isatty(STDERR_FILENO) == 1) {
+    : total_(total), options_(options), shown_(options.always || nax::detail::os::is_terminal(stderr)) {
   if (!options_.now) options_.now = detail::steady_clock;
   begun_ = measured_at_ = options_.now();
 }

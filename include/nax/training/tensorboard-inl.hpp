@@ -1,7 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <atomic>
 
 #include "nax/training/tensorboard.hpp"
@@ -11,10 +9,10 @@ namespace training::detail {
 
 NAX_ENGINE std::string event_file_name(const std::string& folder, const std::string& suffix) {
   static std::atomic<int> files{0};
-  char host[256] = "localhost";
-  ::gethostname(host, sizeof host - 1);
+  const std::string host = nax::detail::os::host_name();
   return folder + "/events.out.tfevents." + std::to_string(static_cast<std::int64_t>(wall_clock())) + '.' +
-         host + '.' + std::to_string(::getpid()) + '.' + std::to_string(files.fetch_add(1)) + suffix;
+         (host.empty() ? "localhost" : host) + '.' + std::to_string(nax::detail::os::process_id()) + '.' +
+         std::to_string(files.fetch_add(1)) + suffix;
 }
 
 NAX_ENGINE std::string summary_event(const ProtoWriter& value, std::int64_t step) {

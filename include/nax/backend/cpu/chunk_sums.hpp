@@ -51,7 +51,7 @@ class ChunkSums {
   std::size_t near_bytes() const {
     return blocked_ ? (static_cast<std::size_t>(inner_ * near_size_) + 63) / 64 * 64 : 0;
   }
-  void use(char* near) { near_ = near; }
+  void use(char* nearby) { near_ = nearby; }
 
   void add(const Chunk& chunk, const void* values_);
   void finish() {
@@ -84,10 +84,10 @@ class ChunkSums {
     const std::size_t rank = shape_->size();
     const std::int64_t n = shape_->back();
     Dims index(rank, 0);
-    char* near = near_;
+    char* nearby = near_;
     for (std::int64_t offset = target_;;) {
-      reducer_->widen(near, result_->data + offset * bytes_, result_->strides[rank - 1], n);
-      near += n * near_size_;
+      reducer_->widen(nearby, result_->data + offset * bytes_, result_->strides[rank - 1], n);
+      nearby += n * near_size_;
       std::size_t axis = rank - 1;
       for (; axis > kept_; --axis) {
         offset += result_->strides[axis - 1];

@@ -141,8 +141,8 @@ void svd(const T* a, std::int64_t m, std::int64_t n, bool full, T* u, real_t<T>*
     detail::rows_of(u, m, rows) = factors.matrixU();
     detail::rows_of(vh, columns, n) = factors.matrixV().adjoint();
   };
-  constexpr std::int64_t small = 16;  // below, the two-sided Jacobi iteration is as fast, and more accurate
-  if (k < small) {
+  constexpr std::int64_t little = 16;  // below, the two-sided Jacobi iteration is as fast, and more accurate
+  if (k < little) {
     give(Eigen::JacobiSVD<detail::Dense<T>>(detail::rows_of(a, m, n), options));
   } else {
     const Eigen::BDCSVD<detail::Dense<T>> factors(detail::rows_of(a, m, n), options);

@@ -251,8 +251,8 @@ class FftPlan {
   explicit FftPlan(std::int64_t n) : n_(n) {
     const detail::Radices radices = detail::radices_of(n);
     const std::int64_t other = detail::good_length(2 * n - 1);
-    const bool small = radices.rest == 1;
-    if (!small || detail::cost_of(n, radices) > 3 * detail::cost_of(other, detail::radices_of(other)))
+    const bool little = radices.rest == 1;
+    if (!little || detail::cost_of(n, radices) > 3 * detail::cost_of(other, detail::radices_of(other)))
       make_chirps(other);
     else
       make_passes(radices.list);

@@ -47,16 +47,16 @@ template <class T>
                                  Strided<const T> b, Strided<T> c, bool accumulate) {
   constexpr std::int64_t most_sums = std::int64_t{1} << 24;
   const std::int64_t rows = std::clamp<std::int64_t>(most_sums / n, std::min<std::int64_t>(m, 64), m);
-  const Scratch<T> near(rows * n);
+  const Scratch<T> nearby(rows * n);
   const Scratch<wide_t<T>> sums(rows * n);
   for (std::int64_t i = 0; i < m; i += rows) {
     const std::int64_t some = std::min(rows, m - i);
     for (std::int64_t k0 = 0; k0 < k; k0 += most_inner<T>) {
-      gemm_shared<T>(some, n, std::min(most_inner<T>, k - k0), a.at(i, k0), b.at(k0, 0), {near.data(), n, 1},
-                     false, {});
+      gemm_shared<T>(some, n, std::min(most_inner<T>, k - k0), a.at(i, k0), b.at(k0, 0),
+                     {nearby.data(), n, 1}, false, {});
       parallel_for(some * n, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t j = begin; j < end; ++j)
-          sums[j] = (k0 > 0 ? sums[j] : wide_t<T>(0)) + static_cast<wide_t<T>>(near[j]);
+          sums[j] = (k0 > 0 ? sums[j] : wide_t<T>(0)) + static_cast<wide_t<T>>(nearby[j]);
       });
     }
     for (std::int64_t r = 0; r < some; ++r)

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "nax/backend/cpu/gemm_pairs.hpp"
+#include "nax/core/os/os.hpp"
 #include "nax/core/thread_pool.hpp"
 
 NAX_BEGIN
@@ -194,13 +193,11 @@ NAX_ENGINE void give_row(const float* sums, bfloat16* to, std::int64_t column, s
 
 NAX_ENGINE PairsUnit pairs_unit() {
   static const PairsUnit unit = [] {
-    constexpr long ask_permission = 0x1023, tile_data = 18;
     constexpr unsigned tiles_and_bfloat16 = 1u << 24 | 1u << 22;
     unsigned a = 0, b = 0, c = 0, d = 0;
     const bool there =
         __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & tiles_and_bfloat16) == tiles_and_bfloat16;
-    return there && syscall(SYS_arch_prctl, ask_permission, tile_data) == 0 ? PairsUnit::tiles
-                                                                            : PairsUnit::vectors;
+    return there && nax::detail::os::allow_tiles() ? PairsUnit::tiles : PairsUnit::vectors;
   }();
   return unit;
 }
@@ -213,29 +210,30 @@ NAX_ENGINE void gemm_pairs(PairsUnit unit, std::int64_t m, std::int64_t n, std::
     return gemm_pairs(unit, n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate);
   const std::int64_t depth = parts(k, steps), down = parts(m, side), across = parts(n, side),
                      next = depth * tile,
-                     near = std::clamp<std::int64_t>(near_bytes / (2 * next * 2), 1, across);
+                     nearby = std::clamp<std::int64_t>(near_bytes / (2 * next * 2), 1, across);
   const Scratch<Element> left(2 * down * next), right(2 * across * next);
   pack(a.data, a.row, a.column, m, k, Form::line_by_line, left.data());
   pack(b.data, b.column, b.row, n, k, Form::pair_by_pair, right.data());
   const auto multiply = unit == PairsUnit::tiles ? multiply_tiles : multiply_vectors;
-  const std::int64_t groups = parts(across, near), enough = 1 << 21;
-  parallel_for(
-      groups * down, enough / (side * near * side * k) + 1, [&](std::int64_t begin, std::int64_t end) {
-        const Tiles tiles(unit);
-        const std::int64_t row = near * side + 16;
-        const Scratch<float> sums(side * row);
-        for (std::int64_t i = begin; i < end; ++i) {
-          const std::int64_t first = i / down * near, last = std::min(first + near, across), strip = i % down;
-          for (std::int64_t d = 0; d < depth; d += slice)
-            for (std::int64_t panel = first; panel < last; ++panel)
-              multiply(std::min(slice, depth - d), left.data() + 2 * strip * next + d * tile,
-                       right.data() + 2 * panel * next + d * tile, next, sums.data() + (panel - first) * side,
-                       row, d > 0);
-          for (std::int64_t r = 0; r < std::min(side, m - strip * side); ++r)
-            give_row(sums.data() + r * row, c.at(strip * side + r, first * side).data, c.column,
-                     std::min(n, last * side) - first * side, accumulate);
-        }
-      });
+  const std::int64_t groups = parts(across, nearby), enough = 1 << 21;
+  parallel_for(groups * down, enough / (side * nearby * side * k) + 1,
+               [&](std::int64_t begin, std::int64_t end) {
+                 const Tiles tiles(unit);
+                 const std::int64_t row = nearby * side + 16;
+                 const Scratch<float> sums(side * row);
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   const std::int64_t first = i / down * nearby, last = std::min(first + nearby, across),
+                                      strip = i % down;
+                   for (std::int64_t d = 0; d < depth; d += slice)
+                     for (std::int64_t panel = first; panel < last; ++panel)
+                       multiply(std::min(slice, depth - d), left.data() + 2 * strip * next + d * tile,
+                                right.data() + 2 * panel * next + d * tile, next,
+                                sums.data() + (panel - first) * side, row, d > 0);
+                   for (std::int64_t r = 0; r < std::min(side, m - strip * side); ++r)
+                     give_row(sums.data() + r * row, c.at(strip * side + r, first * side).data, c.column,
+                              std::min(n, last * side) - first * side, accumulate);
+                 }
+               });
 }
 
 }  // namespace cpu::inline NAX_SIMD_ABI

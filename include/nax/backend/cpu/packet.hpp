@@ -31,10 +31,10 @@ Packet<T> nextafter(Packet<T> x, Packet<T> y) {
 template <template <class> class P, class T>
 P<T> hypot(P<T> x, P<T> y) {
   constexpr bool single = std::is_same_v<T, float>;
-  constexpr T big = single ? T(0x1p60f) : T(0x1p500), small = single ? T(0x1p-40f) : T(0x1p-450);
+  constexpr T big = single ? T(0x1p60f) : T(0x1p500), little = single ? T(0x1p-40f) : T(0x1p-450);
   constexpr T down = single ? T(0x1p-70f) : T(0x1p-600), up = single ? T(0x1p90f) : T(0x1p600);
   const P<T> one(1), inf(infinity<T>), ax = abs(x), ay = abs(y), most = max(ax, ay);
-  const auto large = most > P<T>(big), tiny = most < P<T>(small);
+  const auto large = most > P<T>(big), tiny = most < P<T>(little);
   const P<T> s = select(large, P<T>(down), select(tiny, P<T>(up), one));
   const P<T> back = select(large, P<T>(1 / down), select(tiny, P<T>(1 / up), one));
   const P<T> a = ax * s, b = ay * s;

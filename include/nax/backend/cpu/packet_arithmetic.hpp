@@ -81,8 +81,8 @@ Packet<T> rint(Packet<T> a) {
 }
 template <class T>
 Packet<T> floor(Packet<T> a) {
-  const Packet<T> near = rint(a);
-  return with_sign(abs(near - kept(a < near, Packet<T>(1))), a);
+  const Packet<T> nearby = rint(a);
+  return with_sign(abs(nearby - kept(a < nearby, Packet<T>(1))), a);
 }
 template <class T>
 Packet<T> ceil(Packet<T> a) {

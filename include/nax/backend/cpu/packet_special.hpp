@@ -59,8 +59,8 @@ struct ErfConstants<float> {
   static constexpr float most = 4.0f;  // the result is 1 from there on
   // (erf(x) / x - 1) in x^2 up to |x| = split
   static constexpr float split = 1.0f;
-  static constexpr float small[] = {0.128379166f,   -0.376126271f,    0.112836001f,   -0.0268544405f,
-                                    0.00518952751f, -0.000802077152f, 7.88888648e-05f};
+  static constexpr float little[] = {0.128379166f,   -0.376126271f,    0.112836001f,   -0.0268544405f,
+                                     0.00518952751f, -0.000802077152f, 7.88888648e-05f};
   // erfc(a) beyond, in a - middle
   static constexpr float middle = 2.45f;
   static constexpr float large[] = {0.000530540979f,  -0.00279002985f, 0.00683715068f,  -0.0102341545f,
@@ -71,11 +71,11 @@ struct ErfConstants<float> {
 template <>
 struct ErfConstants<double> {
   static constexpr double most = 6.0, split = 0.95;
-  static constexpr double small[] = {0.12837916709551259,     -0.3761263890318412,     0.11283791670973475,
-                                     -0.026866170648779601,   0.0052239776632199324,   -0.0008548329342520475,
-                                     0.00012055423510997698,  -1.4927981336572107e-05, 1.6502190714482654e-06,
-                                     -1.6820771937731793e-07, 1.8072245163825493e-08,  -2.560927903579351e-09,
-                                     3.1968691492756531e-10};
+  static constexpr double little[] = {
+      0.12837916709551259,    -0.3761263890318412,     0.11283791670973475,    -0.026866170648779601,
+      0.0052239776632199324,  -0.0008548329342520475,  0.00012055423510997698, -1.4927981336572107e-05,
+      1.6502190714482654e-06, -1.6820771937731793e-07, 1.8072245163825493e-08, -2.560927903579351e-09,
+      3.1968691492756531e-10};
   // -log(erfc(a)) / a beyond
   static constexpr double large[] = {
       1.1283791507255072,      0.63661988275195014,     0.1027724197860593,      -0.019129189640806163,
@@ -115,14 +115,14 @@ template <template <class> class P, class T>
 P<T> erf(P<T> x) {
   using C = detail::ErfConstants<T>;
   const P<T> ax = abs(x), z = x * x, a = clamp_above(ax, P<T>(C::most));
-  const P<T> near = fma(x, detail::polynomial(z, C::small), x);
+  const P<T> nearby = fma(x, detail::polynomial(z, C::little), x);
   P<T> outside;
   if constexpr (std::is_same_v<T, float>)
     outside = detail::polynomial(a - P<T>(C::middle), C::large);
   else
     outside = exp(-a * detail::polynomial(a, C::large));
-  const P<T> far = P<T>(1) - outside;
-  return select(ax < P<T>(C::split), near, copysign(far, x));
+  const P<T> distant = P<T>(1) - outside;
+  return select(ax < P<T>(C::split), nearby, copysign(distant, x));
 }
 template <template <class> class P, class T>
 P<T> erfc(P<T> x) {
@@ -149,13 +149,13 @@ P<T> erfc(P<T> x) {
   using detail::scale;
   const P<T> whole = one + q;
   factor = fma(factor, whole, q);
-  P<T> far = fma(factor, size, size);
-  if constexpr (fused) far = size + fma(factor, size, fma(above, inverse, -size) * whole);
-  far = scale(far, k);
+  P<T> distant = fma(factor, size, size);
+  if constexpr (fused) distant = size + fma(factor, size, fma(above, inverse, -size) * whole);
+  distant = scale(distant, k);
   // About 0 by erf: 1 less something small.
-  const P<T> near = one - fma(x, detail::polynomial(x * x, detail::ErfConstants<T>::small), x);
-  const P<T> y = select(x < P<T>(0), P<T>(2) - far, far);
-  return select(ax < P<T>(C::split), near, select(x == x, y, x));
+  const P<T> nearby = one - fma(x, detail::polynomial(x * x, detail::ErfConstants<T>::little), x);
+  const P<T> y = select(x < P<T>(0), P<T>(2) - distant, distant);
+  return select(ax < P<T>(C::split), nearby, select(x == x, y, x));
 }
 
 }  // namespace NAX_SIMD_ABI

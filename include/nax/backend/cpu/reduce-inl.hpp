@@ -73,8 +73,8 @@ NAX_ENGINE void reduce_tiles(ForwardKernel kernel, const void* constants, const 
   for (int l = 0; l < count; ++l) access[l] = TileAccess(operands[l], shape);
   GradientTiles gradients(along, shape, operands + count + 1, count, tiles, count + 1);
   ChunkSums sums(reducer, wide, operands[count], shape);
-  Accumulators near;
-  if (const std::size_t bytes = sums.near_bytes()) sums.use(near.allocate(bytes));
+  Accumulators nearby;
+  if (const std::size_t bytes = sums.near_bytes()) sums.use(nearby.allocate(bytes));
   // One truth value that nothing changes any more ends the loop.
   bool one_truth =
       !along && (reducer.kind == loops::ReduceKind::any || reducer.kind == loops::ReduceKind::all);

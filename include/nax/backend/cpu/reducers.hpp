@@ -381,14 +381,14 @@ void combine_rows_wide(const void* from_, std::int64_t row_stride, std::int64_t 
                        std::int64_t n) {
   const From* from = static_cast<const From*>(from_);
   constexpr std::int64_t columns = 16384 / sizeof(A), block = rows_of_block<A, From>;
-  alignas(64) A near[columns];
+  alignas(64) A nearby[columns];
   for (std::int64_t begin = 0; begin < n; begin += columns) {
     const std::int64_t count = n - begin < columns ? n - begin : columns;
     for (std::int64_t r = 0; r < rows; r += block) {
-      for (std::int64_t i = 0; i < count; ++i) near[i] = A(0);
+      for (std::int64_t i = 0; i < count; ++i) nearby[i] = A(0);
       combine_rows<reduce_op::Sum<A>, From>(from + r * row_stride + begin, row_stride,
-                                            rows - r < block ? rows - r : block, near, count);
-      combine_wide<A, A>(near, static_cast<wide_t<A>*>(to) + begin, 1, count);
+                                            rows - r < block ? rows - r : block, nearby, count);
+      combine_wide<A, A>(nearby, static_cast<wide_t<A>*>(to) + begin, 1, count);
     }
   }
 }

@@ -97,7 +97,7 @@ Selected<T> select_number(const T* x, std::int64_t n, std::int64_t numbers, std:
     return select_with_next(few, numbers, rank);
   }
   const Scratch<T> scratch(n + 64);
-  T* const near = scratch.data();
+  T* const nearby = scratch.data();
   const T* from = x;
   std::int64_t length = n, count = numbers, place = rank;
   std::uint64_t state = 0x9E3779B97F4A7C15u;
@@ -122,23 +122,23 @@ Selected<T> select_number(const T* x, std::int64_t n, std::int64_t numbers, std:
     const T greatest = Limits::has_infinity ? Limits::infinity() : Limits::max();
     const T a = first >= 0 ? sample[static_cast<int>(first)] : least;
     const T b = last < taken - 1 ? sample[static_cast<int>(last) + 1] : greatest;
-    T* end = near;
-    const std::int64_t below = keep_between(from, length, a, b, end), kept = end - near;
+    T* end = nearby;
+    const std::int64_t below = keep_between(from, length, a, b, end), kept = end - nearby;
     const std::int64_t next = place + (rank + 1 < numbers ? 1 : 0);
     from = nullptr;  // what was there may be overwritten
     if (place < below || next >= below + kept) break;
     if (a == b) return {a, a};
     place -= below;
-    if (2 * kept > count) return select_with_next(near, kept, place);
-    from = near;
+    if (2 * kept > count) return select_with_next(nearby, kept, place);
+    from = nearby;
     length = count = kept;
   }
-  if (from != near) {
-    copy_numbers(near);
+  if (from != nearby) {
+    copy_numbers(nearby);
     count = numbers;
     place = rank;
   }
-  return select_with_next(near, count, place);
+  return select_with_next(nearby, count, place);
 }
 
 // Where the element v stands that a stable sort would put at `rank`: of equal ones the one of this rank.

@@ -68,7 +68,7 @@ class EmulatedAccelerator final : public detail::Accelerator {
       detail::drop_unused_recordings();
     const std::size_t held = memory.in_use;
     void* const place = bytes <= card_bytes - std::min(held, card_bytes)
-                            ? std::aligned_alloc(256, (bytes + 256) / 256 * 256)
+                            ? detail::os::allocate_aligned(256, (bytes + 256) / 256 * 256)
                             : nullptr;
     if (!place)
       raise<DeviceError>(
@@ -83,7 +83,7 @@ class EmulatedAccelerator final : public detail::Accelerator {
     if (!detail::GraphMemory::take_back(place, bytes)) give_back(device, place, bytes);
   }
   void give_back(Device device, void* place, std::size_t bytes) noexcept {
-    std::free(place);
+    detail::os::free_aligned(place);
     memory_[device.ordinal].in_use -= bytes;
   }
   // Threads have streams as on a GPU, although nothing is ever left to wait for.

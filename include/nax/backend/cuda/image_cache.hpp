@@ -1,7 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -14,6 +12,7 @@
 #include <string>
 
 #include "nax/core/error.hpp"
+#include "nax/core/os/os.hpp"
 
 // Compiled kernels on the disk, found by what they are compiled from. A file holds its key, the image and a
 // checksum of both: one that is cut short, damaged or another key's counts as absent. Files are written under
@@ -72,8 +71,8 @@ class ImageCache {
     std::error_code ignored;
     std::filesystem::create_directories(folder_, ignored);
     static std::atomic<unsigned> count{0};
-    const std::string path = path_of(key),
-                      temporary = path + "." + std::to_string(getpid()) + "." + std::to_string(count++);
+    const std::string path = path_of(key), temporary = path + "." + std::to_string(detail::os::process_id()) +
+                                                       "." + std::to_string(count++);
     const std::string body = key + image;
     Head head;
     head.key_bytes = key.size();

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "nax/core/error.hpp"
+#include "nax/core/os/os.hpp"
 
 // NVRTC, CUDA's compiler as a library. It is opened when it is first needed, so that programs start without
 // it, and needs no card. Its few functions are declared here: no header of the toolkit is read.
@@ -134,9 +133,9 @@ class Nvrtc {
       };
     std::string why;
     for (const std::string& name : names) {
-      library_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+      library_ = detail::os::open_library(name);
       if (library_) return;
-      why += std::string(why.empty() ? "" : "; ") + dlerror();
+      why += (why.empty() ? "" : "; ") + detail::os::library_error();
     }
     raise<DeviceError>(
         {"NVRTC: libnvrtc is not found, which compiles expressions that no CUDA file (.cu) has; "
@@ -145,7 +144,7 @@ class Nvrtc {
   }
   template <class F>
   void find(F& function, const char* name) {
-    function = reinterpret_cast<F>(dlsym(library_, name));
+    function = reinterpret_cast<F>(detail::os::symbol_of(library_, name));
     if (!function) raise<DeviceError>({"NVRTC: the library has no function ", name});
   }
   std::string text_of(int result) const { return error_text_(result); }

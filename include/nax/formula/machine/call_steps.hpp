@@ -34,9 +34,15 @@ class CallSteps : public NumberSteps {
       const Xbyak::Reg64 kept_registers[] = {rdi, rcx, rdx, r8, rsi};
       for (int k = 0; k < 5; ++k) mov(stack(pointers() + 8 * (Step::most_operands + k)), kept_registers[k]);
       vzeroupper();
+#if defined(_WIN32)  // other registers, and 32 bytes of the caller's stack
+      lea(rcx, stack(pointers()));
+      lea(rdx, stack(call_area_ + 64 * (Step::most_operands + 1)));
+      mov(r8d, lanes());
+#else
       lea(rdi, stack(pointers()));
       lea(rsi, stack(call_area_ + 64 * (Step::most_operands + 1)));
       mov(edx, lanes());
+#endif
       mov(rax, reinterpret_cast<std::size_t>(step(i).function().run));
       call_function();
       for (int k = 0; k < 5; ++k) mov(kept_registers[k], stack(pointers() + 8 * (Step::most_operands + k)));
@@ -70,7 +76,15 @@ class CallSteps : public NumberSteps {
     bind(i, d);
   }
   int pointers() const { return call_area_ + 64 * (Step::most_operands + 2); }
-  void call_function() { CodeGenerator::call(rax); }
+  void call_function() {
+#if defined(_WIN32)
+    sub(rsp, 32);
+    CodeGenerator::call(rax);
+    add(rsp, 32);
+#else
+    CodeGenerator::call(rax);
+#endif
+  }
 };
 
 }  // namespace formula::jit

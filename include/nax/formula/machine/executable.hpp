@@ -1,13 +1,12 @@
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "nax/core/os/os.hpp"
 #include "nax/formula/kernel.hpp"
 
 // Memory for code: written first, then executable and never writable again.
@@ -22,7 +21,7 @@ inline void tell_perf(const void* code, std::size_t size, const char* name) {
   }();
   if (!wanted) return;
   char path[64];
-  std::snprintf(path, sizeof path, "/tmp/perf-%d.map", static_cast<int>(getpid()));
+  std::snprintf(path, sizeof path, "/tmp/perf-%d.map", static_cast<int>(nax::detail::os::process_id()));
   if (std::FILE* const file = std::fopen(path, "a")) {
     std::fprintf(file, "%zx %zx %s\n", reinterpret_cast<std::size_t>(code), size, name);
     std::fclose(file);
@@ -31,19 +30,15 @@ inline void tell_perf(const void* code, std::size_t size, const char* name) {
 
 class Executable final : public Code {
  public:
-  Executable(const void* code, std::size_t size, int lanes_of_sum) : size_(size) {
-    memory_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory_ == MAP_FAILED) throw std::bad_alloc();
-    std::memcpy(memory_, code, size);
-    if (mprotect(memory_, size, PROT_READ | PROT_EXEC) != 0) {
-      munmap(memory_, size);
-      throw Error("formula: the system allows no code to be made at run time; say NAX_JIT=0");
-    }
+  Executable(const void* code, std::size_t size, int lanes_of_sum)
+      : memory_(nax::detail::os::make_code(code, size)), size_(size) {
+    if (!memory_ && errno == ENOMEM) throw std::bad_alloc();
+    if (!memory_) throw Error("formula: the system allows no code to be made at run time; say NAX_JIT=0");
     std::memcpy(&entry, &memory_, sizeof entry);
     lanes = lanes_of_sum;
     tell_perf(memory_, size, "nax::formula");
   }
-  ~Executable() override { munmap(memory_, size_); }
+  ~Executable() override { nax::detail::os::free_code(memory_, size_); }
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 

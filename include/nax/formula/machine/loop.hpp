@@ -38,6 +38,7 @@ class Loop final : public Steps {
     mov(r11, rsp);
     sub(rsp, 0x7fffff00);  // the size is known at the end
     const std::size_t frame_at = getSize() - 4;
+    touch_stack();
     and_(rsp, -64);
     mov(stack(0), r11);
     take_operands();
@@ -71,6 +72,19 @@ class Loop final : public Steps {
     write_pool();
     rewrite(frame_at, static_cast<std::uint64_t>(frame_size()), 4);
     ready();
+  }
+
+  // Windows makes room for a stack page by page: each is touched in turn, from the last that was used.
+  void touch_stack() {
+#if defined(_WIN32)
+    Xbyak::Label next;
+    mov(r10, r11);
+    L(next);
+    sub(r10, 4096);
+    test(ptr[r10], r10);
+    cmp(r10, rsp);
+    ja(next);
+#endif
   }
 
   void take_operands() {

@@ -104,12 +104,12 @@ class NumberSteps : public StepForms {
     bind(i, d.getIdx());
   }
   void parts(int i, bool exponent) {
-    const Xmm a = number(x(i)), d = vec(fresh_vector()), small = vec(fresh_vector()), b = vec(fresh_vector()),
-              above = vec(fresh_vector()), good = vec(fresh_vector());
+    const Xmm a = number(x(i)), d = vec(fresh_vector()), little = vec(fresh_vector()),
+              b = vec(fresh_vector()), above = vec(fresh_vector()), good = vec(fresh_vector());
     // subnormal numbers are brought up
-    compare(small, a, pool_number(single_ ? 0x1p-126 : 0x1p-1022), less);
+    compare(little, a, pool_number(single_ ? 0x1p-126 : 0x1p-1022), less);
     all_mul(b, a, pool_number(single_ ? 0x1p23 : 0x1p52));
-    blend(b, a, b, small);
+    blend(b, a, b, little);
     // counted from the bits of 3/4, the upper bits are the exponent
     if (single_) {
       vpsubd(above, b, pool(0x3f400000));
@@ -130,8 +130,8 @@ class NumberSteps : public StepForms {
         vpor(above, above, pool(0x4330000000000000));
         vsubpd(above, above, pool_number(4503599627370496.0 + 1024));
       }
-      all_and(small, small, pool_number(single_ ? 23 : 52));
-      all_sub(above, above, small);
+      all_and(little, little, pool_number(single_ ? 23 : 52));
+      all_sub(above, above, little);
       vpxor(d, d, d);
       compare(d, a, d, equal);
       move(b, pool_number(-std::numeric_limits<double>::infinity()));

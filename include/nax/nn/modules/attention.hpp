@@ -56,8 +56,8 @@ Array<T> attend_slots(const Array<T>& query, const nn::KeyValueCache<T>& cache,
     const Array<int> rows = arange<int>(count).reshape({1, 1, count, 1}) + cache.length;
     const Array<int> columns =
         arange<int>(static_cast<int>(first), static_cast<int>(seen)).reshape({1, 1, 1, seen - first});
-    const Array<bool> near = logical_and(columns <= rows, columns >= rows - static_cast<int>(window));
-    rest.mask = rest.mask ? Array<bool>(logical_and(*rest.mask, near)) : near;
+    const Array<bool> nearby = logical_and(columns <= rows, columns >= rows - static_cast<int>(window));
+    rest.mask = rest.mask ? Array<bool>(logical_and(*rest.mask, nearby)) : nearby;
   }
   const auto filled = [&](const Array<T>& x) {
     return lax::dynamic_slice_in_dim(x, first, seen - first, axis);

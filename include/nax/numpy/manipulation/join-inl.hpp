@@ -56,7 +56,7 @@ NAX_ENGINE bool join_small(const ArrayList& list, const JoinPlan& plan, ArrayBas
 }
 
 NAX_ENGINE ArrayBase join_values(const ArrayList& list, const JoinPlan& plan) {
-  if (ArrayBase small; join_small(list, plan, small)) return small;
+  if (ArrayBase little; join_small(list, plan, little)) return little;
   Frame frame;
   for (const ArrayBase* x : list) frame = merge_frames({&frame, &layout_of(*x)}, Dims());
   frame.shape.append(plan.shape.begin(), plan.shape.end());

@@ -53,8 +53,8 @@ NAX_ENGINE ArrayBase rolled(ArrayBase x, const Axis& shift, const Axis& along) {
     if (n == 0) continue;
     const std::int64_t cut = ((n - by % n) % n + n) % n;
     if (cut == 0) continue;
-    if (ArrayBase small; !is_recorded(x) && roll_small(x, axis, cut, small)) {
-      x = std::move(small);
+    if (ArrayBase little; !is_recorded(x) && roll_small(x, axis, cut, little)) {
+      x = std::move(little);
       continue;
     }
     const ArrayBase end = narrow(x, axis, cut, n), start = narrow(x, axis, 0, cut);

@@ -14,9 +14,9 @@ struct CloseOptions {
 // has the shape to which x and y broadcast.
 template <class X, class Y>
 requires Function<X, Y> Array<bool> isclose(const X& x, const Y& y, const CloseOptions& options = {}) {
-  const auto near = detail::apply<rules::isclose>(x, y, options.rtol, options.atol);
-  if (options.equal_nan) return near | (isnan(x) & isnan(y));
-  return near;
+  const auto nearby = detail::apply<rules::isclose>(x, y, options.rtol, options.atol);
+  if (options.equal_nan) return nearby | (isnan(x) & isnan(y));
+  return nearby;
 }
 // Are all elements close? A 0-d array. Throws ShapeError where the shapes do not broadcast.
 template <class X, class Y>

@@ -82,7 +82,7 @@ class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvide
   void end_in_time() {
     if (ends_in_time_) return;
     ends_in_time_ = true;
-    pid_ = getpid();
+    pid_ = nax::detail::os::process_id();
     std::atexit([] { launcher().end(false); });
     int key = 0;
     check(MPI_Comm_create_keyval(
@@ -96,13 +96,13 @@ class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvide
     check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
   }
   // A process that was forked from this one has nothing to end.
-  void end(bool near) {
-    if (ended_ || getpid() != pid_) return;
+  void end(bool nearby) {
+    if (ended_ || nax::detail::os::process_id() != pid_) return;
     ended_ = true;
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized) return;
-    if (processes_) processes_->leave(near);
+    if (processes_) processes_->leave(nearby);
     if (!finalizes_) return;
     const Watchdog watchdog(time_to_finalize(),
                             "distributed::shutdown: MPI_Finalize waits for a process that has not come");
@@ -117,7 +117,7 @@ class Launcher final : public ProcessLauncher, public ProcessCommunicatorProvide
   }
 
   MpiProcesses* processes_ = nullptr;
-  pid_t pid_ = 0;  // of the process that has joined
+  std::int64_t pid_ = 0;  // of the process that has joined
   bool finalizes_ = false, ends_in_time_ = false, ended_ = false;
 };
 

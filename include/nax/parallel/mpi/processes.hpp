@@ -1,7 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <mutex>
 #include <numeric>
@@ -50,7 +48,7 @@ class MpiProcesses final : public Processes {
   int index() const override { return index_; }
   int count() const override { return inbox_.count(); }
   // Is this another process, which was forked from the one that has joined?
-  bool is_forked() const { return getpid() != pid_; }
+  bool is_forked() const { return nax::detail::os::process_id() != pid_; }
 
   std::uint64_t begin_run(const char* function) override {
     refuse_if_forked(function);
@@ -214,7 +212,7 @@ class MpiProcesses final : public Processes {
 
   // Tells the others that they need not wait for this process any more, and waits until all have said so: no
   // longer than the timeout where they are known to be `near`. Ends a job that is out of step.
-  void leave(bool near) noexcept {
+  void leave(bool nearby) noexcept {
     try {
       std::unique_lock lock(mutex_);
       if (left_) return;
@@ -227,7 +225,7 @@ class MpiProcesses final : public Processes {
         inbox_.look();
         const std::string who = those_that_stay();
         if (inbox_.has_sent_all() && who.empty()) return;
-        if (near && std::chrono::steady_clock::now() > deadline)
+        if (nearby && std::chrono::steady_clock::now() > deadline)
           abort_job("distributed::shutdown: waited " + timeout_text() + " for the end of " + who);
         lock.unlock();
         std::this_thread::sleep_for(std::chrono::microseconds(n < 1000 ? 100 : 5000));
@@ -411,7 +409,7 @@ class MpiProcesses final : public Processes {
   }
 
   std::mutex mutex_;  // MPI is called by one thread at a time
-  const pid_t pid_ = getpid();
+  const std::int64_t pid_ = nax::detail::os::process_id();
   const int index_;
   MPI_Comm messages_ = MPI_COMM_NULL, elements_ = MPI_COMM_NULL;
   std::deque<MPI_Comm> made_;  // where MPI puts them

@@ -212,25 +212,25 @@ class RowReduction final : public Work, ReductionLines {
   void run_part(void* const* at, std::int64_t first, std::int64_t end, char* sums, std::int64_t bytes) const {
     constexpr std::int64_t most_near = 512;
     const std::int64_t most = reduced_tile_bytes / 8 / size_;
-    Tiles tiles, near;
+    Tiles tiles, nearby;
     for (std::int64_t begin = 0, n; begin < line_; begin += n) {
       n = line_ <= 2 * most ? line_ : std::min(most, line_ - begin);
       for (std::int64_t l = first, rows, l_near; l < end;) {
-        for (std::size_t k = 0; k < reducers_.size(); ++k) reducers_[k]->fill(near.bytes[k], n);
+        for (std::size_t k = 0; k < reducers_.size(); ++k) reducers_[k]->fill(nearby.bytes[k], n);
         for (l_near = std::min(end, l + most_near); l < l_near; l += rows) {
           rows = std::min(lines_at_once(n), l_near - l);
           compute(at, l, rows, begin, n, tiles);
           for (std::size_t k = 0; k < reducers_.size(); ++k)
-            reducers_[k]->rows(tiles.bytes[k], n, rows, near.bytes[k], n);
+            reducers_[k]->rows(tiles.bytes[k], n, rows, nearby.bytes[k], n);
         }
         for (std::size_t k = 0; k < reducers_.size(); ++k) {
           const cpu::Reducer& reducer = *reducers_[k];
           char* const to = sums + static_cast<std::int64_t>(k) * bytes;
           if (reducer.wide)
-            reducer.widen(near.bytes[k], to + begin * static_cast<std::int64_t>(dtype_size(reducer.wide->to)),
-                          1, n);
+            reducer.widen(nearby.bytes[k],
+                          to + begin * static_cast<std::int64_t>(dtype_size(reducer.wide->to)), 1, n);
           else
-            reducer.merge(near.bytes[k], to + begin * size_, n);
+            reducer.merge(nearby.bytes[k], to + begin * size_, n);
         }
       }
     }

@@ -2,6 +2,10 @@
 
 #include "nax/rules/scalar/powers.hpp"
 
+#if defined(_WIN32)
+extern "C" __declspec(dllimport) double __cdecl _jn(int, double);  // math.h leaves it out of plain C++
+#endif
+
 // Bessel functions: modified ones of order 0 and 1 by their series (no term is negative), far out by the
 // asymptotic one.
 NAX_BEGIN
@@ -37,10 +41,10 @@ NAX_SCALAR Double bessel_i(int order, Double x, bool scaled) {
   const Double size = std::abs(x), sign = order == 1 && x < 0 ? -1 : 1;
   if (x != x) return x;
   if (size <= bessel_far) return sign * bessel_i_series(order, size) * (scaled ? std::exp(-size) : Double(1));
-  const Double far = bessel_i_far(order, size);
-  if (scaled) return sign * far;
+  const Double distant = bessel_i_far(order, size);
+  if (scaled) return sign * distant;
   if (size == infinity) return sign * infinity;
-  return sign * far * std::exp(0.5 * size) * std::exp(0.5 * size);
+  return sign * distant * std::exp(0.5 * size) * std::exp(0.5 * size);
 }
 template <class Double>
 NAX_SCALAR Double i0(Double x) {
@@ -61,7 +65,11 @@ NAX_SCALAR Double i1e(Double x) {
 template <class Double>
 NAX_SCALAR Double bessel_j(Double v, Double x) {
   if (v != v || x != x || v != std::floor(v) || std::abs(v) > 1e6) return not_a_number;
+#if defined(_WIN32)
+  return ::_jn(static_cast<int>(v), x);
+#else
   return ::jn(static_cast<int>(v), x);
+#endif
 }
 
 }  // namespace rules::scalar

@@ -66,10 +66,10 @@ NAX_SCALAR Double ndtri(Double p) {
   const Double t = std::sqrt(-2 * std::log(q));
   Double x = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                      (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));  // upper tail
-  const bool middle = q > 0.25, far = q < 1e-280;
+  const bool middle = q > 0.25, distant = q < 1e-280;
   for (int i = 0; i < 4; ++i) {
     Double step = 0;
-    if (far) {
+    if (distant) {
       step = (std::log(q) - log_ndtr(-x)) * std::exp(log_ndtr(-x) + 0.5 * x * x + 0.91893853320467274178);
       x -= step;
       continue;
