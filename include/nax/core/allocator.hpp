@@ -39,9 +39,6 @@
 #include <utility>
 #include <vector>
 
-#if __has_include(<malloc.h>)
-#endif
-
 #include "nax/core/at_fork.hpp"
 #include "nax/core/error.hpp"
 

@@ -8,7 +8,7 @@
 #include "nax/ops/operands.hpp"
 
 // Copies, sums, reductions and products of arrays.
-// (See forms.hpp for how they are described.)
+// Forms are explained in forms.hpp.
 NAX_BEGIN
 namespace ops {
 

@@ -9,7 +9,7 @@
 #include "nax/rules/sampler.hpp"
 
 // Random numbers.
-// (See forms.hpp for how they are described.)
+// Forms are explained in forms.hpp.
 NAX_BEGIN
 namespace ops {
 

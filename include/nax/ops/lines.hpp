@@ -7,7 +7,7 @@
 #include "nax/ops/operands.hpp"
 
 // Operations on lines of row-major arrays.
-// (See forms.hpp for how they are described.)
+// Forms are explained in forms.hpp.
 NAX_BEGIN
 namespace ops {
 

@@ -14,7 +14,7 @@
 #include "nax/ops/operands.hpp"
 
 // Transforms, convolutions, factorisations, functions of rows.
-// (See forms.hpp for how they are described.)
+// Forms are explained in forms.hpp.
 NAX_BEGIN
 namespace ops {
 

@@ -9,7 +9,7 @@
 #include "nax/ops/operands.hpp"
 
 // Places that indices name. Index arrays are int64 on the device, row-major where given by address.
-// (See forms.hpp for how they are described.)
+// Forms are explained in forms.hpp.
 NAX_BEGIN
 namespace ops {
 
