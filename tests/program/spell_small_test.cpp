@@ -186,6 +186,35 @@ TEST(SpellSmall, LongProgramsAreSeveralSteps) {
   EXPECT_LT(steps, 40u);
 }
 
+TEST(SpellSmall, LinearSystemsAndDeterminants) {
+  const auto f = [](const D& a, const D& b) -> D {
+    const D m = matmul(a, a.T()) + 0.5 * eye<double>(a.shape()[0]), x = linalg::solve(m, b);
+    const D inverse = linalg::inv(m + a * 0.1);
+    return matmul(inverse, x) * linalg::det(a) + linalg::solve(a, x - b);
+  };
+  for (const std::int64_t n : {1, 2, 3, 4}) {
+    expect_spelled(f, 1, some({n, n}, static_cast<int>(n)), some({n}, 9));
+    expect_spelled(f, 0, some({n, n}, static_cast<int>(n)), some({n, 2}, 9));
+    expect_spelled(grad([&](const D& a) { return sum(f(a, ones<double>({a.shape()[0]}))); }), 0,
+                   some({n, n}, static_cast<int>(n)));
+  }
+  expect_spelled(f, 0, some({6, 6}), some({6}));
+  expect_spelled(vmap(f), 0, some({200, 3, 3}), some({200, 3}));
+  expect_spelled(vmap(f), 0, some({3, 2, 2}), some({3, 2}));
+  expect_spelled(
+      [](const D& a, const D& b) -> D {
+        const D l = linalg::cholesky(matmul(a, a.T()) + eye<double>(3));
+        return linalg::solve_triangular(l.T(), linalg::solve_triangular(l, b, {.lower = true}) + b) - b;
+      },
+      0, some({3, 3}), some({3}));
+  // A pivot of zero that another row mends; a matrix of rank one.
+  const D mended{{0, 1, 2}, {0, 0, 1}, {3, 1, 0}}, rank_one{{1, 2, 3}, {2, 4, 6}, {3, 6, 9}};
+  const auto g = [](const D& a) -> D { return linalg::det(a) + sum(a * 2.0) + max(a); };
+  expect_spelled(g, 1, mended);
+  expect_spelled(g, 1, rank_one);
+  expect_spelled([](const D& a) -> D { return linalg::solve(a, a(_, 0) + sum(a)) * 2.0; }, 0, mended);
+}
+
 // Under vmap elements have lanes.
 TEST(SpellSmall, MappedFunctionsOfSmallArrays) {
   const auto f = [](const D& q) -> D {

@@ -35,9 +35,9 @@ NAX_ENGINE void reduce_values(loops::ReduceKind kind, const ArrayBase& x, const 
   Dims marks(frame.shape.size(), 0);
   for (std::size_t axis = 0; axis < marks.size(); ++axis) marks[axis] = reduced[axis];
   const Device device = result.device();
-  backend::run(device,
-               ops::Reduce{kind, frame.shape, marks, plain_operand(x, strides_over(layout_of(x), frame)),
-                           plain_operand(result, reduced_strides(frame, reduced)), divisor});
+  backend::run(device, ops::Reduce{kind, frame.shape, std::move(marks),
+                                   plain_operand(x, strides_over(layout_of(x), frame)),
+                                   plain_operand(result, reduced_strides(frame, reduced)), divisor});
 }
 
 NAX_ENGINE ArrayBase broadcast_frame(const ArrayBase& x, const Frame& to) {

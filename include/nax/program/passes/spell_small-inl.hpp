@@ -12,6 +12,7 @@
 #include "nax/ops/forms.hpp"
 #include "nax/program/passes/spell_small.hpp"
 #include "nax/program/passes/step_graph.hpp"
+#include "nax/program/record/call_work.hpp"
 #include "nax/program/replay/formula_line.hpp"
 #include "nax/program/replay/map_formula.hpp"
 #include "nax/program/replay/walks.hpp"
@@ -99,6 +100,7 @@ class SmallSteps {
   static constexpr std::int64_t most_elements_of_group = 256;  // about: those read first
   // Elements whose lanes do not lie side by side are moved one by one: so many operations must go with each.
   static constexpr std::int64_t least_per_element = 8;
+  static constexpr std::int64_t most_rows = 6;  // of a linear system
   static constexpr std::size_t least_steps = 3;
   using Element = std::pair<int, std::int64_t>;  // slot, offset in bytes
 
@@ -112,6 +114,21 @@ class SmallSteps {
            is_float(s.operands[0].dtype);
   }
   static bool is_product(const Step& s) { return s.product && is_float(s.product->dtype); }
+  // The form of a step of this operation, of floating elements.
+  template <class Form>
+  static const Form* form_of(const Step& s) {
+    const auto* const work = dynamic_cast<const CallWork*>(s.work.get());
+    const Form* const form = work ? work->form<Form>() : nullptr;
+    return form && is_float(form->dtype) ? form : nullptr;
+  }
+  static const loops::LinearSystems* systems_of(const Step& s) {
+    const ops::Solve* const form = form_of<ops::Solve>(s);
+    return form ? &form->systems : nullptr;
+  }
+  static const loops::Factoring* determinants_of(const Step& s) {
+    const ops::Factorise* const form = form_of<ops::Factorise>(s);
+    return form && form->what.kind == loops::Factorisation::det ? &form->what : nullptr;
+  }
   static bool has_formula(const Step& s) {
     return s.formula && std::all_of(s.operands.begin(), s.operands.end(),
                                     [&](const Operand& x) { return x.dtype == s.formula->formula.type; });
@@ -132,6 +149,9 @@ class SmallSteps {
     for (const Operand& x : s.operands)
       if (x.indexed != 0 || size_of(x.shape) == 0 || (x.written && x.place.slot < 0)) return 0;
     if (is_zeros(s)) return lanes_of_zeros(s);
+    if (const loops::LinearSystems* const f = systems_of(s))
+      return f->batches.size() > 1 ? 0 : lanes_of_matrices(f->n, f->m, f->count());
+    if (const loops::Factoring* const f = determinants_of(s)) return lanes_of_matrices(f->n, 1, f->batch);
     if (!is_copy(s) && !is_product(s) && !has_formula(s)) return 0;
     const auto is_small = [&](std::int64_t lanes) {
       return weight_of(s, lanes) <= most_of_step &&
@@ -151,6 +171,11 @@ class SmallSteps {
       return 0;
     }
     return is_small(lanes) ? lanes : 0;
+  }
+  // Of so many matrices (n, n), with (n, m) beside them.
+  static std::int64_t lanes_of_matrices(std::int64_t n, std::int64_t m, std::int64_t count) {
+    if (n > most_rows || m > most_rows || n == 0) return 0;
+    return count * n * n <= most_elements ? 1 : count;
   }
   // The product with the lanes as its first axis, which may be folded into rows or columns.
   static std::optional<ops::Matmul> product_over(const Step& s, std::int64_t lanes) {
@@ -180,6 +205,11 @@ class SmallSteps {
   }
   static std::int64_t weight_of(const Step& s, std::int64_t lanes) {
     if (is_product(s)) return static_cast<std::int64_t>(s.product->flops()) / lanes;
+    // (A call of a factorisation costs four times what its numbers do.)
+    if (const loops::LinearSystems* const f = systems_of(s))
+      return f->count() / lanes * f->n * f->n * (f->n + f->m) / 4;
+    if (const loops::Factoring* const f = determinants_of(s))
+      return f->batch / lanes * f->n * f->n * f->n / 4;
     if (!s.formula) return 0;
     std::int64_t computed = 0;
     for (const formula::Step& one : s.formula->formula.steps)
@@ -353,6 +383,8 @@ class SmallSteps {
   void carry_out(const Step& s) {
     if (is_product(s)) return multiply(s);
     if (s.formula) return map(s);
+    if (systems_of(s)) return solve(s, *systems_of(s));
+    if (determinants_of(s)) return determinants(s, *determinants_of(s));
     const Operand& to = s.operands.back();
     if (is_zeros(s)) {
       const std::int64_t n = size_of(to.shape) / size_ / lanes_;
@@ -433,6 +465,97 @@ class SmallSteps {
       if (!first) sum->second = recorder_->record(formula::Operation::add, {sum->second, term});
     });
     for (const auto& [place, sum] : sums) store(s.operands[2], place, lane(2), sum);
+  }
+
+  // ---- linear systems
+
+  using Rows = std::vector<std::vector<int>>;
+  int op(formula::Operation operation, std::initializer_list<int> operands) {
+    return recorder_->record(operation, operands);
+  }
+  // Elimination with the greatest element of each column as its pivot, which comes up by exchanges of rows.
+  // Gives the sign of their order.
+  int eliminate(Rows& a, std::size_t n) {
+    using enum formula::Operation;
+    int sign = recorder_->constant(1);
+    const int zero = recorder_->constant(0);
+    for (std::size_t k = 0; k < n; ++k) {
+      for (std::size_t i = k + 1; i < n; ++i) {
+        const int greater = op(less, {op(absolute, {a[k][k]}), op(absolute, {a[i][k]})});
+        for (std::size_t j = k; j < a[k].size(); ++j) {
+          const int up = a[i][j], down = a[k][j];
+          a[k][j] = op(select, {greater, up, down});
+          a[i][j] = op(select, {greater, down, up});
+        }
+        sign = op(select, {greater, op(negative, {sign}), sign});
+      }
+      for (std::size_t i = k + 1; i < n; ++i) {
+        const int factor = op(select, {op(equal, {a[i][k], zero}), zero, op(divide, {a[i][k], a[k][k]})});
+        for (std::size_t j = k + 1; j < a[k].size(); ++j)
+          a[i][j] = op(subtract, {a[i][j], op(multiply, {factor, a[k][j]})});
+      }
+    }
+    return sign;
+  }
+  // Columns from n on become the solutions.
+  void substitute(Rows& a, std::size_t n, bool lower, bool unit) {
+    using enum formula::Operation;
+    for (std::size_t step = 0; step < n; ++step) {
+      const std::size_t i = lower ? step : n - 1 - step;
+      for (std::size_t c = n; c < a[i].size(); ++c) {
+        int sum = a[i][c];
+        for (std::size_t done = 0; done < step; ++done) {
+          const std::size_t j = lower ? done : n - 1 - done;
+          sum = op(subtract, {sum, op(multiply, {a[i][j], a[j][c]})});
+        }
+        a[i][c] = unit ? sum : op(divide, {sum, a[i][i]});
+      }
+    }
+  }
+  void solve(const Step& s, const loops::LinearSystems& f) {
+    const bool inverts = s.operands.size() == 2;
+    const Operand& x = s.operands.back();
+    for (std::int64_t b = 0, count = f.count() / lanes_; b < count; ++b) {
+      const auto element = [&](const Operand& from, const loops::StridedMatrices& by, std::int64_t i,
+                               std::int64_t j) {
+        const std::int64_t lane = lanes_ == 1 ? 0 : by.batch[0];
+        const std::int64_t base = lanes_ == 1 && !f.batches.empty() ? by.at(b, f.batches) : 0;
+        return read(from, base + i * by.row + j * by.column, lane);
+      };
+      Rows rows;
+      for (std::int64_t i = 0; i < f.n; ++i) {
+        rows.emplace_back();
+        for (std::int64_t j = 0; j < f.n; ++j) {
+          const bool is_read = f.kind == loops::SystemKind::general ||
+                               (i == j ? !loops::is_unit(f.kind) : loops::is_lower(f.kind) == (i > j));
+          rows.back().push_back(is_read ? element(s.operands[0], f.a, i, j) : recorder_->constant(0));
+        }
+        for (std::int64_t c = 0; c < f.m; ++c)
+          rows.back().push_back(inverts ? recorder_->constant(i == c) : element(s.operands[1], f.b, i, c));
+      }
+      const std::size_t n = static_cast<std::size_t>(f.n);
+      const bool general = f.kind == loops::SystemKind::general;
+      if (general) eliminate(rows, n);
+      substitute(rows, n, !general && loops::is_lower(f.kind), loops::is_unit(f.kind));
+      for (std::int64_t i = 0; i < f.n; ++i)
+        for (std::int64_t c = 0; c < f.m; ++c)
+          store(x, (b * f.n + i) * f.m + c, lanes_ == 1 ? 0 : f.n * f.m,
+                rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(f.n + c)]);
+    }
+  }
+  void determinants(const Step& s, const loops::Factoring& f) {
+    for (std::int64_t b = 0, count = f.batch / lanes_; b < count; ++b) {
+      Rows rows;
+      for (std::int64_t i = 0; i < f.n; ++i) {
+        rows.emplace_back();
+        for (std::int64_t j = 0; j < f.n; ++j)
+          rows.back().push_back(read(s.operands[0], (b * f.n + i) * f.n + j, lanes_ == 1 ? 0 : f.n * f.n));
+      }
+      int product = eliminate(rows, rows.size());
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        product = op(formula::Operation::multiply, {product, rows[i][i]});
+      store(s.operands[1], b, lanes_ == 1 ? 0 : 1, product);
+    }
   }
 
   const std::vector<Slot>& slots_;

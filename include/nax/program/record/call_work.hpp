@@ -17,6 +17,11 @@ class CallWork final : public Work {
   // `given`: where in the step's operands each of the form's is, -1: nowhere; empty where all are in order.
   CallWork(ops::Op op, std::shared_ptr<const void> form, std::vector<int> given = {})
       : op_(op), form_(std::move(form)), given_(std::move(given)) {}
+  // The form, if it is one of this operation.
+  template <class Form>
+  const Form* form() const {
+    return op_ == ops::OpOf<Form>::value ? static_cast<const Form*>(form_.get()) : nullptr;
+  }
   // Wrong elements are reported by the function itself, which is then called.
   void run(void* const* at) const override {
     if (given_.empty()) return call(at);
