@@ -292,6 +292,17 @@ def nearest(centroids, points):
     return jnp.sum(jnp.min(distances, axis=1))
 
 
+def reach(angles):
+    turn, place = jnp.eye(3, dtype=jnp.float32), jnp.zeros(3, jnp.float32)
+    link = jnp.array([0.3, 0.1, 0.5], jnp.float32)
+    for i in range(6):
+        c, s = jnp.cos(angles[i]), jnp.sin(angles[i])
+        zero, one = jnp.zeros_like(c), jnp.ones_like(c)
+        turn = turn @ jnp.stack([c, -s, zero, s, c, zero, zero, zero, one]).reshape(3, 3)
+        place = place + turn @ link
+    return jnp.sum(place**2)
+
+
 def stencil(x):
     inner = x[1:-1, 1:-1]
     return jnp.sum((x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] - 4 * inner) ** 2)
@@ -340,6 +351,8 @@ ROWS |= {
     "nearest_centroids_gradient": lambda: jitted(
         jax.grad(nearest), data.uniform(1, (1000, 8)), data.uniform(2, (4096, 8))
     ),
+    "arm_gradient": unary(jax.grad(reach), (6,)),
+    "arms_gradient_1000": unary(jax.vmap(jax.grad(reach)), (1000, 6)),
     "hessian_vector_tanh": lambda: jitted(
         lambda x, v: jax.jvp(jax.grad(lambda x: jnp.sum(jnp.tanh(x * 1.5) * x)), (x,), (v,))[1],
         data.uniform(1, GRID),

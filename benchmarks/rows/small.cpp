@@ -27,6 +27,19 @@ Array<float> nearest(const Array<float>& centroids, const Array<float>& points) 
   return nax::sum(nax::min(distances, {.axis = 1}));
 }
 
+// The squared distance of an arm's end from its foot: six joints, by matrices.
+Array<float> reach(const Array<float>& angles) {
+  Array<float> turn = nax::eye<float>(3), place = nax::zeros<float>({3});
+  const Array<float> link = {0.3f, 0.1f, 0.5f};
+  for (std::int64_t i = 0; i < 6; ++i) {
+    const Array<float> c = nax::cos(angles(i)), s = nax::sin(angles(i)), zero = nax::zeros_like(c),
+                       one = nax::ones_like(c);
+    turn = nax::matmul(turn, nax::reshape(nax::stack({c, -s, zero, s, c, zero, zero, zero, one}), {3, 3}));
+    place = place + nax::matmul(turn, link);
+  }
+  return nax::sum(nax::square(place));
+}
+
 }  // namespace
 
 Rows small_rows() {
@@ -92,6 +105,18 @@ Rows small_rows() {
          const auto f = nax::grad(nearest);
          return of([f](const Array<float>& c, const Array<float>& p) { return f(c, p); },
                    uniform_array(1, {1000, 8}), uniform_array(2, {4096, 8}));
+       }},
+      {"arm_gradient",
+       [] { return of([](const Array<float>& x) { return nax::grad(reach)(x); }, uniform_array(1, {6})); }},
+      {"jit_arm_gradient", [] { return of(nax::jit(nax::grad(reach)), uniform_array(1, {6})); }},
+      {"arms_gradient_1000",
+       [] {
+         return of([](const Array<float>& x) { return nax::vmap(nax::grad(reach))(x); },
+                   uniform_array(1, {1000, 6}));
+       }},
+      {"jit_arms_gradient_1000",
+       [] {
+         return of(nax::jit(nax::vmap(nax::grad(reach))), uniform_array(1, {1000, 6}));
        }},
       {"jit_nearest_centroids_gradient",
        [] {
