@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 #include "nax/core/abi.hpp"
 
@@ -51,7 +52,8 @@ constexpr const char* name_of(RowFunction function) {
 #define NAX_ROW_FUNCTION(name) #name,
   constexpr const char* names[] = {NAX_ROW_FUNCTIONS(NAX_ROW_FUNCTION)};
 #undef NAX_ROW_FUNCTION
-  return names[static_cast<int>(function)];
+  const auto number = static_cast<std::size_t>(function);
+  return number < std::size(names) ? names[number] : "rows";
 }
 
 struct Rows {

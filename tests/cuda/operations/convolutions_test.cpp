@@ -133,7 +133,7 @@ TEST(ConvolutionsOnGpu, BlocksOfRowsAddUp) {
     };
     const bool adds = part == ConvPart::weights;
     const auto expected = run(cpu, [&](Device device, const char* l, const char* r, char* to) {
-      backend::operations(device).convolve(device, part, s, DType::float32, l, r, to, adds);
+      backend::run(device, ops::Convolve{part, s, DType::float32, adds}, {l, r, to});
     });
     const auto actual = run(gpu(), [&](Device device, const char* l, const char* r, char* to) {
       const std::int64_t row_bytes = s.taps() * s.c * static_cast<std::int64_t>(sizeof(float));

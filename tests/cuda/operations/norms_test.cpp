@@ -205,15 +205,15 @@ TEST(NormsOnGpuLaunches, OfValuesAndGradients) {
 #if defined(NAX_CUDA_EMULATED)
 TEST(RowsOnGpuWithoutAKernel, Throw) {
   char none[8] = {};
-  const char* const from[loops::Rows::most_operands] = {none, none};
-  char* const to[loops::Rows::most_results] = {none};
-  auto& rows = backend::operations(gpu());
+  const auto run = [&](const ops::Rows& form) {
+    backend::run(gpu(), form, {none, none, nullptr, nullptr, nullptr, none, nullptr, nullptr});
+  };
   EXPECT_EQ(text_of<DeviceError>([&] {
-              rows.rows(gpu(), {static_cast<loops::RowFunction>(99), 1, 1}, DType::float32, from, to);
+              run({{static_cast<loops::RowFunction>(99), 1, 1}, DType::float32});
             }),
             "rows: function 99 has no kernel on cuda:0");
   EXPECT_EQ(text_of<DeviceError>([&] {
-              rows.rows(gpu(), {loops::RowFunction::softmax, 1, 1}, DType::int32, from, to);
+              run({{loops::RowFunction::softmax, 1, 1}, DType::int32});
             }),
             "softmax: rows of int32 have no kernel on cuda:0");
 }

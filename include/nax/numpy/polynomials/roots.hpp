@@ -49,8 +49,8 @@ Array<C> roots_on_device(const Array<C>& p) {
   frame.shape.pop_back();
   const Array<W> result = typed<W>(allocate(dtype_of<W>, frame, p.device()));
   const loops::Factoring what{.kind = loops::Factorisation::eig, .batch = frame.size() / n, .m = n, .n = n};
-  void* const to[] = {device_data(result), nullptr, nullptr};
-  backend::operations(p.device()).factorise(p.device(), what, dtype_of<W>, device_data(matrix), to);
+  backend::run(p.device(), ops::Factorise{what, dtype_of<W>},
+               {device_data(matrix), device_data(result), nullptr, nullptr});
   return result.template astype<C>();
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
+#include "nax/core/profile.hpp"
 #include "nax/numpy/products/contract.hpp"
 
 NAX_BEGIN
@@ -36,6 +38,12 @@ NAX_ENGINE Frame leading_axes(const Frame& x) {
 
 NAX_ENGINE Frame product_frame(const char* function, const Frame& a, const Frame& b) {
   Frame all;
+  if (a.shape.size() == 2 && b.shape.size() == 2) {  // no axes before those of the matrices
+    all.shape.push_back(a.shape[0]);
+    all.shape.push_back(b.shape[1]);
+    count_elements(function, all.shape);
+    return all;
+  }
   try {
     all = broadcast(function, leading_axes(a), leading_axes(b));
   } catch (const ShapeError&) {
@@ -128,6 +136,21 @@ inline bool is_one_product(const Layout& a, const Layout& b, const Frame& target
          !accelerators_present;
 }
 
+// A product of a few numbers, in the order of the kernels: packing would take longer.
+template <class T>
+void multiply_few(const Product& p, const ArrayBase& a_, const ArrayBase& b_, const ArrayBase& c_) {
+  const profile::Span span(profile::Kind::operation, "matmul");
+  const T *a = reinterpret_cast<const T*>(raw_data(a_)), *b = reinterpret_cast<const T*>(raw_data(b_));
+  T* const c = reinterpret_cast<T*>(raw_data(c_));
+  for (std::int64_t i = 0; i < p.m; ++i)
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      T sum = a[i * p.a_row] * b[j * p.b_column];
+      for (std::int64_t k = 1; k < p.k; ++k)
+        sum = std::fma(a[i * p.a_row + k * p.a_column], b[k * p.b_row + j * p.b_column], sum);
+      c[i * p.n + j] = sum;
+    }
+}
+
 NAX_ENGINE ArrayBase contract_value(const ArrayBase& a, const ArrayBase& b, const Frame& target) {
   const DType dtype = a.dtype();
   if (dtype == DType::boolean) {
@@ -143,8 +166,15 @@ NAX_ENGINE ArrayBase contract_value(const ArrayBase& a, const ArrayBase& b, cons
     const Product p{target.shape[0], target.shape[1], la.shape[1],
                     la.strides[0],   la.strides[1],   lb.strides[0],
                     lb.strides[1],   target.shape[1], 1};
-    cpu::kernel_for<cpu::MatmulKernel>(dtype)(p, nullptr, 0, raw_data(a), raw_data(b), raw_data(result),
-                                              false);
+    constexpr std::int64_t few = 64;  // products of numbers
+    const bool is_few = p.m <= few && p.n <= few && p.k <= few && p.m * p.n * p.k <= few;
+    if (is_few && dtype == DType::float32)
+      multiply_few<float>(p, a, b, result);
+    else if (is_few && dtype == DType::float64)
+      multiply_few<double>(p, a, b, result);
+    else
+      cpu::kernel_for<cpu::MatmulKernel>(dtype)(p, nullptr, 0, raw_data(a), raw_data(b), raw_data(result),
+                                                false);
     return result;
   }
   ContractionPlan plan = contraction_plan(la, lb, target);
