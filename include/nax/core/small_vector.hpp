@@ -59,8 +59,12 @@ class SmallVector {
   // Of a temporary, `x.shape().begin()`, they would dangle: keep it in a variable first.
   const T* begin() const&& = delete;
   const T* end() const&& = delete;
-  T& operator[](std::size_t i) { return data()[i]; }
-  const T& operator[](std::size_t i) const { return data()[i]; }
+  // Counted from 0, by a number of any integer type.
+  template <class I>
+  requires std::is_integral_v<I> T& operator[](I i) { return data()[static_cast<std::size_t>(i)]; }
+  template <class I>
+  requires std::is_integral_v<I>
+  const T& operator[](I i) const { return data()[static_cast<std::size_t>(i)]; }
   T& back() { return data()[size_ - 1]; }
   const T& back() const { return data()[size_ - 1]; }
   T& front() { return data()[0]; }

@@ -48,7 +48,9 @@ class Inflate {
   // Fills `to`; less than `size` only at the end. Throws IoError for what is no such stream.
   std::size_t read(std::uint8_t* to, std::size_t size);
   // Behind the end of the stream: how many bytes does it not need?
-  std::uint64_t left() const { return end_ - next_ + (in_end_ - in_) + (count_ - padding_) / 8; }
+  std::uint64_t left() const {
+    return end_ - next_ + (in_end_ - in_) + static_cast<std::uint64_t>((count_ - padding_) / 8);
+  }
 
  private:
   static constexpr std::size_t window = 1 << 15, longest_match = 258;

@@ -20,7 +20,7 @@ NAX_ENGINE void ZipWriter::add(const std::string& name, const std::string& head,
     pack = packed.size() < total;
   }
   const std::uint64_t stored = pack ? packed.size() : total;
-  const int version = long_size || long_at ? 45 : 20;
+  const unsigned version = long_size || long_at ? 45 : 20;
   std::string sizes, extra;
   if (long_size) number(sizes, total, 8), number(sizes, stored, 8);
   extra = sizes;

@@ -38,7 +38,7 @@ Array<T> unbatch(const Array<T>& x, int axis, Level level, std::int64_t size) {
   std::int64_t stride = 0;
   if (from >= 0) {
     stride = layout.take_axis(static_cast<std::size_t>(from));
-    layout.levels.erase(from);
+    layout.levels.erase(static_cast<std::size_t>(from));
   }
   layout.shape.insert(static_cast<std::size_t>(layout.hidden() + axis), size);
   layout.strides.insert(static_cast<std::size_t>(layout.hidden() + axis), stride);

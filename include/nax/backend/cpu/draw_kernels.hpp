@@ -88,7 +88,8 @@ class Divisor {
  public:
   explicit Divisor(std::uint32_t d) : d_(d) {
     if (d == 0) return;
-    const int bits = std::bit_width(d - 1);  // 2^bits is the first power of two that is not below d
+    const int bits =
+        static_cast<int>(std::bit_width(d - 1));  // 2^bits is the first power of two that is not below d
     factor_ = static_cast<std::uint32_t>((((std::uint64_t{1} << bits) - d) << 32) / d + 1);
     first_ = std::min(bits, 1);
     second_ = std::max(bits - 1, 0);

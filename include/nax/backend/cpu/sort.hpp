@@ -78,10 +78,11 @@ Element* radix_sort(Element* x, Element* spare, std::int64_t n, const GetKey& ke
   const std::unique_ptr<std::int64_t[]> counts(new std::int64_t[digits * values]());
   for (std::int64_t i = 0; i < n; ++i) {
     const Key key = key_of(x[i]);
-    for (int d = 0; d < digits; ++d) ++counts[d * values + ((key >> (d * bits)) & (values - 1))];
+    for (int d = 0; d < digits; ++d)
+      ++counts[static_cast<std::size_t>(d) * values + ((key >> (d * bits)) & (values - 1))];
   }
   for (int d = 0; d < digits; ++d) {
-    std::int64_t* const count = counts.get() + d * values;
+    std::int64_t* const count = counts.get() + static_cast<std::size_t>(d) * values;
     std::int64_t start = 0;
     bool one_value = false;
     for (std::size_t v = 0; v < values; ++v) {

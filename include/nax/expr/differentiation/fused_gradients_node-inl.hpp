@@ -40,10 +40,10 @@ NAX_ENGINE bool FusedGradientsNode::give_shares(const FusedType& type, const Pac
   for (int l = 0; l < table.leaves; ++l) {
     if (nodes[l] == Tape::npos) continue;
     if (const int first = first_occurrence(leaves, l); first != l) {
-      slot_of[l] = slot_of[first];
+      slot_of[static_cast<std::size_t>(l)] = slot_of[static_cast<std::size_t>(first)];
       continue;
     }
-    slot_of[l] = static_cast<int>(shares.size());
+    slot_of[static_cast<std::size_t>(l)] = static_cast<int>(shares.size());
     takers.push_back(nodes[l]);
     shares.push_back(std::move(of_leaves[l]));
   }

@@ -197,7 +197,7 @@ NAX_ENGINE void record_map(const KernelTable& table, const void* constants, cons
   program::Step step;
   step.name = table.name;
   for (int o = 0; o <= count; ++o)
-    step.operands.push_back(step_operand(operands[o], frame.shape, o == count));
+    step.operands.push_back(step_operand(operands[static_cast<std::size_t>(o)], frame.shape, o == count));
   step.attributes =
       kernel_attributes(reinterpret_cast<const void*>(table.forward), constants, table.constants);
   step.comparable = step.in_place = true;

@@ -9,9 +9,9 @@ NAX_ENGINE std::vector<ArrayBase> RecordedSteps::values() const {
   std::vector<ArrayBase> values(static_cast<std::size_t>(type_.step_count));
   for (int i = 0; i <= root(); ++i) {
     const Step& step = type_.steps[i];
-    if (step.kind == Step::Kind::leaf) values[i] = leaves_[step.slot];
-    if (step.kind == Step::Kind::constant) values[i] = constant(step);
-    if (step.kind == Step::Kind::operation) values[i] = step.op->value(Operands(step, values).at);
+    if (step.kind == Step::Kind::leaf) values[at(i)] = leaves_[step.slot];
+    if (step.kind == Step::Kind::constant) values[at(i)] = constant(step);
+    if (step.kind == Step::Kind::operation) values[at(i)] = step.op->value(Operands(step, values).at);
   }
   return values;
 }
@@ -21,7 +21,7 @@ NAX_ENGINE void RecordedSteps::push_step(const Step& step, const std::vector<Arr
                                          ArrayBase& total) {
   const Operands operands(step, values);
   for (int j = 0; j < step.arity; ++j) {
-    const ArrayBase& t = tangents[step.operand[j]];
+    const ArrayBase& t = tangents[at(step.operand[j])];
     if (!(step.through >> j & 1) || !ArrayAccess::buffer(t)) continue;
     ArrayBase shares[Step::most_operands];
     if (step.op->push)

@@ -48,14 +48,14 @@ class RecordedSteps {
     cotangents.back() = g;
     for (int i = root(); i >= 0; --i) {
       const Step& step = type_.steps[i];
-      const ArrayBase cotangent = std::move(cotangents[i]);
+      const ArrayBase cotangent = std::move(cotangents[at(i)]);
       if (!ArrayAccess::buffer(cotangent)) continue;
       if (step.kind == Step::Kind::leaf) give(step, cotangent);
       if (!step.through) continue;
       ArrayBase shares[Step::most_operands];
-      step.op->vjp(cotangent, Operands(step, values).at, values[i], shares);
+      step.op->vjp(cotangent, Operands(step, values).at, values[at(i)], shares);
       for (int j = 0; j < step.arity; ++j)
-        if (step.through >> j & 1) cotangents[step.operand[j]] = std::move(shares[j]);
+        if (step.through >> j & 1) cotangents[at(step.operand[j])] = std::move(shares[j]);
     }
   }
 
@@ -66,26 +66,27 @@ class RecordedSteps {
     for (int i = 0; i <= root(); ++i) {
       const Step& step = type_.steps[i];
       if (step.through)
-        push_step(step, values, values[i], tangents, tangents[i]);
+        push_step(step, values, values[at(i)], tangents, tangents[at(i)]);
       else if (step.share_of_leaf && leaf_tangents[step.slot])
-        tangents[i] = *leaf_tangents[step.slot];
+        tangents[at(i)] = *leaf_tangents[step.slot];
     }
     if (!ArrayAccess::buffer(tangents.back())) return std::nullopt;
     return std::move(tangents.back());
   }
 
  private:
+  static std::size_t at(int step) { return static_cast<std::size_t>(step); }
   int root() const { return type_.step_count - 1; }
 
   // A number: it goes along to any device.
   ArrayBase constant(const Step& step) const {
-    return array_of_number(step.dtype, static_cast<const char*>(constants_) + step.slot * constant_bytes);
+    return array_of_number(step.dtype, static_cast<const char*>(constants_) + at(step.slot) * constant_bytes);
   }
   std::vector<ArrayBase> values() const;
   struct Operands {
     ArrayBase at[Step::most_operands];
     Operands(const Step& step, const std::vector<ArrayBase>& values) {
-      for (int j = 0; j < step.arity; ++j) at[j] = values[step.operand[j]];
+      for (int j = 0; j < step.arity; ++j) at[j] = values[RecordedSteps::at(step.operand[j])];
     }
   };
 

@@ -26,7 +26,8 @@ NAX_ENGINE ArrayBase spread(const ArrayBase& g, const Selection& s, const Dims& 
       {&layout_of(g), s.gather ? &static_cast<const Frame&>(layout_of(s.gather->index)) : &layout_of(g)},
       visible);
   for (int h = frame.hidden(); h-- > 0;)
-    if (contains(dropped, frame.levels[h])) frame.levels.erase(h), frame.shape.erase(h);
+    if (contains(dropped, frame.levels[h]))
+      frame.levels.erase(static_cast<std::size_t>(h)), frame.shape.erase(static_cast<std::size_t>(h));
   ArrayBase sums = allocate(lane_of(g.dtype()), frame, device_for("index", g));
   clear_elements(sums);
   add_selected(sums, s, g);
