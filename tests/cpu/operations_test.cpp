@@ -6,6 +6,8 @@
 
 #include "nax/numpy/products/contract.hpp"
 #include "nax/numpy/reductions/sum.hpp"
+#include "nax/numpy/sorting/search.hpp"
+#include "nax/ops/table.hpp"
 
 // The host's reductions and products called as device operations, by addresses, dtypes and strides.
 
@@ -81,6 +83,51 @@ TEST(Operations, contract_is_many_products) {
   products.accumulate = true;
   run({}, products, {a.data(), b.data(), at_once.data()});
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(at_once[i], 2 * expected[i]);
+}
+
+// What recordings and verifiers know of calls.
+TEST(Operations, forms_say_what_calls_read_and_write) {
+  using namespace nax::ops;
+  const Sort up{{2, 3, 4}, DType::float64, false}, down{{2, 3, 4}, DType::float64, true};
+  Operands operands;
+  facts(Op::sort).describe(&up, operands);
+  ASSERT_EQ(operands.size(), 2);
+  EXPECT_FALSE(operands.begin()[0].written);
+  EXPECT_TRUE(operands.begin()[1].written);
+  EXPECT_EQ(operands.begin()[1].shape, dims({24}));
+  EXPECT_EQ(operands.begin()[1].dtype, DType::float64);
+  EXPECT_STREQ(facts(Op::sort).name(&up), "sort");
+  EXPECT_FALSE(facts(Op::sort).may_fail);
+  const auto copy = facts(Op::sort).keep(&up);
+  EXPECT_EQ(facts(Op::sort).identity(copy.get()), facts(Op::sort).identity(&up));
+  EXPECT_NE(facts(Op::sort).identity(&up), facts(Op::sort).identity(&down));
+
+  const Bincount counts{2, 5, 3, DType::int8, DType::int32};
+  Operands of_counts;
+  facts(Op::bincount).describe(&counts, of_counts);
+  ASSERT_EQ(of_counts.size(), 3);
+  EXPECT_TRUE(of_counts.begin()[1].optional);  // the weights
+  EXPECT_EQ(of_counts.begin()[2].shape, dims({6}));
+  EXPECT_TRUE(facts(Op::bincount).may_fail);
+
+  const Factorise factors{{.kind = nax::loops::Factorisation::qr, .batch = 2, .m = 4, .n = 3},
+                          DType::float32};
+  EXPECT_STREQ(facts(Op::factorise).name(&factors), "qr");
+  const Matmul product{DType::float32, {2, 3, 4, 4, 1, 3, 1, 3, 1}, {}};
+  EXPECT_EQ(facts(Op::matmul).flops(&product), 2. * 2 * 3 * 4);
+}
+
+// Bins below zero are found before anything is written.
+TEST(Operations, bincount_finds_negative_bins) {
+  std::vector<std::int16_t> bins = {0, 2, -1};
+  std::vector<std::int32_t> counts = {7, 7, 7};
+  nax::cpu::provide<nax::cpu::CountKernel, std::int16_t>();
+  const nax::ops::Bincount form{1, 3, 3, DType::int16, DType::int32};
+  EXPECT_EQ(run({}, form, {bins.data(), nullptr, counts.data()}), true);
+  EXPECT_EQ(counts, (std::vector<std::int32_t>{7, 7, 7}));
+  bins[2] = 2;
+  EXPECT_EQ(run({}, form, {bins.data(), nullptr, counts.data()}), false);
+  EXPECT_EQ(counts, (std::vector<std::int32_t>{1, 0, 2}));
 }
 
 }  // namespace operations_test
