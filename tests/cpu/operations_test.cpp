@@ -85,7 +85,7 @@ TEST(Operations, contract_is_many_products) {
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(at_once[i], 2 * expected[i]);
 }
 
-// What recordings and verifiers know of calls.
+// Recordings and verifiers read no more of a call than this.
 TEST(Operations, forms_say_what_calls_read_and_write) {
   using namespace nax::ops;
   const Sort up{{2, 3, 4}, DType::float64, false}, down{{2, 3, 4}, DType::float64, true};
