@@ -9,6 +9,7 @@ flags=()
 if [[ $(uname -m) == x86_64 ]]; then flags=(-march=cooperlake); fi
 reached=$("$compiler" -std=c++20 "${flags[@]}" -I. -isystem "$3" -M nax/compiled/engine.cpp | tr ' \\' '\n\n' | grep '^nax/' | sort -u)
 marked=$(grep -rlE 'NAX_ENGINE|NAX_COMPILED_ONCE' nax --include='*.hpp' | sort)
-missing=$(comm -13 <(echo "$reached") <(echo "$marked"))
+# Another system's half of core/os is read there.
+missing=$(comm -13 <(echo "$reached") <(echo "$marked") | grep -v '^nax/core/os/windows-inl.hpp$' || true)
 [[ -z $missing ]] || { echo "these say NAX_ENGINE, and the engine does not include them:"; echo "$missing"; exit 1; }
 [[ $(wc -l <<<"$marked") -gt 50 ]]
