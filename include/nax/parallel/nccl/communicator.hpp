@@ -243,7 +243,7 @@ class NcclCommunicator final : public Communicator, public BlockCommunicator {
     mine.deadline = deadline_from_now();
     if (!mine.failure.empty()) fail(rank, std::exchange(mine.failure, std::string()));
     if (launch_failed_) throw_aborted(rank);
-    mine.end->put(mine.stream);
+    mine.end->put(device_of(rank), mine.stream);
     if (cuda::kernels_follow_streams)
       cuda::watch_streams(&mine);
     else

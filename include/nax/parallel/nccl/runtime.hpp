@@ -43,7 +43,7 @@ inline void watch_streams(StreamWatch*) {}
 // A place on a stream: has everything before it been done?
 class StreamMark {
  public:
-  void put(cudaStream_t stream) { stream_ = stream; }
+  void put(Device, cudaStream_t stream) { stream_ = stream; }
   bool passed() const { return !stream_ || emulated_nccl::is_done(stream_); }
 
  private:
@@ -85,7 +85,8 @@ class StreamMark {
   ~StreamMark() {
     if (event_) cudaEventDestroy(event_);
   }
-  void put(cudaStream_t stream) {
+  void put(Device device, cudaStream_t stream) {
+    const OnCard on(device);
     if (!event_) check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
     check(cudaEventRecord(event_, stream), "cudaEventRecord");
   }
