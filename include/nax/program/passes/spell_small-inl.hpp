@@ -193,7 +193,7 @@ class SmallSteps {
     }
     return f;
   }
-  // Those of the group, as far as they make whole rows.
+  // Gives zeros the lanes of the group where they are whole rows.
   std::int64_t lanes_of_zeros(const Step& s) const {
     const std::int64_t bytes = size_of(s.operands[0].shape), lanes = group_.empty() ? 1 : lanes_;
     if (lanes == 1) return zeros_fit(s, 4) && bytes <= 8 * most_elements ? 1 : 0;

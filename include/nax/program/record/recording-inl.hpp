@@ -72,7 +72,7 @@ NAX_ENGINE void Recorder::add(std::string name, std::initializer_list<Given> ope
   Step step;
   step.name = std::move(name);
   for (const Given& x : operands)
-    step.operands.push_back({place(x.address), x.written, x.dtype, x.shape, x.strides, false, x.indexed});
+    step.operands.push_back({place(x.address), x.written, x.dtype, x.shape, x.strides});
   step.work = std::move(work);
   step.comparable = !attributes.empty();
   step.attributes = std::move(attributes);

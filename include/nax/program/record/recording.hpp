@@ -106,14 +106,7 @@ struct Given {
   DType dtype;
   const Dims& shape;
   const Dims& strides;
-  int indexed = 0;
 };
-inline Given read(const loops::Operand& x, const Dims& shape) {
-  return {x.data, false, x.stored, shape, x.strides};
-}
-inline Given written(const loops::Operand& x, const Dims& shape) {
-  return {x.data, true, x.stored, shape, x.strides};
-}
 
 // Bytes that tell steps apart.
 class Attributes {
@@ -189,10 +182,6 @@ struct Closure final : Work {
 }  // namespace detail
 
 // Appends a step: run(addresses of the operands).
-template <class F>
-void record(const char* name, std::initializer_list<Given> operands, F run) {
-  Recorder::current().add(name, operands, std::make_shared<const detail::Closure<F>>(std::move(run)));
-}
 template <class F>
 void record(const char* name, std::initializer_list<Given> operands, F run, Attributes attributes) {
   attributes << char(1);
