@@ -5,6 +5,7 @@
 
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/verify.hpp"
+#include "nax/program/replay/program.hpp"
 
 NAX_BEGIN
 namespace program::detail {

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "nax/program/replay/program.hpp"
+#include <vector>
+
+#include "nax/program/record/recording.hpp"
 
 // Verifies programs: after the recording, after each pass, and when memory is planned.
 //
@@ -13,7 +15,11 @@
 // A slot's bytes are simulated by one tag each: the slot that owns the byte. In planned memory slots share
 // bytes, so that a write to bytes that another slot's reader still wants is found by that reader.
 NAX_BEGIN
-namespace program::detail {
+namespace program {
+
+struct Output;
+
+namespace detail {
 
 // NAX_VERIFY_PROGRAMS=1 in the environment.
 NAX_ENGINE bool verifies_programs();
@@ -32,7 +38,8 @@ NAX_ENGINE void verify(const std::vector<Slot>& slots, const std::vector<Step>& 
                        const std::vector<Output>& outputs, const char* stage,
                        const MemoryPlan* plan = nullptr);
 
-}  // namespace program::detail
+}  // namespace detail
+}  // namespace program
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
