@@ -3,7 +3,7 @@
 #include <nax/nax.hpp>
 
 #if defined(NAX_USES_FORMULAS)
-#include "nax/program/passes/spell_small.hpp"
+#include "nax/program/passes/passes.hpp"
 #endif
 
 namespace program_tests {

@@ -199,5 +199,16 @@ inline ArrayBase constant(ArrayBase a) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/core/array_base-inl.hpp"
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE ArrayBase view(ArrayBase a, Layout layout, std::int64_t extra_offset) {
+  ArrayAccess::offset(a) += extra_offset;
+  ArrayAccess::layout(a) = std::move(layout);
+  ArrayAccess::serial(a) = 0;
+  return a;
+}
+
+}  // namespace detail
+NAX_END
 #endif

@@ -16,5 +16,14 @@ NAX_ENGINE void release_cached_memory(Device device);
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/core/device_memory-inl.hpp"
+NAX_BEGIN
+
+NAX_ENGINE void release_cached_memory(Device device) {
+  if (detail::on_accelerator(device))
+    detail::accelerator_of(device).release_cached_memory(device);
+  else
+    release_cached_memory();
+}
+
+NAX_END
 #endif

@@ -80,5 +80,15 @@ template <class E>
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/core/error-inl.hpp"
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE std::string text_of(std::initializer_list<TextPart> parts) {
+  std::string text;
+  for (const TextPart& part : parts) part.append_to(text);
+  return text;
+}
+
+}  // namespace detail
+NAX_END
 #endif

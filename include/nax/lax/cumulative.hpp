@@ -86,5 +86,19 @@ auto cumlogsumexp(const X& x_, const CumulativeOptions& options = {}) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/lax/cumulative-inl.hpp"
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE ArrayBase running_places(const char* function, const ArrayBase& x, int axis, bool greatest,
+                                    bool reverse) {
+  const ArrayBase from = contiguous(x, transforms_handled);
+  ArrayBase places = allocate(DType::int64, layout_of(from), device_for(function, from));
+  backend::run(places.device(),
+               ops::RunningBest{greatest, lines_of(layout_of(from), axis), reverse, from.dtype()},
+               {device_data(from), device_data(places)});
+  return places;
+}
+
+}  // namespace detail
+NAX_END
 #endif

@@ -165,5 +165,16 @@ void check_matrices(const char* function, const Array<T>& a) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/linalg/rules-inl.hpp"
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE Frame frame_like(const Frame& a, std::initializer_list<std::int64_t> tail) {
+  Frame frame = leading_axes(a);
+  for (std::int64_t extent : tail) frame.shape.push_back(extent);
+  count_elements("linalg", frame.shape);
+  return frame;
+}
+
+}  // namespace detail
+NAX_END
 #endif

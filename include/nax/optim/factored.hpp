@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "nax/numpy/reductions/variance.hpp"
 #include "nax/numpy/views/reshape.hpp"
@@ -169,5 +172,22 @@ auto adafactor(R learning_rate, const AdafactorOptions& o = {}) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/optim/factored-inl.hpp"
+NAX_BEGIN
+namespace optim::detail {
+
+NAX_ENGINE std::optional<std::array<int, 2>> factored_axes(const Shape& shape, const FactoredRmsOptions& o) {
+  const int n = static_cast<int>(shape.size());
+  if (!o.factored || n < 2) return std::nullopt;
+  std::vector<int> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return shape[static_cast<std::size_t>(a)] < shape[static_cast<std::size_t>(b)];
+  });
+  const int second = order[static_cast<std::size_t>(n - 2)], first = order[static_cast<std::size_t>(n - 1)];
+  if (shape[static_cast<std::size_t>(second)] < o.min_dim_size_to_factor) return std::nullopt;
+  return std::array{second, first};
+}
+
+}  // namespace optim::detail
+NAX_END
 #endif

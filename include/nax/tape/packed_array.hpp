@@ -42,5 +42,19 @@ class PackedArray {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/tape/packed_array-inl.hpp"
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE ArrayBase PackedArray::unpack(DType dtype) const {
+  ArrayBase a;
+  ArrayAccess::buffer(a) = buffer_;
+  ArrayAccess::offset(a) = offset_;
+  ArrayAccess::layout(a) = layout();
+  ArrayAccess::serial(a) = serial_;
+  ArrayAccess::dtype(a) = dtype;
+  return a;
+}
+
+}  // namespace detail
+NAX_END
 #endif

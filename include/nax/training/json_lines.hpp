@@ -1,5 +1,7 @@
 #pragma once
 
+#include <charconv>
+#include <cmath>
 #include <initializer_list>
 #include <utility>
 #include <variant>
@@ -55,5 +57,31 @@ class JsonLines {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/training/json_lines-inl.hpp"
+#include "nax/core/json_text.hpp"
+
+NAX_BEGIN
+namespace training {
+
+NAX_ENGINE std::string JsonValue::str() const {
+  if (const auto* integer = std::get_if<std::int64_t>(&value_)) return std::to_string(*integer);
+  if (const auto* integer = std::get_if<std::uint64_t>(&value_)) return std::to_string(*integer);
+  if (const auto* flag = std::get_if<bool>(&value_)) return *flag ? "true" : "false";
+  if (const auto* text = std::get_if<std::string>(&value_)) return nax::detail::json_text(*text);
+  const double number = std::get<double>(value_);
+  if (!std::isfinite(number)) return "null";
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+NAX_ENGINE void JsonLines::write(std::initializer_list<std::pair<std::string, JsonValue>> fields) {
+  std::string line = "{";
+  for (const auto& [name, value] : fields) {
+    if (line.size() > 1) line += ", ";
+    line += nax::detail::json_text(name) + ": " + value.str();
+  }
+  file_.add(line + "}\n");
+}
+
+}  // namespace training
+NAX_END
 #endif

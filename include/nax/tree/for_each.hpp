@@ -145,5 +145,15 @@ void for_each_with_path(F&& f, T&& t, R&&... rest) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/tree/for_each-inl.hpp"
+NAX_BEGIN
+namespace tree::detail {
+
+NAX_ENGINE void throw_differ(const Path& path, const std::string& what, int which) {
+  const std::string place = path.text();
+  raise<ValueError>({path.function(), ": the trees differ at ", (place.empty() ? "the root" : place), ": ",
+                     what, " (tree 1 and tree ", which, ')'});
+}
+
+}  // namespace tree::detail
+NAX_END
 #endif

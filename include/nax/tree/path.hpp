@@ -61,5 +61,22 @@ Path child_path(const Path& up) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/tree/path-inl.hpp"
+NAX_BEGIN
+namespace tree::detail {
+
+NAX_ENGINE std::string Path::text() const {
+  if (up == nullptr) return {};
+  std::string step;
+  if (key_text != nullptr) {
+    step = '[' + key_text(key) + ']';
+  } else if (!name.empty()) {
+    step = '.' + std::string(name);
+  } else {
+    step = '[' + std::to_string(index) + ']';
+  }
+  return up->text() + step;
+}
+
+}  // namespace tree::detail
+NAX_END
 #endif

@@ -229,5 +229,15 @@ PackingKernel<T> find_packing_kernel(int height) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/backend/cpu/gemm_kernel-inl.hpp"
+NAX_BEGIN
+namespace cpu::inline NAX_SIMD_ABI {
+
+NAX_ENGINE int next_height(std::int64_t left, bool packed) {
+  const std::int64_t panels = (left + tile_rows - 1) / tile_rows;
+  const int height = kernel_height(static_cast<int>((left + panels - 1) / panels));
+  return height > left && !packed ? height - 2 : height;
+}
+
+}  // namespace cpu::inline NAX_SIMD_ABI
+NAX_END
 #endif

@@ -22,5 +22,18 @@ Array<T> zeros_over(const Array<T>& like) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-#include "nax/expr/evaluation/zeros-inl.hpp"
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE ArrayBase zeros_over(DType dtype, const Frame& frame, Device device) {
+  ArrayBase zero = allocate(dtype, Frame(), device);
+  clear_elements(zero);
+  Layout layout;
+  static_cast<Frame&>(layout) = frame;
+  layout.strides = Dims(frame.shape.size(), 0);
+  return view(std::move(zero), std::move(layout));
+}
+
+}  // namespace detail
+NAX_END
 #endif

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "nax/program/passes/accumulate_products.hpp"
+#include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/step_graph.hpp"
 #include "nax/program/record/call_work.hpp"
 #include "nax/program/replay/walks.hpp"

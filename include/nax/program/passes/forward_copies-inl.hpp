@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "nax/program/passes/forward_copies.hpp"
+#include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/step_graph.hpp"
 #include "nax/program/replay/walks.hpp"
 #if defined(NAX_USES_FORMULAS)

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "nax/program/passes/join_pieces.hpp"
+#include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/pieces.hpp"
 #include "nax/program/passes/step_graph.hpp"
 #include "nax/program/record/copy_step.hpp"

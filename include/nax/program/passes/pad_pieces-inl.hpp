@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "nax/program/passes/pad_pieces.hpp"
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/scaled_pieces.hpp"
 #include "nax/program/record/copy_step.hpp"

@@ -10,7 +10,7 @@
 #include "nax/core/thread_pool.hpp"
 #include "nax/formula/recorder.hpp"
 #include "nax/ops/forms.hpp"
-#include "nax/program/passes/spell_small.hpp"
+#include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/step_graph.hpp"
 #include "nax/program/record/call_work.hpp"
 #include "nax/program/replay/formula_line.hpp"

@@ -7,10 +7,10 @@
 
 #include "nax/program/passes/joined_parts.hpp"
 #include "nax/program/passes/passes.hpp"
-#include "nax/program/passes/split_maps.hpp"
 #include "nax/program/passes/step_graph.hpp"
 #include "nax/program/record/copy_step.hpp"
 #include "nax/program/replay/map_formula.hpp"
+#include "nax/program/replay/program.hpp"
 #include "nax/program/replay/walks.hpp"
 
 NAX_BEGIN

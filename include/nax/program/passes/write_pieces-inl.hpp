@@ -1,8 +1,8 @@
 #pragma once
 
+#include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/pieces.hpp"
 #include "nax/program/passes/step_graph.hpp"
-#include "nax/program/passes/write_pieces.hpp"
 #include "nax/program/replay/map_formula.hpp"
 
 NAX_BEGIN

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "nax/core/allocator.hpp"
-#include "nax/program/passes/forward_copies.hpp"
+#include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/record/loop.hpp"
 

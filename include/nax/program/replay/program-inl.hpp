@@ -3,17 +3,6 @@
 #include <algorithm>
 
 #include "nax/core/allocator.hpp"
-#if defined(NAX_USES_FORMULAS)
-#include "nax/program/passes/fuse_maps.hpp"
-#include "nax/program/passes/fuse_reductions.hpp"
-#include "nax/program/passes/pad_pieces.hpp"
-#include "nax/program/passes/spell_small.hpp"
-#include "nax/program/passes/split_maps.hpp"
-#include "nax/program/passes/write_pieces.hpp"
-#endif
-#include "nax/program/passes/accumulate_products.hpp"
-#include "nax/program/passes/forward_copies.hpp"
-#include "nax/program/passes/join_pieces.hpp"
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/verify.hpp"
 #include "nax/program/replay/program.hpp"

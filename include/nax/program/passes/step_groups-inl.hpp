@@ -5,6 +5,7 @@
 
 #include "nax/program/passes/formula_writer.hpp"
 #include "nax/program/passes/group_order.hpp"
+#include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/step_group.hpp"
 #include "nax/program/reduce/reduce_formula.hpp"
 
@@ -362,6 +363,16 @@ class StepGroups {
   std::vector<int> group_of_, outside_;  // of slots: how many steps read them outside of their writer's group
   Marks seen_;
 };
+
+NAX_ENGINE void fuse_maps(const std::vector<Slot>& slots, std::vector<Step>& steps,
+                          const std::vector<int>& results) {
+  StepGroups(slots, steps, results, false).run();
+}
+
+NAX_ENGINE void fuse_reductions(const std::vector<Slot>& slots, std::vector<Step>& steps,
+                                const std::vector<int>& results) {
+  StepGroups(slots, steps, results, true).run();
+}
 
 }  // namespace program::detail
 NAX_END
