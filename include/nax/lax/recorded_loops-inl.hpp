@@ -11,8 +11,6 @@ namespace detail {
 
 [[noreturn]] inline void refuse_loop(const char* why) { throw NotRecordable(why); }
 
-[[noreturn]] inline void ask_to_unroll(const char* why) { throw program::UnrollLoops(why); }
-
 // An array over n rows of this frame, each row an unbroken run.
 inline Layout rows_layout(const Frame& row, std::int64_t n) {
   const std::size_t at = row.levels.size();
@@ -40,19 +38,13 @@ inline ArrayBase copied_to(const ArrayBase& from, ArrayBase to) {
                                             {device_data(to), layout.strides, to.dtype(), to.dtype()}});
   return to;
 }
-inline void check_levels(const ArrayBase& a, const Frame& frame) {
-  for (const Level level : layout_of(a).levels)
-    if (!contains(frame.levels, level)) ask_to_unroll("jit: a loop's cotangent belongs to a vmap of its own");
-}
 // The array over a frame, an unbroken run; over rows of it where n is given.
 inline ArrayBase run_over(const ArrayBase& a, const Frame& frame) {
-  check_levels(a, frame);
   const Layout& layout = layout_of(a);
   if (static_cast<const Frame&>(layout) == frame && layout.is_contiguous()) return a;
   return copied_to(a, allocate(a.dtype(), frame, program::device));
 }
 inline ArrayBase rows_over(const ArrayBase& a, const Frame& row, std::int64_t n) {
-  check_levels(a, row);
   const Layout wanted = rows_layout(row, n);
   if (static_cast<const Frame&>(layout_of(a)) == wanted && layout_of(a).strides == wanted.strides) return a;
   return copied_to(a, new_rows(a.dtype(), row, n));
@@ -63,21 +55,47 @@ inline Frame row_of(const ArrayBase& x) {
   return frame;
 }
 
-// The frames of carries that stay as they are from turn to turn: vmaps that come in on the way are added.
-// Empty where they are settled.
-inline std::vector<Frame> wider_frames(const LoopArrays& carry, const LoopArrays& outputs) {
+inline Dims visible_of(const Frame& frame) {
+  return Dims(frame.shape.begin() + static_cast<std::ptrdiff_t>(frame.levels.size()), frame.shape.end());
+}
+// Over the vmaps of another frame, too.
+inline Frame wider(const Frame& frame, const Frame& other) {
+  return merge_frames({&frame, &other}, visible_of(frame));
+}
+
+// The carries of a loop that is recorded until their frames stay as they are from turn to turn: vmaps that
+// come in on the way are added, and transforms that come to watch.
+struct LoopCarries {
+  LoopArrays initial;  // unset for zeros
+  std::vector<DType> dtypes;
   std::vector<Frame> frames;
-  bool settled = true;
-  for (std::size_t c = 0; c < carry.size(); ++c) {
-    frames.push_back(merge_frames({&layout_of(carry[c]), &layout_of(outputs[c])}, carry[c].shape()));
-    settled = settled && frames.back() == static_cast<const Frame&>(layout_of(carry[c]));
+  Watchers watched = 0;
+
+  void add(const ArrayBase& first, DType dtype, const Frame& frame) {
+    initial.push_back(first);
+    dtypes.push_back(dtype);
+    frames.push_back(frame);
   }
-  if (settled) frames.clear();
-  return frames;
-}
-inline void widen(LoopArrays& carry, const std::vector<Frame>& frames) {
-  for (std::size_t c = 0; c < frames.size(); ++c) carry[c] = broadcast_frame(carry[c], frames[c]);
-}
+  // Brings what is given over the frames.
+  void widen() {
+    for (std::size_t c = 0; c < initial.size(); ++c)
+      if (ArrayAccess::buffer(initial[c]) && !(frames[c] == layout_of(initial[c])))
+        initial[c] = broadcast_frame(initial[c], frames[c]);
+  }
+  bool are_settled(const LoopArrays& after) {
+    bool settled = true;
+    for (std::size_t c = 0; c < frames.size(); ++c) {
+      Frame all = wider(frames[c], layout_of(after[c]));
+      settled = settled && all == frames[c];
+      frames[c] = std::move(all);
+      if (!recording.tape || !is_inexact(dtypes[c])) continue;
+      const Watchers watching = recording.tape->watchers(serial_of(after[c]));
+      settled = settled && (watching & ~watched) == 0;
+      watched |= watching;
+    }
+    return settled;
+  }
+};
 
 // Drops the nodes that a body has put on the tape.
 class BodyNodes {
@@ -88,7 +106,7 @@ class BodyNodes {
   ~BodyNodes() {
     if (tape_) tape_->pop(mark_);
   }
-  std::size_t mark() const { return mark_; }
+  void keep() { tape_ = nullptr; }
 
  private:
   Tape* tape_;
@@ -115,19 +133,21 @@ NAX_ENGINE LoopArrays record_while(LoopBody condition, LoopBody body, LoopArrays
   for (const ArrayBase& c : carry)
     if (is_recorded(c)) refuse_loop("jit: a while_loop that is differentiated cannot be recorded");
   const BodyNodes nodes(recording.tape);
-  program::Part decide, step;
-  for (std::vector<Frame> frames;; widen(carry, frames)) {
+  program::Body decide, step;
+  LoopCarries carries;
+  for (const ArrayBase& c : carry) carries.add(c, c.dtype(), layout_of(c));
+  for (bool done = false; !done;) {
+    carries.widen();
     program::BodyRecording recorded;
     std::vector<int> from, to;
-    const LoopArrays outputs = record_body(recorded, body, carry, from);
-    frames = wider_frames(carry, outputs);
-    for (std::size_t c = 0; frames.empty() && c < carry.size(); ++c)
-      to.push_back(recorded.result(outputs[c], layout_of(carry[c])));
+    const LoopArrays outputs = record_body(recorded, body, carries.initial, from);
+    done = carries.are_settled(outputs);
+    for (std::size_t c = 0; done && c < outputs.size(); ++c)
+      to.push_back(recorded.result(outputs[c], carries.frames[c]));
     recorded.end(program::Turns::unknown);
-    if (!frames.empty()) continue;
-    step = recorded.part(0, from, to);
-    break;
+    if (done) step = recorded.body(from, to);
   }
+  carry = carries.initial;
   {
     program::BodyRecording recorded;
     std::vector<int> from;
@@ -135,7 +155,7 @@ NAX_ENGINE LoopArrays record_while(LoopBody condition, LoopBody body, LoopArrays
     const std::vector<int> to = {recorded.result(outputs[0], layout_of(outputs[0]))};
     work->answers = static_cast<std::size_t>(layout_of(outputs[0]).size());
     recorded.end(program::Turns::one_or_more);  // the condition is asked at least once
-    decide = recorded.part(0, from, to);
+    decide = recorded.body(from, to);
   }
   program::Operands operands;
   LoopArrays results;
@@ -185,7 +205,7 @@ NAX_ENGINE LoopArrays record_branches(const ArrayBase& index, const std::vector<
       for (std::size_t i = 0; i < results.size(); ++i)
         to.push_back(recorded.result(outputs[i], layout_of(results[i])));
       recorded.end(program::Turns::unknown);
-      const program::Part part = recorded.part(0, {}, to);
+      const program::Body part = recorded.body({}, to);
       unforeseen = unforeseen || part.program->is_unforeseen();
       work->branches.push_back(part.program);
       work->captured.emplace_back();

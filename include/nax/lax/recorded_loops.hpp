@@ -10,9 +10,13 @@
 
 // Loops while jit records a program: the body is recorded once, and the loop becomes one step.
 //
-// Under a gradient the body is recorded with its derivative. Values that the derivative uses are kept turn by
-// turn, as a tape would keep them; arrays from outside that the body uses are found on the tape, and their
-// cotangents added up.
+// The body's nodes stay on the tape, behind a node that sweeps pass by (BodyBegin), and the loop is one node
+// behind them (LoopNode). A sweep that reaches it records the body's derivative, a sweep over the body's
+// nodes, as the body of another loop: in the other direction for cotangents, in the same for tangents. Such a
+// body may use all values and tangents of the bodies before it, which their loops then keep turn by turn, as
+// a tape would keep them (program/record/loop.hpp). Arrays from outside that the body uses are found on the
+// tape, and their cotangents added up. Where the sweep is itself recorded, its loop is a node of the same
+// kind, so that derivatives of any order are loops.
 NAX_BEGIN
 namespace detail {
 
@@ -22,57 +26,57 @@ using LoopBody = FunctionRef<LoopArrays(LoopArrays& inputs)>;
 // Shorter loops are recorded turn by turn: their steps can be joined with others.
 inline constexpr std::int64_t least_recorded_turns = 32;
 
-// Does a loop of n turns become a step? Not where a derivative of its derivative may be asked for.
+// Does a loop of n turns become a step?
 inline bool records_loop(std::int64_t n) {
-  return graph_recording && program::is_recording() && n >= least_recorded_turns &&
-         !program::Recorder::current().unrolls &&
-         (!recording.tape || recording.tape->scopes.marks.size() == 1);
+  return graph_recording && program::is_recording() && n >= least_recorded_turns;
 }
 
-// How to run the loop's derivative.
-struct ScanDerivative {
-  // Rows of an array, or of a slot.
-  struct Source {
-    ArrayBase array = ArrayAccess::unset();
-    int slot = -1;
-    std::int64_t offset = 0, step = 0;
-  };
-  // A cotangent: that of an output by number, or of an array on the tape.
-  struct Cotangent {
-    DType dtype;
-    Frame frame;
-    std::size_t place = Tape::npos;  // on the tape, of what takes it
-    int output = -1;                 // of the loop; -1 for sums that begin at zero
-  };
-  // A sum of products that is computed behind the loop. An operand's rows are those of a source, or kept by
-  // the derivative.
-  struct Product {
-    program::TurnProduct product;
-    Cotangent of;
-    int a = 0, b = 0;  // numbers of sources and, behind these, of what is kept
-  };
-  program::Part part;
-  std::int64_t turns = 0;
-  bool reverse = false;
-  std::vector<Cotangent> carries, ys, xs;
-  std::vector<Source> sources;
-  std::vector<Product> products;
-  std::vector<std::size_t> kept;  // bytes of rows
+struct LoopNode;
+
+// Loops over the same turns: one, and those that differentiate it.
+struct LoopKin {
+  std::shared_ptr<program::LoopFamily> loops = std::make_shared<program::LoopFamily>();
+  std::vector<LoopNode*> nodes;
 };
 
-struct ScanNode final : CallNode {
-  ScanDerivative derivative;
-  explicit ScanNode(ScanDerivative d) : derivative(std::move(d)) {}
-  Watchers watchers(const Tape&) const override { return watcher_bit(0); }
+struct LoopNode final : CallNode {
+  // An input that is watched: in the body, and by its serial outside.
+  struct Input {
+    ArrayBase inside;
+    std::uint64_t outside;
+  };
+  // Cotangents, turn by turn, of a node: a derivative's loop has used its value. The node is the body's, or
+  // one of loops within loops within it: then each row holds rows of these.
+  struct Pending {
+    std::size_t node;
+    ArrayBase rows;
+    std::vector<LoopNode*> within;  // the outermost first
+  };
+  std::shared_ptr<LoopKin> kin;
+  std::int64_t turns = 0;
+  bool reverse = false;
+  std::vector<Input> carries, rows;
+  LoopArrays after, outs;  // in the body: of the carries, and what is stacked
+  // On the tape: BodyBegin, behind the body's nodes, this.
+  std::size_t begin = 0, end = 0, self = 0;
+  const Watchers watched;
+  std::vector<Pending> pending;
+
+  explicit LoopNode(Watchers w) : watched(w) {}
+
+  ~LoopNode() override {
+    if (kin) std::erase(kin->nodes, this);
+  }
+  Watchers watchers(const Tape&) const override { return watched; }
   NAX_ENGINE_VIRTUAL void pull_call(LoopArrays cotangents, Reverse& sweep) override;
   NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
 };
 
 struct RecordedScan {
   LoopArrays carry, ys;
-  std::unique_ptr<ScanDerivative> derivative;  // null where nothing is watched
 };
-// body(carry and a row of each of xs) -> the next carry and a row of each of ys. n is at least 1.
+// body(carry and a row of each of xs) -> the next carry and a row of each of ys. n is at least 1. Recorded on
+// the tape.
 NAX_ENGINE RecordedScan record_scan(LoopBody body, LoopArrays carry, const LoopArrays& xs, std::int64_t n,
                                     bool reverse);
 // body(carry) while condition(carry) holds for any example. Throws NotRecordable under a gradient.

@@ -7,20 +7,14 @@
 NAX_BEGIN
 namespace detail {
 
-// Bytes of a row that is kept: rows begin at lines of the cache.
-inline std::int64_t padded(std::int64_t bytes) { return std::max<std::int64_t>(64, (bytes + 63) / 64 * 64); }
-
 inline LoopArrays all_rows(const LoopArrays& xs, std::int64_t n) {
   LoopArrays all;
   for (const ArrayBase& x : xs) all.push_back(rows_over(x, row_of(x), n));
   return all;
 }
 
-// Where an operand lies in turn 0, and how many bytes further in the next; 0 where it is the same in each.
-struct TurnRows {
-  char* first;
-  std::int64_t step;
-};
+using TurnRows = program::Loop::Rows;  // of step 0 where all turns have the same
+
 // The products of n turns, or their sum, written to c.
 inline void multiply_turns(ops::Matmul form, std::int64_t n, TurnRows a, TurnRows b, TurnRows c,
                            bool summed) {
@@ -60,36 +54,6 @@ inline std::vector<RowProduct> products_of_rows(program::BodyRecording& body, co
     all.push_back({p.result, std::move(results)});
   }
   return all;
-}
-
-// Takes the products out of the derivative's sums, from the carry `first` on. `sources`: slots whose rows are
-// known; `kept`: slots whose rows the derivative is to keep.
-inline void take_sums(program::BodyRecording& body, ScanDerivative& d, std::size_t first,
-                      const std::vector<int>& sources, std::vector<int>& in, std::vector<int>& out,
-                      std::vector<int>& kept) {
-  const auto number = [&](int slot) {
-    if (const auto at = std::find(sources.begin(), sources.end(), slot); at != sources.end())
-      return static_cast<int>(at - sources.begin());
-    const auto at = std::find(kept.begin(), kept.end(), slot);
-    const std::ptrdiff_t place = at - kept.begin();
-    if (at == kept.end()) {
-      kept.push_back(slot);
-      d.kept.push_back(body.bytes(slot));
-    }
-    return static_cast<int>(sources.size()) + static_cast<int>(place);
-  };
-  for (std::size_t c = first; c < d.carries.size();) {
-    const std::optional<program::TurnProduct> p = body.take_sum(in[c], out[c], sources);
-    if (!p) {
-      ++c;
-      continue;
-    }
-    d.products.push_back({*p, d.carries[c], number(p->a.slot), number(p->b.slot)});
-    const auto at = static_cast<std::ptrdiff_t>(c);
-    d.carries.erase(d.carries.begin() + at);
-    in.erase(in.begin() + at);
-    out.erase(out.begin() + at);
-  }
 }
 
 }  // namespace detail

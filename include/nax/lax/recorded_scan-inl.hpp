@@ -1,294 +1,438 @@
 #pragma once
 
+#include "nax/expr/differentiation/output_node.hpp"
 #include "nax/lax/recorded_products-inl.hpp"
 
 NAX_BEGIN
 namespace detail {
 
-// A scan's body while it is recorded, and its derivative.
-class ScanBody {
- public:
-  ScanBody(const LoopArrays& carry, const LoopArrays& xs)
-      : carry_(carry), xs_(xs), tape_(recording.tape), nodes_(tape_) {
-    for (const ArrayBase& c : carry) add_input(c.dtype(), layout_of(c), true);
-    for (const ArrayBase& x : xs) add_input(x.dtype(), row_of(x), is_recorded(x));
-    begin_ = tape_ ? tape_->size() : 0;
-  }
-  void call(LoopBody f) {
-    LoopArrays own = inputs_;
-    outputs = f(own);
-  }
-  void finish_values() {
-    for (std::size_t i = 0; i < outputs.size(); ++i) results.push_back(body.result(outputs[i], frame_of(i)));
-  }
-  // True if something is watched.
-  bool differentiate(ScanDerivative& d);
-
-  program::BodyRecording body;
-  LoopArrays outputs;
-  std::vector<int> input_slots, results;
-  // Arguments of the derivative and its results: of the carries and the sums, of ys, of xs.
-  std::vector<int> carried_in, carried_out, of_ys, of_xs;
-  std::size_t first_sum = 0;  // of the carries
-
- private:
-  void add_input(DType dtype, const Frame& frame, bool watched) {
-    inputs_.push_back(body.argument(dtype, frame));
-    input_slots.push_back(body.slot_of(inputs_.back()));
-    if (tape_ && watched && is_inexact(dtype))
-      ArrayAccess::serial(inputs_.back()) =
-          tape_->emplace<LeafNode>(std::uint64_t{0}, frame.levels, frame.levels);
-  }
-  // Carries go over the frames that they begin with.
-  const Frame& frame_of(std::size_t output) const {
-    return layout_of(output < carry_.size() ? carry_[output] : outputs[output]);
-  }
-  std::size_t place_of(const ArrayBase& a) const {
-    return serial_of(a) ? tape_->find(serial_of(a)) : Tape::npos;
-  }
-  int cotangent_of(const ArrayBase& input, Reverse& sweep) {
-    const ArrayBase* const g = sweep.find(serial_of(input));
-    const Frame& frame = layout_of(input);
-    if (!g) return body.result(zeros_over(input.dtype(), frame, program::device), frame);
-    check_levels(*g, frame);
-    return body.result(as_dtype(*g, input.dtype()), frame);
-  }
-  // Adds up the cotangents of an array from outside.
-  void sum(const ArrayBase& g) {
-    const Frame frame = layout_of(g);
-    const ArrayBase before = body.argument(g.dtype(), frame);
-    const ArrayBase after = allocate(g.dtype(), frame, program::device);
-    const auto operand = [&](const ArrayBase& a) {
-      return loops::Operand{device_data(a), strides_over(layout_of(a), frame), a.dtype(), a.dtype()};
-    };
-    if (frame.size() > 0)
-      backend::run(program::device, ops::Add{frame.shape, operand(before), operand(g), operand(after)});
-    carried_in.push_back(body.slot_of(before));
-    carried_out.push_back(body.result(after, frame));
-  }
-
-  const LoopArrays &carry_, &xs_;
-  Tape* const tape_;
-  BodyNodes nodes_;
-  LoopArrays inputs_;
-  std::size_t begin_;
+// Where a body's nodes begin: sweeps over the tape pass them by, since the loop's own node stands for them.
+struct BodyBegin final : Node {
+  std::size_t end = 0;
+  void pull(const ArrayBase&, Reverse&) override {}
+  void push(Forward& sweep, std::size_t) override { sweep.skip_to(end); }
+  void add(ArrayBase&, const ArrayBase&) const override {}
+  Watchers watchers(const Tape&) const override { return 0; }
 };
 
-inline bool ScanBody::differentiate(ScanDerivative& d) {
-  if (!tape_) return false;
-  body.begin_derivative();
-  const RecordOn off(nullptr);
-  const Sweeping sweeping;
-  Reverse sweep(*tape_, 0, false);
-  int number = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const ArrayBase& out = outputs[i];
-    if (!is_inexact(out.dtype())) continue;
-    const bool carried = i < carry_.size();
-    const ArrayBase g = body.argument(out.dtype(), frame_of(i));
-    (carried ? carried_in : of_ys).push_back(body.slot_of(g));
-    (carried ? d.carries : d.ys).push_back({out.dtype(), frame_of(i), Tape::npos, number++});
-    if (place_of(out) != Tape::npos)
-      sweep.add(serial_of(out), sum_levels(g, frame_of(i).levels, layout_of(out).levels));
+// An argument of a body. It keeps the cotangent that a sweep leaves.
+struct BodyInput final : ResultNode {
+  Watchers watched;
+  ArrayBase cotangent = ArrayAccess::unset();
+  explicit BodyInput(Watchers w) : watched(w) {}
+  void pull(const ArrayBase& g, Reverse&) override { cotangent = g; }
+  void push(Forward&, std::size_t) override {}
+  Watchers watchers(const Tape&) const override { return watched; }
+};
+
+// A loop whose body is being recorded: its carries, its rows and, at the end, its step and its node.
+class LoopDraft {
+ public:
+  LoopDraft(std::shared_ptr<LoopKin> kin, std::int64_t turns, bool reverse, Watchers watched)
+      : kin_(std::move(kin)),
+        turns_(turns),
+        reverse_(reverse),
+        watched_(watched),
+        tape_(recording.tape),
+        nodes_(tape_),
+        body_(std::make_unique<program::BodyRecording>(kin_->loops)) {
+    if (!tape_) return;
+    begin_ = tape_->size();
+    tape_->emplace<BodyBegin>();
   }
-  sweep.run(begin_);
-  bool watched = false;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const ArrayBase& in = inputs_[i];
-    if (!is_inexact(in.dtype())) continue;
-    const bool carried = i < carry_.size();
-    const std::size_t place = place_of(carried ? carry_[i] : xs_[i - carry_.size()]);
-    watched = watched || place != Tape::npos;
-    if (carried) {
-      carried_out.push_back(cotangent_of(in, sweep));
-      d.carries[at++].place = place;
-    } else if (place != Tape::npos) {
-      of_xs.push_back(cotangent_of(in, sweep));
-      d.xs.push_back({in.dtype(), layout_of(in), place, -1});
-    }
+
+  // The body's argument: a carry that begins as `initial`, with zeros where that is unset.
+  ArrayBase add_carry(const ArrayBase& initial, DType dtype, const Frame& frame) {
+    carries_.push_back({initial, argument(dtype, frame, watched_)});
+    return carries_.back().inside;
   }
-  first_sum = d.carries.size();
-  for (std::size_t node = 0; node < nodes_.mark(); ++node)
-    if (const ArrayBase* const found = sweep.at(node)) {
-      const ArrayBase g = *found;
-      sum(g);
-      d.carries.push_back({g.dtype(), layout_of(g), node, -1});
-      watched = true;
+  // A sum that begins at zero: of `term` of each turn.
+  ArrayBase add_sum(const ArrayBase& term) {
+    if (first_sum_ == none) first_sum_ = carries_.size();
+    ArrayBase sum = add_carry(ArrayAccess::unset(), term.dtype(), layout_of(term));
+    add_to(sum, term);
+    return sum;
+  }
+  // A row of the rows.
+  ArrayBase add_rows(const ArrayBase& rows) {
+    const Watchers watched = tape_ ? tape_->watchers(serial_of(rows)) : Watchers{0};
+    rows_.push_back({rows, argument(rows.dtype(), row_of(rows), watched)});
+    return rows_.back().inside;
+  }
+
+  // What the body makes of the carries and what is stacked: the last carries, and the rows.
+  RecordedScan finish(const char* name, LoopArrays after, LoopArrays outs);
+
+ private:
+  static constexpr std::size_t none = ~std::size_t{0};
+  struct Argument {
+    ArrayBase given, inside;
+  };
+
+  ArrayBase argument(DType dtype, const Frame& frame, Watchers watched) {
+    ArrayBase a = body_->argument(dtype, frame);
+    if (tape_ && watched && is_inexact(dtype)) ArrayAccess::serial(a) = tape_->emplace<BodyInput>(watched);
+    return a;
+  }
+  int slot_of(const ArrayBase& argument) const { return body_->recorder().place(device_data(argument)).slot; }
+  void record_node(const LoopArrays& after, const LoopArrays& outs, RecordedScan& done);
+
+  std::shared_ptr<LoopKin> kin_;
+  std::int64_t turns_;
+  bool reverse_;
+  Watchers watched_;
+  Tape* tape_;
+  BodyNodes nodes_;
+  std::unique_ptr<program::BodyRecording> body_;
+  std::vector<Argument> carries_, rows_;
+  std::size_t first_sum_ = none, begin_ = 0;
+};
+
+inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopArrays outs) {
+  RecordedScan done;
+  std::vector<int> arguments, results, row_slots;
+  const auto bytes_of = [](const ArrayBase& a) {
+    return layout_of(a).size() * static_cast<std::int64_t>(dtype_size(a.dtype()));
+  };
+  for (const Argument& c : carries_) arguments.push_back(slot_of(c.inside));
+  for (const Argument& x : rows_) row_slots.push_back(slot_of(x.inside));
+  for (std::size_t c = 0; c < after.size(); ++c)
+    results.push_back(body_->result(after[c], layout_of(carries_[c].inside)));
+  for (const ArrayBase& out : outs) results.push_back(body_->result(out, layout_of(out)));
+  if (tape_) static_cast<BodyBegin&>((*tape_)[begin_]).end = tape_->size();
+  body_->end(program::Turns::one_or_more);
+
+  // What the body needs of other loops is theirs to keep.
+  struct Source {
+    int slot;
+    program::Loop::Rows rows;
+  };
+  std::vector<Source> sources;
+  LoopArrays given;
+  for (const Argument& x : rows_) given.push_back(x.given);
+  given = all_rows(given, turns_);
+  for (std::size_t k = 0; k < rows_.size(); ++k)
+    sources.push_back({row_slots[k], {device_data(given[k]), bytes_of(rows_[k].inside)}});
+  for (const RowProduct& p : products_of_rows(*body_, row_slots, given, turns_)) {
+    sources.push_back({p.slot, {device_data(p.rows), static_cast<std::int64_t>(body_->bytes(p.slot))}});
+    given.push_back(p.rows);
+  }
+  for (const program::Recorder::Row& r : body_->recorder().rows)
+    sources.push_back({r.slot, r.loop->rows(r.from)});
+
+  // Sums of products are computed of all turns at once.
+  struct Sum {
+    std::size_t carry;
+    program::TurnProduct product;
+  };
+  std::vector<Sum> sums;
+  std::vector<int> known;
+  for (const Source& s : sources) known.push_back(s.slot);
+  std::vector<std::size_t> carried;  // by number in the step
+  for (std::size_t c = 0; c < carries_.size(); ++c) {
+    std::optional<program::TurnProduct> product;
+    if (c >= first_sum_ && !tape_) product = body_->take_sum(arguments[c], results[c], known);
+    if (product)
+      sums.push_back({c, std::move(*product)});
+    else
+      carried.push_back(c);
+  }
+  for (std::size_t i = sums.size(); i-- > 0;) {
+    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(sums[i].carry));
+    results.erase(results.begin() + static_cast<std::ptrdiff_t>(sums[i].carry));
+  }
+
+  auto work = std::make_shared<program::LoopWork>();
+  work->turns = turns_;
+  work->reverse = reverse_;
+  program::Operands operands;
+  std::vector<int> others;
+  for (const Argument& c : carries_) {
+    const Frame& frame = layout_of(c.inside);
+    done.carry.push_back(allocate(c.inside.dtype(), frame, program::device));
+  }
+  for (const std::size_t c : carried) {
+    const ArrayBase& inside = carries_[c].inside;
+    const Frame& frame = layout_of(inside);
+    const ArrayBase from =
+        run_over(ArrayAccess::buffer(carries_[c].given) ? as_dtype(carries_[c].given, inside.dtype())
+                                                        : zeros_over(inside.dtype(), frame, program::device),
+                 frame);
+    const std::int64_t bytes = bytes_of(inside);
+    program::Carried one{operands.read(from), operands.write(done.carry[c]), 0, bytes};
+    one.other = operands.write_bytes(static_cast<std::size_t>(bytes),
+                                     static_cast<std::size_t>((turns_ + 1) * program::padded(bytes)));
+    others.push_back(operands.slot(one.other));
+    work->carries.push_back(one);
+  }
+  for (const Source& s : sources) {
+    const auto [operand, offset] =
+        operands.read_at(s.rows.first, static_cast<std::size_t>(turns_ * std::abs(s.rows.step)));
+    work->in.push_back({operand, offset, s.rows.step});
+    arguments.push_back(s.slot);
+  }
+  const std::vector<int> out_slots(results.begin() + static_cast<std::ptrdiff_t>(carried.size()),
+                                   results.end());
+  for (const ArrayBase& out : outs) {
+    done.ys.push_back(new_rows(out.dtype(), layout_of(out), turns_));
+    work->out.push_back({operands.write(done.ys.back()), 0, bytes_of(out)});
+  }
+  for (const program::Recorder::Capture& c : body_->captured(results)) {
+    work->in.push_back({operands.read_slot(c.from), 0, 0});
+    arguments.push_back(c.slot);
+  }
+  operands.add_step(name, work, false).deferred = true;
+
+  program::Recorder& recorder = program::Recorder::current();
+  const auto loop = std::make_shared<program::Loop>(std::move(body_), work, kin_->loops, arguments, results);
+  recorder.loops.push_back(loop);
+  for (std::size_t k = 0; k < carried.size(); ++k) {
+    const std::int64_t step = program::padded(work->carries[k].bytes);
+    // Turn i of n comes at place i, or n - 1 - i, of the history.
+    const std::int64_t by = reverse_ ? -step : step;
+    char* const first = recorder.address(others[k]) + (reverse_ ? (turns_ - 1) * step : 0);
+    loop->add_rows(arguments[k], {first, by}, static_cast<int>(k));
+    loop->add_rows(results[k], {first + step, by}, static_cast<int>(k));
+  }
+  for (const Source& s : sources) loop->add_rows(s.slot, s.rows);
+  for (std::size_t k = 0; k < outs.size(); ++k)
+    loop->add_rows(out_slots[k], {device_data(done.ys[k]), bytes_of(outs[k])});
+  for (const Sum& s : sums) {
+    TurnRows a = loop->rows(s.product.a.slot), b = loop->rows(s.product.b.slot);
+    a.first += s.product.a.offset, b.first += s.product.b.offset;
+    multiply_turns(s.product.form, turns_, a, b, {device_data(done.carry[s.carry]), 0}, true);
+  }
+  if (tape_) record_node(after, outs, done);
+  return done;
+}
+
+inline void LoopDraft::record_node(const LoopArrays& after, const LoopArrays& outs, RecordedScan& done) {
+  Watchers watched = 0;
+  for (const LoopArrays* const all : {&after, &outs})
+    for (const ArrayBase& a : *all) watched |= tape_->watchers(serial_of(a));
+  if (watched == 0) return;
+  nodes_.keep();
+  const std::size_t end = static_cast<BodyBegin&>((*tape_)[begin_]).end;
+  const std::uint64_t serial = tape_->emplace<LoopNode>(watched);
+  LoopNode& node = static_cast<LoopNode&>((*tape_)[tape_->find(serial)]);
+  node.kin = kin_;
+  kin_->nodes.push_back(&node);
+  node.turns = turns_, node.reverse = reverse_;
+  node.begin = begin_, node.end = end, node.self = tape_->find(serial);
+  std::vector<ArrayBase*> results;
+  for (std::size_t c = 0; c < carries_.size(); ++c)
+    if (serial_of(carries_[c].inside)) {
+      node.carries.push_back({carries_[c].inside, serial_of(carries_[c].given)});
+      node.after.push_back(after[c]);
+      results.push_back(&done.carry[c]);
     }
-  return watched;
+  for (const Argument& x : rows_)
+    if (serial_of(x.inside)) node.rows.push_back({x.inside, serial_of(x.given)});
+  for (std::size_t k = 0; k < outs.size(); ++k)
+    if (is_inexact(outs[k].dtype()) && tape_->watchers(serial_of(outs[k]))) {
+      node.outs.push_back(outs[k]);
+      results.push_back(&done.ys[k]);
+    }
+  for (std::size_t k = 0; k < results.size(); ++k)
+    ArrayAccess::serial(*results[k]) = tape_->emplace<OutputNode>(&node, serial, k, results.size());
 }
 
 NAX_ENGINE RecordedScan record_scan(LoopBody f, LoopArrays carry, const LoopArrays& xs, std::int64_t n,
                                     bool reverse) {
-  RecordedScan scan;
-  auto derivative = std::make_unique<ScanDerivative>();
-  std::optional<ScanBody> recorded;
-  for (std::vector<Frame> frames;; widen(carry, frames)) {
-    recorded.emplace(carry, xs);
-    recorded->call(f);
-    frames = wider_frames(carry, recorded->outputs);
-    if (frames.empty()) break;
-    recorded.reset();
+  const auto kin = std::make_shared<LoopKin>();
+  LoopCarries carries;
+  for (const ArrayBase& c : carry) carries.add(c, c.dtype(), layout_of(c));
+  if (recording.tape)
+    for (const LoopArrays* const all : {&std::as_const(carry), &xs})
+      for (const ArrayBase& a : *all) carries.watched |= recording.tape->watchers(serial_of(a));
+  for (;;) {
+    carries.widen();
+    LoopDraft draft(kin, n, reverse, carries.watched);
+    LoopArrays inputs;
+    for (std::size_t c = 0; c < carry.size(); ++c)
+      inputs.push_back(draft.add_carry(carries.initial[c], carries.dtypes[c], carries.frames[c]));
+    for (const ArrayBase& x : xs) inputs.push_back(draft.add_rows(x));
+    LoopArrays after = f(inputs);
+    LoopArrays outs(after.begin() + static_cast<std::ptrdiff_t>(carry.size()), after.end());
+    after.resize(carry.size(), ArrayAccess::unset());
+    if (carries.are_settled(after)) return draft.finish("scan", std::move(after), std::move(outs));
   }
-  ScanBody& own = *recorded;
-  own.finish_values();
-  const bool watched = own.differentiate(*derivative);
-  own.body.end(program::Turns::one_or_more);
-
-  const auto bytes_of = [](DType dtype, const Frame& frame) {
-    return frame.size() * static_cast<std::int64_t>(dtype_size(dtype));
-  };
-  const LoopArrays rows = all_rows(xs, n);
-  const std::vector<int> row_slots(own.input_slots.begin() + static_cast<std::ptrdiff_t>(carry.size()),
-                                   own.input_slots.end());
-  const std::vector<RowProduct> products = products_of_rows(own.body, row_slots, rows, n);
-  auto work = std::make_shared<program::LoopWork>();
-  work->turns = n;
-  work->reverse = reverse;
-  program::Operands operands;
-  std::vector<int> results = own.results;
-  // Where each slot lies that the derivative reads: rows in the order of the rows of xs.
-  std::vector<int> sources;
-  const auto add_source = [&](int slot, ScanDerivative::Source source) {
-    sources.push_back(slot);
-    derivative->sources.push_back(std::move(source));
-  };
-  const auto known = [&](int slot) {
-    return std::find(sources.begin(), sources.end(), slot) != sources.end();
-  };
-  const std::vector<int> shared = watched ? own.body.shared() : std::vector<int>();
-  const auto is_shared = [&](int slot) {
-    return std::find(shared.begin(), shared.end(), slot) != shared.end();
-  };
-
-  for (std::size_t c = 0; c < carry.size(); ++c) {
-    const ArrayBase from = run_over(carry[c], layout_of(carry[c]));
-    scan.carry.push_back(allocate(from.dtype(), layout_of(from), program::device));
-    const std::int64_t bytes = bytes_of(from.dtype(), layout_of(from)), step = padded(bytes);
-    const int in = own.input_slots[c], out = own.results[c];
-    const bool before = watched && own.body.uses(1, in), after = is_shared(out);
-    program::Carried one{operands.read(from), operands.write(scan.carry.back()), 0, bytes};
-    if (before || after) one.step = step;
-    one.other = operands.write_bytes(static_cast<std::size_t>(one.step ? (n + 1) * step : bytes));
-    work->carries.push_back(one);
-    // Turn i of n comes at place i, or n - 1 - i, of the history.
-    const std::int64_t first = reverse ? (n - 1) * step : 0, by = reverse ? -step : step;
-    if (before) add_source(in, {ArrayAccess::unset(), operands.slot(one.other), first, by});
-    if (after) add_source(out, {ArrayAccess::unset(), operands.slot(one.other), first + step, by});
-  }
-  const auto add_rows = [&](int slot, const ArrayBase& x, std::int64_t step) {
-    work->in.push_back({operands.read(x), 0, step});
-    if (watched && own.body.uses(1, slot)) add_source(slot, {x, -1, 0, step});
-  };
-  for (std::size_t k = 0; k < xs.size(); ++k)
-    add_rows(row_slots[k], rows[k], bytes_of(rows[k].dtype(), row_of(xs[k])));
-  for (const RowProduct& p : products) {
-    add_rows(p.slot, p.rows, static_cast<std::int64_t>(own.body.bytes(p.slot)));
-    own.input_slots.push_back(p.slot);
-  }
-  for (std::size_t k = carry.size(); k < own.outputs.size(); ++k) {
-    const ArrayBase& out = own.outputs[k];
-    scan.ys.push_back(new_rows(out.dtype(), layout_of(out), n));
-    const std::int64_t step = bytes_of(out.dtype(), layout_of(out));
-    work->out.push_back({operands.write(scan.ys.back()), 0, step});
-    if (is_shared(own.results[k])) add_source(own.results[k], {scan.ys.back(), -1, 0, step});
-  }
-  for (const int slot : shared) {
-    if (known(slot)) continue;
-    const std::int64_t step = padded(static_cast<std::int64_t>(own.body.bytes(slot)));
-    const int kept = operands.write_bytes(static_cast<std::size_t>(n * step));
-    work->out.push_back({kept, 0, step});
-    results.push_back(slot);
-    add_source(slot, {ArrayAccess::unset(), operands.slot(kept), 0, step});
-  }
-  program::Part part = own.body.part(0, own.input_slots, results);
-  for (const int slot : part.captured) work->in.push_back({operands.read_slot(slot), 0, 0});
-  work->body = part.program;
-  operands.add_step("scan", work, part.program->is_unforeseen());
-  if (!watched) return scan;
-
-  std::vector<int> kept;
-  take_sums(own.body, *derivative, own.first_sum, sources, own.carried_in, own.carried_out, kept);
-  std::vector<int> arguments = own.carried_in, wanted = own.carried_out;
-  arguments.insert(arguments.end(), own.of_ys.begin(), own.of_ys.end());
-  arguments.insert(arguments.end(), sources.begin(), sources.end());
-  wanted.insert(wanted.end(), own.of_xs.begin(), own.of_xs.end());
-  wanted.insert(wanted.end(), kept.begin(), kept.end());
-  derivative->part = own.body.part(1, arguments, wanted);
-  derivative->turns = n;
-  derivative->reverse = !reverse;
-  scan.derivative = std::move(derivative);
-  return scan;
 }
 
-NAX_ENGINE void ScanNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
-  if (recording.tape) ask_to_unroll("jit: the derivative of a scan's derivative cannot be recorded");
-  const ScanDerivative& d = derivative;
-  auto work = std::make_shared<program::LoopWork>();
-  work->turns = d.turns;
-  work->reverse = d.reverse;
-  work->body = d.part.program;
-  program::Operands operands;
-  const auto given = [&](const ScanDerivative::Cotangent& c) -> const ArrayBase* {
-    if (c.output < 0) return nullptr;
-    const ArrayBase& g = cotangents[static_cast<std::size_t>(c.output)];
-    return holds_value(g) ? &g : nullptr;
+NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
+  const std::vector<Pending> uses = std::exchange(pending, {});
+  cotangents.resize(carries.size() + outs.size(), ArrayAccess::unset());
+  Tape& tape = sweep.tape();
+  LoopCarries sums;
+  for (std::size_t c = 0; c < carries.size(); ++c) {
+    const ArrayBase& inside = carries[c].inside;
+    const Frame& frame = layout_of(inside);
+    sums.add(cotangents[c], inside.dtype(),
+             holds_value(cotangents[c]) ? wider(frame, layout_of(cotangents[c])) : frame);
+  }
+  if (recording.tape) sums.watched = watched;
+  // Rows over the vmaps of the outputs and of their cotangents.
+  LoopArrays of_outs = cotangents;
+  of_outs.erase(of_outs.begin(), of_outs.begin() + static_cast<std::ptrdiff_t>(carries.size()));
+  for (std::size_t k = 0; k < outs.size(); ++k) {
+    if (!holds_value(of_outs[k])) continue;
+    Frame rows = wider(layout_of(outs[k]), layout_of(of_outs[k]));
+    rows.shape.insert(rows.levels.size(), turns);
+    of_outs[k] = broadcast_frame(of_outs[k], rows);
+  }
+  const auto taken = [&](const Input& x) {
+    auto& node = static_cast<BodyInput&>(tape[tape.find(serial_of(x.inside))]);
+    return std::exchange(node.cotangent, ArrayAccess::unset());
   };
-  LoopArrays sums, rows;
-  for (const auto& c : d.carries) {
-    const ArrayBase* const g = given(c);
-    const ArrayBase from =
-        run_over(g ? as_dtype(*g, c.dtype) : zeros_over(c.dtype, c.frame, program::device), c.frame);
-    sums.push_back(allocate(c.dtype, c.frame, program::device));
-    const std::int64_t bytes = c.frame.size() * static_cast<std::int64_t>(dtype_size(c.dtype));
-    const int initial = operands.read(from), result = operands.write(sums.back());
-    work->carries.push_back({initial, result, operands.write_bytes(static_cast<std::size_t>(bytes)), bytes});
-  }
-  for (const auto& y : d.ys) {
-    const std::int64_t bytes = y.frame.size() * static_cast<std::int64_t>(dtype_size(y.dtype));
-    const ArrayBase* const g = given(y);
-    const ArrayBase zero = zeros_over(y.dtype, y.frame, program::device);
-    const ArrayBase from = g ? rows_over(as_dtype(*g, y.dtype), y.frame, d.turns) : run_over(zero, y.frame);
-    work->in.push_back({operands.read(from), 0, g ? bytes : 0});
-  }
-  for (const auto& source : d.sources)
-    work->in.push_back({source.slot < 0 ? operands.read(source.array) : operands.read_slot(source.slot),
-                        source.offset, source.step});
-  for (const int slot : d.part.captured) work->in.push_back({operands.read_slot(slot), 0, 0});
-  for (const auto& x : d.xs) {
-    rows.push_back(new_rows(x.dtype, x.frame, d.turns));
-    work->out.push_back(
-        {operands.write(rows.back()), 0, x.frame.size() * static_cast<std::int64_t>(dtype_size(x.dtype))});
-  }
-  std::vector<TurnRows> of_turns;
-  const program::Recorder& recorder = program::Recorder::current();
-  for (const auto& source : d.sources)
-    of_turns.push_back(
-        {(source.slot < 0 ? device_data(source.array) : recorder.address(source.slot)) + source.offset,
-         source.step});
-  for (const std::size_t bytes : d.kept) {
-    const std::int64_t step = padded(static_cast<std::int64_t>(bytes));
-    work->out.push_back({operands.write_bytes(static_cast<std::size_t>(d.turns * step)), 0, step});
-    of_turns.push_back({recorder.address(operands.slot(work->out.back().operand)), step});
-  }
-  operands.add_step("scan_gradient", work, d.part.program->is_unforeseen());
-  const auto give = [&](std::size_t place, ArrayBase&& g) {
-    if (place != Tape::npos && place >= sweep.mark()) sweep.add_at(place, std::move(g));
+  // Takes cotangents of this body's turns: a node, of the body of the last of `loops` or on the sweep's own
+  // way.
+  struct Taker {
+    std::vector<LoopNode*> loops;
+    std::size_t node;
   };
-  for (const auto& p : d.products) {
-    ArrayBase sum = allocate(p.of.dtype, p.of.frame, program::device);
-    TurnRows a = of_turns[static_cast<std::size_t>(p.a)], b = of_turns[static_cast<std::size_t>(p.b)];
-    a.first += p.product.a.offset, b.first += p.product.b.offset;
-    multiply_turns(p.product.form, d.turns, a, b, {device_data(sum), 0}, true);
-    give(p.of.place, std::move(sum));
+  for (;;) {
+    sums.widen();
+    LoopDraft draft(kin, turns, !reverse, sums.watched);
+    Reverse own(tape, sweep.mark(), false);
+    const auto seed = [&](const ArrayBase& g, const ArrayBase& inside, const Frame& frame) {
+      own.add(serial_of(inside), sum_levels(g, frame.levels, layout_of(inside).levels));
+    };
+    for (std::size_t c = 0; c < carries.size(); ++c)
+      seed(draft.add_carry(sums.initial[c], sums.dtypes[c], sums.frames[c]), after[c],
+           layout_of(carries[c].inside));
+    for (std::size_t k = 0; k < outs.size(); ++k)
+      if (holds_value(of_outs[k])) seed(draft.add_rows(of_outs[k]), outs[k], layout_of(outs[k]));
+    for (const Pending& use : uses) {
+      ArrayBase row = draft.add_rows(use.rows);
+      if (!use.within.empty()) {
+        LoopNode& loop = *use.within[0];
+        loop.pending.push_back({use.node, std::move(row), {use.within.begin() + 1, use.within.end()}});
+        own.visit(loop.self);
+      } else {
+        own.add_at(use.node, std::move(row));
+      }
+    }
+    own.run(begin);
+    LoopArrays next, stacked;
+    for (std::size_t c = 0; c < carries.size(); ++c) {
+      const ArrayBase g = taken(carries[c]);
+      next.push_back(holds_value(g) ? as_dtype(g, sums.dtypes[c])
+                                    : zeros_over(sums.dtypes[c], sums.frames[c], program::device));
+    }
+    LoopArrays of_rows;
+    for (const Input& x : rows) of_rows.push_back(taken(x));
+    if (!sums.are_settled(next)) continue;
+    std::vector<Taker> takers, added;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (holds_value(of_rows[k]) && sweep.wants(rows[k].outside)) {
+        takers.push_back({{}, sweep.place(rows[k].outside)});
+        stacked.push_back(as_dtype(of_rows[k], rows[k].inside.dtype()));
+      }
+    for (std::size_t node = sweep.mark(); node < begin; ++node) {
+      const ArrayBase* const found = own.at(node);
+      if (!found) continue;
+      const auto kind = std::find_if(kin->nodes.begin(), kin->nodes.end(), [&](const LoopNode* loop) {
+        return node >= loop->begin && node < loop->end;
+      });
+      // Kin takes each turn's own, others the sum.
+      const auto take = [&](const ArrayBase& g, std::vector<LoopNode*> loops, std::size_t at) {
+        if (kind != kin->nodes.end()) {
+          loops.insert(loops.begin(), *kind);
+          takers.push_back({std::move(loops), at});
+          stacked.push_back(g);
+        } else {
+          added.push_back({std::move(loops), at});
+          next.push_back(draft.add_sum(g));
+        }
+      };
+      if (holds_value(*found)) {
+        take(ArrayBase(*found), {}, node);
+      } else {  // a loop that awaits cotangents of its turns
+        LoopNode& loop = static_cast<LoopNode&>(tape[node]);
+        for (Pending& p : std::exchange(loop.pending, {})) {
+          p.within.insert(p.within.begin(), &loop);
+          take(p.rows, std::move(p.within), p.node);
+        }
+      }
+    }
+    RecordedScan done = draft.finish("scan_gradient", std::move(next), std::move(stacked));
+    for (std::size_t c = 0; c < carries.size(); ++c) sweep.add(carries[c].outside, std::move(done.carry[c]));
+    const auto give = [&](const Taker& to, ArrayBase&& g) {
+      if (to.loops.empty()) return sweep.add_at(to.node, std::move(g));
+      LoopNode& loop = *to.loops[0];
+      loop.pending.push_back({to.node, std::move(g), {to.loops.begin() + 1, to.loops.end()}});
+      sweep.visit(loop.self);
+    };
+    for (std::size_t s = 0; s < added.size(); ++s) give(added[s], std::move(done.carry[carries.size() + s]));
+    for (std::size_t k = 0; k < takers.size(); ++k) give(takers[k], std::move(done.ys[k]));
+    return;
   }
-  for (std::size_t c = 0; c < sums.size(); ++c) give(d.carries[c].place, std::move(sums[c]));
-  for (std::size_t x = 0; x < rows.size(); ++x) give(d.xs[x].place, std::move(rows[x]));
 }
 
-NAX_ENGINE LoopArrays ScanNode::push_call(Forward&) {
-  ask_to_unroll("jit: the tangent of a scan cannot be recorded");
+NAX_ENGINE LoopArrays LoopNode::push_call(Forward& sweep) {
+  try {
+    Tape& tape = sweep.tape();
+    LoopCarries moved;
+    std::vector<char> moves;
+    for (const Input& c : carries) {
+      const ArrayBase* const t = sweep.find(c.outside);
+      moves.push_back(t != nullptr);
+      const Frame& frame = layout_of(c.inside);
+      moved.add(t ? *t : ArrayAccess::unset(), c.inside.dtype(), t ? wider(frame, layout_of(*t)) : frame);
+    }
+    if (recording.tape) moved.watched = watched;
+    LoopArrays of_rows;
+    for (const Input& x : rows) {
+      const ArrayBase* const t = sweep.find(x.outside);
+      of_rows.push_back(t ? *t : ArrayAccess::unset());
+      if (!t) continue;
+      Frame frame = wider(layout_of(x.inside), layout_of(*t));
+      frame.shape.insert(frame.levels.size(), turns);
+      of_rows.back() = broadcast_frame(*t, frame);
+    }
+    for (;;) {
+      moved.widen();
+      LoopDraft draft(kin, turns, reverse, moved.watched);
+      std::vector<std::size_t> numbers;  // of the carries that have tangents
+      for (std::size_t c = 0; c < carries.size(); ++c)
+        if (moves[c]) {
+          numbers.push_back(c);
+          sweep.put(tape.find(serial_of(carries[c].inside)),
+                    draft.add_carry(moved.initial[c], moved.dtypes[c], moved.frames[c]));
+        }
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        if (holds_value(of_rows[k]))
+          sweep.put(tape.find(serial_of(rows[k].inside)), draft.add_rows(of_rows[k]));
+      sweep.run(begin + 1, end);
+      LoopArrays next, all, stacked;
+      bool settled = true;
+      for (std::size_t c = 0; c < carries.size(); ++c) {
+        const ArrayBase* const t = sweep.find(serial_of(after[c]));
+        if (t && !moves[c]) moves[c] = 1, settled = false;
+        all.push_back(t ? *t : zeros_over(moved.dtypes[c], moved.frames[c], program::device));
+      }
+      settled = moved.are_settled(all) && settled;
+      if (!settled) {
+        sweep.forget(begin, end);
+        continue;
+      }
+      for (const std::size_t c : numbers) next.push_back(all[c]);
+      std::vector<std::size_t> places(numbers);
+      for (std::size_t k = 0; k < outs.size(); ++k)
+        if (const ArrayBase* const t = sweep.find(serial_of(outs[k]))) {
+          places.push_back(carries.size() + k);
+          stacked.push_back(*t);
+        }
+      RecordedScan done = draft.finish("scan_tangent", std::move(next), std::move(stacked));
+      LoopArrays tangents(carries.size() + outs.size(), ArrayAccess::unset());
+      for (std::size_t k = 0; k < places.size(); ++k)
+        tangents[places[k]] = std::move(k < numbers.size() ? done.carry[k] : done.ys[k - numbers.size()]);
+      return tangents;
+    }
+  } catch (const NoTangent&) {
+    refuses_tangents = true;
+    return {};
+  }
 }
 
 }  // namespace detail

@@ -146,12 +146,14 @@ class Forward {
   }
 
   void run(std::size_t begin, std::size_t end);
+  // The node that is pushed lets the sweep go on at another.
+  void skip_to(std::size_t node) { next_ = node; }
   Tape& tape() { return tape_; }
   std::size_t mark() const { return mark_; }
 
  private:
   Tape& tape_;
-  std::size_t mark_;
+  std::size_t mark_, next_ = 0;
   Slots slots_;
 };
 
@@ -178,13 +180,16 @@ NAX_ENGINE void Reverse::run(std::size_t stop) {
 }
 
 NAX_ENGINE void Forward::run(std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i) {
+  const std::size_t before = next_;  // of the sweep that this one is part of
+  for (std::size_t i = begin; i < end; i = next_) {
+    next_ = i + 1;
     try {
       tape_[i].push(*this, i);
     } catch (const NoTangent&) {
       refuse(i);  // it depends on one that has none
     }
   }
+  next_ = before;
 }
 
 }  // namespace detail

@@ -48,9 +48,8 @@ void record_call(Out& out, A&&... args) {
   auto* call = static_cast<CallNode*>(&tape[tape.find(serial)]);
   std::size_t count = 0, slot = 0;
   for_each_input(out, [&](const ArrayBase&) { ++count; });
-  for_each_input(out, [&](auto& leaf) {
-    using T = typename std::remove_cvref_t<decltype(leaf)>::value_type;
-    ArrayAccess::serial(leaf) = tape.emplace<OutputNode<T>>(call, serial, slot++, count);
+  for_each_input(out, [&](ArrayBase& leaf) {
+    ArrayAccess::serial(leaf) = tape.emplace<OutputNode>(call, serial, slot++, count);
   });
 }
 

@@ -60,7 +60,7 @@ struct LeafOperationsOf {
   }
   static std::uint64_t record_output(Tape& tape, CallNode* call, std::uint64_t serial, std::size_t slot,
                                      std::size_t count) {
-    return tape.emplace<OutputNode<T>>(call, serial, slot, count);
+    return tape.emplace<OutputNode>(call, serial, slot, count);
   }
   static constexpr LeafOperations table = {make_input,  zeros,     seed,         sum_levels,
                                            sum_leading, move_axis, record_output};

@@ -145,9 +145,7 @@ NAX_ENGINE std::vector<ArrayBase> apply_formula(const formula::Plan& plan, Formu
   const std::uint64_t serial = tape.emplace<FormulaNode>(plan, std::move(inputs), frame, device);
   auto* const call = static_cast<CallNode*>(&tape[tape.find(serial)]);
   for (std::size_t k = 0; k < count; ++k)
-    ArrayAccess::serial(results[k]) = dtype == DType::float32
-                                          ? tape.emplace<OutputNode<float>>(call, serial, k, count)
-                                          : tape.emplace<OutputNode<double>>(call, serial, k, count);
+    ArrayAccess::serial(results[k]) = tape.emplace<OutputNode>(call, serial, k, count);
   return results;
 }
 

@@ -53,9 +53,7 @@ NAX_ENGINE bool FusedGradientsNode::give_shares(const FusedType& type, const Pac
       tape.emplace<FusedGradientsNode>(type, leaves, constants, g, own, std::move(slot_of), shares.size());
   auto* const call = static_cast<CallNode*>(&tape[tape.find(serial)]);
   for (std::size_t slot = 0; slot < shares.size(); ++slot) {
-    ArrayAccess::serial(shares[slot]) =
-        table.result == DType::float32 ? tape.emplace<OutputNode<float>>(call, serial, slot, shares.size())
-                                       : tape.emplace<OutputNode<double>>(call, serial, slot, shares.size());
+    ArrayAccess::serial(shares[slot]) = tape.emplace<OutputNode>(call, serial, slot, shares.size());
     sweep.add_at(takers[slot], std::move(shares[slot]));
   }
   return true;

@@ -9,7 +9,6 @@ NAX_BEGIN
 namespace detail {
 
 // A result of a call (see tape/call_node.hpp).
-template <class T>
 struct OutputNode final : ResultNode {
   CallNode* call;
   std::uint64_t call_serial;

@@ -32,7 +32,6 @@ inline Step added_product(const Step& p, const Step& s, const Operand& before) {
   const std::size_t bytes = static_cast<std::size_t>(size_of(before.shape)) * dtype_size(before.dtype);
   made.work = std::make_shared<const AddedProductWork>(*p.product, bytes);
   made.flops = p.flops + s.flops;
-  made.part = s.part;
   return made;
 }
 

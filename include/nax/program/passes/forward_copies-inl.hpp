@@ -36,8 +36,8 @@ inline std::vector<CopiedOperand> copies_of(const Step& s) {
   return all;
 }
 
-NAX_ENGINE void forward_copies(const std::vector<Slot>& slots, std::vector<Step>& steps,
-                               const std::vector<int>& results) {
+NAX_ENGINE std::vector<int> forward_copies(const std::vector<Slot>& slots, std::vector<Step>& steps,
+                                           const std::vector<int>& results) {
   const StepGraph graph(slots, steps, results);
   std::vector<int> renamed(slots.size());
   std::iota(renamed.begin(), renamed.end(), 0);
@@ -67,6 +67,7 @@ NAX_ENGINE void forward_copies(const std::vector<Slot>& slots, std::vector<Step>
           renamed[static_cast<std::size_t>(s.operands[static_cast<std::size_t>(c.from)].place.slot)];
     return true;
   });
+  return renamed;
 }
 
 }  // namespace program::detail

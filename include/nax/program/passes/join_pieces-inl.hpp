@@ -110,7 +110,7 @@ class PieceJoiner {
     const Pieces& own = *pieces(slot);
     for (const int i : own.writes) {
       if (!step(i).adds) continue;
-      step(i) = copy_step(step(i).operands[1], step(i).operands[2], step(i).part);
+      step(i) = copy_step(step(i).operands[1], step(i).operands[2]);
     }
     const std::int64_t bytes = static_cast<std::int64_t>(slots_[static_cast<std::size_t>(slot)].bytes);
     if (own.bytes.size() == 1 && own.bytes[0].first == 0 && own.bytes[0].second == bytes)

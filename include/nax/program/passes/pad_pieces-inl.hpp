@@ -87,7 +87,6 @@ class PiecePadder {
     };
     int first = group[0].copy;
     for (const ScaledPiece& piece : group) first = std::min(first, piece.copy);
-    const int of_loop = step(first).part;
     std::vector<Step>& made = before_[static_cast<std::size_t>(first)];
     static const double zero = 0;
     const Place zeros{Place::constant, reinterpret_cast<std::intptr_t>(&zero)};
@@ -97,12 +96,12 @@ class PiecePadder {
         begins[axis] = ahead ? 0 : before[axis] + extents[axis];
         box[axis] = ahead ? before[axis] : behind[axis];
         if (box[axis] > 0)
-          made.push_back(copy_step({zeros, false, dtype, box, Dims(rank, 0)}, part(begins, box), of_loop));
+          made.push_back(copy_step({zeros, false, dtype, box, Dims(rank, 0)}, part(begins, box)));
       }
       begins[axis] = before[axis], box[axis] = extents[axis];
     }
     const Operand source{{group[0].source, 0}, false, dtype, extents, Layout::row_major(extents)};
-    made.push_back(copy_step(source, part(before, extents), of_loop));
+    made.push_back(copy_step(source, part(before, extents)));
 
     for (const ScaledPiece& piece : group) {
       gone_[static_cast<std::size_t>(piece.zeros)] = gone_[static_cast<std::size_t>(piece.copy)] = 1;
@@ -132,7 +131,6 @@ class PiecePadder {
     map->results = {1};
     Step s;
     s.name = "multiply";
-    s.part = step(piece.copy).part;
     s.operands = {view, {{piece.slot, 0}, true, view.dtype, view.shape, Layout::row_major(view.shape)}};
     s.formula = std::move(map);
     run_by_formula(s);
@@ -149,7 +147,7 @@ class PiecePadder {
                                        [&](int r) { return is_needed(operand(s, r).place.slot); });
       if (count == 0 || count == static_cast<std::ptrdiff_t>(s.formula->results.size())) continue;
       Step fewer = written_anew(slots_, s, is_needed);
-      fewer.name = s.name, fewer.part = s.part;
+      fewer.name = s.name;
       run_by_formula(fewer);
       s = std::move(fewer);
     }

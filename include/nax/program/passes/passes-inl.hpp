@@ -81,7 +81,7 @@ class ConstantFinder {
         drop(static_cast<int>(slot));
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const Step& s = steps_[i];
-      bool writes = false, constant = !s.unforeseen && !s.checks;
+      bool writes = false, constant = !s.unforeseen && !s.checks && !s.deferred;
       for (const Operand& x : s.operands) {
         writes = writes || x.written;
         constant =

@@ -46,9 +46,9 @@ NAX_ENGINE std::size_t plan_memory(const std::vector<Slot>& slots, const std::ve
                                    std::vector<std::int64_t>& offsets);
 
 // Lets steps read an array where they read its copy, and drops steps that make nothing but copies. Gradients
-// of sums are copies of the cotangent.
-NAX_ENGINE void forward_copies(const std::vector<Slot>& slots, std::vector<Step>& steps,
-                               const std::vector<int>& results);
+// of sums are copies of the cotangent. Returns for each slot the one that is read in its place.
+NAX_ENGINE std::vector<int> forward_copies(const std::vector<Slot>& slots, std::vector<Step>& steps,
+                                           const std::vector<int>& results);
 
 // Joins arrays of pieces: arrays that are zero but for parts that copies write. Cotangents of slices are such
 // arrays. Of

@@ -191,7 +191,7 @@ class MapSplitter {
     if (moved && is_map(s)) {
       run_by_formula(s);
     } else if (moved && is_copy(s)) {
-      s = copy_step(s.operands[0], s.operands[1], s.part);
+      s = copy_step(s.operands[0], s.operands[1]);
     }
   }
   // Precondition: the operand lies in one part.
@@ -237,7 +237,6 @@ class MapSplitter {
       made.operands.push_back(part_of_operand(operand(s, result)));
     }
     made.name = s.name;
-    made.part = s.part;
     made.formula = std::move(own);
     run_by_formula(made);
     return made;

@@ -5,12 +5,11 @@
 NAX_BEGIN
 namespace program::detail {
 
-// A step of a loop's part that copies an operand to one of the same shape and dtype.
-inline Step copy_step(const Operand& from, const Operand& to, int part) {
+// A step that copies an operand to one of the same shape and dtype.
+inline Step copy_step(const Operand& from, const Operand& to) {
   Step step;
   step.name = "copy";
   step.operands = {from, to};
-  step.part = part;
   step.work = work_of(ops::Copy{
       to.shape, {nullptr, from.strides, from.dtype, from.dtype}, {nullptr, to.strides, to.dtype, to.dtype}});
   return step;

@@ -56,11 +56,11 @@ inline void provide_device() {
 
 }  // namespace detail
 
-NAX_ENGINE Recording::Recording(bool unrolls)
+NAX_ENGINE Recording::Recording()
     : before_(nax::detail::graph_recording),
-      recorder_(is_recording() ? static_cast<Recorder*>(before_->state) : nullptr),
-      graph_{device, nullptr, &recorder_, nullptr, nullptr} {
-  if (unrolls) recorder_.unrolls = true;
+      recorder_(
+          std::make_shared<Recorder>(is_recording() ? static_cast<Recorder*>(before_->state) : nullptr)),
+      graph_{device, nullptr, recorder_.get(), nullptr, nullptr} {
   detail::provide_device();
   graph_.keep = [](nax::detail::GraphRecording& graph, nax::detail::Buffer& buffer) {
     static_cast<Recorder*>(graph.state)->keep(buffer);
@@ -70,16 +70,16 @@ NAX_ENGINE Recording::Recording(bool unrolls)
 }
 NAX_ENGINE Recording::~Recording() {
   nax::detail::graph_recording = before_;
-  if (recorder_.parent && before_->refusal.empty()) before_->refusal = graph_.refusal;
+  if (recorder_->parent && before_->refusal.empty()) before_->refusal = graph_.refusal;
   nax::detail::accelerators_present.add(-1);
 }
 
 NAX_ENGINE ArrayBase Recording::argument(const ArrayBase& like, bool donated) {
   ArrayBase a = nax::detail::allocate(like.dtype(), nax::detail::layout_of(like), device);
-  const int slot = recorder_.place(nax::detail::device_data(a)).slot;
-  recorder_.slots[static_cast<std::size_t>(slot)].kind = Slot::Kind::argument;
-  recorder_.slots[static_cast<std::size_t>(slot)].number = static_cast<int>(recorder_.arguments.size());
-  recorder_.arguments.push_back({slot, like.dtype(), nax::detail::layout_of(like).shape, donated});
+  const int slot = recorder_->place(nax::detail::device_data(a)).slot;
+  recorder_->slots[static_cast<std::size_t>(slot)].kind = Slot::Kind::argument;
+  recorder_->slots[static_cast<std::size_t>(slot)].number = static_cast<int>(recorder_->arguments.size());
+  recorder_->arguments.push_back({slot, like.dtype(), nax::detail::layout_of(like).shape, donated});
   return a;
 }
 
@@ -90,7 +90,7 @@ NAX_ENGINE std::unique_ptr<Program> Recording::finish(const Arrays& results) {
     Output out;
     const nax::detail::BufferRef& buffer = nax::detail::ArrayAccess::buffer(r);
     if (buffer && nax::detail::on_program(buffer->device)) {
-      out.slot = recorder_.place(buffer->address).slot;
+      out.slot = recorder_->place(buffer->address).slot;
       out.offset = nax::detail::ArrayAccess::offset(r);
     } else {
       out.constant = nax::detail::constant(r);
@@ -99,7 +99,8 @@ NAX_ENGINE std::unique_ptr<Program> Recording::finish(const Arrays& results) {
     out.dtype = r.dtype();
     outputs.push_back(std::move(out));
   }
-  return std::make_unique<Program>(std::move(recorder_), std::move(outputs));
+  recorder_->complete_loops();
+  return std::make_unique<Program>(std::move(*recorder_), std::move(outputs));
 }
 
 }  // namespace program

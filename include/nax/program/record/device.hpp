@@ -15,14 +15,16 @@ using Arrays = std::vector<ArrayBase>;
 // Records this thread's computations while it lives. Within another recording it is one of a loop's body.
 class Recording {
  public:
-  NAX_ENGINE explicit Recording(bool unrolls = false);
+  NAX_ENGINE Recording();
   NAX_ENGINE ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
   // A row-major argument like this one.
   NAX_ENGINE ArrayBase argument(const ArrayBase& like, bool donated = false);
-  Recorder& recorder() { return recorder_; }
+  Recorder& recorder() { return *recorder_; }
+  // The recorder, which may live on.
+  const std::shared_ptr<Recorder>& shared_recorder() const { return recorder_; }
   // Why it fails; empty while it does not.
   const std::string& refusal() const { return graph_.refusal; }
   // The program of these results. Throws NotRecordable where the function went on after something that could
@@ -31,7 +33,7 @@ class Recording {
 
  private:
   nax::detail::GraphRecording* const before_;
-  Recorder recorder_;
+  std::shared_ptr<Recorder> recorder_;
   nax::detail::GraphRecording graph_;
 };
 

@@ -1,17 +1,21 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 
 #include "nax/core/allocator.hpp"
-#include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/record/loop.hpp"
 
 NAX_BEGIN
 namespace program {
 
-NAX_ENGINE BodyRecording::BodyRecording()
-    : outer_(Recorder::current()), recording_(std::make_unique<Recording>()) {}
+NAX_ENGINE BodyRecording::BodyRecording(std::shared_ptr<const LoopFamily> family)
+    : outer_(Recorder::current()),
+      recording_(std::make_unique<Recording>()),
+      recorder_(recording_->shared_recorder()) {
+  recorder_->family = std::move(family);
+}
 
 NAX_ENGINE ArrayBase BodyRecording::argument(DType dtype, const Frame& frame) {
   ArrayBase a = nax::detail::allocate(dtype, frame, device);
@@ -27,9 +31,11 @@ NAX_ENGINE int BodyRecording::result(const ArrayBase& a, const Frame& frame) {
   const auto known = [&](int slot) {
     return std::any_of(known_.begin(), known_.end(), [=](const auto& k) { return k.first == slot; }) ||
            std::any_of(recorder().captures.begin(), recorder().captures.end(),
-                       [=](const Recorder::Capture& c) { return c.slot == slot; });
+                       [=](const Recorder::Capture& c) { return c.slot == slot; }) ||
+           std::any_of(recorder().rows.begin(), recorder().rows.end(),
+                       [=](const Recorder::Row& r) { return r.slot == slot; });
   };
-  if (place.slot >= static_cast<int>(first_slot_) && place.offset == 0 && !known(place.slot) &&
+  if (place.slot >= 0 && place.offset == 0 && !known(place.slot) &&
       static_cast<const Frame&>(layout_of(a)) == frame && layout_of(a).is_contiguous() &&
       nax::detail::ArrayAccess::buffer(a)->bytes ==
           static_cast<std::size_t>(frame.size()) * dtype_size(a.dtype())) {
@@ -49,51 +55,51 @@ NAX_ENGINE int BodyRecording::result(const ArrayBase& a, const Frame& frame) {
 }
 
 NAX_ENGINE void BodyRecording::end(Turns turns) {
-  Recorder& own = recorder();
-  content_ = std::move(static_cast<Recorded&>(own));
-  captures_ = own.captures;
   const std::string refusal = recording_->refusal();
   recording_.reset();
   if (!refusal.empty()) throw nax::detail::NotRecordable(refusal);
+  Recorder& own = recorder();
   // Arrays that the body used are not written over later either: a slot is written once.
-  for (const nax::detail::BufferRef& b : content_.kept)
+  for (const nax::detail::BufferRef& b : own.kept)
     if (nax::detail::on_program(b->device)) outer_.keep(*b.get());
-  std::erase_if(content_.kept,
-                [](const nax::detail::BufferRef& b) { return nax::detail::on_program(b->device); });
-  std::vector<int> known;
+  std::erase_if(own.kept, [](const nax::detail::BufferRef& b) { return nax::detail::on_program(b->device); });
+  // Any value may be used later.
+  std::vector<int> all(own.slots.size()), known;
+  std::iota(all.begin(), all.end(), 0);
+  detail::find_constants(own.slots, own.steps, all, own.constants);
   for (const auto& slot : known_) known.push_back(slot.first);
-  detail::find_constants(content_.slots, content_.steps, known, content_.constants);
-  detail::forward_copies(content_.slots, content_.steps, known);
+  renamed_ = detail::forward_copies(own.slots, own.steps, known);
   if (turns == Turns::one_or_more) hoist();
-  for (const auto& held : content_.constants) outer_.constants.push_back(held);
-  for (const nax::detail::BufferRef& b : content_.kept) outer_.keep(*b.get());
+  for (const auto& held : own.constants) outer_.constants.push_back(held);
+  for (const nax::detail::BufferRef& b : own.kept) outer_.keep(*b.get());
 }
 
 // Moves steps to the outer recording whose operands are captured ones and constants.
 NAX_ENGINE void BodyRecording::hoist() {
-  const std::vector<int> written = detail::writers(content_.slots, content_.steps);
-  std::vector<int> outer(content_.slots.size(), -1);
-  for (const Recorder::Capture& c : captures_) outer[static_cast<std::size_t>(c.slot)] = c.from;
+  Recorder& own = recorder();
+  const std::vector<int> written = detail::writers(own.slots, own.steps);
+  std::vector<int> outer(own.slots.size(), -1);
+  for (const Recorder::Capture& c : own.captures) outer[static_cast<std::size_t>(c.slot)] = c.from;
   const auto at = [](int slot) { return static_cast<std::size_t>(slot); };
-  std::erase_if(content_.steps, [&](Step& step) {
-    if (step.unforeseen || step.checks) return false;
+  std::erase_if(own.steps, [&](Step& step) {
+    if (step.unforeseen || step.checks || step.deferred) return false;
     int to = -1;
     for (const Operand& x : step.operands) {
       if (x.written) {
         if (to >= 0 || written[at(x.place.slot)] != 1) return false;
         to = x.place.slot;
       } else if (x.place.slot >= 0 && outer[at(x.place.slot)] < 0 &&
-                 content_.slots[at(x.place.slot)].kind != Slot::Kind::constant) {
+                 own.slots[at(x.place.slot)].kind != Slot::Kind::constant) {
         return false;
       }
     }
     if (to < 0) return false;
-    outer_.allocate(content_.slots[at(to)].bytes);
+    outer_.allocate(own.slots[at(to)].bytes);
     outer[at(to)] = static_cast<int>(outer_.slots.size()) - 1;
-    captures_.push_back({to, outer[at(to)]});
+    own.captures.push_back({to, outer[at(to)]});
     for (Operand& x : step.operands) {
       if (x.place.slot < 0) continue;
-      const Slot& s = content_.slots[at(x.place.slot)];
+      const Slot& s = own.slots[at(x.place.slot)];
       if (s.kind == Slot::Kind::constant)
         x.place = {Place::constant,
                    x.place.offset + static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.data))};
@@ -105,54 +111,36 @@ NAX_ENGINE void BodyRecording::hoist() {
   });
 }
 
-NAX_ENGINE bool BodyRecording::uses(int part, int slot) const {
-  for (const Step& step : content_.steps)
-    for (const Operand& x : step.operands)
-      if (step.part == part && x.place.slot == slot) return true;
-  return false;
-}
-
-NAX_ENGINE std::vector<int> BodyRecording::shared() const {
-  std::vector<bool> made(content_.slots.size(), false), listed = made;
-  std::vector<int> all;
-  for (const Step& step : content_.steps)
-    for (const Operand& x : step.operands) {
-      if (x.place.slot < 0) continue;
-      const std::size_t slot = static_cast<std::size_t>(x.place.slot);
-      if (step.part == 0) {
-        made[slot] = made[slot] || x.written;
-      } else if (made[slot] && !listed[slot]) {
-        if (x.written) throw UnrollLoops("jit: a loop's derivative writes over its values");
-        listed[slot] = true;
-        all.push_back(x.place.slot);
-      }
-    }
+NAX_ENGINE std::vector<Recorder::Capture> BodyRecording::captured(const std::vector<int>& results) const {
+  std::vector<Recorder::Capture> all;
+  for (const Recorder::Capture& c : recorder_->captures) {
+    bool used = std::count(results.begin(), results.end(), c.slot) > 0;
+    for (const Step& step : recorder_->steps)
+      for (const Operand& x : step.operands) used = used || x.place.slot == c.slot;
+    if (used) all.push_back(c);
+  }
   return all;
 }
 
-NAX_ENGINE Part BodyRecording::part(int number, const std::vector<int>& arguments,
-                                    const std::vector<int>& results) const {
-  Part made;
-  Recorded content;
-  content.slots = content_.slots;
-  content.kept = content_.kept;
-  content.constants = content_.constants;
-  for (const Step& step : content_.steps)
-    if (step.part == number) content.steps.push_back(step);
+NAX_ENGINE Body BodyRecording::body(std::vector<int> arguments, const std::vector<int>& results) const {
+  Body made;
+  for (const Recorder::Capture& c : captured(results)) {
+    arguments.push_back(c.slot);
+    made.captured.push_back(c.from);
+  }
+  made.program = program(arguments, results);
+  return made;
+}
+
+NAX_ENGINE std::shared_ptr<const Program> BodyRecording::program(const std::vector<int>& arguments,
+                                                                 const std::vector<int>& results) const {
+  recorder_->complete_loops();
+  Recorded content = *recorder_;
   const auto bytes_of = [&](int slot) { return static_cast<std::int64_t>(bytes(slot)); };
   const auto is_known = [&](int slot) {
     return std::find_if(known_.begin(), known_.end(), [&](const auto& k) { return k.first == slot; });
   };
-  std::vector<int> all = arguments;
-  for (const Recorder::Capture& c : captures_) {
-    bool used = std::count(results.begin(), results.end(), c.slot) > 0;
-    for (const Step& step : content.steps)
-      for (const Operand& x : step.operands) used = used || x.place.slot == c.slot;
-    if (!used) continue;
-    all.push_back(c.slot);
-    made.captured.push_back(c.from);
-  }
-  for (const int slot : all) {
+  for (const int slot : arguments) {
     Slot& s = content.slots[static_cast<std::size_t>(slot)];
     s.kind = Slot::Kind::argument;
     s.number = static_cast<int>(content.arguments.size());
@@ -174,8 +162,7 @@ NAX_ENGINE Part BodyRecording::part(int number, const std::vector<int>& argument
     out.layout.strides = Layout::row_major(frame.shape);
     outputs.push_back(std::move(out));
   }
-  made.program = std::make_shared<const Program>(std::move(content), std::move(outputs));
-  return made;
+  return std::make_shared<const Program>(std::move(content), std::move(outputs));
 }
 
 // ---- running
@@ -273,19 +260,111 @@ NAX_ENGINE int Operands::write(const ArrayBase& a) {
   list_.back().written = true;
   return operand;
 }
-NAX_ENGINE int Operands::write_bytes(std::size_t bytes) {
-  Recorder::current().allocate(bytes);
-  const int operand = read_slot(static_cast<int>(Recorder::current().slots.size()) - 1);
+NAX_ENGINE int Operands::write_bytes(std::size_t bytes, std::size_t reserved) {
+  Recorder& recorder = Recorder::current();
+  recorder.allocate(std::max(bytes, reserved));
+  recorder.slots.back().bytes = bytes;
+  const int operand = read_slot(static_cast<int>(recorder.slots.size()) - 1);
   list_.back().written = true;
   return operand;
 }
-NAX_ENGINE void Operands::add_step(const char* name, std::shared_ptr<const Work> work, bool unforeseen) {
+NAX_ENGINE std::pair<int, std::int64_t> Operands::read_at(const char* address, std::size_t bytes) {
+  const Place place = Recorder::current().place(address);
+  if (place.slot >= 0) return {read_slot(place.slot), place.offset};
+  list_.push_back({place, false, DType::uint8, Dims(1, static_cast<std::int64_t>(bytes)), Dims(1, 1)});
+  return {static_cast<int>(list_.size()) - 1, 0};
+}
+NAX_ENGINE Step& Operands::add_step(const char* name, std::shared_ptr<const Work> work, bool unforeseen) {
   Step step;
   step.name = name;
   step.operands = std::move(list_);
   step.work = std::move(work);
   step.unforeseen = unforeseen;
   Recorder::current().add(std::move(step));
+  return Recorder::current().steps.back();
+}
+
+// ---- loops
+
+NAX_ENGINE bool Recorder::place_row(const void* address, Place& to) {
+  const auto found =
+      std::find_if(family->begin(), family->end(), [&](Loop* l) { return l->recorder().holds(address); });
+  if (found == family->end()) return false;
+  Loop* const loop = *found;
+  const Recorder& body = loop->recorder();
+  const Place from = loop->body().resolved(loop->recorder().place(address));
+  const Slot& s = body.slots[static_cast<std::size_t>(from.slot)];
+  if (s.kind == Slot::Kind::constant) {
+    to = {Place::constant, from.offset + static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.data))};
+  } else if (const int outer = loop->body().outer_slot(from.slot); outer >= 0) {
+    to = place(body.parent->address(outer) + from.offset);
+  } else {
+    auto known = std::find_if(rows.begin(), rows.end(),
+                              [&](const Row& r) { return r.loop == loop && r.from == from.slot; });
+    if (known == rows.end()) {
+      allocate(s.bytes);
+      known = rows.insert(known, {static_cast<int>(slots.size()) - 1, loop, from.slot});
+    }
+    to = {known->slot, from.offset};
+  }
+  return true;
+}
+
+NAX_ENGINE void Recorder::complete_loops() {
+  for (const std::shared_ptr<Loop>& loop : loops) loop->complete();
+}
+
+NAX_ENGINE Loop::Loop(std::unique_ptr<BodyRecording> body, std::shared_ptr<LoopWork> work,
+                      std::shared_ptr<LoopFamily> family, std::vector<int> arguments,
+                      std::vector<int> results)
+    : family_(std::move(family)),
+      body_(std::move(body)),
+      work_(std::move(work)),
+      owner_(Recorder::current()),
+      arguments_(std::move(arguments)),
+      results_(std::move(results)) {
+  family_->push_back(this);
+}
+NAX_ENGINE Loop::~Loop() { std::erase(*family_, this); }
+
+NAX_ENGINE Step& Loop::step() {
+  return *std::find_if(owner_.steps.begin(), owner_.steps.end(),
+                       [&](const Step& step) { return step.work == work_; });
+}
+
+NAX_ENGINE void Loop::keep_history(Carried& carry) {
+  if (carry.step > 0) return;
+  carry.step = padded(carry.bytes);
+  Operand& other = step().operands[static_cast<std::size_t>(carry.other)];
+  const std::int64_t bytes = (work_->turns + 1) * carry.step;
+  owner_.slots[static_cast<std::size_t>(other.place.slot)].bytes = static_cast<std::size_t>(bytes);
+  other.shape = Dims(1, bytes);
+}
+
+NAX_ENGINE Loop::Rows Loop::rows(int slot) {
+  if (work_->body) throw nax::detail::NotRecordable("jit: values of a loop are used after its recording");
+  for (const Known& known : known_) {
+    if (known.slot != slot) continue;
+    if (known.carry >= 0) keep_history(work_->carries[static_cast<std::size_t>(known.carry)]);
+    return known.rows;
+  }
+  const std::int64_t row = padded(static_cast<std::int64_t>(body_->bytes(slot))), bytes = work_->turns * row;
+  owner_.allocate(static_cast<std::size_t>(bytes));
+  const int to = static_cast<int>(owner_.slots.size()) - 1;
+  std::vector<Operand>& operands = step().operands;
+  work_->out.push_back({static_cast<int>(operands.size()), 0, row});
+  operands.push_back({{to, 0}, true, DType::uint8, Dims(1, bytes), Dims(1, 1)});
+  results_.push_back(slot);
+  known_.push_back({slot, {owner_.address(to), row}, -1});
+  return known_.back().rows;
+}
+
+NAX_ENGINE void Loop::complete() {
+  if (work_->body) return;
+  work_->body = body_->program(arguments_, results_);
+  Step& own = step();
+  own.unforeseen = work_->body->is_unforeseen();
+  own.deferred = false;
 }
 
 }  // namespace program

@@ -13,11 +13,15 @@
 // A body is recorded once, within the recording of the function that it belongs to. Slots of the outer
 // recording that it uses are captured: arguments of its program that are the same in each turn. Steps that
 // depend on captured slots alone move out of a body that runs at least once.
+//
+// A loop's body stays known until the outer recording ends: a derivative's body, recorded later, may use any
+// of its values. The loop then keeps these, turn by turn, and they are rows for the derivative's loop. So the
+// programs of bodies are made at the end, when it is known what is kept.
 NAX_BEGIN
 namespace program {
 
-// A body's recording, or a part of it, as a program.
-struct Part {
+// A body as a program.
+struct Body {
   std::shared_ptr<const Program> program;
   std::vector<int> captured;  // slots of the outer recording: the program's last arguments
 };
@@ -34,7 +38,7 @@ enum class Turns : unsigned char { one_or_more, unknown };
 
 class BodyRecording {
  public:
-  NAX_ENGINE BodyRecording();
+  NAX_ENGINE explicit BodyRecording(std::shared_ptr<const LoopFamily> family = nullptr);
   BodyRecording(const BodyRecording&) = delete;
   BodyRecording& operator=(const BodyRecording&) = delete;
 
@@ -43,49 +47,50 @@ class BodyRecording {
   int slot_of(const ArrayBase& argument) { return recorder().place(nax::detail::device_data(argument)).slot; }
   // A slot of its own for an array over a frame, row-major: the array's, or a copy.
   NAX_ENGINE int result(const ArrayBase& a, const Frame& frame);
-  // Steps from now on belong to part 1.
-  void begin_derivative() {
-    recorder().part = 1;
-    first_slot_ = recorder().slots.size();
-  }
   // Ends the recording: the outer one goes on.
   NAX_ENGINE void end(Turns turns);
 
-  // After the end. Slots that part 0 writes and part 1 uses.
-  NAX_ENGINE std::vector<int> shared() const;
-  // Does this part use the slot?
-  NAX_ENGINE bool uses(int part, int slot) const;
-  std::size_t bytes(int slot) const { return content_.slots[static_cast<std::size_t>(slot)].bytes; }
-  // Products of the first part of a row of xs, whose slots these are, and an array from outside. Their steps
-  // go; their results are arguments from now on.
+  // After the end.
+  Recorder& recorder() const { return *recorder_; }
+  std::size_t bytes(int slot) const { return recorder_->slots[static_cast<std::size_t>(slot)].bytes; }
+  // The place that holds the value now: copies of whole slots are read where they come from.
+  Place resolved(Place place) const {
+    const auto slot = static_cast<std::size_t>(place.slot);
+    return {slot < renamed_.size() ? renamed_[slot] : place.slot, place.offset};
+  }
+  // Products of a row of xs, whose slots these are, and an array from outside. Their steps go; their results
+  // are arguments from now on.
   NAX_ENGINE std::vector<TurnProduct> take_products_of_rows(const std::vector<int>& rows, std::int64_t turns);
-  // The product that the derivative adds to `before`, giving `after`, if it does nothing else with them. Its
-  // operands are other ones in each turn: those of `rows`, or made by the derivative. Its steps go.
+  // The product that the body adds to `before`, giving `after`, if it does nothing else with them. Its
+  // operands are other ones in each turn: those of `rows`, or made by the body. Its steps go.
   NAX_ENGINE std::optional<TurnProduct> take_sum(int before, int after, const std::vector<int>& rows);
   // The slot in the outer recording of one that is the same in each turn, or -1.
   int outer_slot(int slot) const {
-    for (const Recorder::Capture& c : captures_)
+    for (const Recorder::Capture& c : recorder_->captures)
       if (c.slot == slot) return c.from;
     return -1;
   }
-  // The steps of a part as a program from these slots to those.
-  NAX_ENGINE Part part(int number, const std::vector<int>& arguments, const std::vector<int>& results) const;
+  // What is captured and used, or comes out.
+  NAX_ENGINE std::vector<Recorder::Capture> captured(const std::vector<int>& results) const;
+  // The program from these slots to those.
+  NAX_ENGINE std::shared_ptr<const Program> program(const std::vector<int>& arguments,
+                                                    const std::vector<int>& results) const;
+  // The program from these slots, and what is captured behind them, to those.
+  NAX_ENGINE Body body(std::vector<int> arguments, const std::vector<int>& results) const;
 
  private:
-  Recorder& recorder() { return recording_->recorder(); }
   void hoist();
-  // The one step of this part that writes the slot, or reads it; none if there are more.
-  NAX_ENGINE Step* only(int part, int slot, bool written);
+  // The one step that writes the slot, or reads it; none if there are more.
+  NAX_ENGINE Step* only(int slot, bool written);
   NAX_ENGINE bool is_read(int slot) const;
   NAX_ENGINE bool is_known(int slot) const;  // of arguments and results
   NAX_ENGINE void erase(const Step* first, const Step* second = nullptr);
 
   Recorder& outer_;
   std::unique_ptr<Recording> recording_;
-  Recorded content_;
-  std::vector<Recorder::Capture> captures_;
+  std::shared_ptr<Recorder> recorder_;
+  std::vector<int> renamed_;                                   // slots, by those that copies were read from
   std::vector<std::pair<int, std::pair<DType, Dims>>> known_;  // arguments and results: dtypes, shapes
-  std::size_t first_slot_ = 0;                                 // of the part that is recorded
 };
 
 // An operand whose address moves along with the turns of a loop: turn i reads or writes at offset + i * step,
@@ -153,13 +158,61 @@ class Operands {
   NAX_ENGINE int read(const ArrayBase& a);
   NAX_ENGINE int read_slot(int slot);
   NAX_ENGINE int write(const ArrayBase& a);
-  NAX_ENGINE int write_bytes(std::size_t bytes);  // memory of the step alone, or of others that read it later
-  NAX_ENGINE void add_step(const char* name, std::shared_ptr<const Work> work, bool unforeseen);
+  // Memory of the step alone, or of others that read it later; it may grow to the bytes that are reserved.
+  NAX_ENGINE int write_bytes(std::size_t bytes, std::size_t reserved = 0);
+  // The slot that the address lies in, or memory of so many bytes, and the offset there.
+  NAX_ENGINE std::pair<int, std::int64_t> read_at(const char* address, std::size_t bytes);
+  NAX_ENGINE Step& add_step(const char* name, std::shared_ptr<const Work> work, bool unforeseen);
   int slot(int operand) const { return list_[static_cast<std::size_t>(operand)].place.slot; }
 
  private:
   std::vector<Operand> list_;
 };
+
+// A loop as a step of the recording that was going on when it was made. The body's arguments and results are
+// in the order of the work's.
+class Loop {
+ public:
+  // Where the row of xs' first element lies, in the memory of the recording that has the step, and how far
+  // the next one is.
+  struct Rows {
+    char* first;
+    std::int64_t step;
+  };
+  NAX_ENGINE Loop(std::unique_ptr<BodyRecording> body, std::shared_ptr<LoopWork> work,
+                  std::shared_ptr<LoopFamily> family, std::vector<int> arguments, std::vector<int> results);
+  NAX_ENGINE ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  const BodyRecording& body() const { return *body_; }
+  Recorder& recorder() const { return body_->recorder(); }
+  // The rows of a slot of the body, where they are; of a carry's history where one is given.
+  void add_rows(int slot, Rows rows, int carry = -1) { known_.push_back({slot, rows, carry}); }
+  // The rows of any slot. Those that nothing holds are kept from now on.
+  NAX_ENGINE Rows rows(int slot);
+  // Makes the body's program. Rows that are not kept are lost.
+  NAX_ENGINE void complete();
+
+ private:
+  struct Known {
+    int slot;
+    Rows rows;
+    int carry;
+  };
+  Step& step();
+  void keep_history(Carried& carry);
+
+  std::shared_ptr<LoopFamily> family_;
+  std::unique_ptr<BodyRecording> body_;
+  std::shared_ptr<LoopWork> work_;
+  Recorder& owner_;
+  std::vector<int> arguments_, results_;
+  std::vector<Known> known_;
+};
+
+// Bytes of a row that is kept: rows begin at lines of the cache.
+inline std::int64_t padded(std::int64_t bytes) { return std::max<std::int64_t>(64, (bytes + 63) / 64 * 64); }
 
 }  // namespace program
 NAX_END

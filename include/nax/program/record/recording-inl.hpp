@@ -28,7 +28,7 @@ NAX_ENGINE std::shared_ptr<char[]> allocate_bytes(std::size_t bytes) {
 }
 
 NAX_ENGINE Recorder::Recorder(Recorder* outer)
-    : unrolls(outer && outer->unrolls), parent(outer), base_(detail::next_addresses()), next_(base_) {
+    : parent(outer), base_(detail::next_addresses()), next_(base_) {
   if constexpr (sizeof(std::uintptr_t) < 8)
     throw nax::detail::NotRecordable("jit: addresses of this machine are too short for a recording");
 }
@@ -48,13 +48,15 @@ NAX_ENGINE void* Recorder::allocate(std::size_t bytes) {
 
 NAX_ENGINE Place Recorder::place(const void* address) {
   const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(address);
-  if (at >= base_ && at < next_) {
+  if (holds(address)) {
     const std::size_t slot =
         static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), at) - begins_.begin() - 1);
     return {static_cast<int>(slot), static_cast<std::int64_t>(at - begins_[slot])};
   }
   if (detail::has_no_memory(at)) {
     if (!parent) throw nax::detail::NotRecordable("jit: an array of another recording is used");
+    Place row;
+    if (family && place_row(address, row)) return row;
     const Place from = parent->place(address);
     auto known =
         std::find_if(captures.begin(), captures.end(), [&](const Capture& c) { return c.from == from.slot; });
@@ -80,7 +82,10 @@ NAX_ENGINE void Recorder::add(std::string name, std::initializer_list<Given> ope
 }
 
 NAX_ENGINE void Recorder::add(Step step) {
-  step.part = part;
+  for (const Operand& x : step.operands)
+    for (const Row& row : rows)
+      if (x.written && x.place.slot == row.slot)
+        throw nax::detail::NotRecordable("jit: a loop's derivative writes over the loop's values");
   steps.push_back(std::move(step));
 }
 

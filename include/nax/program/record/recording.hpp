@@ -25,11 +25,6 @@ namespace program {
 
 inline constexpr Device device{Platform::program, 0, 0};
 
-// Thrown where a function can be recorded whose loops are recorded turn by turn.
-struct UnrollLoops : nax::detail::NotRecordable {
-  using NotRecordable::NotRecordable;
-};
-
 // Thrown by a step whose operands are not what the program was made for: the function is to be called itself.
 struct Unforeseen {};
 
@@ -78,7 +73,7 @@ struct Step {
   bool unforeseen = false;  // may it throw Unforeseen?
   bool in_place = false;    // may its result lie where an operand of the same layout lies?
   double flops = 0;         // of its own, without those of programs that it runs
-  int part = 0;             // of a loop's body: 1 for its derivative
+  bool deferred = false;    // is the work's own program made when the recording ends?
   std::shared_ptr<const MapFormula> formula;   // of a map that can be fused with others
   std::shared_ptr<const ops::Matmul> product;  // of a product of matrices
   bool adds = false;                           // is its last operand the sum of the two others?
@@ -136,7 +131,12 @@ struct Recorded {
   std::vector<std::shared_ptr<const char[]>> constants;
 };
 
+// A recorded loop, and loops over the same turns: one, and those that differentiate it (see loop.hpp).
+class Loop;
+using LoopFamily = std::vector<Loop*>;
+
 // Records within another recorder, its parent, know the parent's slots: one that is used becomes an argument.
+// So does a slot of the body of a loop over the same turns: rows that this loop keeps.
 class Recorder : public Recorded {
  public:
   NAX_ENGINE explicit Recorder(Recorder* parent = nullptr);
@@ -155,18 +155,36 @@ class Recorder : public Recorded {
   NAX_ENGINE void add(Step step);
   // The slot's content, the same in every call.
   NAX_ENGINE void fill(void* to, const void* from, std::size_t bytes);
+  // Makes the programs of the loops: no value of theirs can be used any more.
+  NAX_ENGINE void complete_loops();
   // Holds a buffer whose address has been asked for, while the program lives.
   NAX_ENGINE void keep(nax::detail::Buffer& buffer);
 
-  bool unrolls = false;  // are loops recorded turn by turn?
-  int part = 0;          // of the steps that come
+  // Whether the address is one of its own slots'.
+  bool holds(const void* address) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    return at >= base_ && at < next_;
+  }
+
   struct Capture {
     int slot, from;  // here and in the parent
   };
+  struct Row {
+    int slot;
+    Loop* loop;
+    int from;  // in the loop's body
+  };
   std::vector<Capture> captures;
+  std::vector<Row> rows;
+  std::vector<std::shared_ptr<Loop>> loops;  // that are steps here
+  std::shared_ptr<const LoopFamily> family;  // of the loop whose body this is
   Recorder* const parent;
 
  private:
+  // The place of a value of the body of a loop over the same turns: a constant, one of the outer recording's,
+  // or a row. False for other addresses.
+  NAX_ENGINE bool place_row(const void* address, Place& place);
+
   std::uintptr_t base_, next_;
   std::vector<std::uintptr_t> begins_;  // of slots
   std::unordered_set<const void*> known_;

@@ -16,11 +16,11 @@ inline bool contains(const std::vector<int>& slots, int slot) {
 
 }  // namespace detail
 
-NAX_ENGINE Step* BodyRecording::only(int part, int slot, bool written) {
+NAX_ENGINE Step* BodyRecording::only(int slot, bool written) {
   Step* found = nullptr;
-  for (Step& step : content_.steps)
+  for (Step& step : recorder_->steps)
     for (const Operand& x : step.operands) {
-      if (x.place.slot != slot || x.written != written || step.part != part) continue;
+      if (x.place.slot != slot || x.written != written) continue;
       if (found && found != &step) return nullptr;
       found = &step;
     }
@@ -28,7 +28,7 @@ NAX_ENGINE Step* BodyRecording::only(int part, int slot, bool written) {
 }
 
 NAX_ENGINE bool BodyRecording::is_read(int slot) const {
-  for (const Step& step : content_.steps)
+  for (const Step& step : recorder_->steps)
     for (const Operand& x : step.operands)
       if (x.place.slot == slot && !x.written) return true;
   return false;
@@ -38,8 +38,8 @@ NAX_ENGINE bool BodyRecording::is_known(int slot) const {
 }
 
 NAX_ENGINE void BodyRecording::erase(const Step* first, const Step* second) {
-  const Step* at = content_.steps.data();
-  std::erase_if(content_.steps, [&](const Step&) {
+  const Step* at = recorder_->steps.data();
+  std::erase_if(recorder_->steps, [&](const Step&) {
     const bool gone = at == first || at == second;
     ++at;
     return gone;
@@ -50,19 +50,19 @@ NAX_ENGINE std::vector<TurnProduct> BodyRecording::take_products_of_rows(const s
                                                                          std::int64_t turns) {
   constexpr std::size_t most_bytes = std::size_t{1} << 26;  // of all results
   std::vector<TurnProduct> taken;
-  for (std::size_t i = 0; i < content_.steps.size();) {
-    const Step& step = content_.steps[i++];
-    if (step.part != 0 || !step.product || step.product->product.k == 0) continue;
+  for (std::size_t i = 0; i < recorder_->steps.size();) {
+    const Step& step = recorder_->steps[i++];
+    if (!step.product || step.product->product.k == 0) continue;
     const Operand &a = step.operands[0], &b = step.operands[1], &c = step.operands[2];
     const auto is_outer = [&](const Operand& x) { return x.place.slot < 0 || outer_slot(x.place.slot) >= 0; };
     const bool fits = (detail::contains(rows, a.place.slot) && is_outer(b)) ||
                       (detail::contains(rows, b.place.slot) && is_outer(a));
     if (!fits || is_known(c.place.slot) ||
         bytes(c.place.slot) > most_bytes / static_cast<std::size_t>(turns) ||
-        !detail::is_all(c, bytes(c.place.slot)) || only(0, c.place.slot, true) != &step)
+        !detail::is_all(c, bytes(c.place.slot)) || only(c.place.slot, true) != &step)
       continue;
     taken.push_back({*step.product, a.place, b.place, c.place.slot});
-    erase(&content_.steps[--i]);
+    erase(&recorder_->steps[--i]);
   }
   return taken;
 }
@@ -71,8 +71,8 @@ NAX_ENGINE std::optional<TurnProduct> BodyRecording::take_sum(int before, int af
                                                               const std::vector<int>& rows) {
   // The terms' rows are kept: they may be so many times as large as the sum.
   constexpr std::size_t most_bytes = 8;
-  Step* const sum = only(1, after, true);
-  if (!sum || !sum->adds || only(1, before, false) != sum || is_read(after)) return std::nullopt;
+  Step* const sum = only(after, true);
+  if (!sum || !sum->adds || only(before, false) != sum || is_read(after)) return std::nullopt;
   for (const std::size_t term : {std::size_t{1}, std::size_t{0}}) {
     const Operand &from = sum->operands[1 - term], &added = sum->operands[term];
     if (from.place.slot != before || added.place.slot < 0 || outer_slot(added.place.slot) >= 0) continue;
@@ -80,9 +80,8 @@ NAX_ENGINE std::optional<TurnProduct> BodyRecording::take_sum(int before, int af
         !detail::is_all(sum->operands[2], bytes(before)))
       continue;
     const int product_slot = added.place.slot;
-    Step* const product = only(1, product_slot, true);
-    if (!product || !product->product || only(1, product_slot, false) != sum ||
-        product->product->product.k == 0)
+    Step* const product = only(product_slot, true);
+    if (!product || !product->product || only(product_slot, false) != sum || product->product->product.k == 0)
       continue;
     if (!detail::is_all(product->operands[2], bytes(product_slot))) continue;
     bool fits = true;
@@ -92,9 +91,8 @@ NAX_ENGINE std::optional<TurnProduct> BodyRecording::take_sum(int before, int af
         fits = false;
       } else if (!detail::contains(rows, slot)) {
         bool is_made = false;
-        for (const Step& step : content_.steps)
-          for (const Operand& y : step.operands)
-            is_made = is_made || (step.part == 1 && y.written && y.place.slot == slot);
+        for (const Step& step : recorder_->steps)
+          for (const Operand& y : step.operands) is_made = is_made || (y.written && y.place.slot == slot);
         fits = fits && is_made && !is_known(slot) && bytes(slot) <= most_bytes * bytes(before);
       }
     }

@@ -47,19 +47,12 @@ NAX_ENGINE std::size_t ProgramCache::size() const {
 NAX_ENGINE std::unique_ptr<program::Program> record_program(
     const ArrayBase* const* arguments, std::size_t count, const std::vector<bool>& donated,
     FunctionRef<std::vector<ArrayBase>(std::vector<ArrayBase>& arguments)> f) {
-  const auto record = [&](bool unrolls) {
-    program::Recording recorded(unrolls);
-    std::vector<ArrayBase> own;
-    for (std::size_t i = 0; i < count; ++i)
-      own.push_back(recorded.argument(*arguments[i], !donated.empty() && donated[i]));
-    const std::vector<ArrayBase> results = f(own);
-    return recorded.finish(results);
-  };
-  try {
-    return record(false);
-  } catch (const program::UnrollLoops&) {
-    return record(true);
-  }
+  program::Recording recorded;
+  std::vector<ArrayBase> own;
+  for (std::size_t i = 0; i < count; ++i)
+    own.push_back(recorded.argument(*arguments[i], !donated.empty() && donated[i]));
+  const std::vector<ArrayBase> results = f(own);
+  return recorded.finish(results);
 }
 
 NAX_ENGINE bool run_program(const program::Program& program, const ArrayBase* const* arguments,
