@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/expr/differentiation/output_node.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
 #include "nax/lax/recorded_loops.hpp"
 #include "nax/numpy/indexing/selection.hpp"
@@ -113,6 +114,68 @@ class BodyNodes {
   std::size_t mark_;
 };
 
+// Where a body's nodes begin: sweeps over the tape pass them by, since the step's own node stands for them.
+struct BodyBegin final : Node {
+  std::size_t end = 0;
+  void pull(const ArrayBase&, Reverse&) override {}
+  void push(Forward& sweep, std::size_t) override { sweep.skip_to(end); }
+  void add(ArrayBase&, const ArrayBase&) const override {}
+  Watchers watchers(const Tape&) const override { return 0; }
+};
+// The node of a step, and its results behind it.
+template <class N>
+N& emplace_body_node(Tape& tape, Watchers watched) {
+  const std::uint64_t serial = tape.emplace<N>(watched);
+  const std::size_t self = tape.find(serial);
+  N& node = static_cast<N&>(tape[self]);
+  node.serial = serial, node.self = self;
+  return node;
+}
+inline void record_outputs(Tape& tape, BodyNode& node, const std::vector<ArrayBase*>& results) {
+  for (std::size_t k = 0; k < results.size(); ++k)
+    ArrayAccess::serial(*results[k]) = tape.emplace<OutputNode>(&node, node.serial, k, results.size());
+}
+
+// Cotangents that a body's sweep brings to nodes before it, each an output of the body: a node on the way of
+// the sweep that goes on, or one of the body of the last of `bodies`, which awaits it.
+struct Taker {
+  std::vector<BodyNode*> bodies;
+  std::size_t node;
+  bool operator==(const Taker&) const = default;
+};
+// Lists what a body's sweep has brought to nodes from its mark to `begin`: take(taker, cotangent, of kin?).
+template <class Take>
+void list_takers(Reverse& own, std::size_t begin, const BodyKin& kin, const Take& take) {
+  for (std::size_t node = own.mark(); node < begin; ++node) {
+    const ArrayBase* const found = own.at(node);
+    if (!found) continue;
+    std::vector<BodyNode*> bodies;
+    if (BodyNode* const owner = kin.owner_of(node)) bodies.push_back(owner);
+    const bool is_kin = !bodies.empty();
+    if (holds_value(*found)) {
+      take(Taker{std::move(bodies), node}, ArrayBase(*found), is_kin);
+    } else {  // a step within the bodies awaits cotangents of its own turns
+      auto& inner = static_cast<BodyNode&>(own.tape()[node]);
+      bodies.push_back(&inner);
+      for (const BodyNode::Pending& p : std::exchange(inner.pending, {})) {
+        std::vector<BodyNode*> path = bodies;
+        path.insert(path.end(), p.within.begin(), p.within.end());
+        take(Taker{std::move(path), p.node}, p.rows, is_kin);
+      }
+    }
+  }
+}
+inline void give(Reverse& sweep, const Taker& to, ArrayBase&& g) {
+  if (to.bodies.empty()) return sweep.add_at(to.node, std::move(g));
+  BodyNode& body = *to.bodies[0];
+  body.pending.push_back({to.node, std::move(g), {to.bodies.begin() + 1, to.bodies.end()}});
+  sweep.visit(body.self);
+}
+// Hands a body's sweep what a body of that sweep's awaits.
+inline void hand_on(Reverse& own, const BodyNode::Pending& use, ArrayBase&& g) {
+  give(own, {use.within, use.node}, std::move(g));
+}
+
 // The condition, or the body, of a while_loop.
 inline LoopArrays record_body(program::BodyRecording& recorded, LoopBody f, const LoopArrays& carry,
                               std::vector<int>& slots) {
@@ -171,51 +234,6 @@ NAX_ENGINE LoopArrays record_while(LoopBody condition, LoopBody body, LoopArrays
   work->condition = decide.program;
   work->body = step.program;
   operands.add_step("while", work, decide.program->is_unforeseen() || step.program->is_unforeseen());
-  return results;
-}
-
-NAX_ENGINE LoopArrays record_branches(const ArrayBase& index, const std::vector<LoopBody>& branches) {
-  const BodyNodes nodes(recording.tape);
-  auto work = std::make_shared<program::BranchWork>();
-  program::Operands operands;
-  const ArrayBase which = as_dtype(index, DType::int64);
-  work->index = operands.read(which);
-  LoopArrays results;
-  bool unforeseen = false;
-  std::vector<int> no_arguments;
-  // Once for the frames, which may differ in their vmaps, and once to be kept.
-  for (const bool keep : {false, true})
-    for (const LoopBody& branch : branches) {
-      program::BodyRecording recorded;
-      const LoopArrays outputs = record_body(recorded, branch, {}, no_arguments);
-      if (!keep) {
-        if (&branch == &branches[0]) results = outputs;
-        if (results.size() != outputs.size()) refuse_loop("jit: the branches give different trees");
-        for (std::size_t i = 0; i < results.size(); ++i) {
-          if (!(results[i].shape() == outputs[i].shape()))
-            refuse_loop("jit: the branches give different shapes");
-          const Frame all =
-              merge_frames({&layout_of(results[i]), &layout_of(outputs[i])}, outputs[i].shape());
-          ArrayAccess::layout(results[i]) = Layout::contiguous(all);
-        }
-        recorded.end(program::Turns::unknown);
-        continue;
-      }
-      std::vector<int> to;
-      for (std::size_t i = 0; i < results.size(); ++i)
-        to.push_back(recorded.result(outputs[i], layout_of(results[i])));
-      recorded.end(program::Turns::unknown);
-      const program::Body part = recorded.body({}, to);
-      unforeseen = unforeseen || part.program->is_unforeseen();
-      work->branches.push_back(part.program);
-      work->captured.emplace_back();
-      for (const int slot : part.captured) work->captured.back().push_back(operands.read_slot(slot));
-    }
-  for (ArrayBase& r : results) {
-    r = allocate(r.dtype(), layout_of(r), program::device);
-    work->results.push_back(operands.write(r));
-  }
-  operands.add_step("switch", work, unforeseen);
   return results;
 }
 

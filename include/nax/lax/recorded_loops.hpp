@@ -8,15 +8,17 @@
 #include "nax/tape/call_node.hpp"
 #include "nax/tree/for_each.hpp"
 
-// Loops while jit records a program: the body is recorded once, and the loop becomes one step.
+// Loops and branches while jit records a program: a body is recorded once, and the loop, or the choice among
+// branches, becomes one step.
 //
-// The body's nodes stay on the tape, behind a node that sweeps pass by (BodyBegin), and the loop is one node
-// behind them (LoopNode). A sweep that reaches it records the body's derivative, a sweep over the body's
-// nodes, as the body of another loop: in the other direction for cotangents, in the same for tangents. Such a
-// body may use all values and tangents of the bodies before it, which their loops then keep turn by turn, as
-// a tape would keep them (program/record/loop.hpp). Arrays from outside that the body uses are found on the
-// tape, and their cotangents added up. Where the sweep is itself recorded, its loop is a node of the same
-// kind, so that derivatives of any order are loops.
+// The nodes of bodies stay on the tape, behind a node that sweeps pass by (BodyBegin), and behind them comes
+// one node for the step (BodyNode). A sweep that reaches it records the derivative of each body, a sweep over
+// that body's nodes, as the body of another step: a loop in the other direction for cotangents, in the same
+// for tangents; a choice by the same index. Such a body may use all values and tangents of the bodies before
+// it, which their steps then keep turn by turn, as a tape would keep them (program/record/loop.hpp). Arrays
+// from outside that a body uses are found on the tape, and their cotangents added up. Where the sweep is
+// itself recorded, its step has a node of the same kind, so that derivatives of any order are loops and
+// choices.
 NAX_BEGIN
 namespace detail {
 
@@ -31,43 +33,70 @@ inline bool records_loop(std::int64_t n) {
   return graph_recording && program::is_recording() && n >= least_recorded_turns;
 }
 
-struct LoopNode;
+struct BodyNode;
 
-// Loops over the same turns: one, and those that differentiate it.
-struct LoopKin {
-  std::shared_ptr<program::LoopFamily> loops = std::make_shared<program::LoopFamily>();
-  std::vector<LoopNode*> nodes;
+// Bodies over the same turns: one, and those of its derivatives.
+struct BodyKin {
+  // Where a body's nodes lie on the tape: BodyBegin, and behind the last.
+  struct Nodes {
+    std::size_t begin, end;
+    BodyNode* owner;
+  };
+  std::shared_ptr<program::BodyFamily> bodies = std::make_shared<program::BodyFamily>();
+  std::vector<Nodes> nodes;
+
+  BodyNode* owner_of(std::size_t node) const {
+    for (const Nodes& n : nodes)
+      if (node >= n.begin && node < n.end) return n.owner;
+    return nullptr;
+  }
 };
 
-struct LoopNode final : CallNode {
+struct BodyNode : CallNode {
+  // Cotangents, turn by turn, of a node: a derivative's body has used its value. The node is a body's, or one
+  // of bodies within it: then each row is what these await.
+  struct Pending {
+    std::size_t node;
+    ArrayBase rows;
+    std::vector<BodyNode*> within;  // the outermost first
+  };
+  const Watchers watched;
+  std::uint64_t serial = 0;
+  std::size_t self = 0;  // on the tape
+  std::vector<std::shared_ptr<BodyKin>> kin;
+  std::vector<Pending> pending;
+
+  explicit BodyNode(Watchers w) : watched(w) {}
+  ~BodyNode() override {
+    for (const auto& k : kin) std::erase_if(k->nodes, [this](const auto& n) { return n.owner == this; });
+  }
+  Watchers watchers(const Tape&) const override { return watched; }
+};
+
+struct LoopNode final : BodyNode {
   // An input that is watched: in the body, and by its serial outside.
   struct Input {
     ArrayBase inside;
     std::uint64_t outside;
   };
-  // Cotangents, turn by turn, of a node: a derivative's loop has used its value. The node is the body's, or
-  // one of loops within loops within it: then each row holds rows of these.
-  struct Pending {
-    std::size_t node;
-    ArrayBase rows;
-    std::vector<LoopNode*> within;  // the outermost first
-  };
-  std::shared_ptr<LoopKin> kin;
   std::int64_t turns = 0;
   bool reverse = false;
+  std::size_t begin = 0, end = 0;
   std::vector<Input> carries, rows;
   LoopArrays after, outs;  // in the body: of the carries, and what is stacked
-  // On the tape: BodyBegin, behind the body's nodes, this.
-  std::size_t begin = 0, end = 0, self = 0;
-  const Watchers watched;
-  std::vector<Pending> pending;
 
-  explicit LoopNode(Watchers w) : watched(w) {}
+  using BodyNode::BodyNode;
+  NAX_ENGINE_VIRTUAL void pull_call(LoopArrays cotangents, Reverse& sweep) override;
+  NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
+};
 
-  ~LoopNode() override {
-    if (kin) std::erase(kin->nodes, this);
-  }
-  Watchers watchers(const Tape&) const override { return watched; }
+struct BranchNode final : BodyNode {
+  ArrayBase index = ArrayAccess::unset();
+  std::vector<BodyKin::Nodes> nodes;  // by branch
+  std::vector<LoopArrays> outs;       // by branch, in the body; those that are watched
+  std::vector<Frame> frames;          // of results
+
+  using BodyNode::BodyNode;
   NAX_ENGINE_VIRTUAL void pull_call(LoopArrays cotangents, Reverse& sweep) override;
   NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
 };
@@ -81,7 +110,7 @@ NAX_ENGINE RecordedScan record_scan(LoopBody body, LoopArrays carry, const LoopA
                                     bool reverse);
 // body(carry) while condition(carry) holds for any example. Throws NotRecordable under a gradient.
 NAX_ENGINE LoopArrays record_while(LoopBody condition, LoopBody body, LoopArrays carry);
-// The results of the branch of that number, or the nearest. Throws NotRecordable under a gradient.
+// The results of the branch of that number, or the nearest. Recorded on the tape.
 NAX_ENGINE LoopArrays record_branches(const ArrayBase& index, const std::vector<LoopBody>& branches);
 
 // The arrays of a tree, and back.
@@ -113,6 +142,7 @@ inline bool known_later(const ArrayBase& a) {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
+#include "nax/lax/recorded_branches-inl.hpp"
 #include "nax/lax/recorded_loops-inl.hpp"
 #include "nax/lax/recorded_products-inl.hpp"
 #include "nax/lax/recorded_scan-inl.hpp"

@@ -13,7 +13,7 @@ inline LoopArrays all_rows(const LoopArrays& xs, std::int64_t n) {
   return all;
 }
 
-using TurnRows = program::Loop::Rows;  // of step 0 where all turns have the same
+using TurnRows = program::EndedBody::Rows;  // of step 0 where all turns have the same
 
 // The products of n turns, or their sum, written to c.
 inline void multiply_turns(ops::Matmul form, std::int64_t n, TurnRows a, TurnRows b, TurnRows c,

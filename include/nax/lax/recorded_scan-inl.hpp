@@ -1,19 +1,9 @@
 #pragma once
 
-#include "nax/expr/differentiation/output_node.hpp"
 #include "nax/lax/recorded_products-inl.hpp"
 
 NAX_BEGIN
 namespace detail {
-
-// Where a body's nodes begin: sweeps over the tape pass them by, since the loop's own node stands for them.
-struct BodyBegin final : Node {
-  std::size_t end = 0;
-  void pull(const ArrayBase&, Reverse&) override {}
-  void push(Forward& sweep, std::size_t) override { sweep.skip_to(end); }
-  void add(ArrayBase&, const ArrayBase&) const override {}
-  Watchers watchers(const Tape&) const override { return 0; }
-};
 
 // An argument of a body. It keeps the cotangent that a sweep leaves.
 struct BodyInput final : ResultNode {
@@ -28,14 +18,14 @@ struct BodyInput final : ResultNode {
 // A loop whose body is being recorded: its carries, its rows and, at the end, its step and its node.
 class LoopDraft {
  public:
-  LoopDraft(std::shared_ptr<LoopKin> kin, std::int64_t turns, bool reverse, Watchers watched)
+  LoopDraft(std::shared_ptr<BodyKin> kin, std::int64_t turns, bool reverse, Watchers watched)
       : kin_(std::move(kin)),
         turns_(turns),
         reverse_(reverse),
         watched_(watched),
         tape_(recording.tape),
         nodes_(tape_),
-        body_(std::make_unique<program::BodyRecording>(kin_->loops)) {
+        body_(std::make_unique<program::BodyRecording>(kin_->bodies)) {
     if (!tape_) return;
     begin_ = tape_->size();
     tape_->emplace<BodyBegin>();
@@ -77,7 +67,7 @@ class LoopDraft {
   int slot_of(const ArrayBase& argument) const { return body_->recorder().place(device_data(argument)).slot; }
   void record_node(const LoopArrays& after, const LoopArrays& outs, RecordedScan& done);
 
-  std::shared_ptr<LoopKin> kin_;
+  std::shared_ptr<BodyKin> kin_;
   std::int64_t turns_;
   bool reverse_;
   Watchers watched_;
@@ -105,7 +95,7 @@ inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopAr
   // What the body needs of other loops is theirs to keep.
   struct Source {
     int slot;
-    program::Loop::Rows rows;
+    program::EndedBody::Rows rows;
   };
   std::vector<Source> sources;
   LoopArrays given;
@@ -118,7 +108,7 @@ inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopAr
     given.push_back(p.rows);
   }
   for (const program::Recorder::Row& r : body_->recorder().rows)
-    sources.push_back({r.slot, r.loop->rows(r.from)});
+    sources.push_back({r.slot, r.body->rows(r.from)});
 
   // Sums of products are computed of all turns at once.
   struct Sum {
@@ -184,8 +174,8 @@ inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopAr
   operands.add_step(name, work, false).deferred = true;
 
   program::Recorder& recorder = program::Recorder::current();
-  const auto loop = std::make_shared<program::Loop>(std::move(body_), work, kin_->loops, arguments, results);
-  recorder.loops.push_back(loop);
+  const auto loop = std::make_shared<program::Loop>(std::move(body_), work, kin_->bodies, arguments, results);
+  recorder.bodies.push_back(loop);
   for (std::size_t k = 0; k < carried.size(); ++k) {
     const std::int64_t step = program::padded(work->carries[k].bytes);
     // Turn i of n comes at place i, or n - 1 - i, of the history.
@@ -213,12 +203,11 @@ inline void LoopDraft::record_node(const LoopArrays& after, const LoopArrays& ou
   if (watched == 0) return;
   nodes_.keep();
   const std::size_t end = static_cast<BodyBegin&>((*tape_)[begin_]).end;
-  const std::uint64_t serial = tape_->emplace<LoopNode>(watched);
-  LoopNode& node = static_cast<LoopNode&>((*tape_)[tape_->find(serial)]);
-  node.kin = kin_;
-  kin_->nodes.push_back(&node);
+  LoopNode& node = emplace_body_node<LoopNode>(*tape_, watched);
+  node.kin = {kin_};
+  kin_->nodes.push_back({begin_, end, &node});
   node.turns = turns_, node.reverse = reverse_;
-  node.begin = begin_, node.end = end, node.self = tape_->find(serial);
+  node.begin = begin_, node.end = end;
   std::vector<ArrayBase*> results;
   for (std::size_t c = 0; c < carries_.size(); ++c)
     if (serial_of(carries_[c].inside)) {
@@ -233,13 +222,12 @@ inline void LoopDraft::record_node(const LoopArrays& after, const LoopArrays& ou
       node.outs.push_back(outs[k]);
       results.push_back(&done.ys[k]);
     }
-  for (std::size_t k = 0; k < results.size(); ++k)
-    ArrayAccess::serial(*results[k]) = tape_->emplace<OutputNode>(&node, serial, k, results.size());
+  record_outputs(*tape_, node, results);
 }
 
 NAX_ENGINE RecordedScan record_scan(LoopBody f, LoopArrays carry, const LoopArrays& xs, std::int64_t n,
                                     bool reverse) {
-  const auto kin = std::make_shared<LoopKin>();
+  const auto kin = std::make_shared<BodyKin>();
   LoopCarries carries;
   for (const ArrayBase& c : carry) carries.add(c, c.dtype(), layout_of(c));
   if (recording.tape)
@@ -284,15 +272,9 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
     auto& node = static_cast<BodyInput&>(tape[tape.find(serial_of(x.inside))]);
     return std::exchange(node.cotangent, ArrayAccess::unset());
   };
-  // Takes cotangents of this body's turns: a node, of the body of the last of `loops` or on the sweep's own
-  // way.
-  struct Taker {
-    std::vector<LoopNode*> loops;
-    std::size_t node;
-  };
   for (;;) {
     sums.widen();
-    LoopDraft draft(kin, turns, !reverse, sums.watched);
+    LoopDraft draft(kin[0], turns, !reverse, sums.watched);
     Reverse own(tape, sweep.mark(), false);
     const auto seed = [&](const ArrayBase& g, const ArrayBase& inside, const Frame& frame) {
       own.add(serial_of(inside), sum_levels(g, frame.levels, layout_of(inside).levels));
@@ -302,16 +284,7 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
            layout_of(carries[c].inside));
     for (std::size_t k = 0; k < outs.size(); ++k)
       if (holds_value(of_outs[k])) seed(draft.add_rows(of_outs[k]), outs[k], layout_of(outs[k]));
-    for (const Pending& use : uses) {
-      ArrayBase row = draft.add_rows(use.rows);
-      if (!use.within.empty()) {
-        LoopNode& loop = *use.within[0];
-        loop.pending.push_back({use.node, std::move(row), {use.within.begin() + 1, use.within.end()}});
-        own.visit(loop.self);
-      } else {
-        own.add_at(use.node, std::move(row));
-      }
-    }
+    for (const Pending& use : uses) hand_on(own, use, draft.add_rows(use.rows));
     own.run(begin);
     LoopArrays next, stacked;
     for (std::size_t c = 0; c < carries.size(); ++c) {
@@ -328,43 +301,16 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
         takers.push_back({{}, sweep.place(rows[k].outside)});
         stacked.push_back(as_dtype(of_rows[k], rows[k].inside.dtype()));
       }
-    for (std::size_t node = sweep.mark(); node < begin; ++node) {
-      const ArrayBase* const found = own.at(node);
-      if (!found) continue;
-      const auto kind = std::find_if(kin->nodes.begin(), kin->nodes.end(), [&](const LoopNode* loop) {
-        return node >= loop->begin && node < loop->end;
-      });
-      // Kin takes each turn's own, others the sum.
-      const auto take = [&](const ArrayBase& g, std::vector<LoopNode*> loops, std::size_t at) {
-        if (kind != kin->nodes.end()) {
-          loops.insert(loops.begin(), *kind);
-          takers.push_back({std::move(loops), at});
-          stacked.push_back(g);
-        } else {
-          added.push_back({std::move(loops), at});
-          next.push_back(draft.add_sum(g));
-        }
-      };
-      if (holds_value(*found)) {
-        take(ArrayBase(*found), {}, node);
-      } else {  // a loop that awaits cotangents of its turns
-        LoopNode& loop = static_cast<LoopNode&>(tape[node]);
-        for (Pending& p : std::exchange(loop.pending, {})) {
-          p.within.insert(p.within.begin(), &loop);
-          take(p.rows, std::move(p.within), p.node);
-        }
-      }
-    }
+    // Kin takes each turn's own, others the sum.
+    list_takers(own, begin, *kin[0], [&](Taker to, const ArrayBase& g, bool is_kin) {
+      (is_kin ? takers : added).push_back(std::move(to));
+      is_kin ? stacked.push_back(g) : next.push_back(draft.add_sum(g));
+    });
     RecordedScan done = draft.finish("scan_gradient", std::move(next), std::move(stacked));
     for (std::size_t c = 0; c < carries.size(); ++c) sweep.add(carries[c].outside, std::move(done.carry[c]));
-    const auto give = [&](const Taker& to, ArrayBase&& g) {
-      if (to.loops.empty()) return sweep.add_at(to.node, std::move(g));
-      LoopNode& loop = *to.loops[0];
-      loop.pending.push_back({to.node, std::move(g), {to.loops.begin() + 1, to.loops.end()}});
-      sweep.visit(loop.self);
-    };
-    for (std::size_t s = 0; s < added.size(); ++s) give(added[s], std::move(done.carry[carries.size() + s]));
-    for (std::size_t k = 0; k < takers.size(); ++k) give(takers[k], std::move(done.ys[k]));
+    for (std::size_t s = 0; s < added.size(); ++s)
+      give(sweep, added[s], std::move(done.carry[carries.size() + s]));
+    for (std::size_t k = 0; k < takers.size(); ++k) give(sweep, takers[k], std::move(done.ys[k]));
     return;
   }
 }
@@ -392,7 +338,7 @@ NAX_ENGINE LoopArrays LoopNode::push_call(Forward& sweep) {
     }
     for (;;) {
       moved.widen();
-      LoopDraft draft(kin, turns, reverse, moved.watched);
+      LoopDraft draft(kin[0], turns, reverse, moved.watched);
       std::vector<std::size_t> numbers;  // of the carries that have tangents
       for (std::size_t c = 0; c < carries.size(); ++c)
         if (moves[c]) {

@@ -10,7 +10,7 @@
 NAX_BEGIN
 namespace program {
 
-NAX_ENGINE BodyRecording::BodyRecording(std::shared_ptr<const LoopFamily> family)
+NAX_ENGINE BodyRecording::BodyRecording(std::shared_ptr<const BodyFamily> family)
     : outer_(Recorder::current()),
       recording_(std::make_unique<Recording>()),
       recorder_(recording_->shared_recorder()) {
@@ -134,7 +134,7 @@ NAX_ENGINE Body BodyRecording::body(std::vector<int> arguments, const std::vecto
 
 NAX_ENGINE std::shared_ptr<const Program> BodyRecording::program(const std::vector<int>& arguments,
                                                                  const std::vector<int>& results) const {
-  recorder_->complete_loops();
+  recorder_->complete_bodies();
   Recorded content = *recorder_;
   const auto bytes_of = [&](int slot) { return static_cast<std::int64_t>(bytes(slot)); };
   const auto is_known = [&](int slot) {
@@ -238,8 +238,9 @@ NAX_ENGINE void BranchWork::run(void* const* at) const {
   number = std::clamp<std::int64_t>(number, 0, static_cast<std::int64_t>(branches.size()) - 1);
   const std::size_t which = static_cast<std::size_t>(number);
   std::vector<void*> from, to;
-  for (const int operand : captured[which]) from.push_back(at[operand]);
+  for (const Moving& m : captured[which]) from.push_back(detail::moved(at[m.operand], m.offset));
   for (const int operand : results) to.push_back(at[operand]);
+  for (const int operand : kept[which]) to.push_back(at[operand]);
   Program::Runner(*branches[which]).run(from.data(), to.data());
 }
 
@@ -284,39 +285,39 @@ NAX_ENGINE Step& Operands::add_step(const char* name, std::shared_ptr<const Work
   return Recorder::current().steps.back();
 }
 
-// ---- loops
+// ---- ended bodies
 
 NAX_ENGINE bool Recorder::place_row(const void* address, Place& to) {
-  const auto found =
-      std::find_if(family->begin(), family->end(), [&](Loop* l) { return l->recorder().holds(address); });
+  const auto found = std::find_if(family->begin(), family->end(),
+                                  [&](const EndedBody* b) { return b->recorder().holds(address); });
   if (found == family->end()) return false;
-  Loop* const loop = *found;
-  const Recorder& body = loop->recorder();
-  const Place from = loop->body().resolved(loop->recorder().place(address));
+  EndedBody* const other = *found;
+  const Recorder& body = other->recorder();
+  const Place from = other->body().resolved(other->recorder().place(address));
   const Slot& s = body.slots[static_cast<std::size_t>(from.slot)];
   if (s.kind == Slot::Kind::constant) {
     to = {Place::constant, from.offset + static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.data))};
-  } else if (const int outer = loop->body().outer_slot(from.slot); outer >= 0) {
+  } else if (const int outer = other->body().outer_slot(from.slot); outer >= 0) {
     to = place(body.parent->address(outer) + from.offset);
   } else {
     auto known = std::find_if(rows.begin(), rows.end(),
-                              [&](const Row& r) { return r.loop == loop && r.from == from.slot; });
+                              [&](const Row& r) { return r.body == other && r.from == from.slot; });
     if (known == rows.end()) {
       allocate(s.bytes);
-      known = rows.insert(known, {static_cast<int>(slots.size()) - 1, loop, from.slot});
+      known = rows.insert(known, {static_cast<int>(slots.size()) - 1, other, from.slot});
     }
     to = {known->slot, from.offset};
   }
   return true;
 }
 
-NAX_ENGINE void Recorder::complete_loops() {
-  for (const std::shared_ptr<Loop>& loop : loops) loop->complete();
+NAX_ENGINE void Recorder::complete_bodies() {
+  for (const std::shared_ptr<EndedBody>& body : bodies) body->complete();
 }
 
-NAX_ENGINE Loop::Loop(std::unique_ptr<BodyRecording> body, std::shared_ptr<LoopWork> work,
-                      std::shared_ptr<LoopFamily> family, std::vector<int> arguments,
-                      std::vector<int> results)
+NAX_ENGINE EndedBody::EndedBody(std::unique_ptr<BodyRecording> body, std::shared_ptr<const Work> work,
+                                std::shared_ptr<BodyFamily> family, std::vector<int> arguments,
+                                std::vector<int> results)
     : family_(std::move(family)),
       body_(std::move(body)),
       work_(std::move(work)),
@@ -325,46 +326,70 @@ NAX_ENGINE Loop::Loop(std::unique_ptr<BodyRecording> body, std::shared_ptr<LoopW
       results_(std::move(results)) {
   family_->push_back(this);
 }
-NAX_ENGINE Loop::~Loop() { std::erase(*family_, this); }
+NAX_ENGINE EndedBody::~EndedBody() { std::erase(*family_, this); }
 
-NAX_ENGINE Step& Loop::step() {
+NAX_ENGINE Step& EndedBody::step() {
   return *std::find_if(owner_.steps.begin(), owner_.steps.end(),
                        [&](const Step& step) { return step.work == work_; });
 }
 
-NAX_ENGINE void Loop::keep_history(Carried& carry) {
-  if (carry.step > 0) return;
-  carry.step = padded(carry.bytes);
-  Operand& other = step().operands[static_cast<std::size_t>(carry.other)];
-  const std::int64_t bytes = (work_->turns + 1) * carry.step;
-  owner_.slots[static_cast<std::size_t>(other.place.slot)].bytes = static_cast<std::size_t>(bytes);
-  other.shape = Dims(1, bytes);
-}
-
-NAX_ENGINE Loop::Rows Loop::rows(int slot) {
-  if (work_->body) throw nax::detail::NotRecordable("jit: values of a loop are used after its recording");
-  for (const Known& known : known_) {
-    if (known.slot != slot) continue;
-    if (known.carry >= 0) keep_history(work_->carries[static_cast<std::size_t>(known.carry)]);
-    return known.rows;
-  }
-  const std::int64_t row = padded(static_cast<std::int64_t>(body_->bytes(slot))), bytes = work_->turns * row;
+NAX_ENGINE std::pair<int, char*> EndedBody::add_result(int slot, std::int64_t bytes) {
   owner_.allocate(static_cast<std::size_t>(bytes));
   const int to = static_cast<int>(owner_.slots.size()) - 1;
   std::vector<Operand>& operands = step().operands;
-  work_->out.push_back({static_cast<int>(operands.size()), 0, row});
   operands.push_back({{to, 0}, true, DType::uint8, Dims(1, bytes), Dims(1, 1)});
   results_.push_back(slot);
-  known_.push_back({slot, {owner_.address(to), row}, -1});
+  return {static_cast<int>(operands.size()) - 1, owner_.address(to)};
+}
+
+NAX_ENGINE void EndedBody::grow(int operand, std::int64_t bytes) {
+  Operand& x = step().operands[static_cast<std::size_t>(operand)];
+  owner_.slots[static_cast<std::size_t>(x.place.slot)].bytes = static_cast<std::size_t>(bytes);
+  x.shape = Dims(1, bytes);
+}
+
+NAX_ENGINE EndedBody::Rows EndedBody::rows(int slot) {
+  if (complete_) throw nax::detail::NotRecordable("jit: values of a body are used after its recording");
+  for (const Known& known : known_) {
+    if (known.slot != slot) continue;
+    if (known.carry >= 0) keep_history(known.carry);
+    return known.rows;
+  }
+  known_.push_back({slot, keep(slot), -1});
   return known_.back().rows;
 }
 
-NAX_ENGINE void Loop::complete() {
-  if (work_->body) return;
-  work_->body = body_->program(arguments_, results_);
+NAX_ENGINE void EndedBody::complete() {
+  if (complete_) return;
+  complete_ = true;
+  const std::shared_ptr<const Program> program = body_->program(arguments_, results_);
   Step& own = step();
-  own.unforeseen = work_->body->is_unforeseen();
+  own.unforeseen = own.unforeseen || program->is_unforeseen();
   own.deferred = false;
+  take(program);
+}
+
+NAX_ENGINE void Loop::keep_history(int number) {
+  Carried& carry = work_->carries[static_cast<std::size_t>(number)];
+  if (carry.step > 0) return;
+  carry.step = padded(carry.bytes);
+  grow(carry.other, (work_->turns + 1) * carry.step);
+}
+NAX_ENGINE EndedBody::Rows Loop::keep(int slot) {
+  const std::int64_t row = padded(static_cast<std::int64_t>(body().bytes(slot)));
+  const auto [operand, first] = add_result(slot, work_->turns * row);
+  work_->out.push_back({operand, 0, row});
+  return {first, row};
+}
+NAX_ENGINE void Loop::take(std::shared_ptr<const Program> program) { work_->body = std::move(program); }
+
+NAX_ENGINE EndedBody::Rows Branch::keep(int slot) {
+  const auto [operand, first] = add_result(slot, static_cast<std::int64_t>(body().bytes(slot)));
+  work_->kept[number_].push_back(operand);
+  return {first, 0};
+}
+NAX_ENGINE void Branch::take(std::shared_ptr<const Program> program) {
+  work_->branches[number_] = std::move(program);
 }
 
 }  // namespace program

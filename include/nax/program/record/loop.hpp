@@ -38,7 +38,7 @@ enum class Turns : unsigned char { one_or_more, unknown };
 
 class BodyRecording {
  public:
-  NAX_ENGINE explicit BodyRecording(std::shared_ptr<const LoopFamily> family = nullptr);
+  NAX_ENGINE explicit BodyRecording(std::shared_ptr<const BodyFamily> family = nullptr);
   BodyRecording(const BodyRecording&) = delete;
   BodyRecording& operator=(const BodyRecording&) = delete;
 
@@ -135,8 +135,9 @@ struct WhileWork final : Work {
 // The program of a number, or the nearest.
 struct BranchWork final : Work {
   std::vector<std::shared_ptr<const Program>> branches;
-  std::vector<std::vector<int>> captured;  // operands of each
-  int index = 0;                           // an operand: int64
+  std::vector<std::vector<Moving>> captured;  // of each, its arguments
+  std::vector<std::vector<int>> kept;         // of each, operands: what it gives besides the results
+  int index = 0;                              // an operand: int64
   std::vector<int> results;
   NAX_ENGINE_VIRTUAL void run(void* const* at) const override;
   std::vector<const Program*> programs() const override {
@@ -169,21 +170,18 @@ class Operands {
   std::vector<Operand> list_;
 };
 
-// A loop as a step of the recording that was going on when it was made. The body's arguments and results are
-// in the order of the work's.
-class Loop {
+// The body of a step of the recording that was going on when it was made.
+class EndedBody {
  public:
-  // Where the row of xs' first element lies, in the memory of the recording that has the step, and how far
-  // the next one is.
+  // Where a value lies in the row of xs' first element, in the memory of the recording that has the step, and
+  // how far the next one is.
   struct Rows {
     char* first;
     std::int64_t step;
   };
-  NAX_ENGINE Loop(std::unique_ptr<BodyRecording> body, std::shared_ptr<LoopWork> work,
-                  std::shared_ptr<LoopFamily> family, std::vector<int> arguments, std::vector<int> results);
-  NAX_ENGINE ~Loop();
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
+  EndedBody(const EndedBody&) = delete;
+  EndedBody& operator=(const EndedBody&) = delete;
+  NAX_ENGINE_VIRTUAL virtual ~EndedBody();
 
   const BodyRecording& body() const { return *body_; }
   Recorder& recorder() const { return body_->recorder(); }
@@ -194,21 +192,62 @@ class Loop {
   // Makes the body's program. Rows that are not kept are lost.
   NAX_ENGINE void complete();
 
+ protected:
+  NAX_ENGINE EndedBody(std::unique_ptr<BodyRecording> body, std::shared_ptr<const Work> work,
+                       std::shared_ptr<BodyFamily> family, std::vector<int> arguments,
+                       std::vector<int> results);
+  Step& step();
+  // An operand of the step takes so many bytes, which are reserved.
+  void grow(int operand, std::int64_t bytes);
+  // A new operand of the step, which the body writes to; its place in memory.
+  std::pair<int, char*> add_result(int slot, std::int64_t bytes);
+
  private:
   struct Known {
     int slot;
     Rows rows;
     int carry;
   };
-  Step& step();
-  void keep_history(Carried& carry);
+  virtual Rows keep(int slot) = 0;
+  virtual void keep_history(int) {}
+  virtual void take(std::shared_ptr<const Program> program) = 0;
 
-  std::shared_ptr<LoopFamily> family_;
+  std::shared_ptr<BodyFamily> family_;
   std::unique_ptr<BodyRecording> body_;
-  std::shared_ptr<LoopWork> work_;
+  std::shared_ptr<const Work> work_;
   Recorder& owner_;
-  std::vector<int> arguments_, results_;
+  std::vector<int> arguments_, results_;  // in the order of the work's
   std::vector<Known> known_;
+  bool complete_ = false;
+};
+
+class Loop final : public EndedBody {
+ public:
+  Loop(std::unique_ptr<BodyRecording> body, std::shared_ptr<LoopWork> work,
+       std::shared_ptr<BodyFamily> family, std::vector<int> arguments, std::vector<int> results)
+      : EndedBody(std::move(body), work, std::move(family), std::move(arguments), std::move(results)),
+        work_(std::move(work)) {}
+
+ private:
+  NAX_ENGINE_VIRTUAL Rows keep(int slot) override;
+  NAX_ENGINE_VIRTUAL void keep_history(int carry) override;
+  NAX_ENGINE_VIRTUAL void take(std::shared_ptr<const Program> program) override;
+  std::shared_ptr<LoopWork> work_;
+};
+
+class Branch final : public EndedBody {
+ public:
+  Branch(std::unique_ptr<BodyRecording> body, std::shared_ptr<BranchWork> work, std::size_t number,
+         std::shared_ptr<BodyFamily> family, std::vector<int> arguments, std::vector<int> results)
+      : EndedBody(std::move(body), work, std::move(family), std::move(arguments), std::move(results)),
+        work_(std::move(work)),
+        number_(number) {}
+
+ private:
+  NAX_ENGINE_VIRTUAL Rows keep(int slot) override;
+  NAX_ENGINE_VIRTUAL void take(std::shared_ptr<const Program> program) override;
+  std::shared_ptr<BranchWork> work_;
+  std::size_t number_;
 };
 
 // Bytes of a row that is kept: rows begin at lines of the cache.

@@ -113,3 +113,5 @@ NAX_ENGINE void Recorder::keep(nax::detail::Buffer& buffer) {
 
 }  // namespace program
 NAX_END
+
+#include "nax/program/record/loop.hpp"

@@ -131,12 +131,13 @@ struct Recorded {
   std::vector<std::shared_ptr<const char[]>> constants;
 };
 
-// A recorded loop, and loops over the same turns: one, and those that differentiate it (see loop.hpp).
-class Loop;
-using LoopFamily = std::vector<Loop*>;
+// A body whose recording has ended, and the bodies over the same turns: one, and those of its derivatives
+// (see loop.hpp).
+class EndedBody;
+using BodyFamily = std::vector<EndedBody*>;
 
 // Records within another recorder, its parent, know the parent's slots: one that is used becomes an argument.
-// So does a slot of the body of a loop over the same turns: rows that this loop keeps.
+// So does a slot of a body over the same turns: rows that its loop keeps.
 class Recorder : public Recorded {
  public:
   NAX_ENGINE explicit Recorder(Recorder* parent = nullptr);
@@ -155,8 +156,8 @@ class Recorder : public Recorded {
   NAX_ENGINE void add(Step step);
   // The slot's content, the same in every call.
   NAX_ENGINE void fill(void* to, const void* from, std::size_t bytes);
-  // Makes the programs of the loops: no value of theirs can be used any more.
-  NAX_ENGINE void complete_loops();
+  // Makes the programs of the bodies: no value of theirs can be used any more.
+  NAX_ENGINE void complete_bodies();
   // Holds a buffer whose address has been asked for, while the program lives.
   NAX_ENGINE void keep(nax::detail::Buffer& buffer);
 
@@ -171,18 +172,18 @@ class Recorder : public Recorded {
   };
   struct Row {
     int slot;
-    Loop* loop;
-    int from;  // in the loop's body
+    EndedBody* body;
+    int from;  // there
   };
   std::vector<Capture> captures;
   std::vector<Row> rows;
-  std::vector<std::shared_ptr<Loop>> loops;  // that are steps here
-  std::shared_ptr<const LoopFamily> family;  // of the loop whose body this is
+  std::vector<std::shared_ptr<EndedBody>> bodies;  // of steps here
+  std::shared_ptr<const BodyFamily> family;        // of the body that this is
   Recorder* const parent;
 
  private:
-  // The place of a value of the body of a loop over the same turns: a constant, one of the outer recording's,
-  // or a row. False for other addresses.
+  // The place of a value of a body over the same turns: a constant, one of the outer recording's, or a row.
+  // False for other addresses.
   NAX_ENGINE bool place_row(const void* address, Place& place);
 
   std::uintptr_t base_, next_;
