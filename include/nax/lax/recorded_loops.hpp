@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "nax/core/function_ref.hpp"
-#include "nax/program/record/loop.hpp"
+#include "nax/program/record/ended_body.hpp"
 #include "nax/tape/call_node.hpp"
 #include "nax/tree/for_each.hpp"
 
@@ -15,9 +15,9 @@
 // one node for the step (BodyNode). A sweep that reaches it records the derivative of each body, a sweep over
 // that body's nodes, as the body of another step: a loop in the other direction for cotangents, in the same
 // for tangents; a choice by the same index. Such a body may use all values and tangents of the bodies before
-// it, which their steps then keep turn by turn, as a tape would keep them (program/record/loop.hpp). Arrays
-// from outside that a body uses are found on the tape, and their cotangents added up. Where the sweep is
-// itself recorded, its step has a node of the same kind, so that derivatives of any order are loops and
+// it, which their steps then keep turn by turn, as a tape would keep them (program/record/ended_body.hpp).
+// Arrays from outside that a body uses are found on the tape, and their cotangents added up. Where the sweep
+// is itself recorded, its step has a node of the same kind, so that derivatives of any order are loops and
 // choices.
 NAX_BEGIN
 namespace detail {

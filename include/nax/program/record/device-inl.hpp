@@ -99,7 +99,7 @@ NAX_ENGINE std::unique_ptr<Program> Recording::finish(const Arrays& results) {
     out.dtype = r.dtype();
     outputs.push_back(std::move(out));
   }
-  recorder_->complete_bodies();
+  for (const auto& body : recorder_->bodies) body->complete();
   return std::make_unique<Program>(std::move(*recorder_), std::move(outputs));
 }
 

@@ -55,8 +55,9 @@ NAX_ENGINE Place Recorder::place(const void* address) {
   }
   if (detail::has_no_memory(at)) {
     if (!parent) throw nax::detail::NotRecordable("jit: an array of another recording is used");
-    Place row;
-    if (family && place_row(address, row)) return row;
+    if (family)
+      for (RecordedBody* const body : *family)
+        if (Place row; body->place(*this, address, row)) return row;
     const Place from = parent->place(address);
     auto known =
         std::find_if(captures.begin(), captures.end(), [&](const Capture& c) { return c.from == from.slot; });
@@ -113,5 +114,3 @@ NAX_ENGINE void Recorder::keep(nax::detail::Buffer& buffer) {
 
 }  // namespace program
 NAX_END
-
-#include "nax/program/record/loop.hpp"

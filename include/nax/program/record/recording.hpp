@@ -132,9 +132,19 @@ struct Recorded {
 };
 
 // A body whose recording has ended, and the bodies over the same turns: one, and those of its derivatives
-// (see loop.hpp).
+// (see ended_body.hpp).
+class Recorder;
+class RecordedBody {
+ public:
+  virtual ~RecordedBody() = default;
+  // The place, for a body over the same turns, of an address in this one: a constant, a place of the outer
+  // recording's, or a row. False for other addresses.
+  virtual bool place(Recorder& other, const void* address, Place& to) = 0;
+  // Makes the body's program: no value of the body can be used any more.
+  virtual void complete() = 0;
+};
 class EndedBody;
-using BodyFamily = std::vector<EndedBody*>;
+using BodyFamily = std::vector<RecordedBody*>;
 
 // Records within another recorder, its parent, know the parent's slots: one that is used becomes an argument.
 // So does a slot of a body over the same turns: rows that its loop keeps.
@@ -156,8 +166,6 @@ class Recorder : public Recorded {
   NAX_ENGINE void add(Step step);
   // The slot's content, the same in every call.
   NAX_ENGINE void fill(void* to, const void* from, std::size_t bytes);
-  // Makes the programs of the bodies: no value of theirs can be used any more.
-  NAX_ENGINE void complete_bodies();
   // Holds a buffer whose address has been asked for, while the program lives.
   NAX_ENGINE void keep(nax::detail::Buffer& buffer);
 
@@ -177,15 +185,11 @@ class Recorder : public Recorded {
   };
   std::vector<Capture> captures;
   std::vector<Row> rows;
-  std::vector<std::shared_ptr<EndedBody>> bodies;  // of steps here
-  std::shared_ptr<const BodyFamily> family;        // of the body that this is
+  std::vector<std::shared_ptr<RecordedBody>> bodies;  // of steps here
+  std::shared_ptr<const BodyFamily> family;           // of the body that this is
   Recorder* const parent;
 
  private:
-  // The place of a value of a body over the same turns: a constant, one of the outer recording's, or a row.
-  // False for other addresses.
-  NAX_ENGINE bool place_row(const void* address, Place& place);
-
   std::uintptr_t base_, next_;
   std::vector<std::uintptr_t> begins_;  // of slots
   std::unordered_set<const void*> known_;
