@@ -10,6 +10,7 @@
 #include "nax/nn/ctc_loss.hpp"
 #include "nax/nn/embedding.hpp"
 #include "nax/nn/experts.hpp"
+#include "nax/nn/generation.hpp"
 #include "nax/nn/initializers.hpp"
 #include "nax/nn/layers.hpp"
 #include "nax/nn/losses.hpp"
