@@ -4,11 +4,13 @@
 
 #include "nax/nn/embedding.hpp"
 #include "nax/nn/modules.hpp"
+#include "nax/nn/policy.hpp"
 #include "nax/nn/positions.hpp"
 #include "nax/nn/resampling.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/manipulation/tiling.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
 #include "nax/random.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jit.hpp"
@@ -409,6 +411,52 @@ TEST(MoreModules, AreRecordedByJit) {
         return F(m(nn::apply_rope(F(repeat(z, 4, {.axis = -1})))));
       },
       image);
+}
+
+// In bfloat16 a module computes what it does in float, by and large.
+template <class Low, class Module, class... X>
+void check_low(const Module& module, const X&... x) {
+  const nn::Policy<bfloat16> policy;
+  const auto low = policy.cast_to_compute(module);
+  static_assert(std::is_same_v<decltype(low), const Low>);
+  tree::for_each(
+      [](const auto& a, const auto& b) {
+        ASSERT_EQ(a.shape(), b.shape());
+        EXPECT_LT(max(abs(a - b)).item(), 0.1f);
+      },
+      policy.cast_to_output(low(policy.cast_to_compute(x)...)), module(x...));
+}
+
+TEST(MoreModules, ComputeInHalfPrecision) {
+  using B = bfloat16;
+  const auto key = random::key(6);
+  const F rows = random::normal(key, {2, 5, 8}), image = random::normal(key, {2, 4, 4, 8});
+  const auto linear = nn::Linear<float>::make(key, {.in = 8, .out = 6});
+  check_low<nn::ConvTranspose<B>>(nn::ConvTranspose<float>::make(key, {.in = 8, .out = 2, .kernel = {3, 3}}),
+                                  image);
+  check_low<nn::InstanceNorm<B>>(nn::InstanceNorm<float>::make({.features = 8}), image);
+  check_low<nn::PReLU<B>>(nn::PReLU<float>::make(), image);
+  check_low<nn::EmbeddingBag<B>>(nn::EmbeddingBag<float>::make(key, {.count = 4, .features = 8}),
+                                 Array<int>{{0, 1}, {2, 3}});
+  using Deep = nn::Stacked<nn::Bidirectional<nn::RNN<float>>>;
+  const auto deep = Deep::make(key, {.in = 8, .units = 3, .layers = 2});
+  check_low<nn::Stacked<nn::Bidirectional<nn::RNN<B>>>>(deep, deep.state({5}), rows);
+  const nn::TransformerOptions transformer{.features = 8, .heads = 2};
+  check_low<nn::TransformerEncoderLayer<B>>(nn::TransformerEncoderLayer<float>::make(key, transformer), rows);
+  check_low<nn::TransformerDecoderLayer<B>>(nn::TransformerDecoderLayer<float>::make(key, transformer), rows,
+                                            rows);
+  check_low<nn::WeightNorm<nn::Linear<B>>>(nn::WeightNorm<nn::Linear<float>>::make(linear), rows);
+  const nn::SpectralNorm<nn::Linear<float>> spectral{linear};
+  check_low<nn::SpectralNorm<nn::Linear<B>>>(spectral, rows, spectral.stats(key));
+  check_low<nn::LoRA<B>>(nn::LoRA<float>::make(key, linear, {.rank = 2}), rows);
+  const nn::MoE<nn::Linear<float>> moe{nn::Linear<float>::make(key, {.in = 8, .out = 2}), {linear, linear}};
+  check_low<nn::MoE<nn::Linear<B>, B>>(moe, rows);
+  check_low<nn::Upsample>(nn::Upsample{Shape{2, 2}, nn::UpsampleOptions{.method = "linear"}}, image);
+  check_low<nn::PixelShuffle>(nn::PixelShuffle{2}, image);
+  check_low<nn::AdaptiveAvgPool>(nn::AdaptiveAvgPool{Shape{3, 3}}, image);
+  check_low<nn::AdaptiveMaxPool>(nn::AdaptiveMaxPool{Shape{3, 3}}, image);
+  expect_near(nn::apply_rope(rows.astype<B>().reshape({2, 5, 2, 4})).astype<float>(),
+              nn::apply_rope(rows.reshape({2, 5, 2, 4})), 0.05);
 }
 
 }  // namespace more_modules_test

@@ -112,6 +112,7 @@ Array<int> generate(const Model& model, Cache cache, const Array<int>& prompt,
                     const GenerateOptions& options) {
   using namespace nax::detail;
   check_prompt("generate", prompt, options.steps);
+  const ComputeOn beside_prompt(prompt);
   const std::int64_t b = prompt.shape(0);
   std::vector<Array<int>> all;
   Array<int> tokens = prompt;
@@ -154,6 +155,7 @@ Beams beam_search(const Model& model, Cache cache, const Array<int>& prompt,
                   const BeamSearchOptions& options) {
   using namespace nax::detail;
   check_prompt("beam_search", prompt, options.steps);
+  const ComputeOn beside_prompt(prompt);
   const std::int64_t b = prompt.shape(0), k = options.beams;
   if (k < 1) raise<ValueError>({"beam_search: beams must be at least 1: ", k});
   if (options.steps == 0) return {zeros<int>({b, k, 0}), zeros<float>({b, k})};

@@ -105,6 +105,7 @@ Array<T> adaptive_max_pool(const Array<T>& x, const Shape& size) {
 struct UpsampleOptions {
   std::string method = "nearest";  // or "linear", along each axis: bilinear for two
   bool align_corners = false;      // the first and last elements stay where they are; for "linear"
+  friend bool operator==(const UpsampleOptions&, const UpsampleOptions&) = default;
 };
 // x (N, spatial..., C) enlarged along its spatial axes by whole factors: (N, spatial * factors..., C), as
 // PyTorch's Upsample; floating types. Throws ShapeError if x has too few axes, and ValueError for factors
