@@ -39,6 +39,7 @@ inline Array<std::uint8_t> blend(const Array<float>& from, const Array<std::uint
 // Luma of three channels (ITU-R 601) in whole numbers, (..., height, width, 1).
 template <class T>
 Array<float> luma(const Array<T>& x) {
+  const nax::detail::ComputeOn beside_x(x);
   const Array<int> weights = {19595, 38470, 7471};
   const Array<int> total = sum(x.template astype<int>() * weights, {.axis = -1, .keepdims = true});
   return right_shift(total + 0x8000, 16).template astype<float>();

@@ -59,6 +59,7 @@ std::pair<Array<T>, Array<L>> cutmix(const random::Key& key, const Array<T>& x, 
   detail::check_batch("cutmix", x, labels, options.alpha);
   if (x.ndim() != 4)
     raise<ShapeError>({"cutmix: images must be (N, height, width, channels), shape ", x.shape()});
+  const nax::detail::ComputeOn beside_x(x);
   const int height = static_cast<int>(x.shape(1)), width = static_cast<int>(x.shape(2));
   const random::Key keys = random::split(key, Shape{4});
   const Array<float> share =

@@ -86,6 +86,7 @@ KMeans<T> kmeans(const random::Key& key, const Array<T>& x_, std::int64_t k,
   if (k < 1 || k > n) raise<ValueError>({"kmeans: k = ", k, " clusters of ", n, " rows"});
   if (options.init && !(options.init->shape() == Shape{k, d}))
     raise<ShapeError>({"kmeans: init must be ", Shape{k, d}, ", shape ", options.init->shape()});
+  const ComputeOn beside_x(x_);
   // About the mean, so that products of large numbers do not hide small distances.
   const Array<T> middle = mean(stop_gradient(x_), {.axis = 0}), x = stop_gradient(x_) - middle;
   const Array<T> first =
