@@ -66,6 +66,12 @@ These are thrown by every function that takes arrays:
 # Classes whose public methods have entries, too.
 CLASSES = {"Dataset", "Iterator", "Position", "Sample", "Example", "ImageFolder", "Scope"}
 
+# Classes that have an entry, without their methods: the modules.
+MODULE_CLASSES = {
+    "Linear", "Conv", "ConvTranspose", "PReLU", "Embedding", "EmbeddingBag", "Dropout", "LayerNorm", "RMSNorm", "GroupNorm", "InstanceNorm",
+    "BatchNorm", "RNN", "LSTM", "GRU", "Bidirectional", "Stacked", "MultiHeadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer",
+    "WeightNorm", "SpectralNorm", "LoRA", "MoE", "Sequential", "Upsample", "PixelShuffle", "AdaptiveAvgPool", "AdaptiveMaxPool"}
+
 # parameters None: of a class; returns: the type that the declaration names, "" for auto and void
 Entry = collections.namedtuple("Entry", "name scope parameters comment header returns", defaults=("",))
 Options = collections.namedtuple("Options", "fields comment")
@@ -196,6 +202,10 @@ def declare(text, body, scope, comment, header, entries, options):
     if (m := re.match(r"(struct|class) (\w+)\b[^;]*$", code)) and m[2] in CLASSES:
         entries.append(Entry(m[2], scope, None, comment, header))
         declare_members(m[1], body, scope + [m[2]], header, entries, options)
+        return
+    if (m := re.match(r"(?:struct|class) (\w+)\b[^;]*$", code)) and m[1] in MODULE_CLASSES:
+        prose = [line for line in comment if line and not re.search(r";\s*(//.*)?$", line)]
+        entries.append(Entry(m[1], scope, None, prose, header))
         return
     if m := re.match(r"(?:inline )?constexpr (?:const )?detail::([\w:<>, ]+?) (\w+)\s*(?:\{\}|=|,|;)", code):
         # an object that is called: its class names its options
@@ -329,10 +339,12 @@ def page_of(title, entries, options, examples, used):
     for e in entries:
         by_name.setdefault("".join(s + "::" for s in e.scope) + e.name, []).append(e)
     names = sorted(by_name, key=lambda n: (n.split("::")[-1].lower(), n))
-    out += [" ".join(f"[{n.split('::')[-1]}](#{anchor(n)})" for n in names), ""]
+    # nn::Conv and nn::conv would have one anchor
+    headings = {n: n + " (module)" if n.split("::")[-1] in MODULE_CLASSES else n for n in names}
+    out += [" ".join(f"[{n.split('::')[-1]}](#{anchor(headings[n])})" for n in names), ""]
     for name in names:
         group = by_name[name]
-        out += [f"## {name}", ""]
+        out += [f"## {headings[name]}", ""]
         calls = list(dict.fromkeys(call_of(e, options) for e in group if e.parameters is not None))
         if calls:
             out += ["```cpp sketch", *calls, "```", ""]

@@ -4,4 +4,7 @@
 
 #include "nax/image/augment.hpp"
 #include "nax/image/codec.hpp"
+#include "nax/image/enhance.hpp"
+#include "nax/image/mix.hpp"
+#include "nax/image/rand_augment.hpp"
 #include "nax/image/resize.hpp"

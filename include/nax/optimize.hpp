@@ -4,6 +4,7 @@
 
 #include "nax/optimize/assignment.hpp"
 #include "nax/optimize/curve_fit.hpp"
+#include "nax/optimize/kmeans.hpp"
 #include "nax/optimize/least_squares.hpp"
 #include "nax/optimize/minimize.hpp"
 #include "nax/optimize/root.hpp"

@@ -13,6 +13,17 @@ import optax.contrib
 out = goldens.Writer("optim")
 W, B = goldens.grid(1, (2, 3)).astype(np.float32), goldens.grid(2, (3,)).astype(np.float32)
 
+def rprop(rate, most):
+    """PyTorch's Rprop, on arrays one by one: optax's takes each step one call later."""
+    def update(grads, state, params):
+        sizes, before = state
+        turns = [g * b for g, b in zip(grads, before)]
+        sizes = [jnp.clip(s * jnp.where(t > 0, 1.2, jnp.where(t < 0, 0.5, 1.0)), 1e-6, most) for s, t in zip(sizes, turns)]
+        steps = [jnp.where(t < 0, 0.0, s * jnp.sign(g)) for s, t, g in zip(sizes, turns, grads)]
+        return tuple(-s for s in steps), (sizes, steps)
+    return optax.GradientTransformation(lambda p: ([jnp.full_like(x, rate) for x in p], [jnp.zeros_like(x) for x in p]), update)
+
+
 OPTIMISERS = {
     "sgd": optax.sgd(0.1),
     "sgd.momentum=0.9": optax.sgd(0.1, momentum=0.9),
@@ -41,6 +52,18 @@ OPTIMISERS = {
     "muon": optax.contrib.muon(0.1, weight_decay=0.1),
     "adafactor": optax.adafactor(0.1),
     "adafactor.factored": optax.adafactor(0.1, min_dim_size_to_factor=2, multiply_by_parameter_scale=False),
+    "adadelta": optax.adadelta(2.0, rho=0.8, eps=1e-3, weight_decay=0.1),
+    "rprop": rprop(0.1, 0.15),
+    "sm3": optax.sm3(0.1),
+    "prodigy": optax.contrib.prodigy(1.0, estim_lr0=1e-2, weight_decay=0.1),
+    "prodigy.schedule": optax.contrib.prodigy(optax.linear_schedule(1.0, 0.5, 8), beta3=0.9, estim_lr0=1e-2, estim_lr_coef=2.0,
+                                              safeguard_warmup=True),
+    "schedule_free_sgd": optax.contrib.schedule_free_sgd(0.1, warmup_steps=4, weight_decay=0.1),
+    "schedule_free_adamw": optax.contrib.schedule_free_adamw(0.1, b1=0.8, weight_decay=0.1),
+    "sam": optax.contrib.sam(optax.adam(0.1), optax.chain(optax.contrib.normalize(), optax.sgd(0.3))),
+    "sam.sync_period=3": optax.contrib.sam(optax.sgd(0.1, momentum=0.9), optax.adam(0.05), sync_period=3, reset_state=False),
+    "centralize.sgd": optax.chain(optax.centralize(), optax.sgd(0.1)),
+    "adaptive_grad_clip.sgd": optax.chain(optax.adaptive_grad_clip(0.5, eps=0.1), optax.sgd(0.1)),
     "chain.ema.scale": optax.chain(optax.ema(0.9), optax.scale(-0.3)),
     "chain.clip_by_block_rms=0.5.sgd": optax.chain(optax.clip_by_block_rms(0.5), optax.sgd(0.1)),
     "multi_steps=3.adam": optax.MultiSteps(optax.adam(0.1), 3),
@@ -68,6 +91,31 @@ for k in range(10):
     updates, state = optimiser.update(grads, state, params)
     params = optax.apply_updates(params, updates)
 out.case("lookahead", (W, B), tuple(map(np.asarray, params.fast + params.slow)))
+# A value after each step's parameters: it falls, rests and falls.
+params = (jnp.asarray(W), jnp.asarray(B))
+optimiser = optax.chain(optax.sgd(0.1), optax.contrib.reduce_on_plateau(factor=0.5, patience=2, cooldown=1))
+state = optimiser.init(params)
+for k in range(10):
+    grads = tuple(2 * p - 0.25 * (k - 4) for p in params)
+    updates, state = optimiser.update(grads, state, params, value=[5.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 3.0, 3.0, 3.0][k])
+    params = optax.apply_updates(params, updates)
+out.case("reduce_on_plateau", (W, B), tuple(map(np.asarray, params)))
+# Gradients of two examples, p and 2 p.
+params = (jnp.asarray(W), jnp.asarray(B))
+optimiser = optax.contrib.dpsgd(0.1, 1.5, 0.5, seed=3, momentum=0.9)
+state = optimiser.init(params)
+for k in range(10):
+    updates, state = optimiser.update(tuple(jnp.stack([p, 2 * p]) for p in params), state, params)
+    params = optax.apply_updates(params, updates)
+out.case("dpsgd", (W, B), tuple(map(np.asarray, params)))
+# The averages of schedule_free, after ten steps.
+params = (jnp.asarray(W), jnp.asarray(B))
+optimiser = optax.contrib.schedule_free_sgd(0.1)
+state = optimiser.init(params)
+for k in range(10):
+    updates, state = optimiser.update(tuple(2 * p - 0.25 * (k - 4) for p in params), state, params)
+    params = optax.apply_updates(params, updates)
+out.case("schedule_free_eval_params", (W, B), tuple(map(np.asarray, optax.contrib.schedule_free_eval_params(state, params))))
 out.put("global_norm", np.asarray(optax.global_norm((jnp.asarray(W), jnp.asarray(B)))))
 
 SCHEDULES = {

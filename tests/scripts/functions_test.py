@@ -26,7 +26,7 @@ THROWING = {page: {"numpy"} for page, _, _ in reference.MODULES if page.startswi
 THROWING |= {room: {room} for room in ("linalg", "fft", "lax", "nn", "special", "stats", "random", "optim", "optimize", "io")}
 THROWING |= {"numpy_elementwise": {"numpy/elementwise"}, "transform": {"transform", "parallel"}, "data": {"data", "storage", "image"}}
 # Functions that throw nothing: their names are passed to maps over one tree, or are those of others.
-SAFE = {"optim::scale", "optim::clip", "optim::clip_by_block_rms", "optim::set_to_zero", "optim::apply_if_finite",
+SAFE = {"optim::scale", "optim::clip", "optim::clip_by_block_rms", "optim::set_to_zero", "optim::apply_if_finite", "optim::centralize", "optim::zero_nans",
         "data::Dataset::size", "data::interleave"}
 # Names that are labels: of fingerprints, of threads, of measured spans.
 LABELS = re.compile(r'\b(?:add|stage_label|name_thread)\("\w+"|Span \w+\([^)]*\)')

@@ -5,6 +5,7 @@
 
 #include "nax/io/safetensors.hpp"
 #include "nax/nn/modules.hpp"
+#include "nax/numpy/manipulation/rearrange.hpp"
 #include "nax/numpy/views/copy.hpp"
 #include "nax/numpy/views/transpose.hpp"
 
@@ -190,20 +191,76 @@ void load_module(TorchLoader& from, const Path& at, nn::BatchStats<T>& m) {
   from.fill(at, "var", m.var, from.joined(at, "running_var"));
 }
 template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::InstanceNorm<T>& m) {
+  load_norm(from, at, m);
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::ConvTranspose<T>& m) {
+  from.fill(at, "w", m.w, {from.joined(at, "weight")}, m.w.ndim(), [&](const auto& tensors) {
+    const bool transposed = m.options->transpose_kernel;  // (kernel..., out, in), not flipped
+    Dims axes;
+    std::vector<int> spatial;
+    for (int axis = 2; axis < tensors[0].ndim(); ++axis) spatial.push_back(axis - 2), axes.push_back(axis);
+    axes.push_back(transposed ? 1 : 0), axes.push_back(transposed ? 0 : 1);
+    const Array<T> w(nax::detail::transpose_by("load_torch", tensors[0], axes, true));
+    return transposed ? w : Array<T>(flip(w, {.axis = spatial}));
+  });
+  if (m.b) from.fill(at, "b", *m.b, from.joined(at, "bias"));
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::PReLU<T>& m) {
+  from.fill(at, "slope", m.slope, from.joined(at, "weight"));
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::EmbeddingBag<T>& m) {
+  from.fill(at, "table", m.table, from.joined(at, "weight"));
+}
+
+// A recurrent layer of a stack: `field` is its place in the module, `ending` torch's, such as `_l1_reverse`.
+template <class Layer>
+void load_recurrent(TorchLoader& from, const Path& at, Layer& m, const std::string& field,
+                    const std::string& ending) {
+  auto& cell = m.cell;
+  using A = std::remove_cvref_t<decltype(cell.input)>;
+  const auto part = [&](const char* name) { return field + "cell." + name; };
+  const auto named = [&](const char* name) { return from.joined(at, (name + ending).c_str()); };
+  const auto turned = [](const auto& tensors) { return A(transpose(tensors[0])); };
+  from.fill(at, part("input").c_str(), cell.input, {named("weight_ih")}, 2, turned);
+  from.fill(at, part("recurrent").c_str(), cell.recurrent, {named("weight_hh")}, 2, turned);
+  if constexpr (requires { cell.recurrent_bias; }) {
+    from.fill(at, part("bias").c_str(), cell.bias, named("bias_ih"));
+    from.fill(at, part("recurrent_bias").c_str(), cell.recurrent_bias, named("bias_hh"));
+  } else {
+    from.fill(at, part("bias").c_str(), cell.bias, {named("bias_ih"), named("bias_hh")}, 1,
+              [](const auto& tensors) { return A(tensors[0] + tensors[1]); });
+  }
+}
+template <class Layer>
+void load_recurrent(TorchLoader& from, const Path& at, nn::Bidirectional<Layer>& m, const std::string& field,
+                    const std::string& ending) {
+  load_recurrent(from, at, m.forward, field + "forward.", ending);
+  load_recurrent(from, at, m.backward, field + "backward.", ending + "_reverse");
+}
+template <class T>
+void load_module(TorchLoader& from, const Path& at, nn::RNN<T>& m) {
+  load_recurrent(from, at, m, "", "_l0");
+}
+template <class T>
 void load_module(TorchLoader& from, const Path& at, nn::LSTM<T>& m) {
-  const auto turned = [](const auto& tensors) { return Array<T>(transpose(tensors[0])); };
-  from.fill(at, "cell.input", m.cell.input, {from.joined(at, "weight_ih_l0")}, 2, turned);
-  from.fill(at, "cell.recurrent", m.cell.recurrent, {from.joined(at, "weight_hh_l0")}, 2, turned);
-  from.fill(at, "cell.bias", m.cell.bias, {from.joined(at, "bias_ih_l0"), from.joined(at, "bias_hh_l0")}, 1,
-            [](const auto& tensors) { return Array<T>(tensors[0] + tensors[1]); });
+  load_recurrent(from, at, m, "", "_l0");
 }
 template <class T>
 void load_module(TorchLoader& from, const Path& at, nn::GRU<T>& m) {
-  const auto turned = [](const auto& tensors) { return Array<T>(transpose(tensors[0])); };
-  from.fill(at, "cell.input", m.cell.input, {from.joined(at, "weight_ih_l0")}, 2, turned);
-  from.fill(at, "cell.recurrent", m.cell.recurrent, {from.joined(at, "weight_hh_l0")}, 2, turned);
-  from.fill(at, "cell.bias", m.cell.bias, from.joined(at, "bias_ih_l0"));
-  from.fill(at, "cell.recurrent_bias", m.cell.recurrent_bias, from.joined(at, "bias_hh_l0"));
+  load_recurrent(from, at, m, "", "_l0");
+}
+template <class Layer>
+void load_module(TorchLoader& from, const Path& at, nn::Bidirectional<Layer>& m) {
+  load_recurrent(from, at, m, "", "_l0");
+}
+template <class Layer>
+void load_module(TorchLoader& from, const Path& at, nn::Stacked<Layer>& m) {
+  for (std::size_t i = 0; i < m.layers.size(); ++i)
+    load_recurrent(from, at, m.layers[i], "layers[" + std::to_string(i) + "].", "_l" + std::to_string(i));
 }
 template <class T>
 void load_module(TorchLoader& from, const Path& at, nn::MultiHeadAttention<T>& m) {

@@ -97,6 +97,42 @@ struct TopKAccuracy {
   }
 };
 
+// Precision, recall and F1 of two classes: predictions that are positive against labels; bools, or numbers
+// that are positive where not 0. Ratios without examples are 0.
+struct F1 {
+  Array<double> right, predicted, labelled;  // (): positive in both, in predictions, in labels
+
+  static F1 make() { return {zeros<double>({}), zeros<double>({}), zeros<double>({})}; }
+  template <nax::detail::ArrayLike X, nax::detail::ArrayLike I>
+  F1 update(const X& predictions, const I& labels, const Weights& weights = {}) const {
+    const Array<bool> p = nax::detail::as_array(predictions).template astype<bool>(),
+                      l = nax::detail::as_array(labels).template astype<bool>();
+    if (!(p.shape() == l.shape()))
+      raise<ShapeError>(
+          {"metrics::F1: predictions of shape ", p.shape(), " and labels of shape ", l.shape()});
+    const Array<double> w = nax::detail::weights_of(weights, l.shape());
+    return {right + sum(where(logical_and(p, l), w, 0.0)), predicted + sum(where(p, w, 0.0)),
+            labelled + sum(where(l, w, 0.0))};
+  }
+  template <class M = F1>
+  M merge(const M& other) const {
+    return {right + other.right, predicted + other.predicted, labelled + other.labelled};
+  }
+  template <class A = Array<double>>
+  A precision() const {
+    return nax::detail::ratio_or_zero<A>(right, predicted);
+  }
+  template <class A = Array<double>>
+  A recall() const {
+    return nax::detail::ratio_or_zero<A>(right, labelled);
+  }
+  // The harmonic mean of precision and recall.
+  template <class A = Array<double>>
+  A value() const {
+    return nax::detail::ratio_or_zero<A>(2.0 * right, predicted + labelled);
+  }
+};
+
 // Counts of examples by label (rows) and predicted class (columns), and what follows from them. Ratios
 // without examples are 0. Labels and predictions that are no class count as nothing.
 struct Confusion {

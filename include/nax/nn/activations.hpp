@@ -88,6 +88,14 @@ auto mish(const X& x_) {
   return x * tanh(softplus(x));
 }
 
+// x, or slope * x up to 0; the slope, which is learned, broadcasts: one for all, or one for each channel.
+template <detail::ArrayLike X, detail::ArrayLike S>
+auto prelu(const X& x_, const S& slope_) {
+  const auto x = detail::as_array(x_);
+  const auto slope = detail::as_array(slope_);
+  return where(x > 0, x, slope * x);
+}
+
 struct SquareplusOptions {
   double b = 4;
 };

@@ -1,16 +1,16 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "nax/nn/normalization.hpp"
 #include "nax/nn/rms_norm_rows.hpp"
-#include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/reductions/variance.hpp"
 #include "nax/numpy/views/reshape.hpp"
 #include "nax/parallel/collectives.hpp"
 #include "nax/transform/checkpoint.hpp"
 
-// Normalisations over a batch, over groups of channels, and by the root of the mean square; embeddings.
+// Normalisations over a batch, over groups of channels, and by the root of the mean square.
 NAX_BEGIN
 namespace nn {
 
@@ -76,6 +76,21 @@ Array<T> group_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bi
   return standardize(parts, {.axis = {1, 3}, .epsilon = options.epsilon}).reshape(x.shape()) * scale + bias;
 }
 
+struct InstanceNormOptions {
+  double epsilon = 1e-5;
+};
+// x (N, ..., C): each channel of each example with mean 0 and variance 1 over the axes between; times scale,
+// plus bias (C,). The result has the shape of x. Throws ShapeError for less than three axes.
+template <class T>
+Array<T> instance_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
+                       const InstanceNormOptions& options = {}) {
+  detail::check_operand("instance_norm", x);
+  if (x.ndim() < 3) raise<ShapeError>({"instance_norm: x must be (N, ..., C), shape ", x.shape()});
+  std::vector<int> between;
+  for (int axis = 1; axis + 1 < x.ndim(); ++axis) between.push_back(axis);
+  return standardize(x, {.axis = Axis(between), .epsilon = options.epsilon}) * scale + bias;
+}
+
 struct RmsNormOptions {
   Axis axis = -1;
   double epsilon = 1e-6;
@@ -95,13 +110,6 @@ Array<T> rms_norm(const Array<T>& x, const Array<T>& scale, const RmsNormOptions
   return x *
          rsqrt(mean(square(x), {.axis = options.axis, .keepdims = true}) + static_cast<T>(options.epsilon)) *
          scale;
-}
-
-// Rows of the table (V, E) for numbers of any shape (...): (..., E). Throws IndexError for one that is out of
-// range.
-template <nax::detail::ArrayLike Table, nax::detail::ArrayLike I>
-auto embedding(const Table& table, const I& indices) {
-  return take(table, indices, {.axis = 0});
 }
 
 }  // namespace nn

@@ -38,6 +38,7 @@ struct ConvTransposeOptions {
   lax::Padding padding = "SAME";
   Shape kernel_dilation = {};
   bool transpose_kernel = false;
+  friend bool operator==(const ConvTransposeOptions&, const ConvTransposeOptions&) = default;
 };
 // The transposed convolution: x (N, spatial..., C), w (spatial..., C, O), outputs larger by the strides. The
 // result has shape (N, out..., O). Throws ShapeError if shapes or channels do not fit, and ValueError for
@@ -50,6 +51,30 @@ auto conv_transpose(const X& x, const W& w, const ConvTransposeOptions& options 
       x, kernel, Shape(nax::detail::each_axis("conv_transpose", "strides", options.strides, spatial)),
       options.padding,
       {.rhs_dilation = options.kernel_dilation, .transpose_kernel = options.transpose_kernel});
+}
+
+struct TransposedPaddingOptions {
+  Shape output_padding = {};   // elements that the end of each axis gets beyond that
+  Shape kernel_dilation = {};  // as in conv_transpose
+};
+// The padding for conv_transpose under which it is the transpose of a convolution with this padding on both
+// ends of each axis: PyTorch's ConvTranspose. For one with a kernel (kernel..., in, out), whose w is
+// PyTorch's flipped along the kernel's axes. Throws ValueError where an option has another count of numbers.
+inline lax::Padding transposed_padding(const Shape& kernel, const Shape& padding,
+                                       const TransposedPaddingOptions& options = {}) {
+  const std::size_t spatial = kernel.size();
+  const Dims dilation =
+      nax::detail::each_axis("transposed_padding", "kernel_dilation", options.kernel_dilation, spatial);
+  if (padding.size() != spatial ||
+      (!options.output_padding.empty() && options.output_padding.size() != spatial))
+    raise<ValueError>({"transposed_padding: kernel ", kernel, ", padding ", padding, " and output_padding ",
+                       options.output_padding, " differ in length"});
+  std::vector<lax::Padding::Pair> pairs;
+  for (std::size_t axis = 0; axis < spatial; ++axis) {
+    const std::int64_t side = nax::detail::dilated(kernel[axis], dilation[axis]) - 1 - padding[axis];
+    pairs.push_back({side, side + (options.output_padding.empty() ? 0 : options.output_padding[axis])});
+  }
+  return pairs;
 }
 
 }  // namespace nn

@@ -12,6 +12,12 @@
 NAX_BEGIN
 namespace nn {
 
+template <class T>
+struct RNNParams {
+  Array<T> input;      // (D, H)
+  Array<T> recurrent;  // (H, H)
+  Array<T> bias;       // (H,)
+};
 // Gates one after another: input, forget, cell, output.
 template <class T>
 struct LSTMParams {
@@ -52,6 +58,14 @@ inline void check_gates(const char* function, const ArrayBase& input, const Arra
 
 namespace nn {
 
+// h' = tanh(x input + h recurrent + bias). Returns {h', h'}; x is (..., D). Throws ShapeError if the weights
+// do not fit each other.
+template <class T>
+std::pair<Array<T>, Array<T>> rnn_cell(const RNNParams<T>& params, const Array<T>& h, const Array<T>& x) {
+  detail::check_gates("rnn_cell", params.input, params.recurrent, 1);
+  const Array<T> next = tanh(matmul(x, params.input) + matmul(h, params.recurrent) + params.bias);
+  return {next, next};
+}
 // c' = sigmoid(f) c + sigmoid(i) tanh(g), h' = sigmoid(o) tanh(c'), with (i, f, g, o) = x input + h recurrent
 // + bias. Returns {state, h'}; x is (..., D). Throws ShapeError if the weights do not fit each other.
 template <class T>
@@ -81,6 +95,13 @@ std::pair<Array<T>, Array<T>> gru_cell(const GRUParams<T>& params, const Array<T
   return {next, next};
 }
 
+// Parameters for D inputs and H units: Glorot's uniform weights, biases 0.
+template <class T = float>
+RNNParams<T> rnn_params(const random::Key& key, std::int64_t inputs, std::int64_t units) {
+  const auto keys = random::split(key, 2);
+  return {initializers::glorot_uniform<T>(keys[0], {inputs, units}),
+          initializers::glorot_uniform<T>(keys[1], {units, units}), zeros<T>({units})};
+}
 // Parameters for D inputs and H units: Glorot's uniform weights, biases 0, that of the forget gate 1.
 template <class T = float>
 LSTMParams<T> lstm_params(const random::Key& key, std::int64_t inputs, std::int64_t units) {

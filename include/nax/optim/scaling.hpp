@@ -96,6 +96,23 @@ class Ema {
 // and state differ.
 inline Ema ema(double decay, const EmaOptions& options = {}) { return Ema(decay, options); }
 
+// step_size * new + (1 - step_size) * old for each leaf that is trained: the average of parameters by which a
+// model is evaluated, where step_size is small. Other leaves are those of new_tensors. Throws ValueError
+// where the trees differ.
+template <class P>
+P incremental_update(const P& new_tensors, const P& old_tensors, double step_size) {
+  return tree::detail::map(
+      "incremental_update",
+      [step_size](const auto& now, const auto& old) {
+        using Leaf = std::remove_cvref_t<decltype(now)>;
+        if constexpr (detail::trained_v<Leaf>)
+          return Leaf(detail::mix(step_size, now, 1 - step_size, old));
+        else
+          return now;
+      },
+      new_tensors, old_tensors);
+}
+
 namespace detail {
 // The root of the sum of squares of one leaf, 0-d.
 template <class T>

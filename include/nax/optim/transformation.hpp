@@ -142,11 +142,23 @@ class Chain {
     if constexpr (i == sizeof...(Each)) {
       return std::pair{grads, std::move(done)};
     } else {
-      auto result = std::get<i>(each_).update(grads, std::get<i>(state), params...);
+      auto result = update_one(std::get<i>(each_), grads, std::get<i>(state), params...);
       return update_from<i + 1>(result.first, state,
                                 std::tuple_cat(std::move(done), std::make_tuple(std::move(result.second))),
                                 params...);
     }
+  }
+  // Passes a value behind the parameters to those that take it.
+  template <class One, class G, class S, class... P>
+  static auto update_one(const One& one, const G& grads, const S& state, const P&... params) {
+    return one.update(grads, state, params...);
+  }
+  template <class One, class G, class S, class P, class V>
+  static auto update_one(const One& one, const G& grads, const S& state, const P& params, const V& value) {
+    if constexpr (requires { one.update(grads, state, params, value); })
+      return one.update(grads, state, params, value);
+    else
+      return one.update(grads, state, params);
   }
   // All but the last update; the last steps.
   template <std::size_t i, class G, class S, class Done, class P>

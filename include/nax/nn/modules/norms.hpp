@@ -53,6 +53,20 @@ struct GroupNorm {
   }
 };
 
+// instance_norm of x (N, ..., features).
+template <class T = float>
+struct InstanceNorm {
+  Array<T> scale, bias;  // (features,)
+  tree::Static<double> epsilon = 1e-5;
+
+  static InstanceNorm make(const NormOptions& options) {
+    return {ones<T>({options.features}), zeros<T>({options.features}), options.epsilon};
+  }
+  Array<T> operator()(const Array<T>& x) const {
+    return instance_norm(x, scale, bias, {.epsilon = *epsilon});
+  }
+};
+
 // batch_norm of x (..., features). The running mean and variance are no parameters: they go in and come out.
 //
 //   auto stats = norm.stats();

@@ -28,9 +28,10 @@ NAX_ENGINE ArrayBase spread(const ArrayBase& g, const Selection& s, const Dims& 
   for (int h = frame.hidden(); h-- > 0;)
     if (contains(dropped, frame.levels[h]))
       frame.levels.erase(static_cast<std::size_t>(h)), frame.shape.erase(static_cast<std::size_t>(h));
-  ArrayBase sums = allocate(lane_of(g.dtype()), frame, device_for("index", g));
+  const Device device = s.gather ? device_for("index", g, s.gather->index) : device_for("index", g);
+  ArrayBase sums = allocate(lane_of(g.dtype()), frame, device);
   clear_elements(sums);
-  add_selected(sums, s, g);
+  add_selected(sums, s, brought_to(device, g));
   ArrayBase result = as_dtype(std::move(sums), g.dtype());
   if (serial_of(g) == 0) return result;
   return record(std::move(result),
@@ -116,7 +117,7 @@ NAX_ENGINE ArrayBase fit_values(const char* function, const ArrayBase& v, const 
 NAX_ENGINE ArrayBase update(ArrayBase x, Selection s, const ArrayBase& value, Update mode) {
   const char* const name = mode == Update::set ? "at.set" : "at.add";
   const Dims visible = x.shape();
-  const Device device = device_for(name, x, value);
+  const Device device = s.gather ? device_for(name, x, value, s.gather->index) : device_for(name, x, value);
   if (on_accelerator(device) && !on_accelerator(x)) x = put(x, device);
   const ArrayBase v = fit_values(name, brought_to(device, value), s.result_shape());
   const Frame frame =
