@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/function_ref.hpp"
 #include "nax/io/exporting/graph.hpp"
 #include "nax/program/record/recording.hpp"
 
