@@ -105,7 +105,7 @@ struct gelu : Inexact {
 };
 // Its approximation by tanh.
 struct gelu_tanh : Inexact {
-  static constexpr const char* name = "gelu";
+  static constexpr const char* name = "gelu_tanh";
   template <class V>
   static constexpr V inner(V x) {
     using std::tanh;

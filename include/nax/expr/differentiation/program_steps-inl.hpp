@@ -39,6 +39,7 @@ struct FlatMap final : program::Work {
   std::string text(const std::vector<std::string>& names) const override {
     return formula_text(parts, constants.get(), names);
   }
+  program::StepExpression expression() const override { return {parts, constants.get()}; }
   cpu::ForwardKernel kernel;
   const FormulaPart* parts;
   HeldConstants constants;
@@ -56,6 +57,7 @@ struct StridedMap final : program::Work {
   std::string text(const std::vector<std::string>& names) const override {
     return formula_text(parts, constants.get(), names);
   }
+  program::StepExpression expression() const override { return {parts, constants.get()}; }
   cpu::ForwardKernel kernel;
   const FormulaPart* parts;
   HeldConstants constants;
@@ -466,6 +468,7 @@ NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, const KernelTable& ta
       const std::string reduced = formula_text(parts, constants.get(), names);
       return reduced.empty() ? reduced : name_of(reducer.kind) + ("(" + reduced + ")");
     }
+    program::StepExpression expression() const override { return {parts, constants.get(), reducer.kind}; }
     const cpu::Reducer& reducer;
     cpu::ForwardKernel kernel;
     const FormulaPart* parts;

@@ -78,7 +78,8 @@ class Observing {
 NAX_ENGINE unsigned odd_numbers_in(const ArrayBase& a);
 NAX_ENGINE unsigned odd_numbers_in(const ArrayBase* const* arrays, int count);
 
-// One part of a formula, before its operands: a function (arity > 0), an array (0) or a number (-1).
+// One part of a formula, before its operands: a function (arity > 0), an array (0) or a number (-1), and the
+// dtype of its elements.
 struct FormulaPart {
   const char* name;
   int arity;

@@ -199,7 +199,7 @@ constexpr void list_expression(FormulaPart*& to, const Constant<T>*) {
 }
 template <class Rule, class... A>
 constexpr void list_expression(FormulaPart*& to, const Expr<Rule, A...>*) {
-  *to++ = {Rule::name, static_cast<int>(sizeof...(A)), DType::boolean};
+  *to++ = {Rule::name, static_cast<int>(sizeof...(A)), dtype_of<typename Expr<Rule, A...>::value_type>};
   (list_expression(to, static_cast<const A*>(nullptr)), ...);
 }
 template <class E>

@@ -22,6 +22,12 @@ class CallWork final : public Work {
   const Form* form() const {
     return op_ == ops::OpOf<Form>::value ? static_cast<const Form*>(form_.get()) : nullptr;
   }
+  ops::Op op() const { return op_; }
+  const void* form() const { return form_.get(); }
+  // Where in the step's operands the form's is, -1: nowhere.
+  int place(std::size_t operand) const {
+    return given_.empty() ? static_cast<int>(operand) : given_[operand];
+  }
   // Wrong elements are reported by the function itself, which is then called.
   void run(void* const* at) const override {
     if (given_.empty()) return call(at);

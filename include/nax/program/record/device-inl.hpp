@@ -83,7 +83,7 @@ NAX_ENGINE ArrayBase Recording::argument(const ArrayBase& like, bool donated) {
   return a;
 }
 
-NAX_ENGINE std::unique_ptr<Program> Recording::finish(const Arrays& results) {
+NAX_ENGINE std::vector<Output> Recording::outputs(const Arrays& results) {
   if (!graph_.refusal.empty()) throw detail::NotRecordable(graph_.refusal);
   std::vector<Output> outputs;
   for (const ArrayBase& r : results) {
@@ -99,8 +99,12 @@ NAX_ENGINE std::unique_ptr<Program> Recording::finish(const Arrays& results) {
     out.dtype = r.dtype();
     outputs.push_back(std::move(out));
   }
+<<<<<<< HEAD
   for (const auto& body : recorder_->bodies) body->complete();
   return std::make_unique<Program>(std::move(*recorder_), std::move(outputs));
+=======
+  return outputs;
+>>>>>>> onnx
 }
 
 }  // namespace program

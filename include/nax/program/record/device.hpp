@@ -27,9 +27,14 @@ class Recording {
   const std::shared_ptr<Recorder>& shared_recorder() const { return recorder_; }
   // Why it fails; empty while it does not.
   const std::string& refusal() const { return graph_.refusal; }
-  // The program of these results. Throws NotRecordable where the function went on after something that could
-  // not be recorded.
-  NAX_ENGINE std::unique_ptr<Program> finish(const Arrays& results);
+  // How these results lie in the slots. Throws NotRecordable where the function went on after something that
+  // could not be recorded.
+  NAX_ENGINE std::vector<Output> outputs(const Arrays& results);
+  // The program of these results.
+  std::unique_ptr<Program> finish(const Arrays& results) {
+    std::vector<Output> all = outputs(results);
+    return std::make_unique<Program>(std::move(recorder_), std::move(all));
+  }
 
  private:
   nax::detail::GraphRecording* const before_;

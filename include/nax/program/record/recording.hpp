@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "nax/core/array_base.hpp"
 #include "nax/core/graph_recording.hpp"
 #include "nax/loops/operand.hpp"
+#include "nax/loops/reduce_kind.hpp"
 
 // A program: the flat list of what a function computes, step after step.
 //
@@ -18,6 +20,9 @@
 // the recorder's back, since there is nothing to read. Each slot is one array's memory, and each result gets
 // a new one: no recorded array is written over.
 NAX_BEGIN
+namespace detail {
+struct FormulaPart;
+}
 namespace ops {
 struct Matmul;
 }
@@ -50,6 +55,13 @@ NAX_ENGINE std::shared_ptr<char[]> allocate_bytes(std::size_t bytes);
 
 class Program;
 
+// An expression that a step computes element by element, with its numbers, and how it is reduced then.
+struct StepExpression {
+  const nax::detail::FormulaPart* parts = nullptr;
+  const void* numbers = nullptr;
+  std::optional<loops::ReduceKind> reduced = std::nullopt;
+};
+
 // The work of a step: `at` has the addresses of its operands, in their order.
 struct Work {
   virtual ~Work() = default;
@@ -59,6 +71,8 @@ struct Work {
   virtual double total(double (Program::*)() const) const { return 0; }
   // The expression that it computes of operands with these names; empty where it computes none.
   virtual std::string text(const std::vector<std::string>&) const { return {}; }
+  // That expression, whose arrays are the step's first operands; no parts where it computes none.
+  virtual StepExpression expression() const { return {}; }
 };
 
 struct MapFormula;  // in map_formula.hpp

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nax/core/dtype.hpp"
+#include "nax/core/shape.hpp"
+
+// The graph as which a recorded function is written to files of other systems.
+//
+// A node is a whole row-major array: its dtype, its shape, the nodes that it is made of, which come before
+// it. There are no strides and no places: operands of steps become nodes by reshape, transpose, slice, expand
+// and take (operands.hpp). Operands of elementwise nodes have the node's shape, or 1 along some of its axes,
+// or lack first axes. Equal nodes are one. ONNX and StableHLO each write every kind of node.
+NAX_BEGIN
+namespace io::detail {
+
+// name, ONNX's operator, StableHLO's operation
+#define NAX_ELEMENTWISE_NODES(X)                    \
+  X(negative, "Neg", "stablehlo.negate")            \
+  X(absolute, "Abs", "stablehlo.abs")               \
+  X(sign, "Sign", "stablehlo.sign")                 \
+  X(sqrt, "Sqrt", "stablehlo.sqrt")                 \
+  X(floor, "Floor", "stablehlo.floor")              \
+  X(ceil, "Ceil", "stablehlo.ceil")                 \
+  X(rint, "Round", "stablehlo.round_nearest_even")  \
+  X(exp, "Exp", "stablehlo.exponential")            \
+  X(log, "Log", "stablehlo.log")                    \
+  X(tanh, "Tanh", "stablehlo.tanh")                 \
+  X(expit, "Sigmoid", "stablehlo.logistic")         \
+  X(sin, "Sin", "stablehlo.sine")                   \
+  X(cos, "Cos", "stablehlo.cosine")                 \
+  X(tan, "Tan", "chlo.tan")                         \
+  X(asin, "Asin", "chlo.asin")                      \
+  X(acos, "Acos", "chlo.acos")                      \
+  X(atan, "Atan", "chlo.atan")                      \
+  X(sinh, "Sinh", "chlo.sinh")                      \
+  X(cosh, "Cosh", "chlo.cosh")                      \
+  X(asinh, "Asinh", "chlo.asinh")                   \
+  X(acosh, "Acosh", "chlo.acosh")                   \
+  X(atanh, "Atanh", "chlo.atanh")                   \
+  X(erf, "Erf", "chlo.erf")                         \
+  X(logical_not, "Not", "stablehlo.not")            \
+  X(add, "Add", "stablehlo.add")                    \
+  X(subtract, "Sub", "stablehlo.subtract")          \
+  X(multiply, "Mul", "stablehlo.multiply")          \
+  X(divide, "Div", "stablehlo.divide")              \
+  X(maximum, "Max", "stablehlo.maximum")            \
+  X(minimum, "Min", "stablehlo.minimum")            \
+  X(power, "Pow", "stablehlo.power")                \
+  X(logical_and, "And", "stablehlo.and")            \
+  X(logical_or, "Or", "stablehlo.or")               \
+  X(logical_xor, "Xor", "stablehlo.xor")            \
+  X(equal, "Equal", "stablehlo.compare")            \
+  X(less, "Less", "stablehlo.compare")              \
+  X(less_equal, "LessOrEqual", "stablehlo.compare") \
+  X(select, "Where", "stablehlo.select") /* of a truth, and two of one dtype */
+
+// Others, with what `numbers` says.
+#define NAX_OTHER_NODES(X)                                                                     \
+  X(argument)                                                                                  \
+  X(constant)                                                                                  \
+  X(cast)                                                                                      \
+  X(reshape)                                                                                   \
+  X(transpose)   /* numbers: which axis of the operand each is */                              \
+  X(slice)       /* first, end and step of each axis */                                        \
+  X(reverse)     /* axes */                                                                    \
+  X(expand)      /* of an operand of as many axes or fewer */                                  \
+  X(concatenate) /* axis */                                                                    \
+  X(matmul)      /* of operands with equal first axes */                                       \
+  X(sum)         /* axes, which stay with extent 1; so of the next three */                    \
+  X(product)                                                                                   \
+  X(max)                                                                                       \
+  X(min)                                                                                       \
+  X(cumsum)  /* axis, is it from the end? */                                                   \
+  X(argmax)  /* axis, which goes; the first of equal ones, as int32 */                         \
+  X(take)    /* of a table and indices in range: table[indices], along the first axis */       \
+  X(scatter) /* of a flat array, flat indices and flat values: these in its places */          \
+  X(scatter_add)                                                                               \
+  X(top)         /* axis, k, are they the greatest?: values in order */                        \
+  X(top_indices) /* their indices, as int64 */                                                 \
+  X(convolve)    /* x (n, spatial..., c) and w (spatial..., c / groups, o); see ConvNumbers */ \
+  X(max_pool)    /* (n, spatial..., c); as ConvNumbers, without groups; the window is last */  \
+  X(softmax)     /* along the last axis */                                                     \
+  X(log_softmax)                                                                               \
+  X(layer_norm) /* x, scale and bias along the last axis; `number` is added to variances */
+
+enum class NodeKind : unsigned char {
+#define NAX_NODE(name, ...) name,
+  NAX_ELEMENTWISE_NODES(NAX_NODE) NAX_OTHER_NODES(NAX_NODE)
+#undef NAX_NODE
+};
+constexpr bool is_elementwise(NodeKind kind) { return kind <= NodeKind::select; }
+
+struct Node {
+  NodeKind kind;
+  std::vector<int> inputs;
+  DType dtype;
+  Dims shape;
+  std::vector<std::int64_t> numbers = {};
+  double number = 0;
+  const void* data = nullptr;  // of a constant
+};
+
+// The numbers of a convolution or a pool: the groups, then five an axis; of a pool the window's extents
+// follow.
+struct ConvNumbers {
+  const std::int64_t* from;
+  std::int64_t groups() const { return from[0]; }
+  std::int64_t stride(std::size_t axis) const { return from[1 + 5 * axis]; }
+  std::int64_t low(std::size_t axis) const { return from[2 + 5 * axis]; }
+  std::int64_t high(std::size_t axis) const { return from[3 + 5 * axis]; }
+  std::int64_t lhs(std::size_t axis) const { return from[4 + 5 * axis]; }
+  std::int64_t rhs(std::size_t axis) const { return from[5 + 5 * axis]; }
+};
+
+struct Graph {
+  std::vector<Node> nodes;
+  std::vector<int> arguments, results;
+  std::vector<std::shared_ptr<const char[]>> held;  // of constants
+  std::map<const void*, std::string> names;         // of constants, by their data
+
+  const Node& operator[](int at) const { return nodes[static_cast<std::size_t>(at)]; }
+  // Each appends a node and returns its number, or that of an equal one.
+  NAX_ENGINE int add(Node node);
+  NAX_ENGINE int elementwise(NodeKind kind, std::vector<int> inputs, DType dtype);
+  int elementwise(NodeKind kind, std::vector<int> inputs) {
+    const DType dtype = (*this)[inputs.back()].dtype;
+    return elementwise(kind, std::move(inputs), dtype);
+  }
+  NAX_ENGINE int constant(const void* data, DType dtype, const Dims& shape);
+  // Copies the bytes.
+  NAX_ENGINE int own_constant(const void* data, DType dtype, const Dims& shape);
+  NAX_ENGINE int number(double value, DType dtype);
+  NAX_ENGINE int cast(int x, DType dtype);
+  NAX_ENGINE int reshape(int x, const Dims& shape);
+  NAX_ENGINE int transpose(int x, const std::vector<std::int64_t>& axes);
+  NAX_ENGINE int slice(int x, const Dims& first, const Dims& end, const Dims& step);
+  NAX_ENGINE int expand(int x, const Dims& shape);
+  NAX_ENGINE int reduce(NodeKind kind, int x, const std::vector<std::int64_t>& axes);
+  // The nodes that the results need, in order.
+  NAX_ENGINE std::vector<int> live() const;
+
+ private:
+  std::map<std::string, int> known_;
+};
+
+NAX_ENGINE std::int64_t elements_of(const Dims& shape);
+
+}  // namespace io::detail
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/io/exporting/graph-inl.hpp"
+#endif
