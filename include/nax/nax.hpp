@@ -52,6 +52,7 @@
 #include "nax/io.hpp"
 #include "nax/lax.hpp"
 #include "nax/linalg.hpp"
+#include "nax/mcmc.hpp"
 #include "nax/metrics.hpp"
 #include "nax/nn.hpp"
 #include "nax/numpy.hpp"
