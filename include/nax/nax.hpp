@@ -49,6 +49,7 @@
 #include "nax/fft.hpp"
 #include "nax/image.hpp"
 #include "nax/integrate.hpp"
+#include "nax/interpolate.hpp"
 #include "nax/io.hpp"
 #include "nax/lax.hpp"
 #include "nax/linalg.hpp"
