@@ -155,7 +155,7 @@ TEST(Interpolants, AreDifferentiable) {
 
 TEST(Interpolants, OfFloatsNumbersAndOutside) {
   const nax::Array<float> x{0, 1, 2, 3}, y{0, 1, 4, 9};
-  const interpolate::CubicSpline s(x, y);
+  const auto s = interpolate::CubicSpline(x, y);
   static_assert(std::is_same_v<decltype(s(1.5)), nax::Array<float>>);
   EXPECT_NEAR(s(1.5).item(), 2.25f, 1e-6);
   EXPECT_EQ(s(nax::zeros<float>({2, 0, 3})).shape(), (nax::Shape{2, 0, 3}));

@@ -102,36 +102,25 @@ Array<T> spline_slopes(const Array<T>& x, const Array<T>& y, SplineEnds ends) {
 
 }  // namespace detail
 
-// The cubic spline through points: x of shape (n,), ascending, y of (n, ...), of float or double. Called with
-// points of any shape it gives the value, or with {.nu = 1} a derivative, of shape points.shape +
-// y.shape[1:]; outside of x it continues the outermost polynomials, or is NaN with {.extrapolate = false}.
-// SciPy's CubicSpline. Differentiable in x, y and the points, goes under vmap and jit. Slopes are found in
-// log2(n) steps of whole arrays. Throws ShapeError where x and y do not fit, ValueError for x that does not
-// ascend, fewer than 2 points, periodic y whose ends differ, and another bc_type.
-template <class T = float>
-class CubicSpline {
- public:
-  CubicSpline(const Array<T>& x, const Array<T>& y, const CubicSplineOptions& options = {}) {
-    detail::check_points("CubicSpline", x, y);
-    const detail::SplineEnds ends = detail::spline_ends(options.bc_type);
-    const bool periodic = ends == detail::SplineEnds::periodic;
-    if (periodic && !nax::detail::is_batched(y) && nax::detail::is_readable(y) &&
-        !allclose(stop_gradient(Array<T>(y(0))), stop_gradient(Array<T>(y(-1))),
-                  {.rtol = 1e-15, .atol = 1e-15})
-             .item())
-      throw ValueError("CubicSpline: periodic y must end as it begins");
-    spline_ = detail::Piecewise<T>("CubicSpline", x, y, detail::spline_slopes(x, y, ends), periodic);
-  }
-  template <nax::detail::Operand X>
-  Array<T> operator()(const X& x, const EvaluateOptions& options = {}) const {
-    return spline_.at(x, options);
-  }
-
- private:
-  detail::Piecewise<T> spline_;
-};
-template <class X, class Y>
-CubicSpline(const X&, const Y&, const CubicSplineOptions& = {}) -> CubicSpline<typename Y::value_type>;
+// The cubic spline through points: x of shape (n,), ascending, y of (n, ...), of float or double. Returns a
+// function of points of any shape: `curve(points)` is the value, `curve(points, {.nu = 1})` a derivative, of
+// shape points.shape + y.shape[1:]; outside of x the outermost polynomials go on, or {.extrapolate = false}
+// gives NaN. SciPy's CubicSpline. Differentiable in x, y and the points, goes under vmap and jit. Slopes are
+// found in log2(n) steps of whole arrays. Throws ShapeError where x and y do not fit, ValueError for x that
+// does not ascend, fewer than 2 points, periodic y whose ends differ, and another bc_type.
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike Y>
+auto CubicSpline(const X& x_, const Y& y_, const CubicSplineOptions& options = {}) {
+  using T = typename Y::value_type;
+  const Array<T> x = nax::detail::as_array(x_), y = nax::detail::as_array(y_);
+  detail::check_points("CubicSpline", x, y);
+  const detail::SplineEnds ends = detail::spline_ends(options.bc_type);
+  const bool periodic = ends == detail::SplineEnds::periodic;
+  if (periodic && detail::is_known(y) &&
+      !allclose(stop_gradient(Array<T>(y(0))), stop_gradient(Array<T>(y(-1))), {.rtol = 1e-15, .atol = 1e-15})
+           .item())
+    throw ValueError("CubicSpline: periodic y must end as it begins");
+  return detail::Piecewise<T>("CubicSpline", x, y, detail::spline_slopes(x, y, ends), periodic);
+}
 
 }  // namespace interpolate
 NAX_END

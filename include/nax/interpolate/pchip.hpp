@@ -35,26 +35,17 @@ Array<T> pchip_slopes(const Array<T>& x, const Array<T>& y) {
 }  // namespace detail
 
 // The monotone cubic interpolant through points, which has no extremum between them: x of shape (n,),
-// ascending, y of (n, ...), of float or double. Called as CubicSpline: the result has shape points.shape +
-// y.shape[1:]. SciPy's PchipInterpolator. Differentiable in x, y and the points, goes under vmap and jit.
-// Throws ShapeError where x and y do not fit, ValueError for x that does not ascend and fewer than 2 points.
-template <class T = float>
-class PchipInterpolator {
- public:
-  PchipInterpolator(const Array<T>& x, const Array<T>& y) {
-    detail::check_points("PchipInterpolator", x, y);
-    curve_ = detail::Piecewise<T>("PchipInterpolator", x, y, detail::pchip_slopes(x, y), false);
-  }
-  template <nax::detail::Operand X>
-  Array<T> operator()(const X& x, const EvaluateOptions& options = {}) const {
-    return curve_.at(x, options);
-  }
-
- private:
-  detail::Piecewise<T> curve_;
-};
-template <class X, class Y>
-PchipInterpolator(const X&, const Y&) -> PchipInterpolator<typename Y::value_type>;
+// ascending, y of (n, ...), of float or double. Returns a function as CubicSpline does, whose results have
+// shape points.shape + y.shape[1:]. SciPy's PchipInterpolator. Differentiable in x, y and the points, goes
+// under vmap and jit. Throws ShapeError where x and y do not fit, ValueError for x that does not ascend and
+// fewer than 2 points.
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike Y>
+auto PchipInterpolator(const X& x_, const Y& y_) {
+  using T = typename Y::value_type;
+  const Array<T> x = nax::detail::as_array(x_), y = nax::detail::as_array(y_);
+  detail::check_points("PchipInterpolator", x, y);
+  return detail::Piecewise<T>("PchipInterpolator", x, y, detail::pchip_slopes(x, y), false);
+}
 
 }  // namespace interpolate
 NAX_END

@@ -16,10 +16,15 @@ struct EvaluateOptions {
 
 namespace detail {
 
+// Can numbers be read: outside of vmap and recordings?
+inline bool is_known(const ArrayBase& x) {
+  return !nax::detail::is_batched(x) && nax::detail::is_readable(x);
+}
+
 // Throws ValueError unless x ascends, where its values are known.
 template <class T>
 void check_ascending(const char* function, const Array<T>& x) {
-  if (nax::detail::is_batched(x) || !nax::detail::is_readable(x)) return;
+  if (!is_known(x)) return;
   const Array<T> known = stop_gradient(x);
   if (!Array<bool>(all(known(slice(1, _)) > known(slice(_, -1)))).item())
     raise<ValueError>({function, ": x must ascend strictly"});
@@ -83,11 +88,15 @@ class Piecewise {
     c_[0] = y0;
   }
 
-  // At points of any shape: their shape, then that of one y.
-  template <class X>
-  Array<T> at(const X& x, const EvaluateOptions& options) const {
+  // At points of any shape: their shape, then that of one y. Throws ValueError for a negative nu.
+  template <nax::detail::Operand X>
+  Array<T> operator()(const X& x, const EvaluateOptions& options = {}) const {
     if (options.nu < 0) raise<ValueError>({function_, ": nu must not be negative: ", options.nu});
-    Array<T> points = nax::detail::as_array(x).template astype<T>();
+    Array<T> points;
+    if constexpr (Scalar<X>)
+      points = Array<T>(static_cast<T>(x));
+    else
+      points = nax::detail::as_array(x).template astype<T>();
     const std::int64_t n = x_.shape(0);
     const Array<T> first = x_(0), last = x_(-1);
     const Array<T> given = points;

@@ -16,17 +16,12 @@ struct RegularGridOptions {
   bool extrapolate = false;                                      // SciPy's fill_value=None
 };
 
-// Interpolates values on a grid: `points` are d arrays of shapes (n0,), (n1,), ..., each ascending, `values`
-// has shape (n0, n1, ..., ...), of float or double. Called with points of shape (..., d) it gives shape
-// (...) + values.shape[d:]; 1-d points are one point, or of d = 1 several. SciPy's RegularGridInterpolator.
-// Differentiable in grid, values and points (not the points of "nearest"), goes under vmap and jit. Throws
-// ShapeError where shapes do not fit, ValueError for a grid that does not ascend or is shorter than 2, for
-// another method, and for points outside of it, unless {.bounds_error = false} or recorded.
-template <class T = float>
-class RegularGridInterpolator {
+namespace detail {
+
+template <class T>
+class RegularGrid {
  public:
-  RegularGridInterpolator(std::vector<Array<T>> points, const Array<T>& values,
-                          const RegularGridOptions& options = {})
+  RegularGrid(std::vector<Array<T>> points, const Array<T>& values, const RegularGridOptions& options = {})
       : points_(std::move(points)), values_(values), options_(options) {
     if (options.method != "linear" && options.method != "nearest")
       raise<ValueError>(
@@ -65,8 +60,8 @@ class RegularGridInterpolator {
       part.push_back((xi - low) / (high - low));
       outside = outside | (xi < points_[i](0)) | (xi > points_[i](-1));
     }
-    if (options_.bounds_error && !options_.extrapolate && !nax::detail::is_batched(outside) &&
-        nax::detail::is_readable(outside) && Array<bool>(any(outside)).item())
+    if (options_.bounds_error && !options_.extrapolate && detail::is_known(outside) &&
+        Array<bool>(any(outside)).item())
       throw ValueError("RegularGridInterpolator: points lie outside of the grid");
     // The corners of each cell by their weights.
     std::vector<std::int64_t> strides(static_cast<std::size_t>(d), 1);
@@ -102,12 +97,20 @@ class RegularGridInterpolator {
   Array<T> values_;
   RegularGridOptions options_;
 };
-template <class P, class Y>
-RegularGridInterpolator(const P&, const Y&, const RegularGridOptions& = {})
-    -> RegularGridInterpolator<typename Y::value_type>;
-template <class T, class Y>
-RegularGridInterpolator(std::initializer_list<Array<T>>, const Y&, const RegularGridOptions& = {})
-    -> RegularGridInterpolator<T>;
+
+}  // namespace detail
+
+// Interpolates values on a grid: `points` are d arrays of shapes (n0,), (n1,), ..., each ascending, in braces
+// or a vector, `values` has shape (n0, n1, ..., ...), of float or double. Returns a function of points of
+// shape (..., d), which gives shape (...) + values.shape[d:]; for d = 1 points may lack the last axis.
+// SciPy's RegularGridInterpolator. Differentiable in grid, values and points (those of "linear"), goes under
+// vmap and jit. Throws ShapeError where shapes do not fit, ValueError for a grid that does not ascend or is
+// shorter than 2, for another method, and for known points outside of it without {.bounds_error = false}.
+template <nax::detail::ArrayLike Y>
+auto RegularGridInterpolator(const std::vector<Array<typename Y::value_type>>& points, const Y& values,
+                             const RegularGridOptions& options = {}) {
+  return detail::RegularGrid<typename Y::value_type>(points, nax::detail::as_array(values), options);
+}
 
 }  // namespace interpolate
 NAX_END
