@@ -8,6 +8,7 @@
 
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/manipulation/join.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jit.hpp"
 #include "nax/transform/jvp.hpp"
@@ -85,13 +86,25 @@ struct ElementsOfJacobian {
     if (forward) {
       const auto linear = linearize(f, x);
       const auto& push = linear.second;
-      const Array<T> all = vmap([&](const Array<T>& t) { return push(t); })(seeds);
-      return {linear.first, take(all.reshape({all.size()}), places)};
+      return {linear.first, elements_by([&](const Array<T>& t) { return push(t); }, linear.first.size())};
     }
     const auto linear = vjp(f, x);
     const auto& pull = linear.second;
-    const Array<T> all = vmap([&](const Array<T>& t) { return std::get<0>(pull(t)); })(seeds);
-    return {linear.first, take(all.reshape({all.size()}), places)};
+    return {linear.first, elements_by([&](const Array<T>& t) { return std::get<0>(pull(t)); }, x.size())};
+  }
+
+  // A few seeds at a time: what depends on these alone is small then, and a program holds it computed.
+  template <class Pass>
+  Array<T> elements_by(const Pass& pass, std::int64_t length) const {
+    const std::int64_t count = seeds.shape(0), few = 16384 / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t at_once =
+        std::max({(count + 15) / 16, few / std::max<std::int64_t>(length, 1), std::int64_t{1}});
+    std::vector<Array<T>> parts;
+    for (std::int64_t first = 0; first < count; first += at_once) {
+      const Array<T> some = seeds(slice(first, std::min(first + at_once, count)));
+      parts.push_back(Array<T>(vmap(pass)(some)).reshape({some.shape(0) * length}));
+    }
+    return parts.empty() ? zeros<T>({0}) : Array<T>(take(concatenate(parts), places));
   }
 };
 
