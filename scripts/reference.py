@@ -44,6 +44,8 @@ MODULES = [
     ("optim", "nax::optim", ["optim"]),
     ("optimize", "nax::optimize", ["optimize"]),
     ("integrate", "nax::integrate", ["integrate"]),
+    ("mcmc", "nax::mcmc", ["mcmc"]),
+    ("interpolate", "nax::interpolate", ["interpolate"]),
     ("io", "nax::io", ["io"]),
     ("data", "nax::data, nax::storage, nax::image", ["data", "storage/storage.hpp", "image"]),
     ("devices", "Devices, processes, profiler", ["core/devices.hpp", "core/device.hpp", "core/transfer.hpp", "core/matmul_precision.hpp",

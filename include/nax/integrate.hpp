@@ -4,4 +4,5 @@
 
 #include "nax/integrate/odeint.hpp"
 #include "nax/integrate/quad.hpp"
+#include "nax/integrate/sdeint.hpp"
 #include "nax/integrate/solve_ivp.hpp"

@@ -26,6 +26,8 @@
 #include "nax/transform/mistakes.hpp"
 #include "nax/transform/same_along.hpp"
 #include "nax/transform/sharded.hpp"
+#include "nax/transform/sparse.hpp"
+#include "nax/transform/sparsity.hpp"
 #include "nax/transform/tree_axes.hpp"
 #include "nax/transform/vectorize.hpp"
 #include "nax/transform/vjp.hpp"

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <nax/nax.hpp>
 
@@ -10,7 +11,7 @@ using A = Array<double>;
 
 const auto oscillator = [](double, const A& y) { return stack(std::vector<A>{A(y(1)), A(-y(0))}); };
 const auto decay = [](double, const A& y, const A& rate) -> A { return -rate * y; };
-const std::string_view methods[] = {"tsit5", "dopri5", "rodas4"};
+const std::string_view methods[] = {"tsit5", "dopri5", "rodas4", "kvaerno5"};
 
 double error_of(std::string_view method, double rtol) {
   const auto s =
@@ -51,6 +52,76 @@ TEST(SolveIvp, CoefficientsMeetTheirConditions) {
     double error = 0;
     for (const double e : m->error) error += e;
     EXPECT_NEAR(error, 0, 1e-15);
+  }
+}
+
+// All conditions of order 5, and those of order 4 of the embedded method.
+TEST(SolveIvp, CoefficientsOfKvaernoMeetTheirConditions) {
+  const integrate::detail::ImplicitMethod& m = integrate::detail::kvaerno5;
+  double a[7][7] = {};
+  for (int i = 1; i < 7; ++i) {
+    double row = a[i][i] = m.gamma;
+    for (int j = 0; j < i; ++j) row += a[i][j] = m.a[i][j];
+    EXPECT_NEAR(row, m.c[i], 1e-14) << i;
+  }
+  using Stages = std::array<double, 7>;
+  const auto times = [&](const Stages& x) {
+    Stages y{};
+    for (int i = 0; i < 7; ++i)
+      for (int j = 0; j < 7; ++j) y[i] += a[i][j] * x[j];
+    return y;
+  };
+  const auto by = [](const Stages& x, const Stages& y) {
+    Stages z{};
+    for (int i = 0; i < 7; ++i) z[i] = x[i] * y[i];
+    return z;
+  };
+  const Stages one{1, 1, 1, 1, 1, 1, 1}, c = times(one), c2 = by(c, c), c3 = by(c, c2), ac = times(c),
+                                         ac2 = times(c2), aac = times(ac);
+  const auto expect = [&](int row, const Stages& x, double value) {
+    double sum = 0;
+    for (int i = 0; i < 7; ++i) sum += a[row][i] * x[i];
+    EXPECT_NEAR(sum, value, 1e-15);
+  };
+  for (const int row : {5, 6}) {
+    expect(row, one, 1);
+    expect(row, c, 1. / 2);
+    expect(row, c2, 1. / 3);
+    expect(row, ac, 1. / 6);
+    expect(row, c3, 1. / 4);
+    expect(row, by(c, ac), 1. / 8);
+    expect(row, ac2, 1. / 12);
+    expect(row, aac, 1. / 24);
+  }
+  expect(6, by(c, c3), 1. / 5);
+  expect(6, by(c2, ac), 1. / 10);
+  expect(6, by(c, ac2), 1. / 15);
+  expect(6, by(c, aac), 1. / 30);
+  expect(6, by(ac, ac), 1. / 20);
+  expect(6, times(c3), 1. / 20);
+  expect(6, times(by(c, ac)), 1. / 40);
+  expect(6, times(ac2), 1. / 60);
+  expect(6, times(aac), 1. / 120);
+  // Between the ends of a step.
+  for (const double x : {0., 0.3, 0.7, 1.}) {
+    const auto within = [&](const Stages& of, double value) {
+      double sum = x * of[0];
+      for (int i = 0; i < 7; ++i)
+        sum += x * x * (m.dense[0][i] + x * (m.dense[1][i] + x * m.dense[2][i])) * of[i];
+      EXPECT_NEAR(sum, value, 1e-13);
+    };
+    within(one, x);
+    within(c, std::pow(x, 2) / 2);
+    within(c2, std::pow(x, 3) / 3);
+    within(ac, std::pow(x, 3) / 6);
+    within(c3, std::pow(x, 4) / 4);
+    within(by(c, ac), std::pow(x, 4) / 8);
+    within(ac2, std::pow(x, 4) / 12);
+    within(aac, std::pow(x, 4) / 24);
+  }
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_NEAR(m.dense[0][i] + m.dense[1][i] + m.dense[2][i] + (i == 0), a[6][i], 1e-13) << i;
+    EXPECT_NEAR(2 * m.dense[0][i] + 3 * m.dense[1][i] + 4 * m.dense[2][i] + (i == 0), i == 6, 1e-13) << i;
   }
 }
 
@@ -100,15 +171,17 @@ TEST(SolveIvp, StiffSystemOfRobertson) {
     const A a = .04 * y(0), b = 1e4 * y(1) * y(2), c = 3e7 * y(1) * y(1);
     return stack(std::vector<A>{A(b - a), A(a - b - c), c});
   };
-  const auto s =
-      integrate::solve_ivp(robertson, {0, 4e4}, A{1, 0, 0},
-                           {.method = "rodas4", .rtol = 1e-7, .atol = 1e-11, .t_eval = {.4, 40, 4e4}});
-  ASSERT_TRUE(s.success) << s.message;
-  EXPECT_LT(s.nsteps, 1000);
-  EXPECT_NEAR(s.y(0, 0).item(), 0.98517211386, 1e-6);
-  EXPECT_NEAR(s.y(0, 1).item(), 0.71582706872, 1e-6);
-  EXPECT_NEAR(s.y(0, 2).item(), 0.03898337709, 1e-6);
-  EXPECT_NEAR(s.y(1, 1).item(), 9.1855347646e-06, 1e-10);
+  for (const std::string_view method : {"rodas4", "kvaerno5"}) {
+    const auto s =
+        integrate::solve_ivp(robertson, {0, 4e4}, A{1, 0, 0},
+                             {.method = method, .rtol = 1e-7, .atol = 1e-11, .t_eval = {.4, 40, 4e4}});
+    ASSERT_TRUE(s.success) << s.message;
+    EXPECT_LT(s.nsteps, 1000);
+    EXPECT_NEAR(s.y(0, 0).item(), 0.98517211386, 1e-6);
+    EXPECT_NEAR(s.y(0, 1).item(), 0.71582706872, 1e-6);
+    EXPECT_NEAR(s.y(0, 2).item(), 0.03898337709, 1e-6);
+    EXPECT_NEAR(s.y(1, 1).item(), 9.1855347646e-06, method == "rodas4" ? 1e-10 : 1e-9);
+  }
   const auto plain = integrate::solve_ivp(robertson, {0, 4e4}, A{1, 0, 0}, {.max_steps = 2000});
   EXPECT_EQ(plain.status, -2);
   EXPECT_FALSE(plain.success);
@@ -116,9 +189,11 @@ TEST(SolveIvp, StiffSystemOfRobertson) {
 
 TEST(SolveIvp, TimeDependentStiffField) {
   const auto f = [](double t, const A& y) -> A { return -1e3 * (y - std::cos(t)); };
-  const auto s = integrate::solve_ivp(f, {0, 2}, A{0}, {.method = "rodas4", .rtol = 1e-8, .atol = 1e-8});
-  const double exact = (1e6 * std::cos(2.) + 1e3 * std::sin(2.)) / (1e6 + 1);
-  EXPECT_NEAR(s.y(0, -1).item(), exact, 1e-6);
+  for (const std::string_view method : {"rodas4", "kvaerno5"}) {
+    const auto s = integrate::solve_ivp(f, {0, 2}, A{0}, {.method = method, .rtol = 1e-8, .atol = 1e-8});
+    const double exact = (1e6 * std::cos(2.) + 1e3 * std::sin(2.)) / (1e6 + 1);
+    EXPECT_NEAR(s.y(0, -1).item(), exact, 1e-6);
+  }
 }
 
 TEST(SolveIvp, Events) {

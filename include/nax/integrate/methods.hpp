@@ -97,16 +97,48 @@ inline constexpr RosenbrockMethod rodas4{
     {{10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662},
      {-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872}}};
 
+// An implicit method whose first stage is explicit: the step before's last one. Stage i solves k_i = f(t +
+// c_i h, y + h sum a_ij k_j), j to i, with gamma for a_ii; the last stage ends the step, and the last but one
+// is the embedded method's. A. Kvaerno, Singly diagonally implicit Runge-Kutta methods with an explicit first
+// stage (2004): of order 5(4), for stiff systems.
+struct ImplicitMethod {
+  static constexpr std::size_t stages = 7;
+  double gamma;
+  double c[stages];
+  double a[stages][stages - 1];
+  double dense[3][stages];  // of x^2, x^3, x^4 at the part x of a step; k[0] alone has a term in x
+};
+inline constexpr ImplicitMethod kvaerno5{
+    0.26,
+    {0, 0.52, 1.230333209967908, 0.8957659843500759, 0.4363936098586476, 1, 1},
+    {{},
+     {0.26},
+     {0.13, 0.84033320996790809},
+     {0.22371961478320505, 0.47675532319799699, -0.06470895363112615},
+     {0.16648564323248321, 0.10450018841591720, 0.03631482272098715, -0.13090704451073998},
+     {0.13855640231268224, 0, -0.04245337201752043, 0.02446657898003141, 0.61943039072480676},
+     {0.13659751177640291, 0, -0.05496908796538376, -0.04118626728321046, 0.62993304899016403,
+      0.06962479448202728}},
+    {{-2.0720375887956783, 0, 0.84272431906164891, -0.66658571364223929, 3.2569288143993345,
+      -0.60502552056967984, -0.75600431045339656},
+     {1.6904652246969709, 0, -1.9053249899848348, 1.1684263581516363, -3.994125432838028, 1.4885502190674702,
+      1.5520086209067945},
+     {-0.48183012412488974, 0, 1.0076315829578024, -0.54302691179260842, 1.367129667428854,
+      -0.8138999040157634, -0.53600431045339825}}};
+
 struct Method {
   const ExplicitMethod* explicit_method;
   const RosenbrockMethod* rosenbrock;
+  const ImplicitMethod* implicit;
   double exponent;  // of the error's share in the next step's length
 };
 inline Method method_named(std::string_view name) {
-  if (name == "tsit5") return {&tsit5, nullptr, -1. / 5};
-  if (name == "dopri5" || name == "RK45") return {&dopri5, nullptr, -1. / 5};
-  if (name == "rodas4" || name == "rodas") return {nullptr, &rodas4, -1. / 4};
-  raise<ValueError>({"solve_ivp: method must be 'tsit5', 'dopri5' or 'rodas4', not '", name, "'"});
+  if (name == "tsit5") return {&tsit5, nullptr, nullptr, -1. / 5};
+  if (name == "dopri5" || name == "RK45") return {&dopri5, nullptr, nullptr, -1. / 5};
+  if (name == "rodas4" || name == "rodas") return {nullptr, &rodas4, nullptr, -1. / 4};
+  if (name == "kvaerno5") return {nullptr, nullptr, &kvaerno5, -1. / 5};
+  raise<ValueError>(
+      {"solve_ivp: method must be 'tsit5', 'dopri5', 'rodas4' or 'kvaerno5', not '", name, "'"});
 }
 
 }  // namespace integrate::detail

@@ -40,7 +40,7 @@ class Events {
 
 template <class T>
 struct SolveIvpOptions {
-  std::string_view method = "tsit5";  // "dopri5" (SciPy's RK45); for stiff systems "rodas4"
+  std::string_view method = "tsit5";  // "dopri5" (SciPy's RK45); for stiff systems "rodas4", "kvaerno5"
   double rtol = 1e-3, atol = 1e-6;
   detail::Numbers t_eval = {};  // the times of the result; the solver's own where none are given
   bool dense_output = false;    // is .sol wanted?
@@ -82,7 +82,7 @@ class Solver {
         y_(y0) {
     check();
     shape_ = y0.shape();
-    if (method_.rosenbrock) {  // a system of vectors
+    if (!method_.explicit_method) {  // a system of vectors
       y_ = y0.reshape({-1});
       f_ = [this, &f](double t, const Array<T>& y) -> Array<T> {
         ++result_.nfev;
@@ -175,7 +175,7 @@ class Solver {
       h_ = first_step();
     }
     ++result_.nsteps;
-    if (method_.rosenbrock) {
+    if (!method_.explicit_method) {
       linearised_ = linearise(f_, t_, y_, span_.end - span_.begin);
       ++result_.njev;
     }
@@ -189,9 +189,11 @@ class Solver {
       Segment<T> s{method_, t_, direction_ * h_, y_, y_, {}};
       if (direction_ * (s.end_time() - span_.end) >= 0) s.h = span_.end - t_;
       Array<T> error;
+      if (!method_.rosenbrock) s.k.push_back(slope_);
       if (method_.explicit_method) {
-        s.k.push_back(slope_);
         error = take_step(*method_.explicit_method, f_, s);
+      } else if (method_.implicit) {
+        error = take_step(*method_.implicit, f_, linearised_, s, options_.rtol, options_.atol);
       } else {
         error = take_step(*method_.rosenbrock, f_, linearised_, s);
       }
@@ -265,7 +267,7 @@ class Solver {
       ++next_;
     }
     if (wanted().empty()) keep(end, state);
-    if (method_.explicit_method) slope_ = s.k.back();
+    if (!method_.rosenbrock) slope_ = s.k.back();
     t_ = end;
     y_ = state;
     before_ = std::move(after);

@@ -30,7 +30,8 @@ inline constexpr std::int64_t least_recorded_turns = 32;
 
 // Does a loop of n turns become a step?
 inline bool records_loop(std::int64_t n) {
-  return graph_recording && program::is_recording() && n >= least_recorded_turns;
+  return graph_recording && program::is_recording() && n >= least_recorded_turns &&
+         !program::Recorder::current().unrolls;
 }
 
 struct BodyNode;

@@ -50,22 +50,6 @@ struct LineSearchResult {
   bool success = false;
 };
 
-namespace detail {
-
-// A user's function of a tree, as a 0-d array of the vector of the tree.
-template <class Tree, class F>
-auto scalar_on(const OnVectors<Tree>& on, const F& f) {
-  using E = typename OnVectors<Tree>::E;
-  return [&on, &f](const Array<E>& x) {
-    const Array<E> y = on.vector(f, x);
-    if (y.size() != 1)
-      raise<ShapeError>({on.function(), ": the function must return one number, not ", y.size()});
-    return y.reshape(Shape{});
-  };
-}
-
-}  // namespace detail
-
 // Minimises f(x, args...), one number, from x0: an array or a tree of floating arrays. Steps run in double;
 // gradients are those of reverse mode. The solution is differentiable in `args` and in what f captured, by
 // the equation that the gradient vanishes; parameters at a bound stay there. Throws ValueError where f or its

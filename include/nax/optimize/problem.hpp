@@ -257,6 +257,18 @@ class OnVectors {
   tree::detail::Unravel<Tree, E> unravel_;
 };
 
+// A user's function of a tree, as a 0-d array of the vector of the tree.
+template <class Tree, class F>
+auto scalar_on(const OnVectors<Tree>& on, const F& f) {
+  using E = typename OnVectors<Tree>::E;
+  return [&on, &f](const Array<E>& x) {
+    const Array<E> y = on.vector(f, x);
+    if (y.size() != 1)
+      raise<ShapeError>({on.function(), ": the function must return one number, not ", y.size()});
+    return y.reshape(Shape{});
+  };
+}
+
 // Fills `to` with the values of a vector, after a check of its count against the first call's.
 template <class E>
 void store_values(const char* function, const char* what, const Array<E>& from, Vector& to,

@@ -56,11 +56,12 @@ inline void provide_device() {
 
 }  // namespace detail
 
-NAX_ENGINE Recording::Recording()
+NAX_ENGINE Recording::Recording(bool unrolls)
     : before_(nax::detail::graph_recording),
       recorder_(
           std::make_shared<Recorder>(is_recording() ? static_cast<Recorder*>(before_->state) : nullptr)),
       graph_{device, nullptr, recorder_.get(), nullptr, nullptr} {
+  recorder_->unrolls = recorder_->unrolls || unrolls;
   detail::provide_device();
   graph_.keep = [](nax::detail::GraphRecording& graph, nax::detail::Buffer& buffer) {
     static_cast<Recorder*>(graph.state)->keep(buffer);
@@ -99,12 +100,8 @@ NAX_ENGINE std::vector<Output> Recording::outputs(const Arrays& results) {
     out.dtype = r.dtype();
     outputs.push_back(std::move(out));
   }
-<<<<<<< HEAD
   for (const auto& body : recorder_->bodies) body->complete();
-  return std::make_unique<Program>(std::move(*recorder_), std::move(outputs));
-=======
   return outputs;
->>>>>>> onnx
 }
 
 }  // namespace program

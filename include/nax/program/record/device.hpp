@@ -15,7 +15,8 @@ using Arrays = std::vector<ArrayBase>;
 // Records this thread's computations while it lives. Within another recording it is one of a loop's body.
 class Recording {
  public:
-  NAX_ENGINE Recording();
+  // `unrolls`: loops are recorded turn by turn.
+  NAX_ENGINE explicit Recording(bool unrolls = false);
   NAX_ENGINE ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -33,7 +34,7 @@ class Recording {
   // The program of these results.
   std::unique_ptr<Program> finish(const Arrays& results) {
     std::vector<Output> all = outputs(results);
-    return std::make_unique<Program>(std::move(recorder_), std::move(all));
+    return std::make_unique<Program>(std::move(*recorder_), std::move(all));
   }
 
  private:

@@ -183,6 +183,7 @@ class Recorder : public Recorded {
   // Holds a buffer whose address has been asked for, while the program lives.
   NAX_ENGINE void keep(nax::detail::Buffer& buffer);
 
+  bool unrolls = false;  // are loops recorded turn by turn?
   // Whether the address is one of its own slots'.
   bool holds(const void* address) const {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
