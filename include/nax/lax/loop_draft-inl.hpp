@@ -50,7 +50,7 @@ class LoopDraft {
     return rows_.back().inside;
   }
 
-  // What the body makes of the carries and what is stacked: the last carries, and the rows.
+  // The last carries and the rows, of the outputs of the body for each.
   RecordedScan finish(const char* name, LoopArrays after, LoopArrays outs);
 
  private:
@@ -92,7 +92,7 @@ inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopAr
   if (tape_) static_cast<BodyBegin&>((*tape_)[begin_]).end = tape_->size();
   body_->end(program::Turns::one_or_more);
 
-  // What the body needs of other loops is theirs to keep.
+  // Values of other loops that the body needs are theirs to keep.
   struct Source {
     int slot;
     program::EndedBody::Rows rows;

@@ -70,7 +70,7 @@ class BodyRecording {
       if (c.slot == slot) return c.from;
     return -1;
   }
-  // What is captured and used, or comes out.
+  // Captured slots that are used or come out.
   NAX_ENGINE std::vector<Recorder::Capture> captured(const std::vector<int>& results) const;
   // The program from these slots to those.
   NAX_ENGINE std::shared_ptr<const Program> program(const std::vector<int>& arguments,
