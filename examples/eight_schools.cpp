@@ -1,6 +1,7 @@
 // Rubin's eight schools by the No-U-Turn sampler: what coaching does for tests, in schools that differ.
 #include <chrono>
 #include <cstdio>
+#include <nax/mcmc.hpp>
 #include <nax/nax.hpp>
 
 using nax::Array;

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <nax/interpolate.hpp>
+#include <nax/io/onnx.hpp>
+#include <nax/io/stablehlo.hpp>
+#include <nax/mcmc.hpp>
 #include <sstream>
 #include <string>
 

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <functional>
 #include <nax/io/file.hpp>
+#include <nax/io/onnx.hpp>
+#include <nax/io/stablehlo.hpp>
 #include <nax/nax.hpp>
 
 #include "exporting/nets.hpp"

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nax/io/onnx.hpp>
+#include <nax/io/stablehlo.hpp>
 #include <nax/nax.hpp>
 
 #include "exporting/nets.hpp"

@@ -4,6 +4,10 @@
 #include "nax/formula/gradient.hpp"
 #include "nax/formula/kernel.hpp"
 #include "nax/formula/symbol.hpp"
+#include "nax/interpolate.hpp"
+#include "nax/io/onnx.hpp"
+#include "nax/io/stablehlo.hpp"
+#include "nax/mcmc.hpp"
 #include "nax/nax.hpp"
 
 #ifdef NAX_HAVE_XBYAK
