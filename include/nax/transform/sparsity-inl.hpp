@@ -6,6 +6,7 @@
 
 #include "nax/core/error.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/conversion/from_data.hpp"
 #include "nax/transform/sparsity.hpp"
 
 NAX_BEGIN
