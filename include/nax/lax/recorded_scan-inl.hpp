@@ -44,9 +44,9 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
   of_outs.erase(of_outs.begin(), of_outs.begin() + static_cast<std::ptrdiff_t>(carries.size()));
   for (std::size_t k = 0; k < outs.size(); ++k) {
     if (!holds_value(of_outs[k])) continue;
-    Frame rows = wider(layout_of(outs[k]), layout_of(of_outs[k]));
-    rows.shape.insert(rows.levels.size(), turns);
-    of_outs[k] = broadcast_frame(of_outs[k], rows);
+    Frame frame = wider(layout_of(outs[k]), layout_of(of_outs[k]));
+    frame.shape.insert(frame.levels.size(), turns);
+    of_outs[k] = broadcast_frame(of_outs[k], frame);
   }
   const auto taken = [&](const Input& x) {
     auto& node = static_cast<BodyInput&>(tape[tape.find(serial_of(x.inside))]);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/backend/cpu/line_kernels.hpp"
 #include "nax/backend/cpu/reducers.hpp"
 #include "nax/backend/cpu/windows.hpp"
 #include "nax/lax/associative_scan.hpp"

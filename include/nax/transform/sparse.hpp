@@ -42,7 +42,8 @@ struct SparseMatrix {
     const std::int64_t m = (*shape)[0], n = (*shape)[1];
     std::vector<std::int64_t> places;
     for (std::int64_t i = 0; i < m; ++i)
-      for (std::int32_t at = starts[i]; at < starts[i + 1]; ++at) places.push_back(i * n + columns[at]);
+      for (std::int32_t at = detail::nth(starts, i); at < detail::nth(starts, i + 1); ++at)
+        places.push_back(i * n + detail::nth(columns, at));
     return zeros<T>({m * n}).at(asarray(places)).set(data).reshape({m, n});
   }
 };
@@ -141,7 +142,7 @@ SparsityPattern probed_pattern(const F& f, const Array<T>& x, std::int64_t m) {
       for (std::int64_t i = 0; i < m; ++i)
         for (const auto& of : columns)
           if (const T value = of[k * m + i]; value != T(0) && std::isfinite(value)) {
-            rows[i].push_back(static_cast<std::int32_t>(first + k));
+            nth(rows, i).push_back(static_cast<std::int32_t>(first + k));
             break;
           }
   }
@@ -177,12 +178,14 @@ class SparseJacobian {
     }
     const std::int64_t width = forward ? n : m, height = forward ? m : n;
     std::vector<T> seeds(static_cast<std::size_t>(coloring.count * width));
-    for (std::int64_t j = 0; j < width; ++j) seeds[coloring.colors[j] * width + j] = T(1);
+    for (std::int64_t j = 0; j < width; ++j)
+      detail::nth(seeds, detail::nth(coloring.colors, j) * width + j) = T(1);
     std::vector<std::int64_t> places;
     for (std::int64_t i = 0; i < m; ++i)
-      for (std::int32_t k = pattern.indptr()[i]; k < pattern.indptr()[i + 1]; ++k) {
-        const std::int64_t j = pattern.indices()[k];
-        places.push_back(forward ? coloring.colors[j] * height + i : coloring.colors[i] * height + j);
+      for (std::int32_t k = detail::nth(pattern.indptr(), i); k < detail::nth(pattern.indptr(), i + 1); ++k) {
+        const std::int64_t j = detail::nth(pattern.indices(), k);
+        places.push_back(forward ? detail::nth(coloring.colors, j) * height + i
+                                 : detail::nth(coloring.colors, i) * height + j);
       }
     colors_ = coloring.count;
     matrix_.indices = asarray(pattern.indices());
@@ -190,7 +193,7 @@ class SparseJacobian {
     matrix_.shape = Shape{m, n};
     elements_ = std::make_shared<const Elements>(jit(ElementsOfJacobian<F, T>{
         flat, forward, asarray(seeds, Shape{coloring.count, width}), asarray(places)}));
-    for (const std::uint64_t seed : {3, 4}) check(flat, seed == 3 ? x : probe_point(x, seed), seed);
+    for (const std::uint64_t seed : {3u, 4u}) check(flat, seed == 3 ? x : probe_point(x, seed), seed);
   }
 
   // {f(x), the Jacobian}.

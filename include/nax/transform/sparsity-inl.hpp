@@ -51,20 +51,20 @@ NAX_ENGINE void check_pattern(const char* function, const SparsityPattern& patte
                        ", ", columns, ")"});
   std::vector<std::int64_t> last(static_cast<std::size_t>(columns), -1);
   for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int32_t at = pattern.indptr()[i]; at < pattern.indptr()[i + 1]; ++at) {
-      const std::int64_t j = pattern.indices()[at];
-      if (j < 0 || j >= columns || last[j] == i)
+    for (std::int32_t at = nth(pattern.indptr(), i); at < nth(pattern.indptr(), i + 1); ++at) {
+      const std::int64_t j = nth(pattern.indices(), at);
+      if (j < 0 || j >= columns || nth(last, j) == i)
         raise<ValueError>({function, ": pattern: row ", i, " names column ", j,
                            j < 0 || j >= columns ? ", which is out of bounds" : " twice"});
-      last[j] = i;
+      nth(last, j) = i;
     }
 }
 
 NAX_ENGINE SparsityPattern transposed(const SparsityPattern& pattern, std::int64_t columns) {
   std::vector<std::vector<std::int32_t>> rows(static_cast<std::size_t>(columns));
   for (std::int64_t i = 0; i < pattern.rows(); ++i)
-    for (std::int32_t at = pattern.indptr()[i]; at < pattern.indptr()[i + 1]; ++at)
-      rows[pattern.indices()[at]].push_back(static_cast<std::int32_t>(i));
+    for (std::int32_t at = nth(pattern.indptr(), i); at < nth(pattern.indptr(), i + 1); ++at)
+      nth(rows, nth(pattern.indices(), at)).push_back(static_cast<std::int32_t>(i));
   return pattern_of_rows(rows);
 }
 
@@ -74,29 +74,30 @@ NAX_ENGINE Coloring color_columns(const SparsityPattern& pattern, std::int64_t c
   std::iota(order.begin(), order.end(), 0);
   const auto degree = [&](std::int32_t j) {
     std::int64_t neighbours = 0;
-    for (std::int32_t at = by_columns.indptr()[j]; at < by_columns.indptr()[j + 1]; ++at) {
-      const std::int32_t i = by_columns.indices()[at];
-      neighbours += pattern.indptr()[i + 1] - pattern.indptr()[i];
+    for (std::int32_t at = nth(by_columns.indptr(), j); at < nth(by_columns.indptr(), j + 1); ++at) {
+      const std::int32_t i = nth(by_columns.indices(), at);
+      neighbours += nth(pattern.indptr(), i + 1) - nth(pattern.indptr(), i);
     }
     return neighbours;
   };
   std::vector<std::int64_t> degrees;
   for (std::int32_t j = 0; j < columns; ++j) degrees.push_back(degree(j));
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::int32_t a, std::int32_t b) { return degrees[a] > degrees[b]; });
+                   [&](std::int32_t a, std::int32_t b) { return nth(degrees, a) > nth(degrees, b); });
   Coloring out;
   out.colors.assign(static_cast<std::size_t>(columns), -1);
   std::vector<std::int32_t> taken;  // by which column a color was last seen among neighbours
   for (const std::int32_t j : order) {
-    for (std::int32_t at = by_columns.indptr()[j]; at < by_columns.indptr()[j + 1]; ++at) {
-      const std::int32_t i = by_columns.indices()[at];
-      for (std::int32_t k = pattern.indptr()[i]; k < pattern.indptr()[i + 1]; ++k)
-        if (const std::int32_t color = out.colors[pattern.indices()[k]]; color >= 0) taken[color] = j;
+    for (std::int32_t at = nth(by_columns.indptr(), j); at < nth(by_columns.indptr(), j + 1); ++at) {
+      const std::int32_t i = nth(by_columns.indices(), at);
+      for (std::int32_t k = nth(pattern.indptr(), i); k < nth(pattern.indptr(), i + 1); ++k)
+        if (const std::int32_t color = nth(out.colors, nth(pattern.indices(), k)); color >= 0)
+          nth(taken, color) = j;
     }
     std::int32_t color = 0;
-    while (color < out.count && taken[color] == j) ++color;
+    while (color < out.count && nth(taken, color) == j) ++color;
     if (color == out.count) ++out.count, taken.push_back(-1);
-    out.colors[j] = color;
+    nth(out.colors, j) = color;
   }
   return out;
 }
@@ -112,11 +113,11 @@ NAX_ENGINE Coloring checked_colors(const char* function, const std::vector<std::
   }
   std::vector<std::int64_t> last(static_cast<std::size_t>(out.count), -1);
   for (std::int64_t i = 0; i < pattern.rows(); ++i)
-    for (std::int32_t at = pattern.indptr()[i]; at < pattern.indptr()[i + 1]; ++at) {
-      std::int64_t& seen = last[colors[pattern.indices()[at]]];
+    for (std::int32_t at = nth(pattern.indptr(), i); at < nth(pattern.indptr(), i + 1); ++at) {
+      std::int64_t& seen = nth(last, nth(colors, nth(pattern.indices(), at)));
       if (seen == i)
-        raise<ValueError>({function, ": colors: two columns of color ", colors[pattern.indices()[at]],
-                           " have elements in row ", i});
+        raise<ValueError>({function, ": colors: two columns of color ",
+                           nth(colors, nth(pattern.indices(), at)), " have elements in row ", i});
       seen = i;
     }
   return out;

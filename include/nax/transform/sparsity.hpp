@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,14 @@
 
 // Where a matrix of derivatives is not zero, and which of its columns are found together.
 NAX_BEGIN
+
+namespace detail {
+// The element of that number, of any integer type.
+template <class List, std::integral I>
+auto& nth(List& list, I i) {
+  return list[static_cast<std::size_t>(i)];
+}
+}  // namespace detail
 
 // The places of a sparse matrix's elements, row by row: an array of bools, or `indptr` and `indices` as CSR
 // has them.

@@ -157,7 +157,8 @@ void argsort_line(const T* x, std::int64_t stride, std::int64_t n, bool descendi
   const std::unique_ptr<Pair[]> pairs(new Pair[static_cast<std::size_t>(2 * n)]);
   for (std::int64_t i = 0; i < n; ++i) {
     const Key key = detail::sort_key(x[i * stride]);
-    pairs[i] = {descending ? static_cast<Key>(~key) : key, static_cast<std::int32_t>(i)};
+    pairs[static_cast<std::size_t>(i)] = {descending ? static_cast<Key>(~key) : key,
+                                          static_cast<std::int32_t>(i)};
   }
   const Pair* sorted = pairs.get();
   if (n < detail::radix_from)
