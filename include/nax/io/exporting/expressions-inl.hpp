@@ -29,7 +29,8 @@ namespace io::detail {
 template <class Rule, std::size_t... i>
 formula::Formula formula_of_rule(std::index_sequence<i...>) {
   formula::Recorder recorder(DType::float64);
-  return recorder.finish({Rule::value(formula::Symbol<double>::input(static_cast<int>(i))...).at});
+  const std::vector<int> results(1, Rule::value(formula::Symbol<double>::input(static_cast<int>(i))...).at);
+  return recorder.finish(results);
 }
 struct WrittenRule {
   const char* name;
