@@ -39,12 +39,8 @@ class ZeroNans {
 // Replaces NaNs by 0, and says in its state whether there were any.
 inline ZeroNans zero_nans() { return {}; }
 
-class Centralize {
+class Centralize : public Stateless {
  public:
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class... P>
   auto update(const G& grads, const EmptyState& state, const P&...) const {
     auto updates = detail::map(
@@ -67,14 +63,10 @@ struct AdaptiveGradClipOptions {
   double eps = 1e-3;  // the least norm of parameters that counts
   Axis axis = none;   // of the norms; when not given all but the last, of two or three axes the first
 };
-class AdaptiveGradClip {
+class AdaptiveGradClip : public Stateless {
  public:
   AdaptiveGradClip(double clipping, const AdaptiveGradClipOptions& options)
       : clipping_(clipping), options_(options) {}
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class P>
   auto update(const G& grads, const EmptyState& state, const P& params) const {
     auto updates = detail::map(

@@ -37,14 +37,10 @@ NAX_ENGINE std::optional<std::array<int, 2>> factored_axes(const Shape& shape, c
 
 // A part of a chain that passes updates on where `on` is false.
 template <class Part>
-struct OnlyIf {
+struct OnlyIf : public Stateless {
   bool on;
   Part part;
   OnlyIf(bool on_, Part part_) : on(on_), part(std::move(part_)) {}
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class P>
   auto update(const G& grads, const EmptyState& state, const P& params) const {
     if (on) return part.update(grads, state, params);
@@ -119,13 +115,9 @@ inline ScaleByFactoredRms scale_by_factored_rms(const FactoredRmsOptions& option
   return ScaleByFactoredRms(options);
 }
 
-class ScaleByParamBlockRms {
+class ScaleByParamBlockRms : public Stateless {
  public:
   explicit ScaleByParamBlockRms(double min_scale) : min_scale_(min_scale) {}
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class P>
   auto update(const G& grads, const EmptyState& state, const P& params) const {
     const double least = min_scale_;

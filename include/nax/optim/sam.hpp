@@ -9,12 +9,8 @@
 NAX_BEGIN
 namespace optim {
 
-class Normalize {
+class Normalize : public Stateless {
  public:
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class... P>
   auto update(const G& grads, const EmptyState& state, const P&...) const {
     const auto norm = global_norm(grads);

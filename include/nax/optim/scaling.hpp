@@ -11,13 +11,9 @@
 NAX_BEGIN
 namespace optim {
 
-class Scale {
+class Scale : public Stateless {
  public:
   explicit Scale(double factor) : factor_(factor) {}
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class... P>
   auto update(const G& grads, const EmptyState& state, const P&...) const {
     const double factor = factor_;
@@ -126,13 +122,9 @@ struct TrustRatioOptions {
 };
 // Scales each leaf's update by the norm of its parameters over the norm of the update; by 1 where either
 // norm is 0.
-class ScaleByTrustRatio {
+class ScaleByTrustRatio : public Stateless {
  public:
   explicit ScaleByTrustRatio(const TrustRatioOptions& options) : options_(options) {}
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class P>
   auto update(const G& grads, const EmptyState& state, const P& params) const {
     const TrustRatioOptions o = options_;
@@ -157,13 +149,9 @@ inline ScaleByTrustRatio scale_by_trust_ratio(const TrustRatioOptions& options =
   return ScaleByTrustRatio(options);
 }
 
-class ClipByBlockRms {
+class ClipByBlockRms : public Stateless {
  public:
   explicit ClipByBlockRms(double threshold) : threshold_(threshold) {}
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class... P>
   auto update(const G& grads, const EmptyState& state, const P&...) const {
     const double threshold = threshold_;

@@ -38,15 +38,18 @@ Array<float> global_norm(const T& t) {
 
 // A transformation without memory has this for its state.
 struct EmptyState {};
-
-// Gradients longer than max_norm, taken all together, are shortened to that length.
-class ClipByGlobalNorm {
+class Stateless {
  public:
-  explicit ClipByGlobalNorm(double max_norm) : max_norm_(max_norm) {}
   template <class P>
   EmptyState init(const P&) const {
     return {};
   }
+};
+
+// Gradients longer than max_norm, taken all together, are shortened to that length.
+class ClipByGlobalNorm : public Stateless {
+ public:
+  explicit ClipByGlobalNorm(double max_norm) : max_norm_(max_norm) {}
   template <class G, class... P>
   auto update(const G& grads, const EmptyState& state, const P&...) const {
     const auto norm = global_norm(grads);
@@ -68,13 +71,9 @@ class ClipByGlobalNorm {
 inline ClipByGlobalNorm clip_by_global_norm(double max_norm) { return ClipByGlobalNorm(max_norm); }
 
 // Each element of the gradients is clipped to [-max_delta, max_delta].
-class Clip {
+class Clip : public Stateless {
  public:
   explicit Clip(double max_delta) : max_delta_(max_delta) {}
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class... P>
   auto update(const G& grads, const EmptyState& state, const P&...) const {
     const double most = max_delta_;
@@ -90,13 +89,9 @@ class Clip {
 inline Clip clip(double max_delta) { return Clip(max_delta); }
 
 // Adds weight_decay * params.
-class AddDecayedWeights {
+class AddDecayedWeights : public Stateless {
  public:
   explicit AddDecayedWeights(double weight_decay) : weight_decay_(weight_decay) {}
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class P>
   auto update(const G& grads, const EmptyState& state, const P& params) const {
     const double decay = weight_decay_;

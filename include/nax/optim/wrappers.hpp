@@ -72,12 +72,8 @@ Masked<Optimizer, Mask> masked(Optimizer inner, Mask mask) {
   return {std::move(inner), std::move(mask)};
 }
 
-class SetToZero {
+class SetToZero : public Stateless {
  public:
-  template <class P>
-  EmptyState init(const P&) const {
-    return {};
-  }
   template <class G, class... P>
   auto update(const G& grads, const EmptyState& state, const P&...) const {
     auto updates = detail::map(
