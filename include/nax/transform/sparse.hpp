@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "nax/numpy/conversion/eigen.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/manipulation/join.hpp"
@@ -20,10 +21,6 @@
 namespace Eigen {
 template <class Scalar, int options, class Index>
 class SparseMatrix;
-template <int outer, int inner>
-class Stride;
-template <class Plain, int options, class Strides>
-class Map;
 }  // namespace Eigen
 
 NAX_BEGIN

@@ -15,7 +15,8 @@ struct SpreadAxis {
   std::size_t axis;  // of the operand
   bool reversed;
 };
-// Those of an operand, strides in falling order and positive; `offset` becomes that of the first element.
+// Lists the spread axes of an operand, strides in falling order and positive; `offset` becomes that of the
+// first element.
 inline std::vector<SpreadAxis> spread_axes(const Dims& shape, const Dims& strides, std::int64_t& offset) {
   std::vector<SpreadAxis> axes;
   for (std::size_t i = 0; i < shape.size(); ++i) {
