@@ -93,20 +93,14 @@ inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopAr
   body_->end(program::Turns::one_or_more);
 
   // Values of other loops that the body needs are theirs to keep.
-  struct Source {
-    int slot;
-    program::EndedBody::Rows rows;
-  };
-  std::vector<Source> sources;
+  std::vector<SlotRows> sources;
   LoopArrays given;
   for (const Argument& x : rows_) given.push_back(x.given);
   given = all_rows(given, turns_);
   for (std::size_t k = 0; k < rows_.size(); ++k)
     sources.push_back({row_slots[k], {device_data(given[k]), bytes_of(rows_[k].inside)}});
-  for (const RowProduct& p : products_of_rows(*body_, row_slots, given, turns_)) {
+  for (const RowProduct& p : products_of_rows(*body_, row_slots, given, turns_))
     sources.push_back({p.slot, {device_data(p.rows), static_cast<std::int64_t>(body_->bytes(p.slot))}});
-    given.push_back(p.rows);
-  }
   for (const program::Recorder::Row& r : body_->recorder().rows)
     sources.push_back({r.slot, r.body->rows(r.from)});
 
@@ -117,7 +111,7 @@ inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopAr
   };
   std::vector<Sum> sums;
   std::vector<int> known;
-  for (const Source& s : sources) known.push_back(s.slot);
+  for (const SlotRows& s : sources) known.push_back(s.slot);
   std::vector<std::size_t> carried;  // by number in the step
   for (std::size_t c = 0; c < carries_.size(); ++c) {
     std::optional<program::TurnProduct> product;
@@ -155,7 +149,7 @@ inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopAr
     others.push_back(operands.slot(one.other));
     work->carries.push_back(one);
   }
-  for (const Source& s : sources) {
+  for (const SlotRows& s : sources) {
     const auto [operand, offset] =
         operands.read_at(s.rows.first, static_cast<std::size_t>(turns_ * std::abs(s.rows.step)));
     work->in.push_back({operand, offset, s.rows.step});
@@ -184,7 +178,7 @@ inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopAr
     loop->add_rows(arguments[k], {first, by}, static_cast<int>(k));
     loop->add_rows(results[k], {first + step, by}, static_cast<int>(k));
   }
-  for (const Source& s : sources) loop->add_rows(s.slot, s.rows);
+  for (const SlotRows& s : sources) loop->add_rows(s.slot, s.rows);
   for (std::size_t k = 0; k < outs.size(); ++k)
     loop->add_rows(out_slots[k], {device_data(done.ys[k]), bytes_of(outs[k])});
   for (const Sum& s : sums) {
@@ -203,11 +197,8 @@ inline void LoopDraft::record_node(const LoopArrays& after, const LoopArrays& ou
   if (watched == 0) return;
   nodes_.keep();
   const std::size_t end = static_cast<BodyBegin&>((*tape_)[begin_]).end;
-  LoopNode& node = emplace_body_node<LoopNode>(*tape_, watched);
-  node.kin = {kin_};
-  kin_->nodes.push_back({begin_, end, &node});
+  LoopNode& node = emplace_body_node<LoopNode>(*tape_, watched, {kin_}, {{begin_, end, nullptr}});
   node.turns = turns_, node.reverse = reverse_;
-  node.begin = begin_, node.end = end;
   std::vector<ArrayBase*> results;
   for (std::size_t c = 0; c < carries_.size(); ++c)
     if (serial_of(carries_[c].inside)) {

@@ -75,11 +75,7 @@ inline LoopArrays record_choice(const char* name, const ArrayBase& index,
     done.push_back(r.is_given ? allocate(r.dtype, r.frame, program::device) : ArrayAccess::unset());
     if (r.is_given) work->results.push_back(operands.write(done.back()));
   }
-  struct Row {
-    int slot;
-    program::EndedBody::Rows rows;
-  };
-  std::vector<std::vector<Row>> rows(kin.size());
+  std::vector<std::vector<SlotRows>> rows(kin.size());
   std::vector<std::vector<int>> arguments(kin.size());
   for (std::size_t b = 0; b < kin.size(); ++b) {
     const program::BodyRecording& own = *branches[b].body;
@@ -98,7 +94,7 @@ inline LoopArrays record_choice(const char* name, const ArrayBase& index,
   for (std::size_t b = 0; b < kin.size(); ++b) {
     auto ended = std::make_shared<program::Branch>(std::move(branches[b].body), work, b, kin[b]->bodies,
                                                    arguments[b], branches[b].results);
-    for (const Row& r : rows[b]) ended->add_rows(r.slot, r.rows);
+    for (const SlotRows& r : rows[b]) ended->add_rows(r.slot, r.rows);
     std::size_t given = 0;
     for (const ArrayBase& result : done)
       if (holds_value(result)) ended->add_rows(branches[b].results[given++], {device_data(result), 0});
@@ -107,15 +103,11 @@ inline LoopArrays record_choice(const char* name, const ArrayBase& index,
   if (watched == 0) return done;
 
   nodes.keep();
-  BranchNode& node = emplace_body_node<BranchNode>(*tape, watched);
+  std::vector<BodyKin::Nodes> of_branches;
+  for (const Kept& branch : branches) of_branches.push_back(branch.nodes);
+  BranchNode& node = emplace_body_node<BranchNode>(*tape, watched, kin, std::move(of_branches));
   node.index = index;
-  node.kin = kin;
   node.outs.resize(kin.size());
-  for (std::size_t b = 0; b < kin.size(); ++b) {
-    branches[b].nodes.owner = &node;
-    node.nodes.push_back(branches[b].nodes);
-    kin[b]->nodes.push_back(branches[b].nodes);
-  }
   std::vector<ArrayBase*> outputs;
   for (std::size_t k = 0; k < results.size(); ++k) {
     if (!results[k].is_watched) continue;
@@ -155,7 +147,8 @@ NAX_ENGINE void BranchNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
                 sum_levels(cotangents[k], frames[k].levels, layout_of(outs[b][k]).levels));
     for (const Pending& use : uses) {
       const std::size_t node = use.within.empty() ? use.node : use.within[0]->self;
-      if (node >= nodes[b].begin && node < nodes[b].end) hand_on(own, use, ArrayBase(use.rows));
+      if (node >= nodes[b].begin && node < nodes[b].end)
+        give(own, {use.within, use.node}, ArrayBase(use.rows));
     }
     own.run(nodes[b].begin);
     LoopArrays found(takers.size(), ArrayAccess::unset());
@@ -173,22 +166,17 @@ NAX_ENGINE void BranchNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
   for (std::size_t k = 0; k < takers.size(); ++k) give(sweep, takers[k], std::move(done[k]));
 }
 
-NAX_ENGINE LoopArrays BranchNode::push_call(Forward& sweep) {
-  try {
-    return record_choice("switch_tangent", index, kin, [&](std::size_t b) {
-      sweep.forget(nodes[b].begin, nodes[b].end);
-      sweep.run(nodes[b].begin + 1, nodes[b].end);
-      LoopArrays found;
-      for (const ArrayBase& out : outs[b]) {
-        const ArrayBase* const t = sweep.find(serial_of(out));
-        found.push_back(t ? *t : ArrayAccess::unset());
-      }
-      return found;
-    });
-  } catch (const NoTangent&) {
-    refuses_tangents = true;
-    return {};
-  }
+NAX_ENGINE LoopArrays BranchNode::push_bodies(Forward& sweep) {
+  return record_choice("switch_tangent", index, kin, [&](std::size_t b) {
+    sweep.forget(nodes[b].begin, nodes[b].end);
+    sweep.run(nodes[b].begin + 1, nodes[b].end);
+    LoopArrays found;
+    for (const ArrayBase& out : outs[b]) {
+      const ArrayBase* const t = sweep.find(serial_of(out));
+      found.push_back(t ? *t : ArrayAccess::unset());
+    }
+    return found;
+  });
 }
 
 }  // namespace detail

@@ -122,13 +122,19 @@ struct BodyBegin final : Node {
   void add(ArrayBase&, const ArrayBase&) const override {}
   Watchers watchers(const Tape&) const override { return 0; }
 };
-// The node of a step, and its results behind it.
+// The node of a step whose bodies have these nodes, and its results behind it.
 template <class N>
-N& emplace_body_node(Tape& tape, Watchers watched) {
+N& emplace_body_node(Tape& tape, Watchers watched, std::vector<std::shared_ptr<BodyKin>> kin,
+                     std::vector<BodyKin::Nodes> nodes) {
   const std::uint64_t serial = tape.emplace<N>(watched);
   const std::size_t self = tape.find(serial);
   N& node = static_cast<N&>(tape[self]);
   node.serial = serial, node.self = self;
+  node.kin = std::move(kin), node.nodes = std::move(nodes);
+  for (std::size_t b = 0; b < node.kin.size(); ++b) {
+    node.nodes[b].owner = &node;
+    node.kin[b]->nodes.push_back(node.nodes[b]);
+  }
   return node;
 }
 inline void record_outputs(Tape& tape, BodyNode& node, const std::vector<ArrayBase*>& results) {
@@ -171,9 +177,19 @@ inline void give(Reverse& sweep, const Taker& to, ArrayBase&& g) {
   body.pending.push_back({to.node, std::move(g), {to.bodies.begin() + 1, to.bodies.end()}});
   sweep.visit(body.self);
 }
-// Hands a body's sweep what a body of that sweep's awaits.
-inline void hand_on(Reverse& own, const BodyNode::Pending& use, ArrayBase&& g) {
-  give(own, {use.within, use.node}, std::move(g));
+// A slot of a body whose rows lie there.
+struct SlotRows {
+  int slot;
+  program::EndedBody::Rows rows;
+};
+
+NAX_ENGINE LoopArrays BodyNode::push_call(Forward& sweep) {
+  try {
+    return push_bodies(sweep);
+  } catch (const NoTangent&) {
+    refuses_tangents = true;
+    return {};
+  }
 }
 
 // The condition, or the body, of a while_loop.

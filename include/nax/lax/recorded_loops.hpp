@@ -63,8 +63,9 @@ struct BodyNode : CallNode {
   };
   const Watchers watched;
   std::uint64_t serial = 0;
-  std::size_t self = 0;  // on the tape
-  std::vector<std::shared_ptr<BodyKin>> kin;
+  std::size_t self = 0;                       // on the tape
+  std::vector<std::shared_ptr<BodyKin>> kin;  // by body: one of a loop, those of branches
+  std::vector<BodyKin::Nodes> nodes;          // by body
   std::vector<Pending> pending;
 
   explicit BodyNode(Watchers w) : watched(w) {}
@@ -72,6 +73,9 @@ struct BodyNode : CallNode {
     for (const auto& k : kin) std::erase_if(k->nodes, [this](const auto& n) { return n.owner == this; });
   }
   Watchers watchers(const Tape&) const override { return watched; }
+  NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
+  // The tangents of the outputs. Throws NoTangent where one has none.
+  virtual LoopArrays push_bodies(Forward& sweep) = 0;
 };
 
 struct LoopNode final : BodyNode {
@@ -82,24 +86,22 @@ struct LoopNode final : BodyNode {
   };
   std::int64_t turns = 0;
   bool reverse = false;
-  std::size_t begin = 0, end = 0;
   std::vector<Input> carries, rows;
   LoopArrays after, outs;  // in the body: of the carries, and what is stacked
 
   using BodyNode::BodyNode;
   NAX_ENGINE_VIRTUAL void pull_call(LoopArrays cotangents, Reverse& sweep) override;
-  NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
+  NAX_ENGINE_VIRTUAL LoopArrays push_bodies(Forward& sweep) override;
 };
 
 struct BranchNode final : BodyNode {
   ArrayBase index = ArrayAccess::unset();
-  std::vector<BodyKin::Nodes> nodes;  // by branch
-  std::vector<LoopArrays> outs;       // by branch, in the body; those that are watched
-  std::vector<Frame> frames;          // of results
+  std::vector<LoopArrays> outs;  // by branch, in the body; those that are watched
+  std::vector<Frame> frames;     // of results
 
   using BodyNode::BodyNode;
   NAX_ENGINE_VIRTUAL void pull_call(LoopArrays cotangents, Reverse& sweep) override;
-  NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
+  NAX_ENGINE_VIRTUAL LoopArrays push_bodies(Forward& sweep) override;
 };
 
 struct RecordedScan {

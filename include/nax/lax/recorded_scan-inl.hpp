@@ -27,10 +27,18 @@ NAX_ENGINE RecordedScan record_scan(LoopBody f, LoopArrays carry, const LoopArra
   }
 }
 
+// Rows of cotangents or tangents, over the vmaps of the row that they belong to as well.
+inline ArrayBase rows_beside(const ArrayBase& rows, const ArrayBase& row) {
+  Frame frame = wider(layout_of(row), layout_of(rows));
+  frame.shape.insert(frame.levels.size(), layout_of(rows).visible(0));
+  return broadcast_frame(rows, frame);
+}
+
 NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
   const std::vector<Pending> uses = std::exchange(pending, {});
   cotangents.resize(carries.size() + outs.size(), ArrayAccess::unset());
   Tape& tape = sweep.tape();
+  const std::size_t begin = nodes[0].begin;
   LoopCarries sums;
   for (std::size_t c = 0; c < carries.size(); ++c) {
     const ArrayBase& inside = carries[c].inside;
@@ -44,9 +52,7 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
   of_outs.erase(of_outs.begin(), of_outs.begin() + static_cast<std::ptrdiff_t>(carries.size()));
   for (std::size_t k = 0; k < outs.size(); ++k) {
     if (!holds_value(of_outs[k])) continue;
-    Frame frame = wider(layout_of(outs[k]), layout_of(of_outs[k]));
-    frame.shape.insert(frame.levels.size(), turns);
-    of_outs[k] = broadcast_frame(of_outs[k], frame);
+    of_outs[k] = rows_beside(of_outs[k], outs[k]);
   }
   const auto taken = [&](const Input& x) {
     auto& node = static_cast<BodyInput&>(tape[tape.find(serial_of(x.inside))]);
@@ -64,7 +70,7 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
            layout_of(carries[c].inside));
     for (std::size_t k = 0; k < outs.size(); ++k)
       if (holds_value(of_outs[k])) seed(draft.add_rows(of_outs[k]), outs[k], layout_of(outs[k]));
-    for (const Pending& use : uses) hand_on(own, use, draft.add_rows(use.rows));
+    for (const Pending& use : uses) give(own, {use.within, use.node}, draft.add_rows(use.rows));
     own.run(begin);
     LoopArrays next, stacked;
     for (std::size_t c = 0; c < carries.size(); ++c) {
@@ -95,69 +101,61 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
   }
 }
 
-NAX_ENGINE LoopArrays LoopNode::push_call(Forward& sweep) {
-  try {
-    Tape& tape = sweep.tape();
-    LoopCarries moved;
-    std::vector<char> moves;
-    for (const Input& c : carries) {
-      const ArrayBase* const t = sweep.find(c.outside);
-      moves.push_back(t != nullptr);
-      const Frame& frame = layout_of(c.inside);
-      moved.add(t ? *t : ArrayAccess::unset(), c.inside.dtype(), t ? wider(frame, layout_of(*t)) : frame);
-    }
-    if (recording.tape) moved.watched = watched;
-    LoopArrays of_rows;
-    for (const Input& x : rows) {
-      const ArrayBase* const t = sweep.find(x.outside);
-      of_rows.push_back(t ? *t : ArrayAccess::unset());
-      if (!t) continue;
-      Frame frame = wider(layout_of(x.inside), layout_of(*t));
-      frame.shape.insert(frame.levels.size(), turns);
-      of_rows.back() = broadcast_frame(*t, frame);
-    }
-    for (;;) {
-      moved.widen();
-      LoopDraft draft(kin[0], turns, reverse, moved.watched);
-      std::vector<std::size_t> numbers;  // of the carries that have tangents
-      for (std::size_t c = 0; c < carries.size(); ++c)
-        if (moves[c]) {
-          numbers.push_back(c);
-          sweep.put(tape.find(serial_of(carries[c].inside)),
-                    draft.add_carry(moved.initial[c], moved.dtypes[c], moved.frames[c]));
-        }
-      for (std::size_t k = 0; k < rows.size(); ++k)
-        if (holds_value(of_rows[k]))
-          sweep.put(tape.find(serial_of(rows[k].inside)), draft.add_rows(of_rows[k]));
-      sweep.run(begin + 1, end);
-      LoopArrays next, all, stacked;
-      bool settled = true;
-      for (std::size_t c = 0; c < carries.size(); ++c) {
-        const ArrayBase* const t = sweep.find(serial_of(after[c]));
-        if (t && !moves[c]) moves[c] = 1, settled = false;
-        all.push_back(t ? *t : zeros_over(moved.dtypes[c], moved.frames[c], program::device));
+NAX_ENGINE LoopArrays LoopNode::push_bodies(Forward& sweep) {
+  const std::size_t begin = nodes[0].begin, end = nodes[0].end;
+  Tape& tape = sweep.tape();
+  LoopCarries moved;
+  std::vector<char> moves;
+  for (const Input& c : carries) {
+    const ArrayBase* const t = sweep.find(c.outside);
+    moves.push_back(t != nullptr);
+    const Frame& frame = layout_of(c.inside);
+    moved.add(t ? *t : ArrayAccess::unset(), c.inside.dtype(), t ? wider(frame, layout_of(*t)) : frame);
+  }
+  if (recording.tape) moved.watched = watched;
+  LoopArrays of_rows;
+  for (const Input& x : rows) {
+    const ArrayBase* const t = sweep.find(x.outside);
+    of_rows.push_back(t ? rows_beside(*t, x.inside) : ArrayAccess::unset());
+  }
+  for (;;) {
+    moved.widen();
+    LoopDraft draft(kin[0], turns, reverse, moved.watched);
+    std::vector<std::size_t> numbers;  // of the carries that have tangents
+    for (std::size_t c = 0; c < carries.size(); ++c)
+      if (moves[c]) {
+        numbers.push_back(c);
+        sweep.put(tape.find(serial_of(carries[c].inside)),
+                  draft.add_carry(moved.initial[c], moved.dtypes[c], moved.frames[c]));
       }
-      settled = moved.are_settled(all) && settled;
-      if (!settled) {
-        sweep.forget(begin, end);
-        continue;
-      }
-      for (const std::size_t c : numbers) next.push_back(all[c]);
-      std::vector<std::size_t> places(numbers);
-      for (std::size_t k = 0; k < outs.size(); ++k)
-        if (const ArrayBase* const t = sweep.find(serial_of(outs[k]))) {
-          places.push_back(carries.size() + k);
-          stacked.push_back(*t);
-        }
-      RecordedScan done = draft.finish("scan_tangent", std::move(next), std::move(stacked));
-      LoopArrays tangents(carries.size() + outs.size(), ArrayAccess::unset());
-      for (std::size_t k = 0; k < places.size(); ++k)
-        tangents[places[k]] = std::move(k < numbers.size() ? done.carry[k] : done.ys[k - numbers.size()]);
-      return tangents;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (holds_value(of_rows[k]))
+        sweep.put(tape.find(serial_of(rows[k].inside)), draft.add_rows(of_rows[k]));
+    sweep.run(begin + 1, end);
+    LoopArrays next, all, stacked;
+    bool settled = true;
+    for (std::size_t c = 0; c < carries.size(); ++c) {
+      const ArrayBase* const t = sweep.find(serial_of(after[c]));
+      if (t && !moves[c]) moves[c] = 1, settled = false;
+      all.push_back(t ? *t : zeros_over(moved.dtypes[c], moved.frames[c], program::device));
     }
-  } catch (const NoTangent&) {
-    refuses_tangents = true;
-    return {};
+    settled = moved.are_settled(all) && settled;
+    if (!settled) {
+      sweep.forget(begin, end);
+      continue;
+    }
+    for (const std::size_t c : numbers) next.push_back(all[c]);
+    std::vector<std::size_t> places(numbers);
+    for (std::size_t k = 0; k < outs.size(); ++k)
+      if (const ArrayBase* const t = sweep.find(serial_of(outs[k]))) {
+        places.push_back(carries.size() + k);
+        stacked.push_back(*t);
+      }
+    RecordedScan done = draft.finish("scan_tangent", std::move(next), std::move(stacked));
+    LoopArrays tangents(carries.size() + outs.size(), ArrayAccess::unset());
+    for (std::size_t k = 0; k < places.size(); ++k)
+      tangents[places[k]] = std::move(k < numbers.size() ? done.carry[k] : done.ys[k - numbers.size()]);
+    return tangents;
   }
 }
 

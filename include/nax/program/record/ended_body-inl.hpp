@@ -15,7 +15,7 @@ NAX_ENGINE bool EndedBody::place(Recorder& other, const void* address, Place& to
   if (s.kind == Slot::Kind::constant) {
     to = {Place::constant, from.offset + static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.data))};
   } else if (const int outer = body_->outer_slot(from.slot); outer >= 0) {
-    to = other.place(own.parent->address(outer) + from.offset);
+    to = other.place(owner().address(outer) + from.offset);
   } else {
     auto known = std::find_if(other.rows.begin(), other.rows.end(),
                               [&](const Recorder::Row& r) { return r.body == this && r.from == from.slot; });
@@ -28,13 +28,10 @@ NAX_ENGINE bool EndedBody::place(Recorder& other, const void* address, Place& to
   return true;
 }
 
-NAX_ENGINE EndedBody::EndedBody(std::unique_ptr<BodyRecording> body, std::shared_ptr<const Work> work,
-                                std::shared_ptr<BodyFamily> family, std::vector<int> arguments,
-                                std::vector<int> results)
+NAX_ENGINE EndedBody::EndedBody(std::unique_ptr<BodyRecording> body, std::shared_ptr<BodyFamily> family,
+                                std::vector<int> arguments, std::vector<int> results)
     : family_(std::move(family)),
       body_(std::move(body)),
-      work_(std::move(work)),
-      owner_(Recorder::current()),
       arguments_(std::move(arguments)),
       results_(std::move(results)) {
   family_->push_back(this);
@@ -42,22 +39,22 @@ NAX_ENGINE EndedBody::EndedBody(std::unique_ptr<BodyRecording> body, std::shared
 NAX_ENGINE EndedBody::~EndedBody() { std::erase(*family_, this); }
 
 NAX_ENGINE Step& EndedBody::step() {
-  return *std::find_if(owner_.steps.begin(), owner_.steps.end(),
-                       [&](const Step& step) { return step.work == work_; });
+  std::vector<Step>& steps = owner().steps;
+  return *std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.work.get() == work(); });
 }
 
 NAX_ENGINE std::pair<int, char*> EndedBody::add_result(int slot, std::int64_t bytes) {
-  owner_.allocate(static_cast<std::size_t>(bytes));
-  const int to = static_cast<int>(owner_.slots.size()) - 1;
+  owner().allocate(static_cast<std::size_t>(bytes));
+  const int to = static_cast<int>(owner().slots.size()) - 1;
   std::vector<Operand>& operands = step().operands;
   operands.push_back({{to, 0}, true, DType::uint8, Dims(1, bytes), Dims(1, 1)});
   results_.push_back(slot);
-  return {static_cast<int>(operands.size()) - 1, owner_.address(to)};
+  return {static_cast<int>(operands.size()) - 1, owner().address(to)};
 }
 
 NAX_ENGINE void EndedBody::grow(int operand, std::int64_t bytes) {
   Operand& x = step().operands[static_cast<std::size_t>(operand)];
-  owner_.slots[static_cast<std::size_t>(x.place.slot)].bytes = static_cast<std::size_t>(bytes);
+  owner().slots[static_cast<std::size_t>(x.place.slot)].bytes = static_cast<std::size_t>(bytes);
   x.shape = Dims(1, bytes);
 }
 

@@ -24,6 +24,7 @@ class EndedBody : public RecordedBody {
   NAX_ENGINE_VIRTUAL ~EndedBody() override;
 
   const BodyRecording& body() const { return *body_; }
+  Recorder& owner() const { return *recorder().parent; }  // has the step
   Recorder& recorder() const { return body_->recorder(); }
   // The rows of a slot of the body, where they are; of a carry's history where one is given.
   void add_rows(int slot, Rows rows, int carry = -1) { known_.push_back({slot, rows, carry}); }
@@ -33,9 +34,8 @@ class EndedBody : public RecordedBody {
   NAX_ENGINE_VIRTUAL void complete() override;
 
  protected:
-  NAX_ENGINE EndedBody(std::unique_ptr<BodyRecording> body, std::shared_ptr<const Work> work,
-                       std::shared_ptr<BodyFamily> family, std::vector<int> arguments,
-                       std::vector<int> results);
+  NAX_ENGINE EndedBody(std::unique_ptr<BodyRecording> body, std::shared_ptr<BodyFamily> family,
+                       std::vector<int> arguments, std::vector<int> results);
   Step& step();
   // An operand of the step takes so many bytes, which are reserved.
   void grow(int operand, std::int64_t bytes);
@@ -48,14 +48,13 @@ class EndedBody : public RecordedBody {
     Rows rows;
     int carry;
   };
+  virtual const Work* work() const = 0;
   virtual Rows keep(int slot) = 0;
   virtual void keep_history(int) {}
   virtual void take(std::shared_ptr<const Program> program) = 0;
 
   std::shared_ptr<BodyFamily> family_;
   std::unique_ptr<BodyRecording> body_;
-  std::shared_ptr<const Work> work_;
-  Recorder& owner_;
   std::vector<int> arguments_, results_;  // in the order of the work's
   std::vector<Known> known_;
   bool complete_ = false;
@@ -65,10 +64,11 @@ class Loop final : public EndedBody {
  public:
   Loop(std::unique_ptr<BodyRecording> body, std::shared_ptr<LoopWork> work,
        std::shared_ptr<BodyFamily> family, std::vector<int> arguments, std::vector<int> results)
-      : EndedBody(std::move(body), work, std::move(family), std::move(arguments), std::move(results)),
+      : EndedBody(std::move(body), std::move(family), std::move(arguments), std::move(results)),
         work_(std::move(work)) {}
 
  private:
+  const Work* work() const override { return work_.get(); }
   NAX_ENGINE_VIRTUAL Rows keep(int slot) override;
   NAX_ENGINE_VIRTUAL void keep_history(int carry) override;
   NAX_ENGINE_VIRTUAL void take(std::shared_ptr<const Program> program) override;
@@ -79,11 +79,12 @@ class Branch final : public EndedBody {
  public:
   Branch(std::unique_ptr<BodyRecording> body, std::shared_ptr<BranchWork> work, std::size_t number,
          std::shared_ptr<BodyFamily> family, std::vector<int> arguments, std::vector<int> results)
-      : EndedBody(std::move(body), work, std::move(family), std::move(arguments), std::move(results)),
+      : EndedBody(std::move(body), std::move(family), std::move(arguments), std::move(results)),
         work_(std::move(work)),
         number_(number) {}
 
  private:
+  const Work* work() const override { return work_.get(); }
   NAX_ENGINE_VIRTUAL Rows keep(int slot) override;
   NAX_ENGINE_VIRTUAL void take(std::shared_ptr<const Program> program) override;
   std::shared_ptr<BranchWork> work_;

@@ -11,9 +11,7 @@ NAX_BEGIN
 namespace program {
 
 NAX_ENGINE BodyRecording::BodyRecording(std::shared_ptr<const BodyFamily> family)
-    : outer_(Recorder::current()),
-      recording_(std::make_unique<Recording>()),
-      recorder_(recording_->shared_recorder()) {
+    : recording_(std::make_unique<Recording>()), recorder_(recording_->shared_recorder()) {
   recorder_->family = std::move(family);
 }
 
@@ -61,7 +59,7 @@ NAX_ENGINE void BodyRecording::end(Turns turns) {
   Recorder& own = recorder();
   // Arrays that the body used are not written over later either: a slot is written once.
   for (const nax::detail::BufferRef& b : own.kept)
-    if (nax::detail::on_program(b->device)) outer_.keep(*b.get());
+    if (nax::detail::on_program(b->device)) outer().keep(*b.get());
   std::erase_if(own.kept, [](const nax::detail::BufferRef& b) { return nax::detail::on_program(b->device); });
   // Any value may be used later.
   std::vector<int> all(own.slots.size()), known;
@@ -70,16 +68,16 @@ NAX_ENGINE void BodyRecording::end(Turns turns) {
   for (const auto& slot : known_) known.push_back(slot.first);
   renamed_ = detail::forward_copies(own.slots, own.steps, known);
   if (turns == Turns::one_or_more) hoist();
-  for (const auto& held : own.constants) outer_.constants.push_back(held);
-  for (const nax::detail::BufferRef& b : own.kept) outer_.keep(*b.get());
+  for (const auto& held : own.constants) outer().constants.push_back(held);
+  for (const nax::detail::BufferRef& b : own.kept) outer().keep(*b.get());
 }
 
 // Moves steps to the outer recording whose operands are captured ones and constants.
 NAX_ENGINE void BodyRecording::hoist() {
   Recorder& own = recorder();
   const std::vector<int> written = detail::writers(own.slots, own.steps);
-  std::vector<int> outer(own.slots.size(), -1);
-  for (const Recorder::Capture& c : own.captures) outer[static_cast<std::size_t>(c.slot)] = c.from;
+  std::vector<int> from(own.slots.size(), -1);
+  for (const Recorder::Capture& c : own.captures) from[static_cast<std::size_t>(c.slot)] = c.from;
   const auto at = [](int slot) { return static_cast<std::size_t>(slot); };
   std::erase_if(own.steps, [&](Step& step) {
     if (step.unforeseen || step.checks || step.deferred) return false;
@@ -88,15 +86,15 @@ NAX_ENGINE void BodyRecording::hoist() {
       if (x.written) {
         if (to >= 0 || written[at(x.place.slot)] != 1) return false;
         to = x.place.slot;
-      } else if (x.place.slot >= 0 && outer[at(x.place.slot)] < 0 &&
+      } else if (x.place.slot >= 0 && from[at(x.place.slot)] < 0 &&
                  own.slots[at(x.place.slot)].kind != Slot::Kind::constant) {
         return false;
       }
     }
     if (to < 0) return false;
-    outer_.allocate(own.slots[at(to)].bytes);
-    outer[at(to)] = static_cast<int>(outer_.slots.size()) - 1;
-    own.captures.push_back({to, outer[at(to)]});
+    outer().allocate(own.slots[at(to)].bytes);
+    from[at(to)] = static_cast<int>(outer().slots.size()) - 1;
+    own.captures.push_back({to, from[at(to)]});
     for (Operand& x : step.operands) {
       if (x.place.slot < 0) continue;
       const Slot& s = own.slots[at(x.place.slot)];
@@ -104,9 +102,9 @@ NAX_ENGINE void BodyRecording::hoist() {
         x.place = {Place::constant,
                    x.place.offset + static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.data))};
       else
-        x.place.slot = outer[at(x.place.slot)];
+        x.place.slot = from[at(x.place.slot)];
     }
-    outer_.add(std::move(step));
+    outer().add(std::move(step));
     return true;
   });
 }

@@ -79,6 +79,7 @@ class BodyRecording {
   NAX_ENGINE Body body(std::vector<int> arguments, const std::vector<int>& results) const;
 
  private:
+  Recorder& outer() const { return *recorder_->parent; }
   void hoist();
   // The one step that writes the slot, or reads it; none if there are more.
   NAX_ENGINE Step* only(int slot, bool written);
@@ -86,7 +87,6 @@ class BodyRecording {
   NAX_ENGINE bool is_known(int slot) const;  // of arguments and results
   NAX_ENGINE void erase(const Step* first, const Step* second = nullptr);
 
-  Recorder& outer_;
   std::unique_ptr<Recording> recording_;
   std::shared_ptr<Recorder> recorder_;
   std::vector<int> renamed_;                                   // slots, by those that copies were read from

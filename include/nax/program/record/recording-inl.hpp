@@ -84,9 +84,9 @@ NAX_ENGINE void Recorder::add(std::string name, std::initializer_list<Given> ope
 
 NAX_ENGINE void Recorder::add(Step step) {
   for (const Operand& x : step.operands)
-    for (const Row& row : rows)
-      if (x.written && x.place.slot == row.slot)
-        throw nax::detail::NotRecordable("jit: a loop's derivative writes over the loop's values");
+    if (x.written &&
+        std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.slot == x.place.slot; }))
+      throw nax::detail::NotRecordable("jit: a loop's derivative writes over the loop's values");
   steps.push_back(std::move(step));
 }
 
