@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "nax/core/array.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/program/record/ended_body.hpp"
 #include "nax/tape/call_node.hpp"
