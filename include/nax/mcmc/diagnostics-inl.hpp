@@ -8,6 +8,7 @@
 
 #include "nax/core/error.hpp"
 #include "nax/mcmc/diagnostics.hpp"
+#include "nax/numpy/sorting/quantile.hpp"
 #include "nax/special/normal.hpp"
 
 NAX_BEGIN
@@ -133,20 +134,11 @@ Array<double> for_each_parameter(const char* function, const Array<double>& draw
   return asarray(out, shape);
 }
 
-// The value below which a part of the draws lie, as NumPy's quantile.
-inline double quantile_of(std::vector<double> values, double part) {
-  std::sort(values.begin(), values.end());
-  const double at = part * static_cast<double>(values.size() - 1);
-  const std::size_t below = static_cast<std::size_t>(at);
-  const double next = values[std::min(below + 1, values.size() - 1)];
-  return values[below] + (next - values[below]) * (at - static_cast<double>(below));
-}
-
 NAX_ENGINE Array<double> rhat_of(const Array<double>& draws) {
   return for_each_parameter("rhat", draws, [](const ParameterDraws& d) {
     ParameterDraws halves = split(d);
     const double place = split_rhat(by_ranks(halves));
-    const double median = quantile_of(halves.values, 0.5);
+    const double median = quantile(asarray(halves.values), 0.5).item();
     for (double& each : halves.values) each = std::abs(each - median);
     return std::max(place, split_rhat(by_ranks(std::move(halves))));
   });
@@ -161,7 +153,7 @@ NAX_ENGINE Array<double> ess_of(const Array<double>& draws, std::string_view met
     double least = std::numeric_limits<double>::infinity();
     for (const double part : {0.05, 0.95}) {
       ParameterDraws below = d;
-      const double bound = quantile_of(d.values, part);
+      const double bound = quantile(asarray(d.values), part).item();
       for (double& each : below.values) each = each <= bound;
       least = std::min(least, effective_size(split(below)));
     }
