@@ -60,8 +60,18 @@ struct TransposedPaddingOptions {
 // The padding for conv_transpose under which it is the transpose of a convolution with this padding on both
 // ends of each axis: PyTorch's ConvTranspose. For one with a kernel (kernel..., in, out), whose w is
 // PyTorch's flipped along the kernel's axes. Throws ValueError where an option has another count of numbers.
-inline lax::Padding transposed_padding(const Shape& kernel, const Shape& padding,
-                                       const TransposedPaddingOptions& options = {}) {
+NAX_ENGINE lax::Padding transposed_padding(const Shape& kernel, const Shape& padding,
+                                           const TransposedPaddingOptions& options = {});
+
+}  // namespace nn
+NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+NAX_BEGIN
+namespace nn {
+
+NAX_ENGINE lax::Padding transposed_padding(const Shape& kernel, const Shape& padding,
+                                           const TransposedPaddingOptions& options) {
   const std::size_t spatial = kernel.size();
   const Dims dilation =
       nax::detail::each_axis("transposed_padding", "kernel_dilation", options.kernel_dilation, spatial);
@@ -79,3 +89,4 @@ inline lax::Padding transposed_padding(const Shape& kernel, const Shape& padding
 
 }  // namespace nn
 NAX_END
+#endif

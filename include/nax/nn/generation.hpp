@@ -55,12 +55,7 @@ Array<T> keep_likely(const Array<T>& logits, double p) {
                -std::numeric_limits<T>::infinity());
 }
 
-inline void check_prompt(const char* function, const Array<int>& prompt, std::int64_t steps) {
-  if (prompt.ndim() != 2 || prompt.shape(1) < 1)
-    raise<ShapeError>(
-        {function, ": the prompt must be (B, T) with an element at least, shape ", prompt.shape()});
-  if (steps < 0) raise<ValueError>({function, ": steps must not be negative: ", steps});
-}
+NAX_ENGINE void check_prompt(const char* function, const Array<int>& prompt, std::int64_t steps);
 // One call of a model: the next cache, and logits (B, V) in float.
 template <class Model, class Cache>
 std::pair<Cache, Array<float>> next_logits(const char* function, const Model& model, Cache cache,
@@ -216,3 +211,18 @@ Beams beam_search(const Model& model, Cache cache, const Array<int>& prompt,
 
 }  // namespace nn
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE void check_prompt(const char* function, const Array<int>& prompt, std::int64_t steps) {
+  if (prompt.ndim() != 2 || prompt.shape(1) < 1)
+    raise<ShapeError>(
+        {function, ": the prompt must be (B, T) with an element at least, shape ", prompt.shape()});
+  if (steps < 0) raise<ValueError>({function, ": steps must not be negative: ", steps});
+}
+
+}  // namespace detail
+NAX_END
+#endif

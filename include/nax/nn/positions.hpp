@@ -20,14 +20,7 @@ NAX_BEGIN
 namespace detail {
 
 // base^(-2 i / features) for the pairs i.
-inline std::vector<double> pair_frequencies(const char* function, std::int64_t features, double base) {
-  if (features < 0 || features % 2 != 0)
-    raise<ValueError>({function, ": the number of features must be even, got ", features});
-  std::vector<double> all;
-  for (std::int64_t i = 0; i < features; i += 2)
-    all.push_back(std::pow(base, -static_cast<double>(i) / static_cast<double>(features)));
-  return all;
-}
+NAX_ENGINE std::vector<double> pair_frequencies(const char* function, std::int64_t features, double base);
 
 }  // namespace detail
 
@@ -127,3 +120,20 @@ Array<T> alibi_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys)
 
 }  // namespace nn
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE std::vector<double> pair_frequencies(const char* function, std::int64_t features, double base) {
+  if (features < 0 || features % 2 != 0)
+    raise<ValueError>({function, ": the number of features must be even, got ", features});
+  std::vector<double> all;
+  for (std::int64_t i = 0; i < features; i += 2)
+    all.push_back(std::pow(base, -static_cast<double>(i) / static_cast<double>(features)));
+  return all;
+}
+
+}  // namespace detail
+NAX_END
+#endif

@@ -32,19 +32,8 @@ Array<T> along_axis(const AxisMatrix& m, const Array<T>& x, int axis) {
 }
 
 // The first of the axes that `count` numbers are for, before the channels, of an array (N, spatial..., C).
-inline int first_spatial(const char* function, const ArrayBase& x, const Shape& numbers, const char* what) {
-  check_operand(function, x);
-  if (numbers.empty() || x.ndim() < static_cast<int>(numbers.size()) + 1)
-    raise<ShapeError>({function, ": an array of shape ", x.shape(), " has no axes for ", what, " ", numbers,
-                       " before its last axis, the channels"});
-  const int first = x.ndim() - 1 - static_cast<int>(numbers.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] < 1) raise<ValueError>({function, ": ", what, " must be at least 1: ", numbers});
-    if (x.shape(first + static_cast<int>(i)) < 1)
-      raise<ShapeError>({function, ": a spatial axis has no elements, shape ", x.shape()});
-  }
-  return first;
-}
+NAX_ENGINE int first_spatial(const char* function, const ArrayBase& x, const Shape& numbers,
+                             const char* what);
 
 // The elements that make element o of `out`: from o in / out, rounded down, to (o + 1) in / out, rounded up.
 inline std::pair<std::int64_t, std::int64_t> adaptive_window(std::int64_t o, std::int64_t in,
@@ -181,3 +170,26 @@ Array<T> pixel_unshuffle(const Array<T>& x, std::int64_t r) {
 
 }  // namespace nn
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+NAX_BEGIN
+namespace detail {
+
+NAX_ENGINE int first_spatial(const char* function, const ArrayBase& x, const Shape& numbers,
+                             const char* what) {
+  check_operand(function, x);
+  if (numbers.empty() || x.ndim() < static_cast<int>(numbers.size()) + 1)
+    raise<ShapeError>({function, ": an array of shape ", x.shape(), " has no axes for ", what, " ", numbers,
+                       " before its last axis, the channels"});
+  const int first = x.ndim() - 1 - static_cast<int>(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] < 1) raise<ValueError>({function, ": ", what, " must be at least 1: ", numbers});
+    if (x.shape(first + static_cast<int>(i)) < 1)
+      raise<ShapeError>({function, ": a spatial axis has no elements, shape ", x.shape()});
+  }
+  return first;
+}
+
+}  // namespace detail
+NAX_END
+#endif
