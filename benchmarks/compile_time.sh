@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bash benchmarks/compile_time.sh [compiler]: measures compile times headers-only and with nax::compiled: user seconds (the median
-# of three runs) and the size of the machine code, as a Markdown table.
+# bash benchmarks/compile_time.sh [compiler]: measures compile times headers-only, with nax::nax and with nax::compiled: user seconds
+# (the median of three runs), KiB of machine code and MiB of memory, as a Markdown table.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 compiler=${1:-${CXX:-c++}}
@@ -12,22 +12,31 @@ TIMEFORMAT=%U
 seconds() {  # seconds <flags>... <file>: the median of three
   for _ in 1 2 3; do { time "$compiler" "${flags[@]}" "$@" 1>&2; } 2>&1 | tail -n 1; done | sort -n | sed -n 2p
 }
+memory() {  # memory <flags>... <file>: the compiler's, at most
+  /usr/bin/env python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$compiler" "${flags[@]}" "$@"
+}
 size_of() { size "$scratch/out.o" | awk 'NR == 2 {printf "%d", $1 / 1024}'; }
 
-row() {  # row <what> <flags>... <file>: both ways
-  local what=$1 alone alone_size
+instructions=$(printf '#include <nax/core/abi_name.hpp>\nNAX_ABI\n' | "$compiler" "${flags[@]:0:3}" -E -P -xc++ - | tail -n 1)
+row() {  # row <what> <flags>... <file>: the three ways
+  local what=$1 way
   shift
-  alone=$(seconds "$@")
-  alone_size=$(size_of)
-  printf '| %s | %s | %s | %s | %s |\n' "$what" "$alone" "$(seconds -DNAX_COMPILED "$@")" "$alone_size" "$(size_of)"
+  printf '| %s ' "$what"
+  for way in '' "-DNAX_LINKED -DNAX_LINKED_FOR_$instructions" -DNAX_COMPILED; do
+    # shellcheck disable=SC2086 # two flags
+    printf '| %s, %s, %s ' "$(seconds $way "$@")" "$(size_of)" "$(memory $way "$@")"
+  done
+  printf '|\n'
 }
 
 echo '#include <Eigen/Core>' >"$scratch/eigen.cpp"
 echo '#include <nax/nax.hpp>' >"$scratch/nax.cpp"
 printf '%s, %s\n\n' "$("$compiler" --version | sed -n 1p)" "$(date +%F)"
-echo '| user seconds, KiB of code | headers only | `nax::compiled` | KiB, headers only | KiB, `nax::compiled` |'
-echo '| --- | ---: | ---: | ---: | ---: |'
-printf '| `#include <Eigen/Core>` alone, `-O0` | %s | | | |\n' "$(seconds "$scratch/eigen.cpp")"
+echo '| user seconds, KiB of code, MiB of memory | headers only | `nax::nax` | `nax::compiled` |'
+echo '| --- | ---: | ---: | ---: |'
+printf '| `#include <Eigen/Core>` alone, `-O0` | %s | | |\n' "$(seconds "$scratch/eigen.cpp")"
 row '`#include <nax/nax.hpp>` alone, `-O0`' "$scratch/nax.cpp"
 row '[gradient.cpp](benchmarks/compile/gradient.cpp), five lines, `-O2`' -O2 "$root/benchmarks/compile/gradient.cpp"
 row '[heat.cpp](benchmarks/compile/heat.cpp), forty lines, `-O2`' -O2 "$root/benchmarks/compile/heat.cpp"

@@ -16,7 +16,7 @@ function(nax_add_component name folder)
   set_target_properties(nax_${name} PROPERTIES EXPORT_NAME ${name})
   target_sources(nax_${name} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${path}>
                                        $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${path}>)
-  target_link_libraries(nax_${name} INTERFACE nax ${ARGN})
+  target_link_libraries(nax_${name} INTERFACE nax_headers ${ARGN})
 endfunction()
 
 nax_add_component(storage storage CURL::libcurl)

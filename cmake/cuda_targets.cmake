@@ -13,7 +13,7 @@ function(nax_add_accelerator name source)
   set_target_properties(nax_${name} PROPERTIES EXPORT_NAME ${name})
   target_sources(nax_${name} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${path}>
                                        $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${path}>)
-  target_link_libraries(nax_${name} INTERFACE nax)
+  target_link_libraries(nax_${name} INTERFACE nax_headers)
 endfunction()
 
 # Rules are plain constexpr, so nvcc needs --expt-relaxed-constexpr to call them on the device; Eigen's own annotations

@@ -20,7 +20,7 @@ target_compile_options(nax_own INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Wall,-Wextra>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${NAX_NATIVE}>>:-march=native>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${NAX_NATIVE}>>:-Xcompiler=-march=native>)
-target_link_libraries(nax_own INTERFACE nax::nax)
+target_link_libraries(nax_own INTERFACE nax::headers)
 nax_compile_with_memory(nax_own INTERFACE 700000)
 
 if(TARGET nax_cuda_object)
@@ -28,11 +28,13 @@ if(TARGET nax_cuda_object)
   target_compile_options(nax_cuda_object PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O2>)
 endif()
 
-# Linked by most of them: the library, if it is built. (nax_own itself stays headers-only.)
+# Linked by most of them: the library, if it is built, or the engine. (nax_own itself stays headers-only.)
 add_library(nax_own_compiled INTERFACE)
 target_link_libraries(nax_own_compiled INTERFACE nax_own)
 if(NAX_BUILD_COMPILED)
   target_link_libraries(nax_own_compiled INTERFACE nax::compiled)
+else()
+  target_link_libraries(nax_own_compiled INTERFACE nax::nax)
 endif()
 
 # nax_public_headers(<variable>): the paths of all headers, relative to include/

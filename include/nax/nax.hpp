@@ -67,6 +67,6 @@
 #include "nax/tree.hpp"
 
 // (The library's expressions have no kernels for GPUs.)
-#if defined(NAX_CALLS_LIBRARY) && !defined(NAX_CUDA_FORMULAS)
+#if defined(NAX_CALLS_KERNELS) && !defined(NAX_CUDA_FORMULAS)
 #include "nax/compiled/templates.hpp"
 #endif

@@ -13,12 +13,6 @@ using namespace nax;
 using F = Array<float>;
 using D = Array<double>;
 
-void expect_steps(const std::string& text, std::size_t count) {
-  if (!fuses()) return;
-  std::size_t steps = 0;
-  for (std::size_t at = text.find(" = "); at != std::string::npos; at = text.find(" = ", at + 1)) ++steps;
-  EXPECT_EQ(steps, count) << text;
-}
 template <class T>
 void expect_near(const Array<T>& a, const Array<T>& b, double within) {
   ASSERT_EQ(a.shape(), b.shape());

@@ -29,7 +29,7 @@ NAX_END
 // name is defined here and in nax_cuda_emulated.cpp.
 #if !defined(NAX_CUDA_EMULATED)
 extern "C" {
-extern const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_nax_instead;
-const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_nax_instead = 0;
+extern const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead;
+const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead = 0;
 }
 #endif

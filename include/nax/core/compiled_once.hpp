@@ -1,8 +1,12 @@
 #pragma once
 
+#include "nax/core/abi_name.hpp"
+
 // Decides what is compiled where. By default nax is headers, and each file compiles what it uses. With
-// nax::compiled (NAX_COMPILED) the engine is a library: a user's file calls it, and compiles its own
-// expressions only.
+// nax::nax (NAX_LINKED) the engine is a library, which a user's file calls; it compiles the kernels of its
+// own calls and expressions. With nax::compiled (NAX_COMPILED) the library has the kernels of common types as
+// well. NAX_LINKED_FOR_<instructions> says for which processor the engine was compiled: a file for another
+// one, and a file of kernels for GPUs, is headers only.
 //   NAX_ENGINE         in place of inline: a function of more than a few lines that is no template. A header
 //                      declares it; the body stands in x-inl.hpp beside x.hpp, which a user's file of
 //                      compiled mode does not read.
@@ -14,7 +18,22 @@
 //                      says inline at once where there is no library: else compilers put the class's virtual
 //                      table, and all that it reaches, into every file that reads the header.
 // Templates that many programs call at the same types are listed in nax/compiled/*.inc.
-#if defined(NAX_COMPILED) || defined(NAX_COMPILED_LIBRARY) || defined(NAX_COMPILED_ENGINE)
+#define NAX_LINKED_FOR_(instructions) NAX_LINKED_FOR_##instructions
+#define NAX_LINKED_FOR(instructions) NAX_LINKED_FOR_(instructions)
+#if defined(NAX_COMPILED_LIBRARY) || defined(NAX_COMPILED_ENGINE)
+#define NAX_IS_LIBRARY
+#elif defined(NAX_COMPILED)
+#define NAX_CALLS_LIBRARY  // a user's file
+#define NAX_CALLS_KERNELS  // the library has kernels, too
+#elif defined(NAX_LINKED) && !defined(NAX_CUDA_EMULATED) && !defined(__CUDACC__) && !defined(_GLIBCXX_DEBUG)
+#if NAX_LINKED_FOR(NAX_ABI)
+#define NAX_CALLS_LIBRARY
+#endif
+#endif
+#undef NAX_LINKED_FOR
+#undef NAX_LINKED_FOR_
+
+#if defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY)
 #define NAX_ENGINE_VIRTUAL
 #else
 #define NAX_ENGINE_VIRTUAL inline
@@ -22,12 +41,10 @@
 // Expressions are handed over as formulas (nax/formula), too, which the library turns into machine code. What
 // makes formulas takes seconds to compile; a program of headers alone may define this by itself.
 // NAX_RUNS_FORMULAS, of such a file's own: its expressions are computed so as well, and no kernels compiled.
-#if (defined(NAX_COMPILED) || defined(NAX_COMPILED_LIBRARY) || defined(NAX_COMPILED_ENGINE)) && \
-    !defined(NAX_USES_FORMULAS)
+#if (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY)) && !defined(NAX_USES_FORMULAS)
 #define NAX_USES_FORMULAS
 #endif
-#if defined(NAX_COMPILED) && !defined(NAX_COMPILED_LIBRARY) && !defined(NAX_COMPILED_ENGINE)
-#define NAX_CALLS_LIBRARY  // a user's file
+#if defined(NAX_CALLS_LIBRARY)
 #define NAX_ENGINE
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wgnu-inline-cpp-without-extern"

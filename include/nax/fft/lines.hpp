@@ -103,7 +103,9 @@ auto real_operand(const char* function, const X& x) {
 }  // namespace detail
 NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)
+#if !defined(NAX_CALLS_KERNELS)
 #include "nax/backend/cpu/fft_kernels.hpp"
+#endif
+#if !defined(NAX_CALLS_LIBRARY)
 #include "nax/fft/lines-inl.hpp"
 #endif

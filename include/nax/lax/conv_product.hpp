@@ -51,7 +51,9 @@ Array<T> conv_forward(const ConvRef& spec, const Array<T>& x, const Array<T>& w)
 }  // namespace detail
 NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)
+#if !defined(NAX_CALLS_KERNELS)
 #include "nax/backend/cpu/conv_kernels.hpp"
+#endif
+#if !defined(NAX_CALLS_LIBRARY)
 #include "nax/lax/conv_product-inl.hpp"
 #endif

@@ -245,6 +245,6 @@ Array<T> attend_in_blocks(const AttentionTerms<T>& terms) {
 }  // namespace detail
 NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)
+#if !defined(NAX_CALLS_KERNELS)
 #include "nax/backend/cpu/attention_kernels.hpp"
 #endif

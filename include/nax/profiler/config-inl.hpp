@@ -42,8 +42,8 @@ NAX_ENGINE std::string instructions_found() {
 
 NAX_ENGINE void show_config(const BuildFacts& facts, std::ostream& out) {
   const auto megabytes = [](std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
-  out << "nax           " << NAX_VERSION_MAJOR << '.' << NAX_VERSION_MINOR << '.' << NAX_VERSION_PATCH
-      << (facts.library ? ", nax::compiled" : ", headers only") << '\n'
+  out << "nax           " << NAX_VERSION_MAJOR << '.' << NAX_VERSION_MINOR << '.' << NAX_VERSION_PATCH << ", "
+      << facts.linked << '\n'
       << "compiler      " << facts.compiler << (facts.optimised ? "" : ", not optimised") << '\n'
       << "instructions  compiled for " << facts.instructions << "; found: " << instructions_found() << '\n'
       << "processor     " << processor_name() << '\n'

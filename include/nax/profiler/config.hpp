@@ -23,10 +23,12 @@ struct BuildFacts {
 #else
       "unknown";
 #endif
-#if defined(NAX_CALLS_LIBRARY)
-  bool library = true;
+#if defined(NAX_CALLS_KERNELS)
+  const char* linked = "nax::compiled";
+#elif defined(NAX_CALLS_LIBRARY)
+  const char* linked = "nax::nax";
 #else
-  bool library = false;
+      const char* linked = "headers only";
 #endif
 #if defined(__OPTIMIZE__)
   bool optimised = true;

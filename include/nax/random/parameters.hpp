@@ -99,7 +99,9 @@ Array<R> draw_sampled(const char* function, const Key& key, const Shape& shape,
 }  // namespace random
 NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)
+#if !defined(NAX_CALLS_KERNELS)
 #include "nax/backend/cpu/sampler_rows.hpp"
+#endif
+#if !defined(NAX_CALLS_LIBRARY)
 #include "nax/random/parameters-inl.hpp"
 #endif

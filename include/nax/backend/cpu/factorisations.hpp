@@ -48,6 +48,6 @@ void sqrtm(const T* a, std::int64_t n, T* root);
 }  // namespace cpu
 NAX_END
 
-#if !defined(NAX_CALLS_LIBRARY)
+#if !defined(NAX_CALLS_KERNELS)
 #include "nax/backend/cpu/factorisations_kernels.hpp"
 #endif

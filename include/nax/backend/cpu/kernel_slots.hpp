@@ -21,7 +21,7 @@ inline constinit std::atomic<typename Kernel::Function*> kernel_slots[dtype_coun
 
 void provide_library_kernels();  // fills all slots; there in nax::compiled only
 
-#if defined(NAX_CALLS_LIBRARY)
+#if defined(NAX_CALLS_KERNELS)
 inline constinit std::atomic<bool> kernels_provided = false;
 
 inline void provide_library() {

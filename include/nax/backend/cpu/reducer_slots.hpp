@@ -16,7 +16,7 @@ inline std::atomic<const Reducer*>& reducer_slot(loops::ReduceKind kind, DType f
                       [static_cast<std::size_t>(to)];
 }
 
-#if defined(NAX_CALLS_LIBRARY)
+#if defined(NAX_CALLS_KERNELS)
 template <class Op, class From>
 void provide_reducer() {
   provide_library();
@@ -46,7 +46,7 @@ inline const Reducer& reducer_for(loops::ReduceKind kind, DType from, DType to) 
 // has it: its own, perhaps not optimised, would be the whole program's.
 template <class Op, class Tile, class From = Tile>
 const Reducer& expression_reducer() {
-#if defined(NAX_CALLS_LIBRARY)
+#if defined(NAX_CALLS_KERNELS)
   constexpr bool asks_truth = Op::kind == loops::ReduceKind::any || Op::kind == loops::ReduceKind::all;
   constexpr bool sums = Op::kind == loops::ReduceKind::sum && std::is_same_v<Tile, typename Op::Acc>;
   constexpr bool is_in_library = asks_truth || sums || std::is_same_v<Tile, From>;

@@ -20,6 +20,6 @@ NAX_END
 
 // A program that links nax::compiled, too, does not link (nax/compiled/engine.cpp).
 extern "C" {
-extern const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_nax_instead;
-const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_nax_instead = 0;
+extern const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead;
+const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead = 0;
 }

@@ -1,0 +1,103 @@
+# nax::nax: headers, and the engine as a library: tape, evaluation, programs, printing, files. A file that links it compiles the
+# kernels of what it calls, and no engine. It must be compiled for the processor that the engine was compiled for; a file for
+# another is headers only, as all are with NAX_BUILD_ENGINE=OFF.
+
+# nax_compile_with_memory(<target> <scope> <KiB>): lets GCC use that much memory before it collects garbage; collecting takes a
+# tenth of its time, a third for Eigen's factorisations
+function(nax_compile_with_memory target scope size)
+  target_compile_options(${target} ${scope}
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=${size}>")
+endfunction()
+
+set(NAX_LIBRARY_FLAGS "" CACHE STRING "What the libraries add to an optimised build's flags")
+function(nax_compile_for_library target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  # Sections let the linker drop functions that a program does not call.
+  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections
+                                           $<$<CONFIG:Release,RelWithDebInfo>:${NAX_LIBRARY_FLAGS}>)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CXX_FLAGS MATCHES "-O")  # projects that optimise their own targets alone
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-O2>)
+  endif()
+  if(NAX_NATIVE)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+  endif()
+  nax_compile_with_memory(${target} PRIVATE 1500000)
+endfunction()
+
+# nax_sources_of_library(<variable> <name>...): the sources of these names
+function(nax_sources_of_library variable)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/include/nax/compiled/ OUTPUT_VARIABLE sources)
+  list(TRANSFORM sources APPEND .cpp)
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Formulas become machine code where Xbyak is there (Debian's libxbyak-dev).
+find_path(NAX_XBYAK_INCLUDE xbyak/xbyak.h DOC "The folder of xbyak/xbyak.h")
+mark_as_advanced(NAX_XBYAK_INCLUDE)
+
+# nax_add_engine(<target> <option of add_library>...): such a library
+function(nax_add_engine target)
+  nax_sources_of_library(sources engine)
+  add_library(${target} ${ARGN} ${sources})
+  nax_compile_for_library(${target})
+  target_link_libraries(${target} PUBLIC nax_headers)
+  if(NAX_XBYAK_INCLUDE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include/nax/formula/machine/nax_jit.cpp)
+    target_include_directories(${target} SYSTEM PRIVATE ${NAX_XBYAK_INCLUDE})
+    target_compile_definitions(${target} PRIVATE NAX_HAVE_XBYAK)
+  endif()
+endfunction()
+
+nax_add_engine(nax_engine)
+set_target_properties(nax_engine PROPERTIES EXPORT_NAME engine)
+
+# The instructions that the engine is compiled for, by the name that nax/core/abi_name.hpp gives them. Nothing where the compiler
+# does not say it: then all files are headers only.
+function(nax_find_instructions variable)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${config}}")
+  get_directory_property(options COMPILE_OPTIONS)
+  list(FILTER options EXCLUDE REGEX "[$]<")
+  if(NAX_NATIVE)
+    list(APPEND options -march=native)
+  endif()
+  if(CMAKE_CXX_COMPILER_TARGET)
+    list(APPEND options --target=${CMAKE_CXX_COMPILER_TARGET})
+  endif()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/instructions.cpp CONTENT "#include <nax/core/abi_name.hpp>\nNAX_ABI\n")
+  execute_process(
+    COMMAND ${CMAKE_CXX_COMPILER} ${flags} ${options} -I${PROJECT_SOURCE_DIR}/include -E -P ${CMAKE_CURRENT_BINARY_DIR}/instructions.cpp
+    OUTPUT_VARIABLE text RESULT_VARIABLE status ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT status EQUAL 0 OR NOT text MATCHES "([A-Za-z0-9_]+)$")
+    set(CMAKE_MATCH_1 "")
+  endif()
+  set(${variable} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
+
+add_library(nax INTERFACE)
+add_library(nax::nax ALIAS nax)
+target_link_libraries(nax INTERFACE nax_headers)
+if(NAX_BUILD_ENGINE)
+  block()
+    # A project that adds nax often says -march=native for its own targets alone, which its flags do not tell: nax::nax brings an
+    # engine for that, nax::compiled one for the project's flags.
+    set(engine nax_engine)
+    if(NOT PROJECT_IS_TOP_LEVEL AND NOT NAX_NATIVE AND NOT CMAKE_CXX_FLAGS MATCHES "-march=" AND NOT CMAKE_CROSSCOMPILING)
+      set(NAX_NATIVE ON)
+      set(engine nax_engine_native)
+      nax_add_engine(nax_engine_native EXCLUDE_FROM_ALL)
+    endif()
+    nax_find_instructions(instructions)
+    if(instructions)
+      target_link_libraries(nax INTERFACE ${engine})
+      target_compile_definitions(nax INTERFACE
+        $<$<COMPILE_LANGUAGE:CXX>:NAX_LINKED> $<$<COMPILE_LANGUAGE:CXX>:NAX_LINKED_FOR_${instructions}=1>)
+      if(NOT APPLE)
+        target_link_options(nax INTERFACE LINKER:--gc-sections)
+      endif()
+    endif()
+  endblock()
+endif()
+if(NOT NAX_BUILD_COMPILED AND NOT (NAX_BUILD_ENGINE AND PROJECT_IS_TOP_LEVEL))  # for projects that link nax::compiled
+  set_target_properties(nax_engine PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
