@@ -6,19 +6,25 @@ NAX_BEGIN
 namespace data::detail {
 
 #if defined(__x86_64__) && !defined(__CUDACC__)
-// Three streams at once hide the instruction's latency; `shift` moves a checksum past a block of zeros.
+inline constexpr std::size_t crc32c_block = 1024;
+
+// By bit: what a checksum with it alone becomes when it moves past a block of zeros. (GCC compiles a lambda
+// of a function without the function's instructions.)
+__attribute__((target("sse4.2"))) inline std::array<std::uint32_t, 32> crc32c_past_block() {
+  std::array<std::uint32_t, 32> bits;
+  for (std::size_t bit = 0; bit < 32; ++bit) {
+    std::uint64_t crc = std::uint64_t{1} << bit;
+    for (std::size_t i = 0; i < crc32c_block; i += 8) crc = __builtin_ia32_crc32di(crc, 0);
+    bits[bit] = static_cast<std::uint32_t>(crc);
+  }
+  return bits;
+}
+
+// Three streams at once hide the instruction's latency.
 __attribute__((target("sse4.2"))) inline std::uint32_t crc32c_by_instruction(const void* data,
                                                                              std::size_t size) {
-  constexpr std::size_t block = 1024;
-  static const auto shift = [] {  // of a checksum, bit by bit, by `block` bytes
-    std::array<std::uint32_t, 32> bits;
-    for (std::size_t bit = 0; bit < 32; ++bit) {
-      std::uint64_t crc = std::uint64_t{1} << bit;
-      for (std::size_t i = 0; i < block; i += 8) crc = __builtin_ia32_crc32di(crc, 0);
-      bits[bit] = static_cast<std::uint32_t>(crc);
-    }
-    return bits;
-  }();
+  constexpr std::size_t block = crc32c_block;
+  static const std::array<std::uint32_t, 32> shift = crc32c_past_block();
   const auto shifted = [](std::uint64_t crc) {
     std::uint32_t out = 0;
     for (std::size_t bit = 0; bit < 32; ++bit)
