@@ -1,6 +1,7 @@
 # nax::nax: headers, and the engine as a library: tape, evaluation, programs, printing, files. A file that links it compiles the
-# kernels of what it calls, and no engine. It must be compiled for the processor that the engine was compiled for; a file for
-# another is headers only, as all are with NAX_BUILD_ENGINE=OFF.
+# kernels of what it calls, and no engine, if it is compiled for a processor that an engine was compiled for: that of the
+# project's flags, or one of NAX_ENGINE_FOR. A file for another is headers only, as all are with NAX_BUILD_ENGINE=OFF.
+set(NAX_ENGINE_FOR "" CACHE STRING "Further processors, values of -march, that nax::nax brings an engine for")
 
 # nax_compile_with_memory(<target> <scope> <KiB>): lets GCC use that much memory before it collects garbage; collecting takes a
 # tenth of its time, a third for Eigen's factorisations
@@ -10,6 +11,10 @@ function(nax_compile_with_memory target scope size)
 endfunction()
 
 set(NAX_LIBRARY_FLAGS "" CACHE STRING "What the libraries add to an optimised build's flags")
+set(NAX_PROCESSOR "")  # a value of -march; none: the project's flags
+if(NAX_NATIVE)
+  set(NAX_PROCESSOR native)
+endif()
 function(nax_compile_for_library target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   # Sections let the linker drop functions that a program does not call.
@@ -18,8 +23,8 @@ function(nax_compile_for_library target)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CXX_FLAGS MATCHES "-O")  # projects that optimise their own targets alone
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-O2>)
   endif()
-  if(NAX_NATIVE)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+  if(NAX_PROCESSOR)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=${NAX_PROCESSOR}>)
   endif()
   nax_compile_with_memory(${target} PRIVATE 1500000)
 endfunction()
@@ -58,8 +63,8 @@ function(nax_find_instructions variable)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${config}}")
   get_directory_property(options COMPILE_OPTIONS)
   list(FILTER options EXCLUDE REGEX "[$]<")
-  if(NAX_NATIVE)
-    list(APPEND options -march=native)
+  if(NAX_PROCESSOR)
+    list(APPEND options -march=${NAX_PROCESSOR})
   endif()
   if(CMAKE_CXX_COMPILER_TARGET)
     list(APPEND options --target=${CMAKE_CXX_COMPILER_TARGET})
@@ -77,27 +82,41 @@ endfunction()
 add_library(nax INTERFACE)
 add_library(nax::nax ALIAS nax)
 target_link_libraries(nax INTERFACE nax_headers)
+set(NAX_ENGINE_TARGETS nax_engine)
 if(NAX_BUILD_ENGINE)
-  block()
-    # A project that adds nax often says -march=native for its own targets alone, which its flags do not tell: nax::nax brings an
-    # engine for that, nax::compiled one for the project's flags.
-    set(engine nax_engine)
-    if(NOT PROJECT_IS_TOP_LEVEL AND NOT NAX_NATIVE AND NOT CMAKE_CXX_FLAGS MATCHES "-march=" AND NOT CMAKE_CROSSCOMPILING)
-      set(NAX_NATIVE ON)
-      set(engine nax_engine_native)
-      nax_add_engine(nax_engine_native EXCLUDE_FROM_ALL)
-    endif()
+  # nax_bring_engine(<target>): to files of nax::nax that are compiled for its processor
+  function(nax_bring_engine target)
     nax_find_instructions(instructions)
     if(instructions)
-      target_link_libraries(nax INTERFACE ${engine})
+      target_link_libraries(nax INTERFACE ${target})
       target_compile_definitions(nax INTERFACE
         $<$<COMPILE_LANGUAGE:CXX>:NAX_LINKED> $<$<COMPILE_LANGUAGE:CXX>:NAX_LINKED_FOR_${instructions}=1>)
-      if(NOT APPLE)
-        target_link_options(nax INTERFACE LINKER:--gc-sections)
-      endif()
     endif()
-  endblock()
+  endfunction()
+
+  set(processors ${NAX_ENGINE_FOR})
+  # A project that adds nax often says -march=native for its own targets alone, which its flags do not tell.
+  if(NOT PROJECT_IS_TOP_LEVEL AND NOT NAX_PROCESSOR AND NOT processors AND NOT CMAKE_CROSSCOMPILING
+     AND NOT CMAKE_CXX_FLAGS MATCHES "-march=")
+    set(processors native)
+  else()
+    nax_bring_engine(nax_engine)
+  endif()
+  foreach(processor IN LISTS processors)
+    block(PROPAGATE NAX_ENGINE_TARGETS)
+      set(NAX_PROCESSOR ${processor})
+      nax_add_engine(nax_engine_${processor})
+      nax_bring_engine(nax_engine_${processor})
+      list(APPEND NAX_ENGINE_TARGETS nax_engine_${processor})
+      if(NOT PROJECT_IS_TOP_LEVEL AND NOT NAX_INSTALL)
+        set_target_properties(nax_engine_${processor} PROPERTIES EXCLUDE_FROM_ALL ON)
+      endif()
+    endblock()
+  endforeach()
+  if(NOT APPLE)
+    target_link_options(nax INTERFACE LINKER:--gc-sections)
+  endif()
 endif()
-if(NOT NAX_BUILD_COMPILED AND NOT (NAX_BUILD_ENGINE AND PROJECT_IS_TOP_LEVEL))  # for projects that link nax::compiled
+if(NOT NAX_BUILD_COMPILED AND NOT (NAX_BUILD_ENGINE AND (PROJECT_IS_TOP_LEVEL OR NAX_INSTALL)))  # for projects that link nax::compiled
   set_target_properties(nax_engine PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

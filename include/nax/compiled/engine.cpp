@@ -24,12 +24,3 @@ namespace profiler::detail {
 [[maybe_unused]] const bool traces_from_start = trace_from_environment();
 }  // namespace profiler::detail
 NAX_END
-
-// The library's expressions have no kernels for emulated GPUs. A program that links both does not link: this
-// name is defined here and in nax_cuda_emulated.cpp.
-#if !defined(NAX_CUDA_EMULATED)
-extern "C" {
-extern const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead;
-const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead = 0;
-}
-#endif
