@@ -1,6 +1,5 @@
 #pragma once
 
-#include "nax/expr/differentiation/fused_gradients_node.hpp"
 #include "nax/expr/differentiation/pull_leaves.hpp"
 #include "nax/expr/differentiation/recorded_steps.hpp"
 #if defined(NAX_USES_FORMULAS)
@@ -8,8 +7,9 @@
 #endif
 
 // The tape's node for a fused expression: its leaves and constants. Where no transform watches the sweep, the
-// fused kernel gives all gradients in one pass; where one does, they are a call (fused_gradients_node.hpp),
-// or the steps of the expression run on recorded arrays, one operation at a time.
+// fused kernel gives all gradients in one pass. Where one does, they are a call of the derivative's formula
+// (formula_node.hpp); without formulas the steps of the expression run on recorded arrays, one operation at a
+// time.
 NAX_BEGIN
 namespace detail {
 
@@ -59,7 +59,6 @@ class FusedNode final : public Node {
 #if defined(NAX_USES_FORMULAS)
     if (give_formula_shares(type_, leaves(), constants(), g, sweep)) return;
 #endif
-    if (FusedGradientsNode::give_shares(type_, leaves(), constants(), g, sweep)) return;
     LeafArrays values(count());
     unpack_leaves(type_, leaves(), values);
     const Frame own = frame();

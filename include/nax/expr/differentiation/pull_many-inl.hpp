@@ -20,13 +20,6 @@ NAX_ENGINE void derivatives_of(const KernelTable& table, cpu::PullKernel kernel,
     new (one) float(1);
   else
     new (one) double(1);
-  shares_of(table, kernel, constants, leaves, own, {one, Dims(own.shape.size(), 0), lane, lane}, derivatives,
-            wanted);
-}
-
-NAX_ENGINE void shares_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
-                          const PackedArray* leaves, const Frame& own, const loops::Operand& cotangent,
-                          ArrayBase* shares, FunctionRef<bool(int)> wanted) {
   const int count = table.leaves;
   loops::Operand operands[2 * max_leaves + 1];
   std::int64_t sizes[max_leaves] = {};
@@ -35,12 +28,12 @@ NAX_ENGINE void shares_of(const KernelTable& table, cpu::PullKernel kernel, cons
     operands[count + 1 + l] = {nullptr, Dims(own.shape.size(), 0), table.lanes[l], table.lanes[l]};
     if (!wanted(l)) continue;
     const int first = first_occurrence(leaves, l);
-    shares[l] = first == l ? allocate(table.result_lane, own, host_device()) : shares[first];
-    operands[count + 1 + l].data = raw_data(shares[l]);
-    operands[count + 1 + l].strides = layout_of(shares[l]).strides;
+    derivatives[l] = first == l ? allocate(lane, own, host_device()) : derivatives[first];
+    operands[count + 1 + l].data = raw_data(derivatives[l]);
+    operands[count + 1 + l].strides = layout_of(derivatives[l]).strides;
     sizes[l] = own.size();
   }
-  operands[count] = cotangent;
+  operands[count] = {one, Dims(own.shape.size(), 0), lane, lane};
   cpu::pull(kernel, constants, own.shape, operands, sizes, 0, count);
 }
 

@@ -11,12 +11,7 @@ namespace detail {
 
 NAX_ENGINE bool has_many(const KernelTable& table, const Frame& own, const Frame& all);
 
-// One pass of the kernel over `own`: shares[l] = what leaf l gets of the cotangent, where wanted(l) (the same
-// for leaves that are one).
-NAX_ENGINE void shares_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
-                          const PackedArray* leaves, const Frame& own, const loops::Operand& cotangent,
-                          ArrayBase* shares, FunctionRef<bool(int)> wanted);
-// Of a cotangent of ones: derivatives[l] = that of the result in leaf l, where wanted(l) (the same
+// One pass of the kernel over `own`: derivatives[l] = that of the result in leaf l, where wanted(l) (the same
 // for leaves that are one).
 NAX_ENGINE void derivatives_of(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
                                const PackedArray* leaves, const Frame& own, ArrayBase* derivatives,
