@@ -64,7 +64,6 @@ MISSING = {
         "object_": OBJECT, "character": OBJECT, "flexible": OBJECT,
         "ComplexWarning": "a class of Python's warnings",
         "s_": BRACKETS, "index_exp": BRACKETS,
-        "from_dlpack": "a protocol between Python's libraries: asarray(pointer, shape) copies",
         "frompyfunc": "vectorize maps any function; reduce and accumulate are sum, max, cumulative_sum ...",
         "ufunc": "functions are functions: their methods are sum, cumulative_sum, at(...).add, outer ...",
     },

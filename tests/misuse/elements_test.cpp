@@ -287,6 +287,8 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "numpy/polynomials/roots.hpp",
                                        "numpy/products/contract.hpp",
                                        "numpy/indexing/placement.hpp",
+                                       "numpy/conversion/dlpack.hpp",
+                                       "numpy/conversion/foreign.hpp",
                                        "numpy/conversion/print.hpp",
                                        "numpy/reductions/reduce.hpp",
                                        "numpy/reductions/rows.hpp",

@@ -57,6 +57,16 @@ class Accelerator {
   virtual void clear(Device device, void* memory, std::size_t bytes) = 0;  // writes zero bytes
   // Waits for the calling thread's stream.
   virtual void synchronize(Device device) = 0;
+  // Waits for the work given to these streams so far. What fails then has failed elsewhere, too.
+  void await(Device device, Streams streams) noexcept {
+    try {
+      join(device, streams);
+      synchronize(device);
+    } catch (...) {
+    }
+  }
+  // The calling thread's stream as the platform names it: a cudaStream_t.
+  virtual void* native_stream(Device) { return nullptr; }
   virtual MemoryStats memory_stats(Device device) = 0;
   virtual void release_cached_memory(Device device) = 0;
   // Records the work given to the calling thread's stream.

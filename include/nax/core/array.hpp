@@ -222,6 +222,8 @@ class Array : public ArrayBase, public ArrayMethods<Array<Element>> {
   // The elements in row-major order. A view is first copied out, so that the pointer can be walked.
   const Element* data() const;
   std::vector<Element> to_vector() const;
+  const Element* device_data() const;
+  void* stream() const;
 
   template <class To>
   Array<To> astype() const;

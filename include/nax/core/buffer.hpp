@@ -24,6 +24,8 @@ struct BufferSource {
   virtual ~BufferSource() = default;
   virtual void*
   gather() = 0;  // the elements in one block, owned by the source; safe to call from several threads
+  // Is the buffer's address on an accelerator the source's, which releases it when it goes?
+  virtual bool owns_address() const { return false; }
 };
 
 struct alignas(64) Buffer {
@@ -77,9 +79,12 @@ struct alignas(64) Buffer {
     buffer->bytes = bytes;
     return buffer;
   }
-  static Buffer* wrap(std::unique_ptr<BufferSource> source, std::size_t bytes, Device device) {
+  // address: on an accelerator, where the source owns it.
+  static Buffer* wrap(std::unique_ptr<BufferSource> source, std::size_t bytes, Device device,
+                      void* address = nullptr) {
     Buffer* buffer = header(0, device);
     buffer->source = source.release();
+    buffer->address = address;
     buffer->bytes = bytes;
     return buffer;
   }
@@ -101,10 +106,13 @@ struct alignas(64) Buffer {
   [[gnu::cold]] NAX_COMPILED_ONCE static void destroy_elsewhere(Buffer* buffer) noexcept {
     const std::size_t bytes = header_bytes + (buffer->source || buffer->address ? 0 : buffer->bytes);
     buffer->drop_moment();
-    if (buffer->address)
-      accelerator_of(buffer->device)
-          .deallocate(buffer->device, buffer->address, buffer->bytes,
-                      buffer->streams.load(std::memory_order_relaxed));
+    if (buffer->address) {
+      const Streams used = buffer->streams.load(std::memory_order_relaxed);
+      if (buffer->source && buffer->source->owns_address())
+        accelerator_of(buffer->device).await(buffer->device, used);
+      else
+        accelerator_of(buffer->device).deallocate(buffer->device, buffer->address, buffer->bytes, used);
+    }
     delete buffer->source;
     buffer->~Buffer();
     HostAllocator().deallocate(buffer, bytes);

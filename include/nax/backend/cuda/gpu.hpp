@@ -41,6 +41,10 @@ class Gpu final : public detail::Accelerator {
   }
 
   Streams stream(Device device) override { return stream_bit(device); }
+  void* native_stream(Device device) override {
+    const StreamInUse stream = use(device);
+    return static_cast<cudaStream_t>(stream);
+  }
   void join(Device device, Streams others) override {
     if (detail::graph_recording)  // no graph may wait for what is in none
       return DeviceStreams::of(device).drain(device, others);
