@@ -28,10 +28,15 @@ Machine best_machine() {
   return Machine::none;
 }
 
+// Code is written where it will lie in its cache line: its numbers are aligned.
+struct alignas(64) CacheLine {
+  unsigned char bytes[64];
+};
+
 std::unique_ptr<const Code> make(const CodeRequest& request) {
   // Two bodies, of some dozen bytes an instruction; what turns out longer is tried anew with more.
   for (std::size_t size = 4096 + 160 * request.formula->steps.size();; size *= 4) {
-    const std::unique_ptr<unsigned char[]> memory(new unsigned char[size]);
+    const std::unique_ptr<CacheLine[]> memory(new CacheLine[(size + 63) / 64]);
     try {
       const Loop loop(request, {size, memory.get()});
       return std::make_unique<Executable>(memory.get(), loop.getSize(), loop.lanes_of_sum());
