@@ -6,9 +6,11 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${NAX_ARM_BUILD:-$root/build/arm}
 compiler=aarch64-linux-gnu-g++ googletest=/usr/src/googletest/googletest
-for needed in "$compiler" qemu-aarch64; do
-  command -v "$needed" >/dev/null || { echo "there is no $needed (apt-get install g++-aarch64-linux-gnu qemu-user)" >&2; exit 1; }
-done
+emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static || true)
+if [[ -z $emulator ]] || ! command -v "$compiler" >/dev/null; then
+  echo "there is no $compiler or no qemu-aarch64 (apt-get install g++-aarch64-linux-gnu qemu-user)" >&2
+  exit 1
+fi
 mkdir -p "$build"
 jit=$build/jit.o
 flags=(-std=c++20 -O1 -Wall -Wextra -Werror -Wno-psabi -I"$root/include" -I"$root/tests" -isystem /usr/include/eigen3 -isystem "$googletest/include"
@@ -26,6 +28,6 @@ for source in "$@"; do
   program=$build/$(basename "$source" .cpp)
   "$compiler" "${flags[@]}" "$source" "$jit" "$build/gtest.o" "$build/main.o" -o "$program"
   echo "$(basename "$program"):"
-  qemu-aarch64 -L /usr/aarch64-linux-gnu "$program" --gtest_brief=1 || failed=1
+  "$emulator" -L /usr/aarch64-linux-gnu "$program" --gtest_brief=1 || failed=1
 done
 exit $failed
