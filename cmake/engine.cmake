@@ -36,9 +36,12 @@ function(nax_sources_of_library variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Formulas become machine code where Xbyak is there (Debian's libxbyak-dev).
+# Formulas become machine code on 64-bit ARM, and on x86-64 where Xbyak is there (Debian's libxbyak-dev).
 find_path(NAX_XBYAK_INCLUDE xbyak/xbyak.h DOC "The folder of xbyak/xbyak.h")
 mark_as_advanced(NAX_XBYAK_INCLUDE)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64" OR (NAX_XBYAK_INCLUDE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64"))
+  set(NAX_HAVE_MACHINE_CODE ON)
+endif()
 
 # nax_add_engine(<target> <option of add_library>...): such a library
 function(nax_add_engine target)
@@ -46,10 +49,12 @@ function(nax_add_engine target)
   add_library(${target} ${ARGN} ${sources})
   nax_compile_for_library(${target})
   target_link_libraries(${target} PUBLIC nax_headers)
-  if(NAX_XBYAK_INCLUDE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  if(NAX_HAVE_MACHINE_CODE)
     target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include/nax/formula/machine/nax_jit.cpp)
-    target_include_directories(${target} SYSTEM PRIVATE ${NAX_XBYAK_INCLUDE})
-    target_compile_definitions(${target} PRIVATE NAX_HAVE_XBYAK)
+    if(NAX_XBYAK_INCLUDE)
+      target_include_directories(${target} SYSTEM PRIVATE ${NAX_XBYAK_INCLUDE})
+    endif()
+    target_compile_definitions(${target} PRIVATE NAX_HAVE_MACHINE_CODE)
   endif()
 endfunction()
 

@@ -22,12 +22,13 @@ inline std::vector<Machine> machines() {
   std::vector<Machine> all{Machine::none};
   if (code_maker == nullptr) return all;
   const Machine best = code_maker->best_machine();
-  if (best != Machine::none) all.push_back(Machine::avx2);
-  if (best == Machine::avx512) all.push_back(Machine::avx512);
+  if (best == Machine::avx512) all.push_back(Machine::avx2);
+  if (best != Machine::none) all.push_back(best);
   return all;
 }
 inline const char* name(Machine machine) {
-  return machine == Machine::none ? "blocks" : machine == Machine::avx2 ? "AVX2" : "AVX-512";
+  constexpr const char* names[] = {"blocks", "AVX2", "AVX-512", "NEON"};
+  return names[static_cast<int>(machine)];
 }
 
 template <class T>

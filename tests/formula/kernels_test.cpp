@@ -50,6 +50,35 @@ void compare_lengths_and_strides() {
 TEST(FormulaKernels, LengthsAndStridesOfFloats) { compare_lengths_and_strides<float>(); }
 TEST(FormulaKernels, LengthsAndStridesOfDoubles) { compare_lengths_and_strides<double>(); }
 
+// On 64-bit ARM programs that use formulas need nothing else for it (tests/arm.sh).
+TEST(FormulaKernels, RunAsMachineCode) {
+#if defined(__aarch64__)
+  ASSERT_NE(code_maker, nullptr);
+  EXPECT_EQ(code_maker->best_machine(), Machine::neon);
+#endif
+  for (const Machine machine : machines()) {
+    if (machine == Machine::none) continue;
+    const Kernel kernel(example<float>(), machine);
+    const Access accesses[] = {Access::contiguous, Access::repeated, Access::contiguous, Access::strided};
+    const Code* const code = kernel.code(accesses);
+    ASSERT_NE(code, nullptr) << name(machine);
+    const auto x = numbers<float>(37, 8);
+    const float y = 0.75f;
+    std::vector<float> z(37), less(74), expected_z(37), expected_less(74);
+    const void* const in[] = {x.data(), &y};
+    void* const out[] = {z.data(), less.data()};
+    const std::int64_t in_strides[] = {4, 0}, out_strides[] = {4, 8};
+    const CodeArguments arguments{in, in_strides, out, out_strides, 37, nullptr};
+    code->entry(&arguments);
+    const Line lines[] = {{x.data(), 1}, {&y, 0}};
+    const Target targets[] = {{expected_z.data(), 1}, {expected_less.data(), 2}};
+    interpret(kernel.lowered(), lines, targets, 37);
+    for (std::size_t i = 0; i < z.size(); ++i)
+      EXPECT_TRUE(same_bits(z[i], expected_z[i])) << name(machine) << " " << i;
+    EXPECT_EQ(less, expected_less) << name(machine);
+  }
+}
+
 TEST(FormulaKernels, ResultsMayLieWhereInputsDo) {
   Recorder recorder(nax::DType::float32);
   const auto x = Symbol<float>::input(0), y = Symbol<float>::input(1);
@@ -117,6 +146,29 @@ TEST(FormulaKernels, TakeAnyNumberOfOperands) {
     const Kernel kernel(f, machine);
     EXPECT_EQ(results_of(kernel, inputs, 21)[0][20], 90) << name(machine);
   }
+}
+
+// More than instructions reach in the tables of operands, on the stack and among the constants.
+TEST(FormulaKernels, TakeThousandsOfOperands) {
+  constexpr int count = 5000;
+  Recorder recorder(nax::DType::float32);
+  Symbol<float> sum(0);
+  for (int i = 0; i < count; ++i)
+    sum = select(sum < Symbol<float>(i + 0.5f), Symbol<float>::input(i), sum) * Symbol<float>(i + 0.25f);
+  for (int i = count; i-- > 0;) sum += Symbol<float>::input(i);
+  const Formula f = recorder.finish({sum.at});
+  const auto x = numbers<float>(40, 9);
+  std::vector<Line> in;
+  for (int i = 0; i < count; ++i) in.push_back({x.data() + i % 7, i % 3});
+  const auto run = [&](Machine machine) {
+    std::vector<float> y(11);
+    const Target out{y.data(), 1};
+    Kernel(f, machine).run(in.data(), &out, 11);
+    return y;
+  };
+  const std::vector<std::vector<float>> expected{run(Machine::none)};
+  for (const Machine machine : machines())
+    EXPECT_EQ(difference(expected, {run(machine)}), "") << name(machine);
 }
 
 // Beyond some dozens of ways in which operands lie, blocks serve.

@@ -10,7 +10,7 @@
 #include "nax/mcmc.hpp"
 #include "nax/nax.hpp"
 
-#ifdef NAX_HAVE_XBYAK
+#ifdef NAX_HAVE_MACHINE_CODE
 NAX_BEGIN
 namespace formula::jit {
 extern const CodeMaker maker;  // in formula/machine/nax_jit.cpp

@@ -14,7 +14,7 @@ NAX_BEGIN
 namespace formula {
 
 // The instructions that code is made of.
-enum class Machine : unsigned char { none, avx2, avx512 };
+enum class Machine : unsigned char { none, avx2, avx512, neon };
 // How an operand lies.
 enum class Access : unsigned char { contiguous, repeated, strided };
 

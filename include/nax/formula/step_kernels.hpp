@@ -93,7 +93,7 @@ StepKernel<T> step_kernel(Operation operation, std::uint64_t detail) {
     NAX_STEP(maximum, max(x(0), x(1)))
     NAX_STEP(minimum, min(x(0), x(1)))
     NAX_STEP(at_least, select(x(0) < x(1), x(1), x(0)))
-    NAX_STEP(at_most, clamp_above(x(0), x(1)))
+    NAX_STEP(at_most, select(x(1) < x(0), x(1), x(0)))
     NAX_STEP(copysign, copysign(x(0), x(1)))
     NAX_STEP(with_sign, with_sign(x(0), x(1)))
     NAX_STEP(fma, fma(x(0), x(1), x(2)))

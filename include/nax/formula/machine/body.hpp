@@ -1,29 +1,26 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 
 #include "nax/formula/machine/assembler.hpp"
 #include "nax/formula/machine/registers.hpp"
 
 // The steps of a formula as straight code over one packet: where operands are found, which registers results
-// take, what goes to the stack.
-//
-// Registers of the code: rdi the arguments, rcx the place of contiguous operands in bytes, rdx where packets
-// end, r8 the elements of the tail; rax, r9, r10, r11 are free for one step. k1 (ymm15) is the mask of the
-// tail.
+// take, what goes to the stack. Assembler says how instructions are written.
 NAX_BEGIN
 namespace formula::jit {
 
 class Body : public Assembler {
  public:
-  Body(const CodeRequest& request, std::size_t size, void* memory)
-      : Assembler(size, memory, request.formula->type == DType::float32, request.machine == Machine::avx512),
+  Body(const CodeRequest& request, Room room)
+      : Assembler(room, request.formula->type == DType::float32, request.machine),
         request_(request),
         f_(*request.formula),
         places_(f_.steps.size()),
         uses_(f_.steps.size()),
-        vectors_(wide_ ? 32 : 16),
+        vectors_(vector_count()),
         masks_(8) {
     for (std::size_t i = 0; i < f_.steps.size(); ++i)
       for (int j = 0; j < f_.steps[i].arity; ++j)
@@ -39,33 +36,35 @@ class Body : public Assembler {
   const Step& step(int i) const { return f_.steps[at(i)]; }
   int operand(int i, int j) const { return step(i).operand[at(j)]; }
 
-  // ---- the stack, in 64 bytes each
+  // ---- the stack, in units
 
   void lay_out_stack() {
     for (const Step& s : f_.steps)
       calls_ = calls_ || s.operation == Operation::call || s.operation == Operation::rescue;
-    int next = 64;  // the caller's stack pointer lies first
+    int next = unit;  // the first is the assembler's
     const auto area = [&](int count) {
       const int begin = next;
-      next += 64 * count;
+      next += unit * count;
       return begin;
     };
     call_area_ = area(calls_ ? Step::most_operands + 4 : 0);
     saved_vectors_ = area(calls_ ? vectors_.size() : 0);
     saved_masks_ = area(calls_ ? 1 : 0);
     input_areas_ = area(f_.inputs);
-    input_pointers_ = area((f_.inputs + 7) / 8);
+    const auto pointers = [&](std::size_t count) {
+      return area((8 * static_cast<int>(count) + unit - 1) / unit);
+    };
+    input_pointers_ = pointers(at(f_.inputs));
     result_areas_ = area(1);
-    result_pointers_ = area((static_cast<int>(f_.results.size()) + 7) / 8);
+    result_pointers_ = pointers(f_.results.size());
     slots_ = next;
   }
-  int frame_size() const { return slots_ + 64 * slot_count_; }
-  Address stack(int offset) { return ptr[rsp + offset]; }
-  Address slot(int s) { return stack(slots_ + 64 * s); }
+  int frame_size() const { return slots_ + unit * slot_count_; }
+  Address slot(int s) { return stack(slots_ + unit * s); }
 
   // ---- values
 
-  bool is_mask(int v) const { return wide_ && step(v).truth(); }
+  bool is_mask(int v) const { return has_masks() && step(v).truth(); }
   Bank& bank_of(int v) { return is_mask(v) ? masks_ : vectors_; }
   bool is_repeated(int v) const {
     return step(v).operation == Operation::input && request_.inputs[step(v).detail] == Access::repeated;
@@ -112,7 +111,7 @@ class Body : public Assembler {
       free_slots_.pop_back();
     }
     if (&bank == &masks_)
-      kmovw(slot(place.slot), Opmask(r));
+      save_mask(slot(place.slot), r);
     else
       store(slot(place.slot), vec(r));
   }
@@ -120,6 +119,7 @@ class Body : public Assembler {
     bank_of(v).own(r, v);
     places_[at(v)].reg = r;
   }
+  void bind(int v, const Vector& r) { bind(v, index(r)); }
 
   // The memory that holds a value, if one does.
   bool in_memory(int v) const {
@@ -127,7 +127,7 @@ class Body : public Assembler {
   }
   Address memory(int v) {
     if (is_constant(v)) return pool_number(step(v).number());
-    if (is_repeated(v)) return stack(input_areas_ + 64 * static_cast<int>(step(v).detail));
+    if (is_repeated(v)) return stack(input_areas_ + unit * static_cast<int>(step(v).detail));
     if (places_[at(v)].slot >= 0) return slot(places_[at(v)].slot);
     return contiguous_input(static_cast<int>(step(v).detail));
   }
@@ -140,7 +140,7 @@ class Body : public Assembler {
     }
     const int r = fresh(bank);
     if (&bank == &masks_) {
-      kmovw(Opmask(r), slot(places_[at(v)].slot));
+      load_mask(r, slot(places_[at(v)].slot));
     } else if (places_[at(v)].slot < 0 && step(v).operation == Operation::input && !is_repeated(v)) {
       load_input(r, static_cast<int>(step(v).detail));
     } else {
@@ -149,12 +149,11 @@ class Body : public Assembler {
     bind(v, r);
     return r;
   }
-  Xmm number(int v) { return vec(in_register(v)); }
-  Opmask mask(int v) { return Opmask(in_register(v)); }
-  // f(register or memory): memory where the value is there and is read this once.
+  Vector number(int v) { return vec(in_register(v)); }
+  // f(register or memory): memory where instructions read it, the value is there and is read this once.
   template <class F>
   void with(int v, const F& f) {
-    if (places_[at(v)].reg < 0 && in_memory(v) && (is_invariant(v) || dies_now(v)))
+    if (reads_memory && places_[at(v)].reg < 0 && in_memory(v) && (is_invariant(v) || dies_now(v)))
       f(memory(v));
     else
       f(number(v));
@@ -191,49 +190,16 @@ class Body : public Assembler {
 
   // ---- inputs
 
-  Address contiguous_input(int i) {
-    if (const int r = base_of_input(i); r >= 0) return ptr[Xbyak::Reg64(r) + rcx];
-    mov(r11, ptr[rdi + offsetof(CodeArguments, inputs)]);
-    mov(r11, ptr[r11 + 8 * i]);
-    return ptr[r11 + rcx];
-  }
+  Address contiguous_input(int i) { return contiguous(base_of_input(i), offsetof(CodeArguments, inputs), i); }
   virtual int base_of_input(int i) const = 0;
   void load_input(int r, int i) {
     if (request_.inputs[at(i)] == Access::contiguous) {
       const Address from = contiguous_input(i);
-      if (!tail_)
-        move(vec(r), from);
-      else if (wide_)
-        move(vec(r) | Opmask(1) | T_z, from);
-      else
-        single_ ? vmaskmovps(vec(r), vec(15), from) : vmaskmovpd(vec(r), vec(15), from);
-      return;
-    }
-    const Xbyak::Reg& lane =
-        single_ ? static_cast<const Xbyak::Reg&>(eax) : static_cast<const Xbyak::Reg&>(rax);
-    const int area = input_areas_ + 64 * i, pointer = input_pointers_ + 8 * i;
-    mov(r9, stack(pointer));
-    mov(r10, ptr[rdi + offsetof(CodeArguments, input_strides)]);
-    mov(r10, ptr[r10 + 8 * i]);
-    if (!tail_) {
-      for (int k = 0; k < lanes(); ++k) {
-        mov(lane, ptr[r9]);
-        mov(stack(area + k * element()), lane);
-        add(r9, r10);
-      }
-      mov(stack(pointer), r9);
+      tail_ ? load_tail(vec(r), from) : move(vec(r), from);
     } else {
-      Xbyak::Label again;
-      xor_(r11d, r11d);
-      L(again);
-      mov(lane, ptr[r9]);
-      mov(ptr[rsp + r11 * element() + area], lane);
-      add(r9, r10);
-      inc(r11);
-      cmp(r11, r8);
-      jl(again, T_NEAR);
+      load_strided(vec(r), input_pointers_ + 8 * i, offsetof(CodeArguments, input_strides), i,
+                   input_areas_ + unit * i, tail_);
     }
-    move(vec(r), stack(area));
   }
 
   static constexpr int never = 1 << 30;

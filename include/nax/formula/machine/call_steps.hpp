@@ -23,68 +23,37 @@ class CallSteps : public NumberSteps {
       if (vectors_.owner(r) != Bank::none && r != d) live.push_back(r);
     const auto go = [this, i, rescues, arity, truth, kept, d, live,
                      arguments = std::vector<int>(arguments, arguments + arity)] {
-      for (int r : live) store(stack(saved_vectors_ + 64 * r), vec(r));
-      for (int k = 1; k < 8 && wide_; ++k) kmovw(stack(saved_masks_ + 8 * k), Opmask(k));
-      if (rescues) store(stack(call_area_ + 64 * Step::most_operands), vec(kept));
+      for (int r : live) store(stack(saved_vectors_ + unit * r), vec(r));
+      save_masks(saved_masks_);
+      if (rescues) store(stack(kept_area()), vec(kept));
       for (int j = 0; j < arity; ++j) {
-        store(stack(call_area_ + 64 * j), vec(arguments[at(j)]));
-        lea(rax, stack(call_area_ + 64 * j));
-        mov(stack(pointers() + 8 * j), rax);
+        store(stack(call_area_ + unit * j), vec(arguments[at(j)]));
+        store_address(pointers() + 8 * j, call_area_ + unit * j);
       }
-      const Xbyak::Reg64 kept_registers[] = {rdi, rcx, rdx, r8, rsi};
-      for (int k = 0; k < 5; ++k) mov(stack(pointers() + 8 * (Step::most_operands + k)), kept_registers[k]);
-      vzeroupper();
-#if defined(_WIN32)  // other registers, and 32 bytes of the caller's stack
-      lea(rcx, stack(pointers()));
-      lea(rdx, stack(call_area_ + 64 * (Step::most_operands + 1)));
-      mov(r8d, lanes());
-#else
-      lea(rdi, stack(pointers()));
-      lea(rsi, stack(call_area_ + 64 * (Step::most_operands + 1)));
-      mov(edx, lanes());
-#endif
-      mov(rax, reinterpret_cast<std::size_t>(step(i).function().run));
-      call_function();
-      for (int k = 0; k < 5; ++k) mov(kept_registers[k], stack(pointers() + 8 * (Step::most_operands + k)));
-      for (int r : live) move(vec(r), stack(saved_vectors_ + 64 * r));
-      for (int k = 1; k < 8 && wide_; ++k) kmovw(Opmask(k), stack(saved_masks_ + 8 * k));
-      move(vec(d), stack(call_area_ + 64 * (Step::most_operands + 1)));
-      if (!rescues) return;
-      const Address before = stack(call_area_ + 64 * Step::most_operands);
-      wide_ ? all_blendm(vec(d) | Opmask(truth), vec(d), before) : blend(vec(d), vec(d), before, vec(truth));
+      call_lanes(step(i).function(), pointers(), out_area());
+      for (int r : live) move(vec(r), stack(saved_vectors_ + unit * r));
+      load_masks(saved_masks_);
+      move(vec(d), stack(out_area()));
+      if (rescues) choose(vec(d), vec(d), stack(kept_area()), truth);
     };
     if (rescues) {
-      auto slow = std::make_shared<Xbyak::Label>(), done = std::make_shared<Xbyak::Label>();
+      auto slow = std::make_shared<Label>(), done = std::make_shared<Label>();
       move(vec(d), vec(kept));
-      if (wide_) {
-        lanes() == 16 ? kortestw(Opmask(truth), Opmask(truth)) : kortestb(Opmask(truth), Opmask(truth));
-        jnc(*slow, T_NEAR);
-      } else {
-        single_ ? vmovmskps(eax, vec(truth)) : vmovmskpd(eax, vec(truth));
-        cmp(eax, (1 << lanes()) - 1);
-        jne(*slow, T_NEAR);
-      }
-      L(*done);
+      jump_unless_all(truth, *slow);
+      place(*done);
       cold_.push_back([this, slow, done, go] {
-        L(*slow);
+        place(*slow);
         go();
-        jmp(*done, T_NEAR);
+        jump(*done);
       });
     } else {
       go();
     }
     bind(i, d);
   }
-  int pointers() const { return call_area_ + 64 * (Step::most_operands + 2); }
-  void call_function() {
-#if defined(_WIN32)
-    sub(rsp, 32);
-    CodeGenerator::call(rax);
-    add(rsp, 32);
-#else
-    CodeGenerator::call(rax);
-#endif
-  }
+  int kept_area() const { return call_area_ + unit * Step::most_operands; }
+  int out_area() const { return kept_area() + unit; }
+  int pointers() const { return out_area() + unit; }
 };
 
 }  // namespace formula::jit

@@ -8,16 +8,12 @@ namespace formula::jit {
 
 class Loop final : public Steps {
  public:
-  Loop(const CodeRequest& request, std::size_t size, void* memory) : Steps(request, size, memory) {
-    write_all();
-  }
+  Loop(const CodeRequest& request, Room room) : Steps(request, room) { write_all(); }
   int lanes_of_sum() const { return lanes(); }
 
  private:
-  static constexpr int base_registers[] = {3, 5, 12, 13, 14, 15, 6};  // rbx, rbp, r12 to r15, rsi
-
   std::vector<int> input_bases_, result_bases_, accumulators_;
-  Xbyak::Label start_, tail_part_, end_;
+  Label start_, tail_part_, end_;
 
   int base_of_input(int i) const override { return input_bases_[at(i)]; }
   bool is_read(int i) const {
@@ -27,104 +23,52 @@ class Loop final : public Steps {
   }
 
   void write_all() {
-    if (wide_) {
-      masks_.own(0, Bank::reserved);
-      masks_.own(1, Bank::reserved);
-    } else {
-      vectors_.own(15, Bank::reserved);
-    }
-    const Xbyak::Reg64 saved[] = {rbx, rbp, r12, r13, r14, r15};
-    for (const auto& r : saved) push(r);
-    mov(r11, rsp);
-    sub(rsp, 0x7fffff00);  // the size is known at the end
-    const std::size_t frame_at = getSize() - 4;
-    touch_stack();
-    and_(rsp, -64);
-    mov(stack(0), r11);
+    reserve(vectors_, masks_, request_.sums);
+    enter_code();
     take_operands();
     hoist();
 
-    mov(rdx, ptr[rdi + offsetof(CodeArguments, n)]);
-    mov(r8, rdx);
-    and_(r8, lanes() - 1);
-    sub(rdx, r8);
-    shl(rdx, single_ ? 2 : 3);
-    xor_(ecx, ecx);
-    test(rdx, rdx);
-    jz(tail_part_, T_NEAR);
-    L(start_);
+    count_packets(tail_part_);
+    place(start_);
     write_body(false);
-    add(rcx, bytes());
-    cmp(rcx, rdx);
-    jl(start_, T_NEAR);
-    L(tail_part_);
-    test(r8, r8);
-    jz(end_, T_NEAR);
-    make_tail_mask();
+    next_packet(start_);
+    place(tail_part_);
+    begin_tail(end_, request_.sums);
     write_body(true);
-    L(end_);
+    place(end_);
     if (request_.sums) store_sums();
-    mov(rsp, stack(0));
-    vzeroupper();
-    for (int i = 5; i >= 0; --i) pop(saved[i]);
-    ret();
+    leave_code();
     for (std::size_t i = 0; i < cold_.size(); ++i) cold_[i]();
-    write_pool();
-    rewrite(frame_at, static_cast<std::uint64_t>(frame_size()), 4);
-    ready();
-  }
-
-  // Windows makes room for a stack page by page: each is touched in turn, from the last that was used.
-  void touch_stack() {
-#if defined(_WIN32)
-    Xbyak::Label next;
-    mov(r10, r11);
-    L(next);
-    sub(r10, 4096);
-    test(ptr[r10], r10);
-    cmp(r10, rsp);
-    ja(next);
-#endif
+    finish_code(frame_size());
   }
 
   void take_operands() {
     input_bases_.assign(at(f_.inputs), -1);
     result_bases_.assign(f_.results.size(), -1);
+    const std::vector<int> bases = base_registers(calls_);
     std::size_t next = 0;
-    mov(rax, ptr[rdi + offsetof(CodeArguments, inputs)]);
+    open_table(offsetof(CodeArguments, inputs));
     for (int i = 0; i < f_.inputs; ++i) {
       if (!is_read(i)) continue;
       switch (request_.inputs[at(i)]) {
         case Access::contiguous:
-          if (next < std::size(base_registers)) {
-            input_bases_[at(i)] = base_registers[next++];
-            mov(Xbyak::Reg64(input_bases_[at(i)]), ptr[rax + 8 * i]);
-          }
+          if (next < bases.size()) take_base(input_bases_[at(i)] = bases[next++], i);
           break;
         case Access::repeated:
-          mov(r11, ptr[rax + 8 * i]);
-          if (single_)
-            vbroadcastss(vec(0), ptr[r11]);
-          else
-            wide_ ? vbroadcastsd(zmm0, ptr[r11]) : vbroadcastsd(ymm0, ptr[r11]);
-          store(stack(input_areas_ + 64 * i), vec(0));
+          take_repeated(i, input_areas_ + unit * i);
           break;
         case Access::strided:
-          mov(r11, ptr[rax + 8 * i]);
-          mov(stack(input_pointers_ + 8 * i), r11);
+          take_pointer(i, input_pointers_ + 8 * i);
       }
     }
     if (request_.sums) return;
-    mov(rax, ptr[rdi + offsetof(CodeArguments, results)]);
+    open_table(offsetof(CodeArguments, results));
     for (std::size_t k = 0; k < f_.results.size(); ++k) {
-      const int offset = 8 * static_cast<int>(k);
-      if (request_.results[k] == Access::strided) {
-        mov(r11, ptr[rax + offset]);
-        mov(stack(result_pointers_ + offset), r11);
-      } else if (next < std::size(base_registers)) {
-        result_bases_[k] = base_registers[next++];
-        mov(Xbyak::Reg64(result_bases_[k]), ptr[rax + offset]);
-      }
+      const int i = static_cast<int>(k);
+      if (request_.results[k] == Access::strided)
+        take_pointer(i, result_pointers_ + 8 * i);
+      else if (next < bases.size())
+        take_base(result_bases_[k] = bases[next++], i);
     }
   }
 
@@ -149,9 +93,9 @@ class Loop final : public Steps {
         const int r = vectors_.free_one();
         vectors_.own(r, Bank::reserved);
         accumulators_.push_back(r);
-        vpxord_or_vpxor(vec(r));
+        clear(vec(r));
       }
-    int spare = -pressure() - (wide_ ? 4 : 5);
+    int spare = -pressure() - (has_masks() ? 4 : 5);
     for (int r = 0; r < vectors_.size(); ++r) spare += vectors_.owner(r) == Bank::none;
     std::vector<int> wanted;
     for (std::size_t v = 0; v < f_.steps.size(); ++v)
@@ -165,20 +109,6 @@ class Loop final : public Steps {
       vectors_.own(r, Bank::reserved);
       places_[at(v)].reg = r;
       pinned_[at(v)] = 1;
-    }
-  }
-  void vpxord_or_vpxor(const Xmm& d) { wide_ ? vpxord(d, d, d) : vpxor(d, d, d); }
-
-  void make_tail_mask() {
-    if (wide_) {
-      mov(eax, -1);
-      bzhi(eax, eax, r8d);
-      kmovw(Opmask(1), eax);
-    } else {
-      lea(rax, ptr[rip + tail_masks_]);
-      mov(r9d, lanes());
-      sub(r9, r8);
-      move(vec(15), ptr[rax + r9 * element()]);
     }
   }
 
@@ -195,14 +125,10 @@ class Loop final : public Steps {
     now_ = static_cast<int>(f_.steps.size());
     for (std::size_t k = 0; k < f_.results.size(); ++k) {
       const int v = f_.results[k];
-      Xmm value = vec(0);
+      Vector value = vec(0);
       if (step(v).truth()) {
         value = vec(fresh_vector());
-        const int truth = in_register(v);
-        if (wide_)
-          move(value | Opmask(truth) | T_z, pool_number(1));
-        else
-          all_and(value, vec(truth), pool_number(1));
+        truth_as_number(value, in_register(v));
       } else {
         value = number(v);
       }
@@ -213,68 +139,23 @@ class Loop final : public Steps {
     }
   }
 
-  void store_result(std::size_t k, const Xmm& value) {
-    const int offset = 8 * static_cast<int>(k);
-    if (request_.results[k] == Access::strided) return store_strided(k, value);
-    Xbyak::Reg64 base = r11;
-    if (result_bases_[k] >= 0) {
-      base = Xbyak::Reg64(result_bases_[k]);
-    } else {
-      mov(r11, ptr[rdi + offsetof(CodeArguments, results)]);
-      mov(r11, ptr[r11 + offset]);
-    }
-    const Address to = ptr[base + rcx];
-    if (!tail_)
-      store(to, value);
-    else if (wide_)
-      single_ ? vmovups(to | Opmask(1), value) : vmovupd(to | Opmask(1), value);
-    else
-      single_ ? vmaskmovps(to, vec(15), value) : vmaskmovpd(to, vec(15), value);
-  }
-  void store_strided(std::size_t k, const Xmm& value) {
-    const int offset = 8 * static_cast<int>(k);
-    const Xbyak::Reg& lane =
-        single_ ? static_cast<const Xbyak::Reg&>(eax) : static_cast<const Xbyak::Reg&>(rax);
-    store(stack(result_areas_), value);
-    mov(r9, stack(result_pointers_ + offset));
-    mov(r10, ptr[rdi + offsetof(CodeArguments, result_strides)]);
-    mov(r10, ptr[r10 + offset]);
-    if (!tail_) {
-      for (int j = 0; j < lanes(); ++j) {
-        mov(lane, stack(result_areas_ + j * element()));
-        mov(ptr[r9], lane);
-        add(r9, r10);
-      }
-      mov(stack(result_pointers_ + offset), r9);
-      return;
-    }
-    Xbyak::Label again;
-    xor_(r11d, r11d);
-    L(again);
-    mov(lane, ptr[rsp + r11 * element() + result_areas_]);
-    mov(ptr[r9], lane);
-    add(r9, r10);
-    inc(r11);
-    cmp(r11, r8);
-    jl(again, T_NEAR);
+  void store_result(std::size_t k, const Vector& value) {
+    const int i = static_cast<int>(k);
+    if (request_.results[k] == Access::strided)
+      return store_strided(value, result_pointers_ + 8 * i, offsetof(CodeArguments, result_strides), i,
+                           result_areas_, tail_);
+    const Address to = contiguous(result_bases_[k], offsetof(CodeArguments, results), i);
+    tail_ ? store_tail(to, value) : store(to, value);
   }
 
-  void add_to_sum(std::size_t k, const Xmm& value) {
-    const Xmm sum = vec(accumulators_[k]);
-    if (!tail_) {
-      all_add(sum, sum, value);
-    } else if (wide_) {
-      all_add(sum | Opmask(1), sum, value);
-    } else {
-      const Xmm t = vec(fresh_vector());
-      all_and(t, value, vec(15));
-      all_add(sum, sum, t);
-    }
+  void add_to_sum(std::size_t k, const Vector& value) {
+    const Vector sum = vec(accumulators_[k]);
+    tail_ ? add_tail(sum, value) : all_add(sum, sum, value);
   }
   void store_sums() {
-    mov(rax, ptr[rdi + offsetof(CodeArguments, sums)]);
+    open_sums(offsetof(CodeArguments, sums));
     for (std::size_t k = 0; k < f_.results.size(); ++k)
-      store(ptr[rax + 64 * static_cast<int>(k)], vec(accumulators_[k]));
+      store(sum(static_cast<int>(k)), vec(accumulators_[k]));
   }
 };
 

@@ -1,5 +1,5 @@
-// The source of nax::jit: formulas as machine code of AVX2 or AVX-512, made by Xbyak. Compiled with the
-// program's own sources; nax::compiled has it where Xbyak is installed.
+// The source of nax::jit: formulas as machine code of AVX2 or AVX-512, made by Xbyak, or of NEON. Compiled
+// with the program's own sources; nax::compiled has it on ARM, and on x86-64 where Xbyak is installed.
 #include <cstddef>
 
 #include "nax/formula/machine/executable.hpp"
@@ -11,6 +11,14 @@ namespace formula {
 namespace jit {
 namespace {
 
+#if defined(__aarch64__)
+Machine best_machine() { return Machine::neon; }
+
+std::unique_ptr<const Code> make(const CodeRequest& request) {
+  const Loop loop(request, {});
+  return std::make_unique<Executable>(loop.code(), loop.size(), loop.lanes_of_sum());
+}
+#else
 Machine best_machine() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
@@ -20,12 +28,17 @@ Machine best_machine() {
   return Machine::none;
 }
 
+// Code is written where it will lie in its cache line: its numbers are aligned.
+struct alignas(64) CacheLine {
+  unsigned char bytes[64];
+};
+
 std::unique_ptr<const Code> make(const CodeRequest& request) {
   // Two bodies, of some dozen bytes an instruction; what turns out longer is tried anew with more.
   for (std::size_t size = 4096 + 160 * request.formula->steps.size();; size *= 4) {
-    const std::unique_ptr<unsigned char[]> memory(new unsigned char[size]);
+    const std::unique_ptr<CacheLine[]> memory(new CacheLine[(size + 63) / 64]);
     try {
-      const Loop loop(request, size, memory.get());
+      const Loop loop(request, {size, memory.get()});
       return std::make_unique<Executable>(memory.get(), loop.getSize(), loop.lanes_of_sum());
     } catch (const Xbyak::Error& error) {
       if (static_cast<int>(error) != Xbyak::ERR_CODE_IS_TOO_BIG)
@@ -33,6 +46,7 @@ std::unique_ptr<const Code> make(const CodeRequest& request) {
     }
   }
 }
+#endif
 
 }  // namespace
 

@@ -45,6 +45,8 @@ class Bank {
   std::vector<char> locked_;
 };
 
+enum class Rounding { nearest, down, up, to_zero };
+
 // Where a value can be found.
 struct Place {
   int reg = -1;

@@ -2,7 +2,7 @@
 
 #include "nax/formula/machine/call_steps.hpp"
 
-// Each operation as instructions of AVX2 or AVX-512.
+// Each operation as instructions.
 NAX_BEGIN
 namespace formula::jit {
 
@@ -11,8 +11,6 @@ class Steps : public CallSteps {
   using CallSteps::CallSteps;
 
  protected:
-  using Op = Operation;
-
   void write_step(int i) {
     now_ = i;
     switch (step(i).operation) {
@@ -28,55 +26,54 @@ class Steps : public CallSteps {
 
  private:
   void write(int i) {
+    if (write_by_masks(i)) return;
     switch (step(i).operation) {
       case Op::add:
-        return commuting(i, [&](const Xmm& d, const Xmm& a, const Operand& b) { all_add(d, a, b); });
+        return commuting(i, [&](const Vector& d, const Vector& a, const Operand& b) { all_add(d, a, b); });
       case Op::subtract:
-        return two(i, x(i), y(i), [&](const Xmm& d, const Xmm& a, const Operand& b) { all_sub(d, a, b); });
+        return two(i, x(i), y(i),
+                   [&](const Vector& d, const Vector& a, const Operand& b) { all_sub(d, a, b); });
       case Op::multiply:
-        return commuting(i, [&](const Xmm& d, const Xmm& a, const Operand& b) { all_mul(d, a, b); });
+        return commuting(i, [&](const Vector& d, const Vector& a, const Operand& b) { all_mul(d, a, b); });
       case Op::divide:
-        return two(i, x(i), y(i), [&](const Xmm& d, const Xmm& a, const Operand& b) { all_div(d, a, b); });
-      case Op::at_least:  // the instruction gives its second operand where one is NaN or both are equal
-        return two(i, y(i), x(i), [&](const Xmm& d, const Xmm& a, const Operand& b) { all_max(d, a, b); });
+        return two(i, x(i), y(i),
+                   [&](const Vector& d, const Vector& a, const Operand& b) { all_div(d, a, b); });
+      case Op::at_least:
+        return bounded(i, false);
       case Op::at_most:
-        return two(i, y(i), x(i), [&](const Xmm& d, const Xmm& a, const Operand& b) { all_min(d, a, b); });
+        return bounded(i, true);
       case Op::negative:
-        return two_bits(i, [&](const Xmm& d, const Xmm& a) { all_xor(d, a, sign_mask()); });
+        return two_bits(i, [&](const Vector& d, const Vector& a) { all_negative(d, a); });
       case Op::absolute:
-        return two_bits(i, [&](const Xmm& d, const Xmm& a) { all_and(d, a, size_mask()); });
+        return two_bits(i, [&](const Vector& d, const Vector& a) { all_absolute(d, a); });
       case Op::sqrt:
-        return one(i, [&](const Xmm& d, const Operand& a) { all_sqrt(d, a); });
+        return one(i, [&](const Vector& d, const Operand& a) { all_sqrt(d, a); });
       case Op::rint:
-        return one(i, [&](const Xmm& d, const Operand& a) { all_round(d, a, 0 | 8); });
+        return one(i, [&](const Vector& d, const Operand& a) { all_round(d, a, Rounding::nearest); });
       case Op::floor:
-        return one(i, [&](const Xmm& d, const Operand& a) { all_round(d, a, 1 | 8); });
+        return one(i, [&](const Vector& d, const Operand& a) { all_round(d, a, Rounding::down); });
       case Op::ceil:
-        return one(i, [&](const Xmm& d, const Operand& a) { all_round(d, a, 2 | 8); });
+        return one(i, [&](const Vector& d, const Operand& a) { all_round(d, a, Rounding::up); });
       case Op::trunc:
-        return one(i, [&](const Xmm& d, const Operand& a) { all_round(d, a, 3 | 8); });
+        return one(i, [&](const Vector& d, const Operand& a) { all_round(d, a, Rounding::to_zero); });
       case Op::maximum:
-        return extremum(i, [&](const Xmm& d, const Xmm& a, const Operand& b) { all_max(d, a, b); });
+        return extremum(i, false);
       case Op::minimum:
-        return extremum(i, [&](const Xmm& d, const Xmm& a, const Operand& b) { all_min(d, a, b); });
+        return extremum(i, true);
       case Op::copysign:
         return signed_by(i, false);
       case Op::with_sign:
         return signed_by(i, true);
       case Op::fma:
-        return multiply_add(i, &Steps::all_fmadd213, &Steps::all_fmadd231);
       case Op::fms:
-        return multiply_add(i, &Steps::all_fmsub213, &Steps::all_fmsub231);
       case Op::fnma:
-        return multiply_add(i, &Steps::all_fnmadd213, &Steps::all_fnmadd231);
+        return multiply_add(i);
       case Op::scale:
-        return wide_ ? two(i, x(i), y(i),
-                           [&](const Xmm& d, const Xmm& a, const Operand& b) { all_scalef(d, a, b); })
-                     : scale_by_powers(i);
+        return scale_by_powers(i);
       case Op::mantissa:
-        return wide_ ? one(i, [&](const Xmm& d, const Operand& a) { mantissa_of(d, a); }) : parts(i, false);
+        return parts(i, false);
       case Op::exponent:
-        return wide_ ? exponent_of(i) : parts(i, true);
+        return parts(i, true);
       case Op::limited:
         return limit(i);
       case Op::equal:
@@ -96,38 +93,26 @@ class Steps : public CallSteps {
     }
   }
 
-  using Logic = std::function<void(int, int, int)>;
   void write_truths(int i) {
     switch (step(i).operation) {
       case Op::known: {
-        const int r = fresh(bank_of(i));
-        if (wide_)
-          step(i).detail != 0 ? kxnorw(Opmask(r), Opmask(r), Opmask(r))
-                              : kxorw(Opmask(r), Opmask(r), Opmask(r));
-        else
-          move(vec(r), step(i).detail != 0 ? all_ones() : pool(0));
+        const int r = fresh_vector();
+        move(vec(r), step(i).detail != 0 ? all_ones() : pool(0));
         return bind(i, r);
       }
       case Op::both:
-        return truths<Logic>(
-            i, [&](int d, int a, int b) { kandw(Opmask(d), Opmask(a), Opmask(b)); },
-            [&](int d, int a, int b) { all_and(vec(d), vec(a), vec(b)); });
+        return of_truths(i, [&](const Vector& d, const Vector& a, const Vector& b) { all_and(d, a, b); });
       case Op::either:
-        return truths<Logic>(
-            i, [&](int d, int a, int b) { korw(Opmask(d), Opmask(a), Opmask(b)); },
-            [&](int d, int a, int b) { all_or(vec(d), vec(a), vec(b)); });
+        return of_truths(i, [&](const Vector& d, const Vector& a, const Vector& b) { all_or(d, a, b); });
       case Op::differ:
-        return truths<Logic>(
-            i, [&](int d, int a, int b) { kxorw(Opmask(d), Opmask(a), Opmask(b)); },
-            [&](int d, int a, int b) { all_xor(vec(d), vec(a), vec(b)); });
+        return of_truths(i, [&](const Vector& d, const Vector& a, const Vector& b) { all_xor(d, a, b); });
+      case Op::keep:
+        return two(i, x(i), y(i),
+                   [&](const Vector& d, const Vector& a, const Operand& b) { all_and(d, a, b); });
       case Op::opposite:
-        return truths<Logic>(
-            i, [&](int d, int a, int) { knotw(Opmask(d), Opmask(a)); },
-            [&](int d, int a, int) { all_xor(vec(d), vec(a), all_ones()); });
+        return two_bits(i, [&](const Vector& d, const Vector& a) { all_not(d, a); });
       case Op::select:
         return select(i);
-      case Op::keep:
-        return keep(i);
       case Op::call:
       case Op::rescue:
         return call(i);
@@ -136,35 +121,17 @@ class Steps : public CallSteps {
     }
   }
 
-  void select(int i) {
-    if (wide_) {
-      const Opmask m = mask(x(i));
-      const Xmm no = number(z(i));
-      with(y(i), [&](const Operand& yes) {
-        const int r = result_register(i);
-        all_blendm(vec(r) | m, no, yes);
-        bind(i, r);
-      });
-    } else {
-      const Xmm m = number(x(i)), no = number(z(i));
-      with(y(i), [&](const Operand& yes) {
-        const int r = result_register(i);
-        blend(vec(r), no, yes, m);
-        bind(i, r);
-      });
-    }
+  void comparison(int i, Predicate how) {
+    two(i, x(i), y(i), [&](const Vector& d, const Vector& a, const Operand& b) { compare(d, a, b, how); });
   }
-  void keep(int i) {
-    if (wide_) {
-      const Opmask m = mask(x(i));
-      with(y(i), [&](const Operand& a) {
-        const int r = result_register(i);
-        move(vec(r) | m | T_z, a);
-        bind(i, r);
-      });
-    } else {
-      two(i, x(i), y(i), [&](const Xmm& d, const Xmm& a, const Operand& b) { all_and(d, a, b); });
-    }
+  void select(int i) {
+    const int truth = in_register(x(i));
+    const Vector no = number(z(i));
+    with(y(i), [&](const Operand& yes) {
+      const int r = result_register(i);
+      choose(vec(r), no, yes, truth);
+      bind(i, r);
+    });
   }
 };
 
