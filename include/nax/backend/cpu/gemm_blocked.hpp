@@ -30,10 +30,10 @@ inline constexpr std::int64_t group_bytes = 512 * 1024;   // of the panels of b 
 // A b whose slice is smaller than this is read where it is: its rows do not crowd each other out of the
 // first-level cache.
 inline constexpr std::int64_t near_columns_bytes = 32 * 1024;
-// Another is packed where more tiles than this lie one below the other, for the second of them at the latest
-// where its rows compete for cache lines, or each packet takes part of two of them. Measured: what is read
-// where it is takes .75 to .95 of the time, in those two cases up to 1.3.
-inline constexpr std::int64_t most_tiles_below = 8, most_unlucky_tiles_below = 2;
+// Another is packed for more than so many tiles one below the other, or for more than two: where all of its
+// slice stays in the second-level cache, its rows compete for the same cache lines, or each packet takes part
+// of two of them. Measured: what is read where it is takes .75 to .95 of the time, in those cases up to 1.3.
+inline constexpr std::int64_t most_tiles_below = 8;
 
 // Prefetches the operands and the result of the next product of a batch, in equal shares.
 template <class T>
@@ -120,9 +120,9 @@ class BlockedProduct {
   bool pays_to_pack_columns() const {
     if (b_.column != 1 || b_.row < 0) return true;
     constexpr std::int64_t line = 64;
-    const bool unlucky = b_.row * bytes % cache_way_bytes == 0 ||
-                         (simd::Packet<T>::size * bytes == line && b_.row * bytes % line != 0);
-    return far_ && m_ > (unlucky ? most_unlucky_tiles_below : most_tiles_below) * tile_rows;
+    const bool pays_less = group_ == panels_ || b_.row * bytes % cache_way_bytes == 0 ||
+                           (simd::Packet<T>::size * bytes == line && b_.row * bytes % line != 0);
+    return far_ && m_ > (pays_less ? 2 : most_tiles_below) * tile_rows;
   }
   // Panels of b that are kept: all of them where several blocks of rows meet them, else those of a group. A
   // last panel that is narrower than the others is always packed.
