@@ -125,6 +125,14 @@ TYPED_TEST(Gemm, LargeEnoughForBlocksAndThreads) {
   check<TypeParam>(1100, 330, 1024, rows, rows, rows, false);
   check<TypeParam>(2304, 170, 600, columns, rows, rows, true);
 }
+// Columns far apart, which few rows meet: read where they are or packed, also slice by slice.
+TYPED_TEST(Gemm, FewRowsAndFarColumns) {
+  for (std::int64_t m : {2, 6, 12, 16, 28, 33, 48, 49, 112, 113})
+    for (std::int64_t n : {500, 512, 1024, 1030}) {
+      check<TypeParam>(m, n, 70, rows, rows, rows, m % 2 == 0);
+      if (m < 30) check<TypeParam>(m, n, 1100, rows, rows, rows, m % 2 == 1);
+    }
+}
 TYPED_TEST(Gemm, Vectors) {
   for (Layout l : {rows, columns, backward, spread, repeated_rows})
     for (std::int64_t m : {1, 3, 16, 130, 1000})

@@ -5,7 +5,8 @@
 #include "nax/loops/convolution.hpp"
 
 // Convolutions of row-major arrays (loops/convolution.hpp). All three parts go by blocks of rows of y: the
-// patches that a row sees become a row of a matrix, and the block is one matrix product. Defined in
+// patches that a row sees become a row of a matrix, and the block is one matrix product. Where patches of
+// neighbours overlap, y from x and its transpose go by lines, without gathering patches. Defined in
 // conv_kernels.hpp.
 NAX_BEGIN
 namespace cpu {

@@ -41,12 +41,13 @@ struct TileTarget {
   bool accumulate;
 };
 
-// Memory that a kernel fetches for others on its way, a cache line a step; no more lines than steps.
+// Memory that a kernel fetches for others on its way, a cache line a step, or the two ends of a run; no more
+// steps than its own.
 template <class T>
 struct Upcoming {
-  const T* at = nullptr;
-  std::int64_t lines = 0;
   static constexpr std::int64_t line = 64 / sizeof(T);
+  const T* at = nullptr;
+  std::int64_t lines = 0, stride = line, end = 0;
 };
 
 // The part of a tile that exists, or one with strided columns, by way of a buffer.
@@ -111,7 +112,10 @@ template <int rows, int packets, Lie lie, bool packs, class T>
   constexpr int together = lie == Lie::packed ? 2 : 1;  // steps that share the counting
   std::int64_t step = 0;
   for (; step < k && (step < upcoming.lines || (k - step) % together != 0); ++step) {
-    if (step < upcoming.lines) __builtin_prefetch(upcoming.at + step * Upcoming<T>::line, 0, 2);
+    if (step < upcoming.lines) {
+      __builtin_prefetch(upcoming.at + step * upcoming.stride, 0, 2);
+      __builtin_prefetch(upcoming.at + step * upcoming.stride + upcoming.end, 0, 2);
+    }
     multiply_step();
   }
   for (; step < k; step += together) {
