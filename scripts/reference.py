@@ -46,6 +46,7 @@ MODULES = [
     ("integrate", "nax::integrate", ["integrate"]),
     ("mcmc", "nax::mcmc", ["mcmc"]),
     ("interpolate", "nax::interpolate", ["interpolate"]),
+    ("signal", "nax::signal", ["signal"]),
     ("io", "nax::io", ["io"]),
     ("data", "nax::data, nax::storage, nax::image", ["data", "storage/storage.hpp", "image"]),
     ("devices", "Devices, processes, profiler", ["core/devices.hpp", "core/device.hpp", "core/transfer.hpp", "core/matmul_precision.hpp",

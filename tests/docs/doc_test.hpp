@@ -7,6 +7,7 @@
 #include <nax/io/onnx.hpp>
 #include <nax/io/stablehlo.hpp>
 #include <nax/mcmc.hpp>
+#include <nax/signal.hpp>
 #include <sstream>
 #include <string>
 

@@ -70,20 +70,25 @@ inline constexpr ExplicitMethod dopri5{
     }};
 
 // A Rosenbrock method: stages k_i with (1 / (h gamma) - J) k_i = f(t + c_i h, y + sum a_ij k_j) +
-// sum C_ij k_j / h + d_i h df/dt. The sixth is the error, and the step adds the fifth and it. E. Hairer and
-// G. Wanner, Solving Ordinary Differential Equations II (1996), IV.7: RODAS, of order 4(3), for stiff
-// systems.
+// sum C_ij k_j / h + d_i h df/dt. Each stage behind `rows` starts from the one before and its k. The last k
+// is the error, and the step adds it. Between the ends: (1 - x) y + x end + x (1 - x) (dense_0 + x dense_1 +
+// ...).
 struct RosenbrockMethod {
-  static constexpr std::size_t stages = 6;
+  static constexpr std::size_t most = 8;
+  std::size_t stages, rows;
   double gamma;
-  double c[4], d[4];
-  double a[4][4];  // of stages 1 to 4
-  double C[5][5];  // of stages 1 to 5
-  double dense[2][5];
+  double c[most], d[most];
+  double a[5][5];                // of stages 1 to rows
+  double C[most - 1][most - 1];  // of stages 1 on
+  double dense[3][most];
 };
+// E. Hairer and G. Wanner, Solving Ordinary Differential Equations II (1996), IV.7: RODAS, of order 4(3), for
+// stiff systems.
 inline constexpr RosenbrockMethod rodas4{
+    6,
+    4,
     0.25,
-    {0, 0.386, 0.21, 0.63},
+    {0, 0.386, 0.21, 0.63, 1, 1},
     {0.25, -0.1043, 0.1035, -0.03620000000000023},
     {{1.544},
      {0.9466785280815826, 0.2557011698983284},
@@ -96,6 +101,35 @@ inline constexpr RosenbrockMethod rodas4{
      {8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054}},
     {{10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662},
      {-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872}}};
+
+// G. Steinebach, Construction of Rosenbrock-Wanner method Rodas5P (2023): of order 5(4), for stiff systems.
+inline constexpr RosenbrockMethod rodas5{
+    8,
+    5,
+    0.21193756319429014,
+    {0, 0.6358126895828704, 0.4095798393397535, 0.9769306725060716, 0.4288403609558664, 1, 1, 1},
+    {0.21193756319429014, -0.42387512638858027, -0.3384627126235924, 1.8046452872882734, 2.325825639765069},
+    {{3.0},
+     {2.849394379747939, 0.45842242204463923},
+     {-6.954028509809101, 2.489845061869568, -10.358996098473584},
+     {2.8029986275628964, 0.5072464736228206, -0.3988312541770524, -0.04721187230404641},
+     {-7.502846399306121, 2.561846144803919, -11.627539656261098, -0.18268767659942256,
+      0.030198172008377946}},
+    {{-14.155112264123755},
+     {-17.97296035885952, -2.859693295451294},
+     {147.12150275711716, -1.41221402718213, 71.68940251302358},
+     {165.43517024871676, -0.4592823456491126, 42.90938336958603, -5.961986721573306},
+     {24.854864614690072, -3.0009227002832186, 47.4931110020768, 5.5814197821558125, -0.6610691825249471},
+     {30.91273214028599, -3.1208243349937974, 77.79954646070892, 34.28646028294783, -19.097331116725623,
+      -28.087943162872662},
+     {37.80277123390563, -3.2571969029072276, 112.26918849496327, 66.9347231244047, -40.06618937091002,
+      -54.66780262877968, -9.48861652309627}},
+    {{25.948786856663858, -2.5579724845846235, 10.433815404888879, -2.3679251022685204, 0.524948541321073,
+      1.1241088310450404, 0.4272876194431874, -0.17202221070155493},
+     {-9.91568850695171, -0.9689944594115154, 3.0438037242978453, -24.495224566215796, 20.176138334709044,
+      15.98066361424651, -6.789040303419874, -6.710236069923372},
+     {11.419903575922262, 2.8879645146136994, 72.92137995996029, 80.12511834622643, -52.072871366152654,
+      -59.78993625266729, -0.15582684282751913, 4.883087185713722}}};
 
 // An implicit method whose first stage is explicit: the step before's last one. Stage i solves k_i = f(t +
 // c_i h, y + h sum a_ij k_j), j to i, with gamma for a_ii; the last stage ends the step, and the last but one
@@ -131,14 +165,16 @@ struct Method {
   const RosenbrockMethod* rosenbrock;
   const ImplicitMethod* implicit;
   double exponent;  // of the error's share in the next step's length
+  const char* name;
 };
 inline Method method_named(std::string_view name) {
-  if (name == "tsit5") return {&tsit5, nullptr, nullptr, -1. / 5};
-  if (name == "dopri5" || name == "RK45") return {&dopri5, nullptr, nullptr, -1. / 5};
-  if (name == "rodas4" || name == "rodas") return {nullptr, &rodas4, nullptr, -1. / 4};
-  if (name == "kvaerno5") return {nullptr, nullptr, &kvaerno5, -1. / 5};
+  if (name == "tsit5") return {&tsit5, nullptr, nullptr, -1. / 5, "tsit5"};
+  if (name == "dopri5" || name == "RK45") return {&dopri5, nullptr, nullptr, -1. / 5, "dopri5"};
+  if (name == "rodas4" || name == "rodas") return {nullptr, &rodas4, nullptr, -1. / 4, "rodas4"};
+  if (name == "rodas5") return {nullptr, &rodas5, nullptr, -1. / 5, "rodas5"};
+  if (name == "kvaerno5") return {nullptr, nullptr, &kvaerno5, -1. / 5, "kvaerno5"};
   raise<ValueError>(
-      {"solve_ivp: method must be 'tsit5', 'dopri5', 'rodas4' or 'kvaerno5', not '", name, "'"});
+      {"solve_ivp: method must be 'tsit5', 'dopri5', 'rodas4', 'rodas5' or 'kvaerno5', not '", name, "'"});
 }
 
 }  // namespace integrate::detail

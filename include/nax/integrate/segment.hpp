@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "nax/integrate/field.hpp"
+#include "nax/integrate/lanes.hpp"
 #include "nax/integrate/methods.hpp"
 #include "nax/linalg/lu.hpp"
 #include "nax/optimize/implicit.hpp"
@@ -60,25 +61,18 @@ struct Segment {
       weights[0] += x;
       return combine(y, h, weights, k, stages);
     }
-    double weights[5];
-    for (int i = 0; i < 5; ++i)
-      weights[i] = x * (1 - x) * (method.rosenbrock->dense[0][i] + x * method.rosenbrock->dense[1][i]);
+    const RosenbrockMethod& of = *method.rosenbrock;
+    double weights[RosenbrockMethod::most];
+    for (std::size_t i = 0; i < of.stages; ++i)
+      weights[i] = x * (1 - x) * (of.dense[0][i] + x * (of.dense[1][i] + x * of.dense[2][i]));
     const Array<T> line = static_cast<T>(1 - x) * y + static_cast<T>(x) * end;
-    return combine(line, 1, weights, k, 5);
+    return combine(line, 1, weights, k, of.stages);
   }
 };
 
-// The root of the mean square of error / (atol + rtol max(|y|, |end|)).
 template <class T>
 double error_norm(const Array<T>& error, const Array<T>& y, const Array<T>& end, double rtol, double atol) {
-  const std::vector<T> e = stop_gradient(error).to_vector(), a = stop_gradient(y).to_vector(),
-                       b = stop_gradient(end).to_vector();
-  double sum = 0;
-  for (std::size_t i = 0; i < e.size(); ++i) {
-    const double scale = atol + rtol * std::max(std::abs(double(a[i])), std::abs(double(b[i])));
-    sum += (e[i] / scale) * (e[i] / scale);
-  }
-  return e.empty() ? 0 : std::sqrt(sum / static_cast<double>(e.size()));
+  return largest(error_norms(error, y, end, rtol, atol));
 }
 
 // An explicit step; k[0] = f(t, y) is given. Its error.
@@ -98,10 +92,15 @@ template <class T>
 struct Linearised {
   Array<T> field, jacobian, slope;  // f, df/dy, df/dt
 };
+// The length of a difference quotient in t.
+template <class T>
+double time_difference(double t, double span) {
+  return std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon())) *
+         std::max(std::abs(t), 1e-3 * std::abs(span));
+}
 template <class T>
 Linearised<T> linearise(const Field<T>& f, double t, const Array<T>& y, double span) {
-  const double dt = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon())) *
-                    std::max(std::abs(t), 1e-3 * std::abs(span));
+  const double dt = time_difference<T>(t, span);
   const Array<T> field = f(t, y);
   return {field, jacfwd([&](const Array<T>& at) { return f(t, at); })(y),
           (f(t + dt, y) - field) / static_cast<T>(dt)};
@@ -112,20 +111,20 @@ Array<T> take_step(const RosenbrockMethod& method, const Field<T>& f, const Line
   const Array<T> matrix = eye<T>(s.y.size()) * static_cast<T>(1 / (s.h * method.gamma)) - at.jacobian;
   const auto factors = linalg::lu_factor(matrix);
   s.k.clear();
-  for (std::size_t i = 0; i < RosenbrockMethod::stages; ++i) {
+  for (std::size_t i = 0; i < method.stages; ++i) {
     if (i == 0)
       s.end = s.y;
-    else if (i < 5)
+    else if (i <= method.rows)
       s.end = combine(s.y, 1, method.a[i - 1], s.k, i);
     else
-      s.end = s.end + s.k[4];
-    Array<T> right = i == 0 ? at.field : f(s.t + (i < 4 ? method.c[i] : 1) * s.h, s.end);
+      s.end = s.end + s.k.back();
+    Array<T> right = i == 0 ? at.field : f(s.t + method.c[i] * s.h, s.end);
     if (i > 0) right = combine(right, 1 / s.h, method.C[i - 1], s.k, i);
-    if (i < 4) right = right + static_cast<T>(method.d[i] * s.h) * at.slope;
+    if (method.d[i] != 0) right = right + static_cast<T>(method.d[i] * s.h) * at.slope;
     s.k.push_back(linalg::lu_solve(factors, right));
   }
-  s.end = s.end + s.k[5];
-  return s.k[5];
+  s.end = s.end + s.k.back();
+  return s.k.back();
 }
 
 // Newton's method with one matrix for all stages, E. Hairer and G. Wanner, Solving Ordinary Differential
@@ -146,16 +145,25 @@ Array<T> take_step(const ImplicitMethod& method, const Field<T>& f, const Linear
     const Array<T> base = combine(s.y, s.h, method.a[i], s.k, i);
     const auto residual = [&](const Array<T>& x) -> Array<T> { return x - base - share * f(time, x); };
     Array<T> x = stop_gradient(s.end);
-    double before = 0;
+    std::vector<double> before;
     for (int turn = 0;; ++turn) {
       const Array<T> step = linalg::lu_solve(factors, stop_gradient(residual(x)));
       x = x - step;
-      const double size = error_norm(step, y, x, rtol, atol), rate = turn == 0 ? 0 : size / before;
-      // (The steps that would follow are of the sum size (rate + rate^2 + ...).)
-      if (size == 0 || (turn > 0 && rate < 1 && size * rate / (1 - rate) < 0.01)) break;
-      if (!(size < std::numeric_limits<double>::infinity()) || turn == 10 || rate >= 2)
-        return full_like(y, std::numeric_limits<T>::quiet_NaN());
-      before = size;
+      const std::vector<double> sizes = error_norms(step, y, x, rtol, atol);
+      // (The steps that would follow are of the sum size (rate + rate^2 + ...); below 1e-6 are roundings.)
+      std::vector<T> fails(sizes.size());
+      bool small = true, ends = false;
+      for (std::size_t lane = 0; lane < sizes.size(); ++lane) {
+        const double size = sizes[lane], rate = turn == 0 ? 0 : size / before[lane];
+        if (size < 1e-6 || (turn > 0 && rate < 1 && size * rate / (1 - rate) < 0.01)) continue;
+        small = false;
+        if (size < std::numeric_limits<double>::infinity() && turn < 10 && rate < 2) continue;
+        fails[lane] = std::numeric_limits<T>::quiet_NaN();
+        ends = true;
+      }
+      if (ends) return zeros_like(y) + lane_array(fails);
+      if (small) break;
+      before = sizes;
     }
     s.end = optimize::detail::with_derivatives(x, residual);
     s.k.push_back((s.end - base) / share);
@@ -165,6 +173,16 @@ Array<T> take_step(const ImplicitMethod& method, const Field<T>& f, const Linear
   error[last - 1] -= method.gamma;
   error[last] = method.gamma;
   return combine(Array<T>(zeros_like(s.y)), s.h, error, s.k, ImplicitMethod::stages);
+}
+
+// The step of s by its method, its error; `at` is used by implicit methods, `slope` = f(t, y) by others.
+template <class T>
+Array<T> take_step(const Field<T>& f, const Array<T>& slope, const Linearised<T>& at, double rtol,
+                   double atol, Segment<T>& s) {
+  if (s.method.rosenbrock) return take_step(*s.method.rosenbrock, f, at, s);
+  s.k.assign(1, slope);
+  return s.method.implicit ? take_step(*s.method.implicit, f, at, s, rtol, atol)
+                           : take_step(*s.method.explicit_method, f, s);
 }
 
 }  // namespace integrate::detail

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "nax/optimize/constrained.hpp"
 #include "nax/optimize/implicit.hpp"
 #include "nax/optimize/minimize_core.hpp"
 #include "nax/optimize/problem.hpp"
@@ -15,13 +16,15 @@ NAX_BEGIN
 namespace optimize {
 
 struct MinimizeOptions {
-  // "bfgs"; "l-bfgs-b": for many parameters, or bounds; "newton-cg": by products with second derivatives;
-  // "trust-exact": by the matrix of second derivatives; "nelder-mead": without derivatives.
-  std::string_view method = "bfgs";
-  Bounds bounds = {};              // of l-bfgs-b and nelder-mead
-  std::optional<double> tol = {};  // on the gradient's largest element; of nelder-mead on x and fun
-  std::int64_t max_steps = 0;      // 0: 200 for each parameter, 15000 of l-bfgs-b
-  std::int64_t history = 10;       // pairs that l-bfgs-b keeps
+  // "bfgs", the default; "l-bfgs-b": for many parameters, or bounds; "newton-cg": by products with second
+  // derivatives; "trust-exact": by the matrix of second derivatives; "nelder-mead": without derivatives;
+  // "interior-point": under constraints, where it is the default.
+  std::string_view method = "";
+  Bounds bounds = {};                        // of l-bfgs-b, nelder-mead and interior-point
+  std::vector<Constraint> constraints = {};  // {{"eq", h}, {"ineq", g}}: h(x) = 0, g(x) >= 0
+  std::optional<double> tol = {};            // on the gradient's largest element; of nelder-mead on x and fun
+  std::int64_t max_steps = 0;  // 0: 200 for each parameter, 15000 of l-bfgs-b, 3000 of interior-point
+  std::int64_t history = 10;   // pairs that l-bfgs-b keeps
   Arguments args = {};
 };
 
@@ -31,8 +34,14 @@ struct MinimizeResult {
   Array<E> fun;       // 0-d, the value at x; differentiable
   Array<E> jac;       // the gradient at x, (n,); empty of nelder-mead
   Array<E> hess_inv;  // (n, n) of bfgs, otherwise empty
+  // Of the constraints' elements, one after another: the gradients of fun + sum(multipliers * constraints)
+  // vanish but for bounds. Empty without constraints.
+  Array<E> multipliers;
+  double maxcv = 0;  // the largest violation of a constraint
   std::int64_t nfev = 0, njev = 0, nhev = 0, nit = 0;
-  int status = 0;  // 0: converged; 1: max_steps; 2: no step reduces fun any more; 3: not finite
+  // 0: converged; 1: max_steps; 2: no step reduces fun any more; 3: not finite; 4: the constraints cannot be
+  // met near x; 5: x grows without limit, of interior-point
+  int status = 0;
   std::string message;
   bool success = false;
 };
@@ -50,11 +59,68 @@ struct LineSearchResult {
   bool success = false;
 };
 
+namespace detail {
+
+// minimize under constraints: f as a function of the vector of the tree.
+template <class Vectors, class F, class Tree>
+auto minimize_under(const Vectors& on, const F& scalar, const Tree& x0, const MinimizeOptions& o) {
+  using E = typename Vectors::E;
+  if (!o.method.empty() && o.method != "interior-point")
+    raise<ValueError>({"minimize: constraints need method 'interior-point', not '", o.method, "'"});
+  const Vector start = values_of(tree::ravel(x0).first);
+  const std::size_t n = start.size();
+  const RealFunction f = [&](const Array<double>& x) -> Array<double> {
+    return scalar(x.template astype<E>()).template astype<double>();
+  };
+  const RealFunction constraints = [&](const Array<double>& x) -> Array<double> {
+    const std::any tree = on.tree_of(x.template astype<E>());
+    std::vector<Array<double>> parts;
+    for (const Constraint& each : o.constraints) parts.push_back(each(tree, o.args));
+    return parts.size() == 1 ? parts[0] : Array<double>(concatenate(parts));
+  };
+  std::vector<char> equality;
+  for (const Constraint& each : o.constraints) {
+    if (each.type() != "eq" && each.type() != "ineq")
+      raise<ValueError>({"minimize: constraints: a type must be 'eq' or 'ineq', not '", each.type(), "'"});
+    equality.insert(equality.end(), static_cast<std::size_t>(each(x0, o.args).size()), each.type() == "eq");
+  }
+  const double inf = std::numeric_limits<double>::infinity();
+  const double precision = 100 * static_cast<double>(std::numeric_limits<E>::epsilon());
+  const ConstrainedProblem problem{.equality = equality,
+                                   .lower = o.bounds.lower.of("minimize", "bounds.lower", n, -inf),
+                                   .upper = o.bounds.upper.of("minimize", "bounds.upper", n, inf),
+                                   .tol = std::max(o.tol.value_or(1e-8), precision),
+                                   .max_steps = o.max_steps != 0 ? o.max_steps : 3000};
+  const ConstrainedSolution solution = o.constraints[0].solver()(f, constraints, problem, start);
+  const ConstrainedState& s = solution.state;
+  const Array<E> x = solution.x.template astype<E>();
+  const nax::detail::RecordOn on_tape(nax::detail::any_input_recorded(x) ? nax::detail::recording.tape
+                                                                         : nullptr);
+  const auto [fun, gradient] = value_and_grad(scalar)(x);
+  return MinimizeResult<Tree, E>{.x = on.tree_of(x),
+                                 .fun = fun,
+                                 .jac = stop_gradient(gradient),
+                                 .hess_inv = matrix_of<E>(Matrix()),
+                                 .multipliers = vector_of<E>(s.multipliers),
+                                 .maxcv = s.violation,
+                                 .nfev = s.nfev,
+                                 .njev = s.nhev,
+                                 .nhev = s.nhev,
+                                 .nit = s.nit,
+                                 .status = s.status,
+                                 .message = minimize_message(s.status),
+                                 .success = s.status == 0};
+}
+
+}  // namespace detail
+
 // Minimises f(x, args...), one number, from x0: an array or a tree of floating arrays. Steps run in double;
 // gradients are those of reverse mode. The solution is differentiable in `args` and in what f captured, by
-// the equation that the gradient vanishes; parameters at a bound stay there. Throws ValueError where f or its
-// gradient is not finite at x0, for bounds that cross and for methods that have none, and ShapeError where f
-// returns several numbers. Other ends are told by `status`.
+// the equation that the gradient vanishes; parameters at a bound stay there. Under constraints that equation
+// is of the Lagrangian, with the constraints that are met with 0; second derivatives of both are used, as
+// sparse matrices of recorded programs from 40 parameters and constraints on. Throws ValueError where f or
+// its gradient is not finite at x0, for bounds that cross and for methods that have none, and ShapeError
+// where f returns several numbers. Other ends are told by `status`.
 template <class F, class X>
 auto minimize(const F& f, const X& x0_, const MinimizeOptions& o = {}) {
   const auto x0 = nax::detail::to_arrays(x0_);
@@ -67,6 +133,10 @@ auto minimize(const F& f, const X& x0_, const MinimizeOptions& o = {}) {
   const std::size_t n = start.size();
   const auto scalar = detail::scalar_on(on, f);
   const auto gradient = grad(scalar);
+  if (o.tol && !(*o.tol >= 0))
+    raise<ValueError>({"minimize: tol must not be negative: ", detail::InText{*o.tol}});
+  if (o.max_steps < 0) raise<ValueError>({"minimize: max_steps must be positive: ", o.max_steps});
+  if (!o.constraints.empty()) return detail::minimize_under(on, scalar, x0, o);
 
   const auto value = [&](const Vector& x) {
     return static_cast<double>(detail::values_of(scalar(detail::vector_of<E>(x)))[0]);
@@ -87,13 +157,11 @@ auto minimize(const F& f, const X& x0_, const MinimizeOptions& o = {}) {
   const double inf = std::numeric_limits<double>::infinity();
   const double precision = static_cast<double>(std::numeric_limits<E>::epsilon());
   detail::MinimizeProblem problem;
-  problem.method = detail::minimize_method(o.method);
+  problem.method = detail::minimize_method(o.method.empty() ? "bfgs" : o.method);
   problem.lower = o.bounds.lower.of("minimize", "bounds.lower", n, -inf);
   problem.upper = o.bounds.upper.of("minimize", "bounds.upper", n, inf);
   for (std::size_t i = 0; i < n; ++i)
     problem.bounded = problem.bounded || problem.lower[i] > -inf || problem.upper[i] < inf;
-  if (o.tol && !(*o.tol >= 0))
-    raise<ValueError>({"minimize: tol must not be negative: ", detail::InText{*o.tol}});
   if (o.history < 1) raise<ValueError>({"minimize: history must be positive: ", o.history});
   const bool simplex = problem.method == MinimizeMethod::nelder_mead;
   problem.gtol = o.tol.value_or(1e-5);
@@ -121,6 +189,7 @@ auto minimize(const F& f, const X& x0_, const MinimizeOptions& o = {}) {
       .fun = nax::detail::any_input_recorded(x) ? Array<E>(scalar(x)) : Array<E>(s.fun),
       .jac = detail::vector_of<E>(s.gradient),
       .hess_inv = detail::matrix_of<E>(s.hess_inv),
+      .multipliers = detail::vector_of<E>({}),
       .nfev = s.nfev,
       .njev = s.njev,
       .nhev = s.nhev,

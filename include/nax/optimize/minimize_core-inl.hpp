@@ -18,6 +18,9 @@ NAX_ENGINE MinimizeMethod minimize_method(std::string_view name) {
   if (name == "newton-cg") return MinimizeMethod::newton_cg;
   if (name == "trust-exact") return MinimizeMethod::trust_exact;
   if (name == "nelder-mead") return MinimizeMethod::nelder_mead;
+  if (name == "interior-point")
+    throw ValueError(
+        "minimize: method 'interior-point' needs constraints; for bounds alone there is 'l-bfgs-b'");
   raise<ValueError>(
       {"minimize: method must be 'bfgs', 'l-bfgs-b', 'newton-cg', 'trust-exact' or "
        "'nelder-mead', not '",
@@ -31,6 +34,10 @@ NAX_ENGINE const char* minimize_message(int status) {
       return "Maximum number of iterations has been exceeded.";
     case 2:
       return "Desired error not necessarily achieved due to precision loss.";
+    case 4:
+      return "No point near x meets the constraints.";
+    case 5:
+      return "The parameters grow without limit.";
     default:
       return "The function or its gradient is not finite.";
   }

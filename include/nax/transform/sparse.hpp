@@ -120,7 +120,7 @@ Array<T> probe_point(const Array<T>& x, std::uint64_t seed) {
 template <class F, class T>
 SparsityPattern probed_pattern(const F& f, const Array<T>& x, std::int64_t m) {
   const std::int64_t n = x.size();
-  const std::int64_t block = std::clamp<std::int64_t>((std::int64_t(1) << 20) / std::max<std::int64_t>(m, 1),
+  const std::int64_t block = std::clamp<std::int64_t>((std::int64_t(1) << 16) / std::max<std::int64_t>(m, 1),
                                                       1, std::max<std::int64_t>(n, 1));
   std::vector<std::vector<std::int32_t>> rows(static_cast<std::size_t>(m));
   std::vector<char> found(static_cast<std::size_t>(m));

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <bit>
+
+#include "nax/integrate/solver.hpp"
+#include "nax/lax/implicit.hpp"
+#include "nax/transform/vjp.hpp"
+
+// Gradients of initial value problems by the adjoint equation.
+NAX_BEGIN
+namespace integrate::detail {
+
+// The solution y at some times as a node: its pull solves dl/dt = -(df/dy)^T l backward, l the gradient in y
+// at t, with y beside it, which starts anew from the known values at the times. The integral of (df/dp)^T l,
+// the gradient in all that f captured, is a sum over points of each step taken (Gauss and Legendre's three).
+template <class T>
+class AdjointNode final : public nax::detail::CallNode {
+ public:
+  AdjointNode(Field<T> f, double begin, const Array<T>& y0, std::vector<double> times, const Array<T>& y,
+              const SolveIvpOptions<T>& o, bool captures, nax::detail::Watchers watchers)
+      : f_(std::move(f)),
+        begin_(begin),
+        y0_(y0),
+        times_(std::move(times)),
+        y_(y),
+        options_{
+            .method = method_named(o.method).name, .rtol = o.rtol, .atol = o.atol, .max_steps = o.max_steps},
+        captures_(captures),
+        watched_by_(watchers),
+        scopes_(nax::detail::recording.tape->scopes),
+        frames_(nax::detail::vmap_stack().frames) {}
+  nax::detail::Watchers watchers(const nax::detail::Tape&) const override { return watched_by_; }
+
+  std::vector<ArrayBase> push_call(nax::detail::Forward&) override {
+    refuses_tangents = true;
+    return {};
+  }
+  void pull_call(std::vector<ArrayBase> cotangents, nax::detail::Reverse& sweep) override {
+    if (!nax::detail::holds_value(cotangents[0])) return;
+    const nax::detail::VmapScope vmaps(nax::detail::merged_vmaps(frames_));
+    const Array<T> g = nax::detail::typed<T>(cotangents[0]);
+    Array<T> l = zeros_like(flat(Array<T>(y_(ellipsis, 0))));
+    for (std::size_t k = times_.size(); k-- > 0;) {
+      const std::int64_t at = static_cast<std::int64_t>(k);
+      l = l + flat(Array<T>(g(ellipsis, at)));
+      const double before = k > 0 ? times_[k - 1] : begin_;
+      if (before != times_[k]) l = back(times_[k], before, flat(Array<T>(y_(ellipsis, at))), l, sweep);
+    }
+    add_share(sweep, l, [&] { return flat(y0_); });
+  }
+
+ private:
+  static Array<T> flat(const Array<T>& y) { return y.reshape({y.size()}); }
+
+  // The gradient in y at t1 from that at t0.
+  Array<T> back(double t0, double t1, const Array<T>& y, const Array<T>& l,
+                nax::detail::Reverse& sweep) const {
+    const std::int64_t n = y.size();
+    const Field<T> f = [&](double t, const Array<T>& at) -> Array<T> {
+      return flat(f_(t, at.reshape(y0_.shape())));
+    };
+    const Field<T> both = [&](double t, const Array<T>& z) -> Array<T> {
+      const auto [value, pull] = vjp([&](const Array<T>& at) { return f(t, at); }, Array<T>(z(slice(0, n))));
+      return concatenate({value, Array<T>(-std::get<0>(pull(Array<T>(z(slice(n, 2 * n))))))});
+    };
+    const nax::detail::RecordOn off(nullptr);
+    Solver<T> solver(both, {t0, t1}, concatenate({y, l}), options_);
+    if (captures_)
+      solver.on_step = [&](const Segment<T>& s, double) {
+        constexpr double points[3] = {0.112701665379258311, 0.5, 0.887298334620741689};
+        constexpr double weights[3] = {5. / 18, 8. / 18, 5. / 18};
+        for (int i = 0; i < 3; ++i) {
+          const double t = s.t + points[i] * s.h;
+          const Array<T> z = s.at(t), at = z(slice(0, n));
+          add_share(sweep, Array<T>(z(slice(n, 2 * n)) * static_cast<T>(-weights[i] * s.h)),
+                    [&] { return f(t, at); });
+        }
+      };
+    const OdeResult<T> result = solver.solve();
+    if (!result.success) raise<Error>({"solve_ivp: gradient 'adjoint': ", result.message});
+    return result.y(slice(n, 2 * n), -1);
+  }
+
+  // Sweeps l back from a value that is recorded anew.
+  template <class Value>
+  void add_share(nax::detail::Reverse& sweep, const Array<T>& l, const Value& value) const {
+    nax::detail::Tape& tape = sweep.tape();
+    const std::size_t mark = tape.size();
+    {
+      const nax::detail::RecordOn on(&tape);
+      const nax::detail::ScopesOf watching(tape, scopes_);
+      const Array<T> recorded = value() + zeros_like(l);
+      if (nax::detail::is_recorded(recorded)) sweep.add(nax::detail::serial_of(recorded), ArrayBase(l));
+    }
+    sweep.run_nested(mark);
+    if (!nax::detail::recording.tape) tape.pop(mark);
+  }
+
+  Field<T> f_;
+  double begin_;
+  Array<T> y0_;
+  std::vector<double> times_;
+  Array<T> y_;
+  SolveIvpOptions<T> options_;
+  bool captures_;
+  nax::detail::Watchers watched_by_;
+  nax::detail::Tape::Scopes scopes_;
+  std::vector<nax::detail::VmapFrame> frames_;
+};
+
+template <class T>
+OdeResult<T> solve_with_adjoint(const Field<T>& f, TimeSpan span, const Array<T>& y0,
+                                const SolveIvpOptions<T>& options) {
+  OdeResult<T> result = [&] {
+    const nax::detail::RecordOn off(nullptr);
+    return Solver<T>(f, span, y0, options).solve();
+  }();
+  nax::detail::make_constant(result.y);
+  nax::detail::Tape* const tape = nax::detail::recording.tape;
+  if (!tape || result.y.shape(-1) == 0) return result;
+  const std::size_t mark = tape->size();
+  const Array<T> slope = f(span.begin, stop_gradient(y0));
+  const bool captures = nax::detail::is_recorded(slope);
+  const nax::detail::Watchers watchers = nax::detail::watchers_of(std::tuple{y0, slope}, *tape);
+  tape->pop(mark);
+  if (!watchers) return result;
+  if (std::popcount(watchers) > 1)
+    throw TypeError("solve_ivp: gradient 'adjoint' is for first derivatives; 'steps' has others");
+  const Array<T> y = result.y;
+  nax::detail::record_call<AdjointNode<T>>(result.y, f, span.begin, y0, result.t.to_vector(), y, options,
+                                           captures, watchers);
+  return result;
+}
+
+}  // namespace integrate::detail
+NAX_END

@@ -1,0 +1,5 @@
+#pragma once
+
+// Filters, by SciPy's names.
+
+#include "nax/signal/lfilter.hpp"
