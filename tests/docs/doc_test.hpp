@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nax/interpolate.hpp>
 #include <nax/io/onnx.hpp>
+#include <nax/io/save_c.hpp>
 #include <nax/io/stablehlo.hpp>
 #include <nax/mcmc.hpp>
 #include <sstream>

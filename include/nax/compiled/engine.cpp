@@ -6,6 +6,7 @@
 #include "nax/formula/symbol.hpp"
 #include "nax/interpolate.hpp"
 #include "nax/io/onnx.hpp"
+#include "nax/io/save_c.hpp"
 #include "nax/io/stablehlo.hpp"
 #include "nax/mcmc.hpp"
 #include "nax/nax.hpp"

@@ -3,6 +3,7 @@
 #include "nax/io/exporting/exporter.hpp"
 #include "nax/io/exporting/expressions.hpp"
 #include "nax/io/exporting/write_arrays-inl.hpp"
+#include "nax/io/exporting/write_loops-inl.hpp"
 #include "nax/io/exporting/write_networks-inl.hpp"
 #include "nax/io/exporting/write_places-inl.hpp"
 #include "nax/program/passes/passes.hpp"
@@ -17,6 +18,8 @@ inline void StepWriter::write(const program::Step& step) {
   const program::StepExpression e = step.work->expression();
   if (step.checks) return;  // of what is written here anyway
   if (e.parts) return write_expression(e);
+  if (const auto* const loop = dynamic_cast<const program::LoopWork*>(step.work.get()))
+    return write_loop(*loop);
   if (!call_) return write_bytes();
   switch (call_->op()) {
 #define NAX_CASE(name, Form) \
@@ -47,14 +50,15 @@ inline void StepWriter::write_bytes() {
     refuse();
 }
 
-NAX_ENGINE Graph graph_of_call(const char* function, RowNodes rows, const std::vector<ArrayBase>& arguments,
-                               RecordedCall f) {
-  program::Recording recording(true);
+inline Graph graph_of_recording(const char* function, RowNodes rows, LoopNodes loops,
+                                const std::vector<ArrayBase>& arguments, RecordedCall f, bool& has_loops) {
+  program::Recording recording(loops == LoopNodes::unrolled);
   std::vector<ArrayBase> own;
   for (const ArrayBase& a : arguments) own.push_back(recording.argument(a));
   std::vector<ArrayBase> made = f(own);
   const std::vector<program::Output> outputs = recording.outputs(made);
-  program::Recorded& recorded = recording.recorder();
+  program::Recorder& recorded = recording.recorder();
+  has_loops = !recorded.bodies.empty();
   std::vector<int> results;
   for (const program::Output& out : outputs) results.push_back(out.slot);
   program::detail::drop_dead_steps(recorded.slots, recorded.steps, results);
@@ -70,6 +74,19 @@ NAX_ENGINE Graph graph_of_call(const char* function, RowNodes rows, const std::v
   for (const program::Output& out : outputs)
     graph.held.push_back({nullptr, [kept = out.constant](const char*) {}});
   return graph;
+}
+
+NAX_ENGINE Graph graph_of_call(const char* function, RowNodes rows, LoopNodes loops,
+                               const std::vector<ArrayBase>& arguments, RecordedCall f) {
+  bool has_loops = false;
+  if (loops == LoopNodes::whole) {
+    try {
+      return graph_of_recording(function, rows, loops, arguments, f, has_loops);
+    } catch (const ValueError&) {
+      if (!has_loops) throw;
+    }
+  }
+  return graph_of_recording(function, rows, LoopNodes::unrolled, arguments, f, has_loops);
 }
 
 }  // namespace io::detail

@@ -5,6 +5,7 @@
 #include "nax/io/exporting/exporter.hpp"
 #include "nax/io/exporting/operands.hpp"
 #include "nax/program/record/call_work.hpp"
+#include "nax/program/record/ended_body.hpp"
 
 NAX_BEGIN
 namespace io::detail {
@@ -13,8 +14,12 @@ namespace io::detail {
 // write_places (indices and windows) and write_networks.
 class StepWriter {
  public:
-  StepWriter(const char* function, RowNodes rows, const program::Recorded& recorded, Graph& graph)
-      : graph_(graph), slots_(function, recorded, graph), rows_(rows) {}
+  StepWriter(const char* function, RowNodes rows, const program::Recorder& recorder, Graph& graph)
+      : function_(function),
+        recorder_(recorder),
+        graph_(graph),
+        slots_(function, recorder, graph),
+        rows_(rows) {}
 
   void write(const program::Step& step);
   void write_result(const program::Output& out) { graph_.results.push_back(slots_.read(out)); }
@@ -47,6 +52,7 @@ class StepWriter {
 
   void write_expression(const program::StepExpression& e);
   void write_bytes();
+  void write_loop(const program::LoopWork& work);
 
   // ---- operations
 
@@ -105,6 +111,8 @@ class StepWriter {
   // kind of choice.
   int rows(const ops::Gather& f, const program::Operand& data, int index);
 
+  const char* function_;
+  const program::Recorder& recorder_;
   Graph& graph_;
   SlotNodes slots_;
   RowNodes rows_;
