@@ -1,5 +1,6 @@
 // The engine of nax::compiled: every function that is no template.
 #define NAX_COMPILED_ENGINE
+#include "nax/data/tokenizer.hpp"
 #include "nax/expr/evaluation/device_formulas.hpp"
 #include "nax/formula/gradient.hpp"
 #include "nax/formula/kernel.hpp"

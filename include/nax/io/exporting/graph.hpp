@@ -13,8 +13,7 @@
 // A node is a whole row-major array: its dtype, its shape, the nodes that it is made of, which come before
 // it. There are no strides and no places: operands of steps become nodes by reshape, transpose, slice, expand
 // and take (operands.hpp). Operands of elementwise nodes have the node's shape, or 1 along some of its axes,
-// or lack first axes. Equal nodes are one. ONNX and C each write
-// every kind of node, StableHLO all but loops.
+// or lack first axes. Equal nodes are one. ONNX and C write every kind of node, StableHLO all but loops.
 NAX_BEGIN
 namespace io::detail {
 
